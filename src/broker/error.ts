@@ -1,0 +1,61 @@
+/**
+ * What a broker call can fail with. The set is closed: callers switch on it, and `retriable` says whether the same call
+ * may succeed later without anyone changing anything.
+ */
+export type BrokerErrorCode =
+  // The request is wrong, or the caller lost its right to make it.
+  | 'topic_not_found'
+  | 'topic_exists'
+  | 'invalid_topic'
+  | 'invalid_config'
+  | 'invalid_request'
+  | 'invalid_offset'
+  | 'record_too_large'
+  | 'offset_out_of_range'
+  | 'corrupt_batch'
+  | 'unsupported'
+  | 'not_authenticated'
+  | 'not_authorized'
+  | 'group_not_found'
+  | 'group_not_empty'
+  | 'inconsistent_group'
+  | 'unknown_member'
+  | 'illegal_generation'
+  | 'rebalance_in_progress'
+  | 'fenced'
+  | 'sequence_lost'
+  | 'invalid_transaction'
+  | 'closed'
+  // The data directory of the embedded broker.
+  | 'data_locked'
+  | 'data_newer'
+  | 'data_corrupt'
+  | 'disk_full'
+  // A bad moment.
+  | 'unavailable'
+  | 'timeout'
+  | 'not_leader'
+  | 'coordinator_moved'
+  | 'concurrent_transaction'
+
+const RETRIABLE: ReadonlySet<BrokerErrorCode> = new Set([
+  'unavailable',
+  'timeout',
+  'not_leader',
+  'coordinator_moved',
+  'concurrent_transaction',
+  'rebalance_in_progress',
+])
+
+/** `message` says what was wrong, where (topic, partition, group, path) and what would be right. */
+export class BrokerError extends Error {
+  readonly code: BrokerErrorCode
+  readonly retriable: boolean
+
+  constructor(code: BrokerErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'BrokerError'
+    this.code = code
+    this.retriable = RETRIABLE.has(code)
+  }
+}

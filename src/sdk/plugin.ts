@@ -1,0 +1,132 @@
+import type { z } from 'zod'
+import type { ConnectRecord, Position, RecordHeader, SinkRecord, SourceRecord } from './record.ts'
+import type { Schema } from './schema.ts'
+
+/**
+ * What a plugin author writes. A plugin is a constant: its class name, its version, one zod object as configuration
+ * (parsing, defaults, `/validate` and the reference page all come from it) and the functions of its kind.
+ * Keys of the object are the configuration keys as users write them (`batch.size`), values are parsed from strings.
+ */
+export type PluginInfo<Config extends z.ZodObject> = {
+  /** The name people write in `connector.class`, `key.converter`, `transforms.x.type`. */
+  readonly class: string
+  /** Other names it answers to: the Java class name first, then short names. */
+  readonly aliases?: readonly string[]
+  readonly version: string
+  /** One sentence for the reference page. */
+  readonly summary: string
+  readonly config: Config
+}
+
+/** What every running task may use. `signal` aborts when the task has to stop. */
+export type TaskContext<Config> = {
+  readonly connector: string
+  readonly task: number
+  readonly config: Config
+  /** The configuration as written, every key a string. */
+  readonly raw: Readonly<Record<string, string>>
+  readonly signal: AbortSignal
+  readonly log: TaskLog
+}
+export type TaskLog = {
+  debug(fields: object, message: string): void
+  info(fields: object, message: string): void
+  warn(fields: object, message: string): void
+  error(fields: object, message: string): void
+}
+
+export type SourceContext<Config> = TaskContext<Config> & {
+  /** The last committed offset of a source partition; undefined: begin at the beginning. */
+  readonly resumeFrom: (partition: Position) => Position | undefined
+}
+
+export type SourceConnector<Config extends z.ZodObject = z.ZodObject> = PluginInfo<Config> & {
+  readonly kind: 'source'
+  /** Raw configurations of the tasks, at most `tasksMax`. Default: one task with the connector's configuration. */
+  readonly tasks?: (
+    config: z.infer<Config>,
+    tasksMax: number,
+    raw: Readonly<Record<string, string>>,
+  ) => readonly Readonly<Record<string, string>>[] | Promise<readonly Readonly<Record<string, string>>[]>
+  /**
+   * One task's life. Each batch it yields is written before the next is asked for, or soon after: not being asked is
+   * back-pressure. Yield an empty batch to say «nothing now» without ending. Returning ends the task; throwing fails it.
+   */
+  readonly poll: (context: SourceContext<z.infer<Config>>) => AsyncIterable<readonly SourceRecord[]>
+  /** Refuses (throws) positions it could not go on from; absent: positions can't be altered from outside. */
+  readonly alterOffsets?: (
+    config: z.infer<Config>,
+    offsets: readonly { readonly partition: Position; readonly offset: Position | null }[],
+  ) => void | Promise<void>
+}
+
+export type SinkPartition = { readonly topic: string; readonly partition: number }
+export type SinkPosition = SinkPartition & { readonly offset: number }
+
+export type SinkContext<Config> = TaskContext<Config> & {
+  /** Gives one record to the dead letters (when the user asked for them) and goes on; otherwise throws `error`. */
+  readonly reject: (record: SinkRecord, error: Error) => Promise<void>
+  /** Asks the runtime to commit soon. */
+  readonly requestCommit: () => void
+}
+
+/** One task of a sink. Methods are called one at a time. */
+export type SinkTask = {
+  readonly open?: (partitions: readonly SinkPartition[]) => Promise<void> | void
+  readonly put: (records: readonly SinkRecord[]) => Promise<void> | void
+  /**
+   * Everything put so far has to be safe when this resolves; then `offsets` (the next ones to read) are committed.
+   * Return others to commit those instead; none for a partition to leave it where it is.
+   */
+  readonly flush?: (
+    offsets: readonly SinkPosition[],
+  ) => Promise<readonly SinkPosition[] | void> | readonly SinkPosition[] | void
+  readonly close?: (partitions: readonly SinkPartition[]) => Promise<void> | void
+  readonly stop?: () => Promise<void> | void
+}
+
+export type SinkConnector<Config extends z.ZodObject = z.ZodObject> = PluginInfo<Config> & {
+  readonly kind: 'sink'
+  readonly tasks?: SourceConnector<Config>['tasks']
+  readonly start: (context: SinkContext<z.infer<Config>>) => Promise<SinkTask> | SinkTask
+}
+
+export type SchemaAndValue = { readonly schema: Schema | null; readonly value: unknown }
+
+/** One converter as configured for keys or for values of one task. Null means null bytes: a tombstone stays one. */
+export type ConverterInstance = {
+  readonly fromConnect: (
+    topic: string,
+    schema: Schema | null,
+    value: unknown,
+  ) => Uint8Array | null | Promise<Uint8Array | null>
+  readonly toConnect: (topic: string, bytes: Uint8Array | null) => SchemaAndValue | Promise<SchemaAndValue>
+}
+
+export type Converter<Config extends z.ZodObject = z.ZodObject> = PluginInfo<Config> & {
+  readonly kind: 'converter'
+  readonly create: (config: z.infer<Config>, use: { readonly isKey: boolean }) => ConverterInstance
+}
+
+export type HeaderConverterInstance = {
+  readonly fromConnect: (header: RecordHeader) => Uint8Array | null
+  readonly toConnect: (key: string, bytes: Uint8Array | null) => RecordHeader
+}
+
+export type HeaderConverter<Config extends z.ZodObject = z.ZodObject> = PluginInfo<Config> & {
+  readonly kind: 'header_converter'
+  readonly create: (config: z.infer<Config>) => HeaderConverterInstance
+}
+
+/** Returns the changed record, or null to drop it. */
+export type Transform<Config extends z.ZodObject = z.ZodObject> = PluginInfo<Config> & {
+  readonly kind: 'transformation'
+  readonly create: (config: z.infer<Config>) => <R extends ConnectRecord>(record: R) => R | null
+}
+
+export type Predicate<Config extends z.ZodObject = z.ZodObject> = PluginInfo<Config> & {
+  readonly kind: 'predicate'
+  readonly create: (config: z.infer<Config>) => (record: ConnectRecord) => boolean
+}
+
+export type Plugin = SourceConnector | SinkConnector | Converter | HeaderConverter | Transform | Predicate

@@ -1,0 +1,29 @@
+import { defineConfig } from 'vitest/config'
+
+/**
+ * Three projects. `unit` is the fast suite: no process beside this one. `contract` and `e2e` use the real parts that
+ * `test/env` brings up once for the whole run.
+ */
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        test: {
+          name: 'unit',
+          include: ['test/**/*.test.ts'],
+          exclude: ['test/contract/**', 'test/e2e/**', 'test/golden/**'],
+        },
+      },
+      {
+        test: {
+          name: 'real',
+          include: ['test/contract/**/*.test.ts', 'test/e2e/**/*.test.ts', 'test/golden/**/*.test.ts'],
+          globalSetup: ['test/env/global-setup.ts'],
+          testTimeout: 120_000,
+          hookTimeout: 180_000,
+          maxWorkers: 2,
+        },
+      },
+    ],
+  },
+})
