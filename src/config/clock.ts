@@ -1,0 +1,17 @@
+import { setTimeout as delay } from 'node:timers/promises'
+
+/** Time, as far as a decision depends on it; tests bring their own. */
+export interface Clock {
+  /** Milliseconds since 1970. May jump. */
+  nowMs(): number
+  /** Milliseconds since some moment. Never goes back. */
+  monotonicMs(): number
+  /** Resolves after `ms`, or rejects with the signal's reason when it is aborted first. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>
+}
+
+export const systemClock: Clock = {
+  nowMs: () => Date.now(),
+  monotonicMs: () => performance.now(),
+  sleep: (ms, signal) => delay(ms, undefined, signal ? { signal } : {}),
+}

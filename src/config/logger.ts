@@ -1,0 +1,38 @@
+import { createRequire } from 'node:module'
+import pino from 'pino'
+import { MASK } from './secrets.ts'
+
+export type Logger = pino.Logger
+export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent'
+
+export type LoggerOptions = {
+  readonly level?: LogLevel
+  /** Lines for people instead of JSON. Default: when standard error is a terminal. */
+  readonly pretty?: boolean
+}
+
+/**
+ * The process's log, on standard error: a constant message and fields. `warn` = we recovered; `error` = a person must
+ * act. Synchronous, so that the last line before an exit is written.
+ */
+export function createLogger(options: LoggerOptions = {}): Logger {
+  const level = options.level ?? 'info'
+  const redact = { paths: ['password', 'authorization', '*.password', '*.authorization'], censor: MASK }
+  const settings: pino.LoggerOptions = { level, redact, base: null, timestamp: pino.stdTimeFunctions.isoTime }
+  if (options.pretty ?? process.stderr.isTTY === true) return pino(settings, prettyStream())
+  return pino(
+    { ...settings, formatters: { level: (label) => ({ level: label }) } },
+    pino.destination({ fd: 2, sync: true }),
+  )
+}
+
+/** A log that says nothing, for tests and for libraries that want one. */
+export function silentLogger(): Logger {
+  return pino({ level: 'silent' })
+}
+
+function prettyStream(): pino.DestinationStream {
+  // Loaded only when a person looks: it costs 20 ms and is not needed in a pod.
+  const pretty = createRequire(import.meta.url)('pino-pretty') as (options: object) => pino.DestinationStream
+  return pretty({ destination: 2, sync: true, translateTime: 'HH:MM:ss.l', ignore: 'pid,hostname' })
+}

@@ -1,0 +1,46 @@
+/** One entry of a `.properties` file, with the line (from 1) it begins on. */
+export type Property = { readonly value: string; readonly line: number }
+
+/**
+ * Reads Java's `.properties` format: `#` and `!` comments, `=`, `:` or blanks as separator, `\` at the end joins lines,
+ * `\n \t \r \f \\ \uXXXX` escapes. A repeated key keeps its last value, as in Java.
+ */
+export function parseProperties(text: string): ReadonlyMap<string, Property> {
+  const found = new Map<string, Property>()
+  for (const { text: logical, line } of logicalLines(text)) {
+    const split = separatorOf(logical)
+    found.set(unescaped(logical.slice(0, split.keyEnd)), { value: unescaped(logical.slice(split.valueStart)), line })
+  }
+  return found
+}
+
+function* logicalLines(text: string): Generator<{ text: string; line: number }> {
+  const lines = text.split(/\r\n|\n|\r/)
+  for (let at = 0; at < lines.length; at++) {
+    const line = at + 1
+    let logical = (lines[at] ?? '').trimStart()
+    if (logical === '' || logical.startsWith('#') || logical.startsWith('!')) continue
+    while (endsInOddBackslashes(logical) && at + 1 < lines.length) {
+      at += 1
+      logical = logical.slice(0, -1) + (lines[at] ?? '').trimStart()
+    }
+    yield { text: logical, line }
+  }
+}
+
+function endsInOddBackslashes(line: string): boolean {
+  return (/\\*$/.exec(line)?.[0].length ?? 0) % 2 === 1
+}
+
+function separatorOf(line: string): { keyEnd: number; valueStart: number } {
+  const match = /^((?:\\.|[^\\=: \t\f])*)[ \t\f]*[=:]?[ \t\f]*/s.exec(line)
+  return { keyEnd: match?.[1]?.length ?? line.length, valueStart: match?.[0].length ?? line.length }
+}
+
+const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', f: '\f' }
+
+function unescaped(text: string): string {
+  return text.replace(/\\(u[0-9a-fA-F]{4}|.)/gs, (_, code: string) =>
+    code.length === 5 ? String.fromCharCode(Number.parseInt(code.slice(1), 16)) : (ESCAPES[code] ?? code),
+  )
+}

@@ -1,0 +1,129 @@
+import { z } from 'zod'
+import { UserError } from './failure.ts'
+
+/**
+ * A program's settings: a zod object whose keys are the setting names as users write them (`listeners`,
+ * `brokerstore.topic`), parsed from strings; other spellings of a key stand in `aliases`.
+ */
+export type SettingsSpec<Shape extends z.ZodObject> = {
+  readonly program: string
+  readonly shape: Shape
+  /** Other name → the documented one. A name ending in `*` maps a whole prefix. */
+  readonly aliases: Readonly<Record<string, string>>
+  /** Prefixes whose keys are passed on as they are (to the log's clients, to topics). */
+  readonly passThrough: readonly string[]
+}
+
+/** One written setting and where it stands: `worker.properties:12`, `--set`, `environment CONNECT_GROUP_ID`. */
+export type Setting = { readonly key: string; readonly value: string; readonly source: string }
+
+export type Settings<Shape extends z.ZodObject> = {
+  readonly values: z.infer<Shape>
+  /** Keys under a pass-through prefix, and those that nobody knows. */
+  readonly rest: Readonly<Record<string, string>>
+  /** Sentences for the log: unknown keys and where they stand. */
+  readonly warnings: readonly string[]
+}
+
+/**
+ * Reads settings in order, a later one wins over an earlier. An unknown key is a warning; a wrong value is an error that
+ * names key, value, source and what would be right, all wrong ones at once.
+ */
+export function readSettings<Shape extends z.ZodObject>(
+  spec: SettingsSpec<Shape>,
+  written: readonly Setting[],
+): Settings<Shape> {
+  const byKey = new Map<string, Setting>()
+  const spelled = new Map<string, Setting>()
+  for (const setting of written) {
+    const key = documentedName(setting.key, spec.aliases)
+    const other = spelled.get(key)
+    if (other && other.source === setting.source && other.key !== setting.key && other.value !== setting.value) {
+      throw new UserError(
+        'invalid_settings',
+        `'${other.key}' and '${setting.key}' are two names of one setting and differ ('${other.value}', '${setting.value}'): keep one`,
+      )
+    }
+    spelled.set(key, setting)
+    byKey.set(key, { ...setting, key })
+  }
+  const known = new Set(Object.keys(spec.shape.shape))
+  const rest: Record<string, string> = {}
+  const warnings: string[] = []
+  for (const [key, { value, source }] of byKey) {
+    if (known.has(key)) continue
+    rest[key] = value
+    if (!spec.passThrough.some((prefix) => key.startsWith(prefix))) {
+      warnings.push(`${source}: ${spec.program} has no setting '${key}'; it has no effect`)
+    }
+  }
+  const input = Object.fromEntries([...byKey].filter(([key]) => known.has(key)).map(([key, s]) => [key, s.value]))
+  const parsed = spec.shape.safeParse(input)
+  if (!parsed.success) throw new UserError('invalid_settings', wrongValues(parsed.error, byKey))
+  return { values: parsed.data as z.infer<Shape>, rest, warnings }
+}
+
+function documentedName(key: string, aliases: Readonly<Record<string, string>>): string {
+  const exact = aliases[key]
+  if (exact !== undefined) return exact
+  for (const [alias, name] of Object.entries(aliases)) {
+    if (alias.endsWith('*') && key.startsWith(alias.slice(0, -1))) {
+      return name.slice(0, -1) + key.slice(alias.length - 1)
+    }
+  }
+  return key
+}
+
+function wrongValues(error: z.ZodError, byKey: ReadonlyMap<string, Setting>): string {
+  return error.issues
+    .map((issue) => {
+      const key = String(issue.path[0] ?? '')
+      const setting = byKey.get(key)
+      return setting
+        ? `${setting.source}: ${key}=${setting.value}: ${issue.message}`
+        : `setting '${key}' is missing: ${issue.message}`
+    })
+    .join('\n')
+}
+
+// Parsers of the strings that settings are written as.
+
+export function integer(limits: { min?: number; max?: number } = {}) {
+  const { min = -(2 ** 31), max = 2 ** 31 - 1 } = limits
+  const right = `expected a whole number from ${min} to ${max}`
+  return z
+    .string()
+    .trim()
+    .regex(/^[-+]?\d+$/, right)
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, right)
+}
+
+export function boolean() {
+  return z
+    .string()
+    .trim()
+    .toLowerCase()
+    .pipe(z.enum(['true', 'false'], 'expected true or false'))
+    .transform((text) => text === 'true')
+}
+
+/** Comma-separated; blanks around items and empty items are dropped. */
+export function list() {
+  return z.string().transform((text) =>
+    text
+      .split(',')
+      .map((item) => item.trim())
+      .filter((item) => item !== ''),
+  )
+}
+
+/** One of a few words, any case; gives the word as written here. */
+export function word<const Words extends readonly [string, ...string[]]>(words: Words) {
+  return z.string().transform((text, context): Words[number] => {
+    const found = words.find((w) => w.toLowerCase() === text.trim().toLowerCase())
+    if (found !== undefined) return found
+    context.addIssue({ code: 'custom', message: `expected one of ${words.join(', ')}` })
+    return z.NEVER
+  })
+}

@@ -1,0 +1,50 @@
+import { UserError } from '../config/failure.ts'
+
+/** Where a server listens. An empty host means every interface; port 0 means any free one. */
+export type Listener = { readonly scheme: 'http' | 'https'; readonly host: string; readonly port: number }
+
+export type ListenerErrorCode = 'invalid_listener' | 'address_in_use' | 'address_not_available' | 'permission_denied'
+
+/** Reads `http://host:port`; an IPv6 address stands in brackets. */
+export function parseListener(text: string): Listener {
+  const match = /^(https?):\/\/(\[[0-9a-f:.]+\]|[^:/[\]]*):(\d{1,5})\/?$/i.exec(text.trim())
+  const port = Number(match?.[3])
+  if (!match || port > 65_535) {
+    throw new UserError(
+      'invalid_listener',
+      `'${text}' is not a listener: expected http://HOST:PORT, such as http://0.0.0.0:8081`,
+    )
+  }
+  const scheme = match[1]?.toLowerCase() === 'https' ? 'https' : 'http'
+  return { scheme, host: (match[2] ?? '').replace(/^\[|\]$/g, ''), port }
+}
+
+/** What clients write to reach a bound listener from this machine. */
+export function urlOf(listener: Listener, port: number): string {
+  const everywhere = listener.host === '' || listener.host === '0.0.0.0' || listener.host === '::'
+  const host = everywhere ? 'localhost' : listener.host.includes(':') ? `[${listener.host}]` : listener.host
+  return `${listener.scheme}://${host}:${port}`
+}
+
+/** Says why a port could not be taken, in words of the person who has to free it. */
+export function bindError(listener: Listener, error: NodeJS.ErrnoException): Error {
+  const where = `${listener.host === '' ? '*' : listener.host}:${listener.port}`
+  if (error.code === 'EADDRINUSE') {
+    return new UserError(
+      'address_in_use',
+      `port ${listener.port} is in use: another program listens on ${where}; stop it or choose another port`,
+      { cause: error },
+    )
+  }
+  if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND') {
+    return new UserError('address_not_available', `this machine has no address '${listener.host}' to listen on`, {
+      cause: error,
+    })
+  }
+  if (error.code === 'EACCES') {
+    return new UserError('permission_denied', `not allowed to listen on ${where}: ports below 1024 need a privilege`, {
+      cause: error,
+    })
+  }
+  return error
+}

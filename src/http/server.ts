@@ -1,0 +1,187 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify'
+import type { Logger } from '../config/logger.ts'
+import type { Metrics } from '../config/metrics.ts'
+import { bindError, type Listener, parseListener, urlOf } from './listener.ts'
+import { negotiate } from './media-type.ts'
+import { Refusal, type WireError, wireErrorOf } from './refusal.ts'
+
+export type HttpServerOptions = {
+  /** `http://host:port`; port 0 takes a free one. */
+  readonly listeners: readonly string[]
+  readonly logger: Logger
+  readonly routes: (app: FastifyInstance) => void | Promise<void>
+  /** Errors with a code of the program's own; undefined leaves them to the edge. */
+  readonly toWire?: (error: unknown) => WireError | undefined
+  /** JSON media types: those taken as request bodies (absent counts as the first), and those answered, best first. */
+  readonly consumes: readonly string[]
+  readonly produces: readonly string[]
+  readonly metrics?: Metrics
+  /** Whether this server can do its work now: `/readyz`. */
+  readonly ready?: () => boolean
+  /** Default 10 MiB. */
+  readonly bodyBytesMax?: number
+}
+
+export type HttpServer = {
+  /** One a listener, with the port that was really taken. */
+  readonly urls: readonly string[]
+  /** Ends idle connections at once and busy ones after `graceMs` (default 2,000). */
+  stop(graceMs?: number): Promise<void>
+}
+
+const BODY_BYTES_MAX = 10 * 1024 * 1024
+
+/**
+ * The HTTP server of every program: listeners, media types, error envelope, `/metrics`, `/healthz`, `/readyz`.
+ * A port that can't be taken is a `UserError`, and nothing is left listening.
+ */
+export async function startHttpServer(options: HttpServerOptions): Promise<HttpServer> {
+  const listeners = options.listeners.map(parseListener)
+  const app = createApp(options)
+  await options.routes(app)
+  await app.ready()
+  const bound: { server: Server; url: string }[] = []
+  try {
+    for (const listener of listeners) bound.push(await bind(app, listener))
+  } catch (error) {
+    await stopAll(app, bound, 0)
+    throw error
+  }
+  return {
+    urls: bound.map(({ url }) => url),
+    stop: (graceMs = 2_000) => stopAll(app, bound, graceMs),
+  }
+}
+
+function createApp(options: HttpServerOptions): FastifyInstance {
+  const app = Fastify({
+    loggerInstance: options.logger,
+    logController: new LogController({ disableRequestLogging: true }),
+    bodyLimit: options.bodyBytesMax ?? BODY_BYTES_MAX,
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 2_048 },
+    // The originals ignore what they don't know; a key named __proto__ is only data.
+    onProtoPoisoning: 'ignore',
+    onConstructorPoisoning: 'ignore',
+  }) as unknown as FastifyInstance
+  takeBodies(app, options.consumes)
+  answerAs(app, options.produces)
+  const methodsOf = rememberRoutes(app)
+  app.setNotFoundHandler((request) => {
+    throw new Refusal(methodsOf(request.url).length > 0 ? 405 : 404)
+  })
+  app.setErrorHandler((error, request, reply) => answerError(options, error, request, reply))
+  addOwnRoutes(app, options)
+  return app
+}
+
+/** Every listed media type is JSON, and so is a body without one. */
+function takeBodies(app: FastifyInstance, consumes: readonly string[]): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser([...consumes], { parseAs: 'string' }, async (_: FastifyRequest, body: string | Buffer) =>
+    parseJson(body),
+  )
+  app.addContentTypeParser('*', { parseAs: 'string' }, async (request: FastifyRequest, body: string | Buffer) => {
+    if (request.headers['content-type'] !== undefined) throw new Refusal(415)
+    return parseJson(body)
+  })
+}
+
+function parseJson(body: string | Buffer): unknown {
+  if (body.length === 0) return undefined
+  try {
+    return JSON.parse(String(body))
+  } catch (error) {
+    throw new Refusal(400, `the request body is not JSON: ${(error as Error).message}`)
+  }
+}
+
+function answerAs(app: FastifyInstance, produces: readonly string[]): void {
+  app.decorateRequest('answerType', '')
+  app.addHook('onRequest', (request, _reply, done) => {
+    const type = negotiate(request.headers.accept, produces)
+    request.answerType = type ?? produces[0] ?? 'application/json'
+    done(type === undefined && !isOwnPath(request.url) ? new Refusal(406) : undefined)
+  })
+  // Fastify names a charset; the originals don't, and old clients compare the whole header.
+  app.addHook('onSend', (request, reply, _payload, done) => {
+    const type = reply.getHeader('content-type')
+    if (type === undefined || String(type).startsWith('application/json'))
+      reply.header('content-type', request.answerType)
+    if (reply.statusCode === 204) reply.removeHeader('content-type')
+    done()
+  })
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** What this request is answered with. */
+    answerType: string
+  }
+}
+
+/** Knows which methods a path has, so that a wrong one is a 405 and not a 404. */
+function rememberRoutes(app: FastifyInstance): (url: string) => readonly string[] {
+  const routes: { readonly pattern: RegExp; readonly method: string }[] = []
+  app.addHook('onRoute', ({ url, method }) => {
+    const pattern = new RegExp(
+      `^${url
+        .replace(/[.+?^$()[\]{}|\\]/g, '\\$&')
+        .replace(/:[A-Za-z_]+/g, '[^/]+')
+        .replace(/\*/g, '.*')}/?$`,
+    )
+    for (const one of [method].flat()) routes.push({ pattern, method: one })
+  })
+  return (url) => {
+    const path = url.split('?', 1)[0] ?? url
+    return routes.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method)
+  }
+}
+
+function answerError(options: HttpServerOptions, error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  const wire = options.toWire?.(error) ?? wireErrorOf(error)
+  if (wire.status >= 500)
+    options.logger.error({ err: error, method: request.method, path: request.url }, 'request failed')
+  void reply.code(wire.status).type('application/json').send(wire.body)
+}
+
+const OWN_PATHS = new Set(['/metrics', '/healthz', '/readyz'])
+
+function isOwnPath(url: string): boolean {
+  return OWN_PATHS.has(url.split('?', 1)[0] ?? url)
+}
+
+function addOwnRoutes(app: FastifyInstance, { metrics, ready }: HttpServerOptions): void {
+  app.get('/healthz', async (_, reply) => reply.type('text/plain').send('ok\n'))
+  app.get('/readyz', async (_, reply) =>
+    (ready?.() ?? true)
+      ? reply.type('text/plain').send('ok\n')
+      : reply.code(503).type('text/plain').send('not ready\n'),
+  )
+  if (metrics) app.get('/metrics', async (_, reply) => reply.type(metrics.contentType).send(await metrics.metrics()))
+}
+
+async function bind(app: FastifyInstance, listener: Listener): Promise<{ server: Server; url: string }> {
+  const server = createServer((request, response) => app.routing(request, response))
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error) => reject(bindError(listener, error)))
+    server.listen({ port: listener.port, ...(listener.host === '' ? {} : { host: listener.host }) }, resolve)
+  })
+  return { server, url: urlOf(listener, (server.address() as AddressInfo).port) }
+}
+
+async function stopAll(app: FastifyInstance, bound: readonly { server: Server }[], graceMs: number): Promise<void> {
+  await Promise.all(bound.map(({ server }) => stopOne(server, graceMs)))
+  await app.close()
+}
+
+async function stopOne(server: Server, graceMs: number): Promise<void> {
+  const closed = new Promise<void>((resolve) => {
+    server.close(() => resolve())
+  })
+  server.closeIdleConnections()
+  const force = setTimeout(() => server.closeAllConnections(), graceMs)
+  await closed
+  clearTimeout(force)
+}

@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { parseProperties } from '../../src/config/properties.ts'
+import { maskSecrets, maskText } from '../../src/config/secrets.ts'
+import { boolean, integer, list, readSettings, type SettingsSpec, word } from '../../src/config/settings.ts'
+import { settingsFromEnvironment, settingsFromFlags } from '../../src/config/sources.ts'
+
+const spec: SettingsSpec<z.ZodObject> = {
+  program: 'the registry',
+  shape: z.object({
+    listeners: list().default(['http://0.0.0.0:8081']),
+    'brokerstore.topic': z.string().default('_schemas'),
+    'brokerstore.timeout.ms': integer({ min: 1 }).default(500),
+    debug: boolean().default(false),
+    'schema.compatibility.level': word(['NONE', 'BACKWARD']).default('BACKWARD'),
+  }),
+  aliases: { 'kafkastore.*': 'brokerstore.*', 'avro.compatibility.level': 'schema.compatibility.level' },
+  passThrough: ['brokerstore.'],
+}
+
+const written = (source: string, pairs: Record<string, string>) =>
+  Object.entries(pairs).map(([key, value]) => ({ key, value, source }))
+
+describe('a program reads its settings', () => {
+  it('from several sources, the later wins, and every name of a key counts', () => {
+    const { values } = readSettings(spec, [
+      ...written('a.properties:1', {
+        'kafkastore.topic': 'from-file',
+        debug: ' TRUE ',
+        listeners: 'http://a:1, http://b:2',
+      }),
+      ...settingsFromFlags(['brokerstore.topic=from-flag', 'avro.compatibility.level=none']),
+    ])
+    expect(values).toEqual({
+      listeners: ['http://a:1', 'http://b:2'],
+      'brokerstore.topic': 'from-flag',
+      'brokerstore.timeout.ms': 500,
+      debug: true,
+      'schema.compatibility.level': 'NONE',
+    })
+  })
+
+  it('passes on what belongs to others, and warns of what nobody knows', () => {
+    const { rest, warnings } = readSettings(
+      spec,
+      written('f:3', { 'kafkastore.sasl.mechanism': 'PLAIN', lisseners: 'x' }),
+    )
+    expect(rest).toEqual({ 'brokerstore.sasl.mechanism': 'PLAIN', lisseners: 'x' })
+    expect(warnings).toEqual(["f:3: the registry has no setting 'lisseners'; it has no effect"])
+  })
+
+  it('refuses every wrong value at once, with key, value, place and what would be right', () => {
+    const wrong = written('f:7', { debug: 'yes', 'kafkastore.timeout.ms': '0' })
+    expect(() => readSettings(spec, wrong)).toThrow(
+      'f:7: brokerstore.timeout.ms=0: expected a whole number from 1 to 2147483647\nf:7: debug=yes: expected true or false',
+    )
+  })
+
+  it('refuses two spellings of one key that differ', () => {
+    const both = written('f', { 'kafkastore.topic': 'a', 'brokerstore.topic': 'b' })
+    expect(() => readSettings(spec, both)).toThrow("'kafkastore.topic' and 'brokerstore.topic' are two names")
+  })
+
+  it('reads the environment as the images name it', () => {
+    const environment = { SCHEMA_REGISTRY_LISTENERS: 'l', SCHEMA_REGISTRY_A__B_C___D: 'v', OTHER: 'o' }
+    expect(settingsFromEnvironment('SCHEMA_REGISTRY', environment).map(({ key, value }) => [key, value])).toEqual([
+      ['listeners', 'l'],
+      ['a_b.c-d', 'v'],
+    ])
+  })
+
+  it('refuses a flag that is no KEY=VALUE', () => {
+    expect(() => settingsFromFlags(['oops'])).toThrow('--set oops: expected KEY=VALUE')
+  })
+})
+
+describe('a properties file', () => {
+  it.each([
+    ['a=b', { a: 'b' }],
+    ['a: b', { a: 'b' }],
+    ['a b', { a: 'b' }],
+    ['a', { a: '' }],
+    ['# c\n! d\n\na=1', { a: '1' }],
+    ['a\\=b=c\\:d', { 'a=b': 'c:d' }],
+    ['a=one\\\n   two', { a: 'onetwo' }],
+    ['a=ends\\\\\nb=2', { a: 'ends\\', b: '2' }],
+    ['a=\\u00e4\\t\\\\', { a: 'ä\t\\' }],
+    ['a=1\na=2', { a: '2' }],
+    ['jaas=M required user="x=y";', { jaas: 'M required user="x=y";' }],
+  ])('%j', (text, expected) => {
+    expect(Object.fromEntries([...parseProperties(text)].map(([key, { value }]) => [key, value]))).toEqual(expected)
+  })
+
+  it('knows the line of each key', () => {
+    expect(parseProperties('#\na=1\\\n 2\nb=3').get('b')?.line).toBe(4)
+  })
+})
+
+describe('secrets', () => {
+  it('are masked by key, placeholders are not', () => {
+    const config = { 'db.password': 'x', 'sasl.jaas.config': 'y', token: '${env:T}', topic: 't', 'key.converter': 'k' }
+    expect(maskSecrets(config)).toEqual({ ...config, 'db.password': '[hidden]', 'sasl.jaas.config': '[hidden]' })
+  })
+
+  it('are masked by value inside messages', () => {
+    expect(maskText('login hunter22 failed', ['hunter22', ''])).toBe('login [hidden] failed')
+  })
+})

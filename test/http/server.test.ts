@@ -1,0 +1,105 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { silentLogger } from '../../src/config/logger.ts'
+import { createMetrics } from '../../src/config/metrics.ts'
+import { type HttpServer, type HttpServerOptions, startHttpServer } from '../../src/http/server.ts'
+
+const JSON_V1 = 'application/vnd.schemaregistry.v1+json'
+let running: HttpServer[] = []
+
+async function start(options: Partial<HttpServerOptions> = {}): Promise<string> {
+  const server = await startHttpServer({
+    listeners: ['http://127.0.0.1:0'],
+    logger: silentLogger(),
+    consumes: [JSON_V1, 'application/json'],
+    produces: [JSON_V1, 'application/json'],
+    metrics: createMetrics(),
+    routes: (app) => {
+      app.get('/things/:name', async (request) => ({ name: (request.params as { name: string }).name }))
+      app.post('/things', async (request) => ({ got: request.body ?? null }))
+      app.delete('/things', async (_, reply) => reply.code(204).send())
+      app.get('/boom', async () => {
+        throw new Error('the inside')
+      })
+    },
+    ...options,
+  })
+  running.push(server)
+  return server.urls[0] ?? ''
+}
+
+afterEach(async () => {
+  await Promise.all(running.map((server) => server.stop(0)))
+  running = []
+})
+
+describe('the http server', () => {
+  it('answers in the media type that was asked for, without a charset', async () => {
+    const url = await start()
+    const plain = await fetch(`${url}/things/a`)
+    expect([plain.headers.get('content-type'), await plain.json()]).toEqual([JSON_V1, { name: 'a' }])
+    const json = await fetch(`${url}/things/a`, { headers: { accept: 'application/json' } })
+    expect(json.headers.get('content-type')).toBe('application/json')
+  })
+
+  it('decodes percent-encoded names and tolerates a trailing slash', async () => {
+    const url = await start()
+    expect(await (await fetch(`${url}/things/a%2Fb%20%25/`)).json()).toEqual({ name: 'a/b %' })
+  })
+
+  it('takes a body in any listed type, or in none', async () => {
+    const url = await start()
+    for (const type of [JSON_V1, 'application/json', 'application/json; charset=utf-8']) {
+      const answer = await fetch(`${url}/things`, {
+        method: 'POST',
+        body: '{"a":1}',
+        headers: { 'content-type': type },
+      })
+      expect(await answer.json()).toEqual({ got: { a: 1 } })
+    }
+    const untyped = await fetch(`${url}/things`, { method: 'POST', body: new Uint8Array(Buffer.from('[2]')) })
+    expect(await untyped.json()).toEqual({ got: [2] })
+  })
+
+  it.each([
+    ['GET', '/nowhere', {}, 404, 'HTTP 404 Not Found'],
+    ['PUT', '/things/a', {}, 405, 'HTTP 405 Method Not Allowed'],
+    ['GET', '/things/a', { accept: 'text/html' }, 406, 'HTTP 406 Not Acceptable'],
+    ['POST', '/things', { 'content-type': 'text/xml' }, 415, 'HTTP 415 Unsupported Media Type'],
+    ['GET', '/boom', {}, 500, 'Internal server error'],
+  ])('refuses %s %s in the envelope', async (method, path, headers, status, message) => {
+    const url = await start()
+    const body = method === 'POST' ? '<a/>' : null
+    const answer = await fetch(url + path, { method, headers, body })
+    expect([answer.status, await answer.json()]).toEqual([status, { error_code: status, message }])
+  })
+
+  it('says what is wrong with a body that is not JSON', async () => {
+    const url = await start()
+    const answer = await fetch(`${url}/things`, { method: 'POST', body: '{', headers: { 'content-type': JSON_V1 } })
+    expect(answer.status).toBe(400)
+    expect(await answer.json()).toEqual({ error_code: 400, message: expect.stringContaining('not JSON') })
+  })
+
+  it('answers 204 without a type and without a body', async () => {
+    const url = await start()
+    const answer = await fetch(`${url}/things`, { method: 'DELETE' })
+    expect([answer.status, answer.headers.get('content-type'), await answer.text()]).toEqual([204, null, ''])
+  })
+
+  it('has health, readiness and metrics', async () => {
+    const url = await start({ ready: () => false })
+    expect((await fetch(`${url}/healthz`)).status).toBe(200)
+    expect((await fetch(`${url}/readyz`)).status).toBe(503)
+    expect((await fetch(`${url}/metrics`, { headers: { accept: 'text/plain' } })).status).toBe(200)
+  })
+
+  it('names the port that is taken, and leaves nothing listening', async () => {
+    const taken = new URL(await start())
+    const second = start({ listeners: ['http://127.0.0.1:0', `http://127.0.0.1:${taken.port}`] })
+    await expect(second).rejects.toMatchObject({ code: 'address_in_use', message: expect.stringContaining(taken.port) })
+  })
+
+  it('refuses a listener it cannot read', async () => {
+    await expect(start({ listeners: ['127.0.0.1:8081'] })).rejects.toMatchObject({ code: 'invalid_listener' })
+  })
+})
