@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest'
+import { type Lifecycle, startAll } from '../../src/config/lifecycle.ts'
+import { silentLogger } from '../../src/config/logger.ts'
+
+describe('a lifecycle', () => {
+  it('stops in reverse, past what fails to stop, and only once', async () => {
+    const stopped: string[] = []
+    let held: Lifecycle | undefined
+    await startAll(silentLogger(), async (life) => {
+      held = life
+      for (const name of ['broker', 'registry', 'worker']) {
+        life.onStop(name, () => {
+          stopped.push(name)
+          if (name === 'registry') throw new Error('stuck')
+        })
+      }
+    })
+    await Promise.all([held?.stop(), held?.stop()])
+    expect(stopped).toEqual(['worker', 'registry', 'broker'])
+  })
+
+  it('leaves nothing running when a start fails half-way', async () => {
+    const stopped: string[] = []
+    const start = startAll(silentLogger(), async (life) => {
+      life.onStop('broker', () => stopped.push('broker'))
+      throw new Error('port in use')
+    })
+    await expect(start).rejects.toThrow('port in use')
+    expect(stopped).toEqual(['broker'])
+  })
+})
