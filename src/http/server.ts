@@ -1,8 +1,11 @@
 import { createServer, type Server } from 'node:http'
+import { createServer as createTlsServer, type ServerOptions as TlsOptions } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify'
+import { UserError } from '../config/failure.ts'
 import type { Logger } from '../config/logger.ts'
 import type { Metrics } from '../config/metrics.ts'
+import { type Access, authorize, FailedLogins } from './access.ts'
 import { bindError, type Listener, parseListener, urlOf } from './listener.ts'
 import { negotiate } from './media-type.ts'
 import { Refusal, type WireError, wireErrorOf } from './refusal.ts'
@@ -20,6 +23,10 @@ export type HttpServerOptions = {
   readonly metrics?: Metrics
   /** Whether this server can do its work now: `/readyz`. */
   readonly ready?: () => boolean
+  /** Needed by https listeners: certificates, and `requestCert` for mutual TLS. */
+  readonly tls?: TlsOptions
+  /** BASIC authentication; absent: everybody may do everything. `/healthz` and `/readyz` are always open. */
+  readonly access?: Access
   /** Default 10 MiB. */
   readonly bodyBytesMax?: number
 }
@@ -44,7 +51,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   await app.ready()
   const bound: { server: Server; url: string }[] = []
   try {
-    for (const listener of listeners) bound.push(await bind(app, listener))
+    for (const listener of listeners) bound.push(await bind(app, listener, options.tls))
   } catch (error) {
     await stopAll(app, bound, 0)
     throw error
@@ -67,6 +74,7 @@ function createApp(options: HttpServerOptions): FastifyInstance {
   }) as unknown as FastifyInstance
   takeBodies(app, options.consumes)
   answerAs(app, options.produces)
+  guard(app, options.access)
   const methodsOf = rememberRoutes(app)
   app.setNotFoundHandler((request) => {
     throw new Refusal(methodsOf(request.url).length > 0 ? 405 : 404)
@@ -114,6 +122,14 @@ function answerAs(app: FastifyInstance, produces: readonly string[]): void {
   })
 }
 
+function guard(app: FastifyInstance, access: Access | undefined): void {
+  if (!access) return
+  const failed = new FailedLogins()
+  app.addHook('onRequest', async (request, reply) => {
+    if (!OPEN_PATHS.has(pathOf(request.url))) await authorize(access, failed, request, reply)
+  })
+}
+
 declare module 'fastify' {
   interface FastifyRequest {
     /** What this request is answered with. */
@@ -134,7 +150,7 @@ function rememberRoutes(app: FastifyInstance): (url: string) => readonly string[
     for (const one of [method].flat()) routes.push({ pattern, method: one })
   })
   return (url) => {
-    const path = url.split('?', 1)[0] ?? url
+    const path = pathOf(url)
     return routes.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method)
   }
 }
@@ -146,10 +162,15 @@ function answerError(options: HttpServerOptions, error: unknown, request: Fastif
   void reply.code(wire.status).type('application/json').send(wire.body)
 }
 
-const OWN_PATHS = new Set(['/metrics', '/healthz', '/readyz'])
+/** Probes carry no password. */
+const OPEN_PATHS: ReadonlySet<string> = new Set(['/healthz', '/readyz'])
 
 function isOwnPath(url: string): boolean {
-  return OWN_PATHS.has(url.split('?', 1)[0] ?? url)
+  return OPEN_PATHS.has(pathOf(url)) || pathOf(url) === '/metrics'
+}
+
+function pathOf(url: string): string {
+  return url.split('?', 1)[0] ?? url
 }
 
 function addOwnRoutes(app: FastifyInstance, { metrics, ready }: HttpServerOptions): void {
@@ -162,13 +183,28 @@ function addOwnRoutes(app: FastifyInstance, { metrics, ready }: HttpServerOption
   if (metrics) app.get('/metrics', async (_, reply) => reply.type(metrics.contentType).send(await metrics.metrics()))
 }
 
-async function bind(app: FastifyInstance, listener: Listener): Promise<{ server: Server; url: string }> {
-  const server = createServer((request, response) => app.routing(request, response))
+async function bind(
+  app: FastifyInstance,
+  listener: Listener,
+  tls?: TlsOptions,
+): Promise<{ server: Server; url: string }> {
+  const server = createListener(app, listener, tls)
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(bindError(listener, error)))
     server.listen({ port: listener.port, ...(listener.host === '' ? {} : { host: listener.host }) }, resolve)
   })
   return { server, url: urlOf(listener, (server.address() as AddressInfo).port) }
+}
+
+function createListener(app: FastifyInstance, listener: Listener, tls: TlsOptions | undefined): Server {
+  if (listener.scheme === 'http') return createServer((request, response) => app.routing(request, response))
+  if (!tls) {
+    throw new UserError(
+      'invalid_listener',
+      'an https listener needs a certificate: set ssl.keystore.location to a PEM or PKCS#12 file',
+    )
+  }
+  return createTlsServer(tls, (request, response) => app.routing(request, response))
 }
 
 async function stopAll(app: FastifyInstance, bound: readonly { server: Server }[], graceMs: number): Promise<void> {

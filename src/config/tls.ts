@@ -1,0 +1,84 @@
+import { readFileSync } from 'node:fs'
+import { createSecureContext, type SecureContextOptions } from 'node:tls'
+import { messageOf, UserError } from './failure.ts'
+
+/** Java's `ssl.*` keys, without a prefix; what is absent or empty is not used. */
+export type SslSettings = Readonly<Record<string, string | undefined>>
+
+/**
+ * Certificates as `node:tls` takes them, from Java's `ssl.*` settings. PEM stands in files or in the settings themselves
+ * (`ssl.keystore.certificate.chain`, `ssl.keystore.key`, `ssl.truststore.certificates`), PKCS#12 in files. A JKS store
+ * can't be read without Java: it gets a sentence that says how to convert it. Errors are `UserError`s with the key.
+ */
+export function tlsMaterial(ssl: SslSettings): SecureContextOptions {
+  const material: SecureContextOptions = { minVersion: 'TLSv1.2', ...identity(ssl), ...trusted(ssl) }
+  try {
+    createSecureContext(material)
+  } catch (error) {
+    throw new UserError(
+      'invalid_tls',
+      `the certificates of ssl.keystore.* and ssl.truststore.* can't be used: ${messageOf(error)}`,
+    )
+  }
+  return material
+}
+
+function identity(ssl: SslSettings): SecureContextOptions {
+  const passphrase = ssl['ssl.key.password'] || ssl['ssl.keystore.password']
+  const withPassphrase = passphrase ? { passphrase } : {}
+  const chain = ssl['ssl.keystore.certificate.chain']
+  const key = ssl['ssl.keystore.key']
+  if (chain && key) return { cert: chain, key, ...withPassphrase }
+  const path = ssl['ssl.keystore.location']
+  if (!path) return {}
+  const store = readStore('ssl.keystore.location', path, ssl['ssl.keystore.type'])
+  if (store.kind === 'pem') return { cert: store.bytes, key: store.bytes, ...withPassphrase }
+  // A PKCS#12 file has one password: Java's key password must equal the store's.
+  const password = ssl['ssl.keystore.password']
+  return { pfx: store.bytes, ...(password ? { passphrase: password } : {}) }
+}
+
+function trusted(ssl: SslSettings): SecureContextOptions {
+  const certificates = ssl['ssl.truststore.certificates']
+  if (certificates) return { ca: certificates }
+  const path = ssl['ssl.truststore.location']
+  if (!path) return {}
+  const store = readStore('ssl.truststore.location', path, ssl['ssl.truststore.type'])
+  if (store.kind === 'pem') return { ca: store.bytes }
+  throw new UserError(
+    'invalid_tls',
+    `ssl.truststore.location=${path}: a truststore has to be PEM here; convert it with: openssl pkcs12 -in ${path} -nokeys -out truststore.pem`,
+  )
+}
+
+type Store = { readonly kind: 'pem' | 'pkcs12'; readonly bytes: Buffer }
+
+function readStore(key: string, path: string, type: string | undefined): Store {
+  let bytes: Buffer
+  try {
+    bytes = readFileSync(path)
+  } catch (error) {
+    throw new UserError('invalid_tls', `${key}=${path}: ${messageOf(error)}`)
+  }
+  const kind = kindOf(bytes)
+  if (kind === 'jks') {
+    throw new UserError(
+      'invalid_tls',
+      `${key}=${path} is a JKS store, which only Java reads; convert it with: keytool -importkeystore -srckeystore ${path} -destkeystore store.p12 -deststoretype PKCS12`,
+    )
+  }
+  if (kind === undefined) {
+    throw new UserError(
+      'invalid_tls',
+      `${key}=${path} is neither PEM nor PKCS#12${type ? ` (ssl.*.type says ${type})` : ''}`,
+    )
+  }
+  return { kind, bytes }
+}
+
+/** By content, because the type a file is said to have is often wrong. */
+function kindOf(bytes: Buffer): Store['kind'] | 'jks' | undefined {
+  if (bytes.length >= 4 && (bytes.readUInt32BE(0) === 0xfeedfeed || bytes.readUInt32BE(0) === 0xcececece)) return 'jks'
+  if (bytes.includes('-----BEGIN ')) return 'pem'
+  return bytes[0] === 0x30 ? 'pkcs12' : undefined
+}

@@ -1,0 +1,106 @@
+import { createHmac, randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
+import { type FSWatcher, readFileSync, watch } from 'node:fs'
+import { basename, dirname } from 'node:path'
+import { promisify } from 'node:util'
+import { messageOf, UserError } from '../config/failure.ts'
+import type { Logger } from '../config/logger.ts'
+
+/** Each role may do what the ones before it may. */
+export const ROLES = ['readonly', 'developer', 'admin'] as const
+export type Role = (typeof ROLES)[number]
+
+type User = { readonly name: string; readonly role: Role; readonly salt: Buffer; readonly hash: Buffer }
+
+const scryptAsync = promisify(scrypt) as (password: string, salt: Buffer, length: number) => Promise<Buffer>
+const HASH_BYTES = 32
+const LINE = /^([^\s:#][^:]*):\s*scrypt\$([A-Za-z0-9+/=]+)\$([A-Za-z0-9+/=]+)\s*,\s*(\w+)$/
+const VERIFIED_MAX = 1_000
+
+/** What stands in a users file for a password. */
+export async function hashPassword(password: string, salt: Buffer = randomBytes(16)): Promise<string> {
+  return `scrypt$${salt.toString('base64')}$${(await scryptAsync(password, salt, HASH_BYTES)).toString('base64')}`
+}
+
+/**
+ * Reads a users file: a user a line, `NAME: scrypt$SALT$HASH, ROLE`; `#` begins a comment. A line that can't be read is
+ * a `UserError` with its number; nothing of it is quoted, it holds a secret.
+ */
+export function parseUsers(text: string, file: string): ReadonlyMap<string, User> {
+  const users = new Map<string, User>()
+  for (const [at, line] of text.split('\n').entries()) {
+    if (line.trim() === '' || line.trimStart().startsWith('#')) continue
+    const [, name, salt, hash, role] = LINE.exec(line.trim()) ?? []
+    if (name === undefined || !isRole(role)) {
+      throw new UserError(
+        'invalid_users',
+        `${file}:${at + 1}: expected NAME: scrypt$SALT$HASH, ROLE with a role of ${ROLES.join(', ')}; 'weir password' makes such a line`,
+      )
+    }
+    users.set(name, { name, role, salt: Buffer.from(salt ?? '', 'base64'), hash: Buffer.from(hash ?? '', 'base64') })
+  }
+  return users
+}
+
+function isRole(text: string | undefined): text is Role {
+  return (ROLES as readonly (string | undefined)[]).includes(text)
+}
+
+/**
+ * The people who may use a server. A file is read again when it changes; a file that became unreadable keeps the users
+ * it had, and the log says so. Who was let in once is remembered (as a keyed hash), because scrypt is slow on purpose.
+ */
+export class Users {
+  #users: ReadonlyMap<string, User>
+  readonly #verified = new Map<string, Role>()
+  readonly #key = randomBytes(32)
+  readonly #watcher: FSWatcher | undefined
+
+  private constructor(users: ReadonlyMap<string, User>, file?: string, logger?: Logger) {
+    this.#users = users
+    if (file !== undefined) this.#watcher = this.#watch(file, logger)
+  }
+
+  static fromText(text: string, source: string): Users {
+    return new Users(parseUsers(text, source))
+  }
+
+  static fromFile(file: string, logger: Logger): Users {
+    let text: string
+    try {
+      text = readFileSync(file, 'utf8')
+    } catch (error) {
+      throw new UserError('invalid_users', `can't read the users file ${file}: ${messageOf(error)}`)
+    }
+    return new Users(parseUsers(text, file), file, logger)
+  }
+
+  /** The role of this user; undefined when the name or the password is wrong. Takes as long for either. */
+  async verify(name: string, password: string): Promise<Role | undefined> {
+    const seen = createHmac('sha256', this.#key).update(`${name}\0${password}`).digest('base64')
+    const known = this.#verified.get(seen)
+    if (known !== undefined) return known
+    const user = this.#users.get(name)
+    const hash = await scryptAsync(password, user?.salt ?? this.#key, HASH_BYTES)
+    if (!user || user.hash.length !== HASH_BYTES || !timingSafeEqual(hash, user.hash)) return undefined
+    if (this.#verified.size >= VERIFIED_MAX) this.#verified.clear()
+    this.#verified.set(seen, user.role)
+    return user.role
+  }
+
+  close(): void {
+    this.#watcher?.close()
+  }
+
+  #watch(file: string, logger: Logger | undefined): FSWatcher {
+    // The folder, not the file: editors and mounted secrets replace a file by another of its name.
+    return watch(dirname(file), (_, changed) => {
+      if (changed !== null && changed !== basename(file) && !changed.startsWith('..')) return
+      try {
+        this.#users = parseUsers(readFileSync(file, 'utf8'), file)
+        this.#verified.clear()
+      } catch (error) {
+        logger?.error({ err: error, file }, 'users file not read: those known before stay')
+      }
+    })
+  }
+}

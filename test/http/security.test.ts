@@ -1,0 +1,170 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { get } from 'node:https'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { silentLogger } from '../../src/config/logger.ts'
+import { tlsMaterial } from '../../src/config/tls.ts'
+import { FailedLogins } from '../../src/http/access.ts'
+import { type HttpServer, type HttpServerOptions, startHttpServer } from '../../src/http/server.ts'
+import { hashPassword, type Role, Users } from '../../src/http/users.ts'
+
+const tls = (name: string) => join(import.meta.dirname, '../support/tls', name)
+let server: HttpServer | undefined
+
+async function start(options: Partial<HttpServerOptions>): Promise<string> {
+  server = await startHttpServer({
+    listeners: ['http://127.0.0.1:0'],
+    logger: silentLogger(),
+    consumes: ['application/json'],
+    produces: ['application/json'],
+    routes: (app) => {
+      app.get('/schemas', async () => [])
+      app.post('/schemas', async () => ({}))
+      app.put('/mode', async () => ({}))
+    },
+    ...options,
+  })
+  return server.urls[0] ?? ''
+}
+
+afterEach(async () => {
+  await server?.stop(0)
+  server = undefined
+})
+
+describe('a TLS listener', () => {
+  const statusOf = (url: string, options: object) =>
+    new Promise<number>((resolve, reject) => {
+      get(`${url}/schemas`, { ...options, agent: false }, (response) => {
+        response.resume()
+        resolve(response.statusCode ?? 0)
+      }).on('error', reject)
+    })
+  const ca = () => ({ ...tlsMaterial({ 'ssl.truststore.location': tls('ca.pem') }) })
+
+  it.each(['server.pem', 'server.p12'])('answers with the certificate of %s', async (store) => {
+    const material = tlsMaterial({ 'ssl.keystore.location': tls(store), 'ssl.keystore.password': 'changeit' })
+    const url = await start({ listeners: ['https://127.0.0.1:0'], tls: material })
+    expect(await statusOf(url, ca())).toBe(200)
+  })
+
+  it('lets only clients in that show a certificate, when it asks for one', async () => {
+    const material = tlsMaterial({
+      'ssl.keystore.location': tls('server.pem'),
+      'ssl.truststore.location': tls('ca.pem'),
+    })
+    const url = await start({
+      listeners: ['https://127.0.0.1:0'],
+      tls: { ...material, requestCert: true, rejectUnauthorized: true },
+    })
+    await expect(statusOf(url, ca())).rejects.toThrow()
+    const client = tlsMaterial({ 'ssl.keystore.location': tls('client.p12'), 'ssl.keystore.password': 'changeit' })
+    expect(await statusOf(url, { ...ca(), ...client })).toBe(200)
+  })
+
+  it.each([
+    [{ 'ssl.keystore.location': tls('old.jks') }, /JKS store.*keytool -importkeystore/],
+    [{ 'ssl.keystore.location': tls('nowhere.pem') }, /ssl.keystore.location=.*ENOENT/],
+    [{ 'ssl.keystore.location': tls('server.p12'), 'ssl.keystore.password': 'wrong' }, /can't be used/],
+    [{ 'ssl.keystore.location': tls('README.md') }, /neither PEM nor PKCS#12/],
+    [{ 'ssl.truststore.location': tls('server.p12') }, /has to be PEM here.*openssl pkcs12/],
+  ])('says what is wrong with a store: %#', (settings, message) => {
+    expect(() => tlsMaterial(settings)).toThrow(message)
+  })
+
+  it('says that it needs a certificate', async () => {
+    await expect(start({ listeners: ['https://127.0.0.1:0'] })).rejects.toThrow('ssl.keystore.location')
+  })
+})
+
+describe('BASIC authentication', () => {
+  const roleFor = ({ method }: { method: string }): Role =>
+    method === 'GET' ? 'readonly' : method === 'POST' ? 'developer' : 'admin'
+  const salt = Buffer.alloc(16, 7)
+  const linesOf = async (users: Record<string, [string, Role]>) =>
+    (
+      await Promise.all(
+        Object.entries(users).map(
+          async ([name, [word, role]]) => `${name}: ${await hashPassword(word, salt)}, ${role}`,
+        ),
+      )
+    ).join('\n')
+  const as = (name: string, password: string) => ({
+    authorization: `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`,
+  })
+  let users: Users
+
+  beforeEach(async () => {
+    users = Users.fromText(
+      `# people\n${await linesOf({ rea: ['r', 'readonly'], dev: ['d:d', 'developer'], ada: ['ä', 'admin'] })}`,
+      'users',
+    )
+  })
+
+  it.each([
+    ['rea', 'r', [200, 403, 403]],
+    ['dev', 'd:d', [200, 200, 403]],
+    ['ada', 'ä', [200, 200, 200]],
+    ['dev', 'wrong', [401, 401, 401]],
+    ['nobody', 'r', [401, 401, 401]],
+  ])('lets %s/%s do what the role allows', async (name, password, expected) => {
+    const url = await start({ access: { realm: 'Weir', users, roleFor } })
+    const call = async (method: string, path: string) =>
+      (await fetch(url + path, { method, headers: as(name, password) })).status
+    expect([await call('GET', '/schemas'), await call('POST', '/schemas'), await call('PUT', '/mode')]).toEqual(
+      expected,
+    )
+  })
+
+  it('asks for a name in its realm, and leaves the probes open', async () => {
+    const url = await start({ access: { realm: 'The "Weir"', users, roleFor } })
+    const answer = await fetch(`${url}/schemas`)
+    expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([
+      401,
+      'Basic realm="The \\"Weir\\"", charset="UTF-8"',
+    ])
+    expect(await answer.json()).toEqual({ error_code: 401, message: 'HTTP 401 Unauthorized' })
+    expect((await fetch(`${url}/healthz`)).status).toBe(200)
+  })
+
+  it('bounds failed log-ins by address, and forgets them after a minute', () => {
+    let nowMs = 0
+    const failed = new FailedLogins(() => nowMs)
+    for (let i = 0; i < 10; i++) failed.add('10.0.0.9')
+    expect([failed.waitSeconds('10.0.0.9'), failed.waitSeconds('10.0.0.8')]).toEqual([60, 0])
+    nowMs = 60_000
+    expect(failed.waitSeconds('10.0.0.9')).toBe(0)
+  })
+
+  it('refuses an eleventh wrong password with 429, whoever tries', async () => {
+    const url = await start({ access: { realm: 'Weir', users, roleFor } })
+    for (let i = 0; i < 10; i++) await fetch(`${url}/schemas`, { headers: as('ada', `guess${i}`) })
+    const answer = await fetch(`${url}/schemas`, { headers: as('ada', 'ä') })
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([429, '60'])
+  })
+
+  it('names the line it cannot read, without quoting it', () => {
+    expect(() => Users.fromText('# a\nada: plain-secret, admin', 'users.txt')).toThrow(
+      /^users.txt:2: expected NAME: scrypt(?!.*plain-secret)/,
+    )
+  })
+
+  it('reads a changed file again, and keeps the users it had when the new one is broken', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'weir-users-'))
+    const file = join(directory, 'users')
+    try {
+      await writeFile(file, await linesOf({ ada: ['one', 'admin'] }))
+      const fromFile = Users.fromFile(file, silentLogger())
+      expect(await fromFile.verify('ada', 'one')).toBe('admin')
+      await writeFile(file, await linesOf({ ada: ['two', 'readonly'] }))
+      await vi.waitFor(async () => expect(await fromFile.verify('ada', 'two')).toBe('readonly'))
+      expect(await fromFile.verify('ada', 'one')).toBeUndefined()
+      await writeFile(file, 'broken')
+      expect(await fromFile.verify('ada', 'two')).toBe('readonly')
+      fromFile.close()
+    } finally {
+      await rm(directory, { recursive: true })
+    }
+  })
+})
