@@ -1,0 +1,98 @@
+/**
+ * A .proto file as it is written: names unresolved, source order kept within each kind. Documentation is not part of it;
+ * the registry's canonical text has no comments.
+ */
+export type ProtoFile = {
+  readonly syntax: 'proto2' | 'proto3' | undefined
+  readonly packageName: string | undefined
+  readonly imports: readonly string[]
+  readonly publicImports: readonly string[]
+  readonly options: readonly Option[]
+  readonly types: readonly TypeElement[]
+  readonly extends: readonly Extend[]
+  readonly services: readonly Service[]
+}
+
+export type TypeElement = Message | Enum
+
+export type Message = {
+  readonly kind: 'message'
+  readonly name: string
+  readonly reserved: readonly Ranges[]
+  readonly options: readonly Option[]
+  readonly fields: readonly Field[]
+  readonly oneofs: readonly OneOf[]
+  readonly groups: readonly Group[]
+  readonly extensions: readonly Extensions[]
+  readonly extends: readonly Extend[]
+  readonly types: readonly TypeElement[]
+}
+
+export type Label = 'optional' | 'required' | 'repeated'
+
+export type Field = {
+  readonly label: Label | undefined
+  /** As written; a map is `map<K, V>` with one blank. */
+  readonly type: string
+  readonly name: string
+  readonly tag: number
+  /** Without `default` and `json_name`, which stand apart. */
+  readonly options: readonly Option[]
+  readonly defaultValue: string | undefined
+  readonly jsonName: string | undefined
+}
+
+export type OneOf = {
+  readonly name: string
+  readonly options: readonly Option[]
+  readonly fields: readonly Field[]
+  readonly groups: readonly Group[]
+}
+
+export type Group = {
+  readonly label: Label | undefined
+  readonly name: string
+  readonly tag: number
+  readonly fields: readonly Field[]
+}
+
+export type Enum = {
+  readonly kind: 'enum'
+  readonly name: string
+  readonly reserved: readonly Ranges[]
+  readonly options: readonly Option[]
+  readonly constants: readonly EnumConstant[]
+}
+
+export type EnumConstant = { readonly name: string; readonly tag: number; readonly options: readonly Option[] }
+
+/** Names (strings), numbers, and ranges of numbers, both ends included. */
+export type Ranges = readonly (string | number | Range)[]
+export type Range = { readonly from: number; readonly to: number }
+
+export type Extensions = { readonly ranges: Ranges; readonly options: readonly Option[] }
+export type Extend = { readonly name: string; readonly fields: readonly Field[] }
+
+export type Service = { readonly name: string; readonly options: readonly Option[]; readonly rpcs: readonly Rpc[] }
+export type Rpc = {
+  readonly name: string
+  readonly requestType: string
+  readonly requestStreaming: boolean
+  readonly responseType: string
+  readonly responseStreaming: boolean
+  readonly options: readonly Option[]
+}
+
+/** `name = value`; a parenthesised name is an extension's. `(a).b.c = 1` holds `b.c = 1` as a nested option. */
+export type Option = { readonly name: string; readonly parenthesized: boolean; readonly value: OptionValue }
+
+export type OptionValue =
+  | { readonly kind: 'string'; readonly text: string }
+  /** A number, a boolean or an enum constant, as written. */
+  | { readonly kind: 'word'; readonly text: string }
+  | { readonly kind: 'option'; readonly option: Option }
+  | { readonly kind: 'map'; readonly entries: ReadonlyMap<string, OptionValue> }
+  | { readonly kind: 'list'; readonly items: readonly OptionValue[] }
+
+/** Where a range written `to max` ends. */
+export const TAG_MAX = 536_870_911

@@ -1,0 +1,121 @@
+/** The text is no .proto file; `message` begins with line and column, both from 1. */
+export class ProtoSyntaxError extends Error {
+  override readonly name = 'ProtoSyntaxError'
+}
+
+export type Token = {
+  readonly kind: 'word' | 'string' | 'symbol' | 'end'
+  /** A string's value without quotes, escapes resolved. */
+  readonly text: string
+  readonly offset: number
+}
+
+const BLANKS = /(?:[\s﻿]+|\/\/[^\n]*|\/\*[\s\S]*?\*\/)+/y
+const WORD = /[-+]?[A-Za-z0-9_.](?:[A-Za-z0-9_.]|(?<=[eE])[-+])*/y
+const QUOTED = /"(?:[^"\\\n]|\\[\s\S])*"|'(?:[^'\\\n]|\\[\s\S])*'/y
+
+/** Reads a .proto text token by token, one ahead. */
+export class Lexer {
+  readonly #text: string
+  #at = 0
+  #next: Token
+
+  constructor(text: string) {
+    this.#text = text
+    this.#next = this.#read()
+  }
+
+  peek(): Token {
+    return this.#next
+  }
+
+  take(): Token {
+    const token = this.#next
+    if (token.kind !== 'end') this.#next = this.#read()
+    return token
+  }
+
+  /** Takes the token when it is this symbol or word. */
+  skip(text: string): boolean {
+    if (this.#next.kind === 'string' || this.#next.text !== text || this.#next.kind === 'end') return false
+    this.take()
+    return true
+  }
+
+  expect(text: string): void {
+    const found = this.peek()
+    if (!this.skip(text)) this.fail(`expected '${text}'`, found)
+  }
+
+  word(what: string): string {
+    const token = this.take()
+    if (token.kind !== 'word') this.fail(`expected ${what}`, token)
+    return token.text
+  }
+
+  string(what: string): string {
+    const token = this.take()
+    if (token.kind !== 'string') this.fail(`expected ${what} in quotes`, token)
+    return token.text
+  }
+
+  fail(message: string, at: Token = this.#next): never {
+    const before = this.#text.slice(0, at.offset).split('\n')
+    const found = at.kind === 'end' ? 'the end of the file' : `'${at.text}'`
+    throw new ProtoSyntaxError(`${before.length}:${(before.at(-1)?.length ?? 0) + 1}: ${message}, found ${found}`)
+  }
+
+  #match(pattern: RegExp): string | undefined {
+    pattern.lastIndex = this.#at
+    const text = pattern.exec(this.#text)?.[0]
+    if (text !== undefined) this.#at += text.length
+    return text
+  }
+
+  #read(): Token {
+    this.#match(BLANKS)
+    const offset = this.#at
+    if (offset >= this.#text.length) return { kind: 'end', text: '', offset }
+    const word = this.#match(WORD)
+    if (word !== undefined) return { kind: 'word', text: word, offset }
+    if (this.#text[offset] === '"' || this.#text[offset] === "'") return this.#readString(offset)
+    this.#at += 1
+    return { kind: 'symbol', text: this.#text[offset] ?? '', offset }
+  }
+
+  /** Adjacent strings are one. */
+  #readString(offset: number): Token {
+    let text = ''
+    for (let quoted = this.#match(QUOTED); ; quoted = this.#match(QUOTED)) {
+      if (quoted === undefined)
+        this.fail('a string has no end on its line', { kind: 'symbol', text: this.#text[this.#at] ?? '', offset })
+      text += unquote(quoted)
+      const end = this.#at
+      this.#match(BLANKS)
+      const next = this.#text[this.#at]
+      if (next === '"' || next === "'") continue
+      this.#at = end
+      return { kind: 'string', text, offset }
+    }
+  }
+}
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  a: '\x07',
+  b: '\b',
+  f: '\f',
+  n: '\n',
+  r: '\r',
+  t: '\t',
+  v: '\v',
+}
+
+function unquote(quoted: string): string {
+  return quoted
+    .slice(1, -1)
+    .replace(/\\(?:[xX]([0-9a-fA-F]{1,2})|([0-7]{1,3})|([\s\S]))/g, (_, hex?: string, octal?: string, char = '') => {
+      if (hex !== undefined) return String.fromCharCode(Number.parseInt(hex, 16))
+      if (octal !== undefined) return String.fromCharCode(Number.parseInt(octal, 8))
+      return ESCAPES[char] ?? char
+    })
+}

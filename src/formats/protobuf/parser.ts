@@ -1,0 +1,352 @@
+import type {
+  Enum,
+  EnumConstant,
+  Extend,
+  Field,
+  Group,
+  Label,
+  Message,
+  OneOf,
+  Option,
+  ProtoFile,
+  Ranges,
+  Rpc,
+  Service,
+  TypeElement,
+} from './file.ts'
+import { TAG_MAX } from './file.ts'
+import { Lexer } from './lexer.ts'
+import { parseFieldOptions, parseOption } from './option-parser.ts'
+
+const NESTING_MAX = 100
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] extends readonly (infer Item)[] ? Item[] : T[K] }
+
+/** Reads a .proto file (proto2, proto3). `ProtoSyntaxError` says where it is none. */
+export function parseProto(text: string): ProtoFile {
+  return new Parser(new Lexer(text)).file()
+}
+
+class Parser {
+  readonly #lexer: Lexer
+  #syntax: ProtoFile['syntax']
+  #depth = 0
+
+  constructor(lexer: Lexer) {
+    this.#lexer = lexer
+  }
+
+  file(): ProtoFile {
+    const lexer = this.#lexer
+    const file: Mutable<ProtoFile> = {
+      syntax: undefined,
+      packageName: undefined,
+      imports: [],
+      publicImports: [],
+      options: [],
+      types: [],
+      extends: [],
+      services: [],
+    }
+    if (lexer.skip('syntax')) {
+      file.syntax = this.#readSyntax()
+      this.#syntax = file.syntax
+    }
+    while (lexer.peek().kind !== 'end') this.#fileElement(file)
+    return file
+  }
+
+  #readSyntax(): ProtoFile['syntax'] {
+    this.#lexer.expect('=')
+    const at = this.#lexer.peek()
+    const syntax = this.#lexer.string('proto2 or proto3')
+    if (syntax !== 'proto2' && syntax !== 'proto3') this.#lexer.fail("expected the syntax 'proto2' or 'proto3'", at)
+    this.#lexer.expect(';')
+    return syntax
+  }
+
+  #fileElement(file: Mutable<ProtoFile>): void {
+    if (this.#lexer.skip(';')) return
+    const type = this.#nestedType()
+    if (type) file.types.push(type)
+    else if (this.#statement('package')) this.#package(file)
+    else if (this.#statement('import')) this.#import(file)
+    else if (this.#statement('option')) file.options.push(this.#optionStatement())
+    else if (this.#statement('extend')) file.extends.push(this.#extend())
+    else if (this.#statement('service')) file.services.push(this.#service())
+    else this.#lexer.fail('expected syntax, package, import, option, message, enum, extend or service')
+  }
+
+  #package(file: Mutable<ProtoFile>): void {
+    if (file.packageName !== undefined) this.#lexer.fail('a file has one package')
+    file.packageName = this.#name('a package name')
+    this.#lexer.expect(';')
+  }
+
+  #import(file: Mutable<ProtoFile>): void {
+    const isPublic = this.#lexer.skip('public')
+    // A weak import binds like any other where it is resolved.
+    if (!isPublic) this.#lexer.skip('weak')
+    const path = this.#lexer.string('a file')
+    if (isPublic) file.publicImports.push(path)
+    else file.imports.push(path)
+    this.#lexer.expect(';')
+  }
+
+  #message(): Message {
+    const name = this.#simpleName('a message name')
+    const message: Mutable<Message> = {
+      kind: 'message',
+      name,
+      reserved: [],
+      options: [],
+      fields: [],
+      oneofs: [],
+      groups: [],
+      extensions: [],
+      extends: [],
+      types: [],
+    }
+    this.#block(() => this.#messageElement(message))
+    return message
+  }
+
+  #messageElement(message: Mutable<Message>): void {
+    const nested = this.#nestedType()
+    if (nested) {
+      message.types.push(nested)
+      return
+    }
+    // These words may also be the name of a field's type; what follows tells.
+    if (this.#statement('option')) message.options.push(this.#optionStatement())
+    else if (this.#statement('reserved')) message.reserved.push(this.#ranges('a reserved number or name'))
+    else if (this.#statement('extensions')) message.extensions.push(this.#extensions())
+    else if (this.#statement('extend')) message.extends.push(this.#extend())
+    else if (this.#statement('oneof')) message.oneofs.push(this.#oneof())
+    else this.#fieldOrGroup(message)
+  }
+
+  #nestedType(): TypeElement | undefined {
+    if (this.#statement('message')) return this.#message()
+    if (this.#statement('enum')) return this.#enum()
+    return undefined
+  }
+
+  #statement(word: string): boolean {
+    return this.#lexer.peek().kind === 'word' && this.#lexer.skip(word)
+  }
+
+  #fieldOrGroup(into: { fields: Field[]; groups: Group[] }, allowLabel = true): void {
+    const at = this.#lexer.peek()
+    const label = this.#label()
+    if (label && !allowLabel) this.#lexer.fail('a member of a oneof has no label', at)
+    if (label === 'required' && this.#syntax === 'proto3') this.#lexer.fail('proto3 has no required fields', at)
+    if (this.#lexer.skip('group')) {
+      if (this.#syntax === 'proto3') this.#lexer.fail('proto3 has no groups', at)
+      into.groups.push(this.#group(label))
+      return
+    }
+    into.fields.push(this.#field(label))
+  }
+
+  #label(): Label | undefined {
+    for (const label of ['optional', 'required', 'repeated'] as const) if (this.#statement(label)) return label
+    return undefined
+  }
+
+  #field(label: Label | undefined): Field {
+    const type = this.#type()
+    const name = this.#simpleName('a field name')
+    this.#lexer.expect('=')
+    const tag = this.#integer('a field number')
+    const written = parseFieldOptions(this.#lexer)
+    this.#lexer.expect(';')
+    const plain = (key: string) => written.find((option) => option.name === key && !option.parenthesized)
+    return {
+      label,
+      type,
+      name,
+      tag,
+      options: written.filter((option) => option !== plain('default') && option !== plain('json_name')),
+      defaultValue: textOf(plain('default')),
+      jsonName: textOf(plain('json_name')),
+    }
+  }
+
+  #type(): string {
+    const type = this.#name('a type')
+    if (type !== 'map' || !this.#lexer.skip('<')) return type
+    const key = this.#name('a key type')
+    this.#lexer.expect(',')
+    const value = this.#name('a value type')
+    this.#lexer.expect('>')
+    return `map<${key}, ${value}>`
+  }
+
+  #group(label: Label | undefined): Group {
+    const name = this.#simpleName('a group name')
+    this.#lexer.expect('=')
+    const tag = this.#integer('a field number')
+    const body: { fields: Field[]; groups: Group[] } = { fields: [], groups: [] }
+    this.#block(() => this.#fieldOrGroup(body))
+    return { label, name, tag, fields: body.fields }
+  }
+
+  #oneof(): OneOf {
+    const oneof: Mutable<OneOf> = { name: this.#simpleName('a oneof name'), options: [], fields: [], groups: [] }
+    this.#block(() => {
+      if (this.#statement('option')) oneof.options.push(this.#optionStatement())
+      else this.#fieldOrGroup(oneof, false)
+    })
+    return oneof
+  }
+
+  #extend(): Extend {
+    const name = this.#name('the name of what is extended')
+    const body: { fields: Field[]; groups: Group[] } = { fields: [], groups: [] }
+    this.#block(() => this.#fieldOrGroup(body))
+    return { name, fields: body.fields }
+  }
+
+  #extensions() {
+    const ranges = this.#rangeList('an extension number')
+    const options = parseFieldOptions(this.#lexer)
+    this.#lexer.expect(';')
+    return { ranges, options }
+  }
+
+  #enum(): Enum {
+    const element: Mutable<Enum> = {
+      kind: 'enum',
+      name: this.#simpleName('an enum name'),
+      reserved: [],
+      options: [],
+      constants: [],
+    }
+    this.#block(() => {
+      if (this.#statement('option')) element.options.push(this.#optionStatement())
+      else if (this.#statement('reserved')) element.reserved.push(this.#ranges('a reserved number or name'))
+      else element.constants.push(this.#constant())
+    })
+    return element
+  }
+
+  #constant(): EnumConstant {
+    const name = this.#simpleName('a constant')
+    this.#lexer.expect('=')
+    const tag = this.#integer('a number')
+    const options = parseFieldOptions(this.#lexer)
+    this.#lexer.expect(';')
+    return { name, tag, options }
+  }
+
+  #service(): Service {
+    const service: Mutable<Service> = { name: this.#simpleName('a service name'), options: [], rpcs: [] }
+    this.#block(() => {
+      if (this.#statement('option')) service.options.push(this.#optionStatement())
+      else service.rpcs.push(this.#rpc())
+    })
+    return service
+  }
+
+  #rpc(): Rpc {
+    const lexer = this.#lexer
+    lexer.expect('rpc')
+    const name = this.#simpleName('a method name')
+    const request = this.#rpcType()
+    lexer.expect('returns')
+    const response = this.#rpcType()
+    const options: Option[] = []
+    if (lexer.peek().text === '{') {
+      this.#block(() => {
+        lexer.expect('option')
+        options.push(this.#optionStatement())
+      })
+      lexer.skip(';')
+    } else lexer.expect(';')
+    return {
+      name,
+      requestType: request.type,
+      requestStreaming: request.streaming,
+      responseType: response.type,
+      responseStreaming: response.streaming,
+      options,
+    }
+  }
+
+  #rpcType(): { type: string; streaming: boolean } {
+    this.#lexer.expect('(')
+    const first = this.#name('a message type')
+    const streaming = first === 'stream' && this.#lexer.peek().text !== ')'
+    const type = streaming ? this.#name('a message type') : first
+    this.#lexer.expect(')')
+    return { type, streaming }
+  }
+
+  #optionStatement(): Option {
+    const option = parseOption(this.#lexer, '=')
+    this.#lexer.expect(';')
+    return option
+  }
+
+  #ranges(what: string): Ranges {
+    const ranges = this.#rangeList(what)
+    this.#lexer.expect(';')
+    return ranges
+  }
+
+  #rangeList(what: string): Ranges {
+    const ranges: (string | number | { from: number; to: number })[] = []
+    do {
+      if (this.#lexer.peek().kind === 'string') {
+        ranges.push(this.#lexer.string(what))
+        continue
+      }
+      const from = this.#integer(what)
+      if (!this.#lexer.skip('to')) ranges.push(from)
+      else ranges.push({ from, to: this.#lexer.skip('max') ? TAG_MAX : this.#integer('the end of a range') })
+    } while (this.#lexer.skip(','))
+    return ranges
+  }
+
+  /** `{ … }` with stray semicolons; the depth is bounded because the text is anybody's. */
+  #block(element: () => void): void {
+    this.#lexer.expect('{')
+    this.#depth += 1
+    if (this.#depth > NESTING_MAX) this.#lexer.fail(`nested deeper than ${NESTING_MAX}`)
+    while (!this.#lexer.skip('}')) {
+      if (this.#lexer.peek().kind === 'end') this.#lexer.fail("expected '}'")
+      if (!this.#lexer.skip(';')) element()
+    }
+    this.#depth -= 1
+  }
+
+  #name(what: string): string {
+    const at = this.#lexer.peek()
+    const name = this.#lexer.word(what)
+    if (!/^\.?[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$/.test(name)) this.#lexer.fail(`expected ${what}`, at)
+    return name
+  }
+
+  #simpleName(what: string): string {
+    const at = this.#lexer.peek()
+    const name = this.#lexer.word(what)
+    if (!/^[A-Za-z_]\w*$/.test(name)) this.#lexer.fail(`expected ${what}`, at)
+    return name
+  }
+
+  #integer(what: string): number {
+    const at = this.#lexer.peek()
+    const text = this.#lexer.word(what)
+    const match = /^(-?)(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9]\d*)$/.exec(text)
+    const digits = match?.[2] ?? ''
+    const value = /^0[0-7]+$/.test(digits) ? Number.parseInt(digits, 8) : Number(digits)
+    if (!match || value > 2 ** 31) this.#lexer.fail(`expected ${what}`, at)
+    return match[1] === '-' && value !== 0 ? -value : value
+  }
+}
+
+function textOf(option: Option | undefined): string | undefined {
+  const value = option?.value
+  return value?.kind === 'string' || value?.kind === 'word' ? value.text : undefined
+}
