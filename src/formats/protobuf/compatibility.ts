@@ -1,0 +1,253 @@
+import type { Field, Message, OneOf, ProtoFile, TypeElement } from './file.ts'
+import { type Dependency, isScalar, mapTypes, splitName, type TypeInfo, TypeTable } from './types.ts'
+
+/** A change that a reader of the new schema can't take in data of the old one. The names are the registry's. */
+export type Breaking =
+  | 'PACKAGE_CHANGED'
+  | 'MESSAGE_REMOVED'
+  | 'FIELD_KIND_CHANGED'
+  | 'FIELD_SCALAR_KIND_CHANGED'
+  | 'FIELD_NAMED_TYPE_CHANGED'
+  | 'FIELD_NUMERIC_LABEL_CHANGED'
+  | 'REQUIRED_FIELD_ADDED'
+  | 'REQUIRED_FIELD_REMOVED'
+  | 'ONEOF_FIELD_REMOVED'
+  | 'MULTIPLE_FIELDS_MOVED_TO_ONEOF'
+  | 'FIELD_MOVED_TO_EXISTING_ONEOF'
+
+/** `path` names messages and field numbers: `#/Order/3`. */
+export type ProtoChange = { readonly type: Breaking; readonly path: string }
+
+/** A parsed file with all that it imports, directly or not. */
+export type ProtoUnit = { readonly file: ProtoFile; readonly dependencies: readonly Dependency[] }
+
+/**
+ * The changes from `original` to `update` that break readers. Fields are matched by number over the whole message,
+ * members of oneofs included; types by name. Data that moves between interchangeable scalars is fine.
+ */
+export function breakingChanges(original: ProtoUnit, update: ProtoUnit): readonly ProtoChange[] {
+  const walk: Walk = {
+    original: new TypeTable(original.file, original.dependencies),
+    update: new TypeTable(update.file, update.dependencies),
+    entered: new Set(),
+    found: [],
+  }
+  const at: Place = {
+    original: splitName(original.file.packageName ?? ''),
+    update: splitName(update.file.packageName ?? ''),
+    path: [],
+  }
+  if ((original.file.packageName ?? null) !== (update.file.packageName ?? null)) report(walk, at, 'PACKAGE_CHANGED')
+  compareTypes(walk, at, original.file.types, update.file.types)
+  return walk.found
+}
+
+type Walk = {
+  readonly original: TypeTable
+  readonly update: TypeTable
+  /** Messages being compared further up: a recursive type ends there. */
+  readonly entered: Set<Message>
+  readonly found: ProtoChange[]
+}
+
+/** Where both sides stand: the scopes that names are looked up in, and the path that people read. */
+type Place = {
+  readonly original: readonly string[]
+  readonly update: readonly string[]
+  readonly path: readonly string[]
+}
+
+function report(walk: Walk, at: Place, type: Breaking, ...steps: readonly string[]): void {
+  walk.found.push({ type, path: `#/${[...at.path, ...steps].join('/')}` })
+}
+
+function enter(at: Place, name: string): Place {
+  return { original: [...at.original, name], update: [...at.update, name], path: [...at.path, name] }
+}
+
+function step(at: Place, ...steps: readonly string[]): Place {
+  return { ...at, path: [...at.path, ...steps] }
+}
+
+function compareTypes(walk: Walk, at: Place, original: readonly TypeElement[], update: readonly TypeElement[]): void {
+  const updated = new Map(update.filter(isMessage).map((message) => [message.name, message]))
+  // Enums don't break anything: their numbers travel as integers.
+  for (const message of original.filter(isMessage)) {
+    const inner = enter(at, message.name)
+    const same = updated.get(message.name)
+    if (same) compareMessages(walk, inner, message, same)
+    else if (walk.original.find(message.name, at.original)?.mapType === undefined)
+      report(walk, inner, 'MESSAGE_REMOVED')
+  }
+}
+
+function isMessage(type: TypeElement): type is Message {
+  return type.kind === 'message'
+}
+
+function compareMessages(walk: Walk, at: Place, original: Message, update: Message): void {
+  if (walk.entered.has(original)) return
+  walk.entered.add(original)
+  const before = fieldsByTag(original)
+  const after = fieldsByTag(update)
+  compareOneofs(walk, at, before, update)
+  const gone = vanishedOneofs(original, update, after)
+  for (const tag of [...new Set([...before.keys(), ...after.keys()])].sort((a, b) => a - b)) {
+    compareField(walk, at, before.get(tag), after.get(tag), gone)
+  }
+  walk.entered.delete(original)
+  compareTypes(walk, at, original.types, update.types)
+}
+
+type Placed = { readonly field: Field; readonly oneof: string | undefined }
+
+function fieldsByTag(message: Message): ReadonlyMap<number, Placed> {
+  const byTag = new Map<number, Placed>(message.fields.map((field) => [field.tag, { field, oneof: undefined }]))
+  for (const { name, fields } of message.oneofs)
+    for (const field of fields) byTag.set(field.tag, { field, oneof: name })
+  return byTag
+}
+
+/** Oneofs of which nothing is left: that is a deletion as a whole, and fine. */
+function vanishedOneofs(original: Message, update: Message, after: ReadonlyMap<number, Placed>): ReadonlySet<string> {
+  const kept = new Set(update.oneofs.map(({ name }) => name))
+  const vanished = original.oneofs.filter(
+    ({ name, fields }) => !kept.has(name) && !fields.some(({ tag }) => after.has(tag)),
+  )
+  return new Set(vanished.map(({ name }) => name))
+}
+
+/** Members that could be set together before must not exclude each other now. */
+function compareOneofs(walk: Walk, at: Place, before: ReadonlyMap<number, Placed>, update: Message): void {
+  for (const oneof of update.oneofs) {
+    const { origins, movedIn } = originsOf(oneof, before)
+    if (origins <= 1) continue
+    report(walk, at, movedIn > 1 ? 'MULTIPLE_FIELDS_MOVED_TO_ONEOF' : 'FIELD_MOVED_TO_EXISTING_ONEOF', oneof.name)
+  }
+}
+
+function originsOf(oneof: OneOf, before: ReadonlyMap<number, Placed>): { origins: number; movedIn: number } {
+  const old = oneof.fields.flatMap(({ tag }) => before.get(tag) ?? [])
+  const oneofs = new Set(old.flatMap(({ oneof: name }) => name ?? []))
+  const movedIn = old.filter(({ oneof: name }) => name === undefined).length
+  return { origins: oneofs.size + movedIn, movedIn }
+}
+
+function compareField(
+  walk: Walk,
+  at: Place,
+  before: Placed | undefined,
+  after: Placed | undefined,
+  gone: ReadonlySet<string>,
+): void {
+  if (before && after) {
+    const steps = after.oneof === undefined ? [] : [after.oneof]
+    compareFieldTypes(walk, step(at, ...steps, String(after.field.tag)), before.field, after.field)
+  } else if (before) {
+    const tag = String(before.field.tag)
+    if (before.oneof !== undefined) {
+      if (!gone.has(before.oneof)) report(walk, at, 'ONEOF_FIELD_REMOVED', before.oneof, tag)
+    } else if (before.field.label === 'required') report(walk, at, 'REQUIRED_FIELD_REMOVED', tag)
+  } else if (after && after.oneof === undefined && after.field.label === 'required') {
+    report(walk, at, 'REQUIRED_FIELD_ADDED', String(after.field.tag))
+  }
+}
+
+type Typed = Pick<Field, 'type' | 'label'>
+
+function compareFieldTypes(walk: Walk, at: Place, original: Typed, update: Typed): void {
+  const before = typeOf(walk.original, at.original, original.type)
+  const after = typeOf(walk.update, at.update, update.type)
+  if (before.kind !== after.kind) {
+    report(walk, at, 'FIELD_KIND_CHANGED')
+  } else if (before.kind === 'scalar' && after.kind === 'scalar') {
+    compareScalars(walk, at, before.group, after.group, original.label, update.label)
+  } else if (before.kind === 'map' && after.kind === 'map') {
+    compareFieldTypes(walk, at, { type: before.key, label: undefined }, { type: after.key, label: undefined })
+    compareFieldTypes(walk, at, { type: before.value, label: undefined }, { type: after.value, label: undefined })
+  } else if (before.kind === 'message' && after.kind === 'message') {
+    compareNamedTypes(walk, at, before, after)
+  }
+}
+
+/** Scalars of one group have the same wire form, read as the other type without loss of framing. */
+type ScalarGroup = 'number' | 'zigzag' | 'text' | 'fixed32' | 'fixed64' | 'float' | 'double'
+
+const SCALAR_GROUPS: Readonly<Record<string, ScalarGroup>> = {
+  int32: 'number',
+  int64: 'number',
+  uint32: 'number',
+  uint64: 'number',
+  bool: 'number',
+  sint32: 'zigzag',
+  sint64: 'zigzag',
+  string: 'text',
+  bytes: 'text',
+  fixed32: 'fixed32',
+  sfixed32: 'fixed32',
+  fixed64: 'fixed64',
+  sfixed64: 'fixed64',
+  float: 'float',
+  double: 'double',
+}
+
+type FieldType =
+  | { readonly kind: 'scalar'; readonly group: ScalarGroup }
+  | { readonly kind: 'map'; readonly key: string; readonly value: string }
+  | { readonly kind: 'message'; readonly name: string; readonly info: TypeInfo | undefined }
+
+function typeOf(types: TypeTable, scope: readonly string[], type: string): FieldType {
+  if (isScalar(type)) return { kind: 'scalar', group: SCALAR_GROUPS[type] ?? 'number' }
+  const info = mapTypes(type) ? undefined : types.find(type, scope)
+  const map = mapTypes(info?.mapType ?? type)
+  if (map) return { kind: 'map', ...map }
+  if (info?.element.kind === 'enum') return { kind: 'scalar', group: 'number' }
+  return { kind: 'message', name: type, info }
+}
+
+function compareScalars(
+  walk: Walk,
+  at: Place,
+  before: ScalarGroup,
+  after: ScalarGroup,
+  was: Field['label'],
+  is: Field['label'],
+): void {
+  if (before !== after) report(walk, at, 'FIELD_SCALAR_KIND_CHANGED')
+  else if (was !== undefined && is !== undefined && was !== is && before !== 'text')
+    report(walk, at, 'FIELD_NUMERIC_LABEL_CHANGED')
+}
+
+type Named = Extract<FieldType, { kind: 'message' }>
+
+function compareNamedTypes(walk: Walk, at: Place, before: Named, after: Named): void {
+  if (!before.info || !after.info) {
+    if (before.name !== after.name) report(walk, at, 'FIELD_NAMED_TYPE_CHANGED')
+    return
+  }
+  const local = localName(before.info)
+  if (local !== localName(after.info)) {
+    report(walk, at, 'FIELD_NAMED_TYPE_CHANGED')
+    return
+  }
+  if (isSameSource(before.info, after.info)) return
+  // The type came from elsewhere, or another version of it did: it has to be compatible by its own structure.
+  const inner: Place = {
+    original: [...splitName(before.info.packageName), ...splitName(local)],
+    update: [...splitName(after.info.packageName), ...splitName(local)],
+    path: splitName(local),
+  }
+  const count = walk.found.length
+  compareMessages(walk, inner, before.info.element as Message, after.info.element as Message)
+  if (walk.found.length > count) report(walk, at, 'FIELD_NAMED_TYPE_CHANGED')
+}
+
+function localName({ fullName, packageName }: TypeInfo): string {
+  return fullName.startsWith(`${packageName}.`) ? fullName.slice(packageName.length + 1) : fullName
+}
+
+/** Both of the file itself (its own walk compares them), or of one registered version. */
+function isSameSource({ origin: a }: TypeInfo, { origin: b }: TypeInfo): boolean {
+  if (typeof a === 'string' || typeof b === 'string') return a === b && a === 'file'
+  return a.subject === b.subject && a.version === b.version
+}

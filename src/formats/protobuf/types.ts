@@ -1,0 +1,117 @@
+import type { Field, Message, ProtoFile, TypeElement } from './file.ts'
+
+/** A file that another one imports; `reference` tells which registered version it is, absent for built-in files. */
+export type Dependency = {
+  readonly file: ProtoFile
+  readonly reference?: { readonly subject: string; readonly version: number }
+}
+
+/** A message or an enum under its full name, and where it comes from: the file itself, a reference, or a built-in file. */
+export type TypeInfo = {
+  readonly fullName: string
+  readonly packageName: string
+  readonly element: TypeElement
+  readonly origin: 'file' | 'built-in' | { readonly subject: string; readonly version: number }
+  /** `map<K, V>` when this is the entry message that a compiler made of a map field. */
+  readonly mapType: string | undefined
+}
+
+const SCALARS: ReadonlySet<string> = new Set([
+  'int32',
+  'int64',
+  'uint32',
+  'uint64',
+  'sint32',
+  'sint64',
+  'fixed32',
+  'fixed64',
+  'sfixed32',
+  'sfixed64',
+  'bool',
+  'float',
+  'double',
+  'string',
+  'bytes',
+])
+
+export function isScalar(type: string): boolean {
+  return SCALARS.has(type)
+}
+
+export function mapTypes(type: string): { readonly key: string; readonly value: string } | undefined {
+  const match = /^map<([^,]+), (.+)>$/.exec(type)
+  return match?.[1] !== undefined && match[2] !== undefined ? { key: match[1], value: match[2] } : undefined
+}
+
+/** Every type that names in a file may mean. */
+export class TypeTable {
+  readonly packageName: string
+  readonly #types = new Map<string, TypeInfo>()
+  readonly #extensions = new Map<string, Field>()
+
+  constructor(file: ProtoFile, dependencies: Iterable<Dependency>) {
+    this.packageName = file.packageName ?? ''
+    for (const { file: dependency, reference } of dependencies) this.#collect(dependency, reference ?? 'built-in')
+    this.#collect(file, 'file')
+  }
+
+  /** What `name` means inside `scope` (packages and messages, outermost first): the innermost match wins. */
+  find(name: string, scope: readonly string[]): TypeInfo | undefined {
+    return lookUp(this.#types, name, scope)
+  }
+
+  /** The full name of an extension field, as options name it. */
+  extensionName(name: string, scope: readonly string[]): string | undefined {
+    return lookUp(this.#extensionNames(), name, scope)
+  }
+
+  extension(fullName: string): Field | undefined {
+    return this.#extensions.get(fullName)
+  }
+
+  #extensionNames(): ReadonlyMap<string, string> {
+    return new Map([...this.#extensions.keys()].map((name) => [name, name]))
+  }
+
+  #collect(file: ProtoFile, origin: TypeInfo['origin']): void {
+    const path = splitName(file.packageName ?? '')
+    for (const { fields } of file.extends) this.#addExtensions(fields, path)
+    for (const type of file.types) this.#add(type, path, file.packageName ?? '', origin)
+  }
+
+  #add(element: TypeElement, path: readonly string[], packageName: string, origin: TypeInfo['origin']): void {
+    const inner = [...path, element.name]
+    const fullName = inner.join('.')
+    const mapType = element.kind === 'message' ? mapTypeOf(element) : undefined
+    this.#types.set(fullName, { fullName, packageName, element, origin, mapType })
+    if (element.kind === 'enum') return
+    for (const { fields } of element.extends) this.#addExtensions(fields, inner)
+    for (const nested of element.types) this.#add(nested, inner, packageName, origin)
+  }
+
+  #addExtensions(fields: readonly Field[], path: readonly string[]): void {
+    for (const field of fields) this.#extensions.set([...path, field.name].join('.'), field)
+  }
+}
+
+export function splitName(name: string): readonly string[] {
+  return name === '' ? [] : name.split('.')
+}
+
+function lookUp<T>(table: ReadonlyMap<string, T>, name: string, scope: readonly string[]): T | undefined {
+  if (name.startsWith('.')) return table.get(name.slice(1))
+  for (let depth = scope.length; depth >= 0; depth--) {
+    const found = table.get([...scope.slice(0, depth), name].join('.'))
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+function mapTypeOf(message: Message): string | undefined {
+  const isEntry = message.options.some(
+    ({ name, value }) => name === 'map_entry' && value.kind === 'word' && value.text === 'true',
+  )
+  const typeOf = (name: string) => message.fields.find((field) => field.name === name)?.type
+  const [key, value] = [typeOf('key'), typeOf('value')]
+  return isEntry && key !== undefined && value !== undefined ? `map<${key}, ${value}>` : undefined
+}
