@@ -16,6 +16,9 @@ export type TypeInfo = {
   readonly mapType: string | undefined
 }
 
+/** Where a name stands: the types it may mean, and the packages and messages around it, outermost first. */
+export type Scope = { readonly types: TypeTable; readonly path: readonly string[] }
+
 const SCALARS: ReadonlySet<string> = new Set([
   'int32',
   'int64',
@@ -57,20 +60,17 @@ export class TypeTable {
 
   /** What `name` means inside `scope` (packages and messages, outermost first): the innermost match wins. */
   find(name: string, scope: readonly string[]): TypeInfo | undefined {
-    return lookUp(this.#types, name, scope)
+    const fullName = resolveName(this.#types, name, scope)
+    return fullName === undefined ? undefined : this.#types.get(fullName)
   }
 
   /** The full name of an extension field, as options name it. */
   extensionName(name: string, scope: readonly string[]): string | undefined {
-    return lookUp(this.#extensionNames(), name, scope)
+    return resolveName(this.#extensions, name, scope)
   }
 
   extension(fullName: string): Field | undefined {
     return this.#extensions.get(fullName)
-  }
-
-  #extensionNames(): ReadonlyMap<string, string> {
-    return new Map([...this.#extensions.keys()].map((name) => [name, name]))
   }
 
   #collect(file: ProtoFile, origin: TypeInfo['origin']): void {
@@ -98,11 +98,11 @@ export function splitName(name: string): readonly string[] {
   return name === '' ? [] : name.split('.')
 }
 
-function lookUp<T>(table: ReadonlyMap<string, T>, name: string, scope: readonly string[]): T | undefined {
-  if (name.startsWith('.')) return table.get(name.slice(1))
+function resolveName(known: ReadonlyMap<string, unknown>, name: string, scope: readonly string[]): string | undefined {
+  if (name.startsWith('.')) return known.has(name.slice(1)) ? name.slice(1) : undefined
   for (let depth = scope.length; depth >= 0; depth--) {
-    const found = table.get([...scope.slice(0, depth), name].join('.'))
-    if (found !== undefined) return found
+    const fullName = [...scope.slice(0, depth), name].join('.')
+    if (known.has(fullName)) return fullName
   }
   return undefined
 }

@@ -1,0 +1,179 @@
+import type {
+  Enum,
+  EnumConstant,
+  Extend,
+  Extensions,
+  Field,
+  Group,
+  Message,
+  OneOf,
+  ProtoFile,
+  Ranges,
+  Rpc,
+  Service,
+  TypeElement,
+} from './file.ts'
+import { normalizeOptions } from './normalize-options.ts'
+import { type Dependency, isScalar, mapTypes, type Scope, splitName, TypeTable } from './types.ts'
+
+/** A name in the file means nothing that the file declares or imports. */
+export class UnresolvedType extends Error {
+  override readonly name = 'UnresolvedType'
+}
+
+/**
+ * The same schema whoever wrote it: fields by number, constants by number and name, oneofs by their first field, ranges
+ * one a line, options and imports sorted, types by full name with a leading dot, map entry messages folded to maps.
+ * The order of messages stays, because serialized data counts them. Throws `UnresolvedType`.
+ */
+export function normalizeProto(file: ProtoFile, dependencies: readonly Dependency[]): ProtoFile {
+  const scope: Scope = { types: new TypeTable(file, dependencies), path: splitName(file.packageName ?? '') }
+  return {
+    // proto2 is what a file is without a syntax line.
+    syntax: file.syntax === 'proto3' ? 'proto3' : undefined,
+    packageName: file.packageName,
+    imports: sortedUnique(file.imports),
+    publicImports: sortedUnique(file.publicImports),
+    options: normalizeOptions(file.options, scope),
+    types: normalizeTypes(file.types, scope),
+    extends: normalizeExtends(file.extends, scope),
+    services: file.services.map((service) => normalizeService(service, scope)),
+  }
+}
+
+function sortedUnique(texts: readonly string[]): readonly string[] {
+  return [...new Set(texts)].sort()
+}
+
+function byTag(a: { readonly tag: number }, b: { readonly tag: number }): number {
+  return a.tag - b.tag
+}
+
+function normalizeTypes(types: readonly TypeElement[], scope: Scope): readonly TypeElement[] {
+  const written = types.filter((type) => scope.types.find(type.name, scope.path)?.mapType === undefined)
+  return written.map((type) => (type.kind === 'message' ? normalizeMessage(type, scope) : normalizeEnum(type, scope)))
+}
+
+function normalizeMessage(message: Message, outer: Scope): Message {
+  const scope = { ...outer, path: [...outer.path, message.name] }
+  return {
+    kind: 'message',
+    name: message.name,
+    reserved: splitRanges(message.reserved),
+    options: normalizeOptions(message.options, scope),
+    fields: normalizeFields(message.fields, scope),
+    oneofs: normalizeOneofs(message.oneofs, scope),
+    groups: normalizeGroups(message.groups, scope),
+    extensions: normalizeExtensions(message.extensions, scope),
+    extends: normalizeExtends(message.extends, scope),
+    types: normalizeTypes(message.types, scope),
+  }
+}
+
+function normalizeFields(fields: readonly Field[], scope: Scope): readonly Field[] {
+  return [...fields].sort(byTag).map((field) => {
+    const type = normalizeType(field.type, scope)
+    return {
+      ...field,
+      type,
+      label: mapTypes(type) ? undefined : field.label,
+      options: normalizeOptions(field.options, scope),
+    }
+  })
+}
+
+function normalizeType(type: string, scope: Scope): string {
+  const map = mapTypes(type) ?? mapTypes(isScalar(type) ? type : (find(type, scope).mapType ?? type))
+  if (map) return `map<${map.key}, ${isScalar(map.value) ? map.value : fullName(map.value, scope)}>`
+  return isScalar(type) ? type : fullName(type, scope)
+}
+
+function find(type: string, scope: Scope) {
+  const found = scope.types.find(type, scope.path)
+  if (found) return found
+  const where = scope.path.length > 0 ? ` in ${scope.path.join('.')}` : ''
+  throw new UnresolvedType(`the type '${type}'${where} is neither declared in the file nor in what it imports`)
+}
+
+function fullName(type: string, scope: Scope): string {
+  return `.${find(type, scope).fullName}`
+}
+
+function normalizeOneofs(oneofs: readonly OneOf[], scope: Scope): readonly OneOf[] {
+  return oneofs
+    .filter(({ fields }) => fields.length > 0)
+    .map((oneof) => ({
+      name: oneof.name,
+      options: normalizeOptions(oneof.options, scope),
+      fields: normalizeFields(oneof.fields, scope),
+      groups: normalizeGroups(oneof.groups, scope),
+    }))
+    .sort((a, b) => (a.fields[0]?.tag ?? 0) - (b.fields[0]?.tag ?? 0))
+}
+
+function normalizeGroups(groups: readonly Group[], scope: Scope): readonly Group[] {
+  return [...groups].sort(byTag).map((group) => ({ ...group, fields: normalizeFields(group.fields, scope) }))
+}
+
+function normalizeEnum(element: Enum, outer: Scope): Enum {
+  const scope = { ...outer, path: [...outer.path, element.name] }
+  const constants = element.constants.map((constant) => ({
+    ...constant,
+    options: normalizeOptions(constant.options, scope),
+  }))
+  return {
+    ...element,
+    reserved: splitRanges(element.reserved),
+    options: normalizeOptions(element.options, scope),
+    constants: constants.sort((a: EnumConstant, b: EnumConstant) => byTag(a, b) || compareText(a.name, b.name)),
+  }
+}
+
+function normalizeExtensions(extensions: readonly Extensions[], scope: Scope): readonly Extensions[] {
+  return extensions
+    .flatMap(({ ranges, options }) =>
+      ranges.map((range) => ({ ranges: [single(range)], options: normalizeOptions(options, scope) })),
+    )
+    .sort((a, b) => firstNumber(a.ranges) - firstNumber(b.ranges))
+}
+
+/** One `extend` for each name. */
+function normalizeExtends(elements: readonly Extend[], scope: Scope): readonly Extend[] {
+  const byName = new Map<string, Field[]>()
+  for (const { name, fields } of elements) {
+    const resolved = fullName(name, scope)
+    byName.set(resolved, [...(byName.get(resolved) ?? []), ...fields])
+  }
+  return [...byName].map(([name, fields]) => ({ name, fields: normalizeFields(fields, scope) }))
+}
+
+/** One a line: numbers first in order, then names. */
+function splitRanges(reserved: readonly Ranges[]): readonly Ranges[] {
+  const each = reserved.flatMap((ranges) => ranges.map((range): Ranges => [single(range)]))
+  return each.sort((a, b) => firstNumber(a) - firstNumber(b) || compareText(String(a[0]), String(b[0])))
+}
+
+function single(range: Ranges[number]): Ranges[number] {
+  return typeof range === 'object' && range.from === range.to ? range.from : range
+}
+
+function firstNumber([range]: Ranges): number {
+  if (typeof range === 'number') return range
+  return typeof range === 'object' ? range.from : 2 ** 31 - 1
+}
+
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
+function normalizeService(service: Service, scope: Scope): Service {
+  const rpcs = service.rpcs.map(
+    (rpc): Rpc => ({
+      ...rpc,
+      requestType: fullName(rpc.requestType, scope),
+      responseType: fullName(rpc.responseType, scope),
+      options: normalizeOptions(rpc.options, scope),
+    }),
+  )
+  return { name: service.name, options: normalizeOptions(service.options, scope), rpcs }
+}
