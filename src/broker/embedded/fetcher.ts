@@ -1,0 +1,123 @@
+import type { Clock } from '../../config/clock.ts'
+import { BrokerError } from '../error.ts'
+import type { FetchedPartition, FetchRequest } from '../home.ts'
+import { gapBatch } from './batch-header.ts'
+import type { Catalog } from './catalog.ts'
+import type { Batches, Log } from './log.ts'
+import type { Partition } from './partition.ts'
+
+type Options = {
+  readonly catalog: Catalog
+  readonly log: Log
+  readonly clock: Clock
+}
+
+type Asked = FetchRequest['partitions'][number]
+type Collected = { readonly answer: readonly FetchedPartition[]; readonly complete: boolean }
+
+/** Answers fetches: at once when there is enough, else when something was appended or the wait is over. */
+export class Fetcher {
+  readonly #catalog: Catalog
+  readonly #log: Log
+  readonly #clock: Clock
+  readonly #waiting = new Set<() => void>()
+  #closed = false
+
+  constructor({ catalog, log, clock }: Options) {
+    this.#catalog = catalog
+    this.#log = log
+    this.#clock = clock
+  }
+
+  async fetch(request: FetchRequest): Promise<readonly FetchedPartition[]> {
+    const deadlineMs = this.#clock.monotonicMs() + request.waitMsMax
+    for (;;) {
+      if (this.#closed) throw new BrokerError('closed', 'the embedded broker is closed')
+      const { answer, complete } = this.#collect(request)
+      const leftMs = deadlineMs - this.#clock.monotonicMs()
+      if (complete || leftMs <= 0) return answer
+      await this.#somethingNew(request, leftMs)
+    }
+  }
+
+  /** Those who wait are answered with `closed`. */
+  close(): void {
+    this.#closed = true
+    for (const done of this.#waiting) done()
+  }
+
+  #collect(request: FetchRequest): Collected {
+    let leftBytes = request.bytesMax
+    let failed = false
+    const answer = request.partitions.map((asked, index): FetchedPartition => {
+      // A fair share, so that a partition that is far behind does not starve those after it.
+      const share = Math.ceil(leftBytes / (request.partitions.length - index))
+      const fetched = this.#read(asked, request, { bytesMax: share, atLeastOne: leftBytes === request.bytesMax })
+      failed ||= fetched.error !== undefined
+      leftBytes -= fetched.bytes.length
+      return fetched
+    })
+    const sizeBytes = request.bytesMax - leftBytes
+    return { answer, complete: failed || (sizeBytes > 0 && sizeBytes >= request.bytesMin) }
+  }
+
+  #read(
+    asked: Asked,
+    request: FetchRequest,
+    limit: { readonly bytesMax: number; readonly atLeastOne: boolean },
+  ): FetchedPartition {
+    const { topic, partition: number, offset } = asked
+    const nothing = { topic, partition: number, bytes: new Uint8Array(0), aborted: [] }
+    const partition = this.#catalog.find(topic)?.partitions[number]
+    if (partition === undefined) {
+      const message = `there is no partition ${number} of topic '${topic}'`
+      return { ...nothing, startOffset: -1, endOffset: -1, error: { code: 'topic_not_found', message } }
+    }
+    const { startOffset } = partition
+    const endOffset = request.isolation === 'read_committed' ? partition.stableOffset : partition.endOffset
+    if (offset < startOffset || offset > partition.endOffset) {
+      const message = `topic '${topic}', partition ${number}: ${offset} is not within ${startOffset} to ${partition.endOffset}`
+      return { ...nothing, startOffset, endOffset, error: { code: 'offset_out_of_range', message } }
+    }
+    if (offset >= endOffset) return { ...nothing, startOffset, endOffset }
+    return { ...nothing, startOffset, endOffset, bytes: this.#bytes(partition, { offset, endOffset }, limit) }
+  }
+
+  /** Where batches were taken out up to the end, a batch without records says so: readers go on from its end. */
+  #bytes(
+    partition: Partition,
+    range: { readonly offset: number; readonly endOffset: number },
+    limit: { readonly bytesMax: number; readonly atLeastOne: boolean },
+  ): Uint8Array {
+    const batches = this.#log.read(partition, range, limit)
+    if (batches.chunks.length > 0 || batches.more) return concatenate(batches)
+    return gapBatch(range.offset, range.endOffset)
+  }
+
+  #somethingNew(request: FetchRequest, waitMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = new AbortController()
+      const partitions = request.partitions.map((at) => this.#catalog.find(at.topic)?.partitions[at.partition])
+      const done = () => {
+        timer.abort()
+        this.#waiting.delete(done)
+        for (const partition of partitions) partition?.offWake(done)
+        resolve()
+      }
+      this.#waiting.add(done)
+      for (const partition of partitions) partition?.onWake(done)
+      this.#clock.sleep(waitMs, timer.signal).then(done, done)
+    })
+  }
+}
+
+function concatenate({ chunks, sizeBytes }: Batches): Uint8Array {
+  if (chunks.length === 1) return chunks[0]!
+  const whole = Buffer.allocUnsafeSlow(sizeBytes) // Not of the pool: the answer may be given away to a thread.
+  let at = 0
+  for (const chunk of chunks) {
+    whole.set(chunk, at)
+    at += chunk.length
+  }
+  return whole
+}

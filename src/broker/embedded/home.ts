@@ -1,0 +1,288 @@
+import { randomUUID } from 'node:crypto'
+import { type Clock, systemClock } from '../../config/clock.ts'
+import type { Logger } from '../../config/logger.ts'
+import type { PartitionOffset, TopicPartition } from '../broker.ts'
+import { BrokerError } from '../error.ts'
+import type { Home, PartitionError, ProduceResult, TopicMetadata } from '../home.ts'
+import { parseHeader } from './batch-header.ts'
+import { Catalog } from './catalog.ts'
+import { Fetcher } from './fetcher.ts'
+import { Groups } from './groups.ts'
+import { Log } from './log.ts'
+import { type Change, Storage } from './storage.ts'
+import { Transactions } from './transactions.ts'
+
+export type EmbeddedOptions = { readonly logger: Logger; readonly clock?: Clock }
+
+/** The one node of this cluster. */
+const NODE = 0
+/** How exact time-outs of sessions, rounds and transactions are. */
+const TICK_MS = 100
+
+/**
+ * A log in this process, durable in `directory` (made if it is not there; ':memory:' for none). See
+ * `docs/adr/0003-embedded-storage.md` for what survives what.
+ *
+ * Rejects with `data_locked`, `data_newer`, `data_corrupt`, `disk_full` or `invalid_config`.
+ */
+export async function openEmbeddedHome(directory: string, options: EmbeddedOptions): Promise<Home> {
+  const { logger, clock = systemClock } = options
+  const storage = new Storage(directory, clock.nowMs())
+  try {
+    const transactions = new Transactions(storage)
+    const aborted = await storage.write(() => transactions.abortLeftovers())
+    if (aborted > 0) logger.warn({ batches: aborted }, 'transactions left open by a dead process are aborted')
+    const clusterId = await storage.write(() => readClusterId(storage))
+    return new EmbeddedHome({ storage, transactions, clusterId, logger, clock })
+  } catch (error) {
+    storage.close()
+    throw error
+  }
+}
+
+type Parts = {
+  readonly storage: Storage
+  readonly transactions: Transactions
+  readonly clusterId: string
+  readonly logger: Logger
+  readonly clock: Clock
+}
+
+class EmbeddedHome implements Home {
+  readonly #storage: Storage
+  readonly #transactions: Transactions
+  readonly #clusterId: string
+  readonly #logger: Logger
+  readonly #clock: Clock
+  readonly #catalog: Catalog
+  readonly #log: Log
+  readonly #groups: Groups
+  readonly #fetcher: Fetcher
+  readonly #closing = new AbortController()
+  readonly #ticking: Promise<void>
+
+  constructor({ storage, transactions, clusterId, logger, clock }: Parts) {
+    this.#storage = storage
+    this.#transactions = transactions
+    this.#clusterId = clusterId
+    this.#logger = logger
+    this.#clock = clock
+    this.#catalog = new Catalog(storage)
+    this.#log = new Log(storage)
+    this.#groups = new Groups({ storage, logger, nowMs: () => clock.monotonicMs() })
+    this.#fetcher = new Fetcher({ catalog: this.#catalog, log: this.#log, clock })
+    this.#ticking = this.#tick()
+  }
+
+  async clusterId(): Promise<string> {
+    return this.#clusterId
+  }
+
+  async metadata({ topics }: Parameters<Home['metadata']>[0]): Promise<readonly TopicMetadata[]> {
+    this.#checkOpen()
+    const wanted = topics === undefined ? this.#catalog.topics() : topics.map((name) => this.#catalog.find(name))
+    return wanted
+      .filter((topic) => topic !== undefined)
+      .map(({ name, partitions }) => ({
+        topic: name,
+        internal: false,
+        partitions: partitions.map(({ number }) => ({ partition: number, leader: NODE, replicas: 1 })),
+      }))
+  }
+
+  createTopic(request: Parameters<Home['createTopic']>[0]): Promise<boolean> {
+    return this.#storage.write((change) => this.#catalog.create(request, change))
+  }
+
+  deleteTopic({ topic }: Parameters<Home['deleteTopic']>[0]): Promise<void> {
+    return this.#storage.write((change) => {
+      const { partitions } = this.#catalog.delete(topic, change)
+      this.#transactions.dropPartitions(partitions, change)
+    })
+  }
+
+  addPartitions({ topic, total }: Parameters<Home['addPartitions']>[0]): Promise<void> {
+    return this.#storage.write((change) => this.#catalog.addPartitions(topic, total, change))
+  }
+
+  async topicConfigs({ topic }: Parameters<Home['topicConfigs']>[0]): Promise<Readonly<Record<string, string>>> {
+    this.#checkOpen()
+    return this.#catalog.configs(topic)
+  }
+
+  setTopicConfigs({ topic, configs }: Parameters<Home['setTopicConfigs']>[0]): Promise<void> {
+    return this.#storage.write((change) => this.#catalog.setConfigs(topic, configs, change))
+  }
+
+  async listOffsets(request: Parameters<Home['listOffsets']>[0]): Promise<readonly PartitionOffset[]> {
+    this.#checkOpen()
+    return Promise.all(
+      request.partitions.map(async ({ topic, partition: number }) => {
+        const partition = this.#catalog.partition({ topic, partition: number })
+        const endOffset = request.isolation === 'read_committed' ? partition.stableOffset : partition.endOffset
+        if (request.at === 'earliest') return { topic, partition: number, offset: partition.startOffset }
+        if (request.at === 'latest') return { topic, partition: number, offset: endOffset }
+        return { topic, partition: number, offset: await this.#log.offsetAt(partition, request.at, endOffset) }
+      }),
+    )
+  }
+
+  produce(request: Parameters<Home['produce']>[0]): Promise<readonly ProduceResult[]> {
+    const nowMs = this.#clock.nowMs()
+    return this.#storage.write((change) =>
+      request.batches.map((batch) => this.#append(batch, request.transactionalId, { nowMs, change })),
+    )
+  }
+
+  fetch(request: Parameters<Home['fetch']>[0]): ReturnType<Home['fetch']> {
+    return this.#fetcher.fetch(request)
+  }
+
+  initProducer(request: Parameters<Home['initProducer']>[0]): ReturnType<Home['initProducer']> {
+    const { transactionalId, transactionTimeoutMs } = request
+    return this.#storage.write((change) =>
+      transactionalId === undefined
+        ? this.#transactions.newProducer()
+        : this.#transactions.init(transactionalId, transactionTimeoutMs, change),
+    )
+  }
+
+  addPartitionsToTransaction(request: Parameters<Home['addPartitionsToTransaction']>[0]): Promise<void> {
+    return this.#storage.write((change) => {
+      const partitions = request.partitions.map((at) => this.#catalog.partition(at))
+      this.#transactions.addPartitions(request, partitions, { nowMs: this.#clock.monotonicMs(), change })
+    })
+  }
+
+  commitOffsetsInTransaction(request: Parameters<Home['commitOffsetsInTransaction']>[0]): Promise<void> {
+    return this.#storage.write((change) => {
+      this.#checkPartitions(request.offsets)
+      if (request.member !== undefined) this.#groups.checkCommit(request.groupId, request.member)
+      const at = { nowMs: this.#clock.monotonicMs(), change }
+      this.#transactions.addOffsets(request, request.groupId, request.offsets, at)
+    })
+  }
+
+  endTransaction(request: Parameters<Home['endTransaction']>[0]): Promise<void> {
+    return this.#storage.write((change) => this.#transactions.end(request, request.commit, change))
+  }
+
+  async joinGroup(request: Parameters<Home['joinGroup']>[0]): ReturnType<Home['joinGroup']> {
+    this.#checkOpen()
+    return this.#groups.join(request)
+  }
+
+  async syncGroup(request: Parameters<Home['syncGroup']>[0]): Promise<Uint8Array> {
+    this.#checkOpen()
+    return this.#groups.sync(request)
+  }
+
+  async heartbeat(request: Parameters<Home['heartbeat']>[0]): Promise<void> {
+    this.#checkOpen()
+    this.#groups.heartbeat(request)
+  }
+
+  async leaveGroup(request: Parameters<Home['leaveGroup']>[0]): Promise<void> {
+    this.#checkOpen()
+    this.#groups.leave(request)
+  }
+
+  commitOffsets(request: Parameters<Home['commitOffsets']>[0]): Promise<void> {
+    return this.#storage.write(() => {
+      this.#checkPartitions(request.offsets)
+      this.#groups.commit(request.groupId, request.offsets, request.member)
+    })
+  }
+
+  async groupOffsets(request: Parameters<Home['groupOffsets']>[0]): ReturnType<Home['groupOffsets']> {
+    this.#checkOpen()
+    return this.#groups.offsets(request.groupId, request.partitions)
+  }
+
+  async listGroups(): ReturnType<Home['listGroups']> {
+    this.#checkOpen()
+    return this.#groups.list()
+  }
+
+  async describeGroup({ groupId }: Parameters<Home['describeGroup']>[0]): ReturnType<Home['describeGroup']> {
+    this.#checkOpen()
+    return this.#groups.describe(groupId)
+  }
+
+  deleteGroupOffsets(request: Parameters<Home['deleteGroupOffsets']>[0]): Promise<void> {
+    return this.#storage.write(() => this.#groups.deleteOffsets(request.groupId, request.partitions))
+  }
+
+  deleteGroup({ groupId }: Parameters<Home['deleteGroup']>[0]): Promise<void> {
+    return this.#storage.write(() => this.#groups.delete(groupId))
+  }
+
+  async close(): Promise<void> {
+    if (this.#closing.signal.aborted) return this.#ticking
+    this.#closing.abort()
+    this.#groups.close()
+    this.#fetcher.close()
+    await this.#ticking
+    this.#storage.close()
+  }
+
+  #append(
+    batch: TopicPartition & { readonly bytes: Uint8Array },
+    transactionalId: string | undefined,
+    at: { readonly nowMs: number; readonly change: Change },
+  ): ProduceResult {
+    const place = { topic: batch.topic, partition: batch.partition }
+    try {
+      const partition = this.#catalog.partition(batch)
+      const { bytes } = batch
+      const append = { topic: this.#catalog.topic(batch.topic), partition, bytes, nowMs: at.nowMs }
+      if (transactionalId === undefined) return { ...place, baseOffset: this.#log.append(append, at.change) }
+      const { producerId, producerEpoch: epoch } = parseHeader(bytes)
+      this.#transactions.checkAppend(transactionalId, { producerId, epoch }, partition)
+      return { ...place, baseOffset: this.#log.append({ ...append, transactionalId }, at.change) }
+    } catch (error) {
+      return { ...place, baseOffset: -1, error: toPartitionError(error) }
+    }
+  }
+
+  #checkPartitions(partitions: readonly TopicPartition[]): void {
+    for (const at of partitions) this.#catalog.partition(at)
+  }
+
+  #checkOpen(): void {
+    if (this.#closing.signal.aborted) throw new BrokerError('closed', 'the embedded broker is closed')
+  }
+
+  /** What time alone asks for, until closed. */
+  async #tick(): Promise<void> {
+    const { signal } = this.#closing
+    while (!signal.aborted) {
+      this.#groups.tick()
+      await this.#abortExpired()
+      await this.#clock.sleep(TICK_MS, signal).catch(() => {})
+    }
+  }
+
+  async #abortExpired(): Promise<void> {
+    const nowMs = this.#clock.monotonicMs()
+    if (!this.#transactions.hasExpired(nowMs)) return
+    try {
+      const names = await this.#storage.write((change) => this.#transactions.abortExpired(nowMs, change))
+      this.#logger.warn({ transactionalIds: names }, 'transactions timed out and are aborted')
+    } catch (error) {
+      this.#logger.warn({ err: error }, 'transactions timed out and could not be aborted')
+    }
+  }
+}
+
+/** Rethrows what is no `BrokerError`: the whole write fails. */
+export function toPartitionError(error: unknown): PartitionError {
+  if (error instanceof BrokerError) return { code: error.code, message: error.message }
+  throw error
+}
+
+function readClusterId(storage: Storage): string {
+  const fresh = Buffer.from(randomUUID().replaceAll('-', ''), 'hex').toString('base64url')
+  storage.prepare("insert or ignore into settings (name, value) values ('cluster_id', ?)").run(fresh)
+  return String(storage.prepare("select value from settings where name = 'cluster_id'").get()!['value'])
+}

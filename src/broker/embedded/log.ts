@@ -1,0 +1,153 @@
+import type { StatementSync } from 'node:sqlite'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { BrokerError } from '../error.ts'
+import { type BatchHeader, NO_PRODUCER, parseHeader, writeBaseOffset } from './batch-header.ts'
+import type { Topic } from './catalog.ts'
+import type { Partition } from './partition.ts'
+import { OFFSET_MASK, rowId } from './schema.ts'
+import { findDuplicate, followTrail } from './sequence.ts'
+import type { Change, Storage } from './storage.ts'
+
+/** Rows that are looked through in one turn of the event loop. */
+const ROWS_AT_ONCE = 5000
+
+/** An ongoing transaction's name, for a batch that belongs to one. */
+export type Append = {
+  readonly topic: Topic
+  readonly partition: Partition
+  readonly bytes: Uint8Array
+  readonly transactionalId?: string
+  readonly nowMs: number
+}
+
+/** `more`: there was a batch that did not fit. */
+export type Batches = { readonly chunks: readonly Uint8Array[]; readonly sizeBytes: number; readonly more: boolean }
+
+/** The batches of all partitions: appended as they come, read as they are. */
+export class Log {
+  readonly #storage: Storage
+  readonly #insert: StatementSync
+  readonly #insertOpen: StatementSync
+  readonly #at: StatementSync
+  readonly #range: StatementSync
+  readonly #times: StatementSync
+
+  constructor(storage: Storage) {
+    this.#storage = storage
+    this.#insert = storage.prepare(
+      'insert into batches (id, last_offset, max_timestamp_ms, appended_ms, bytes) values (?, ?, ?, ?, ?)',
+    )
+    this.#insertOpen = storage.prepare('insert into open_batches (id, transactional_id) values (?, ?)')
+    this.#at = storage.prepare(
+      `select id & ${OFFSET_MASK} as base_offset, last_offset from batches
+       where id >= ? and id <= ? order by id desc limit 1`,
+    )
+    this.#range = storage.prepare('select bytes from batches where id >= ? and id < ? order by id')
+    this.#times = storage.prepare(
+      `select id & ${OFFSET_MASK} as base_offset, last_offset, max_timestamp_ms from batches
+       where id >= ? and id < ? order by id limit ?`,
+    )
+  }
+
+  /** Appends a batch inside a write and answers its offset; a repeated batch is answered with the old one. */
+  append(append: Append, change: Change): number {
+    const { partition, bytes, nowMs } = append
+    const header = checkBatch(append)
+    const trail = partition.producers.get(header.producerId)
+    const duplicate = header.producerId === NO_PRODUCER ? undefined : findDuplicate(trail, header)
+    if (duplicate !== undefined) return duplicate
+
+    const baseOffset = partition.endOffset
+    const lastOffset = baseOffset + header.lastOffsetDelta
+    const id = rowId(partition.id, baseOffset)
+    writeBaseOffset(bytes, baseOffset)
+    this.#insert.run(id, lastOffset, header.maxTimestampMs, nowMs, bytes)
+    change.onRollback(() => {
+      partition.endOffset = baseOffset
+    })
+    partition.endOffset = lastOffset + 1
+    if (header.producerId !== NO_PRODUCER) {
+      const next = followTrail(trail, header, { baseOffset, nowMs })
+      setWithin(change, partition.producers, header.producerId, next)
+    }
+    if (append.transactionalId !== undefined) {
+      this.#insertOpen.run(id, append.transactionalId)
+      if (!partition.openTransactions.has(header.producerId)) {
+        setWithin(change, partition.openTransactions, header.producerId, baseOffset)
+      }
+    }
+    change.onCommit(() => partition.wake())
+    return baseOffset
+  }
+
+  /**
+   * Whole batches from the one that holds `offset`, below `endOffset`. Never more than `bytesMax`, but with `atLeastOne`
+   * the first comes whatever its size.
+   */
+  read(
+    partition: Partition,
+    range: { readonly offset: number; readonly endOffset: number },
+    limit: { readonly bytesMax: number; readonly atLeastOne: boolean },
+  ): Batches {
+    return this.#storage.guarded(() => {
+      const at = this.#at.get(rowId(partition.id, 0), rowId(partition.id, range.offset))
+      const from =
+        at !== undefined && Number(at['last_offset']) >= range.offset ? Number(at['base_offset']) : range.offset
+      const chunks: Uint8Array[] = []
+      let sizeBytes = 0
+      for (const row of this.#range.iterate(rowId(partition.id, from), rowId(partition.id, range.endOffset))) {
+        const bytes = row['bytes'] as Uint8Array
+        const fits = sizeBytes + bytes.length <= limit.bytesMax || (limit.atLeastOne && chunks.length === 0)
+        if (!fits) return { chunks, sizeBytes, more: true }
+        chunks.push(bytes)
+        sizeBytes += bytes.length
+      }
+      return { chunks, sizeBytes, more: false }
+    })
+  }
+
+  /** Offset of the first record of that time or later; `endOffset` when there is none. */
+  async offsetAt(partition: Partition, timestampMs: number, endOffset: number): Promise<number> {
+    let from = partition.startOffset
+    for (;;) {
+      const rows = this.#storage.guarded(() =>
+        this.#times.all(rowId(partition.id, from), rowId(partition.id, endOffset), ROWS_AT_ONCE),
+      )
+      const found = rows.find((row) => Number(row['max_timestamp_ms']) >= timestampMs)
+      if (found !== undefined) return Math.max(Number(found['base_offset']), partition.startOffset)
+      if (rows.length < ROWS_AT_ONCE) return endOffset
+      from = Number(rows.at(-1)!['last_offset']) + 1
+      await nextTurn()
+    }
+  }
+}
+
+/** Sets an entry of a map for as long as the change is not taken back. */
+export function setWithin<K, V>(change: Change, map: Map<K, V>, key: K, value: V): void {
+  const before = map.get(key)
+  change.onRollback(() => {
+    if (before === undefined) map.delete(key)
+    else map.set(key, before)
+  })
+  map.set(key, value)
+}
+
+function checkBatch({ topic, bytes, transactionalId }: Append): BatchHeader {
+  const header = parseHeader(bytes)
+  if (bytes.length > topic.policy.batchBytesMax) {
+    throw new BrokerError(
+      'record_too_large',
+      `topic '${topic.name}': a batch of ${bytes.length} bytes, max.message.bytes is ${topic.policy.batchBytesMax}`,
+    )
+  }
+  if (header.recordCount <= 0 || header.lastOffsetDelta !== header.recordCount - 1) {
+    throw new BrokerError('corrupt_batch', `topic '${topic.name}': a batch whose offsets don't fit its record count`)
+  }
+  if (header.transactional !== (transactionalId !== undefined)) {
+    throw new BrokerError(
+      'invalid_transaction',
+      `topic '${topic.name}': a batch and its request disagree on transaction`,
+    )
+  }
+  return header
+}

@@ -1,0 +1,123 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { openEmbeddedHome } from '../../../src/broker/embedded/home.ts'
+import type { FetchRequest, Home } from '../../../src/broker/home.ts'
+import { silentLogger } from '../../../src/config/logger.ts'
+import { batchOf, recordsOf } from './batch.ts'
+
+let home: Home
+
+beforeEach(async () => {
+  home = await openEmbeddedHome(':memory:', { logger: silentLogger() })
+  await home.createTopic({ name: 't' })
+})
+afterEach(() => home.close())
+
+const at = { topic: 't', partition: 0 }
+
+async function produce(...batches: Uint8Array[]) {
+  return Promise.all(
+    batches.map(async (bytes) => (await home.produce({ node: 0, batches: [{ ...at, bytes }], timeoutMs: 1000 }))[0]!),
+  )
+}
+
+async function fetch(offset: number, options: Partial<FetchRequest> = {}) {
+  const request = { waitMsMax: 0, bytesMin: 1, bytesMax: 1e6, isolation: 'read_committed' as const, ...options }
+  return (await home.fetch({ node: 0, partitions: [{ ...at, offset }], ...request }))[0]!
+}
+
+describe('produce', () => {
+  it('gives each batch the next offsets', async () => {
+    const results = await produce(batchOf(['a', 'b']), batchOf(['c']))
+    expect(results.map((result) => result.baseOffset)).toEqual([0, 2])
+    const { bytes, endOffset } = await fetch(0)
+    expect(recordsOf(bytes).map(({ offset, value }) => [offset, value])).toEqual([
+      [0, 'a'],
+      [1, 'b'],
+      [2, 'c'],
+    ])
+    expect(endOffset).toBe(3)
+  })
+
+  it('answers a repeated batch with its old offset and stores it once', async () => {
+    const { producerId, epoch } = await home.initProducer({})
+    const first = batchOf(['a', 'b'], { producerId, epoch, sequence: 0 })
+    const second = batchOf(['c'], { producerId, epoch, sequence: 2 })
+    const results = await produce(first, second, first, second)
+    expect(results.map((result) => result.baseOffset)).toEqual([0, 2, 0, 2])
+    expect(recordsOf((await fetch(0)).bytes)).toHaveLength(3)
+  })
+
+  it('refuses a gap in the sequence', async () => {
+    const { producerId, epoch } = await home.initProducer({})
+    const [, lost] = await produce(
+      batchOf(['a'], { producerId, epoch, sequence: 0 }),
+      batchOf(['c'], { producerId, epoch, sequence: 2 }),
+    )
+    expect(lost?.error?.code).toBe('sequence_lost')
+  })
+
+  it('names the partition that is not there and stores what belongs to the others', async () => {
+    const results = await home.produce({
+      node: 0,
+      timeoutMs: 1000,
+      batches: [
+        { topic: 'nope', partition: 0, bytes: batchOf(['a']) },
+        { ...at, bytes: batchOf(['b']) },
+      ],
+    })
+    expect(results.map((result) => result.error?.code)).toEqual(['topic_not_found', undefined])
+    expect(recordsOf((await fetch(0)).bytes)).toHaveLength(1)
+  })
+
+  it('refuses a batch over max.message.bytes', async () => {
+    await home.setTopicConfigs({ topic: 't', configs: { 'max.message.bytes': '100' } })
+    const [result] = await produce(batchOf(['x'.repeat(100)]))
+    expect(result?.error?.code).toBe('record_too_large')
+  })
+
+  it('refuses bytes that are no batch', async () => {
+    const [result] = await produce(Buffer.from('hello'))
+    expect(result?.error?.code).toBe('corrupt_batch')
+  })
+})
+
+describe('fetch', () => {
+  it('begins with the batch that holds the offset', async () => {
+    await produce(batchOf(['a', 'b', 'c']), batchOf(['d']))
+    expect(recordsOf((await fetch(1)).bytes)[0]?.offset).toBe(0)
+    expect(recordsOf((await fetch(3)).bytes)[0]?.offset).toBe(3)
+  })
+
+  it('waits for records and wakes when they come', async () => {
+    const waiting = fetch(0, { waitMsMax: 60_000 })
+    await produce(batchOf(['a']))
+    expect(recordsOf((await waiting).bytes)).toHaveLength(1)
+  })
+
+  it('waits until there are as many bytes as asked', async () => {
+    const batch = batchOf(['a'])
+    const waiting = fetch(0, { waitMsMax: 60_000, bytesMin: batch.length * 2 })
+    await produce(batch)
+    await produce(batch)
+    expect(recordsOf((await waiting).bytes)).toHaveLength(2)
+  })
+
+  it('stays below bytesMax, but brings one batch whatever its size', async () => {
+    const batch = batchOf(['a'])
+    await produce(batch, batch, batch)
+    expect((await fetch(0, { bytesMax: batch.length * 2 + 1 })).bytes).toHaveLength(batch.length * 2)
+    expect((await fetch(0, { bytesMax: 1 })).bytes).toHaveLength(batch.length)
+  })
+
+  it('says so when an offset is out of range', async () => {
+    await produce(batchOf(['a']))
+    expect((await fetch(1)).error).toBeUndefined()
+    expect((await fetch(2)).error?.code).toBe('offset_out_of_range')
+  })
+
+  it('is answered with closed when the home closes', async () => {
+    const waiting = fetch(0, { waitMsMax: 60_000 })
+    await home.close()
+    await expect(waiting).rejects.toMatchObject({ code: 'closed' })
+  })
+})
