@@ -1,0 +1,30 @@
+import type { Change, ChangeType } from './change.ts'
+import type { Model, Rest } from './model.ts'
+import { under, type Walk } from './walk.ts'
+
+/** Anything may stand beside what is listed. */
+export function isOpen({ additional, unevaluated }: Rest): boolean {
+  return additional === undefined && (unevaluated === undefined || unevaluated.kind === 'any')
+}
+
+/** What everything beside the listed has to fit; undefined when that is anything, or nothing. */
+export function restSchema({ additional, unevaluated }: Rest): Model | undefined {
+  if (additional !== undefined) return additional.kind === 'never' ? undefined : additional
+  return unevaluated === undefined || unevaluated.kind === 'never' || unevaluated.kind === 'any'
+    ? undefined
+    : unevaluated
+}
+
+export function compareUnevaluated(
+  walk: Walk,
+  keyword: string,
+  { unevaluated: before }: Rest,
+  { unevaluated: after }: Rest,
+  removed: ChangeType,
+  narrowed: ChangeType,
+): readonly Change[] {
+  if (after === undefined || before?.kind === 'never' || (before && after.kind === 'any')) return []
+  if (after.kind === 'never') return walk.report(removed, keyword)
+  if (before === undefined || before.kind === 'any') return walk.report(narrowed, keyword)
+  return under(keyword, walk.compare(before, after))
+}

@@ -1,0 +1,161 @@
+import { type Change, isAllowed, type Policy } from './change.ts'
+import { compareArrays } from './compare-array.ts'
+import { compareObjects } from './compare-object.ts'
+import { compareNumbers, compareStrings } from './compare-scalar.ts'
+import { maximumMatching } from './matching.ts'
+import type { CombinedModel, Json, Model } from './model.ts'
+import { sortedText } from './text.ts'
+import type { Walk } from './walk.ts'
+
+/**
+ * The changes from `original` to `update` that break readers of `update`, with paths from the root. Every pair of
+ * subschemas is compared once. A pair met again inside itself is taken to be compatible, and the whole is repeated until
+ * no such assumption turned out wrong.
+ */
+export function breakingChanges(original: Model, update: Model, policy: Policy = 'STRICT'): readonly Change[] {
+  let broken: Pairs = new Map()
+  for (;;) {
+    const pass = comparePass(original, update, policy, broken)
+    if (!pass.assumed || pass.broken.size === broken.size) return pass.changes
+    broken = pass.broken
+  }
+}
+
+/** Changes by pair; the key joins the numbers that models get as they are met. */
+type Pairs = ReadonlyMap<string, readonly Change[]>
+
+function comparePass(original: Model, update: Model, policy: Policy, broken: Pairs) {
+  const numbers = new Map<Model, number>()
+  const done = new Map<string, readonly Change[]>()
+  const underWay = new Set<string>()
+  let assumed = false
+  const numberOf = (model: Model) => {
+    if (!numbers.has(model)) numbers.set(model, numbers.size)
+    return numbers.get(model)
+  }
+  const keyOf = (pair: readonly Model[]) => pair.map(numberOf).join(':')
+
+  const walk: Walk = {
+    report: (type, path = '') => (isAllowed(type, policy) ? [] : [{ type, path }]),
+    compare: (before, after) => {
+      if (before === undefined) return after === undefined ? [] : walk.report('SCHEMA_ADDED')
+      if (after === undefined) return []
+      const pair = [resolved(before), resolved(after)] as const
+      const key = keyOf(pair)
+      const known = done.get(key)
+      if (known) return known
+      if (underWay.has(key)) {
+        const seeded = broken.get(key)
+        assumed ||= seeded === undefined
+        return seeded ?? []
+      }
+      underWay.add(key)
+      const changes = comparePair(walk, ...pair)
+      underWay.delete(key)
+      done.set(key, changes)
+      return changes
+    },
+  }
+  const changes = walk.compare(original, update)
+  return { changes, assumed, broken: new Map([...done].filter(([, found]) => found.length > 0)) }
+}
+
+function resolved(model: Model): Model {
+  return model.kind === 'reference' ? resolved(model.target()) : model
+}
+
+/** How two schemas of one kind compare; kinds that restrict nothing more are missing. */
+type Comparisons = {
+  readonly [Kind in Model['kind']]?: (
+    walk: Walk,
+    original: Extract<Model, { kind: Kind }>,
+    update: Extract<Model, { kind: Kind }>,
+  ) => readonly Change[]
+}
+
+const SAME_KIND: Comparisons = {
+  string: compareStrings,
+  number: compareNumbers,
+  object: compareObjects,
+  array: compareArrays,
+  combined: compareCombined,
+  enum: (walk, { values: before }, { values: after }) => compareEnums(walk, before, after),
+  const: (walk, { value: before }, { value: after }) =>
+    sameJson(before, after) ? [] : walk.report('ENUM_ARRAY_CHANGED', 'const'),
+  // Less is excluded when the new inner schema takes only what the old one took.
+  not: (walk, { schema: before }, { schema: after }) =>
+    walk.compare(after, before).length === 0 ? [] : walk.report('NOT_TYPE_EXTENDED', 'not'),
+}
+
+function comparePair(walk: Walk, original: Model, update: Model): readonly Change[] {
+  if (isBranchOf(walk, original, update)) return []
+  if (original.kind !== update.kind) return compareKinds(walk, original, update)
+  const compareSame = SAME_KIND[original.kind] as
+    | ((walk: Walk, original: Model, update: Model) => readonly Change[])
+    | undefined
+  return compareSame?.(walk, original, update) ?? []
+}
+
+function compareKinds(walk: Walk, original: Model, update: Model): readonly Change[] {
+  const alike = original.kind === 'never' || update.kind === 'any'
+  return alike || (original.isConnectBytes && update.isConnectBytes) ? [] : walk.report('TYPE_CHANGED')
+}
+
+/** A plain schema and a combined one: some branch is enough where only one of several has to hold. */
+function isBranchOf(walk: Walk, original: Model, update: Model): boolean {
+  if (original.kind !== 'combined' && update.kind === 'combined') {
+    if (update.schemas.length > 1 && update.criterion === 'allOf') return false
+    return update.schemas.some((branch) => walk.compare(original, branch).length === 0)
+  }
+  if (original.kind === 'combined' && update.kind !== 'combined') {
+    if (original.schemas.length > 1 && original.criterion !== 'allOf') return false
+    return original.schemas.some((branch) => walk.compare(branch, update).length === 0)
+  }
+  return false
+}
+
+function compareCombined(walk: Walk, original: CombinedModel, update: CombinedModel): readonly Change[] {
+  if (!mayBecome(original, update)) return walk.report('COMBINED_TYPE_CHANGED')
+  const before = distinct(original.schemas)
+  const after = distinct(update.schemas)
+  const pairs = before.map((old) => after.flatMap((now, at) => (walk.compare(old, now).length === 0 ? [at] : [])))
+  const covered = maximumMatching(pairs, after.length) >= Math.min(before.length, after.length)
+  return [
+    ...compareSizes(walk, original, update, before.length, after.length),
+    ...(covered ? [] : walk.report('COMBINED_TYPE_SUBSCHEMAS_CHANGED')),
+  ]
+}
+
+function mayBecome(original: CombinedModel, update: CombinedModel): boolean {
+  if (original.criterion === update.criterion || update.criterion === 'anyOf') return true
+  const [single, singleNow] = [original.schemas.length === 1, update.schemas.length === 1]
+  return (
+    (single && singleNow) || (single && update.criterion === 'oneOf') || (singleNow && original.criterion === 'allOf')
+  )
+}
+
+function compareSizes(
+  walk: Walk,
+  original: CombinedModel,
+  update: CombinedModel,
+  before: number,
+  after: number,
+): readonly Change[] {
+  if (before < after && update.criterion === 'allOf') return walk.report('PRODUCT_TYPE_EXTENDED')
+  if (before > after && original.criterion !== 'allOf') return walk.report('SUM_TYPE_NARROWED')
+  return []
+}
+
+function distinct(schemas: readonly Model[]): readonly Model[] {
+  return [...new Map(schemas.map((schema) => [schema.text, schema])).values()]
+}
+
+function compareEnums(walk: Walk, before: readonly Json[], after: readonly Json[]): readonly Change[] {
+  const has = (values: readonly Json[], value: Json) => values.some((other) => sameJson(value, other))
+  if (before.every((value) => has(after, value))) return []
+  return walk.report(after.every((value) => has(before, value)) ? 'ENUM_ARRAY_NARROWED' : 'ENUM_ARRAY_CHANGED', 'enum')
+}
+
+function sameJson(a: Json, b: Json): boolean {
+  return sortedText(a) === sortedText(b)
+}

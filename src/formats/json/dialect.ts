@@ -1,0 +1,32 @@
+import type { Json, JsonObject } from './model.ts'
+
+export type Draft = 'draft-04' | 'draft-06' | 'draft-07' | '2019-09' | '2020-12'
+
+/** What differs between drafts, as far as anybody asks. */
+export type Dialect = {
+  readonly draft: Draft
+  readonly idKeyword: 'id' | '$id'
+  readonly hasConst: boolean
+  readonly refHasSiblings: boolean
+  readonly hasPrefixItems: boolean
+  /** 2019-09 and later: dependentRequired, unevaluated…, minContains. */
+  readonly isModern: boolean
+}
+
+/** The dialect that `$schema` names; draft-07 when it names none that is known. */
+export function dialectOf(schema: Json): Dialect {
+  const isObject = schema !== null && typeof schema === 'object' && !Array.isArray(schema)
+  const named = isObject ? (schema as JsonObject)['$schema'] : undefined
+  const match =
+    typeof named === 'string' ? /json-schema\.org\/(?:draft\/)?(draft-0[467]|2019-09|2020-12)\//.exec(named) : null
+  const draft = (match?.[1] ?? 'draft-07') as Draft
+  const isModern = draft === '2019-09' || draft === '2020-12'
+  return {
+    draft,
+    idKeyword: draft === 'draft-04' ? 'id' : '$id',
+    hasConst: draft !== 'draft-04',
+    refHasSiblings: isModern,
+    hasPrefixItems: draft === '2020-12',
+    isModern,
+  }
+}

@@ -1,0 +1,96 @@
+import {
+  type CompareOptions,
+  type Format,
+  type Incompatibility,
+  type ParsedSchema,
+  type ParseOptions,
+  SchemaError,
+  type SchemaSource,
+} from '../format.ts'
+import { describeChange } from './change.ts'
+import { breakingChanges } from './compatibility.ts'
+import { dialectOf } from './dialect.ts'
+import { InvalidJsonSchema, loadJsonSchema } from './load.ts'
+import { checkMetaSchema } from './meta-schema.ts'
+import type { Json, JsonObject, Model } from './model.ts'
+import { UnresolvedReference } from './references.ts'
+import { canonicalJson, JsonSyntaxError } from './text.ts'
+
+/** JSON Schema, draft 4 to 2020-12. */
+export const jsonFormat: Format = { type: 'JSON', parse: parseJsonSchema }
+
+function parseJsonSchema(source: SchemaSource, options: ParseOptions = {}): ParsedSchema {
+  const canonical = asSchemaError(() => canonicalJson(source.text))
+  const root = JSON.parse(source.text) as Json
+  if (root === null || Array.isArray(root) || (typeof root !== 'object' && typeof root !== 'boolean')) {
+    throw new SchemaError('a JSON schema is an object or a boolean')
+  }
+  if (options.validation !== 'loose') checkMetaSchema(root, dialectOf(root))
+  const schema = new JsonSchema(source, canonical, root)
+  if (options.validation !== 'loose') schema.model()
+  return schema
+}
+
+class JsonSchema implements ParsedSchema {
+  readonly type = 'JSON'
+  readonly canonical: string
+  readonly name: string | undefined
+  readonly fields: readonly string[]
+  readonly #source: SchemaSource
+  readonly #root: Json
+  #model: Model | undefined
+
+  constructor(source: SchemaSource, canonical: string, root: Json) {
+    this.canonical = canonical
+    this.#source = source
+    this.#root = root
+    const { title, properties } = (typeof root === 'object' ? root : {}) as JsonObject
+    this.name = typeof title === 'string' ? title : undefined
+    this.fields = properties !== null && typeof properties === 'object' ? Object.keys(properties) : []
+  }
+
+  /** Built when it is needed first: reading a topic needs none. */
+  model(): Model {
+    this.#model ??= asSchemaError(() => loadJsonSchema(this.#root, referencesOf(this.#source)))
+    return this.#model
+  }
+
+  normalized(): ParsedSchema {
+    return new JsonSchema(this.#source, canonicalJson(this.canonical, { sorted: true }), this.#root)
+  }
+
+  formatted(): string | undefined {
+    return undefined
+  }
+
+  incompatibilities(writer: ParsedSchema, { roles, policy }: CompareOptions): readonly Incompatibility[] {
+    const changes = breakingChanges(
+      (writer as JsonSchema).model(),
+      this.model(),
+      policy === 'LENIENT' ? 'LENIENT' : 'STRICT',
+    )
+    return changes.map((change) => {
+      const description = describeChange(change).replace('%s', roles.reader).replace('%s', roles.writer)
+      // The quotes do not match in the original either.
+      return {
+        type: change.type,
+        path: `#/${change.path}`,
+        message: `{errorType:"${change.type}", description:"${description}'}`,
+      }
+    })
+  }
+}
+
+function referencesOf({ dependencies = [] }: SchemaSource): ReadonlyMap<string, Json> {
+  return new Map(dependencies.map(({ name, text }) => [name, JSON.parse(text) as Json]))
+}
+
+function asSchemaError<T>(read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    const known =
+      error instanceof JsonSyntaxError || error instanceof InvalidJsonSchema || error instanceof UnresolvedReference
+    throw known ? new SchemaError(error.message, { cause: error }) : error
+  }
+}

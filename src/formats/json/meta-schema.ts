@@ -1,0 +1,56 @@
+import { createRequire } from 'node:module'
+import { Ajv, type ErrorObject, type Options } from 'ajv'
+import { Ajv2019 } from 'ajv/dist/2019.js'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import Ajv04Module from 'ajv-draft-04'
+import { SchemaError } from '../format.ts'
+import type { Dialect, Draft } from './dialect.ts'
+import type { Json } from './model.ts'
+
+type Validator = Pick<Ajv, 'validateSchema' | 'errors'>
+
+// `$id`s of user schemas must not be remembered, and formats of the meta-schemas are the loader's business.
+const OPTIONS: Options = { strict: false, validateFormats: false, logger: false, addUsedSchema: false }
+
+const requireJson = createRequire(import.meta.url)
+const MAKERS: Readonly<Record<Draft, () => Validator>> = {
+  'draft-04': () => new Ajv04Module.default(OPTIONS) as unknown as Validator,
+  'draft-06': () => {
+    const ajv = new Ajv(OPTIONS)
+    ajv.addMetaSchema(requireJson('ajv/dist/refs/json-schema-draft-06.json'))
+    return ajv
+  },
+  'draft-07': () => new Ajv(OPTIONS),
+  '2019-09': () => new Ajv2019(OPTIONS),
+  '2020-12': () => new Ajv2020(OPTIONS),
+}
+const validators = new Map<Draft, Validator>()
+
+/** Throws a `SchemaError` with path and reason when a keyword has a value that its draft does not allow. */
+export function checkMetaSchema(schema: Json, { draft }: Dialect): void {
+  let validator = validators.get(draft)
+  if (!validator) {
+    validator = MAKERS[draft]()
+    validators.set(draft, validator)
+  }
+  const known =
+    typeof schema === 'object' && schema !== null && '$schema' in schema ? { ...schema, $schema: META[draft] } : schema
+  if (validator.validateSchema(known as object) !== true) throw new SchemaError(describe(validator.errors ?? [], draft))
+}
+
+/** As each validator knows its draft: people write it with https, with and without the hash. */
+const META: Readonly<Record<Draft, string>> = {
+  'draft-04': 'http://json-schema.org/draft-04/schema#',
+  'draft-06': 'http://json-schema.org/draft-06/schema#',
+  'draft-07': 'http://json-schema.org/draft-07/schema#',
+  '2019-09': 'https://json-schema.org/draft/2019-09/schema',
+  '2020-12': 'https://json-schema.org/draft/2020-12/schema',
+}
+
+function describe(errors: readonly ErrorObject[], draft: Draft): string {
+  // Branches of anyOf fail together; the deepest finding is the one that helps.
+  const [first] = [...errors].sort((a, b) => b.instancePath.length - a.instancePath.length)
+  if (!first) return `not valid under ${draft}`
+  const allowed = 'allowedValues' in first.params ? `: ${(first.params['allowedValues'] as string[]).join(', ')}` : ''
+  return `#${first.instancePath} ${first.message ?? 'is wrong'}${allowed} (${draft})`
+}

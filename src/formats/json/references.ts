@@ -1,0 +1,109 @@
+import { type Dialect, dialectOf } from './dialect.ts'
+import type { Json, JsonObject } from './model.ts'
+
+/** A `$ref` leads nowhere. */
+export class UnresolvedReference extends Error {
+  override readonly name = 'UnresolvedReference'
+}
+
+/** A place in a document, with the URI that its `$ref`s are relative to. */
+export type Located = { readonly value: Json; readonly base: string; readonly dialect: Dialect }
+
+/** Schemas without an `$id` get this one, so that relative references have something to be relative to. */
+const NO_BASE = 'mem://input/'
+const META_SCHEMA = /^https?:\/\/json-schema\.org\//
+
+/**
+ * The root document and those it refers to, by URI and by `$id` or anchor within. Nothing is ever fetched: a schema that
+ * could make the registry call addresses would be a hole.
+ */
+export class Documents {
+  readonly root: Located
+  readonly #byUri = new Map<string, Located>()
+
+  constructor(root: Json, references: ReadonlyMap<string, Json>) {
+    const dialect = dialectOf(root)
+    const base = idOf(root, dialect, NO_BASE) ?? NO_BASE
+    this.root = { value: root, base, dialect }
+    for (const [name, value] of references) {
+      const uri = resolve(name, base)
+      this.#add({ value, base: uri, dialect: dialectOf(value) }, uri)
+    }
+    this.#add(this.root, base)
+  }
+
+  /** Where `ref` leads from `from`. Throws `UnresolvedReference`. */
+  find(ref: string, from: Located): Located {
+    const uri = resolve(ref, from.base)
+    const hash = uri.indexOf('#')
+    const [document, fragment] = hash < 0 ? [uri, ''] : [uri.slice(0, hash), uri.slice(hash + 1)]
+    const whole = this.#byUri.get(uri) ?? this.#byUri.get(document)
+    if (!whole) {
+      if (META_SCHEMA.test(document)) return { ...from, value: true }
+      throw new UnresolvedReference(
+        `$ref '${ref}' leads to ${uri}, which is neither in the schema nor among its references; remote schemas are not fetched`,
+      )
+    }
+    if (this.#byUri.has(uri) || fragment === '') return this.#byUri.get(uri) ?? whole
+    const value = fragment.startsWith('/') ? pointed(whole.value, fragment) : undefined
+    if (value === undefined)
+      throw new UnresolvedReference(`$ref '${ref}' names nothing in ${document === NO_BASE ? 'the schema' : document}`)
+    return { ...whole, value }
+  }
+
+  #add(at: Located, uri: string): void {
+    this.#byUri.set(withoutHash(uri), at)
+    // Depth is bounded by the loader's own walk of the same tree; this one keeps a list instead of recursing.
+    const left: Located[] = [at]
+    for (let next = left.pop(); next; next = left.pop()) left.push(...this.#index(next))
+  }
+
+  #index({ value, base, dialect }: Located): readonly Located[] {
+    if (value === null || typeof value !== 'object') return []
+    if (Array.isArray(value)) return value.map((item: Json) => ({ value: item, base, dialect }))
+    const own = idOf(value as Json, dialect, base) ?? base
+    const here: Located = { value: value as Json, base: own, dialect }
+    if (own !== base && !this.#byUri.has(withoutHash(own))) this.#byUri.set(withoutHash(own), here)
+    for (const keyword of ['$anchor', '$dynamicAnchor']) {
+      const anchor = (value as JsonObject)[keyword]
+      if (typeof anchor === 'string') this.#byUri.set(`${withoutHash(own)}#${anchor}`, here)
+    }
+    return Object.values(value as JsonObject).map((member) => ({ value: member, base: own, dialect }))
+  }
+}
+
+function idOf(value: Json, dialect: Dialect, base: string): string | undefined {
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) return undefined
+  const id = (value as JsonObject)[dialect.idKeyword]
+  return typeof id === 'string' ? resolve(id, base) : undefined
+}
+
+function resolve(reference: string, base: string): string {
+  try {
+    return new URL(reference, base).href
+  } catch {
+    throw new UnresolvedReference(`'${reference}' is no URI`)
+  }
+}
+
+function withoutHash(uri: string): string {
+  return uri.endsWith('#') ? uri.slice(0, -1) : uri
+}
+
+/** RFC 6901. `definitions` and `$defs` stand for each other at the root, as in the original. */
+function pointed(root: Json, pointer: string): Json | undefined {
+  const steps = pointer
+    .split('/')
+    .slice(1)
+    .map((step) => decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~'))
+  const [first = '', ...others] = steps
+  const bucket = first === '$defs' ? ['$defs', 'definitions'] : [first]
+  return bucket.map((name) => follow(root, [name, ...others])).find((found) => found !== undefined)
+}
+
+function follow(root: Json, steps: readonly string[]): Json | undefined {
+  return steps.reduce<Json | undefined>((value, step) => {
+    if (value === null || typeof value !== 'object') return undefined
+    return Object.hasOwn(value, step) ? (value as JsonObject)[step] : undefined
+  }, root)
+}

@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest'
+import { SchemaError } from '../../../src/formats/format.ts'
+import { jsonFormat } from '../../../src/formats/json/json.ts'
+import { canonicalJson } from '../../../src/formats/json/text.ts'
+
+const parse = (text: string) => jsonFormat.parse({ text })
+
+describe('the canonical text of JSON', () => {
+  it.each([
+    ['{ "b" : 1,\n "a" : [ true , null ] }', '{"b":1,"a":[true,null]}', '{"a":[true,null],"b":1}'],
+    ['{"10":1,"9":2}', '{"10":1,"9":2}', '{"10":1,"9":2}'],
+    ['{"a":1,"b":2,"a":3}', '{"a":3,"b":2}', '{"a":3,"b":2}'],
+    ['"\\u00e4\\/\\u001f"', '"ä/\\u001F"', '"ä/\\u001F"'],
+    [
+      '[1.0, 0.10, 1e3, 1.5E-9, -2, 12345678901234567890]',
+      '[1.0,0.10,1E+3,1.5E-9,-2,12345678901234567890]',
+      '[1.0,0.10,1E+3,1.5E-9,-2,12345678901234567890]',
+    ],
+  ])('%s', (text, inOrder, sorted) => {
+    expect(canonicalJson(text)).toBe(inOrder)
+    expect(canonicalJson(text, { sorted: true })).toBe(sorted)
+  })
+
+  it.each([
+    ['{"a":}', "1:6: unexpected '}'"],
+    ['{"a":1}\n x', "2:2: unexpected 'x'"],
+    ['[1,', '1:4: unexpected the end'],
+    ['[01]', "1:3: unexpected '1'"],
+    ['['.repeat(5_000), 'nested deeper than 1000'],
+  ])('refuses what is no JSON: %#', (text, message) => {
+    expect(() => canonicalJson(text)).toThrow(message)
+  })
+})
+
+describe('a JSON schema', () => {
+  it('has a name and fields, and is the same however its members stand when it is normalised', () => {
+    const one = parse('{"title": "Order", "type": "object", "properties": {"id": {"type": "integer"}}}')
+    const other = parse('{"properties":{"id":{"type":"integer"}},"type":"object","title":"Order"}')
+    expect([one.name, one.fields]).toEqual(['Order', ['id']])
+    expect(one.canonical).not.toBe(other.canonical)
+    expect(one.normalized().canonical).toBe(other.normalized().canonical)
+  })
+
+  it('tells findings in the words of the registry', () => {
+    const old = parse('{"type":"string"}')
+    const now = parse('{"type":"string","minLength":3}')
+    expect(now.incompatibilities(old, { roles: { reader: 'new', writer: 'old' } })).toEqual([
+      {
+        type: 'MIN_LENGTH_ADDED',
+        path: '#/minLength',
+        message: `{errorType:"MIN_LENGTH_ADDED", description:"The keyword at path '#/minLength' in the new schema is not present in the old schema'}`,
+      },
+    ])
+  })
+
+  it('resolves references by name, by $id and by anchor', () => {
+    const source = {
+      text: '{"$id":"http://shop/order.json","type":"object","properties":{"a":{"$ref":"address.json#/definitions/city"},"b":{"$ref":"#here"},"c":{"$anchor":"here","type":"string"}}}',
+      references: [{ name: 'address.json', subject: 'address', version: 1 }],
+      dependencies: [
+        {
+          name: 'address.json',
+          subject: 'address',
+          version: 1,
+          text: '{"$defs":{"x":true},"definitions":{"city":{"type":"string"}}}',
+        },
+      ],
+    }
+    expect(jsonFormat.parse(source).fields).toEqual(['a', 'b', 'c'])
+  })
+
+  it.each([
+    ['{', 'unexpected the end'],
+    ['[]', 'an object or a boolean'],
+    ['"string"', 'an object or a boolean'],
+    ['{"type":"strin"}', '#/type must be equal to one of the allowed values'],
+    ['{"minLength":"3"}', '#/minLength must be integer'],
+    [
+      '{"$schema":"http://json-schema.org/draft-04/schema#","minimum":3,"exclusiveMinimum":3}',
+      '#/exclusiveMinimum must be boolean',
+    ],
+    ['{"$schema":"https://json-schema.org/draft/2020-12/schema","prefixItems":{}}', '#/prefixItems must be array'],
+    ['{"$ref":"#/definitions/gone"}', "$ref '#/definitions/gone' names nothing in the schema"],
+    ['{"$ref":"http://elsewhere/x.json"}', 'remote schemas are not fetched'],
+    [`{"not":${'{"not":'.repeat(600)}true${'}'.repeat(600)}}`, 'nested deeper than'],
+  ])('is refused when new and wrong: %#', (text, message) => {
+    expect(() => parse(text)).toThrow(SchemaError)
+    expect(() => parse(text)).toThrow(message)
+  })
+
+  it('is read when it is stored already, whatever it says', () => {
+    expect(jsonFormat.parse({ text: '{"type":"strin"}' }, { validation: 'loose' }).canonical).toBe('{"type":"strin"}')
+  })
+
+  it.each(['draft-04', 'draft-06', 'draft-07'])('takes %s', (draft) => {
+    expect(parse(`{"$schema":"http://json-schema.org/${draft}/schema#","type":"string"}`).fields).toEqual([])
+  })
+
+  it.each(['2019-09', '2020-12'])('takes %s', (draft) => {
+    expect(
+      parse(`{"$schema":"https://json-schema.org/draft/${draft}/schema","type":"string","$comment":"x"}`).fields,
+    ).toEqual([])
+  })
+})
