@@ -200,8 +200,10 @@ export class Group {
 
   #prepare(nowMs: number): void {
     for (const member of this.#members.values()) {
-      member.syncing?.reject(rebalancing(this.id))
+      if (member.syncing === undefined) continue
+      member.syncing.reject(rebalancing(this.id))
       member.syncing = undefined
+      member.deadlineMs = nowMs + member.sessionTimeoutMs // Its wait for our answer was no silence.
     }
     this.#state = 'preparing'
     this.#roundDeadlineMs = nowMs + this.#rebalanceTimeoutMs()

@@ -7,31 +7,34 @@ import { deleteOffsets, readOffsets, writeOffsets } from './group-offsets.ts'
 import type { Change, Storage } from './storage.ts'
 
 type Options = { readonly storage: Storage; readonly logger: Logger; readonly nowMs: () => number }
-type GroupRow = { readonly generation: number; readonly protocolType: string }
 
 /**
  * The coordinator of all groups. Who is a member lives in memory, because members don't outlive this process; offsets
- * and the last generation are on disk. A group without members is forgotten until somebody joins again.
+ * and the last generation are on disk. Groups that only ever had offsets are not in memory at all.
  */
 export class Groups {
   readonly #storage: Storage
   readonly #logger: Logger
   readonly #nowMs: () => number
-  readonly #live = new Map<string, Group>()
+  /** All that were ever joined. */
+  readonly #groups = new Map<string, Group>()
 
   constructor({ storage, logger, nowMs }: Options) {
     this.#storage = storage
     this.#logger = logger
     this.#nowMs = nowMs
+    for (const row of storage.prepare('select name, generation, protocol_type from groups').all()) {
+      const last = { generation: Number(row['generation']), protocolType: String(row['protocol_type']) }
+      const name = String(row['name'])
+      this.#groups.set(name, this.#create(name, last))
+    }
   }
 
   join(request: Parameters<Home['joinGroup']>[0]): Promise<JoinResult> {
-    const known = this.#live.get(request.groupId)
-    if (known !== undefined) return known.join(request, this.#nowMs())
-    const last = this.#row(request.groupId) ?? { generation: 0, protocolType: '' }
-    const group = new Group(request.groupId, last, (completed) => this.#remember(completed))
+    const { groupId } = request
+    const group = this.#groups.get(groupId) ?? this.#create(groupId, { generation: 0, protocolType: '' })
     const answer = group.join(request, this.#nowMs()) // Throws for a bad request: then there is no group.
-    this.#live.set(request.groupId, group)
+    this.#groups.set(groupId, group)
     return answer
   }
 
@@ -44,14 +47,12 @@ export class Groups {
   }
 
   leave(request: Parameters<Home['leaveGroup']>[0]): void {
-    const group = this.#group(request)
-    group.leave(request.memberId, this.#nowMs())
-    if (group.isEmpty) this.#live.delete(group.id)
+    this.#group(request).leave(request.memberId, this.#nowMs())
   }
 
   /** Throws unless these offsets may be committed now. */
   checkCommit(groupId: string, member: GroupMember | undefined): void {
-    const group = this.#live.get(groupId)
+    const group = this.#groups.get(groupId)
     if (group !== undefined) group.checkCommit(member)
     else if (member !== undefined) throw unknownMember(groupId, member.memberId)
   }
@@ -68,23 +69,16 @@ export class Groups {
 
   list(): readonly { readonly groupId: string; readonly protocolType: string }[] {
     const rows = this.#storage.guarded(() =>
-      this.#storage
-        .prepare(
-          `select name, protocol_type from groups
-           union select group_name, '' from group_offsets where group_name not in (select name from groups)`,
-        )
-        .all(),
+      this.#storage.prepare('select distinct group_name from group_offsets').all(),
     )
-    const types = new Map(rows.map((row) => [String(row['name']), String(row['protocol_type'])]))
-    for (const group of this.#live.values()) types.set(group.id, group.protocolType)
+    const types = new Map(rows.map((row) => [String(row['group_name']), '']))
+    for (const group of this.#groups.values()) types.set(group.id, group.protocolType)
     return [...types].map(([groupId, protocolType]) => ({ groupId, protocolType }))
   }
 
   describe(groupId: string): GroupDescription {
-    const live = this.#live.get(groupId)
-    if (live !== undefined) return live.describe()
-    const protocolType = this.#row(groupId)?.protocolType ?? ''
-    return { groupId, state: this.#isKnown(groupId) ? 'empty' : 'dead', protocolType, protocol: '', members: [] }
+    const state = this.#isKnown(groupId) ? 'empty' : 'dead'
+    return this.#groups.get(groupId)?.describe() ?? { groupId, state, protocolType: '', protocol: '', members: [] }
   }
 
   /** Inside a write. */
@@ -94,52 +88,46 @@ export class Groups {
   }
 
   /** Inside a write. */
-  delete(groupId: string): void {
+  delete(groupId: string, change: Change): void {
     this.#checkEmpty(groupId)
     this.#storage.prepare('delete from group_offsets where group_name = ?').run(groupId)
     this.#storage.prepare('delete from groups where name = ?').run(groupId)
+    change.onCommit(() => this.#groups.delete(groupId))
   }
 
   tick(): void {
-    for (const group of [...this.#live.values()]) {
-      group.tick(this.#nowMs())
-      if (group.isEmpty) this.#live.delete(group.id)
-    }
+    for (const group of this.#groups.values()) group.tick(this.#nowMs())
   }
 
   close(): void {
-    for (const group of this.#live.values()) group.close(new BrokerError('closed', 'the embedded broker is closed'))
-    this.#live.clear()
+    for (const group of this.#groups.values()) group.close(new BrokerError('closed', 'the embedded broker is closed'))
   }
 
   #group(request: { readonly groupId: string; readonly memberId: string }): Group {
-    const group = this.#live.get(request.groupId)
+    const group = this.#groups.get(request.groupId)
     if (group === undefined) throw unknownMember(request.groupId, request.memberId)
     return group
   }
 
   #checkEmpty(groupId: string): void {
     if (!this.#isKnown(groupId)) throw new BrokerError('group_not_found', `there is no group '${groupId}'`)
-    if (this.#live.get(groupId)?.isEmpty === false) {
+    if (this.#groups.get(groupId)?.isEmpty === false) {
       throw new BrokerError('group_not_empty', `group '${groupId}' has members: they have to leave first`)
     }
   }
 
   #isKnown(groupId: string): boolean {
-    return this.#live.has(groupId) || this.#row(groupId) !== undefined || this.offsets(groupId).length > 0
+    return this.#groups.has(groupId) || this.offsets(groupId).length > 0
   }
 
-  #row(groupId: string): GroupRow | undefined {
-    const row = this.#storage.guarded(() =>
-      this.#storage.prepare('select generation, protocol_type from groups where name = ?').get(groupId),
-    )
-    return row && { generation: Number(row['generation']), protocolType: String(row['protocol_type']) }
+  #create(groupId: string, last: { readonly generation: number; readonly protocolType: string }): Group {
+    return new Group(groupId, last, (group) => this.#remember(group))
   }
 
   /** So that generations grow beyond a restart. Nobody waits for it: after one, member ids are refused anyway. */
   #remember(group: Group): void {
     const { id, protocolType, generation } = group
-    const store = (_: Change) =>
+    const store = () =>
       this.#storage
         .prepare(
           `insert into groups (name, protocol_type, generation) values (?, ?, ?) on conflict (name)

@@ -214,7 +214,7 @@ class EmbeddedHome implements Home {
   }
 
   deleteGroup({ groupId }: Parameters<Home['deleteGroup']>[0]): Promise<void> {
-    return this.#storage.write(() => this.#groups.delete(groupId))
+    return this.#storage.write((change) => this.#groups.delete(groupId, change))
   }
 
   async close(): Promise<void> {

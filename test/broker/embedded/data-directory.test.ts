@@ -1,0 +1,143 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { expect, it } from 'vitest'
+import { openEmbeddedHome } from '../../../src/broker/embedded/home.ts'
+import type { Home } from '../../../src/broker/home.ts'
+import { silentLogger } from '../../../src/config/logger.ts'
+import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import { batchOf, recordsOf } from './batch.ts'
+
+const open = (directory: string) => openEmbeddedHome(directory, { logger: silentLogger() })
+
+async function read(home: Home, topic: string): Promise<(string | null)[]> {
+  const request = { node: 0, waitMsMax: 0, bytesMin: 1, bytesMax: 1e9, isolation: 'read_committed' as const }
+  const [fetched] = await home.fetch({ ...request, partitions: [{ topic, partition: 0, offset: 0 }] })
+  return recordsOf(fetched!.bytes).map(({ value }) => value)
+}
+
+async function write(home: Home, topic: string, value: string) {
+  const batches = [{ topic, partition: 0, bytes: batchOf([value]) }]
+  return (await home.produce({ node: 0, timeoutMs: 1000, batches }))[0]!
+}
+
+function alter(directory: string, sql: string): void {
+  const database = new DatabaseSync(join(directory, 'broker.db'))
+  database.exec(sql)
+  database.close()
+}
+
+it('keeps topics, records, offsets, identity and producer ids over a restart', async () => {
+  const directory = join(temporaryDirectory(), 'made', 'here')
+  const first = await open(directory)
+  await first.createTopic({ name: 't', partitions: 3, configs: { 'retention.ms': '-1' } })
+  await write(first, 't', 'a')
+  const offsets = [{ topic: 't', partition: 0, offset: 1 }]
+  await first.commitOffsets({ groupId: 'g', offsets })
+  const producer = await first.initProducer({ transactionalId: 'x' })
+  const clusterId = await first.clusterId()
+  await first.close()
+
+  const second = await open(directory)
+  expect(await second.clusterId()).toBe(clusterId)
+  expect((await second.metadata({}))[0]?.partitions).toHaveLength(3)
+  expect((await second.topicConfigs({ topic: 't' }))['retention.ms']).toBe('-1')
+  expect(await read(second, 't')).toEqual(['a'])
+  expect(await second.groupOffsets({ groupId: 'g' })).toEqual(offsets)
+  const next = await second.initProducer({ transactionalId: 'x' })
+  expect(next).toEqual({ producerId: producer.producerId, epoch: producer.epoch + 1 })
+  expect((await second.initProducer({})).producerId).toBeGreaterThan(producer.producerId)
+  expect((await write(second, 't', 'b')).baseOffset).toBe(1)
+  await second.close()
+})
+
+it('does not give an offset twice, even when the last records were aborted before the restart', async () => {
+  const directory = temporaryDirectory()
+  const first = await open(directory)
+  await first.createTopic({ name: 't' })
+  const producer = await first.initProducer({ transactionalId: 'x' })
+  const transaction = { ...producer, transactionalId: 'x' }
+  await first.addPartitionsToTransaction({ ...transaction, partitions: [{ topic: 't', partition: 0 }] })
+  const bytes = batchOf(['a', 'b'], { ...producer, sequence: 0, transactional: true })
+  await first.produce({ node: 0, timeoutMs: 1, transactionalId: 'x', batches: [{ topic: 't', partition: 0, bytes }] })
+  await first.close()
+
+  const second = await open(directory)
+  expect(await read(second, 't')).toEqual([])
+  expect((await write(second, 't', 'c')).baseOffset).toBe(2)
+  await second.close()
+})
+
+it('counts the generations of a group on after a restart', async () => {
+  const directory = temporaryDirectory()
+  const join = (home: Home) =>
+    home.joinGroup({
+      groupId: 'g',
+      protocolType: 'sr',
+      protocols: [{ name: 'p', metadata: Buffer.from('') }],
+      sessionTimeoutMs: 10_000,
+      rebalanceTimeoutMs: 10_000,
+      memberId: '',
+      clientId: 'c',
+    })
+  const first = await open(directory)
+  const { generation } = await join(first)
+  await first.close()
+  const second = await open(directory)
+  expect((await join(second)).generation).toBeGreaterThan(generation)
+  await second.close()
+})
+
+it('names the holder of a directory that is in use, and opens it when it is free', async () => {
+  const directory = temporaryDirectory()
+  const first = await open(directory)
+  const refused = await open(directory).catch((error: unknown) => error)
+  expect(refused).toMatchObject({ code: 'data_locked' })
+  for (const part of [directory, String(process.pid), hostname(), new Date().toISOString().slice(0, 10)]) {
+    expect((refused as Error).message).toContain(part)
+  }
+  await first.close()
+  await (await open(directory)).close()
+})
+
+it('takes over a directory whose holder is dead, although its file still names it', async () => {
+  const directory = temporaryDirectory()
+  await (await open(directory)).close()
+  // A process id that lives again as somebody else: ours.
+  writeFileSync(join(directory, 'holder.json'), JSON.stringify({ pid: process.pid, host: hostname(), since: 'x' }))
+  const home = await open(directory)
+  expect(JSON.parse(readFileSync(join(directory, 'holder.json'), 'utf8'))).not.toMatchObject({ since: 'x' })
+  await home.close()
+})
+
+it('refuses data of a newer version and says both', async () => {
+  const directory = temporaryDirectory()
+  await (await open(directory)).close()
+  alter(directory, 'pragma user_version = 7')
+  await expect(open(directory)).rejects.toMatchObject({
+    code: 'data_newer',
+    message: expect.stringMatching(/format 7.*up to 1/),
+  })
+})
+
+it('says where damaged data is', async () => {
+  const directory = temporaryDirectory()
+  await (await open(directory)).close()
+  const file = join(directory, 'broker.db')
+  writeFileSync(file, Buffer.alloc(65_536, 'garbage'))
+  await expect(open(directory)).rejects.toMatchObject({ code: 'data_corrupt', message: expect.stringContaining(file) })
+})
+
+it('leaves a database of somebody else alone', async () => {
+  const directory = temporaryDirectory()
+  alter(directory, 'create table theirs (x)')
+  await expect(open(directory)).rejects.toMatchObject({ code: 'data_corrupt' })
+  alter(directory, 'insert into theirs values (1)')
+})
+
+it('says what is wrong with a path that can’t hold a data directory', async () => {
+  const file = join(temporaryDirectory(), 'file')
+  writeFileSync(file, '')
+  await expect(open(join(file, 'data'))).rejects.toMatchObject({ code: 'invalid_config' })
+})

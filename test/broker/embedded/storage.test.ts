@@ -1,0 +1,69 @@
+import { expect, it } from 'vitest'
+import { Storage } from '../../../src/broker/embedded/storage.ts'
+import { BrokerError } from '../../../src/broker/error.ts'
+
+function open() {
+  const storage = new Storage(':memory:', 0)
+  const insert = storage.prepare('insert into settings (name, value) values (?, ?)')
+  const names = () =>
+    storage
+      .prepare('select name from settings order by name')
+      .all()
+      .map((row) => row['name'])
+  const put = (name: string, value = 'x') => storage.write(() => void insert.run(name, value))
+  return { storage, put, names }
+}
+
+it('stores the writes of one turn together, and a refused one costs its neighbours nothing', async () => {
+  const { storage, put, names } = open()
+  const refused = () => {
+    throw new BrokerError('invalid_request', 'no')
+  }
+  const outcomes = await Promise.allSettled([put('a'), storage.write(refused), put('b')])
+  expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+  expect(names()).toEqual(['a', 'b'])
+  storage.close()
+})
+
+it('fails only the write that does not fit on a full disk, takes it back, and goes on', async () => {
+  const { storage, put, names } = open()
+  const pages = Number(storage.prepare('pragma page_count').get()!['page_count'])
+  storage.prepare(`pragma max_page_count = ${pages + 2}`).get()
+  let remembered = 'before'
+  const large = storage.write((change) => {
+    remembered = 'after'
+    change.onRollback(() => {
+      remembered = 'before'
+    })
+    storage.prepare('insert into settings (name, value) values (?, ?)').run('large', 'x'.repeat(1e6))
+  })
+  const outcomes = await Promise.allSettled([put('a'), large, put('b')])
+  expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+  expect(outcomes[1]).toMatchObject({ reason: { code: 'disk_full', retriable: false } })
+  expect(remembered).toBe('before')
+  await put('c')
+  expect(names()).toEqual(['a', 'b', 'c'])
+  storage.close()
+})
+
+it('runs effects only when the write is stored', async () => {
+  const { storage } = open()
+  const effects: string[] = []
+  const bug = storage.write((change) => {
+    change.onCommit(() => effects.push('failed'))
+    throw new TypeError('a bug')
+  })
+  const good = storage.write((change) => change.onCommit(() => effects.push('stored')))
+  await expect(bug).rejects.toBeInstanceOf(TypeError)
+  await good
+  expect(effects).toEqual(['stored'])
+  storage.close()
+})
+
+it('stores what waits when it is closed, and takes nothing more', async () => {
+  const { storage, put } = open()
+  const waiting = put('a')
+  storage.close()
+  await waiting
+  await expect(put('b')).rejects.toMatchObject({ code: 'closed' })
+})

@@ -1,0 +1,61 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Clock } from '../../src/config/clock.ts'
+
+type Sleeper = { readonly atMs: number; readonly wake: () => void }
+
+/** Time that stands still until the test moves it. */
+export class FakeClock implements Clock {
+  #nowMs: number
+  readonly #startMs: number
+  readonly #sleepers = new Set<Sleeper>()
+
+  constructor(startMs = Date.UTC(2026, 0, 1)) {
+    this.#nowMs = startMs
+    this.#startMs = startMs
+  }
+
+  nowMs(): number {
+    return this.#nowMs
+  }
+
+  monotonicMs(): number {
+    return this.#nowMs - this.#startMs
+  }
+
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted) return reject(signal.reason)
+      const wake = () => {
+        signal?.removeEventListener('abort', abort)
+        resolve()
+      }
+      const sleeper = { atMs: this.#nowMs + ms, wake }
+      const abort = () => {
+        this.#sleepers.delete(sleeper)
+        reject(signal?.reason)
+      }
+      signal?.addEventListener('abort', abort, { once: true })
+      this.#sleepers.add(sleeper)
+    })
+  }
+
+  /** Lets `ms` pass: who sleeps is woken in order, and what he does then happens before the next one wakes. */
+  async advance(ms: number): Promise<void> {
+    const untilMs = this.#nowMs + ms
+    for (;;) {
+      await settle()
+      const next = [...this.#sleepers].sort((a, b) => a.atMs - b.atMs)[0]
+      if (next === undefined || next.atMs > untilMs) break
+      this.#nowMs = Math.max(this.#nowMs, next.atMs)
+      this.#sleepers.delete(next)
+      next.wake()
+    }
+    this.#nowMs = untilMs
+    await settle()
+  }
+}
+
+/** A few turns of the event loop: enough for what a woken sleeper starts in this process. */
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 3; turn++) await nextTurn()
+}
