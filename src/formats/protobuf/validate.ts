@@ -1,0 +1,88 @@
+import type { Enum, Field, Message, ProtoFile, Ranges, TypeElement } from './file.ts'
+import { TAG_MAX } from './file.ts'
+import { ProtoSyntaxError } from './lexer.ts'
+
+/** Refuses what is written well and means nothing: names and numbers taken twice, reserved or out of range. */
+export function validateProto(file: ProtoFile): void {
+  checkTypes(file, file.types, file.packageName ?? '')
+  distinct(
+    file.services.map(({ name }) => name),
+    (name) => `the service '${name}' is declared twice`,
+  )
+}
+
+function checkTypes(file: ProtoFile, types: readonly TypeElement[], path: string): void {
+  distinct(
+    types.map(({ name }) => name),
+    (name) => `'${name}' is declared twice${path === '' ? '' : ` in ${path}`}`,
+  )
+  for (const type of types) {
+    const inner = path === '' ? type.name : `${path}.${type.name}`
+    if (type.kind === 'enum') checkEnum(file, type, inner)
+    else checkMessage(file, type, inner)
+  }
+}
+
+function checkMessage(file: ProtoFile, message: Message, path: string): void {
+  const fields: readonly Pick<Field, 'name' | 'tag'>[] = [
+    ...message.fields,
+    ...message.groups,
+    ...message.oneofs.flatMap((oneof) => [...oneof.fields, ...oneof.groups]),
+  ]
+  distinct(
+    fields.map(({ name }) => name),
+    (name) => `two fields of ${path} have the name '${name}'`,
+  )
+  distinct(
+    fields.map(({ tag }) => tag),
+    (tag) => `two fields of ${path} have the number ${tag}`,
+  )
+  for (const field of fields) {
+    const wrong = tagProblem(field.tag) ?? reservedProblem(field, message.reserved)
+    if (wrong !== undefined) throw new ProtoSyntaxError(`the field '${field.name}' of ${path} ${wrong}`)
+  }
+  checkTypes(file, message.types, path)
+}
+
+function tagProblem(tag: number): string | undefined {
+  if (tag < 1 || tag > TAG_MAX) return `has the number ${tag}: expected 1 to ${TAG_MAX}`
+  return tag >= 19_000 && tag <= 19_999
+    ? `has the number ${tag}: 19000 to 19999 belong to the language itself`
+    : undefined
+}
+
+function reservedProblem({ name, tag }: Pick<Field, 'name' | 'tag'>, reserved: readonly Ranges[]): string | undefined {
+  const all = reserved.flat()
+  if (all.includes(name)) return 'has a reserved name'
+  const covers = all.some(
+    (range) => range === tag || (typeof range === 'object' && range.from <= tag && tag <= range.to),
+  )
+  return covers ? `has the reserved number ${tag}` : undefined
+}
+
+function checkEnum(file: ProtoFile, element: Enum, path: string): void {
+  if (element.constants.length === 0) throw new ProtoSyntaxError(`the enum ${path} has no constants`)
+  if (file.syntax === 'proto3' && element.constants[0]?.tag !== 0) {
+    throw new ProtoSyntaxError(`the first constant of the enum ${path} has to be 0 in proto3`)
+  }
+  distinct(
+    element.constants.map(({ name }) => name),
+    (name) => `two constants of ${path} have the name '${name}'`,
+  )
+  const allowsAlias = element.options.some(
+    ({ name, value }) => name === 'allow_alias' && value.kind === 'word' && value.text === 'true',
+  )
+  if (!allowsAlias)
+    distinct(
+      element.constants.map(({ tag }) => tag),
+      (tag) => `two constants of ${path} have the number ${tag}, without allow_alias`,
+    )
+}
+
+function distinct<T>(values: readonly T[], message: (value: T) => string): void {
+  const seen = new Set<T>()
+  for (const value of values) {
+    if (seen.has(value)) throw new ProtoSyntaxError(message(value))
+    seen.add(value)
+  }
+}
