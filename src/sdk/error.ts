@@ -12,3 +12,17 @@ export class DataError extends Error {
   readonly code = 'data'
   override readonly name = 'DataError'
 }
+
+/** One configuration key with what is wrong about it. `message` is a whole sentence that names key and value. */
+export type ConfigProblem = { readonly key: string; readonly message: string }
+
+/** A configuration that does not fit its plugin; all that is wrong at once. */
+export class ConfigError extends Error {
+  readonly code = 'config'
+  override readonly name = 'ConfigError'
+  readonly problems: readonly ConfigProblem[]
+  constructor(problems: readonly ConfigProblem[]) {
+    super(problems.map(({ message }) => message).join('\n'))
+    this.problems = problems
+  }
+}

@@ -1,5 +1,11 @@
 /** `weir/sdk`: everything a plugin imports. */
+export { z } from 'zod'
+export * from './config.ts'
+export * from './define.ts'
 export * from './error.ts'
+export * as field from './fields.ts'
+export * from './harness.ts'
 export * from './plugin.ts'
 export * from './record.ts'
 export * from './schema.ts'
+export * from './values.ts'

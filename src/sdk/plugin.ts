@@ -6,6 +6,7 @@ import type { Schema } from './schema.ts'
  * What a plugin author writes. A plugin is a constant: its class name, its version, one zod object as configuration
  * (parsing, defaults, `/validate` and the reference page all come from it) and the functions of its kind.
  * Keys of the object are the configuration keys as users write them (`batch.size`), values are parsed from strings.
+ * What takes a configuration is a method, so that a list of plugins can hold plugins of different configurations.
  */
 export type PluginInfo<Config extends z.ZodObject> = {
   /** The name people write in `connector.class`, `key.converter`, `transforms.x.type`. */
@@ -43,21 +44,21 @@ export type SourceContext<Config> = TaskContext<Config> & {
 export type SourceConnector<Config extends z.ZodObject = z.ZodObject> = PluginInfo<Config> & {
   readonly kind: 'source'
   /** Raw configurations of the tasks, at most `tasksMax`. Default: one task with the connector's configuration. */
-  readonly tasks?: (
+  tasks?(
     config: z.infer<Config>,
     tasksMax: number,
     raw: Readonly<Record<string, string>>,
-  ) => readonly Readonly<Record<string, string>>[] | Promise<readonly Readonly<Record<string, string>>[]>
+  ): readonly Readonly<Record<string, string>>[] | Promise<readonly Readonly<Record<string, string>>[]>
   /**
    * One task's life. Each batch it yields is written before the next is asked for, or soon after: not being asked is
    * back-pressure. Yield an empty batch to say «nothing now» without ending. Returning ends the task; throwing fails it.
    */
-  readonly poll: (context: SourceContext<z.infer<Config>>) => AsyncIterable<readonly SourceRecord[]>
+  poll(context: SourceContext<z.infer<Config>>): AsyncIterable<readonly SourceRecord[]>
   /** Refuses (throws) positions it could not go on from; absent: positions can't be altered from outside. */
-  readonly alterOffsets?: (
+  alterOffsets?(
     config: z.infer<Config>,
     offsets: readonly { readonly partition: Position; readonly offset: Position | null }[],
-  ) => void | Promise<void>
+  ): void | Promise<void>
 }
 
 export type SinkPartition = { readonly topic: string; readonly partition: number }
@@ -87,8 +88,12 @@ export type SinkTask = {
 
 export type SinkConnector<Config extends z.ZodObject = z.ZodObject> = PluginInfo<Config> & {
   readonly kind: 'sink'
-  readonly tasks?: SourceConnector<Config>['tasks']
-  readonly start: (context: SinkContext<z.infer<Config>>) => Promise<SinkTask> | SinkTask
+  tasks?(
+    config: z.infer<Config>,
+    tasksMax: number,
+    raw: Readonly<Record<string, string>>,
+  ): readonly Readonly<Record<string, string>>[] | Promise<readonly Readonly<Record<string, string>>[]>
+  start(context: SinkContext<z.infer<Config>>): Promise<SinkTask> | SinkTask
 }
 
 export type SchemaAndValue = { readonly schema: Schema | null; readonly value: unknown }
@@ -105,7 +110,7 @@ export type ConverterInstance = {
 
 export type Converter<Config extends z.ZodObject = z.ZodObject> = PluginInfo<Config> & {
   readonly kind: 'converter'
-  readonly create: (config: z.infer<Config>, use: { readonly isKey: boolean }) => ConverterInstance
+  create(config: z.infer<Config>, use: { readonly isKey: boolean }): ConverterInstance
 }
 
 export type HeaderConverterInstance = {
@@ -115,18 +120,18 @@ export type HeaderConverterInstance = {
 
 export type HeaderConverter<Config extends z.ZodObject = z.ZodObject> = PluginInfo<Config> & {
   readonly kind: 'header_converter'
-  readonly create: (config: z.infer<Config>) => HeaderConverterInstance
+  create(config: z.infer<Config>): HeaderConverterInstance
 }
 
 /** Returns the changed record, or null to drop it. */
 export type Transform<Config extends z.ZodObject = z.ZodObject> = PluginInfo<Config> & {
   readonly kind: 'transformation'
-  readonly create: (config: z.infer<Config>) => <R extends ConnectRecord>(record: R) => R | null
+  create(config: z.infer<Config>): <R extends ConnectRecord>(record: R) => R | null
 }
 
 export type Predicate<Config extends z.ZodObject = z.ZodObject> = PluginInfo<Config> & {
   readonly kind: 'predicate'
-  readonly create: (config: z.infer<Config>) => (record: ConnectRecord) => boolean
+  create(config: z.infer<Config>): (record: ConnectRecord) => boolean
 }
 
 export type Plugin = SourceConnector | SinkConnector | Converter | HeaderConverter | Transform | Predicate

@@ -1,0 +1,125 @@
+import { z } from 'zod'
+import { ConfigError, type ConfigProblem } from './error.ts'
+import { type ConfigType, FIELD_META, type FieldMeta, type Importance, type Width } from './fields.ts'
+
+/** A key as `/validate`, forms and the reference page describe it. */
+export type ConfigDefinition = {
+  readonly name: string
+  readonly type: ConfigType
+  readonly required: boolean
+  /** As it would be written; null when there is none. */
+  readonly defaultValue: string | null
+  readonly importance: Importance
+  readonly documentation: string
+  readonly group: string | null
+  /** Place within the group; -1 without a group. */
+  readonly order: number
+  readonly width: Width
+  readonly displayName: string
+  readonly recommended: readonly string[]
+}
+
+/** What a configuration says for one key: the effective value as text (a secret masked), and what is wrong with it. */
+export type ConfigValue = { readonly name: string; readonly value: string | null; readonly errors: readonly string[] }
+
+export type RawConfig = Readonly<Record<string, string>>
+
+/** Parses what people wrote. Keys that the plugin does not know are left out. Throws a `ConfigError`. */
+export function parseConfig<Spec extends z.ZodObject>(spec: Spec, raw: RawConfig): z.infer<Spec> {
+  const parsed = spec.safeParse(knownPart(spec, raw))
+  if (parsed.success) return parsed.data
+  throw new ConfigError(problemsOf(spec, raw, parsed.error))
+}
+
+/** Everything `/validate` tells about the plugin's own keys, in the order of the spec. */
+export function validateConfig(spec: z.ZodObject, raw: RawConfig): readonly ConfigValue[] {
+  const parsed = spec.safeParse(knownPart(spec, raw))
+  const problems = parsed.success ? [] : problemsOf(spec, raw, parsed.error)
+  return describeConfig(spec).map(({ name, type, defaultValue }) => {
+    const errors = problems.filter(({ key }) => key === name).map(({ message }) => message)
+    const written = raw[name]?.trim()
+    const value = errors.length > 0 ? (written ?? null) : (written ?? defaultValue)
+    return { name, value: type === 'PASSWORD' && value !== null ? HIDDEN : value, errors }
+  })
+}
+
+/** Keys of `raw` that are not in the spec. */
+export function unknownKeys(spec: z.ZodObject, raw: RawConfig): readonly string[] {
+  return Object.keys(raw).filter((key) => !Object.hasOwn(spec.shape, key))
+}
+
+export function describeConfig(spec: z.ZodObject): readonly ConfigDefinition[] {
+  return Object.entries(spec.shape).map(([name, schema]) => define(name, schema as z.ZodType))
+}
+
+export const HIDDEN = '[hidden]'
+
+function define(name: string, schema: z.ZodType): ConfigDefinition {
+  const layers = [...unwrap(schema)]
+  const meta = layers.map((layer) => z.globalRegistry.get(layer)).find((found) => found !== undefined)
+  const field = layers.map(fieldMeta).find((found) => found !== undefined)
+  const fallback = layers.find((layer) => layer.def.type === 'default' || layer.def.type === 'prefault')
+  const group = field?.group ?? null
+  return {
+    name,
+    type: field?.type ?? typeOf(layers),
+    required: !schema.safeParse(undefined).success,
+    defaultValue: fallback === undefined ? null : toText((fallback.def as { defaultValue?: unknown }).defaultValue),
+    importance: field?.importance ?? 'MEDIUM',
+    documentation: field?.doc ?? meta?.description ?? '',
+    group,
+    order: field?.order ?? (group === null ? -1 : 0),
+    width: field?.width ?? 'NONE',
+    displayName: field?.displayName ?? name,
+    recommended: field?.recommended ?? [],
+  }
+}
+
+/** A zod type and what it wraps, from the outside in. */
+function* unwrap(schema: z.ZodType): Generator<z.ZodType> {
+  yield schema
+  const { innerType, in: source } = schema.def as { innerType?: z.ZodType; in?: z.ZodType }
+  const inner = innerType ?? source
+  if (inner !== undefined) yield* unwrap(inner)
+}
+
+function fieldMeta(schema: z.ZodType): FieldMeta | undefined {
+  return z.globalRegistry.get(schema)?.[FIELD_META] as FieldMeta | undefined
+}
+
+/** For fields in plain zod: what their innermost type tells. */
+function typeOf(layers: readonly z.ZodType[]): ConfigType {
+  const innermost = layers.at(-1)
+  switch (innermost?.def.type) {
+    case 'number':
+      return (innermost as z.ZodNumber).isInt ? 'LONG' : 'DOUBLE'
+    case 'boolean':
+      return 'BOOLEAN'
+    case 'array':
+      return 'LIST'
+    default:
+      return 'STRING'
+  }
+}
+
+function toText(value: unknown): string {
+  return Array.isArray(value) ? value.join(',') : String(value)
+}
+
+function knownPart(spec: z.ZodObject, raw: RawConfig): RawConfig {
+  const known = Object.entries(raw).filter(([key]) => Object.hasOwn(spec.shape, key))
+  return Object.fromEntries(known.map(([key, value]) => [key, value.trim()]))
+}
+
+function problemsOf(spec: z.ZodObject, raw: RawConfig, error: z.ZodError): readonly ConfigProblem[] {
+  return error.issues.map(({ path, message }) => {
+    const key = String(path[0] ?? '')
+    const value = raw[key]
+    if (!Object.hasOwn(spec.shape, key)) return { key, message }
+    if (value === undefined && define(key, spec.shape[key] as z.ZodType).required) {
+      return { key, message: `Missing required configuration "${key}" which has no default value.` }
+    }
+    const shown = define(key, spec.shape[key] as z.ZodType).type === 'PASSWORD' ? HIDDEN : value
+    return { key, message: `Invalid value ${shown ?? null} for configuration ${key}: ${message}` }
+  })
+}

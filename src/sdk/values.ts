@@ -1,0 +1,142 @@
+import { DataError } from './error.ts'
+import { LOGICAL, type Schema } from './schema.ts'
+
+/** `unscaled` · 10^-`scale`. */
+export type Decimal = { readonly unscaled: bigint; readonly scale: number }
+
+/** Plain notation, as many digits after the point as the scale says: `-0.05`. */
+export function decimalToText({ unscaled, scale }: Decimal): string {
+  if (scale <= 0) return String(unscaled * 10n ** BigInt(-scale))
+  const digits = String(unscaled < 0n ? -unscaled : unscaled).padStart(scale + 1, '0')
+  return `${unscaled < 0n ? '-' : ''}${digits.slice(0, -scale)}.${digits.slice(-scale)}`
+}
+
+/** Reads plain and exponent notation; the scale is that of the text unless one is given, then digits must fit it. */
+export function decimalFromText(text: string, scale?: number): Decimal {
+  const [, sign, whole = '', fraction = '', exponent] = DECIMAL.exec(text.trim()) ?? []
+  if (sign === undefined || whole + fraction === '') throw new DataError(`'${text}' is not a decimal number`)
+  const written = fraction.length - Number(exponent ?? 0)
+  const unscaled = BigInt(`${whole}${fraction}`) * (sign === '-' ? -1n : 1n)
+  return scale === undefined ? { unscaled, scale: written } : rescale({ unscaled, scale: written }, scale)
+}
+
+const DECIMAL = /^([-+]?)(\d*)\.?(\d*)(?:[eE]([-+]?\d+))?$/
+
+/** The same number at another scale. Throws a `DataError` when digits would be lost. */
+export function rescale({ unscaled, scale }: Decimal, wanted: number): Decimal {
+  if (wanted >= scale) return { unscaled: unscaled * 10n ** BigInt(wanted - scale), scale: wanted }
+  const factor = 10n ** BigInt(scale - wanted)
+  if (unscaled % factor !== 0n) {
+    throw new DataError(`${decimalToText({ unscaled, scale })} has more than ${wanted} digits after the point`)
+  }
+  return { unscaled: unscaled / factor, scale: wanted }
+}
+
+/** Two's complement, big-endian, as short as it can be: what Java's BigInteger writes. */
+export function bigintToBytes(value: bigint): Buffer {
+  let length = 1
+  while (BigInt.asIntN(length * 8, value) !== value) length += 1
+  return Buffer.from(
+    BigInt.asUintN(length * 8, value)
+      .toString(16)
+      .padStart(length * 2, '0'),
+    'hex',
+  )
+}
+
+export function bigintFromBytes(bytes: Uint8Array): bigint {
+  if (bytes.length === 0) throw new DataError('no bytes where a number is expected')
+  const hex = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')
+  return BigInt.asIntN(bytes.length * 8, BigInt(`0x${hex}`))
+}
+
+/** How int64 values stand in records: a number as long as it is exact, else a bigint. */
+export function int64(value: bigint): number | bigint {
+  return value >= MIN_SAFE && value <= MAX_SAFE ? Number(value) : value
+}
+
+const MIN_SAFE = BigInt(Number.MIN_SAFE_INTEGER)
+const MAX_SAFE = BigInt(Number.MAX_SAFE_INTEGER)
+const INT64_MIN = -(2n ** 63n)
+const INT64_MAX = 2n ** 63n - 1n
+
+/** The scale of a Decimal schema. Throws a `DataError` when its parameters do not say it. */
+export function decimalScale(schema: Schema): number {
+  const scale = Number(schema.parameters?.['scale'] ?? Number.NaN)
+  if (Number.isInteger(scale)) return scale
+  throw new DataError('Invalid Decimal schema: scale parameter not found.')
+}
+
+/** Throws a `DataError` that says where a value does not fit its schema: `$.items[2].price: …`. */
+export function checkValue(schema: Schema, value: unknown, path = '$'): void {
+  if (value === null || value === undefined) {
+    if (schema.optional || schema.default !== undefined) return
+    throw new DataError(`${path}: null where the schema (${schemaLabel(schema)}) has neither 'optional' nor a default`)
+  }
+  if (!fits(schema, value)) throw new DataError(`${path}: expected ${schemaLabel(schema)}, got ${valueLabel(value)}`)
+  for (const part of parts(schema, value, path)) checkValue(...part)
+}
+
+function* parts(schema: Schema, value: unknown, path: string): Generator<[Schema, unknown, string]> {
+  if (schema.type === 'array') {
+    for (const [index, item] of (value as unknown[]).entries()) yield [schema.items!, item, `${path}[${index}]`]
+  } else if (schema.type === 'map') {
+    for (const [key, item] of value as Map<unknown, unknown>) {
+      yield [schema.keys!, key, `${path} key`]
+      yield [schema.items!, item, `${path}[${String(key)}]`]
+    }
+  } else if (schema.type === 'struct') {
+    for (const { name, schema: inner } of schema.fields ?? []) {
+      yield [inner, (value as Record<string, unknown>)[name], `${path}.${name}`]
+    }
+  }
+}
+
+/** What a value looks like to a person who has to correct it. */
+export function valueLabel(value: unknown): string {
+  if (value === null || value === undefined) return 'null'
+  if (value instanceof Uint8Array) return `${value.length} bytes`
+  if (typeof value === 'string') return `the string '${value.length > 40 ? `${value.slice(0, 40)}…` : value}'`
+  if (typeof value === 'object') return Array.isArray(value) ? 'an array' : `a ${value.constructor?.name ?? 'object'}`
+  return `the ${typeof value} ${String(value)}`
+}
+
+function schemaLabel({ name, type }: Schema): string {
+  return name === undefined ? type : `${type} ${name}`
+}
+
+function fits(schema: Schema, value: unknown): boolean {
+  switch (schema.name) {
+    case LOGICAL.decimal:
+      return isDecimal(value)
+    case LOGICAL.date:
+    case LOGICAL.timestamp:
+      return value instanceof Date && !Number.isNaN(value.getTime())
+    default:
+      return FITS[schema.type](value)
+  }
+}
+
+export function isDecimal(value: unknown): value is Decimal {
+  return typeof value === 'object' && value !== null && typeof (value as Decimal).unscaled === 'bigint'
+}
+
+const FITS: Readonly<Record<Schema['type'], (value: unknown) => boolean>> = {
+  int8: (value) => isWithin(value, 7),
+  int16: (value) => isWithin(value, 15),
+  int32: (value) => isWithin(value, 31),
+  int64: (value) =>
+    typeof value === 'bigint' ? value >= INT64_MIN && value <= INT64_MAX : Number.isSafeInteger(value),
+  float32: (value) => typeof value === 'number',
+  float64: (value) => typeof value === 'number',
+  boolean: (value) => typeof value === 'boolean',
+  string: (value) => typeof value === 'string',
+  bytes: (value) => value instanceof Uint8Array,
+  array: Array.isArray,
+  map: (value) => value instanceof Map,
+  struct: (value) => typeof value === 'object' && !Array.isArray(value) && !(value instanceof Map),
+}
+
+function isWithin(value: unknown, bits: number): boolean {
+  return Number.isInteger(value) && (value as number) >= -(2 ** bits) && (value as number) < 2 ** bits
+}
