@@ -1,0 +1,83 @@
+import avsc from 'avsc'
+import { type Codec, SchemaError } from '../format.ts'
+import { toAvsc } from './avsc-schema.ts'
+import type { AvroSchema } from './schema.ts'
+
+/**
+ * Avro's binary form. Values: a long is a number where that is exact, else a bigint; bytes and fixed are a Buffer; records
+ * and maps are objects; a union is null or `{ branch: value }` with the branch's full name or word. Logical types are left
+ * as what they are made of.
+ *
+ * With a `reader`, data of `writer` comes out as the reader's schema says: defaults filled in, unknown fields left out.
+ * Throws a `SchemaError` when the two don't match.
+ */
+export function avroCodec(writer: AvroSchema, reader: AvroSchema = writer): Codec {
+  const fast = bind(writer, reader)
+  // Longs beyond 2^53 are rare and slow: the types that carry them are made when the first one comes.
+  let exact: Bound | undefined
+  const withBigints = () => {
+    exact ??= bind(writer, reader, { long: bigintLong() })
+    return exact
+  }
+  return {
+    encode: (value) =>
+      attempt('the value does not fit its schema', fast.encode, () => withBigints().encode, value as never),
+    decode: (bytes) => {
+      const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+      return attempt('the bytes do not fit their schema', fast.decode, () => withBigints().decode, buffer)
+    },
+  }
+}
+
+type Bound = { readonly encode: (value: unknown) => Buffer; readonly decode: (bytes: Buffer) => unknown }
+
+function attempt<In, Out>(what: string, fast: (input: In) => Out, exact: () => (input: In) => Out, input: In): Out {
+  try {
+    return fast(input)
+  } catch {
+    try {
+      return exact()(input)
+    } catch (error) {
+      throw new SchemaError(`${what}: ${(error as Error).message}`, { cause: error })
+    }
+  }
+}
+
+function bind(writer: AvroSchema, reader: AvroSchema, registry: Record<string, avsc.Type> = {}): Bound {
+  const typeOf = (schema: avsc.Schema) => avsc.Type.forSchema(schema, { wrapUnions: true, registry: { ...registry } })
+  try {
+    const writing = typeOf(toAvsc(writer))
+    if (reader === writer) {
+      return { encode: (value) => writing.toBuffer(value), decode: (bytes) => writing.fromBuffer(bytes) as unknown }
+    }
+    const reading = typeOf(toAvsc(reader, writer))
+    const resolver = reading.createResolver(writing)
+    return {
+      encode: (value) => writing.toBuffer(value),
+      decode: (bytes) => reading.fromBuffer(bytes, resolver) as unknown,
+    }
+  } catch (error) {
+    throw new SchemaError(`no binary form of this schema: ${(error as Error).message}`, { cause: error })
+  }
+}
+
+function bigintLong(): avsc.Type {
+  return avsc.types.LongType.__with({
+    fromBuffer: (bytes: Buffer) => narrowed(bytes.readBigInt64LE()),
+    toBuffer: (value: number | bigint) => {
+      const bytes = Buffer.alloc(8)
+      bytes.writeBigInt64LE(BigInt(value))
+      return bytes
+    },
+    fromJSON: (value: number) => value,
+    toJSON: (value: number | bigint) => Number(value),
+    isValid: (value: unknown) =>
+      typeof value === 'bigint' ? BigInt.asIntN(64, value) === value : Number.isSafeInteger(value),
+    compare: (a: number | bigint, b: number | bigint) => (a < b ? -1 : a > b ? 1 : 0),
+  })
+}
+
+function narrowed(value: bigint): number | bigint {
+  const number = Number(value)
+  return Number.isSafeInteger(number) ? number : value
+}

@@ -1,0 +1,51 @@
+import { type CompareOptions, type Format, type Incompatibility, type ParsedSchema, SchemaError } from '../format.ts'
+import { avroIncompatibilities } from './compatibility.ts'
+import { normalizeAvro } from './normalize.ts'
+import { AvroParser } from './parser.ts'
+import { printAvro } from './printer.ts'
+import { type AvroNamed, type AvroSchema, isNamed } from './schema.ts'
+
+/** Avro as Java's library 1.12 reads, prints and compares it. */
+export const avro: Format = {
+  type: 'AVRO',
+  parse: ({ text, dependencies = [] }, { validation = 'strict' } = {}) => {
+    const parser = new AvroParser(validation === 'strict')
+    const known = dependencies.map((dependency) => parser.parse(dependency.text)).filter(isNamed)
+    return new ParsedAvro(parser.parse(text), known)
+  },
+}
+
+export class ParsedAvro implements ParsedSchema {
+  readonly type = 'AVRO'
+  readonly schema: AvroSchema
+  readonly canonical: string
+  /** Types that references define: the canonical text names them only. */
+  readonly #known: readonly AvroNamed[]
+
+  constructor(schema: AvroSchema, known: readonly AvroNamed[] = []) {
+    this.schema = schema
+    this.#known = known
+    this.canonical = printAvro(schema, known)
+  }
+
+  get name(): string | undefined {
+    return this.schema.type === 'record' ? this.schema.name.full : undefined
+  }
+
+  get fields(): readonly string[] {
+    return this.schema.type === 'record' ? this.schema.fields.map(({ name }) => name) : []
+  }
+
+  normalized(): ParsedSchema {
+    return new ParsedAvro(normalizeAvro(this.schema), this.#known)
+  }
+
+  formatted(format: string): string | undefined {
+    return format === 'resolved' ? printAvro(this.schema) : undefined
+  }
+
+  incompatibilities(writer: ParsedSchema, { roles }: CompareOptions): readonly Incompatibility[] {
+    if (!(writer instanceof ParsedAvro)) throw new SchemaError(`an AVRO schema does not compare with ${writer.type}`)
+    return avroIncompatibilities(this.schema, writer.schema, roles)
+  }
+}

@@ -1,0 +1,19 @@
+import { SchemaError } from '../format.ts'
+
+/** A letter of any script or `_`, then letters, digits and `_`. */
+export function checkName(name: string): void {
+  if (name === '') throw new SchemaError('Empty name')
+  if (!/^[\p{L}_]/u.test(name)) throw new SchemaError(`Illegal initial character: ${name}`)
+  if (!/^[\p{L}\p{Nd}_]+$/u.test(name)) throw new SchemaError(`Illegal character in: ${name}`)
+}
+
+export function checkNamespace(space: string): void {
+  if (space === '') return
+  for (const part of space.split('.')) {
+    try {
+      checkName(part)
+    } catch (error) {
+      throw new SchemaError(`Namespace part "${part}" is invalid: ${(error as Error).message}`, { cause: error })
+    }
+  }
+}

@@ -1,0 +1,100 @@
+import { printJson, printString } from '../json-text.ts'
+import type { AvroField, AvroName, AvroNamed, AvroSchema, Props } from './schema.ts'
+
+/** A type whose simple name is one of these words is always referred to by its full name. */
+const TYPE_WORDS = new Set([
+  'record',
+  'enum',
+  'array',
+  'map',
+  'union',
+  'fixed',
+  'string',
+  'bytes',
+  'int',
+  'long',
+  'float',
+  'double',
+  'boolean',
+  'null',
+])
+
+/**
+ * The text that Java's `Schema.toString()` gives, which is what registries store: no blanks, a fixed order of members, a
+ * namespace only where it changes, a named type in full where it comes first. Types in `known` are only named.
+ */
+export function printAvro(schema: AvroSchema, known: readonly AvroNamed[] = []): string {
+  return print(schema, { seen: new Set(known.map(({ name }) => name.full)), space: '' })
+}
+
+type Scope = { readonly seen: Set<string>; readonly space: string }
+
+function print(schema: AvroSchema, scope: Scope): string {
+  switch (schema.type) {
+    case 'union':
+      return `[${schema.branches.map((branch) => print(branch, scope)).join(',')}]`
+    case 'array':
+      return `{"type":"array","items":${print(schema.items, scope)}${printProps(schema.props)}}`
+    case 'map':
+      return `{"type":"map","values":${print(schema.values, scope)}${printProps(schema.props)}}`
+    case 'record':
+    case 'enum':
+    case 'fixed':
+      return printNamed(schema, scope)
+    default:
+      return schema.props.size === 0 ? `"${schema.type}"` : `{"type":"${schema.type}"${printProps(schema.props)}}`
+  }
+}
+
+function printNamed(schema: AvroNamed, scope: Scope): string {
+  const { name } = schema
+  if (scope.seen.has(name.full)) return printString(qualified(name, scope.space))
+  scope.seen.add(name.full)
+  const type = schema.type === 'record' && schema.isError ? 'error' : schema.type
+  const head = `{"type":"${type}","name":${printString(name.simple)}${printSpace(name, scope.space)}${printDoc(schema.doc)}`
+  return `${head}${printBody(schema, scope)}${printProps(schema.props)}${printAliases(
+    schema.aliases.map((alias) => qualified(alias, name.space)),
+  )}}`
+}
+
+function printBody(schema: AvroNamed, scope: Scope): string {
+  switch (schema.type) {
+    case 'record': {
+      const inner = { seen: scope.seen, space: schema.name.space }
+      return `,"fields":[${schema.fields.map((field) => printField(field, inner)).join(',')}]`
+    }
+    case 'enum': {
+      const fallback = schema.default === undefined ? '' : `,"default":${printString(schema.default)}`
+      return `,"symbols":[${schema.symbols.map(printString).join(',')}]${fallback}`
+    }
+    case 'fixed':
+      return `,"size":${schema.size}`
+  }
+}
+
+function printField(field: AvroField, scope: Scope): string {
+  const fallback = field.default === undefined ? '' : `,"default":${printJson(field.default)}`
+  const order = field.order === 'ascending' ? '' : `,"order":"${field.order}"`
+  const head = `{"name":${printString(field.name)},"type":${print(field.schema, scope)}${printDoc(field.doc)}`
+  return `${head}${fallback}${order}${printAliases(field.aliases)}${printProps(field.props)}}`
+}
+
+function printSpace(name: AvroName, enclosing: string): string {
+  return name.space === enclosing ? '' : `,"namespace":${printString(name.space)}`
+}
+
+function printDoc(doc: string | undefined): string {
+  return doc === undefined ? '' : `,"doc":${printString(doc)}`
+}
+
+function printAliases(aliases: readonly string[]): string {
+  return aliases.length === 0 ? '' : `,"aliases":[${aliases.map(printString).join(',')}]`
+}
+
+function printProps(props: Props): string {
+  return [...props].map(([key, value]) => `,${printString(key)}:${printJson(value)}`).join('')
+}
+
+function qualified(name: AvroName, enclosing: string): string {
+  return name.space === enclosing && !TYPE_WORDS.has(name.simple) ? name.simple : name.full
+}

@@ -1,0 +1,199 @@
+/**
+ * JSON that keeps what `JSON.parse` loses and schemas need: the order of all members, and numbers as they are written.
+ */
+export type Json = null | boolean | string | JsonNumber | readonly Json[] | JsonObject
+export type JsonObject = ReadonlyMap<string, Json>
+
+/** A number with its literal: `1.0` is not `1`, and `9007199254740993` stays exact. */
+export class JsonNumber {
+  readonly literal: string
+  constructor(literal: string) {
+    this.literal = literal
+  }
+
+  get value(): number {
+    return Number(this.literal)
+  }
+
+  get isInteger(): boolean {
+    return /^-?\d+$/.test(this.literal)
+  }
+}
+
+export function isObject(value: Json | undefined): value is JsonObject {
+  return value instanceof Map
+}
+
+export type JsonOptions = {
+  /** Takes `/* … *\/` and `// …` as blanks, as Avro's own parser does. */
+  readonly comments?: boolean
+  /** How deep arrays and objects may nest. Default 500. */
+  readonly depthMax?: number
+}
+
+const DEPTH_MAX = 500
+
+/** Reads one value. A repeated member keeps its last value. Throws a `SyntaxError` with line and column. */
+export function parseJson(text: string, options: JsonOptions = {}): Json {
+  const reader = new JsonReader(text, options)
+  const value = reader.value(0)
+  reader.end()
+  return value
+}
+
+/** Without blanks; members in their order. */
+export function printJson(value: Json): string {
+  if (typeof value === 'string') return printString(value)
+  if (value === null || typeof value === 'boolean') return String(value)
+  if (value instanceof JsonNumber) return printNumber(value)
+  if (isObject(value)) {
+    return `{${[...value].map(([key, member]) => `${printString(key)}:${printJson(member)}`).join(',')}}`
+  }
+  return `[${value.map(printJson).join(',')}]`
+}
+
+/** As `JSON.stringify`, but with Java's upper-case hexadecimal digits in escapes. */
+export function printString(text: string): string {
+  return JSON.stringify(text).replace(/\\u[0-9a-f]{4}/g, (code) => `\\u${code.slice(2).toUpperCase()}`)
+}
+
+/** Whole numbers as written; others as Java prints a double, because that is what the original registry stored. */
+function printNumber(number: JsonNumber): string {
+  return number.isInteger ? number.literal.replace(/^-0$/, '0') : javaDouble(number.value)
+}
+
+/** Java's `Double.toString`: at least one digit after the point, an exponent below 10^-3 and from 10^7 on. */
+export function javaDouble(value: number): string {
+  if (!Number.isFinite(value)) return Number.isNaN(value) ? '"NaN"' : value > 0 ? '"Infinity"' : '"-Infinity"'
+  if (value === 0) return Object.is(value, -0) ? '-0.0' : '0.0'
+  const size = Math.abs(value)
+  if (size >= 1e-3 && size < 1e7) return Number.isInteger(value) ? `${value}.0` : String(value)
+  const [digits = '', exponent = '0'] = value.toExponential().split('e')
+  return `${digits.includes('.') ? digits : `${digits}.0`}E${Number(exponent)}`
+}
+
+const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?/y
+const BLANKS = /[ \t\n\r]*/y
+const BLANKS_AND_COMMENTS = /(?:[ \t\n\r]|\/\*[\s\S]*?\*\/|\/\/[^\n]*)*/y
+// biome-ignore lint/suspicious/noControlCharactersInRegex: JSON forbids them inside strings.
+const PLAIN = /[^"\\\u0000-\u001f]*/y
+
+class JsonReader {
+  readonly #text: string
+  readonly #blanks: RegExp
+  readonly #depthMax: number
+  #at = 0
+
+  constructor(text: string, options: JsonOptions) {
+    this.#text = text
+    this.#blanks = options.comments ? BLANKS_AND_COMMENTS : BLANKS
+    this.#depthMax = options.depthMax ?? DEPTH_MAX
+  }
+
+  value(depth: number): Json {
+    if (depth > this.#depthMax) throw this.#error(`nested deeper than ${this.#depthMax}`)
+    switch (this.#peek()) {
+      case '{':
+        return this.#object(depth)
+      case '[':
+        return this.#array(depth)
+      case '"':
+        return this.#string()
+      case 't':
+        return this.#word('true', true)
+      case 'f':
+        return this.#word('false', false)
+      case 'n':
+        return this.#word('null', null)
+      default:
+        return this.#number()
+    }
+  }
+
+  end(): void {
+    if (this.#peek() !== '') throw this.#error('expected the end')
+  }
+
+  #object(depth: number): JsonObject {
+    const members = new Map<string, Json>()
+    this.#at += 1
+    if (this.#take('}')) return members
+    do {
+      if (this.#peek() !== '"') throw this.#error('expected a member name in quotes')
+      const name = this.#string()
+      if (!this.#take(':')) throw this.#error(`expected ':' after "${name}"`)
+      members.set(name, this.value(depth + 1))
+    } while (this.#take(','))
+    if (!this.#take('}')) throw this.#error("expected ',' or '}'")
+    return members
+  }
+
+  #array(depth: number): readonly Json[] {
+    const items: Json[] = []
+    this.#at += 1
+    if (this.#take(']')) return items
+    do items.push(this.value(depth + 1))
+    while (this.#take(','))
+    if (!this.#take(']')) throw this.#error("expected ',' or ']'")
+    return items
+  }
+
+  #string(): string {
+    const start = this.#at
+    this.#at += 1
+    for (;;) {
+      this.#match(PLAIN)
+      const next = this.#text[this.#at]
+      if (next === '\\') {
+        this.#at += 2
+        continue
+      }
+      if (next !== '"') throw this.#error('expected the end of a string')
+      this.#at += 1
+      return this.#unescaped(start)
+    }
+  }
+
+  #unescaped(start: number): string {
+    try {
+      return JSON.parse(this.#text.slice(start, this.#at)) as string
+    } catch {
+      throw this.#error('a string has a wrong escape')
+    }
+  }
+
+  #number(): JsonNumber {
+    const literal = this.#match(NUMBER)
+    if (literal === '') throw this.#error('expected a value')
+    return new JsonNumber(literal)
+  }
+
+  #word<T>(word: string, value: T): T {
+    if (!this.#text.startsWith(word, this.#at)) throw this.#error('expected a value')
+    this.#at += word.length
+    return value
+  }
+
+  #take(character: string): boolean {
+    if (this.#peek() !== character) return false
+    this.#at += 1
+    return true
+  }
+
+  #peek(): string {
+    this.#match(this.#blanks)
+    return this.#text[this.#at] ?? ''
+  }
+
+  #match(pattern: RegExp): string {
+    pattern.lastIndex = this.#at
+    const found = pattern.exec(this.#text)?.[0] ?? ''
+    this.#at += found.length
+    return found
+  }
+
+  #error(what: string): SyntaxError {
+    const before = this.#text.slice(0, this.#at).split('\n')
+    return new SyntaxError(`${what} at line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`)
+  }
+}
