@@ -64,7 +64,7 @@ export function gapBatch(from: number, to: number): Uint8Array {
   return bytes
 }
 
-function crc32c(bytes: Uint8Array): number {
+export function crc32c(bytes: Uint8Array): number {
   let crc = 0xffffffff
   for (const byte of bytes) {
     crc ^= byte

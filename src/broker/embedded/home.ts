@@ -6,6 +6,7 @@ import { BrokerError } from '../error.ts'
 import type { Home, PartitionError, ProduceResult, TopicMetadata } from '../home.ts'
 import { parseHeader } from './batch-header.ts'
 import { Catalog } from './catalog.ts'
+import { Cleaner } from './cleaner.ts'
 import { Fetcher } from './fetcher.ts'
 import { Groups } from './groups.ts'
 import { Log } from './log.ts'
@@ -18,6 +19,7 @@ export type EmbeddedOptions = { readonly logger: Logger; readonly clock?: Clock 
 const NODE = 0
 /** How exact time-outs of sessions, rounds and transactions are. */
 const TICK_MS = 100
+const CLEANING_MS = 15_000
 
 /**
  * A log in this process, durable in `directory` (made if it is not there; ':memory:' for none). See
@@ -59,7 +61,7 @@ class EmbeddedHome implements Home {
   readonly #groups: Groups
   readonly #fetcher: Fetcher
   readonly #closing = new AbortController()
-  readonly #ticking: Promise<void>
+  readonly #working: Promise<unknown>
 
   constructor({ storage, transactions, clusterId, logger, clock }: Parts) {
     this.#storage = storage
@@ -71,7 +73,12 @@ class EmbeddedHome implements Home {
     this.#log = new Log(storage)
     this.#groups = new Groups({ storage, logger, nowMs: () => clock.monotonicMs() })
     this.#fetcher = new Fetcher({ catalog: this.#catalog, log: this.#log, clock })
-    this.#ticking = this.#tick()
+    const cleaner = new Cleaner({ storage, catalog: this.#catalog, clock, logger })
+    const { signal } = this.#closing
+    this.#working = Promise.all([
+      this.#every(TICK_MS, () => this.#tick()),
+      this.#every(CLEANING_MS, () => cleaner.run(signal)),
+    ])
   }
 
   async clusterId(): Promise<string> {
@@ -218,11 +225,11 @@ class EmbeddedHome implements Home {
   }
 
   async close(): Promise<void> {
-    if (this.#closing.signal.aborted) return this.#ticking
+    if (this.#closing.signal.aborted) return void (await this.#working)
     this.#closing.abort()
     this.#groups.close()
     this.#fetcher.close()
-    await this.#ticking
+    await this.#working
     this.#storage.close()
   }
 
@@ -253,14 +260,19 @@ class EmbeddedHome implements Home {
     if (this.#closing.signal.aborted) throw new BrokerError('closed', 'the embedded broker is closed')
   }
 
-  /** What time alone asks for, until closed. */
-  async #tick(): Promise<void> {
+  /** Until closed; `work` may not reject. */
+  async #every(ms: number, work: () => Promise<void>): Promise<void> {
     const { signal } = this.#closing
     while (!signal.aborted) {
-      this.#groups.tick()
-      await this.#abortExpired()
-      await this.#clock.sleep(TICK_MS, signal).catch(() => {})
+      await work()
+      await this.#clock.sleep(ms, signal).catch(() => {})
     }
+  }
+
+  /** What time alone asks for. */
+  async #tick(): Promise<void> {
+    this.#groups.tick()
+    await this.#abortExpired()
   }
 
   async #abortExpired(): Promise<void> {

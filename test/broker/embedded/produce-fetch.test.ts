@@ -116,8 +116,8 @@ describe('fetch', () => {
   })
 
   it('is answered with closed when the home closes', async () => {
-    const waiting = fetch(0, { waitMsMax: 60_000 })
+    const waiting = expect(fetch(0, { waitMsMax: 60_000 })).rejects.toMatchObject({ code: 'closed' })
     await home.close()
-    await expect(waiting).rejects.toMatchObject({ code: 'closed' })
+    await waiting
   })
 })
