@@ -6,7 +6,7 @@ import { printAvro } from './printer.ts'
 import { type AvroNamed, type AvroSchema, isNamed } from './schema.ts'
 
 /** Avro as Java's library 1.12 reads, prints and compares it. */
-export const avro: Format = {
+export const avroFormat: Format = {
   type: 'AVRO',
   parse: ({ text, dependencies = [] }, { validation = 'strict' } = {}) => {
     const parser = new AvroParser(validation === 'strict')
