@@ -67,9 +67,9 @@ export function toStorageError(error: unknown, directory: string): unknown {
 
 function prepare(database: DatabaseSync, directory: string): DatabaseSync {
   database.exec(`
+    pragma locking_mode = exclusive;
     pragma page_size = ${PAGE_BYTES};
     pragma auto_vacuum = incremental;
-    pragma locking_mode = exclusive;
     pragma journal_mode = wal;
     pragma synchronous = normal;
     pragma wal_autocheckpoint = ${LOG_BYTES_BEFORE_CHECKPOINT / PAGE_BYTES};
