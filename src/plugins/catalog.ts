@@ -1,0 +1,54 @@
+import type { Plugin } from '../sdk/index.ts'
+
+export type PluginKind = Plugin['kind']
+
+/** One plugin as `GET /connector-plugins` lists it. */
+export type CatalogEntry = { readonly class: string; readonly type: PluginKind; readonly version: string }
+
+export type Catalog = {
+  /** By any of its names, spelled exactly. */
+  find<Kind extends PluginKind>(kind: Kind, name: string): Extract<Plugin, { kind: Kind }> | undefined
+  /** Sorted by kind and name. */
+  list(kind?: PluginKind): readonly CatalogEntry[]
+}
+
+export function createCatalog(plugins: readonly Plugin[]): Catalog {
+  const byName = new Map<string, Plugin>()
+  for (const plugin of plugins) {
+    for (const name of namesOf(plugin)) {
+      const other = byName.get(nameKey(plugin.kind, name))
+      if (other !== undefined && other !== plugin) {
+        throw new Error(`two plugins of kind ${plugin.kind} answer to '${name}': ${other.class}, ${plugin.class}`)
+      }
+      byName.set(nameKey(plugin.kind, name), plugin)
+    }
+  }
+  const entries = plugins.map((plugin) => ({
+    class: listedName(plugin),
+    type: plugin.kind,
+    version: plugin.version,
+  }))
+  entries.sort((a, b) => compare(a.type, b.type) || compare(a.class, b.class))
+  return {
+    find: <Kind extends PluginKind>(kind: Kind, name: string) =>
+      byName.get(nameKey(kind, name)) as Extract<Plugin, { kind: Kind }> | undefined,
+    list: (kind) => entries.filter(({ type }) => kind === undefined || type === kind),
+  }
+}
+
+/** The Java class name where there is one: tools know the originals by it. */
+export function listedName(plugin: Plugin): string {
+  return plugin.aliases?.[0] ?? plugin.class
+}
+
+function namesOf(plugin: Plugin): readonly string[] {
+  return [plugin.class, ...(plugin.aliases ?? [])]
+}
+
+function nameKey(kind: PluginKind, name: string): string {
+  return `${kind} ${name}`
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b)
+}

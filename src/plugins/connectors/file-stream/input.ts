@@ -1,0 +1,47 @@
+import { type FileHandle, open } from 'node:fs/promises'
+
+/** Where lines come from. `read` gives 0 when there is nothing now. */
+export type Input = AsyncDisposable & {
+  read(into: Buffer, position: number): Promise<number>
+}
+
+/** Opens a file; undefined as long as there is none of that name. */
+export async function openFile(file: string): Promise<Input | undefined> {
+  const handle = await open(file).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined
+    throw new Error(`cannot open '${file}': ${error.message}`, { cause: error })
+  })
+  if (handle === undefined) return undefined
+  return {
+    async read(into, position) {
+      const { bytesRead } = await handle.read(into, 0, into.length, position)
+      if (bytesRead === 0) await refuseShorter(handle, file, position)
+      return bytesRead
+    },
+    [Symbol.asyncDispose]: () => handle.close(),
+  }
+}
+
+/** Without this, a file that was cut or replaced would silently never give a line again. */
+async function refuseShorter(handle: FileHandle, file: string, position: number): Promise<void> {
+  const stat = await handle.stat()
+  if (!stat.isFile() || stat.size >= position) return
+  throw new Error(
+    `'${file}' has ${stat.size} bytes and was read up to byte ${position} before: it was cut or replaced. ` +
+      `Reset the connector's offsets to read it from the beginning`,
+  )
+}
+
+/** Standard input: bytes that came and were not asked for yet wait in the stream. */
+export function openStream(stream: NodeJS.ReadStream): Input {
+  stream.pause()
+  return {
+    async read(into) {
+      const chunk = (stream.read(Math.min(into.length, stream.readableLength)) ?? stream.read()) as Buffer | null
+      if (chunk === null) return 0
+      if (chunk.length > into.length) stream.unshift(chunk.subarray(into.length))
+      return chunk.copy(into)
+    },
+    [Symbol.asyncDispose]: async () => {},
+  }
+}

@@ -1,0 +1,79 @@
+const CHUNK_BYTES = 1024 * 1024
+const LINE_BYTES_MAX = 64 * 1024 * 1024
+const LF = 10
+const CR = 13
+
+/**
+ * Cuts bytes into lines that end in `\n`, `\r\n` or `\r`, and knows after which byte each one ends. What follows the last
+ * end is kept until its end comes. Bytes that are no UTF-8 become U+FFFD.
+ */
+export class LineSplitter {
+  #buffer = Buffer.allocUnsafe(CHUNK_BYTES)
+  /** The bytes of lines not taken yet stand between these two. */
+  #start = 0
+  #end = 0
+  /** The first `\r` at or after `#start`; -1: there is none. */
+  #cr = -1
+  /** Where `#start` is in the whole input. */
+  #position: number
+
+  constructor(position: number) {
+    this.#position = position
+  }
+
+  /** Where bytes read next belong in the whole input. */
+  get readPosition(): number {
+    return this.#position + this.#end - this.#start
+  }
+
+  /** Room for the next bytes. Whoever fills it says so with `filled`. Throws when a line outgrows all bounds. */
+  room(): Buffer {
+    if (this.#start > 0) {
+      this.#buffer.copyWithin(0, this.#start, this.#end)
+      this.#end -= this.#start
+      if (this.#cr >= 0) this.#cr -= this.#start
+      this.#start = 0
+    }
+    if (this.#end === this.#buffer.length) this.#grow()
+    return this.#buffer.subarray(this.#end)
+  }
+
+  filled(bytes: number): void {
+    const added = this.#buffer.subarray(this.#end, this.#end + bytes)
+    if (this.#cr < 0) this.#cr = offsetBy(this.#end, added.indexOf(CR))
+    this.#end += bytes
+  }
+
+  /** Hands over at most `count` whole lines, each with the position after its end. */
+  take<Item>(count: number, toItem: (line: string, position: number) => Item): Item[] {
+    const items: Item[] = []
+    const bytes = this.#buffer.subarray(0, this.#end)
+    while (items.length < count) {
+      const lf = bytes.indexOf(LF, this.#start)
+      const endsInCr = this.#cr >= 0 && (lf < 0 || this.#cr < lf)
+      const lineEnd = endsInCr ? this.#cr : lf
+      // A `\r` that is the last byte so far may be half of `\r\n`.
+      if (lineEnd < 0 || (endsInCr && lineEnd + 1 === this.#end)) break
+      const next = lineEnd + (endsInCr && bytes[lineEnd + 1] === LF ? 2 : 1)
+      const line = bytes.toString('utf8', this.#start, lineEnd)
+      this.#position += next - this.#start
+      this.#start = next
+      if (endsInCr) this.#cr = bytes.indexOf(CR, next)
+      items.push(toItem(line, this.#position))
+    }
+    return items
+  }
+
+  #grow(): void {
+    if (this.#buffer.length >= LINE_BYTES_MAX) {
+      throw new Error(`the line at byte ${this.#position} is longer than ${LINE_BYTES_MAX} bytes`)
+    }
+    const larger = Buffer.allocUnsafe(this.#buffer.length * 2)
+    this.#buffer.copy(larger, 0, 0, this.#end)
+    this.#buffer = larger
+  }
+}
+
+function offsetBy(start: number, index: number): number {
+  return index < 0 ? -1 : start + index
+}

@@ -1,0 +1,68 @@
+import { type FileHandle, open } from 'node:fs/promises'
+import { defineSink, field, type SinkRecord, type SinkTask, z } from '../../../sdk/index.ts'
+import { javaText } from '../../java-text.ts'
+import { SHIPPED_VERSION } from '../../version.ts'
+
+const config = z.object({
+  file: field
+    .text({ doc: 'Destination filename. If not specified, the standard output will be used', importance: 'HIGH' })
+    .optional(),
+})
+
+/** A file as a sink: each record's value as one line. Offsets are committed when the lines are on disk. */
+export const fileStreamSink = defineSink({
+  class: 'FileStreamSink',
+  aliases: ['org.apache.kafka.connect.file.FileStreamSinkConnector', 'FileStreamSinkConnector'],
+  version: SHIPPED_VERSION,
+  summary: 'Appends every record of its topics to a file, one line a record.',
+  config,
+  start: async ({ config: { file }, log }) => {
+    if (!file) return toStandardOutput()
+    const handle = await open(file, 'a+').catch((error: Error) => {
+      throw new Error(`cannot open '${file}': ${error.message}`, { cause: error })
+    })
+    if (await endsAmidLine(handle)) {
+      // What a writer that was killed left behind. Its record comes again; it must not be glued to another one.
+      log.warn({ file }, 'the file ends amid a line; a line end is added before going on')
+      await handle.appendFile('\n')
+    }
+    return toFile(handle)
+  },
+})
+
+function toFile(handle: FileHandle): SinkTask {
+  return {
+    put: (records) => handle.appendFile(toLines(records)),
+    flush: () => sync(handle),
+    stop: () => handle.close(),
+  }
+}
+
+function toStandardOutput(): SinkTask {
+  return {
+    put: (records) =>
+      new Promise((resolve, reject) => {
+        process.stdout.write(toLines(records), (error) => (error ? reject(error) : resolve()))
+      }),
+  }
+}
+
+function toLines(records: readonly SinkRecord[]): string {
+  let lines = ''
+  for (const { value, valueSchema } of records) lines += `${javaText(value, valueSchema)}\n`
+  return lines
+}
+
+async function endsAmidLine(handle: FileHandle): Promise<boolean> {
+  const stat = await handle.stat()
+  if (!stat.isFile() || stat.size === 0) return false
+  const { buffer } = await handle.read(Buffer.alloc(1), 0, 1, stat.size - 1)
+  return buffer[0] !== 10
+}
+
+async function sync(handle: FileHandle): Promise<void> {
+  await handle.datasync().catch((error: NodeJS.ErrnoException) => {
+    // Pipes and terminals have nothing to sync.
+    if (error.code !== 'EINVAL' && error.code !== 'ENOTSUP') throw error
+  })
+}

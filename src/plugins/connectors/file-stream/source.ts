@@ -1,0 +1,110 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { defineSource, field, type Position, type SourceRecord, STRING, z } from '../../../sdk/index.ts'
+import { SHIPPED_VERSION } from '../../version.ts'
+import { type Input, openFile, openStream } from './input.ts'
+import { LineSplitter } from './line-splitter.ts'
+
+/** How long nothing is asked of a file that had nothing new. */
+const IDLE_MS = 100
+
+const config = z.object({
+  file: field
+    .text({ doc: 'Source filename. If not specified, the standard input will be used', importance: 'HIGH' })
+    .optional(),
+  topic: field.text({ doc: 'The topic to publish data to', importance: 'HIGH', nonEmpty: true }),
+  'batch.size': field
+    .int({
+      doc: 'The maximum number of records the source task can read from the file each time it is polled',
+      importance: 'LOW',
+      min: 1,
+    })
+    .default(2000),
+})
+
+/** A file as a source of its lines: reads on as it grows, waits for it when it is not there yet. */
+export const fileStreamSource = defineSource({
+  class: 'FileStreamSource',
+  aliases: ['org.apache.kafka.connect.file.FileStreamSourceConnector', 'FileStreamSourceConnector'],
+  version: SHIPPED_VERSION,
+  summary: 'Writes every line of a file to a topic, and goes on as the file grows.',
+  config,
+  async *poll({ config: { file, topic, 'batch.size': batchSize }, signal, resumeFrom, log }) {
+    const sourcePartition = { filename: file ?? null }
+    const lines = new LineSplitter(file ? startPosition(file, resumeFrom(sourcePartition)) : 0)
+    const toRecord = (value: string, position: number): SourceRecord => ({
+      topic,
+      value,
+      valueSchema: STRING,
+      sourcePartition,
+      sourceOffset: { position },
+    })
+    let opened = await openInput(file)
+    if (!opened) log.warn({ file }, 'waiting for the file to be created')
+    for (; !opened && !signal.aborted; opened = await openInput(file)) {
+      yield []
+      await idle(signal)
+    }
+    if (!opened) return
+    await using input = opened
+    while (!signal.aborted) {
+      const batch = lines.take(batchSize, toRecord)
+      if (batch.length > 0) {
+        yield batch
+        continue
+      }
+      const bytes = await input.read(lines.room(), lines.readPosition)
+      lines.filled(bytes)
+      if (bytes > 0) continue
+      yield batch
+      await idle(signal)
+    }
+  },
+  alterOffsets({ file }, offsets) {
+    if (!file) {
+      throw new Error(
+        "Offsets cannot be modified if the 'file' configuration is unspecified. " +
+          'This is because stdin is used for input and offsets are not tracked.',
+      )
+    }
+    for (const { partition, offset } of offsets) {
+      // Anything may be forgotten, also what no file of this connector can have left.
+      if (offset !== null) checkOffset(partition, offset)
+    }
+  },
+})
+
+async function openInput(file: string | undefined): Promise<Input | undefined> {
+  return file ? openFile(file) : openStream(process.stdin)
+}
+
+async function idle(signal: AbortSignal): Promise<void> {
+  await sleep(IDLE_MS, undefined, { signal }).catch(() => {})
+}
+
+function startPosition(file: string, offset: Position | undefined): number {
+  if (offset === undefined) return 0
+  const position = offset['position']
+  if (isPosition(position)) return position
+  throw new Error(`the stored offset of '${file}' has no usable position: ${JSON.stringify(offset)}`)
+}
+
+function checkOffset(partition: Position | null, offset: Position): void {
+  const position = offset['position']
+  if (position === undefined) {
+    throw new Error("Offset objects should either be null or contain the key 'position'")
+  }
+  if (!Number.isSafeInteger(position)) {
+    throw new Error("The value for the 'position' key in the offset is expected to be a Long value")
+  }
+  if (!isPosition(position)) {
+    throw new Error("The value for the 'position' key in the offset should be a non-negative value")
+  }
+  if (partition === null) throw new Error('Partition objects cannot be null')
+  if (partition['filename'] === undefined) {
+    throw new Error("Partition objects should contain the key 'filename'")
+  }
+}
+
+function isPosition(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0
+}

@@ -1,0 +1,51 @@
+import { defineConverter, field, OPTIONAL_STRING, type SchemaAndValue, z } from '../../sdk/index.ts'
+import { toBuffer } from '../bytes.ts'
+import { javaText } from '../java-text.ts'
+import { SHIPPED_VERSION } from '../version.ts'
+
+const ENCODINGS: Readonly<Record<string, BufferEncoding>> = {
+  'UTF-8': 'utf8',
+  UTF8: 'utf8',
+  'ISO-8859-1': 'latin1',
+  'US-ASCII': 'latin1',
+  'UTF-16LE': 'utf16le',
+}
+
+const config = z.object({
+  'converter.encoding': field
+    .text({
+      doc: 'The name of the character set, for both directions.',
+      importance: 'HIGH',
+      recommended: Object.keys(ENCODINGS),
+    })
+    .refine((name) => toEncoding(name) !== undefined, `expected one of ${Object.keys(ENCODINGS).join(', ')}`)
+    .default('UTF-8'),
+})
+
+/** Text as it is; other values as Java's `String.valueOf` writes them. */
+export const stringConverter = defineConverter({
+  class: 'StringConverter',
+  aliases: ['org.apache.kafka.connect.storage.StringConverter'],
+  version: SHIPPED_VERSION,
+  summary: 'Reads and writes plain text.',
+  config,
+  create(settings) {
+    const charset = toEncoding(settings['converter.encoding']) ?? 'utf8'
+    return {
+      fromConnect: (_topic, schema, value) => {
+        if (value === null || value === undefined) return null
+        return Buffer.from(typeof value === 'string' ? value : javaText(value, schema), charset)
+      },
+      toConnect: (_topic, bytes): SchemaAndValue => {
+        if (bytes === null) return NULL
+        return { schema: OPTIONAL_STRING, value: toBuffer(bytes).toString(charset) }
+      },
+    }
+  },
+})
+
+const NULL: SchemaAndValue = { schema: OPTIONAL_STRING, value: null }
+
+function toEncoding(name: string): BufferEncoding | undefined {
+  return ENCODINGS[name.toUpperCase()]
+}

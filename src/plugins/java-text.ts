@@ -1,0 +1,67 @@
+import { decimalToText, isDecimal, LOGICAL, type Schema } from '../sdk/index.ts'
+
+/**
+ * A value as Java's `String.valueOf` writes it, for plugins whose output people compare with the original's: `1.0E10`,
+ * `[1, 2]`, `{a=1}`, `Struct{id=7}`. Dates are told in UTC, bytes (which Java does not show) as base64.
+ */
+export function javaText(value: unknown, schema: Schema | null): string {
+  if (typeof value === 'string') return value
+  if (value === null || value === undefined) return 'null'
+  if (typeof value === 'number') return numberText(value, schema)
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('base64')
+  if (value instanceof Date) return dateText(value)
+  if (isDecimal(value)) return decimalToText(value)
+  if (Array.isArray(value)) return `[${value.map((item) => javaText(item, schema?.items ?? null)).join(', ')}]`
+  if (typeof value === 'object') return objectText(value, schema)
+  return String(value)
+}
+
+function objectText(value: object, schema: Schema | null): string {
+  if (schema?.type === 'struct') return structText(value as Record<string, unknown>, schema)
+  const entries: Iterable<[unknown, unknown]> = value instanceof Map ? value : Object.entries(value)
+  const pairs = [...entries].map(
+    ([key, item]) => `${javaText(key, schema?.keys ?? null)}=${javaText(item, schema?.items ?? null)}`,
+  )
+  return `{${pairs.join(', ')}}`
+}
+
+/** Fields without a value are left out. */
+function structText(value: Readonly<Record<string, unknown>>, { fields = [] }: Schema): string {
+  const present = fields.filter(({ name }) => value[name] !== null && value[name] !== undefined)
+  return `Struct{${present.map(({ name, schema }) => `${name}=${javaText(value[name], schema)}`).join(',')}}`
+}
+
+function numberText(value: number, schema: Schema | null): string {
+  if (schema?.name === LOGICAL.time) return dateText(new Date(value))
+  if (schema?.type === 'float32') return floatText(value, shortestFloat(value))
+  if (schema?.type === 'float64' || !Number.isInteger(value)) return floatText(value, value)
+  return String(value)
+}
+
+/** The shortest decimal that is this 32-bit number again. */
+function shortestFloat(value: number): number {
+  for (let digits = 1; digits < 9; digits++) {
+    const shorter = Number(value.toPrecision(digits))
+    if (Math.fround(shorter) === Math.fround(value)) return shorter
+  }
+  return value
+}
+
+function floatText(value: number, shortest: number): string {
+  if (!Number.isFinite(value)) return String(value)
+  if (value === 0) return Object.is(value, -0) ? '-0.0' : '0.0'
+  const size = Math.abs(value)
+  if (size >= 1e-3 && size < 1e7) return withPoint(String(shortest))
+  const [digits = '', exponent = ''] = shortest.toExponential().split('e')
+  return `${withPoint(digits)}E${Number(exponent)}`
+}
+
+function withPoint(digits: string): string {
+  return digits.includes('.') ? digits : `${digits}.0`
+}
+
+/** `Thu Jan 01 00:00:00 UTC 1970`. */
+function dateText(date: Date): string {
+  const [weekday, day, month, year, time] = date.toUTCString().replace(',', '').split(' ')
+  return `${weekday} ${month} ${day} ${time} UTC ${year}`
+}

@@ -1,0 +1,13 @@
+import type { Plugin } from '../sdk/index.ts'
+import { type Catalog, createCatalog } from './catalog.ts'
+import { fileStreamSink } from './connectors/file-stream/sink.ts'
+import { fileStreamSource } from './connectors/file-stream/source.ts'
+import { byteArrayConverter } from './converters/byte-array.ts'
+import { stringConverter } from './converters/string.ts'
+
+/** Every plugin that comes with Weir. */
+export const SHIPPED: readonly Plugin[] = [fileStreamSource, fileStreamSink, stringConverter, byteArrayConverter]
+
+export function shippedCatalog(): Catalog {
+  return createCatalog(SHIPPED)
+}
