@@ -13,19 +13,23 @@ export type RecordSpan = {
   readonly to: number
 }
 
-/** `payload`: the records of a batch, decompressed. Bytes of keys become characters one to one, for use in a map. */
-export function* recordSpans(
-  payload: Buffer,
-  base: { readonly offset: number; readonly timestampMs: number; readonly recordCount: number },
-): Generator<RecordSpan> {
+/** Bytes of keys become characters one to one, for use in a map. */
+export function* recordSpans(batch: {
+  readonly offset: number
+  readonly timestampMs: number
+  readonly recordCount: number
+  /** Decompressed. */
+  readonly payload: Buffer
+}): Generator<RecordSpan, undefined> {
+  const { payload } = batch
   const cursor = { payload, at: 0 }
-  for (let left = base.recordCount; left > 0; left--) {
+  for (let left = batch.recordCount; left > 0; left--) {
     const from = cursor.at
     const length = readVarint(cursor)
     const to = cursor.at + length
     cursor.at += 1 // Attributes: none in use.
-    const timestampMs = base.timestampMs + readVarint(cursor)
-    const offset = base.offset + readVarint(cursor)
+    const timestampMs = batch.timestampMs + readVarint(cursor)
+    const offset = batch.offset + readVarint(cursor)
     const keyLength = readVarint(cursor)
     const keyAt = cursor.at
     cursor.at += Math.max(0, keyLength)

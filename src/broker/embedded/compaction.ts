@@ -1,6 +1,6 @@
 import type { StatementSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type BatchParts, joinBatch, splitBatch } from './batch-parts.ts'
+import { joinBatch, splitBatch } from './batch-parts.ts'
 import { type RecordSpan, recordSpans } from './batch-records.ts'
 import type { Partition } from './partition.ts'
 import { OFFSET_MASK, rowId } from './schema.ts'
@@ -98,7 +98,7 @@ export class Compaction {
     while (at < range.to && !signal.aborted) {
       if (last.byKey.size >= KEYS_MAX || last.characters >= KEY_CHARACTERS_MAX) break
       at = this.#slice(partition, { from: at, to: range.to }, (row) => {
-        for (const { key, offset } of spansOf(splitBatch(row.bytes))) {
+        for (const { key, offset } of recordSpans(splitBatch(row.bytes))) {
           if (key === undefined) continue
           if (!last.byKey.has(key)) last.characters += key.length
           last.byKey.set(key, offset)
@@ -135,7 +135,7 @@ export class Compaction {
 
   #rewriteBatch(partition: Partition, row: Row, pass: Pass): Kept {
     const parts = splitBatch(row.bytes)
-    const spans = [...spansOf(parts)]
+    const spans = [...recordSpans(parts)]
     const left = spans.filter((span) => isKept(span, row, pass))
     const oldestTombstoneMs = left.some(({ tombstone }) => tombstone) ? row.appendedMs : Number.POSITIVE_INFINITY
     const id = rowId(partition.id, row.baseOffset)
@@ -183,10 +183,6 @@ function isKept({ key, offset, tombstone }: RecordSpan, row: Row, pass: Pass): b
   if (key === undefined) return true
   if (offset < (pass.last.byKey.get(key) ?? 0)) return false
   return !(tombstone && row.appendedMs <= pass.tombstonesUntilMs)
-}
-
-function spansOf(parts: BatchParts): Generator<RecordSpan> {
-  return recordSpans(parts.payload, parts)
 }
 
 function add(one: Kept, other: Kept): Kept {

@@ -52,19 +52,20 @@ export class Fetcher {
     const answer = request.partitions.map((asked, index): FetchedPartition => {
       // A fair share, so that a partition that is far behind does not starve those after it.
       const share = Math.ceil(leftBytes / (request.partitions.length - index))
-      const fetched = this.#read(asked, request, { bytesMax: share, atLeastOne: leftBytes === request.bytesMax })
+      const firstBytesMax = leftBytes === request.bytesMax ? Number.POSITIVE_INFINITY : leftBytes
+      const fetched = this.#read(asked, request, { bytesMax: share, firstBytesMax })
       failed ||= fetched.error !== undefined
       leftBytes -= fetched.bytes.length
       return fetched
     })
     const sizeBytes = request.bytesMax - leftBytes
-    return { answer, complete: failed || (sizeBytes > 0 && sizeBytes >= request.bytesMin) }
+    return { answer, complete: failed || sizeBytes >= request.bytesMin }
   }
 
   #read(
     asked: Asked,
     request: FetchRequest,
-    limit: { readonly bytesMax: number; readonly atLeastOne: boolean },
+    limit: { readonly bytesMax: number; readonly firstBytesMax: number },
   ): FetchedPartition {
     const { topic, partition: number, offset } = asked
     const nothing = { topic, partition: number, bytes: new Uint8Array(0), aborted: [] }
@@ -87,7 +88,7 @@ export class Fetcher {
   #bytes(
     partition: Partition,
     range: { readonly offset: number; readonly endOffset: number },
-    limit: { readonly bytesMax: number; readonly atLeastOne: boolean },
+    limit: { readonly bytesMax: number; readonly firstBytesMax: number },
   ): Uint8Array {
     const batches = this.#log.read(partition, range, limit)
     if (batches.chunks.length > 0 || batches.more) return concatenate(batches)

@@ -2,6 +2,8 @@ import type { StatementSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { BrokerError } from '../error.ts'
 import { type BatchHeader, NO_PRODUCER, parseHeader, writeBaseOffset } from './batch-header.ts'
+import { splitBatch } from './batch-parts.ts'
+import { recordSpans } from './batch-records.ts'
 import type { Topic } from './catalog.ts'
 import type { Partition } from './partition.ts'
 import { OFFSET_MASK, rowId } from './schema.ts'
@@ -81,13 +83,13 @@ export class Log {
   }
 
   /**
-   * Whole batches from the one that holds `offset`, below `endOffset`. Never more than `bytesMax`, but with `atLeastOne`
-   * the first comes whatever its size.
+   * Whole batches from the one that holds `offset`, below `endOffset`: not more than `bytesMax`, but the first may have
+   * `firstBytesMax`.
    */
   read(
     partition: Partition,
     range: { readonly offset: number; readonly endOffset: number },
-    limit: { readonly bytesMax: number; readonly atLeastOne: boolean },
+    limit: { readonly bytesMax: number; readonly firstBytesMax: number },
   ): Batches {
     return this.#storage.guarded(() => {
       const at = this.#at.get(rowId(partition.id, 0), rowId(partition.id, range.offset))
@@ -97,8 +99,8 @@ export class Log {
       let sizeBytes = 0
       for (const row of this.#range.iterate(rowId(partition.id, from), rowId(partition.id, range.endOffset))) {
         const bytes = row['bytes'] as Uint8Array
-        const fits = sizeBytes + bytes.length <= limit.bytesMax || (limit.atLeastOne && chunks.length === 0)
-        if (!fits) return { chunks, sizeBytes, more: true }
+        const first = chunks.length === 0 && bytes.length <= limit.firstBytesMax
+        if (!first && sizeBytes + bytes.length > limit.bytesMax) return { chunks, sizeBytes, more: true }
         chunks.push(bytes)
         sizeBytes += bytes.length
       }
@@ -113,12 +115,24 @@ export class Log {
       const rows = this.#storage.guarded(() =>
         this.#times.all(rowId(partition.id, from), rowId(partition.id, endOffset), ROWS_AT_ONCE),
       )
-      const found = rows.find((row) => Number(row['max_timestamp_ms']) >= timestampMs)
-      if (found !== undefined) return Math.max(Number(found['base_offset']), partition.startOffset)
+      for (const row of rows) {
+        if (Number(row['max_timestamp_ms']) < timestampMs) continue
+        const found = this.#firstRecordAt(rowId(partition.id, Number(row['base_offset'])), timestampMs)
+        if (found !== undefined) return found
+      }
       if (rows.length < ROWS_AT_ONCE) return endOffset
       from = Number(rows.at(-1)!['last_offset']) + 1
       await nextTurn()
     }
+  }
+
+  /** Undefined when compaction took that record out of its batch. */
+  #firstRecordAt(id: bigint, timestampMs: number): number | undefined {
+    const row = this.#storage.guarded(() => this.#storage.prepare('select bytes from batches where id = ?').get(id))
+    if (row === undefined) return undefined
+    const { buffer, byteOffset, length } = row['bytes'] as Uint8Array
+    const parts = splitBatch(Buffer.from(buffer, byteOffset, length))
+    return recordSpans(parts).find((record) => record.timestampMs >= timestampMs)?.offset
   }
 }
 

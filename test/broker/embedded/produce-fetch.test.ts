@@ -109,6 +109,18 @@ describe('fetch', () => {
     expect((await fetch(0, { bytesMax: 1 })).bytes).toHaveLength(batch.length)
   })
 
+  it('shares bytesMax between partitions, so that none is starved by one that is far behind', async () => {
+    await home.addPartitions({ topic: 't', total: 2 })
+    const small = batchOf(['a'])
+    const large = batchOf(['x'.repeat(3 * small.length)])
+    await produce(small, small, small, small, small, small)
+    await home.produce({ node: 0, timeoutMs: 1, batches: [{ topic: 't', partition: 1, bytes: large }] })
+    const partitions = [0, 1].map((partition) => ({ topic: 't', partition, offset: 0 }))
+    const request = { node: 0, waitMsMax: 0, bytesMin: 1, isolation: 'read_committed' as const }
+    const fetched = await home.fetch({ ...request, partitions, bytesMax: 2 * large.length })
+    expect(fetched.map(({ bytes }) => recordsOf(bytes).length)).toEqual([4, 1])
+  })
+
   it('says so when an offset is out of range', async () => {
     await produce(batchOf(['a']))
     expect((await fetch(1)).error).toBeUndefined()
