@@ -114,6 +114,9 @@ export interface Home {
   close(): Promise<void>
 }
 
+/** What a call of a home is asked with. */
+export type HomeRequest<Call extends keyof Home> = Parameters<Home[Call]>[0]
+
 /** How to reach a home: from a configuration, or from another thread of the process that has it open. */
 export type BrokerAddress =
   | { readonly kind: 'kafka'; readonly config: Readonly<Record<string, string>> }

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { GroupDescription, GroupMember } from '../broker.ts'
 import { BrokerError } from '../error.ts'
-import type { Home, JoinResult } from '../home.ts'
+import type { HomeRequest, JoinResult } from '../home.ts'
 
-type JoinRequest = Parameters<Home['joinGroup']>[0]
-type SyncRequest = Parameters<Home['syncGroup']>[0]
+type JoinRequest = HomeRequest<'joinGroup'>
+type SyncRequest = HomeRequest<'syncGroup'>
 type Protocols = JoinRequest['protocols']
 
 type Member = {

@@ -1,7 +1,7 @@
 import type { Logger } from '../../config/logger.ts'
 import type { CommittedOffset, GroupDescription, GroupMember, TopicPartition } from '../broker.ts'
 import { BrokerError } from '../error.ts'
-import type { Home, JoinResult } from '../home.ts'
+import type { HomeRequest, JoinResult } from '../home.ts'
 import { Group, unknownMember } from './group.ts'
 import { deleteOffsets, readOffsets, writeOffsets } from './group-offsets.ts'
 import type { Change, Storage } from './storage.ts'
@@ -30,7 +30,7 @@ export class Groups {
     }
   }
 
-  join(request: Parameters<Home['joinGroup']>[0]): Promise<JoinResult> {
+  join(request: HomeRequest<'joinGroup'>): Promise<JoinResult> {
     const { groupId } = request
     const group = this.#groups.get(groupId) ?? this.#create(groupId, { generation: 0, protocolType: '' })
     const answer = group.join(request, this.#nowMs()) // Throws for a bad request: then there is no group.
@@ -38,15 +38,15 @@ export class Groups {
     return answer
   }
 
-  sync(request: Parameters<Home['syncGroup']>[0]): Promise<Uint8Array> {
+  sync(request: HomeRequest<'syncGroup'>): Promise<Uint8Array> {
     return this.#group(request).sync(request, this.#nowMs())
   }
 
-  heartbeat(request: Parameters<Home['heartbeat']>[0]): void {
+  heartbeat(request: HomeRequest<'heartbeat'>): void {
     this.#group(request).heartbeat(request, this.#nowMs())
   }
 
-  leave(request: Parameters<Home['leaveGroup']>[0]): void {
+  leave(request: HomeRequest<'leaveGroup'>): void {
     this.#group(request).leave(request.memberId, this.#nowMs())
   }
 

@@ -3,7 +3,7 @@ import { type Clock, systemClock } from '../../config/clock.ts'
 import type { Logger } from '../../config/logger.ts'
 import type { PartitionOffset, TopicPartition } from '../broker.ts'
 import { BrokerError } from '../error.ts'
-import type { Home, PartitionError, ProduceResult, TopicMetadata } from '../home.ts'
+import type { Home, HomeRequest, PartitionError, ProduceResult, TopicMetadata } from '../home.ts'
 import { parseHeader } from './batch-header.ts'
 import { Catalog } from './catalog.ts'
 import { Cleaner } from './cleaner.ts'
@@ -85,7 +85,7 @@ class EmbeddedHome implements Home {
     return this.#clusterId
   }
 
-  async metadata({ topics }: Parameters<Home['metadata']>[0]): Promise<readonly TopicMetadata[]> {
+  async metadata({ topics }: HomeRequest<'metadata'>): Promise<readonly TopicMetadata[]> {
     this.#checkOpen()
     const wanted = topics === undefined ? this.#catalog.topics() : topics.map((name) => this.#catalog.find(name))
     return wanted
@@ -97,31 +97,31 @@ class EmbeddedHome implements Home {
       }))
   }
 
-  createTopic(request: Parameters<Home['createTopic']>[0]): Promise<boolean> {
+  createTopic(request: HomeRequest<'createTopic'>): Promise<boolean> {
     return this.#storage.write((change) => this.#catalog.create(request, change))
   }
 
-  deleteTopic({ topic }: Parameters<Home['deleteTopic']>[0]): Promise<void> {
+  deleteTopic({ topic }: HomeRequest<'deleteTopic'>): Promise<void> {
     return this.#storage.write((change) => {
       const { partitions } = this.#catalog.delete(topic, change)
       this.#transactions.dropPartitions(partitions, change)
     })
   }
 
-  addPartitions({ topic, total }: Parameters<Home['addPartitions']>[0]): Promise<void> {
+  addPartitions({ topic, total }: HomeRequest<'addPartitions'>): Promise<void> {
     return this.#storage.write((change) => this.#catalog.addPartitions(topic, total, change))
   }
 
-  async topicConfigs({ topic }: Parameters<Home['topicConfigs']>[0]): Promise<Readonly<Record<string, string>>> {
+  async topicConfigs({ topic }: HomeRequest<'topicConfigs'>): Promise<Readonly<Record<string, string>>> {
     this.#checkOpen()
     return this.#catalog.configs(topic)
   }
 
-  setTopicConfigs({ topic, configs }: Parameters<Home['setTopicConfigs']>[0]): Promise<void> {
+  setTopicConfigs({ topic, configs }: HomeRequest<'setTopicConfigs'>): Promise<void> {
     return this.#storage.write((change) => this.#catalog.setConfigs(topic, configs, change))
   }
 
-  async listOffsets(request: Parameters<Home['listOffsets']>[0]): Promise<readonly PartitionOffset[]> {
+  async listOffsets(request: HomeRequest<'listOffsets'>): Promise<readonly PartitionOffset[]> {
     this.#checkOpen()
     return Promise.all(
       request.partitions.map(async ({ topic, partition: number }) => {
@@ -134,18 +134,18 @@ class EmbeddedHome implements Home {
     )
   }
 
-  produce(request: Parameters<Home['produce']>[0]): Promise<readonly ProduceResult[]> {
+  produce(request: HomeRequest<'produce'>): Promise<readonly ProduceResult[]> {
     const nowMs = this.#clock.nowMs()
     return this.#storage.write((change) =>
       request.batches.map((batch) => this.#append(batch, request.transactionalId, { nowMs, change })),
     )
   }
 
-  fetch(request: Parameters<Home['fetch']>[0]): ReturnType<Home['fetch']> {
+  fetch(request: HomeRequest<'fetch'>): ReturnType<Home['fetch']> {
     return this.#fetcher.fetch(request)
   }
 
-  initProducer(request: Parameters<Home['initProducer']>[0]): ReturnType<Home['initProducer']> {
+  initProducer(request: HomeRequest<'initProducer'>): ReturnType<Home['initProducer']> {
     const { transactionalId, transactionTimeoutMs } = request
     return this.#storage.write((change) =>
       transactionalId === undefined
@@ -154,14 +154,14 @@ class EmbeddedHome implements Home {
     )
   }
 
-  addPartitionsToTransaction(request: Parameters<Home['addPartitionsToTransaction']>[0]): Promise<void> {
+  addPartitionsToTransaction(request: HomeRequest<'addPartitionsToTransaction'>): Promise<void> {
     return this.#storage.write((change) => {
       const partitions = request.partitions.map((at) => this.#catalog.partition(at))
       this.#transactions.addPartitions(request, partitions, { nowMs: this.#clock.monotonicMs(), change })
     })
   }
 
-  commitOffsetsInTransaction(request: Parameters<Home['commitOffsetsInTransaction']>[0]): Promise<void> {
+  commitOffsetsInTransaction(request: HomeRequest<'commitOffsetsInTransaction'>): Promise<void> {
     return this.#storage.write((change) => {
       this.#checkPartitions(request.offsets)
       if (request.member !== undefined) this.#groups.checkCommit(request.groupId, request.member)
@@ -170,38 +170,38 @@ class EmbeddedHome implements Home {
     })
   }
 
-  endTransaction(request: Parameters<Home['endTransaction']>[0]): Promise<void> {
+  endTransaction(request: HomeRequest<'endTransaction'>): Promise<void> {
     return this.#storage.write((change) => this.#transactions.end(request, request.commit, change))
   }
 
-  async joinGroup(request: Parameters<Home['joinGroup']>[0]): ReturnType<Home['joinGroup']> {
+  async joinGroup(request: HomeRequest<'joinGroup'>): ReturnType<Home['joinGroup']> {
     this.#checkOpen()
     return this.#groups.join(request)
   }
 
-  async syncGroup(request: Parameters<Home['syncGroup']>[0]): Promise<Uint8Array> {
+  async syncGroup(request: HomeRequest<'syncGroup'>): Promise<Uint8Array> {
     this.#checkOpen()
     return this.#groups.sync(request)
   }
 
-  async heartbeat(request: Parameters<Home['heartbeat']>[0]): Promise<void> {
+  async heartbeat(request: HomeRequest<'heartbeat'>): Promise<void> {
     this.#checkOpen()
     this.#groups.heartbeat(request)
   }
 
-  async leaveGroup(request: Parameters<Home['leaveGroup']>[0]): Promise<void> {
+  async leaveGroup(request: HomeRequest<'leaveGroup'>): Promise<void> {
     this.#checkOpen()
     this.#groups.leave(request)
   }
 
-  commitOffsets(request: Parameters<Home['commitOffsets']>[0]): Promise<void> {
+  commitOffsets(request: HomeRequest<'commitOffsets'>): Promise<void> {
     return this.#storage.write(() => {
       this.#checkPartitions(request.offsets)
       this.#groups.commit(request.groupId, request.offsets, request.member)
     })
   }
 
-  async groupOffsets(request: Parameters<Home['groupOffsets']>[0]): ReturnType<Home['groupOffsets']> {
+  async groupOffsets(request: HomeRequest<'groupOffsets'>): ReturnType<Home['groupOffsets']> {
     this.#checkOpen()
     return this.#groups.offsets(request.groupId, request.partitions)
   }
@@ -211,16 +211,16 @@ class EmbeddedHome implements Home {
     return this.#groups.list()
   }
 
-  async describeGroup({ groupId }: Parameters<Home['describeGroup']>[0]): ReturnType<Home['describeGroup']> {
+  async describeGroup({ groupId }: HomeRequest<'describeGroup'>): ReturnType<Home['describeGroup']> {
     this.#checkOpen()
     return this.#groups.describe(groupId)
   }
 
-  deleteGroupOffsets(request: Parameters<Home['deleteGroupOffsets']>[0]): Promise<void> {
+  deleteGroupOffsets(request: HomeRequest<'deleteGroupOffsets'>): Promise<void> {
     return this.#storage.write(() => this.#groups.deleteOffsets(request.groupId, request.partitions))
   }
 
-  deleteGroup({ groupId }: Parameters<Home['deleteGroup']>[0]): Promise<void> {
+  deleteGroup({ groupId }: HomeRequest<'deleteGroup'>): Promise<void> {
     return this.#storage.write((change) => this.#groups.delete(groupId, change))
   }
 
@@ -288,7 +288,7 @@ class EmbeddedHome implements Home {
 }
 
 /** Rethrows what is no `BrokerError`: the whole write fails. */
-export function toPartitionError(error: unknown): PartitionError {
+function toPartitionError(error: unknown): PartitionError {
   if (error instanceof BrokerError) return { code: error.code, message: error.message }
   throw error
 }

@@ -57,7 +57,8 @@ export class Storage {
 
   /**
    * Runs a job inside this turn's transaction and resolves when that is stored. A job either changes something or
-   * throws a `BrokerError`, never both: so a refused job leaves its neighbours alone.
+   * throws a `BrokerError`, never both: so a refused job leaves its neighbours alone. It is run again, alone, when the
+   * shared transaction fails.
    */
   write<T>(run: (change: Change) => T): Promise<T> {
     if (!this.#open) return Promise.reject(new BrokerError('closed', 'the embedded broker is closed'))
