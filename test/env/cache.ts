@@ -1,0 +1,11 @@
+import { mkdirSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+
+/** Where parts keep what was costly to fetch or build: outside the checkout, shared by all checkouts. */
+export function cacheDirectory(name: string): string {
+  const base = process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache')
+  const directory = join(base, 'weir', name)
+  mkdirSync(directory, { recursive: true })
+  return directory
+}

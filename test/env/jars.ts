@@ -1,0 +1,81 @@
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { cacheDirectory } from './cache.ts'
+import { run } from './process.ts'
+
+/** What one Java program of Kafka's needs; `kafka` has the broker and the command line tools. */
+export type Bundle = 'kafka' | 'connect'
+
+const ARTIFACTS: Record<Bundle, readonly string[]> = {
+  kafka: ['kafka_2.13', 'kafka-tools'],
+  connect: ['connect-runtime', 'connect-file', 'connect-json', 'connect-transforms'],
+}
+const PLUGIN = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1:build-classpath'
+
+const resolving = new Map<string, Promise<string>>()
+
+/** Undefined when Maven has not brought the jars yet, or has lost some. */
+export function cachedClasspath(bundle: Bundle, version: string): string | undefined {
+  const file = classpathFile(bundle, version)
+  if (!existsSync(file)) return undefined
+  const classpath = readFileSync(file, 'utf8')
+  return classpath.split(delimiter).every((jar) => existsSync(jar)) ? classpath : undefined
+}
+
+/** The jars stay in Maven's own repository; only the list of them is kept. Takes about 10 s the first time. */
+export async function resolveClasspath(bundle: Bundle, version: string): Promise<string> {
+  const cached = cachedClasspath(bundle, version)
+  if (cached !== undefined) return cached
+  const key = `${bundle}-${version}`
+  const resolved = resolving.get(key) ?? fetchJars(bundle, version)
+  resolving.set(key, resolved)
+  return resolved
+}
+
+async function fetchJars(bundle: Bundle, version: string): Promise<string> {
+  const directory = mkdtempSync(join(tmpdir(), 'weir-jars-'))
+  try {
+    writeFileSync(join(directory, 'pom.xml'), pom(bundle, version))
+    const list = join(directory, 'classpath')
+    const args = ['-q', '-B', PLUGIN, '-DincludeScope=runtime', `-Dmdep.outputFile=${list}`]
+    const { code, stdout, stderr } = await run({ file: 'mvn', args, directory })
+    if (code !== 0) throw new Error(`Maven could not bring the jars of ${bundle} ${version}:\n${stdout}${stderr}`)
+    const classpath = readFileSync(list, 'utf8').trim()
+    // Written beside and renamed: another run may be reading it.
+    const written = `${classpathFile(bundle, version)}.${process.pid}`
+    writeFileSync(written, classpath)
+    renameSync(written, classpathFile(bundle, version))
+    return classpath
+  } finally {
+    rmSync(directory, { recursive: true, force: true })
+  }
+}
+
+function classpathFile(bundle: Bundle, version: string): string {
+  return join(cacheDirectory('jars'), `${bundle}-${version}.classpath`)
+}
+
+function pom(bundle: Bundle, version: string): string {
+  const dependencies = [
+    ...ARTIFACTS[bundle].map((artifact) => ['org.apache.kafka', artifact, version] as const),
+    ...loggers(version),
+  ]
+  return `<project>
+  <modelVersion>4.0.0</modelVersion>
+  <groupId>weir.test</groupId><artifactId>jars</artifactId><version>1</version><packaging>pom</packaging>
+  <dependencies>
+${dependencies.map(([group, artifact, v]) => `    <dependency><groupId>${group}</groupId><artifactId>${artifact}</artifactId><version>${v}</version></dependency>`).join('\n')}
+  </dependencies>
+</project>
+`
+}
+
+/** Kafka's modules bring the logging facade, not what it writes with. */
+function loggers(version: string): readonly (readonly [group: string, artifact: string, version: string])[] {
+  if (version.startsWith('3.')) return [['org.slf4j', 'slf4j-reload4j', '1.7.36']]
+  return [
+    ['org.apache.logging.log4j', 'log4j-core', '2.25.3'],
+    ['org.apache.logging.log4j', 'log4j-slf4j-impl', '2.25.3'],
+  ]
+}

@@ -1,0 +1,111 @@
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { findJava, startJava } from './java.ts'
+import { writeLogging } from './java-logging.ts'
+import { KAFKA_VERSIONS, type KafkaAddress } from './kafka.ts'
+import type { Part } from './part.ts'
+import { freePort } from './ports.ts'
+import { untilReady } from './process.ts'
+import { partDirectory } from './workspace.ts'
+
+export type JavaConnectAddress = { readonly url: string; readonly version: string }
+
+const VERSION = KAFKA_VERSIONS[0]
+const READY_TIMEOUT_MS = 60_000
+const JVM = ['-Xms128m', '-Xmx1g', '-XX:+UseSerialGC']
+
+/** Apache Kafka Connect, one distributed worker on the shared broker, to compare ours with. */
+export function javaConnectPart(name: string, kafka: Part<KafkaAddress>): Part<JavaConnectAddress> {
+  return {
+    name,
+    version: VERSION,
+    find: () => findJava('connect', VERSION),
+    async start(bring) {
+      const { bootstrap } = await bring(kafka)
+      const connect = await startJavaConnect({ bootstrap, groupId: 'java-connect' })
+      return { address: { url: connect.url, version: VERSION }, stop: () => connect.stop() }
+    },
+  }
+}
+
+export type JavaConnectOptions = {
+  readonly bootstrap: string
+  /** Also the beginning of the names of its three topics. */
+  readonly groupId: string
+  readonly properties?: Readonly<Record<string, string>>
+  readonly jvm?: readonly string[]
+}
+export type JavaConnect = JavaConnectAddress & {
+  /** Where relative file names of its connectors begin. */
+  readonly directory: string
+  readonly pid: number | undefined
+  kill(): Promise<void>
+  stop(): Promise<void>
+}
+
+/** Starts a worker and waits until it has joined its group and read its topics. Takes about 3 s. */
+export async function startJavaConnect(options: JavaConnectOptions): Promise<JavaConnect> {
+  const directory = partDirectory('connect')
+  const port = await freePort()
+  const url = `http://127.0.0.1:${port}`
+  const file = join(directory, 'connect.properties')
+  const properties = { ...workerProperties(options, port), ...options.properties }
+  writeFileSync(
+    file,
+    Object.entries(properties)
+      .map((pair) => `${pair.join('=')}\n`)
+      .join(''),
+  )
+  const server = await startJava({
+    bundle: 'connect',
+    version: VERSION,
+    main: 'org.apache.kafka.connect.cli.ConnectDistributed',
+    args: [file],
+    jvm: [...(options.jvm ?? JVM), writeLogging(directory, VERSION)],
+    directory,
+  })
+  const logFiles = [join(directory, 'output.log'), join(directory, 'server.log')]
+  const what = `Java Connect ${VERSION}`
+  await untilReady(server, { what, logFiles, timeoutMs: READY_TIMEOUT_MS }, () => answers(`${url}/connectors`))
+  return {
+    url,
+    version: VERSION,
+    directory,
+    pid: server.pid,
+    kill: () => server.kill(),
+    async stop() {
+      await server.kill()
+      rmSync(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+function workerProperties({ bootstrap, groupId }: JavaConnectOptions, port: number): Record<string, string> {
+  return {
+    'bootstrap.servers': bootstrap,
+    'group.id': groupId,
+    'key.converter': 'org.apache.kafka.connect.json.JsonConverter',
+    'value.converter': 'org.apache.kafka.connect.json.JsonConverter',
+    'config.storage.topic': `${groupId}-configs`,
+    'config.storage.replication.factor': '1',
+    'offset.storage.topic': `${groupId}-offsets`,
+    'offset.storage.replication.factor': '1',
+    'offset.storage.partitions': '5',
+    'status.storage.topic': `${groupId}-status`,
+    'status.storage.replication.factor': '1',
+    'status.storage.partitions': '3',
+    listeners: `http://127.0.0.1:${port}`,
+    'rest.advertised.host.name': '127.0.0.1',
+    'rest.advertised.port': String(port),
+    // Half the start and a third of the memory; everything bundled has a manifest.
+    'plugin.discovery': 'service_load',
+  }
+}
+
+async function answers(url: string): Promise<boolean> {
+  try {
+    return (await fetch(url, { signal: AbortSignal.timeout(5_000) })).ok
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,191 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { findJava, runJava, SHORT_LIVED, startJava } from './java.ts'
+import { writeLogging } from './java-logging.ts'
+import type { Part } from './part.ts'
+import { freePort } from './ports.ts'
+import { type Output, type Server, untilReady } from './process.ts'
+import { partDirectory } from './workspace.ts'
+
+/** The newest 4.x and the last 3.x: what the contract suite runs on. */
+export const KAFKA_VERSIONS = ['4.3.1', '3.9.2'] as const
+export type KafkaVersion = (typeof KAFKA_VERSIONS)[number]
+
+export type KafkaAddress = { readonly bootstrap: string; readonly version: string }
+
+/** A broker of one node that is shared by all tests of a run: use topics and groups of your own. */
+export function kafkaPart(name: string, version: KafkaVersion, variable: string): Part<KafkaAddress> {
+  const named = () => process.env[variable]
+  return {
+    name,
+    version,
+    async find() {
+      if (named() !== undefined) return { how: 'environment', detail: `${variable}=${named()}`, cached: true }
+      return findJava('kafka', version)
+    },
+    async start() {
+      const bootstrap = named()
+      if (bootstrap !== undefined) return { address: { bootstrap, version: 'named' }, stop: async () => {} }
+      const kafka = await startKafka({ version })
+      return { address: { bootstrap: kafka.bootstrap, version }, stop: () => kafka.stop() }
+    },
+  }
+}
+
+export type SecurityProtocol = 'PLAINTEXT' | 'SSL' | 'SASL_PLAINTEXT' | 'SASL_SSL'
+export type KafkaOptions = {
+  /** Default: the newest. */
+  readonly version?: KafkaVersion
+  /** Listeners beside the plain one, by names of your choice. */
+  readonly listeners?: Readonly<Record<string, SecurityProtocol>>
+  /** Go into server.properties and win over what stands there by default. */
+  readonly properties?: Readonly<Record<string, string>>
+  /** Further arguments of `kafka-storage format`, such as `--add-scram`. */
+  readonly format?: readonly string[]
+  readonly jvm?: readonly string[]
+}
+
+/** A broker of a test's own. `listeners` has a `host:port` for each name; `bootstrap` is the plain one. */
+export type Kafka = KafkaAddress & {
+  readonly listeners: Readonly<Record<string, string>>
+  /** Undefined in a container. */
+  pid(): number | undefined
+  /** SIGKILL; its data stays. */
+  kill(): Promise<void>
+  /** After `kill`: the same data on the same ports. */
+  restart(): Promise<void>
+  /** Ends it and removes its data. */
+  stop(): Promise<void>
+}
+
+const READY_TIMEOUT_MS = 60_000
+
+/** Starts a broker of one node and waits until it serves. Takes 3 s, and 10 s more where the jars are not there yet. */
+export async function startKafka(options: KafkaOptions = {}): Promise<Kafka> {
+  const version = options.version ?? KAFKA_VERSIONS[0]
+  const directory = partDirectory(`kafka-${version}`)
+  const ports = await portsOf(['PLAINTEXT', 'CONTROLLER', ...Object.keys(options.listeners ?? {})])
+  const properties = { ...serverProperties(directory, version, ports, options), ...options.properties }
+  writeProperties(join(directory, 'server.properties'), properties)
+  const logging = writeLogging(directory, version)
+  await format(directory, version, logging, options.format ?? [])
+
+  const start = () => startBroker(directory, version, [...(options.jvm ?? SHORT_LIVED), logging])
+  let server = await start()
+  const { CONTROLLER: _, ...listeners } = Object.fromEntries(
+    Object.entries(ports).map(([name, port]) => [name, `127.0.0.1:${port}`]),
+  )
+  return {
+    version,
+    listeners,
+    bootstrap: listeners['PLAINTEXT']!,
+    pid: () => server.pid,
+    kill: () => server.kill(),
+    async restart() {
+      server = await start()
+    },
+    async stop() {
+      await server.kill()
+      rmSync(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+export type KafkaToolOptions = { readonly version?: KafkaVersion; readonly jvm?: readonly string[] }
+
+/** Runs one of Kafka's own tools: a class below `org.apache.kafka.tools`, such as `consumer.ConsoleConsumer`. */
+export async function kafkaTool(
+  tool: string,
+  args: readonly string[],
+  options: KafkaToolOptions = {},
+): Promise<Output> {
+  const version = options.version ?? KAFKA_VERSIONS[0]
+  const directory = partDirectory('tool')
+  const logging = writeLogging(directory, version)
+  const main = `org.apache.kafka.tools.${tool}`
+  const jvm = [...(options.jvm ?? SHORT_LIVED), logging]
+  try {
+    return await runJava({ bundle: 'kafka', version, main, args, jvm, directory })
+  } finally {
+    rmSync(directory, { recursive: true, force: true })
+  }
+}
+
+async function format(directory: string, version: string, logging: string, args: readonly string[]): Promise<void> {
+  const clusterId = randomBytes(16).toString('base64url')
+  const { code, stdout, stderr } = await runJava({
+    bundle: 'kafka',
+    version,
+    main: 'kafka.tools.StorageTool',
+    args: ['format', '-t', clusterId, '-c', join(directory, 'server.properties'), ...args],
+    jvm: [...SHORT_LIVED, logging],
+    directory,
+  })
+  if (code !== 0) throw new Error(`Kafka ${version} could not format its storage:\n${stdout}${stderr}`)
+}
+
+async function startBroker(directory: string, version: string, jvm: readonly string[]): Promise<Server> {
+  const logFile = join(directory, 'server.log')
+  rmSync(logFile, { force: true })
+  const args = [join(directory, 'server.properties')]
+  const server = await startJava({ bundle: 'kafka', version, main: 'kafka.Kafka', args, jvm, directory })
+  const logFiles = [join(directory, 'output.log'), logFile]
+  // Its port opens before it serves; this line is the last one of its start.
+  const started = () => existsSync(logFile) && readFileSync(logFile, 'utf8').includes('Kafka Server started')
+  await untilReady(server, { what: `Kafka ${version}`, logFiles, timeoutMs: READY_TIMEOUT_MS }, started)
+  return server
+}
+
+function serverProperties(
+  directory: string,
+  version: string,
+  ports: Readonly<Record<string, number>>,
+  options: KafkaOptions,
+): Record<string, string> {
+  const protocols = { PLAINTEXT: 'PLAINTEXT', CONTROLLER: 'PLAINTEXT', ...options.listeners }
+  const listeners = Object.entries(ports).map(([name, port]) => `${name}://127.0.0.1:${port}`)
+  return {
+    'process.roles': 'broker,controller',
+    'node.id': '1',
+    'controller.quorum.voters': `1@127.0.0.1:${ports['CONTROLLER']}`,
+    'controller.listener.names': 'CONTROLLER',
+    'inter.broker.listener.name': 'PLAINTEXT',
+    listeners: listeners.join(','),
+    'advertised.listeners': listeners.filter((listener) => !listener.startsWith('CONTROLLER:')).join(','),
+    'listener.security.protocol.map': Object.entries(protocols)
+      .map((pair) => pair.join(':'))
+      .join(','),
+    'log.dirs': join(directory, 'data'),
+    'offsets.topic.replication.factor': '1',
+    'offsets.topic.num.partitions': '5',
+    'transaction.state.log.replication.factor': '1',
+    'transaction.state.log.min.isr': '1',
+    'transaction.state.log.num.partitions': '5',
+    'group.initial.rebalance.delay.ms': '0',
+    // A test that closes a member must not wait for seconds until its group says so.
+    'group.min.session.timeout.ms': '1000',
+    // How long a killed broker is kept out when it comes back.
+    'broker.session.timeout.ms': '3000',
+    'broker.heartbeat.interval.ms': '500',
+    'num.network.threads': '2',
+    'num.io.threads': '4',
+    'background.threads': '2',
+    ...(version.startsWith('3.') ? {} : shareCoordinator),
+  }
+}
+
+const shareCoordinator = {
+  'share.coordinator.state.topic.replication.factor': '1',
+  'share.coordinator.state.topic.min.isr': '1',
+  'share.coordinator.state.topic.num.partitions': '1',
+}
+
+async function portsOf(names: readonly string[]): Promise<Readonly<Record<string, number>>> {
+  return Object.fromEntries(await Promise.all(names.map(async (name) => [name, await freePort()] as const)))
+}
+
+function writeProperties(file: string, properties: Readonly<Record<string, string>>): void {
+  const lines = Object.entries(properties).map(([key, value]) => `${key}=${value.replaceAll('\\', '\\\\')}\n`)
+  writeFileSync(file, lines.join(''))
+}

@@ -1,0 +1,15 @@
+import { javaConnectPart } from './java-connect.ts'
+import { kafkaPart } from './kafka.ts'
+import type { AddressOf } from './part.ts'
+
+const kafka = kafkaPart('kafka', '4.3.1', 'KAFKA_BOOTSTRAP')
+
+/** Everything real that tests can ask for. A new part is a module like `kafka.ts` and a line here. */
+export const parts = {
+  kafka,
+  kafka3: kafkaPart('kafka3', '3.9.2', 'KAFKA3_BOOTSTRAP'),
+  javaConnect: javaConnectPart('javaConnect', kafka),
+}
+
+export type PartName = keyof typeof parts
+export type Address<Name extends PartName> = AddressOf<(typeof parts)[Name]>
