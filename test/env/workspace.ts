@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync } from 'node:fs'
+import type { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -53,7 +54,9 @@ function createWorkspace(): Workspace {
   // A session of its own: Ctrl-C in the terminal must not reach it before it has done its work.
   const reaper = spawn('sh', ['-c', REAPER, 'weir-env-reaper', directory], { stdio: [...stdio], detached: true })
   reaper.unref()
-  // biome-ignore lint/suspicious/noExplicitAny: the stream of a pipe is a Socket, which the type does not say.
-  ;(reaper.stdin as any).unref()
+  const pipe = reaper.stdin as Socket | null
+  pipe?.unref()
+  // A test process outlives a vitest that was killed, and waits in vain for what died with it.
+  process.once('disconnect', () => process.kill(process.pid, 'SIGKILL'))
   return { directory, reaper }
 }

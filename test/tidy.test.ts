@@ -1,0 +1,135 @@
+import { globSync, readFileSync } from 'node:fs'
+import { join, normalize, relative, sep } from 'node:path'
+import { describe, expect, it } from 'vitest'
+
+/** Who may import whom: the house of DESIGN.md. A folder that is not in this table does not belong in `src`. */
+const HOUSE: Readonly<Record<string, readonly string[]>> = {
+  cli: ['operator', 'registry', 'worker', 'plugins', 'formats', 'clients', 'sdk', 'broker', 'http', 'config'],
+  operator: ['formats', 'clients', 'http', 'config'],
+  registry: ['formats', 'broker', 'clients', 'http', 'config'],
+  worker: ['plugins', 'sdk', 'broker', 'clients', 'http', 'config'],
+  plugins: ['sdk', 'formats', 'clients'],
+  clients: ['config'],
+  broker: ['config'],
+  http: ['config'],
+  formats: [],
+  sdk: [],
+  config: [],
+}
+
+/** What `cli` sees of a program: how to start it and with which settings, nothing of what is inside. */
+const PROGRAMS = ['operator', 'registry', 'worker']
+const PROGRAM_DOORS = ['main.ts', 'settings.ts']
+
+/** Libraries that only one room may touch, so that they can be replaced there. */
+const LIBRARIES: Readonly<Record<string, RegExp>> = {
+  kafkajs: /^src\/broker\/kafka\//,
+  fastify: /^src\/(http|(registry|worker|operator)\/routes)\//,
+  '@kubernetes/client-node': /^src\/operator\/cluster\/kubernetes\//,
+}
+
+const LINES_MAX = 400
+
+const root = join(import.meta.dirname, '..')
+const files = (...patterns: string[]) => globSync(patterns, { cwd: root }).map((file) => file.split(sep).join('/'))
+const textOf = (file: string) => readFileSync(join(root, file), 'utf8')
+
+describe('the house', () => {
+  const imports = files('src/**/*.ts').flatMap((file) => importsOf(file).map((target) => ({ file, target })))
+
+  it('has no rooms but those of the table', () => {
+    const rooms = new Set(files('src/**/*.ts').map((file) => file.split('/')[1]!))
+    expect([...rooms].filter((room) => HOUSE[room] === undefined)).toEqual([])
+  })
+
+  it('imports only downwards', () => {
+    const wrong = imports.filter(({ file, target }) => {
+      const [from, to] = [roomOf(file), roomOf(target)]
+      return to !== undefined && to !== from && !HOUSE[from!]?.includes(to)
+    })
+    expect(wrong).toEqual([])
+  })
+
+  it('opens programs by their doors only', () => {
+    const wrong = imports.filter(({ file, target }) => {
+      const [, room, ...path] = target.split('/')
+      const opens = file.startsWith('src/cli/') && target.startsWith('src/') && PROGRAMS.includes(room!)
+      return opens && !PROGRAM_DOORS.includes(path.join('/'))
+    })
+    expect(wrong).toEqual([])
+  })
+
+  it('touches a library only in its room', () => {
+    const wrong = imports.filter(({ file, target }) => LIBRARIES[target] !== undefined && !LIBRARIES[target].test(file))
+    expect(wrong).toEqual([])
+  })
+
+  it('has no barrel but the SDK', () => {
+    expect(files('src/**/index.ts')).toEqual(['src/sdk/index.ts'])
+  })
+})
+
+describe('files', () => {
+  it(`are at most ${LINES_MAX} lines long`, () => {
+    const long = files('src/**/*.ts', 'test/**/*.ts', 'scripts/*.mjs')
+      .map((file) => ({ file, lines: textOf(file).split('\n').length - 1 }))
+      .filter(({ lines }) => lines > LINES_MAX)
+    expect(long).toEqual([])
+  })
+
+  it('name no place of the machine they were written on', () => {
+    const place = /(?<![\w.-])\/(?:work|root|home)\/[\w.-]/
+    const all = files(
+      '*.{md,json,ts}',
+      '.ci/*',
+      '{src,test,scripts,docs,examples,charts,crds}/**/*.{ts,mjs,md,json,yaml}',
+    )
+    expect(all.filter((file) => place.test(textOf(file)))).toEqual([])
+  })
+
+  it('lock dependencies without download addresses', () => {
+    expect(textOf('package-lock.json')).not.toContain('"resolved"')
+  })
+})
+
+describe('documents', () => {
+  const pages = files('*.md', 'docs/**/*.md')
+
+  it('name only npm scripts that exist', () => {
+    const { scripts } = JSON.parse(textOf('package.json')) as { scripts: Record<string, string> }
+    const unknown = pages.flatMap((page) =>
+      [...textOf(page).matchAll(/\bnpm (?:run (?:-s )?([\w:-]+)|(start|test))\b/g)]
+        .map(([, run, short]) => run ?? short!)
+        .filter((script) => scripts[script] === undefined)
+        .map((script) => ({ page, script })),
+    )
+    expect(unknown).toEqual([])
+  })
+
+  it('link only to files that exist', () => {
+    const broken = pages.flatMap((page) =>
+      [...textOf(page).matchAll(/\]\((?![a-z]+:|#)([^)#\s]+)/g)]
+        .map(([, target]) => normalize(join(page, '..', target!)))
+        .filter((target) => files(target).length === 0)
+        .map((target) => ({ page, target })),
+    )
+    expect(broken).toEqual([])
+  })
+})
+
+/** Every module a file names, in-house ones by their path from the root; what is only named as a type counts too. */
+function importsOf(file: string): readonly string[] {
+  const text = textOf(file)
+  const named = [...text.matchAll(/\b(?:from|import)\s*\(?\s*'([^']+)'/g)].map(([, specifier]) => specifier!)
+  return named.map((specifier) =>
+    specifier.startsWith('.')
+      ? relative(root, join(root, file, '..', specifier))
+          .split(sep)
+          .join('/')
+      : specifier,
+  )
+}
+
+function roomOf(path: string): string | undefined {
+  return /^src\/([^/]+)\//.exec(path)?.[1]
+}
