@@ -1,3 +1,4 @@
+import { javaDouble } from '../formats/json-text.ts'
 import { decimalToText, isDecimal, LOGICAL, type Schema } from '../sdk/index.ts'
 
 /**
@@ -33,13 +34,13 @@ function structText(value: Readonly<Record<string, unknown>>, { fields = [] }: S
 
 function numberText(value: number, schema: Schema | null): string {
   if (schema?.name === LOGICAL.time) return dateText(new Date(value))
-  if (schema?.type === 'float32') return floatText(value, shortestFloat(value))
-  if (schema?.type === 'float64' || !Number.isInteger(value)) return floatText(value, value)
+  if (schema?.type === 'float32') return floatText(shortestFloat(value))
+  if (schema?.type === 'float64' || !Number.isInteger(value)) return floatText(value)
   return String(value)
 }
 
 /** The shortest decimal that is this 32-bit number again. */
-function shortestFloat(value: number): number {
+export function shortestFloat(value: number): number {
   for (let digits = 1; digits < 9; digits++) {
     const shorter = Number(value.toPrecision(digits))
     if (Math.fround(shorter) === Math.fround(value)) return shorter
@@ -47,17 +48,8 @@ function shortestFloat(value: number): number {
   return value
 }
 
-function floatText(value: number, shortest: number): string {
-  if (!Number.isFinite(value)) return String(value)
-  if (value === 0) return Object.is(value, -0) ? '-0.0' : '0.0'
-  const size = Math.abs(value)
-  if (size >= 1e-3 && size < 1e7) return withPoint(String(shortest))
-  const [digits = '', exponent = ''] = shortest.toExponential().split('e')
-  return `${withPoint(digits)}E${Number(exponent)}`
-}
-
-function withPoint(digits: string): string {
-  return digits.includes('.') ? digits : `${digits}.0`
+function floatText(value: number): string {
+  return Number.isFinite(value) ? javaDouble(value) : String(value)
 }
 
 /** `Thu Jan 01 00:00:00 UTC 1970`. */

@@ -3,10 +3,17 @@ import { type Catalog, createCatalog } from './catalog.ts'
 import { fileStreamSink } from './connectors/file-stream/sink.ts'
 import { fileStreamSource } from './connectors/file-stream/source.ts'
 import { byteArrayConverter } from './converters/byte-array.ts'
+import { jsonConverter } from './converters/json/converter.ts'
 import { stringConverter } from './converters/string.ts'
 
 /** Every plugin that comes with Weir. */
-export const SHIPPED: readonly Plugin[] = [fileStreamSource, fileStreamSink, stringConverter, byteArrayConverter]
+export const SHIPPED: readonly Plugin[] = [
+  fileStreamSource,
+  fileStreamSink,
+  stringConverter,
+  jsonConverter,
+  byteArrayConverter,
+]
 
 export function shippedCatalog(): Catalog {
   return createCatalog(SHIPPED)

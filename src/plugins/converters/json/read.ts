@@ -1,0 +1,175 @@
+import { JsonNumber } from '../../../formats/json-text.ts'
+import {
+  bigintFromBytes,
+  DataError,
+  decimalFromText,
+  decimalScale,
+  LOGICAL,
+  rescale,
+  type Schema,
+  type SchemaType,
+  valueLabel,
+} from '../../../sdk/index.ts'
+
+/**
+ * What `parseExact` gives: JSON, but whole numbers beyond 2^53 are bigints, and other numbers that a double does not hold
+ * exactly come with their literal.
+ */
+export type Exact =
+  | null
+  | boolean
+  | string
+  | number
+  | bigint
+  | JsonNumber
+  | readonly Exact[]
+  | { readonly [key: string]: Exact }
+  | undefined
+
+export type ReadOptions = { readonly nullsToDefaults: boolean }
+
+/** Throws a `DataError` when the JSON does not fit the schema the reader was made for. */
+export type JsonReader = (json: Exact) => unknown
+
+/** Only texts with that many digits in a row can hold a number that a double does not. */
+const MANY_DIGITS = /\d[\d.]{14,}\d/
+
+export function parseExact(text: string): Exact {
+  if (!MANY_DIGITS.test(text)) return JSON.parse(text) as Exact
+  return JSON.parse(text, exactNumber as (key: string, value: unknown) => unknown) as Exact
+}
+
+function exactNumber(_key: string, value: unknown, { source }: { readonly source: string }): unknown {
+  if (typeof value !== 'number' || source === String(value)) return value
+  if (/^-?\d+$/.test(source)) return Number.isSafeInteger(value) ? value : BigInt(source)
+  return source.replace(/[eE].*|\D/g, '').length > 15 ? new JsonNumber(source) : value
+}
+
+/** Values without a schema: a literal becomes the double next to it. */
+export function plainValue(json: Exact): unknown {
+  if (typeof json !== 'object' || json === null) return json
+  if (json instanceof JsonNumber) return json.value
+  if (Array.isArray(json)) return json.map(plainValue)
+  const values: Record<string, unknown> = {}
+  for (const [key, value] of Object.entries(json)) define(values, key, plainValue(value))
+  return values
+}
+
+export function jsonReader(schema: Schema, options: ReadOptions): JsonReader {
+  const read = presentReader(schema, options)
+  const fallback = options.nullsToDefaults ? (schema.default ?? null) : null
+  const nullable = schema.optional || fallback !== null
+  return (json) => {
+    if (json !== null && json !== undefined) return read(json)
+    if (!nullable) throw new DataError(`Invalid null value for required ${schema.type.toUpperCase()} field`)
+    return fallback
+  }
+}
+
+function presentReader(schema: Schema, options: ReadOptions): JsonReader {
+  switch (schema.name) {
+    case LOGICAL.decimal:
+      return decimalReader(schema)
+    case LOGICAL.date:
+      return (json) => new Date(Number(whole(schema, json)) * 86_400_000)
+    case LOGICAL.timestamp:
+      return (json) => new Date(Number(whole(schema, json)))
+    default:
+      return PRESENT[schema.type](schema, options)
+  }
+}
+
+const wholeReader =
+  (schema: Schema): JsonReader =>
+  (json) =>
+    whole(schema, json)
+const floatReader =
+  (schema: Schema): JsonReader =>
+  (json) =>
+    float(schema, json)
+
+const PRESENT: Readonly<Record<SchemaType, (schema: Schema, options: ReadOptions) => JsonReader>> = {
+  int8: wholeReader,
+  int16: wholeReader,
+  int32: wholeReader,
+  int64: wholeReader,
+  float32: floatReader,
+  float64: floatReader,
+  boolean: (schema) => (json) => (typeof json === 'boolean' ? json : misfit(schema, json)),
+  string: (schema) => (json) => (typeof json === 'string' ? json : misfit(schema, json)),
+  bytes: (schema) => (json) => (typeof json === 'string' ? Buffer.from(json, 'base64') : misfit(schema, json)),
+  array: (schema, options) => {
+    const item = jsonReader(schema.items!, options)
+    return (json) => (Array.isArray(json) ? json.map(item) : misfit(schema, json))
+  },
+  map: mapReader,
+  struct: structReader,
+}
+
+function mapReader(schema: Schema, options: ReadOptions): JsonReader {
+  const item = jsonReader(schema.items!, options)
+  if (schema.keys!.type === 'string') {
+    return (json) => {
+      if (!isObject(json)) return misfit(schema, json)
+      return new Map(Object.entries(json).map(([key, value]) => [key, item(value)]))
+    }
+  }
+  const key = jsonReader(schema.keys!, options)
+  return (json) => {
+    if (!Array.isArray(json)) return misfit(schema, json)
+    return new Map(
+      json.map((pair: Exact) => {
+        if (!Array.isArray(pair) || pair.length !== 2) return misfit(schema, pair)
+        return [key(pair[0]), item(pair[1])]
+      }),
+    )
+  }
+}
+
+function structReader(schema: Schema, options: ReadOptions): JsonReader {
+  const fields = (schema.fields ?? []).map((field) => ({ name: field.name, read: jsonReader(field.schema, options) }))
+  return (json) => {
+    if (!isObject(json)) return misfit(schema, json)
+    const value: Record<string, unknown> = {}
+    for (const { name, read } of fields) define(value, name, read(Object.hasOwn(json, name) ? json[name] : null))
+    return value
+  }
+}
+
+/** Numbers and base64 of the unscaled bytes are both taken, whatever `decimal.format` says: as Java does. */
+function decimalReader(schema: Schema): JsonReader {
+  const scale = decimalScale(schema)
+  return (json) => {
+    if (typeof json === 'string') return { unscaled: bigintFromBytes(Buffer.from(json, 'base64')), scale }
+    if (typeof json === 'number' || typeof json === 'bigint') return decimalFromText(String(json), scale)
+    if (json instanceof JsonNumber) return rescale(decimalFromText(json.literal), scale)
+    return misfit(schema, json)
+  }
+}
+
+function whole(schema: Schema, json: Exact): number | bigint {
+  return typeof json === 'bigint' || Number.isInteger(json) ? (json as number | bigint) : misfit(schema, json)
+}
+
+function float(schema: Schema, json: Exact): number {
+  if (typeof json === 'number') return json
+  if (typeof json === 'bigint') return Number(json)
+  if (json instanceof JsonNumber) return json.value
+  // What Java writes for values that are no JSON numbers.
+  if (json === 'NaN' || json === 'Infinity' || json === '-Infinity') return Number(json)
+  return misfit(schema, json)
+}
+
+function isObject(json: Exact): json is { readonly [key: string]: Exact } {
+  return typeof json === 'object' && json !== null && !Array.isArray(json) && !(json instanceof JsonNumber)
+}
+
+function misfit(schema: Schema, json: Exact): never {
+  throw new DataError(`${valueLabel(json)} where the schema says ${schema.name ?? schema.type}`)
+}
+
+/** A plain assignment to `__proto__` would change the object instead of the field. */
+function define(into: Record<string, unknown>, key: string, value: unknown): void {
+  if (key !== '__proto__') into[key] = value
+  else Object.defineProperty(into, key, { value, enumerable: true, writable: true, configurable: true })
+}

@@ -1,0 +1,192 @@
+import { javaDouble } from '../../../formats/json-text.ts'
+import {
+  bigintToBytes,
+  DataError,
+  type Decimal,
+  decimalToText,
+  isDecimal,
+  LOGICAL,
+  type Schema,
+  type SchemaType,
+  valueLabel,
+} from '../../../sdk/index.ts'
+import { toBuffer } from '../../bytes.ts'
+import { shortestFloat } from '../../java-text.ts'
+
+export type WriteOptions = {
+  readonly decimals: 'BASE64' | 'NUMERIC'
+  /** Writes a schema's default where the value is null. */
+  readonly nullsToDefaults: boolean
+}
+
+/** Makes a value's JSON text. Throws a `DataError` when the value does not fit the schema the writer was made for. */
+export type JsonWriter = (value: unknown) => string
+
+/** Made once for a schema: everything that can be decided without a value is decided here. */
+export function jsonWriter(schema: Schema, options: WriteOptions): JsonWriter {
+  const write = presentWriter(schema, options)
+  const absent = absentText(schema, write, options)
+  return (value) => {
+    if (value !== null && value !== undefined) return write(value)
+    if (absent === undefined) throw new DataError(`null where ${schema.name ?? schema.type} is not optional`)
+    return absent
+  }
+}
+
+/** Of values without a schema: what a JSON text can say, and bytes, maps and bigints as the typed ones. */
+export function plainJson(value: unknown): string {
+  if (typeof value === 'string') return quote(value)
+  if (value === null || value === undefined) return 'null'
+  if (typeof value === 'number') return Number.isInteger(value) ? String(value) : floatText(value)
+  if (typeof value === 'bigint' || typeof value === 'boolean') return String(value)
+  if (value instanceof Uint8Array) return base64(value)
+  if (value instanceof Date) return String(value.getTime())
+  if (isDecimal(value)) return base64(bigintToBytes(value.unscaled))
+  if (Array.isArray(value)) return `[${value.map(plainJson).join(',')}]`
+  if (value instanceof Map) return plainMap(value)
+  return `{${Object.entries(value)
+    .map(([key, item]) => `${quote(key)}:${plainJson(item)}`)
+    .join(',')}}`
+}
+
+/** As Jackson: upper-case hexadecimal digits in escapes. */
+export function quote(text: string): string {
+  const quoted = JSON.stringify(text)
+  return quoted.includes('\\u')
+    ? quoted.replace(/\\u[0-9a-f]{4}/g, (code) => `\\u${code.slice(2).toUpperCase()}`)
+    : quoted
+}
+
+function absentText(schema: Schema, write: JsonWriter, { nullsToDefaults }: WriteOptions): string | undefined {
+  if (nullsToDefaults && schema.default !== undefined && schema.default !== null) return write(schema.default)
+  return schema.optional ? 'null' : undefined
+}
+
+function presentWriter(schema: Schema, options: WriteOptions): JsonWriter {
+  switch (schema.name) {
+    case LOGICAL.decimal:
+      return checked(schema, isDecimal, options.decimals === 'NUMERIC' ? numericText : decimalBase64)
+    case LOGICAL.date:
+      return checked(schema, isDate, (value) => String(Math.floor(value.getTime() / 86_400_000)))
+    case LOGICAL.timestamp:
+      return checked(schema, isDate, (value) => String(value.getTime()))
+    default:
+      return PRESENT[schema.type](schema, options)
+  }
+}
+
+const whole = (schema: Schema): JsonWriter => checked(schema, isWhole, String)
+
+const PRESENT: Readonly<Record<SchemaType, (schema: Schema, options: WriteOptions) => JsonWriter>> = {
+  int8: whole,
+  int16: whole,
+  int32: whole,
+  int64: whole,
+  float32: (schema) => checked(schema, isNumber, (value) => floatText(shortestFloat(value))),
+  float64: (schema) => checked(schema, isNumber, floatText),
+  boolean: (schema) => checked(schema, (value) => typeof value === 'boolean', String),
+  string: (schema) => checked(schema, (value) => typeof value === 'string', quote),
+  bytes: (schema) => checked(schema, (value) => value instanceof Uint8Array, base64),
+  array: (schema, options) => {
+    const item = jsonWriter(schema.items!, options)
+    return checked(
+      schema,
+      (value): value is unknown[] => Array.isArray(value),
+      (value) => `[${value.map(item).join(',')}]`,
+    )
+  },
+  map: (schema, options) => mapWriter(schema, options),
+  struct: (schema, options) => structWriter(schema, options),
+}
+
+function mapWriter(schema: Schema, options: WriteOptions): JsonWriter {
+  const item = jsonWriter(schema.items!, options)
+  if (schema.keys!.type === 'string') {
+    return checked(
+      schema,
+      isMap,
+      (map) => `{${[...map].map(([key, value]) => `${quote(key as string)}:${item(value)}`).join(',')}}`,
+    )
+  }
+  const key = jsonWriter(schema.keys!, options)
+  return checked(
+    schema,
+    isMap,
+    (map) => `[${[...map].map(([one, value]) => `[${key(one)},${item(value)}]`).join(',')}]`,
+  )
+}
+
+function structWriter(schema: Schema, options: WriteOptions): JsonWriter {
+  const fields = (schema.fields ?? []).map((field, index) => ({
+    name: field.name,
+    start: `${index === 0 ? '{' : ','}${quote(field.name)}:`,
+    write: jsonWriter(field.schema, options),
+  }))
+  return (value) => {
+    if (!isStruct(value)) throw misfit(schema, value)
+    let text = ''
+    for (const { name, start, write } of fields) text += start + write(value[name])
+    return text === '' ? '{}' : `${text}}`
+  }
+}
+
+function checked<T>(schema: Schema, fits: (value: unknown) => value is T, write: (value: T) => string): JsonWriter {
+  return (value) => {
+    if (!fits(value)) throw misfit(schema, value)
+    return write(value)
+  }
+}
+
+function misfit(schema: Schema, value: unknown): DataError {
+  return new DataError(`${valueLabel(value)} where the schema says ${schema.name ?? schema.type}`)
+}
+
+function isWhole(value: unknown): value is number | bigint {
+  return Number.isInteger(value) || typeof value === 'bigint'
+}
+
+function isNumber(value: unknown): value is number {
+  return typeof value === 'number'
+}
+
+function isDate(value: unknown): value is Date {
+  return value instanceof Date
+}
+
+function isMap(value: unknown): value is ReadonlyMap<unknown, unknown> {
+  return value instanceof Map
+}
+
+function isStruct(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function base64(bytes: Uint8Array): string {
+  return `"${toBuffer(bytes).toString('base64')}"`
+}
+
+function decimalBase64({ unscaled }: Decimal): string {
+  return base64(bigintToBytes(unscaled))
+}
+
+/** As Java's BigDecimal: with an exponent where the scale is negative or the number very small. */
+function numericText(decimal: Decimal): string {
+  const { unscaled, scale } = decimal
+  const digits = String(unscaled < 0n ? -unscaled : unscaled)
+  const exponent = digits.length - 1 - scale
+  if (scale >= 0 && exponent >= -6) return decimalToText(decimal)
+  const fraction = digits.length > 1 ? `.${digits.slice(1)}` : ''
+  return `${unscaled < 0n ? '-' : ''}${digits[0]}${fraction}E${exponent > 0 ? '+' : ''}${exponent}`
+}
+
+function floatText(value: number): string {
+  return Number.isInteger(value) && value < 1e7 && value > -1e7 && value !== 0 ? `${value}.0` : javaDouble(value)
+}
+
+function plainMap(map: ReadonlyMap<unknown, unknown>): string {
+  const entries = [...map]
+  if (entries.every(([key]) => typeof key === 'string')) {
+    return `{${entries.map(([key, item]) => `${quote(key as string)}:${plainJson(item)}`).join(',')}}`
+  }
+  return `[${entries.map(([key, item]) => `[${plainJson(key)},${plainJson(item)}]`).join(',')}]`
+}
