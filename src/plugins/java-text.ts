@@ -1,5 +1,5 @@
 import { javaDouble } from '../formats/json-text.ts'
-import { decimalToText, isDecimal, LOGICAL, type Schema } from '../sdk/index.ts'
+import { type Decimal, decimalToText, isDecimal, LOGICAL, type Schema } from '../sdk/index.ts'
 
 /**
  * A value as Java's `String.valueOf` writes it, for plugins whose output people compare with the original's: `1.0E10`,
@@ -11,10 +11,20 @@ export function javaText(value: unknown, schema: Schema | null): string {
   if (typeof value === 'number') return numberText(value, schema)
   if (value instanceof Uint8Array) return Buffer.from(value).toString('base64')
   if (value instanceof Date) return dateText(value)
-  if (isDecimal(value)) return decimalToText(value)
+  if (isDecimal(value)) return javaDecimal(value)
   if (Array.isArray(value)) return `[${value.map((item) => javaText(item, schema?.items ?? null)).join(', ')}]`
   if (typeof value === 'object') return objectText(value, schema)
   return String(value)
+}
+
+/** As BigDecimal: with an exponent where the scale is negative or the number very small. */
+export function javaDecimal(decimal: Decimal): string {
+  const { unscaled, scale } = decimal
+  const digits = String(unscaled < 0n ? -unscaled : unscaled)
+  const exponent = digits.length - 1 - scale
+  if (scale >= 0 && exponent >= -6) return decimalToText(decimal)
+  const fraction = digits.length > 1 ? `.${digits.slice(1)}` : ''
+  return `${unscaled < 0n ? '-' : ''}${digits[0]}${fraction}E${exponent > 0 ? '+' : ''}${exponent}`
 }
 
 function objectText(value: object, schema: Schema | null): string {

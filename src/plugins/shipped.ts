@@ -1,5 +1,6 @@
 import type { Plugin } from '../sdk/index.ts'
 import { type Catalog, createCatalog } from './catalog.ts'
+import { datagen } from './connectors/datagen/source.ts'
 import { fileStreamSink } from './connectors/file-stream/sink.ts'
 import { fileStreamSource } from './connectors/file-stream/source.ts'
 import { byteArrayConverter } from './converters/byte-array.ts'
@@ -10,6 +11,7 @@ import { stringConverter } from './converters/string.ts'
 export const SHIPPED: readonly Plugin[] = [
   fileStreamSource,
   fileStreamSink,
+  datagen,
   stringConverter,
   jsonConverter,
   byteArrayConverter,

@@ -106,8 +106,7 @@ export const jsonConverter = defineConverter({
         if (value === null || value === undefined) return null
         return Buffer.from(enveloped ? `${HEAD}null${MIDDLE}${plainJson(value)}}` : plainJson(value))
       },
-      toConnect: (_topic, bytes) =>
-        bytes === null || bytes.length === 0 ? NOTHING : toConnect(toBuffer(bytes).toString()),
+      toConnect: (_topic, bytes) => (bytes === null ? NOTHING : toConnect(toBuffer(bytes).toString())),
     }
   },
 })
@@ -116,7 +115,7 @@ export const jsonConverter = defineConverter({
 type Plan = { readonly schema: Schema; readonly read: JsonReader }
 type Read = (text: string) => SchemaAndValue
 
-const schemaless: Read = (text) => ({ schema: null, value: plainValue(parse(text)) })
+const schemaless: Read = (text) => (text === '' ? NOTHING : { schema: null, value: plainValue(parse(text)) })
 
 function fixedReader({ schema, read }: Plan): Read {
   return (text) => ({ schema, value: read(parse(text)) })
@@ -130,7 +129,7 @@ function envelopeReader(planOf: (schemaText: string, parse: () => unknown) => Pl
       const { schema, read } = planOf(quick.schemaText, () => parse(quick.schemaText))
       return { schema, value: read(quick.payload) }
     }
-    const envelope = parse(text)
+    const envelope = text === '' ? null : parse(text)
     if (!isEnvelope(envelope)) {
       throw new DataError(
         'JsonConverter with schemas.enable requires "schema" and "payload" fields and may not contain additional fields. ' +
@@ -163,7 +162,10 @@ function parse(text: string): Exact {
   try {
     return parseExact(text)
   } catch (error) {
-    throw new DataError(`not JSON: ${(error as Error).message}`, { cause: error })
+    const reason = (error as Error).message
+    throw new DataError(`Converting byte[] to Kafka Connect data failed due to serialization error: ${reason}`, {
+      cause: error,
+    })
   }
 }
 

@@ -49,9 +49,9 @@ function partsToText(schema: Schema): readonly string[] {
 
 /** Throws a `DataError` for anything that is not a schema. */
 export function schemaFromJson(json: unknown): Schema {
-  if (!isObject(json)) throw new DataError(`a schema has to be a JSON object, not ${JSON.stringify(json)}`)
-  const type = typeof json['type'] === 'string' ? TYPES.get(json['type']) : undefined
-  if (type === undefined) throw new DataError(`Unknown schema type: ${JSON.stringify(json['type'])}`)
+  if (!isObject(json) || typeof json['type'] !== 'string') throw new DataError("Schema must contain 'type' field")
+  const type = TYPES.get(json['type'])
+  if (type === undefined) throw new DataError(`Unknown schema type: ${json['type']}`)
   const schema: Schema = {
     type,
     ...(json['optional'] === true && { optional: true }),
@@ -83,7 +83,7 @@ function fieldsOf(json: unknown): NonNullable<Schema['fields']> {
   if (!Array.isArray(json)) throw new DataError('Struct schema\'s "fields" argument is not an array.')
   return json.map((one: unknown) => {
     if (!isObject(one) || typeof one['field'] !== 'string') {
-      throw new DataError('Struct schema\'s field name not specified properly: each needs a "field" text')
+      throw new DataError("Struct schema's field name not specified properly")
     }
     return { name: one['field'], schema: schemaFromJson(one) }
   })

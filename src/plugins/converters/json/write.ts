@@ -3,7 +3,6 @@ import {
   bigintToBytes,
   DataError,
   type Decimal,
-  decimalToText,
   isDecimal,
   LOGICAL,
   type Schema,
@@ -11,7 +10,7 @@ import {
   valueLabel,
 } from '../../../sdk/index.ts'
 import { toBuffer } from '../../bytes.ts'
-import { shortestFloat } from '../../java-text.ts'
+import { javaDecimal, shortestFloat } from '../../java-text.ts'
 
 export type WriteOptions = {
   readonly decimals: 'BASE64' | 'NUMERIC'
@@ -49,13 +48,16 @@ export function plainJson(value: unknown): string {
     .join(',')}}`
 }
 
-/** As Jackson: upper-case hexadecimal digits in escapes. */
+/** As Jackson, because a key's bytes decide its partition: characters beyond the first 65536 and controls as `\uXXXX`. */
 export function quote(text: string): string {
   const quoted = JSON.stringify(text)
-  return quoted.includes('\\u')
-    ? quoted.replace(/\\u[0-9a-f]{4}/g, (code) => `\\u${code.slice(2).toUpperCase()}`)
-    : quoted
+  if (!ESCAPED.test(quoted)) return quoted
+  return quoted
+    .replace(/\\u[0-9a-f]{4}/g, (code) => `\\u${code.slice(2).toUpperCase()}`)
+    .replace(/[\ud800-\udfff]/g, (half) => `\\u${half.charCodeAt(0).toString(16).toUpperCase()}`)
 }
+
+const ESCAPED = /\\u|[\ud800-\udfff]/
 
 function absentText(schema: Schema, write: JsonWriter, { nullsToDefaults }: WriteOptions): string | undefined {
   if (nullsToDefaults && schema.default !== undefined && schema.default !== null) return write(schema.default)
@@ -65,7 +67,7 @@ function absentText(schema: Schema, write: JsonWriter, { nullsToDefaults }: Writ
 function presentWriter(schema: Schema, options: WriteOptions): JsonWriter {
   switch (schema.name) {
     case LOGICAL.decimal:
-      return checked(schema, isDecimal, options.decimals === 'NUMERIC' ? numericText : decimalBase64)
+      return checked(schema, isDecimal, options.decimals === 'NUMERIC' ? javaDecimal : decimalBase64)
     case LOGICAL.date:
       return checked(schema, isDate, (value) => String(Math.floor(value.getTime() / 86_400_000)))
     case LOGICAL.timestamp:
@@ -167,16 +169,6 @@ function base64(bytes: Uint8Array): string {
 
 function decimalBase64({ unscaled }: Decimal): string {
   return base64(bigintToBytes(unscaled))
-}
-
-/** As Java's BigDecimal: with an exponent where the scale is negative or the number very small. */
-function numericText(decimal: Decimal): string {
-  const { unscaled, scale } = decimal
-  const digits = String(unscaled < 0n ? -unscaled : unscaled)
-  const exponent = digits.length - 1 - scale
-  if (scale >= 0 && exponent >= -6) return decimalToText(decimal)
-  const fraction = digits.length > 1 ? `.${digits.slice(1)}` : ''
-  return `${unscaled < 0n ? '-' : ''}${digits[0]}${fraction}E${exponent > 0 ? '+' : ''}${exponent}`
 }
 
 function floatText(value: number): string {

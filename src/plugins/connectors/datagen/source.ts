@@ -1,0 +1,100 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { defineSource, field, type Position, type SourceRecord, z } from '../../../sdk/index.ts'
+import { SHIPPED_VERSION } from '../../version.ts'
+import { QUICKSTART_NAMES, QUICKSTARTS } from './quickstarts.ts'
+import { randomAt } from './random.ts'
+
+const BATCH_MAX = 2000
+/** How often records that are due by now are looked for when a rate is given. */
+const TICK_MS = 50
+
+const config = z.object({
+  'kafka.topic': field.text({ doc: 'Topic to write to.', importance: 'HIGH', nonEmpty: true }),
+  quickstart: field
+    .oneOf(QUICKSTART_NAMES, { doc: 'What the records are about.', importance: 'HIGH' })
+    .default('orders'),
+  'max.interval': field
+    .long({
+      doc: 'Longest pause between two records, in ms; each pause is chosen at random. 0: no pause.',
+      importance: 'HIGH',
+      min: 0,
+    })
+    .default(500),
+  rate: field.double({ doc: 'Records a second, instead of random pauses.', importance: 'HIGH', min: 0.001 }).optional(),
+  iterations: field
+    .long({ doc: 'How many records each task makes before it ends; -1: without end.', importance: 'HIGH', min: -1 })
+    .default(-1),
+  'random.seed': field.long({ doc: 'The same seed gives the same records.', importance: 'LOW' }).default(0),
+})
+
+type Config = z.infer<typeof config>
+
+/** Made-up records for trying things out. Goes on where it stopped, and makes the same records for the same seed. */
+export const datagen = defineSource({
+  class: 'Datagen',
+  aliases: ['io.confluent.kafka.connect.datagen.DatagenConnector', 'DatagenConnector'],
+  version: SHIPPED_VERSION,
+  summary: 'Makes up realistic records at a chosen rate.',
+  config,
+  tasks: (_config, tasksMax, raw) => Array.from({ length: tasksMax }, () => raw),
+  async *poll({ config, task, signal, resumeFrom }) {
+    const { record, schema, keySchema } = QUICKSTARTS[config.quickstart]
+    const seed = config['random.seed']
+    const sourcePartition = { 'task.id': task }
+    const end = config.iterations < 0 ? Number.MAX_SAFE_INTEGER : config.iterations
+    let index = startIndex(resumeFrom(sourcePartition))
+    const make = (): SourceRecord => {
+      const { key, value } = record(index, randomAt(seed + task, index))
+      index += 1
+      const sourceOffset = { 'current.iteration': index, 'random.seed': seed }
+      return { topic: config['kafka.topic'], key, keySchema, value, valueSchema: schema, sourcePartition, sourceOffset }
+    }
+    const due = pace(config, seed)
+    while (!signal.aborted && index < end) {
+      const count = Math.min(await due(signal), end - index)
+      yield Array.from({ length: signal.aborted ? 0 : count }, make)
+    }
+  },
+  alterOffsets(_config, offsets) {
+    for (const { offset } of offsets) if (offset !== null) startIndex(offset)
+  },
+})
+
+/** Waits, then says how many records are due. */
+type Pace = (signal: AbortSignal) => Promise<number>
+
+function pace({ rate, 'max.interval': maxIntervalMs }: Config, seed: number): Pace {
+  if (rate !== undefined) return steadily(rate)
+  if (maxIntervalMs === 0) return async () => BATCH_MAX
+  let pauses = 0
+  return async (signal) => {
+    pauses += 1
+    await pause(randomAt(seed, pauses).below(maxIntervalMs + 1), signal)
+    return 1
+  }
+}
+
+/** The first record at once; a rate missed while nobody asked is not made up for by more than one batch. */
+function steadily(rate: number): Pace {
+  const intervalMs = 1000 / rate
+  let nextMs = performance.now()
+  return async (signal) => {
+    if (nextMs > performance.now()) await pause(Math.max(TICK_MS, nextMs - performance.now()), signal)
+    const lateMs = performance.now() - nextMs
+    const count = Math.min(BATCH_MAX, Math.max(0, Math.floor(lateMs / intervalMs) + 1))
+    nextMs = count === BATCH_MAX ? performance.now() : nextMs + count * intervalMs
+    return count
+  }
+}
+
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal }).catch(() => {})
+}
+
+function startIndex(offset: Position | undefined): number {
+  const index = offset?.['current.iteration'] ?? 0
+  if (Number.isSafeInteger(index) && (index as number) >= 0) return index as number
+  throw new Error(
+    `'current.iteration' of an offset should be a non-negative whole number, not ${JSON.stringify(index)}`,
+  )
+}
