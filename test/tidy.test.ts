@@ -90,6 +90,13 @@ describe('files', () => {
   it('lock dependencies without download addresses', () => {
     expect(textOf('package-lock.json')).not.toContain('"resolved"')
   })
+
+  it('lock the optional packages of every platform: npm ci refuses less (scripts/complete-lock.mjs adds them)', () => {
+    type Package = { readonly optionalDependencies?: Record<string, string> }
+    const { packages } = JSON.parse(textOf('package-lock.json')) as { packages: Record<string, Package> }
+    const optional = Object.values(packages).flatMap((locked) => Object.keys(locked.optionalDependencies ?? {}))
+    expect(optional.filter((name) => packages[`node_modules/${name}`] === undefined)).toEqual([])
+  })
 })
 
 describe('documents', () => {
