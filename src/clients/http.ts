@@ -17,12 +17,13 @@ export class RequestError extends Error {
   readonly errorCode: number
   readonly retriable: boolean
 
-  constructor(status: number, errorCode: number, message: string, options?: ErrorOptions) {
+  /** `retriable` where the caller knows better than the status. */
+  constructor(status: number, errorCode: number, message: string, options?: ErrorOptions & { retriable?: boolean }) {
     super(message, options)
     this.name = 'RequestError'
     this.status = status
     this.errorCode = errorCode
-    this.retriable = status === 0 || status === 408 || status === 429 || status >= 500
+    this.retriable = options?.retriable ?? (status === 0 || status === 408 || status === 429 || status >= 500)
   }
 }
 
