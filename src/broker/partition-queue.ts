@@ -1,0 +1,83 @@
+import type { NewRecord, TopicPartition } from './broker.ts'
+import { recordBytesMax } from './record-batch.ts'
+
+/** One call of `send`, waiting for its records. */
+export type Delivery = {
+  /** Record `index` of the call stands at `offset` of `partition`. */
+  readonly stored: (index: number, partition: number, offset: number) => void
+  readonly failed: (error: Error) => void
+}
+
+export type Entry = {
+  readonly record: NewRecord
+  readonly index: number
+  readonly delivery: Delivery
+  readonly bytes: number
+}
+
+/** Entries that travel together. Sent again as the same bytes, so that the log can tell a repetition. */
+export type OutBatch = {
+  readonly entries: readonly Entry[]
+  readonly bytes: Uint8Array
+  readonly size: number
+  readonly baseSequence: number
+  readonly sinceMs: number
+}
+
+/** What waits for one partition: entries in order, and batches that have to be sent again before them. */
+export class PartitionQueue implements TopicPartition {
+  readonly topic: string
+  readonly partition: number
+  readonly again: OutBatch[] = []
+  inFlight = 0
+  /** Set when a batch failed: nothing new is sent until all that is under way has come back. */
+  isBlocked = false
+  nextSequence = 0
+  /** Since when something has been waiting without a break, by the monotonic clock. */
+  sinceMs = 0
+  #entries: Entry[] = []
+  #taken = 0
+
+  constructor(topic: string, partition: number) {
+    this.topic = topic
+    this.partition = partition
+  }
+
+  add(record: NewRecord, index: number, delivery: Delivery, nowMs: number): void {
+    const bytes = recordBytesMax(record)
+    if (!this.hasEntries && this.again.length === 0) this.sinceMs = nowMs
+    this.#entries.push({ record, index, delivery, bytes })
+  }
+
+  get hasEntries(): boolean {
+    return this.#taken < this.#entries.length
+  }
+
+  /** The next entries, as many as fit into `bytesMax`; at least one. */
+  take(bytesMax: number): { entries: readonly Entry[]; size: number } {
+    const from = this.#taken
+    let size = 0
+    let to = from
+    for (; to < this.#entries.length; to++) {
+      const { bytes } = this.#entries[to]!
+      if (to > from && size + bytes > bytesMax) break
+      size += bytes
+    }
+    const entries = this.#entries.slice(from, to)
+    this.#taken = to
+    if (to === this.#entries.length) {
+      this.#entries = []
+      this.#taken = 0
+    }
+    return { entries, size }
+  }
+
+  /** Everything that was not acknowledged and is not under way. */
+  drain(): readonly Entry[] {
+    const left = [...this.again.flatMap(({ entries }) => entries), ...this.#entries.slice(this.#taken)]
+    this.again.length = 0
+    this.#entries = []
+    this.#taken = 0
+    return left
+  }
+}

@@ -1,0 +1,260 @@
+import type { Clock } from '../config/clock.ts'
+import type { CommittedOffset, GroupMember, NewRecord, Producer, ProducerOptions, Sent } from './broker.ts'
+import { BrokerError } from './error.ts'
+import type { Home, ProducerIdentity } from './home.ts'
+import type { Delivery } from './partition-queue.ts'
+import { partitionOf } from './partitioner.ts'
+import { recordBytesMax } from './record-batch.ts'
+import { Sender } from './sender.ts'
+import type { Topology } from './topology.ts'
+
+const BATCH_BYTES_MAX = 1_000_000
+const BUFFER_BYTES_MAX = 32 * 1024 * 1024
+const DELIVERY_TIMEOUT_MS = 120_000
+const TRANSACTION_TIMEOUT_MS = 60_000
+
+export type ProducerParts = {
+  readonly home: Home
+  readonly topology: Topology
+  readonly clock: Clock
+  readonly onClose: () => void
+}
+
+/** Asks for a producer id first: with a transactional id this fences whoever had it before. */
+export async function createProducer(parts: ProducerParts, options: ProducerOptions): Promise<Producer> {
+  const { transactionalId, transactionTimeoutMs = TRANSACTION_TIMEOUT_MS } = options
+  const identify = () =>
+    parts.home.initProducer(transactionalId === undefined ? {} : { transactionalId, transactionTimeoutMs })
+  return new LogProducer(parts, options, await identify(), identify)
+}
+
+class LogProducer implements Producer {
+  readonly #parts: ProducerParts
+  readonly #transactionalId: string | undefined
+  readonly #batchBytesMax: number
+  readonly #sender: Sender
+  readonly #room: Room
+  #identity: ProducerIdentity
+  #inTransaction = false
+  #joined = new Set<string>()
+  #touched = false
+  #failure: Error | undefined
+  #closed = false
+  #rotation = 0
+
+  constructor(
+    parts: ProducerParts,
+    options: ProducerOptions,
+    identity: ProducerIdentity,
+    identify: () => Promise<ProducerIdentity>,
+  ) {
+    this.#parts = parts
+    this.#identity = identity
+    this.#transactionalId = options.transactionalId
+    this.#batchBytesMax = options.batchBytesMax ?? BATCH_BYTES_MAX
+    this.#room = new Room(options.bufferBytesMax ?? BUFFER_BYTES_MAX)
+    this.#sender = new Sender({
+      ...parts,
+      transactionalId: options.transactionalId,
+      compression: options.compression ?? 'none',
+      batchBytesMax: this.#batchBytesMax,
+      deliveryTimeoutMs: options.deliveryTimeoutMs ?? DELIVERY_TIMEOUT_MS,
+      identity: () => this.#identity,
+      renew: async () => {
+        this.#identity = await identify()
+      },
+      freed: (bytes) => this.#room.give(bytes),
+    })
+  }
+
+  async send(records: readonly NewRecord[]): Promise<Sent> {
+    const sent = { partitions: new Int32Array(records.length), offsets: new Float64Array(records.length) }
+    if (records.length === 0) return sent
+    this.#check()
+    let bytes = 0
+    for (const record of records) bytes += this.#sizeOf(record)
+    let delivered: Promise<Sent> | undefined
+    // Turns are taken in the order of the calls, and so are places in the queues.
+    await this.#room.take(bytes, async () => {
+      await this.#prepare(records)
+      this.#check()
+      delivered = this.#deliver(records, sent)
+    })
+    return delivered ?? sent
+  }
+
+  begin(): void {
+    this.#check()
+    if (this.#transactionalId === undefined)
+      throw new BrokerError('invalid_transaction', 'this producer has no transactional id')
+    if (this.#inTransaction)
+      throw new BrokerError('invalid_transaction', `a transaction of '${this.#transactionalId}' is open already`)
+    this.#inTransaction = true
+    this.#touched = false
+    this.#joined = new Set()
+  }
+
+  async sendOffsets(groupId: string, offsets: readonly CommittedOffset[], member?: GroupMember): Promise<void> {
+    this.#check()
+    const transaction = this.#transaction()
+    this.#touched = true
+    await this.#watch(
+      this.#parts.home.commitOffsetsInTransaction({ ...transaction, groupId, offsets, ...(member ? { member } : {}) }),
+    )
+  }
+
+  async commit(): Promise<void> {
+    this.#check()
+    const transaction = this.#transaction()
+    await this.#sender.flush()
+    this.#check()
+    if (this.#touched) await this.#watch(this.#parts.home.endTransaction({ ...transaction, commit: true }))
+    this.#inTransaction = false
+  }
+
+  async abort(): Promise<void> {
+    const transaction = this.#transaction()
+    await this.#sender.drop(new BrokerError('invalid_transaction', 'the transaction was aborted'))
+    if (isFatal(this.#failure)) throw this.#failure
+    // A failed batch leaves a gap in the sequence; a new identity begins anew, and ends what the old one left open.
+    if (this.#failure) await this.#sender.renew()
+    else if (this.#touched) await this.#parts.home.endTransaction({ ...transaction, commit: false })
+    this.#inTransaction = false
+    this.#failure = undefined
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return
+    if (this.#inTransaction) await this.abort().catch(() => undefined)
+    this.#closed = true
+    await this.#sender.close()
+    this.#parts.onClose()
+  }
+
+  #check(): void {
+    if (this.#closed) throw new BrokerError('closed', 'the producer is closed')
+    if (this.#failure) throw this.#failure
+  }
+
+  #transaction() {
+    if (this.#transactionalId === undefined || !this.#inTransaction)
+      throw new BrokerError('invalid_transaction', 'no transaction is open')
+    return { ...this.#identity, transactionalId: this.#transactionalId }
+  }
+
+  /** Failures inside a transaction spoil it: until `abort`, or for good when somebody else took over. */
+  async #watch<T>(call: Promise<T>): Promise<T> {
+    try {
+      return await call
+    } catch (error) {
+      if (this.#transactionalId !== undefined) this.#failure ??= error as Error
+      throw error
+    }
+  }
+
+  #sizeOf(record: NewRecord): number {
+    const bytes = recordBytesMax(record)
+    if (bytes > this.#batchBytesMax && (record.key?.length ?? 0) + (record.value?.length ?? 0) > this.#batchBytesMax) {
+      throw new BrokerError(
+        'record_too_large',
+        `a record of ${bytes} bytes for topic '${record.topic}' is larger than the ${this.#batchBytesMax} bytes of a batch`,
+      )
+    }
+    return bytes
+  }
+
+  /** Partitions have to be known, and part of the transaction, before records get their places. */
+  async #prepare(records: readonly NewRecord[]): Promise<void> {
+    const topics = [...new Set(records.map(({ topic }) => topic))]
+    for (const topic of topics) if (!this.#parts.topology.known(topic)) await this.#parts.topology.leaders(topic)
+    if (this.#transactionalId === undefined) return
+    const transaction = this.#transaction()
+    const joining = topics.filter((topic) => !this.#joined.has(topic))
+    if (joining.length === 0) return
+    const partitions = joining.flatMap((topic) =>
+      (this.#parts.topology.known(topic) ?? []).map((_, partition) => ({ topic, partition })),
+    )
+    this.#touched = true
+    await this.#watch(this.#parts.home.addPartitionsToTransaction({ ...transaction, partitions }))
+    for (const topic of joining) this.#joined.add(topic)
+  }
+
+  #deliver(records: readonly NewRecord[], sent: Sent): Promise<Sent> {
+    return this.#watch(
+      new Promise<Sent>((resolve, reject) => {
+        let left = records.length
+        let failure: Error | undefined
+        const settle = () => {
+          left -= 1
+          if (left === 0) failure ? reject(failure) : resolve(sent)
+        }
+        const delivery: Delivery = {
+          stored: (index, partition, offset) => {
+            sent.partitions[index] = partition
+            sent.offsets[index] = offset
+            settle()
+          },
+          failed: (error) => {
+            failure ??= error
+            settle()
+          },
+        }
+        const rotation = this.#rotation++
+        for (let index = 0; index < records.length; index++) {
+          const record = records[index]!
+          const partitions = this.#parts.topology.known(record.topic)?.length ?? 1
+          this.#sender.add(record, choose(record, partitions, rotation), index, delivery)
+        }
+        this.#sender.pump()
+      }),
+    )
+  }
+}
+
+/** Records without a key go to one partition a call, the next call to the next. */
+function choose({ partition, key }: NewRecord, partitions: number, rotation: number): number {
+  if (partition !== undefined) return partition
+  return key === null ? rotation % partitions : partitionOf(key, partitions)
+}
+
+function isFatal(error: Error | undefined): error is BrokerError {
+  return error instanceof BrokerError && error.code === 'fenced'
+}
+
+/** A bounded number of bytes, given out in the order of asking. A request larger than all of it gets all of it. */
+class Room {
+  readonly #bytesMax: number
+  #used = 0
+  #line: Promise<unknown> = Promise.resolve()
+  #wake: (() => void) | undefined
+
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax
+  }
+
+  /** Waits for its turn and for room; `then` is still part of the turn. Its failure gives the room back. */
+  take(bytes: number, then: () => Promise<void>): Promise<void> {
+    const turn = this.#line.then(async () => {
+      while (this.#used > 0 && this.#used + bytes > this.#bytesMax) {
+        await new Promise<void>((resolve) => {
+          this.#wake = resolve
+        })
+      }
+      this.#used += bytes
+      try {
+        await then()
+      } catch (error) {
+        this.give(bytes)
+        throw error
+      }
+    })
+    this.#line = turn.catch(() => undefined)
+    return turn
+  }
+
+  give(bytes: number): void {
+    this.#used -= bytes
+    this.#wake?.()
+    this.#wake = undefined
+  }
+}

@@ -1,0 +1,339 @@
+import type {
+  Isolation,
+  PartitionOffset,
+  PartitionRecords,
+  Reader,
+  ReaderOptions,
+  StoredRecord,
+  TopicPartition,
+} from './broker.ts'
+import { BrokerError } from './error.ts'
+import type { FetchedPartition, Home } from './home.ts'
+import { type Batch, batchesOf, checkBatch, recordsOf } from './record-batch.ts'
+import { keyOf, type Topology } from './topology.ts'
+
+const POLL_BYTES_MAX = 16 * 1024 * 1024
+/** What one poll decodes, so that a caller's turn stays short; the rest is ready for the next poll. */
+const DECODE_BYTES_MAX = 2 * 1024 * 1024
+const FETCH_WAIT_MS = 500
+const RETRY_WAIT_MS = 100
+
+export type ReaderParts = { readonly home: Home; readonly topology: Topology; readonly onClose: () => void }
+
+/** One partition being read. A new object each time it is moved, so that late answers find nobody. */
+type Position = TopicPartition & {
+  readonly key: string
+  offset: number
+  endOffset: number
+  isPaused: boolean
+  isAsked: boolean
+  /** What was fetched and not handed out. */
+  fetched: Fetched | undefined
+}
+
+type Fetched = {
+  readonly batches: Iterator<Batch, void>
+  readonly endOffset: number
+  /** Transactions to hide, by their producer: where the first hidden record stands. */
+  readonly aborted: Map<bigint, number[]>
+}
+
+/**
+ * One fetch is under way for each node while the caller works on what came before. Positions move by batch, so gaps that
+ * compaction and transactions leave are stepped over.
+ */
+export class LogReader implements Reader {
+  readonly #parts: ReaderParts
+  readonly #isolation: Isolation
+  readonly #pollBytesMax: number
+  readonly #outOfRange: NonNullable<ReaderOptions['outOfRange']>
+  readonly #positions = new Map<string, Position>()
+  readonly #busyNodes = new Set<number>()
+  #failure: Error | undefined
+  #moved = false
+  #woken = false
+  #wakeUp: (() => void) | undefined
+  #closed = false
+
+  constructor(parts: ReaderParts, options: ReaderOptions = {}) {
+    this.#parts = parts
+    this.#isolation = options.isolation ?? 'read_committed'
+    this.#pollBytesMax = options.pollBytesMax ?? POLL_BYTES_MAX
+    this.#outOfRange = options.outOfRange ?? 'earliest'
+  }
+
+  seek(positions: readonly PartitionOffset[]): void {
+    for (const { topic, partition, offset } of positions) {
+      const key = keyOf({ topic, partition })
+      const isPaused = this.#positions.get(key)?.isPaused ?? false
+      this.#positions.set(key, {
+        key,
+        topic,
+        partition,
+        offset,
+        endOffset: -1,
+        isPaused,
+        isAsked: false,
+        fetched: undefined,
+      })
+    }
+    this.wake()
+  }
+
+  drop(partitions: readonly TopicPartition[]): void {
+    for (const partition of partitions) this.#positions.delete(keyOf(partition))
+  }
+
+  pause(partitions: readonly TopicPartition[]): void {
+    this.#setPaused(partitions, true)
+  }
+
+  resume(partitions: readonly TopicPartition[]): void {
+    this.#setPaused(partitions, false)
+    this.wake()
+  }
+
+  async poll(waitMsMax: number): Promise<readonly PartitionRecords[]> {
+    const endMs = performance.now() + waitMsMax
+    for (;;) {
+      if (this.#closed) throw new BrokerError('closed', 'the reader is closed')
+      await this.#askNodes()
+      const ready = await this.#takeReady()
+      if (ready.length > 0) {
+        await this.#askNodes()
+        return ready
+      }
+      this.#throwFailure()
+      const leftMs = endMs - performance.now()
+      if (this.#woken || leftMs <= 0) {
+        this.#woken = false
+        return []
+      }
+      await this.#waitForNews(leftMs)
+    }
+  }
+
+  wake(): void {
+    this.#woken = true
+    this.#news()
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return
+    this.#closed = true
+    this.#positions.clear()
+    this.wake()
+    this.#parts.onClose()
+  }
+
+  /** Where reading stands now; undefined for a partition that is not read. */
+  position(partition: TopicPartition): number | undefined {
+    return this.#positions.get(keyOf(partition))?.offset
+  }
+
+  #setPaused(partitions: readonly TopicPartition[], isPaused: boolean): void {
+    for (const partition of partitions) {
+      const position = this.#positions.get(keyOf(partition))
+      if (position) position.isPaused = isPaused
+    }
+  }
+
+  #throwFailure(): void {
+    const failure = this.#failure
+    this.#failure = undefined
+    if (failure) throw failure
+  }
+
+  #waitForNews(waitMs: number): Promise<void> {
+    if (this.#moved) {
+      this.#moved = false
+      return Promise.resolve()
+    }
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, waitMs)
+      this.#wakeUp = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+  }
+
+  #news(): void {
+    this.#moved = this.#wakeUp === undefined
+    this.#wakeUp?.()
+    this.#wakeUp = undefined
+  }
+
+  /** Starts a fetch on every node that leads something of which nothing is at hand. */
+  async #askNodes(): Promise<void> {
+    const byNode = new Map<number, Position[]>()
+    for (const position of this.#positions.values()) {
+      if (position.fetched || position.isPaused || position.isAsked) continue
+      const node = await this.#leaderOf(position)
+      if (node < 0 || this.#busyNodes.has(node)) continue
+      const positions = byNode.get(node)
+      if (positions) positions.push(position)
+      else byNode.set(node, [position])
+    }
+    for (const [node, positions] of byNode) if (!this.#busyNodes.has(node)) void this.#fetch(node, positions)
+  }
+
+  async #leaderOf(position: Position): Promise<number> {
+    const known = this.#parts.topology.known(position.topic)?.[position.partition]
+    if (known !== undefined && known >= 0) return known
+    try {
+      return (await this.#parts.topology.refresh(position.topic))[position.partition] ?? -1
+    } catch (error) {
+      this.#fail(error)
+      return -1
+    }
+  }
+
+  async #fetch(node: number, positions: readonly Position[]): Promise<void> {
+    this.#busyNodes.add(node)
+    for (const position of positions) position.isAsked = true
+    try {
+      const partitions = positions.map(({ topic, partition, offset }) => ({ topic, partition, offset }))
+      const answers = await this.#parts.home.fetch({
+        node,
+        partitions,
+        waitMsMax: FETCH_WAIT_MS,
+        bytesMin: 1,
+        bytesMax: this.#pollBytesMax,
+        isolation: this.#isolation,
+      })
+      for (const answer of answers) await this.#accept(answer, positions)
+    } catch (error) {
+      await this.#later(error, positions)
+    } finally {
+      for (const position of positions) position.isAsked = false
+      this.#busyNodes.delete(node)
+      this.#news()
+    }
+  }
+
+  async #accept(answer: FetchedPartition, asked: readonly Position[]): Promise<void> {
+    const key = keyOf(answer)
+    const position = this.#positions.get(key)
+    // Moved or dropped since it was asked: the answer is of the past.
+    if (!position || !asked.includes(position)) return
+    if (answer.error?.code === 'offset_out_of_range') return this.#moveIntoRange(position, answer)
+    if (answer.error) return this.#later(new BrokerError(answer.error.code, answer.error.message), [position])
+    const aborted = Map.groupBy(answer.aborted, ({ producerId }) => producerId)
+    position.fetched = {
+      batches: batchesOf(answer.bytes),
+      endOffset: answer.endOffset,
+      aborted: new Map(
+        [...aborted].map(([id, of]) => [id, of.map(({ firstOffset }) => firstOffset).sort((a, b) => a - b)]),
+      ),
+    }
+  }
+
+  async #moveIntoRange(position: Position, answer: FetchedPartition): Promise<void> {
+    if (this.#outOfRange === 'error') {
+      this.#fail(
+        new BrokerError(
+          'offset_out_of_range',
+          `${position.topic}-${position.partition} has no offset ${position.offset}: it holds ${answer.startOffset} to ${answer.endOffset}`,
+        ),
+      )
+      return
+    }
+    const [found] = await this.#parts.home.listOffsets({
+      partitions: [position],
+      at: this.#outOfRange,
+      isolation: this.#isolation,
+    })
+    if (found) position.offset = found.offset
+  }
+
+  /** A bad moment passes: look who leads, wait a little. Anything else is the caller's to know. */
+  async #later(error: unknown, positions: readonly Position[]): Promise<void> {
+    this.#fail(error)
+    const topics = new Set(positions.map(({ topic }) => topic))
+    await Promise.allSettled([...topics].map((topic) => this.#parts.topology.refresh(topic)))
+    await new Promise((resolve) => setTimeout(resolve, RETRY_WAIT_MS))
+  }
+
+  #fail(error: unknown): void {
+    if (error instanceof BrokerError && error.retriable) return
+    if (!this.#closed) this.#failure ??= error as Error
+  }
+
+  async #takeReady(): Promise<PartitionRecords[]> {
+    const taken: PartitionRecords[] = []
+    let left = DECODE_BYTES_MAX
+    for (const position of this.#positions.values()) {
+      if (left <= 0) break
+      if (!position.fetched || position.isPaused) continue
+      const { records, bytes } = await this.#take(position, position.fetched, left)
+      left -= bytes
+      if (records) taken.push(records)
+    }
+    return taken
+  }
+
+  async #take(
+    position: Position,
+    fetched: Fetched,
+    bytesMax: number,
+  ): Promise<{ records?: PartitionRecords; bytes: number }> {
+    const records: StoredRecord[] = []
+    const before = { offset: position.offset, endOffset: position.endOffset }
+    let bytes = 0
+    position.endOffset = fetched.endOffset
+    while (bytes < bytesMax) {
+      const next = this.#nextBatch(position, fetched)
+      if (!next) {
+        position.fetched = undefined
+        break
+      }
+      bytes += next.bytes.length
+      if (next.nextOffset > position.offset && !this.#isHidden(next, fetched.aborted)) {
+        for (const record of await this.#decode(position, next)) records.push(record)
+      }
+      position.offset = Math.max(position.offset, next.nextOffset)
+    }
+    if (this.#positions.get(position.key) !== position) return { bytes }
+    const { topic, partition, offset, endOffset } = position
+    if (records.length === 0 && offset === before.offset && endOffset === before.endOffset) return { bytes }
+    return { bytes, records: { topic, partition, records, nextOffset: offset, endOffset } }
+  }
+
+  async #decode(position: Position, batch: Batch): Promise<readonly StoredRecord[]> {
+    try {
+      checkBatch(batch)
+      return await recordsOf(batch, position.offset)
+    } catch (error) {
+      throw withPlace(error, position)
+    }
+  }
+
+  #nextBatch(position: Position, fetched: Fetched): Batch | undefined {
+    try {
+      return fetched.batches.next().value ?? undefined
+    } catch (error) {
+      position.fetched = undefined
+      throw withPlace(error, position)
+    }
+  }
+
+  /** Control batches always; records of an aborted transaction when only committed ones are asked for. */
+  #isHidden({ isControl, isTransactional, producerId, baseOffset }: Batch, aborted: Fetched['aborted']): boolean {
+    const starts = aborted.get(producerId)
+    if (isControl) {
+      // The end of this producer's transaction.
+      if (starts?.[0] !== undefined && starts[0] <= baseOffset) starts.shift()
+      return true
+    }
+    if (!isTransactional || this.#isolation === 'read_uncommitted') return false
+    return starts?.[0] !== undefined && starts[0] <= baseOffset
+  }
+}
+
+function withPlace(error: unknown, { topic, partition, offset }: Position): unknown {
+  if (!(error instanceof BrokerError)) return error
+  return new BrokerError(error.code, `${topic}-${partition} at or after offset ${offset}: ${error.message}`, {
+    cause: error,
+  })
+}
