@@ -1,5 +1,16 @@
-import { gunzipSync, gzipSync, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
-import { crc32c, HEADER_BYTES } from './batch-header.ts'
+import {
+  ATTRIBUTES_AT,
+  BASE_OFFSET_AT,
+  COMPRESSION_MASK,
+  COUNT_AT,
+  CRC_AT,
+  FIRST_TIMESTAMP_AT,
+  HEADER_BYTES,
+  LENGTH_AT,
+  PREFIX_BYTES,
+} from '../batch-layout.ts'
+import { compress, compressionName, decompress } from '../compression.ts'
+import { crc32c } from '../crc32c.ts'
 import type { RecordSpan } from './batch-records.ts'
 
 /** A batch taken apart, to leave out records. */
@@ -12,34 +23,29 @@ export type BatchParts = {
   readonly payload: Buffer
 }
 
-export function splitBatch(bytes: Buffer): BatchParts {
+export async function splitBatch(bytes: Buffer): Promise<BatchParts> {
   return {
     bytes,
-    offset: Number(bytes.readBigInt64BE(0)),
-    timestampMs: Number(bytes.readBigInt64BE(27)),
-    recordCount: bytes.readInt32BE(57),
-    payload: decompress(bytes.readInt16BE(21) & 7, bytes.subarray(HEADER_BYTES)),
+    offset: Number(bytes.readBigInt64BE(BASE_OFFSET_AT)),
+    timestampMs: Number(bytes.readBigInt64BE(FIRST_TIMESTAMP_AT)),
+    recordCount: bytes.readInt32BE(COUNT_AT),
+    payload: await decompress(codecOf(bytes), bytes.subarray(HEADER_BYTES)),
   }
 }
 
 /** The batch with these records only, in its place: first and last offset, times and producer stay. */
-export function joinBatch({ bytes, payload }: BatchParts, kept: readonly RecordSpan[]): Buffer {
+export async function joinBatch({ bytes, payload }: BatchParts, kept: readonly RecordSpan[]): Promise<Buffer> {
   const records = Buffer.concat(kept.map(({ from, to }) => payload.subarray(from, to)))
-  const batch = Buffer.concat([bytes.subarray(0, HEADER_BYTES), compress(bytes.readInt16BE(21) & 7, records)])
-  batch.writeInt32BE(batch.length - 12, 8)
-  batch.writeInt32BE(kept.length, 57)
-  batch.writeUInt32BE(crc32c(batch.subarray(21)), 17)
+  const batch = Buffer.concat([
+    bytes.subarray(0, HEADER_BYTES),
+    await compress(compressionName(codecOf(bytes)), records),
+  ])
+  batch.writeInt32BE(batch.length - PREFIX_BYTES, LENGTH_AT)
+  batch.writeInt32BE(kept.length, COUNT_AT)
+  batch.writeUInt32BE(crc32c(batch, ATTRIBUTES_AT), CRC_AT)
   return batch
 }
 
-function decompress(codec: number, bytes: Buffer): Buffer {
-  if (codec === 1) return gunzipSync(bytes)
-  if (codec === 4) return zstdDecompressSync(bytes)
-  return bytes
-}
-
-function compress(codec: number, bytes: Buffer): Buffer {
-  if (codec === 1) return gzipSync(bytes)
-  if (codec === 4) return zstdCompressSync(bytes)
-  return bytes
+function codecOf(bytes: Buffer): number {
+  return bytes.readInt16BE(ATTRIBUTES_AT) & COMPRESSION_MASK
 }

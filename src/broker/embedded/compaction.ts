@@ -7,21 +7,39 @@ import { OFFSET_MASK, rowId } from './schema.ts'
 import type { Storage } from './storage.ts'
 import type { TopicPolicy } from './topic-config.ts'
 
-/** How long a slice goes on, on top of its last batch. */
-const SLICE_MS = 8
+/** What is decoded in one turn of the event loop: some ten milliseconds' work. */
+const CHUNK_BYTES = 1024 * 1024
+const CHUNK_ROWS = 500
 const ROWS_LOOKED_AT_ONCE = 1000
 /** Of the map of a pass: a pass goes as far as it reaches, the next one goes on from there. */
 const KEYS_MAX = 500_000
 const KEY_CHARACTERS_MAX = 32 * 1024 * 1024
 
 /** The last offset of each key in the part that a pass looks at. */
-type LastOffsets = { readonly byKey: Map<string, number>; characters: number }
+class LastOffsets {
+  readonly #byKey = new Map<string, number>()
+  #characters = 0
+
+  get isFull(): boolean {
+    return this.#byKey.size >= KEYS_MAX || this.#characters >= KEY_CHARACTERS_MAX
+  }
+
+  /** In the order of the log. */
+  add({ key, offset }: RecordSpan): void {
+    if (key === undefined) return
+    if (!this.#byKey.has(key)) this.#characters += key.length
+    this.#byKey.set(key, offset)
+  }
+
+  supersedes({ key, offset }: RecordSpan): boolean {
+    return key !== undefined && offset < (this.#byKey.get(key) ?? 0)
+  }
+}
 
 /** What one pass does: keep of the batches below `end` what `last` and `tombstonesUntilMs` leave over. */
 type Pass = { readonly end: number; readonly last: LastOffsets; readonly tombstonesUntilMs: number }
 type Kept = { readonly bytes: number; readonly oldestTombstoneMs: number }
-
-const NOTHING_KEPT: Kept = { bytes: 0, oldestTombstoneMs: Number.POSITIVE_INFINITY }
+type Range = { readonly from: number; readonly to: number }
 
 /**
  * Keeps the last record of each key. A tombstone goes too, when it stood for `delete.retention.ms` since it was
@@ -54,7 +72,7 @@ export class Compaction {
     const tombstonesUntilMs = nowMs - policy.tombstoneRetentionMs
     if (!isDirty && !((this.#tombstones.get(partition.id) ?? nowMs) <= tombstonesUntilMs)) return
 
-    const last: LastOffsets = { byKey: new Map(), characters: 0 }
+    const last = new LastOffsets()
     const end = await this.#mapKeys(partition, { from: cleanOffset, to: dirty.end }, last, signal)
     const kept = await this.#rewrite(partition, { end, last, tombstonesUntilMs }, signal)
     if (signal.aborted) return
@@ -88,87 +106,76 @@ export class Compaction {
   }
 
   /** Answers how far the map reaches. */
-  async #mapKeys(
-    partition: Partition,
-    range: { readonly from: number; readonly to: number },
-    last: LastOffsets,
-    signal: AbortSignal,
-  ): Promise<number> {
-    let at = range.from
-    while (at < range.to && !signal.aborted) {
-      if (last.byKey.size >= KEYS_MAX || last.characters >= KEY_CHARACTERS_MAX) break
-      at = this.#slice(partition, { from: at, to: range.to }, (row) => {
-        for (const { key, offset } of recordSpans(splitBatch(row.bytes))) {
-          if (key === undefined) continue
-          if (!last.byKey.has(key)) last.characters += key.length
-          last.byKey.set(key, offset)
-        }
-      })
-      await nextTurn()
+  async #mapKeys(partition: Partition, range: Range, last: LastOffsets, signal: AbortSignal): Promise<number> {
+    let end = range.from
+    for await (const rows of this.#chunks(partition, range, signal)) {
+      for (const row of rows) {
+        for (const record of recordSpans(await splitBatch(row.bytes))) last.add(record)
+        end = row.lastOffset + 1
+      }
+      if (last.isFull) return end
     }
-    return at
+    return signal.aborted ? end : range.to
   }
 
   async #rewrite(partition: Partition, pass: Pass, signal: AbortSignal): Promise<Kept> {
-    let from = partition.startOffset
-    let kept = NOTHING_KEPT
-    while (from < pass.end && !signal.aborted) {
-      const range = { from: Math.max(from, partition.startOffset), to: pass.end }
-      const done = await this.#storage.write(() => this.#rewriteSlice(partition, range, pass))
-      from = done.next
-      kept = add(kept, done.kept)
-    }
-    return kept
-  }
-
-  #rewriteSlice(
-    partition: Partition,
-    range: { readonly from: number; readonly to: number },
-    pass: Pass,
-  ): { readonly next: number; readonly kept: Kept } {
-    let kept = NOTHING_KEPT
-    const next = this.#slice(partition, range, (row) => {
-      kept = add(kept, this.#rewriteBatch(partition, row, pass))
-    })
-    return { next, kept }
-  }
-
-  #rewriteBatch(partition: Partition, row: Row, pass: Pass): Kept {
-    const parts = splitBatch(row.bytes)
-    const spans = [...recordSpans(parts)]
-    const left = spans.filter((span) => isKept(span, row, pass))
-    const oldestTombstoneMs = left.some(({ tombstone }) => tombstone) ? row.appendedMs : Number.POSITIVE_INFINITY
-    const id = rowId(partition.id, row.baseOffset)
-    if (left.length === spans.length && left.length > 0) return { bytes: row.bytes.length, oldestTombstoneMs }
-    if (left.length === 0) {
-      this.#storage.prepare('delete from batches where id = ?').run(id)
-      const keepEnd = this.#storage.prepare('update partitions set end_floor = max(end_floor, ?) where id = ?')
-      keepEnd.run(row.lastOffset + 1, partition.id)
-      return { bytes: 0, oldestTombstoneMs }
-    }
-    const bytes = joinBatch(parts, left)
-    this.#storage.prepare('update batches set bytes = ? where id = ?').run(bytes, id)
-    return { bytes: bytes.length, oldestTombstoneMs }
-  }
-
-  /** Visits batches for some milliseconds; answers where the next slice begins. */
-  #slice(
-    partition: Partition,
-    range: { readonly from: number; readonly to: number },
-    visit: (row: Row) => void,
-  ): number {
-    return this.#storage.guarded(() => {
-      const startedMs = performance.now()
-      const rows = this.#batches.iterate(rowId(partition.id, range.from), rowId(partition.id, range.to))
-      for (const row of rows) {
-        const lastOffset = Number(row['last_offset'])
-        const bytes = row['bytes'] as Uint8Array
-        const place = { baseOffset: Number(row['base_offset']), lastOffset, appendedMs: Number(row['appended_ms']) }
-        visit({ ...place, bytes: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length) })
-        if (performance.now() - startedMs >= SLICE_MS) return lastOffset + 1
+    let bytes = 0
+    let oldestTombstoneMs = Number.POSITIVE_INFINITY
+    const range = { from: partition.startOffset, to: pass.end }
+    for await (const rows of this.#chunks(partition, range, signal)) {
+      const results = await Promise.all(rows.map((row) => rewriteBatch(row, pass)))
+      const changed = results.filter((result) => result.changed)
+      if (changed.length > 0) await this.#storage.write(() => this.#store(partition, changed))
+      for (const result of results) {
+        bytes += result.bytes?.length ?? 0
+        if (result.hasTombstones) oldestTombstoneMs = Math.min(oldestTombstoneMs, result.row.appendedMs)
       }
-      return range.to
-    })
+    }
+    return { bytes, oldestTombstoneMs }
+  }
+
+  /** Nobody else changes batches that are there: this and the other cleaning follow one another. */
+  #store(partition: Partition, changed: readonly Rewritten[]): void {
+    const update = this.#storage.prepare('update batches set bytes = ? where id = ?')
+    const remove = this.#storage.prepare('delete from batches where id = ?')
+    const keepEnd = this.#storage.prepare('update partitions set end_floor = max(end_floor, ?) where id = ?')
+    for (const { row, bytes } of changed) {
+      const id = rowId(partition.id, row.baseOffset)
+      if (bytes !== undefined) update.run(bytes, id)
+      else {
+        remove.run(id)
+        keepEnd.run(row.lastOffset + 1, partition.id)
+      }
+    }
+  }
+
+  /** Batches in portions, each in a turn of the event loop of its own. */
+  async *#chunks(partition: Partition, range: Range, signal: AbortSignal): AsyncGenerator<readonly Row[]> {
+    let { from } = range
+    while (from < range.to && !signal.aborted) {
+      const rows = this.#storage.guarded(() => this.#readChunk(partition, { ...range, from }))
+      if (rows.length === 0) return
+      yield rows
+      from = rows.at(-1)!.lastOffset + 1
+      await nextTurn()
+    }
+  }
+
+  #readChunk(partition: Partition, range: Range): readonly Row[] {
+    const rows: Row[] = []
+    let left = CHUNK_BYTES
+    for (const row of this.#batches.iterate(rowId(partition.id, range.from), rowId(partition.id, range.to))) {
+      const { buffer, byteOffset, length } = row['bytes'] as Uint8Array
+      rows.push({
+        baseOffset: Number(row['base_offset']),
+        lastOffset: Number(row['last_offset']),
+        appendedMs: Number(row['appended_ms']),
+        bytes: Buffer.from(buffer, byteOffset, length),
+      })
+      left -= length
+      if (left <= 0 || rows.length >= CHUNK_ROWS) break
+    }
+    return rows
   }
 }
 
@@ -179,15 +186,26 @@ type Row = {
   readonly bytes: Buffer
 }
 
-function isKept({ key, offset, tombstone }: RecordSpan, row: Row, pass: Pass): boolean {
-  if (key === undefined) return true
-  if (offset < (pass.last.byKey.get(key) ?? 0)) return false
-  return !(tombstone && row.appendedMs <= pass.tombstonesUntilMs)
+/** What became of a batch; no bytes when nothing is left of it. */
+type Rewritten = {
+  readonly row: Row
+  readonly bytes: Buffer | undefined
+  readonly changed: boolean
+  readonly hasTombstones: boolean
 }
 
-function add(one: Kept, other: Kept): Kept {
-  return {
-    bytes: one.bytes + other.bytes,
-    oldestTombstoneMs: Math.min(one.oldestTombstoneMs, other.oldestTombstoneMs),
-  }
+async function rewriteBatch(row: Row, pass: Pass): Promise<Rewritten> {
+  const parts = await splitBatch(row.bytes)
+  const records = [...recordSpans(parts)]
+  const left = records.filter((record) => isKept(record, row, pass))
+  const changed = left.length < records.length
+  const bytes = changed ? await joinBatch(parts, left) : row.bytes
+  const hasTombstones = left.some(({ tombstone }) => tombstone)
+  return { row, bytes: left.length === 0 ? undefined : bytes, changed, hasTombstones }
+}
+
+function isKept(record: RecordSpan, row: Row, pass: Pass): boolean {
+  if (record.key === undefined) return true
+  const outlived = record.tombstone && row.appendedMs <= pass.tombstonesUntilMs
+  return !outlived && !pass.last.supersedes(record)
 }

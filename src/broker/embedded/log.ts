@@ -117,7 +117,7 @@ export class Log {
       )
       for (const row of rows) {
         if (Number(row['max_timestamp_ms']) < timestampMs) continue
-        const found = this.#firstRecordAt(rowId(partition.id, Number(row['base_offset'])), timestampMs)
+        const found = await this.#firstRecordAt(rowId(partition.id, Number(row['base_offset'])), timestampMs)
         if (found !== undefined) return found
       }
       if (rows.length < ROWS_AT_ONCE) return endOffset
@@ -127,11 +127,11 @@ export class Log {
   }
 
   /** Undefined when compaction took that record out of its batch. */
-  #firstRecordAt(id: bigint, timestampMs: number): number | undefined {
+  async #firstRecordAt(id: bigint, timestampMs: number): Promise<number | undefined> {
     const row = this.#storage.guarded(() => this.#storage.prepare('select bytes from batches where id = ?').get(id))
     if (row === undefined) return undefined
     const { buffer, byteOffset, length } = row['bytes'] as Uint8Array
-    const parts = splitBatch(Buffer.from(buffer, byteOffset, length))
+    const parts = await splitBatch(Buffer.from(buffer, byteOffset, length))
     return recordSpans(parts).find((record) => record.timestampMs >= timestampMs)?.offset
   }
 }

@@ -1,6 +1,7 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { openEmbeddedHome } from '../../../src/broker/embedded/home.ts'
 import type { Home } from '../../../src/broker/home.ts'
+import { batchesOf, checkBatch, encodeBatch, recordsOf as storedRecordsOf } from '../../../src/broker/record-batch.ts'
 import { silentLogger } from '../../../src/config/logger.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { batchOf, nextOffsetOf, type PlainRecord, recordsOf } from './batch.ts'
@@ -98,6 +99,21 @@ describe('compaction', () => {
     expect(recordsOf(fetched.bytes)).toEqual([])
     expect([nextOffsetOf(fetched.bytes), fetched.endOffset]).toEqual([2, 2])
     expect((await put('b', '1')).baseOffset).toBe(2)
+  })
+
+  it.each(['gzip', 'snappy', 'lz4', 'zstd'] as const)('looks into batches compressed with %s', async (compression) => {
+    const records = ['1', '2', '3'].map((value) => ({ key: Buffer.from('a'), value: Buffer.from(value) }))
+    const other = { key: Buffer.from('b'), value: Buffer.from('4'), timestampMs: clock.nowMs() + 5 }
+    const bytes = await encodeBatch([...records, other], { nowMs: clock.nowMs(), compression })
+    await home.produce({ node: 0, timeoutMs: 1000, batches: [{ topic: 't', partition: 0, bytes }] })
+    await clean()
+    await vi.waitFor(async () => {
+      const [batch] = batchesOf((await fetch()).bytes)
+      const found = (await storedRecordsOf(batch!)).map(({ offset, value }) => `${offset}:${value}`)
+      expect(found).toEqual(['2:3', '3:4'])
+      expect(batch?.nextOffset).toBe(4)
+      checkBatch(batch!)
+    })
   })
 
   it('keeps records without a key', async () => {
