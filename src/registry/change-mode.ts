@@ -1,0 +1,75 @@
+import { MODES, type Mode } from '../clients/registry.ts'
+import type { Decision, Grounds } from './decision.ts'
+import { invalidMode, notPermitted, referenceExists, subjectNotFound } from './failure.ts'
+import { modeInScope } from './scope.ts'
+import { isWithin, type RegistryView } from './store/state.ts'
+import { contextOf, GLOBAL, isContext, type Subject } from './subject.ts'
+
+/** Any case will do; null takes the mode away. Throws `invalid_mode`. */
+export function parseMode(word: unknown): Mode | null {
+  if (word === null) return null
+  const mode = typeof word === 'string' ? MODES.find((known) => known === word.toUpperCase()) : undefined
+  if (!mode) throw invalidMode()
+  return mode
+}
+
+/**
+ * Sets the mode of a subject, of a context, or of everything. Going into IMPORT needs a scope without live versions,
+ * unless it is forced; what was soft-deleted there goes for good, so that ids come in undisturbed.
+ */
+export function decideMode(
+  grounds: Grounds,
+  subject: Subject | null,
+  mode: Mode | null,
+  options: { readonly force: boolean },
+): Decision<Mode | null> {
+  const { view, defaults } = grounds
+  checkMutable(grounds)
+  if (mode === 'FORWARD' && subject !== GLOBAL) throw invalidMode('Forward mode only supported on global level')
+  const change = { kind: 'mode', subject, value: mode } as const
+  const entersImport = mode === 'IMPORT' && modeInScope(view, subject, defaults) !== 'IMPORT' && !options.force
+  return { records: [...(entersImport ? cleared(view, subject) : []), change], answer: mode }
+}
+
+/** Answers the mode that was set. `recursive` also takes away those of all subjects within. */
+export function decideDeleteMode(
+  grounds: Grounds,
+  subject: Subject | null,
+  options: { readonly recursive: boolean },
+): Decision<Mode> {
+  const { view, defaults } = grounds
+  const stored = view.mode(subject)
+  if (stored === undefined && subject !== null && !options.recursive) throw subjectNotFound(subject)
+  checkMutable(grounds)
+  const within = options.recursive ? view.modeSubjects().filter((one) => one !== subject && isInside(one, subject)) : []
+  return {
+    records: [subject, ...within].map((one) => ({ kind: 'mode', subject: one, value: null }) as const),
+    answer: stored ?? defaults.mode,
+  }
+}
+
+function checkMutable({ modesMutable }: Grounds): void {
+  if (!modesMutable) throw notPermitted('Mode changes are not allowed')
+}
+
+function cleared(view: RegistryView, subject: Subject | null): Decision<unknown>['records'] {
+  const scope = subject === GLOBAL ? null : subject
+  const versions = [...view.subjects()].filter((one) => isWithin(one, scope)).flatMap((one) => view.versions(one))
+  if (versions.some(({ deleted }) => !deleted)) {
+    throw notPermitted('Cannot import since found existing subjects')
+  }
+  for (const { subject: one, version } of versions) {
+    if (view.referrers(one, version).length > 0) throw referenceExists(one, version)
+  }
+  return [
+    ...versions.map((one) => ({ kind: 'schema', subject: one.subject, version: one.version, value: null }) as const),
+    { kind: 'clear-subject', subject: scope },
+  ]
+}
+
+/** Null holds the subjects of the default context, the global level holds everything. */
+function isInside(one: Subject | null, scope: Subject | null): boolean {
+  if (one === null || scope === GLOBAL) return scope === GLOBAL
+  if (scope === null) return contextOf(one) === '.'
+  return isContext(scope) && contextOf(one) === contextOf(scope)
+}

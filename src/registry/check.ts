@@ -1,0 +1,32 @@
+import { type Candidate, compatibilityMessages } from './compatibility.ts'
+import type { Grounds } from './decision.ts'
+import { type SentSchema, understand } from './lookup.ts'
+import type { SchemaVersion } from './schema.ts'
+import { configInScope } from './scope.ts'
+import type { Subject } from './subject.ts'
+
+/** Why a schema may not follow these versions (ascending); empty when it may. Throws `invalid_schema`. */
+export function checkCompatibility(
+  grounds: Grounds,
+  subject: Subject,
+  sent: SentSchema,
+  previous: readonly SchemaVersion[],
+  options: { readonly normalize: boolean },
+): readonly string[] {
+  const config = configInScope(grounds.view, subject, grounds.defaults)
+  const { parsed, content } = understand(grounds, subject, sent, {
+    normalize: options.normalize || config.normalize === true,
+    validation: config.validateNewSchemas === false ? 'loose' : 'strict',
+    fields: config.validateFields === true,
+  })
+  return compatibilityMessages({ parsed, metadata: content.metadata }, candidates(grounds, previous), config)
+}
+
+/** Registered versions as the comparison takes them. */
+export function candidates({ view, schemas }: Grounds, versions: readonly SchemaVersion[]): readonly Candidate[] {
+  return versions.map(({ subject, version, content }) => ({
+    version,
+    metadata: content.metadata,
+    parsed: () => schemas.stored(view, subject, content),
+  }))
+}

@@ -1,0 +1,103 @@
+import { z } from 'zod'
+import { COMPATIBILITY_LEVELS, type CompatibilityLevel } from '../clients/registry.ts'
+import { invalidCompatibility, RegistryError } from './failure.ts'
+import { type Metadata, metadataSpec } from './metadata.ts'
+import { checkRuleSet, type RuleSet, ruleSetSpec } from './rule-set.ts'
+
+/** What may be set for a subject, a context or everything. A member that is absent is not set. */
+export type Config = {
+  readonly alias?: string
+  readonly aliasForDeks?: string
+  readonly normalize?: boolean
+  readonly validateFields?: boolean
+  readonly validateNewSchemas?: boolean
+  readonly validateRules?: boolean
+  readonly compatibilityLevel?: CompatibilityLevel
+  readonly compatibilityPolicy?: 'STRICT' | 'LENIENT' | 'LOGICAL'
+  readonly compatibilityGroup?: string
+  readonly defaultMetadata?: Metadata
+  readonly overrideMetadata?: Metadata
+  readonly defaultRuleSet?: RuleSet
+  readonly overrideRuleSet?: RuleSet
+}
+
+/** What a request changes: null takes a member away, absent leaves it. */
+export type ConfigUpdate = { readonly [Key in keyof Config]: Config[Key] | null }
+
+const level = z.string().transform((text, context): CompatibilityLevel => {
+  const found = COMPATIBILITY_LEVELS.find((word) => word === text.toUpperCase())
+  if (found) return found
+  context.addIssue({ code: 'custom', message: 'no such level' })
+  return z.NEVER
+})
+const policy = z
+  .string()
+  .toUpperCase()
+  .pipe(z.enum(['STRICT', 'LENIENT', 'LOGICAL']))
+
+const updateSpec = z.object({
+  alias: z.string().nullable(),
+  aliasForDeks: z.string().nullable(),
+  normalize: z.boolean().nullable(),
+  validateFields: z.boolean().nullable(),
+  validateNewSchemas: z.boolean().nullable(),
+  validateRules: z.boolean().nullable(),
+  compatibilityLevel: level.nullable(),
+  compatibilityPolicy: policy.nullable(),
+  compatibilityGroup: z.string().nullable(),
+  defaultMetadata: metadataSpec.nullable(),
+  overrideMetadata: metadataSpec.nullable(),
+  defaultRuleSet: ruleSetSpec.nullable(),
+  overrideRuleSet: ruleSetSpec.nullable(),
+})
+
+/**
+ * Reads the body of a `PUT /config`, where the level is called `compatibility`. Throws `invalid_compatibility`,
+ * `invalid_rule_set` or `invalid_body`.
+ */
+export function parseConfigUpdate(body: Readonly<Record<string, unknown>>): ConfigUpdate {
+  const { compatibility, compatibilityLevel: _, ...rest } = body
+  const written = compatibility === undefined ? rest : { ...rest, compatibilityLevel: compatibility }
+  const parsed = updateSpec.partial().safeParse(written)
+  if (!parsed.success) {
+    const path = parsed.error.issues[0]?.path ?? []
+    if (path[0] === 'compatibilityLevel' || path[0] === 'compatibilityPolicy') throw invalidCompatibility()
+    throw new RegistryError('invalid_body', `${path.join('.')}: ${parsed.error.issues[0]?.message}`)
+  }
+  const update = parsed.data as ConfigUpdate
+  checkRuleSet(update.defaultRuleSet ?? undefined)
+  checkRuleSet(update.overrideRuleSet ?? undefined)
+  return update
+}
+
+/** Reads a stored record's members, taking what can be taken. */
+export function toConfig(stored: Readonly<Record<string, unknown>>): Config {
+  const members = Object.entries(updateSpec.shape).flatMap(([key, spec]) => {
+    const parsed = spec.safeParse(stored[key])
+    return parsed.success && parsed.data !== null ? [[key, parsed.data]] : []
+  })
+  return Object.fromEntries(members) as Config
+}
+
+/** A config changed by an update; undefined when there was none and none is set. */
+export function updateConfig(stored: Config | undefined, update: ConfigUpdate): Config {
+  const changed = Object.entries({ ...stored, ...update }).filter(([, value]) => value !== null)
+  return Object.fromEntries(changed) as Config
+}
+
+/** Members that a subject's own config takes from the global one where it has none itself. */
+const INHERITED = [
+  'normalize',
+  'validateFields',
+  'validateNewSchemas',
+  'validateRules',
+  'compatibilityPolicy',
+  'compatibilityGroup',
+] as const
+
+export function inheritConfig(own: Config, global: Config): Config {
+  const inherited = INHERITED.flatMap((key) =>
+    own[key] === undefined && global[key] !== undefined ? [[key, global[key]]] : [],
+  )
+  return { ...own, ...Object.fromEntries(inherited) }
+}

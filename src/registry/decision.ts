@@ -1,0 +1,23 @@
+import type { ParsedSchemas } from './parsed-schemas.ts'
+import type { Defaults } from './scope.ts'
+import type { RegistryRecord } from './store/record.ts'
+import type { RegistryView } from './store/state.ts'
+
+/** What a request comes to: records to write, in order and at once, and the answer that holds when they are written. */
+export type Decision<Answer> = {
+  readonly records: readonly Exclude<RegistryRecord, { kind: 'none' }>[]
+  readonly answer: Answer
+}
+
+/** What decisions are made from. They read it and change nothing; what is not allowed is a thrown `RegistryError`. */
+export type Grounds = {
+  readonly view: RegistryView
+  readonly schemas: ParsedSchemas
+  readonly defaults: Defaults
+  /** Whether modes may be changed at all. */
+  readonly modesMutable: boolean
+}
+
+export function nothingToWrite<Answer>(answer: Answer): Decision<Answer> {
+  return { records: [], answer }
+}

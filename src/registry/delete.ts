@@ -1,0 +1,78 @@
+import type { Decision, Grounds } from './decision.ts'
+import {
+  referenceExists,
+  subjectNotFound,
+  subjectNotSoftDeleted,
+  subjectSoftDeleted,
+  versionNotSoftDeleted,
+  versionSoftDeleted,
+} from './failure.ts'
+import { findVersion, type VersionSelector } from './lookup.ts'
+import type { SchemaVersion } from './schema.ts'
+import { checkWritable } from './scope.ts'
+import type { RegistryView } from './store/state.ts'
+import type { Subject } from './subject.ts'
+
+/**
+ * Deletes a subject: softly, so that its schemas stay readable by id, or for good, which needs the soft deletion first.
+ * Answers the versions it deleted.
+ */
+export function decideDeleteSubject(
+  { view, defaults }: Grounds,
+  subject: Subject,
+  permanent: boolean,
+): Decision<readonly number[]> {
+  const all = view.versions(subject)
+  if (all.length === 0) throw subjectNotFound(subject)
+  const versions = permanent ? all : all.filter(({ deleted }) => !deleted)
+  const last = versions.at(-1)
+  if (!last) throw subjectSoftDeleted(subject)
+  checkWritable(view, subject, defaults)
+  for (const version of versions) {
+    const others = referrers(view, version, permanent).filter((referrer) => referrer.subject !== subject)
+    if (others.length > 0) throw referenceExists(subject, version.version)
+    if (permanent && !version.deleted) throw subjectNotSoftDeleted(subject)
+  }
+  const answer = versions.map(({ version }) => version)
+  if (!permanent) return { records: [{ kind: 'delete-subject', subject, version: last.version }], answer }
+  // The newest goes first: it may refer to older ones.
+  const tombstones = versions.toReversed().map(tombstone)
+  return { records: [...tombstones, ...settingsOf(view, subject)], answer }
+}
+
+/** Deletes one version and answers its number. */
+export function decideDeleteVersion(
+  { view, defaults }: Grounds,
+  subject: Subject,
+  selector: VersionSelector,
+  permanent: boolean,
+): Decision<number> {
+  const version = findVersion(view, subject, selector, { deleted: true })
+  if (version.deleted && !permanent) throw versionSoftDeleted(subject, version.version)
+  checkWritable(view, subject, defaults)
+  if (referrers(view, version, permanent).length > 0) throw referenceExists(subject, version.version)
+  const answer = version.version
+  if (!permanent) {
+    return { records: [{ kind: 'schema', subject, version: answer, value: { ...version, deleted: true } }], answer }
+  }
+  if (!version.deleted) throw versionNotSoftDeleted(subject, answer)
+  const isLast = view.versions(subject).length === 1
+  return { records: [tombstone(version), ...(isLast ? settingsOf(view, subject) : [])], answer }
+}
+
+/** A soft deletion only minds those that are live themselves. */
+function referrers(view: RegistryView, version: SchemaVersion, permanent: boolean): readonly SchemaVersion[] {
+  return view.referrers(version.subject, version.version).filter(({ deleted }) => permanent || !deleted)
+}
+
+function tombstone({ subject, version }: SchemaVersion) {
+  return { kind: 'schema', subject, version, value: null } as const
+}
+
+/** Mode and config go with a subject's last version. */
+function settingsOf(view: RegistryView, subject: Subject): Decision<unknown>['records'] {
+  return [
+    ...(view.mode(subject) === undefined ? [] : [{ kind: 'mode', subject, value: null } as const]),
+    ...(view.config(subject) === undefined ? [] : [{ kind: 'config', subject, value: null } as const]),
+  ]
+}

@@ -1,0 +1,140 @@
+import { UserError } from '../config/failure.ts'
+
+/** Everything a request to the registry can fail with on purpose. The wire's numbers stand in `routes/errors.ts`. */
+export type RegistryErrorCode =
+  | 'subject_not_found'
+  | 'version_not_found'
+  | 'schema_not_found'
+  | 'subject_soft_deleted'
+  | 'subject_not_soft_deleted'
+  | 'version_soft_deleted'
+  | 'version_not_soft_deleted'
+  | 'subject_config_not_found'
+  | 'subject_mode_not_found'
+  | 'incompatible_schema'
+  | 'invalid_schema'
+  | 'invalid_version'
+  | 'invalid_compatibility'
+  | 'invalid_mode'
+  | 'not_permitted'
+  | 'reference_exists'
+  | 'invalid_subject'
+  | 'schema_too_large'
+  | 'invalid_rule_set'
+  | 'context_not_empty'
+  | 'invalid_context'
+  | 'invalid_body'
+  | 'missing_body'
+  | 'no_such_resource'
+  | 'too_many_writes'
+  | 'store_failed'
+  | 'store_timeout'
+  | 'forward_failed'
+  | 'leader_unknown'
+
+export class RegistryError extends UserError<RegistryErrorCode> {}
+
+// The texts are the original's, to the letter: clients and people search for them.
+
+export function subjectNotFound(subject: string): RegistryError {
+  return new RegistryError('subject_not_found', `Subject '${subject}' not found.`)
+}
+
+export function versionNotFound(version: number): RegistryError {
+  return new RegistryError('version_not_found', `Version ${version} not found.`)
+}
+
+/** By content when nothing is given, else by id or guid. */
+export function schemaNotFound(idOrGuid?: number | string): RegistryError {
+  const which = idOrGuid === undefined ? 'Schema' : `Schema ${idOrGuid}`
+  return new RegistryError('schema_not_found', `${which} not found`)
+}
+
+export function subjectSoftDeleted(subject: string): RegistryError {
+  return new RegistryError(
+    'subject_soft_deleted',
+    `Subject '${subject}' was soft deleted.Set permanent=true to delete permanently`,
+  )
+}
+
+export function subjectNotSoftDeleted(subject: string): RegistryError {
+  return new RegistryError(
+    'subject_not_soft_deleted',
+    `Subject '${subject}' was not deleted first before being permanently deleted`,
+  )
+}
+
+export function versionSoftDeleted(subject: string, version: number): RegistryError {
+  return new RegistryError(
+    'version_soft_deleted',
+    `Subject '${subject}' Version ${version} was soft deleted.Set permanent=true to delete permanently`,
+  )
+}
+
+export function versionNotSoftDeleted(subject: string, version: number): RegistryError {
+  return new RegistryError(
+    'version_not_soft_deleted',
+    `Subject '${subject}' Version ${version} was not deleted first before being permanently deleted`,
+  )
+}
+
+export function configNotFound(subject: string): RegistryError {
+  return new RegistryError(
+    'subject_config_not_found',
+    `Subject '${subject}' does not have subject-level compatibility configured`,
+  )
+}
+
+export function modeNotFound(subject: string): RegistryError {
+  return new RegistryError('subject_mode_not_found', `Subject '${subject}' does not have subject-level mode configured`)
+}
+
+export function incompatibleSchema(subject: string, messages: readonly string[]): RegistryError {
+  return new RegistryError(
+    'incompatible_schema',
+    `Schema being registered is incompatible with an earlier schema for subject "${subject}", details: [${messages.join(', ')}]`,
+  )
+}
+
+export function invalidSchema(details: string): RegistryError {
+  return new RegistryError('invalid_schema', details)
+}
+
+export function invalidVersion(version: string): RegistryError {
+  return new RegistryError(
+    'invalid_version',
+    `The specified version '${version}' is not a valid version id. Allowed values are between [1, 2^31-1] and the string "latest"`,
+  )
+}
+
+export function invalidCompatibility(): RegistryError {
+  return new RegistryError(
+    'invalid_compatibility',
+    'Invalid compatibility level. Valid values are none, backward, forward, full, backward_transitive, forward_transitive, and full_transitive',
+  )
+}
+
+export function invalidMode(
+  message = 'Invalid mode. Valid values are READWRITE, READONLY, IMPORT and FORWARD.',
+): RegistryError {
+  return new RegistryError('invalid_mode', message)
+}
+
+export function notPermitted(message: string): RegistryError {
+  return new RegistryError('not_permitted', message)
+}
+
+export function referenceExists(subject: string, version: number): RegistryError {
+  return new RegistryError(
+    'reference_exists',
+    `One or more references exist to the schema {magic=1,keytype=SCHEMA,subject=${subject},version=${version}}.`,
+  )
+}
+
+export function invalidSubject(subject: string): RegistryError {
+  return new RegistryError('invalid_subject', `The specified subject '${subject}' is not a valid.`)
+}
+
+export function contextNotEmpty(context: string): RegistryError {
+  return new RegistryError('context_not_empty', `The specified context '${context}' is not empty.`)
+}

@@ -1,0 +1,148 @@
+import type { ParsedSchema } from '../formats/format.ts'
+import { normalizedReferences, type SchemaReference } from '../formats/references.ts'
+import { inheritedAdditions } from './additions.ts'
+import type { Grounds } from './decision.ts'
+import { invalidSchema, schemaNotFound, subjectNotFound, versionNotFound } from './failure.ts'
+import { VERSION_PROPERTY, withProperty } from './metadata.ts'
+import { guidOf, type SchemaContent, type SchemaVersion, toContent } from './schema.ts'
+import { configInScope } from './scope.ts'
+import type { RegistryView } from './store/state.ts'
+import { contextOf, type Subject, toSubject } from './subject.ts'
+
+/** A schema as it was sent. */
+export type SentSchema = Omit<SchemaContent, 'guid'>
+/** A sent schema, understood: its canonical content, and the form that compares. */
+export type UnderstoodSchema = { readonly content: SchemaContent; readonly parsed: ParsedSchema }
+/** A positive number, or the last version that is not deleted. */
+export type VersionSelector = number | 'latest'
+
+/** Throws `invalid_schema`. */
+export function understand(
+  { view, schemas }: Grounds,
+  subject: Subject,
+  sent: SentSchema,
+  options: { readonly normalize: boolean; readonly validation: 'strict' | 'loose'; readonly fields?: boolean },
+): UnderstoodSchema {
+  if (sent.text.trim() === '') throw invalidSchema('Empty schema')
+  const references = concreteReferences(view, subject, sent.references)
+  const read = schemas.parse(view, subject, { ...sent, references }, options.validation)
+  const parsed = options.normalize ? read.normalized() : read
+  if (options.fields && parsed.type === 'JSON' && parsed.fields.some((field) => field.startsWith('$$'))) {
+    throw invalidSchema('Field names cannot start with $$ prefix')
+  }
+  const content = toContent({
+    ...sent,
+    text: parsed.canonical,
+    references: options.normalize ? normalizedReferences(references) : references,
+  })
+  return { content, parsed }
+}
+
+/** References to the latest version get its number. */
+function concreteReferences(
+  view: RegistryView,
+  subject: Subject,
+  references: readonly SchemaReference[],
+): readonly SchemaReference[] {
+  if (!references.some(({ version }) => version === -1)) return references
+  return references.map((reference) => {
+    if (reference.version !== -1) return reference
+    const latest = view.latest(toSubject(reference.subject, contextOf(subject)))
+    return latest ? { ...reference, version: latest.version } : reference
+  })
+}
+
+/** The version a selector means. Throws `subject_not_found` or `version_not_found`. */
+export function findVersion(
+  view: RegistryView,
+  subject: Subject,
+  selector: VersionSelector,
+  options: { readonly deleted: boolean },
+): SchemaVersion {
+  const found = selector === 'latest' ? view.latest(subject) : view.version(subject, selector)
+  if (found && (options.deleted || !found.deleted)) return found
+  const exists = view.versions(subject).some(({ deleted }) => options.deleted || !deleted)
+  throw exists ? versionNotFound(selector === 'latest' ? -1 : selector) : subjectNotFound(subject)
+}
+
+/**
+ * Where a schema stands under a subject already: by identity, else the newest version that means the same although
+ * references are written out in one of the two, or only one of them carries its own version number.
+ */
+export function findSchema(
+  grounds: Grounds,
+  subject: Subject,
+  schema: UnderstoodSchema,
+  options: { readonly deleted: boolean; readonly latestOnly?: boolean },
+): SchemaVersion | undefined {
+  const { view } = grounds
+  const versions = options.latestOnly ? [view.latest(subject)].filter((v) => v !== undefined) : view.versions(subject)
+  const id = view.idOf(contextOf(subject), schema.content.guid)
+  const candidates = versions.filter(({ deleted }) => options.deleted || !deleted)
+  return (
+    candidates.find((version) => version.id === id && version.content.guid === schema.content.guid) ??
+    candidates.findLast((version) => isSame(grounds, schema, version))
+  )
+}
+
+/**
+ * Answers where a schema is registered. As registering would, it takes what the schema leaves open from config and from
+ * the latest version. Throws `subject_not_found` or `schema_not_found`.
+ */
+export function lookUp(
+  grounds: Grounds,
+  subject: Subject,
+  sent: SentSchema,
+  options: { readonly normalize: boolean; readonly deleted: boolean },
+): SchemaVersion {
+  const { view, defaults } = grounds
+  if (!view.versions(subject).some(({ deleted }) => options.deleted || !deleted)) throw subjectNotFound(subject)
+  const config = configInScope(view, subject, defaults)
+  const find = (schema: SentSchema) => {
+    const normalize = options.normalize || config.normalize === true
+    return findSchema(
+      grounds,
+      subject,
+      understand(grounds, subject, schema, { normalize, validation: 'loose' }),
+      options,
+    )
+  }
+  const found = find(sent)
+  if (found) return found
+  const latest = view.latest(subject)
+  const again = latest && find({ ...sent, ...inheritedAdditions(sent, latest.content, config) })
+  if (!again) throw schemaNotFound()
+  return again
+}
+
+/** Whether a version means what a schema says. */
+export function isSame(grounds: Grounds, schema: UnderstoodSchema, version: SchemaVersion): boolean {
+  const { content } = schema
+  const old = version.content
+  if (content.type !== old.type) return false
+  const writtenOut = content.references.length === 0 && old.references.length > 0
+  if (!writtenOut && JSON.stringify(content.references) !== JSON.stringify(old.references)) return false
+  if (!sameBesideVersion(content, version)) return false
+  const parsed = grounds.schemas.stored(grounds.view, version.subject, old)
+  if (!writtenOut) return parsed.canonical === schema.parsed.canonical
+  return (parsed.formatted('resolved') ?? parsed.canonical) === schema.parsed.canonical
+}
+
+/** Metadata and rules are equal, or differ only in that one side has the property that tells its version. */
+function sameBesideVersion(content: SchemaContent, version: SchemaVersion): boolean {
+  const old = version.content
+  const given = content.metadata?.properties?.[VERSION_PROPERTY]
+  const kept = old.metadata?.properties?.[VERSION_PROPERTY]
+  if (given !== undefined && kept === undefined && Number(given) !== version.version) return false
+  const bare = (one: SchemaContent) =>
+    guidOf({
+      ...one,
+      text: '',
+      references: [],
+      metadata:
+        (given === undefined) === (kept === undefined)
+          ? one.metadata
+          : withProperty(one.metadata, VERSION_PROPERTY, undefined),
+    })
+  return bare(content) === bare(old)
+}

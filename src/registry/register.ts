@@ -1,0 +1,177 @@
+import type { Mode } from '../clients/registry.ts'
+import { hasDefaults, inheritedAdditions } from './additions.ts'
+import { candidates } from './check.ts'
+import { compatibilityMessages } from './compatibility.ts'
+import { type Decision, type Grounds, nothingToWrite } from './decision.ts'
+import { incompatibleSchema, invalidSchema, notPermitted, RegistryError } from './failure.ts'
+import { findSchema, isSame, type SentSchema, type UnderstoodSchema, understand } from './lookup.ts'
+import { VERSION_PROPERTY, withProperty } from './metadata.ts'
+import { checkRuleSet } from './rule-set.ts'
+import type { SchemaVersion } from './schema.ts'
+import { configInScope, type EffectiveConfig, isImporting, isReadOnly, modeInScope, wrongMode } from './scope.ts'
+import type { StoredSchema } from './store/record.ts'
+import { contextOf, DEFAULT_CONTEXT, type Subject } from './subject.ts'
+
+export type Registration = {
+  readonly subject: Subject
+  readonly schema: SentSchema
+  /** -1: the registry chooses. */
+  readonly id: number
+  /** 0: the next one. -1: it has to be the latest. */
+  readonly version: number
+  readonly normalize: boolean
+  /** Leaves compatibility unchecked. */
+  readonly force: boolean
+}
+
+/** `changed`: what is stored is not what was sent, because config or an earlier version added to it. */
+export type RegisterAnswer = { readonly schema: StoredSchema; readonly changed: boolean }
+
+/** How often the next id is tried when it is taken. */
+const ID_TRIES = 5
+
+/**
+ * The answer that needs no leader: the schema is registered under this subject already. Undefined when registering has
+ * to decide.
+ */
+export function findRegistered(grounds: Grounds, request: Registration): SchemaVersion | undefined {
+  const { subject, id, version } = request
+  const config = configInScope(grounds.view, subject, grounds.defaults)
+  if (hasDefaults(config) || request.schema.text.trim() === '') return undefined
+  const schema = understand(grounds, subject, request.schema, {
+    normalize: normalizing(request, config),
+    validation: 'loose',
+  })
+  const existing = findSchema(grounds, subject, schema, { deleted: false, latestOnly: version === -1 })
+  if (!existing || (id >= 0 && id !== existing.id)) return undefined
+  if (version <= 0 || version === existing.version) return existing
+  // The same schema may have been imported under several versions.
+  const other = grounds.view.version(subject, version)
+  return other && !other.deleted && other.id === existing.id ? other : undefined
+}
+
+/**
+ * Registers a schema. Throws `not_permitted` in the wrong mode or for an id that means something else, `invalid_schema`,
+ * `invalid_rule_set` and `incompatible_schema`.
+ */
+export function decideRegister(grounds: Grounds, request: Registration): Decision<RegisterAnswer> {
+  checkRuleSet(request.schema.ruleSet)
+  const registered = findRegistered(grounds, request)
+  if (registered) return nothingToWrite({ schema: registered, changed: false })
+  const { view, defaults } = grounds
+  const { subject } = request
+  const mode = modeInScope(view, subject, defaults)
+  checkMode(request, mode)
+  const config = configInScope(view, subject, defaults)
+  const next = (view.versions(subject).at(-1)?.version ?? 0) + 1
+  const importing = isImporting(mode)
+  const sent = importing ? request.schema : completed(grounds, request, config, next)
+  const schema = understand(grounds, subject, sent, {
+    normalize: normalizing(request, config),
+    validation: request.id < 0 && config.validateNewSchemas !== false ? 'strict' : 'loose',
+    fields: config.validateFields === true,
+  })
+  const changed = sent !== request.schema
+  const live = view.versions(subject).filter(({ deleted }) => !deleted)
+  const again = request.version === 0 ? alreadyThere(grounds, schema, request, live) : undefined
+  if (again) return nothingToWrite({ schema: again, changed })
+  if (!importing && !request.force) checkCompatible(grounds, subject, schema, live, config)
+  const stored: StoredSchema = {
+    subject,
+    version: newVersion(request, next, importing),
+    id: newId(grounds, subject, schema, request.id),
+    content: schema.content,
+    deleted: false,
+    extra: {},
+  }
+  return { records: recordsOf(grounds, stored), answer: { schema: stored, changed } }
+}
+
+function normalizing({ normalize }: Registration, config: EffectiveConfig): boolean {
+  return normalize || config.normalize === true
+}
+
+function checkMode({ subject, id }: Registration, mode: Mode): void {
+  if (isReadOnly(mode)) throw wrongMode(subject, 'in read-only mode')
+  if (id >= 0 && !isImporting(mode)) throw wrongMode(subject, 'not in import mode')
+  if (id < 0 && isImporting(mode)) throw wrongMode(subject, 'not in read-write mode')
+}
+
+/** What is missing comes from the version before and from config; what config overrides is overridden. */
+function completed({ view }: Grounds, request: Registration, config: EffectiveConfig, next: number): SentSchema {
+  const { schema: sent, subject, version } = request
+  const previous = view.latest(subject)?.content
+  const isEmpty = sent.text.trim() === ''
+  if (isEmpty && !previous) throw invalidSchema('Empty schema')
+  const { metadata: merged, ruleSet } = inheritedAdditions(sent, previous, config)
+  const counted = version !== 0 || merged?.properties?.[VERSION_PROPERTY] !== undefined
+  const metadata = counted ? withProperty(merged, VERSION_PROPERTY, String(next)) : merged
+  const { type, text, references } = isEmpty && previous ? previous : sent
+  if (!isEmpty && metadata === undefined && ruleSet === undefined) return sent
+  return { type, text, references, metadata, ruleSet }
+}
+
+function alreadyThere(
+  grounds: Grounds,
+  schema: UnderstoodSchema,
+  { subject, id }: Registration,
+  live: readonly SchemaVersion[],
+): SchemaVersion | undefined {
+  const known = grounds.view.idOf(contextOf(subject), schema.content.guid)
+  const wanted = known !== undefined && (id < 0 || id === known) ? known : id
+  const same = live.findLast((version) => version.id === wanted && version.content.guid === schema.content.guid)
+  return same ?? live.findLast((version) => (wanted < 0 || wanted === version.id) && isSame(grounds, schema, version))
+}
+
+function checkCompatible(
+  grounds: Grounds,
+  subject: Subject,
+  { parsed, content }: UnderstoodSchema,
+  live: readonly SchemaVersion[],
+  config: EffectiveConfig,
+): void {
+  const messages = compatibilityMessages({ parsed, metadata: content.metadata }, candidates(grounds, live), config)
+  if (messages.length > 0) throw incompatibleSchema(subject, messages)
+}
+
+function newVersion({ version }: Registration, next: number, importing: boolean): number {
+  if (version <= 0) return next
+  if (version !== next && !importing) throw invalidSchema('Version is not one more than previous version')
+  return version
+}
+
+/** The same content has the same id everywhere in a context; a new one gets the next number. */
+function newId({ view }: Grounds, subject: Subject, { content }: UnderstoodSchema, asked: number): number {
+  const context = contextOf(subject)
+  const known = view.idOf(context, content.guid)
+  if (asked < 0 && known !== undefined) return known
+  if (asked >= 0) {
+    const holder = view.holders(context, asked)[0]
+    if (holder && (holder.content.guid !== content.guid || holder.content.type !== content.type)) {
+      throw notPermitted(`Overwrite new schema with id ${asked} in context ${context} is not permitted.`)
+    }
+    return asked
+  }
+  const first = view.idMax(context) + 1
+  for (let id = first; id < first + ID_TRIES; id++) if (view.holders(context, id).length === 0) return id
+  throw new RegistryError(
+    'store_failed',
+    'Error while registering the schema due to generating an ID that is already in use.',
+  )
+}
+
+/** An older soft-deleted version with the same id goes for good, unless something still refers to it. */
+function recordsOf({ view }: Grounds, stored: StoredSchema): Decision<unknown>['records'] {
+  const { subject, version, id } = stored
+  const context = contextOf(subject)
+  const isNewContext = context !== DEFAULT_CONTEXT && !view.isKnownContext(context)
+  const outlived = view
+    .versions(subject)
+    .filter((old) => old.deleted && old.id === id && old.version < version)
+    .filter((old) => view.referrers(subject, old.version).length === 0)
+  return [
+    ...(isNewContext ? [{ kind: 'context', context, known: true } as const] : []),
+    ...outlived.map((old) => ({ kind: 'schema', subject, version: old.version, value: null }) as const),
+    { kind: 'schema', subject, version, value: stored },
+  ]
+}

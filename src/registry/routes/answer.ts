@@ -1,0 +1,97 @@
+import type { SchemaReference } from '../../formats/references.ts'
+import type { Config } from '../config.ts'
+import type { SchemaContent, SchemaVersion } from '../schema.ts'
+import type { StoredSchema } from '../store/record.ts'
+import { contextOf, toSubject } from '../subject.ts'
+
+/** Whose answers clients get: the original's up to 7.9, or from 8.0 on. */
+export type Profile = '7' | '8'
+
+export type AnswerOptions = {
+  readonly profile: Profile
+  /** Writes the context of each reference's subject. */
+  readonly qualified?: boolean
+  /** Stands for the stored text, when another form of it was asked for. */
+  readonly text?: string
+}
+
+/** A schema at its place (`Schema`). Members without a value are left out, as everywhere on this wire. */
+export function schemaAnswer(version: SchemaVersion, options: AnswerOptions): object {
+  return {
+    subject: version.subject,
+    version: version.version,
+    id: version.id,
+    ...newer(options, { guid: version.content.guid }),
+    ...typeMember(version.content, options),
+    ...additions(version, options),
+    schema: options.text ?? version.content.text,
+    ...tagsMember(version),
+    ...newer(options, stamps(version)),
+  }
+}
+
+/** What an id or a guid stands for (`SchemaString`). The place is shown only to those who named a subject. */
+export function schemaByIdAnswer(
+  version: SchemaVersion,
+  options: AnswerOptions & { readonly place: boolean; readonly maxId: number | undefined },
+): object {
+  return {
+    ...(options.place ? { subject: version.subject, version: version.version } : {}),
+    ...newer(options, { guid: version.content.guid }),
+    ...typeMember(version.content, options),
+    schema: options.text ?? version.content.text,
+    ...additions(version, options),
+    ...tagsMember(version),
+    ...(options.maxId === undefined ? {} : { maxId: options.maxId }),
+    ...newer(options, stamps(version)),
+  }
+}
+
+/** The older line tells only the id, unless the registry added to what was sent. */
+export function registeredAnswer(schema: StoredSchema, options: AnswerOptions & { readonly changed: boolean }): object {
+  if (options.profile === '7' && !options.changed) return { id: schema.id }
+  return {
+    id: schema.id,
+    version: schema.version,
+    ...newer(options, { guid: schema.content.guid }),
+    ...typeMember(schema.content, options),
+    ...additions(schema, options),
+    schema: options.text ?? schema.content.text,
+  }
+}
+
+/** `GET` and `DELETE` call the level `compatibilityLevel`, `PUT` calls it `compatibility`. */
+export function configUpdateAnswer({ compatibilityLevel, ...rest }: Config): object {
+  return { ...rest, ...(compatibilityLevel === undefined ? {} : { compatibility: compatibilityLevel }) }
+}
+
+function newer(options: AnswerOptions, members: object): object {
+  return options.profile === '8' ? members : {}
+}
+
+function typeMember({ type }: SchemaContent, options: AnswerOptions): object {
+  return options.profile === '8' || type !== 'AVRO' ? { schemaType: type } : {}
+}
+
+function additions({ content, subject }: StoredSchema, options: AnswerOptions): object {
+  const { references, metadata, ruleSet } = content
+  return {
+    ...(references.length === 0
+      ? {}
+      : { references: options.qualified ? references.map((one) => qualified(one, contextOf(subject))) : references }),
+    ...(metadata && Object.keys(metadata).length > 0 ? { metadata } : {}),
+    ...(ruleSet && Object.keys(ruleSet).length > 0 ? { ruleSet } : {}),
+  }
+}
+
+function qualified(reference: SchemaReference, context: string): SchemaReference {
+  return { ...reference, subject: toSubject(reference.subject, context) }
+}
+
+function tagsMember({ extra }: SchemaVersion): object {
+  return Array.isArray(extra['schemaTags']) && extra['schemaTags'].length > 0 ? { schemaTags: extra['schemaTags'] } : {}
+}
+
+function stamps({ timestampMs, deleted }: SchemaVersion): object {
+  return { ts: timestampMs, ...(deleted ? { deleted: true } : {}) }
+}

@@ -1,0 +1,125 @@
+import type { FastifyRequest } from 'fastify'
+import type { ParsedSchema } from '../../formats/format.ts'
+import { RegistryError } from '../failure.ts'
+import type { Registry } from '../registry.ts'
+import type { SchemaVersion } from '../schema.ts'
+import type { RegistryValues } from '../settings.ts'
+import type { RegistryView } from '../store/state.ts'
+import {
+  checkScope,
+  checkSubject,
+  contextOf,
+  contextSubject,
+  DEFAULT_CONTEXT,
+  type Subject,
+  toContext,
+  toSubject,
+} from '../subject.ts'
+import type { AnswerOptions, Profile } from './answer.ts'
+import { flag, type Limits, type Query, text } from './request.ts'
+
+/** What the routes of every resource share. */
+export class Api {
+  readonly registry: Registry
+  readonly settings: RegistryValues
+
+  constructor(registry: Registry, settings: RegistryValues) {
+    this.registry = registry
+    this.settings = settings
+  }
+
+  get view(): RegistryView {
+    return this.registry.grounds.view
+  }
+
+  get profile(): Profile {
+    return this.settings['weir.response.profile']
+  }
+
+  limits(kind: 'schema' | 'subject' | 'subject.version' | 'context'): Limits {
+    return {
+      default: this.settings[`${kind}.search.default.limit`],
+      max: this.settings[`${kind}.search.max.limit`],
+    }
+  }
+
+  /** The subject of a path: in the path's context, and what it is an alias of. Throws `invalid_subject`. */
+  subject(request: FastifyRequest): Subject {
+    return this.target(this.unaliased(request))
+  }
+
+  /** The subject as it was named. */
+  unaliased(request: FastifyRequest): Subject {
+    const { subject = '' } = paramsOf(request)
+    return checkSubject(toSubject(subject, contextIn(request)), {
+      rejectEmpty: this.settings['schema.reject.empty.subject'],
+    })
+  }
+
+  /** One step of alias, never two. */
+  target(subject: Subject): Subject {
+    const alias = this.view.config(subject)?.alias
+    return alias === undefined || alias === '' ? subject : toSubject(alias, contextOf(subject))
+  }
+
+  /** What `/config` and `/mode` are about: a subject, a context, or everything (null). */
+  scope(request: FastifyRequest): Subject | null {
+    const { subject } = paramsOf(request)
+    const context = contextIn(request)
+    if (subject === undefined) return contextSubject(context)
+    return checkScope(toSubject(subject, context))
+  }
+
+  /** The subject that a query names; a context in the path stands for itself. */
+  queriedSubject(request: FastifyRequest): Subject | undefined {
+    const named = text(queryOf(request), 'subject')
+    const context = contextIn(request)
+    if (named !== undefined && named !== '') return this.target(toSubject(named, context))
+    return contextSubject(context) ?? undefined
+  }
+
+  /** The prefix that a list is narrowed to, within the path's context. */
+  prefix(request: FastifyRequest, otherwise: string): string {
+    const context = contextIn(request)
+    const named = text(queryOf(request), 'subjectPrefix')
+    return context === DEFAULT_CONTEXT ? (named ?? otherwise) : toSubject(named ?? '', context)
+  }
+
+  /** How a schema is written: in the form that was asked for, when its format knows that form. */
+  written(version: SchemaVersion, query: Query): AnswerOptions {
+    const format = text(query, 'format')
+    const formatted = format ? this.parsed(version).formatted(format) : undefined
+    return {
+      profile: this.profile,
+      qualified: text(query, 'referenceFormat')?.toLowerCase() === 'qualified',
+      ...(formatted === undefined ? {} : { text: formatted }),
+    }
+  }
+
+  parsed(version: SchemaVersion): ParsedSchema {
+    const { schemas, view } = this.registry.grounds
+    return schemas.stored(view, version.subject, version.content)
+  }
+}
+
+export function queryOf(request: FastifyRequest): Query {
+  return request.query as Query
+}
+
+export function paramsOf(request: FastifyRequest): Readonly<Record<string, string | undefined>> {
+  return request.params as Readonly<Record<string, string | undefined>>
+}
+
+export function contextIn(request: FastifyRequest): string {
+  const { context } = paramsOf(request)
+  if (context === undefined) return DEFAULT_CONTEXT
+  const found = toContext(context)
+  if (found === undefined) throw new RegistryError('invalid_context', `Context name can't contain ':': ${context}`)
+  return found
+}
+
+/** Which versions a list is about. `deletedOnly` wins over `deleted`. */
+export function whichIn(query: Query): 'live' | 'all' | 'deleted' {
+  if (flag(query, 'deletedOnly')) return 'deleted'
+  return flag(query, 'deleted') ? 'all' : 'live'
+}

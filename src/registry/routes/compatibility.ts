@@ -1,0 +1,49 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { checkCompatibility } from '../check.ts'
+import { RegistryError, versionNotFound } from '../failure.ts'
+import type { SchemaVersion } from '../schema.ts'
+import { type Api, paramsOf, queryOf } from './api.ts'
+import { flag, parseSchemaBody, parseVersion } from './request.ts'
+
+const SUBJECT = '/compatibility/subjects/:subject/versions'
+
+/** `/compatibility`: what registering would say, without registering. */
+export function compatibilityRoutes(app: FastifyInstance, api: Api): void {
+  app.post(SUBJECT, { config: { metric: 'compatibility.subjects.versions.verify' } }, async (request) =>
+    verdict(api, request, (subject) => api.view.versions(subject).filter(({ deleted }) => !deleted)),
+  )
+
+  app.post(`${SUBJECT}/:version`, { config: { metric: 'compatibility.subjects.versions.verify' } }, async (request) => {
+    const selector = parseVersion(paramsOf(request)['version'] ?? '')
+    return verdict(api, request, (subject) => {
+      const found = selector === 'latest' ? api.view.latest(subject) : api.view.version(subject, selector)
+      if (found && !found.deleted) return [found]
+      // Nothing to compare with is no reason to say no.
+      if (selector === 'latest') return []
+      throw versionNotFound(selector)
+    })
+  })
+}
+
+type Versions = (subject: SchemaVersion['subject']) => readonly SchemaVersion[]
+
+function verdict(api: Api, request: FastifyRequest, against: Versions): object {
+  const query = queryOf(request)
+  const subject = api.unaliased(request)
+  const { schema } = parseSchemaBody(request.body)
+  const verbose = flag(query, 'verbose')
+  const options = { normalize: flag(query, 'normalize') }
+  const previous = against(subject)
+  const messages = check()
+  return { is_compatible: messages.length === 0, ...(verbose ? { messages } : {}) }
+
+  function check(): readonly string[] {
+    try {
+      return checkCompatibility(api.registry.grounds, subject, schema, previous, options)
+    } catch (error) {
+      // Who asks for reasons gets this one too.
+      if (verbose && error instanceof RegistryError && error.code === 'invalid_schema') return [error.message]
+      throw error
+    }
+  }
+}

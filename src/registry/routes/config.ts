@@ -1,0 +1,43 @@
+import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
+import { decideConfig, decideDeleteConfig } from '../change-config.ts'
+import { parseConfigUpdate } from '../config.ts'
+import { configNotFound } from '../failure.ts'
+import { configInScope } from '../scope.ts'
+import { GLOBAL, type Subject } from '../subject.ts'
+import { configUpdateAnswer } from './answer.ts'
+import { type Api, queryOf } from './api.ts'
+import { flag, parseBody } from './request.ts'
+
+const bodySpec = z.record(z.string(), z.unknown())
+
+/** `/config`: compatibility and the other settings, of everything, of a context or of a subject. */
+export function configRoutes(app: FastifyInstance, api: Api): void {
+  for (const path of ['/config', '/config/:subject']) {
+    const of = path === '/config' ? 'top' : 'subject'
+    app.get(path, { config: { metric: `config.get-${of}` } }, async (request) =>
+      storedConfig(api, api.scope(request), flag(queryOf(request), 'defaultToGlobal')),
+    )
+
+    app.put(path, { config: { metric: `config.update-${of}` } }, async (request) => {
+      const scope = api.scope(request)
+      const update = parseConfigUpdate(parseBody(bodySpec, request.body))
+      const config = await api.registry.write((grounds) => decideConfig(grounds, scope, update), 'Update compatibility')
+      return configUpdateAnswer(config)
+    })
+
+    app.delete(path, { config: { metric: `config.delete-${of}` } }, async (request) => {
+      const scope = api.scope(request)
+      return api.registry.write((grounds) => decideDeleteConfig(grounds, scope), 'Delete compatibility')
+    })
+  }
+}
+
+/** A config without a level has the server's; everything always has a config. */
+function storedConfig(api: Api, scope: Subject | null, orInForce: boolean): object {
+  const { view, defaults } = api.registry.grounds
+  if (orInForce) return configInScope(view, scope, defaults)
+  const stored = view.config(scope)
+  if (!stored && scope !== null && scope !== GLOBAL) throw configNotFound(scope)
+  return { compatibilityLevel: defaults.config.compatibilityLevel, ...stored }
+}

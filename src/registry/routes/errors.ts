@@ -1,0 +1,46 @@
+import type { WireError } from '../../http/refusal.ts'
+import { RegistryError, type RegistryErrorCode } from '../failure.ts'
+
+/** The one place of the wire's numbers. The status is the first three digits, unless it stands beside. */
+const WIRE: Readonly<Record<RegistryErrorCode, number | readonly [errorCode: number, status: number]>> = {
+  subject_not_found: 40401,
+  version_not_found: 40402,
+  schema_not_found: 40403,
+  subject_soft_deleted: 40404,
+  subject_not_soft_deleted: 40405,
+  version_soft_deleted: 40406,
+  version_not_soft_deleted: 40407,
+  subject_config_not_found: 40408,
+  subject_mode_not_found: 40409,
+  incompatible_schema: 40901,
+  invalid_schema: 42201,
+  invalid_version: 42202,
+  invalid_compatibility: 42203,
+  invalid_mode: 42204,
+  not_permitted: 42205,
+  reference_exists: 42206,
+  invalid_subject: 42208,
+  schema_too_large: 42209,
+  invalid_rule_set: 42210,
+  context_not_empty: 42211,
+  invalid_context: [400, 400],
+  invalid_body: [400, 400],
+  missing_body: [422, 422],
+  no_such_resource: [404, 404],
+  too_many_writes: [429, 429],
+  store_failed: 50001,
+  store_timeout: 50002,
+  forward_failed: 50003,
+  // The original answers 500; a 503 is what a client and a load balancer can act on.
+  leader_unknown: [50004, 503],
+}
+
+/** The registry's own errors on the wire; undefined leaves the error to the HTTP edge. */
+export function toWire(error: unknown, profile: '7' | '8'): WireError | undefined {
+  if (!(error instanceof RegistryError)) return undefined
+  const wire = WIRE[error.code]
+  const [errorCode, status] = typeof wire === 'number' ? [wire, Math.floor(wire / 100)] : wire
+  // Clients of the older line compare this one with the bare status.
+  const shown = error.code === 'incompatible_schema' && profile === '7' ? 409 : errorCode
+  return { status, body: { error_code: shown, message: error.message } }
+}

@@ -1,0 +1,52 @@
+import { randomUUID } from 'node:crypto'
+import type { FastifyInstance } from 'fastify'
+import type { Api } from './api.ts'
+import { compatibilityRoutes } from './compatibility.ts'
+import { configRoutes } from './config.ts'
+import { contextRoutes } from './contexts.ts'
+import { modeRoutes } from './mode.ts'
+import { schemaRoutes } from './schemas.ts'
+import { type ServerIdentity, serverRoutes } from './server.ts'
+import { subjectRoutes } from './subjects.ts'
+import { versionRoutes } from './versions.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The original's name of this endpoint in its metrics. */
+    metric?: string
+  }
+}
+
+export const MEDIA_TYPES = [
+  'application/vnd.schemaregistry.v1+json',
+  'application/vnd.schemaregistry+json',
+  'application/json',
+] as const
+
+/** Everything the registry answers. Every resource answers under `/contexts/{context}` too. */
+export async function registryRoutes(app: FastifyInstance, api: Api, identity: ServerIdentity): Promise<void> {
+  app.addHook('onRequest', (request, reply, done) => {
+    const given = request.headers['x-request-id']
+    void reply.header('x-request-id', typeof given === 'string' && given.trim() !== '' ? given : randomUUID())
+    done()
+  })
+  serverRoutes(app, api, identity)
+  contextRoutes(app, api)
+  resourceRoutes(app, api)
+  await app.register(
+    (within, _, done) => {
+      resourceRoutes(within, api)
+      done()
+    },
+    { prefix: '/contexts/:context' },
+  )
+}
+
+function resourceRoutes(app: FastifyInstance, api: Api): void {
+  subjectRoutes(app, api)
+  versionRoutes(app, api)
+  schemaRoutes(app, api)
+  compatibilityRoutes(app, api)
+  configRoutes(app, api)
+  modeRoutes(app, api)
+}

@@ -1,0 +1,41 @@
+import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
+import { decideDeleteMode, decideMode, parseMode } from '../change-mode.ts'
+import { modeNotFound } from '../failure.ts'
+import { modeInScope } from '../scope.ts'
+import { GLOBAL } from '../subject.ts'
+import { type Api, queryOf } from './api.ts'
+import { flag, parseBody } from './request.ts'
+
+const bodySpec = z.object({ mode: z.unknown() })
+
+/** `/mode`: whether schemas may be written, of everything, of a context or of a subject. */
+export function modeRoutes(app: FastifyInstance, api: Api): void {
+  for (const path of ['/mode', '/mode/:subject']) {
+    const of = path === '/mode' ? 'top' : 'subject'
+    app.get(path, { config: { metric: `mode.get-${of}` } }, async (request) => {
+      const scope = api.scope(request)
+      const { view, defaults } = api.registry.grounds
+      if (flag(queryOf(request), 'defaultToGlobal')) return { mode: modeInScope(view, scope, defaults) }
+      const mode = view.mode(scope) ?? (scope === null || scope === GLOBAL ? defaults.mode : undefined)
+      if (mode === undefined) throw modeNotFound(scope ?? '')
+      return { mode }
+    })
+
+    app.put(path, { config: { metric: `mode.update-${of}` } }, async (request) => {
+      const scope = api.scope(request)
+      const { mode: word } = parseBody(bodySpec, request.body)
+      const mode = parseMode(word)
+      const force = flag(queryOf(request), 'force')
+      await api.registry.write((grounds) => decideMode(grounds, scope, mode, { force }), 'Update mode')
+      return { mode: word }
+    })
+
+    app.delete(path, { config: { metric: `mode.delete-${of}` } }, async (request) => {
+      const scope = api.scope(request)
+      const recursive = flag(queryOf(request), 'recursive')
+      const decide = (grounds: Api['registry']['grounds']) => decideDeleteMode(grounds, scope, { recursive })
+      return { mode: await api.registry.write(decide, 'Delete mode') }
+    })
+  }
+}

@@ -1,0 +1,92 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { SchemaVersion } from '../schema.ts'
+import { findByGuid, findById, findPlaces, findSubjects, hasRule, takesPart } from '../search.ts'
+import { contextOf } from '../subject.ts'
+import { schemaAnswer, schemaByIdAnswer } from './answer.ts'
+import { type Api, paramsOf, queryOf, whichIn } from './api.ts'
+import { flag, page, parseId, text } from './request.ts'
+
+/** `/schemas`: everything there is, and what an id or a guid stands for. */
+export function schemaRoutes(app: FastifyInstance, api: Api): void {
+  app.get('/schemas', { config: { metric: 'schemas.get-schemas' } }, async (request) => {
+    const query = queryOf(request)
+    const listed = page(listSchemas(api, request), query, api.limits('schema'))
+    return listed.map((version) => ({
+      ...schemaAnswer(version, { profile: api.profile }),
+      ...aliases(api, version, query),
+    }))
+  })
+
+  app.get('/schemas/types', { config: { metric: 'schemas.get-types' } }, async () => api.registry.grounds.schemas.types)
+
+  app.get('/schemas/ids/:id', { config: { metric: 'schemas.ids.get-schema' } }, async (request) => {
+    const query = queryOf(request)
+    const version = byId(api, request)
+    const maxId = flag(query, 'fetchMaxId') ? api.view.idMax(contextOf(version.subject)) : undefined
+    return schemaByIdAnswer(version, {
+      ...api.written(version, query),
+      maxId,
+      place: text(query, 'subject') !== undefined,
+    })
+  })
+
+  app.get('/schemas/ids/:id/schema', { config: { metric: 'schemas.ids.get-schema.only' } }, async (request, reply) => {
+    const version = byId(api, request)
+    const { text: written = version.content.text } = api.written(version, queryOf(request))
+    return reply.type(request.answerType).send(written)
+  })
+
+  app.get('/schemas/ids/:id/subjects', { config: { metric: 'schemas.get-subjects' } }, async (request) => {
+    const subjects = places(api, request).map(({ subject }) => subject)
+    return page([...new Set(subjects)], queryOf(request), api.limits('subject'))
+  })
+
+  app.get('/schemas/ids/:id/versions', { config: { metric: 'schemas.get-versions' } }, async (request) => {
+    const versions = places(api, request).map(({ subject, version }) => ({ subject, version }))
+    return page(versions, queryOf(request), api.limits('subject.version'))
+  })
+
+  app.get('/schemas/guids/:guid', { config: { metric: 'schemas.guids.get-schema' } }, async (request) => {
+    const [version] = findByGuid(api.view, guidIn(request))
+    return (
+      version &&
+      schemaByIdAnswer(version, { ...api.written(version, queryOf(request)), maxId: undefined, place: false })
+    )
+  })
+
+  app.get('/schemas/guids/:guid/ids', { config: { metric: 'schemas.guids.get-ids' } }, async (request) =>
+    findByGuid(api.view, guidIn(request)).map(({ subject, id }) => ({ context: contextOf(subject), id })),
+  )
+}
+
+function listSchemas(api: Api, request: FastifyRequest): readonly SchemaVersion[] {
+  const query = queryOf(request)
+  const which = whichIn(query)
+  const latestOnly = flag(query, 'latestOnly')
+  const ruleType = text(query, 'ruleType')
+  return findSubjects(api.view, api.prefix(request, ''), which).flatMap((subject) => {
+    const versions = api.view.versions(subject).filter(takesPart(which))
+    const wanted = latestOnly ? versions.slice(-1) : versions
+    return ruleType === undefined ? wanted : wanted.filter((version) => hasRule(version, ruleType))
+  })
+}
+
+/** Names that stand for this schema's subject, when they were asked for. */
+function aliases(api: Api, { subject }: SchemaVersion, query: ReturnType<typeof queryOf>): object {
+  if (!flag(query, 'aliases')) return {}
+  const names = api.view.aliasesOf(subject)
+  return names.length === 0 ? {} : { aliases: names }
+}
+
+function byId(api: Api, request: FastifyRequest): SchemaVersion {
+  return findById(api.view, parseId(paramsOf(request)['id'] ?? ''), api.queriedSubject(request))
+}
+
+function places(api: Api, request: FastifyRequest): readonly SchemaVersion[] {
+  const id = parseId(paramsOf(request)['id'] ?? '')
+  return findPlaces(api.view, id, api.queriedSubject(request), whichIn(queryOf(request)))
+}
+
+function guidIn(request: FastifyRequest): string {
+  return (paramsOf(request)['guid'] ?? '').toLowerCase()
+}

@@ -1,0 +1,31 @@
+import type { FastifyInstance } from 'fastify'
+import { modeInScope } from '../scope.ts'
+import type { Api } from './api.ts'
+
+export type ServerIdentity = { readonly clusterId: string; readonly version: string }
+
+/** The root, and `/v1/metadata`: which registry this is. */
+export function serverRoutes(app: FastifyInstance, api: Api, identity: ServerIdentity): void {
+  app.get('/', async () => {
+    const { view, defaults } = api.registry.grounds
+    return { mode: modeInScope(view, null, defaults) }
+  })
+  app.post('/', async () => ({}))
+
+  app.get('/v1/metadata/id', { config: { metric: 'metadata.id' } }, async () => ({
+    scope: {
+      path: [],
+      clusters: {
+        'kafka-cluster': identity.clusterId,
+        'schema-registry-cluster': api.settings['schema.registry.group.id'],
+      },
+    },
+  }))
+
+  app.get('/v1/metadata/version', { config: { metric: 'metadata.version' } }, async () => ({
+    version: identity.version,
+    commitId: '',
+  }))
+
+  app.get('/v1/metadata/deployment', { config: { metric: 'metadata.deployment' } }, async () => ({ attributes: [] }))
+}

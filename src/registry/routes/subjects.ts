@@ -1,0 +1,50 @@
+import type { FastifyInstance } from 'fastify'
+import { decideDeleteSubject } from '../delete.ts'
+import { schemaNotFound, subjectNotFound } from '../failure.ts'
+import { lookUp } from '../lookup.ts'
+import { findByMetadata, findSubjects, inAnyContext, takesPart } from '../search.ts'
+import { ALL_CONTEXTS } from '../subject.ts'
+import { schemaAnswer } from './answer.ts'
+import { type Api, queryOf, whichIn } from './api.ts'
+import { flag, page, parseSchemaBody, texts } from './request.ts'
+
+/** `/subjects`: which there are, where a schema is registered, and their end. */
+export function subjectRoutes(app: FastifyInstance, api: Api): void {
+  app.get('/subjects', { config: { metric: 'subjects.list' } }, async (request) => {
+    const query = queryOf(request)
+    const subjects = findSubjects(api.view, api.prefix(request, ALL_CONTEXTS), whichIn(query))
+    return page(subjects, query, api.limits('subject'))
+  })
+
+  app.post('/subjects/:subject', { config: { metric: 'subjects.get-schema' } }, async (request) => {
+    const query = queryOf(request)
+    const { schema } = parseSchemaBody(request.body)
+    const options = { normalize: flag(query, 'normalize'), deleted: flag(query, 'deleted') }
+    const found = inAnyContext(api.view, api.subject(request), (subject) =>
+      lookUp(api.registry.grounds, subject, schema, options),
+    )
+    return schemaAnswer(found, api.written(found, query))
+  })
+
+  app.delete('/subjects/:subject', { config: { metric: 'subjects.delete-subject' } }, async (request) => {
+    const subject = api.subject(request)
+    const permanent = flag(queryOf(request), 'permanent')
+    return api.registry.write((grounds) => decideDeleteSubject(grounds, subject, permanent), 'Delete subject')
+  })
+
+  app.get(
+    '/subjects/:subject/metadata',
+    { config: { metric: 'subjects.get-latest-with-metadata' } },
+    async (request) => {
+      const query = queryOf(request)
+      const subject = api.subject(request)
+      const which = whichIn(query)
+      if (!api.view.versions(subject).some(takesPart(which))) throw subjectNotFound(subject)
+      const values = texts(query, 'value')
+      const properties = texts(query, 'key').map((key, at) => [key, values[at] ?? ''] as const)
+      const found = findByMetadata(api.view, subject, properties, which)
+      if (!found) throw schemaNotFound()
+      return schemaAnswer(found, api.written(found, query))
+    },
+  )
+}

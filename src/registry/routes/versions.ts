@@ -1,0 +1,77 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { decideDeleteVersion } from '../delete.ts'
+import { subjectNotFound } from '../failure.ts'
+import { findVersion } from '../lookup.ts'
+import type { SchemaVersion } from '../schema.ts'
+import { inAnyContext, takesPart } from '../search.ts'
+import { registeredAnswer, schemaAnswer } from './answer.ts'
+import { type Api, paramsOf, queryOf, whichIn } from './api.ts'
+import { flag, page, parseSchemaBody, parseVersion } from './request.ts'
+
+const VERSION = '/subjects/:subject/versions/:version'
+
+/** `/subjects/{subject}/versions`: register, read, and delete versions. */
+export function versionRoutes(app: FastifyInstance, api: Api): void {
+  app.get('/subjects/:subject/versions', { config: { metric: 'subjects.versions.list' } }, async (request) => {
+    const query = queryOf(request)
+    const subject = api.subject(request)
+    const negative = flag(query, 'deletedAsNegative')
+    const versions = api.view.versions(subject).filter(takesPart(negative ? 'all' : whichIn(query)))
+    if (versions.length === 0) throw subjectNotFound(subject)
+    const numbers = versions.map(({ version, deleted }) => (negative && deleted ? -version : version))
+    return page(numbers, query, api.limits('subject.version'))
+  })
+
+  app.post('/subjects/:subject/versions', { config: { metric: 'subjects.versions.register' } }, async (request) => {
+    const query = queryOf(request)
+    const { schema, changed } = await api.registry.register({
+      ...parseSchemaBody(request.body),
+      subject: api.subject(request),
+      normalize: flag(query, 'normalize'),
+      force: flag(query, 'force'),
+    })
+    const stored = { ...schema, timestampMs: 0 }
+    return registeredAnswer(stored, { ...api.written(stored, query), changed })
+  })
+
+  app.get(VERSION, { config: { metric: 'subjects.versions.get-schema' } }, async (request) => {
+    const version = versionIn(api, request)
+    return schemaAnswer(version, api.written(version, queryOf(request)))
+  })
+
+  app.get(`${VERSION}/schema`, { config: { metric: 'subjects.versions.get-schema.only' } }, async (request, reply) => {
+    const version = versionIn(api, request)
+    const { text = version.content.text } = api.written(version, queryOf(request))
+    return reply.type(request.answerType).send(text)
+  })
+
+  app.get(`${VERSION}/referencedby`, { config: { metric: 'subjects.versions.list-schema-refs' } }, async (request) => {
+    const query = queryOf(request)
+    const { subject, version } = versionIn(api, request)
+    const ids = api.view
+      .referrers(subject, version)
+      .filter(takesPart(whichIn(query)))
+      .map(({ id }) => id)
+    return page(
+      [...new Set(ids)].sort((a, b) => a - b),
+      query,
+      api.limits('subject.version'),
+    )
+  })
+
+  app.delete(VERSION, { config: { metric: 'subjects.versions.deleteSchemaVersion-schema' } }, async (request) => {
+    const subject = api.subject(request)
+    const selector = parseVersion(paramsOf(request)['version'] ?? '')
+    const permanent = flag(queryOf(request), 'permanent')
+    const decide = (grounds: Api['registry']['grounds']) => decideDeleteVersion(grounds, subject, selector, permanent)
+    return api.registry.write(decide, 'Delete schema version')
+  })
+}
+
+function versionIn(api: Api, request: FastifyRequest): SchemaVersion {
+  const selector = parseVersion(paramsOf(request)['version'] ?? '')
+  const deleted = flag(queryOf(request), 'deleted')
+  return inAnyContext(api.view, api.subject(request), (subject) =>
+    findVersion(api.view, subject, selector, { deleted }),
+  )
+}

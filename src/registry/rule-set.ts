@@ -1,0 +1,118 @@
+import { z } from 'zod'
+import { RegistryError } from './failure.ts'
+
+/** Rules that serializers carry out; the registry keeps them, checks their form and lets them be inherited. */
+export type Rule = {
+  readonly name?: string
+  readonly doc?: string
+  readonly kind?: string
+  readonly mode?: string
+  readonly type?: string
+  readonly tags?: readonly string[]
+  readonly params?: Readonly<Record<string, string>>
+  readonly expr?: string
+  readonly onSuccess?: string
+  readonly onFailure?: string
+  readonly disabled?: boolean
+}
+
+export type RuleSet = {
+  readonly migrationRules?: readonly Rule[]
+  readonly domainRules?: readonly Rule[]
+  readonly encodingRules?: readonly Rule[]
+  readonly enableAt?: string
+}
+
+export const RULE_KINDS = ['migrationRules', 'domainRules', 'encodingRules'] as const
+type RuleKind = (typeof RULE_KINDS)[number]
+
+const optionalText = z.string().nullish()
+const ruleSpec = z
+  .object({
+    name: optionalText,
+    doc: optionalText,
+    kind: z.enum(['TRANSFORM', 'CONDITION']).nullish(),
+    mode: z.enum(['UPGRADE', 'DOWNGRADE', 'UPDOWN', 'WRITE', 'READ', 'WRITEREAD']).nullish(),
+    type: optionalText,
+    tags: z.array(z.string()).nullish(),
+    params: z.record(z.string(), z.string()).nullish(),
+    expr: optionalText,
+    onSuccess: optionalText,
+    onFailure: optionalText,
+    disabled: z.boolean().nullish(),
+  })
+  .transform((rule) => withoutEmpty(rule) as Rule)
+
+const rulesSpec = z.array(ruleSpec).nullish()
+export const ruleSetSpec = z
+  .object({
+    migrationRules: rulesSpec,
+    domainRules: rulesSpec,
+    encodingRules: rulesSpec,
+    enableAt: optionalText,
+  })
+  .transform((rules) => withoutEmpty(rules) as RuleSet)
+
+const RULES_OF: Readonly<Record<RuleKind, { readonly modes: readonly string[]; readonly title: string }>> = {
+  migrationRules: { modes: ['UPGRADE', 'DOWNGRADE', 'UPDOWN'], title: 'Migration' },
+  domainRules: { modes: ['WRITE', 'READ', 'WRITEREAD'], title: 'Domain' },
+  encodingRules: { modes: ['WRITE', 'READ', 'WRITEREAD'], title: 'Encoding' },
+}
+
+/** Throws `invalid_rule_set`. */
+export function checkRuleSet(ruleSet: RuleSet | undefined): void {
+  const names = new Set<string | undefined>()
+  for (const kind of RULE_KINDS) {
+    for (const rule of ruleSet?.[kind] ?? []) {
+      const { modes, title } = RULES_OF[kind]
+      if (names.has(rule.name)) throw invalidRule(`Found rule with duplicate name '${rule.name}'`)
+      names.add(rule.name)
+      checkRule(rule)
+      if (rule.mode === undefined || !modes.includes(rule.mode)) {
+        throw invalidRule(`${title} rules can only be ${modes.join(', ')}`)
+      }
+    }
+  }
+}
+
+function checkRule({ name, type, mode, onSuccess, onFailure }: Rule): void {
+  if (name === undefined) throw invalidRule('Missing rule name')
+  if (name.length > 64) throw invalidRule('Rule name too long')
+  if (!/^[\p{L}_]/u.test(name)) throw invalidRule(`Illegal initial character in rule name: ${name}`)
+  if (!/^[\p{L}\p{Nd}_-]+$/u.test(name)) throw invalidRule(`Illegal character in rule name: ${name}`)
+  if (type === undefined) throw invalidRule('Missing rule type')
+  const both = mode === undefined || mode === 'WRITEREAD' || mode === 'UPDOWN'
+  if (!both && [onSuccess, onFailure].some((action) => action?.includes(','))) {
+    throw invalidRule('Multiple actions only valid with WRITEREAD and UPDOWN')
+  }
+}
+
+/** Rules of `over` replace those of `under` by name and are added behind them. */
+export function mergeRuleSets(under: RuleSet | undefined, over: RuleSet | undefined): RuleSet | undefined {
+  if (!under || !over) return over ?? under
+  const merged = RULE_KINDS.map((kind) => {
+    const names = new Set(over[kind]?.map(({ name }) => name))
+    return [kind, [...(under[kind] ?? []).filter(({ name }) => !names.has(name)), ...(over[kind] ?? [])]]
+  })
+  return withoutEmpty({ ...Object.fromEntries(merged), enableAt: over.enableAt ?? under.enableAt }) as RuleSet
+}
+
+export function withoutRules(ruleSet: RuleSet | undefined, names: readonly string[]): RuleSet | undefined {
+  if (!ruleSet) return undefined
+  const left = RULE_KINDS.map((kind) => [kind, ruleSet[kind]?.filter(({ name = '' }) => !names.includes(name))])
+  return withoutEmpty({ ...ruleSet, ...Object.fromEntries(left) }) as RuleSet
+}
+
+function invalidRule(message: string): RegistryError {
+  return new RegistryError('invalid_rule_set', message)
+}
+
+/** As the wire and the topic write entities: no nulls, no empty lists, maps or texts; `false` goes too. */
+function withoutEmpty(entity: object): object {
+  return Object.fromEntries(Object.entries(entity).filter(([, value]) => value !== false && !isEmpty(value)))
+}
+
+function isEmpty(value: unknown): boolean {
+  if (value === null || value === undefined || value === '') return true
+  return typeof value === 'object' && Object.keys(value).length === 0
+}

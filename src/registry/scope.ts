@@ -1,0 +1,46 @@
+import type { Mode } from '../clients/registry.ts'
+import { type Config, inheritConfig } from './config.ts'
+import { notPermitted } from './failure.ts'
+import type { RegistryView } from './store/state.ts'
+import { contextOf, contextSubject, GLOBAL, type Subject } from './subject.ts'
+
+export type EffectiveConfig = Config & Required<Pick<Config, 'compatibilityLevel'>>
+export type Defaults = { readonly config: EffectiveConfig; readonly mode: Mode }
+
+/**
+ * What counts for a subject: its own config, completed by the global one; else its context's, else that of all contexts,
+ * else the server's. A subject with a config of its own but no level has the server's level.
+ */
+export function configInScope(view: RegistryView, subject: Subject | null, defaults: Defaults): EffectiveConfig {
+  const own = subject === null ? undefined : view.config(subject)
+  if (own) return { ...defaults.config, ...inheritConfig(own, view.config(null) ?? {}) }
+  const around = view.config(contextScope(subject)) ?? view.config(GLOBAL)
+  return { ...defaults.config, ...around }
+}
+
+export function modeInScope(view: RegistryView, subject: Subject | null, defaults: Defaults): Mode {
+  const own = subject === null ? undefined : view.mode(subject)
+  return own ?? view.mode(contextScope(subject)) ?? view.mode(GLOBAL) ?? defaults.mode
+}
+
+function contextScope(subject: Subject | null): Subject | null {
+  return subject === null ? null : contextSubject(contextOf(subject))
+}
+
+export function isReadOnly(mode: Mode): boolean {
+  return mode === 'READONLY' || mode === 'READONLY_OVERRIDE'
+}
+
+/** Modes in which schemas come with their ids, from another registry. */
+export function isImporting(mode: Mode): boolean {
+  return mode === 'IMPORT' || mode === 'FORWARD'
+}
+
+/** Throws `not_permitted` where nothing may be written. */
+export function checkWritable(view: RegistryView, subject: Subject | null, defaults: Defaults): void {
+  if (isReadOnly(modeInScope(view, subject, defaults))) throw wrongMode(subject, 'in read-only mode')
+}
+
+export function wrongMode(subject: Subject | null, what: string): Error {
+  return notPermitted(`Subject ${subject} in context ${subject === null ? '.' : contextOf(subject)} is ${what}`)
+}

@@ -1,0 +1,203 @@
+import { MODES, type Mode } from '../../clients/registry.ts'
+import type { SchemaType } from '../../formats/format.ts'
+import type { SchemaReference } from '../../formats/references.ts'
+import { toConfig } from '../config.ts'
+import { type Metadata, metadataSpec } from '../metadata.ts'
+import { type RuleSet, ruleSetSpec } from '../rule-set.ts'
+import { guidOf, type SchemaContent, toUuid } from '../schema.ts'
+import { type Subject, toSubject } from '../subject.ts'
+import type { RegistryRecord, StoredSchema } from './record.ts'
+
+type Members = Readonly<Record<string, unknown>>
+export type RawRecord = { readonly key: Buffer; readonly value: Buffer | null }
+
+const TENANT = 'default'
+
+/**
+ * Between changes and the bytes that every registry of this kind keeps in `_schemas`. Keys are JSON texts, and two texts
+ * may mean one key (members that are null or left out, `magic` 0 or 1): the codec remembers the text that it read, so that
+ * what it writes replaces that record when the topic is compacted.
+ */
+export class RecordCodec {
+  /** Our text of a key → the one that stands in the topic. */
+  readonly #asRead = new Map<string, string>()
+
+  encode(record: Exclude<RegistryRecord, { kind: 'none' }>): RawRecord {
+    const key = keyText(record)
+    const value = valueMembers(record)
+    return {
+      key: Buffer.from(this.#asRead.get(key) ?? key),
+      value: value === null ? null : Buffer.from(JSON.stringify(value)),
+    }
+  }
+
+  /** Throws an `Error` that says why the record can't be read. An empty value is a tombstone, as a null one. */
+  decode(key: Buffer | null, value: Buffer | null): RegistryRecord {
+    const text = key?.toString('utf8') ?? ''
+    const members = membersOf(text, 'key')
+    const record = toRecord(members, value === null || value.length === 0 ? null : membersOf(String(value), 'value'))
+    if (record.kind !== 'none') {
+      const ours = keyText(record)
+      if (ours !== text) this.#asRead.set(ours, text)
+    }
+    return record
+  }
+}
+
+export function noopRecord(): RawRecord {
+  return { key: Buffer.from('{"keytype":"NOOP","magic":0}'), value: null }
+}
+
+function membersOf(text: string, what: string): Members {
+  const members: unknown = JSON.parse(text)
+  if (typeof members !== 'object' || members === null) throw new Error(`its ${what} is no JSON object`)
+  return members as Members
+}
+
+// ── writing ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+function keyText(record: Exclude<RegistryRecord, { kind: 'none' }>): string {
+  switch (record.kind) {
+    case 'schema':
+      return JSON.stringify({ keytype: 'SCHEMA', subject: record.subject, version: record.version, magic: 1 })
+    case 'context':
+      return JSON.stringify({ keytype: 'CONTEXT', tenant: TENANT, context: record.context, magic: 0 })
+    case 'config':
+    case 'mode':
+    case 'delete-subject':
+    case 'clear-subject': {
+      const keytype = record.kind.toUpperCase().replace('-', '_')
+      return JSON.stringify({ keytype, ...subjectMember(record.subject), magic: 0 })
+    }
+  }
+}
+
+function valueMembers(record: Exclude<RegistryRecord, { kind: 'none' }>): Members | null {
+  switch (record.kind) {
+    case 'schema':
+      return record.value && schemaValue(record.value)
+    case 'config':
+      return record.value && { ...subjectMember(record.subject), ...record.value }
+    case 'mode':
+      return record.value && { ...subjectMember(record.subject), mode: record.value }
+    case 'delete-subject':
+      return { subject: record.subject, version: record.version }
+    case 'clear-subject':
+      return subjectMember(record.subject)
+    case 'context':
+      return record.known ? { tenant: TENANT, context: record.context } : null
+  }
+}
+
+function subjectMember(subject: Subject | null): Members {
+  return subject === null ? {} : { subject }
+}
+
+/** Old readers take an absent type as AVRO; new ones do too. */
+function schemaValue({ subject, version, id, content, deleted, extra }: StoredSchema): Members {
+  const { md5, ...unknown } = extra
+  return {
+    subject,
+    version,
+    id,
+    ...(md5 === undefined ? {} : { md5 }),
+    ...(content.type === 'AVRO' ? {} : { schemaType: content.type }),
+    ...(content.references.length === 0 ? {} : { references: content.references }),
+    ...(content.metadata ? { metadata: content.metadata } : {}),
+    ...(content.ruleSet ? { ruleSet: content.ruleSet } : {}),
+    ...unknown,
+    schema: content.text,
+    deleted,
+  }
+}
+
+// ── reading ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+function toRecord(key: Members, value: Members | null): RegistryRecord {
+  const subject = nullableSubject(key['subject'])
+  switch (key['keytype']) {
+    case 'SCHEMA':
+      return toSchemaRecord(key, value)
+    case 'CONFIG':
+      return { kind: 'config', subject, value: value && toConfig(value) }
+    case 'MODE':
+      return { kind: 'mode', subject, value: value && toMode(value['mode']) }
+    case 'DELETE_SUBJECT':
+      if (!value || subject === null) return { kind: 'none' }
+      return { kind: 'delete-subject', subject, version: toInteger(value['version'], 'version') }
+    case 'CLEAR_SUBJECT':
+      return value ? { kind: 'clear-subject', subject } : { kind: 'none' }
+    case 'CONTEXT':
+      return { kind: 'context', context: toText(key['context'], 'context'), known: value !== null }
+    case 'NOOP':
+    case 'ASSOC':
+      return { kind: 'none' }
+    default:
+      throw new Error(`its key type '${String(key['keytype'])}' is unknown`)
+  }
+}
+
+const SCHEMA_MEMBERS: ReadonlySet<string> = new Set([
+  'subject',
+  'version',
+  'id',
+  'schemaType',
+  'references',
+  'metadata',
+  'ruleSet',
+  'schema',
+  'deleted',
+])
+
+function toSchemaRecord(key: Members, value: Members | null): RegistryRecord {
+  const magic = key['magic'] ?? 0
+  if (magic !== 0 && magic !== 1) throw new Error(`its key has magic ${String(magic)}; known are 0 and 1`)
+  const subject = toSubject(toText(key['subject'], 'subject'))
+  const version = toInteger(key['version'], 'version')
+  if (!value) return { kind: 'schema', subject, version, value: null }
+  const extra = Object.fromEntries(Object.entries(value).filter(([member]) => !SCHEMA_MEMBERS.has(member)))
+  return {
+    kind: 'schema',
+    subject,
+    version,
+    value: {
+      subject,
+      version,
+      id: toInteger(value['id'], 'id'),
+      content: toContent(value, extra['md5']),
+      deleted: value['deleted'] === true,
+      extra,
+    },
+  }
+}
+
+function toContent(value: Members, md5: unknown): SchemaContent {
+  const content = {
+    type: (value['schemaType'] ?? 'AVRO') as SchemaType,
+    text: toText(value['schema'], 'schema'),
+    references: (value['references'] ?? []) as readonly SchemaReference[],
+    metadata: value['metadata'] ? (metadataSpec.safeParse(value['metadata']).data as Metadata) : undefined,
+    ruleSet: value['ruleSet'] ? (ruleSetSpec.safeParse(value['ruleSet']).data as RuleSet) : undefined,
+  }
+  return { ...content, guid: typeof md5 === 'string' ? toUuid(md5) : guidOf(content) }
+}
+
+function toMode(word: unknown): Mode {
+  const mode = MODES.find((known) => known === word)
+  if (!mode) throw new Error(`its mode '${String(word)}' is unknown`)
+  return mode
+}
+
+function nullableSubject(value: unknown): Subject | null {
+  return typeof value === 'string' ? toSubject(value) : null
+}
+
+function toText(value: unknown, member: string): string {
+  if (typeof value !== 'string') throw new Error(`its ${member} is no text`)
+  return value
+}
+
+function toInteger(value: unknown, member: string): number {
+  if (!Number.isInteger(value)) throw new Error(`its ${member} is no whole number`)
+  return value as number
+}

@@ -1,0 +1,24 @@
+import type { Mode } from '../../clients/registry.ts'
+import type { Config } from '../config.ts'
+import type { SchemaVersion } from '../schema.ts'
+import type { Subject } from '../subject.ts'
+
+/** One change of the registry, as its topic holds it. A null value takes away what the key stands for. */
+export type RegistryRecord =
+  | {
+      readonly kind: 'schema'
+      readonly subject: Subject
+      readonly version: number
+      readonly value: StoredSchema | null
+    }
+  | { readonly kind: 'config'; readonly subject: Subject | null; readonly value: Config | null }
+  | { readonly kind: 'mode'; readonly subject: Subject | null; readonly value: Mode | null }
+  /** Versions up to `version` are soft-deleted. */
+  | { readonly kind: 'delete-subject'; readonly subject: Subject; readonly version: number }
+  /** Soft-deleted versions are forgotten: of one subject, of a context, of everything (null). */
+  | { readonly kind: 'clear-subject'; readonly subject: Subject | null }
+  | { readonly kind: 'context'; readonly context: string; readonly known: boolean }
+  /** Nothing that changes this registry: a marker, or another product's record. */
+  | { readonly kind: 'none' }
+
+export type StoredSchema = Omit<SchemaVersion, 'timestampMs'>

@@ -1,0 +1,269 @@
+import type { Mode } from '../../clients/registry.ts'
+import type { SchemaReference } from '../../formats/references.ts'
+import type { Config } from '../config.ts'
+import type { SchemaContent, SchemaVersion } from '../schema.ts'
+import { contextOf, DEFAULT_CONTEXT, isContext, type Subject, toSubject } from '../subject.ts'
+import type { RegistryRecord, StoredSchema } from './record.ts'
+
+/** What applying a record came to, for the log and the metrics. */
+export type Applied = 'registered' | 'deleted' | 'id-conflict' | 'other'
+
+type Mutable = { -readonly [Key in keyof SchemaVersion]: SchemaVersion[Key] }
+type Context = {
+  /** Versions that hold an id, oldest record first. */
+  readonly holders: Map<number, Mutable[]>
+  readonly idByGuid: Map<string, number>
+  idMax: number
+}
+
+/** What decisions and answers read. Everything it gives is read-only and as of now. */
+export interface RegistryView {
+  /** Ascending. Empty when there is no such subject. */
+  versions(subject: Subject): readonly SchemaVersion[]
+  version(subject: Subject, version: number): SchemaVersion | undefined
+  /** The last one that is not deleted. */
+  latest(subject: Subject): SchemaVersion | undefined
+  holders(context: string, id: number): readonly SchemaVersion[]
+  idOf(context: string, guid: string): number | undefined
+  idMax(context: string): number
+  subjects(): Iterable<Subject>
+  /** Versions whose references name this one. */
+  referrers(subject: Subject, version: number): readonly SchemaVersion[]
+  config(subject: Subject | null): Config | undefined
+  mode(subject: Subject | null): Mode | undefined
+  /** Where a mode is set. */
+  modeSubjects(): readonly (Subject | null)[]
+  /** Names whose config says that they stand for this subject. */
+  aliasesOf(subject: Subject): readonly Subject[]
+  /** Whether a context holds a version, deleted ones included. */
+  isInUse(context: string): boolean
+  /** All that have held something, the default one first. */
+  contexts(): readonly string[]
+  isKnownContext(context: string): boolean
+}
+
+/**
+ * Everything the registry knows, as its records left it. Texts that several subjects share are held once. Applying the
+ * same records in the same order gives the same state, on every instance.
+ */
+export class RegistryState implements RegistryView {
+  readonly #subjects = new Map<Subject, Mutable[]>()
+  readonly #contexts = new Map<string, Context>()
+  readonly #known = new Set<string>()
+  readonly #contents = new Map<string, { readonly content: SchemaContent; uses: number }>()
+  readonly #referrers = new Map<string, Set<Mutable>>()
+  readonly #configs = new Map<Subject | null, Config>()
+  readonly #modes = new Map<Subject | null, Mode>()
+
+  apply(record: RegistryRecord, timestampMs: number): Applied {
+    switch (record.kind) {
+      case 'schema':
+        return record.value ? this.#put(record.value, timestampMs) : this.#remove(record.subject, record.version)
+      case 'config':
+        setOrDelete(this.#configs, record.subject, record.value)
+        return 'other'
+      case 'mode':
+        setOrDelete(this.#modes, record.subject, record.value)
+        return 'other'
+      case 'delete-subject':
+        return this.#softDelete(record.subject, record.version)
+      case 'clear-subject':
+        return this.#clear(record.subject)
+      case 'context':
+        if (record.known) this.#known.add(record.context)
+        else this.#known.delete(record.context)
+        return 'other'
+      case 'none':
+        return 'other'
+    }
+  }
+
+  versions(subject: Subject): readonly SchemaVersion[] {
+    return this.#subjects.get(subject) ?? []
+  }
+
+  version(subject: Subject, version: number): SchemaVersion | undefined {
+    const versions = this.versions(subject)
+    const found = versions[placeOf(versions, version)]
+    return found?.version === version ? found : undefined
+  }
+
+  latest(subject: Subject): SchemaVersion | undefined {
+    return this.#subjects.get(subject)?.findLast(({ deleted }) => !deleted)
+  }
+
+  holders(context: string, id: number): readonly SchemaVersion[] {
+    return this.#contexts.get(context)?.holders.get(id) ?? []
+  }
+
+  idOf(context: string, guid: string): number | undefined {
+    return this.#contexts.get(context)?.idByGuid.get(guid)
+  }
+
+  idMax(context: string): number {
+    return this.#contexts.get(context)?.idMax ?? 0
+  }
+
+  subjects(): Iterable<Subject> {
+    return this.#subjects.keys()
+  }
+
+  referrers(subject: Subject, version: number): readonly SchemaVersion[] {
+    return [...(this.#referrers.get(placeKey(subject, version)) ?? [])]
+  }
+
+  config(subject: Subject | null): Config | undefined {
+    return this.#configs.get(subject)
+  }
+
+  mode(subject: Subject | null): Mode | undefined {
+    return this.#modes.get(subject)
+  }
+
+  modeSubjects(): readonly (Subject | null)[] {
+    return [...this.#modes.keys()]
+  }
+
+  aliasesOf(subject: Subject): readonly Subject[] {
+    const target = (name: Subject, { alias }: Config) => alias && toSubject(alias, contextOf(name)) === subject
+    return [...this.#configs].flatMap(([name, config]) => (name !== null && target(name, config) ? [name] : []))
+  }
+
+  isInUse(context: string): boolean {
+    return (this.#contexts.get(context)?.holders.size ?? 0) > 0
+  }
+
+  contexts(): readonly string[] {
+    const others = new Set([...this.#known, ...[...this.#contexts.keys()].filter((name) => this.isInUse(name))])
+    others.delete(DEFAULT_CONTEXT)
+    return [DEFAULT_CONTEXT, ...[...others].sort()]
+  }
+
+  isKnownContext(context: string): boolean {
+    return this.#known.has(context)
+  }
+
+  #put(stored: StoredSchema, timestampMs: number): Applied {
+    const context = this.#context(contextOf(stored.subject))
+    context.idMax = Math.max(context.idMax, stored.id)
+    const holders = context.holders.get(stored.id) ?? []
+    if (holders[0] && holders[0].content.text !== stored.content.text) return 'id-conflict'
+    this.#remove(stored.subject, stored.version)
+    const version: Mutable = { ...stored, content: this.#intern(stored.content), timestampMs }
+    const versions = this.#subjects.get(stored.subject) ?? []
+    versions.splice(placeOf(versions, stored.version), 0, version)
+    this.#subjects.set(stored.subject, versions)
+    const left = context.holders.get(stored.id) ?? []
+    left.push(version)
+    context.holders.set(stored.id, left)
+    context.idByGuid.set(version.content.guid, stored.id)
+    for (const reference of version.content.references) this.#refer(version, reference)
+    return stored.deleted ? 'deleted' : 'registered'
+  }
+
+  #remove(subject: Subject, version: number): Applied {
+    const versions = this.#subjects.get(subject) ?? []
+    const at = placeOf(versions, version)
+    const found = versions[at]
+    if (found?.version !== version) return 'other'
+    versions.splice(at, 1)
+    if (versions.length === 0) this.#subjects.delete(subject)
+    this.#forgetId(found)
+    this.#release(found.content)
+    for (const reference of found.content.references) this.#unrefer(found, reference)
+    return 'other'
+  }
+
+  #forgetId(version: Mutable): void {
+    const context = this.#context(contextOf(version.subject))
+    const holders = context.holders.get(version.id)?.filter((holder) => holder !== version) ?? []
+    if (holders.length > 0) context.holders.set(version.id, holders)
+    else context.holders.delete(version.id)
+    const { guid } = version.content
+    if (context.idByGuid.get(guid) === version.id && !holders.some(({ content }) => content.guid === guid)) {
+      context.idByGuid.delete(guid)
+    }
+  }
+
+  #softDelete(subject: Subject, upTo: number): Applied {
+    for (const version of this.#subjects.get(subject) ?? []) if (version.version <= upTo) version.deleted = true
+    return 'deleted'
+  }
+
+  #clear(scope: Subject | null): Applied {
+    for (const [subject, versions] of this.#subjects) {
+      if (!isWithin(subject, scope)) continue
+      for (const { version, deleted } of [...versions]) if (deleted) this.#remove(subject, version)
+    }
+    return 'other'
+  }
+
+  #context(name: string): Context {
+    const found = this.#contexts.get(name)
+    if (found) return found
+    const made: Context = { holders: new Map(), idByGuid: new Map(), idMax: 0 }
+    this.#contexts.set(name, made)
+    return made
+  }
+
+  #intern(content: SchemaContent): SchemaContent {
+    const known = this.#contents.get(content.guid) ?? { content, uses: 0 }
+    known.uses += 1
+    this.#contents.set(content.guid, known)
+    return known.content
+  }
+
+  #release({ guid }: SchemaContent): void {
+    const known = this.#contents.get(guid)
+    if (!known) return
+    known.uses -= 1
+    if (known.uses === 0) this.#contents.delete(guid)
+  }
+
+  #refer(version: Mutable, reference: SchemaReference): void {
+    const key = referenceKey(version, reference)
+    const referrers = this.#referrers.get(key) ?? new Set()
+    referrers.add(version)
+    this.#referrers.set(key, referrers)
+  }
+
+  #unrefer(version: Mutable, reference: SchemaReference): void {
+    const key = referenceKey(version, reference)
+    const referrers = this.#referrers.get(key)
+    referrers?.delete(version)
+    if (referrers?.size === 0) this.#referrers.delete(key)
+  }
+}
+
+/** Whether a subject lies in what a config, mode or clear record stands for; null stands for everything. */
+export function isWithin(subject: Subject, scope: Subject | null): boolean {
+  return scope === null || subject === scope || (isContext(scope) && contextOf(scope) === contextOf(subject))
+}
+
+/** Where a version stands, or would: before the first one that is not smaller. */
+function placeOf(versions: readonly SchemaVersion[], version: number): number {
+  const last = versions.at(-1)
+  if (!last || last.version < version) return versions.length
+  let low = 0
+  let high = versions.length - 1
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((versions[middle]?.version ?? 0) < version) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+function placeKey(subject: Subject, version: number): string {
+  return `${version} ${subject}`
+}
+
+/** A reference without a context means the one of the schema that refers. */
+function referenceKey(version: SchemaVersion, reference: SchemaReference): string {
+  return placeKey(toSubject(reference.subject, contextOf(version.subject)), reference.version)
+}
+
+function setOrDelete<Key, Value>(map: Map<Key, Value>, key: Key, value: Value | null): void {
+  if (value === null) map.delete(key)
+  else map.set(key, value)
+}

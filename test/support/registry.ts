@@ -1,0 +1,70 @@
+import { silentLogger } from '../../src/config/logger.ts'
+import { ParsedSchemas } from '../../src/registry/parsed-schemas.ts'
+import { Registry, type RegistryLog } from '../../src/registry/registry.ts'
+import { serveRegistry } from '../../src/registry/server.ts'
+import { registryDefaults, registrySettings } from '../../src/registry/settings.ts'
+import { RecordCodec } from '../../src/registry/store/record-codec.ts'
+import { RegistryState } from '../../src/registry/store/state.ts'
+
+export type TestRegistry = {
+  readonly url: string
+  readonly registry: Registry
+  /** Keys and values as they went to the topic. */
+  readonly written: readonly { readonly key: string; readonly value: string | null }[]
+  call(method: string, path: string, body?: unknown): Promise<{ status: number; body: unknown }>
+  stop(): Promise<void>
+}
+
+/** A registry over a log in memory, through the real bytes of its records. */
+export async function startTestRegistry(pairs: Readonly<Record<string, string>> = {}): Promise<TestRegistry> {
+  const written = Object.entries({ listeners: 'http://127.0.0.1:0', ...pairs })
+  const settings = registrySettings(written.map(([key, value]) => ({ key, value, source: 'test' }))).values
+  const state = new RegistryState()
+  const codec = new RecordCodec()
+  const records: { key: string; value: string | null }[] = []
+  const log: RegistryLog = {
+    append: async (batch) => {
+      for (const record of batch) {
+        const { key, value } = codec.encode(record)
+        records.push({ key: String(key), value: value && String(value) })
+        state.apply(codec.decode(key, value), 1_000 + records.length)
+      }
+    },
+    refresh: async () => {},
+  }
+  const schemas = new ParsedSchemas({ entriesMax: 100, expiryMs: 60_000, nowMs: () => 0 })
+  const grounds = { view: state, schemas, ...registryDefaults(settings) }
+  const registry = new Registry(grounds, log, { isLeader: () => true })
+  const server = await serveRegistry(registry, {
+    settings,
+    identity: { clusterId: 'test-cluster', version: '0.0.0' },
+    logger: silentLogger(),
+    ready: () => true,
+  })
+  const url = server.urls[0] ?? ''
+  return {
+    url,
+    registry,
+    written: records,
+    call: (method, path, body) => call(`${url}${path}`, method, body),
+    stop: () => server.stop(0),
+  }
+}
+
+async function call(url: string, method: string, body: unknown): Promise<{ status: number; body: unknown }> {
+  const json = { 'content-type': 'application/vnd.schemaregistry.v1+json' }
+  const response = await fetch(url, {
+    method,
+    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body), headers: json }),
+  })
+  const text = await response.text()
+  return { status: response.status, body: text === '' ? undefined : parsed(text) }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
