@@ -54,16 +54,12 @@ async function command({ bundle, version, main, args, jvm, directory }: JavaRun)
 
 async function startContainer(java: JavaRun): Promise<Server> {
   const container = await (await containerOf(java)).start()
-  let killed = false
-  return {
-    pid: undefined,
-    hasExited: () => killed,
-    async kill() {
-      if (killed) return
-      killed = true
-      await container.stop({ timeout: 0 })
-    },
+  let ended: Promise<unknown> | undefined
+  const end = async (graceMs: number) => {
+    ended ??= container.stop({ timeout: graceMs })
+    await ended
   }
+  return { pid: undefined, hasExited: () => ended !== undefined, end, kill: () => end(0) }
 }
 
 async function runContainer(java: JavaRun): Promise<Output> {

@@ -1,0 +1,58 @@
+/** One quantity, measured in every round on each side; rates are records a second, memory is MB. */
+export type Figure = {
+  readonly name: string
+  readonly unit: 'rec/s' | 'MB'
+  /** What ours is measured against, and the ratio it should reach: at least for rates, at most for memory. */
+  readonly against: { readonly name: string; readonly values: readonly number[] }
+  readonly ours: readonly number[]
+  readonly aim: number
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((left, right) => left - right)
+  const middle = sorted.length / 2
+  return sorted.length % 2 === 1 ? sorted[Math.floor(middle)]! : (sorted[middle - 1]! + sorted[middle]!) / 2
+}
+
+/** Ratios are taken within a round, where both sides met the same machine, and then the median of them. */
+export function ratioOf({ ours, against }: Figure): number {
+  return median(ours.map((value, round) => value / against.values[round]!))
+}
+
+export function isReached(figure: Figure): boolean {
+  return figure.unit === 'MB' ? ratioOf(figure) <= figure.aim : ratioOf(figure) >= figure.aim
+}
+
+export function toTable(figures: readonly Figure[]): string {
+  const rows = figures.map((figure) => [
+    figure.name,
+    short(figure.ours, figure.unit),
+    `${short(figure.against.values, figure.unit)} ${figure.against.name}`,
+    `${ratioOf(figure).toFixed(2)}`,
+    `${figure.unit === 'MB' ? '≤' : '≥'} ${figure.aim.toFixed(2)}`,
+    isReached(figure) ? 'yes' : 'no',
+  ])
+  const table = [['', 'WEIR', 'BESIDE', 'RATIO', 'AIM', 'REACHED'], ...rows]
+  const widths = table[0]!.map((_, column) => Math.max(...table.map((row) => row[column]!.length)))
+  return table
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column]!))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n')
+}
+
+/** For machines: one object a figure, with every round. */
+export function toJson(figures: readonly Figure[]): string {
+  return JSON.stringify(
+    figures.map((figure) => ({ ...figure, ratio: ratioOf(figure), reached: isReached(figure) })),
+    (_, value) => (typeof value === 'number' ? Number(value.toPrecision(4)) : value),
+  )
+}
+
+function short(values: readonly number[], unit: Figure['unit']): string {
+  const value = median(values)
+  return unit === 'MB' ? `${Math.round(value)} MB` : `${Math.round(value / 1000)} k/s`
+}

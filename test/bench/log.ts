@@ -1,0 +1,85 @@
+import { join } from 'node:path'
+import type { BrokerAddress } from '../../src/broker/home.ts'
+import { kafkaTool } from '../env/kafka.ts'
+import { run } from '../env/process.ts'
+import { partDirectory } from '../env/workspace.ts'
+import type { Figure } from './figures.ts'
+import type { LogTask, LogTimes } from './log-client.ts'
+import { progress, type Settings } from './settings.ts'
+
+type Rates = { readonly produce: number; readonly read: number }
+
+/** Produce and read rates through `src/broker`, on both homes, beside Java's tools on the same Kafka. */
+export async function benchLog(settings: Settings): Promise<readonly Figure[]> {
+  const java: Rates[] = []
+  const kafka: Rates[] = []
+  const embedded: Rates[] = []
+  for (let round = 1; round <= settings.rounds; round++) {
+    progress(`log: round ${round} of ${settings.rounds}`)
+    java.push(await javaRates(settings, `java-${round}`))
+    const config = { 'bootstrap.servers': settings.bootstrap }
+    kafka.push(await ourRates(settings, { kind: 'kafka', config }, `kafka-${round}`))
+    const directory = partDirectory('embedded')
+    embedded.push(await ourRates(settings, { kind: 'embedded', directory }, `embedded-${round}`))
+  }
+  const figure = (step: keyof Rates, ours: Rates[], name: string, against: Rates[], aim: number): Figure => ({
+    name: `${step}, ${ours === embedded ? 'embedded' : 'Kafka'}`,
+    unit: 'rec/s',
+    ours: ours.map((rates) => rates[step]),
+    against: { name, values: against.map((rates) => rates[step]) },
+    aim,
+  })
+  return [
+    figure('produce', kafka, 'Java', java, 0.75),
+    figure('read', kafka, 'Java', java, 0.6),
+    figure('produce', embedded, 'Weir on Kafka', kafka, 1),
+    figure('read', embedded, 'Weir on Kafka', kafka, 1),
+  ]
+}
+
+/** Each step in a process of its own. */
+async function ourRates(settings: Settings, address: BrokerAddress, topic: string): Promise<Rates> {
+  const task = { address, topic, records: settings.records }
+  const { produceMs } = await runClient(settings, { ...task, steps: ['produce'] })
+  const { readMs } = await runClient(settings, { ...task, steps: ['read'] })
+  return { produce: perSecond(settings, produceMs!), read: perSecond(settings, readMs!) }
+}
+
+async function runClient(settings: Settings, task: LogTask): Promise<LogTimes> {
+  const script = join(import.meta.dirname, 'log-client.ts')
+  const args = [...settings.nodeArgs, script, JSON.stringify(task)]
+  const { code, stdout, stderr } = await run({ file: process.execPath, args, directory: '.' })
+  if (code !== 0) throw new Error(`${task.steps} on ${task.address.kind} failed:\n${stderr}`)
+  return JSON.parse(stdout) as LogTimes
+}
+
+async function javaRates({ bootstrap, records }: Settings, topic: string): Promise<Rates> {
+  // As the scripts that Kafka ships start them.
+  const jvm = ['-Xmx512m']
+  const produced = await kafkaTool(
+    'ProducerPerformance',
+    [
+      ...['--topic', topic, '--num-records', String(records), '--record-size', '100', '--throughput', '-1'],
+      ...['--producer-props', `bootstrap.servers=${bootstrap}`],
+    ],
+    { jvm },
+  )
+  const consumed = await kafkaTool(
+    'ConsumerPerformance',
+    ['--bootstrap-server', bootstrap, '--topic', topic, '--messages', String(records), '--timeout', '60000'],
+    { jvm },
+  )
+  const produce = /records sent, ([\d.]+) records\/sec/g
+  const last = [...produced.stdout.matchAll(produce)].at(-1)?.[1]
+  const columns = consumed.stdout.trim().split('\n').at(-1)?.split(', ') ?? []
+  if (last === undefined || Number(columns[4]) < records) {
+    throw new Error(
+      `Java's tools printed no rate:\n${produced.stdout}${produced.stderr}${consumed.stdout}${consumed.stderr}`,
+    )
+  }
+  return { produce: Number(last), read: Number(columns[5]) }
+}
+
+function perSecond({ records }: Settings, ms: number): number {
+  return (records / ms) * 1000
+}

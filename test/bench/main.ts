@@ -1,0 +1,49 @@
+import { parseArgs } from 'node:util'
+import { startKafka } from '../env/kafka.ts'
+import { type Figure, toJson, toTable } from './figures.ts'
+import { benchLog } from './log.ts'
+import { benchPipe } from './pipe.ts'
+import { progress, type Settings } from './settings.ts'
+
+const BENCHES: Readonly<Record<string, (settings: Settings) => Promise<readonly Figure[]>>> = {
+  log: benchLog,
+  pipe: benchPipe,
+}
+const USAGE = `npm run bench -- [--quick] [--records N] [--rounds N] [--profile DIR] [${Object.keys(BENCHES).join(' | ')} …]`
+/** As Kafka runs for people, not as it runs for tests. */
+const BROKER_JVM = ['-Xms256m', '-Xmx512m', '-XX:+UseSerialGC']
+
+/** `npm run bench`: our rates and memory beside Java's, on the same Kafka in the same run. */
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    quick: { type: 'boolean', default: false },
+    records: { type: 'string' },
+    rounds: { type: 'string' },
+    profile: { type: 'string' },
+  },
+})
+const names = positionals.length > 0 ? positionals : Object.keys(BENCHES)
+const unknown = names.filter((name) => BENCHES[name] === undefined)
+if (unknown.length > 0) {
+  process.stderr.write(`no bench is called ${unknown.join(', ')}: ${USAGE}\n`)
+  process.exit(2)
+}
+
+const kafka = await startKafka({ jvm: BROKER_JVM })
+try {
+  const settings: Settings = {
+    bootstrap: kafka.bootstrap,
+    records: Number(values.records ?? (values.quick ? 300_000 : 2_000_000)),
+    rounds: Number(values.rounds ?? (values.quick ? 1 : 3)),
+    nodeArgs: values.profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${values.profile}`],
+  }
+  const figures: Figure[] = []
+  for (const name of names) figures.push(...(await BENCHES[name]!(settings)))
+  progress('')
+  console.log(`Kafka ${kafka.version}, ${settings.records} records of 100 bytes, medians of ${settings.rounds} rounds`)
+  console.log(toTable(figures))
+  console.log(toJson(figures))
+} finally {
+  await kafka.stop()
+}

@@ -1,0 +1,48 @@
+import { join } from 'node:path'
+import { freePort } from '../env/ports.ts'
+import { type Server, startServer, untilReady } from '../env/process.ts'
+import { partDirectory } from '../env/workspace.ts'
+
+const CLI = join(import.meta.dirname, '../../src/cli/weir.ts')
+const READY_TIMEOUT_MS = 30_000
+const GRACE_MS = 10_000
+
+export type WorkerOptions = {
+  /** `['--bootstrap', 'host:port']` or `['--data', directory]`. */
+  readonly log: readonly string[]
+  readonly groupId: string
+  readonly settings?: Readonly<Record<string, string>>
+  readonly nodeArgs?: readonly string[]
+}
+export type WeirWorker = {
+  readonly url: string
+  readonly pid: number | undefined
+  /** SIGKILL. */
+  kill(): Promise<void>
+  /** SIGTERM, and waits for its end. */
+  stop(): Promise<void>
+}
+
+/** A worker of ours as people run it: `weir worker` in a process, which dies with this one. Waits until it serves. */
+export async function startWorkerProcess(options: WorkerOptions): Promise<WeirWorker> {
+  const directory = partDirectory('worker')
+  const url = `http://127.0.0.1:${await freePort()}`
+  const settings = { listeners: url, 'group.id': options.groupId, ...options.settings }
+  const set = Object.entries(settings).flatMap(([key, value]) => ['--set', `${key}=${value}`])
+  const args = [...(options.nodeArgs ?? []), CLI, 'worker', ...options.log, ...set]
+  const logFile = join(directory, 'worker.log')
+  const server: Server = startServer({ file: process.execPath, args, directory }, logFile)
+  const what = `weir worker ${options.log.join(' ')}`
+  await untilReady(server, { what, logFiles: [logFile], timeoutMs: READY_TIMEOUT_MS }, () =>
+    answers(`${url}/connectors`),
+  )
+  return { url, pid: server.pid, kill: () => server.kill(), stop: () => server.end(GRACE_MS) }
+}
+
+async function answers(url: string): Promise<boolean> {
+  try {
+    return (await fetch(url, { signal: AbortSignal.timeout(2_000) })).ok
+  } catch {
+    return false
+  }
+}
