@@ -1,0 +1,100 @@
+import type { JoinedMember, TopicPartition } from './broker.ts'
+
+/**
+ * The bytes that members of consumer groups exchange (Kafka's ConsumerProtocolSubscription and -Assignment, version 0,
+ * which every client reads), and the range assignment, so that Java consumers can share a group.
+ */
+export const RANGE = 'range'
+
+export function toSubscription(topics: readonly string[]): Uint8Array {
+  return Buffer.concat([int16(0), int32(topics.length), ...topics.map(text), int32(-1)])
+}
+
+export function fromSubscription(bytes: Uint8Array): readonly string[] {
+  const cursor = new Cursor(bytes)
+  cursor.int16()
+  return Array.from({ length: cursor.int32() }, () => cursor.text())
+}
+
+export function toAssignment(partitions: readonly TopicPartition[]): Uint8Array {
+  const topics = [...Map.groupBy(partitions, ({ topic }) => topic)].map(([topic, of]) =>
+    Buffer.concat([text(topic), int32(of.length), ...of.map(({ partition }) => int32(partition))]),
+  )
+  return Buffer.concat([int16(0), int32(topics.length), ...topics, int32(-1)])
+}
+
+/** No bytes mean nothing: the leader had no share for this member. */
+export function fromAssignment(bytes: Uint8Array): readonly TopicPartition[] {
+  if (bytes.length === 0) return []
+  const cursor = new Cursor(bytes)
+  cursor.int16()
+  return Array.from({ length: cursor.int32() }, () => {
+    const topic = cursor.text()
+    return Array.from({ length: cursor.int32() }, () => ({ topic, partition: cursor.int32() }))
+  }).flat()
+}
+
+/** Each topic's partitions in neighbouring ranges over its subscribers by member id; the first ones get one more. */
+export function assignRanges(
+  members: readonly JoinedMember[],
+  partitionsOf: ReadonlyMap<string, number>,
+): ReadonlyMap<string, Uint8Array> {
+  const shares = new Map<string, TopicPartition[]>(members.map(({ memberId }) => [memberId, []]))
+  const subscribers = new Map<string, string[]>()
+  for (const { memberId, metadata } of members) {
+    for (const topic of fromSubscription(metadata))
+      subscribers.set(topic, [...(subscribers.get(topic) ?? []), memberId])
+  }
+  for (const [topic, ids] of subscribers) {
+    const count = partitionsOf.get(topic) ?? 0
+    ids.sort().forEach((id, at) => {
+      const [size, extra] = [Math.floor(count / ids.length), count % ids.length]
+      const start = size * at + Math.min(at, extra)
+      const end = start + size + (at < extra ? 1 : 0)
+      for (let partition = start; partition < end; partition++) shares.get(id)?.push({ topic, partition })
+    })
+  }
+  return new Map([...shares].map(([id, partitions]) => [id, toAssignment(partitions)]))
+}
+
+function int16(value: number): Buffer {
+  const bytes = Buffer.alloc(2)
+  bytes.writeInt16BE(value)
+  return bytes
+}
+
+function int32(value: number): Buffer {
+  const bytes = Buffer.alloc(4)
+  bytes.writeInt32BE(value)
+  return bytes
+}
+
+function text(value: string): Buffer {
+  const bytes = Buffer.from(value)
+  return Buffer.concat([int16(bytes.length), bytes])
+}
+
+class Cursor {
+  readonly #bytes: Buffer
+  #at = 0
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  }
+
+  int16(): number {
+    this.#at += 2
+    return this.#bytes.readInt16BE(this.#at - 2)
+  }
+
+  int32(): number {
+    this.#at += 4
+    return this.#bytes.readInt32BE(this.#at - 4)
+  }
+
+  text(): string {
+    const length = this.int16()
+    this.#at += length
+    return this.#bytes.toString('utf8', this.#at - length, this.#at)
+  }
+}

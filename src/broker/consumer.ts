@@ -1,0 +1,239 @@
+import type { Logger } from '../config/logger.ts'
+import type {
+  Broker,
+  CommittedOffset,
+  Consumer,
+  ConsumerOptions,
+  Generation,
+  GroupMember,
+  JoinedMember,
+  Member,
+  PartitionOffset,
+  PartitionRecords,
+  TopicPartition,
+} from './broker.ts'
+import { assignRanges, fromAssignment, fromSubscription, RANGE, toSubscription } from './consumer-protocol.ts'
+import { BrokerError } from './error.ts'
+import type { Home } from './home.ts'
+import type { LogReader } from './reader.ts'
+import { keyOf } from './topology.ts'
+
+const POLL_INTERVAL_MS_MAX = 300_000
+const SESSION_TIMEOUT_MS = 45_000
+/** How often new topics and partitions are looked for. */
+const REFRESH_MS = 30_000
+
+export type ConsumerParts = {
+  readonly home: Home
+  readonly logger: Logger
+  readonly join: Broker['member']
+  readonly reader: LogReader
+  readonly onClose: () => void
+}
+
+export async function createConsumer(parts: ConsumerParts, options: ConsumerOptions): Promise<Consumer> {
+  const consumer = new GroupConsumer(parts, options)
+  await consumer.start()
+  return consumer
+}
+
+/**
+ * A consumer group's member and a reader of what it was given. What the group decides is carried out inside `poll`: the
+ * member's callbacks wait in line until the next one.
+ */
+class GroupConsumer implements Consumer {
+  readonly #parts: ConsumerParts
+  readonly #options: ConsumerOptions
+  #member: Member | undefined
+  #generation: Generation | undefined
+  #assigned: readonly TopicPartition[] = []
+  #topics: readonly string[] = []
+  #partitionCounts = ''
+  /** What the group asked for and `poll` has not done yet. */
+  #line: (() => Promise<void>)[] = []
+  #lastPollMs = performance.now()
+  #refresh: NodeJS.Timeout | undefined
+  #closed = false
+
+  constructor(parts: ConsumerParts, options: ConsumerOptions) {
+    this.#parts = parts
+    this.#options = options
+  }
+
+  async start(): Promise<void> {
+    await this.#lookForTopics()
+    const { groupId, sessionTimeoutMs = SESSION_TIMEOUT_MS, heartbeatMs, clientId } = this.#options
+    this.#member = await this.#parts.join({
+      groupId,
+      protocolType: 'consumer',
+      sessionTimeoutMs,
+      rebalanceTimeoutMs: this.#options.pollIntervalMsMax ?? POLL_INTERVAL_MS_MAX,
+      ...(heartbeatMs === undefined ? {} : { heartbeatMs }),
+      ...(clientId === undefined ? {} : { clientId }),
+      protocol: {
+        offer: () => [{ name: RANGE, metadata: toSubscription(this.#topics) }],
+        assign: (_, members) => this.#assign(members),
+        revoked: () => this.#inPoll(() => this.#giveUp(this.#options.rebalance?.revoked)),
+        // Without waiting: the first poll comes only after this returns.
+        joined: (generation) => {
+          this.#line.push(() => this.#takeOver(generation))
+          this.#parts.reader.wake()
+        },
+        lost: () => this.#inPoll(() => this.#giveUp(this.#options.rebalance?.lost ?? this.#options.rebalance?.revoked)),
+      },
+    })
+    this.#refresh = setInterval(() => void this.#watch(), REFRESH_MS).unref()
+  }
+
+  async poll(waitMsMax: number): Promise<readonly PartitionRecords[]> {
+    if (this.#closed) throw new BrokerError('closed', 'the consumer is closed')
+    this.#lastPollMs = performance.now()
+    const endMs = this.#lastPollMs + waitMsMax
+    for (;;) {
+      await this.#doLine()
+      const records = await this.#parts.reader.poll(Math.max(0, endMs - performance.now()))
+      // What came while the group took its partitions away is not for this member any more.
+      if (this.#line.length === 0) return records
+      if (performance.now() >= endMs) {
+        await this.#doLine()
+        return []
+      }
+    }
+  }
+
+  wake(): void {
+    this.#parts.reader.wake()
+  }
+
+  assignment(): readonly TopicPartition[] {
+    return this.#assigned
+  }
+
+  seek(positions: readonly PartitionOffset[]): void {
+    const mine = new Set(this.#assigned.map(keyOf))
+    this.#parts.reader.seek(positions.filter((position) => mine.has(keyOf(position))))
+  }
+
+  pause(partitions: readonly TopicPartition[]): void {
+    this.#parts.reader.pause(partitions)
+  }
+
+  resume(partitions: readonly TopicPartition[]): void {
+    this.#parts.reader.resume(partitions)
+  }
+
+  async commit(offsets: readonly CommittedOffset[]): Promise<void> {
+    if (offsets.length === 0) return
+    await this.#parts.home.commitOffsets({ groupId: this.#options.groupId, offsets, member: this.member() })
+  }
+
+  async committed(partitions: readonly TopicPartition[]): Promise<readonly PartitionOffset[]> {
+    return this.#parts.home.groupOffsets({ groupId: this.#options.groupId, partitions })
+  }
+
+  member(): GroupMember {
+    if (!this.#generation)
+      throw new BrokerError('unknown_member', `this consumer is not a member of '${this.#options.groupId}' now`)
+    return { memberId: this.#generation.memberId, generation: this.#generation.generation }
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return
+    clearInterval(this.#refresh)
+    const leaving = this.#member?.close()
+    // Leaving asks for the partitions back, which is done here as in a poll.
+    let hasLeft = false
+    void leaving?.finally(() => {
+      hasLeft = true
+    })
+    while (!hasLeft) {
+      await this.#doLine()
+      await Promise.race([leaving, new Promise((resolve) => setTimeout(resolve, 5))])
+    }
+    this.#closed = true
+    await this.#parts.reader.close()
+    this.#parts.onClose()
+  }
+
+  /** Puts `task` in line and waits until a poll has done it. */
+  #inPoll(task: () => Promise<void>): Promise<void> {
+    return new Promise((resolve) => {
+      this.#line.push(() => task().finally(resolve))
+      this.#parts.reader.wake()
+    })
+  }
+
+  async #doLine(): Promise<void> {
+    for (let task = this.#line.shift(); task; task = this.#line.shift()) await task()
+  }
+
+  async #giveUp(
+    listener: ((partitions: readonly TopicPartition[]) => Promise<void> | void) | undefined,
+  ): Promise<void> {
+    const gone = this.#assigned
+    if (gone.length > 0) await listener?.(gone)
+    this.#parts.reader.drop(gone)
+    this.#assigned = []
+    this.#generation = undefined
+  }
+
+  async #takeOver(generation: Generation): Promise<void> {
+    const partitions = fromAssignment(generation.assignment)
+    this.#generation = generation
+    this.#assigned = partitions
+    if (partitions.length > 0) this.#parts.reader.seek(await this.#startingPoints(partitions))
+    await this.#options.rebalance?.assigned?.(partitions)
+  }
+
+  async #startingPoints(partitions: readonly TopicPartition[]): Promise<readonly PartitionOffset[]> {
+    const committed = await this.#parts.home.groupOffsets({ groupId: this.#options.groupId, partitions })
+    const known = new Set(committed.map(keyOf))
+    const without = partitions.filter((partition) => !known.has(keyOf(partition)))
+    if (without.length === 0) return committed
+    const at = this.#options.startAt ?? 'earliest'
+    if (at === 'none') {
+      throw new BrokerError(
+        'invalid_offset',
+        `group '${this.#options.groupId}' has no committed offset for ${without.map(keyOf).join(', ')}`,
+      )
+    }
+    const isolation = this.#options.isolation ?? 'read_committed'
+    return [...committed, ...(await this.#parts.home.listOffsets({ partitions: without, at, isolation }))]
+  }
+
+  async #assign(members: readonly JoinedMember[]): Promise<ReadonlyMap<string, Uint8Array>> {
+    const topics = [...new Set(members.flatMap(({ metadata }) => fromSubscription(metadata)))]
+    const found = await this.#parts.home.metadata({ topics, fresh: true })
+    return assignRanges(members, new Map(found.map(({ topic, partitions }) => [topic, partitions.length])))
+  }
+
+  /** A member that stays away from `poll` gives its place to others. */
+  async #watch(): Promise<void> {
+    const away = performance.now() - this.#lastPollMs
+    if (away > (this.#options.pollIntervalMsMax ?? POLL_INTERVAL_MS_MAX)) {
+      this.#parts.logger.warn(
+        { groupId: this.#options.groupId, awayMs: Math.round(away) },
+        'the consumer was not polled for too long: its partitions go to others',
+      )
+    }
+    try {
+      if (await this.#lookForTopics()) this.#member?.rejoin('topics or partitions changed')
+    } catch (error) {
+      this.#parts.logger.debug({ err: error }, 'could not look for new topics')
+    }
+  }
+
+  /** Whether what there is to read has changed. */
+  async #lookForTopics(): Promise<boolean> {
+    const { topics } = this.#options
+    const wanted = (name: string) =>
+      topics instanceof RegExp ? new RegExp(`^(?:${topics.source})$`, topics.flags).test(name) : topics.includes(name)
+    const all = await this.#parts.home.metadata(topics instanceof RegExp ? { fresh: true } : { topics, fresh: true })
+    const found = all.filter(({ topic, internal }) => !internal && wanted(topic))
+    const counts = JSON.stringify(found.map(({ topic, partitions }) => [topic, partitions.length]).sort())
+    const changed = counts !== this.#partitionCounts
+    this.#partitionCounts = counts
+    this.#topics = topics instanceof RegExp ? found.map(({ topic }) => topic).sort() : topics
+    return changed
+  }
+}
