@@ -10,7 +10,8 @@ import { batchOf } from '../../broker/embedded/batch.ts'
  */
 const [directory, round] = process.argv.slice(2)
 const home = await openEmbeddedHome(directory!, { logger: silentLogger() })
-for (const name of ['plain', 'left', 'right']) await home.createTopic({ name })
+const configs = { 'retention.ms': '-1' }
+for (const name of ['plain', 'left', 'right']) await home.createTopic({ name, configs })
 await Promise.all([writePlain(home, Number(round)), move(home, Number(round))])
 
 async function writePlain(log: Home, from: number): Promise<never> {
