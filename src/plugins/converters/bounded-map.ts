@@ -1,12 +1,39 @@
-/** A map that forgets the entry used longest ago when it grows beyond `sizeMax`. `set` gives the value back. */
-export function boundedMap<Key, Value>(sizeMax: number) {
-  const entries = new Map<Key, Value>()
-  return {
-    get: (key: Key) => entries.get(key),
-    set(key: Key, value: Value): Value {
-      if (entries.size >= sizeMax) entries.delete(entries.keys().next().value as Key)
-      entries.set(key, value)
-      return value
-    },
+/** A map that forgets its oldest entry when it would grow beyond `sizeMax`. */
+export class BoundedMap<Key, Value> {
+  readonly #entries = new Map<Key, Value>()
+  readonly #sizeMax: number
+
+  constructor(sizeMax: number) {
+    this.#sizeMax = sizeMax
   }
+
+  get(key: Key): Value | undefined {
+    return this.#entries.get(key)
+  }
+
+  /** Gives the value back. */
+  set(key: Key, value: Value): Value {
+    if (this.#entries.size >= this.#sizeMax) this.#entries.delete(this.#entries.keys().next().value as Key)
+    this.#entries.set(key, value)
+    return value
+  }
+
+  delete(key: Key): void {
+    this.#entries.delete(key)
+  }
+}
+
+/** Those who ask at the same time share one answer; a failure is not remembered. */
+export function shared<Key, Value>(
+  known: BoundedMap<Key, Promise<Value>>,
+  key: Key,
+  ask: () => Promise<Value>,
+): Promise<Value> {
+  const found = known.get(key)
+  if (found !== undefined) return found
+  const asked = ask().catch((error: unknown) => {
+    known.delete(key)
+    throw error
+  })
+  return known.set(key, asked)
 }

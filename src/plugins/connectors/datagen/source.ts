@@ -74,15 +74,17 @@ function pace({ rate, 'max.interval': maxIntervalMs }: Config, seed: number): Pa
   }
 }
 
-/** The first record at once; a rate missed while nobody asked is not made up for by more than one batch. */
+/** The first record at once. What was not made while nobody asked is not made up for by more than one batch. */
 function steadily(rate: number): Pace {
   const intervalMs = 1000 / rate
+  const tickMs = Math.min(TICK_MS, (BATCH_MAX / 2) * intervalMs)
   let nextMs = performance.now()
   return async (signal) => {
-    if (nextMs > performance.now()) await pause(Math.max(TICK_MS, nextMs - performance.now()), signal)
-    const lateMs = performance.now() - nextMs
-    const count = Math.min(BATCH_MAX, Math.max(0, Math.floor(lateMs / intervalMs) + 1))
-    nextMs = count === BATCH_MAX ? performance.now() : nextMs + count * intervalMs
+    if (nextMs > performance.now()) await pause(Math.max(tickMs, nextMs - performance.now()), signal)
+    const nowMs = performance.now()
+    nextMs = Math.max(nextMs, nowMs - BATCH_MAX * intervalMs)
+    const count = Math.min(BATCH_MAX, Math.max(0, Math.floor((nowMs - nextMs) / intervalMs) + 1))
+    nextMs += count * intervalMs
     return count
   }
 }

@@ -1,7 +1,7 @@
 import { DataError, defineConverter, field, type Schema, type SchemaAndValue, z } from '../../../sdk/index.ts'
 import { toBuffer } from '../../bytes.ts'
 import { SHIPPED_VERSION } from '../../version.ts'
-import { boundedMap } from '../bounded-map.ts'
+import { BoundedMap } from '../bounded-map.ts'
 import { type Exact, type JsonReader, jsonReader, parseExact, plainValue } from './read.ts'
 import { schemaFromJson, schemaToText } from './schema-text.ts'
 import { type JsonWriter, jsonWriter, plainJson } from './write.ts'
@@ -91,7 +91,7 @@ export const jsonConverter = defineConverter({
       return made
     }
 
-    const plans = boundedMap<string, Plan>(cacheSize)
+    const plans = new BoundedMap<string, Plan>(cacheSize)
     const planOf = (schemaText: string, parse: () => unknown) =>
       plans.get(schemaText) ?? plans.set(schemaText, toPlan(schemaFromJson(parse())))
     const toConnect = enveloped

@@ -1,0 +1,174 @@
+import { RequestError } from '../../../clients/http.ts'
+import type { RegistryClient } from '../../../clients/registry.ts'
+import { avroFormat, type ParsedAvro } from '../../../formats/avro/avro.ts'
+import { avroCodec } from '../../../formats/avro/codec.ts'
+import { SchemaError } from '../../../formats/format.ts'
+import type { Dependency } from '../../../formats/references.ts'
+import {
+  type ConverterInstance,
+  DataError,
+  defineConverter,
+  field,
+  type Schema,
+  type SchemaAndValue,
+  z,
+} from '../../../sdk/index.ts'
+import { SHIPPED_VERSION } from '../../version.ts'
+import { BoundedMap, shared } from '../bounded-map.ts'
+import { openRegistry, registryFailure, registryFields } from '../registry-access.ts'
+import { resolveReferences } from '../registry-references.ts'
+import { type SubjectOf, subjectStrategy } from '../subject.ts'
+import { avroEncoder } from './encoder.ts'
+import { fromAvro } from './from-avro.ts'
+import { toAvroText } from './to-avro.ts'
+import { frame, unframe } from './wire-format.ts'
+
+const config = z.object({
+  ...registryFields,
+  'connect.meta.data': field
+    .flag({ doc: 'Keep what only Connect knows of a schema in connect.* members.', importance: 'LOW' })
+    .default(true),
+  'enhanced.avro.schema.support': field
+    .flag({ doc: 'Write strings that came from an Avro enum as that enum again.', importance: 'LOW' })
+    .default(false),
+})
+
+type Settings = z.infer<typeof config>
+
+/** Avro with its schemas in a registry, in Confluent's wire format. */
+export const avroConverter = defineConverter({
+  class: 'AvroConverter',
+  aliases: ['io.confluent.connect.avro.AvroConverter'],
+  version: SHIPPED_VERSION,
+  summary: 'Reads and writes Avro; schemas are kept in a schema registry.',
+  config,
+  create: (settings, { isKey }) => createAvroInstance(openRegistry(settings), settings, isKey),
+})
+
+type Write = (value: unknown) => Buffer
+type Read = (data: Buffer) => SchemaAndValue
+
+const NOTHING: SchemaAndValue = { schema: null, value: null }
+
+/** The first record of a schema waits for the registry; from then on only the codec works. */
+export function createAvroInstance(registry: RegistryClient, settings: Settings, isKey: boolean): ConverterInstance {
+  const subjectOf = subjectStrategy(settings[`${isKey ? 'key' : 'value'}.subject.name.strategy`], isKey)
+  const writers = new WeakMap<Schema, Map<string, Write>>()
+  const written = new BoundedMap<string, Promise<Written>>(settings['schemas.cache.config'])
+  const readers = new BoundedMap<number, Read>(settings['schemas.cache.config'])
+  const options = { metadata: settings['connect.meta.data'], enums: settings['enhanced.avro.schema.support'] }
+
+  const openWriter = async (topic: string, schema: Schema): Promise<Write> => {
+    const parsed = parse(toAvroText(schema, options))
+    const subject = subjectOf(topic, parsed.name)
+    const { id, avro } = await shared(written, `${subject} ${parsed.canonical}`, () =>
+      settle(registry, settings, subject, parsed),
+    )
+    const encode = avroEncoder(schema, avro.schema)
+    const codec = avroCodec(avro.schema)
+    const write: Write = (value) =>
+      frame(
+        id,
+        attempt(() => codec.encode(encode(value))),
+      )
+    const byTopic = writers.get(schema) ?? new Map<string, Write>()
+    writers.set(schema, byTopic.set(topic, write))
+    return write
+  }
+
+  const openReader = async (topic: string, id: number): Promise<Read> => {
+    const { avro, version } = await fetched(registry, subjectOf, topic, id)
+    const { schema, decode } = fromAvro(avro.schema, { ...options, version })
+    const codec = avroCodec(avro.schema)
+    return readers.set(id, (data) => ({ schema, value: decode(attempt(() => codec.decode(data))) }))
+  }
+
+  return {
+    fromConnect(topic, schema, value) {
+      if (value === null || value === undefined) {
+        if (schema === null || schema.default === undefined) return nothing(schema)
+      }
+      if (schema === null) throw new DataError('AvroConverter needs a schema: this record is schemaless')
+      const write = writers.get(schema)?.get(topic)
+      return write ? write(value) : openWriter(topic, schema).then((opened) => opened(value))
+    },
+    toConnect(topic, bytes) {
+      if (bytes === null) return NOTHING
+      const { id, data } = unframe(bytes)
+      const read = readers.get(id)
+      return read ? read(data) : openReader(topic, id).then((opened) => opened(data))
+    },
+  }
+}
+
+function nothing(schema: Schema | null): null {
+  if (schema === null || schema.optional) return null
+  throw new DataError('Found null value for non-optional schema')
+}
+
+/** Under which id data is written, and with which schema. */
+type Written = { readonly id: number; readonly avro: ParsedAvro }
+
+async function settle(
+  registry: RegistryClient,
+  settings: Settings,
+  subject: string,
+  avro: ParsedAvro,
+): Promise<Written> {
+  const normalize = settings['normalize.schemas']
+  const own = { schema: avro.canonical }
+  try {
+    if (settings['auto.register.schemas'])
+      return { id: (await registry.register(subject, own, { normalize })).id, avro }
+    if (!settings['use.latest.version']) return { id: (await registry.lookup(subject, own, { normalize })).id, avro }
+    const latest = await registry.latest(subject)
+    const parsed = parse(latest.schema, await resolveReferences(registry, latest.references), 'loose')
+    if (settings['latest.compatibility.strict']) refuseIncompatible(subject, parsed, avro)
+    return { id: latest.id, avro: parsed }
+  } catch (error) {
+    throw registryFailure(`schema of subject '${subject}'`, error)
+  }
+}
+
+function refuseIncompatible(subject: string, latest: ParsedAvro, own: ParsedAvro): void {
+  const [first] = latest.incompatibilities(own, { roles: { reader: 'latest', writer: 'record' } })
+  if (first) throw new DataError(`the latest schema of subject '${subject}' does not fit the records: ${first.message}`)
+}
+
+/** The schema of an id, and its version in the topic's subject where it is known there. */
+async function fetched(registry: RegistryClient, subjectOf: SubjectOf, topic: string, id: number) {
+  try {
+    const found = await registry.byId(id)
+    if (found.schemaType !== undefined && found.schemaType !== 'AVRO') {
+      throw new DataError(`schema ${id} of topic '${topic}' is ${found.schemaType}, not AVRO`)
+    }
+    const avro = parse(found.schema, await resolveReferences(registry, found.references), 'loose')
+    const registered = await registry.lookup(subjectOf(topic, avro.name), found).catch(absent)
+    return { avro, version: registered?.version }
+  } catch (error) {
+    throw registryFailure(`schema ${id} of topic '${topic}'`, error)
+  }
+}
+
+/** The subject or the schema in it is not there: what was asked has no answer, and none is needed. */
+function absent(error: unknown): undefined {
+  if (!(error instanceof RequestError && error.status === 404)) throw error
+}
+
+function parse(
+  text: string,
+  dependencies: readonly Dependency[] = [],
+  validation: 'strict' | 'loose' = 'strict',
+): ParsedAvro {
+  return attempt(() => avroFormat.parse({ text, dependencies }, { validation }) as ParsedAvro)
+}
+
+/** A schema or a value that Avro refuses is wrong data, not a wrong program. */
+function attempt<Result>(run: () => Result): Result {
+  try {
+    return run()
+  } catch (error) {
+    if (error instanceof SchemaError) throw new DataError(error.message, { cause: error })
+    throw error
+  }
+}

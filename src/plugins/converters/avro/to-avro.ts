@@ -1,0 +1,232 @@
+import { isDeepStrictEqual } from 'node:util'
+import { javaDouble } from '../../../formats/json-text.ts'
+import {
+  bigintToBytes,
+  DataError,
+  type Decimal,
+  decimalScale,
+  type Field,
+  LOGICAL,
+  type Schema,
+  type SchemaType,
+} from '../../../sdk/index.ts'
+import { toBuffer } from '../../bytes.ts'
+import {
+  DEFAULT_NAME,
+  ENUM,
+  ENUM_DEFAULT,
+  ENUM_DOC,
+  FIELD_DEFAULT,
+  FIELD_DOC,
+  MAP_ENTRY,
+  MAP_ENTRY_NAME,
+  PRECISION,
+  PRECISION_DEFAULT,
+  PROP,
+  RECORD_DOC,
+  UNION,
+} from './names.ts'
+
+export type ToAvroOptions = {
+  /** Keeps what only Connect knows in `connect.*` members. */
+  readonly metadata: boolean
+  /** Makes Avro enums of strings that carry an enum's symbols. */
+  readonly enums: boolean
+}
+
+/** The Avro schema (as JSON text) that Confluent's converter makes of a Connect schema. Throws a `DataError`. */
+export function toAvroText(schema: Schema, options: ToAvroOptions): string {
+  return JSON.stringify(toAvro(schema, { ...options, named: new Map() }))
+}
+
+type Context = ToAvroOptions & {
+  /** Structs by their full names: a second use only names them. */
+  readonly named: Map<string, Schema>
+}
+type Json = unknown
+type Members = Record<string, Json>
+
+function toAvro(schema: Schema, context: Context, ignoreOptional = false): Json {
+  if (schema.name === UNION) return unionOf(schema, context)
+  const base = baseOf(schema, context)
+  const type = typeof base === 'string' ? base : { ...base, ...metadataOf(schema, context), ...logicalOf(schema) }
+  if (!schema.optional || ignoreOptional) return type
+  return hasDefault(schema) ? [type, 'null'] : ['null', type]
+}
+
+function unionOf(schema: Schema, context: Context): Json {
+  const branches = (schema.fields ?? []).map((field) => toAvro(field.schema, context, true))
+  return schema.optional ? ['null', ...branches] : branches
+}
+
+const PRIMITIVES: Readonly<Partial<Record<SchemaType, string>>> = {
+  int8: 'int',
+  int16: 'int',
+  int32: 'int',
+  int64: 'long',
+  float32: 'float',
+  float64: 'double',
+  boolean: 'boolean',
+  bytes: 'bytes',
+}
+
+/** Without what is added to all types; a text is the name of a struct that stands elsewhere. */
+function baseOf(schema: Schema, context: Context): Members | string {
+  switch (schema.type) {
+    case 'string':
+      return stringOf(schema, context)
+    case 'array':
+      return { type: 'array', items: toAvro(schema.items!, context) }
+    case 'map':
+      return mapOf(schema, context)
+    case 'struct':
+      return recordOf(schema, context)
+    default:
+      return { type: PRIMITIVES[schema.type], ...decimalOf(schema) }
+  }
+}
+
+function decimalOf(schema: Schema): Members {
+  if (schema.name !== LOGICAL.decimal) return {}
+  return { scale: decimalScale(schema), precision: precisionOf(schema) }
+}
+
+function precisionOf({ parameters }: Schema): number {
+  return Number(parameters?.[PRECISION] ?? PRECISION_DEFAULT)
+}
+
+function stringOf({ parameters = {} }: Schema, { enums }: Context): Members {
+  const name = parameters[ENUM]
+  if (!enums || name === undefined) return { type: 'string' }
+  const simple = name.slice(name.lastIndexOf('.') + 1)
+  const symbols = Object.entries(parameters).flatMap(([key, symbol]) => (key.startsWith(`${ENUM}.`) ? [symbol] : []))
+  return {
+    type: 'enum',
+    name,
+    ...present('doc', parameters[ENUM_DOC + simple]),
+    symbols,
+    ...present('default', parameters[ENUM_DEFAULT + simple]),
+  }
+}
+
+function mapOf(schema: Schema, context: Context): Members {
+  if (schema.keys!.type === 'string' && !schema.keys!.optional) {
+    return { type: 'map', values: toAvro(schema.items!, context) }
+  }
+  const entry = {
+    type: 'record',
+    name: schema.name ?? MAP_ENTRY_NAME,
+    fields: [
+      fieldOf({ name: 'key', schema: schema.keys! }, undefined, context),
+      fieldOf({ name: 'value', schema: schema.items! }, undefined, context),
+    ],
+    ...(schema.name !== undefined && { [PROP.internalType]: MAP_ENTRY }),
+  }
+  return { type: 'array', items: entry }
+}
+
+function recordOf(schema: Schema, context: Context): Members | string {
+  const name = schema.name ?? DEFAULT_NAME
+  const known = context.named.get(name)
+  if (known !== undefined) {
+    if (isDeepStrictEqual({ ...known, optional: false }, { ...schema, optional: false })) return name
+    throw new DataError(`two different structs are named '${name}': Avro needs a name for each`)
+  }
+  context.named.set(name, schema)
+  const docs = schema.parameters ?? {}
+  return {
+    type: 'record',
+    name,
+    ...present('doc', docs[RECORD_DOC]),
+    fields: (schema.fields ?? []).map((field) => fieldOf(field, docs[FIELD_DOC + field.name], context)),
+  }
+}
+
+function fieldOf({ name, schema }: Field, doc: string | undefined, context: Context): Members {
+  const fallback = hasDefault(schema)
+    ? { default: defaultOf(schema, schema.default) }
+    : schema.optional && { default: null }
+  return { name, type: toAvro(schema, context), ...present('doc', doc), ...fallback }
+}
+
+function metadataOf(schema: Schema, { metadata }: Context): Members {
+  if (!metadata) return {}
+  const { [FIELD_DEFAULT]: fromAvro, ...parameters } = schema.parameters ?? {}
+  return {
+    ...present(PROP.doc, schema.doc),
+    ...present(PROP.version, schema.version),
+    ...(Object.keys(parameters).length > 0 && { [PROP.parameters]: parameters }),
+    ...(hasDefault(schema) && fromAvro === undefined && { [PROP.default]: defaultOf(schema, schema.default) }),
+    ...present(PROP.name, schema.name),
+    ...((schema.type === 'int8' || schema.type === 'int16') && { [PROP.type]: schema.type }),
+  }
+}
+
+function logicalOf(schema: Schema): Members {
+  switch (schema.name) {
+    case LOGICAL.decimal:
+      return { logicalType: 'decimal' }
+    case LOGICAL.date:
+      return { logicalType: 'date' }
+    case LOGICAL.time:
+      return { logicalType: 'time-millis' }
+    case LOGICAL.timestamp:
+      return { logicalType: 'timestamp-millis' }
+    default:
+      return {}
+  }
+}
+
+function hasDefault(schema: Schema): boolean {
+  return schema.default !== undefined && schema.default !== null
+}
+
+/** A default value as Avro schemas write it. */
+function defaultOf(schema: Schema, value: unknown): Json {
+  if (value === null || value === undefined) return null
+  switch (schema.type) {
+    case 'float32':
+    case 'float64':
+      return rawJson(javaDouble(value as number))
+    case 'bytes':
+      return bytesOf(schema, value).toString('latin1')
+    case 'array':
+      return (value as unknown[]).map((item) => defaultOf(schema.items!, item))
+    case 'map':
+      return mapDefaultOf(schema, value as ReadonlyMap<unknown, unknown>)
+    case 'struct':
+      return structDefaultOf(schema, value as Members)
+    default:
+      return scalarDefaultOf(schema, value)
+  }
+}
+
+function scalarDefaultOf(schema: Schema, value: unknown): Json {
+  if (typeof value === 'bigint') return rawJson(String(value))
+  if (!(value instanceof Date)) return value
+  return schema.name === LOGICAL.date ? Math.floor(value.getTime() / 86_400_000) : value.getTime()
+}
+
+function bytesOf(schema: Schema, value: unknown): Buffer {
+  return schema.name === LOGICAL.decimal ? bigintToBytes((value as Decimal).unscaled) : toBuffer(value as Uint8Array)
+}
+
+function mapDefaultOf(schema: Schema, value: ReadonlyMap<unknown, unknown>): Json {
+  const entries = [...value].map(([key, item]) => [defaultOf(schema.keys!, key), defaultOf(schema.items!, item)])
+  return schema.keys!.type === 'string' && !schema.keys!.optional ? Object.fromEntries(entries) : entries
+}
+
+function structDefaultOf(schema: Schema, value: Members): Json {
+  return Object.fromEntries(
+    (schema.fields ?? []).map((field) => [field.name, defaultOf(field.schema, value[field.name])]),
+  )
+}
+
+/** A number in the very digits given. */
+function rawJson(text: string): Json {
+  return (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON(text)
+}
+
+function present(key: string, value: unknown): Members {
+  return value === undefined ? {} : { [key]: value }
+}

@@ -1,0 +1,71 @@
+import { RequestError } from '../../clients/http.ts'
+import { createRegistryClient, type RegistryClient } from '../../clients/registry.ts'
+import { DataError, field, RetriableError, type z } from '../../sdk/index.ts'
+import { strategyField } from './subject.ts'
+
+/** The keys by which all converters with a registry reach it. */
+export const registryFields = {
+  'schema.registry.url': field
+    .list({
+      doc: 'Where the schema registry answers: http://host:port. Of several, the first is used.',
+      importance: 'HIGH',
+    })
+    .refine((urls) => urls.length > 0 && urls.every((url) => URL.canParse(url)), 'expected http://host:port'),
+  'auto.register.schemas': field
+    .flag({ doc: 'Register schemas that the subject does not have yet.', importance: 'MEDIUM' })
+    .default(true),
+  'use.latest.version': field
+    .flag({
+      doc: "Write with the subject's latest schema; only where auto.register.schemas is false.",
+      importance: 'LOW',
+    })
+    .default(false),
+  'latest.compatibility.strict': field
+    .flag({
+      doc: 'With use.latest.version: refuse records whose schema the latest one cannot stand for.',
+      importance: 'LOW',
+    })
+    .default(true),
+  'normalize.schemas': field
+    .flag({ doc: 'Let the registry bring schemas into their normal form first.', importance: 'LOW' })
+    .default(false),
+  'key.subject.name.strategy': strategyField('key'),
+  'value.subject.name.strategy': strategyField('value'),
+  'basic.auth.credentials.source': field
+    .oneOf(['URL', 'USER_INFO'], { doc: 'Where BASIC credentials stand: in the URL or in basic.auth.user.info.' })
+    .default('URL'),
+  'basic.auth.user.info': field.password({ doc: 'user:password, with USER_INFO.' }).optional(),
+  'schemas.cache.config': field
+    .int({ doc: 'How many schemas are remembered.', importance: 'LOW', min: 1 })
+    .default(1000),
+} as const
+
+export type RegistrySettings = z.infer<z.ZodObject<typeof registryFields>>
+
+export function openRegistry(settings: RegistrySettings): RegistryClient {
+  const url = new URL(settings['schema.registry.url'][0]!)
+  const auth = settings['basic.auth.credentials.source'] === 'USER_INFO' ? userInfo(settings) : urlAuth(url)
+  url.username = ''
+  url.password = ''
+  return createRegistryClient({ url: url.href, ...(auth && { auth }) })
+}
+
+type Auth = { readonly username: string; readonly password: string }
+
+function userInfo({ 'basic.auth.user.info': info = '' }: RegistrySettings): Auth {
+  const colon = info.indexOf(':')
+  return { username: info.slice(0, Math.max(colon, 0)), password: info.slice(colon + 1) }
+}
+
+function urlAuth({ username, password }: URL): Auth | undefined {
+  return username === ''
+    ? undefined
+    : { username: decodeURIComponent(username), password: decodeURIComponent(password) }
+}
+
+/** What a failed registry call means for the record: try it again, or it cannot be written or read at all. */
+export function registryFailure(what: string, error: unknown): unknown {
+  if (!(error instanceof RequestError)) return error
+  const message = `${what}: ${error.message}`
+  return error.retriable ? new RetriableError(message, { cause: error }) : new DataError(message, { cause: error })
+}

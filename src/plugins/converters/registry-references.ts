@@ -1,0 +1,21 @@
+import type { RegistryClient, SchemaReference } from '../../clients/registry.ts'
+import type { Dependency } from '../../formats/references.ts'
+
+/** The texts of everything that references reach, each name once, what others need first. */
+export async function resolveReferences(
+  registry: RegistryClient,
+  references: readonly SchemaReference[] = [],
+  found: Map<string, Dependency> = new Map(),
+  entered: Set<string> = new Set(),
+): Promise<readonly Dependency[]> {
+  for (const reference of references) {
+    if (entered.has(reference.name)) continue
+    entered.add(reference.name)
+    const { schema, references: deeper } = await registry.version(reference.subject, reference.version, {
+      deleted: true,
+    })
+    await resolveReferences(registry, deeper, found, entered)
+    found.set(reference.name, { ...reference, text: schema })
+  }
+  return [...found.values()]
+}
