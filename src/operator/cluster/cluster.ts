@@ -1,0 +1,45 @@
+import type { Kind, Resource, ResourceKey, StatusOf } from '../resources/resource.ts'
+
+/**
+ * What happened to a resource. `declared`: what somebody wants of it (its spec, annotations, or that it be deleted);
+ * `status`: what was found out about it; `gone`: it is no more.
+ */
+export type Change = { readonly key: ResourceKey; readonly what: 'declared' | 'status' | 'gone' }
+
+/** Something a home could not take in as a resource: a sentence, and where it stands. */
+export type Unreadable = {
+  /** The resource it is about, when that much could be read. */
+  readonly key?: ResourceKey
+  readonly file: string
+  /** From 1. */
+  readonly line?: number
+  readonly column?: number
+  readonly message: string
+}
+
+export type ClusterEvent = { readonly type: 'Normal' | 'Warning'; readonly reason: string; readonly note: string }
+
+/**
+ * Where resources live: a folder of manifests, or a Kubernetes cluster. Reads are of what is known here and cost nothing;
+ * what is read may be older than what was just written, never newer than what `onChange` will tell.
+ */
+export interface Cluster {
+  /** What resources live in, in words: `folder examples/quickstart`. */
+  readonly place: string
+  /** Resolves when everything that is there is known. */
+  start(): Promise<void>
+  stop(): Promise<void>
+  /** From now on every change is told, one call each. Returns how to end that. */
+  onChange(listener: (change: Change) => void): () => void
+  get<K extends Kind>(key: ResourceKey<K>): Resource<K> | undefined
+  list<K extends Kind>(kind: K): readonly Resource<K>[]
+  /** Replaces the status; of a resource that is gone: nothing. */
+  writeStatus<K extends Kind>(key: ResourceKey<K>, status: StatusOf[K]): Promise<void>
+  /** Puts the operator's finalizer on a resource, or takes it off: a deleted resource is gone when none is left. */
+  setFinalizer(key: ResourceKey, present: boolean): Promise<void>
+  recordEvent(key: ResourceKey, event: ClusterEvent): void
+  /** Data of a ConfigMap; undefined when there is none. */
+  configMap(namespace: string, name: string): Promise<Readonly<Record<string, string>> | undefined>
+  /** What is there but could not be read, now. */
+  unreadable(): readonly Unreadable[]
+}

@@ -1,0 +1,122 @@
+import { type Document, isMap, isNode, isScalar, LineCounter, type Pair, parseAllDocuments } from 'yaml'
+import type { Fault } from '../../resources/fault.ts'
+import { type Declared, parseResource } from '../../resources/parse.ts'
+import { KINDS, type Kind, type ResourceKey, resourceKey } from '../../resources/resource.ts'
+import type { Unreadable } from '../cluster.ts'
+
+/** One resource and the line where its document begins. */
+export type LocatedResource = { readonly declared: Declared; readonly line: number }
+export type ConfigMap = {
+  readonly namespace: string
+  readonly name: string
+  readonly data: Readonly<Record<string, string>>
+}
+
+export type Manifests = {
+  readonly resources: readonly LocatedResource[]
+  readonly configMaps: readonly ConfigMap[]
+  readonly unreadable: readonly Unreadable[]
+}
+
+/** Reads a file of YAML or JSON documents. What is wrong with one document leaves the others as they are. */
+export function readManifests(text: string, file: string): Manifests {
+  const lines = new LineCounter()
+  const documents = parseAllDocuments(text, { lineCounter: lines, prettyErrors: false })
+  const found = ('empty' in documents ? [] : documents).map((document) => readDocument(document, lines, file))
+  return {
+    resources: found.flatMap(({ resources = [] }) => resources),
+    configMaps: found.flatMap(({ configMaps = [] }) => configMaps),
+    unreadable: found.flatMap(({ unreadable = [] }) => unreadable),
+  }
+}
+
+function readDocument(document: Document, lines: LineCounter, file: string): Partial<Manifests> {
+  const { value, error } = contentOf(document)
+  if (error !== undefined) {
+    return { unreadable: [{ file, ...place(lines, error.at), message: `is not YAML: ${error.message}` }] }
+  }
+  if (value === null) return {}
+  const configMap = configMapOf(value)
+  if (configMap !== undefined) return { configMaps: [configMap] }
+  const { declared, faults } = parseResource(value)
+  if (declared !== undefined) return { resources: [{ declared, line: place(lines, startOf(document)).line }] }
+  const key = keyIn(value)
+  const about = key === undefined ? {} : { key }
+  return {
+    unreadable: faults.map((fault) => ({
+      file,
+      ...place(lines, offsetOf(document, fault)),
+      message: fault.message,
+      ...about,
+    })),
+  }
+}
+
+type Content = { readonly value?: unknown; readonly error?: { readonly message: string; readonly at: number } }
+
+function contentOf(document: Document): Content {
+  const [error] = document.errors
+  if (error !== undefined) return { error: { message: error.message, at: error.pos[0] } }
+  try {
+    return { value: document.toJS() }
+  } catch (failure) {
+    // An alias that leads nowhere, or so many that the document would explode.
+    return { error: { message: (failure as Error).message, at: startOf(document) } }
+  }
+}
+
+function startOf(document: Document): number {
+  return document.contents?.range?.[0] ?? document.range?.[0] ?? 0
+}
+
+/** Where a fault stands: its key or its value, or the nearest thing around it that is written down. */
+function offsetOf(document: Document, { path, atKey }: Fault): number {
+  for (let length = path.length; length >= 0; length--) {
+    const pair = pairAt(document, path.slice(0, length))
+    if (pair === undefined) {
+      const node = document.getIn(path.slice(0, length), true)
+      if (isNode(node) && node.range) return node.range[0]
+      continue
+    }
+    const wanted = atKey === true || length < path.length || !isScalar(pair.value) ? pair.key : pair.value
+    const node = isNode(wanted) ? wanted : pair.key
+    if (isNode(node) && node.range) return node.range[0]
+  }
+  return startOf(document)
+}
+
+function pairAt(document: Document, path: readonly (string | number)[]): Pair | undefined {
+  const last = path.at(-1)
+  const parent = path.length === 1 ? document.contents : document.getIn(path.slice(0, -1), true)
+  if (path.length === 0 || !isMap(parent)) return undefined
+  return parent.items.find(({ key }) => isScalar(key) && key.value === last)
+}
+
+function place(lines: LineCounter, offset: number): { line: number; column: number } {
+  const { line, col } = lines.linePos(offset)
+  return { line: Math.max(1, line), column: Math.max(1, col) }
+}
+
+/** A document's identity, as far as it can be read although the rest is wrong. */
+function keyIn(value: unknown): ResourceKey | undefined {
+  const { kind, metadata } = (value ?? {}) as { kind?: unknown; metadata?: { name?: unknown; namespace?: unknown } }
+  if (!KINDS.includes(kind as Kind) || typeof metadata?.name !== 'string') return undefined
+  const namespace = typeof metadata.namespace === 'string' ? metadata.namespace : 'default'
+  return resourceKey(kind as Kind, namespace, metadata.name)
+}
+
+/** The one foreign kind that means something here: it is where `schemaFrom` and `configFrom` read. */
+function configMapOf(value: unknown): ConfigMap | undefined {
+  const map = value as {
+    apiVersion?: unknown
+    kind?: unknown
+    metadata?: { name?: unknown; namespace?: unknown }
+    data?: unknown
+  }
+  if (map?.kind !== 'ConfigMap' || map.apiVersion !== 'v1' || typeof map.metadata?.name !== 'string') return undefined
+  const namespace = typeof map.metadata.namespace === 'string' ? map.metadata.namespace : 'default'
+  const entries = Object.entries(map.data ?? {}).filter(
+    (entry): entry is [string, string] => typeof entry[1] === 'string',
+  )
+  return { namespace, name: map.metadata.name, data: Object.fromEntries(entries) }
+}

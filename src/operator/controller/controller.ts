@@ -1,0 +1,74 @@
+import type { Clock } from '../../config/clock.ts'
+import type { Logger } from '../../config/logger.ts'
+import { WorkQueue } from './work-queue.ts'
+
+/** What becomes of a key after a pass: looked at again then, tried again with growing pauses, or left until it changes. */
+export type Again = { readonly afterMs: number } | 'after backoff' | 'when changed'
+
+export type ControllerOptions<Key extends string> = {
+  readonly name: string
+  readonly clock: Clock
+  readonly logger: Logger
+  /** Passes at the same time. */
+  readonly concurrency: number
+  /** One pass may take so long; then its signal aborts and it counts as failed. */
+  readonly passMs?: number
+  /** One pass over what the key names. Level-based: it is told which, never what happened. */
+  readonly reconcile: (key: Key, signal: AbortSignal) => Promise<Again>
+}
+
+const PASS_MS = 60_000
+
+/** Takes keys from its queue and reconciles them, several at a time but never one key twice at once. */
+export class Controller<Key extends string> {
+  readonly queue: WorkQueue<Key>
+  readonly #options: ControllerOptions<Key>
+  readonly #stopping = new AbortController()
+  #loops: readonly Promise<void>[] = []
+
+  constructor(options: ControllerOptions<Key>) {
+    this.#options = options
+    this.queue = new WorkQueue({ clock: options.clock })
+  }
+
+  start(): void {
+    this.#loops = Array.from({ length: this.#options.concurrency }, () => this.#loop())
+  }
+
+  /** Takes no more keys, and resolves when the passes that run have ended; they are asked to by their signal. */
+  async stop(): Promise<void> {
+    this.queue.close()
+    this.#stopping.abort(new Error('stopping'))
+    await Promise.all(this.#loops)
+  }
+
+  async #loop(): Promise<void> {
+    for (let key = await this.queue.take(); key !== undefined; key = await this.queue.take()) {
+      try {
+        this.#schedule(key, await this.#pass(key))
+      } finally {
+        this.queue.done(key)
+      }
+    }
+  }
+
+  async #pass(key: Key): Promise<Again> {
+    const { reconcile, logger, passMs = PASS_MS } = this.#options
+    const signal = AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(passMs)])
+    try {
+      return await reconcile(key, signal)
+    } catch (error) {
+      if (!this.#stopping.signal.aborted) logger.error({ err: error, resource: key }, 'reconcile failed')
+      return 'after backoff'
+    }
+  }
+
+  #schedule(key: Key, again: Again): void {
+    if (again === 'after backoff') {
+      this.queue.addAfterFailure(key)
+      return
+    }
+    this.queue.forget(key)
+    if (again !== 'when changed') this.queue.addAfter(key, again.afterMs)
+  }
+}

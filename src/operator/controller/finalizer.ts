@@ -1,0 +1,8 @@
+import type { Kind } from '../resources/resource.ts'
+
+/** What holds a deleted resource until the operator has tidied up after it. */
+export const FINALIZER: Readonly<Record<Kind, string>> = {
+  Connector: 'weir.dev/connector',
+  Subject: 'weir.dev/subject',
+  RegistryMode: 'weir.dev/registrymode',
+}

@@ -1,0 +1,111 @@
+/** What `Ready` may give as its reason: a closed list, part of the API. */
+export type Reason =
+  | 'Pending'
+  | 'Progressing'
+  | 'Creating'
+  | 'Updating'
+  | 'Resuming'
+  | 'Pausing'
+  | 'Stopping'
+  | 'Restarting'
+  | 'AlteringOffsets'
+  | 'Registering'
+  | 'Succeeded'
+  | 'Deleting'
+  | 'DeletionBlocked'
+  | 'WaitingForInput'
+  | 'WaitingForSubject'
+  | 'ReferencePending'
+  | 'ReferenceNotFound'
+  | 'ReferenceInvalid'
+  | 'ReferenceCycle'
+  | 'WaitingForImportMode'
+  | 'UnknownCluster'
+  | 'ClusterConfigInvalid'
+  | 'NotAllowed'
+  | 'ProtectedName'
+  | 'Conflict'
+  | 'AlreadyExists'
+  | 'AlreadySet'
+  | 'AdoptionRefused'
+  | 'ConfigInvalid'
+  | 'PluginNotFound'
+  | 'ConnectorFailed'
+  | 'TaskFailed'
+  | 'AutoRestartExhausted'
+  | 'Rebalancing'
+  | 'WorkerUnreachable'
+  | 'RegistryUnreachable'
+  | 'RegistryReadOnly'
+  | 'Unauthorized'
+  | 'Forbidden'
+  | 'Drifted'
+  | 'DriftFight'
+  | 'Missing'
+  | 'InputMissing'
+  | 'OffsetsRejected'
+  | 'SchemaInvalid'
+  | 'SchemaTooLarge'
+  | 'Incompatible'
+  | 'ImportConflict'
+  | 'ScopeNotEmpty'
+  | 'InternalError'
+
+export type Truth = 'True' | 'False' | 'Unknown'
+
+export type Condition = {
+  readonly type: string
+  readonly status: Truth
+  readonly reason: string
+  readonly message: string
+  readonly observedGeneration: number
+  /** When `status` last changed. */
+  readonly lastTransitionTime: string
+}
+
+/**
+ * What a pass found out about a resource, in the words of `Ready`. `working`: it gets there by itself (`Reconciling`);
+ * `stuck`: it needs a person (`Stalled`); neither: healthy, or waiting for a cluster that does not answer.
+ */
+export type Verdict = {
+  readonly ready: Truth
+  readonly reason: Reason
+  readonly message: string
+  readonly progress?: 'working' | 'stuck'
+  /** Conditions of the kind's own, such as `Synced` or `Latest`. */
+  readonly also?: readonly Finding[]
+}
+
+export type Finding = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>
+
+const MESSAGE_MAX = 32_768
+
+/**
+ * The condition list for a verdict. `Ready` is always there, `Reconciling` and `Stalled` only when True and never
+ * together; a condition whose status did not change keeps its transition time.
+ */
+export function conditionsOf(
+  verdict: Verdict,
+  previous: readonly Condition[],
+  generation: number,
+  nowMs: number,
+): readonly Condition[] {
+  const { ready, reason, message, progress, also = [] } = verdict
+  const findings: Finding[] = [{ type: 'Ready', status: ready, reason, message }, ...also]
+  if (progress === 'working') findings.push({ type: 'Reconciling', status: 'True', reason, message })
+  if (progress === 'stuck') findings.push({ type: 'Stalled', status: 'True', reason, message })
+  return findings.map((finding) => {
+    const before = previous.find(({ type }) => type === finding.type)
+    const unchanged = before !== undefined && before.status === finding.status
+    return {
+      ...finding,
+      message: finding.message.slice(0, MESSAGE_MAX),
+      observedGeneration: generation,
+      lastTransitionTime: unchanged ? before.lastTransitionTime : new Date(nowMs).toISOString(),
+    }
+  })
+}
+
+export function conditionOf(conditions: readonly Condition[], type: string): Condition | undefined {
+  return conditions.find((condition) => condition.type === type)
+}

@@ -1,0 +1,63 @@
+import { z } from 'zod'
+
+/**
+ * A rule over several fields of one object. The sentence of CEL is what the API server checks, `holds` is the same rule
+ * for manifests that no API server has seen. `field` is where the message points.
+ */
+export type Rule<T> = {
+  readonly cel: string
+  readonly field?: string
+  readonly message: string
+  readonly holds: (value: T) => boolean
+}
+
+/** Puts rules on an object; they stand in its metadata for the CRD's generator. */
+export function withRules<S extends z.ZodObject>(schema: S, rules: readonly Rule<z.output<S>>[]): S {
+  return schema
+    .check((context) => {
+      for (const { field, message, holds } of rules) {
+        if (holds(context.value as z.output<S>)) continue
+        context.issues.push({ code: 'custom', input: context.value, path: field === undefined ? [] : [field], message })
+      }
+    })
+    .meta({ validations: rules.map(({ cel, field, message }) => ({ cel, field, message })) })
+}
+
+const OBJECT_NAME = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/
+const DURATION = /^([0-9]+(h|m|s))+$/
+
+/** The name of an object: lower case, as a host name. */
+export const objectName = () =>
+  z.string().min(1).max(253).regex(OBJECT_NAME, 'must be lower-case letters, digits, - and ., such as orders-value')
+
+/** A key of a ConfigMap or a Secret. */
+export const dataKey = () =>
+  z
+    .string()
+    .min(1)
+    .max(253)
+    .regex(/^[-._a-zA-Z0-9]+$/, 'must be letters, digits, -, _ and .')
+
+export const duration = () => z.string().min(2).max(20).regex(DURATION, 'must be a duration such as 30s, 10m or 1h30m')
+
+export const subjectName = () =>
+  z
+    .string()
+    .min(1)
+    .max(255)
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the registry refuses them
+    .regex(/^[^\\\x00-\x1f]+$/, 'must not hold a backslash or control characters')
+
+/** Milliseconds of a text that passed `duration`. */
+export function durationMs(text: string): number {
+  const unitMs = { h: 3_600_000, m: 60_000, s: 1_000 }
+  let total = 0
+  for (const [, count, unit] of text.matchAll(/(\d+)([hms])/g)) total += Number(count) * unitMs[unit as 'h' | 'm' | 's']
+  return total
+}
+
+export const nameRef = () => z.strictObject({ name: objectName() })
+export const keyRef = () => z.strictObject({ name: objectName(), key: dataKey() })
+export const clusterRef = () => nameRef().default({ name: 'default' })
+export const int32 = () => z.int().max(2 ** 31 - 1)
+export const freeObject = () => z.record(z.string(), z.unknown())

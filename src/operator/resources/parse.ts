@@ -1,0 +1,93 @@
+import { z } from 'zod'
+import { connectorSpec } from './connector.ts'
+import { describe, type Fault, faultsOf } from './fault.ts'
+import { objectName } from './fields.ts'
+import { nearest } from './nearest.ts'
+import { registryModeSpec } from './registry-mode.ts'
+import { API_VERSION, KINDS, type Kind, type SpecOf } from './resource.ts'
+import { subjectSpec } from './subject.ts'
+
+/** A resource as it is written: what a person declares, before a home gave it an identity. */
+export type Declared<K extends Kind = Kind> = K extends Kind
+  ? {
+      readonly kind: K
+      readonly namespace: string
+      readonly name: string
+      readonly labels: Readonly<Record<string, string>>
+      readonly annotations: Readonly<Record<string, string>>
+      readonly spec: SpecOf[K]
+    }
+  : never
+
+export type Parsed =
+  | { readonly declared: Declared; readonly faults: readonly [] }
+  | { readonly declared: undefined; readonly faults: readonly Fault[] }
+
+const SPECS = { Connector: connectorSpec, Subject: subjectSpec, RegistryMode: registryModeSpec } as const
+
+const texts = z.record(z.string(), z.string())
+/** What the API server fills in may stand in an exported manifest; it says nothing here. */
+const SERVER_FIELDS = [
+  'uid',
+  'resourceVersion',
+  'generation',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+  'finalizers',
+  'managedFields',
+  'ownerReferences',
+  'selfLink',
+]
+const metadata = z.strictObject({
+  name: objectName(),
+  namespace: objectName().default('default'),
+  labels: texts.default({}),
+  annotations: texts.default({}),
+  ...Object.fromEntries(SERVER_FIELDS.map((name) => [name, z.unknown().optional().meta({ server: true })])),
+})
+
+/** Reads one manifest's value. A wrong one gives every fault that can be told at once, each with its path. */
+export function parseResource(value: unknown): Parsed {
+  if (!isObject(value)) return refused([{ path: [], message: `expected a resource, got ${describe(value)}` }])
+  const { kind, apiVersion } = value
+  const kindFault = faultOfKind(kind, apiVersion)
+  if (kindFault !== undefined) return refused([kindFault])
+  const known = kind as Kind
+  const schema = z.strictObject({
+    apiVersion: z.literal(API_VERSION),
+    kind: z.literal(known),
+    metadata,
+    spec: SPECS[known],
+    status: z.unknown().optional(),
+  })
+  const parsed = schema.safeParse(value)
+  if (!parsed.success) return refused(parsed.error.issues.flatMap((issue) => faultsOf(issue, value, schema)))
+  const { spec } = parsed.data
+  const { name, namespace, labels, annotations } = parsed.data.metadata
+  return { declared: { kind: known, namespace, name, labels, annotations, spec } as Declared, faults: [] }
+}
+
+function refused(faults: readonly Fault[]): Parsed {
+  return { declared: undefined, faults }
+}
+
+function faultOfKind(kind: unknown, apiVersion: unknown): Fault | undefined {
+  if (typeof kind !== 'string') {
+    return { path: ['kind'], message: `kind is missing: expected one of ${KINDS.join(', ')}` }
+  }
+  if (!KINDS.includes(kind as Kind)) {
+    const meant = nearest(kind, KINDS)
+    const hint = meant === undefined ? `expected one of ${KINDS.join(', ')}` : `did you mean ${meant}?`
+    return { path: ['kind'], message: `kind: '${kind}' is not a kind of Weir: ${hint}` }
+  }
+  if (apiVersion !== API_VERSION) {
+    const got = apiVersion === undefined ? 'is missing' : `is ${describe(apiVersion)}`
+    return { path: ['apiVersion'], message: `apiVersion ${got}: expected ${API_VERSION}` }
+  }
+  return undefined
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
