@@ -28,7 +28,7 @@ const shape = z.object({
     .default(3)
     .describe('Replicas of the topic, when it is made.'),
   'brokerstore.topic.skip.validation': boolean().default(false).describe('Takes the topic as it is.'),
-  'brokerstore.timeout.ms': integer({ min: 1 }).default(500).describe('How long one write may take.'),
+  'brokerstore.timeout.ms': integer({ min: 1 }).default(5_000).describe('How long one write may take.'),
   'brokerstore.init.timeout.ms': integer({ min: 1 }).default(60_000).describe('How long reading the topic may take.'),
   'brokerstore.write.max.retries': integer({ min: 0 })
     .default(5)

@@ -15,6 +15,8 @@ export type AvroFinding =
   | 'FIXED_SIZE_MISMATCH'
   | 'MISSING_ENUM_SYMBOLS'
   | 'READER_FIELD_MISSING_DEFAULT_VALUE'
+  // Java gives up here; this is our word for it.
+  | 'READER_FIELD_AMBIGUOUS'
   | 'TYPE_MISMATCH'
   | 'MISSING_UNION_BRANCH'
 
@@ -87,7 +89,9 @@ function compareWriterUnion(
   branches: readonly AvroSchema[],
   at: Path,
 ): readonly Finding[] {
-  if (reader.type !== 'union') return branches.flatMap((branch) => compareAt(verdicts, reader, branch, at))
+  if (reader.type !== 'union') {
+    return branches.flatMap((branch, index) => compareAt(verdicts, reader, branch, [...at, index]))
+  }
   return branches.flatMap((branch, index) =>
     compareAt(verdicts, reader, branch, [...at, index]).length === 0
       ? []
@@ -133,18 +137,20 @@ function compareFields(verdicts: Verdicts, reader: AvroRecord, writer: AvroRecor
   const written = new Map(writer.fields.map((field) => [field.name, field]))
   return reader.fields.flatMap((field, index) => {
     const place = [...at, 'fields', index]
-    const source = writtenField(field, written)
-    if (source) return compareAt(verdicts, field.schema, source.schema, [...place, 'type'])
-    return field.default === undefined ? [finding('READER_FIELD_MISSING_DEFAULT_VALUE', place, field.name)] : []
+    const sources = writtenFields(field, written)
+    if (sources.length > 1) return [finding('READER_FIELD_AMBIGUOUS', place, field.name)]
+    if (sources[0]) return compareAt(verdicts, field.schema, sources[0].schema, [...place, 'type'])
+    if (field.default !== undefined) return []
+    // Java compares an enum that has a default of its own with the record around it, which never fits.
+    const isOpenEnum = field.schema.type === 'enum' && field.schema.default !== undefined
+    if (isOpenEnum) return compareAt(verdicts, field.schema, writer, [...place, 'type'])
+    return [finding('READER_FIELD_MISSING_DEFAULT_VALUE', place, field.name)]
   })
 }
 
-function writtenField(field: AvroField, written: ReadonlyMap<string, AvroField>): AvroField | undefined {
-  for (const name of [field.name, ...field.aliases]) {
-    const source = written.get(name)
-    if (source) return source
-  }
-  return undefined
+/** What a field may be filled from: more than one when its aliases name several of the writer's fields. */
+function writtenFields(field: AvroField, written: ReadonlyMap<string, AvroField>): readonly AvroField[] {
+  return [...new Set([field.name, ...field.aliases])].flatMap((name) => written.get(name) ?? [])
 }
 
 function word(schema: AvroSchema): string {
@@ -163,6 +169,8 @@ function describe(type: AvroFinding, path: string, info: string, { reader, write
       return `The ${reader} schema is missing enum symbols '${info}' at path '${path}' in the ${writer} schema`
     case 'MISSING_UNION_BRANCH':
       return `The ${reader} schema is missing a type inside a union field at path '${path}' in the ${writer} schema`
+    case 'READER_FIELD_AMBIGUOUS':
+      return `The field '${info}' at path '${path}' in the ${reader} schema matches several fields of the ${writer} schema`
     case 'READER_FIELD_MISSING_DEFAULT_VALUE':
       return `The field '${info}' at path '${path}' in the ${reader} schema has no default value and is missing in the ${writer} schema`
   }
