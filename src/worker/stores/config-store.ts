@@ -1,0 +1,108 @@
+import type { Broker } from '../../broker/broker.ts'
+import { openStateTopic, type StateTopic } from '../../broker/state-topic.ts'
+import type { Logger } from '../../config/logger.ts'
+import {
+  type ConfigRecord,
+  parseConfigRecord,
+  type RawConfig,
+  type TargetState,
+  toConfigRecord,
+} from './config-codec.ts'
+import { ConfigState } from './config-state.ts'
+import type { StoreTopic } from './store-topic.ts'
+
+export type ConfigStoreOptions = {
+  readonly broker: Broker
+  readonly logger: Logger
+  readonly topic: StoreTopic
+  /** Every record that is read after the store was opened. */
+  readonly onRecord: (record: ConfigRecord) => void
+}
+
+/** The config topic: connectors, their tasks and what people want of them. Writes resolve when they are read back. */
+export class ConfigStore {
+  readonly state = new ConfigState()
+  readonly #options: ConfigStoreOptions
+  #topic: StateTopic | undefined
+  #offset = -1
+
+  private constructor(options: ConfigStoreOptions) {
+    this.#options = options
+  }
+
+  static async open(options: ConfigStoreOptions): Promise<ConfigStore> {
+    const store = new ConfigStore(options)
+    store.#topic = await openStateTopic({
+      broker: options.broker,
+      logger: options.logger,
+      topic: { ...options.topic, partitions: 1 },
+      apply: ({ key, value, offset }) => store.#apply(String(key), value === null ? null : String(value), offset),
+    })
+    return store
+  }
+
+  /** How far this view is: one after the last record that could be read; -1 when there was none. */
+  get offset(): number {
+    return this.#offset
+  }
+
+  /** A new connector's target state stands before it, so that nobody starts what should be paused. */
+  async putConnector(connector: string, config: RawConfig, target?: TargetState): Promise<void> {
+    const first: ConfigRecord[] = target === undefined ? [] : [{ kind: 'target', connector, target }]
+    await this.write([...first, { kind: 'connector', connector, config }])
+  }
+
+  async deleteConnector(connector: string): Promise<void> {
+    await this.write([
+      { kind: 'connector', connector, config: null },
+      { kind: 'target', connector, target: null },
+    ])
+  }
+
+  async putTarget(connector: string, target: TargetState): Promise<void> {
+    await this.write([{ kind: 'target', connector, target }])
+  }
+
+  /** The whole set; it counts from its commit record on. */
+  async putTasks(connector: string, tasks: readonly RawConfig[]): Promise<void> {
+    const records = tasks.map((config, task): ConfigRecord => ({ kind: 'task', connector, task, config }))
+    await this.write([...records, { kind: 'commit', connector, tasks: tasks.length }])
+  }
+
+  /** Removes what the deletion of a connector leaves behind, which Kafka Connect never does. */
+  async clean(connector: string, tasks: number): Promise<void> {
+    const records = Array.from(
+      { length: tasks },
+      (_, task): ConfigRecord => ({ kind: 'task', connector, task, config: null }),
+    )
+    await this.write([
+      ...records,
+      { kind: 'commit', connector, tasks: null },
+      { kind: 'fencing', connector, tasks: null },
+    ])
+  }
+
+  async write(records: readonly ConfigRecord[]): Promise<void> {
+    const writes = records.map(toConfigRecord).map(({ key, value }) => ({
+      key: Buffer.from(key),
+      value: value === null ? null : Buffer.from(value),
+    }))
+    await this.#topic?.append(writes)
+  }
+
+  async readToEnd(): Promise<void> {
+    await this.#topic?.readToEnd()
+  }
+
+  async close(): Promise<void> {
+    await this.#topic?.close()
+  }
+
+  #apply(key: string, value: string | null, offset: number): void {
+    const record = parseConfigRecord(key, value)
+    this.#offset = offset + 1
+    if (record === undefined) return
+    this.state.apply(record)
+    if (this.#topic) this.#options.onRecord(record)
+  }
+}

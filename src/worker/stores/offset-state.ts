@@ -1,0 +1,47 @@
+import type { Position } from '../../sdk/record.ts'
+
+/** A stored source offset, with the key's bytes as they stand: another writer may order the members differently. */
+export type StoredOffset = {
+  readonly key: Buffer
+  readonly partition: Position | null
+  readonly offset: Position
+}
+
+/** What the offsets topic adds up to, by connector. */
+export class OffsetState {
+  readonly #connectors = new Map<string, Map<string, StoredOffset>>()
+
+  /** All that is known of a connector, in the order in which it was first written. */
+  of(connector: string): readonly StoredOffset[] {
+    return [...(this.#connectors.get(connector)?.values() ?? [])]
+  }
+
+  /** Null: a tombstone. Throws when key or value are not what Kafka Connect writes. */
+  apply(key: Buffer, value: Buffer | null): void {
+    const [connector, partition] = parseOffsetKey(key)
+    const known = this.#connectors.get(connector) ?? new Map<string, StoredOffset>()
+    const id = partitionId(partition)
+    if (value === null) known.delete(id)
+    else known.set(id, { key: Buffer.from(key), partition, offset: JSON.parse(value.toString()) as Position })
+    if (known.size === 0) this.#connectors.delete(connector)
+    else this.#connectors.set(connector, known)
+  }
+}
+
+export function toOffsetKey(connector: string, partition: Position | null): Buffer {
+  return Buffer.from(JSON.stringify([connector, partition]))
+}
+
+function parseOffsetKey(key: Buffer): readonly [connector: string, partition: Position | null] {
+  const parsed: unknown = JSON.parse(key.toString())
+  if (!Array.isArray(parsed) || parsed.length !== 2 || typeof parsed[0] !== 'string' || typeof parsed[1] !== 'object') {
+    throw new Error(`not an offset key: ${key.toString().slice(0, 200)}`)
+  }
+  return parsed as unknown as readonly [string, Position | null]
+}
+
+/** The same for equal partitions, whatever the order of their members. */
+export function partitionId(partition: Position | null): string {
+  if (partition === null) return 'null'
+  return JSON.stringify(Object.entries(partition).sort(([a], [b]) => (a < b ? -1 : 1)))
+}

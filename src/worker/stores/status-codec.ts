@@ -1,0 +1,74 @@
+import type { RunState } from '../../clients/worker.ts'
+
+/** What a worker says about a connector or a task that it has. Member order is the wire's. */
+export type StoredStatus = {
+  readonly state: RunState
+  readonly trace: string | null
+  /** `host:port` of the worker that wrote it. */
+  readonly worker_id: string
+  readonly generation: number
+  /** Of the plugin. Workers before 4.1 write none. */
+  readonly version?: string | null
+}
+
+/** That a connector's task used a topic. */
+export type ActiveTopic = {
+  readonly name: string
+  readonly connector: string
+  readonly task: number
+  readonly discoverTimestamp: number
+}
+
+export type StatusKey =
+  | { readonly kind: 'connector'; readonly connector: string }
+  | { readonly kind: 'task'; readonly connector: string; readonly task: number }
+  | { readonly kind: 'topic'; readonly connector: string; readonly topic: string }
+
+export function toStatusKey(key: StatusKey): string {
+  switch (key.kind) {
+    case 'connector':
+      return `status-connector-${key.connector}`
+    case 'task':
+      return `status-task-${key.connector}-${key.task}`
+    case 'topic':
+      return `status-topic-${key.topic}:connector-${key.connector}`
+  }
+}
+
+/** Undefined for a key of another kind. */
+export function parseStatusKey(key: string): StatusKey | undefined {
+  const connector = after(key, 'status-connector-')
+  if (connector !== undefined) return { kind: 'connector', connector }
+  const task = /^status-task-(.+)-(\d+)$/s.exec(key)
+  if (task) return { kind: 'task', connector: task[1] as string, task: Number(task[2]) }
+  const topic = /^status-topic-([^:]+):connector-(.+)$/s.exec(key)
+  return topic ? { kind: 'topic', topic: topic[1] as string, connector: topic[2] as string } : undefined
+}
+
+/** A state of DESTROYED is a tombstone. */
+export function toStatusValue({ state, trace, worker_id, generation, version = null }: StoredStatus): string | null {
+  return state === 'DESTROYED' ? null : JSON.stringify({ state, trace, worker_id, generation, version })
+}
+
+/** Throws when the value is no status. */
+export function parseStatusValue(value: string): StoredStatus {
+  const { state, trace, worker_id, generation, version } = JSON.parse(value) as Record<string, unknown>
+  if (typeof state !== 'string' || typeof worker_id !== 'string' || !Number.isInteger(generation)) {
+    throw new Error(`not a status: ${value.slice(0, 200)}`)
+  }
+  return {
+    state: state as RunState,
+    trace: typeof trace === 'string' ? trace : null,
+    worker_id,
+    generation: generation as number,
+    version: typeof version === 'string' ? version : null,
+  }
+}
+
+export function toTopicValue({ name, connector, task, discoverTimestamp }: ActiveTopic): string {
+  return JSON.stringify({ topic: { name, connector, task, discoverTimestamp } })
+}
+
+function after(text: string, prefix: string): string | undefined {
+  return text.startsWith(prefix) ? text.slice(prefix.length) : undefined
+}

@@ -1,0 +1,74 @@
+import type { Broker } from '../../broker/broker.ts'
+import { openStateTopic, type StateTopic } from '../../broker/state-topic.ts'
+import type { Logger } from '../../config/logger.ts'
+import {
+  type ActiveTopic,
+  type StatusKey,
+  type StoredStatus,
+  toStatusKey,
+  toStatusValue,
+  toTopicValue,
+} from './status-codec.ts'
+import { isSafeWrite, StatusState } from './status-state.ts'
+import type { StoreTopic } from './store-topic.ts'
+
+export type StatusStoreOptions = {
+  readonly broker: Broker
+  readonly logger: Logger
+  readonly topic: StoreTopic
+  readonly onChange: () => void
+}
+
+type Subject = Extract<StatusKey, { kind: 'connector' | 'task' }>
+
+/** The status topic: how every connector and task is. A write resolves when it is read back. */
+export class StatusStore {
+  readonly state = new StatusState()
+  #topic: StateTopic | undefined
+
+  private constructor() {}
+
+  static async open(options: StatusStoreOptions): Promise<StatusStore> {
+    const store = new StatusStore()
+    store.#topic = await openStateTopic({
+      broker: options.broker,
+      logger: options.logger,
+      topic: options.topic,
+      apply: ({ key, value }) => {
+        store.state.apply(String(key), value === null ? null : String(value))
+        if (store.#topic) options.onChange()
+      },
+    })
+    return store
+  }
+
+  async put(subject: Subject, status: StoredStatus): Promise<void> {
+    await this.#write(subject, toStatusValue(status))
+  }
+
+  /** Leaves the record of a later owner alone. */
+  async putSafe(subject: Subject, status: StoredStatus): Promise<void> {
+    const { state } = this
+    const known =
+      subject.kind === 'connector' ? state.connector(subject.connector) : state.task(subject.connector, subject.task)
+    if (isSafeWrite(known, status)) await this.put(subject, status)
+  }
+
+  async putTopic(topic: ActiveTopic): Promise<void> {
+    await this.#write({ kind: 'topic', connector: topic.connector, topic: topic.name }, toTopicValue(topic))
+  }
+
+  async forget(key: StatusKey): Promise<void> {
+    await this.#write(key, null)
+  }
+
+  async close(): Promise<void> {
+    await this.#topic?.close()
+  }
+
+  async #write(key: StatusKey, value: string | null): Promise<void> {
+    await this.#topic?.append([
+      { key: Buffer.from(toStatusKey(key)), value: value === null ? null : Buffer.from(value) },
+    ])
+  }
+}

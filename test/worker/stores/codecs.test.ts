@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest'
+import { parseConfigRecord, toConfigRecord } from '../../../src/worker/stores/config-codec.ts'
+import { OffsetState, partitionId, toOffsetKey } from '../../../src/worker/stores/offset-state.ts'
+import {
+  parseStatusKey,
+  parseStatusValue,
+  toStatusKey,
+  toStatusValue,
+} from '../../../src/worker/stores/status-codec.ts'
+import { GOLDEN } from './golden-topics.ts'
+
+const of = (topic: string) => GOLDEN.filter((record) => record.topic === topic)
+
+describe('config records', () => {
+  it('are written byte by byte as Java workers write them', () => {
+    for (const { key, value } of of('connect-configs').filter(({ key }) => !key.startsWith('connector-'))) {
+      const parsed = parseConfigRecord(key, value)
+      expect(toConfigRecord(parsed!)).toEqual({ key, value })
+    }
+  })
+
+  it('keep the order in which a connector was configured', () => {
+    const { value } = of('connect-configs').find(({ key }) => key === 'connector-a')!
+    const config = (JSON.parse(value!) as { properties: Record<string, string> }).properties
+    expect(toConfigRecord({ kind: 'connector', connector: 'a', config }).value).toBe(value)
+  })
+
+  it.each([
+    ['an unknown kind', 'something-else', '{}'],
+    ['a target state nobody knows', 'target-state-a', '{"state":"DANCING"}'],
+    ['a task without a number', 'task-a', '{"properties":{}}'],
+    ['a count that is none', 'commit-a', '{"tasks":"many"}'],
+    ['a value that is no object', 'connector-a', '[]'],
+  ])('are stepped over when they are %s', (_, key, value) => {
+    expect(parseConfigRecord(key, value)).toBeUndefined()
+  })
+
+  it('of workers before 3.5 say their target state in the old field', () => {
+    expect(parseConfigRecord('target-state-a', '{"state":"PAUSED"}')).toMatchObject({ target: 'PAUSED' })
+  })
+
+  it('name a task by what follows the last dash', () => {
+    expect(parseConfigRecord('task-a-b-12', '{"properties":{}}')).toMatchObject({ connector: 'a-b', task: 12 })
+  })
+})
+
+describe('status records', () => {
+  it('are written byte by byte as Java workers write them', () => {
+    for (const { key, value } of of('connect-status')) {
+      const parsed = parseStatusKey(key)!
+      expect(toStatusKey(parsed)).toBe(key)
+      if (value !== null && parsed.kind !== 'topic') expect(toStatusValue(parseStatusValue(value))).toBe(value)
+    }
+  })
+
+  it('of workers before 4.1 have no version', () => {
+    const value = '{"state":"RUNNING","trace":null,"worker_id":"h:1","generation":2}'
+    expect(parseStatusValue(value)).toMatchObject({ state: 'RUNNING', version: null })
+  })
+})
+
+describe('offset records', () => {
+  it('are read and written as Java workers write them', () => {
+    for (const { key, value } of of('connect-offsets')) {
+      const [connector, partition] = JSON.parse(key) as [string, Record<string, string>]
+      expect(String(toOffsetKey(connector, partition))).toBe(key)
+      const state = new OffsetState()
+      state.apply(Buffer.from(key), value === null ? null : Buffer.from(value))
+      const expected = value === null ? [] : [{ key: Buffer.from(key), partition, offset: JSON.parse(value) }]
+      expect(state.of(connector)).toEqual(expected)
+    }
+  })
+
+  it('belong to one partition whatever the order of its members', () => {
+    const state = new OffsetState()
+    state.apply(Buffer.from('["c",{"a":1,"b":2}]'), Buffer.from('{"n":1}'))
+    state.apply(Buffer.from('["c",{"b":2,"a":1}]'), Buffer.from('{"n":2}'))
+    expect(state.of('c')).toMatchObject([{ offset: { n: 2 } }])
+    expect(partitionId({ a: 1, b: 2 })).toBe(partitionId({ b: 2, a: 1 }))
+  })
+
+  it.each(['x', '{}', '["c"]', '[1,{}]'])('with the key %s are refused', (key) => {
+    expect(() => new OffsetState().apply(Buffer.from(key), null)).toThrow()
+  })
+})

@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest'
+import { type ConfigRecord, parseConfigRecord } from '../../../src/worker/stores/config-codec.ts'
+import { ConfigState } from '../../../src/worker/stores/config-state.ts'
+import { isSafeWrite, StatusState } from '../../../src/worker/stores/status-state.ts'
+import { GOLDEN } from './golden-topics.ts'
+
+const connector = 'c'
+const config = { name: 'c' }
+const task = (number: number): ConfigRecord => ({
+  kind: 'task',
+  connector,
+  task: number,
+  config: { n: String(number) },
+})
+const commit = (tasks: number): ConfigRecord => ({ kind: 'commit', connector, tasks })
+
+function stateOf(...records: ConfigRecord[]): ConfigState {
+  const state = new ConfigState()
+  for (const record of records) state.apply(record)
+  return state
+}
+
+describe('the state of the config topic', () => {
+  it('takes task configurations from their commit on', () => {
+    const state = stateOf({ kind: 'connector', connector, config }, task(0), task(1))
+    expect(state.connector('c')).toMatchObject({ tasks: [], target: 'STARTED' })
+    state.apply(commit(2))
+    expect(state.connector('c')).toMatchObject({
+      tasks: [{ n: '0' }, { n: '1' }],
+      taskGeneration: 0,
+      appliedConfig: config,
+      pendingFencing: true,
+    })
+  })
+
+  it('has no tasks of a set that is incomplete', () => {
+    const state = stateOf({ kind: 'connector', connector, config }, task(0), commit(1), task(1), commit(2))
+    expect(state.connector('c')).toMatchObject({ tasks: [], inconsistent: true, taskGeneration: 0 })
+  })
+
+  it('lets a target state stand before its connector', () => {
+    const state = stateOf({ kind: 'target', connector, target: 'PAUSED' }, { kind: 'connector', connector, config })
+    expect(state.connectors()).toMatchObject([{ name: 'c', target: 'PAUSED' }])
+  })
+
+  it('forgets a deleted connector and knows what it left behind', () => {
+    const state = stateOf({ kind: 'connector', connector, config }, task(0), commit(1))
+    state.apply({ kind: 'connector', connector, config: null })
+    expect(state.connectors()).toEqual([])
+    expect(state.remains()).toEqual(['c'])
+    state.apply({ kind: 'commit', connector, tasks: null })
+    expect(state.remains()).toEqual([])
+  })
+
+  it('says that fencing is done until new tasks come', () => {
+    const state = stateOf({ kind: 'connector', connector, config }, task(0), commit(1))
+    state.apply({ kind: 'fencing', connector, tasks: 1 })
+    expect(state.connector('c')).toMatchObject({ fencedTasks: 1, pendingFencing: false })
+    for (const record of [task(0), commit(1)]) state.apply(record)
+    expect(state.connector('c')).toMatchObject({ pendingFencing: true })
+  })
+
+  it('adds up to what the recorded worker listed at its end', () => {
+    const state = new ConfigState()
+    for (const { topic, key, value } of GOLDEN) {
+      const record = topic === 'connect-configs' ? parseConfigRecord(key, value) : undefined
+      if (record) state.apply(record)
+    }
+    expect(state.connectors().map(({ name }) => name)).toEqual(['a', 'a/b', '100%'])
+    expect(state.session).toMatchObject({ algorithm: 'HmacSHA256' })
+  })
+})
+
+describe('the state of the status topic', () => {
+  const status = (state: string, generation: number, worker = 'h:1') =>
+    JSON.stringify({ state, trace: null, worker_id: worker, generation, version: null })
+
+  it('drops the late word of a worker that gave a task up', () => {
+    const state = new StatusState()
+    state.apply('status-task-c-0', status('RUNNING', 5, 'h:2'))
+    state.apply('status-task-c-0', status('UNASSIGNED', 5, 'h:1'))
+    expect(state.task('c', 0)).toMatchObject({ state: 'RUNNING' })
+    state.apply('status-task-c-0', status('UNASSIGNED', 6, 'h:2'))
+    expect(state.task('c', 0)).toMatchObject({ state: 'UNASSIGNED' })
+  })
+
+  it('forgets the tasks with their connector', () => {
+    const state = new StatusState()
+    state.apply('status-connector-c', status('RUNNING', 1))
+    state.apply('status-task-c-0', status('RUNNING', 1))
+    state.apply('status-connector-c', null)
+    expect(state.names()).toEqual([])
+  })
+
+  it('keeps the topics a connector used', () => {
+    const state = new StatusState()
+    state.apply('status-topic-lines:connector-c', '{}')
+    expect(state.topics('c')).toEqual(['lines'])
+    state.apply('status-topic-lines:connector-c', null)
+    expect(state.topics('c')).toEqual([])
+  })
+
+  it('protects the record of a later owner', () => {
+    const mine = { state: 'FAILED', trace: null, worker_id: 'h:1', generation: 4 } as const
+    expect(isSafeWrite(undefined, mine)).toBe(true)
+    expect(isSafeWrite({ ...mine, generation: 9 }, mine)).toBe(true)
+    expect(isSafeWrite({ ...mine, worker_id: 'h:2', generation: 9 }, mine)).toBe(false)
+    expect(isSafeWrite({ ...mine, worker_id: 'h:2', generation: 4 }, mine)).toBe(true)
+  })
+})
