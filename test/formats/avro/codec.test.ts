@@ -1,0 +1,67 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { avroFormat, type ParsedAvro } from '../../../src/formats/avro/avro.ts'
+import { avroCodec } from '../../../src/formats/avro/codec.ts'
+
+const schemaOf = (json: unknown) => (avroFormat.parse({ text: JSON.stringify(json) }) as ParsedAvro).schema
+const long = schemaOf('long')
+
+describe('the Avro codec', () => {
+  it('brings longs back exactly, as numbers where they fit', () => {
+    const { encode, decode } = avroCodec(long)
+    fc.assert(
+      fc.property(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), (value) => {
+        expect(BigInt(decode(encode(value)) as number | bigint)).toBe(value)
+      }),
+    )
+    expect(decode(encode(2 ** 53 - 1))).toBe(2 ** 53 - 1)
+    expect(decode(encode(5n))).toBe(5)
+  })
+
+  it('writes the bytes of the specification', () => {
+    const pair = schemaOf({
+      type: 'record',
+      name: 'T',
+      fields: [
+        { name: 'a', type: 'long' },
+        { name: 'b', type: 'string' },
+      ],
+    })
+    expect(Buffer.from(avroCodec(pair).encode({ a: 27, b: 'foo' })).toString('hex')).toBe('3606666f6f')
+  })
+
+  it('wraps the branch of a union in its name', () => {
+    const union = schemaOf(['null', 'string', { type: 'record', name: 'n.R', fields: [] }])
+    const { encode, decode } = avroCodec(union)
+    for (const value of [null, { string: 'x' }, { 'n.R': {} }]) {
+      expect(JSON.parse(JSON.stringify(decode(encode(value))))).toEqual(value)
+    }
+  })
+
+  it('reads with another schema: defaults in, unknown fields out, namespaces apart', () => {
+    const writer = schemaOf({
+      type: 'record',
+      name: 'old.R',
+      fields: [
+        { name: 'a', type: 'int' },
+        { name: 'gone', type: 'string' },
+      ],
+    })
+    const reader = schemaOf({
+      type: 'record',
+      name: 'new.R',
+      fields: [
+        { name: 'a', type: 'double' },
+        { name: 'b', type: ['null', 'int'], default: null },
+      ],
+    })
+    const bytes = avroCodec(writer).encode({ a: 3, gone: 'x' })
+    expect({ ...(avroCodec(writer, reader).decode(bytes) as object) }).toEqual({ a: 3, b: null })
+  })
+
+  it('says what does not fit', () => {
+    expect(() => avroCodec(long).encode('x')).toThrow('the value does not fit its schema')
+    expect(() => avroCodec(schemaOf('string')).decode(Buffer.from([200]))).toThrow('the bytes do not fit their schema')
+    expect(() => avroCodec(schemaOf('string'), long)).toThrow('no binary form of this schema')
+  })
+})

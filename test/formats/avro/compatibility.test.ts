@@ -1,0 +1,132 @@
+import avsc from 'avsc'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { avroFormat } from '../../../src/formats/avro/avro.ts'
+import { avroSchema } from '../../support/avro-schemas.ts'
+
+const parse = (schema: unknown) => avroFormat.parse({ text: JSON.stringify(schema) }, { validation: 'loose' })
+const roles = { reader: 'new', writer: 'old' }
+const findings = (reader: unknown, writer: unknown) =>
+  parse(reader)
+    .incompatibilities(parse(writer), { roles })
+    .map(({ type, path }) => `${type} ${path}`)
+
+const record = (...fields: unknown[]) => ({ type: 'record', name: 'R', fields })
+const enumOf = (symbols: string[], more: object = {}) => ({ type: 'enum', name: 'E', symbols, ...more })
+const fixed = (size: number, name = 'F') => ({ type: 'fixed', name, size })
+
+/** Reader, writer, and what Java's SchemaCompatibility 1.12.1 finds. */
+const TABLE: readonly (readonly [title: string, reader: unknown, writer: unknown, expected: readonly string[]])[] = [
+  ['int to long', 'long', 'int', []],
+  ['int to float', 'float', 'int', []],
+  ['int to double', 'double', 'int', []],
+  ['long to float', 'float', 'long', []],
+  ['long to double', 'double', 'long', []],
+  ['float to double', 'double', 'float', []],
+  ['string to bytes', 'bytes', 'string', []],
+  ['bytes to string', 'string', 'bytes', []],
+  ['long to int', 'int', 'long', ['TYPE_MISMATCH /']],
+  ['double to float', 'float', 'double', ['TYPE_MISMATCH /']],
+  ['enum to string', 'string', enumOf(['A']), ['TYPE_MISMATCH /']],
+  ['fixed to bytes', 'bytes', fixed(4), ['TYPE_MISMATCH /']],
+  ['a field gone', record(), record({ name: 'a', type: 'int' }), []],
+  ['a field added', record({ name: 'a', type: 'int' }), record(), ['READER_FIELD_MISSING_DEFAULT_VALUE /fields/0']],
+  ['a field added with a default', record({ name: 'a', type: 'int', default: 1 }), record(), []],
+  [
+    'a field renamed with an alias',
+    record({ name: 'b', type: 'int', aliases: ['a'] }),
+    record({ name: 'a', type: 'int' }),
+    [],
+  ],
+  [
+    'deep inside',
+    record({ name: 'a', type: { type: 'array', items: 'int' } }, { name: 'm', type: { type: 'map', values: 'int' } }),
+    record(
+      { name: 'a', type: { type: 'array', items: 'string' } },
+      { name: 'm', type: { type: 'map', values: 'long' } },
+    ),
+    ['TYPE_MISMATCH /fields/0/type/items', 'TYPE_MISMATCH /fields/1/type/values'],
+  ],
+  ['another namespace', { ...record(), namespace: 'x' }, { ...record(), namespace: 'y' }, []],
+  ['another name', { ...record(), name: 'Q' }, record(), ['NAME_MISMATCH /name']],
+  ['another name with an alias', { ...record(), name: 'Q', aliases: ['R'] }, record(), []],
+  ['an error as a record', { ...record(), type: 'error' }, record(), []],
+  ['symbols added', enumOf(['A', 'B']), enumOf(['A']), []],
+  ['symbols gone', enumOf(['A']), enumOf(['A', 'C', 'B']), ['MISSING_ENUM_SYMBOLS /symbols']],
+  ['symbols gone with a default', enumOf(['A'], { default: 'A' }), enumOf(['A', 'B']), []],
+  ['another size', fixed(4), fixed(8), ['FIXED_SIZE_MISMATCH /size']],
+  ['into a union', ['null', 'int'], 'int', []],
+  ['into a union without it', ['null', 'int'], 'string', ['MISSING_UNION_BRANCH /']],
+  ['out of a union of one', 'int', ['int'], []],
+  ['out of a union', 'int', ['int', 'null'], ['TYPE_MISMATCH /1']],
+  ['a union that promotes', 'double', ['int', 'float'], []],
+  ['a branch gone', ['null', 'int'], ['null', 'int', 'string'], ['MISSING_UNION_BRANCH /2']],
+  ['a branch renamed', [{ ...record(), name: 'Q' }], record(), ['MISSING_UNION_BRANCH /']],
+  ['a logical type', { type: 'int', logicalType: 'date' }, 'int', []],
+  [
+    'types that hold themselves',
+    record({ name: 'n', type: ['null', 'R'] }),
+    record({ name: 'n', type: ['null', 'R'] }),
+    [],
+  ],
+]
+
+describe('Avro compatibility', () => {
+  it.each(TABLE)('judges %s as Java does', (_, reader, writer, expected) => {
+    expect(findings(reader, writer)).toEqual(expected)
+  })
+
+  it('says what is wrong in the words of verbose answers', () => {
+    const [finding] = parse(record({ name: 'f2', type: 'int' })).incompatibilities(parse(record()), { roles })
+    expect(finding?.message).toBe(
+      "{errorType:'READER_FIELD_MISSING_DEFAULT_VALUE', description:'The field 'f2' at path '/fields/0' in the new schema has no default value and is missing in the old schema', additionalInfo:'f2'}",
+    )
+    const [other] = parse(enumOf(['A'])).incompatibilities(parse(enumOf(['A', 'C', 'B'])), {
+      roles: { reader: 'old', writer: 'new' },
+    })
+    expect(other?.message).toBe(
+      "{errorType:'MISSING_ENUM_SYMBOLS', description:'The old schema is missing enum symbols '[B, C]' at path '/symbols' in the new schema', additionalInfo:'[B, C]'}",
+    )
+  })
+
+  it('agrees with a real reader: what avsc resolves is compatible, and nothing else', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.tuple(avroSchema, avroSchema), alike), ([reader, writer]) => {
+        expect(findings(reader, writer).length === 0).toBe(resolves(reader, writer))
+      }),
+      { numRuns: 1_000 },
+    )
+  })
+})
+
+/** A pair that differs in one place: most random pairs have nothing to do with each other. */
+const alike = fc
+  .tuple(avroSchema, fc.constantFrom('int', 'long', 'string', 'null'), fc.nat(5))
+  .map(([schema, word, at]) => {
+    let seen = 0
+    const text = JSON.stringify(schema).replace(/"(int|long|float|double|string|bytes|null|boolean)"/g, (found) =>
+      seen++ === at ? `"${word}"` : found,
+    )
+    return [isSchema(text) ? JSON.parse(text) : schema, schema] as [unknown, unknown]
+  })
+
+function isSchema(text: string): boolean {
+  try {
+    avsc.Type.forSchema(JSON.parse(text), { wrapUnions: true })
+    avroFormat.parse({ text })
+    return true
+  } catch {
+    return false
+  }
+}
+
+function resolves(reader: unknown, writer: unknown): boolean {
+  const type = (schema: unknown) => avsc.Type.forSchema(schema as avsc.Schema, { wrapUnions: true })
+  const [reading, writing] = [type(reader), type(writer)]
+  try {
+    reading.createResolver(writing)
+    return true
+  } catch {
+    return false
+  }
+}
