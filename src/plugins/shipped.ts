@@ -6,6 +6,7 @@ import { fileStreamSource } from './connectors/file-stream/source.ts'
 import { avroConverter } from './converters/avro/converter.ts'
 import { byteArrayConverter } from './converters/byte-array.ts'
 import { jsonConverter } from './converters/json/converter.ts'
+import { simpleHeaderConverter } from './converters/simple-header/converter.ts'
 import { stringConverter } from './converters/string.ts'
 
 /** Every plugin that comes with Weir. */
@@ -17,6 +18,7 @@ export const SHIPPED: readonly Plugin[] = [
   jsonConverter,
   avroConverter,
   byteArrayConverter,
+  simpleHeaderConverter,
 ]
 
 export function shippedCatalog(): Catalog {

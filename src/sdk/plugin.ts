@@ -16,6 +16,8 @@ export type PluginInfo<Config extends z.ZodObject> = {
   readonly version: string
   /** One sentence for the reference page. */
   readonly summary: string
+  /** Markdown for the reference page: what it guarantees, where its limits are. */
+  readonly notes?: string
   readonly config: Config
 }
 

@@ -35,6 +35,10 @@ export const datagen = defineSource({
   aliases: ['io.confluent.kafka.connect.datagen.DatagenConnector', 'DatagenConnector'],
   version: SHIPPED_VERSION,
   summary: 'Makes up realistic records at a chosen rate.',
+  notes: `
+Every task makes its own stream and goes on where it stopped: the offset of \`{"task.id": N}\` counts its records. The same
+seed gives the same records. A task ends after \`iterations\` records.
+`,
   config,
   tasks: (_config, tasksMax, raw) => Array.from({ length: tasksMax }, () => raw),
   async *poll({ config, task, signal, resumeFrom }) {

@@ -15,6 +15,11 @@ export const fileStreamSink = defineSink({
   aliases: ['org.apache.kafka.connect.file.FileStreamSinkConnector', 'FileStreamSinkConnector'],
   version: SHIPPED_VERSION,
   summary: 'Appends every record of its topics to a file, one line a record.',
+  notes: `
+Values are written as Java's \`String.valueOf\` would, so a string stands as it is. Offsets are committed when the lines are on
+disk: after a crash lines since the last commit come again, none is lost. If a crash left half a line, a line end is put
+behind it and its record comes again as a line of its own.
+`,
   config,
   start: async ({ config: { file }, log }) => {
     if (!file) return toStandardOutput()

@@ -27,6 +27,14 @@ export const fileStreamSource = defineSource({
   aliases: ['org.apache.kafka.connect.file.FileStreamSourceConnector', 'FileStreamSourceConnector'],
   version: SHIPPED_VERSION,
   summary: 'Writes every line of a file to a topic, and goes on as the file grows.',
+  notes: `
+A line ends in \`\\n\`, \`\\r\\n\` or \`\\r\`; a last line without an end is written when its end comes. The file may not be there yet.
+Values are strings with a string schema. The file is read as UTF-8: bytes that are no UTF-8 become U+FFFD, so such a file
+does not come out of a sink as it went in.
+
+The offset of \`{"filename": FILE}\` is \`{"position": BYTES}\`, the byte after the last line written. A file that is shorter
+than that was cut or replaced, and the task fails with a sentence that says so.
+`,
   config,
   async *poll({ config: { file, topic, 'batch.size': batchSize }, signal, resumeFrom, log }) {
     const sourcePartition = { filename: file ?? null }

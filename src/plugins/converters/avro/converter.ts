@@ -41,6 +41,11 @@ export const avroConverter = defineConverter({
   aliases: ['io.confluent.connect.avro.AvroConverter'],
   version: SHIPPED_VERSION,
   summary: 'Reads and writes Avro; schemas are kept in a schema registry.',
+  notes: `
+Connect's schemas become the Avro schemas that Confluent's converter makes of them, and records have its wire format: a zero
+byte, the schema's id, the data. The registry is asked once for each schema. Records without a schema and Avro schemas that
+contain themselves are refused.
+`,
   config,
   create: (settings, { isKey }) => createAvroInstance(openRegistry(settings), settings, isKey),
 })

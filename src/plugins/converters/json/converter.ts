@@ -72,6 +72,10 @@ export const jsonConverter = defineConverter({
   aliases: ['org.apache.kafka.connect.json.JsonConverter'],
   version: SHIPPED_VERSION,
   summary: 'Reads and writes JSON, by default in an envelope that carries the schema.',
+  notes: `
+Bytes are equal to those of Apache Kafka's JsonConverter, with one exception: numbers of records without a schema have no
+type, so \`1.0\` is read and written again as \`1\`. Whole numbers beyond 2^53 are kept exactly.
+`,
   config,
   create(settings) {
     const enveloped = settings['schemas.enable']

@@ -1,0 +1,24 @@
+import { defineHeaderConverter, z } from '../../../sdk/index.ts'
+import { toBuffer } from '../../bytes.ts'
+import { SHIPPED_VERSION } from '../../version.ts'
+import { inferValue } from './read.ts'
+import { headerText } from './write.ts'
+
+/** Headers as text; when read, their types are guessed from how the text looks. */
+export const simpleHeaderConverter = defineHeaderConverter({
+  class: 'SimpleHeaderConverter',
+  aliases: ['org.apache.kafka.connect.storage.SimpleHeaderConverter'],
+  version: SHIPPED_VERSION,
+  summary: 'Writes headers as text and guesses their types when it reads them.',
+  notes: `
+The guess is that of Apache Kafka's SimpleHeaderConverter, its oddities included: \`1.5\` is a 32-bit float, \`1,2\` is 1, quotes
+count inside arrays and maps only.
+`,
+  config: z.object({}),
+  create: () => ({
+    fromConnect: ({ value, schema }) =>
+      value === null || value === undefined ? null : Buffer.from(headerText(value, schema)),
+    toConnect: (key, bytes) =>
+      bytes === null ? { key, schema: null, value: null } : { key, ...inferValue(toBuffer(bytes).toString()) },
+  }),
+})

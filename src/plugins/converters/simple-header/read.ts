@@ -1,0 +1,204 @@
+import {
+  BOOLEAN,
+  DATE,
+  decimal,
+  decimalFromText,
+  FLOAT32,
+  FLOAT64,
+  INT8,
+  INT16,
+  INT32,
+  INT64,
+  int64,
+  rescale,
+  type Schema,
+  type SchemaAndValue,
+  STRING,
+  TIME,
+  TIMESTAMP,
+} from '../../../sdk/index.ts'
+
+// How Java's Values.parseString sees a text. What stands behind a whole value is not looked at: `1,2` is 1. Quotes count
+// inside arrays and maps only.
+
+/** The value that a text seems to be; the text itself when it looks like nothing else. */
+export function inferValue(text: string): SchemaAndValue {
+  if (text.trim() === 'null') return NULL
+  try {
+    return new Inference(text).outermost() ?? { schema: STRING, value: text }
+  } catch (error) {
+    if (error instanceof NoSuchValue) return { schema: STRING, value: text }
+    throw error
+  }
+}
+
+const NULL: SchemaAndValue = { schema: null, value: null }
+const DEPTH_MAX = 100
+
+/** What began as an array or a map did not go on as one. */
+class NoSuchValue extends Error {}
+
+const END = String.raw`(?=\s*(?:$|["[\]{},:]))`
+const TIMESTAMP_TEXT = new RegExp(String.raw`\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z${END}`, 'y')
+const DATE_TEXT = new RegExp(String.raw`(\d{4})-(\d{2})-(\d{2})${END}`, 'y')
+const TIME_TEXT = new RegExp(String.raw`(\d{2}):(\d{2}):(\d{2})\.(\d{3})Z${END}`, 'y')
+const NUMBER_TEXT = new RegExp(String.raw`[-+]?\d+\.?\d*(?:[eE][-+]?\d+)?${END}`, 'y')
+const WORD_TEXT = new RegExp(`(?:true|false|null)${END}`, 'y')
+const QUOTED_TEXT = /"((?:[^"\\]|\\.)*)"/sy
+const BLANKS = /\s*/y
+
+class Inference {
+  readonly #text: string
+  #at = 0
+
+  constructor(text: string) {
+    this.#text = text
+  }
+
+  outermost(): SchemaAndValue | undefined {
+    this.#match(BLANKS)
+    if (this.#at === this.#text.length) return undefined
+    const word = this.#text.trim()
+    if (word === 'true' || word === 'false') return { schema: BOOLEAN, value: word === 'true' }
+    return this.#scalar() ?? this.#nested(0)
+  }
+
+  #scalar(): SchemaAndValue | undefined {
+    const instant = this.#match(TIMESTAMP_TEXT)
+    if (instant) return { schema: TIMESTAMP, value: new Date(instant[0]) }
+    const date = this.#match(DATE_TEXT)
+    if (date) return { schema: DATE, value: new Date(Date.UTC(Number(date[1]), Number(date[2]) - 1, Number(date[3]))) }
+    const time = this.#match(TIME_TEXT)
+    if (time) return { schema: TIME, value: timeOfDayMs(time) }
+    const number = this.#match(NUMBER_TEXT)
+    return number ? numberOf(number[0]) : undefined
+  }
+
+  #nested(depth: number): SchemaAndValue | undefined {
+    if (depth > DEPTH_MAX) throw new NoSuchValue()
+    if (this.#take('[')) return this.#array(depth)
+    return this.#take('{') ? this.#map(depth) : undefined
+  }
+
+  #array(depth: number): SchemaAndValue {
+    const items: SchemaAndValue[] = []
+    while (!this.#take(']')) {
+      if (items.length > 0 && !this.#take(',')) throw new NoSuchValue()
+      if (items.length > 0 && this.#take(']')) break
+      items.push(this.#element(depth))
+    }
+    const itemSchema = commonSchema(items)
+    return {
+      schema: { type: 'array', ...(itemSchema && { items: itemSchema }) },
+      value: items.map(({ value }) => valueAs(itemSchema, value)),
+    }
+  }
+
+  #map(depth: number): SchemaAndValue {
+    const keys: SchemaAndValue[] = []
+    const values: SchemaAndValue[] = []
+    while (!this.#take('}')) {
+      if (keys.length > 0 && !this.#take(',')) throw new NoSuchValue()
+      if (keys.length > 0 && this.#take('}')) break
+      const key = this.#element(depth)
+      if (key.value === null || !this.#take(':')) throw new NoSuchValue()
+      keys.push(key)
+      values.push(this.#element(depth))
+    }
+    const keySchema = commonSchema(keys)
+    const itemSchema = commonSchema(values)
+    return {
+      schema: { type: 'map', ...(keySchema && { keys: keySchema }), ...(itemSchema && { items: itemSchema }) },
+      value: new Map(
+        keys.map((key, index) => [valueAs(keySchema, key.value), valueAs(itemSchema, values[index]?.value)]),
+      ),
+    }
+  }
+
+  #element(depth: number): SchemaAndValue {
+    this.#match(BLANKS)
+    const word = this.#match(WORD_TEXT)?.[0]
+    if (word !== undefined) return word === 'null' ? NULL : { schema: BOOLEAN, value: word === 'true' }
+    const quoted = this.#match(QUOTED_TEXT)
+    if (quoted) return quotedValue(quoted[1]!)
+    const found = this.#scalar() ?? this.#nested(depth + 1)
+    if (found === undefined) throw new NoSuchValue()
+    return found
+  }
+
+  #take(character: string): boolean {
+    this.#match(BLANKS)
+    if (this.#text[this.#at] !== character) return false
+    this.#at += 1
+    return true
+  }
+
+  #match(pattern: RegExp): RegExpExecArray | undefined {
+    pattern.lastIndex = this.#at
+    const found = pattern.exec(this.#text) ?? undefined
+    if (found) this.#at += found[0].length
+    return found
+  }
+}
+
+/** Dates and times are found in quotes too; escapes stay as they are written. */
+function quotedValue(text: string): SchemaAndValue {
+  const inner = /^\d{4}-|^\d{2}:/.test(text) ? inferValue(text) : undefined
+  return inner?.schema?.name === undefined ? { schema: STRING, value: text } : inner
+}
+
+function timeOfDayMs([, hours, minutes, seconds, ms]: RegExpExecArray): number {
+  return ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1000 + Number(ms)
+}
+
+/** A whole number takes the smallest type that holds it; others are a float as long as its range suffices. */
+function numberOf(text: string): SchemaAndValue {
+  const exponent = Math.abs(Number(/[eE](.*)$/.exec(text)?.[1] ?? 0))
+  // Neither a long nor a double reaches that far, and its digits would only cost memory.
+  if (exponent > 1000) throw new NoSuchValue()
+  const exact = decimalFromText(text)
+  const whole = wholeOf(exact)
+  if (whole !== undefined && BigInt.asIntN(64, whole) === whole) {
+    return { schema: INTS.find(({ bits }) => BigInt.asIntN(bits, whole) === whole)!.schema, value: int64(whole) }
+  }
+  const double = Number(text)
+  if (exact.scale !== 0 && Number.isFinite(Math.fround(double))) return { schema: FLOAT32, value: Math.fround(double) }
+  if (exact.scale !== 0 && Number.isFinite(double)) return { schema: FLOAT64, value: double }
+  return { schema: decimal(exact.scale), value: exact }
+}
+
+const INTS = [
+  { bits: 8, schema: INT8 },
+  { bits: 16, schema: INT16 },
+  { bits: 32, schema: INT32 },
+  { bits: 64, schema: INT64 },
+] as const
+
+function wholeOf(exact: ReturnType<typeof decimalFromText>): bigint | undefined {
+  if (exact.scale > 0 && exact.unscaled % 10n ** BigInt(exact.scale) !== 0n) return undefined
+  return rescale(exact, 0).unscaled
+}
+
+/** The type that all values have or can take; undefined when there is no such type. */
+function commonSchema(values: readonly SchemaAndValue[]): Schema | undefined {
+  const schemas = values.map(({ schema }) => schema).filter((schema) => schema !== null)
+  // Nulls alone have no type; beside others Java takes the whole text for a string.
+  if (schemas.length > 0 && schemas.length < values.length) throw new NoSuchValue()
+  const [first, ...others] = schemas
+  return others.reduce<Schema | undefined>((soFar, next) => soFar && commonOf(soFar, next), first)
+}
+
+/** Only a float among whole numbers beyond 2^53 changes what they are. */
+function valueAs(schema: Schema | undefined, value: unknown): unknown {
+  return typeof value === 'bigint' && schema?.type.startsWith('float') ? Number(value) : value
+}
+
+const WIDENING: readonly Schema['type'][] = ['int8', 'int16', 'int32', 'int64', 'float32', 'float64']
+
+function commonOf(a: Schema, b: Schema): Schema | undefined {
+  if (a.name !== b.name) return undefined
+  if (a.type === b.type) return b
+  const [wideA, wideB] = [WIDENING.indexOf(a.type), WIDENING.indexOf(b.type)]
+  if (wideA < 0 || wideB < 0) return undefined
+  return wideA > wideB ? a : b
+}

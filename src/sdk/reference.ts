@@ -1,0 +1,44 @@
+import { type ConfigDefinition, describeConfig } from './config.ts'
+import type { Plugin } from './plugin.ts'
+
+const KINDS: Readonly<Record<Plugin['kind'], { readonly what: string; readonly keys: string }>> = {
+  source: { what: 'source connector', keys: '' },
+  sink: { what: 'sink connector', keys: '' },
+  converter: { what: 'converter', keys: 'Written with `key.converter.` or `value.converter.` before each key.' },
+  header_converter: { what: 'header converter', keys: 'Written with `header.converter.` before each key.' },
+  transformation: { what: 'transform', keys: 'Written with `transforms.NAME.` before each key.' },
+  predicate: { what: 'predicate', keys: 'Written with `predicates.NAME.` before each key.' },
+}
+
+/** The reference page of a plugin, as markdown. */
+export function referencePage(plugin: Plugin): string {
+  const { what, keys } = KINDS[plugin.kind]
+  const definitions = describeConfig(plugin.config)
+  const sections = [
+    `# ${plugin.class}`,
+    plugin.summary,
+    `A ${what}. Names: ${[plugin.class, ...(plugin.aliases ?? [])].map(code).join(', ')}.`,
+    ...(plugin.notes === undefined ? [] : [plugin.notes.trim()]),
+    '## Configuration',
+    ...(definitions.length === 0 ? ['It has no keys of its own.'] : [keys, table(definitions)]),
+  ]
+  return `${sections.filter((section) => section !== '').join('\n\n')}\n`
+}
+
+function table(definitions: readonly ConfigDefinition[]): string {
+  const rows = definitions.map(({ name, type, required, defaultValue, importance, documentation, recommended }) => {
+    const words = recommended.length === 0 || type === 'BOOLEAN' ? '' : ` One of ${recommended.map(code).join(', ')}.`
+    const fallback = required ? 'required' : defaultValue === null ? '' : code(defaultValue)
+    const cells = [code(name), type.toLowerCase(), fallback, importance.toLowerCase(), sentence(documentation) + words]
+    return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+  })
+  return ['| key | type | default | importance | meaning |', '| --- | --- | --- | --- | --- |', ...rows].join('\n')
+}
+
+function code(text: string): string {
+  return text === '' ? '' : `\`${text}\``
+}
+
+function sentence(text: string): string {
+  return text === '' || /[.!?]$/.test(text) ? text : `${text}.`
+}
