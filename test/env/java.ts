@@ -1,8 +1,8 @@
-import { join } from 'node:path'
-import { dockerAnswers } from './docker.ts'
-import { type Bundle, cachedClasspath, resolveClasspath } from './jars.ts'
+import type { Bundle } from './jars.ts'
+import { javaInDocker } from './java-docker.ts'
+import { javaOfMachine } from './java-toolchain.ts'
 import type { Found } from './part.ts'
-import { type Output, run, type Server, startServer } from './process.ts'
+import type { Output, Server } from './process.ts'
 
 /** One run of a Java program of Kafka's. `directory` is the only place it reads from and writes to. */
 export type JavaRun = {
@@ -14,91 +14,61 @@ export type JavaRun = {
   readonly directory: string
 }
 
+/** A way to run Java programs of Kafka's: in a container, or with what this machine has. */
+export type JavaWay = {
+  find(bundle: Bundle, version: string): Promise<Found>
+  /** Fetches what is missing; rejects when that can't be had. */
+  prepare(bundle: Bundle, version: string): Promise<void>
+  /** What the program prints goes to `output.log` in its directory. */
+  start(run: JavaRun): Promise<Server>
+  /** To its end, whatever its exit code. */
+  run(run: JavaRun): Promise<Output>
+}
+
 /** For short runs: the second compiler costs more than it brings. */
 export const SHORT_LIVED = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-Xmx256m']
 
-/** The image has every bundle; with the host's network all addresses are those of a process of this machine. */
-const image = (version: string) => `apache/kafka:${version}`
-const IMAGE_CLASSPATH = '/opt/kafka/libs/*'
+/** In this order; the first one that works. */
+const WAYS: readonly JavaWay[] = [javaInDocker, javaOfMachine]
+const prepared = new Map<string, Promise<JavaWay>>()
 
 export async function findJava(bundle: Bundle, version: string): Promise<Found> {
-  if (await dockerAnswers()) return { how: 'docker', detail: image(version), cached: false }
-  const java = await javaVersion()
-  if (java === undefined) return { how: 'missing', detail: 'no Docker engine answers, and there is no java on PATH' }
-  if (java < 17) return { how: 'missing', detail: `no Docker engine answers, and java is ${java}: Kafka needs 17` }
-  const cached = cachedClasspath(bundle, version) !== undefined
-  if (!cached && !(await succeeds('mvn', ['--version']))) {
-    return { how: 'missing', detail: 'no Docker engine answers, and there is no mvn on PATH to fetch the jars' }
+  const reasons: string[] = []
+  for (const way of WAYS) {
+    const found = await way.find(bundle, version)
+    if (found.how !== 'missing') return found
+    reasons.push(found.detail)
   }
-  return { how: 'toolchain', detail: `Java ${java}, jars from Maven Central`, cached }
+  return { how: 'missing', detail: reasons.join(', ') }
 }
 
-/** What it prints goes to `output.log` in its directory. */
-export async function startJava(java: JavaRun): Promise<Server> {
-  if (await dockerAnswers()) return startContainer(java)
-  return startServer(await command(java), join(java.directory, 'output.log'))
+export async function startJava(run: JavaRun): Promise<Server> {
+  return (await wayFor(run)).start(run)
 }
 
-/** Runs a program to its end, whatever its exit code. */
-export async function runJava(java: JavaRun): Promise<Output> {
-  if (await dockerAnswers()) return runContainer(java)
-  return run(await command(java))
+export async function runJava(run: JavaRun): Promise<Output> {
+  return (await wayFor(run)).run(run)
 }
 
-async function command({ bundle, version, main, args, jvm, directory }: JavaRun) {
-  const classpath = await resolveClasspath(bundle, version)
-  return { file: 'java', args: [...jvm, '-cp', classpath, main, ...args], directory }
+/** Chosen once for a bundle: an engine that answers but can't get the image gives way to the next. */
+function wayFor({ bundle, version }: JavaRun): Promise<JavaWay> {
+  const key = `${bundle} ${version}`
+  const way = prepared.get(key) ?? prepareWay(bundle, version)
+  prepared.set(key, way)
+  return way
 }
 
-// ── containers ──────────────────────────────────────────────────────────────────────────────────────────────────────
-
-async function startContainer(java: JavaRun): Promise<Server> {
-  const container = await (await containerOf(java)).start()
-  let ended: Promise<unknown> | undefined
-  const end = async (graceMs: number) => {
-    ended ??= container.stop({ timeout: graceMs })
-    await ended
+async function prepareWay(bundle: Bundle, version: string): Promise<JavaWay> {
+  const failures: unknown[] = []
+  for (const way of WAYS) {
+    const found = await way.find(bundle, version)
+    try {
+      if (found.how === 'missing') throw new Error(found.detail)
+      await way.prepare(bundle, version)
+      return way
+    } catch (error) {
+      failures.push(error)
+    }
   }
-  return { pid: undefined, hasExited: () => ended !== undefined, end, kill: () => end(0) }
-}
-
-async function runContainer(java: JavaRun): Promise<Output> {
-  const { Wait } = await import('testcontainers')
-  const collected: string[] = []
-  const container = await (await containerOf(java))
-    .withLogConsumer((stream) => stream.on('data', (chunk: Buffer) => collected.push(chunk.toString())))
-    .withWaitStrategy(Wait.forOneShotStartup())
-    .start()
-  await container.stop()
-  return { code: 0, stdout: collected.join(''), stderr: '' }
-}
-
-async function containerOf({ version, main, args, jvm, directory }: JavaRun) {
-  const { GenericContainer } = await import('testcontainers')
-  return new GenericContainer(image(version))
-    .withNetworkMode('host')
-    .withUser(`${process.getuid?.() ?? 0}:${process.getgid?.() ?? 0}`)
-    .withBindMounts([{ source: directory, target: directory }])
-    .withWorkingDir(directory)
-    .withEntrypoint(['java'])
-    .withCommand([...jvm, '-cp', IMAGE_CLASSPATH, main, ...args])
-}
-
-// ── what is there ───────────────────────────────────────────────────────────────────────────────────────────────────
-
-async function javaVersion(): Promise<number | undefined> {
-  try {
-    const { stderr } = await run({ file: 'java', args: ['-version'], directory: '.' })
-    return Number(/version "(\d+)/.exec(stderr)?.[1] ?? 0)
-  } catch {
-    return undefined
-  }
-}
-
-async function succeeds(file: string, args: readonly string[]): Promise<boolean> {
-  try {
-    return (await run({ file, args, directory: '.' })).code === 0
-  } catch {
-    return false
-  }
+  throw new Error(`${bundle} ${version} can't be run here: ${failures.map(String).join('; ')}`)
 }

@@ -6,6 +6,7 @@ import { writeLogging } from './java-logging.ts'
 import type { Part } from './part.ts'
 import { freePort } from './ports.ts'
 import { type Output, type Server, untilReady } from './process.ts'
+import { accepts } from './tcp.ts'
 import { partDirectory } from './workspace.ts'
 
 /** The newest 4.x and the last 3.x: what the contract suite runs on. */
@@ -71,15 +72,16 @@ export async function startKafka(options: KafkaOptions = {}): Promise<Kafka> {
   const logging = writeLogging(directory, version)
   await format(directory, version, logging, options.format ?? [])
 
-  const start = () => startBroker(directory, version, [...(options.jvm ?? SHORT_LIVED), logging])
-  let server = await start()
   const { CONTROLLER: _, ...listeners } = Object.fromEntries(
     Object.entries(ports).map(([name, port]) => [name, `127.0.0.1:${port}`]),
   )
+  const bootstrap = listeners['PLAINTEXT']!
+  const start = () => startBroker(directory, version, bootstrap, [...(options.jvm ?? SHORT_LIVED), logging])
+  let server = await start()
   return {
     version,
     listeners,
-    bootstrap: listeners['PLAINTEXT']!,
+    bootstrap,
     pid: () => server.pid,
     kill: () => server.kill(),
     async restart() {
@@ -125,14 +127,20 @@ async function format(directory: string, version: string, logging: string, args:
   if (code !== 0) throw new Error(`Kafka ${version} could not format its storage:\n${stdout}${stderr}`)
 }
 
-async function startBroker(directory: string, version: string, jvm: readonly string[]): Promise<Server> {
+async function startBroker(
+  directory: string,
+  version: string,
+  bootstrap: string,
+  jvm: readonly string[],
+): Promise<Server> {
   const logFile = join(directory, 'server.log')
   rmSync(logFile, { force: true })
   const args = [join(directory, 'server.properties')]
   const server = await startJava({ bundle: 'kafka', version, main: 'kafka.Kafka', args, jvm, directory })
   const logFiles = [join(directory, 'output.log'), logFile]
-  // Its port opens before it serves; this line is the last one of its start.
-  const started = () => existsSync(logFile) && readFileSync(logFile, 'utf8').includes('Kafka Server started')
+  // Its port opens before it serves; this line is the last one of its start. A container's port may not be ours.
+  const hasStarted = () => existsSync(logFile) && readFileSync(logFile, 'utf8').includes('Kafka Server started')
+  const started = async () => hasStarted() && (await accepts(bootstrap))
   await untilReady(server, { what: `Kafka ${version}`, logFiles, timeoutMs: READY_TIMEOUT_MS }, started)
   return server
 }

@@ -1,0 +1,80 @@
+import type { ContainerRuntimeClient, GenericContainer } from 'testcontainers'
+import type { JavaRun, JavaWay } from './java.ts'
+
+/** Has every bundle. */
+const imageName = (version: string) => `apache/kafka:${version}`
+const CLASSPATH = '/opt/kafka/libs/*'
+
+/**
+ * In containers, through testcontainers. They share the host's network and the run's directory, so addresses and paths
+ * are those of a process of this machine.
+ */
+export const javaInDocker: JavaWay = {
+  async find(_, version) {
+    const engine = await findEngine()
+    if (engine === undefined) return { how: 'missing', detail: 'no Docker engine answers' }
+    return { how: 'docker', detail: imageName(version), cached: await hasImage(engine, version) }
+  },
+  async prepare(_, version) {
+    const engine = await findEngine()
+    if (engine === undefined) throw new Error('no Docker engine answers')
+    if (await hasImage(engine, version)) return
+    const { ImageName } = await testcontainers()
+    await engine.image.pull(ImageName.fromString(imageName(version)))
+  },
+  async start(java) {
+    const container = await (await containerOf(java)).start()
+    let ended: Promise<unknown> | undefined
+    const end = async (graceMs: number) => {
+      ended ??= container.stop({ timeout: graceMs })
+      await ended
+    }
+    return { pid: undefined, hasExited: () => ended !== undefined, end, kill: () => end(0) }
+  },
+  async run(java) {
+    const { Wait } = await testcontainers()
+    let printed = ''
+    const container = await (await containerOf(java))
+      .withLogConsumer((stream) => {
+        stream.on('data', (chunk: Buffer) => {
+          printed += chunk.toString()
+        })
+      })
+      // Fails when the program does.
+      .withWaitStrategy(Wait.forOneShotStartup())
+      .start()
+    await container.stop()
+    return { code: 0, stdout: printed, stderr: printed }
+  },
+}
+
+let engine: Promise<ContainerRuntimeClient | undefined> | undefined
+
+/** Asked once. testcontainers knows all the places where engines listen. */
+function findEngine(): Promise<ContainerRuntimeClient | undefined> {
+  engine ??= testcontainers()
+    .then(({ getContainerRuntimeClient }) => getContainerRuntimeClient())
+    .catch(() => undefined)
+  return engine
+}
+
+async function hasImage(client: ContainerRuntimeClient, version: string): Promise<boolean> {
+  const { ImageName } = await testcontainers()
+  return client.image.exists(ImageName.fromString(imageName(version)))
+}
+
+async function containerOf({ version, main, args, jvm, directory }: JavaRun): Promise<GenericContainer> {
+  const { GenericContainer } = await testcontainers()
+  return new GenericContainer(imageName(version))
+    .withNetworkMode('host')
+    .withUser(`${process.getuid?.() ?? 0}:${process.getgid?.() ?? 0}`)
+    .withBindMounts([{ source: directory, target: directory }])
+    .withWorkingDir(directory)
+    .withEntrypoint(['java'])
+    .withCommand([...jvm, '-cp', CLASSPATH, main, ...args])
+}
+
+/** Loaded only when a part is looked for: it costs a third of a second. */
+function testcontainers() {
+  return import('testcontainers')
+}
