@@ -3,7 +3,7 @@ import { z } from 'zod'
 // The kinds of configuration values, parsed from the strings that people write. `.default(…)` and `.optional()` are
 // zod's own and say what holds when a key is absent; a key without either is required.
 
-export type ConfigType = 'STRING' | 'INT' | 'LONG' | 'DOUBLE' | 'BOOLEAN' | 'LIST' | 'PASSWORD' | 'CLASS'
+export type ConfigType = 'STRING' | 'SHORT' | 'INT' | 'LONG' | 'DOUBLE' | 'BOOLEAN' | 'LIST' | 'PASSWORD' | 'CLASS'
 export type Importance = 'HIGH' | 'MEDIUM' | 'LOW'
 export type Width = 'NONE' | 'SHORT' | 'MEDIUM' | 'LONG'
 
@@ -25,6 +25,7 @@ export type FieldInfo = {
 export type FieldMeta = FieldInfo & { readonly type: ConfigType }
 export const FIELD_META = 'weir'
 
+const SHORT_MAX = 2 ** 15 - 1
 const INT_MAX = 2 ** 31 - 1
 
 function field<T extends z.ZodType>(schema: T, type: ConfigType, info: FieldInfo): T {
@@ -44,6 +45,10 @@ export function password(info: FieldInfo) {
 /** The name of a plugin. */
 export function className(info: FieldInfo) {
   return field(z.string().min(1, 'a class name is needed'), 'CLASS', info)
+}
+
+export function short(info: FieldInfo & Limits) {
+  return field(whole('SHORT', { min: -SHORT_MAX - 1, max: SHORT_MAX, ...info }), 'SHORT', info)
 }
 
 export function int(info: FieldInfo & Limits) {
@@ -66,7 +71,7 @@ export function double(info: FieldInfo & Limits) {
   return field(schema, 'DOUBLE', info)
 }
 
-export function flag(info: FieldInfo) {
+export function boolean(info: FieldInfo) {
   const schema = z
     .string()
     .toLowerCase()
@@ -94,7 +99,7 @@ export function oneOf<const Words extends readonly [string, ...string[]]>(words:
 
 type Limits = { readonly min?: number; readonly max?: number }
 
-function whole(type: 'INT' | 'LONG', { min, max }: Required<Limits>) {
+function whole(type: 'SHORT' | 'INT' | 'LONG', { min, max }: Required<Limits>) {
   return z
     .string()
     .regex(/^[-+]?\d+$/, `Not a number of type ${type}`)

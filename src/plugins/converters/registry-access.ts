@@ -12,22 +12,22 @@ export const registryFields = {
     })
     .refine((urls) => urls.length > 0 && urls.every((url) => URL.canParse(url)), 'expected http://host:port'),
   'auto.register.schemas': field
-    .flag({ doc: 'Register schemas that the subject does not have yet.', importance: 'MEDIUM' })
+    .boolean({ doc: 'Register schemas that the subject does not have yet.', importance: 'MEDIUM' })
     .default(true),
   'use.latest.version': field
-    .flag({
+    .boolean({
       doc: "Write with the subject's latest schema; only where auto.register.schemas is false.",
       importance: 'LOW',
     })
     .default(false),
   'latest.compatibility.strict': field
-    .flag({
+    .boolean({
       doc: 'With use.latest.version: refuse records whose schema the latest one cannot stand for.',
       importance: 'LOW',
     })
     .default(true),
   'normalize.schemas': field
-    .flag({ doc: 'Let the registry bring schemas into their normal form first.', importance: 'LOW' })
+    .boolean({ doc: 'Let the registry bring schemas into their normal form first.', importance: 'LOW' })
     .default(false),
   'key.subject.name.strategy': strategyField('key'),
   'value.subject.name.strategy': strategyField('value'),

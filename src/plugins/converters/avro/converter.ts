@@ -26,10 +26,10 @@ import { frame, unframe } from './wire-format.ts'
 const config = z.object({
   ...registryFields,
   'connect.meta.data': field
-    .flag({ doc: 'Keep what only Connect knows of a schema in connect.* members.', importance: 'LOW' })
+    .boolean({ doc: 'Keep what only Connect knows of a schema in connect.* members.', importance: 'LOW' })
     .default(true),
   'enhanced.avro.schema.support': field
-    .flag({ doc: 'Write strings that came from an Avro enum as that enum again.', importance: 'LOW' })
+    .boolean({ doc: 'Write strings that came from an Avro enum as that enum again.', importance: 'LOW' })
     .default(false),
 })
 

@@ -8,7 +8,7 @@ import { type JsonWriter, jsonWriter, plainJson } from './write.ts'
 
 const config = z.object({
   'schemas.enable': field
-    .flag({
+    .boolean({
       doc: 'Include schemas within each of the serialized values and keys.',
       importance: 'HIGH',
       group: 'Schemas',
@@ -51,7 +51,7 @@ const config = z.object({
     })
     .default('BASE64'),
   'replace.null.with.default': field
-    .flag({
+    .boolean({
       doc: 'Whether to replace fields that have a default value and that are null to the default value.',
       importance: 'LOW',
       group: 'Serialization',

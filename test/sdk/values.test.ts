@@ -1,0 +1,113 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  array,
+  bigintFromBytes,
+  bigintToBytes,
+  checkValue,
+  decimal,
+  decimalFromText,
+  decimalToText,
+  INT8,
+  INT64,
+  int64,
+  map,
+  optional,
+  rescale,
+  STRING,
+  struct,
+  TIMESTAMP,
+} from '../../src/sdk/index.ts'
+
+const anyBigint = fc.bigInt({ min: -(2n ** 200n), max: 2n ** 200n })
+
+describe('decimals', () => {
+  it('come back from their text', () => {
+    fc.assert(
+      fc.property(anyBigint, fc.integer({ min: 0, max: 60 }), (unscaled, scale) => {
+        expect(decimalFromText(decimalToText({ unscaled, scale }))).toEqual({ unscaled, scale })
+      }),
+    )
+  })
+
+  it('read exponents and missing parts', () => {
+    expect(decimalFromText('-1.50e2')).toEqual({ unscaled: -150n, scale: 0 })
+    expect(decimalFromText('.5')).toEqual({ unscaled: 5n, scale: 1 })
+    expect(decimalFromText('7', 3)).toEqual({ unscaled: 7000n, scale: 3 })
+    for (const text of ['', '.', 'x', '1.2.3', '0x1'])
+      expect(() => decimalFromText(text)).toThrow('not a decimal number')
+  })
+
+  it('refuse a scale that would lose digits', () => {
+    expect(rescale({ unscaled: 1200n, scale: 3 }, 1)).toEqual({ unscaled: 12n, scale: 1 })
+    expect(() => rescale({ unscaled: 1234n, scale: 3 }, 1)).toThrow('1.234 has more than 1 digits after the point')
+  })
+})
+
+describe('big integers', () => {
+  it('come back from their bytes, which are as few as can be', () => {
+    fc.assert(
+      fc.property(anyBigint, (value) => {
+        const bytes = bigintToBytes(value)
+        expect(bigintFromBytes(bytes)).toBe(value)
+        expect(BigInt.asIntN((bytes.length - 1) * 8, value)).not.toBe(bytes.length === 1 ? undefined : value)
+      }),
+    )
+  })
+
+  it('are written as Java writes them', () => {
+    const hex = (value: bigint) => bigintToBytes(value).toString('hex')
+    expect([0n, 1n, -1n, 127n, 128n, -128n, -129n, 12345n].map(hex)).toEqual([
+      '00',
+      '01',
+      'ff',
+      '7f',
+      '0080',
+      '80',
+      'ff7f',
+      '3039',
+    ])
+  })
+
+  it('become numbers only where these are exact', () => {
+    expect(int64(2n ** 53n - 1n)).toBe(2 ** 53 - 1)
+    expect(int64(2n ** 53n)).toBe(2n ** 53n)
+  })
+})
+
+describe('checkValue', () => {
+  const order = struct('Order', {
+    id: INT64,
+    at: TIMESTAMP,
+    prices: array(decimal(2)),
+    tags: map(STRING, optional(INT8)),
+  })
+  const good = {
+    id: 5n,
+    at: new Date(0),
+    prices: [{ unscaled: 1n, scale: 2 }],
+    tags: new Map([
+      ['a', 1],
+      ['b', null],
+    ]),
+  }
+
+  it('takes what fits', () => {
+    checkValue(order, good)
+  })
+
+  it.each([
+    [{ ...good, id: 1.5 }, '$.id: expected int64, got the number 1.5'],
+    [{ ...good, id: 2n ** 63n }, '$.id: expected int64, got the bigint 9223372036854775808'],
+    [{ ...good, at: 5 }, '$.at: expected int64 org.apache.kafka.connect.data.Timestamp, got the number 5'],
+    [{ ...good, prices: [1] }, '$.prices[0]: expected bytes org.apache.kafka.connect.data.Decimal, got the number 1'],
+    [{ ...good, tags: new Map([['a', 128]]) }, '$.tags[a]: expected int8, got the number 128'],
+    [{ ...good, tags: { a: 1 } }, '$.tags: expected map, got a Object'],
+    [
+      { id: 1 },
+      "$.at: null where the schema (int64 org.apache.kafka.connect.data.Timestamp) has neither 'optional' nor a default",
+    ],
+  ])('says where a value does not fit: %#', (value, message) => {
+    expect(() => checkValue(order, value)).toThrow(message)
+  })
+})
