@@ -27,7 +27,7 @@ export type WeirWorker = {
 export async function startWorkerProcess(options: WorkerOptions): Promise<WeirWorker> {
   const directory = partDirectory('worker')
   const url = `http://127.0.0.1:${await freePort()}`
-  const settings = { listeners: url, 'group.id': options.groupId, ...options.settings }
+  const settings = { listeners: url, ...storage(options.groupId), ...options.settings }
   const set = Object.entries(settings).flatMap(([key, value]) => ['--set', `${key}=${value}`])
   const args = [...(options.nodeArgs ?? []), CLI, 'worker', ...options.log, ...set]
   const logFile = join(directory, 'worker.log')
@@ -37,6 +37,15 @@ export async function startWorkerProcess(options: WorkerOptions): Promise<WeirWo
     answers(`${url}/connectors`),
   )
   return { url, pid: server.pid, kill: () => server.kill(), stop: () => server.end(GRACE_MS) }
+}
+
+/** Topics of its own for each group, on a Kafka that all tests share. */
+function storage(groupId: string): Readonly<Record<string, string>> {
+  const topics = ['config', 'offset', 'status'].flatMap((kind) => [
+    [`${kind}.storage.topic`, `${groupId}-${kind}s`],
+    [`${kind}.storage.replication.factor`, '1'],
+  ])
+  return { 'group.id': groupId, ...Object.fromEntries(topics) }
 }
 
 async function answers(url: string): Promise<boolean> {

@@ -1,0 +1,52 @@
+import { spawnSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
+
+const SCRIPT = join(import.meta.dirname, '../../scripts/count-tests.mjs')
+
+type File = { readonly status: 'passed' | 'failed'; readonly tests: readonly string[] }
+
+function count(report: { readonly success: boolean; readonly files: readonly File[] } | string, ci = '') {
+  const file = join(temporaryDirectory(), 'report.json')
+  const { success, files } = typeof report === 'string' ? { success: true, files: [] } : report
+  const testResults = files.map(({ status, tests }) => ({
+    status,
+    assertionResults: tests.map((t) => ({ status: t })),
+  }))
+  writeFileSync(file, typeof report === 'string' ? report : JSON.stringify({ success, testResults }))
+  const { status, stdout } = spawnSync(process.execPath, [SCRIPT, file], {
+    env: { ...process.env, CI: ci },
+    encoding: 'utf8',
+  })
+  return { code: status, line: stdout.trim() }
+}
+
+it('adds up what passed, failed and was skipped', () => {
+  const files: File[] = [
+    { status: 'passed', tests: ['passed', 'passed', 'skipped'] },
+    { status: 'failed', tests: ['passed', 'failed', 'todo'] },
+  ]
+  expect(count({ success: false, files })).toEqual({ code: 1, line: '3 passed, 1 failed, 2 skipped' })
+})
+
+it('lets a skip pass for a person and fail for CI', () => {
+  const files: File[] = [{ status: 'passed', tests: ['passed', 'skipped'] }]
+  expect(count({ success: true, files })).toEqual({ code: 0, line: '1 passed, 0 failed, 1 skipped' })
+  expect(count({ success: true, files }, 'true')).toEqual({ code: 1, line: '1 passed, 0 failed, 1 skipped' })
+})
+
+it('counts a file that could not be collected as one failure', () => {
+  const files: File[] = [
+    { status: 'failed', tests: [] },
+    { status: 'passed', tests: ['passed'] },
+  ]
+  expect(count({ success: false, files })).toEqual({ code: 1, line: '1 passed, 1 failed, 0 skipped' })
+})
+
+it('fails when the run failed outside of its tests, ran none, or left no report', () => {
+  expect(count({ success: false, files: [{ status: 'passed', tests: ['passed'] }] }).code).toBe(1)
+  expect(count({ success: true, files: [] }).code).toBe(1)
+  expect(count('{"testResults": [')).toEqual({ code: 1, line: '0 passed, 1 failed, 0 skipped' })
+})
