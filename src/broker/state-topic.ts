@@ -4,6 +4,7 @@ import type {
   NewRecord,
   NewTopic,
   PartitionOffset,
+  PartitionRecords,
   Producer,
   Reader,
   StoredRecord,

@@ -1,0 +1,188 @@
+import type { Clock } from '../../config/clock.ts'
+import { retry } from '../../config/retry.ts'
+import { BrokerError } from '../error.ts'
+import type { ClientConfig } from './config.ts'
+import { check } from './error.ts'
+import { findCoordinator } from './group-calls.ts'
+import type { Address, Line, Lines } from './line.ts'
+import { type ClusterMetadata, metadata } from './log-calls.ts'
+import type { Call } from './wire.ts'
+
+const RETRY = { backoff: { firstMs: 50, maxMs: 1_000 }, withinMs: 10_000 }
+
+/**
+ * The nodes of a cluster and lines to them: a shared one for calls that are answered at once, and others for calls that
+ * the broker may hold back, because a line is answered in order.
+ */
+export class KafkaCluster {
+  readonly #lines: Lines
+  readonly #seeds: readonly Address[]
+  readonly #clock: Clock
+  #nodes = new Map<number, Address>()
+  #controller = -1
+  readonly #shared = new Map<string, Promise<Line>>()
+  readonly #spare = new Map<string, Line[]>()
+  readonly #busy = new Set<Line>()
+  readonly #coordinators = new Map<string, number>()
+  #closed = false
+
+  constructor(lines: Lines, config: ClientConfig, clock: Clock) {
+    this.#lines = lines
+    this.#clock = clock
+    this.#seeds = config.brokers.map(parseAddress)
+  }
+
+  /** Of these topics, or of all. Also learns where the nodes are. */
+  async metadata(topics: readonly string[] | undefined): Promise<ClusterMetadata> {
+    const found = await this.onAny(metadata, topics)
+    this.#nodes = new Map(found.nodes.map(({ id, host, port }) => [id, { host, port }]))
+    this.#controller = found.controller
+    return found
+  }
+
+  async onNode<Request, Response>(node: number, call: Call<Request, Response>, request: Request): Promise<Response> {
+    return (await this.#sharedLine(await this.#addressOf(node))).call(call, request)
+  }
+
+  async onController<Request, Response>(call: Call<Request, Response>, request: Request): Promise<Response> {
+    if (this.#controller < 0) await this.metadata([])
+    return this.#passing(async () => {
+      try {
+        return await this.onNode(this.#controller, call, request)
+      } catch (error) {
+        if (isMoved(error)) await this.metadata([])
+        throw error
+      }
+    })
+  }
+
+  /** On every node; answers in the order of their numbers. */
+  async onEach<Response>(call: Call<void, Response>): Promise<readonly Response[]> {
+    const { nodes } = await this.metadata([])
+    return Promise.all(nodes.map(({ id }) => this.onNode(id, call, undefined)))
+  }
+
+  /** A call that the broker may hold back up to `waitMs` has a line of its own. */
+  async onNodeWaiting<Request, Response>(
+    node: number,
+    call: Call<Request, Response>,
+    request: Request,
+    waitMs: number,
+  ): Promise<Response> {
+    const address = await this.#addressOf(node)
+    const key = keyOf(address)
+    const line = this.#takeSpare(key) ?? (await this.#lines.open(address))
+    this.#busy.add(line)
+    try {
+      if (this.#closed) throw closedError()
+      return await line.call(call, request, waitMs)
+    } finally {
+      this.#busy.delete(line)
+      if (this.#closed || !line.isOpen) await line.close()
+      else this.#spare.set(key, [...(this.#spare.get(key) ?? []), line])
+    }
+  }
+
+  /** Calls `use` with the coordinator's node; looks for it again, for a while, when it was not it or not ready. */
+  async withCoordinator<T>(type: number, key: string, use: (node: number) => Promise<T>): Promise<T> {
+    const name = `${type}:${key}`
+    return this.#passing(async () => {
+      try {
+        const known = this.#coordinators.get(name) ?? (await this.#lookForCoordinator(type, key))
+        this.#coordinators.set(name, known)
+        return await use(known)
+      } catch (error) {
+        if (isMoved(error)) this.#coordinators.delete(name)
+        throw error
+      }
+    })
+  }
+
+  /** The first node that answers: those that are known, then the bootstrap servers. */
+  async onAny<Request, Response>(call: Call<Request, Response>, request: Request): Promise<Response> {
+    let failure: unknown
+    for (const address of [...this.#nodes.values(), ...this.#seeds]) {
+      if (this.#closed) throw closedError()
+      try {
+        return await (await this.#sharedLine(address)).call(call, request)
+      } catch (error) {
+        failure = error
+        if (!(error instanceof BrokerError) || !error.retriable) throw error
+      }
+    }
+    throw failure
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    const shared = await Promise.allSettled(this.#shared.values())
+    const open = shared.flatMap((line) => (line.status === 'fulfilled' ? [line.value] : []))
+    await Promise.all([...open, ...[...this.#spare.values()].flat(), ...this.#busy].map((line) => line.close()))
+  }
+
+  #takeSpare(key: string): Line | undefined {
+    const spare = this.#spare.get(key) ?? []
+    for (let line = spare.pop(); line; line = spare.pop()) if (line.isOpen) return line
+    return undefined
+  }
+
+  async #addressOf(node: number): Promise<Address> {
+    if (!this.#nodes.has(node)) await this.metadata([])
+    const address = this.#nodes.get(node)
+    if (!address) throw new BrokerError('not_leader', `node ${node} is not in the cluster now`)
+    return address
+  }
+
+  async #sharedLine(address: Address): Promise<Line> {
+    if (this.#closed) throw closedError()
+    const key = keyOf(address)
+    const known = this.#shared.get(key)
+    if (known) {
+      const line = await known
+      if (line.isOpen) return line
+      // The first to see it closed opens another; those after it wait for that one.
+      if (this.#shared.get(key) !== known) return this.#sharedLine(address)
+    }
+    const opening = this.#lines.open(address)
+    this.#shared.set(key, opening)
+    opening.catch(() => {
+      if (this.#shared.get(key) === opening) this.#shared.delete(key)
+    })
+    return opening
+  }
+
+  async #lookForCoordinator(type: number, key: string): Promise<number> {
+    const found = await this.onAny(findCoordinator, { key, type })
+    check(found.errorNumber, `looking for the coordinator of '${key}'`, found.message)
+    if (!this.#nodes.has(found.node)) await this.metadata([])
+    return found.node
+  }
+
+  /** What passes by itself in moments is not the caller's to see. */
+  #passing<T>(attempt: () => Promise<T>): Promise<T> {
+    return retry(attempt, { ...RETRY, clock: this.#clock, retriable: (error) => !this.#closed && isMoved(error) })
+  }
+}
+
+function isMoved(error: unknown): boolean {
+  return (
+    error instanceof BrokerError &&
+    (error.code === 'coordinator_moved' ||
+      error.code === 'not_leader' ||
+      error.code === 'concurrent_transaction' ||
+      error.code === 'unavailable')
+  )
+}
+
+function closedError(): BrokerError {
+  return new BrokerError('closed', 'the connection to Kafka is closed')
+}
+
+function keyOf({ host, port }: Address): string {
+  return `${host}:${port}`
+}
+
+function parseAddress(server: string): Address {
+  const at = server.lastIndexOf(':')
+  return { host: server.slice(0, at).replace(/^\[|\]$/g, ''), port: Number(server.slice(at + 1)) }
+}

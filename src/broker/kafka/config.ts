@@ -1,0 +1,121 @@
+import type { ConnectionOptions } from 'node:tls'
+import type { KafkaConfig, SASLOptions } from 'kafkajs'
+import { UserError } from '../../config/failure.ts'
+import { tlsMaterial } from '../../config/tls.ts'
+import { oauthTokenProvider } from './oauth.ts'
+
+export type ClientConfig = Pick<
+  KafkaConfig,
+  'ssl' | 'sasl' | 'clientId' | 'connectionTimeout' | 'requestTimeout' | 'authenticationTimeout'
+> & {
+  readonly brokers: readonly string[]
+}
+
+type Keys = Readonly<Record<string, string>>
+
+const KNOWN =
+  /^(bootstrap\.servers|client\.id|security\.protocol|sasl\..*|ssl\..*|request\.timeout\.ms|socket\.connection\.setup\.timeout\.ms|connections\.max\.idle\.ms|reconnect\.backoff.*)$/
+
+/**
+ * Reads the Java client's keys. A key `client.X` means `X` and wins over it. Wrong values are `UserError`s that name the
+ * key; keys that nobody here knows come back in `ignored`.
+ */
+export function readClientConfig(written: Keys): {
+  readonly config: ClientConfig
+  readonly ignored: readonly string[]
+} {
+  const keys = withOverrides(written)
+  const protocol = oneOf(keys, 'security.protocol', ['PLAINTEXT', 'SSL', 'SASL_PLAINTEXT', 'SASL_SSL'], 'PLAINTEXT')
+  const ssl = protocol.endsWith('SSL') ? sslOptions(keys) : false
+  const config: ClientConfig = {
+    brokers: bootstrapServers(keys),
+    clientId: keys['client.id'] || 'weir',
+    ssl,
+    connectionTimeout: milliseconds(keys, 'socket.connection.setup.timeout.ms', 10_000),
+    requestTimeout: milliseconds(keys, 'request.timeout.ms', 30_000),
+    authenticationTimeout: 10_000,
+    ...(protocol.startsWith('SASL') ? { sasl: saslOptions(keys) } : {}),
+  }
+  return { config, ignored: Object.keys(keys).filter((key) => !KNOWN.test(key)) }
+}
+
+function withOverrides(written: Keys): Keys {
+  const overrides = Object.entries(written).filter(([key]) => key.startsWith('client.') && key !== 'client.id')
+  const plain = Object.entries(written).filter(([key]) => !key.startsWith('client.') || key === 'client.id')
+  return Object.fromEntries([
+    ...plain,
+    ...overrides.map(([key, value]) => [key.slice('client.'.length), value] as const),
+  ])
+}
+
+function refuse(key: string, value: string | undefined, right: string): never {
+  throw new UserError(
+    'invalid_client_config',
+    value === undefined ? `${key} is missing: expected ${right}` : `${key}=${value}: expected ${right}`,
+  )
+}
+
+function bootstrapServers(keys: Keys): readonly string[] {
+  const written = keys['bootstrap.servers']
+  const servers = (written ?? '')
+    .split(',')
+    .map((server) => server.trim().replace(/^[A-Z_]+:\/\//, ''))
+    .filter((server) => server !== '')
+  if (servers.length === 0 || servers.some((server) => !/^(\[[^\]]+\]|[^:]+):\d{1,5}$/.test(server))) {
+    refuse('bootstrap.servers', written, 'HOST:PORT, several separated by commas')
+  }
+  return servers
+}
+
+function oneOf<const Words extends readonly string[]>(
+  keys: Keys,
+  key: string,
+  words: Words,
+  absent: Words[number],
+): Words[number] {
+  const written = keys[key]
+  if (written === undefined || written === '') return absent
+  return (
+    words.find((word) => word === written.trim().toUpperCase()) ?? refuse(key, written, `one of ${words.join(', ')}`)
+  )
+}
+
+function milliseconds(keys: Keys, key: string, absent: number): number {
+  const written = keys[key]
+  if (written === undefined || written === '') return absent
+  return /^\d{1,10}$/.test(written.trim()) ? Number(written) : refuse(key, written, 'milliseconds')
+}
+
+function sslOptions(keys: Keys): ConnectionOptions {
+  const checksHost = keys['ssl.endpoint.identification.algorithm'] !== ''
+  return { ...tlsMaterial(keys), ...(checksHost ? {} : { checkServerIdentity: () => undefined }) }
+}
+
+const MECHANISMS = ['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512', 'OAUTHBEARER'] as const
+
+function saslOptions(keys: Keys): SASLOptions {
+  const mechanism = oneOf(keys, 'sasl.mechanism', MECHANISMS, 'PLAIN')
+  const jaas = jaasOptions(keys['sasl.jaas.config'])
+  if (mechanism === 'OAUTHBEARER')
+    return { mechanism: 'oauthbearer', oauthBearerProvider: oauthTokenProvider(keys, jaas) }
+  const username = keys['sasl.username'] ?? jaas['username']
+  const password = keys['sasl.password'] ?? jaas['password']
+  if (!username || password === undefined) {
+    throw new UserError(
+      'invalid_client_config',
+      `sasl.jaas.config: expected a login module with username="…" and password="…" for ${mechanism}`,
+    )
+  }
+  return { mechanism: mechanism.toLowerCase() as 'plain' | 'scram-sha-256' | 'scram-sha-512', username, password }
+}
+
+/** The options of a JAAS line: `module required key="value" key=value;`. */
+export function jaasOptions(line: string | undefined): Keys {
+  const options: Record<string, string> = {}
+  for (const [, key = '', quoted, bare] of (line ?? '').matchAll(
+    /([\w.]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))/g,
+  )) {
+    options[key] = quoted?.replace(/\\(.)/g, '$1') ?? bare ?? ''
+  }
+  return options
+}

@@ -1,0 +1,212 @@
+import type { CommittedOffset, GroupDescription } from '../broker.ts'
+import type { HomeRequest, JoinResult } from '../home.ts'
+import { check } from './error.ts'
+import { byTopic, type Call, readTopics, writeTopics } from './wire.ts'
+
+/** Groups and their committed offsets. */
+
+export const GROUP = 0
+export const TRANSACTION = 1
+
+export type Coordinator = { readonly errorNumber: number; readonly message: string | null; readonly node: number }
+
+export const findCoordinator: Call<{ readonly key: string; readonly type: number }, Coordinator> = {
+  key: 10,
+  name: 'FindCoordinator',
+  version: 2,
+  write: (writer, { key, type }) => writer.string(key).int8(type),
+  read: (reader) => {
+    reader.int32()
+    return { errorNumber: reader.int16(), message: reader.nullableString(), node: reader.int32() }
+  },
+}
+
+export const joinGroup: Call<HomeRequest<'joinGroup'>, JoinResult & { readonly errorNumber: number }> = {
+  key: 11,
+  name: 'JoinGroup',
+  version: 4,
+  write: (writer, request) =>
+    writer
+      .string(request.groupId)
+      .int32(request.sessionTimeoutMs)
+      .int32(request.rebalanceTimeoutMs)
+      .string(request.memberId)
+      .string(request.protocolType)
+      .array(request.protocols, ({ name, metadata }) => writer.string(name).bytes(metadata)),
+  read: (reader) => {
+    reader.int32()
+    const errorNumber = reader.int16()
+    const generation = reader.int32()
+    const protocol = reader.string()
+    const leaderId = reader.string()
+    const memberId = reader.string()
+    const members = reader.array(() => ({ memberId: reader.string(), metadata: reader.bytes() }))
+    return { errorNumber, generation, protocol, leaderId, memberId, members }
+  },
+}
+
+export const syncGroup: Call<HomeRequest<'syncGroup'>, Uint8Array> = {
+  key: 14,
+  name: 'SyncGroup',
+  version: 2,
+  write: (writer, { groupId, generation, memberId, assignments }) =>
+    writer
+      .string(groupId)
+      .int32(generation)
+      .string(memberId)
+      .array(assignments, (share) => writer.string(share.memberId).bytes(share.assignment)),
+  read: (reader) => {
+    reader.int32()
+    check(reader.int16(), 'synchronising with the group')
+    return reader.bytes()
+  },
+}
+
+export const heartbeat: Call<HomeRequest<'heartbeat'>, void> = {
+  key: 12,
+  name: 'Heartbeat',
+  version: 2,
+  write: (writer, { groupId, generation, memberId }) => writer.string(groupId).int32(generation).string(memberId),
+  read: (reader) => {
+    reader.int32()
+    check(reader.int16(), 'heartbeat')
+  },
+}
+
+export const leaveGroup: Call<HomeRequest<'leaveGroup'>, void> = {
+  key: 13,
+  name: 'LeaveGroup',
+  version: 2,
+  write: (writer, { groupId, memberId }) => writer.string(groupId).string(memberId),
+  read: (reader) => {
+    reader.int32()
+    check(reader.int16(), 'leaving the group')
+  },
+}
+
+export const commitOffsets: Call<HomeRequest<'commitOffsets'>, void> = {
+  key: 8,
+  name: 'OffsetCommit',
+  version: 5,
+  write: (writer, { groupId, offsets, member }) => {
+    writer
+      .string(groupId)
+      .int32(member?.generation ?? -1)
+      .string(member?.memberId ?? '')
+    writeTopics(writer, byTopic(offsets), ({ partition, offset, metadata }) =>
+      writer
+        .int32(partition)
+        .int64(offset)
+        .string(metadata ?? ''),
+    )
+  },
+  read: (reader) => {
+    reader.int32()
+    readTopics(reader, (topic) => {
+      const partition = reader.int32()
+      check(reader.int16(), `committing ${topic}-${partition}`)
+    })
+  },
+}
+
+export const groupOffsets: Call<HomeRequest<'groupOffsets'>, readonly CommittedOffset[]> = {
+  key: 9,
+  name: 'OffsetFetch',
+  version: 5,
+  write: (writer, { groupId, partitions }) => {
+    writer.string(groupId)
+    if (partitions === undefined) writer.int32(-1)
+    else writeTopics(writer, byTopic(partitions), ({ partition }) => writer.int32(partition))
+  },
+  read: (reader) => {
+    reader.int32()
+    const offsets = readTopics(reader, (topic) => {
+      const partition = reader.int32()
+      const offset = reader.int64()
+      reader.int32()
+      const metadata = reader.string()
+      check(reader.int16(), `committed offset of ${topic}-${partition}`)
+      return { topic, partition, offset, ...(metadata === '' ? {} : { metadata }) }
+    })
+    check(reader.int16(), 'committed offsets')
+    return offsets.filter(({ offset }) => offset >= 0)
+  },
+}
+
+export const listGroups: Call<void, readonly { readonly groupId: string; readonly protocolType: string }[]> = {
+  key: 16,
+  name: 'ListGroups',
+  version: 2,
+  write: () => undefined,
+  read: (reader) => {
+    reader.int32()
+    check(reader.int16(), 'listing groups')
+    return reader.array(() => ({ groupId: reader.string(), protocolType: reader.string() }))
+  },
+}
+
+const STATES: Readonly<Record<string, GroupDescription['state']>> = {
+  Empty: 'empty',
+  Stable: 'stable',
+  PreparingRebalance: 'rebalancing',
+  CompletingRebalance: 'rebalancing',
+}
+
+export const describeGroup: Call<string, GroupDescription> = {
+  key: 15,
+  name: 'DescribeGroups',
+  version: 2,
+  write: (writer, groupId) => writer.array([groupId], (id) => writer.string(id)),
+  read: (reader) => {
+    reader.int32()
+    const [group] = reader.array(() => {
+      check(reader.int16(), 'describing the group')
+      return {
+        groupId: reader.string(),
+        state: STATES[reader.string()] ?? ('dead' as const),
+        protocolType: reader.string(),
+        protocol: reader.string(),
+        members: reader.array(() => ({
+          memberId: reader.string(),
+          clientId: reader.string(),
+          clientHost: reader.string(),
+          metadata: reader.bytes(),
+          assignment: reader.bytes(),
+        })),
+      }
+    })
+    return group ?? { groupId: '', state: 'dead', protocolType: '', protocol: '', members: [] }
+  },
+}
+
+export const deleteGroupOffsets: Call<HomeRequest<'deleteGroupOffsets'>, void> = {
+  key: 47,
+  name: 'OffsetDelete',
+  version: 0,
+  write: (writer, { groupId, partitions }) => {
+    writer.string(groupId)
+    writeTopics(writer, byTopic(partitions), ({ partition }) => writer.int32(partition))
+  },
+  read: (reader) => {
+    check(reader.int16(), 'deleting committed offsets')
+    reader.int32()
+    readTopics(reader, (topic) => {
+      const partition = reader.int32()
+      check(reader.int16(), `deleting the committed offset of ${topic}-${partition}`)
+    })
+  },
+}
+
+export const deleteGroup: Call<string, void> = {
+  key: 42,
+  name: 'DeleteGroups',
+  version: 1,
+  write: (writer, groupId) => writer.array([groupId], (id) => writer.string(id)),
+  read: (reader) => {
+    reader.int32()
+    reader.array(() => {
+      const groupId = reader.string()
+      check(reader.int16(), `deleting group '${groupId}'`)
+    })
+  },
+}

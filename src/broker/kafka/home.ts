@@ -1,0 +1,129 @@
+import { type Clock, systemClock } from '../../config/clock.ts'
+import type { Logger } from '../../config/logger.ts'
+import type { PartitionOffset } from '../broker.ts'
+import { BrokerError } from '../error.ts'
+import type { Home, HomeRequest } from '../home.ts'
+import * as admin from './admin-calls.ts'
+import { KafkaCluster } from './cluster.ts'
+import { readClientConfig } from './config.ts'
+import { check, MEMBER_ID_REQUIRED, partitionError, TOPIC_ALREADY_EXISTS } from './error.ts'
+import * as group from './group-calls.ts'
+import { createLines } from './line.ts'
+import * as log from './log-calls.ts'
+import * as transaction from './transaction-calls.ts'
+
+export type KafkaOptions = { readonly logger: Logger; readonly clock?: Clock }
+
+/**
+ * Kafka as a home of the log. `config` holds the Java client's keys (`bootstrap.servers`, `security.protocol`, …); a
+ * wrong one is a `UserError`. Returns when the cluster has answered; a cluster that can't be reached rejects.
+ */
+export async function openKafkaHome(config: Readonly<Record<string, string>>, options: KafkaOptions): Promise<Home> {
+  const { config: client, ignored } = readClientConfig(config)
+  if (ignored.length > 0) options.logger.debug({ keys: ignored }, 'these client settings have no effect here')
+  const cluster = new KafkaCluster(createLines(client, options.logger), client, options.clock ?? systemClock)
+  const { clusterId } = await cluster.metadata([])
+  return createHome(cluster, clusterId)
+}
+
+function createHome(cluster: KafkaCluster, clusterId: string): Home {
+  const onGroup = <T>(groupId: string, use: (node: number) => Promise<T>) =>
+    cluster.withCoordinator(group.GROUP, groupId, use)
+  const onTransaction = <T>(id: string, use: (node: number) => Promise<T>) =>
+    cluster.withCoordinator(group.TRANSACTION, id, use)
+  return {
+    clusterId: async () => clusterId,
+
+    metadata: async ({ topics }) => {
+      const found = await cluster.metadata(topics)
+      return found.topics.filter(({ errorNumber }) => errorNumber === 0).map(({ errorNumber: _, ...topic }) => topic)
+    },
+    createTopic: async (topic) => {
+      const { errorNumber, message } = await cluster.onController(admin.createTopic, topic)
+      if (errorNumber === TOPIC_ALREADY_EXISTS) return false
+      check(errorNumber, `creating topic '${topic.name}'`, message)
+      return true
+    },
+    deleteTopic: ({ topic }) => cluster.onController(admin.deleteTopic, topic),
+    addPartitions: (request) => cluster.onController(admin.addPartitions, request),
+    topicConfigs: ({ topic }) => cluster.onAny(admin.topicConfigs, topic),
+    setTopicConfigs: (request) => cluster.onController(admin.setTopicConfigs, request),
+    listOffsets: (request) => listOffsets(cluster, request),
+
+    produce: (request) => cluster.onNode(request.node, log.produce, request),
+    fetch: (request) => cluster.onNodeWaiting(request.node, log.fetch, request, request.waitMsMax),
+
+    initProducer: (request) =>
+      request.transactionalId === undefined
+        ? cluster.onAny(transaction.initProducer, request)
+        : onTransaction(request.transactionalId, (node) => cluster.onNode(node, transaction.initProducer, request)),
+    addPartitionsToTransaction: (request) =>
+      onTransaction(request.transactionalId, (node) => cluster.onNode(node, transaction.addPartitions, request)),
+    commitOffsetsInTransaction: async (request) => {
+      await onTransaction(request.transactionalId, (node) => cluster.onNode(node, transaction.addOffsets, request))
+      await onGroup(request.groupId, (node) => cluster.onNode(node, transaction.commitTransactionOffsets, request))
+    },
+    endTransaction: (request) =>
+      onTransaction(request.transactionalId, (node) => cluster.onNode(node, transaction.endTransaction, request)),
+
+    joinGroup: (request) => onGroup(request.groupId, (node) => join(cluster, node, request)),
+    syncGroup: (request) =>
+      onGroup(request.groupId, (node) => cluster.onNodeWaiting(node, group.syncGroup, request, SYNC_WAIT_MS)),
+    heartbeat: (request) => onGroup(request.groupId, (node) => cluster.onNode(node, group.heartbeat, request)),
+    leaveGroup: (request) => onGroup(request.groupId, (node) => cluster.onNode(node, group.leaveGroup, request)),
+    commitOffsets: (request) => onGroup(request.groupId, (node) => cluster.onNode(node, group.commitOffsets, request)),
+    groupOffsets: (request) => onGroup(request.groupId, (node) => cluster.onNode(node, group.groupOffsets, request)),
+    listGroups: async () => (await cluster.onEach(group.listGroups)).flat(),
+    describeGroup: async ({ groupId }) => ({
+      ...(await onGroup(groupId, (node) => cluster.onNode(node, group.describeGroup, groupId))),
+      groupId,
+    }),
+    deleteGroupOffsets: (request) =>
+      onGroup(request.groupId, (node) => cluster.onNode(node, group.deleteGroupOffsets, request)),
+    deleteGroup: ({ groupId }) => onGroup(groupId, (node) => cluster.onNode(node, group.deleteGroup, groupId)),
+
+    close: () => cluster.close(),
+  }
+}
+
+const SYNC_WAIT_MS = 60_000
+
+/** The broker gives a new member its id first and wants it to ask again with it (KIP-394). */
+async function join(cluster: KafkaCluster, node: number, request: HomeRequest<'joinGroup'>) {
+  const ask = (memberId: string) =>
+    cluster.onNodeWaiting(node, group.joinGroup, { ...request, memberId }, request.rebalanceTimeoutMs)
+  const first = await ask(request.memberId)
+  const { errorNumber, ...joined } = first.errorNumber === MEMBER_ID_REQUIRED ? await ask(first.memberId) : first
+  check(errorNumber, `joining group '${request.groupId}'`)
+  return joined
+}
+
+async function listOffsets(
+  cluster: KafkaCluster,
+  request: HomeRequest<'listOffsets'>,
+): Promise<readonly PartitionOffset[]> {
+  const { topics } = await cluster.metadata([...new Set(request.partitions.map(({ topic }) => topic))])
+  const leaderOf = (topic: string, partition: number): number => {
+    const found = topics.find((candidate) => candidate.topic === topic)
+    const known = found?.partitions.find((candidate) => candidate.partition === partition)
+    if (known) return known.leader
+    const error = partitionError(found?.errorNumber ?? 3, `offsets of ${topic}-${partition}`)
+    throw new BrokerError(
+      error?.code ?? 'topic_not_found',
+      error?.message ?? `there is no partition ${partition} of topic '${topic}'`,
+    )
+  }
+  const byNode = Map.groupBy(request.partitions, ({ topic, partition }) => leaderOf(topic, partition))
+  const found = await Promise.all(
+    [...byNode].map(([node, partitions]) => cluster.onNode(node, log.listOffsets, { ...request, partitions })),
+  )
+  const offsets = found.flat().map(({ error, ...offset }) => {
+    if (error) throw new BrokerError(error.code, error.message)
+    return offset
+  })
+  // No record is as late as the time asked for: the end.
+  const late = typeof request.at === 'number' ? offsets.filter(({ offset }) => offset < 0) : []
+  if (late.length === 0) return offsets
+  const ends = await listOffsets(cluster, { ...request, partitions: late, at: 'latest' })
+  return [...offsets.filter(({ offset }) => offset >= 0), ...ends]
+}

@@ -1,0 +1,175 @@
+import { type Kafka, Kafka as KafkaClient, logLevel } from 'kafkajs'
+import type { Logger } from '../../config/logger.ts'
+import type { ClientConfig } from './config.ts'
+import { toBrokerError } from './error.ts'
+import { type Call, WireReader, WireWriter } from './wire.ts'
+
+/**
+ * What is used of kafkajs: its connections, with their TLS, SASL and framing. These are its internals, pinned by the
+ * exact version; nothing outside this file touches them.
+ */
+type Connection = {
+  readonly clientId: string
+  readonly socket: { cork(): void; uncork(): void; write(bytes: Uint8Array): void }
+  readonly requestQueue: {
+    throttledUntil: number
+    push(request: { entry: object; expectResponse: boolean; requestTimeout: number; sendRequest: () => void }): void
+  }
+  isConnected(): boolean
+  isAuthenticated(): boolean
+  authenticate(): Promise<void>
+  nextCorrelationId(): number
+  disconnect(): Promise<void>
+}
+type ConnectionPool = { readonly pool: readonly Connection[]; getConnection(index: number): Promise<Connection> }
+type KafkaNode = { connect(): Promise<void>; disconnect(): Promise<void> }
+type Cluster = {
+  readonly rootLogger: unknown
+  readonly connectionPoolBuilder: {
+    build(to?: { host: string; port: number; rack: string | null }): Promise<ConnectionPool>
+  }
+  readonly brokerPool: {
+    createBroker(options: { logger: unknown; connectionPool: ConnectionPool; nodeId: number | null }): KafkaNode
+  }
+}
+
+export type Address = { readonly host: string; readonly port: number }
+
+/** Opens lines to the nodes of one cluster. */
+export type Lines = { open(to: Address): Promise<Line> }
+
+export function createLines(config: ClientConfig, logger: Logger): Lines {
+  const kafka = new KafkaClient({
+    ...config,
+    brokers: [...config.brokers],
+    enforceRequestTimeout: true,
+    retry: { retries: 0 },
+    logLevel: logLevel.WARN,
+    // Every failure is thrown at its caller too, who knows what it means: here it is only a detail.
+    logCreator: () => (entry) => logger.debug({ kafkajs: entry.namespace }, entry.log.message),
+  })
+  const cluster = clusterOf(kafka)
+  return {
+    open: async ({ host, port }) => {
+      const connectionPool = await cluster.connectionPoolBuilder.build({ host, port, rack: null })
+      connectionPool.pool.forEach(neverThrottleIntoThePast)
+      const node = cluster.brokerPool.createBroker({ logger: cluster.rootLogger, connectionPool, nodeId: null })
+      const where = `connecting to ${host}:${port}`
+      try {
+        await node.connect()
+        return new Line(await connectionPool.getConnection(0), node, `${host}:${port}`, config.requestTimeout ?? 30_000)
+      } catch (error) {
+        await node.disconnect().catch(() => undefined)
+        throw toBrokerError(error, where)
+      }
+    },
+  }
+}
+
+function clusterOf(kafka: Kafka): Cluster {
+  const create = Object.getOwnPropertySymbols(kafka).find(
+    ({ description }) => description === 'private:Kafka:createCluster',
+  )
+  if (!create) throw new Error('this version of kafkajs is not the one that Weir was built with')
+  return (kafka as unknown as Record<symbol, (options: object) => Cluster>)[create]!({ allowAutoTopicCreation: false })
+}
+
+/**
+ * Its request queue sets a timer for `throttledUntil - now`, which is far in the past when nothing throttles: Node 24
+ * prints a warning about the negative time. Here the past is now.
+ */
+function neverThrottleIntoThePast({ requestQueue }: Connection): void {
+  let until = requestQueue.throttledUntil
+  Object.defineProperty(requestQueue, 'throttledUntil', {
+    get: () => Math.max(until, Date.now()),
+    set: (value: number) => {
+      until = value
+    },
+  })
+}
+
+/** One authenticated connection. Calls are answered in the order in which they were made. */
+export class Line {
+  readonly #connection: Connection
+  readonly #node: KafkaNode
+  readonly #where: string
+  readonly #timeoutMs: number
+
+  constructor(connection: Connection, node: KafkaNode, where: string, timeoutMs: number) {
+    this.#connection = connection
+    this.#node = node
+    this.#where = where
+    this.#timeoutMs = timeoutMs
+  }
+
+  get isOpen(): boolean {
+    return this.#connection.isConnected()
+  }
+
+  /** `waitMs`: how long the broker itself may take its time. Rejects with a `BrokerError`. */
+  async call<Request, Response>(call: Call<Request, Response>, request: Request, waitMs = 0): Promise<Response> {
+    try {
+      if (!this.#connection.isAuthenticated()) await this.#connection.authenticate()
+      return call.read(readerOf(call, await this.#exchange(call, request, this.#timeoutMs + waitMs)))
+    } catch (error) {
+      throw toBrokerError(error, `${call.name} at ${this.#where}`)
+    }
+  }
+
+  async close(): Promise<void> {
+    // Waiting calls are given up: kafkajs would wait for them first.
+    const socket = this.#connection.socket as { destroy?: () => void } | undefined
+    socket?.destroy?.()
+    await this.#node.disconnect().catch(() => undefined)
+  }
+
+  #exchange<Request, Response>(
+    call: Call<Request, Response>,
+    request: Request,
+    requestTimeout: number,
+  ): Promise<Buffer> {
+    const connection = this.#connection
+    const correlationId = connection.nextCorrelationId()
+    const parts = partsOf(call, request, correlationId, connection.clientId)
+    return new Promise((resolve, reject) => {
+      connection.requestQueue.push({
+        entry: {
+          apiKey: call.key,
+          apiName: call.name,
+          apiVersion: call.version,
+          correlationId,
+          resolve: ({ payload }: { payload: Buffer }) => resolve(payload),
+          reject,
+        },
+        expectResponse: true,
+        requestTimeout,
+        sendRequest: () => {
+          connection.socket.cork()
+          for (const part of parts) connection.socket.write(part)
+          connection.socket.uncork()
+        },
+      })
+    })
+  }
+}
+
+function partsOf<Request, Response>(
+  call: Call<Request, Response>,
+  request: Request,
+  correlationId: number,
+  clientId: string,
+): Uint8Array[] {
+  const writer = new WireWriter().int16(call.key).int16(call.version).int32(correlationId).string(clientId)
+  if (call.isFlexible) writer.noTags()
+  call.write(writer, request)
+  const parts = writer.parts()
+  const length = Buffer.alloc(4)
+  length.writeInt32BE(parts.reduce((bytes, part) => bytes + part.length, 0))
+  return [length, ...parts]
+}
+
+function readerOf<Request, Response>(call: Call<Request, Response>, payload: Buffer): WireReader {
+  const reader = new WireReader(payload)
+  if (call.isFlexible) reader.skipTags()
+  return reader
+}

@@ -1,0 +1,60 @@
+import { UserError } from '../../config/failure.ts'
+
+type Keys = Readonly<Record<string, string>>
+type Token = { readonly value: string }
+
+const REQUEST_TIMEOUT_MS = 10_000
+/** A token is taken anew when this part of its life is over. */
+const LIFE_USED = 0.8
+
+/**
+ * Where OAUTHBEARER's tokens come from: an endpoint that gives them for client credentials (RFC 6749, section 4.4), or,
+ * without one, an unsecured token as Kafka's development login makes it (KIP-255).
+ */
+export function oauthTokenProvider(keys: Keys, jaas: Keys): () => Promise<Token> {
+  const endpoint = keys['sasl.oauthbearer.token.endpoint.url']
+  if (endpoint) return endpointProvider(endpoint, jaas)
+  const subject = jaas['unsecuredLoginStringClaim_sub']
+  if (!subject) {
+    throw new UserError(
+      'invalid_client_config',
+      'sasl.oauthbearer.token.endpoint.url is missing: OAUTHBEARER needs it, with clientId and clientSecret in sasl.jaas.config',
+    )
+  }
+  return async () => ({ value: unsecuredToken(subject) })
+}
+
+function endpointProvider(endpoint: string, { clientId, clientSecret, scope }: Keys): () => Promise<Token> {
+  if (!clientId || !clientSecret) {
+    throw new UserError(
+      'invalid_client_config',
+      'sasl.jaas.config: expected clientId="…" and clientSecret="…" for OAUTHBEARER',
+    )
+  }
+  let held: { token: Token; untilMs: number } | undefined
+  return async () => {
+    if (held && Date.now() < held.untilMs) return held.token
+    const response = await fetch(endpoint, {
+      method: 'POST',
+      headers: {
+        authorization: `Basic ${Buffer.from(`${encodeURIComponent(clientId)}:${encodeURIComponent(clientSecret)}`).toString('base64')}`,
+      },
+      body: new URLSearchParams({ grant_type: 'client_credentials', ...(scope ? { scope } : {}) }),
+      signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
+      redirect: 'error',
+    })
+    if (!response.ok) throw new Error(`${endpoint} gave no token: HTTP ${response.status}`)
+    const { access_token: value, expires_in: seconds = 300 } = (await response.json()) as {
+      access_token: string
+      expires_in?: number
+    }
+    held = { token: { value }, untilMs: Date.now() + seconds * 1_000 * LIFE_USED }
+    return held.token
+  }
+}
+
+function unsecuredToken(subject: string): string {
+  const part = (content: object) => Buffer.from(JSON.stringify(content)).toString('base64url')
+  const issuedSeconds = Math.floor(Date.now() / 1_000)
+  return `${part({ alg: 'none' })}.${part({ sub: subject, iat: issuedSeconds, exp: issuedSeconds + 3_600 })}.`
+}
