@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { type FSWatcher, watch } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import type { Clock } from '../../../config/clock.ts'
@@ -239,7 +239,7 @@ export class DirectoryCluster implements Cluster {
     const metadata = {
       namespace,
       name,
-      uid: randomUUID(),
+      uid: uidOf(resourceKey(kind, namespace, name)),
       generation: 1,
       creationTimestamp,
       finalizers: [],
@@ -302,4 +302,9 @@ function keyOfDeclared({ kind, namespace, name }: Declared): ResourceKey {
 function nameOf(key: ResourceKey): string {
   const [kind, namespace, name] = key.split('/')
   return `${kind} ${namespace === 'default' ? '' : `${namespace}/`}${name}`
+}
+
+/** The same at every start: who of two claimants wins must not change. */
+function uidOf(key: ResourceKey): string {
+  return createHash('sha256').update(key).digest('hex').slice(0, 32)
 }

@@ -42,14 +42,13 @@ function readDocument(document: Document, lines: LineCounter, file: string): Par
   if (declared !== undefined) return { resources: [{ declared, line: place(lines, startOf(document)).line }] }
   const key = keyIn(value)
   const about = key === undefined ? {} : { key }
-  return {
-    unreadable: faults.map((fault) => ({
-      file,
-      ...place(lines, offsetOf(document, fault)),
-      message: fault.message,
-      ...about,
-    })),
-  }
+  const unreadable = faults.map((fault) => ({
+    file,
+    ...place(lines, offsetOf(document, fault)),
+    message: fault.message,
+    ...about,
+  }))
+  return { unreadable: unreadable.sort((a, b) => a.line - b.line || a.column - b.column) }
 }
 
 type Content = { readonly value?: unknown; readonly error?: { readonly message: string; readonly at: number } }

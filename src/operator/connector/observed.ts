@@ -1,0 +1,70 @@
+import { RequestError } from '../../clients/http.ts'
+import type { ConnectorConfig, RunState, WorkerClient } from '../../clients/worker.ts'
+import type { TaskCounts } from '../resources/connector.ts'
+
+export type ObservedTask = {
+  readonly id: number
+  readonly state: RunState
+  readonly workerId: string
+  readonly trace?: string
+}
+
+/** A connector as the worker has it. */
+export type Present = {
+  readonly config: ConnectorConfig
+  readonly type: string
+  readonly state: RunState
+  readonly workerId: string
+  readonly trace?: string
+  readonly tasks: readonly ObservedTask[]
+}
+export type Observed = 'absent' | Present
+
+export async function observe(worker: WorkerClient, name: string): Promise<Observed> {
+  const [info, status] = await Promise.all([orAbsent(worker.get(name)), orAbsent(worker.status(name))])
+  // A connector that is just being deleted has no configuration any more but still a status for a moment.
+  if (info === undefined) return 'absent'
+  const { state = 'UNASSIGNED', worker_id: workerId = '', trace } = status?.connector ?? {}
+  return {
+    config: info.config,
+    type: info.type,
+    state,
+    workerId,
+    ...(trace === undefined ? {} : { trace }),
+    tasks: (status?.tasks ?? []).map((task) => ({
+      id: task.id,
+      state: task.state,
+      workerId: task.worker_id,
+      ...(task.trace === undefined ? {} : { trace: task.trace }),
+    })),
+  }
+}
+
+async function orAbsent<T>(asked: Promise<T>): Promise<T | undefined> {
+  try {
+    return await asked
+  } catch (error) {
+    if (error instanceof RequestError && error.status === 404) return undefined
+    throw error
+  }
+}
+
+export function countTasks(tasks: readonly ObservedTask[]): TaskCounts {
+  const of = (state: RunState) => tasks.filter((task) => task.state === state).length
+  const [running, failed, paused] = [of('RUNNING'), of('FAILED'), of('PAUSED')]
+  return {
+    total: tasks.length,
+    running,
+    failed,
+    paused,
+    unassigned: tasks.length - running - failed - paused,
+    summary: `${running}/${tasks.length}`,
+  }
+}
+
+/** What went wrong, in one line: of a stack of causes the innermost, without the class names of Java. */
+export function reasonIn(trace: string): string {
+  const lines = trace.split('\n')
+  const cause = lines.findLast((line) => line.startsWith('Caused by: ')) ?? lines[0] ?? ''
+  return cause.replace(/^Caused by: /, '').replace(/^[\w.$]*(Exception|Error): /, '')
+}

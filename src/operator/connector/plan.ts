@@ -1,0 +1,253 @@
+import type { ConnectorConfig, ConnectorOffset, RunState, TargetState } from '../../clients/worker.ts'
+import type { Again } from '../controller/controller.ts'
+import { Stalled, Waiting } from '../controller/trouble.ts'
+import type { Finding, Reason, Verdict } from '../resources/condition.ts'
+import type { ConnectorStatus } from '../resources/connector.ts'
+import type { Resource } from '../resources/resource.ts'
+import { type Desired, OWNER_KEY } from './desired.ts'
+import type { Observed, Present } from './observed.ts'
+import { assertOurs, changedKeys } from './ownership.ts'
+import { planRestart, restartsWhenHealthy } from './restarts.ts'
+
+export type Step =
+  | { readonly do: 'create'; readonly config: ConnectorConfig; readonly state: TargetState }
+  | { readonly do: 'put-config'; readonly config: ConnectorConfig }
+  | { readonly do: 'pause' | 'resume' | 'stop' | 'reset-offsets' | 'delete' }
+  | { readonly do: 'restart'; readonly onlyFailed: boolean; readonly includeTasks: boolean }
+  | { readonly do: 'restart-task'; readonly task: number }
+  | { readonly do: 'alter-offsets'; readonly offsets: readonly ConnectorOffset[] }
+
+/** Steps to take now, what the resource looks like then, what to remember, and when to look again. */
+export type Plan = {
+  readonly steps: readonly Step[]
+  readonly verdict: Verdict
+  readonly remember: Partial<Omit<ConnectorStatus, 'observedGeneration' | 'conditions'>>
+  readonly again: Again
+}
+
+export type Moment = {
+  readonly nowMs: number
+  /** 0 to 1, for spreading restarts. */
+  readonly random: number
+  /** The worker is looked at again after so long when nothing is known to happen. */
+  readonly observeMs: number
+}
+
+/** How soon to look whether a step had its effect. */
+const SOON: Again = { afterMs: 250 }
+/** A connector makes its tasks a moment after it runs: until then none is not yet "none". */
+const TASKS_APPEAR_MS = 5_000
+
+const TARGET: Readonly<Record<Resource<'Connector'>['spec']['state'], TargetState>> = {
+  Running: 'RUNNING',
+  Paused: 'PAUSED',
+  Stopped: 'STOPPED',
+}
+
+/**
+ * Everything between what is and what should be. Pure; one phase at a time: what a step changes is seen before the next
+ * one is planned. No steps means that there is nothing to do. Throws `Stalled` and `Waiting`.
+ */
+export function plan(resource: Resource<'Connector'>, desired: Desired, observed: Observed, moment: Moment): Plan {
+  if (observed === 'absent') return planCreation(resource, desired, moment)
+  assertOurs(resource, desired, observed)
+  return (
+    planConfig(resource, desired, observed, moment) ??
+    planOffsets(resource, observed, moment) ??
+    planState(resource, observed) ??
+    planRequestedRestart(resource) ??
+    planHealth(resource, observed, moment)
+  )
+}
+
+function planCreation(resource: Resource<'Connector'>, desired: Desired, moment: Moment): Plan {
+  const { spec, status } = resource
+  if (spec.driftPolicy === 'Report' && status.configHash === desired.configHash) {
+    throw new Stalled('Missing', `connector ${desired.name} was deleted on the worker, and driftPolicy is Report`)
+  }
+  if (desired.missing.length > 0) throw new Waiting('WaitingForInput', `waiting for ${desired.missing.join(', ')}`)
+  if (desired.waitsFor.length > 0) throw new Waiting('WaitingForSubject', `waiting for ${desired.waitsFor.join(', ')}`)
+  // What is to get other offsets must not run before it has them.
+  const state = pendingOperation(resource) === undefined ? TARGET[spec.state] : 'STOPPED'
+  return working('Creating', `creating connector ${desired.name}`, [{ do: 'create', config: marked(desired), state }], {
+    ...applied(resource, desired, moment),
+    ...handledRestart(resource),
+  })
+}
+
+function planConfig(
+  resource: Resource<'Connector'>,
+  desired: Desired,
+  observed: Present,
+  moment: Moment,
+): Plan | undefined {
+  const { spec, status } = resource
+  const foundHandled = status.configHash === undefined ? handledOnAdoption(resource) : {}
+  if (desired.missing.length > 0) return undefined
+  const changed = changedKeys(desired, observed)
+  const ours = observed.config[OWNER_KEY] === desired.owner
+  if (changed.length === 0 && ours) {
+    if (status.configHash === desired.configHash) return undefined
+    return working('Progressing', 'it runs as declared already', [], {
+      configHash: desired.configHash,
+      ...foundHandled,
+    })
+  }
+  const drifted = status.configHash === desired.configHash && changed.length > 0
+  if (drifted && spec.driftPolicy === 'Report') return undefined
+  const keys = changed.length === 0 ? 'marking it as kept by this resource' : `changing ${changed.join(', ')}`
+  return working('Updating', keys, [{ do: 'put-config', config: marked(desired) }], {
+    ...applied(resource, desired, moment),
+    ...foundHandled,
+  })
+}
+
+/** Stop, alter, remember, and only then go on: whatever dies in between, the same operation is repeated as it was. */
+function planOffsets(resource: Resource<'Connector'>, observed: Present, { nowMs }: Moment): Plan | undefined {
+  const operation = pendingOperation(resource)
+  if (operation === undefined) return undefined
+  const message = `offsets operation ${operation.id}`
+  if (observed.state !== 'STOPPED') return working('AlteringOffsets', `${message}: stopping first`, [{ do: 'stop' }])
+  if (observed.tasks.length > 0) return working('AlteringOffsets', `${message}: waiting for the tasks to stop`, [])
+  if (operation.offsetsFrom !== undefined) {
+    throw new Stalled('OffsetsRejected', `${message}: offsetsFrom is not read yet; write the offsets inline`)
+  }
+  const offsets = (operation.offsets ?? []).map(({ partition, offset }) => ({ partition, offset: offset ?? null }))
+  const step: Step = operation.type === 'Reset' ? { do: 'reset-offsets' } : { do: 'alter-offsets', offsets }
+  const done = { lastOperationId: operation.id, lastOperationResult: 'Succeeded' } as const
+  return working('AlteringOffsets', message, [step], {
+    offsets: { ...done, lastOperationTime: new Date(nowMs).toISOString() },
+  })
+}
+
+function planState({ spec, metadata, status }: Resource<'Connector'>, observed: Present): Plan | undefined {
+  const { state } = observed
+  const target = TARGET[spec.state]
+  if (target === 'STOPPED') {
+    return state === 'STOPPED' ? undefined : working('Stopping', 'stopping it', [{ do: 'stop' }])
+  }
+  if (target === 'PAUSED') {
+    // A failed connector keeps saying so; its target is stored by the worker, so asking once is enough.
+    const asked = state === 'FAILED' && status.observedGeneration === metadata.generation
+    return state === 'PAUSED' || asked ? undefined : working('Pausing', 'pausing it', [{ do: 'pause' }])
+  }
+  const away = state === 'PAUSED' || state === 'STOPPED'
+  return away ? working('Resuming', 'resuming it', [{ do: 'resume' }]) : undefined
+}
+
+function planRequestedRestart(resource: Resource<'Connector'>): Plan | undefined {
+  const { annotations } = resource.metadata
+  const token = annotations['weir.dev/restart-requested-at']
+  if (token === undefined || token === resource.status.lastHandledRestart) return undefined
+  const steps = restartSteps(annotations['weir.dev/restart-scope'] ?? 'all')
+  return working(
+    'Restarting',
+    steps.length === 0 ? 'weir.dev/restart-scope is not understood' : 'restarting as asked',
+    steps,
+    {
+      lastHandledRestart: token,
+    },
+  )
+}
+
+function restartSteps(scope: string): readonly Step[] {
+  if (scope === 'all') return [{ do: 'restart', onlyFailed: false, includeTasks: true }]
+  if (scope === 'failed') return [{ do: 'restart', onlyFailed: true, includeTasks: true }]
+  if (scope === 'connector') return [{ do: 'restart', onlyFailed: false, includeTasks: false }]
+  const tasks = /^tasks=(\d+(?:,\d+)*)$/.exec(scope)?.[1]?.split(',') ?? []
+  return tasks.map((task) => ({ do: 'restart-task', task: Number(task) }))
+}
+
+function planHealth(resource: Resource<'Connector'>, observed: Present, moment: Moment): Plan {
+  const target = TARGET[resource.spec.state]
+  const states: readonly RunState[] = [observed.state, ...observed.tasks.map(({ state }) => state)]
+  if (states.includes('FAILED') && target === 'RUNNING') {
+    const { restart, restarts, verdict, afterMs } = planRestart(resource, observed, moment.nowMs, moment.random)
+    return {
+      steps: restart ? [{ do: 'restart', onlyFailed: true, includeTasks: true }] : [],
+      verdict,
+      remember: { autoRestart: restarts } as Plan['remember'],
+      again: { afterMs: Math.min(afterMs ?? moment.observeMs, moment.observeMs) },
+    }
+  }
+  const waitsFor = unsettled(resource, observed, moment.nowMs)
+  if (waitsFor !== undefined) return working('Progressing', waitsFor, [])
+  return {
+    steps: [],
+    verdict: { ready: 'True', reason: 'Succeeded', message: healthy(target, observed) },
+    remember: { autoRestart: restartsWhenHealthy(resource, moment.nowMs) } as Plan['remember'],
+    again: { afterMs: moment.observeMs },
+  }
+}
+
+/** What is still on its way to its target state; undefined when everything is there. */
+function unsettled({ spec, status }: Resource<'Connector'>, observed: Present, nowMs: number): string | undefined {
+  const target = TARGET[spec.state]
+  if (observed.state !== target) return `the connector is ${observed.state.toLowerCase()}`
+  if (target === 'STOPPED') return observed.tasks.length === 0 ? undefined : 'waiting for the tasks to stop'
+  const task = observed.tasks.find(({ state }) => state !== target)
+  if (task !== undefined) return `task ${task.id} is ${task.state.toLowerCase()}`
+  const appliedMs = status.lastAppliedTime === undefined ? 0 : Date.parse(status.lastAppliedTime)
+  const justApplied = Math.abs(nowMs - appliedMs) < TASKS_APPEAR_MS
+  return target === 'RUNNING' && observed.tasks.length === 0 && justApplied ? 'waiting for its tasks' : undefined
+}
+
+function healthy(target: TargetState, { tasks }: Present): string {
+  const count = `${tasks.length} ${tasks.length === 1 ? 'task' : 'tasks'}`
+  return target === 'STOPPED' ? 'stopped, as declared' : `${target.toLowerCase()}, ${count}`
+}
+
+/** Conditions beside Ready: whether the worker holds what is declared, and whether what it holds is well. */
+export function findings(resource: Resource<'Connector'>, desired: Desired, observed: Observed): readonly Finding[] {
+  if (observed === 'absent') return []
+  const failed = observed.state === 'FAILED' || observed.tasks.some(({ state }) => state === 'FAILED')
+  const healthyFinding: Finding = failed
+    ? { type: 'Healthy', status: 'False', reason: 'Failed', message: 'the connector or a task failed' }
+    : { type: 'Healthy', status: 'True', reason: 'Succeeded', message: 'nothing failed' }
+  return [synced(resource, desired, observed), healthyFinding]
+}
+
+function synced(resource: Resource<'Connector'>, desired: Desired, observed: Present): Finding {
+  const no = (reason: Reason, message: string): Finding => ({ type: 'Synced', status: 'False', reason, message })
+  if (desired.missing.length > 0) return no('InputMissing', `missing: ${desired.missing.join(', ')}`)
+  const changed = changedKeys(desired, observed)
+  if (changed.length === 0) return { type: 'Synced', status: 'True', reason: 'Succeeded', message: 'as declared' }
+  const reported = resource.spec.driftPolicy === 'Report'
+  return no(reported ? 'Drifted' : 'Updating', `the worker's configuration differs in ${changed.join(', ')}`)
+}
+
+function pendingOperation({ spec, status }: Resource<'Connector'>) {
+  const operation = spec.offsets?.operation
+  return operation?.id === status.offsets?.lastOperationId ? undefined : operation
+}
+
+/**
+ * A resource that finds its connector there already has lost its status (a restart of a directory's operator, a restore):
+ * what it was asked to do once was done then, and is not done again.
+ */
+function handledOnAdoption(resource: Resource<'Connector'>): Plan['remember'] {
+  const operation = resource.spec.offsets?.operation
+  return {
+    ...handledRestart(resource),
+    ...(operation === undefined
+      ? {}
+      : { offsets: { lastOperationId: operation.id, lastOperationResult: 'Succeeded' } }),
+  }
+}
+
+function handledRestart({ metadata }: Resource<'Connector'>): Plan['remember'] {
+  const token = metadata.annotations['weir.dev/restart-requested-at']
+  return token === undefined ? {} : { lastHandledRestart: token }
+}
+
+function applied(_: Resource<'Connector'>, desired: Desired, { nowMs }: Moment): Plan['remember'] {
+  return { configHash: desired.configHash, lastAppliedTime: new Date(nowMs).toISOString() }
+}
+
+function marked(desired: Desired): ConnectorConfig {
+  return { ...desired.config, [OWNER_KEY]: desired.owner }
+}
+
+function working(reason: Reason, message: string, steps: readonly Step[], remember: Plan['remember'] = {}): Plan {
+  return { steps, verdict: { ready: 'False', reason, message, progress: 'working' }, remember, again: SOON }
+}

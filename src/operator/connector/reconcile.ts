@@ -1,0 +1,184 @@
+import { RequestError } from '../../clients/http.ts'
+import type { ConnectorConfig, WorkerClient } from '../../clients/worker.ts'
+import type { Clock } from '../../config/clock.ts'
+import { unreachable } from '../../config/failure.ts'
+import type { Cluster } from '../cluster/cluster.ts'
+import { winnerOf } from '../controller/claims.ts'
+import type { Pass, Reconciler } from '../controller/reconciler.ts'
+import { Stalled } from '../controller/trouble.ts'
+import { keyOf, type Resource } from '../resources/resource.ts'
+import { connectorName, type Desired, desiredOf, OWNER_KEY } from './desired.ts'
+import { countTasks, type Observed, observe } from './observed.ts'
+import { findings, type Moment, type Plan, plan, type Step } from './plan.ts'
+
+export type ConnectorReconcilerOptions = {
+  readonly cluster: Cluster
+  readonly worker: WorkerClient
+  readonly clock: Clock
+  readonly random?: () => number
+  /** Part of the ownership mark: which installation keeps a connector. */
+  readonly instance: string
+  readonly observeMs: number
+}
+
+const PLUGIN_AGAIN_MS = 300_000
+
+export function createConnectorReconciler(options: ConnectorReconcilerOptions): Reconciler<'Connector'> {
+  const { cluster, worker, clock, random = Math.random, instance, observeMs } = options
+  return {
+    kind: 'Connector',
+    runtime: 'Worker',
+    holds: ({ spec }) => spec.deletionPolicy !== 'Retain',
+    async reconcile(resource) {
+      if (resource.metadata.deletionTimestamp !== undefined) return tidyUp(resource, worker, instance)
+      const desired = await desiredOf(resource, cluster, instance)
+      assertClaim(resource, cluster)
+      const observed = await observe(worker, desired.name)
+      const moment: Moment = { nowMs: clock.nowMs(), random: random(), observeMs }
+      const planned = plan(resource, desired, observed, moment)
+      if (resource.spec.suspend) return passOf(resource, desired, observed, { ...planned, steps: [], remember: {} })
+      for (const step of planned.steps) await carryOut(step, desired.name, worker)
+      return passOf(resource, desired, observed, planned)
+    },
+  }
+}
+
+function passOf(
+  resource: Resource<'Connector'>,
+  desired: Desired,
+  observed: Observed,
+  { verdict, remember, again }: Plan,
+): Pass<'Connector'> {
+  const { observedGeneration: _, conditions: __, ...known } = resource.status
+  return {
+    verdict: { ...verdict, also: findings(resource, desired, observed) },
+    facts: definedOnly({
+      ...known,
+      connectorName: desired.name,
+      workerCluster: resource.spec.workerRef.name,
+      ...factsOf(observed),
+      ...remember,
+    }),
+    again,
+  }
+}
+
+function factsOf(observed: Observed) {
+  if (observed === 'absent') return { state: undefined, tasks: undefined, failedTasks: undefined }
+  const { type, state, workerId, tasks } = observed
+  const failed = tasks.filter((task) => task.state === 'FAILED').slice(0, 20)
+  return {
+    type,
+    state,
+    workerId,
+    tasks: countTasks(tasks),
+    failedTasks:
+      failed.length === 0
+        ? undefined
+        : failed.map(({ id, workerId, trace = '' }) => ({ id, workerId, trace: trace.slice(0, 2_048) })),
+  }
+}
+
+function definedOnly(facts: object): Pass<'Connector'>['facts'] {
+  return Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined))
+}
+
+/** Two resources for one connector: one of them keeps it, the other says which. */
+function assertClaim(resource: Resource<'Connector'>, cluster: Cluster): void {
+  const name = connectorName(resource)
+  const { workerRef } = resource.spec
+  const claimants = cluster
+    .list('Connector')
+    .filter((other) => connectorName(other) === name && other.spec.workerRef.name === workerRef.name)
+  const winner = winnerOf(claimants, ({ status }) => status.configHash !== undefined)
+  if (winner === undefined || keyOf(winner) === keyOf(resource)) return
+  const { namespace, name: other } = winner.metadata
+  throw new Stalled(
+    'Conflict',
+    `connector ${name} is kept by Connector ${namespace}/${other}: give one of them another spec.name`,
+  )
+}
+
+async function carryOut(step: Step, name: string, worker: WorkerClient): Promise<unknown> {
+  switch (step.do) {
+    case 'create':
+      await assertValid(worker, step.config)
+      return worker.create(name, step.config, step.state)
+    case 'put-config':
+      await assertValid(worker, step.config)
+      return worker.putConfig(name, step.config)
+    case 'restart':
+      return worker.restart(name, { includeTasks: step.includeTasks, onlyFailed: step.onlyFailed })
+    case 'restart-task':
+      return worker.restartTask(name, step.task)
+    case 'alter-offsets':
+      return offsetsAccepted(worker.alterOffsets(name, step.offsets))
+    case 'reset-offsets':
+      return offsetsAccepted(worker.resetOffsets(name))
+    case 'pause':
+    case 'resume':
+    case 'stop':
+    case 'delete':
+      return worker[step.do](name)
+    default:
+      return unreachable(step)
+  }
+}
+
+async function assertValid(worker: WorkerClient, config: ConnectorConfig): Promise<void> {
+  const plugin = config['connector.class'] ?? ''
+  const { configs } = await worker.validate(plugin, config).catch((error: unknown) => refusal(error, plugin))
+  const messages = configs.flatMap(({ value }) => value.errors.map((message) => `${value.name}: ${message}`))
+  if (messages.length > 0) throw new Stalled('ConfigInvalid', messages.join('; '))
+}
+
+function refusal(error: unknown, plugin: string): never {
+  if (!(error instanceof RequestError)) throw error
+  if (error.status === 404 || /Failed to find any class/.test(error.message)) {
+    throw new Stalled('PluginNotFound', `no worker has a connector class '${plugin}'`, { againMs: PLUGIN_AGAIN_MS })
+  }
+  if (error.status === 400) throw new Stalled('ConfigInvalid', error.message)
+  throw error
+}
+
+async function offsetsAccepted(asked: Promise<string>): Promise<void> {
+  try {
+    await asked
+  } catch (error) {
+    if (error instanceof RequestError && error.status === 400) throw new Stalled('OffsetsRejected', error.message)
+    throw error
+  }
+}
+
+/** Carries out a deletion. What is not ours (any more) is left alone, and the resource may go. */
+async function tidyUp(
+  resource: Resource<'Connector'>,
+  worker: WorkerClient,
+  instance: string,
+): Promise<Pass<'Connector'>> {
+  const { spec, metadata, status } = resource
+  const name = connectorName(resource)
+  const { observedGeneration: _, conditions: __, ...facts } = status
+  const verdict = {
+    ready: 'False',
+    reason: 'Deleting',
+    message: `deleting connector ${name}`,
+    progress: 'working',
+  } as const
+  const pass: Pass<'Connector'> = { verdict, facts, again: { afterMs: 250 } }
+  if (spec.suspend) return { ...pass, released: true }
+  const observed = await observe(worker, name)
+  const ours =
+    observed !== 'absent' && observed.config[OWNER_KEY] === `${instance}/${metadata.namespace}/${metadata.name}`
+  if (!ours) return { ...pass, released: true }
+  if (spec.deletionPolicy === 'DeleteWithOffsets') {
+    if (observed.state !== 'STOPPED') {
+      await worker.stop(name)
+      return pass
+    }
+    if (observed.tasks.length > 0) return pass
+    await worker.resetOffsets(name)
+  }
+  await worker.delete(name)
+  return pass
+}

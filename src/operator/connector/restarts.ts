@@ -1,0 +1,78 @@
+import type { Verdict } from '../resources/condition.ts'
+import type { ConnectorStatus } from '../resources/connector.ts'
+import { durationMs } from '../resources/fields.ts'
+import type { Resource } from '../resources/resource.ts'
+import { type Present, reasonIn } from './observed.ts'
+
+type Restarts = NonNullable<ConnectorStatus['autoRestart']>
+
+export type RestartPlan = {
+  readonly restart: boolean
+  /** What to remember of it; undefined: nothing. */
+  readonly restarts: Restarts | undefined
+  readonly verdict: Verdict
+  readonly afterMs: number | undefined
+}
+
+/** What to do about a connector or tasks that failed: wait, start them again, or give up and ask for a person. */
+export function planRestart(
+  { spec, status, metadata }: Resource<'Connector'>,
+  observed: Present,
+  nowMs: number,
+  random: number,
+): RestartPlan {
+  const { enabled, maxRestarts, initialBackoff, maxBackoff } = spec.autoRestart
+  const changed = status.observedGeneration !== metadata.generation
+  const known: Restarts = (changed ? undefined : status.autoRestart) ?? { count: 0 }
+  const { reason, what } = failureOf(observed)
+  const stuck = (why: Verdict['reason'], message: string, restarts: Restarts | undefined): RestartPlan => ({
+    restart: false,
+    restarts,
+    verdict: { ready: 'False', reason: why, message, progress: 'stuck' },
+    afterMs: undefined,
+  })
+  if (!enabled) return stuck(reason, what, undefined)
+  if (maxRestarts !== undefined && known.count >= maxRestarts) {
+    const message = `${what}; it was restarted ${known.count} times, the limit`
+    return stuck('AutoRestartExhausted', message, { ...known, exhausted: true })
+  }
+  // A time in the future is a clock that was set back: no longer than the longest pause.
+  const longestMs = durationMs(maxBackoff)
+  const pauseMs =
+    Math.min(durationMs(initialBackoff) * 2 ** Math.min(known.count, 30), longestMs) * (0.8 + random * 0.4)
+  const writtenMs = known.nextRestartTime === undefined ? nowMs + pauseMs : Date.parse(known.nextRestartTime)
+  const dueMs = Math.min(writtenMs, nowMs + longestMs * 1.2)
+  const waits = dueMs > nowMs
+  const { nextRestartTime: _, ...past } = known
+  const next = new Date(dueMs).toISOString()
+  const message = waits
+    ? `${what}; restart ${known.count + 1} at ${next.slice(11, 19)} UTC`
+    : `${what}; restarting it now`
+  return {
+    restart: !waits,
+    restarts: waits
+      ? { ...past, nextRestartTime: next }
+      : { count: known.count + 1, lastRestartTime: new Date(nowMs).toISOString() },
+    verdict: { ready: 'False', reason, message, progress: 'working' },
+    afterMs: waits ? dueMs - nowMs : 1_000,
+  }
+}
+
+/** The count, forgotten once the connector was healthy for long enough after its last restart. */
+export function restartsWhenHealthy({ spec, status }: Resource<'Connector'>, nowMs: number): Restarts | undefined {
+  const restarts = status.autoRestart
+  if (restarts?.lastRestartTime === undefined) return undefined
+  const healthyMs = nowMs - Date.parse(restarts.lastRestartTime)
+  const { nextRestartTime: _, ...past } = restarts
+  return healthyMs > durationMs(spec.autoRestart.resetAfter) ? undefined : past
+}
+
+function failureOf(observed: Present): { readonly reason: 'ConnectorFailed' | 'TaskFailed'; readonly what: string } {
+  const failed = observed.tasks.filter(({ state }) => state === 'FAILED')
+  const [first] = failed
+  if (observed.state === 'FAILED' || first === undefined) {
+    return { reason: 'ConnectorFailed', what: `the connector failed: ${reasonIn(observed.trace ?? 'no reason given')}` }
+  }
+  const more = failed.length > 1 ? ` (and ${failed.length - 1} more)` : ''
+  return { reason: 'TaskFailed', what: `task ${first.id} failed${more}: ${reasonIn(first.trace ?? 'no reason given')}` }
+}

@@ -1,0 +1,116 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Clock } from '../../config/clock.ts'
+import type { Logger } from '../../config/logger.ts'
+import type { Cluster } from '../cluster/cluster.ts'
+import { conditionsOf, type Finding, type Verdict } from '../resources/condition.ts'
+import { type Kind, keyOf, type Resource, type ResourceKey, type StatusOf } from '../resources/resource.ts'
+import type { Again } from './controller.ts'
+import { judge } from './trouble.ts'
+
+/** What one pass found out: how the resource is doing, and what else goes into its status. */
+export type Pass<K extends Kind> = {
+  readonly verdict: Verdict
+  readonly facts: Omit<StatusOf[K], 'observedGeneration' | 'conditions'>
+  readonly again: Again
+  /** The deletion is carried out, or given up in a visible way. */
+  readonly released?: true
+}
+
+/** How one kind is reconciled. It throws `Stalled`, `Waiting` or a client's `RequestError`; anything else is a bug. */
+export interface Reconciler<K extends Kind> {
+  readonly kind: K
+  readonly runtime: 'Worker' | 'Registry'
+  /** Whether deletion of the resource has to wait until something elsewhere is tidied up. */
+  holds(resource: Resource<K>): boolean
+  reconcile(resource: Resource<K>): Promise<Pass<K>>
+}
+
+export type Surroundings = { readonly cluster: Cluster; readonly clock: Clock; readonly logger: Logger }
+
+/**
+ * Makes passes out of a reconciler: finalizer first, then the pass, then its status, which is written only when it
+ * differs. This is the one place where failures become conditions.
+ */
+export function passesOf<K extends Kind>(reconciler: Reconciler<K>, surroundings: Surroundings) {
+  const { cluster, clock, logger } = surroundings
+  const troubleSinceMs = new Map<ResourceKey, number>()
+
+  const fail = (resource: Resource<K>, error: unknown): Pass<K> => {
+    const key = keyOf(resource)
+    const nowMs = clock.monotonicMs()
+    const sinceMs = troubleSinceMs.get(key) ?? nowMs
+    troubleSinceMs.set(key, sinceMs)
+    const { observedGeneration: _, conditions, ...facts } = resource.status as StatusOf[K]
+    const { runtime } = reconciler
+    const judged = judge(error, { runtime, previous: conditions, sinceMs: nowMs - sinceMs })
+    if (judged !== undefined) return { ...judged, facts }
+    logger.error({ err: error, resource: key }, 'reconcile failed')
+    const message = 'the operator met an error of its own; its log has it'
+    const verdict: Verdict = { ready: 'Unknown', reason: 'InternalError', message, progress: 'working' }
+    return { verdict, facts, again: 'after backoff' }
+  }
+
+  return async (key: ResourceKey<K>): Promise<Again> => {
+    const resource = await withFinalizer(cluster, reconciler, key)
+    if (resource === undefined) {
+      troubleSinceMs.delete(key)
+      return 'when changed'
+    }
+    let pass: Pass<K>
+    try {
+      pass = await reconciler.reconcile(resource)
+      troubleSinceMs.delete(key)
+    } catch (error) {
+      pass = fail(resource, error)
+    }
+    if (pass.released) await cluster.setFinalizer(key, false)
+    else await writeStatus(cluster, key, resource, pass, clock.nowMs())
+    return pass.released ? 'when changed' : pass.again
+  }
+}
+
+/** The resource as it is after its finalizer is in place; undefined when there is nothing left to do for it. */
+async function withFinalizer<K extends Kind>(
+  cluster: Cluster,
+  reconciler: Reconciler<K>,
+  key: ResourceKey<K>,
+): Promise<Resource<K> | undefined> {
+  const resource = cluster.get(key)
+  if (resource === undefined) return undefined
+  const { deletionTimestamp, finalizers } = resource.metadata
+  const held = finalizers.length > 0
+  if (deletionTimestamp !== undefined) return held ? resource : undefined
+  const wanted = reconciler.holds(resource)
+  if (wanted !== held) await cluster.setFinalizer(key, wanted)
+  return cluster.get(key)
+}
+
+async function writeStatus<K extends Kind>(
+  cluster: Cluster,
+  key: ResourceKey<K>,
+  resource: Resource<K>,
+  pass: Pass<K>,
+  nowMs: number,
+): Promise<void> {
+  const { generation } = resource.metadata
+  const before = resource.status as StatusOf[K]
+  const status = {
+    ...pass.facts,
+    observedGeneration: generation,
+    conditions: conditionsOf(withSuspension(resource, pass.verdict), before.conditions, generation, nowMs),
+  } as StatusOf[K]
+  if (!isDeepStrictEqual(before, status)) await cluster.writeStatus(key, status)
+}
+
+/** A suspended resource still shows how it is doing, but nobody works on it. */
+function withSuspension(resource: Resource, verdict: Verdict): Verdict {
+  if (!resource.spec.suspend) return verdict
+  const { progress: _, also = [], ...rest } = verdict
+  const suspended: Finding = {
+    type: 'Suspended',
+    status: 'True',
+    reason: 'Suspended',
+    message: 'spec.suspend is set: the operator looks, and writes nothing',
+  }
+  return { ...rest, also: [...also, suspended] }
+}

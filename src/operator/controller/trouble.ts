@@ -1,0 +1,81 @@
+import { RequestError } from '../../clients/http.ts'
+import { messageOf } from '../../config/failure.ts'
+import { type Condition, conditionOf, type Reason, type Verdict } from '../resources/condition.ts'
+import type { Again } from './controller.ts'
+
+/** What a person has to put right: the pass ends, `Stalled` says why. It is looked at again when something changes. */
+export class Stalled extends Error {
+  readonly reason: Reason
+  /** Look again then, for what can also heal elsewhere. */
+  readonly againMs: number | undefined
+
+  constructor(reason: Reason, message: string, options: { readonly againMs?: number } = {}) {
+    super(message)
+    this.name = 'Stalled'
+    this.reason = reason
+    this.againMs = options.againMs
+  }
+}
+
+/** What has to happen elsewhere first; the pass ends and `Reconciling` says what it waits for. */
+export class Waiting extends Error {
+  readonly reason: Reason
+  readonly againMs: number | undefined
+
+  constructor(reason: Reason, message: string, options: { readonly againMs?: number } = {}) {
+    super(message)
+    this.name = 'Waiting'
+    this.reason = reason
+    this.againMs = options.againMs
+  }
+}
+
+export type Circumstances = {
+  /** What the pass talks to. */
+  readonly runtime: 'Worker' | 'Registry'
+  readonly previous: readonly Condition[]
+  /** How long passes over this resource have been failing in this way. */
+  readonly sinceMs: number
+}
+
+/** A runtime may be away for so long before a resource that was ready is called anything else. */
+const GRACE_MS = 60_000
+const STALLED_AGAIN_MS = 30_000
+
+/** What a failed pass means for the resource, and when to look again. Undefined for what is nobody's fault but ours. */
+export function judge(
+  error: unknown,
+  circumstances: Circumstances,
+): { readonly verdict: Verdict; readonly again: Again } | undefined {
+  if (error instanceof Stalled) {
+    const { reason, message, againMs = STALLED_AGAIN_MS } = error
+    return { verdict: { ready: 'False', reason, message, progress: 'stuck' }, again: { afterMs: againMs } }
+  }
+  if (error instanceof Waiting) {
+    const { reason, message, againMs } = error
+    const again: Again = againMs === undefined ? 'when changed' : { afterMs: againMs }
+    return { verdict: { ready: 'False', reason, message, progress: 'working' }, again }
+  }
+  return error instanceof RequestError ? judgeRequest(error, circumstances) : undefined
+}
+
+function judgeRequest(error: RequestError, circumstances: Circumstances) {
+  const { runtime, previous, sinceMs } = circumstances
+  const again: Again = 'after backoff'
+  if (error.status === 401 || error.status === 403) {
+    const message = `the ${runtime.toLowerCase()} does not let the operator in: ${error.message}`
+    return { verdict: { ready: 'Unknown', reason: 'Unauthorized', message, progress: 'stuck' } as const, again }
+  }
+  if (!error.retriable) {
+    const message = `the ${runtime.toLowerCase()} refused: ${error.message}`
+    return { verdict: { ready: 'False', reason: 'ConfigInvalid', message, progress: 'stuck' } as const, again }
+  }
+  const ready = conditionOf(previous, 'Ready')
+  if (ready?.status === 'True' && sinceMs < GRACE_MS) {
+    return { verdict: { ready: 'True', reason: 'Succeeded', message: ready.message } as const, again }
+  }
+  const rebalancing = error.status === 409
+  const reason = rebalancing ? 'Rebalancing' : (`${runtime}Unreachable` as const)
+  const message = rebalancing ? 'the workers are sharing out their work' : messageOf(error)
+  return { verdict: { ready: 'Unknown', reason, message } as const, again }
+}

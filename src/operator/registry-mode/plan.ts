@@ -1,0 +1,162 @@
+import type { CompatibilityLevel, Mode } from '../../clients/registry.ts'
+import { Stalled } from '../controller/trouble.ts'
+import type { Finding, Verdict } from '../resources/condition.ts'
+import { durationMs } from '../resources/fields.ts'
+import type { Previous, RegistryModeStatus } from '../resources/registry-mode.ts'
+import type { Resource } from '../resources/resource.ts'
+
+/** A scope as the registry has it: what it says of itself, if anything, and what is in force. */
+export type Observed = {
+  readonly ownMode?: Mode
+  readonly mode: Mode
+  readonly ownLevel?: CompatibilityLevel
+}
+
+export type Step =
+  | { readonly do: 'put-mode'; readonly mode: Mode; readonly force: boolean }
+  | { readonly do: 'delete-mode' }
+  | { readonly do: 'put-level'; readonly level: CompatibilityLevel }
+  | { readonly do: 'delete-level' }
+
+type Window = NonNullable<RegistryModeStatus['window']>
+
+export type Plan = {
+  readonly steps: readonly Step[]
+  readonly verdict: Verdict
+  readonly remember: Pick<
+    RegistryModeStatus,
+    'previousMode' | 'previousCompatibility' | 'appliedCompatibility' | 'window'
+  >
+  /** When the window closes. */
+  readonly afterMs: number | undefined
+}
+
+const CLOCK_SLACK_MS = 300_000
+
+/** Everything between what is and what should be. Pure; no steps means that there is nothing to do. Throws `Stalled`. */
+export function plan(
+  resource: Resource<'RegistryMode'>,
+  observed: Observed,
+  nowMs: number,
+  importsDone: boolean,
+): Plan {
+  const { spec, status } = resource
+  const window = planWindow(resource, nowMs, importsDone)
+  const closed = window?.phase === 'Closed'
+  const previousMode = status.previousMode ?? previousOf(observed.ownMode)
+  const drifted = status.previousMode !== undefined && status.observedGeneration === resource.metadata.generation
+  const justClosed = closed && status.window?.phase !== 'Closed'
+  const mayWrite = spec.driftPolicy === 'Correct' || !drifted || justClosed
+  const modeSteps = mayWrite ? planMode(resource, observed, closed, previousMode) : []
+  const steps = [...modeSteps, ...planLevel(resource, observed)]
+  const levelFacts =
+    spec.compatibility === undefined
+      ? {}
+      : {
+          appliedCompatibility: spec.compatibility,
+          previousCompatibility: status.previousCompatibility ?? previousOf(observed.ownLevel),
+        }
+  return {
+    steps,
+    verdict: verdictOf(resource, observed, steps, window),
+    remember: { previousMode, ...levelFacts, ...(window === undefined ? {} : { window }) },
+    afterMs:
+      window?.phase === 'Open' && window.closesAt !== undefined ? Date.parse(window.closesAt) - nowMs : undefined,
+  }
+}
+
+function planMode(
+  { spec, status }: Resource<'RegistryMode'>,
+  observed: Observed,
+  closed: boolean,
+  previous: Previous,
+): readonly Step[] {
+  const wanted: Mode = closed ? (spec.window?.then ?? 'READWRITE') : spec.mode
+  if (spec.adoptionPolicy === 'Never' && status.previousMode === undefined && (observed.ownMode ?? wanted) !== wanted) {
+    throw new Stalled('AlreadySet', `the mode is ${observed.ownMode} already, and adoptionPolicy is Never`)
+  }
+  if (closed && wanted === 'READWRITE' && !previous.explicit) {
+    return observed.ownMode === undefined || observed.ownMode === wanted ? [] : [{ do: 'delete-mode' }]
+  }
+  return observed.ownMode === wanted ? [] : [{ do: 'put-mode', mode: wanted, force: spec.force && !closed }]
+}
+
+function planLevel({ spec, status }: Resource<'RegistryMode'>, observed: Observed): readonly Step[] {
+  const { compatibility } = spec
+  if (compatibility !== undefined) {
+    return observed.ownLevel === compatibility ? [] : [{ do: 'put-level', level: compatibility }]
+  }
+  const applied = status.appliedCompatibility
+  return applied !== undefined && applied === observed.ownLevel ? [restoredLevel(status.previousCompatibility)] : []
+}
+
+export function restoredLevel(previous: Previous | undefined): Step {
+  return previous?.explicit === true && previous.value !== undefined
+    ? { do: 'put-level', level: previous.value as CompatibilityLevel }
+    : { do: 'delete-level' }
+}
+
+export function restoredMode(previous: Previous | undefined): Step {
+  return previous?.explicit === true && previous.value !== undefined
+    ? { do: 'put-mode', mode: previous.value as Mode, force: false }
+    : { do: 'delete-mode' }
+}
+
+/** Opens with the first write, closes at its end or when the imports are done, and opens again only under a new id. */
+function planWindow(
+  { spec, status }: Resource<'RegistryMode'>,
+  nowMs: number,
+  importsDone: boolean,
+): Window | undefined {
+  const { window } = spec
+  if (window === undefined) return undefined
+  const known = status.window?.id === window.id ? status.window : undefined
+  if (known?.phase === 'Closed') return known
+  const openedMs = known?.openedAt === undefined ? nowMs : Date.parse(known.openedAt)
+  const closesMs = closesAt(window, openedMs, nowMs)
+  const open = { id: window.id, openedAt: new Date(openedMs).toISOString(), closesAt: new Date(closesMs).toISOString() }
+  const over = closesMs <= nowMs || (known !== undefined && window.closeWhenImported && importsDone)
+  return over ? { ...open, phase: 'Closed', closedAt: new Date(nowMs).toISOString() } : { ...open, phase: 'Open' }
+}
+
+/** A clock that was set back does not keep a window open for longer than it was meant to be. */
+function closesAt(
+  { duration, until }: NonNullable<Resource<'RegistryMode'>['spec']['window']>,
+  openedMs: number,
+  nowMs: number,
+): number {
+  if (until !== undefined) return Date.parse(until)
+  const lastsMs = durationMs(duration ?? '0s')
+  const endMs = openedMs + lastsMs
+  return endMs > nowMs + lastsMs + CLOCK_SLACK_MS ? nowMs + lastsMs : endMs
+}
+
+function verdictOf(
+  { spec }: Resource<'RegistryMode'>,
+  observed: Observed,
+  steps: readonly Step[],
+  window: Window | undefined,
+): Verdict {
+  const also: Finding[] = []
+  if (window !== undefined) {
+    const open = window.phase === 'Open'
+    const message = open ? `until ${window.closesAt}` : `closed at ${window.closedAt}`
+    also.push({ type: 'WindowOpen', status: open ? 'True' : 'False', reason: window.phase, message })
+  }
+  if (steps.length > 0) {
+    return { ready: 'False', reason: 'Progressing', message: 'setting the mode', progress: 'working', also }
+  }
+  const wanted = window?.phase === 'Closed' ? spec.window?.then : spec.mode
+  const drifted = observed.mode !== wanted
+  also.push(
+    drifted
+      ? { type: 'Synced', status: 'False', reason: 'Drifted', message: `the mode is ${observed.mode}` }
+      : { type: 'Synced', status: 'True', reason: 'Succeeded', message: 'as declared' },
+  )
+  const until = window?.phase === 'Open' ? ` until ${window.closesAt}` : ''
+  return { ready: 'True', reason: 'Succeeded', message: `${observed.mode}${until}`, also }
+}
+
+function previousOf(own: string | undefined): Previous {
+  return own === undefined ? { explicit: false } : { explicit: true, value: own }
+}

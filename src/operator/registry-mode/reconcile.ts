@@ -1,0 +1,138 @@
+import { RequestError } from '../../clients/http.ts'
+import { REGISTRY_ERROR, type RegistryClient } from '../../clients/registry.ts'
+import type { Clock } from '../../config/clock.ts'
+import { unreachable } from '../../config/failure.ts'
+import type { Cluster } from '../cluster/cluster.ts'
+import { winnerOf } from '../controller/claims.ts'
+import type { Pass, Reconciler } from '../controller/reconciler.ts'
+import { Stalled } from '../controller/trouble.ts'
+import { conditionOf } from '../resources/condition.ts'
+import { keyOf, type Resource } from '../resources/resource.ts'
+import { type Observed, plan, restoredLevel, restoredMode, type Step } from './plan.ts'
+
+export type RegistryModeReconcilerOptions = {
+  readonly cluster: Cluster
+  readonly registry: RegistryClient
+  readonly clock: Clock
+  readonly observeMs: number
+}
+
+export function createRegistryModeReconciler(options: RegistryModeReconcilerOptions): Reconciler<'RegistryMode'> {
+  const { cluster, registry, clock, observeMs } = options
+  return {
+    kind: 'RegistryMode',
+    runtime: 'Registry',
+    holds: ({ spec }) => spec.deletionPolicy !== 'Retain',
+    async reconcile(resource) {
+      if (resource.metadata.deletionTimestamp !== undefined) return tidyUp(resource, registry)
+      assertClaim(resource, cluster)
+      const observed = await observe(registry, resource)
+      const planned = plan(resource, observed, clock.nowMs(), importsDone(resource, cluster))
+      const steps = resource.spec.suspend ? [] : planned.steps
+      for (const step of steps) await carryOut(step, scopeOf(resource), registry)
+      const { observedGeneration: _, conditions: __, appliedCompatibility: ___, ...known } = resource.status
+      return {
+        verdict: planned.verdict,
+        facts: {
+          ...known,
+          ...(resource.spec.suspend ? {} : planned.remember),
+          registry: resource.spec.registryRef.name,
+          scope: scopeOf(resource) ?? 'Registry',
+          mode: observed.mode,
+        },
+        again: { afterMs: steps.length > 0 ? 0 : Math.max(0, Math.min(planned.afterMs ?? observeMs, observeMs)) },
+      }
+    },
+  }
+}
+
+/** What the registry calls it: nothing for itself, `:.context:`, or the subject. */
+function scopeOf({ spec }: Resource<'RegistryMode'>): string | undefined {
+  const { type, context, subject } = spec.scope
+  return type === 'Context' ? `:${context}:` : type === 'Subject' ? subject : undefined
+}
+
+async function observe(registry: RegistryClient, resource: Resource<'RegistryMode'>): Promise<Observed> {
+  const scope = scopeOf(resource)
+  const [ownMode, mode, config] = await Promise.all([
+    orNothing(registry.mode(scope)),
+    registry.mode(scope, { effective: true }),
+    orNothing(registry.config(scope)),
+  ])
+  const ownLevel = config?.compatibility
+  return { mode, ...(ownMode === undefined ? {} : { ownMode }), ...(ownLevel === undefined ? {} : { ownLevel }) }
+}
+
+async function orNothing<T>(asked: Promise<T>): Promise<T | undefined> {
+  try {
+    return await asked
+  } catch (error) {
+    if (error instanceof RequestError && error.status === 404) return undefined
+    throw error
+  }
+}
+
+async function carryOut(step: Step, scope: string | undefined, registry: RegistryClient): Promise<void> {
+  switch (step.do) {
+    case 'put-mode':
+      return registry.putMode(step.mode, scope, { force: step.force }).catch(refusedMode)
+    case 'delete-mode':
+      return void (await orNothing(registry.deleteMode(scope)))
+    case 'put-level':
+      return registry.putConfig({ compatibility: step.level }, scope)
+    case 'delete-level':
+      return void (await orNothing(registry.deleteConfig(scope)))
+    default:
+      return unreachable(step)
+  }
+}
+
+function refusedMode(error: unknown): never {
+  if (error instanceof RequestError && error.errorCode === REGISTRY_ERROR.operationNotPermitted) {
+    const message = `the registry refuses: ${error.message}; force: true enters IMPORT although the scope is not empty`
+    throw new Stalled('ScopeNotEmpty', message)
+  }
+  throw error
+}
+
+/** Whether every Subject of this registry and namespace that imports versions has them all; at least one has to. */
+function importsDone(resource: Resource<'RegistryMode'>, cluster: Cluster): boolean {
+  const importing = cluster
+    .list('Subject')
+    .filter(
+      ({ spec, metadata }) =>
+        spec.imports !== undefined &&
+        spec.registryRef.name === resource.spec.registryRef.name &&
+        metadata.namespace === resource.metadata.namespace,
+    )
+  const done = ({ status }: Resource<'Subject'>) => conditionOf(status.conditions, 'Synced')?.status === 'True'
+  return importing.length > 0 && importing.every(done)
+}
+
+function assertClaim(resource: Resource<'RegistryMode'>, cluster: Cluster): void {
+  const scope = scopeOf(resource)
+  const claimants = cluster
+    .list('RegistryMode')
+    .filter((other) => scopeOf(other) === scope && other.spec.registryRef.name === resource.spec.registryRef.name)
+  const winner = winnerOf(claimants, ({ status }) => status.previousMode !== undefined)
+  if (winner === undefined || keyOf(winner) === keyOf(resource)) return
+  const { namespace, name } = winner.metadata
+  throw new Stalled('Conflict', `the mode of ${scope ?? 'the registry'} is kept by RegistryMode ${namespace}/${name}`)
+}
+
+/** Puts back what was there before, as long as it is still what this resource wrote. */
+async function tidyUp(resource: Resource<'RegistryMode'>, registry: RegistryClient): Promise<Pass<'RegistryMode'>> {
+  const { spec, status } = resource
+  const { observedGeneration: _, conditions: __, ...facts } = status
+  const verdict = { ready: 'False', reason: 'Deleting', message: 'restoring the mode', progress: 'working' } as const
+  const pass: Pass<'RegistryMode'> = { verdict, facts, again: { afterMs: 250 }, released: true }
+  if (spec.suspend || status.previousMode === undefined) return pass
+  const observed = await observe(registry, resource)
+  const wrote = status.window?.phase === 'Closed' ? spec.window?.then : spec.mode
+  const steps: Step[] = []
+  if (observed.ownMode === wrote) steps.push(restoredMode(status.previousMode))
+  const level = status.appliedCompatibility
+  if (level !== undefined && observed.ownLevel === level) steps.push(restoredLevel(status.previousCompatibility))
+  for (const step of steps) await carryOut(step, scopeOf(resource), registry)
+  return pass
+}

@@ -1,0 +1,91 @@
+import { RequestError } from '../../clients/http.ts'
+import type { CompatibilityLevel, NewSchema, RegistryClient } from '../../clients/registry.ts'
+import { REGISTRY_ERROR } from '../../clients/registry.ts'
+import { SchemaError } from '../../formats/format.ts'
+import { Stalled } from '../controller/trouble.ts'
+import { type Objections, objectionsTo } from '../verdict.ts'
+import type { Desired } from './desired.ts'
+
+/** A subject as the registry has it, seen from what is wanted of it. */
+export type Observed = {
+  /** Where the desired schema is registered already. */
+  readonly registered?: { readonly id: number; readonly version: number }
+  /** Not deleted, ascending; empty: there is no such subject. */
+  readonly versions: readonly number[]
+  /** The subject's own level, when it has one. */
+  readonly level?: CompatibilityLevel
+  /** The level in force: its own or the registry's. */
+  readonly effectiveLevel: CompatibilityLevel
+  /** Why the desired schema may not follow the versions that are there, under the level that is to be in force. */
+  readonly objections: Objections
+}
+
+export async function observe(registry: RegistryClient, desired: Desired): Promise<Observed> {
+  const { subject, schema, normalize } = desired
+  const [registered, versions, level, effective] = await Promise.all([
+    schema === undefined ? undefined : lookUp(registry, subject, schema, normalize),
+    orElse(registry.versions(subject), []),
+    orElse(registry.config(subject), {}),
+    registry.config(subject, { effective: true }),
+  ])
+  const effectiveLevel = effective.compatibility ?? 'BACKWARD'
+  const missed = schema !== undefined && registered === undefined
+  return {
+    ...(registered === undefined ? {} : { registered }),
+    versions,
+    ...(level.compatibility === undefined ? {} : { level: level.compatibility }),
+    effectiveLevel,
+    objections: missed
+      ? await objections(registry, subject, schema, versions, desired.compatibility ?? effectiveLevel)
+      : [],
+  }
+}
+
+async function lookUp(registry: RegistryClient, subject: string, schema: NewSchema, normalize: boolean) {
+  try {
+    const { id, version } = await registry.lookup(subject, schema, { normalize })
+    return { id, version }
+  } catch (error) {
+    if (error instanceof RequestError && error.status === 404) return undefined
+    throw refusedSchema(error)
+  }
+}
+
+/** The registry's word on a schema, as a condition. */
+export function refusedSchema(error: unknown): unknown {
+  if (!(error instanceof RequestError)) return error
+  if (error.errorCode === REGISTRY_ERROR.invalidSchema || error.status === 400) {
+    return new Stalled('SchemaInvalid', error.message)
+  }
+  return error.status === 413 ? new Stalled('SchemaTooLarge', error.message) : error
+}
+
+async function objections(
+  registry: RegistryClient,
+  subject: string,
+  schema: NewSchema,
+  versions: readonly number[],
+  level: CompatibilityLevel,
+): Promise<Objections> {
+  const compared = level === 'NONE' ? [] : level.endsWith('_TRANSITIVE') ? versions : versions.slice(-1)
+  const lookup = (name: string, version: number) => registry.version(name, version, { deleted: true })
+  try {
+    const earlier = await Promise.all(compared.map((version) => registry.version(subject, version)))
+    return await objectionsTo(schema, earlier, level, lookup)
+  } catch (error) {
+    if (error instanceof SchemaError) throw new Stalled('SchemaInvalid', error.message)
+    if (error instanceof RequestError && error.status === 404) {
+      throw new Stalled('ReferenceNotFound', `a reference is not in the registry: ${error.message}`)
+    }
+    throw error
+  }
+}
+
+async function orElse<T>(asked: Promise<T>, otherwise: T): Promise<T> {
+  try {
+    return await asked
+  } catch (error) {
+    if (error instanceof RequestError && error.status === 404) return otherwise
+    throw error
+  }
+}

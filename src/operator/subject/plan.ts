@@ -1,0 +1,110 @@
+import type { CompatibilityLevel, NewSchema } from '../../clients/registry.ts'
+import { Stalled } from '../controller/trouble.ts'
+import type { Finding, Verdict } from '../resources/condition.ts'
+import type { Resource } from '../resources/resource.ts'
+import type { Desired } from './desired.ts'
+import type { Observed } from './observed.ts'
+
+export type Step =
+  | { readonly do: 'put-level'; readonly level: CompatibilityLevel }
+  | { readonly do: 'delete-level' }
+  | { readonly do: 'register'; readonly schema: NewSchema; readonly normalize: boolean }
+
+export type Plan = { readonly steps: readonly Step[]; readonly verdict: Verdict }
+
+/**
+ * Everything between what is and what should be, in the order in which it is safe: the verdict first, then the level,
+ * then the schema. Pure. No steps means that there is nothing to do. Throws `Stalled` before anything is written.
+ */
+export function plan(resource: Resource<'Subject'>, desired: Desired, observed: Observed): Plan {
+  assertAdoptable(resource, desired, observed)
+  if (observed.objections.length > 0) {
+    throw new Stalled(
+      'Incompatible',
+      incompatible(desired.compatibility ?? observed.effectiveLevel, observed.objections),
+    )
+  }
+  const levelSteps = planLevel(resource, desired, observed)
+  const schemaSteps = planSchema(resource, desired, observed)
+  const steps = [...levelSteps, ...schemaSteps]
+  if (steps.length === 0) return { steps, verdict: settled(resource, desired, observed) }
+  const message = schemaSteps.length > 0 ? `registering it in ${desired.subject}` : 'changing the compatibility level'
+  return { steps, verdict: { ready: 'False', reason: 'Registering', message, progress: 'working' } }
+}
+
+function assertAdoptable({ spec, status }: Resource<'Subject'>, desired: Desired, observed: Observed): void {
+  const first = status.version === undefined && status.appliedCompatibility === undefined
+  if (!first || observed.versions.length === 0) return
+  if (spec.adoptionPolicy === 'Never') {
+    throw new Stalled('AlreadyExists', `subject ${desired.subject} exists already, and adoptionPolicy is Never`)
+  }
+  if (spec.adoptionPolicy === 'AdoptIfIdentical' && desired.schema !== undefined && observed.registered === undefined) {
+    throw new Stalled(
+      'AdoptionRefused',
+      `subject ${desired.subject} exists already and has no version with this schema`,
+    )
+  }
+}
+
+function planLevel({ spec, status }: Resource<'Subject'>, desired: Desired, observed: Observed): readonly Step[] {
+  const { compatibility } = desired
+  if (compatibility === undefined) {
+    // Taken out of the spec: reverted only while it is still what this operator wrote.
+    const ours = status.appliedCompatibility !== undefined && status.appliedCompatibility === observed.level
+    return ours ? [{ do: 'delete-level' }] : []
+  }
+  if (observed.level === compatibility) return []
+  const drifted = status.appliedCompatibility === compatibility
+  return drifted && spec.driftPolicy === 'Report' ? [] : [{ do: 'put-level', level: compatibility }]
+}
+
+function planSchema(
+  { spec, status, metadata }: Resource<'Subject'>,
+  desired: Desired,
+  observed: Observed,
+): readonly Step[] {
+  if (desired.schema === undefined || observed.registered !== undefined) return []
+  const lost = status.version !== undefined && status.observedGeneration === metadata.generation
+  if (lost && spec.driftPolicy === 'Report' && !observed.versions.includes(status.version ?? 0)) return []
+  return [{ do: 'register', schema: desired.schema, normalize: desired.normalize }]
+}
+
+function settled(resource: Resource<'Subject'>, desired: Desired, observed: Observed): Verdict {
+  const also: Finding[] = [synced(resource, desired, observed)]
+  if (desired.schema === undefined) {
+    return { ready: 'True', reason: 'Succeeded', message: `level ${observed.effectiveLevel}`, also }
+  }
+  if (observed.registered === undefined) {
+    const message = `its registration was deleted in the registry, and driftPolicy is Report`
+    return { ready: 'False', reason: 'Missing', message, progress: 'stuck', also }
+  }
+  const { version, id } = observed.registered
+  const latest = observed.versions.at(-1) ?? version
+  also.push({ type: 'Compatible', status: 'True', reason: 'Succeeded', message: 'registered' })
+  also.push(
+    latest > version
+      ? { type: 'Latest', status: 'False', reason: 'SupersededByVersion', message: `version ${latest} is newer` }
+      : { type: 'Latest', status: 'True', reason: 'Succeeded', message: 'it is the newest version' },
+  )
+  const newer = latest > version ? `; version ${latest} is newer` : ''
+  return { ready: 'True', reason: 'Succeeded', message: `version ${version}, id ${id}${newer}`, also }
+}
+
+function synced({ spec }: Resource<'Subject'>, desired: Desired, observed: Observed): Finding {
+  const levelDiffers = desired.compatibility !== undefined && observed.level !== desired.compatibility
+  const schemaLost = desired.schema !== undefined && observed.registered === undefined
+  if (!levelDiffers && !schemaLost) {
+    return { type: 'Synced', status: 'True', reason: 'Succeeded', message: 'as declared' }
+  }
+  const what = levelDiffers ? `the level is ${observed.level ?? 'not set'}` : 'the schema is not registered'
+  return {
+    type: 'Synced',
+    status: 'False',
+    reason: 'Drifted',
+    message: `${what}, and driftPolicy is ${spec.driftPolicy}`,
+  }
+}
+
+function incompatible(level: CompatibilityLevel, objections: readonly string[]): string {
+  return [`the schema may not follow the versions that are there (${level}):`, ...objections].join('\n')
+}

@@ -1,0 +1,198 @@
+import { RequestError } from '../../clients/http.ts'
+import { REGISTRY_ERROR, type RegistryClient } from '../../clients/registry.ts'
+import type { Clock } from '../../config/clock.ts'
+import { unreachable } from '../../config/failure.ts'
+import type { Cluster } from '../cluster/cluster.ts'
+import { winnerOf } from '../controller/claims.ts'
+import type { Pass, Reconciler } from '../controller/reconciler.ts'
+import { Stalled, Waiting } from '../controller/trouble.ts'
+import { conditionOf } from '../resources/condition.ts'
+import { keyOf, type Resource } from '../resources/resource.ts'
+import { type Desired, desiredOf, subjectName } from './desired.ts'
+import { type Observed, observe, refusedSchema } from './observed.ts'
+import { plan, type Step } from './plan.ts'
+
+export type SubjectReconcilerOptions = {
+  readonly cluster: Cluster
+  readonly registry: RegistryClient
+  readonly clock: Clock
+  readonly observeMs: number
+}
+
+const BLOCKED_AGAIN_MS = 5_000
+
+export function createSubjectReconciler(options: SubjectReconcilerOptions): Reconciler<'Subject'> {
+  const { cluster, registry, clock, observeMs } = options
+  return {
+    kind: 'Subject',
+    runtime: 'Registry',
+    holds: ({ spec }) => spec.deletionPolicy !== 'Retain',
+    async reconcile(resource) {
+      if (resource.metadata.deletionTimestamp !== undefined) return tidyUp(resource, registry, cluster)
+      assertClaim(resource, cluster)
+      const desired = await keepingReady(resource, desiredOf(resource, cluster, clock))
+      const observed = await observe(registry, desired)
+      const { steps, verdict } = plan(resource, desired, observed)
+      const taken = resource.spec.suspend ? [] : steps
+      const undo: (() => Promise<void>)[] = []
+      for (const step of taken) await carryOut(step, desired, observed, registry, undo)
+      return {
+        verdict,
+        facts: factsOf(resource, desired, observed, taken, clock.nowMs()),
+        again: { afterMs: taken.length > 0 ? 0 : observeMs },
+      }
+    },
+  }
+}
+
+/** A source that went away does not undo what was registered from it: the last registration stays, and stays Ready. */
+async function keepingReady(resource: Resource<'Subject'>, desired: Promise<Desired>): Promise<Desired> {
+  try {
+    return await desired
+  } catch (error) {
+    const { conditions, version } = resource.status
+    const wasReady = conditionOf(conditions, 'Ready')?.status === 'True' && version !== undefined
+    if (!(error instanceof Waiting) || error.reason !== 'WaitingForInput' || !wasReady) throw error
+    throw new Stalled('InputMissing', `${error.message}; version ${version} stays registered`)
+  }
+}
+
+async function carryOut(
+  step: Step,
+  { subject }: Desired,
+  observed: Observed,
+  registry: RegistryClient,
+  undo: (() => Promise<void>)[],
+): Promise<void> {
+  switch (step.do) {
+    case 'put-level': {
+      const { level } = observed
+      await orReadOnly(registry.putConfig({ compatibility: step.level }, subject))
+      undo.push(() =>
+        level === undefined ? registry.deleteConfig(subject) : registry.putConfig({ compatibility: level }, subject),
+      )
+      return
+    }
+    case 'delete-level':
+      return orReadOnly(registry.deleteConfig(subject))
+    case 'register':
+      try {
+        await orReadOnly(registry.register(subject, step.schema, { normalize: step.normalize }))
+      } catch (error) {
+        // The registry has the last word: what was changed for this schema is put back.
+        if (error instanceof RequestError && !error.retriable) for (const back of undo) await back()
+        throw error instanceof RequestError && error.status === 409
+          ? new Stalled('Incompatible', error.message)
+          : refusedSchema(error)
+      }
+      return
+    default:
+      return unreachable(step)
+  }
+}
+
+async function orReadOnly(asked: Promise<unknown>): Promise<void> {
+  try {
+    await asked
+  } catch (error) {
+    if (!(error instanceof RequestError) || error.errorCode !== REGISTRY_ERROR.operationNotPermitted) throw error
+    throw new Waiting('RegistryReadOnly', `the registry takes no changes now: ${error.message}`, {
+      againMs: BLOCKED_AGAIN_MS,
+    })
+  }
+}
+
+function factsOf(
+  { status, spec }: Resource<'Subject'>,
+  desired: Desired,
+  observed: Observed,
+  taken: readonly Step[],
+  nowMs: number,
+): Pass<'Subject'>['facts'] {
+  const { observedGeneration: _, conditions: __, appliedCompatibility, ...known } = status
+  const reverted = taken.some((step) => step.do === 'delete-level') || spec.compatibility === undefined
+  const put = taken.find((step) => step.do === 'put-level')
+  const level = reverted ? undefined : (put?.level ?? appliedCompatibility)
+  const latestVersion = observed.versions.at(-1)
+  return {
+    ...known,
+    subject: desired.subject,
+    registry: spec.registryRef.name,
+    ...observed.registered,
+    versions: observed.versions.slice(-1_000),
+    ...(latestVersion === undefined ? {} : { latestVersion }),
+    compatibility: put?.level ?? observed.effectiveLevel,
+    ...(level === undefined ? {} : { appliedCompatibility: level }),
+    ...(desired.schema?.references === undefined ? {} : { resolvedReferences: desired.schema.references }),
+    ...(taken.some((step) => step.do === 'register') ? { lastRegisteredTime: new Date(nowMs).toISOString() } : {}),
+  }
+}
+
+/** Two resources for one subject: one of them keeps it, the other says which. */
+function assertClaim(resource: Resource<'Subject'>, cluster: Cluster): void {
+  const claimants = claimantsOf(resource, cluster)
+  const winner = winnerOf(claimants, ({ status }) => status.version !== undefined)
+  if (winner === undefined || keyOf(winner) === keyOf(resource)) return
+  const { namespace, name } = winner.metadata
+  const message = `subject ${subjectName(resource)} is kept by Subject ${namespace}/${name}: give one of them another spec.subject`
+  throw new Stalled('Conflict', message)
+}
+
+function claimantsOf(resource: Resource<'Subject'>, cluster: Cluster): readonly Resource<'Subject'>[] {
+  const subject = subjectName(resource)
+  return cluster
+    .list('Subject')
+    .filter((other) => subjectName(other) === subject && other.spec.registryRef.name === resource.spec.registryRef.name)
+}
+
+/** Carries out a deletion; what never was ours, or what somebody else declares too, is left alone. */
+async function tidyUp(
+  resource: Resource<'Subject'>,
+  registry: RegistryClient,
+  cluster: Cluster,
+): Promise<Pass<'Subject'>> {
+  const { spec, status, metadata } = resource
+  const { observedGeneration: _, conditions: __, ...facts } = status
+  const subject = subjectName(resource)
+  const deleting = {
+    ready: 'False',
+    reason: 'Deleting',
+    message: `deleting subject ${subject}`,
+    progress: 'working',
+  } as const
+  const pass: Pass<'Subject'> = { verdict: deleting, facts, again: { afterMs: 250 } }
+  const neverOurs = status.version === undefined && status.appliedCompatibility === undefined
+  if (spec.suspend || neverOurs || claimantsOf(resource, cluster).length > 1) return { ...pass, released: true }
+  const dependent = cluster
+    .list('Subject')
+    .find(
+      (other) =>
+        other.metadata.namespace === metadata.namespace &&
+        other.metadata.deletionTimestamp === undefined &&
+        other.spec.references?.some(({ subjectRef }) => subjectRef?.name === metadata.name),
+    )
+  if (dependent !== undefined) {
+    throw new Waiting('DeletionBlocked', `Subject ${dependent.metadata.name} refers to it`, {
+      againMs: BLOCKED_AGAIN_MS,
+    })
+  }
+  await orBlocked(registry.deleteSubject(subject))
+  if (spec.deletionPolicy === 'HardDelete') {
+    await orBlocked(registry.deleteSubject(subject, { permanent: true }))
+    if (status.appliedCompatibility !== undefined) await orBlocked(registry.deleteConfig(subject))
+  }
+  return { ...pass, released: true }
+}
+
+async function orBlocked(asked: Promise<unknown>): Promise<void> {
+  try {
+    await asked
+  } catch (error) {
+    if (!(error instanceof RequestError)) throw error
+    if (error.status === 404) return
+    const blocked =
+      error.errorCode === REGISTRY_ERROR.referenceExists || error.errorCode === REGISTRY_ERROR.operationNotPermitted
+    if (!blocked) throw error
+    throw new Waiting('DeletionBlocked', error.message, { againMs: BLOCKED_AGAIN_MS })
+  }
+}
