@@ -1,0 +1,331 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { startTestRegistry, type TestRegistry } from '../../support/registry.ts'
+
+let registry: TestRegistry
+beforeEach(async () => {
+  registry = await startTestRegistry()
+})
+afterEach(() => registry.stop())
+
+const INT = { schema: '"int"' }
+const LONG = { schema: '"long"' }
+const call = async (method: string, path: string, body?: unknown) => {
+  const answer = await registry.call(method, path, body)
+  const { error_code: code, message } = (answer.body ?? {}) as { error_code?: number; message?: string }
+  return code === undefined ? answer.body : { status: answer.status, code, message }
+}
+const refused = (status: number, code: number, message: unknown = expect.any(String)) => ({ status, code, message })
+
+describe('compatibility', () => {
+  const record = (...fields: object[]) => ({ schema: JSON.stringify({ type: 'record', name: 'R', fields }) })
+  const a = { name: 'a', type: 'int' }
+  const b = { name: 'b', type: 'int' }
+  const c = { name: 'c', type: 'int', default: 1 }
+
+  it.each([
+    ['NONE', [record(a)], { schema: '"string"' }, true],
+    ['BACKWARD', [record(a)], record(), true],
+    ['BACKWARD', [record(a)], record(a, b), false],
+    ['BACKWARD', [record(a), record()], record(b), false],
+    ['FORWARD', [record(a)], record(a, b), true],
+    ['FORWARD', [record(a)], record(), false],
+    ['FULL', [record(a)], record(a, c), true],
+    ['FULL', [record(a)], record(), false],
+    ['FULL', [record(a)], record(a, b), false],
+    ['BACKWARD_TRANSITIVE', [record(), record(c)], record(c), true],
+    ['BACKWARD_TRANSITIVE', [record(), record(c), record(c, b)], record(b), false],
+    ['BACKWARD', [record(), record(c), record(c, b)], record(b), true],
+    ['FORWARD_TRANSITIVE', [record(a), record(c)], record(b), false],
+    ['FORWARD', [record(a), record(c)], record(b), true],
+    ['FULL_TRANSITIVE', [record(a), record(a, c)], record(a), true],
+  ])('%s after %j: %j may follow: %s', async (level, before, schema, compatible) => {
+    for (const one of before) await call('POST', '/subjects/s/versions?force=true', one)
+    await call('PUT', '/config/s', { compatibility: level })
+    expect(await call('POST', '/compatibility/subjects/s/versions', schema)).toEqual({ is_compatible: compatible })
+    const registered = await registry.call('POST', '/subjects/s/versions', schema)
+    expect(registered.status).toBe(compatible ? 200 : 409)
+  })
+
+  it('is checked against one version', async () => {
+    const latest = '/compatibility/subjects/s/versions/latest'
+    expect(await call('POST', latest, INT)).toEqual({ is_compatible: true })
+    await call('POST', '/subjects/s/versions', LONG)
+    expect(await call('POST', latest, INT)).toEqual({ is_compatible: false })
+    expect(await call('POST', `${latest}?verbose=true`, LONG)).toEqual({ is_compatible: true, messages: [] })
+    expect(await call('POST', '/compatibility/subjects/s/versions/7', INT)).toEqual(
+      refused(404, 40402, 'Version 7 not found.'),
+    )
+    expect(await call('POST', '/compatibility/subjects/s/versions/0', INT)).toEqual(refused(422, 42202))
+    expect(await call('POST', latest, { schema: '{' })).toEqual(refused(422, 42201))
+    expect(await call('POST', `${latest}?verbose=true`, { schema: '{' })).toEqual({
+      is_compatible: false,
+      messages: [expect.stringContaining('Invalid schema')],
+    })
+  })
+
+  it('leaves versions of another group out', async () => {
+    await call('PUT', '/config/s', { compatibilityGroup: 'major' })
+    const versioned = (schema: string, major: string) => ({ schema, metadata: { properties: { major } } })
+    await call('POST', '/subjects/s/versions', versioned('"int"', '1'))
+    expect((await registry.call('POST', '/subjects/s/versions', versioned('"string"', '2'))).status).toBe(200)
+    expect((await registry.call('POST', '/subjects/s/versions', versioned('"string"', '1'))).status).toBe(409)
+  })
+
+  it('minds reserved fields where config says so', async () => {
+    await call('PUT', '/config/s', { validateFields: true })
+    const reserving = (fields: string, ...more: object[]) => ({
+      ...record(...more),
+      metadata: { properties: { 'confluent:reserved': fields } },
+    })
+    await call('POST', '/subjects/s/versions', reserving('x,y'))
+    expect(
+      await call('POST', '/compatibility/subjects/s/versions/latest?verbose=true', reserving('x', { ...c, name: 'x' })),
+    ).toEqual({
+      is_compatible: false,
+      messages: [
+        "The new schema has reserved field y removed from its metadata which is present in the old schema's metadata.",
+        'The new schema has field that conflicts with the reserved field x.',
+        "{validateFields: 'true', compatibility: 'BACKWARD'}",
+      ],
+    })
+  })
+})
+
+describe('config', () => {
+  it('has three levels, the nearest one counts', async () => {
+    expect(await call('GET', '/config')).toEqual({ compatibilityLevel: 'BACKWARD' })
+    expect(await call('PUT', '/config', { compatibility: 'full' })).toEqual({ compatibility: 'FULL' })
+    expect(await call('GET', '/config')).toEqual({ compatibilityLevel: 'FULL' })
+    expect(await call('GET', '/config/s')).toEqual(
+      refused(404, 40408, "Subject 's' does not have subject-level compatibility configured"),
+    )
+    expect(await call('GET', '/config/s?defaultToGlobal=true')).toEqual({ compatibilityLevel: 'FULL' })
+    await call('PUT', '/contexts/c/config', { compatibility: 'NONE' })
+    expect(await call('GET', '/config/:.c:s?defaultToGlobal=true')).toEqual({ compatibilityLevel: 'NONE' })
+    expect(await call('GET', '/config/:.d:s?defaultToGlobal=true')).toEqual({ compatibilityLevel: 'BACKWARD' })
+    await call('PUT', '/config/:.__GLOBAL:', { compatibility: 'FORWARD' })
+    expect(await call('GET', '/config/:.d:s?defaultToGlobal=true')).toEqual({ compatibilityLevel: 'FORWARD' })
+  })
+
+  it('is changed member by member', async () => {
+    await call('PUT', '/config/s', { compatibility: 'NONE', normalize: true })
+    expect(await call('PUT', '/config/s', { compatibilityGroup: 'g' })).toEqual({
+      compatibility: 'NONE',
+      normalize: true,
+      compatibilityGroup: 'g',
+    })
+    expect(await call('PUT', '/config/s', { compatibility: null })).toEqual({
+      normalize: true,
+      compatibilityGroup: 'g',
+    })
+    expect(await call('GET', '/config/s')).toEqual({
+      compatibilityLevel: 'BACKWARD',
+      normalize: true,
+      compatibilityGroup: 'g',
+    })
+    expect(await call('DELETE', '/config/s')).toMatchObject({ normalize: true })
+    expect(await call('DELETE', '/config/s')).toEqual(refused(404, 40401, "Subject 's' not found."))
+  })
+
+  it.each([
+    [{ compatibility: 'SOMETIMES' }, 422, 42203],
+    [{ compatibility: 7 }, 422, 42203],
+    [{ normalize: 'yes' }, 400, 400],
+    [{ defaultRuleSet: { domainRules: [{ name: '1', type: 'T', mode: 'WRITE' }] } }, 422, 42210],
+    [undefined, 422, 422],
+    ['[', 400, 400],
+  ])('refuses %j', async (body, status, code) => {
+    expect(await call('PUT', '/config/s', body)).toEqual(refused(status, code))
+  })
+
+  it('lets one name stand for another', async () => {
+    await call('POST', '/subjects/target/versions', INT)
+    await call('PUT', '/config/alias', { alias: 'target' })
+    expect(await call('GET', '/subjects/alias/versions/1')).toMatchObject({ subject: 'target', id: 1 })
+    expect(await call('GET', '/schemas?aliases=true')).toMatchObject([{ subject: 'target', aliases: ['alias'] }])
+  })
+
+  it('gives schemas what they lack and overrides what they have', async () => {
+    await call('PUT', '/config/s', {
+      defaultMetadata: { properties: { owner: 'nobody', level: '1' } },
+      overrideMetadata: { properties: { level: '2' } },
+    })
+    const { body } = await registry.call('POST', '/subjects/s/versions', {
+      ...INT,
+      metadata: { properties: { owner: 'me' } },
+    })
+    expect(body).toMatchObject({ version: 1, metadata: { properties: { level: '2', owner: 'me' } } })
+    expect(await call('POST', '/subjects/s', INT)).toMatchObject({ version: 1 })
+    expect(await call('GET', '/subjects/s/metadata?key=owner&value=me')).toMatchObject({ version: 1 })
+    expect(await call('GET', '/subjects/s/metadata?key=owner&value=you')).toEqual(refused(404, 40403))
+    // Without a text only what stands beside it changes.
+    await call('POST', '/subjects/s/versions', { metadata: { properties: { owner: 'you' } } })
+    expect(await call('GET', '/subjects/s/versions/2')).toMatchObject({
+      schema: '"int"',
+      metadata: { properties: { level: '2', owner: 'you' } },
+    })
+  })
+})
+
+describe('mode', () => {
+  it('has levels like config', async () => {
+    expect(await call('GET', '/mode')).toEqual({ mode: 'READWRITE' })
+    expect(await call('PUT', '/mode', { mode: 'readonly' })).toEqual({ mode: 'readonly' })
+    expect(await call('GET', '/mode')).toEqual({ mode: 'READONLY' })
+    expect(await call('GET', '/')).toEqual({ mode: 'READONLY' })
+    expect(await call('GET', '/mode/s')).toEqual(
+      refused(404, 40409, "Subject 's' does not have subject-level mode configured"),
+    )
+    expect(await call('GET', '/mode/s?defaultToGlobal=true')).toEqual({ mode: 'READONLY' })
+    await call('PUT', '/mode/s', { mode: 'READWRITE' })
+    expect((await registry.call('POST', '/subjects/s/versions', INT)).status).toBe(200)
+    expect(await call('DELETE', '/mode?recursive=true')).toEqual({ mode: 'READONLY' })
+    expect(await call('GET', '/mode/s')).toEqual(refused(404, 40409))
+    expect(await call('DELETE', '/mode/s')).toEqual(refused(404, 40401, "Subject 's' not found."))
+  })
+
+  it.each([
+    ['/mode', { mode: 'SOMETIMES' }, 'Invalid mode. Valid values are READWRITE, READONLY, IMPORT and FORWARD.'],
+    ['/mode/s', { mode: 'FORWARD' }, 'Forward mode only supported on global level'],
+  ])('refuses %s %j', async (path, body, message) => {
+    expect(await call('PUT', path, body)).toEqual(refused(422, 42204, message))
+  })
+
+  it('READONLY refuses every change, but answers for what is there', async () => {
+    await call('POST', '/subjects/s/versions', INT)
+    await call('PUT', '/mode', { mode: 'READONLY' })
+    const refusal = refused(422, 42205, 'Subject s in context . is in read-only mode')
+    expect(await call('POST', '/subjects/s/versions', LONG)).toEqual(refusal)
+    expect(await call('DELETE', '/subjects/s')).toEqual(refusal)
+    expect(await call('DELETE', '/subjects/s/versions/1')).toEqual(refusal)
+    expect(await call('PUT', '/config/s', { compatibility: 'NONE' })).toEqual(refusal)
+    expect(await call('POST', '/subjects/s/versions', INT)).toMatchObject({ id: 1 })
+  })
+
+  it('IMPORT takes schemas with their ids and versions', async () => {
+    await call('POST', '/subjects/other/versions', INT)
+    expect(await call('PUT', '/mode', { mode: 'IMPORT' })).toEqual(
+      refused(422, 42205, 'Cannot import since found existing subjects'),
+    )
+    expect(await call('PUT', '/mode/s', { mode: 'IMPORT' })).toEqual({ mode: 'IMPORT' })
+    expect(await call('POST', '/subjects/s/versions', LONG)).toEqual(
+      refused(422, 42205, 'Subject s in context . is not in read-write mode'),
+    )
+    expect(await call('POST', '/subjects/s/versions', { ...LONG, id: 40, version: 3 })).toMatchObject({
+      id: 40,
+      version: 3,
+    })
+    expect(await call('POST', '/subjects/s/versions', { schema: '"string"', id: 40, version: 4 })).toEqual(
+      refused(422, 42205, 'Overwrite new schema with id 40 in context . is not permitted.'),
+    )
+    expect(await call('POST', '/subjects/s/versions', { ...LONG, id: 40, version: 5 })).toMatchObject({
+      id: 40,
+      version: 5,
+    })
+    await call('PUT', '/mode/s', { mode: 'READWRITE' })
+    expect(await call('POST', '/subjects/s/versions?force=true', { schema: '"string"' })).toMatchObject({
+      id: 41,
+      version: 6,
+    })
+  })
+
+  it('going into IMPORT clears what was soft-deleted', async () => {
+    await call('POST', '/subjects/s/versions', INT)
+    await call('DELETE', '/subjects/s')
+    await call('PUT', '/mode/s', { mode: 'IMPORT' })
+    expect(registry.written.slice(-3).map(({ key }) => JSON.parse(key).keytype)).toEqual([
+      'SCHEMA',
+      'CLEAR_SUBJECT',
+      'MODE',
+    ])
+    expect(await call('GET', '/subjects?deleted=true')).toEqual([])
+  })
+
+  it('can be fixed by a setting', async () => {
+    const fixed = await startTestRegistry({ 'mode.mutability': 'false' })
+    expect(await fixed.call('PUT', '/mode', { mode: 'READONLY' })).toMatchObject({
+      status: 422,
+      body: { error_code: 42205, message: 'Mode changes are not allowed' },
+    })
+    await fixed.stop()
+  })
+})
+
+describe('contexts', () => {
+  it('count their own ids and name their own subjects', async () => {
+    await call('POST', '/subjects/s/versions', INT)
+    await call('POST', '/contexts/c/subjects/s/versions', LONG)
+    await call('POST', '/subjects/:.d:s/versions', LONG)
+    expect(await call('GET', '/subjects')).toEqual([':.c:s', ':.d:s', 's'])
+    expect(await call('GET', '/contexts')).toEqual(['.', '.c', '.d'])
+    expect(await call('GET', '/contexts?contextPrefix=.d')).toEqual(['.d'])
+    expect(await call('GET', '/contexts/:.c:/subjects')).toEqual([':.c:s'])
+    expect(await call('GET', '/contexts/c/schemas/ids/1')).toMatchObject({ schema: '"long"' })
+    expect(await call('GET', '/schemas/ids/1?subject=:.d:')).toMatchObject({ schema: '"long"' })
+    expect(await call('GET', '/schemas/ids/1')).toMatchObject({ schema: '"int"' })
+    expect(await call('GET', '/contexts/c/subjects/s/versions/1')).toMatchObject({ subject: ':.c:s' })
+  })
+
+  it('find a subject that is named without one', async () => {
+    await call('POST', '/contexts/c/subjects/s/versions', LONG)
+    expect(await call('GET', '/subjects/s/versions/latest')).toMatchObject({ subject: ':.c:s' })
+    expect(await call('POST', '/subjects/s', LONG)).toMatchObject({ subject: ':.c:s' })
+    expect(await call('GET', '/schemas/ids/1?subject=s')).toMatchObject({ subject: ':.c:s' })
+  })
+
+  it('end when they are empty', async () => {
+    await call('POST', '/contexts/c/subjects/s/versions', LONG)
+    expect(await call('DELETE', '/contexts/c')).toEqual(refused(422, 42211, "The specified context '.c' is not empty."))
+    await call('DELETE', '/contexts/c/subjects/s')
+    await call('DELETE', '/contexts/c/subjects/s?permanent=true')
+    expect(await registry.call('DELETE', '/contexts/c')).toEqual({ status: 204, body: undefined })
+    expect(await call('GET', '/contexts')).toEqual(['.'])
+  })
+})
+
+describe('the edge', () => {
+  it('tells who it is, and gives each request an id', async () => {
+    expect(await call('GET', '/v1/metadata/id')).toEqual({
+      scope: { path: [], clusters: { 'kafka-cluster': 'test-cluster', 'schema-registry-cluster': 'schema-registry' } },
+    })
+    expect(await call('GET', '/v1/metadata/version')).toMatchObject({ version: '0.0.0' })
+    expect(await call('POST', '/')).toEqual({})
+    const given = await fetch(registry.url, { headers: { 'x-request-id': 'mine' } })
+    expect(given.headers.get('x-request-id')).toBe('mine')
+    expect((await fetch(registry.url)).headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
+  })
+
+  it.each(['application/vnd.schemaregistry.v1+json', 'application/json', 'application/octet-stream', undefined])(
+    'takes a body of type %s',
+    async (type) => {
+      const response = await fetch(`${registry.url}/subjects/s/versions`, {
+        method: 'POST',
+        body: new Uint8Array(Buffer.from('{"schema":"\\"int\\"","unknown":1}')),
+        ...(type === undefined ? {} : { headers: { 'content-type': type } }),
+      })
+      expect([response.status, response.headers.get('content-type')]).toEqual([
+        200,
+        'application/vnd.schemaregistry.v1+json',
+      ])
+    },
+  )
+
+  it.each([
+    ['POST', '/subjects/s/versions', 'text/plain', 415],
+    ['PATCH', '/subjects', 'application/json', 405],
+  ])('refuses %s %s of type %s', async (method, path, type, status) => {
+    const response = await fetch(`${registry.url}${path}`, { method, body: '{}', headers: { 'content-type': type } })
+    expect(response.status).toBe(status)
+  })
+
+  it.each([
+    [{ schema: 5 }],
+    [{ schema: '"int"', references: 'x' }],
+    [{ schema: '"int"', references: [{ name: 'n' }] }],
+    [{ schema: '"int"', metadata: { tags: 1 } }],
+    [[]],
+    ['"x"'],
+  ])('answers 400 to %j', async (body) => {
+    expect(await call('POST', '/subjects/s/versions', body)).toEqual(refused(400, 400))
+  })
+})

@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest'
+import type { RegistryRecord } from '../../../src/registry/store/record.ts'
+import { RecordCodec } from '../../../src/registry/store/record-codec.ts'
+
+const decode = (key: string, value: string | null, codec = new RecordCodec()) =>
+  codec.decode(Buffer.from(key), value === null ? null : Buffer.from(value))
+const encode = (record: RegistryRecord, codec = new RecordCodec()) => {
+  if (record.kind === 'none') throw new Error('nothing to write')
+  const { key, value } = codec.encode(record)
+  return [String(key), value && String(value)]
+}
+
+/** As they stand in topics of the original. */
+const STORED: readonly (readonly [title: string, key: string, value: string | null])[] = [
+  [
+    'a plain schema',
+    '{"keytype":"SCHEMA","subject":"s","version":1,"magic":1}',
+    '{"subject":"s","version":1,"id":7,"schema":"\\"int\\"","deleted":false}',
+  ],
+  [
+    'a schema with everything',
+    '{"keytype":"SCHEMA","subject":":.c:s","version":2,"magic":1}',
+    '{"subject":":.c:s","version":2,"id":7,"md5":"d629bb05-ad85-3d20-fbcb-895de3c459f7","schemaType":"JSON","references":[{"name":"n","subject":"t","version":1}],"metadata":{"properties":{"a":"b"}},"ruleSet":{"domainRules":[{"name":"r","mode":"WRITE","type":"T"}]},"schema":"{}","deleted":true}',
+  ],
+  ['a deleted schema', '{"keytype":"SCHEMA","subject":"s","version":1,"magic":1}', null],
+  [
+    'a config',
+    '{"keytype":"CONFIG","subject":"s","magic":0}',
+    '{"subject":"s","normalize":true,"compatibilityLevel":"FULL_TRANSITIVE"}',
+  ],
+  ['the global config', '{"keytype":"CONFIG","magic":0}', '{"compatibilityLevel":"NONE"}'],
+  ['a mode', '{"keytype":"MODE","subject":"s","magic":0}', '{"subject":"s","mode":"IMPORT"}'],
+  ['a mode taken away', '{"keytype":"MODE","magic":0}', null],
+  ['a deleted subject', '{"keytype":"DELETE_SUBJECT","subject":"s","magic":0}', '{"subject":"s","version":3}'],
+  ['a cleared subject', '{"keytype":"CLEAR_SUBJECT","subject":"s","magic":0}', '{"subject":"s"}'],
+  [
+    'a context',
+    '{"keytype":"CONTEXT","tenant":"default","context":".c","magic":0}',
+    '{"tenant":"default","context":".c"}',
+  ],
+]
+
+describe('records of the topic', () => {
+  it.each(STORED)('are read and written alike: %s', (_, key, value) => {
+    expect(encode(decode(key, value))).toEqual([key, value])
+  })
+
+  it('take an empty value as a deletion', () => {
+    expect(decode('{"keytype":"CONFIG","magic":0}', '')).toEqual({ kind: 'config', subject: null, value: null })
+  })
+
+  it.each([
+    ['{"keytype":"CONFIG","subject":null,"magic":0}', { kind: 'config', subject: null, value: {} }],
+    [
+      '{"magic":0,"keytype":"SCHEMA","version":4,"subject":"s"}',
+      { kind: 'schema', subject: 's', version: 4, value: null },
+    ],
+  ])('are written under the key that was read: %s', (key, change) => {
+    const codec = new RecordCodec()
+    decode(key, null, codec)
+    expect(encode(change as RegistryRecord, codec)[0]).toBe(key)
+  })
+
+  it('keep members that nobody knows', () => {
+    const key = '{"keytype":"SCHEMA","subject":"s","version":1,"magic":1}'
+    const value =
+      '{"subject":"s","version":1,"id":7,"schemaTags":[{"tags":["PII"]}],"schema":"\\"int\\"","deleted":false}'
+    expect(encode(decode(key, value))[1]).toBe(value)
+  })
+
+  it('take the subject from the key and the type as AVRO where they are missing', () => {
+    const mode = decode('{"keytype":"MODE","subject":"s","magic":0}', '{"mode":"READONLY"}')
+    expect(mode).toEqual({ kind: 'mode', subject: 's', value: 'READONLY' })
+    const schema = decode(
+      '{"keytype":"SCHEMA","subject":"s","version":1,"magic":0}',
+      '{"subject":"s","version":1,"id":7,"schema":"\\"int\\""}',
+    )
+    expect(schema).toMatchObject({ value: { content: { type: 'AVRO', references: [] }, deleted: false } })
+  })
+
+  it('leave other products’ records alone', () => {
+    const none = { kind: 'none' }
+    expect(decode('{"keytype":"NOOP","magic":0}', null)).toEqual(none)
+    expect(decode('{"keytype":"ASSOC","tenant":"default","magic":0}', '{"a":1}')).toEqual(none)
+    expect(decode('{"keytype":"DELETE_SUBJECT","subject":"s","magic":0}', null)).toEqual(none)
+  })
+
+  it.each([
+    ['{', null],
+    ['7', null],
+    ['{"keytype":"NEW"}', null],
+    ['{"keytype":"SCHEMA","subject":"s","version":1,"magic":2}', null],
+    ['{"keytype":"SCHEMA","subject":"s","version":1,"magic":1}', '{"subject":"s","version":1,"schema":"x"}'],
+    ['{"keytype":"MODE","magic":0}', '{"mode":"SOMETIMES"}'],
+  ])('that can not be read say so: %s', (key, value) => {
+    expect(() => decode(key, value)).toThrow()
+  })
+})
