@@ -7,19 +7,24 @@ export type Input = AsyncDisposable & {
 
 /** Opens a file; undefined as long as there is none of that name. */
 export async function openFile(file: string): Promise<Input | undefined> {
-  const handle = await open(file).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined
-    throw new Error(`cannot open '${file}': ${error.message}`, { cause: error })
-  })
+  const handle = await open(file).catch((error: NodeJS.ErrnoException) =>
+    error.code === 'ENOENT' ? undefined : unreadable(file, error),
+  )
   if (handle === undefined) return undefined
   return {
     async read(into, position) {
-      const { bytesRead } = await handle.read(into, 0, into.length, position)
+      const { bytesRead } = await handle
+        .read(into, 0, into.length, position)
+        .catch((error: Error) => unreadable(file, error))
       if (bytesRead === 0) await refuseShorter(handle, file, position)
       return bytesRead
     },
     [Symbol.asyncDispose]: () => handle.close(),
   }
+}
+
+function unreadable(file: string, error: Error): never {
+  throw new Error(`cannot read '${file}': ${error.message}`, { cause: error })
 }
 
 /** Without this, a file that was cut or replaced would silently never give a line again. */

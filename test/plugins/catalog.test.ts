@@ -1,0 +1,59 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { createCatalog } from '../../src/plugins/catalog.ts'
+import { SHIPPED, shippedCatalog } from '../../src/plugins/shipped.ts'
+import { SHIPPED_VERSION } from '../../src/plugins/version.ts'
+import { defineSink, describeConfig, z } from '../../src/sdk/index.ts'
+
+const sink = (name: string, ...aliases: string[]) =>
+  defineSink({
+    class: name,
+    aliases,
+    version: '1',
+    summary: 'Does nothing.',
+    config: z.object({}),
+    start: () => ({ put: () => {} }),
+  })
+
+describe('the catalog', () => {
+  it('finds a plugin by any of its names, spelled exactly, among its kind', () => {
+    const catalog = shippedCatalog()
+    for (const name of [
+      'FileStreamSource',
+      'FileStreamSourceConnector',
+      'org.apache.kafka.connect.file.FileStreamSourceConnector',
+    ]) {
+      expect(catalog.find('source', name)?.class).toBe('FileStreamSource')
+    }
+    expect(catalog.find('source', 'filestreamsource')).toBeUndefined()
+    expect(catalog.find('sink', 'FileStreamSource')).toBeUndefined()
+    expect(catalog.find('converter', 'io.confluent.connect.avro.AvroConverter')?.class).toBe('AvroConverter')
+  })
+
+  it('lists plugins by the names of the originals, sorted by kind and name', () => {
+    expect(shippedCatalog().list('sink')).toEqual([
+      { class: 'org.apache.kafka.connect.file.FileStreamSinkConnector', type: 'sink', version: SHIPPED_VERSION },
+    ])
+    const names = createCatalog([sink('b'), sink('c', 'a.c'), sink('a')]).list()
+    expect(names.map((entry) => entry.class)).toEqual(['a', 'a.c', 'b'])
+  })
+
+  it('refuses two plugins with one name', () => {
+    expect(() => createCatalog([sink('A'), sink('B', 'A')])).toThrow("two plugins of kind sink answer to 'A': A, B")
+  })
+})
+
+describe('what ships', () => {
+  it('has the version of the package', () => {
+    const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8'))
+    expect(new Set(SHIPPED.map((plugin) => plugin.version))).toEqual(new Set([version]))
+  })
+
+  it('names and describes every key', () => {
+    const bare = SHIPPED.flatMap(({ config }) =>
+      describeConfig(config).filter(({ documentation }) => documentation === ''),
+    )
+    expect(bare).toEqual([])
+  })
+})

@@ -1,0 +1,92 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { LineSplitter } from '../../../src/plugins/connectors/file-stream/line-splitter.ts'
+
+type Line = readonly [line: string, position: number]
+
+/** Feeds the bytes in pieces of these sizes (repeated) and takes lines after each piece. */
+function split(bytes: Buffer, sizes: readonly number[], start = 0, takes = 3): readonly Line[] {
+  const splitter = new LineSplitter(start)
+  const lines: Line[] = []
+  for (let at = 0, piece = 0; at < bytes.length; piece++) {
+    expect(splitter.readPosition).toBe(start + at)
+    const size = bytes.copy(splitter.room(), 0, at, at + (sizes[piece % sizes.length] ?? 1))
+    splitter.filled(size)
+    at += size
+    let batch: Line[]
+    do {
+      batch = splitter.take(takes, (line, position): Line => [line, position])
+      lines.push(...batch)
+    } while (batch.length > 0)
+  }
+  return lines
+}
+
+/** The same by a regular expression over the whole: a `\r` at the very end is no end yet. */
+function reference(text: string): readonly Line[] {
+  const lines: Line[] = []
+  let position = 0
+  for (const [whole, line = ''] of text.matchAll(/([^\r\n]*)(?:\r\n|\n|\r(?!$))/g)) {
+    position += Buffer.byteLength(whole)
+    lines.push([line, position])
+  }
+  return lines
+}
+
+const anyText = fc
+  .array(fc.constantFrom('a', 'bc', 'é', '€', '😀', '\n', '\r', '\r\n', ' ', '\ufeff'), { maxLength: 60 })
+  .map((parts) => parts.join(''))
+const anySizes = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 5 })
+
+describe('LineSplitter', () => {
+  it('finds the same lines and positions however the bytes are cut', () => {
+    fc.assert(
+      fc.property(anyText, anySizes, fc.integer({ min: 1, max: 4 }), (text, sizes, takes) => {
+        expect(split(Buffer.from(text), sizes, 0, takes)).toEqual(reference(text))
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it('goes on from any line end as if it had read all before', () => {
+    fc.assert(
+      fc.property(anyText, fc.nat(), (text, pick) => {
+        const all = reference(text)
+        const from = all.length === 0 ? 0 : pick % all.length
+        const start = all[from - 1]?.[1] ?? 0
+        expect(split(Buffer.from(text).subarray(start), [7], start)).toEqual(all.slice(from))
+      }),
+    )
+  })
+
+  it('waits for what follows a carriage return', () => {
+    expect(split(Buffer.from('a\r'), [1])).toEqual([])
+    expect(split(Buffer.from('a\r\nb\n'), [2])).toEqual([
+      ['a', 3],
+      ['b', 5],
+    ])
+    expect(split(Buffer.from('a\r\rb\n'), [2])).toEqual([
+      ['a', 2],
+      ['', 3],
+      ['b', 5],
+    ])
+  })
+
+  it('keeps a line longer than its buffer, and refuses one without end', () => {
+    const long = 'x'.repeat(3 * 1024 * 1024)
+    expect(split(Buffer.from(`a\n${long}\nb\n`), [100_000])).toEqual([
+      ['a', 2],
+      [long, long.length + 3],
+      ['b', long.length + 5],
+    ])
+    const splitter = new LineSplitter(7)
+    const fill = () => splitter.filled(splitter.room().fill(120).length)
+    expect(() => {
+      for (;;) fill()
+    }).toThrow('the line at byte 7 is longer than 67108864 bytes')
+  })
+
+  it('replaces bytes that are no UTF-8 and counts them as they were', () => {
+    expect(split(Buffer.from([0x61, 0xff, 0x62, 10]), [4])).toEqual([['a\ufffdb', 4]])
+  })
+})
