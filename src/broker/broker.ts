@@ -131,7 +131,7 @@ export type Isolation = 'read_committed' | 'read_uncommitted'
 export type ReaderOptions = {
   /** Default `read_committed`. */
   readonly isolation?: Isolation
-  /** Upper bound of what one poll brings, over all partitions. Default 16 MiB; one batch larger than it still comes. */
+  /** Upper bound of what one poll brings, over all partitions. Default 4 MiB; one batch larger than it still comes. */
   readonly pollBytesMax?: number
   /** Answer of an `offset_out_of_range`: go on from there, or reject. Default `earliest`. */
   readonly outOfRange?: 'earliest' | 'latest' | 'error'

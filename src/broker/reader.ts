@@ -12,10 +12,12 @@ import type { FetchedPartition, Home } from './home.ts'
 import { type Batch, batchesOf, checkBatch, recordsOf } from './record-batch.ts'
 import { keyOf, type Topology } from './topology.ts'
 
-const POLL_BYTES_MAX = 16 * 1024 * 1024
+const POLL_BYTES_MAX = 4 * 1024 * 1024
 /** What one poll decodes, so that a caller's turn stays short; the rest is ready for the next poll. */
 const DECODE_BYTES_MAX = 2 * 1024 * 1024
 const FETCH_WAIT_MS = 500
+/** Answers at hand of one partition: one being handed out, and the next. */
+const AHEAD_MAX = 2
 const RETRY_WAIT_MS = 100
 
 export type ReaderParts = { readonly home: Home; readonly topology: Topology; readonly onClose: () => void }
@@ -27,12 +29,16 @@ type Position = TopicPartition & {
   endOffset: number
   isPaused: boolean
   isAsked: boolean
-  /** What was fetched and not handed out. */
-  fetched: Fetched | undefined
+  /** Where fetching goes on: behind what was fetched. */
+  fetchOffset: number
+  /** What was fetched and not handed out, at most `AHEAD_MAX`. */
+  readonly fetched: Fetched[]
 }
 
 type Fetched = {
-  readonly batches: Iterator<Batch, void>
+  readonly batches: readonly Batch[]
+  /** How many of them were handed out. */
+  taken: number
   readonly endOffset: number
   /** Transactions to hide, by their producer: where the first hidden record stands. */
   readonly aborted: Map<bigint, number[]>
@@ -74,7 +80,8 @@ export class LogReader implements Reader {
         endOffset: -1,
         isPaused,
         isAsked: false,
-        fetched: undefined,
+        fetchOffset: offset,
+        fetched: [],
       })
     }
     this.wake()
@@ -168,7 +175,7 @@ export class LogReader implements Reader {
   async #askNodes(): Promise<void> {
     const byNode = new Map<number, Position[]>()
     for (const position of this.#positions.values()) {
-      if (position.fetched || position.isPaused || position.isAsked) continue
+      if (position.fetched.length >= AHEAD_MAX || position.isPaused || position.isAsked) continue
       const node = await this.#leaderOf(position)
       if (node < 0 || this.#busyNodes.has(node)) continue
       const positions = byNode.get(node)
@@ -193,7 +200,11 @@ export class LogReader implements Reader {
     this.#busyNodes.add(node)
     for (const position of positions) position.isAsked = true
     try {
-      const partitions = positions.map(({ topic, partition, offset }) => ({ topic, partition, offset }))
+      const partitions = positions.map(({ topic, partition, fetchOffset }) => ({
+        topic,
+        partition,
+        offset: fetchOffset,
+      }))
       const answers = await this.#parts.home.fetch({
         node,
         partitions,
@@ -219,13 +230,24 @@ export class LogReader implements Reader {
     if (!position || !asked.includes(position)) return
     if (answer.error?.code === 'offset_out_of_range') return this.#moveIntoRange(position, answer)
     if (answer.error) return this.#later(new BrokerError(answer.error.code, answer.error.message), [position])
+    const batches = this.#batchesOf(position, answer)
+    position.fetchOffset = batches.at(-1)?.nextOffset ?? position.fetchOffset
     const aborted = Map.groupBy(answer.aborted, ({ producerId }) => producerId)
-    position.fetched = {
-      batches: batchesOf(answer.bytes),
+    position.fetched.push({
+      batches,
+      taken: 0,
       endOffset: answer.endOffset,
       aborted: new Map(
         [...aborted].map(([id, of]) => [id, of.map(({ firstOffset }) => firstOffset).sort((a, b) => a - b)]),
       ),
+    })
+  }
+
+  #batchesOf(position: Position, answer: FetchedPartition): readonly Batch[] {
+    try {
+      return [...batchesOf(answer.bytes)]
+    } catch (error) {
+      throw withPlace(error, position)
     }
   }
 
@@ -244,7 +266,9 @@ export class LogReader implements Reader {
       at: this.#outOfRange,
       isolation: this.#isolation,
     })
-    if (found) position.offset = found.offset
+    if (!found) return
+    position.offset = found.offset
+    position.fetchOffset = found.offset
   }
 
   /** A bad moment passes: look who leads, wait a little. Anything else is the caller's to know. */
@@ -265,10 +289,13 @@ export class LogReader implements Reader {
     let left = DECODE_BYTES_MAX
     for (const position of this.#positions.values()) {
       if (left <= 0) break
-      if (!position.fetched || position.isPaused) continue
-      const { records, bytes } = await this.#take(position, position.fetched, left)
-      left -= bytes
-      if (records) taken.push(records)
+      if (position.isPaused) continue
+      for (let fetched = position.fetched[0]; fetched && left > 0; fetched = position.fetched[0]) {
+        const { records, bytes } = await this.#take(position, fetched, left)
+        left -= bytes
+        if (records) taken.push(records)
+        if (fetched.taken === fetched.batches.length) position.fetched.shift()
+      }
     }
     return taken
   }
@@ -282,12 +309,8 @@ export class LogReader implements Reader {
     const before = { offset: position.offset, endOffset: position.endOffset }
     let bytes = 0
     position.endOffset = fetched.endOffset
-    while (bytes < bytesMax) {
-      const next = this.#nextBatch(position, fetched)
-      if (!next) {
-        position.fetched = undefined
-        break
-      }
+    for (let next = fetched.batches[fetched.taken]; next && bytes < bytesMax; next = fetched.batches[fetched.taken]) {
+      fetched.taken += 1
       bytes += next.bytes.length
       if (next.nextOffset > position.offset && !this.#isHidden(next, fetched.aborted)) {
         for (const record of await this.#decode(position, next)) records.push(record)
@@ -305,15 +328,6 @@ export class LogReader implements Reader {
       checkBatch(batch)
       return await recordsOf(batch, position.offset)
     } catch (error) {
-      throw withPlace(error, position)
-    }
-  }
-
-  #nextBatch(position: Position, fetched: Fetched): Batch | undefined {
-    try {
-      return fetched.batches.next().value ?? undefined
-    } catch (error) {
-      position.fetched = undefined
       throw withPlace(error, position)
     }
   }

@@ -99,7 +99,11 @@ export class KafkaCluster {
   }
 
   /** The first node that answers: those that are known, then the bootstrap servers. */
-  async onAny<Request, Response>(call: Call<Request, Response>, request: Request): Promise<Response> {
+  onAny<Request, Response>(call: Call<Request, Response>, request: Request): Promise<Response> {
+    return this.#passing(() => this.#onFirst(call, request), isNotReady)
+  }
+
+  async #onFirst<Request, Response>(call: Call<Request, Response>, request: Request): Promise<Response> {
     let failure: unknown
     for (const address of [...this.#nodes.values(), ...this.#seeds]) {
       if (this.#closed) throw closedError()
@@ -159,9 +163,14 @@ export class KafkaCluster {
   }
 
   /** What passes by itself in moments is not the caller's to see. */
-  #passing<T>(attempt: () => Promise<T>): Promise<T> {
-    return retry(attempt, { ...RETRY, clock: this.#clock, retriable: (error) => !this.#closed && isMoved(error) })
+  #passing<T>(attempt: () => Promise<T>, passes: (error: unknown) => boolean = isMoved): Promise<T> {
+    return retry(attempt, { ...RETRY, clock: this.#clock, retriable: (error) => !this.#closed && passes(error) })
   }
+}
+
+/** The node answered that it is still starting. */
+function isNotReady(error: unknown): boolean {
+  return error instanceof BrokerError && error.code === 'coordinator_moved'
 }
 
 function isMoved(error: unknown): boolean {

@@ -12,7 +12,8 @@ type Connection = {
   readonly clientId: string
   readonly socket: { cork(): void; uncork(): void; write(bytes: Uint8Array): void }
   readonly requestQueue: {
-    throttledUntil: number
+    readonly pending: readonly unknown[]
+    scheduleCheckPendingRequests: () => void
     push(request: { entry: object; expectResponse: boolean; requestTimeout: number; sendRequest: () => void }): void
   }
   isConnected(): boolean
@@ -52,7 +53,7 @@ export function createLines(config: ClientConfig, logger: Logger): Lines {
   return {
     open: async ({ host, port }) => {
       const connectionPool = await cluster.connectionPoolBuilder.build({ host, port, rack: null })
-      connectionPool.pool.forEach(neverThrottleIntoThePast)
+      connectionPool.pool.forEach(lookOnlyWhenWaiting)
       const node = cluster.brokerPool.createBroker({ logger: cluster.rootLogger, connectionPool, nodeId: null })
       const where = `connecting to ${host}:${port}`
       try {
@@ -75,17 +76,14 @@ function clusterOf(kafka: Kafka): Cluster {
 }
 
 /**
- * Its request queue sets a timer for `throttledUntil - now`, which is far in the past when nothing throttles: Node 24
- * prints a warning about the negative time. Here the past is now.
+ * Its request queue looks again later even when nothing waits, by a timer for `throttledUntil - now`: far in the past
+ * when nothing throttles, and Node 24 prints a warning about the negative time. Without the needless look, no warning.
  */
-function neverThrottleIntoThePast({ requestQueue }: Connection): void {
-  let until = requestQueue.throttledUntil
-  Object.defineProperty(requestQueue, 'throttledUntil', {
-    get: () => Math.max(until, Date.now()),
-    set: (value: number) => {
-      until = value
-    },
-  })
+function lookOnlyWhenWaiting({ requestQueue }: Connection): void {
+  const look = requestQueue.scheduleCheckPendingRequests
+  requestQueue.scheduleCheckPendingRequests = () => {
+    if (requestQueue.pending.length > 0) look.call(requestQueue)
+  }
 }
 
 /** One authenticated connection. Calls are answered in the order in which they were made. */
