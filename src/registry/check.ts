@@ -25,6 +25,7 @@ export function checkCompatibility(
 /** Registered versions as the comparison takes them. */
 export function candidates({ view, schemas }: Grounds, versions: readonly SchemaVersion[]): readonly Candidate[] {
   return versions.map(({ subject, version, content }) => ({
+    type: content.type,
     version,
     metadata: content.metadata,
     parsed: () => schemas.stored(view, subject, content),

@@ -1,10 +1,11 @@
 import type { CompatibilityLevel } from '../clients/registry.ts'
-import type { CompareOptions, ParsedSchema } from '../formats/format.ts'
+import type { CompareOptions, ParsedSchema, SchemaType } from '../formats/format.ts'
 import { type Metadata, reservedFields } from './metadata.ts'
 import type { EffectiveConfig } from './scope.ts'
 
 /** A schema to compare: parsed only when its turn comes. */
 export type Candidate = {
+  readonly type: SchemaType
   readonly version: number
   readonly metadata: Metadata | undefined
   readonly parsed: () => ParsedSchema
@@ -66,8 +67,8 @@ function pairMessages(
   level: CompatibilityLevel,
   options: Pick<CompareOptions, 'policy'>,
 ): readonly string[] {
+  if (old.type !== schema.type) return ['Incompatible because of different schema type']
   const before = old.parsed()
-  if (before.type !== schema.type) return ['Incompatible because of different schema type']
   const forward = () => before.incompatibilities(schema, { ...FORWARD, ...options }).map(({ message }) => message)
   const backward = () => schema.incompatibilities(before, { ...BACKWARD, ...options }).map(({ message }) => message)
   if (level.startsWith('FORWARD')) return withOldSchema(forward(), old.version, before)

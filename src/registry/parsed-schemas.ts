@@ -1,7 +1,7 @@
-import { avroFormat } from '../formats/avro/avro.ts'
-import { type Format, type ParsedSchema, SchemaError, type SchemaType } from '../formats/format.ts'
+import { type ParsedSchema, SchemaError } from '../formats/format.ts'
 import { type Dependency, dependenciesOf, type SchemaReference } from '../formats/references.ts'
 import { invalidSchema } from './failure.ts'
+import { Formats } from './formats.ts'
 import type { SchemaContent } from './schema.ts'
 import type { RegistryView } from './store/state.ts'
 import { contextOf, type Subject, toSubject } from './subject.ts'
@@ -14,7 +14,6 @@ export type ParsedSchemasOptions = {
   readonly entriesMax: number
   readonly expiryMs: number
   readonly nowMs: () => number
-  readonly formats?: readonly Format[]
 }
 
 /** Texts longer than this are parsed anew each time: a bound on entries alone would not bound memory. */
@@ -25,19 +24,13 @@ const CACHED_TEXT_MAX = 256 * 1024
  * again is a look-up.
  */
 export class ParsedSchemas {
-  readonly #formats: ReadonlyMap<string, Format>
+  readonly formats = new Formats()
   readonly #options: ParsedSchemasOptions
   /** Least recently used first. */
   readonly #parsed = new Map<string, { readonly schema: ParsedSchema; readonly usedMs: number }>()
 
   constructor(options: ParsedSchemasOptions) {
     this.#options = options
-    this.#formats = new Map((options.formats ?? [avroFormat]).map((format) => [format.type, format]))
-  }
-
-  /** In the order the original lists them. */
-  get types(): readonly SchemaType[] {
-    return (['JSON', 'PROTOBUF', 'AVRO'] as const).filter((type) => this.#formats.has(type))
   }
 
   /** A schema that is registered already: read as far as it can be read. Throws `invalid_schema`. */
@@ -55,17 +48,12 @@ export class ParsedSchemas {
     return parsed
   }
 
-  /** What was parsed with references to a version that is gone must not be found again. */
-  forget(): void {
-    this.#parsed.clear()
-  }
-
   #parse(view: RegistryView, subject: Subject, unparsed: Unparsed, validation: 'strict' | 'loose'): ParsedSchema {
-    const format = this.#formats.get(unparsed.type)
-    if (!format) throw invalidSchema(`Invalid schema type ${unparsed.type}`)
     const { text, references } = unparsed
     try {
-      return format.parse({ text, references, dependencies: dependencies(view, subject, references) }, { validation })
+      return this.formats
+        .get(unparsed.type)
+        .parse({ text, references, dependencies: dependencies(view, subject, references) }, { validation })
     } catch (error) {
       if (!(error instanceof SchemaError)) throw error
       throw invalidSchema(

@@ -1,5 +1,4 @@
 import type { FastifyRequest } from 'fastify'
-import type { ParsedSchema } from '../../formats/format.ts'
 import { RegistryError } from '../failure.ts'
 import type { Registry } from '../registry.ts'
 import type { SchemaVersion } from '../schema.ts'
@@ -16,7 +15,7 @@ import {
   toSubject,
 } from '../subject.ts'
 import type { AnswerOptions, Profile } from './answer.ts'
-import { flag, type Limits, type Query, text } from './request.ts'
+import { flag, type Limits, parseSchemaBody, type Query, type SchemaBody, text } from './request.ts'
 
 /** What the routes of every resource share. */
 export class Api {
@@ -86,9 +85,9 @@ export class Api {
   }
 
   /** How a schema is written: in the form that was asked for, when its format knows that form. */
-  written(version: SchemaVersion, query: Query): AnswerOptions {
+  async written(version: SchemaVersion, query: Query): Promise<AnswerOptions> {
     const format = text(query, 'format')
-    const formatted = format ? this.parsed(version).formatted(format) : undefined
+    const formatted = format ? await this.#formatted(version, format) : undefined
     return {
       profile: this.profile,
       qualified: text(query, 'referenceFormat')?.toLowerCase() === 'qualified',
@@ -96,9 +95,17 @@ export class Api {
     }
   }
 
-  parsed(version: SchemaVersion): ParsedSchema {
+  /** The schema of a body, ready to be parsed. */
+  async sent(request: FastifyRequest): Promise<SchemaBody> {
+    const body = parseSchemaBody(request.body)
+    await this.registry.grounds.schemas.formats.load(body.schema.type)
+    return body
+  }
+
+  async #formatted(version: SchemaVersion, format: string): Promise<string | undefined> {
     const { schemas, view } = this.registry.grounds
-    return schemas.stored(view, version.subject, version.content)
+    await schemas.formats.load(version.content.type)
+    return schemas.stored(view, version.subject, version.content).formatted(format)
   }
 }
 

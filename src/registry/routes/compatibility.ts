@@ -3,7 +3,7 @@ import { checkCompatibility } from '../check.ts'
 import { RegistryError, versionNotFound } from '../failure.ts'
 import type { SchemaVersion } from '../schema.ts'
 import { type Api, paramsOf, queryOf } from './api.ts'
-import { flag, parseSchemaBody, parseVersion } from './request.ts'
+import { flag, parseVersion } from './request.ts'
 
 const SUBJECT = '/compatibility/subjects/:subject/versions'
 
@@ -27,18 +27,18 @@ export function compatibilityRoutes(app: FastifyInstance, api: Api): void {
 
 type Versions = (subject: SchemaVersion['subject']) => readonly SchemaVersion[]
 
-function verdict(api: Api, request: FastifyRequest, against: Versions): object {
+async function verdict(api: Api, request: FastifyRequest, against: Versions): Promise<object> {
   const query = queryOf(request)
   const subject = api.unaliased(request)
-  const { schema } = parseSchemaBody(request.body)
   const verbose = flag(query, 'verbose')
   const options = { normalize: flag(query, 'normalize') }
   const previous = against(subject)
-  const messages = check()
+  const messages = await check()
   return { is_compatible: messages.length === 0, ...(verbose ? { messages } : {}) }
 
-  function check(): readonly string[] {
+  async function check(): Promise<readonly string[]> {
     try {
+      const { schema } = await api.sent(request)
       return checkCompatibility(api.registry.grounds, subject, schema, previous, options)
     } catch (error) {
       // Who asks for reasons gets this one too.

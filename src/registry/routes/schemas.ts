@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { SCHEMA_TYPES } from '../formats.ts'
 import type { SchemaVersion } from '../schema.ts'
 import { findByGuid, findById, findPlaces, findSubjects, hasRule, takesPart } from '../search.ts'
 import { contextOf } from '../subject.ts'
@@ -17,14 +18,14 @@ export function schemaRoutes(app: FastifyInstance, api: Api): void {
     }))
   })
 
-  app.get('/schemas/types', { config: { metric: 'schemas.get-types' } }, async () => api.registry.grounds.schemas.types)
+  app.get('/schemas/types', { config: { metric: 'schemas.get-types' } }, async () => SCHEMA_TYPES)
 
   app.get('/schemas/ids/:id', { config: { metric: 'schemas.ids.get-schema' } }, async (request) => {
     const query = queryOf(request)
     const version = byId(api, request)
     const maxId = flag(query, 'fetchMaxId') ? api.view.idMax(contextOf(version.subject)) : undefined
     return schemaByIdAnswer(version, {
-      ...api.written(version, query),
+      ...(await api.written(version, query)),
       maxId,
       place: text(query, 'subject') !== undefined,
     })
@@ -32,7 +33,7 @@ export function schemaRoutes(app: FastifyInstance, api: Api): void {
 
   app.get('/schemas/ids/:id/schema', { config: { metric: 'schemas.ids.get-schema.only' } }, async (request, reply) => {
     const version = byId(api, request)
-    const { text: written = version.content.text } = api.written(version, queryOf(request))
+    const { text: written = version.content.text } = await api.written(version, queryOf(request))
     return reply.type(request.answerType).send(written)
   })
 
@@ -50,7 +51,7 @@ export function schemaRoutes(app: FastifyInstance, api: Api): void {
     const [version] = findByGuid(api.view, guidIn(request))
     return (
       version &&
-      schemaByIdAnswer(version, { ...api.written(version, queryOf(request)), maxId: undefined, place: false })
+      schemaByIdAnswer(version, { ...(await api.written(version, queryOf(request))), maxId: undefined, place: false })
     )
   })
 

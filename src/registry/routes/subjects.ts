@@ -6,7 +6,7 @@ import { findByMetadata, findSubjects, inAnyContext, takesPart } from '../search
 import { ALL_CONTEXTS } from '../subject.ts'
 import { schemaAnswer } from './answer.ts'
 import { type Api, queryOf, whichIn } from './api.ts'
-import { flag, page, parseSchemaBody, texts } from './request.ts'
+import { flag, page, texts } from './request.ts'
 
 /** `/subjects`: which there are, where a schema is registered, and their end. */
 export function subjectRoutes(app: FastifyInstance, api: Api): void {
@@ -18,12 +18,12 @@ export function subjectRoutes(app: FastifyInstance, api: Api): void {
 
   app.post('/subjects/:subject', { config: { metric: 'subjects.get-schema' } }, async (request) => {
     const query = queryOf(request)
-    const { schema } = parseSchemaBody(request.body)
+    const { schema } = await api.sent(request)
     const options = { normalize: flag(query, 'normalize'), deleted: flag(query, 'deleted') }
     const found = inAnyContext(api.view, api.subject(request), (subject) =>
       lookUp(api.registry.grounds, subject, schema, options),
     )
-    return schemaAnswer(found, api.written(found, query))
+    return schemaAnswer(found, await api.written(found, query))
   })
 
   app.delete('/subjects/:subject', { config: { metric: 'subjects.delete-subject' } }, async (request) => {
@@ -44,7 +44,7 @@ export function subjectRoutes(app: FastifyInstance, api: Api): void {
       const properties = texts(query, 'key').map((key, at) => [key, values[at] ?? ''] as const)
       const found = findByMetadata(api.view, subject, properties, which)
       if (!found) throw schemaNotFound()
-      return schemaAnswer(found, api.written(found, query))
+      return schemaAnswer(found, await api.written(found, query))
     },
   )
 }

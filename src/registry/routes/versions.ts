@@ -6,7 +6,7 @@ import type { SchemaVersion } from '../schema.ts'
 import { inAnyContext, takesPart } from '../search.ts'
 import { registeredAnswer, schemaAnswer } from './answer.ts'
 import { type Api, paramsOf, queryOf, whichIn } from './api.ts'
-import { flag, page, parseSchemaBody, parseVersion } from './request.ts'
+import { flag, page, parseVersion } from './request.ts'
 
 const VERSION = '/subjects/:subject/versions/:version'
 
@@ -25,23 +25,23 @@ export function versionRoutes(app: FastifyInstance, api: Api): void {
   app.post('/subjects/:subject/versions', { config: { metric: 'subjects.versions.register' } }, async (request) => {
     const query = queryOf(request)
     const { schema, changed } = await api.registry.register({
-      ...parseSchemaBody(request.body),
+      ...(await api.sent(request)),
       subject: api.subject(request),
       normalize: flag(query, 'normalize'),
       force: flag(query, 'force'),
     })
     const stored = { ...schema, timestampMs: 0 }
-    return registeredAnswer(stored, { ...api.written(stored, query), changed })
+    return registeredAnswer(stored, { ...(await api.written(stored, query)), changed })
   })
 
   app.get(VERSION, { config: { metric: 'subjects.versions.get-schema' } }, async (request) => {
     const version = versionIn(api, request)
-    return schemaAnswer(version, api.written(version, queryOf(request)))
+    return schemaAnswer(version, await api.written(version, queryOf(request)))
   })
 
   app.get(`${VERSION}/schema`, { config: { metric: 'subjects.versions.get-schema.only' } }, async (request, reply) => {
     const version = versionIn(api, request)
-    const { text = version.content.text } = api.written(version, queryOf(request))
+    const { text = version.content.text } = await api.written(version, queryOf(request))
     return reply.type(request.answerType).send(text)
   })
 
