@@ -9,6 +9,8 @@ export type LoggerOptions = {
   readonly level?: LogLevel
   /** Lines for people instead of JSON. Default: when standard error is a terminal. */
   readonly pretty?: boolean
+  /** Takes the JSON lines instead of standard error: for a program that draws on the terminal. */
+  readonly write?: (line: string) => void
 }
 
 /**
@@ -19,6 +21,8 @@ export function createLogger(options: LoggerOptions = {}): Logger {
   const level = options.level ?? 'info'
   const redact = { paths: ['password', 'authorization', '*.password', '*.authorization'], censor: MASK }
   const settings: pino.LoggerOptions = { level, redact, base: null, timestamp: pino.stdTimeFunctions.isoTime }
+  const { write } = options
+  if (write !== undefined) return pino(settings, { write })
   if (options.pretty ?? process.stderr.isTTY === true) return pino(settings, prettyStream())
   return pino(
     { ...settings, formatters: { level: (label) => ({ level: label }) } },

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { nearest } from './nearest.ts'
+import { nearest } from '../../config/nearest.ts'
 
 /** One thing that is wrong with a manifest. `at` names a key of the object at `path`, or the value there when absent. */
 export type Fault = {

@@ -1,0 +1,95 @@
+import type { Cluster, Unreadable } from './cluster/cluster.ts'
+import { conditionOf, type Truth } from './resources/condition.ts'
+import { KINDS, keyOf, type Resource, type ResourceKey } from './resources/resource.ts'
+
+/** One line of what the operator shows: a resource, or a file that holds something it could not read. */
+export type Row = {
+  readonly kind: Resource['kind'] | 'File'
+  readonly namespace: string
+  readonly name: string
+  /** What it stands for: a connector class, a subject and its type, a mode. */
+  readonly about: string
+  readonly ready: Truth
+  readonly reason: string
+  readonly message: string
+  /** It does not get there by itself. */
+  readonly stuck: boolean
+  /** `running/total` */
+  readonly tasks?: string
+  readonly since: string
+  readonly resource?: Resource
+}
+
+/** Everything in one table, in the order in which it needs each other, and what could not be read. */
+export function rowsOf(cluster: Cluster): readonly Row[] {
+  const unreadable = cluster.unreadable()
+  const known = new Set<ResourceKey>()
+  const rows = [...KINDS].flatMap((kind) =>
+    [...cluster.list(kind)].sort(byName).map((resource) => {
+      const key = keyOf(resource)
+      known.add(key)
+      const fault = unreadable.find((one) => one.key === key)
+      return fault === undefined ? rowOf(resource) : faultyRow(rowOf(resource), fault)
+    }),
+  )
+  const files = unreadable.filter(({ key }) => key === undefined || !known.has(key))
+  return [...rows, ...files.map(fileRow)]
+}
+
+/** `file:line:column: what is wrong`, as editors and compilers write it. */
+export function sentenceOf({ file, line, column, message }: Unreadable): string {
+  const place = [file, line, column].filter((part) => part !== undefined).join(':')
+  return `${place}: ${message}`
+}
+
+function rowOf(resource: Resource): Row {
+  const { metadata, status } = resource
+  const ready = conditionOf(status.conditions, 'Ready')
+  const current = status.observedGeneration === metadata.generation
+  const deleting = metadata.deletionTimestamp !== undefined
+  const shown = deleting
+    ? { ready: 'False' as const, reason: 'Deleting', message: 'its manifest was deleted' }
+    : current && ready !== undefined
+      ? { ready: ready.status, reason: ready.reason, message: ready.message }
+      : { ready: 'Unknown' as const, reason: 'Pending', message: 'not looked at yet' }
+  const tasks = resource.kind === 'Connector' ? resource.status.tasks?.summary : undefined
+  return {
+    kind: resource.kind,
+    namespace: metadata.namespace,
+    name: metadata.name,
+    about: aboutOf(resource),
+    ...shown,
+    stuck: current && conditionOf(status.conditions, 'Stalled')?.status === 'True',
+    ...(tasks === undefined ? {} : { tasks }),
+    since: metadata.creationTimestamp,
+    resource,
+  }
+}
+
+/** The resource is as it last could be read; what stands in the file now is not in force. */
+function faultyRow(row: Row, fault: Unreadable): Row {
+  const message = `${sentenceOf(fault)} (what was declared before stays in force)`
+  return { ...row, ready: 'False', reason: 'ConfigInvalid', message, stuck: true }
+}
+
+function fileRow(fault: Unreadable): Row {
+  const [kind, namespace, name] = (fault.key?.split('/') ?? ['File', '', fault.file]) as [Row['kind'], string, string]
+  const message = sentenceOf(fault)
+  return { kind, namespace, name, about: '', ready: 'False', reason: 'ConfigInvalid', message, stuck: true, since: '' }
+}
+
+function aboutOf(resource: Resource): string {
+  switch (resource.kind) {
+    case 'Connector':
+      return resource.spec.class
+    case 'Subject':
+      return resource.spec.schemaType
+    case 'RegistryMode':
+      return resource.spec.mode
+  }
+}
+
+function byName(a: Resource, b: Resource): number {
+  const [left, right] = [keyOf(a), keyOf(b)]
+  return left < right ? -1 : Number(left > right)
+}
