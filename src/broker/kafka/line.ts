@@ -1,5 +1,6 @@
 import { type Kafka, Kafka as KafkaClient, logLevel } from 'kafkajs'
 import type { Logger } from '../../config/logger.ts'
+import { BrokerError } from '../error.ts'
 import type { ClientConfig } from './config.ts'
 import { toBrokerError } from './error.ts'
 import { type Call, WireReader, WireWriter } from './wire.ts'
@@ -14,6 +15,7 @@ type Connection = {
   readonly requestQueue: {
     readonly pending: readonly unknown[]
     scheduleCheckPendingRequests: () => void
+    rejectAll(error: Error): void
     push(request: { entry: object; expectResponse: boolean; requestTimeout: number; sendRequest: () => void }): void
   }
   isConnected(): boolean
@@ -115,9 +117,8 @@ export class Line {
   }
 
   async close(): Promise<void> {
-    // Waiting calls are given up: kafkajs would wait for them first.
-    const socket = this.#connection.socket as { destroy?: () => void } | undefined
-    socket?.destroy?.()
+    // Waiting calls are given up: kafkajs would wait for their answers, or for as long as they may take.
+    this.#connection.requestQueue.rejectAll(new BrokerError('closed', 'the connection to Kafka is closed'))
     await this.#node.disconnect().catch(() => undefined)
   }
 
