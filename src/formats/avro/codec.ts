@@ -12,8 +12,8 @@ import type { AvroSchema } from './schema.ts'
  * Throws a `SchemaError` when the two don't match.
  */
 export function avroCodec(writer: AvroSchema, reader: AvroSchema = writer): Codec {
-  const fast = bind(writer, reader)
-  // Longs beyond 2^53 are rare and slow: the types that carry them are made when the first one comes.
+  const fast = bind(writer, reader, { long: new ExactLong() })
+  // Longs beyond 2^52 are rare and slow: the types that carry them are made when the first one comes.
   let exact: Bound | undefined
   const withBigints = () => {
     exact ??= bind(writer, reader, { long: bigintLong() })
@@ -43,7 +43,7 @@ function attempt<In, Out>(what: string, fast: (input: In) => Out, exact: () => (
   }
 }
 
-function bind(writer: AvroSchema, reader: AvroSchema, registry: Record<string, avsc.Type> = {}): Bound {
+function bind(writer: AvroSchema, reader: AvroSchema, registry: Record<string, avsc.Type>): Bound {
   const typeOf = (schema: avsc.Schema) => avsc.Type.forSchema(schema, { wrapUnions: true, registry: { ...registry } })
   try {
     const writing = typeOf(toAvsc(writer))
@@ -59,6 +59,29 @@ function bind(writer: AvroSchema, reader: AvroSchema, registry: Record<string, a
   } catch (error) {
     throw new SchemaError(`no binary form of this schema: ${(error as Error).message}`, { cause: error })
   }
+}
+
+type Tap = { readLong(): number; writeLong(value: number): void }
+
+/**
+ * avsc computes a long's zigzag form in a double: twice the value, so it is exact up to 2^52 only. Beyond that avsc would
+ * silently read and write another number.
+ */
+class ExactLong extends avsc.types.LongType {
+  _read(tap: Tap): number {
+    const value = tap.readLong()
+    if (!isDoublyExact(value)) throw new RangeError('a long beyond 2^52')
+    return value
+  }
+
+  _write(tap: Tap, value: unknown): void {
+    if (!isDoublyExact(value)) throw new TypeError(`no long, or one beyond 2^52: ${String(value)}`)
+    tap.writeLong(value)
+  }
+}
+
+function isDoublyExact(value: unknown): value is number {
+  return Number.isInteger(value) && (value as number) > -(2 ** 52) && (value as number) < 2 ** 52
 }
 
 function bigintLong(): avsc.Type {

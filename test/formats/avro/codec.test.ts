@@ -18,6 +18,16 @@ describe('the Avro codec', () => {
     expect(decode(encode(5n))).toBe(5)
   })
 
+  it('brings longs back exactly around the powers of two where doubles end', () => {
+    const { encode, decode } = avroCodec(long)
+    for (const edge of [-(2n ** 53n), -(2n ** 52n), 2n ** 52n, 2n ** 53n]) {
+      for (let value = edge - 3n; value <= edge + 3n; value++) {
+        expect(BigInt(decode(encode(value)) as number | bigint)).toBe(value)
+        expect(encode(Number.isSafeInteger(Number(value)) ? Number(value) : value)).toEqual(encode(value))
+      }
+    }
+  })
+
   it('writes the bytes of the specification', () => {
     const pair = schemaOf({
       type: 'record',
