@@ -9,6 +9,7 @@ import {
   LOGICAL,
   type Schema,
   type SchemaType,
+  struct,
 } from '../../../sdk/index.ts'
 import { toBuffer } from '../../bytes.ts'
 import {
@@ -113,16 +114,22 @@ function mapOf(schema: Schema, context: Context): Members {
   if (schema.keys!.type === 'string' && !schema.keys!.optional) {
     return { type: 'map', values: toAvro(schema.items!, context) }
   }
-  const entry = {
-    type: 'record',
-    name: schema.name ?? MAP_ENTRY_NAME,
-    fields: [
-      fieldOf({ name: 'key', schema: schema.keys! }, undefined, context),
-      fieldOf({ name: 'value', schema: schema.items! }, undefined, context),
-    ],
-    ...(schema.name !== undefined && { [PROP.internalType]: MAP_ENTRY }),
+  return { type: 'array', items: entryOf(schema, context) }
+}
+
+/** The record of one entry. Maps that differ get entries of different names: Avro knows a name once. */
+function entryOf(schema: Schema, context: Context): Members | string {
+  const entry = struct(MAP_ENTRY, { key: schema.keys!, value: schema.items! })
+  const base = schema.name ?? MAP_ENTRY_NAME
+  for (let count = 1; ; count++) {
+    const name = count === 1 ? base : `${base}${count}`
+    const known = context.named.get(name)
+    if (known !== undefined && isDeepStrictEqual(known, entry)) return name
+    if (known !== undefined) continue
+    context.named.set(name, entry)
+    const fields = entry.fields!.map((field) => fieldOf(field, undefined, context))
+    return { type: 'record', name, fields, ...(name !== MAP_ENTRY_NAME && { [PROP.internalType]: MAP_ENTRY }) }
   }
-  return { type: 'array', items: entry }
 }
 
 function recordOf(schema: Schema, context: Context): Members | string {

@@ -40,9 +40,10 @@ export function parseExact(text: string): Exact {
 }
 
 function exactNumber(_key: string, value: unknown, { source }: { readonly source: string }): unknown {
-  if (typeof value !== 'number' || source === String(value)) return value
-  if (/^-?\d+$/.test(source)) return Number.isSafeInteger(value) ? value : BigInt(source)
-  return source.replace(/[eE].*|\D/g, '').length > 15 ? new JsonNumber(source) : value
+  if (typeof value !== 'number' || Number.isSafeInteger(value)) return value
+  if (/^-?\d+$/.test(source)) return BigInt(source)
+  const isExact = source === String(value) || source.replace(/[eE].*|\D/g, '').length <= 15
+  return isExact ? value : new JsonNumber(source)
 }
 
 /** Values without a schema: a literal becomes the double next to it. */
@@ -83,18 +84,13 @@ const wholeReader =
   (schema: Schema): JsonReader =>
   (json) =>
     whole(schema, json)
-const floatReader =
-  (schema: Schema): JsonReader =>
-  (json) =>
-    float(schema, json)
-
 const PRESENT: Readonly<Record<SchemaType, (schema: Schema, options: ReadOptions) => JsonReader>> = {
   int8: wholeReader,
   int16: wholeReader,
   int32: wholeReader,
   int64: wholeReader,
-  float32: floatReader,
-  float64: floatReader,
+  float32: (schema) => (json) => Math.fround(float(schema, json)),
+  float64: (schema) => (json) => float(schema, json),
   boolean: (schema) => (json) => (typeof json === 'boolean' ? json : misfit(schema, json)),
   string: (schema) => (json) => (typeof json === 'string' ? json : misfit(schema, json)),
   bytes: (schema) => (json) => (typeof json === 'string' ? Buffer.from(json, 'base64') : misfit(schema, json)),

@@ -1,0 +1,211 @@
+import { describe, expect, it } from 'vitest'
+import { avroFormat, type ParsedAvro } from '../../../src/formats/avro/avro.ts'
+import { type FromAvro, fromAvro } from '../../../src/plugins/converters/avro/from-avro.ts'
+import { toAvroText } from '../../../src/plugins/converters/avro/to-avro.ts'
+import {
+  array,
+  BYTES,
+  DATE,
+  decimal,
+  INT8,
+  INT32,
+  INT64,
+  map,
+  optional,
+  type Schema,
+  STRING,
+  struct,
+  TIME,
+  TIMESTAMP,
+} from '../../../src/sdk/index.ts'
+
+const avroOf = (schema: Schema, enums = false): unknown => JSON.parse(toAvroText(schema, { metadata: true, enums }))
+const parse = (avro: unknown) => avroFormat.parse({ text: JSON.stringify(avro) }) as ParsedAvro
+const connectOf = (avro: unknown, version?: number): FromAvro =>
+  fromAvro(parse(avro).schema, { metadata: true, version })
+
+const ENUM = 'io.confluent.connect.avro.Enum'
+
+describe('the Avro schema of a Connect schema', () => {
+  it('keeps names, order and defaults of a record', () => {
+    const schema = struct('shop.Order', {
+      id: INT64,
+      note: optional(STRING),
+      count: { type: 'int32', default: 1 },
+      limit: { type: 'int32', optional: true, default: 5 },
+    })
+    expect(avroOf(schema)).toEqual({
+      type: 'record',
+      name: 'shop.Order',
+      fields: [
+        { name: 'id', type: { type: 'long' } },
+        { name: 'note', type: ['null', { type: 'string' }], default: null },
+        { name: 'count', type: { type: 'int', 'connect.default': 1 }, default: 1 },
+        { name: 'limit', type: [{ type: 'int', 'connect.default': 5 }, 'null'], default: 5 },
+      ],
+      'connect.name': 'shop.Order',
+    })
+  })
+
+  it.each<[string, Schema, unknown]>([
+    ['a small integer', INT8, { type: 'int', 'connect.type': 'int8' }],
+    ['a map with text keys', map(STRING, INT32), { type: 'map', values: { type: 'int' } }],
+    [
+      'a map with other keys',
+      map(INT32, STRING),
+      {
+        type: 'array',
+        items: {
+          type: 'record',
+          name: 'io.confluent.connect.avro.MapEntry',
+          fields: [
+            { name: 'key', type: { type: 'int' } },
+            { name: 'value', type: { type: 'string' } },
+          ],
+        },
+      },
+    ],
+    [
+      'a decimal',
+      decimal(2),
+      {
+        type: 'bytes',
+        scale: 2,
+        precision: 64,
+        'connect.version': 1,
+        'connect.parameters': { scale: '2' },
+        'connect.name': 'org.apache.kafka.connect.data.Decimal',
+        logicalType: 'decimal',
+      },
+    ],
+    [
+      'a date',
+      DATE,
+      { type: 'int', 'connect.version': 1, 'connect.name': 'org.apache.kafka.connect.data.Date', logicalType: 'date' },
+    ],
+    [
+      'bytes with a default',
+      { type: 'bytes', default: Buffer.from([0, 255]) },
+      { type: 'bytes', 'connect.default': '\u0000\u00ff' },
+    ],
+    [
+      'a bigint default',
+      { type: 'int64', default: 9_007_199_254_740_993n },
+      { type: 'long', 'connect.default': Number('9007199254740993') },
+    ],
+  ])('says %s as Confluent does', (_what, schema, expected) => {
+    expect(avroOf(schema)).toEqual(expected)
+  })
+
+  it('writes digits of defaults as Java does', () => {
+    const options = { metadata: false, enums: false }
+    const schema = struct('S', { a: { type: 'float64', default: 1 }, b: { type: 'int64', default: 2n ** 62n } })
+    expect(toAvroText(schema, options)).toContain('"default":1.0')
+    expect(toAvroText(schema, options)).toContain(`"default":${2n ** 62n}`)
+  })
+
+  it('names a struct the second time and refuses two structs of one name', () => {
+    const address = struct('Address', { city: STRING })
+    expect(avroOf(struct('P', { home: address, work: optional(address) }))).toMatchObject({
+      fields: [{ name: 'home' }, { name: 'work', type: ['null', 'Address'] }],
+    })
+    const other = struct('Address', { street: STRING })
+    expect(() => avroOf(struct('P', { home: address, work: other }))).toThrow(
+      "two different structs are named 'Address'",
+    )
+  })
+
+  it('gives the entries of different maps different names', () => {
+    const [byInt, byLong] = [map(INT32, STRING), map(INT64, STRING)]
+    const schema = struct('S', { a: byInt, b: byLong, c: byInt })
+    const entries = (avroOf(schema) as { fields: { type: { items: { name?: string } | string } }[] }).fields.map(
+      ({ type: { items } }) => (typeof items === 'string' ? items : items.name),
+    )
+    const name = 'io.confluent.connect.avro.MapEntry'
+    expect(entries).toEqual([name, `${name}2`, name])
+    expect(connectOf(avroOf(schema)).schema).toEqual(schema)
+  })
+
+  it('makes an enum of a string that was one only when asked to', () => {
+    const color: Schema = {
+      type: 'string',
+      parameters: { [ENUM]: 'Color', [`${ENUM}.RED`]: 'RED', [`${ENUM}.BLUE`]: 'BLUE' },
+    }
+    expect(avroOf(color)).toMatchObject({ type: 'string' })
+    expect(avroOf(color, true)).toMatchObject({ type: 'enum', name: 'Color', symbols: ['RED', 'BLUE'] })
+  })
+})
+
+describe('the Connect schema of an Avro schema', () => {
+  it('comes back from what was made of it', () => {
+    const schema = struct('shop.Order', {
+      id: INT64,
+      tiny: INT8,
+      price: decimal(2),
+      day: DATE,
+      at: optional(TIMESTAMP),
+      time: TIME,
+      tags: array(optional(STRING)),
+      byId: map(INT32, BYTES),
+      count: { type: 'int32', default: 1, doc: 'how many' },
+    })
+    expect(connectOf(avroOf(schema)).schema).toEqual(schema)
+  })
+
+  it('has the version of its subject unless it brings its own', () => {
+    const record = { type: 'record', name: 'R', fields: [] }
+    expect(connectOf(record, 7).schema.version).toBe(7)
+    expect(connectOf({ ...record, 'connect.version': 3 }, 7).schema.version).toBe(3)
+  })
+
+  it('makes a struct of a union of several types, one field for each', () => {
+    const { schema, decode } = connectOf(['null', 'string', 'int', { type: 'record', name: 'a.R', fields: [] }])
+    expect(schema).toMatchObject({ type: 'struct', name: 'io.confluent.connect.avro.Union', optional: true })
+    expect(schema.fields?.map(({ name }) => name)).toEqual(['string', 'int', 'R'])
+    expect([null, { int: 5 }, { 'a.R': {} }].map(decode)).toEqual([null, { int: 5 }, { R: {} }])
+  })
+
+  it('keeps documentation and symbols as parameters', () => {
+    const avro = {
+      type: 'record',
+      name: 'R',
+      doc: 'a record',
+      fields: [{ name: 'color', doc: 'a field', type: { type: 'enum', name: 'Color', symbols: ['RED'] } }],
+    }
+    expect(connectOf(avro).schema).toEqual({
+      type: 'struct',
+      name: 'R',
+      parameters: {
+        'io.confluent.connect.avro.record.doc': 'a record',
+        'io.confluent.connect.avro.field.doc.color': 'a field',
+      },
+      fields: [
+        {
+          name: 'color',
+          schema: { type: 'string', name: 'Color', parameters: { [ENUM]: 'Color', [`${ENUM}.RED`]: 'RED' } },
+        },
+      ],
+    })
+  })
+
+  it('has the defaults of fields as values', () => {
+    const avro = {
+      type: 'record',
+      name: 'R',
+      fields: [
+        { name: 'n', type: 'long', default: 5 },
+        { name: 'b', type: 'bytes', default: '\u00ff' },
+        { name: 'd', type: { type: 'int', logicalType: 'date' }, default: 1 },
+        { name: 'l', type: { type: 'array', items: 'int' }, default: [1, 2] },
+      ],
+    }
+    const defaults = connectOf(avro).schema.fields?.map(({ schema }) => schema.default)
+    expect(defaults).toEqual([5, Buffer.from([255]), new Date(86_400_000), [1, 2]])
+  })
+
+  it('refuses what Connect has no words for', () => {
+    const list = { type: 'record', name: 'L', fields: [{ name: 'next', type: ['null', 'L'] }] }
+    expect(() => connectOf(list)).toThrow("'L' contains itself")
+    expect(() => connectOf('null')).toThrow('Standalone null schemas')
+  })
+})

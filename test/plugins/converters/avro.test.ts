@@ -1,0 +1,157 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createRegistryClient } from '../../../src/clients/registry.ts'
+import { avroConverter } from '../../../src/plugins/converters/avro/converter.ts'
+import {
+  type ConverterInstance,
+  INT32,
+  optional,
+  parseConfig,
+  type RawConfig,
+  type Schema,
+  type SchemaAndValue,
+  STRING,
+  struct,
+} from '../../../src/sdk/index.ts'
+import { startTestRegistry, type TestRegistry } from '../../support/registry.ts'
+import { anyStruct } from './arbitrary-data.ts'
+
+let registry: TestRegistry
+beforeAll(async () => {
+  registry = await startTestRegistry()
+})
+afterAll(() => registry.stop())
+
+const converter = (config: RawConfig = {}, isKey = false): ConverterInstance =>
+  avroConverter.create(parseConfig(avroConverter.config, { 'schema.registry.url': registry.url, ...config }), { isKey })
+const write = async (topic: string, schema: Schema, value: unknown, config: RawConfig = {}) =>
+  converter(config).fromConnect(topic, schema, value) as Promise<Buffer>
+const subjects = () => createRegistryClient({ url: registry.url }).subjects()
+
+const order = struct('shop.Order', { id: INT32, note: optional(STRING) })
+
+describe('AvroConverter', () => {
+  it('registers the schema of a topic and writes a zero byte, the id and the data', async () => {
+    const bytes = await write('frames', order, { id: 5, note: 'ok' })
+    const { id, schema } = await createRegistryClient({ url: registry.url }).latest('frames-value')
+    expect(schema).toBe(
+      '{"type":"record","name":"Order","namespace":"shop","fields":[{"name":"id","type":"int"},' +
+        '{"name":"note","type":["null","string"],"default":null}],"connect.name":"shop.Order"}',
+    )
+    expect(bytes.toString('hex')).toBe(`00${id.toString(16).padStart(8, '0')}0a02046f6b`)
+  })
+
+  it('gives back what was written, whatever it was', async () => {
+    // Every run has a schema of its own and none has to fit the one before: a topic each.
+    let topics = 0
+    await fc.assert(
+      fc.asyncProperty(anyStruct, async ({ schema, value }) => {
+        topics += 1
+        const bytes = await write(`any-${topics}`, schema, value)
+        const read = await converter().toConnect(`any-${topics}`, bytes)
+        expect(read).toEqual({ schema: { ...schema, version: 1 }, value })
+      }),
+      { numRuns: 60 },
+    )
+  })
+
+  it('asks the registry once for each schema, then answers at once', async () => {
+    const instance = converter()
+    const first = instance.fromConnect('once', order, { id: 1 })
+    expect(first).toBeInstanceOf(Promise)
+    const bytes = (await first) as Buffer
+    const before = registry.written.length
+    expect(instance.fromConnect('once', order, { id: 2 })).toBeInstanceOf(Uint8Array)
+    expect(instance.toConnect('once', bytes)).toBeInstanceOf(Promise)
+    await instance.toConnect('once', bytes)
+    const { schema, value } = instance.toConnect('once', bytes) as SchemaAndValue
+    expect([schema?.name, value]).toEqual(['shop.Order', { id: 1, note: null }])
+    expect(registry.written.length).toBe(before)
+  })
+
+  it('names subjects as the strategy says', async () => {
+    await converter({}, true).fromConnect('named', order, { id: 1 })
+    await write('named', order, { id: 1 }, { 'value.subject.name.strategy': 'RecordNameStrategy' })
+    await write(
+      'named',
+      order,
+      { id: 1 },
+      {
+        'value.subject.name.strategy': 'io.confluent.kafka.serializers.subject.TopicRecordNameStrategy',
+      },
+    )
+    expect(await subjects()).toEqual(expect.arrayContaining(['named-key', 'shop.Order', 'named-shop.Order']))
+    const nameless = write('named', STRING, 'x', { 'value.subject.name.strategy': 'RecordNameStrategy' })
+    await expect(nameless).rejects.toMatchObject({ code: 'data' })
+    expect(() => converter({ 'value.subject.name.strategy': 'MyStrategy' })).toThrow(
+      'expected one of TopicNameStrategy',
+    )
+  })
+
+  it('registers nothing where that is switched off', async () => {
+    const off = { 'auto.register.schemas': 'false' }
+    await expect(write('closed', order, { id: 1 }, off)).rejects.toMatchObject({
+      code: 'data',
+      message: /closed-value/,
+    })
+    const bytes = await write('closed', order, { id: 1 })
+    expect(await write('closed', order, { id: 1 }, off)).toEqual(bytes)
+  })
+
+  it('writes with the latest schema where asked to, filling in its defaults', async () => {
+    const client = createRegistryClient({ url: registry.url })
+    const latest = {
+      type: 'record',
+      name: 'shop.Order',
+      fields: [
+        { name: 'source', type: 'string', default: 'unknown' },
+        { name: 'id', type: 'int' },
+      ],
+    }
+    const { id } = await client.register('latest-value', { schema: JSON.stringify(latest) })
+    const config = { 'auto.register.schemas': 'false', 'use.latest.version': 'true' }
+    const bytes = await write('latest', order, { id: 3, note: 'lost' }, config)
+    expect(bytes.readInt32BE(1)).toBe(id)
+    expect((await converter().toConnect('latest', bytes)).value).toEqual({ source: 'unknown', id: 3 })
+    const text = write('latest', STRING, 'x', config)
+    await expect(text).rejects.toMatchObject({
+      code: 'data',
+      message: /the latest schema of subject 'latest-value' does not fit/,
+    })
+  })
+
+  it('keeps a tombstone a tombstone', async () => {
+    expect(converter().fromConnect('t', null, null)).toBeNull()
+    expect(converter().fromConnect('t', optional(order), null)).toBeNull()
+    expect(converter().toConnect('t', null)).toEqual({ schema: null, value: null })
+    expect(() => converter().fromConnect('t', order, null)).toThrow('Found null value for non-optional schema')
+  })
+
+  it.each<[string, (instance: ConverterInstance) => unknown, RegExp]>([
+    ['bytes of something else', (instance) => instance.toConnect('t', Buffer.from('{"a":1}')), /Unknown magic byte/],
+    [
+      'an id nobody knows',
+      (instance) => instance.toConnect('t', Buffer.from('000000ffff', 'hex')),
+      /schema 65535 of topic 't'/,
+    ],
+    [
+      'a value that does not fit',
+      (instance) => instance.fromConnect('t', order, { id: 'x' }),
+      /does not fit its schema/,
+    ],
+    ['a value without a schema', (instance) => instance.fromConnect('t', null, { id: 1 }), /needs a schema/],
+  ])('tells %s as wrong data', async (_what, run, message) => {
+    await expect((async () => run(converter()))()).rejects.toMatchObject({ code: 'data', message })
+  })
+
+  it('refuses a schema that the subject does not take, as wrong data', async () => {
+    await write('strict', order, { id: 1 })
+    const changed = struct('shop.Order', { id: STRING })
+    await expect(write('strict', changed, { id: 'x' })).rejects.toMatchObject({ code: 'data', message: /strict-value/ })
+  })
+
+  it('asks to be tried again while no registry answers, and then works', async () => {
+    const down = converter({ 'schema.registry.url': 'http://127.0.0.1:1' })
+    await expect((async () => down.fromConnect('t', order, { id: 1 }))()).rejects.toMatchObject({ code: 'retriable' })
+  })
+})

@@ -1,0 +1,116 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { jsonConverter } from '../../../src/plugins/converters/json/converter.ts'
+import { javaText } from '../../../src/plugins/java-text.ts'
+import {
+  type ConverterInstance,
+  INT32,
+  optional,
+  parseConfig,
+  type RawConfig,
+  type SchemaAndValue,
+  STRING,
+  struct,
+} from '../../../src/sdk/index.ts'
+import { anyStruct } from './arbitrary-data.ts'
+import golden from './json.golden.json' with { type: 'json' }
+
+type Golden = {
+  readonly text: string
+  readonly config: RawConfig
+  readonly out?: string | null
+  readonly javaText?: string | null
+  readonly error?: string
+}
+
+const converter = (config: RawConfig = {}): ConverterInstance =>
+  jsonConverter.create(parseConfig(jsonConverter.config, config), { isKey: false })
+const read = (instance: ConverterInstance, text: string | null) =>
+  instance.toConnect('t', text === null ? null : Buffer.from(text)) as SchemaAndValue
+const write = (instance: ConverterInstance, { schema, value }: SchemaAndValue) => {
+  const bytes = instance.fromConnect('t', schema, value) as Buffer | null
+  return bytes === null ? null : bytes.toString()
+}
+
+/** Where Weir differs on purpose: text and why. */
+const DIFFERENT: readonly (readonly [RegExp, string])[] = [
+  [/"payload":1\.17549435E-38/, 'Java 17 writes more digits than the number needs'],
+  [/"payload":4\.9e-324/, 'the same'],
+  [/"payload":-0\.0/, 'Java loses the sign'],
+  [/"scale":"2"\}\},"payload":1\}/, "Java keeps the written number's scale and cannot write it again"],
+  [/^(1\.0|1e3)$/, 'numbers without a schema have no type'],
+  [/^12345678901234567890$/, 'Java lets it overflow'],
+]
+const cases = (golden as readonly Golden[]).filter(({ text }) => !DIFFERENT.some(([pattern]) => pattern.test(text)))
+
+describe('JsonConverter, beside the original', () => {
+  it.each(cases.filter(({ error }) => error === undefined))(
+    'reads and writes $text',
+    ({ text, config, out, javaText: shown }) => {
+      const instance = converter(config)
+      const data = read(instance, text)
+      expect(write(instance, data)).toBe(out)
+      if (shown !== null) expect(javaText(data.value, data.schema)).toBe(shown)
+    },
+  )
+
+  it.each(cases.filter(({ error }) => error !== undefined))('refuses $text', ({ text, config, error }) => {
+    expect(() => read(converter(config), text)).toThrow(error)
+  })
+})
+
+describe('JsonConverter', () => {
+  it('gives back what was written, whatever it was', () => {
+    const instance = converter()
+    fc.assert(
+      fc.property(anyStruct, (data) => {
+        expect(read(instance, write(instance, data))).toEqual(data)
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  it('writes decimals as numbers without losing digits', () => {
+    const instance = converter({ 'decimal.format': 'NUMERIC' })
+    fc.assert(
+      fc.property(anyStruct, (data) => {
+        expect(read(instance, write(instance, data))).toEqual(data)
+      }),
+      { numRuns: 100 },
+    )
+  })
+
+  it('keeps a tombstone a tombstone', () => {
+    expect(write(converter(), { schema: null, value: null })).toBeNull()
+    expect(read(converter(), null)).toEqual({ schema: null, value: null })
+    expect(write(converter(), { schema: optional(STRING), value: null })).toBe(
+      '{"schema":{"type":"string","optional":true},"payload":null}',
+    )
+  })
+
+  it('gives the same schema object for every message of a schema', () => {
+    const instance = converter()
+    const schema = struct('Order', { id: INT32 })
+    const texts = [1, 2].map((id) => write(instance, { schema, value: { id } }))
+    const [one, two] = texts.map((text) => read(instance, text))
+    expect(one?.schema).toBe(two?.schema)
+    expect([one?.value, two?.value]).toEqual([{ id: 1 }, { id: 2 }])
+  })
+
+  it('says what does not fit its schema', () => {
+    const schema = struct('Order', { id: INT32 })
+    expect(() => write(converter(), { schema, value: { id: 'x' } })).toThrow(
+      "the string 'x' where the schema says int32",
+    )
+    expect(() => write(converter(), { schema, value: {} })).toThrow('null where int32 is not optional')
+    const text = '{"schema":{"type":"int32","optional":false},"payload":"x"}'
+    expect(() => read(converter(), text)).toThrow("the string 'x' where the schema says int32")
+  })
+
+  it('takes a member named __proto__ for a member like others', () => {
+    const plain = converter({ 'schemas.enable': 'false' })
+    const { value } = read(plain, '{"__proto__":{"admin":true}}')
+    expect((value as { admin?: boolean }).admin).toBeUndefined()
+    expect(write(plain, { schema: null, value })).toBe('{"__proto__":{"admin":true}}')
+  })
+})
