@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { BrokerAddress } from '../../src/broker/home.ts'
 import { kafkaTool } from '../env/kafka.ts'
@@ -56,10 +57,13 @@ async function runClient(settings: Settings, task: LogTask): Promise<LogTimes> {
 async function javaRates({ bootstrap, records }: Settings, topic: string): Promise<Rates> {
   // As the scripts that Kafka ships start them.
   const jvm = ['-Xmx512m']
+  // Without a payload of its own the tool rolls a die for every byte, which is not what is measured here.
+  const payload = join(partDirectory('payload'), 'payload.txt')
+  writeFileSync(payload, 'x'.repeat(100))
   const produced = await kafkaTool(
     'ProducerPerformance',
     [
-      ...['--topic', topic, '--num-records', String(records), '--record-size', '100', '--throughput', '-1'],
+      ...['--topic', topic, '--num-records', String(records), '--payload-file', payload, '--throughput', '-1'],
       ...['--producer-props', `bootstrap.servers=${bootstrap}`],
     ],
     { jvm },
