@@ -1,0 +1,49 @@
+import { type ParseArgsConfig, parseArgs } from 'node:util'
+import { UserError } from '../config/failure.ts'
+import { nearest } from '../config/nearest.ts'
+
+/** 0: done. 1: the answer is no. 2: wrong usage. 3: could not decide. */
+export type ExitCode = 0 | 1 | 2 | 3
+
+export type Command = {
+  /** What `--help` prints. */
+  readonly help: string
+  run(args: readonly string[]): Promise<ExitCode>
+}
+
+/** A command line that makes no sense: one sentence that says what is wrong and what would be right. */
+export class UsageError extends UserError<'usage'> {
+  constructor(message: string) {
+    super('usage', message)
+  }
+}
+
+export type Options = NonNullable<ParseArgsConfig['options']>
+
+/** Reads a command's arguments. Throws a `UsageError` for options that it does not have or that lack their value. */
+export function readArgs<const O extends Options>(args: readonly string[], options: O) {
+  try {
+    return parseArgs({ args: [...args], options, allowPositionals: true, strict: true })
+  } catch (error) {
+    throw new UsageError(sentenceOf(error as NodeJS.ErrnoException, args, options))
+  }
+}
+
+function sentenceOf(error: NodeJS.ErrnoException, args: readonly string[], options: Options): string {
+  const option = /'(?:-\w, )?(--?[\w-]+)/.exec(error.message)?.[1] ?? args.find((arg) => arg.startsWith('-')) ?? ''
+  if (error.code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION') {
+    const names = Object.keys(options).map((name) => `--${name}`)
+    const meant = nearest(option, names)
+    return `there is no option ${option}; ${meant === undefined ? `options are ${names.join(' ')}` : `did you mean ${meant}?`}`
+  }
+  const spec = options[option.replace(/^--/, '')]
+  if (spec?.type === 'boolean') return `${option} takes no value`
+  return `${option} needs a value: ${option} VALUE, or ${option}=VALUE when it begins with a dash`
+}
+
+/** A port as people write it; 0 means any free one. */
+export function parsePort(option: string, text: string): number {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
+  if (port <= 65_535) return port
+  throw new UsageError(`${option} ${text}: expected a port from 1 to 65535, or 0 for any free one`)
+}

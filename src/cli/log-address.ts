@@ -1,0 +1,62 @@
+import type { BrokerAddress } from '../broker/home.ts'
+import type { Setting } from '../config/settings.ts'
+import { settingsFromFile, settingsFromFlags } from '../config/sources.ts'
+import { UsageError } from './command.ts'
+
+/** Options of every program: where its settings and its log are. */
+export const PROGRAM_OPTIONS = {
+  help: { type: 'boolean', short: 'h' },
+  config: { type: 'string' },
+  set: { type: 'string', multiple: true },
+  bootstrap: { type: 'string' },
+  data: { type: 'string' },
+} as const
+
+export const PROGRAM_HELP = `  --config FILE           settings, as Kafka's programs write them (.properties)
+  --set KEY=VALUE         one setting; wins over the file; may be given several times
+  --bootstrap HOST:PORT,… the Kafka cluster whose topics hold everything
+  --data DIR              no Kafka: an embedded broker that keeps its data in DIR
+  --help`
+
+type Values = { readonly config?: string | undefined; readonly set?: string[] | undefined }
+type LogValues = { readonly bootstrap?: string | undefined; readonly data?: string | undefined }
+
+/** What is written about a program, the file first: what comes later wins. */
+export function writtenSettings({ config, set = [] }: Values): readonly Setting[] {
+  return [...(config === undefined ? [] : settingsFromFile(config)), ...settingsFromFlags(set)]
+}
+
+/** Undefined when neither is given. */
+export function logAddress({ bootstrap, data }: LogValues): BrokerAddress | undefined {
+  if (bootstrap !== undefined && data !== undefined) {
+    throw new UsageError('--bootstrap and --data are two places for the same thing: give one of them')
+  }
+  if (data !== undefined) return { kind: 'embedded', directory: data }
+  return bootstrap === undefined ? undefined : kafkaAt(bootstrap, {})
+}
+
+/** A Kafka cluster and the settings of its clients. */
+export function kafkaAt(bootstrap: string, config: Readonly<Record<string, string>>): BrokerAddress {
+  const wrong = bootstrap
+    .split(',')
+    .find((one) => !/^(?:[A-Z_]+:\/\/)?(?:\[[0-9a-f:.]+\]|[^:\s]+):\d{1,5}$/i.test(one.trim()))
+  if (wrong !== undefined) {
+    throw new UsageError(`'${wrong}' is no broker: expected HOST:PORT, such as 127.0.0.1:9092`)
+  }
+  return { kind: 'kafka', config: { ...config, 'bootstrap.servers': bootstrap } }
+}
+
+/** The log that flags name, else the one that settings name. `setting` is the name of the setting that would. */
+export function addressOf(
+  values: LogValues,
+  setting: { readonly name: string; readonly value: string | undefined },
+  client: Readonly<Record<string, string>>,
+): BrokerAddress {
+  const given = logAddress(values)
+  if (given?.kind === 'kafka') return { kind: 'kafka', config: { ...client, ...given.config } }
+  if (given !== undefined) return given
+  if (setting.value) return kafkaAt(setting.value, client)
+  throw new UsageError(
+    `where is the log? --bootstrap HOST:PORT (or --set ${setting.name}=…) names a Kafka cluster, --data DIR an embedded broker`,
+  )
+}

@@ -1,0 +1,44 @@
+import { openBroker } from '../broker/open.ts'
+import { startAll } from '../config/lifecycle.ts'
+import { createLogger } from '../config/logger.ts'
+import { createMetrics } from '../config/metrics.ts'
+import { startRegistry } from '../registry/main.ts'
+import { brokerSettings, registrySettings } from '../registry/settings.ts'
+import { type Command, readArgs, UsageError } from './command.ts'
+import { addressOf, PROGRAM_HELP, PROGRAM_OPTIONS, writtenSettings } from './log-address.ts'
+import { whenAsked } from './signals.ts'
+
+export const registry: Command = {
+  help: `usage: weir registry (--bootstrap HOST:PORT,… | --data DIR) [--config FILE] [--set KEY=VALUE]…
+
+Runs a schema registry that speaks as Confluent's does and keeps everything in one topic.
+
+${PROGRAM_HELP}
+
+  weir registry --data ./d --set listeners=http://127.0.0.1:8081`,
+
+  async run(args) {
+    const { values, positionals } = readArgs(args, PROGRAM_OPTIONS)
+    if (positionals.length > 0) throw new UsageError(`weir registry takes options only, not '${positionals[0]}'`)
+    const written = writtenSettings(values)
+    const settings = registrySettings(written)
+    const bootstrap = settings.values['brokerstore.bootstrap.servers']
+    const address = addressOf(
+      values,
+      { name: 'brokerstore.bootstrap.servers', value: bootstrap },
+      brokerSettings(settings),
+    )
+    const asked = whenAsked()
+    const logger = createLogger()
+    const running = await startAll(logger, async (life) => {
+      const broker = await openBroker(address, { logger })
+      life.onStop('broker', () => broker.close())
+      const started = await startRegistry(settings, { broker, logger, metrics: createMetrics() })
+      life.onStop('registry', () => started.stop())
+      return life
+    })
+    await asked
+    await running.stop()
+    return 0
+  },
+}

@@ -1,0 +1,23 @@
+import { constants } from 'node:os'
+
+/** A stop may take so long; then the process ends as it is. */
+const STOP_MS = 5_000
+
+/**
+ * Resolves when somebody asks this process to end (Ctrl-C, SIGTERM). From then on `stop` has five seconds; a second
+ * Ctrl-C ends at once.
+ */
+export function whenAsked(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    let asked = false
+    const ask = (signal: NodeJS.Signals): void => {
+      if (asked) process.exit(128 + constants.signals[signal])
+      asked = true
+      setTimeout(() => process.exit(128 + constants.signals[signal]), STOP_MS).unref()
+      resolve(signal)
+    }
+    process.on('SIGINT', ask)
+    process.on('SIGTERM', ask)
+    process.on('SIGHUP', ask)
+  })
+}

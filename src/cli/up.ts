@@ -1,0 +1,144 @@
+import { readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { BrokerAddress } from '../broker/home.ts'
+import { createLogger, type Logger } from '../config/logger.ts'
+import type { Setting } from '../config/settings.ts'
+import { type Command, type ExitCode, parsePort, readArgs, UsageError } from './command.ts'
+import { logAddress, PROGRAM_HELP, PROGRAM_OPTIONS, writtenSettings } from './log-address.ts'
+import { whenAsked } from './signals.ts'
+import { converge } from './up/converge.ts'
+import { type About, type Display, LineDisplay, TerminalDisplay } from './up/display.ts'
+import { printable } from './up/log-line.ts'
+import { Screen } from './up/screen.ts'
+import { startStack } from './up/stack.ts'
+
+const OPTIONS = {
+  ...PROGRAM_OPTIONS,
+  'registry-port': { type: 'string', default: '8081' },
+  'worker-port': { type: 'string', default: '8083' },
+  once: { type: 'boolean', default: false },
+  timeout: { type: 'string', default: '60' },
+} as const
+
+export const up: Command = {
+  help: `usage: weir up DIR [--data DIR | --bootstrap HOST:PORT,…] [--once]
+
+Runs a registry and a worker, and keeps everything that the manifests in DIR and its sub-folders declare. Files may be
+added, edited and deleted while it runs. Without --bootstrap it needs no Kafka: it brings a broker of its own.
+
+  --registry-port N       default 8081; 0 takes a free one
+  --worker-port N         default 8083; 0 takes a free one
+  --once                  end when everything is Ready (exit code 0) or can't be (1)
+  --timeout SECONDS       how long --once waits; default 60
+${PROGRAM_HELP}
+
+Data is kept in DIR/.weir unless --data says otherwise. Settings begin with the name of who they are for, registry. or
+worker.; others are for Kafka's clients: --set worker.offset.flush.interval.ms=500 --set security.protocol=SSL
+
+On a terminal it shows a table; in a pipe it writes a JSON line for each change.
+
+  weir up examples/quickstart
+  weir up ./manifests --data ./d --registry-port 8081 --worker-port 8083 --once`,
+
+  async run(args) {
+    const { values, positionals } = readArgs(args, OPTIONS)
+    const manifests = parseFolder(positionals)
+    const settings = writtenSettings(values)
+    const address = addressFor(manifests, values, settings)
+    const about = { manifests, log: describe(address) }
+    const written = {
+      registry: settingsOf('registry.', settings),
+      worker: settingsOf('worker.', settings),
+    }
+    const options = {
+      manifests,
+      address,
+      written,
+      registryPort: parsePort('--registry-port', values['registry-port']),
+      workerPort: parsePort('--worker-port', values['worker-port']),
+    }
+    const timeoutMs = parseSeconds(values.timeout) * 1_000
+    const asked = askedOrUnread()
+    const { logger, display } = outputs(about)
+    const stack = await startStack({ ...options, logger })
+    display.start(stack)
+    let exitCode: ExitCode = 0
+    try {
+      if (values.once) {
+        const rows = await converge(stack.operator, timeoutMs, asked)
+        exitCode = rows.every(({ ready }) => ready === 'True') ? 0 : 1
+      } else if (!asked.aborted) {
+        await new Promise((resolve) => asked.addEventListener('abort', resolve, { once: true }))
+      }
+    } finally {
+      await display.finish()
+      await stack.stop()
+    }
+    return exitCode
+  },
+}
+
+function parseFolder([folder, ...more]: readonly string[]): string {
+  if (folder === undefined) throw new UsageError('which folder? weir up DIR, such as weir up examples/quickstart')
+  if (more.length > 0)
+    throw new UsageError(`weir up takes one folder, not ${more.length + 1}: '${more[0]}' is too many`)
+  try {
+    if (!statSync(folder).isDirectory()) throw new UsageError(`${folder} is a file: give the folder that holds it`)
+    readdirSync(folder)
+  } catch (error) {
+    if (error instanceof UsageError) throw error
+    const gone = (error as NodeJS.ErrnoException).code === 'ENOENT'
+    throw new UsageError(
+      gone ? `there is no folder ${folder}` : `can't read folder ${folder}: ${(error as Error).message}`,
+    )
+  }
+  return folder
+}
+
+function parseSeconds(text: string): number {
+  if (/^\d{1,6}(\.\d+)?$/.test(text)) return Number(text)
+  throw new UsageError(`--timeout ${text}: expected a number of seconds, such as 60`)
+}
+
+type LogValues = { readonly bootstrap?: string | undefined; readonly data?: string | undefined }
+
+function addressFor(manifests: string, values: LogValues, settings: readonly Setting[]): BrokerAddress {
+  const address = logAddress(values) ?? { kind: 'embedded', directory: join(manifests, '.weir') }
+  if (address.kind !== 'kafka') return address
+  const own = settings.filter(({ key }) => !/^(registry|worker)\./.test(key))
+  return {
+    kind: 'kafka',
+    config: { ...Object.fromEntries(own.map(({ key, value }) => [key, value])), ...address.config },
+  }
+}
+
+function settingsOf(prefix: string, settings: readonly Setting[]): readonly Setting[] {
+  return settings.flatMap((setting) =>
+    setting.key.startsWith(prefix) ? [{ ...setting, key: setting.key.slice(prefix.length) }] : [],
+  )
+}
+
+function describe(address: BrokerAddress): string {
+  if (address.kind === 'embedded') return `embedded in ${address.directory}`
+  return address.kind === 'kafka' ? `Kafka at ${address.config['bootstrap.servers']}` : 'of another thread'
+}
+
+/** Aborts when somebody asks this process to end, or when nobody reads what it writes any more. */
+function askedOrUnread(): AbortSignal {
+  const asked = new AbortController()
+  void whenAsked().then(() => asked.abort())
+  process.stdout.on('error', () => asked.abort())
+  return asked.signal
+}
+
+function outputs(about: About): { readonly logger: Logger; readonly display: Display } {
+  if (!process.stdout.isTTY) {
+    return { logger: createLogger(), display: new LineDisplay((line) => process.stdout.write(`${line}\n`)) }
+  }
+  const screen = new Screen(process.stdout)
+  const display = new TerminalDisplay(screen, about)
+  if (!process.stderr.isTTY) return { logger: createLogger(), display }
+  // Both are this terminal: the log goes above the table, and only what a person has to know.
+  const logger = createLogger({ level: 'warn', write: (line) => screen.print(printable(line, screen.width)) })
+  return { logger, display }
+}

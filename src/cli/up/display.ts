@@ -1,0 +1,142 @@
+import type { Row } from '../../operator/table.ts'
+import { hintsFor } from './hints.ts'
+import { type Progress, ProgressMeter } from './progress.ts'
+import type { Screen } from './screen.ts'
+import type { Stack } from './stack.ts'
+import { bold, dim } from './style.ts'
+import { renderTable } from './table.ts'
+
+/** Shows what is going on while everything runs. */
+export interface Display {
+  start(stack: Stack): void
+  /** Shows the last state and leaves it there. */
+  finish(): Promise<void>
+}
+
+export type About = { readonly manifests: string; readonly log: string }
+
+const REDRAW_MS = 250
+
+/** The live table of a terminal. */
+export class TerminalDisplay implements Display {
+  readonly #screen: Screen
+  readonly #about: About
+  #stack: Stack | undefined
+  #meter: ProgressMeter | undefined
+  #timer: NodeJS.Timeout | undefined
+  #drawing: Promise<void> = Promise.resolve()
+
+  constructor(screen: Screen, about: About) {
+    this.#screen = screen
+    this.#about = about
+  }
+
+  start(stack: Stack): void {
+    this.#stack = stack
+    this.#meter = new ProgressMeter(stack.metrics)
+    this.#timer = setInterval(() => this.#redraw(), REDRAW_MS)
+    this.#redraw()
+  }
+
+  async finish(): Promise<void> {
+    clearInterval(this.#timer)
+    this.#redraw()
+    await this.#drawing
+    this.#screen.close()
+  }
+
+  #redraw(): void {
+    this.#drawing = this.#drawing.then(() => this.#draw())
+  }
+
+  async #draw(): Promise<void> {
+    if (this.#stack === undefined || this.#meter === undefined) return
+    const { width, height } = this.#screen
+    const rows = this.#stack.operator.rows()
+    const nowMs = Date.now()
+    const progress = await this.#meter.read(nowMs)
+    const head = headOf(this.#about, this.#stack)
+    const foot = footOf(rows, this.#stack)
+    const room = height - head.length - foot.length - 1
+    const table =
+      rows.length === 0
+        ? [
+            dim(
+              `no manifests in ${this.#about.manifests} yet: put a .yaml file there, it is read as soon as it is saved`,
+            ),
+          ]
+        : renderTable({ rows, progress, nowMs, width, height: room })
+    // A terminal too low for all of it shows the table.
+    this.#screen.draw(room >= table.length ? [...head, ...table, ...foot] : table.slice(0, height - 1))
+  }
+}
+
+function headOf({ manifests, log }: About, { registryUrl, workerUrl }: Stack): readonly string[] {
+  return [
+    `${bold('weir')} keeps ${bold(manifests)} running   ${dim('Ctrl-C stops it; it goes on at the next start')}`,
+    dim(`log ${log}   registry ${registryUrl}   worker ${workerUrl}`),
+    '',
+  ]
+}
+
+function footOf(rows: readonly Row[], stack: Stack): readonly string[] {
+  if (rows.length === 0) return []
+  return ['', ...hintsFor(rows, stack).map((hint, at) => `${dim(at === 0 ? 'try' : '   ')} ${hint}`)]
+}
+
+/** One JSON line on standard output for each change of a resource. */
+export class LineDisplay implements Display {
+  readonly #write: (line: string) => void
+  readonly #shown = new Map<string, string>()
+  #stack: Stack | undefined
+  #meter: ProgressMeter | undefined
+  #progress: ReadonlyMap<string, Progress> = new Map()
+  #unsubscribe: (() => void) | undefined
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(write: (line: string) => void) {
+    this.#write = write
+  }
+
+  start(stack: Stack): void {
+    this.#stack = stack
+    this.#meter = new ProgressMeter(stack.metrics)
+    this.#unsubscribe = stack.operator.onChange(() => this.#show())
+    // What could not be read does not change a resource: it is looked for.
+    this.#timer = setInterval(() => void this.#measure(), REDRAW_MS)
+    this.#show()
+  }
+
+  async finish(): Promise<void> {
+    clearInterval(this.#timer)
+    this.#unsubscribe?.()
+    await this.#measure()
+  }
+
+  async #measure(): Promise<void> {
+    this.#progress = (await this.#meter?.read(Date.now())) ?? this.#progress
+    this.#show()
+  }
+
+  #show(): void {
+    const rows = this.#stack?.operator.rows() ?? []
+    const present = new Set<string>()
+    for (const { resource, since: _, ...row } of rows) {
+      const key = `${row.kind}/${row.namespace}/${row.name}/${row.kind === 'File' ? row.message : ''}`
+      present.add(key)
+      const text = JSON.stringify(row)
+      if (this.#shown.get(key) === text) continue
+      this.#shown.set(key, text)
+      const records = resource?.kind === 'Connector' ? this.#progress.get(row.name)?.records : undefined
+      this.#write(
+        JSON.stringify({ time: new Date().toISOString(), ...row, ...(records === undefined ? {} : { records }) }),
+      )
+    }
+    for (const key of this.#shown.keys()) {
+      if (present.has(key)) continue
+      this.#shown.delete(key)
+      const [kind, namespace, name] = key.split('/')
+      this.#write(JSON.stringify({ time: new Date().toISOString(), kind, namespace, name, gone: true }))
+    }
+  }
+}

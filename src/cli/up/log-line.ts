@@ -1,0 +1,16 @@
+import { red, yellow } from './style.ts'
+
+const ERROR = 50
+
+/** A line of the log for people: time, level, message and what belongs to it, cut to one line of the terminal. */
+export function printable(json: string, width: number): string {
+  const { time, level, msg, err, program, ...fields } = JSON.parse(json) as Record<string, unknown>
+  const reason = (err as { message?: unknown } | undefined)?.message
+  const rest = Object.entries(fields).map(
+    ([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
+  )
+  const parts = [program, msg, reason, ...rest].filter((part) => part !== undefined)
+  const text = `${String(time).slice(11, 19)} ${parts.join(' ')}`.replace(/\s+/g, ' ')
+  const short = text.length > width ? `${text.slice(0, width - 1)}…` : text
+  return Number(level) >= ERROR ? red(short) : yellow(short)
+}

@@ -1,0 +1,10 @@
+import { styleText } from 'node:util'
+
+/** How a text looks on a terminal. */
+export type Style = (text: string) => string
+
+export const bold: Style = (text) => styleText('bold', text)
+export const dim: Style = (text) => styleText('dim', text)
+export const green: Style = (text) => styleText('green', text)
+export const red: Style = (text) => styleText('red', text)
+export const yellow: Style = (text) => styleText('yellow', text)

@@ -1,0 +1,69 @@
+#!/usr/bin/env node
+import { messageOf } from '../config/failure.ts'
+import { nearest } from '../config/nearest.ts'
+import type { Command, ExitCode } from './command.ts'
+
+type Entry = { readonly summary: string; load(): Promise<Command> }
+
+/** Each command's code is loaded when it is asked for. */
+const COMMANDS: Readonly<Record<string, Entry>> = {
+  up: {
+    summary: 'run everything a folder of manifests declares, here and now',
+    load: async () => (await import('./up.ts')).up,
+  },
+  registry: { summary: 'run a schema registry', load: async () => (await import('./registry.ts')).registry },
+  worker: { summary: 'run a connector worker', load: async () => (await import('./worker.ts')).worker },
+}
+
+const HELP = `weir keeps the connectors and schemas of a Kafka estate as they were declared.
+
+usage: weir COMMAND …
+
+${Object.entries(COMMANDS)
+  .map(([name, { summary }]) => `  ${name.padEnd(10)}${summary}`)
+  .join('\n')}
+
+weir COMMAND --help tells more. Exit codes: 0 done, 1 the answer is no, 2 wrong usage, 3 could not decide.
+`
+
+/** Errors that say how the command line or a settings file should have been written. */
+const USAGE_CODES = new Set(['usage', 'invalid_settings', 'unreadable_settings', 'invalid_listener'])
+
+process.exitCode = await main(process.argv.slice(2))
+
+async function main([name = '--help', ...args]: readonly string[]): Promise<ExitCode> {
+  if (name === '--help' || name === '-h' || name === 'help') return print(HELP)
+  const entry = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
+  if (entry === undefined) {
+    const meant = nearest(name, Object.keys(COMMANDS))
+    return complain(
+      `there is no command '${name}'; ${meant === undefined ? 'weir --help lists them' : `did you mean ${meant}?`}`,
+      2,
+    )
+  }
+  try {
+    const command = await entry.load()
+    if (args.includes('--help') || args.includes('-h')) return print(command.help)
+    return await command.run(args)
+  } catch (error) {
+    return fail(name, error)
+  }
+}
+
+function fail(name: string, error: unknown): ExitCode {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : undefined
+  // What has no code of ours is a bug: its stack is what helps.
+  if (code === undefined) return complain(error instanceof Error ? (error.stack ?? error.message) : String(error), 1)
+  if (!USAGE_CODES.has(code)) return complain(messageOf(error), 1)
+  return complain(`${messageOf(error)}\nweir ${name} --help tells more`, 2)
+}
+
+function print(text: string): ExitCode {
+  process.stdout.write(text.endsWith('\n') ? text : `${text}\n`)
+  return 0
+}
+
+function complain(sentence: string, code: ExitCode): ExitCode {
+  process.stderr.write(`weir: ${sentence}\n`)
+  return code
+}

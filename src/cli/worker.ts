@@ -1,0 +1,45 @@
+import { openBroker } from '../broker/open.ts'
+import { startAll } from '../config/lifecycle.ts'
+import { createLogger } from '../config/logger.ts'
+import { createMetrics } from '../config/metrics.ts'
+import { startWorker } from '../worker/main.ts'
+import { workerSettings } from '../worker/settings.ts'
+import { type Command, readArgs, UsageError } from './command.ts'
+import { addressOf, PROGRAM_HELP, PROGRAM_OPTIONS, writtenSettings } from './log-address.ts'
+import { whenAsked } from './signals.ts'
+
+/** Settings of Kafka's clients, which a worker is configured with at the top level. */
+const CLIENT_SETTING = /^(?:client|security|sasl|ssl|metadata|request|retry|reconnect|socket|connections)\./
+
+export const worker: Command = {
+  help: `usage: weir worker (--bootstrap HOST:PORT,… | --data DIR) [--config FILE] [--set KEY=VALUE]…
+
+Runs a connector worker that speaks as Kafka Connect's does, in a cluster with all that have its group.id.
+
+${PROGRAM_HELP}
+
+  weir worker --bootstrap 127.0.0.1:9092 --set listeners=http://127.0.0.1:8083 --set group.id=c1`,
+
+  async run(args) {
+    const { values, positionals } = readArgs(args, PROGRAM_OPTIONS)
+    if (positionals.length > 0) throw new UsageError(`weir worker takes options only, not '${positionals[0]}'`)
+    const written = writtenSettings(values)
+    const settings = workerSettings(written)
+    // The setting has a default, as Kafka Connect's examples have it; only one that was written counts here.
+    const named = written.findLast(({ key }) => key === 'bootstrap.servers')?.value
+    const client = Object.fromEntries(Object.entries(settings.rest).filter(([key]) => CLIENT_SETTING.test(key)))
+    const address = addressOf(values, { name: 'bootstrap.servers', value: named }, client)
+    const asked = whenAsked()
+    const logger = createLogger()
+    const running = await startAll(logger, async (life) => {
+      const broker = await openBroker(address, { logger })
+      life.onStop('broker', () => broker.close())
+      const started = await startWorker(settings, { broker, logger, metrics: createMetrics() })
+      life.onStop('worker', () => started.stop())
+      return life
+    })
+    await asked
+    await running.stop()
+    return 0
+  },
+}
