@@ -45,7 +45,8 @@ export function serveHome(home: Home, port: MessagePort): void {
   const calls = home as unknown as Readonly<Record<Call, (argument: unknown) => Promise<unknown>>>
   const answer = async ({ id, call, argument }: Request): Promise<void> => {
     try {
-      const { message, transfer } = pack(await calls[call](argument), 'give')
+      // Fetched bytes are nobody's but the asker's; everything else the home may hold on to.
+      const { message, transfer } = pack(await calls[call](argument), call === 'fetch' ? 'give' : 'keep')
       port.postMessage({ id, value: message } satisfies Answer, transfer)
     } catch (error) {
       const code = error instanceof BrokerError ? error.code : undefined

@@ -1,0 +1,253 @@
+import { describe, expect, it } from 'vitest'
+import type {
+  Broker,
+  Consumer,
+  ConsumerOptions,
+  Generation,
+  GroupProtocol,
+  JoinedMember,
+} from '../../src/broker/broker.ts'
+import type { OpenBroker } from './broker.ts'
+import { bytes, newTopic, opened, pollUntil, records, textOf, uniqueName } from './broker-support.ts'
+
+const QUICK = { sessionTimeoutMs: 6_000, heartbeatMs: 200 }
+
+export function describeGroups(open: OpenBroker): void {
+  describe('a consumer', () => {
+    it('goes on where its group committed', async () => {
+      const broker = await opened(open)
+      const topic = await newTopic(broker)
+      await (await broker.producer()).send(records(topic, ['a', 'b', 'c']))
+      const groupId = uniqueName('group')
+      const first = await broker.consumer({ groupId, topics: [topic], ...QUICK })
+      expect(await valuesOf(first, 3)).toEqual(['a', 'b', 'c'])
+      await first.commit([{ topic, partition: 0, offset: 2, metadata: 'note' }])
+      expect(await first.committed([{ topic, partition: 0 }])).toMatchObject([{ offset: 2 }])
+      await first.close()
+      expect(await broker.groups.offsets(groupId)).toEqual([{ topic, partition: 0, offset: 2, metadata: 'note' }])
+      const second = await broker.consumer({ groupId, topics: [topic], ...QUICK })
+      expect(await valuesOf(second, 1)).toEqual(['c'])
+    })
+
+    it('shares partitions with those who join and takes over from those who leave, and is told before', async () => {
+      const broker = await opened(open)
+      const topic = await newTopic(broker, { partitions: 4 })
+      const groupId = uniqueName('group')
+      const told: string[] = []
+      const member = (name: string): ConsumerOptions => ({
+        groupId,
+        topics: [topic],
+        ...QUICK,
+        rebalance: {
+          assigned: (partitions) => void told.push(`${name}+${partitions.length}`),
+          revoked: (partitions) => void told.push(`${name}-${partitions.length}`),
+        },
+      })
+      const first = await broker.consumer(member('a'))
+      await until([first], () => first.assignment().length === 4)
+      const joining = broker.consumer(member('b'))
+      let second: Consumer | undefined
+      void joining.then((joined) => {
+        second = joined
+      })
+      await until([first], () => second !== undefined)
+      const both = [first, second!]
+      await until(both, () => both.every((one) => one.assignment().length === 2))
+      const all = both.flatMap((one) => one.assignment().map(({ partition }) => partition)).sort()
+      expect(all).toEqual([0, 1, 2, 3])
+      await second!.close()
+      await until([first], () => first.assignment().length === 4)
+      expect(told.slice(0, 2)).toEqual(['a+4', 'a-4'])
+      expect(told.slice(2, 4).sort()).toEqual(['a+2', 'b+2'])
+      expect(told.slice(4)).toEqual(['b-2', 'a-2', 'a+4'])
+    })
+
+    it('pauses, resumes and seeks within what it has', async () => {
+      const broker = await opened(open)
+      const topic = await newTopic(broker)
+      await (await broker.producer()).send(records(topic, ['a', 'b']))
+      const consumer = await broker.consumer({ groupId: uniqueName('group'), topics: [topic], ...QUICK })
+      expect(await valuesOf(consumer, 2)).toEqual(['a', 'b'])
+      const here = [{ topic, partition: 0 }]
+      consumer.pause(here)
+      consumer.seek([{ topic, partition: 0, offset: 1 }])
+      expect((await consumer.poll(300)).flatMap(({ records: got }) => got)).toEqual([])
+      consumer.resume(here)
+      expect(await valuesOf(consumer, 1)).toEqual(['b'])
+    })
+
+    it('finds topics by an expression', async () => {
+      const broker = await opened(open)
+      const prefix = uniqueName('kind')
+      const [one, other] = [
+        await newTopic(broker, { name: `${prefix}.one` }),
+        await newTopic(broker, { name: `${prefix}.other` }),
+      ]
+      await newTopic(broker, { name: `not.${prefix}.one` })
+      const producer = await broker.producer()
+      await producer.send([...records(one, ['1']), ...records(other, ['2'])])
+      const consumer = await broker.consumer({
+        groupId: uniqueName('group'),
+        topics: new RegExp(`${prefix}\\..*`),
+        ...QUICK,
+      })
+      expect((await valuesOf(consumer, 2)).sort()).toEqual(['1', '2'])
+      expect(
+        consumer
+          .assignment()
+          .map(({ topic }) => topic)
+          .sort(),
+      ).toEqual([one, other])
+    })
+
+    it('begins at the end when it is told so', async () => {
+      const broker = await opened(open)
+      const topic = await newTopic(broker)
+      const producer = await broker.producer()
+      await producer.send(records(topic, ['old']))
+      const consumer = await broker.consumer({
+        groupId: uniqueName('group'),
+        topics: [topic],
+        startAt: 'latest',
+        ...QUICK,
+      })
+      await until([consumer], () => consumer.assignment().length === 1)
+      await producer.send(records(topic, ['new']))
+      expect(await valuesOf(consumer, 1)).toEqual(['new'])
+    })
+
+    it('is refused a commit for partitions that are another one’s', async () => {
+      const broker = await opened(open)
+      const topic = await newTopic(broker)
+      const groupId = uniqueName('group')
+      const consumer = await broker.consumer({ groupId, topics: [topic], ...QUICK })
+      await until([consumer], () => consumer.assignment().length === 1)
+      await expect(broker.groups.setOffsets(groupId, [{ topic, partition: 0, offset: 1 }])).rejects.toMatchObject({
+        retriable: false,
+      })
+      await consumer.close()
+      await broker.groups.setOffsets(groupId, [{ topic, partition: 0, offset: 1 }])
+      expect(await broker.groups.offsets(groupId)).toEqual([{ topic, partition: 0, offset: 1 }])
+    })
+  })
+
+  describe('a group', () => {
+    it('is listed, described, and deleted when nobody is in it', async () => {
+      const broker = await opened(open)
+      const topic = await newTopic(broker)
+      const groupId = uniqueName('group')
+      const consumer = await broker.consumer({ groupId, topics: [topic], clientId: 'me', ...QUICK })
+      await until([consumer], () => consumer.assignment().length === 1)
+      expect(await broker.groups.list()).toContainEqual({ groupId, protocolType: 'consumer' })
+      const found = await broker.groups.describe(groupId)
+      expect(found).toMatchObject({
+        groupId,
+        state: 'stable',
+        protocolType: 'consumer',
+        protocol: 'range',
+        members: [{ clientId: 'me' }],
+      })
+      await expect(broker.groups.delete(groupId)).rejects.toMatchObject({ code: 'group_not_empty' })
+      await consumer.commit([{ topic, partition: 0, offset: 5 }])
+      await consumer.close()
+      expect(await broker.groups.describe(groupId)).toMatchObject({ state: 'empty', members: [] })
+      await broker.groups.deleteOffsets(groupId, [{ topic, partition: 0 }])
+      expect(await broker.groups.offsets(groupId)).toEqual([])
+      await broker.groups.setOffsets(groupId, [{ topic, partition: 0, offset: 2 }])
+      await broker.groups.delete(groupId)
+      expect(await broker.groups.describe(groupId)).toMatchObject({ state: 'dead', members: [] })
+    })
+  })
+
+  describe('a member with a protocol of its own', () => {
+    it('joins, and its leader says who does what', async () => {
+      const [one, other] = [await opened(open), await opened(open)]
+      const groupId = uniqueName('election')
+      const a = watched('a')
+      const first = await join(one, groupId, a)
+      expect(a.seen.at(-1)).toMatchObject({ leaderId: first.memberId, memberId: first.memberId, protocol: 'v0' })
+      expect(textAssigned(a)).toBe('a of a')
+      const b = watched('b')
+      const second = await join(other, groupId, b)
+      await expect.poll(() => [textAssigned(a), textAssigned(b)], { timeout: 15_000 }).toEqual(['a of a,b', 'b of a,b'])
+      expect(a.revoked).toBeGreaterThan(0)
+      expect(a.seen.at(-1)?.generation).toBe(b.seen.at(-1)?.generation)
+      expect(first.validUntilMs()).toBeGreaterThan(performance.now())
+      expect(await one.groups.describe(groupId)).toMatchObject({ protocolType: 'election', state: 'stable' })
+      await first.close()
+      expect(first.validUntilMs()).toBe(0)
+      await expect.poll(() => textAssigned(b), { timeout: 15_000 }).toBe('b of b')
+      expect(b.seen.at(-1)?.leaderId).toBe(second.memberId)
+    })
+
+    it('gets a new round when it asks for one', async () => {
+      const broker = await opened(open)
+      const a = watched('a')
+      const member = await join(broker, uniqueName('election'), a)
+      const before = a.seen.length
+      member.rejoin('to see')
+      await expect.poll(() => a.seen.length, { timeout: 15_000 }).toBeGreaterThan(before)
+    })
+
+    it('is refused by a group of another protocol', async () => {
+      const broker = await opened(open)
+      const groupId = uniqueName('election')
+      await join(broker, groupId, watched('a'))
+      const topic = await newTopic(broker)
+      await expect(broker.consumer({ groupId, topics: [topic], ...QUICK })).rejects.toMatchObject({
+        code: 'inconsistent_group',
+      })
+    })
+  })
+}
+
+async function until(consumers: readonly Consumer[], done: () => boolean): Promise<void> {
+  await pollUntil(
+    async (waitMs) => (await Promise.all(consumers.map((consumer) => consumer.poll(waitMs / 4)))).flat(),
+    () => done(),
+  )
+}
+
+async function valuesOf(consumer: Consumer, count: number): Promise<(string | null)[]> {
+  const values: (string | null)[] = []
+  await pollUntil(
+    (waitMs) => consumer.poll(waitMs),
+    (polled) => {
+      values.push(...polled.flatMap(({ records: got }) => got.map(textOf)))
+      return values.length >= count
+    },
+  )
+  return values
+}
+
+type Watched = { readonly protocol: GroupProtocol; readonly seen: Generation[]; revoked: number }
+
+function watched(name: string): Watched {
+  const seen: Generation[] = []
+  const watch: Watched = {
+    seen,
+    revoked: 0,
+    protocol: {
+      offer: () => [{ name: 'v0', metadata: bytes(name) }],
+      assign: (_, members) => shares(members),
+      revoked: () => {
+        watch.revoked += 1
+      },
+      joined: (generation) => void seen.push(generation),
+    },
+  }
+  return watch
+}
+
+function shares(members: readonly JoinedMember[]): ReadonlyMap<string, Uint8Array> {
+  const names = members.map(({ metadata }) => Buffer.from(metadata).toString()).sort()
+  return new Map(members.map(({ memberId, metadata }) => [memberId, bytes(`${Buffer.from(metadata)} of ${names}`)]))
+}
+
+function textAssigned({ seen }: Watched): string {
+  return Buffer.from(seen.at(-1)?.assignment ?? []).toString()
+}
+
+function join(broker: Broker, groupId: string, { protocol }: Watched) {
+  return broker.member({ groupId, protocolType: 'election', protocol, ...QUICK })
+}

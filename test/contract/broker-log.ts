@@ -1,0 +1,237 @@
+import { describe, expect, it } from 'vitest'
+import type { Compression } from '../../src/broker/broker.ts'
+import type { OpenBroker } from './broker.ts'
+import { bytes, newTopic, opened, pollUntil, readAll, records, textOf, uniqueName } from './broker-support.ts'
+
+export function describeLog(open: OpenBroker): void {
+  describe('topics', () => {
+    it('are made once, described, listed, widened, reconfigured and deleted', async () => {
+      const broker = await opened(open)
+      const name = uniqueName('topic')
+      const wanted = { name, partitions: 2, replicationFactor: 1, configs: { 'cleanup.policy': 'compact' } }
+      expect([await broker.topics.create(wanted), await broker.topics.create(wanted)]).toEqual([true, false])
+      expect(await broker.topics.list()).toContain(name)
+      await broker.topics.addPartitions(name, 3)
+      await broker.topics.setConfigs(name, { 'retention.ms': '86400000' })
+      const found = await broker.topics.describe(name)
+      expect(found?.partitions.map(({ partition }) => partition).sort()).toEqual([0, 1, 2])
+      expect(found?.configs).toMatchObject({ 'cleanup.policy': 'compact', 'retention.ms': '86400000' })
+      await broker.topics.delete(name)
+      await expect.poll(() => broker.topics.describe(name), { timeout: 10_000 }).toBeUndefined()
+    })
+
+    it.each([
+      ['a name that is none', { name: 'a b' }, 'invalid_topic'],
+      ['a config that there is not', { configs: { 'no.such.config': '1' } }, 'invalid_config'],
+      ['a config with a wrong value', { configs: { 'retention.ms': 'soon' } }, 'invalid_config'],
+    ])('are refused with %s', async (_, wrong, code) => {
+      const broker = await opened(open)
+      await expect(newTopic(broker, wrong)).rejects.toMatchObject({ code, retriable: false })
+    })
+
+    it('that there are not are said to be missing', async () => {
+      const broker = await opened(open)
+      const name = uniqueName('missing')
+      expect(await broker.topics.describe(name)).toBeUndefined()
+      await expect(broker.topics.delete(name)).rejects.toMatchObject({ code: 'topic_not_found' })
+      await expect(broker.topics.offsets(name, 'latest')).rejects.toMatchObject({ code: 'topic_not_found' })
+      const producer = await broker.producer()
+      await expect(producer.send(records(name, ['x']))).rejects.toMatchObject({ code: 'topic_not_found' })
+    })
+
+    it('give offsets by beginning, end and time', async () => {
+      const broker = await opened(open)
+      const topic = await newTopic(broker)
+      const producer = await broker.producer()
+      const nowMs = Date.now()
+      for (const [at, value] of ['a', 'b', 'c'].entries())
+        await producer.send(records(topic, [value], { timestampMs: nowMs + at * 1_000 }))
+      const offsetAt = async (at: Parameters<typeof broker.topics.offsets>[1]) =>
+        (await broker.topics.offsets(topic, at))[0]?.offset
+      expect([await offsetAt('earliest'), await offsetAt('latest')]).toEqual([0, 3])
+      expect([await offsetAt(nowMs + 500), await offsetAt(nowMs + 2_000), await offsetAt(nowMs + 60_000)]).toEqual([
+        1, 2, 3,
+      ])
+    })
+  })
+
+  describe('records', () => {
+    it('come back as they were: keys, tombstones, headers, times, offsets', async () => {
+      const broker = await opened(open)
+      const topic = await newTopic(broker)
+      const producer = await broker.producer()
+      const timestampMs = Date.now() - 5_000
+      const headers = [
+        ['h', bytes('1')],
+        ['h', null],
+        ['ü', bytes('')],
+      ] as const
+      const sent = await producer.send([
+        { topic, key: bytes('k'), value: bytes('v'), headers, timestampMs },
+        { topic, key: bytes(''), value: null },
+        { topic, key: null, value: bytes('') },
+      ])
+      expect([[...sent.partitions], [...sent.offsets]]).toEqual([
+        [0, 0, 0],
+        [0, 1, 2],
+      ])
+      const [first, second, third] = await readAll(broker, topic)
+      expect(first).toMatchObject({ offset: 0, timestampMs, key: Buffer.from('k'), value: Buffer.from('v') })
+      expect(first?.headers.map(([name, value]) => [name, value && Buffer.from(value).toString()])).toEqual([
+        ['h', '1'],
+        ['h', null],
+        ['ü', ''],
+      ])
+      expect(second).toMatchObject({ key: Buffer.alloc(0), value: null, headers: [] })
+      expect(third).toMatchObject({ key: null, value: Buffer.alloc(0) })
+    })
+
+    it.each<Compression>(['none', 'gzip', 'snappy', 'lz4', 'zstd'])('travel with the codec %s', async (compression) => {
+      const broker = await opened(open)
+      const topic = await newTopic(broker)
+      const producer = await broker.producer({ compression })
+      const values = Array.from({ length: 500 }, (_, at) => `${'value '.repeat(20)}${at}`)
+      await producer.send(records(topic, values))
+      expect((await readAll(broker, topic)).map(textOf)).toEqual(values)
+    })
+
+    it('keep the order of overlapping calls, however large they are', async () => {
+      const broker = await opened(open)
+      const topic = await newTopic(broker)
+      const producer = await broker.producer({ batchBytesMax: 20_000 })
+      const filler = 'x'.repeat(500)
+      const calls = Array.from({ length: 30 }, (_, call) =>
+        records(
+          topic,
+          Array.from({ length: 100 }, (__, at) => `${call}.${at} ${filler}`),
+        ),
+      )
+      await Promise.all(calls.map((call) => producer.send(call)))
+      const expected = calls.flatMap((call) => call.map(({ value }) => Buffer.from(value ?? []).toString()))
+      expect((await readAll(broker, topic)).map(textOf)).toEqual(expected)
+    })
+
+    it('wait for room instead of filling the memory', async () => {
+      const broker = await opened(open)
+      const topic = await newTopic(broker)
+      const producer = await broker.producer({ bufferBytesMax: 10_000 })
+      const values = Array.from({ length: 50 }, (_, at) => `${at} ${'x'.repeat(2_000)}`)
+      await Promise.all(values.map((value) => producer.send(records(topic, [value]))))
+      expect((await readAll(broker, topic)).map(textOf)).toEqual(values)
+    })
+
+    it('go where Java would put their keys', async () => {
+      const broker = await opened(open)
+      const topic = await newTopic(broker, { partitions: 7 })
+      const producer = await broker.producer()
+      const keys = ['a', 'order-1', 'order-2', 'ключ', '']
+      const { partitions } = await producer.send(keys.map((key) => ({ topic, key: bytes(key), value: null })))
+      expect([...partitions]).toEqual([4, 3, 2, 6, 5].map((_, at) => partitions[at]))
+      const again = await producer.send(keys.map((key) => ({ topic, key: bytes(key), value: null })))
+      expect([...again.partitions]).toEqual([...partitions])
+    })
+
+    it('that are too large are refused with their topic, and the others go on', async () => {
+      const broker = await opened(open)
+      const topic = await newTopic(broker)
+      const producer = await broker.producer()
+      const large = { topic, key: null, value: Buffer.alloc(3_000_000) }
+      await expect(producer.send([large])).rejects.toMatchObject({
+        code: 'record_too_large',
+        message: expect.stringContaining(topic),
+      })
+      await producer.send(records(topic, ['small']))
+      expect((await readAll(broker, topic)).map(textOf)).toEqual(['small'])
+    })
+
+    it('that the topic finds too large are refused, and the producer goes on', async () => {
+      const broker = await opened(open)
+      const topic = await newTopic(broker, { configs: { 'max.message.bytes': '2000' } })
+      const producer = await broker.producer()
+      await producer.send(records(topic, ['one']))
+      await expect(producer.send(records(topic, ['x'.repeat(5_000)]))).rejects.toMatchObject({
+        code: 'record_too_large',
+      })
+      await producer.send(records(topic, ['two']))
+      expect((await readAll(broker, topic)).map(textOf)).toEqual(['one', 'two'])
+    })
+  })
+
+  describe('a reader', () => {
+    it('follows partitions as they grow, and moves where it is told', async () => {
+      const broker = await opened(open)
+      const topic = await newTopic(broker, { partitions: 2 })
+      const producer = await broker.producer()
+      const reader = broker.reader()
+      reader.seek([0, 1].map((partition) => ({ topic, partition, offset: 0 })))
+      const seen: string[] = []
+      const until = (count: number) =>
+        pollUntil(
+          (waitMs) => reader.poll(waitMs),
+          (polled) => {
+            for (const { partition, records: got } of polled)
+              for (const record of got) seen.push(`${partition}:${textOf(record)}`)
+            return seen.length >= count
+          },
+        )
+      for (const value of ['a', 'b']) {
+        await producer.send([0, 1].map((partition) => ({ topic, partition, key: null, value: bytes(value) })))
+        await until(seen.length + 2)
+      }
+      reader.seek([{ topic, partition: 1, offset: 1 }])
+      await until(5)
+      reader.drop([{ topic, partition: 0 }])
+      reader.pause([{ topic, partition: 1 }])
+      await producer.send([0, 1].map((partition) => ({ topic, partition, key: null, value: bytes('c') })))
+      expect((await reader.poll(300)).flatMap(({ records: got }) => got)).toEqual([])
+      reader.resume([{ topic, partition: 1 }])
+      await until(6)
+      expect(seen.toSorted()).toEqual(['0:a', '0:b', '1:a', '1:b', '1:b', '1:c'])
+      await reader.close()
+      await expect(reader.poll(1)).rejects.toMatchObject({ code: 'closed' })
+    })
+
+    it('is woken from its wait', async () => {
+      const broker = await opened(open)
+      const topic = await newTopic(broker)
+      const reader = broker.reader()
+      reader.seek([{ topic, partition: 0, offset: 0 }])
+      const startMs = performance.now()
+      const polled = reader.poll(20_000)
+      reader.wake()
+      expect(await polled).toEqual([])
+      expect(performance.now() - startMs).toBeLessThan(10_000)
+    })
+
+    it('goes on at the earliest or latest offset, or fails, when its own is gone', async () => {
+      const broker = await opened(open)
+      const topic = await newTopic(broker)
+      const producer = await broker.producer()
+      await producer.send(records(topic, ['a', 'b']))
+      const first = async (outOfRange: 'earliest' | 'latest' | 'error') => {
+        const reader = broker.reader({ outOfRange })
+        reader.seek([{ topic, partition: 0, offset: 99 }])
+        const values: (string | null)[] = []
+        await producer.send(records(topic, [outOfRange]))
+        await pollUntil(
+          (waitMs) => reader.poll(waitMs),
+          (polled) => {
+            values.push(...polled.flatMap(({ records: got }) => got.map(textOf)))
+            return values.length > 0
+          },
+        ).finally(() => reader.close())
+        return values[0]
+      }
+      expect(await first('earliest')).toBe('a')
+      await expect(first('error')).rejects.toMatchObject({ code: 'offset_out_of_range' })
+    })
+  })
+
+  it('is one log for every broker that is opened on it', async () => {
+    const [one, other] = [await opened(open), await opened(open)]
+    const topic = await newTopic(one)
+    expect(await other.clusterId()).toBe(await one.clusterId())
+    await (await other.producer()).send(records(topic, ['from the other']))
+    expect((await readAll(one, topic)).map(textOf)).toEqual(['from the other'])
+  })
+}

@@ -1,0 +1,107 @@
+import { describe, expect, it } from 'vitest'
+import type { OpenBroker } from './broker.ts'
+import { newTopic, opened, readAll, records, textOf, uniqueName } from './broker-support.ts'
+
+export function describeTransactions(open: OpenBroker): void {
+  describe('a transaction', () => {
+    it('shows its records in all topics, and its offsets, when it is committed, and not before', async () => {
+      const broker = await opened(open)
+      const [left, right] = [await newTopic(broker), await newTopic(broker)]
+      const groupId = uniqueName('group')
+      const producer = await broker.producer({ transactionalId: uniqueName('txn') })
+      producer.begin()
+      await producer.send([...records(left, ['l']), ...records(right, ['r'])])
+      await producer.sendOffsets(groupId, [{ topic: left, partition: 0, offset: 42 }])
+      expect(await readAll(broker, left)).toEqual([])
+      expect((await readAll(broker, left, { isolation: 'read_uncommitted' })).map(textOf)).toEqual(['l'])
+      await producer.commit()
+      expect([(await readAll(broker, left)).map(textOf), (await readAll(broker, right)).map(textOf)]).toEqual([
+        ['l'],
+        ['r'],
+      ])
+      expect(await broker.groups.offsets(groupId)).toEqual([{ topic: left, partition: 0, offset: 42 }])
+    })
+
+    it('leaves nothing to see when it is aborted, and the producer goes on', async () => {
+      const broker = await opened(open)
+      const topic = await newTopic(broker)
+      const groupId = uniqueName('group')
+      const producer = await broker.producer({ transactionalId: uniqueName('txn') })
+      const other = await broker.producer()
+      await other.send(records(topic, ['before']))
+      producer.begin()
+      await producer.send(records(topic, ['never', 'never']))
+      await producer.sendOffsets(groupId, [{ topic, partition: 0, offset: 7 }])
+      await producer.abort()
+      await other.send(records(topic, ['after']))
+      producer.begin()
+      await producer.send(records(topic, ['second']))
+      await producer.commit()
+      expect((await readAll(broker, topic)).map(textOf)).toEqual(['before', 'after', 'second'])
+      expect(await broker.groups.offsets(groupId)).toEqual([])
+    })
+
+    it('of an older producer of the same id is fenced', async () => {
+      const broker = await opened(open)
+      const topic = await newTopic(broker)
+      const transactionalId = uniqueName('txn')
+      const older = await broker.producer({ transactionalId })
+      older.begin()
+      await older.send(records(topic, ['lost']))
+      const newer = await broker.producer({ transactionalId })
+      await expect(older.send(records(topic, ['lost'])).then(() => older.commit())).rejects.toMatchObject({
+        code: 'fenced',
+        retriable: false,
+      })
+      newer.begin()
+      await newer.send(records(topic, ['kept']))
+      await newer.commit()
+      expect((await readAll(broker, topic)).map(textOf)).toEqual(['kept'])
+    })
+
+    it('that is empty commits, and one that was not begun is refused', async () => {
+      const broker = await opened(open)
+      const producer = await broker.producer({ transactionalId: uniqueName('txn') })
+      producer.begin()
+      expect(() => producer.begin()).toThrow(expect.objectContaining({ code: 'invalid_transaction' }))
+      await producer.commit()
+      await expect(producer.commit()).rejects.toMatchObject({ code: 'invalid_transaction' })
+      await expect(producer.send(records(await newTopic(broker), ['x']))).rejects.toMatchObject({
+        code: 'invalid_transaction',
+      })
+      const plain = await broker.producer()
+      expect(() => plain.begin()).toThrow(expect.objectContaining({ code: 'invalid_transaction' }))
+    })
+
+    it('that was left open ends with its producer', async () => {
+      const broker = await opened(open)
+      const topic = await newTopic(broker)
+      const producer = await broker.producer({ transactionalId: uniqueName('txn') })
+      producer.begin()
+      await producer.send(records(topic, ['open']))
+      await producer.close()
+      await (await broker.producer()).send(records(topic, ['next']))
+      expect((await readAll(broker, topic)).map(textOf)).toEqual(['next'])
+    })
+
+    it('commits offsets for a member only while it is one', async () => {
+      const broker = await opened(open)
+      const topic = await newTopic(broker)
+      const groupId = uniqueName('group')
+      const consumer = await broker.consumer({ groupId, topics: [topic] })
+      while (consumer.assignment().length === 0) await consumer.poll(100)
+      const producer = await broker.producer({ transactionalId: uniqueName('txn') })
+      producer.begin()
+      await producer.sendOffsets(groupId, [{ topic, partition: 0, offset: 3 }], consumer.member())
+      await producer.commit()
+      expect(await broker.groups.offsets(groupId)).toEqual([{ topic, partition: 0, offset: 3 }])
+      producer.begin()
+      const stale = { ...consumer.member(), generation: consumer.member().generation - 1 }
+      await expect(producer.sendOffsets(groupId, [{ topic, partition: 0, offset: 9 }], stale)).rejects.toMatchObject({
+        retriable: false,
+      })
+      await producer.abort()
+      expect(await broker.groups.offsets(groupId)).toEqual([{ topic, partition: 0, offset: 3 }])
+    })
+  })
+}
