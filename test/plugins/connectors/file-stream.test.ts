@@ -1,6 +1,8 @@
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
 import { describe, expect, it } from 'vitest'
+import { openStream } from '../../../src/plugins/connectors/file-stream/input.ts'
 import { fileStreamSink } from '../../../src/plugins/connectors/file-stream/sink.ts'
 import { fileStreamSource } from '../../../src/plugins/connectors/file-stream/source.ts'
 import { array, FLOAT64, OPTIONAL_STRING, runSink, runSource, STRING, struct } from '../../../src/sdk/index.ts'
@@ -97,6 +99,20 @@ describe('FileStreamSource', () => {
     expect(() => alter({ bogus: 'f' }, { position: 1 })).toThrow("contain the key 'filename'")
     expect(() => alter(null, { position: 1 })).toThrow('Partition objects cannot be null')
     expect(() => fileStreamSource.alterOffsets?.({ topic: 't', 'batch.size': 1 }, [])).toThrow('stdin')
+  })
+})
+
+describe('a stream as input', () => {
+  it('gives what came so far and keeps what there was no room for', async () => {
+    const stream = new PassThrough()
+    const input = openStream(stream)
+    const into = Buffer.alloc(4)
+    const read = async () => into.toString('utf8', 0, await input.read(into, 0))
+    expect(await read()).toBe('')
+    stream.write('abcdef')
+    expect([await read(), await read(), await read()]).toEqual(['abcd', 'ef', ''])
+    stream.end('gh')
+    expect([await read(), await read()]).toEqual(['gh', ''])
   })
 })
 

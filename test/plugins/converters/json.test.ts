@@ -97,6 +97,26 @@ describe('JsonConverter', () => {
     expect([one?.value, two?.value]).toEqual([{ id: 1 }, { id: 2 }])
   })
 
+  it('reads every spelling of an envelope, whatever came before', () => {
+    const instance = converter()
+    const schema = '{"type":"int64","optional":false,"default":9007199254740993}'
+    const parameters = '{"type":"int32","optional":false,"parameters":{"a":"1","payload":"2"}}'
+    for (let round = 0; round < 2; round++) {
+      expect(read(instance, `{"schema":${schema},"payload":5}`).value).toBe(5)
+      expect(read(instance, `{"payload":6,"schema":${schema}}`).value).toBe(6)
+      expect(read(instance, `{ "schema" : ${schema} , "payload" : 7 }`).value).toBe(7)
+      expect(read(instance, `{"schema":${schema},"payload":8} `).value).toBe(8)
+      expect(read(instance, `{"schema":${parameters},"payload":9}`).value).toBe(9)
+      expect(() => read(instance, `{"schema":${schema},"payload":5,"more":1}`)).toThrow(
+        'may not contain additional fields',
+      )
+      expect(() => read(instance, `{"schema":${schema},"x":1,"payload":5}`)).toThrow(
+        'may not contain additional fields',
+      )
+      expect(() => read(instance, `{"schema":${schema},"payload":}`)).toThrow('serialization error')
+    }
+  })
+
   it('says what does not fit its schema', () => {
     const schema = struct('Order', { id: INT32 })
     expect(() => write(converter(), { schema, value: { id: 'x' } })).toThrow(

@@ -1,4 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises'
+import type { Readable } from 'node:stream'
 
 /** Where lines come from. `read` gives 0 when there is nothing now. */
 export type Input = AsyncDisposable & {
@@ -37,12 +38,11 @@ async function refuseShorter(handle: FileHandle, file: string, position: number)
   )
 }
 
-/** Standard input: bytes that came and were not asked for yet wait in the stream. */
-export function openStream(stream: NodeJS.ReadStream): Input {
-  stream.pause()
+/** Bytes that came from a stream and were not asked for yet wait in it. */
+export function openStream(stream: Readable): Input {
   return {
     async read(into) {
-      const chunk = (stream.read(Math.min(into.length, stream.readableLength)) ?? stream.read()) as Buffer | null
+      const chunk = stream.read() as Buffer | null
       if (chunk === null) return 0
       if (chunk.length > into.length) stream.unshift(chunk.subarray(into.length))
       return chunk.copy(into)

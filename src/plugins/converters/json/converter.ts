@@ -1,8 +1,8 @@
-import { DataError, defineConverter, field, type Schema, type SchemaAndValue, z } from '../../../sdk/index.ts'
+import { defineConverter, field, type Schema, type SchemaAndValue, z } from '../../../sdk/index.ts'
 import { toBuffer } from '../../bytes.ts'
 import { SHIPPED_VERSION } from '../../version.ts'
-import { BoundedMap } from '../bounded-map.ts'
-import { type Exact, type JsonReader, jsonReader, parseExact, plainValue } from './read.ts'
+import { EnvelopeReader, HEAD, MIDDLE, type Plan, parse } from './envelope.ts'
+import { jsonReader, plainValue } from './read.ts'
 import { schemaFromJson, schemaToText } from './schema-text.ts'
 import { type JsonWriter, jsonWriter, plainJson } from './write.ts'
 
@@ -63,8 +63,6 @@ const config = z.object({
 })
 
 const NOTHING: SchemaAndValue = { schema: null, value: null }
-const HEAD = '{"schema":'
-const MIDDLE = ',"payload":'
 
 /** JSON with or without the `{"schema":…,"payload":…}` envelope. */
 export const jsonConverter = defineConverter({
@@ -80,7 +78,6 @@ type, so \`1.0\` is read and written again as \`1\`. Whole numbers beyond 2^53 a
   create(settings) {
     const enveloped = settings['schemas.enable']
     const content = settings['schema.content']
-    const cacheSize = settings['schemas.cache.size']
     const nullsToDefaults = settings['replace.null.with.default']
     const toPlan = (schema: Schema): Plan => ({ schema, read: jsonReader(schema, { nullsToDefaults }) })
 
@@ -95,14 +92,13 @@ type, so \`1.0\` is read and written again as \`1\`. Whole numbers beyond 2^53 a
       return made
     }
 
-    const plans = new BoundedMap<string, Plan>(cacheSize)
-    const planOf = (schemaText: string, parse: () => unknown) =>
-      plans.get(schemaText) ?? plans.set(schemaText, toPlan(schemaFromJson(parse())))
-    const toConnect = enveloped
-      ? content
-        ? fixedReader(toPlan(parseContent(content)))
-        : envelopeReader(planOf)
-      : schemaless
+    const envelopes = new EnvelopeReader(settings['schemas.cache.size'], toPlan)
+    const fixed = content && enveloped ? toPlan(schemaFromJson(parse(content))) : undefined
+    const read = (bytes: Buffer): SchemaAndValue => {
+      if (fixed !== undefined) return { schema: fixed.schema, value: fixed.read(parse(bytes.toString())) }
+      if (enveloped) return envelopes.read(bytes)
+      return bytes.length === 0 ? NOTHING : { schema: null, value: plainValue(parse(bytes.toString())) }
+    }
 
     return {
       fromConnect(_topic, schema, value) {
@@ -110,69 +106,7 @@ type, so \`1.0\` is read and written again as \`1\`. Whole numbers beyond 2^53 a
         if (value === null || value === undefined) return null
         return Buffer.from(enveloped ? `${HEAD}null${MIDDLE}${plainJson(value)}}` : plainJson(value))
       },
-      toConnect: (_topic, bytes) => (bytes === null ? NOTHING : toConnect(toBuffer(bytes).toString())),
+      toConnect: (_topic, bytes) => (bytes === null ? NOTHING : read(toBuffer(bytes))),
     }
   },
 })
-
-/** A schema with the reader made for it. */
-type Plan = { readonly schema: Schema; readonly read: JsonReader }
-type Read = (text: string) => SchemaAndValue
-
-const schemaless: Read = (text) => (text === '' ? NOTHING : { schema: null, value: plainValue(parse(text)) })
-
-function fixedReader({ schema, read }: Plan): Read {
-  return (text) => ({ schema, value: read(parse(text)) })
-}
-
-/** Envelopes of one topic begin with the same text, so that the text of the schema finds what was made for it. */
-function envelopeReader(planOf: (schemaText: string, parse: () => unknown) => Plan): Read {
-  return (text) => {
-    const quick = splitEnvelope(text)
-    if (quick !== undefined) {
-      const { schema, read } = planOf(quick.schemaText, () => parse(quick.schemaText))
-      return { schema, value: read(quick.payload) }
-    }
-    const envelope = text === '' ? null : parse(text)
-    if (!isEnvelope(envelope)) {
-      throw new DataError(
-        'JsonConverter with schemas.enable requires "schema" and "payload" fields and may not contain additional fields. ' +
-          'If you are trying to deserialize plain JSON data, set schemas.enable=false in your converter configuration.',
-      )
-    }
-    if (envelope.schema === null) return { schema: null, value: plainValue(envelope.payload) }
-    const { schema, read } = planOf(JSON.stringify(envelope.schema), () => envelope.schema)
-    return { schema, value: read(envelope.payload) }
-  }
-}
-
-/** For the order in which all writers put the two members; undefined when the text may mean something else. */
-function splitEnvelope(text: string): { schemaText: string; payload: Exact } | undefined {
-  const middle = text.indexOf(MIDDLE)
-  if (middle < 0 || !text.startsWith(`${HEAD}{`) || !text.endsWith('}')) return undefined
-  try {
-    return { schemaText: text.slice(HEAD.length, middle), payload: parseExact(text.slice(middle + MIDDLE.length, -1)) }
-  } catch {
-    return undefined
-  }
-}
-
-function isEnvelope(json: Exact): json is { readonly schema: Exact; readonly payload: Exact } {
-  if (typeof json !== 'object' || json === null) return false
-  return Object.keys(json).length === 2 && 'schema' in json && 'payload' in json
-}
-
-function parse(text: string): Exact {
-  try {
-    return parseExact(text)
-  } catch (error) {
-    const reason = (error as Error).message
-    throw new DataError(`Converting byte[] to Kafka Connect data failed due to serialization error: ${reason}`, {
-      cause: error,
-    })
-  }
-}
-
-function parseContent(content: string): Schema {
-  return schemaFromJson(parse(content))
-}
