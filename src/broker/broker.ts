@@ -98,6 +98,11 @@ export type ProducerOptions = {
   /** Makes the producer transactional and fences every older producer of the same id. */
   readonly transactionalId?: string
   readonly transactionTimeoutMs?: number
+  /**
+   * Fences every older producer of the same id, without transactions: once this one has written to a partition, they
+   * can't any more. A record that fails spoils such a producer for good; whoever still has the right opens another.
+   */
+  readonly fencingId?: string
   readonly compression?: Compression
   /** Largest record batch, in bytes before compression. Default 1,000,000. */
   readonly batchBytesMax?: number

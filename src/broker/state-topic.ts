@@ -46,6 +46,8 @@ export type StateTopic = {
    * Records without a partition go where their key belongs.
    */
   append(records: readonly StateWrite[], producer?: Producer): Promise<readonly PartitionOffset[]>
+  /** Waits until this view has applied the records at these places. */
+  applied(places: readonly PartitionOffset[]): Promise<void>
   /** Waits until everything that stood in the topic at the time of the call is applied. */
   readToEnd(): Promise<void>
   /** By partition, the offset that is read next. */
@@ -131,8 +133,12 @@ class FollowedTopic implements StateTopic {
     const { partitions, offsets } = await writer.send(writes.map((write) => ({ ...write, topic })))
     const stored = writes.map((_, at) => ({ topic, partition: partitions[at] ?? 0, offset: offsets[at] ?? 0 }))
     // A transaction's records can be read only after its commit, which is the caller's.
-    if (!producer) await this.#applied(stored.map((place) => ({ ...place, offset: place.offset + 1 })))
+    if (!producer) await this.applied(stored)
     return stored
+  }
+
+  applied(places: readonly PartitionOffset[]): Promise<void> {
+    return this.#applied(places.map((place) => ({ ...place, offset: place.offset + 1 })))
   }
 
   async readToEnd(timeoutMs?: number): Promise<void> {

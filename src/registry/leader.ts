@@ -1,7 +1,166 @@
-/** Who writes. Only the leader appends to the topic; the others pass writes on to it. */
-export type Leadership = {
-  readonly isLeader: () => boolean
+import type { Broker, Generation, JoinedMember, Member } from '../broker/broker.ts'
+import { type Clock, systemClock } from '../config/clock.ts'
+import type { Logger } from '../config/logger.ts'
+import { electLeader, type MemberIdentity, parseAssignment, parseIdentity, urlOf } from './election.ts'
+import type { RegistryRecord } from './store/record.ts'
+
+/** The right to write, held by one instance at a time. */
+export type Pen = {
+  /**
+   * Writes the records, in order and together, and resolves when the state has them. Rejects with a `BrokerError`; after
+   * that this pen writes no more.
+   */
+  append(records: readonly Exclude<RegistryRecord, { kind: 'none' }>[]): Promise<void>
+  close(): Promise<void>
 }
 
-/** An instance that is alone with its topic. */
-export const soleLeader: Leadership = { isLeader: () => true }
+/** Who writes. */
+export type Leadership = {
+  /** Here and now; undefined when another instance leads, or none. */
+  readonly pen: () => Pen | undefined
+  /** Where the leader answers, when it is another instance. */
+  readonly leaderUrl: () => string | undefined
+  /** What was written with the pen failed: whoever has the right to it gets a new one. */
+  readonly dropPen: (reason: string) => void
+}
+
+export type ElectionOptions = {
+  readonly broker: Broker
+  readonly logger: Logger
+  readonly groupId: string
+  readonly identity: Omit<MemberIdentity, 'leader'>
+  readonly sticky: boolean
+  /** Fences every pen before it, and sees all that they wrote. */
+  readonly openPen: () => Promise<Pen>
+  readonly sessionTimeoutMs?: number
+  readonly heartbeatMs?: number
+  readonly clock?: Clock
+}
+
+export type Election = Leadership & { close(): Promise<void> }
+
+const PAUSE_MS = 1_000
+
+/** Joins the instances' group and takes part in their elections. Resolves when the first one is decided. */
+export async function joinElection(options: ElectionOptions): Promise<Election> {
+  const office = new Office(options)
+  await office.join()
+  return {
+    pen: () => office.pen(),
+    leaderUrl: () => office.leaderUrl(),
+    dropPen: (reason) => void office.renewPen(reason),
+    close: () => office.close(),
+  }
+}
+
+/**
+ * One instance's part in the elections. A leader goes on writing while the group comes together anew: the next leader's
+ * first act is to fence it.
+ */
+class Office {
+  readonly #options: ElectionOptions
+  readonly #clock: Clock
+  readonly #stop = new AbortController()
+  #member: Member | undefined
+  #pen: Pen | undefined
+  #leader: MemberIdentity | undefined
+
+  constructor(options: ElectionOptions) {
+    this.#options = options
+    this.#clock = options.clock ?? systemClock
+  }
+
+  async join(): Promise<void> {
+    const { broker, groupId, sessionTimeoutMs, heartbeatMs } = this.#options
+    this.#member = await broker.member({
+      groupId,
+      protocolType: 'sr',
+      clientId: 'sr-1',
+      ...(sessionTimeoutMs === undefined ? {} : { sessionTimeoutMs }),
+      ...(heartbeatMs === undefined ? {} : { heartbeatMs }),
+      protocol: {
+        offer: () => [{ name: 'v0', metadata: Buffer.from(JSON.stringify(this.#identity())) }],
+        assign: (_, members) => this.#assign(members),
+        joined: (generation) => this.#joined(generation),
+        lost: () => this.#resign(),
+      },
+    })
+  }
+
+  /** Only while the group can't have given the office to anybody else. */
+  pen(): Pen | undefined {
+    const valid = this.#member === undefined || this.#clock.monotonicMs() < this.#member.validUntilMs()
+    return valid ? this.#pen : undefined
+  }
+
+  leaderUrl(): string | undefined {
+    return this.#leader && urlOf(this.#leader)
+  }
+
+  /** The group still says that this instance leads, so it takes a new pen: that sees what the old one wrote. */
+  async renewPen(reason: string): Promise<void> {
+    const pen = this.pen()
+    this.#pen = undefined
+    await pen?.close().catch(() => undefined)
+    if (pen && !this.#stop.signal.aborted) await this.#takePen(reason)
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort()
+    await this.#resign()
+    await this.#member?.close()
+  }
+
+  #identity(): MemberIdentity {
+    return { ...this.#options.identity, leader: this.#pen !== undefined }
+  }
+
+  #assign(members: readonly JoinedMember[]): ReadonlyMap<string, Uint8Array> {
+    const candidates = members.map(({ memberId, metadata }) => ({ memberId, identity: parseIdentity(metadata) }))
+    const assignment = Buffer.from(JSON.stringify(electLeader(candidates, this.#options.sticky)))
+    return new Map(members.map(({ memberId }) => [memberId, assignment]))
+  }
+
+  async #joined({ memberId, assignment }: Generation): Promise<void> {
+    const { error, master, master_identity: leader } = parseAssignment(assignment)
+    const { logger } = this.#options
+    if (error !== 0) {
+      logger.error('two instances say that they answer at one address: set host.name so that they differ')
+      await this.#resign()
+      return this.#rejoinLater('two instances had one address')
+    }
+    if (master !== memberId) {
+      await this.#resign()
+      this.#leader = leader ?? undefined
+      logger.info({ leader: this.leaderUrl() ?? 'none' }, 'following')
+      return
+    }
+    this.#leader = undefined
+    if (!this.#pen) await this.#takePen('elected')
+  }
+
+  async #takePen(reason: string): Promise<void> {
+    const { logger, openPen } = this.#options
+    try {
+      this.#pen = await openPen()
+      logger.info({ reason }, 'leading')
+    } catch (failure) {
+      logger.error({ err: failure, reason }, 'this instance has to lead, but can not write: trying again')
+      this.#rejoinLater('the topic could not be written')
+    }
+  }
+
+  async #resign(): Promise<void> {
+    const pen = this.#pen
+    this.#pen = undefined
+    this.#leader = undefined
+    await pen?.close().catch(() => undefined)
+  }
+
+  #rejoinLater(reason: string): void {
+    void this.#clock.sleep(PAUSE_MS, this.#stop.signal).then(
+      () => this.#member?.rejoin(reason),
+      () => undefined,
+    )
+  }
+}

@@ -1,14 +1,16 @@
 import { readFileSync } from 'node:fs'
+import { networkInterfaces } from 'node:os'
 import type { Broker } from '../broker/broker.ts'
 import { type Running, startAll } from '../config/lifecycle.ts'
 import type { Logger } from '../config/logger.ts'
 import type { Metrics } from '../config/metrics.ts'
-import { soleLeader } from './leader.ts'
+import type { MemberIdentity } from './election.ts'
+import { type Election, joinElection, type Leadership } from './leader.ts'
 import { registryMetrics } from './metrics.ts'
 import { ParsedSchemas } from './parsed-schemas.ts'
 import { Registry } from './registry.ts'
 import { serveRegistry } from './server.ts'
-import { type RegistrySettings, registryDefaults, topicSettings } from './settings.ts'
+import { type RegistrySettings, type RegistryValues, registryDefaults, topicSettings } from './settings.ts'
 import { openRegistryLog } from './store/log.ts'
 import { RegistryState } from './store/state.ts'
 
@@ -25,7 +27,8 @@ export function startRegistry(settings: RegistrySettings, dependencies: Registry
   const { values } = settings
   return startAll(logger, async (life) => {
     const state = new RegistryState()
-    const { observe } = registryMetrics(metrics, soleLeader.isLeader)
+    const office: { election?: Election } = {}
+    const { observe } = registryMetrics(metrics, () => office.election?.pen() !== undefined)
     const topicConfigs = topicSettings(settings)
     const log = await openRegistryLog(state, { broker, logger, settings: values, topicConfigs, observe })
     life.onStop('topic', () => log.close())
@@ -34,18 +37,55 @@ export function startRegistry(settings: RegistrySettings, dependencies: Registry
       expiryMs: values['schema.cache.expiry.ms'],
       nowMs: () => performance.now(),
     })
-    const registry = new Registry({ view: state, schemas, ...registryDefaults(values) }, log, soleLeader)
-    const server = await serveRegistry(registry, {
+    // Reads are answered before there is a leader.
+    const leadership: Leadership = {
+      pen: () => office.election?.pen(),
+      leaderUrl: () => office.election?.leaderUrl(),
+      dropPen: (reason) => office.election?.dropPen(reason),
+    }
+    const grounds = { view: state, schemas, ...registryDefaults(values) }
+    const server = await serveRegistry(new Registry(grounds, leadership, log.refresh), {
       settings: values,
       identity: { clusterId: await broker.clusterId(), version: packageVersion() },
       logger,
       metrics,
-      ready: () => true,
+      ready: () => leadership.pen() !== undefined || leadership.leaderUrl() !== undefined,
     })
     life.onStop('http server', () => server.stop())
+    office.election = await joinElection({
+      broker,
+      logger,
+      groupId: values['schema.registry.group.id'],
+      identity: identityOf(server.urls[0] ?? '', values),
+      sticky: values['leader.election.sticky'],
+      openPen: log.openPen,
+      sessionTimeoutMs: values['brokergroup.session.timeout.ms'],
+      heartbeatMs: values['brokergroup.heartbeat.interval.ms'],
+    })
+    life.onStop('election', () => office.election?.close())
     for (const url of server.urls) logger.info({ url }, 'listening')
     return { url: server.urls[0] ?? '', stop: () => life.stop() }
   })
+}
+
+/** How other instances reach this one: by the name it was given, else by an address that is not this machine's alone. */
+function identityOf(url: string, values: RegistryValues): Omit<MemberIdentity, 'leader'> {
+  const { protocol, hostname, port } = new URL(url)
+  const everywhere = values.listeners.some((listener) => /\/\/(0\.0\.0\.0|\[::\])?:/.test(listener))
+  const host = values['host.name'] || (everywhere ? (ownAddress() ?? hostname) : hostname.replace(/^\[|\]$/g, ''))
+  return {
+    version: 1,
+    host,
+    port: Number(port),
+    master_eligibility: values['master.eligibility'],
+    scheme: protocol.slice(0, -1),
+  }
+}
+
+function ownAddress(): string | undefined {
+  return Object.values(networkInterfaces())
+    .flatMap((addresses) => addresses ?? [])
+    .find(({ internal, family }) => !internal && family === 'IPv4')?.address
 }
 
 function packageVersion(): string {

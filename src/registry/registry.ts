@@ -3,16 +3,6 @@ import { messageOf } from '../config/failure.ts'
 import type { Decision, Grounds } from './decision.ts'
 import { RegistryError } from './failure.ts'
 import type { Leadership } from './leader.ts'
-import { decideRegister, findRegistered, type RegisterAnswer, type Registration } from './register.ts'
-import type { RegistryRecord } from './store/record.ts'
-
-/** Where decisions are kept. */
-export type RegistryLog = {
-  /** Writes the records, in order and together, and resolves when the state has them. Rejects with a `BrokerError`. */
-  append(records: readonly Exclude<RegistryRecord, { kind: 'none' }>[]): Promise<void>
-  /** Resolves when the state has everything that stands in the log now. */
-  refresh(): Promise<void>
-}
 
 /** Writes wait for one another; past this bound a new one is refused instead of waiting without end. */
 const WAITING_MAX = 10_000
@@ -23,22 +13,21 @@ const WAITING_MAX = 10_000
  */
 export class Registry {
   readonly grounds: Grounds
-  readonly #log: RegistryLog
-  readonly #leadership: Leadership
+  readonly leadership: Leadership
+  readonly #refresh: () => Promise<void>
   #last: Promise<unknown> = Promise.resolve()
   #waiting = 0
 
-  constructor(grounds: Grounds, log: RegistryLog, leadership: Leadership) {
+  /** `refresh` resolves when the state has everything that stands in the log now. */
+  constructor(grounds: Grounds, leadership: Leadership, refresh: () => Promise<void>) {
     this.grounds = grounds
-    this.#log = log
-    this.#leadership = leadership
+    this.leadership = leadership
+    this.#refresh = refresh
   }
 
-  /** Registers a schema, or finds it registered already, which needs no write and no leader. */
-  async register(request: Registration): Promise<RegisterAnswer> {
-    const registered = findRegistered(this.grounds, request)
-    if (registered) return { schema: registered, changed: false }
-    return this.write((grounds) => decideRegister(grounds, request), 'Register')
+  /** Makes what another instance has written visible here. */
+  refresh(): Promise<void> {
+    return this.#refresh()
   }
 
   /** Decides, writes and answers. Rejects with a `RegistryError`; `operation` is the first word of a store's failure. */
@@ -57,13 +46,14 @@ export class Registry {
   }
 
   async #decideAndWrite<Answer>(decide: (grounds: Grounds) => Decision<Answer>, operation: string): Promise<Answer> {
-    if (!this.#leadership.isLeader()) throw new RegistryError('leader_unknown', 'Leader not known.')
+    const pen = this.leadership.pen()
+    if (!pen) throw new RegistryError('leader_unknown', 'Leader not known.')
     const { records, answer } = decide(this.grounds)
     try {
-      if (records.length > 0) await this.#log.append(records)
+      if (records.length > 0) await pen.append(records)
     } catch (error) {
-      // What was written is unknown: the next decision has to see it.
-      await this.#log.refresh().catch(() => {})
+      // Whether it was written is unknown. The next pen sees what was, before anything is decided with it.
+      this.leadership.dropPen(messageOf(error))
       throw storeFailure(error, operation)
     }
     return answer

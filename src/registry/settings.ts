@@ -22,6 +22,15 @@ const shape = z.object({
     .default('schema-registry')
     .describe('Group of the instances that elect a leader.'),
   'master.eligibility': boolean().default(true).describe('Whether this instance may become the leader.'),
+  'leader.election.sticky': boolean().default(true).describe('Whether a leader stays one when instances come and go.'),
+  'leader.read.timeout.ms': integer({ min: 1 }).default(60_000).describe('How long the leader may take to answer.'),
+  'inter.instance.headers.whitelist': list().default([]).describe('More headers that are passed on to the leader.'),
+  'brokergroup.session.timeout.ms': integer({ min: 1 })
+    .default(10_000)
+    .describe('How long an instance may be silent before another one leads.'),
+  'brokergroup.heartbeat.interval.ms': integer({ min: 1 })
+    .default(3_000)
+    .describe('How often an instance says that it lives.'),
   'brokerstore.bootstrap.servers': z.string().default('').describe('Brokers that hold the topic, HOST:PORT,…'),
   'brokerstore.topic': z.string().min(1).default('_schemas').describe('Topic that holds everything.'),
   'brokerstore.topic.replication.factor': integer({ min: 1, max: 32_767 })
@@ -77,6 +86,7 @@ const spec: SettingsSpec<typeof shape> = {
     'brokerstore.',
     'brokergroup.',
     'inter.instance.',
+    'leader.',
     'authentication.',
     'ssl.',
     'metadata.encoder.',

@@ -1,6 +1,7 @@
 import { silentLogger } from '../../src/config/logger.ts'
+import type { Pen } from '../../src/registry/leader.ts'
 import { ParsedSchemas } from '../../src/registry/parsed-schemas.ts'
-import { Registry, type RegistryLog } from '../../src/registry/registry.ts'
+import { Registry } from '../../src/registry/registry.ts'
 import { serveRegistry } from '../../src/registry/server.ts'
 import { registryDefaults, registrySettings } from '../../src/registry/settings.ts'
 import { RecordCodec } from '../../src/registry/store/record-codec.ts'
@@ -22,7 +23,7 @@ export async function startTestRegistry(pairs: Readonly<Record<string, string>> 
   const state = new RegistryState()
   const codec = new RecordCodec()
   const records: { key: string; value: string | null }[] = []
-  const log: RegistryLog = {
+  const pen: Pen = {
     append: async (batch) => {
       for (const record of batch) {
         const { key, value } = codec.encode(record)
@@ -30,11 +31,12 @@ export async function startTestRegistry(pairs: Readonly<Record<string, string>> 
         state.apply(codec.decode(key, value), 1_000 + records.length)
       }
     },
-    refresh: async () => {},
+    close: async () => {},
   }
   const schemas = new ParsedSchemas({ entriesMax: 100, expiryMs: 60_000, nowMs: () => 0 })
   const grounds = { view: state, schemas, ...registryDefaults(settings) }
-  const registry = new Registry(grounds, log, { isLeader: () => true })
+  const leadership = { pen: () => pen, leaderUrl: () => undefined, dropPen: () => {} }
+  const registry = new Registry(grounds, leadership, async () => {})
   const server = await serveRegistry(registry, {
     settings,
     identity: { clusterId: 'test-cluster', version: '0.0.0' },

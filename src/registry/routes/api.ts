@@ -1,5 +1,7 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Decision, Grounds } from '../decision.ts'
 import { RegistryError } from '../failure.ts'
+import { askLeader, type ForwardOptions } from '../forward.ts'
 import type { Registry } from '../registry.ts'
 import type { SchemaVersion } from '../schema.ts'
 import type { RegistryValues } from '../settings.ts'
@@ -17,14 +19,27 @@ import {
 import type { AnswerOptions, Profile } from './answer.ts'
 import { flag, type Limits, parseSchemaBody, type Query, type SchemaBody, text } from './request.ts'
 
+/** A write: what is decided, and how the answer is told. `operation` is the first word of a store's failure. */
+export type Write<Answer> = {
+  readonly operation: string
+  readonly decide: (grounds: Grounds) => Decision<Answer>
+  /** Default: as it is. */
+  readonly answer?: (written: Answer) => unknown
+}
+
 /** What the routes of every resource share. */
 export class Api {
   readonly registry: Registry
   readonly settings: RegistryValues
+  readonly #forwarding: ForwardOptions
 
   constructor(registry: Registry, settings: RegistryValues) {
     this.registry = registry
     this.settings = settings
+    this.#forwarding = {
+      headers: settings['inter.instance.headers.whitelist'].map((name) => name.toLowerCase()),
+      timeoutMs: settings['leader.read.timeout.ms'],
+    }
   }
 
   get view(): RegistryView {
@@ -93,6 +108,26 @@ export class Api {
       qualified: text(query, 'referenceFormat')?.toLowerCase() === 'qualified',
       ...(formatted === undefined ? {} : { text: formatted }),
     }
+  }
+
+  /**
+   * Answers a request that writes: here, when this instance leads; else with what the leader answers, once this instance
+   * has seen what the leader wrote.
+   */
+  async write<Answer>(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { operation, decide, answer = (written) => written }: Write<Answer>,
+  ): Promise<unknown> {
+    const { registry } = this
+    const { leadership } = registry
+    if (leadership.pen()) return answer(await registry.write(decide, operation))
+    const { status, type, text: body } = await askLeader(leadership.leaderUrl(), request, this.#forwarding)
+    if (status < 300) await registry.refresh()
+    return reply
+      .code(status)
+      .type(type ?? request.answerType)
+      .send(body === '' ? undefined : body)
   }
 
   /** The schema of a body, ready to be parsed. */

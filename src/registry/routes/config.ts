@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { decideConfig, decideDeleteConfig } from '../change-config.ts'
 import { parseConfigUpdate } from '../config.ts'
+import type { Grounds } from '../decision.ts'
 import { configNotFound } from '../failure.ts'
 import { configInScope } from '../scope.ts'
 import { GLOBAL, type Subject } from '../subject.ts'
@@ -19,16 +20,17 @@ export function configRoutes(app: FastifyInstance, api: Api): void {
       storedConfig(api, api.scope(request), flag(queryOf(request), 'defaultToGlobal')),
     )
 
-    app.put(path, { config: { metric: `config.update-${of}` } }, async (request) => {
+    app.put(path, { config: { metric: `config.update-${of}` } }, async (request, reply) => {
       const scope = api.scope(request)
       const update = parseConfigUpdate(parseBody(bodySpec, request.body))
-      const config = await api.registry.write((grounds) => decideConfig(grounds, scope, update), 'Update compatibility')
-      return configUpdateAnswer(config)
+      const decide = (grounds: Grounds) => decideConfig(grounds, scope, update)
+      return api.write(request, reply, { operation: 'Update compatibility', decide, answer: configUpdateAnswer })
     })
 
-    app.delete(path, { config: { metric: `config.delete-${of}` } }, async (request) => {
+    app.delete(path, { config: { metric: `config.delete-${of}` } }, async (request, reply) => {
       const scope = api.scope(request)
-      return api.registry.write((grounds) => decideDeleteConfig(grounds, scope), 'Delete compatibility')
+      const decide = (grounds: Grounds) => decideDeleteConfig(grounds, scope)
+      return api.write(request, reply, { operation: 'Delete compatibility', decide })
     })
   }
 }

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import type { Decision, Grounds } from '../decision.ts'
 import { contextNotEmpty } from '../failure.ts'
 import { type Api, contextIn, queryOf } from './api.ts'
 import { page, text } from './request.ts'
@@ -14,10 +15,10 @@ export function contextRoutes(app: FastifyInstance, api: Api): void {
 
   app.delete('/contexts/:context', { config: { metric: 'contexts.delete' } }, async (request, reply) => {
     const context = contextIn(request)
-    await api.registry.write(({ view }) => {
+    const decide = ({ view }: Grounds): Decision<undefined> => {
       if (view.isInUse(context)) throw contextNotEmpty(context)
       return { records: [{ kind: 'context', context, known: false }], answer: undefined }
-    }, 'Delete context')
-    return reply.code(204).send()
+    }
+    return api.write(request, reply, { operation: 'Delete context', decide, answer: () => reply.code(204).send() })
   })
 }

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { decideDeleteMode, decideMode, parseMode } from '../change-mode.ts'
+import type { Grounds } from '../decision.ts'
 import { modeNotFound } from '../failure.ts'
 import { modeInScope } from '../scope.ts'
 import { GLOBAL } from '../subject.ts'
@@ -22,20 +23,20 @@ export function modeRoutes(app: FastifyInstance, api: Api): void {
       return { mode }
     })
 
-    app.put(path, { config: { metric: `mode.update-${of}` } }, async (request) => {
+    app.put(path, { config: { metric: `mode.update-${of}` } }, async (request, reply) => {
       const scope = api.scope(request)
       const { mode: word } = parseBody(bodySpec, request.body)
       const mode = parseMode(word)
       const force = flag(queryOf(request), 'force')
-      await api.registry.write((grounds) => decideMode(grounds, scope, mode, { force }), 'Update mode')
-      return { mode: word }
+      const decide = (grounds: Grounds) => decideMode(grounds, scope, mode, { force })
+      return api.write(request, reply, { operation: 'Update mode', decide, answer: () => ({ mode: word }) })
     })
 
-    app.delete(path, { config: { metric: `mode.delete-${of}` } }, async (request) => {
+    app.delete(path, { config: { metric: `mode.delete-${of}` } }, async (request, reply) => {
       const scope = api.scope(request)
       const recursive = flag(queryOf(request), 'recursive')
-      const decide = (grounds: Api['registry']['grounds']) => decideDeleteMode(grounds, scope, { recursive })
-      return { mode: await api.registry.write(decide, 'Delete mode') }
+      const decide = (grounds: Grounds) => decideDeleteMode(grounds, scope, { recursive })
+      return api.write(request, reply, { operation: 'Delete mode', decide, answer: (mode) => ({ mode }) })
     })
   }
 }

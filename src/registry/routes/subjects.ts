@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import type { Grounds } from '../decision.ts'
 import { decideDeleteSubject } from '../delete.ts'
 import { schemaNotFound, subjectNotFound } from '../failure.ts'
 import { lookUp } from '../lookup.ts'
@@ -26,10 +27,11 @@ export function subjectRoutes(app: FastifyInstance, api: Api): void {
     return schemaAnswer(found, await api.written(found, query))
   })
 
-  app.delete('/subjects/:subject', { config: { metric: 'subjects.delete-subject' } }, async (request) => {
+  app.delete('/subjects/:subject', { config: { metric: 'subjects.delete-subject' } }, async (request, reply) => {
     const subject = api.subject(request)
     const permanent = flag(queryOf(request), 'permanent')
-    return api.registry.write((grounds) => decideDeleteSubject(grounds, subject, permanent), 'Delete subject')
+    const decide = (grounds: Grounds) => decideDeleteSubject(grounds, subject, permanent)
+    return api.write(request, reply, { operation: 'Delete subject', decide })
   })
 
   app.get(

@@ -1,7 +1,9 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Grounds } from '../decision.ts'
 import { decideDeleteVersion } from '../delete.ts'
 import { subjectNotFound } from '../failure.ts'
 import { findVersion } from '../lookup.ts'
+import { decideRegister, findRegistered, type RegisterAnswer, type Registration } from '../register.ts'
 import type { SchemaVersion } from '../schema.ts'
 import { inAnyContext, takesPart } from '../search.ts'
 import { registeredAnswer, schemaAnswer } from './answer.ts'
@@ -22,17 +24,28 @@ export function versionRoutes(app: FastifyInstance, api: Api): void {
     return page(numbers, query, api.limits('subject.version'))
   })
 
-  app.post('/subjects/:subject/versions', { config: { metric: 'subjects.versions.register' } }, async (request) => {
-    const query = queryOf(request)
-    const { schema, changed } = await api.registry.register({
-      ...(await api.sent(request)),
-      subject: api.subject(request),
-      normalize: flag(query, 'normalize'),
-      force: flag(query, 'force'),
-    })
-    const stored = { ...schema, timestampMs: 0 }
-    return registeredAnswer(stored, { ...(await api.written(stored, query)), changed })
-  })
+  app.post(
+    '/subjects/:subject/versions',
+    { config: { metric: 'subjects.versions.register' } },
+    async (request, reply) => {
+      const query = queryOf(request)
+      const registration: Registration = {
+        ...(await api.sent(request)),
+        subject: api.subject(request),
+        normalize: flag(query, 'normalize'),
+        force: flag(query, 'force'),
+      }
+      const answer = async ({ schema, changed }: RegisterAnswer) => {
+        const stored = { ...schema, timestampMs: 0 }
+        return registeredAnswer(stored, { ...(await api.written(stored, query)), changed })
+      }
+      // What is there already needs no leader.
+      const registered = findRegistered(api.registry.grounds, registration)
+      if (registered) return answer({ schema: registered, changed: false })
+      const decide = (grounds: Grounds) => decideRegister(grounds, registration)
+      return api.write(request, reply, { operation: 'Register', decide, answer })
+    },
+  )
 
   app.get(VERSION, { config: { metric: 'subjects.versions.get-schema' } }, async (request) => {
     const version = versionIn(api, request)
@@ -59,13 +72,17 @@ export function versionRoutes(app: FastifyInstance, api: Api): void {
     )
   })
 
-  app.delete(VERSION, { config: { metric: 'subjects.versions.deleteSchemaVersion-schema' } }, async (request) => {
-    const subject = api.subject(request)
-    const selector = parseVersion(paramsOf(request)['version'] ?? '')
-    const permanent = flag(queryOf(request), 'permanent')
-    const decide = (grounds: Api['registry']['grounds']) => decideDeleteVersion(grounds, subject, selector, permanent)
-    return api.registry.write(decide, 'Delete schema version')
-  })
+  app.delete(
+    VERSION,
+    { config: { metric: 'subjects.versions.deleteSchemaVersion-schema' } },
+    async (request, reply) => {
+      const subject = api.subject(request)
+      const selector = parseVersion(paramsOf(request)['version'] ?? '')
+      const permanent = flag(queryOf(request), 'permanent')
+      const decide = (grounds: Grounds) => decideDeleteVersion(grounds, subject, selector, permanent)
+      return api.write(request, reply, { operation: 'Delete schema version', decide })
+    },
+  )
 }
 
 function versionIn(api: Api, request: FastifyRequest): SchemaVersion {

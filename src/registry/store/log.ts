@@ -1,9 +1,9 @@
 import type { Broker } from '../../broker/broker.ts'
-import { openStateTopic } from '../../broker/state-topic.ts'
+import { openStateTopic, type StateTopic } from '../../broker/state-topic.ts'
 import type { Logger } from '../../config/logger.ts'
-import type { RegistryLog } from '../registry.ts'
+import type { Pen } from '../leader.ts'
 import type { RegistryValues } from '../settings.ts'
-import { RecordCodec } from './record-codec.ts'
+import { noopRecord, type RawRecord, RecordCodec } from './record-codec.ts'
 import type { Applied, RegistryState } from './state.ts'
 
 export type LogOptions = {
@@ -16,6 +16,14 @@ export type LogOptions = {
   readonly observe?: (applied: Applied | 'unreadable') => void
 }
 
+export type RegistryLog = {
+  /** Takes the right to write from whoever had it, and resolves when the state has all that they wrote. */
+  openPen(): Promise<Pen>
+  /** Resolves when the state has everything that stands in the topic now. */
+  refresh(): Promise<void>
+  close(): Promise<void>
+}
+
 /**
  * The registry's topic. Opening it fills `state`; from then on the state follows it. Rejects with a `BrokerError` when
  * the topic is not what a registry needs (one partition, compacted), or can't be read in time.
@@ -23,7 +31,7 @@ export type LogOptions = {
 export async function openRegistryLog(
   state: RegistryState,
   { broker, logger, settings, topicConfigs, observe = () => {} }: LogOptions,
-): Promise<RegistryLog & { close(): Promise<void> }> {
+): Promise<RegistryLog> {
   const codec = new RecordCodec()
   const topic = await openStateTopic({
     broker,
@@ -45,10 +53,28 @@ export async function openRegistryLog(
     unreadable: () => observe('unreadable'),
   })
   return {
-    append: async (records) => {
-      await topic.append(records.map((record) => ({ ...codec.encode(record), partition: 0 })))
-    },
+    openPen: () => openPen(topic, codec, broker, settings),
     refresh: () => topic.readToEnd(),
     close: () => topic.close(),
   }
+}
+
+/** Its first record is a marker: from there on no older pen can write, and reading up to it shows all that they wrote. */
+async function openPen(topic: StateTopic, codec: RecordCodec, broker: Broker, settings: RegistryValues): Promise<Pen> {
+  const fencingId = `${settings['schema.registry.group.id']}-${settings['brokerstore.topic']}-leader`
+  const producer = await broker.producer({ fencingId, deliveryTimeoutMs: settings['brokerstore.timeout.ms'] })
+  const write = async (records: readonly RawRecord[]) =>
+    topic.applied(
+      await topic.append(
+        records.map((record) => ({ ...record, partition: 0 })),
+        producer,
+      ),
+    )
+  try {
+    await write([noopRecord()])
+  } catch (error) {
+    await producer.close()
+    throw error
+  }
+  return { append: (records) => write(records.map((record) => codec.encode(record))), close: () => producer.close() }
 }

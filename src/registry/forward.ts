@@ -1,0 +1,48 @@
+import type { FastifyRequest } from 'fastify'
+import { messageOf } from '../config/failure.ts'
+import { RegistryError } from './failure.ts'
+
+/** Headers that the leader needs to answer as if it had been asked itself. */
+const PASSED = ['content-type', 'accept', 'confluent-accept-unknown-properties', 'authorization', 'x-request-id']
+
+export type ForwardOptions = {
+  /** More headers to pass on, in lower case. */
+  readonly headers: readonly string[]
+  readonly timeoutMs: number
+}
+
+export type LeaderAnswer = { readonly status: number; readonly type: string | null; readonly text: string }
+
+/**
+ * Asks the leader what was asked here. A request that was passed on once already is not passed on again: two instances
+ * that take each other for the leader would bounce it for ever. Throws `leader_unknown` or `forward_failed`.
+ */
+export async function askLeader(
+  leaderUrl: string | undefined,
+  request: FastifyRequest,
+  { headers, timeoutMs }: ForwardOptions,
+): Promise<LeaderAnswer> {
+  if (leaderUrl === undefined || request.headers['x-forward'] !== undefined) {
+    throw new RegistryError('leader_unknown', 'Leader not known.')
+  }
+  try {
+    const response = await fetch(`${leaderUrl}${request.url}`, {
+      method: request.method,
+      headers: { ...passedOn(request, headers), 'x-forward': 'true', 'x-forwarded-for': request.ip },
+      signal: AbortSignal.timeout(timeoutMs),
+      ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),
+    })
+    return { status: response.status, type: response.headers.get('content-type'), text: await response.text() }
+  } catch (error) {
+    const message = `Error while forwarding the request to the leader at ${leaderUrl}: ${messageOf(error)}`
+    throw new RegistryError('forward_failed', message, { cause: error })
+  }
+}
+
+function passedOn(request: FastifyRequest, more: readonly string[]): Record<string, string> {
+  const passed = [...PASSED, ...more].flatMap((name) => {
+    const value = request.headers[name]
+    return typeof value === 'string' ? [[name, value] as const] : []
+  })
+  return Object.fromEntries(passed)
+}
