@@ -20,9 +20,9 @@ export type ProducerParts = {
   readonly onClose: () => void
 }
 
-/** Asks for a producer id first: with a transactional id this fences whoever had it before. */
+/** Asks for a producer id first: with a transactional or a fencing id this fences whoever had it before. */
 export async function createProducer(parts: ProducerParts, options: ProducerOptions): Promise<Producer> {
-  const { transactionalId, transactionTimeoutMs = TRANSACTION_TIMEOUT_MS } = options
+  const { transactionalId = options.fencingId, transactionTimeoutMs = TRANSACTION_TIMEOUT_MS } = options
   const identify = () =>
     parts.home.initProducer(transactionalId === undefined ? {} : { transactionalId, transactionTimeoutMs })
   return new LogProducer(parts, options, await identify(), identify)
@@ -31,6 +31,7 @@ export async function createProducer(parts: ProducerParts, options: ProducerOpti
 class LogProducer implements Producer {
   readonly #parts: ProducerParts
   readonly #transactionalId: string | undefined
+  readonly #fencingId: string | undefined
   readonly #batchBytesMax: number
   readonly #sender: Sender
   readonly #room: Room
@@ -51,6 +52,7 @@ class LogProducer implements Producer {
     this.#parts = parts
     this.#identity = identity
     this.#transactionalId = options.transactionalId
+    this.#fencingId = options.transactionalId === undefined ? options.fencingId : undefined
     this.#batchBytesMax = options.batchBytesMax ?? BATCH_BYTES_MAX
     this.#room = new Room(options.bufferBytesMax ?? BUFFER_BYTES_MAX)
     this.#sender = new Sender({
@@ -61,6 +63,8 @@ class LogProducer implements Producer {
       deliveryTimeoutMs: options.deliveryTimeoutMs ?? DELIVERY_TIMEOUT_MS,
       identity: () => this.#identity,
       renew: async () => {
+        // A new identity would fence whoever has taken over.
+        if (this.#fencingId !== undefined) throw this.#failure ?? spoiled(this.#fencingId)
         this.#identity = await identify()
       },
       freed: (bytes) => this.#room.give(bytes),
@@ -142,12 +146,15 @@ class LogProducer implements Producer {
     return { ...this.#identity, transactionalId: this.#transactionalId }
   }
 
-  /** Failures inside a transaction spoil it: until `abort`, or for good when somebody else took over. */
+  /**
+   * Failures inside a transaction spoil it: until `abort`, or for good when somebody else took over. A producer with a
+   * fencing id is spoiled for good.
+   */
   async #watch<T>(call: Promise<T>): Promise<T> {
     try {
       return await call
     } catch (error) {
-      if (this.#transactionalId !== undefined) this.#failure ??= error as Error
+      if (this.#transactionalId !== undefined || this.#fencingId !== undefined) this.#failure ??= error as Error
       throw error
     }
   }
@@ -215,6 +222,10 @@ class LogProducer implements Producer {
 function choose({ partition, key }: NewRecord, partitions: number, rotation: number): number {
   if (partition !== undefined) return partition
   return key === null ? rotation % partitions : partitionOf(key, partitions)
+}
+
+function spoiled(fencingId: string): BrokerError {
+  return new BrokerError('sequence_lost', `a record of the producer '${fencingId}' failed: open another one`)
 }
 
 function isFatal(error: Error | undefined): error is BrokerError {
