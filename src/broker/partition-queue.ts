@@ -33,6 +33,11 @@ export class PartitionQueue implements TopicPartition {
   /** Set when a batch failed: nothing new is sent until all that is under way has come back. */
   isBlocked = false
   nextSequence = 0
+  /**
+   * Whether the log has taken a batch of this producer. Before that it would take any sequence as the first one, so only
+   * one batch may be under way.
+   */
+  isKnown = false
   /** Since when something has been waiting without a break, by the monotonic clock. */
   sinceMs = 0
   #entries: Entry[] = []

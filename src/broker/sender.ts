@@ -184,6 +184,7 @@ export class Sender {
   #settle(queue: PartitionQueue, batch: OutBatch, result: ProduceResult | undefined, failure: unknown): void {
     if (result && !result.error) {
       this.#failures = 0
+      queue.isKnown = true
       batch.entries.forEach(({ index, delivery }, at) => {
         delivery.stored(index, queue.partition, result.baseOffset + at)
       })
@@ -281,6 +282,7 @@ export class Sender {
       const left = queue.drain()
       queue.nextSequence = 0
       queue.isBlocked = false
+      queue.isKnown = false
       for (const { record, index, delivery } of left)
         queue.add(record, index, delivery, this.#parts.clock.monotonicMs())
     }
@@ -289,7 +291,9 @@ export class Sender {
 
 function isReady(queue: PartitionQueue): boolean {
   if (queue.isBlocked) return false
-  return queue.again.length > 0 ? queue.inFlight === 0 : queue.hasEntries
+  if (queue.again.length > 0 || !queue.isKnown)
+    return queue.inFlight === 0 && (queue.again.length > 0 || queue.hasEntries)
+  return queue.hasEntries
 }
 
 function timeoutOf({ topic, partition }: PartitionQueue, timeoutMs: number): BrokerError {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { Broker, CommittedOffset } from '../../src/broker/broker.ts'
 import type { OpenBroker } from './broker.ts'
 import { newTopic, opened, readAll, records, textOf, uniqueName } from './broker-support.ts'
 
@@ -15,11 +16,9 @@ export function describeTransactions(open: OpenBroker): void {
       expect(await readAll(broker, left)).toEqual([])
       expect((await readAll(broker, left, { isolation: 'read_uncommitted' })).map(textOf)).toEqual(['l'])
       await producer.commit()
-      expect([(await readAll(broker, left)).map(textOf), (await readAll(broker, right)).map(textOf)]).toEqual([
-        ['l'],
-        ['r'],
-      ])
-      expect(await broker.groups.offsets(groupId)).toEqual([{ topic: left, partition: 0, offset: 42 }])
+      await shown(broker, left, ['l'])
+      await shown(broker, right, ['r'])
+      await committed(broker, groupId, [{ topic: left, partition: 0, offset: 42 }])
     })
 
     it('leaves nothing to see when it is aborted, and the producer goes on', async () => {
@@ -37,7 +36,7 @@ export function describeTransactions(open: OpenBroker): void {
       producer.begin()
       await producer.send(records(topic, ['second']))
       await producer.commit()
-      expect((await readAll(broker, topic)).map(textOf)).toEqual(['before', 'after', 'second'])
+      await shown(broker, topic, ['before', 'after', 'second'])
       expect(await broker.groups.offsets(groupId)).toEqual([])
     })
 
@@ -56,7 +55,7 @@ export function describeTransactions(open: OpenBroker): void {
       newer.begin()
       await newer.send(records(topic, ['kept']))
       await newer.commit()
-      expect((await readAll(broker, topic)).map(textOf)).toEqual(['kept'])
+      await shown(broker, topic, ['kept'])
     })
 
     it('that is empty commits, and one that was not begun is refused', async () => {
@@ -81,7 +80,7 @@ export function describeTransactions(open: OpenBroker): void {
       await producer.send(records(topic, ['open']))
       await producer.close()
       await (await broker.producer()).send(records(topic, ['next']))
-      expect((await readAll(broker, topic)).map(textOf)).toEqual(['next'])
+      await shown(broker, topic, ['next'])
     })
 
     it('commits offsets for a member only while it is one', async () => {
@@ -94,14 +93,23 @@ export function describeTransactions(open: OpenBroker): void {
       producer.begin()
       await producer.sendOffsets(groupId, [{ topic, partition: 0, offset: 3 }], consumer.member())
       await producer.commit()
-      expect(await broker.groups.offsets(groupId)).toEqual([{ topic, partition: 0, offset: 3 }])
+      await committed(broker, groupId, [{ topic, partition: 0, offset: 3 }])
       producer.begin()
       const stale = { ...consumer.member(), generation: consumer.member().generation - 1 }
       await expect(producer.sendOffsets(groupId, [{ topic, partition: 0, offset: 9 }], stale)).rejects.toMatchObject({
         retriable: false,
       })
       await producer.abort()
-      expect(await broker.groups.offsets(groupId)).toEqual([{ topic, partition: 0, offset: 3 }])
+      await committed(broker, groupId, [{ topic, partition: 0, offset: 3 }])
     })
   })
+}
+
+/** Kafka answers a commit when it is decided; the markers that make it visible follow in moments. */
+async function shown(broker: Broker, topic: string, values: readonly string[]): Promise<void> {
+  await expect.poll(async () => (await readAll(broker, topic)).map(textOf), { timeout: 10_000 }).toEqual(values)
+}
+
+async function committed(broker: Broker, groupId: string, offsets: readonly CommittedOffset[]): Promise<void> {
+  await expect.poll(() => broker.groups.offsets(groupId), { timeout: 10_000 }).toEqual(offsets)
 }

@@ -46,7 +46,7 @@ export class KafkaCluster {
 
   async onController<Request, Response>(call: Call<Request, Response>, request: Request): Promise<Response> {
     if (this.#controller < 0) await this.metadata([])
-    return this.#passing(async () => {
+    return this.passing(async () => {
       try {
         return await this.onNode(this.#controller, call, request)
       } catch (error) {
@@ -62,12 +62,13 @@ export class KafkaCluster {
     return Promise.all(nodes.map(({ id }) => this.onNode(id, call, undefined)))
   }
 
-  /** A call that the broker may hold back up to `waitMs` has a line of its own. */
+  /** A call that the broker may hold back up to `waitMs` has a line of its own. `clientId` stands for the usual one. */
   async onNodeWaiting<Request, Response>(
     node: number,
     call: Call<Request, Response>,
     request: Request,
     waitMs: number,
+    clientId?: string,
   ): Promise<Response> {
     const address = await this.#addressOf(node)
     const key = keyOf(address)
@@ -75,7 +76,7 @@ export class KafkaCluster {
     this.#busy.add(line)
     try {
       if (this.#closed) throw closedError()
-      return await line.call(call, request, waitMs)
+      return await line.call(call, request, waitMs, clientId)
     } finally {
       this.#busy.delete(line)
       if (this.#closed || !line.isOpen) await line.close()
@@ -86,7 +87,7 @@ export class KafkaCluster {
   /** Calls `use` with the coordinator's node; looks for it again, for a while, when it was not it or not ready. */
   async withCoordinator<T>(type: number, key: string, use: (node: number) => Promise<T>): Promise<T> {
     const name = `${type}:${key}`
-    return this.#passing(async () => {
+    return this.passing(async () => {
       try {
         const known = this.#coordinators.get(name) ?? (await this.#lookForCoordinator(type, key))
         this.#coordinators.set(name, known)
@@ -100,7 +101,7 @@ export class KafkaCluster {
 
   /** The first node that answers: those that are known, then the bootstrap servers. */
   onAny<Request, Response>(call: Call<Request, Response>, request: Request): Promise<Response> {
-    return this.#passing(() => this.#onFirst(call, request), isNotReady)
+    return this.passing(() => this.#onFirst(call, request), isNotReady)
   }
 
   async #onFirst<Request, Response>(call: Call<Request, Response>, request: Request): Promise<Response> {
@@ -163,7 +164,7 @@ export class KafkaCluster {
   }
 
   /** What passes by itself in moments is not the caller's to see. */
-  #passing<T>(attempt: () => Promise<T>, passes: (error: unknown) => boolean = isMoved): Promise<T> {
+  passing<T>(attempt: () => Promise<T>, passes: (error: unknown) => boolean = isMoved): Promise<T> {
     return retry(attempt, { ...RETRY, clock: this.#clock, retriable: (error) => !this.#closed && passes(error) })
   }
 }

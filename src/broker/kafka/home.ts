@@ -48,7 +48,7 @@ function createHome(cluster: KafkaCluster, clusterId: string): Home {
     addPartitions: (request) => cluster.onController(admin.addPartitions, request),
     topicConfigs: ({ topic }) => cluster.onAny(admin.topicConfigs, topic),
     setTopicConfigs: (request) => cluster.onController(admin.setTopicConfigs, request),
-    listOffsets: (request) => listOffsets(cluster, request),
+    listOffsets: (request) => cluster.passing(() => listOffsets(cluster, request)),
 
     produce: (request) => cluster.onNode(request.node, log.produce, request),
     fetch: (request) => cluster.onNodeWaiting(request.node, log.fetch, request, request.waitMsMax),
@@ -91,7 +91,7 @@ const SYNC_WAIT_MS = 60_000
 /** The broker gives a new member its id first and wants it to ask again with it (KIP-394). */
 async function join(cluster: KafkaCluster, node: number, request: HomeRequest<'joinGroup'>) {
   const ask = (memberId: string) =>
-    cluster.onNodeWaiting(node, group.joinGroup, { ...request, memberId }, request.rebalanceTimeoutMs)
+    cluster.onNodeWaiting(node, group.joinGroup, { ...request, memberId }, request.rebalanceTimeoutMs, request.clientId)
   const first = await ask(request.memberId)
   const { errorNumber, ...joined } = first.errorNumber === MEMBER_ID_REQUIRED ? await ask(first.memberId) : first
   check(errorNumber, `joining group '${request.groupId}'`)

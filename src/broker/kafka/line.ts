@@ -107,10 +107,15 @@ export class Line {
   }
 
   /** `waitMs`: how long the broker itself may take its time. Rejects with a `BrokerError`. */
-  async call<Request, Response>(call: Call<Request, Response>, request: Request, waitMs = 0): Promise<Response> {
+  async call<Request, Response>(
+    call: Call<Request, Response>,
+    request: Request,
+    waitMs = 0,
+    clientId = this.#connection.clientId,
+  ): Promise<Response> {
     try {
       if (!this.#connection.isAuthenticated()) await this.#connection.authenticate()
-      return call.read(readerOf(call, await this.#exchange(call, request, this.#timeoutMs + waitMs)))
+      return call.read(readerOf(call, await this.#exchange(call, request, this.#timeoutMs + waitMs, clientId)))
     } catch (error) {
       throw toBrokerError(error, `${call.name} at ${this.#where}`)
     }
@@ -126,10 +131,11 @@ export class Line {
     call: Call<Request, Response>,
     request: Request,
     requestTimeout: number,
+    clientId: string,
   ): Promise<Buffer> {
     const connection = this.#connection
     const correlationId = connection.nextCorrelationId()
-    const parts = partsOf(call, request, correlationId, connection.clientId)
+    const parts = partsOf(call, request, correlationId, clientId)
     return new Promise((resolve, reject) => {
       connection.requestQueue.push({
         entry: {
