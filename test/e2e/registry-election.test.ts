@@ -1,0 +1,171 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { openBroker } from '../../src/broker/open.ts'
+import { createRegistryClient, type Registered, type RegistryClient } from '../../src/clients/registry.ts'
+import { silentLogger } from '../../src/config/logger.ts'
+import { real } from '../env/real.ts'
+import { describePen } from '../support/registry-pen.ts'
+import { type RegistryProcess, startRegistryProcess } from '../support/registry-process.ts'
+import { until } from '../support/until.ts'
+
+const kafka = await real('kafka')
+const SESSION_MS = 6_000
+const WAIT = { everyMs: 50, timeoutMs: 40_000 }
+
+describe.skipIf(!kafka)('several registries on one Kafka', () => {
+  it('have one leader; the others pass writes on and then know them', async () => {
+    const { leader, followers } = await roles(await start(2))
+    const follower = createRegistryClient({ url: followers[0]?.url ?? '' })
+    const { id } = await follower.register('s', { schema: '"int"' })
+    // At once, on the instance that answered.
+    expect(await follower.latest('s')).toMatchObject({ id, schema: '"int"' })
+    expect(await createRegistryClient({ url: leader.url }).latest('s')).toMatchObject({ id })
+    await expect(follower.register('s', { schema: '"string"' })).rejects.toMatchObject({
+      status: 409,
+      errorCode: 40901,
+      message: expect.stringContaining('TYPE_MISMATCH'),
+    })
+    await follower.putConfig({ compatibility: 'NONE' }, 's')
+    expect(await follower.config('s')).toEqual({ compatibility: 'NONE' })
+    const looped = await fetch(`${followers[0]?.url}/mode`, {
+      method: 'PUT',
+      body: '{"mode":"READONLY"}',
+      headers: { 'content-type': 'application/json', 'x-forward': 'true' },
+    })
+    expect([looped.status, await looped.json()]).toEqual([503, { error_code: 50004, message: 'Leader not known.' }])
+  })
+
+  it('lose nothing and give no id twice when the leader is killed under load', async () => {
+    const instances = await start(3)
+    const { leader, followers } = await roles(instances)
+    const clients = followers.map(({ url }) => createRegistryClient({ url, timeoutMs: 20_000 }))
+    const load = new Load(clients)
+    await until('some writes', WAIT, () => load.acknowledged.size > 50)
+    const killedMs = performance.now()
+    await leader.kill()
+    await until('writes after the leader’s end', WAIT, () => load.lastMs > killedMs + 1_000)
+    const outageMs = load.longestPauseMs
+    await until('more writes', WAIT, () => load.acknowledged.size > 150)
+    await load.stop()
+    expect(outageMs).toBeLessThan(SESSION_MS + 2_000)
+    await checkIds(load, clients)
+  })
+
+  it('fence a leader that was paused: it can not write when it wakes up', async () => {
+    const instances = await start(2)
+    const { leader, followers } = await roles(instances)
+    const survivor = followers[0] as RegistryProcess
+    const client = createRegistryClient({ url: survivor.url, timeoutMs: 20_000 })
+    await client.register('before', { schema: '"int"' })
+    process.kill(leader.pid ?? 0, 'SIGSTOP')
+    await until('a new leader', WAIT, () => isLeader(survivor))
+    const { id } = await client.register('after', { schema: '"long"' })
+    process.kill(leader.pid ?? 0, 'SIGCONT')
+    const woken = createRegistryClient({ url: leader.url, timeoutMs: 20_000 })
+    const answers = await Promise.allSettled(
+      Array.from({ length: 10 }, (_, at) => woken.register(`woken-${at}`, schemaOf(`Woken${at}`))),
+    )
+    const ids = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value.id] : []))
+    expect(new Set([...ids, id, 1]).size).toBe(ids.length + 2)
+    await until('both to agree', WAIT, async () => {
+      const [here, there] = await Promise.all([client.subjects(), woken.subjects()])
+      return JSON.stringify(here) === JSON.stringify(there)
+    })
+  })
+})
+
+describe.skipIf(!kafka)('the pen on Kafka', () => {
+  it('is one: opening it takes it from whoever had it', async () => {
+    const broker = await openBroker(
+      { kind: 'kafka', config: { 'bootstrap.servers': kafka?.bootstrap ?? '' } },
+      { logger: silentLogger() },
+    )
+    onTestFinished(() => broker.close())
+    await describePen(broker, `_schemas-${randomUUID()}`)
+  })
+})
+
+async function start(count: number): Promise<RegistryProcess[]> {
+  const group = `registry-${randomUUID()}`
+  const settings = {
+    'brokerstore.topic': `_schemas-${group}`,
+    'schema.registry.group.id': group,
+    'brokergroup.session.timeout.ms': String(SESSION_MS),
+    'brokergroup.heartbeat.interval.ms': '1000',
+  }
+  const started: RegistryProcess[] = []
+  onTestFinished(async () => {
+    await Promise.all(started.map((one) => one.kill()))
+  })
+  for (let at = 0; at < count; at++) started.push(await startRegistryProcess(kafka?.bootstrap ?? '', settings))
+  return started
+}
+
+async function roles(instances: readonly RegistryProcess[]) {
+  await until('one leader', WAIT, async () => (await Promise.all(instances.map(isLeader))).filter(Boolean).length === 1)
+  const leads = await Promise.all(instances.map(isLeader))
+  return {
+    leader: instances[leads.indexOf(true)] as RegistryProcess,
+    followers: instances.filter((_, at) => !leads[at]),
+  }
+}
+
+async function isLeader({ url }: RegistryProcess): Promise<boolean> {
+  const metrics = await (await fetch(`${url}/metrics`)).text()
+  return /^kafka_schema_registry_master_slave_role 1$/m.test(metrics)
+}
+
+function schemaOf(name: string): { schema: string } {
+  return { schema: JSON.stringify({ type: 'record', name, fields: [] }) }
+}
+
+/** Clients that register one new schema after the other, as fast as they are answered, and try again when they fail. */
+class Load {
+  readonly acknowledged = new Map<string, Registered>()
+  lastMs = performance.now()
+  longestPauseMs = 0
+  #stopped = false
+  readonly #running: Promise<unknown>
+
+  constructor(clients: readonly RegistryClient[]) {
+    this.#running = Promise.all(clients.map((client, at) => this.#run(client, at)))
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true
+    await this.#running
+  }
+
+  async #run(client: RegistryClient, at: number): Promise<void> {
+    for (let number = 0; !this.#stopped; number++) {
+      const subject = `s-${at}-${number}`
+      const registered = await this.#register(client, subject)
+      if (!registered) return
+      this.acknowledged.set(subject, registered)
+      const nowMs = performance.now()
+      this.longestPauseMs = Math.max(this.longestPauseMs, nowMs - this.lastMs)
+      this.lastMs = nowMs
+    }
+  }
+
+  async #register(client: RegistryClient, subject: string): Promise<Registered | undefined> {
+    while (!this.#stopped) {
+      try {
+        return await client.register(subject, schemaOf(subject.replaceAll('-', '_')))
+      } catch (error) {
+        if ((error as { retriable?: boolean }).retriable !== true) throw error
+        await sleep(20)
+      }
+    }
+    return undefined
+  }
+}
+
+async function checkIds(load: Load, clients: readonly RegistryClient[]): Promise<void> {
+  const ids = [...load.acknowledged.values()].map(({ id }) => id)
+  expect(new Set(ids).size).toBe(ids.length)
+  for (const [subject, { id }] of load.acknowledged) {
+    for (const client of clients) expect(await client.latest(subject)).toMatchObject({ id })
+  }
+}
