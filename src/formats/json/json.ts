@@ -14,7 +14,7 @@ import { InvalidJsonSchema, loadJsonSchema } from './load.ts'
 import { checkMetaSchema } from './meta-schema.ts'
 import type { Json, JsonObject, Model } from './model.ts'
 import { UnresolvedReference } from './references.ts'
-import { canonicalJson, JsonSyntaxError } from './text.ts'
+import { canonicalJson } from './text.ts'
 
 /** JSON Schema, draft 4 to 2020-12. */
 export const jsonFormat: Format = { type: 'JSON', parse: parseJsonSchema }
@@ -90,7 +90,7 @@ function asSchemaError<T>(read: () => T): T {
     return read()
   } catch (error) {
     const known =
-      error instanceof JsonSyntaxError || error instanceof InvalidJsonSchema || error instanceof UnresolvedReference
+      error instanceof SyntaxError || error instanceof InvalidJsonSchema || error instanceof UnresolvedReference
     throw known ? new SchemaError(error.message, { cause: error }) : error
   }
 }
