@@ -1,3 +1,4 @@
+import { networkInterfaces } from 'node:os'
 import { UserError } from '../config/failure.ts'
 
 /** Where a server listens. An empty host means every interface; port 0 means any free one. */
@@ -19,11 +20,32 @@ export function parseListener(text: string): Listener {
   return { scheme, host: (match[2] ?? '').replace(/^\[|\]$/g, ''), port }
 }
 
+/**
+ * The host by which other machines reach a server that says no name of its own: that of its listener, or this machine's
+ * first address when it listens everywhere.
+ */
+export function reachableHost({ host }: Listener): string {
+  return isEverywhere(host) ? (ownAddress() ?? 'localhost') : host
+}
+
 /** What clients write to reach a bound listener from this machine. */
 export function urlOf(listener: Listener, port: number): string {
-  const everywhere = listener.host === '' || listener.host === '0.0.0.0' || listener.host === '::'
-  const host = everywhere ? 'localhost' : listener.host.includes(':') ? `[${listener.host}]` : listener.host
+  const host = isEverywhere(listener.host)
+    ? 'localhost'
+    : listener.host.includes(':')
+      ? `[${listener.host}]`
+      : listener.host
   return `${listener.scheme}://${host}:${port}`
+}
+
+function isEverywhere(host: string): boolean {
+  return host === '' || host === '0.0.0.0' || host === '::'
+}
+
+function ownAddress(): string | undefined {
+  return Object.values(networkInterfaces())
+    .flatMap((addresses) => addresses ?? [])
+    .find(({ internal, family }) => !internal && family === 'IPv4')?.address
 }
 
 /** Says why a port could not be taken, in words of the person who has to free it. */

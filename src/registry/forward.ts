@@ -1,4 +1,4 @@
-import type { FastifyRequest } from 'fastify'
+import type { IncomingHttpHeaders } from 'node:http'
 import { messageOf } from '../config/failure.ts'
 import { RegistryError } from './failure.ts'
 
@@ -11,6 +11,16 @@ export type ForwardOptions = {
   readonly timeoutMs: number
 }
 
+/** A request as it came in; its body is parsed. */
+export type ForwardedRequest = {
+  readonly method: string
+  /** Path and query. */
+  readonly url: string
+  readonly headers: IncomingHttpHeaders
+  readonly body: unknown
+  readonly ip: string
+}
+
 export type LeaderAnswer = { readonly status: number; readonly type: string | null; readonly text: string }
 
 /**
@@ -19,7 +29,7 @@ export type LeaderAnswer = { readonly status: number; readonly type: string | nu
  */
 export async function askLeader(
   leaderUrl: string | undefined,
-  request: FastifyRequest,
+  request: ForwardedRequest,
   { headers, timeoutMs }: ForwardOptions,
 ): Promise<LeaderAnswer> {
   if (leaderUrl === undefined || request.headers['x-forward'] !== undefined) {
@@ -39,7 +49,7 @@ export async function askLeader(
   }
 }
 
-function passedOn(request: FastifyRequest, more: readonly string[]): Record<string, string> {
+function passedOn(request: ForwardedRequest, more: readonly string[]): Record<string, string> {
   const passed = [...PASSED, ...more].flatMap((name) => {
     const value = request.headers[name]
     return typeof value === 'string' ? [[name, value] as const] : []

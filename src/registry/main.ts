@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs'
-import { networkInterfaces } from 'node:os'
 import type { Broker } from '../broker/broker.ts'
 import { type Running, startAll } from '../config/lifecycle.ts'
 import type { Logger } from '../config/logger.ts'
 import type { Metrics } from '../config/metrics.ts'
+import { packageVersion } from '../config/version.ts'
+import { parseListener, reachableHost } from '../http/listener.ts'
 import type { MemberIdentity } from './election.ts'
 import { type Election, joinElection, type Leadership } from './leader.ts'
 import { registryMetrics } from './metrics.ts'
@@ -70,9 +70,8 @@ export function startRegistry(settings: RegistrySettings, dependencies: Registry
 
 /** How other instances reach this one: by the name it was given, else by an address that is not this machine's alone. */
 function identityOf(url: string, values: RegistryValues): Omit<MemberIdentity, 'leader'> {
-  const { protocol, hostname, port } = new URL(url)
-  const everywhere = values.listeners.some((listener) => /\/\/(0\.0\.0\.0|\[::\])?:/.test(listener))
-  const host = values['host.name'] || (everywhere ? (ownAddress() ?? hostname) : hostname.replace(/^\[|\]$/g, ''))
+  const { protocol, port } = new URL(url)
+  const host = values['host.name'] || reachableHost(parseListener(values.listeners[0] ?? url))
   return {
     version: 1,
     host,
@@ -80,15 +79,4 @@ function identityOf(url: string, values: RegistryValues): Omit<MemberIdentity, '
     master_eligibility: values['master.eligibility'],
     scheme: protocol.slice(0, -1),
   }
-}
-
-function ownAddress(): string | undefined {
-  return Object.values(networkInterfaces())
-    .flatMap((addresses) => addresses ?? [])
-    .find(({ internal, family }) => !internal && family === 'IPv4')?.address
-}
-
-function packageVersion(): string {
-  const manifest = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
-  return (JSON.parse(manifest) as { version: string }).version
 }

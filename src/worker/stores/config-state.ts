@@ -53,6 +53,11 @@ export class ConfigState {
       .map(({ name }) => name)
   }
 
+  /** How many task records of it stand in the topic, at least. */
+  left(connector: string): number {
+    return this.#held.get(connector)?.taskCount ?? 0
+  }
+
   apply(record: ConfigRecord): void {
     switch (record.kind) {
       case 'connector':

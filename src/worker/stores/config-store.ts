@@ -70,9 +70,9 @@ export class ConfigStore {
   }
 
   /** Removes what the deletion of a connector leaves behind, which Kafka Connect never does. */
-  async clean(connector: string, tasks: number): Promise<void> {
+  async clean(connector: string): Promise<void> {
     const records = Array.from(
-      { length: tasks },
+      { length: this.state.left(connector) },
       (_, task): ConfigRecord => ({ kind: 'task', connector, task, config: null }),
     )
     await this.write([

@@ -16,7 +16,6 @@ export type StatusStoreOptions = {
   readonly broker: Broker
   readonly logger: Logger
   readonly topic: StoreTopic
-  readonly onChange: () => void
 }
 
 type Subject = Extract<StatusKey, { kind: 'connector' | 'task' }>
@@ -34,10 +33,7 @@ export class StatusStore {
       broker: options.broker,
       logger: options.logger,
       topic: options.topic,
-      apply: ({ key, value }) => {
-        store.state.apply(String(key), value === null ? null : String(value))
-        if (store.#topic) options.onChange()
-      },
+      apply: ({ key, value }) => store.state.apply(String(key), value === null ? null : String(value)),
     })
     return store
   }

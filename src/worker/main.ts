@@ -1,0 +1,155 @@
+import type { Broker } from '../broker/broker.ts'
+import { systemClock } from '../config/clock.ts'
+import { type Running, startAll } from '../config/lifecycle.ts'
+import type { Logger } from '../config/logger.ts'
+import type { Metrics } from '../config/metrics.ts'
+import { packageVersion } from '../config/version.ts'
+import { parseListener, reachableHost } from '../http/listener.ts'
+import { startHttpServer } from '../http/server.ts'
+import { shippedCatalog } from '../plugins/shipped.ts'
+import type { ProtocolName } from './assignment-codec.ts'
+import { WorkerGroup } from './group.ts'
+import { Herder } from './herder.ts'
+import { createMainThreadHost } from './isolation/main-thread.ts'
+import { workerMetrics } from './metrics.ts'
+import { OffsetEditor } from './offset-editor.ts'
+import { configuredWork } from './plan.ts'
+import { toWire } from './routes/errors.ts'
+import { workerRoutes } from './routes/main.ts'
+import { Runner } from './runner.ts'
+import type { WorkerSettings } from './settings.ts'
+import type { RawConfig } from './stores/config-codec.ts'
+import { openStores } from './stores/stores.ts'
+import type { TaskDefaults } from './tasks/task-spec.ts'
+import { Worker } from './worker.ts'
+
+export type WorkerDependencies = { readonly broker: Broker; readonly logger: Logger; readonly metrics: Metrics }
+
+/**
+ * Starts a connector worker on a log. Resolves when it answers, is a member of its group and has started its share of the
+ * work. The broker stays the caller's.
+ */
+export function startWorker(settings: WorkerSettings, dependencies: WorkerDependencies): Promise<Running> {
+  const { broker, metrics } = dependencies
+  const logger = dependencies.logger.child({ program: 'worker' })
+  for (const warning of settings.warnings) logger.warn(warning)
+  const { values } = settings
+  const plugins = shippedCatalog()
+  return startAll(logger, async (life) => {
+    const place: { group?: WorkerGroup; address?: URL } = {}
+    const stores = await openStores({
+      broker,
+      logger,
+      settings,
+      onConfig: (record) => (record.kind === 'restart' ? herder.onRestart(record) : herder.wake()),
+    })
+    life.onStop('stores', () => stores.close())
+    const runner = new Runner({
+      ...stores,
+      plugins,
+      logger,
+      host: createMainThreadHost({ broker, plugins, logger, clock: systemClock }),
+      defaults: taskDefaults(settings),
+      workerId: () => place.address?.host ?? '',
+      generation: () => place.group?.generation ?? 0,
+      putTasks: (connector, tasks) => stores.configs.putTasks(connector, tasks),
+      stopTimeoutMs: values['task.shutdown.graceful.timeout.ms'],
+    })
+    const herder: Herder = new Herder({
+      ...stores,
+      logger,
+      clock: systemClock,
+      runner,
+      group: () => place.group,
+      sessionKeyTtlMs: values['inter.worker.key.ttl.ms'],
+    })
+    workerMetrics(metrics, () => runner.readings())
+    const worker = new Worker({
+      ...stores,
+      plugins,
+      herder,
+      offsets: new OffsetEditor({ broker, plugins, offsets: stores.offsets }),
+      validation: {
+        plugins,
+        groupId: values['group.id'],
+        exactlyOnceSources: false,
+        workerDefaults: converters(settings),
+      },
+      topicTracking: { enabled: values['topic.tracking.enable'], resettable: values['topic.tracking.allow.reset'] },
+    })
+    const info = { version: packageVersion(), commit: '', kafka_cluster_id: await broker.clusterId() }
+    const server = await startHttpServer({
+      listeners: values.listeners,
+      logger,
+      routes: (app) => workerRoutes(app, { worker, info: () => info, isReady: () => place.group !== undefined }),
+      toWire,
+      consumes: ['application/json'],
+      produces: ['application/json'],
+      metrics,
+      ready: () => place.group !== undefined,
+    })
+    life.onStop('http server', () => server.stop())
+    const address = advertised(server.urls[0] ?? '', settings)
+    place.address = address
+    // In reverse: tasks let go while this worker is still a member, so that nobody else is given them before.
+    life.onStop('group', () => place.group?.leave())
+    life.onStop('tasks', () => herder.stop())
+    place.group = await WorkerGroup.join({
+      broker,
+      logger,
+      groupId: values['group.id'],
+      clientId: values['client.id'] || `connect-${address.host}`,
+      sessionTimeoutMs: values['session.timeout.ms'],
+      rebalanceTimeoutMs: values['rebalance.timeout.ms'],
+      heartbeatMs: values['heartbeat.interval.ms'],
+      protocols: PROTOCOLS[values['connect.protocol']],
+      url: address.href,
+      configOffset: () => stores.configs.offset,
+      readConfigs: () => stores.configs.readToEnd(),
+      configured: () => configuredWork(stores.configs.state),
+      onWork: () => herder.onWork(),
+      onLost: () => herder.onLost(),
+    })
+    await herder.onWork()
+    for (const url of server.urls) logger.info({ url }, 'listening')
+    return { url: server.urls[0] ?? '', stop: () => life.stop() }
+  })
+}
+
+/** Best first. */
+const PROTOCOLS: Readonly<Record<'compatible' | 'sessioned', readonly ProtocolName[]>> = {
+  compatible: ['compatible'],
+  sessioned: ['sessioned', 'compatible'],
+}
+
+function taskDefaults(settings: WorkerSettings): TaskDefaults {
+  const { values } = settings
+  return {
+    converters: converters(settings),
+    offsetsTopic: values['offset.storage.topic'],
+    commitIntervalMs: values['offset.flush.interval.ms'],
+    commitTimeoutMs: values['offset.flush.timeout.ms'],
+    createTopics: values['topic.creation.enable'],
+    trackTopics: values['topic.tracking.enable'],
+  }
+}
+
+/** The worker's own converters and their settings, under the keys that connectors use. */
+function converters({ values, rest }: WorkerSettings): RawConfig {
+  const own = Object.entries(rest).filter(([key]) => /^(key|value|header)\.converter\./.test(key))
+  return {
+    'key.converter': values['key.converter'],
+    'value.converter': values['value.converter'],
+    'header.converter': values['header.converter'],
+    ...Object.fromEntries(own),
+  }
+}
+
+/** Where other workers reach this one, with a slash at the end: as it was told, else by an address that others can use. */
+function advertised(listening: string, { values }: WorkerSettings): URL {
+  const url = new URL(listening)
+  url.hostname = values['rest.advertised.host.name'] ?? reachableHost(parseListener(values.listeners[0] ?? listening))
+  if (values['rest.advertised.port'] !== undefined) url.port = String(values['rest.advertised.port'])
+  if (values['rest.advertised.listener'] !== undefined) url.protocol = values['rest.advertised.listener']
+  return url
+}

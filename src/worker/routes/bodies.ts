@@ -1,0 +1,73 @@
+import type { ConnectorOffset, OffsetPart } from '../../clients/worker.ts'
+import { WorkerError } from '../failure.ts'
+import type { TargetState } from '../stores/config-codec.ts'
+import type { WrittenConfig } from '../validation/validate.ts'
+
+export type CreateRequest = { readonly name: string; readonly config: WrittenConfig; readonly target?: TargetState }
+
+const TARGETS: Readonly<Record<string, TargetState>> = { RUNNING: 'STARTED', PAUSED: 'PAUSED', STOPPED: 'STOPPED' }
+
+// Each throws a `WorkerError` that says what is wrong with the body. The original answers most of these with a 500.
+
+/** Numbers and booleans count as what they look like. */
+export function parseConfigBody(body: unknown, what = 'the request body'): WrittenConfig {
+  const config = parseObject(body, what)
+  return Object.fromEntries(
+    Object.entries(config).map(([key, value]) => [key, parseText(value, `'${key}' of ${what}`)]),
+  )
+}
+
+export function parseCreateBody(body: unknown): CreateRequest {
+  const request = parseObject(body, 'the request body')
+  refuseUnknown(request, ['name', 'config', 'initial_state'])
+  const name = parseText(request['name'] ?? null, "'name'")?.trim() ?? ''
+  const config = parseConfigBody(request['config'], "'config'")
+  const initial = request['initial_state']
+  return initial === undefined || initial === null ? { name, config } : { name, config, target: parseTarget(initial) }
+}
+
+export function parseOffsetsBody(body: unknown): readonly ConnectorOffset[] {
+  const request = parseObject(body, 'the request body')
+  refuseUnknown(request, ['offsets'])
+  const offsets = request['offsets'] ?? []
+  if (!Array.isArray(offsets)) throw refused("'offsets' has to be a list")
+  if (offsets.length === 0) throw refused('Partitions / offsets need to be provided for an alter offsets request')
+  return offsets.map((entry, index) => parseOffset(entry, `offsets[${index}]`))
+}
+
+function parseOffset(entry: unknown, what: string): ConnectorOffset {
+  const parsed = parseObject(entry, what)
+  refuseUnknown(parsed, ['partition', 'offset'])
+  return { partition: parsePart(parsed['partition'], what), offset: parsePart(parsed['offset'], what) }
+}
+
+function parsePart(part: unknown, what: string): OffsetPart | null {
+  return part === undefined || part === null ? null : parseObject(part, what)
+}
+
+function parseTarget(state: unknown): TargetState {
+  const target = TARGETS[String(state).toUpperCase()]
+  if (target) return target
+  throw refused(`'initial_state' is '${state}': expected one of ${Object.keys(TARGETS).join(', ')}`)
+}
+
+function parseText(value: unknown, what: string): string | null {
+  if (value === null) return null
+  if (typeof value === 'object') throw refused(`${what} has to be a text, a number or a boolean`)
+  return String(value)
+}
+
+function parseObject(body: unknown, what: string): Readonly<Record<string, unknown>> {
+  if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body as Record<string, unknown>
+  throw refused(body === undefined || body === null ? `${what} is missing` : `${what} has to be a JSON object`)
+}
+
+function refuseUnknown(request: Readonly<Record<string, unknown>>, known: readonly string[]): void {
+  const unknown = Object.keys(request).find((key) => !known.includes(key))
+  if (unknown === undefined) return
+  throw refused(`unknown field '${unknown}': expected ${known.map((key) => `'${key}'`).join(', ')}`)
+}
+
+function refused(message: string): WorkerError {
+  return new WorkerError('invalid_request', message)
+}

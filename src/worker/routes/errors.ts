@@ -1,0 +1,29 @@
+import type { WireError } from '../../http/refusal.ts'
+import { WorkerError, type WorkerErrorCode } from '../failure.ts'
+
+/** The one place of the wire's numbers: status and `error_code` are the same here. */
+const WIRE: Readonly<Record<WorkerErrorCode, number>> = {
+  connector_not_found: 404,
+  task_not_found: 404,
+  status_not_found: 404,
+  plugin_not_found: 404,
+  logger_not_found: 404,
+  connector_exists: 409,
+  rebalancing: 409,
+  invalid_request: 400,
+  invalid_config: 400,
+  not_stopped: 400,
+  reset_disabled: 403,
+  offsets_refused: 500,
+  start_failed: 500,
+  shutting_down: 500,
+  log_failed: 500,
+  timed_out: 500,
+}
+
+/** The worker's own errors on the wire; undefined leaves the error to the HTTP edge. */
+export function toWire(error: unknown): WireError | undefined {
+  if (!(error instanceof WorkerError)) return undefined
+  const status = WIRE[error.code]
+  return { status, body: { error_code: status, message: error.message } }
+}

@@ -1,0 +1,47 @@
+import type { FastifyInstance } from 'fastify'
+import type { Worker } from '../worker.ts'
+
+type ByName = { Params: { name: string } }
+type ByTask = { Params: { name: string; task: string } }
+type Restart = ByName & { Querystring: { includeTasks?: string; onlyFailed?: string } }
+
+/** How connectors and tasks are, and what they should do. */
+export function lifecycleRoutes(app: FastifyInstance, worker: Worker): void {
+  app.get<ByName>('/connectors/:name/status', async ({ params }) => worker.status(params.name))
+
+  app.get<ByName>('/connectors/:name/tasks', async ({ params }) => worker.tasks(params.name))
+
+  app.get<ByTask>('/connectors/:name/tasks/:task(^-?\\d+$)/status', async ({ params }) =>
+    worker.taskStatus({ connector: params.name, task: Number(params.task) }),
+  )
+
+  for (const [verb, target] of [
+    ['pause', 'PAUSED'],
+    ['resume', 'STARTED'],
+  ] as const) {
+    app.put<ByName>(`/connectors/:name/${verb}`, async ({ params }, reply) => {
+      await worker.setTarget(params.name, target)
+      return reply.code(202).send()
+    })
+  }
+
+  app.put<ByName>('/connectors/:name/stop', async ({ params }, reply) => {
+    await worker.setTarget(params.name, 'STOPPED')
+    return reply.code(204).send()
+  })
+
+  app.post<Restart>('/connectors/:name/restart', async ({ params, query }, reply) => {
+    const flags = { includeTasks: isTrue(query.includeTasks), onlyFailed: isTrue(query.onlyFailed) }
+    const status = await worker.restart(params.name, flags)
+    return status ? reply.code(202).send(status) : reply.code(204).send()
+  })
+
+  app.post<ByTask>('/connectors/:name/tasks/:task(^-?\\d+$)/restart', async ({ params }, reply) => {
+    await worker.restartTask({ connector: params.name, task: Number(params.task) })
+    return reply.code(204).send()
+  })
+}
+
+function isTrue(flag: string | undefined): boolean {
+  return flag?.toLowerCase() === 'true'
+}

@@ -1,0 +1,30 @@
+import type { FastifyInstance } from 'fastify'
+import type { WorkerInfo } from '../../clients/worker.ts'
+import type { Worker } from '../worker.ts'
+import { connectorRoutes } from './connectors.ts'
+import { lifecycleRoutes } from './lifecycle.ts'
+import { offsetRoutes } from './offsets.ts'
+import { pluginRoutes } from './plugins.ts'
+
+export type WorkerRoutes = {
+  readonly worker: Worker
+  readonly info: () => WorkerInfo
+  readonly isReady: () => boolean
+}
+
+/** Everything the worker answers. */
+export function workerRoutes(app: FastifyInstance, { worker, info, isReady }: WorkerRoutes): void {
+  app.get('/', async () => info())
+
+  app.get('/health', async (_, reply) => {
+    if (isReady()) {
+      return { status: 'healthy', message: 'Worker has completed startup and is ready to handle requests.' }
+    }
+    return reply.code(503).send({ status: 'starting', message: 'Worker is still starting up.' })
+  })
+
+  connectorRoutes(app, worker)
+  lifecycleRoutes(app, worker)
+  offsetRoutes(app, worker)
+  pluginRoutes(app, worker)
+}

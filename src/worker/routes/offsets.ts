@@ -1,0 +1,18 @@
+import type { FastifyInstance } from 'fastify'
+import type { Worker } from '../worker.ts'
+import { parseOffsetsBody } from './bodies.ts'
+
+type ByName = { Params: { name: string } }
+
+/** How far a connector is. */
+export function offsetRoutes(app: FastifyInstance, worker: Worker): void {
+  app.get<ByName>('/connectors/:name/offsets', async ({ params }) => ({ offsets: await worker.offsets(params.name) }))
+
+  app.patch<ByName>('/connectors/:name/offsets', async ({ params, body }) => ({
+    message: await worker.alterOffsets(params.name, parseOffsetsBody(body)),
+  }))
+
+  app.delete<ByName>('/connectors/:name/offsets', async ({ params }) => ({
+    message: await worker.resetOffsets(params.name),
+  }))
+}

@@ -1,0 +1,45 @@
+import type { FastifyInstance } from 'fastify'
+import type { PluginInfo } from '../../clients/worker.ts'
+import type { Catalog, PluginKind } from '../../plugins/catalog.ts'
+import { WorkerError } from '../failure.ts'
+import { describePlugin } from '../validation/describe.ts'
+import type { Worker } from '../worker.ts'
+import { parseConfigBody } from './bodies.ts'
+
+type ByPlugin = { Params: { plugin: string } }
+
+const KINDS: readonly PluginKind[] = ['sink', 'source', 'converter', 'header_converter', 'transformation', 'predicate']
+
+/** `/connector-plugins`: what a connector can be made of. */
+export function pluginRoutes(app: FastifyInstance, worker: Worker): void {
+  app.get<{ Querystring: { connectorsOnly?: string } }>('/connector-plugins', async ({ query }) => {
+    const connectorsOnly = (query.connectorsOnly ?? 'true').toLowerCase() === 'true'
+    return listPlugins(worker.plugins, connectorsOnly ? ['sink', 'source'] : KINDS)
+  })
+
+  app.get<ByPlugin & { Querystring: { version?: string } }>(
+    '/connector-plugins/:plugin/config',
+    async ({ params, query }) => describePlugin(params.plugin, worker.plugins, query.version),
+  )
+
+  app.put<ByPlugin>('/connector-plugins/:plugin/config/validate', async ({ params, body }) => {
+    const config = parseConfigBody(body)
+    const className = config['connector.class'] ?? undefined
+    if (className !== undefined && !bareName(className).endsWith(bareName(params.plugin))) {
+      const message = `Included connector type ${className} does not match request type ${params.plugin}`
+      throw new WorkerError('invalid_request', message)
+    }
+    return worker.validate(config)
+  })
+}
+
+function listPlugins(plugins: Catalog, kinds: readonly PluginKind[]): readonly PluginInfo[] {
+  return kinds
+    .flatMap((kind) => plugins.list(kind))
+    .map(({ class: name, type, version }) => ({ class: name, type, version }))
+}
+
+/** `FileStreamSource` and `FileStreamSourceConnector` are one name. */
+function bareName(className: string): string {
+  return className.replace(/Connector$/, '')
+}

@@ -1,0 +1,222 @@
+import type { RunState, TaskId } from '../clients/worker.ts'
+import type { Logger } from '../config/logger.ts'
+import type { Catalog } from '../plugins/catalog.ts'
+import { type ConnectorPlugin, findConnector, sameConfig, toTaskConfigs } from './connector-tasks.ts'
+import type { TaskReading } from './metrics.ts'
+import { type Started, type Step, taskKey } from './plan.ts'
+import type { RawConfig, TargetState } from './stores/config-codec.ts'
+import type { ConnectorConfig } from './stores/config-state.ts'
+import type { ConfigStore } from './stores/config-store.ts'
+import type { OffsetStore } from './stores/offset-store.ts'
+import type { StatusStore } from './stores/status-store.ts'
+import type { RunningTask, TaskDefaults, TaskHost, TaskMessage } from './tasks/task-spec.ts'
+import { traceOf } from './tasks/trace.ts'
+
+export type RunnerParts = {
+  readonly plugins: Catalog
+  readonly logger: Logger
+  readonly host: TaskHost
+  readonly configs: ConfigStore
+  readonly statuses: StatusStore
+  readonly offsets: OffsetStore
+  readonly defaults: TaskDefaults
+  /** `host:port`, as it stands in statuses. */
+  readonly workerId: () => string
+  readonly generation: () => number
+  /** Stores the tasks of a connector, here or through the leader. */
+  readonly putTasks: (connector: string, tasks: readonly RawConfig[]) => Promise<void>
+  readonly stopTimeoutMs: number
+}
+
+export type StartedTask = {
+  readonly id: TaskId
+  readonly config: RawConfig
+  target: TargetState
+  /** Undefined when it could not even be started. */
+  running: RunningTask | undefined
+  failed: boolean
+}
+
+type StartedConnector = { readonly config: RawConfig; target: TargetState; failed: boolean }
+
+/** What this worker has started: carries out steps and writes how connectors and tasks are. Not to be called twice at once. */
+export class Runner implements Started {
+  readonly connectors = new Map<string, StartedConnector>()
+  readonly tasks = new Map<string, StartedTask>()
+  readonly #parts: RunnerParts
+
+  constructor(parts: RunnerParts) {
+    this.#parts = parts
+  }
+
+  readings(): readonly TaskReading[] {
+    return [...this.tasks.values()].flatMap(({ id, config, running }) => {
+      const kind = findConnector(this.#parts.plugins, config)?.kind ?? 'unknown'
+      return running ? [{ ...id, kind, counters: running.counters() }] : []
+    })
+  }
+
+  /** Stops together, then everything else in its order. */
+  async carryOut(steps: readonly Step[]): Promise<void> {
+    const stops = steps.filter((step) => step.do === 'stop-task')
+    await Promise.all(stops.map(({ id }) => this.stopTask(id)))
+    for (const step of steps) {
+      if (step.do !== 'stop-task') await this.#carryOut(step)
+    }
+  }
+
+  async stopAll(): Promise<void> {
+    await Promise.all([...this.tasks.values()].map(({ id }) => this.stopTask(id)))
+    await Promise.all([...this.connectors.keys()].map((name) => this.stopConnector(name)))
+  }
+
+  async startConnector(connector: ConnectorConfig): Promise<void> {
+    const { name, config, target } = connector
+    this.connectors.set(name, { config, target, failed: false })
+    await this.#applyTarget(connector)
+  }
+
+  async stopConnector(name: string, next: RunState = 'UNASSIGNED'): Promise<void> {
+    if (this.connectors.delete(name)) await this.#putConnectorSafe(name, next, null, null)
+  }
+
+  async startTask(id: TaskId, config: RawConfig, target: TargetState): Promise<void> {
+    const isSource = findConnector(this.#parts.plugins, config)?.kind === 'source'
+    const offsets = isSource ? await this.#parts.offsets.read(id.connector) : []
+    const kind = findConnector(this.#parts.plugins, config)?.kind
+    const task: StartedTask = { id, config, target, running: undefined, failed: false }
+    this.tasks.set(taskKey(id), task)
+    if (kind === undefined) {
+      this.#said(id, { type: 'failed', trace: missingPlugin(config) })
+      return
+    }
+    const spec = { ...id, kind, config, worker: this.#parts.defaults, paused: target === 'PAUSED', offsets }
+    task.running = this.#parts.host.start(spec, (message) => this.#said(id, message))
+  }
+
+  async stopTask(id: TaskId, next: RunState = 'UNASSIGNED'): Promise<void> {
+    const task = this.tasks.get(taskKey(id))
+    if (!task) return
+    this.tasks.delete(taskKey(id))
+    if (task.running) await this.#stopInTime(id, task.running)
+    await this.#putTaskSafe(id, next, null, null)
+  }
+
+  async #carryOut(step: Step): Promise<void> {
+    switch (step.do) {
+      case 'stop-connector':
+        return this.stopConnector(step.connector)
+      case 'start-connector':
+        return this.startConnector(step.connector)
+      case 'set-connector':
+        return this.#setConnector(step.connector)
+      case 'start-task':
+        return this.startTask(step.id, step.config, step.target)
+      case 'set-task':
+        return this.#setTask(step.id, step.target)
+      case 'stop-task':
+        return this.stopTask(step.id)
+    }
+  }
+
+  async #setConnector(connector: ConnectorConfig): Promise<void> {
+    const started = this.connectors.get(connector.name)
+    if (!started) return
+    started.target = connector.target
+    // What failed stays as it is, unless it is put to rest.
+    if (started.failed && connector.target !== 'STOPPED') return
+    await this.#applyTarget(connector)
+  }
+
+  #setTask(id: TaskId, target: TargetState): void {
+    const task = this.tasks.get(taskKey(id))
+    if (!task) return
+    task.target = target
+    if (target === 'PAUSED') task.running?.pause()
+    else task.running?.resume()
+  }
+
+  async #applyTarget(connector: ConnectorConfig): Promise<void> {
+    const { name, config, target } = connector
+    const plugin = findConnector(this.#parts.plugins, config)
+    try {
+      if (plugin === undefined) throw new Error(missingPlugin(config))
+      await this.#putConnector(name, RUN_STATES[target], plugin.version)
+      if (target === 'STARTED') await this.#regenerate(connector, plugin)
+    } catch (error) {
+      this.#parts.logger.error({ err: error, connector: name }, 'the connector failed')
+      const started = this.connectors.get(name)
+      if (started) started.failed = true
+      await this.#putConnectorSafe(name, 'FAILED', traceOf(error), plugin?.version ?? null)
+    }
+  }
+
+  async #regenerate({ name, config, tasks, appliedConfig }: ConnectorConfig, plugin: ConnectorPlugin): Promise<void> {
+    const made = await toTaskConfigs(plugin, config)
+    const isSame = made.length === tasks.length && made.every((task, index) => sameConfig(task, tasks[index]))
+    if (isSame && appliedConfig !== undefined && sameConfig(config, appliedConfig)) return
+    await this.#parts.putTasks(name, made)
+  }
+
+  #said(id: TaskId, message: TaskMessage): void {
+    const { statuses, plugins } = this.#parts
+    const task = this.tasks.get(taskKey(id))
+    const version = (task && findConnector(plugins, task.config)?.version) ?? null
+    switch (message.type) {
+      case 'running':
+      case 'paused':
+        this.#inBackground(
+          statuses.put(
+            { kind: 'task', ...id },
+            this.#status(message.type === 'running' ? 'RUNNING' : 'PAUSED', null, version),
+          ),
+        )
+        break
+      case 'failed':
+        if (task) task.failed = true
+        this.#inBackground(this.#putTaskSafe(id, 'FAILED', message.trace, version))
+        break
+      case 'topic':
+        this.#inBackground(statuses.putTopic({ name: message.topic, ...id, discoverTimestamp: Date.now() }))
+    }
+  }
+
+  async #stopInTime(id: TaskId, running: RunningTask): Promise<void> {
+    const { stopTimeoutMs, logger } = this.#parts
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<'late'>((resolve) => {
+      timer = setTimeout(() => resolve('late'), stopTimeoutMs)
+    })
+    const stopped = running.stop()
+    const outcome = await Promise.race([stopped, late])
+    clearTimeout(timer)
+    if (outcome !== 'late') return
+    logger.error({ ...id, stopTimeoutMs }, 'the task did not stop in time and is left to itself')
+  }
+
+  async #putConnector(name: string, state: RunState, version: string | null): Promise<void> {
+    await this.#parts.statuses.put({ kind: 'connector', connector: name }, this.#status(state, null, version))
+  }
+
+  async #putConnectorSafe(name: string, state: RunState, trace: string | null, version: string | null): Promise<void> {
+    await this.#parts.statuses.putSafe({ kind: 'connector', connector: name }, this.#status(state, trace, version))
+  }
+
+  async #putTaskSafe(id: TaskId, state: RunState, trace: string | null, version: string | null): Promise<void> {
+    await this.#parts.statuses.putSafe({ kind: 'task', ...id }, this.#status(state, trace, version))
+  }
+
+  #status(state: RunState, trace: string | null, version: string | null) {
+    return { state, trace, worker_id: this.#parts.workerId(), generation: this.#parts.generation(), version }
+  }
+
+  #inBackground(writing: Promise<void>): void {
+    writing.catch((error: unknown) => this.#parts.logger.error({ err: error }, 'a status could not be written'))
+  }
+}
+
+const RUN_STATES: Readonly<Record<TargetState, RunState>> = { STARTED: 'RUNNING', PAUSED: 'PAUSED', STOPPED: 'STOPPED' }
+
+function missingPlugin(config: RawConfig): string {
+  return `there is no connector '${config['connector.class'] ?? ''}' on this worker: install its plugin, or correct connector.class`
+}

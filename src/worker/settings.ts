@@ -1,0 +1,103 @@
+import { z } from 'zod'
+import { boolean, integer, list, readSettings, type Setting, word } from '../config/settings.ts'
+
+const LONG_MAX = Number.MAX_SAFE_INTEGER
+const text = (fallback: string) => z.string().trim().default(fallback)
+const milliseconds = (fallback: number, max = LONG_MAX) => integer({ min: 0, max }).default(fallback)
+/** -1 or absent means the broker's default. */
+const replication = () => integer({ min: -1, max: 32_767 }).optional()
+
+/** Kafka Connect's keys. Its required ones have defaults here, so that a worker starts with none. */
+const shape = z.object({
+  'bootstrap.servers': text('localhost:9092'),
+  'client.id': text(''),
+  'group.id': z.string().trim().min(1, 'a name is needed').default('connect-cluster'),
+  'session.timeout.ms': milliseconds(10_000),
+  'rebalance.timeout.ms': milliseconds(60_000),
+  'heartbeat.interval.ms': milliseconds(3_000),
+  'connect.protocol': word(['compatible', 'sessioned']).default('sessioned'),
+  'scheduled.rebalance.max.delay.ms': milliseconds(300_000, 2 ** 31 - 1),
+  'exactly.once.source.support': word(['disabled', 'preparing', 'enabled']).default('disabled'),
+  'worker.sync.timeout.ms': milliseconds(3_000),
+  'worker.unsync.backoff.ms': milliseconds(300_000),
+  'inter.worker.key.ttl.ms': milliseconds(3_600_000, 2 ** 31 - 1),
+  'inter.worker.key.generation.algorithm': text('HmacSHA256'),
+  'inter.worker.key.size': integer({ min: 8 }).optional(),
+  'inter.worker.signature.algorithm': text('HmacSHA256'),
+  'inter.worker.verification.algorithms': list().default(['HmacSHA256']),
+
+  'config.storage.topic': text('connect-configs'),
+  'config.storage.replication.factor': replication(),
+  'offset.storage.topic': text('connect-offsets'),
+  'offset.storage.partitions': integer({ min: -1 }).default(25),
+  'offset.storage.replication.factor': replication(),
+  'status.storage.topic': text('connect-status'),
+  'status.storage.partitions': integer({ min: -1 }).default(5),
+  'status.storage.replication.factor': replication(),
+
+  'key.converter': text('org.apache.kafka.connect.json.JsonConverter'),
+  'value.converter': text('org.apache.kafka.connect.json.JsonConverter'),
+  'header.converter': text('org.apache.kafka.connect.storage.SimpleHeaderConverter'),
+  'task.shutdown.graceful.timeout.ms': milliseconds(5_000),
+  'offset.flush.interval.ms': milliseconds(60_000),
+  'offset.flush.timeout.ms': milliseconds(5_000),
+  'topic.creation.enable': boolean().default(true),
+  'topic.tracking.enable': boolean().default(true),
+  'topic.tracking.allow.reset': boolean().default(true),
+  'connector.client.config.override.policy': text('All'),
+  'plugin.path': list().default([]),
+
+  listeners: list().default(['http://127.0.0.1:8083']),
+  'rest.advertised.host.name': z.string().trim().optional(),
+  'rest.advertised.port': integer({ min: 1, max: 65_535 }).optional(),
+  'rest.advertised.listener': word(['http', 'https']).optional(),
+  'access.control.allow.origin': text(''),
+  'access.control.allow.methods': text(''),
+  'admin.listeners': list().optional(),
+  'response.http.headers.config': text(''),
+})
+
+/** Read with other keys, by the parts that know them. */
+const PASS_THROUGH = [
+  'key.converter.',
+  'value.converter.',
+  'header.converter.',
+  'config.storage.',
+  'offset.storage.',
+  'status.storage.',
+  'producer.',
+  'consumer.',
+  'admin.',
+  'config.providers',
+  'plugin.discovery',
+  'listeners.https.',
+  'ssl.',
+  'sasl.',
+  'security.',
+  'client.',
+  'metrics.',
+  'metric.reporters',
+  'metadata.',
+  'retry.backoff.',
+  'reconnect.backoff.',
+  'socket.connection.setup.',
+  'connections.max.idle.ms',
+  'request.timeout.ms',
+  'send.buffer.bytes',
+  'receive.buffer.bytes',
+  'rest.extension.classes',
+  'internal.',
+]
+
+export type WorkerSettings = {
+  readonly values: z.infer<typeof shape>
+  /** Keys under a prefix that is passed on, and those that nobody knows. */
+  readonly rest: Readonly<Record<string, string>>
+  /** Sentences for the log. */
+  readonly warnings: readonly string[]
+}
+
+/** Throws a `UserError` that names every wrong value and where it stands. */
+export function workerSettings(written: readonly Setting[]): WorkerSettings {
+  return readSettings({ program: 'the connector worker', shape, aliases: {}, passThrough: PASS_THROUGH }, written)
+}

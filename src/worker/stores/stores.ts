@@ -1,0 +1,63 @@
+import type { Broker } from '../../broker/broker.ts'
+import type { Logger } from '../../config/logger.ts'
+import type { WorkerSettings } from '../settings.ts'
+import type { ConfigRecord } from './config-codec.ts'
+import { ConfigStore } from './config-store.ts'
+import { OffsetStore } from './offset-store.ts'
+import { StatusStore } from './status-store.ts'
+import type { StoreTopic } from './store-topic.ts'
+
+/** The three topics that a worker group keeps everything in. */
+export type Stores = {
+  readonly configs: ConfigStore
+  readonly statuses: StatusStore
+  readonly offsets: OffsetStore
+  close(): Promise<void>
+}
+
+export type StoresOptions = {
+  readonly broker: Broker
+  readonly logger: Logger
+  readonly settings: WorkerSettings
+  /** Every record of the config topic that is read after it was opened. */
+  readonly onConfig: (record: ConfigRecord) => void
+}
+
+/** Makes the topics that are missing and reads each to its end. */
+export async function openStores({ broker, logger, settings, onConfig }: StoresOptions): Promise<Stores> {
+  const topic = (kind: Kind) => storeTopic(kind, settings)
+  const opened = await Promise.allSettled([
+    ConfigStore.open({ broker, logger, topic: topic('config'), onRecord: onConfig }),
+    StatusStore.open({ broker, logger, topic: topic('status') }),
+    OffsetStore.open({ broker, logger, topic: topic('offset') }),
+  ])
+  const [configs, statuses, offsets] = opened
+  if (configs.status === 'fulfilled' && statuses.status === 'fulfilled' && offsets.status === 'fulfilled') {
+    const stores = { configs: configs.value, statuses: statuses.value, offsets: offsets.value }
+    return { ...stores, close: () => closeAll(Object.values(stores)) }
+  }
+  await closeAll(opened.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : [])))
+  throw opened.find((one) => one.status === 'rejected')?.reason
+}
+
+type Kind = 'config' | 'offset' | 'status'
+
+/** Other keys below the prefix are the topic's own, such as `config.storage.min.insync.replicas`. */
+function storeTopic(kind: Kind, { values, rest }: WorkerSettings): StoreTopic {
+  const prefix = `${kind}.storage.`
+  const own = Object.entries(rest).flatMap(([key, value]) =>
+    key.startsWith(prefix) ? [[key.slice(prefix.length), value]] : [],
+  )
+  const replicationFactor = values[`${kind}.storage.replication.factor`] ?? -1
+  const partitions = kind === 'config' ? 1 : values[`${kind}.storage.partitions`]
+  return {
+    name: values[`${kind}.storage.topic`],
+    ...(partitions > 0 ? { partitions } : {}),
+    ...(replicationFactor > 0 ? { replicationFactor } : {}),
+    configs: Object.fromEntries(own) as Record<string, string>,
+  }
+}
+
+async function closeAll(stores: readonly { close(): Promise<void> }[]): Promise<void> {
+  await Promise.all(stores.map((store) => store.close()))
+}

@@ -1,0 +1,108 @@
+import type { Producer } from '../../broker/broker.ts'
+import type { Clock } from '../../config/clock.ts'
+import type { Position, SourceRecord, TaskLog } from '../../sdk/index.ts'
+import { partitionId } from '../stores/offset-state.ts'
+import type { Delivery, OffsetWriter } from './delivery.ts'
+import { Gate } from './gate.ts'
+import { AcknowledgedPrefix, progressOf } from './prefix.ts'
+import type { Outgoing } from './source-records.ts'
+import type { TaskCounters } from './task-counters.ts'
+
+/** What may be under way before the source has to wait. */
+const ACTIVE_RECORDS_MAX = 100_000
+const ACTIVE_BYTES_MAX = 32 * 1024 * 1024
+
+export type AtLeastOnceParts = {
+  readonly producer: Producer
+  readonly toOffsets: OffsetWriter
+  readonly counters: TaskCounters
+  readonly clock: Clock
+  readonly log: TaskLog
+  readonly signal: AbortSignal
+  /** Every failure that ends the task, as soon as it is known. */
+  readonly onFailure: () => void
+}
+
+/**
+ * Batches follow each other without waiting for their acknowledgement, up to a bound. Offsets are stored for the longest
+ * acknowledged prefix only: after a crash, records come again but none is missing.
+ */
+export class AtLeastOnce implements Delivery {
+  readonly #parts: AtLeastOnceParts
+  readonly #prefix = new AcknowledgedPrefix<Position>(partitionId)
+  readonly #room: Gate
+  readonly #underWay = new Set<Promise<void>>()
+  #bytes = 0
+  #failure: unknown
+  #committing: Promise<void> = Promise.resolve()
+
+  constructor(parts: AtLeastOnceParts) {
+    this.#parts = parts
+    const { counters } = parts
+    this.#room = new Gate(
+      () =>
+        this.#failure !== undefined || (counters.recordsActive < ACTIVE_RECORDS_MAX && this.#bytes < ACTIVE_BYTES_MAX),
+      parts.signal,
+    )
+  }
+
+  async deliver(outgoing: Outgoing, batch: readonly SourceRecord[]): Promise<void> {
+    const stored = this.#prefix.add(progressOf(batch))
+    if (outgoing.records.length === 0) stored()
+    else this.#send(outgoing, stored)
+    await this.#room.pass(this.#parts.signal)
+    if (this.#failure !== undefined) throw this.#failure
+  }
+
+  commit(): Promise<void> {
+    this.#committing = this.#committing.then(() => this.#commit())
+    return this.#committing
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#underWay)
+    await this.commit()
+    await this.#parts.producer.close()
+    if (this.#failure !== undefined) throw this.#failure
+  }
+
+  #send({ records, bytes }: Outgoing, stored: () => void): void {
+    const { counters, producer } = this.#parts
+    counters.recordsActive += records.length
+    this.#bytes += bytes
+    const sent = producer
+      .send(records)
+      .then(() => {
+        counters.recordsOut += records.length
+        counters.bytesOut += bytes
+        stored()
+      })
+      .catch((error: unknown) => {
+        this.#failure ??= error
+        this.#parts.onFailure()
+      })
+      .finally(() => {
+        counters.recordsActive -= records.length
+        this.#bytes -= bytes
+        this.#underWay.delete(sent)
+        this.#room.changed()
+      })
+    this.#underWay.add(sent)
+  }
+
+  async #commit(): Promise<void> {
+    const { producer, toOffsets, counters, clock, log } = this.#parts
+    const ready = this.#prefix.take()
+    if (ready.length === 0) return
+    const startMs = clock.monotonicMs()
+    try {
+      await producer.send(toOffsets(ready))
+      counters.commits += 1
+    } catch (error) {
+      counters.commitFailures += 1
+      this.#prefix.restore(ready)
+      log.warn({ err: error }, 'offsets could not be committed: trying again with the next commit')
+    }
+    counters.commitMsTotal += clock.monotonicMs() - startMs
+  }
+}

@@ -1,0 +1,96 @@
+import { UserError } from '../../config/failure.ts'
+import type { Catalog, PluginKind } from '../../plugins/catalog.ts'
+import {
+  type ConnectRecord,
+  type ConverterInstance,
+  type HeaderConverterInstance,
+  type Plugin,
+  parseConfig,
+} from '../../sdk/index.ts'
+import type { RawConfig } from '../stores/config-codec.ts'
+
+/** What stands between a connector and its topics, as one task has it. */
+export type Pipeline = {
+  readonly key: Named<ConverterInstance>
+  readonly value: Named<ConverterInstance>
+  readonly headers: Named<HeaderConverterInstance>
+  /** In the order of their aliases. */
+  readonly transforms: readonly Named<TransformStep>[]
+}
+
+/** A part with the class name that people know it by. */
+export type Named<Part> = { readonly className: string; readonly run: Part }
+export type TransformStep = <R extends ConnectRecord>(record: R) => R | null
+
+const HEADER_CONVERTER = 'org.apache.kafka.connect.storage.SimpleHeaderConverter'
+
+/** Throws a `ConfigError`, or a `UserError` for a plugin that is not here. */
+export function createPipeline(catalog: Catalog, config: RawConfig, workerDefaults: RawConfig): Pipeline {
+  const converter = (role: 'key' | 'value'): Named<ConverterInstance> => {
+    const { className, settings } = roleConfig(`${role}.converter`, config, workerDefaults)
+    const plugin = findPlugin(catalog, 'converter', className)
+    return { className, run: plugin.create(parseConfig(plugin.config, settings), { isKey: role === 'key' }) }
+  }
+  return { key: converter('key'), value: converter('value'), headers: headerConverter(), transforms: transforms() }
+
+  function headerConverter(): Named<HeaderConverterInstance> {
+    const defaults = { 'header.converter': HEADER_CONVERTER, ...workerDefaults }
+    const { className, settings } = roleConfig('header.converter', config, defaults)
+    const plugin = findPlugin(catalog, 'header_converter', className)
+    return { className, run: plugin.create(parseConfig(plugin.config, settings)) }
+  }
+
+  function transforms(): readonly Named<TransformStep>[] {
+    return aliases(config['transforms']).map((alias) => createTransform(catalog, config, alias))
+  }
+}
+
+export function aliases(list: string | undefined): readonly string[] {
+  return (list ?? '').split(',').flatMap((item) => item.trim() || [])
+}
+
+/** Members below a prefix, without it. */
+export function below(prefix: string, config: RawConfig): RawConfig {
+  const own = Object.entries(config).filter(([key]) => key.startsWith(prefix))
+  return Object.fromEntries(own.map(([key, value]) => [key.slice(prefix.length), value]))
+}
+
+/** A connector that names a converter brings all of its settings; the worker's are for the worker's converter. */
+function roleConfig(role: string, config: RawConfig, defaults: RawConfig): { className: string; settings: RawConfig } {
+  const from = config[role] === undefined ? defaults : config
+  const className = from[role]
+  if (className === undefined) throw new UserError('plugin_missing', `'${role}' is set neither here nor for the worker`)
+  return { className, settings: below(`${role}.`, from) }
+}
+
+function createTransform(catalog: Catalog, config: RawConfig, alias: string): Named<TransformStep> {
+  const settings = below(`transforms.${alias}.`, config)
+  const className = settings['type'] ?? ''
+  const plugin = findPlugin(catalog, 'transformation', className)
+  const run = plugin.create(parseConfig(plugin.config, settings))
+  const predicateAlias = settings['predicate']
+  if (predicateAlias === undefined) return { className, run }
+  const applies = createPredicate(catalog, config, predicateAlias)
+  const wanted = settings['negate']?.trim().toLowerCase() !== 'true'
+  return { className, run: (record) => (applies(record) === wanted ? run(record) : record) }
+}
+
+function createPredicate(catalog: Catalog, config: RawConfig, alias: string): (record: ConnectRecord) => boolean {
+  const settings = below(`predicates.${alias}.`, config)
+  const plugin = findPlugin(catalog, 'predicate', settings['type'] ?? '')
+  return plugin.create(parseConfig(plugin.config, settings))
+}
+
+function findPlugin<Kind extends PluginKind>(
+  catalog: Catalog,
+  kind: Kind,
+  className: string,
+): Extract<Plugin, { kind: Kind }> {
+  const plugin = catalog.find(kind, className)
+  if (plugin) return plugin
+  const known = catalog.list(kind).map((entry) => entry.class)
+  throw new UserError(
+    'plugin_missing',
+    `there is no ${kind} '${className}' here; there are ${known.join(', ') || 'none'}`,
+  )
+}

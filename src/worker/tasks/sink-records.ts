@@ -1,0 +1,129 @@
+import type { PartitionRecords, StoredRecord } from '../../broker/broker.ts'
+import type { RecordHeader, SinkRecord } from '../../sdk/index.ts'
+import type { ErrorPolicy, Stage } from './error-policy.ts'
+import type { Pipeline } from './pipeline.ts'
+
+/** Where a sink's record stands in the log, and as what: it stays with the record through transforms. */
+export class Origin {
+  readonly topic: string
+  readonly partition: number
+  readonly offset: number
+  readonly #stored: StoredRecord
+
+  constructor(topic: string, partition: number, stored: StoredRecord) {
+    this.topic = topic
+    this.partition = partition
+    this.offset = stored.offset
+    this.#stored = stored
+  }
+
+  static storedOf(origin: object): StoredRecord | undefined {
+    return origin instanceof Origin ? origin.#stored : undefined
+  }
+}
+
+/** A record of the log that could not be brought to the sink. */
+export type UndeliveredRecord = {
+  readonly origin: Origin
+  readonly stage: Stage
+  readonly className: string
+  readonly error: unknown
+}
+
+/**
+ * Brings what one partition gave through converters and transforms. Works without waiting as long as the plugins do. A
+ * record that fails is tried again or handed to `undelivered`, which throws when it may not be stepped over.
+ */
+export async function toSinkRecords(
+  { topic, partition, records: stored }: PartitionRecords,
+  pipeline: Pipeline,
+  policy: ErrorPolicy,
+  undelivered: (record: UndeliveredRecord) => void,
+  into: SinkRecord[],
+): Promise<void> {
+  const at: Progress = { stage: 'VALUE_CONVERTER', className: '' }
+  for (const record of stored) {
+    const origin = new Origin(topic, partition, record)
+    let made: SinkRecord | null
+    try {
+      const converted = convert(record, origin, pipeline, at)
+      made = converted instanceof Promise ? await converted : converted
+    } catch (error) {
+      made = await again(record, origin, error)
+    }
+    if (made !== null) into.push(made)
+  }
+
+  async function again(record: StoredRecord, origin: Origin, failed: unknown): Promise<SinkRecord | null> {
+    try {
+      return await policy.retry(failed, () => convert(record, origin, pipeline, at))
+    } catch (error) {
+      undelivered({ origin, ...at, error })
+      return null
+    }
+  }
+}
+
+type Progress = { stage: Stage; className: string }
+
+const NO_HEADERS: readonly RecordHeader[] = []
+
+function convert(
+  stored: StoredRecord,
+  origin: Origin,
+  pipeline: Pipeline,
+  at: Progress,
+): SinkRecord | null | Promise<SinkRecord | null> {
+  const { key, value, headers, transforms } = pipeline
+  enter(at, 'KEY_CONVERTER', key.className)
+  const keyed = key.run.toConnect(origin.topic, stored.key)
+  enter(at, 'VALUE_CONVERTER', value.className)
+  const valued = value.run.toConnect(origin.topic, stored.value)
+  if (keyed instanceof Promise || valued instanceof Promise) {
+    return Promise.all([keyed, valued]).then(([k, v]) => finish(k, v))
+  }
+  return finish(keyed, valued)
+
+  function finish(
+    { schema: keySchema, value: keyValue }: Awaited<typeof keyed>,
+    { schema: valueSchema, value: valueValue }: Awaited<typeof valued>,
+  ): SinkRecord | null {
+    const record: SinkRecord = {
+      topic: origin.topic,
+      partition: origin.partition,
+      offset: origin.offset,
+      key: keyValue,
+      keySchema,
+      value: valueValue,
+      valueSchema,
+      headers: stored.headers.length === 0 ? NO_HEADERS : toHeaders(stored, headers, at),
+      timestampMs: stored.timestampMs,
+      origin,
+    }
+    return transforms.length === 0 ? record : transform(record, transforms, at)
+  }
+}
+
+function toHeaders(
+  stored: StoredRecord,
+  { className, run }: Pipeline['headers'],
+  at: Progress,
+): readonly RecordHeader[] {
+  enter(at, 'HEADER_CONVERTER', className)
+  return stored.headers.map(([name, bytes]) => run.toConnect(name, bytes))
+}
+
+function transform(record: SinkRecord, steps: Pipeline['transforms'], at: Progress): SinkRecord | null {
+  let current: SinkRecord | null = record
+  for (const { className, run } of steps) {
+    enter(at, 'TRANSFORMATION', className)
+    current = run(current)
+    if (current === null) return null
+  }
+  return current
+}
+
+function enter(at: Progress, stage: Stage, className: string): void {
+  at.stage = stage
+  at.className = className
+}

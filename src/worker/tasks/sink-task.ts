@@ -1,0 +1,251 @@
+import type { Consumer, PartitionRecords, TopicPartition } from '../../broker/broker.ts'
+import { UserError } from '../../config/failure.ts'
+import { parseConfig, type SinkTask as SinkPlugin, type SinkPosition, type SinkRecord } from '../../sdk/index.ts'
+import { DeadLetters } from './dead-letters.ts'
+import { ErrorPolicy, isRetriable, type Stage } from './error-policy.ts'
+import { createPipeline, type Pipeline } from './pipeline.ts'
+import { keyOf, SinkOffsets } from './sink-offsets.ts'
+import { Origin, toSinkRecords, type UndeliveredRecord } from './sink-records.ts'
+import type { TaskParts } from './source-task.ts'
+import { parseTaskConfig, type TaskConfig } from './task-config.ts'
+import { TaskTopics } from './task-topics.ts'
+
+/** How long a poll waits: until something comes, but not past the next commit. */
+const POLL_MS_MAX = 1_000
+
+/** What the sink was given and did not take yet. */
+type Batch = { readonly polled: readonly PartitionRecords[]; records: readonly SinkRecord[]; attempt: number }
+
+/** What there is while the task is at work. */
+type Work = {
+  readonly consumer: Consumer
+  readonly plugin: SinkPlugin
+  readonly pipeline: Pipeline
+  readonly policy: ErrorPolicy
+  readonly topics: TaskTopics
+}
+
+/** The life of one sink task: read, convert, put, commit, until it is stopped or fails. */
+export class SinkTask {
+  readonly #parts: TaskParts
+  readonly #config: TaskConfig
+  readonly #offsets = new SinkOffsets()
+  #deadLetters: DeadLetters | undefined
+  #consumer: Consumer | undefined
+  #plugin: SinkPlugin | undefined
+  #batch: Batch | undefined
+  #paused: boolean
+  #commitAtMs = 0
+  /** A sink that failed may not commit what it did not take. */
+  #broken = false
+
+  constructor(parts: TaskParts) {
+    this.#parts = parts
+    this.#paused = parts.spec.paused
+    this.#config = parseTaskConfig(parts.spec.config)
+  }
+
+  setPaused(paused: boolean): void {
+    if (this.#paused === paused) return
+    this.#paused = paused
+    this.#parts.report({ type: paused ? 'paused' : 'running' })
+    this.#consumer?.wake()
+  }
+
+  /** Resolves when the task was stopped; rejects when it failed. */
+  async run(): Promise<void> {
+    const { spec, broker, signal, report } = this.#parts
+    const pipeline = createPipeline(this.#parts.plugins, spec.config, spec.worker.converters)
+    const topics = new TaskTopics(this.#parts)
+    if (!(this.#config.topics instanceof RegExp))
+      await Promise.all(this.#config.topics.map((name) => topics.create(name)))
+    const policy = this.#policy()
+    await using held = new AsyncDisposableStack()
+    if (this.#config.deadLetters) {
+      this.#deadLetters = await DeadLetters.open({ ...this.#parts, config: this.#config.deadLetters, task: spec })
+      held.adopt(this.#deadLetters, (letters) => letters.close())
+    }
+    const plugin = await this.#start(policy)
+    this.#plugin = plugin
+    held.defer(() => plugin.stop?.())
+    const consumer = await broker.consumer({
+      groupId: groupIdOf(spec),
+      topics: this.#config.topics,
+      startAt: 'earliest',
+      rebalance: {
+        assigned: (partitions) => this.#assigned(partitions),
+        revoked: (partitions) => this.#revoked(partitions),
+        lost: (partitions) => this.#lost(partitions),
+      },
+    })
+    this.#consumer = consumer
+    held.adopt(consumer, (open) => open.close())
+    signal.addEventListener('abort', () => consumer.wake(), { once: true })
+    report({ type: this.#paused ? 'paused' : 'running' })
+    try {
+      await this.#pump({ consumer, plugin, pipeline, policy, topics })
+    } catch (error) {
+      this.#broken = true
+      throw error
+    }
+  }
+
+  async #pump(work: Work): Promise<void> {
+    const { clock, signal, spec } = this.#parts
+    this.#commitAtMs = clock.monotonicMs() + spec.worker.commitIntervalMs
+    let isHeld = false
+    while (!signal.aborted) {
+      if (isHeld !== this.#paused) {
+        isHeld = this.#paused
+        if (isHeld || !this.#batch) this.#holdPartitions(work.consumer, isHeld)
+      }
+      await this.#turn(work, await work.consumer.poll(this.#waitMs(work.policy)))
+      if (clock.monotonicMs() >= this.#commitAtMs) await this.#commit()
+    }
+  }
+
+  async #turn(work: Work, polled: readonly PartitionRecords[]): Promise<void> {
+    if (this.#parts.signal.aborted) return
+    // Every partition is held back while a batch waits: its poll only keeps the membership.
+    if (this.#batch && !this.#paused) await this.#put(work, this.#batch)
+    if (polled.length > 0) await this.#deliver(work, polled)
+  }
+
+  #waitMs(policy: ErrorPolicy): number {
+    if (this.#batch) return policy.delayMs(this.#batch.attempt - 1)
+    const leftMs = this.#commitAtMs - this.#parts.clock.monotonicMs()
+    return Math.max(0, Math.min(POLL_MS_MAX, leftMs))
+  }
+
+  async #deliver(work: Work, polled: readonly PartitionRecords[]): Promise<void> {
+    const records: SinkRecord[] = []
+    for (const chunk of polled) {
+      this.#parts.counters.recordsIn += chunk.records.length
+      if (chunk.records.length > 0) work.topics.saw(chunk.topic)
+      await toSinkRecords(chunk, work.pipeline, work.policy, (lost) => this.#undelivered(work.policy, lost), records)
+    }
+    await this.#put(work, { polled, records, attempt: 0 })
+  }
+
+  async #put({ plugin, consumer, policy }: Work, batch: Batch): Promise<void> {
+    const { counters, log } = this.#parts
+    try {
+      if (batch.records.length > 0) {
+        counters.recordsActive = batch.records.length
+        await plugin.put(batch.records)
+      }
+    } catch (error) {
+      if (!isRetriable(error)) throw error
+      if (batch.attempt === 0) this.#holdPartitions(consumer, true)
+      log.warn({ err: error, waitMs: policy.delayMs(batch.attempt) }, 'the sink could not take a batch: trying again')
+      counters.retries += 1
+      this.#batch = { ...batch, attempt: batch.attempt + 1 }
+      return
+    }
+    counters.batches += 1
+    counters.recordsOut += batch.records.length
+    counters.recordsActive = 0
+    this.#offsets.delivered(batch.polled)
+    if (this.#batch && !this.#paused) this.#holdPartitions(consumer, false)
+    this.#batch = undefined
+  }
+
+  #holdPartitions(consumer: Consumer, hold: boolean): void {
+    const partitions = consumer.assignment()
+    if (hold) consumer.pause(partitions)
+    else consumer.resume(partitions)
+  }
+
+  async #commit(): Promise<void> {
+    const { clock, counters, spec, log } = this.#parts
+    const startMs = clock.monotonicMs()
+    this.#commitAtMs = startMs + spec.worker.commitIntervalMs
+    const pending = this.#offsets.pending()
+    if (pending.length === 0 || this.#broken) return
+    // What the sink can't make safe fails the task; what the broker does not take is tried again.
+    const safe = await this.#flush(pending)
+    try {
+      await this.#consumer?.commit(safe)
+      this.#offsets.committed(safe)
+      counters.commits += 1
+    } catch (error) {
+      counters.commitFailures += 1
+      log.warn({ err: error }, 'offsets could not be committed: trying again with the next commit')
+    }
+    counters.commitMsTotal += clock.monotonicMs() - startMs
+  }
+
+  async #flush(pending: readonly SinkPosition[]): Promise<readonly SinkPosition[]> {
+    await this.#deadLetters?.flush()
+    return (await this.#plugin?.flush?.(pending)) ?? pending
+  }
+
+  async #assigned(partitions: readonly TopicPartition[]): Promise<void> {
+    this.#parts.log.info({ partitions: partitions.map(keyOf) }, 'partitions were assigned')
+    if (partitions.length > 0) await this.#plugin?.open?.(partitions)
+    if (this.#paused || this.#batch) this.#consumer?.pause(partitions)
+  }
+
+  async #revoked(partitions: readonly TopicPartition[]): Promise<void> {
+    if (!this.#broken) await this.#commit()
+    await this.#lost(partitions)
+  }
+
+  async #lost(partitions: readonly TopicPartition[]): Promise<void> {
+    this.#offsets.forget(partitions)
+    this.#dropFromBatch(partitions)
+    await this.#plugin?.close?.(partitions)
+  }
+
+  /** Others will be given these records. */
+  #dropFromBatch(partitions: readonly TopicPartition[]): void {
+    if (!this.#batch) return
+    const gone = new Set(partitions.map(keyOf))
+    const polled = this.#batch.polled.filter((chunk) => !gone.has(keyOf(chunk)))
+    const records = this.#batch.records.filter(({ origin }) => !gone.has(keyOf(origin)))
+    this.#batch = polled.length === 0 ? undefined : { ...this.#batch, polled, records }
+  }
+
+  #undelivered(policy: ErrorPolicy, { origin, stage, className, error }: UndeliveredRecord): void {
+    const { topic, partition, offset } = origin
+    policy.tolerate({ stage, className, error, place: { topic, partition, offset } })
+    this.#letter(origin, stage, className, error)
+  }
+
+  #letter(origin: Origin, stage: Stage, className: string, error: unknown): void {
+    const stored = Origin.storedOf(origin)
+    const { topic, partition, offset } = origin
+    if (stored) this.#deadLetters?.add({ stored, topic, partition, offset, stage, className, error })
+  }
+
+  #policy(): ErrorPolicy {
+    return new ErrorPolicy({ ...this.#parts, config: this.#config.errors })
+  }
+
+  async #start(policy: ErrorPolicy): Promise<SinkPlugin> {
+    const { spec, plugins, log, signal } = this.#parts
+    const className = spec.config['connector.class'] ?? ''
+    const sink = plugins.find('sink', className)
+    if (!sink) throw new UserError('plugin_missing', `there is no sink connector '${className}' here`)
+    return sink.start({
+      connector: spec.connector,
+      task: spec.task,
+      config: parseConfig(sink.config, spec.config),
+      raw: spec.config,
+      signal,
+      log,
+      reject: async ({ origin }, error) => {
+        if (!policy.tolerates) throw error
+        policy.tolerate({ stage: 'TASK_PUT', className, error, place: origin })
+        if (origin instanceof Origin) this.#letter(origin, 'TASK_PUT', className, error)
+      },
+      requestCommit: () => {
+        this.#commitAtMs = 0
+      },
+    })
+  }
+}
+
+function groupIdOf({ connector, config }: TaskParts['spec']): string {
+  return config['consumer.override.group.id'] ?? `connect-${connector}`
+}

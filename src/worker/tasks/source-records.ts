@@ -1,0 +1,124 @@
+import type { Header, NewRecord } from '../../broker/broker.ts'
+import type { ConnectRecord, RecordHeader, SourceRecord } from '../../sdk/index.ts'
+import type { ErrorPolicy, Stage } from './error-policy.ts'
+import type { Pipeline } from './pipeline.ts'
+
+/** A batch on its way to the log. */
+export type Outgoing = { readonly records: readonly NewRecord[]; readonly bytes: number }
+
+/** A record that a source gave and that could not be brought into its topic. */
+export type LostRecord = { readonly record: SourceRecord; readonly stage: Stage; readonly error: unknown }
+
+type Writable = { -readonly [Member in keyof NewRecord]: NewRecord[Member] }
+
+/**
+ * Brings a source's batch through transforms and converters. Works without waiting as long as the plugins do: one record
+ * is a few calls and one object. A record that fails is tried again or stepped over, as the policy says, or throws.
+ */
+export async function toOutgoing(
+  batch: readonly SourceRecord[],
+  pipeline: Pipeline,
+  policy: ErrorPolicy,
+  lost: (record: LostRecord) => void,
+): Promise<Outgoing> {
+  const records: NewRecord[] = []
+  const at: Progress = { stage: 'TRANSFORMATION', className: '' }
+  let bytes = 0
+  for (const record of batch) {
+    let made: NewRecord | null
+    try {
+      const converted = convert(record, pipeline, at)
+      made = converted instanceof Promise ? await converted : converted
+    } catch (error) {
+      made = await again(record, error)
+    }
+    if (made === null) continue
+    records.push(made)
+    bytes += (made.key?.length ?? 0) + (made.value?.length ?? 0)
+  }
+  return { records, bytes }
+
+  async function again(record: SourceRecord, failed: unknown): Promise<NewRecord | null> {
+    try {
+      return await policy.retry(failed, () => convert(record, pipeline, at))
+    } catch (error) {
+      const { stage, className } = at
+      policy.tolerate({ stage, className, error, place: placeOf(record) })
+      lost({ record, stage, error })
+      return null
+    }
+  }
+}
+
+/** Which step is at work: known when it throws. */
+type Progress = { stage: Stage; className: string }
+
+function convert(
+  record: SourceRecord,
+  { key, value, headers, transforms }: Pipeline,
+  at: Progress,
+): NewRecord | null | Promise<NewRecord | null> {
+  let current: SourceRecord | ConnectRecord | null = record
+  if (transforms.length > 0) {
+    current = transform(record, transforms, at)
+    if (current === null) return null
+  }
+  const made: Writable = { topic: current.topic, key: null, value: null }
+  if (current.partition !== undefined) made.partition = current.partition
+  if (current.timestampMs !== undefined && current.timestampMs !== null) made.timestampMs = current.timestampMs
+  if (current.headers !== undefined && current.headers.length > 0) {
+    enter(at, 'HEADER_CONVERTER', headers.className)
+    made.headers = current.headers.map((header) => toHeader(header, headers.run))
+  }
+  enter(at, 'KEY_CONVERTER', key.className)
+  const keyBytes = key.run.fromConnect(current.topic, current.keySchema ?? null, current.key ?? null)
+  enter(at, 'VALUE_CONVERTER', value.className)
+  const valueBytes = value.run.fromConnect(current.topic, current.valueSchema ?? null, current.value)
+  if (keyBytes instanceof Promise || valueBytes instanceof Promise) return settled(made, keyBytes, valueBytes)
+  made.key = keyBytes
+  made.value = valueBytes
+  return made
+}
+
+async function settled(
+  made: Writable,
+  key: Uint8Array | null | Promise<Uint8Array | null>,
+  value: Uint8Array | null | Promise<Uint8Array | null>,
+): Promise<NewRecord> {
+  const [keyBytes, valueBytes] = await Promise.all([key, value])
+  made.key = keyBytes
+  made.value = valueBytes
+  return made
+}
+
+function transform(record: SourceRecord, steps: Pipeline['transforms'], at: Progress): ConnectRecord | null {
+  let current: ConnectRecord | null = {
+    topic: record.topic,
+    partition: record.partition,
+    key: record.key ?? null,
+    keySchema: record.keySchema ?? null,
+    value: record.value,
+    valueSchema: record.valueSchema ?? null,
+    headers: record.headers ?? [],
+    timestampMs: record.timestampMs ?? null,
+  }
+  for (const { className, run } of steps) {
+    enter(at, 'TRANSFORMATION', className)
+    current = run(current)
+    if (current === null) return null
+  }
+  return current
+}
+
+function toHeader(header: RecordHeader, converter: Pipeline['headers']['run']): Header {
+  return [header.key, converter.fromConnect(header)]
+}
+
+function enter(at: Progress, stage: Stage, className: string): void {
+  at.stage = stage
+  at.className = className
+}
+
+function placeOf({ topic, sourcePartition, sourceOffset }: SourceRecord): object {
+  return { topic, sourcePartition, sourceOffset }
+}

@@ -1,0 +1,162 @@
+import type { Broker } from '../../broker/broker.ts'
+import type { Clock } from '../../config/clock.ts'
+import { UserError } from '../../config/failure.ts'
+import type { Catalog } from '../../plugins/catalog.ts'
+import { type Position, parseConfig, type SourceConnector, type SourceRecord, type TaskLog } from '../../sdk/index.ts'
+import { partitionId, toOffsetKey } from '../stores/offset-state.ts'
+import { AtLeastOnce } from './at-least-once.ts'
+import type { Delivery, OffsetWriter } from './delivery.ts'
+import { ErrorPolicy } from './error-policy.ts'
+import { Gate } from './gate.ts'
+import { createPipeline, type Pipeline } from './pipeline.ts'
+import { toOutgoing } from './source-records.ts'
+import { parseTaskConfig } from './task-config.ts'
+import type { TaskCounters } from './task-counters.ts'
+import type { TaskMessage, TaskSpec } from './task-spec.ts'
+import { TaskTopics } from './task-topics.ts'
+
+/** What a task works with; made anew in every thread. */
+export type TaskParts = {
+  readonly spec: TaskSpec
+  readonly broker: Broker
+  readonly plugins: Catalog
+  readonly log: TaskLog
+  readonly clock: Clock
+  readonly counters: TaskCounters
+  readonly report: (message: TaskMessage) => void
+  /** Aborts when the task has to stop. */
+  readonly signal: AbortSignal
+}
+
+/** The life of one source task: poll, convert, produce, commit, until it is stopped or fails. */
+export class SourceTask {
+  readonly #parts: TaskParts
+  readonly #running: Gate
+  readonly #failed = new AbortController()
+  /** Aborts when the task ends, for whatever reason. */
+  readonly #ending: AbortSignal
+  #paused: boolean
+
+  constructor(parts: TaskParts) {
+    this.#parts = parts
+    this.#paused = parts.spec.paused
+    this.#ending = AbortSignal.any([parts.signal, this.#failed.signal])
+    this.#running = new Gate(() => !this.#paused, this.#ending)
+  }
+
+  setPaused(paused: boolean): void {
+    if (this.#paused === paused) return
+    this.#paused = paused
+    this.#parts.report({ type: paused ? 'paused' : 'running' })
+    this.#running.changed()
+  }
+
+  /** Resolves when the task was stopped, or its source has nothing more; rejects when it failed. */
+  async run(): Promise<void> {
+    const { spec, report, signal } = this.#parts
+    if (this.#paused) report({ type: 'paused' })
+    await this.#running.pass(this.#ending)
+    if (signal.aborted) return
+    const source = this.#source()
+    const pipeline = createPipeline(this.#parts.plugins, spec.config, spec.worker.converters)
+    const delivery = await this.#delivery()
+    const batches = source.poll(this.#context(source))[Symbol.asyncIterator]()
+    const committing = this.#commitRegularly(delivery)
+    try {
+      report({ type: 'running' })
+      await this.#pump(batches, pipeline, delivery)
+    } finally {
+      this.#failed.abort()
+      await committing
+      await delivery.close()
+      await batches.return?.()
+    }
+  }
+
+  async #pump(batches: AsyncIterator<readonly SourceRecord[]>, pipeline: Pipeline, delivery: Delivery): Promise<void> {
+    const { counters, clock, log, broker, report, spec } = this.#parts
+    const policy = new ErrorPolicy({
+      config: parseTaskConfig(spec.config).errors,
+      counters,
+      log,
+      clock,
+      signal: this.#ending,
+    })
+    const topics = new TaskTopics({ broker, log, spec, report })
+    for (;;) {
+      await this.#running.pass(this.#ending)
+      if (this.#ending.aborted) break
+      const { done, value: batch } = await batches.next()
+      if (done) return this.#rest()
+      if (batch.length === 0) continue
+      counters.recordsIn += batch.length
+      counters.batches += 1
+      const outgoing = await toOutgoing(batch, pipeline, policy, () => {})
+      await topics.prepare(outgoing.records)
+      await delivery.deliver(outgoing, batch)
+    }
+  }
+
+  /** A source that has nothing more is not a failure; its connector goes on until someone stops it. */
+  async #rest(): Promise<void> {
+    this.#parts.log.info({}, 'the source has come to its end')
+    await new Gate(() => false, this.#ending).pass(this.#ending)
+  }
+
+  async #commitRegularly(delivery: Delivery): Promise<void> {
+    const { clock, spec } = this.#parts
+    while (!this.#ending.aborted) {
+      await clock.sleep(spec.worker.commitIntervalMs, this.#ending).catch(() => undefined)
+      if (!this.#ending.aborted) await delivery.commit()
+    }
+  }
+
+  async #delivery(): Promise<Delivery> {
+    const { broker, counters, clock, log } = this.#parts
+    // A record waits for its broker as long as it takes; the source waits with it.
+    const producer = await broker.producer({ deliveryTimeoutMs: 2 ** 31 - 1 })
+    const onFailure = () => this.#failed.abort()
+    return new AtLeastOnce({
+      producer,
+      toOffsets: this.#offsets(),
+      counters,
+      clock,
+      log,
+      signal: this.#ending,
+      onFailure,
+    })
+  }
+
+  #offsets(): OffsetWriter {
+    const { connector, offsets, worker } = this.#parts.spec
+    const keys = new Map(offsets.map(({ key, partition }) => [partitionId(partition), key]))
+    return (entries) =>
+      entries.map(({ partition, offset }) => ({
+        topic: worker.offsetsTopic,
+        key: keys.get(partitionId(partition)) ?? toOffsetKey(connector, partition),
+        value: Buffer.from(JSON.stringify(offset)),
+      }))
+  }
+
+  #source(): SourceConnector {
+    const className = this.#parts.spec.config['connector.class'] ?? ''
+    const source = this.#parts.plugins.find('source', className)
+    if (!source) throw new UserError('plugin_missing', `there is no source connector '${className}' here`)
+    return source
+  }
+
+  #context(source: SourceConnector) {
+    const { spec, log } = this.#parts
+    const { connector, task, config: raw, offsets } = spec
+    const known = new Map(offsets.map(({ partition, offset }) => [partitionId(partition), offset]))
+    return {
+      connector,
+      task,
+      config: parseConfig(source.config, raw),
+      raw,
+      signal: this.#ending,
+      log,
+      resumeFrom: (partition: Position) => known.get(partitionId(partition)),
+    }
+  }
+}

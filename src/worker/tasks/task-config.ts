@@ -1,0 +1,61 @@
+import { parseConfig, z } from '../../sdk/index.ts'
+import type { RawConfig } from '../stores/config-codec.ts'
+import { commonKeys, sinkKeys } from '../validation/connector-keys.ts'
+
+const spec = z.object({
+  ...commonKeys.pick({
+    'errors.retry.timeout': true,
+    'errors.retry.delay.max.ms': true,
+    'errors.tolerance': true,
+    'errors.log.enable': true,
+    'errors.log.include.messages': true,
+  }).shape,
+  ...sinkKeys.shape,
+})
+
+/** The keys of every connector that matter while a task runs. */
+export type TaskConfig = {
+  readonly errors: ErrorConfig
+  readonly deadLetters: DeadLetterConfig | undefined
+  readonly topics: readonly string[] | RegExp
+}
+
+export type ErrorConfig = {
+  /** How long one step may be tried again; `Infinity`: for ever. */
+  readonly retryTimeoutMs: number
+  readonly retryDelayMsMax: number
+  readonly tolerance: 'none' | 'all'
+  readonly log: boolean
+  readonly logRecords: boolean
+}
+
+export type DeadLetterConfig = {
+  readonly topic: string
+  readonly replicationFactor: number
+  readonly contextHeaders: boolean
+}
+
+/** Throws a `ConfigError`. */
+export function parseTaskConfig(raw: RawConfig): TaskConfig {
+  const config = parseConfig(spec, raw)
+  const retryTimeoutMs = config['errors.retry.timeout']
+  const deadLetterTopic = config['errors.deadletterqueue.topic.name']
+  return {
+    errors: {
+      retryTimeoutMs: retryTimeoutMs < 0 ? Number.POSITIVE_INFINITY : retryTimeoutMs,
+      retryDelayMsMax: config['errors.retry.delay.max.ms'],
+      tolerance: config['errors.tolerance'],
+      log: config['errors.log.enable'],
+      logRecords: config['errors.log.include.messages'],
+    },
+    deadLetters:
+      deadLetterTopic === ''
+        ? undefined
+        : {
+            topic: deadLetterTopic,
+            replicationFactor: config['errors.deadletterqueue.topic.replication.factor'],
+            contextHeaders: config['errors.deadletterqueue.context.headers.enable'],
+          },
+    topics: config['topics.regex'] === '' ? config.topics : new RegExp(`^(?:${config['topics.regex']})$`, 'u'),
+  }
+}

@@ -1,0 +1,44 @@
+/** What a task has done since it was started. */
+export type TaskCounters = {
+  /** Records that a source polled or a sink read. */
+  recordsIn: number
+  /** Records that a source has safely in its topics or a sink was given. */
+  recordsOut: number
+  /** Keys and values of `recordsOut`, as stored. */
+  bytesOut: number
+  /** Records under way now. */
+  recordsActive: number
+  batches: number
+  commits: number
+  commitFailures: number
+  commitMsTotal: number
+  /** Errors of single records, tolerated or not. */
+  errors: number
+  errorsLogged: number
+  retries: number
+  skipped: number
+  deadLetters: number
+  deadLetterFailures: number
+  /** Ms since 1970; 0: never. */
+  lastErrorMs: number
+}
+
+export function noCounters(): TaskCounters {
+  return {
+    recordsIn: 0,
+    recordsOut: 0,
+    bytesOut: 0,
+    recordsActive: 0,
+    batches: 0,
+    commits: 0,
+    commitFailures: 0,
+    commitMsTotal: 0,
+    errors: 0,
+    errorsLogged: 0,
+    retries: 0,
+    skipped: 0,
+    deadLetters: 0,
+    deadLetterFailures: 0,
+    lastErrorMs: 0,
+  }
+}

@@ -1,0 +1,54 @@
+import type { Broker, NewRecord } from '../../broker/broker.ts'
+import { BrokerError } from '../../broker/error.ts'
+import type { TaskLog } from '../../sdk/index.ts'
+import type { TaskMessage, TaskSpec } from './task-spec.ts'
+
+/** The topics a task meets: made when they are missing, and told to the worker once each. */
+export class TaskTopics {
+  readonly #known = new Set<string>()
+  readonly #broker: Broker
+  readonly #log: TaskLog
+  readonly #spec: TaskSpec
+  readonly #report: (message: TaskMessage) => void
+
+  constructor(parts: {
+    readonly broker: Broker
+    readonly log: TaskLog
+    readonly spec: TaskSpec
+    readonly report: (message: TaskMessage) => void
+  }) {
+    this.#broker = parts.broker
+    this.#log = parts.log
+    this.#spec = parts.spec
+    this.#report = parts.report
+  }
+
+  /** Waits only for topics that were not seen before. */
+  async prepare(records: readonly NewRecord[]): Promise<void> {
+    let last: string | undefined
+    for (const { topic } of records) {
+      if (topic === last) continue
+      last = topic
+      if (this.#known.has(topic)) continue
+      await this.create(topic)
+      this.saw(topic)
+    }
+  }
+
+  /** As brokers do by themselves where they may: with their defaults. */
+  async create(topic: string): Promise<void> {
+    try {
+      await this.#broker.topics.create({ name: topic })
+    } catch (error) {
+      // Who may not make topics may still write to those that are there.
+      if (!(error instanceof BrokerError) || error.code !== 'not_authorized') throw error
+      this.#log.debug({ topic }, 'not allowed to make the topic')
+    }
+  }
+
+  saw(topic: string): void {
+    if (this.#known.has(topic)) return
+    this.#known.add(topic)
+    if (this.#spec.worker.trackTopics) this.#report({ type: 'topic', topic })
+  }
+}

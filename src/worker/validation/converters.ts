@@ -1,0 +1,48 @@
+import type { Catalog } from '../../plugins/catalog.ts'
+import type { RawConfig } from '../stores/config-codec.ts'
+import { below } from '../tasks/pipeline.ts'
+import { type Entry, entriesOf } from './entries.ts'
+
+const ROLES = ['header', 'key', 'value'] as const
+
+/** The keys of the converters that a connector names itself; those of the worker are the worker's to check. */
+export function converterBlocks(config: RawConfig, plugins: Catalog): readonly Entry[] {
+  return ROLES.flatMap((role) => {
+    const name = `${role}.converter`
+    const className = config[name]
+    if (className === undefined) return []
+    const converter = plugins.find(role === 'header' ? 'header_converter' : 'converter', className)
+    if (!converter) return []
+    return [typeEntry(role), ...entriesOf(converter.config, below(`${name}.`, config))].map((entry) =>
+      prefixed(entry, `${name}.`),
+    )
+  })
+}
+
+/** Java's converters are told by a setting what they are for. */
+function typeEntry(role: string): Entry {
+  const name = 'converter.type'
+  return {
+    definition: {
+      name,
+      type: 'STRING',
+      required: true,
+      default_value: null,
+      importance: 'LOW',
+      documentation: 'How this converter will be used.',
+      group: null,
+      order_in_group: -1,
+      width: 'NONE',
+      display_name: name,
+      dependents: [],
+    },
+    value: { name, value: role, recommended_values: [], errors: [], visible: true },
+  }
+}
+
+function prefixed({ definition, value }: Entry, prefix: string): Entry {
+  return {
+    definition: definition && { ...definition, name: prefix + definition.name },
+    value: { ...value, name: prefix + value.name },
+  }
+}

@@ -1,0 +1,48 @@
+import type { ConfigKey } from '../../clients/worker.ts'
+import type { Catalog, PluginKind } from '../../plugins/catalog.ts'
+import { listedName } from '../../plugins/catalog.ts'
+import { describeConfig, type Plugin, type z } from '../../sdk/index.ts'
+import { WorkerError } from '../failure.ts'
+import { commonKeys, sinkKeys, sourceKeys } from './connector-keys.ts'
+import { toConfigKey } from './entries.ts'
+
+const KINDS: readonly PluginKind[] = ['sink', 'source', 'converter', 'header_converter', 'transformation', 'predicate']
+
+/** Every key of a plugin: its own, then those that its kind has anyway. Throws a `WorkerError`. */
+export function describePlugin(name: string, plugins: Catalog, version?: string): readonly ConfigKey[] {
+  const plugin = KINDS.map((kind) => plugins.find(kind, name)).find((found) => found !== undefined)
+  if (!plugin) throw new WorkerError('plugin_not_found', `Unknown plugin ${name}.`)
+  if (version !== undefined && version !== plugin.version) {
+    throw new WorkerError(
+      'invalid_request',
+      `Plugin ${listedName(plugin)} not found that matches the version range [${version},${version}], ` +
+        `available versions: [${plugin.version}]`,
+    )
+  }
+  const own = keysOf(plugin.config)
+  const names = new Set(own.map((key) => key.name))
+  const common = commonOf(plugin).filter((key) => !names.has(key.name))
+  return [...own, ...common]
+}
+
+function commonOf(plugin: Plugin): readonly ConfigKey[] {
+  switch (plugin.kind) {
+    case 'source':
+      return withVersion(plugin, [...keysOf(commonKeys), ...keysOf(sourceKeys)])
+    case 'sink':
+      return withVersion(plugin, [...keysOf(commonKeys), ...keysOf(sinkKeys)])
+    case 'converter':
+    case 'header_converter':
+    case 'transformation':
+    case 'predicate':
+      return []
+  }
+}
+
+function withVersion({ version }: Plugin, keys: readonly ConfigKey[]): readonly ConfigKey[] {
+  return keys.map((key) => (key.name === 'connector.plugin.version' ? { ...key, default_value: version } : key))
+}
+
+function keysOf(spec: z.ZodObject): readonly ConfigKey[] {
+  return describeConfig(spec).map(toConfigKey)
+}

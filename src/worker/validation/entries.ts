@@ -1,0 +1,41 @@
+import type { ConfigKey, ConfigValue } from '../../clients/worker.ts'
+import { type ConfigDefinition, describeConfig, validateConfig, type z } from '../../sdk/index.ts'
+import type { RawConfig } from '../stores/config-codec.ts'
+
+/** A key with what is written for it. */
+export type Entry = { readonly definition: ConfigKey | null; readonly value: ConfigValue }
+
+export function entriesOf(spec: z.ZodObject, config: RawConfig): readonly Entry[] {
+  const values = validateConfig(spec, config)
+  return describeConfig(spec).map((definition, index) => {
+    const { value, errors } = values[index] ?? { value: null, errors: [] }
+    const shown = errors.some(isUnparsed) ? null : value
+    const { name, recommended } = definition
+    return {
+      definition: toConfigKey(definition),
+      value: { name, value: shown, recommended_values: recommended, errors, visible: true },
+    }
+  })
+}
+
+export function toConfigKey(definition: ConfigDefinition): ConfigKey {
+  const { name, type, required, defaultValue, importance, documentation, group, order, width, displayName } = definition
+  return {
+    name,
+    type,
+    required,
+    default_value: defaultValue,
+    importance,
+    documentation,
+    group,
+    order_in_group: order,
+    width,
+    display_name: displayName,
+    dependents: [],
+  }
+}
+
+/** A value that is not even of the key's type is shown as none. */
+function isUnparsed(message: string): boolean {
+  return / (Not a number of type [A-Z]+|Expected value to be either true or false)$/.test(message)
+}

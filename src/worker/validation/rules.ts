@@ -1,0 +1,114 @@
+import type { RawConfig } from '../stores/config-codec.ts'
+import { aliases } from '../tasks/pipeline.ts'
+import type { Entry } from './entries.ts'
+
+export type RuleContext = {
+  /** The group of the workers. */
+  readonly groupId: string
+  readonly exactlyOnceSources: boolean
+}
+
+type Problem = { readonly key: string; readonly message: string }
+
+/** What can't be said of one key alone. */
+export function checkRules(
+  entries: readonly Entry[],
+  config: RawConfig,
+  kind: 'source' | 'sink',
+  context: RuleContext,
+): readonly Entry[] {
+  const problems = [
+    ...nameProblems(config),
+    ...aliasProblems(config),
+    ...(kind === 'sink' ? sinkProblems : sourceProblems)(config, context),
+  ]
+  return entries.map((entry) => {
+    const errors = problems.filter(({ key }) => key === entry.value.name).map(({ message }) => message)
+    return errors.length === 0 ? nonNull(entry) : withErrors(entry, errors)
+  })
+}
+
+function withErrors(entry: Entry, errors: readonly string[]): Entry {
+  return { ...entry, value: { ...entry.value, errors: [...entry.value.errors, ...errors] } }
+}
+
+/** The one key whose check sees, too, that there is nothing left to check. */
+function nonNull(entry: Entry): Entry {
+  const isUnreadable = entry.value.name === 'tasks.max' && entry.value.value === null && entry.value.errors.length > 0
+  return isUnreadable
+    ? withErrors(entry, ['Invalid value null for configuration tasks.max: Value must be non-null'])
+    : entry
+}
+
+function nameProblems({ name }: RawConfig): readonly Problem[] {
+  if (name === undefined) return []
+  const refuse = (reason: string) => [
+    { key: 'name', message: `Invalid value ${name} for configuration name: ${reason}` },
+  ]
+  if (name.trim() === '') return refuse('String may not be empty')
+  const controls = [...name]
+    .map((char) => char.charCodeAt(0))
+    .filter((code) => code < 32 || (code >= 127 && code < 160))
+  if (controls.length === 0) return []
+  return refuse(`String may not contain control sequences but had the following ASCII chars: ${controls.join(', ')}`)
+}
+
+function aliasProblems(config: RawConfig): readonly Problem[] {
+  return ['transforms', 'predicates'].flatMap((key) => {
+    const names = aliases(config[key])
+    if (new Set(names).size === names.length) return []
+    return [{ key, message: `Invalid value ${config[key]} for configuration ${key}: Duplicate alias provided.` }]
+  })
+}
+
+function sinkProblems(config: RawConfig, { groupId }: RuleContext): readonly Problem[] {
+  const topics = aliases(config['topics'])
+  const regex = config['topics.regex'] ?? ''
+  return [
+    ...topicProblems(topics, regex),
+    ...deadLetterProblems(config, topics, regex),
+    ...groupProblems(config, groupId),
+  ]
+}
+
+function topicProblems(topics: readonly string[], regex: string): readonly Problem[] {
+  const both = (message: string) => ['topics', 'topics.regex'].map((key) => ({ key, message }))
+  if (topics.length > 0 && regex !== '') {
+    return both('topics and topics.regex are mutually exclusive options, but both are set.')
+  }
+  if (topics.length === 0 && regex === '') return both('Must configure one of topics or topics.regex')
+  if (regex === '' || toRegex(regex)) return []
+  return [{ key: 'topics.regex', message: `Invalid value ${regex} for configuration topics.regex: Invalid regex` }]
+}
+
+function deadLetterProblems(config: RawConfig, topics: readonly string[], regex: string): readonly Problem[] {
+  const deadLetters = config['errors.deadletterqueue.topic.name'] ?? ''
+  if (deadLetters === '') return []
+  const message = (list: string) =>
+    `The DLQ topic '${deadLetters}' may not be included in the list of topics (${list}) consumed by the connector`
+  if (topics.includes(deadLetters)) return [{ key: 'topics', message: message(topics.join(', ')) }]
+  return toRegex(regex)?.test(deadLetters) ? [{ key: 'topics.regex', message: message(regex) }] : []
+}
+
+function groupProblems(config: RawConfig, groupId: string): readonly Problem[] {
+  const key = 'consumer.override.group.id'
+  const own = config[key]
+  if ((own ?? `connect-${config['name']}`) !== groupId) return []
+  const message = `Consumer group ${groupId} conflicts with Connect worker group ${groupId}`
+  return [{ key: own === undefined ? 'name' : key, message }]
+}
+
+function toRegex(regex: string): RegExp | undefined {
+  if (regex === '') return undefined
+  try {
+    return new RegExp(`^(?:${regex})$`, 'u')
+  } catch {
+    return undefined
+  }
+}
+
+function sourceProblems(config: RawConfig, { exactlyOnceSources }: RuleContext): readonly Problem[] {
+  const isRequired = config['exactly.once.support']?.trim().toLowerCase() === 'required'
+  if (!isRequired || exactlyOnceSources) return []
+  return [{ key: 'exactly.once.support', message: 'This worker does not have exactly-once source support enabled.' }]
+}

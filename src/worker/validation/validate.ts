@@ -1,0 +1,125 @@
+import type { ConfigValidation } from '../../clients/worker.ts'
+import type { Catalog } from '../../plugins/catalog.ts'
+import { listedName } from '../../plugins/catalog.ts'
+import { type ConnectorPlugin, findConnector } from '../connector-tasks.ts'
+import { WorkerError } from '../failure.ts'
+import type { RawConfig } from '../stores/config-codec.ts'
+import { commonKeys, sinkKeys, sourceKeys } from './connector-keys.ts'
+import { converterBlocks } from './converters.ts'
+import { type Entry, entriesOf } from './entries.ts'
+import { checkRules, type RuleContext } from './rules.ts'
+import { stepEntries } from './steps.ts'
+
+export type ValidationContext = RuleContext & {
+  readonly plugins: Catalog
+  /** The worker's own converters, which hold where a connector names none. */
+  readonly workerDefaults: RawConfig
+}
+
+/** A written configuration: null stands for a JSON null, which is never right. */
+export type WrittenConfig = Readonly<Record<string, string | null>>
+
+const NULL_VALUE = 'Null value can not be supplied as the configuration value.'
+
+/** Everything `/validate` answers. Throws a `WorkerError` when there is no such connector to ask. */
+export function validateConnector(written: WrittenConfig, context: ValidationContext): ConfigValidation {
+  const config = withoutNulls(written)
+  const plugin = requireConnector(written, context.plugins)
+  const base = [
+    ...entriesOf(commonKeys, config),
+    ...stepEntries(config, context.plugins),
+    ...entriesOf(plugin.kind === 'source' ? sourceKeys : sinkKeys, config),
+  ].map((entry) => fillIn(entry, plugin, context))
+  const own = entriesOf(plugin.config, config)
+  const merged = checkRules(replaceInPlace(base, own), config, plugin.kind, context)
+  const configs = [...nullEntries(written, merged), ...markNulls(merged, written)]
+  const blocks = converterBlocks(config, context.plugins)
+  return {
+    name: written['connector.class'] ?? '',
+    error_count: countErrors(configs) + blocks.filter(({ value }) => value.errors.length > 0).length,
+    groups: groupsOf([...configs, ...blocks]),
+    configs: [...configs, ...blocks],
+  }
+}
+
+export function requireConnector(written: WrittenConfig, plugins: Catalog): ConnectorPlugin {
+  const className = written['connector.class']
+  if (className === undefined || className === null) {
+    const shown = Object.entries(written).map(([key, value]) => `${key}=${value}`)
+    throw new WorkerError('invalid_config', `Connector config {${shown.join(', ')}} contains no connector type`)
+  }
+  const found = findConnector(plugins, { 'connector.class': className })
+  if (found) return found
+  const known = [...plugins.list('source'), ...plugins.list('sink')].map((entry) => entry.class)
+  throw new WorkerError(
+    'invalid_config',
+    `Failed to find any class that implements Connector and which name matches ${className}, ` +
+      `available connectors are: ${known.join(', ')}`,
+  )
+}
+
+/** All messages of a validation, for the answer to a create. */
+export function messagesOf({ configs }: ConfigValidation): readonly string[] {
+  return configs.flatMap(({ value }) => value.errors)
+}
+
+/** What the original fills in from the worker and the plugin. */
+function fillIn(entry: Entry, plugin: ConnectorPlugin, { plugins, workerDefaults }: ValidationContext): Entry {
+  const { name } = entry.value
+  if (name === 'connector.plugin.version') return withDefault(entry, plugin.version, [plugin.version])
+  const role = /^(key|value|header)\.converter(\.plugin\.version)?$/.exec(name)
+  if (!role) return entry
+  const kind = role[1] === 'header' ? 'header_converter' : 'converter'
+  const converter = plugins.find(kind, workerDefaults[`${role[1]}.converter`] ?? '')
+  if (role[2] !== undefined) return converter ? withDefault(entry, converter.version, [converter.version]) : entry
+  const classes = plugins.list(kind).map((known) => known.class)
+  const filled = withDefault(entry, converter ? listedName(converter) : null, classes)
+  const { value } = filled.value
+  if (value === null || plugins.find(kind, value)) return filled
+  const missing = `Invalid value ${value} for configuration ${name}: Class ${value} could not be found.`
+  return { ...filled, value: { ...filled.value, value: null, errors: [missing] } }
+}
+
+function withDefault(entry: Entry, fallback: string | null, recommended: readonly string[]): Entry {
+  const value = entry.value.value ?? fallback
+  return {
+    definition: entry.definition && { ...entry.definition, default_value: fallback },
+    value: { ...entry.value, value, recommended_values: recommended },
+  }
+}
+
+/** The connector's own definition of a key wins, at the place of the common one. */
+function replaceInPlace(base: readonly Entry[], own: readonly Entry[]): readonly Entry[] {
+  const mine = new Map(own.map((entry) => [entry.value.name, entry]))
+  const placed = base.map((entry) => mine.get(entry.value.name) ?? entry)
+  const names = new Set(base.map(({ value }) => value.name))
+  return [...placed, ...own.filter(({ value }) => !names.has(value.name))]
+}
+
+function nullEntries(written: WrittenConfig, known: readonly Entry[]): readonly Entry[] {
+  const names = new Set(known.map(({ value }) => value.name))
+  const nulls = Object.keys(written).filter((name) => written[name] === null && !names.has(name))
+  return nulls.map((name) => ({
+    definition: null,
+    value: { name, value: null, recommended_values: [], errors: [NULL_VALUE], visible: true },
+  }))
+}
+
+function markNulls(entries: readonly Entry[], written: WrittenConfig): readonly Entry[] {
+  return entries.map((entry) => {
+    if (written[entry.value.name] !== null) return entry
+    return { ...entry, value: { ...entry.value, errors: [...entry.value.errors, NULL_VALUE] } }
+  })
+}
+
+function withoutNulls(written: WrittenConfig): RawConfig {
+  return Object.fromEntries(Object.entries(written).filter((pair): pair is [string, string] => pair[1] !== null))
+}
+
+function countErrors(entries: readonly Entry[]): number {
+  return entries.reduce((count, { value }) => count + value.errors.length, 0)
+}
+
+function groupsOf(entries: readonly Entry[]): readonly string[] {
+  return [...new Set(entries.flatMap(({ definition }) => definition?.group ?? []))]
+}

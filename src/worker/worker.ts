@@ -1,0 +1,233 @@
+import type {
+  ConfigValidation,
+  ConnectorInfo,
+  ConnectorOffset,
+  ConnectorStatus,
+  ExpandedConnector,
+  TaskId,
+  TaskStatus,
+} from '../clients/worker.ts'
+import type { Catalog } from '../plugins/catalog.ts'
+import { WorkerError } from './failure.ts'
+import type { Herder } from './herder.ts'
+import { inJavaOrder, javaOrder } from './java-order.ts'
+import type { OffsetEditor } from './offset-editor.ts'
+import { taskKey } from './plan.ts'
+import type { RawConfig, TargetState } from './stores/config-codec.ts'
+import type { ConnectorConfig } from './stores/config-state.ts'
+import type { ConfigStore } from './stores/config-store.ts'
+import type { StatusStore } from './stores/status-store.ts'
+import { messagesOf, type ValidationContext, validateConnector, type WrittenConfig } from './validation/validate.ts'
+import { toInfo, toStatus, toTaskStatus, typeOf } from './views.ts'
+
+export type WorkerParts = {
+  readonly plugins: Catalog
+  readonly configs: ConfigStore
+  readonly statuses: StatusStore
+  readonly herder: Herder
+  readonly offsets: OffsetEditor
+  readonly validation: ValidationContext
+  readonly topicTracking: { readonly enabled: boolean; readonly resettable: boolean }
+}
+
+/** What the REST interface asks a worker. Every method may throw a `WorkerError`. */
+export class Worker {
+  readonly #parts: WorkerParts
+
+  constructor(parts: WorkerParts) {
+    this.#parts = parts
+  }
+
+  get plugins(): Catalog {
+    return this.#parts.plugins
+  }
+
+  get validation(): ValidationContext {
+    return this.#parts.validation
+  }
+
+  names(): readonly string[] {
+    return javaOrder(this.#parts.configs.state.connectors().map(({ name }) => name))
+  }
+
+  /** A connector that has no status yet is left out of a list that asks for it. */
+  expanded(what: { readonly info: boolean; readonly status: boolean }): Record<string, ExpandedConnector> {
+    const expanded = this.names().flatMap((name) => {
+      const connector = this.#require(name)
+      const status = what.status ? this.#status(connector) : undefined
+      if (what.status && status === undefined) return []
+      const info = what.info ? toInfo(connector, this.plugins) : undefined
+      return [[name, { ...(status && { status }), ...(info && { info }) }] as const]
+    })
+    return Object.fromEntries(expanded)
+  }
+
+  info(name: string): ConnectorInfo {
+    return toInfo(this.#require(name), this.plugins)
+  }
+
+  config(name: string): RawConfig {
+    return this.#require(name).config
+  }
+
+  tasks(name: string): readonly { readonly id: TaskId; readonly config: RawConfig }[] {
+    return this.#require(name).tasks.map((config, task) => ({ id: { connector: name, task }, config }))
+  }
+
+  status(name: string): ConnectorStatus {
+    const connector = this.#parts.configs.state.connector(name)
+    const status = toStatus(name, this.#parts.statuses.state, typeOf(connector?.config, this.plugins))
+    if (status) return status
+    throw new WorkerError('status_not_found', `No status found for connector ${name}`)
+  }
+
+  taskStatus(id: TaskId): TaskStatus {
+    const status = this.#parts.statuses.state.task(id.connector, id.task)
+    if (status) return toTaskStatus([id.task, status])
+    throw new WorkerError('status_not_found', `No status found for task ${taskKey(id)}`)
+  }
+
+  topics(name: string): readonly string[] {
+    this.#require(name)
+    return this.#parts.statuses.state.topics(name)
+  }
+
+  async resetTopics(name: string): Promise<void> {
+    const { statuses, topicTracking } = this.#parts
+    if (!topicTracking.resettable) throw new WorkerError('reset_disabled', 'Topic tracking reset is disabled.')
+    await Promise.all(this.topics(name).map((topic) => statuses.forget({ kind: 'topic', connector: name, topic })))
+  }
+
+  /** Answers what was stored; the connector starts afterwards. */
+  async create(name: string, config: WrittenConfig, target?: TargetState): Promise<ConnectorInfo> {
+    const valid = this.#validate(name, config)
+    if (this.#parts.configs.state.connector(name)) {
+      throw new WorkerError('connector_exists', `Connector ${name} already exists`)
+    }
+    await this.#parts.configs.putConnector(name, valid, target)
+    return this.#stored(name, valid)
+  }
+
+  async putConfig(
+    name: string,
+    config: WrittenConfig,
+  ): Promise<{ readonly created: boolean; readonly info: ConnectorInfo }> {
+    const valid = this.#validate(name, config)
+    const created = this.#parts.configs.state.connector(name) === undefined
+    await this.#parts.configs.putConnector(name, valid)
+    return { created, info: this.#stored(name, valid) }
+  }
+
+  /** A null in `patch` removes the key. */
+  async patchConfig(name: string, patch: WrittenConfig): Promise<ConnectorInfo> {
+    const merged = Object.entries({ ...this.#require(name).config, ...patch })
+    const config = inJavaOrder(Object.fromEntries(merged.filter(([key]) => patch[key] !== null)))
+    // A patch may even change what the connector calls itself; its resource keeps its name.
+    const valid = this.#valid(config)
+    await this.#parts.configs.putConnector(name, valid)
+    return this.#stored(name, valid)
+  }
+
+  async delete(name: string): Promise<void> {
+    this.#require(name)
+    await this.#parts.configs.deleteConnector(name)
+  }
+
+  async setTarget(name: string, target: TargetState): Promise<void> {
+    const { configs } = this.#parts
+    if (!configs.state.connector(name)) throw new WorkerError('connector_not_found', `Unknown connector ${name}`)
+    if (target === 'STOPPED') await configs.putTasks(name, [])
+    await configs.putTarget(name, target)
+  }
+
+  /** Restarts only the connector itself unless one of the flags is set; then answers at once what will be restarted. */
+  async restart(
+    name: string,
+    { includeTasks, onlyFailed }: { readonly includeTasks: boolean; readonly onlyFailed: boolean },
+  ): Promise<ConnectorStatus | undefined> {
+    const { configs, herder, statuses } = this.#parts
+    if (!includeTasks && !onlyFailed) {
+      await herder.restartConnector(name)
+      return undefined
+    }
+    const connector = configs.state.connector(name)
+    const status = connector && toStatus(name, statuses.state, typeOf(connector.config, this.plugins))
+    if (!status) throw new WorkerError('connector_not_found', `Unknown connector: ${name}`)
+    const plan = herder.restartPlan(name, includeTasks, onlyFailed)
+    await configs.write([{ kind: 'restart', connector: name, includeTasks, onlyFailed }])
+    return {
+      ...status,
+      connector: plan.connector ? { ...status.connector, state: 'RESTARTING' } : status.connector,
+      tasks: status.tasks.map((task) => (plan.tasks.includes(task.id) ? { ...task, state: 'RESTARTING' } : task)),
+    }
+  }
+
+  restartTask(id: TaskId): Promise<void> {
+    return this.#parts.herder.restartTask(id)
+  }
+
+  async offsets(name: string): Promise<readonly ConnectorOffset[]> {
+    return this.#parts.offsets.list(this.#require(name))
+  }
+
+  async alterOffsets(name: string, offsets: readonly ConnectorOffset[]): Promise<string> {
+    return this.#parts.offsets.alter(this.#requireStopped(name), offsets)
+  }
+
+  async resetOffsets(name: string): Promise<string> {
+    return this.#parts.offsets.reset(this.#requireStopped(name))
+  }
+
+  validate(config: WrittenConfig): ConfigValidation {
+    return validateConnector(config, this.#parts.validation)
+  }
+
+  #validate(name: string, written: WrittenConfig): RawConfig {
+    const config = { ...written, name: written['name'] ?? name }
+    if (written['name'] !== undefined && written['name'] !== name) {
+      throw new WorkerError(
+        'invalid_config',
+        `Connector name configuration (${written['name']}) doesn't match connector name in the URL (${name})`,
+      )
+    }
+    return this.#valid(config)
+  }
+
+  #valid(config: WrittenConfig): RawConfig {
+    const validation = this.validate(config)
+    const messages = messagesOf(validation)
+    if (messages.length === 0) return config as RawConfig
+    throw new WorkerError(
+      'invalid_config',
+      `Connector configuration is invalid and contains the following ${validation.error_count} error(s):\n` +
+        `${messages.join('\n')}\n` +
+        'You can also find the above list of errors at the endpoint `/connector-plugins/{connectorType}/config/validate`',
+    )
+  }
+
+  /** Tells it in the order in which it was written. */
+  #stored(name: string, config: RawConfig): ConnectorInfo {
+    const connector = this.#parts.configs.state.connector(name)
+    return connector ? { ...toInfo(connector, this.plugins), config } : { name, config, tasks: [], type: 'unknown' }
+  }
+
+  #status(connector: ConnectorConfig): ConnectorStatus | undefined {
+    return toStatus(connector.name, this.#parts.statuses.state, typeOf(connector.config, this.plugins))
+  }
+
+  #require(name: string): ConnectorConfig {
+    const connector = this.#parts.configs.state.connector(name)
+    if (connector) return connector
+    throw new WorkerError('connector_not_found', `Connector ${name} not found`)
+  }
+
+  #requireStopped(name: string): ConnectorConfig {
+    const connector = this.#require(name)
+    if (connector.target === 'STOPPED' && connector.tasks.length === 0) return connector
+    throw new WorkerError(
+      'not_stopped',
+      'Connectors must be in the STOPPED state before their offsets can be modified. This can be done for the ' +
+        `specified connector by issuing a 'PUT' request to the '/connectors/${name}/stop' endpoint`,
+    )
+  }
+}

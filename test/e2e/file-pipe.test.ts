@@ -1,0 +1,144 @@
+import { closeSync, existsSync, openSync, readFileSync, readSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import type { BrokerAddress } from '../../src/broker/home.ts'
+import { openBroker } from '../../src/broker/open.ts'
+import { createWorkerClient } from '../../src/clients/worker.ts'
+import { silentLogger } from '../../src/config/logger.ts'
+import { real } from '../env/real.ts'
+import { digestOf, LINE_BYTES, lineNumber, writeLines } from '../support/lines.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
+import { until } from '../support/until.ts'
+import { startWorkerProcess, type WeirWorker } from '../support/weir.ts'
+
+/** 2,000,000 lines are 200 MB and take most of a minute; WEIR_PIPE_LINES=2000000 asks for them. */
+const LINES = Number(process.env['WEIR_PIPE_LINES'] ?? 500_000)
+const COMMIT_INTERVAL_MS = 250
+const WAIT = { everyMs: 5, timeoutMs: 120_000 }
+
+const kafka = await real('kafka')
+
+/** The log a test runs on, as the command line and as the port names it. */
+type Home = { readonly log: readonly string[]; readonly address: BrokerAddress }
+const homes: readonly (readonly [string, (() => Home) | undefined])[] = [
+  ['the embedded broker', embeddedHome],
+  ['Kafka', kafka && (() => kafkaHome(kafka.bootstrap))],
+]
+
+describe.each(homes)('a file through a topic of %s into a file', (_, homeOf) => {
+  it.skipIf(!homeOf)('comes out as it went in, byte by byte', async () => {
+    const pipe = createPipe(homeOf!())
+    const worker = await pipe.start()
+    await pipe.createConnectors(worker)
+    await until('all lines', WAIT, () => sizeOf(pipe.output) >= LINES * LINE_BYTES)
+    expect(await digestOf(pipe.output)).toBe(await digestOf(pipe.input))
+  })
+
+  it.skipIf(!homeOf)('loses no line when the worker is killed, and repeats one commit interval at most', async () => {
+    const pipe = createPipe(homeOf!())
+    let worker = await pipe.start()
+    await pipe.createConnectors(worker)
+    const killedAtMs: number[] = []
+    for (const part of [0.2, 0.45, 0.7]) {
+      await until(`${part} of the lines`, WAIT, () => sizeOf(pipe.output) >= part * LINES * LINE_BYTES)
+      killedAtMs.push(Date.now())
+      await worker.kill()
+      worker = await pipe.start()
+    }
+    await until('the last line', WAIT, () => lastLine(pipe.output) === LINES - 1)
+    await worker.stop()
+
+    const written = readNumbers(pipe.output)
+    expect(new Set(written).size).toBe(LINES)
+    const stored = await readTopic(pipe.home.address, pipe.topic)
+    // What a kill may repeat was stored in the interval before it; as long again is for the commit under way.
+    const inDanger = stored.filter((timestampMs) =>
+      killedAtMs.some((killMs) => timestampMs <= killMs && timestampMs > killMs - 2 * COMMIT_INTERVAL_MS),
+    )
+    expect(stored.length - LINES, 'lines that the source repeated').toBeLessThanOrEqual(inDanger.length)
+    expect(written.length - stored.length, 'lines that the sink repeated').toBeLessThanOrEqual(inDanger.length)
+  })
+})
+
+let pipes = 0
+
+/** One source and one sink at once, on a worker that can be started again and again. */
+function createPipe(home: Home) {
+  pipes += 1
+  const directory = temporaryDirectory()
+  const input = join(directory, 'in.txt')
+  const output = join(directory, 'out.txt')
+  const topic = `file-pipe-${process.pid}-${pipes}`
+  writeLines(input, LINES)
+  const strings = {
+    'key.converter': 'org.apache.kafka.connect.storage.StringConverter',
+    'value.converter': 'org.apache.kafka.connect.storage.StringConverter',
+  }
+  return {
+    home,
+    input,
+    output,
+    topic,
+    async start(): Promise<WeirWorker> {
+      const settings = { 'offset.flush.interval.ms': String(COMMIT_INTERVAL_MS) }
+      const worker = await startWorkerProcess({ log: home.log, groupId: topic, settings })
+      onTestFinished(() => worker.kill())
+      return worker
+    },
+    async createConnectors({ url }: WeirWorker) {
+      const client = createWorkerClient({ url })
+      await client.create('in', { 'connector.class': 'FileStreamSource', file: input, topic, ...strings })
+      await client.create('out', { 'connector.class': 'FileStreamSink', file: output, topics: topic, ...strings })
+    },
+  }
+}
+
+function embeddedHome(): Home {
+  const directory = join(temporaryDirectory(), 'data')
+  return { log: ['--data', directory], address: { kind: 'embedded', directory } }
+}
+
+function kafkaHome(bootstrap: string): Home {
+  return { log: ['--bootstrap', bootstrap], address: { kind: 'kafka', config: { 'bootstrap.servers': bootstrap } } }
+}
+
+/** When each record of the topic was written, ms since 1970. */
+async function readTopic(address: BrokerAddress, topic: string): Promise<readonly number[]> {
+  const broker = await openBroker(address, { logger: silentLogger() })
+  try {
+    const [end] = await broker.topics.offsets(topic, 'latest')
+    const reader = broker.reader()
+    reader.seek([{ topic, partition: 0, offset: 0 }])
+    const timestamps: number[] = []
+    for (let next = 0; next < end!.offset; ) {
+      for (const polled of await reader.poll(1_000)) {
+        for (const { timestampMs } of polled.records) timestamps.push(timestampMs)
+        next = polled.nextOffset
+      }
+    }
+    return timestamps
+  } finally {
+    await broker.close()
+  }
+}
+
+function sizeOf(file: string): number {
+  return existsSync(file) ? statSync(file).size : 0
+}
+
+/** Number of the last whole line; read from the end, because this is asked again and again. */
+function lastLine(file: string): number {
+  const size = sizeOf(file)
+  if (size < LINE_BYTES) return -1
+  const last = Buffer.alloc(LINE_BYTES)
+  const descriptor = openSync(file, 'r')
+  readSync(descriptor, last, 0, LINE_BYTES, size - LINE_BYTES)
+  closeSync(descriptor)
+  return lineNumber(last.toString('latin1'))
+}
+
+/** A write that a kill cut short leaves a piece of a line, and the next line follows on it. */
+function readNumbers(file: string): readonly number[] {
+  const lines = readFileSync(file, 'latin1').split('\n')
+  return lines.filter((line) => line.length >= LINE_BYTES - 1).map((line) => lineNumber(line.slice(1 - LINE_BYTES)))
+}

@@ -1,0 +1,373 @@
+import fc from 'fast-check'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { RequestError } from '../../../src/clients/http.ts'
+import { createConnectorReconciler } from '../../../src/operator/connector/reconcile.ts'
+import { FakeClock } from '../../support/fake-clock.ts'
+import { FakeWorker } from '../../support/fake-worker.ts'
+import { MemoryCluster } from '../../support/memory-cluster.ts'
+import { passesIn } from '../../support/passes.ts'
+
+let clock: FakeClock
+let cluster: MemoryCluster
+let worker: FakeWorker
+
+beforeEach(() => {
+  clock = new FakeClock()
+  cluster = new MemoryCluster()
+  worker = new FakeWorker()
+})
+
+function operator() {
+  const options = { cluster, worker, clock, random: () => 0.5, instance: 'test', observeMs: 30_000 }
+  return passesIn(cluster, clock, createConnectorReconciler(options))
+}
+
+const datagen = { class: 'Datagen', config: { topic: 'orders' } }
+
+describe('a Connector', () => {
+  it('is created as declared, marked as kept, and Ready when its tasks run', async () => {
+    const key = cluster.apply('Connector', 'orders', { ...datagen, tasksMax: 2 })
+    const { settle, verdict } = operator()
+    await settle(key)
+    expect(verdict(key)).toBe('Ready=True/Succeeded')
+    expect(worker.connectors.get('orders')?.config).toEqual({
+      name: 'orders',
+      'connector.class': 'Datagen',
+      'tasks.max': '2',
+      topic: 'orders',
+      'weir.owner': 'test/default/orders',
+    })
+    expect(cluster.get(key)?.status.tasks?.summary).toBe('2/2')
+  })
+
+  it('is created in its target state', async () => {
+    const key = cluster.apply('Connector', 'orders', { ...datagen, state: 'Stopped' })
+    const { settle, verdict } = operator()
+    await settle(key)
+    expect(verdict(key)).toBe('Ready=True/Succeeded')
+    expect(worker.writes).toEqual(['create orders'])
+  })
+
+  it('follows changes of its configuration and its state', async () => {
+    const { settle } = operator()
+    const key = cluster.apply('Connector', 'orders', datagen)
+    await settle(key)
+    cluster.apply('Connector', 'orders', { ...datagen, config: { topic: 'other' }, state: 'Paused' })
+    await settle(key)
+    expect(worker.connectors.get('orders')).toMatchObject({ config: { topic: 'other' }, state: 'PAUSED' })
+  })
+
+  it('settles: whatever was there, the next pass has nothing to do', async () => {
+    const spec = fc.record({
+      class: fc.constant('Datagen'),
+      tasksMax: fc.integer({ min: 1, max: 3 }),
+      state: fc.constantFrom('Running', 'Paused', 'Stopped'),
+      config: fc.dictionary(fc.constantFrom('topic', 'rate', 'seed'), fc.constantFrom('1', '2')),
+    })
+    const present = fc.record({
+      config: fc.dictionary(fc.constantFrom('topic', 'rate', 'extra'), fc.constantFrom('1', '2')),
+      state: fc.constantFrom('RUNNING' as const, 'PAUSED' as const, 'STOPPED' as const),
+    })
+    await fc.assert(
+      fc.asyncProperty(spec, fc.option(present), fc.option(spec), async (declared, before, changed) => {
+        cluster = new MemoryCluster()
+        worker = new FakeWorker()
+        if (before !== null) worker.connectors.set('orders', { ...before, tasks: [], offsets: [] })
+        const { settle, verdict, pass } = operator()
+        const key = cluster.apply('Connector', 'orders', declared)
+        await settle(key)
+        if (changed !== null) cluster.apply('Connector', 'orders', changed)
+        await settle(key)
+        const writes = worker.writes.length
+        const status = cluster.get(key)?.status
+        await pass(key)
+        expect(worker.writes.slice(writes)).toEqual([])
+        expect(cluster.get(key)?.status).toBe(status)
+        expect(verdict(key)).toBe('Ready=True/Succeeded')
+      }),
+      { numRuns: 60 },
+    )
+  })
+
+  it('waits for its subjects before it is first created', async () => {
+    const subject = cluster.apply('Subject', 'orders-value', { compatibility: 'FULL' })
+    const key = cluster.apply('Connector', 'orders', { ...datagen, subjectRefs: [{ name: 'orders-value' }] })
+    const { settle, verdict } = operator()
+    await settle(key)
+    expect(verdict(key)).toBe('Reconciling/WaitingForSubject')
+    expect(worker.writes).toEqual([])
+    const ready = {
+      type: 'Ready',
+      status: 'True',
+      reason: 'Succeeded',
+      message: '',
+      observedGeneration: 1,
+      lastTransitionTime: '',
+    } as const
+    await cluster.writeStatus(subject, { observedGeneration: 1, conditions: [ready] })
+    await settle(key)
+    expect(verdict(key)).toBe('Ready=True/Succeeded')
+  })
+
+  it('takes configuration from ConfigMaps, and keeps the last one when they are gone', async () => {
+    const spec = { ...datagen, configFrom: [{ configMapRef: { name: 'base' } }] }
+    const key = cluster.apply('Connector', 'orders', spec)
+    const { settle, verdict, condition } = operator()
+    await settle(key)
+    expect(verdict(key)).toBe('Reconciling/WaitingForInput')
+    cluster.configMaps.set('default/base', { rate: '5', topic: 'loses' })
+    await settle(key)
+    expect(worker.connectors.get('orders')?.config).toMatchObject({ rate: '5', topic: 'orders' })
+    cluster.configMaps.clear()
+    await settle(key)
+    expect(condition(key, 'Synced')).toMatchObject({ status: 'False', reason: 'InputMissing' })
+    expect(worker.connectors.get('orders')?.config).toMatchObject({ rate: '5' })
+  })
+
+  it('sends a placeholder for a secret and never reads it', async () => {
+    const valuesFrom = [{ key: 'password', secretKeyRef: { name: 'db', key: 'pass' } }]
+    const key = cluster.apply('Connector', 'orders', { ...datagen, valuesFrom })
+    await operator().settle(key)
+    expect(worker.connectors.get('orders')?.config['password']).toBe('${secret:default/db:pass}')
+  })
+})
+
+describe('what a worker refuses', () => {
+  it.each([
+    ['a class that it does not have', { class: 'Nothing' }, 'Stalled/PluginNotFound'],
+    ['a configuration that is wrong', { class: 'Datagen', config: { wrong: 'x' } }, 'Stalled/ConfigInvalid'],
+  ])('is told when it is %s, and nothing is created', async (_, spec, expected) => {
+    const key = cluster.apply('Connector', 'orders', spec)
+    const { pass, verdict } = operator()
+    await pass(key)
+    expect(verdict(key)).toBe(expected)
+    expect(worker.writes).toEqual([])
+  })
+
+  it('keeps a Ready connector Ready for a minute while the worker does not answer', async () => {
+    const key = cluster.apply('Connector', 'orders', datagen)
+    const { pass, settle, verdict } = operator()
+    await settle(key)
+    worker.failure = new RequestError(0, 0, 'connection refused')
+    expect(await pass(key)).toBe('after backoff')
+    expect(verdict(key)).toBe('Ready=True/Succeeded')
+    await clock.advance(61_000)
+    await pass(key)
+    expect(verdict(key)).toBe('Ready=Unknown/WorkerUnreachable')
+    worker.failure = undefined
+    await settle(key)
+    expect(verdict(key)).toBe('Ready=True/Succeeded')
+  })
+})
+
+describe('ownership', () => {
+  const foreign = (owner?: string) => ({
+    config: { 'connector.class': 'Datagen', ...(owner === undefined ? {} : { 'weir.owner': owner }) },
+    state: 'RUNNING' as const,
+    tasks: [],
+    offsets: [],
+  })
+
+  it('leaves a connector of another owner alone, unless it is told to take over', async () => {
+    worker.connectors.set('orders', foreign('other/ns/orders'))
+    const key = cluster.apply('Connector', 'orders', datagen)
+    const { settle, verdict } = operator()
+    await settle(key)
+    expect(verdict(key)).toBe('Stalled/Conflict')
+    expect(worker.writes).toEqual([])
+    cluster.apply('Connector', 'orders', datagen, { 'weir.dev/take-over': 'other/ns/orders' })
+    await settle(key)
+    expect(verdict(key)).toBe('Ready=True/Succeeded')
+  })
+
+  it.each([
+    ['Adopt', 'Ready=True/Succeeded'],
+    ['AdoptIfIdentical', 'Stalled/AdoptionRefused'],
+    ['Never', 'Stalled/AlreadyExists'],
+  ])('treats a connector that nobody owns as adoptionPolicy %s says', async (adoptionPolicy, expected) => {
+    worker.connectors.set('orders', foreign())
+    const key = cluster.apply('Connector', 'orders', { ...datagen, adoptionPolicy })
+    const { settle, verdict } = operator()
+    await settle(key)
+    expect(verdict(key)).toBe(expected)
+  })
+
+  it('gives one connector to one of two resources, and to the other when the first is gone', async () => {
+    const first = cluster.apply('Connector', 'first', { ...datagen, name: 'orders' })
+    const second = cluster.apply('Connector', 'second', { ...datagen, name: 'orders' })
+    const { settle, verdict } = operator()
+    await settle(second)
+    await settle(first)
+    expect([verdict(first), verdict(second)]).toEqual(['Ready=True/Succeeded', 'Stalled/Conflict'])
+    cluster.remove(first)
+    await settle(first)
+    await settle(second)
+    expect(verdict(second)).toBe('Ready=True/Succeeded')
+  })
+})
+
+describe('drift', () => {
+  it.each([
+    ['Correct', 'orders', 'True'],
+    ['Report', 'by hand', 'False'],
+  ])('is treated as driftPolicy %s says', async (driftPolicy, topic, synced) => {
+    const key = cluster.apply('Connector', 'orders', { ...datagen, driftPolicy })
+    const { settle, condition } = operator()
+    await settle(key)
+    const connector = worker.connectors.get('orders')!
+    connector.config = { ...connector.config, topic: 'by hand' }
+    await settle(key)
+    expect(worker.connectors.get('orders')?.config['topic']).toBe(topic)
+    expect(condition(key, 'Synced')?.status).toBe(synced)
+  })
+
+  it('creates a connector again that was deleted on the worker', async () => {
+    const key = cluster.apply('Connector', 'orders', datagen)
+    const { settle, verdict } = operator()
+    await settle(key)
+    worker.connectors.delete('orders')
+    await settle(key)
+    expect(verdict(key)).toBe('Ready=True/Succeeded')
+    expect(worker.connectors.has('orders')).toBe(true)
+  })
+
+  it('writes nothing while suspended', async () => {
+    const key = cluster.apply('Connector', 'orders', { ...datagen, suspend: true })
+    const { pass, condition } = operator()
+    await pass(key)
+    expect(worker.writes).toEqual([])
+    expect(condition(key, 'Suspended')?.status).toBe('True')
+    expect(condition(key, 'Reconciling')).toBeUndefined()
+  })
+})
+
+describe('restarts', () => {
+  it('restarts what failed after growing pauses, and gives up at the limit', async () => {
+    const autoRestart = { maxRestarts: 2, initialBackoff: '10s', maxBackoff: '1m' }
+    const key = cluster.apply('Connector', 'orders', { ...datagen, autoRestart })
+    const { pass, settle, verdict, condition } = operator()
+    await settle(key)
+    for (const pauseMs of [10_000, 20_000]) {
+      worker.failTask('orders', 0, 'java.lang.RuntimeException: disk full')
+      await pass(key)
+      expect(verdict(key)).toBe('Reconciling/TaskFailed')
+      expect(condition(key, 'Ready')?.message).toContain('task 0 failed: disk full')
+      await clock.advance(pauseMs - 1)
+      await pass(key)
+      expect(worker.connectors.get('orders')?.tasks[0]?.state).toBe('FAILED')
+      await clock.advance(2)
+      await pass(key)
+      expect(worker.connectors.get('orders')?.tasks[0]?.state).toBe('RUNNING')
+      await settle(key)
+    }
+    worker.failTask('orders', 0, 'disk full')
+    await pass(key)
+    expect(verdict(key)).toBe('Stalled/AutoRestartExhausted')
+  })
+
+  it('forgets the count after a long healthy time', async () => {
+    const key = cluster.apply('Connector', 'orders', {
+      ...datagen,
+      autoRestart: { initialBackoff: '1s', resetAfter: '1m' },
+    })
+    const { pass, settle } = operator()
+    await settle(key)
+    worker.failTask('orders', 0, 'once')
+    await pass(key)
+    await clock.advance(1_001)
+    await pass(key)
+    await settle(key)
+    expect(cluster.get(key)?.status.autoRestart?.count).toBe(1)
+    await clock.advance(61_000)
+    await settle(key)
+    expect(cluster.get(key)?.status.autoRestart).toBeUndefined()
+  })
+
+  it('restarts once for each new value of the annotation, and not for the one it was created with', async () => {
+    const token = (value: string) => ({ 'weir.dev/restart-requested-at': value })
+    const key = cluster.apply('Connector', 'orders', datagen, token('1'))
+    const { settle } = operator()
+    await settle(key)
+    expect(worker.writes).toEqual(['create orders'])
+    cluster.apply('Connector', 'orders', datagen, token('2'))
+    await settle(key)
+    await settle(key)
+    expect(worker.writes).toEqual(['create orders', 'restart orders'])
+  })
+})
+
+describe('offsets', () => {
+  const operation = (id: string) => ({
+    operation: { id, type: 'Alter', offsets: [{ partition: { file: 'a' }, offset: { position: 42 } }] },
+  })
+
+  it('are altered once for each id while the connector is stopped, which then goes on', async () => {
+    const key = cluster.apply('Connector', 'orders', datagen)
+    const { settle, verdict } = operator()
+    await settle(key)
+    cluster.apply('Connector', 'orders', { ...datagen, offsets: operation('rewind') })
+    await settle(key)
+    await settle(key)
+    expect(verdict(key)).toBe('Ready=True/Succeeded')
+    expect(worker.writes).toEqual(['create orders', 'stopped orders', 'alterOffsets orders', 'running orders'])
+    expect(worker.connectors.get('orders')?.offsets).toEqual([{ partition: { file: 'a' }, offset: { position: 42 } }])
+  })
+
+  it('are altered before a new connector runs', async () => {
+    const key = cluster.apply('Connector', 'orders', { ...datagen, offsets: operation('start') })
+    await operator().settle(key)
+    expect(worker.writes).toEqual(['create orders', 'alterOffsets orders', 'running orders'])
+  })
+
+  it('are not altered again by an operator that lost its memory', async () => {
+    const key = cluster.apply('Connector', 'orders', { ...datagen, offsets: operation('rewind') })
+    await operator().settle(key)
+    const writes = worker.writes.length
+    cluster = new MemoryCluster()
+    const again = cluster.apply('Connector', 'orders', { ...datagen, offsets: operation('rewind') })
+    await operator().settle(again)
+    expect(worker.writes.slice(writes)).toEqual([])
+  })
+})
+
+describe('deletion', () => {
+  it('deletes the connector, and lets the resource go when it is gone', async () => {
+    const key = cluster.apply('Connector', 'orders', datagen)
+    const { settle } = operator()
+    await settle(key)
+    cluster.remove(key)
+    await settle(key)
+    expect(worker.connectors.size).toBe(0)
+    expect(cluster.get(key)).toBeUndefined()
+  })
+
+  it('stops it and forgets its offsets first with DeleteWithOffsets', async () => {
+    const key = cluster.apply('Connector', 'orders', { ...datagen, deletionPolicy: 'DeleteWithOffsets' })
+    const { settle } = operator()
+    await settle(key)
+    cluster.remove(key)
+    await settle(key)
+    expect(worker.writes.slice(1)).toEqual(['stopped orders', 'resetOffsets orders', 'delete orders'])
+  })
+
+  it('leaves a connector alone that somebody else has taken over', async () => {
+    const key = cluster.apply('Connector', 'orders', datagen)
+    const { settle } = operator()
+    await settle(key)
+    const connector = worker.connectors.get('orders')!
+    connector.config = { ...connector.config, 'weir.owner': 'other/ns/orders' }
+    cluster.remove(key)
+    await settle(key)
+    expect(worker.connectors.size).toBe(1)
+    expect(cluster.get(key)).toBeUndefined()
+  })
+
+  it('leaves the connector with Retain', async () => {
+    const key = cluster.apply('Connector', 'orders', { ...datagen, deletionPolicy: 'Retain' })
+    const { settle } = operator()
+    await settle(key)
+    cluster.remove(key)
+    expect(cluster.get(key)).toBeUndefined()
+    expect(worker.connectors.size).toBe(1)
+  })
+})

@@ -1,0 +1,67 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { silentLogger } from '../../../src/config/logger.ts'
+import { type Again, Controller } from '../../../src/operator/controller/controller.ts'
+import { FakeClock } from '../../support/fake-clock.ts'
+
+function start(reconcile: (key: string, signal: AbortSignal) => Promise<Again>, concurrency = 2) {
+  const clock = new FakeClock()
+  const controller = new Controller<string>({ name: 'test', clock, logger: silentLogger(), concurrency, reconcile })
+  controller.start()
+  onTestFinished(() => controller.stop())
+  return { clock, controller }
+}
+
+describe('a controller', () => {
+  it('looks again when a pass asks for it', async () => {
+    const passes: string[] = []
+    const { clock, controller } = start(async (key) => {
+      passes.push(key)
+      return passes.length === 1 ? { afterMs: 1_000 } : 'when changed'
+    })
+    controller.queue.add('a')
+    await clock.advance(900)
+    expect(passes).toEqual(['a'])
+    await clock.advance(60_000)
+    expect(passes).toEqual(['a', 'a'])
+  })
+
+  it('tries a pass that threw again, after growing pauses', async () => {
+    let passes = 0
+    const { clock, controller } = start(async () => {
+      passes += 1
+      if (passes < 3) throw new Error('a bad moment')
+      return 'when changed'
+    })
+    controller.queue.add('a')
+    await clock.advance(600)
+    expect(passes).toBe(2)
+    await clock.advance(60_000)
+    expect(passes).toBe(3)
+  })
+
+  it('keeps others going while one key takes long', async () => {
+    const done: string[] = []
+    const { clock, controller } = start(async (key, signal) => {
+      if (key === 'slow') await new Promise((resolve) => signal.addEventListener('abort', resolve))
+      else done.push(key)
+      return 'when changed'
+    })
+    for (const key of ['slow', 'a', 'b', 'c']) controller.queue.add(key)
+    await clock.advance(0)
+    expect(done).toEqual(['a', 'b', 'c'])
+  })
+
+  it('waits for the passes that run when it is stopped, and starts no more', async () => {
+    const ended: string[] = []
+    const { clock, controller } = start(async (key, signal) => {
+      await new Promise((resolve) => signal.addEventListener('abort', resolve))
+      ended.push(key)
+      return 'when changed'
+    }, 1)
+    controller.queue.add('a')
+    controller.queue.add('b')
+    await clock.advance(0)
+    await controller.stop()
+    expect(ended).toEqual(['a'])
+  })
+})

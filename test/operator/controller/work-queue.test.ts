@@ -1,0 +1,146 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { WorkQueue } from '../../../src/operator/controller/work-queue.ts'
+import { FakeClock } from '../../support/fake-clock.ts'
+
+function createQueue() {
+  const clock = new FakeClock()
+  return { clock, queue: new WorkQueue<string>({ clock, random: () => 0 }) }
+}
+
+/** What a worker that is free now gets; undefined when it would wait. */
+async function takeNow(queue: WorkQueue<string>): Promise<string | undefined> {
+  return queue.length > 0 ? queue.take() : undefined
+}
+
+async function takeAll(queue: WorkQueue<string>): Promise<readonly string[]> {
+  const taken: string[] = []
+  for (let key = await takeNow(queue); key !== undefined; key = await takeNow(queue)) taken.push(key)
+  return taken
+}
+
+describe('a work queue', () => {
+  it('holds a key once, however often it is added', async () => {
+    const { queue } = createQueue()
+    for (const key of ['a', 'b', 'a', 'a']) queue.add(key)
+    expect([await takeNow(queue), await takeNow(queue), await takeNow(queue)]).toEqual(['a', 'b', undefined])
+  })
+
+  it('gives out a key again when it was added while being worked on, but not before that work is done', async () => {
+    const { queue } = createQueue()
+    queue.add('a')
+    await queue.take()
+    queue.add('a')
+    expect(queue.length).toBe(0)
+    queue.done('a')
+    expect(await takeNow(queue)).toBe('a')
+  })
+
+  it('hands a key to a worker that waits already', async () => {
+    const { queue } = createQueue()
+    const taken = queue.take()
+    queue.add('a')
+    expect(await taken).toBe('a')
+  })
+
+  it('gives out what a person changed before what is only looked at again', async () => {
+    const { queue } = createQueue()
+    queue.add('old', 'routine')
+    queue.add('new', 'user')
+    expect(await takeNow(queue)).toBe('new')
+  })
+
+  it('makes a routine key urgent when a person changes it', async () => {
+    const { queue } = createQueue()
+    for (const key of ['a', 'b']) queue.add(key, 'routine')
+    queue.add('b', 'user')
+    expect([await takeNow(queue), await takeNow(queue), await takeNow(queue)]).toEqual(['b', 'a', undefined])
+  })
+
+  it('comes to a routine key although changes never end', async () => {
+    const { queue } = createQueue()
+    queue.add('routine', 'routine')
+    for (let given = 0; given < 10; given++) {
+      queue.add(`change ${given}`)
+      const key = await queue.take()
+      if (key === 'routine') return
+      queue.done(key!)
+    }
+    expect.unreachable('the routine key starved')
+  })
+
+  it('adds a key later, at the earliest of the times it was asked for', async () => {
+    const { clock, queue } = createQueue()
+    queue.addAfter('a', 5_000)
+    queue.addAfter('a', 1_000)
+    queue.addAfter('b', 2_000)
+    await clock.advance(999)
+    expect(queue.length).toBe(0)
+    await clock.advance(50)
+    expect(await takeNow(queue)).toBe('a')
+    await clock.advance(1_000)
+    expect(await takeNow(queue)).toBe('b')
+  })
+
+  it('waits longer after each failure of a key, up to five minutes, and forgets when told to', async () => {
+    const { queue } = createQueue()
+    const delays = Array.from({ length: 12 }, () => queue.addAfterFailure('a'))
+    expect(delays.slice(0, 4)).toEqual([500, 1_000, 2_000, 4_000])
+    expect(delays.at(-1)).toBe(300_000)
+    expect(queue.addAfterFailure('b')).toBe(500)
+    queue.forget('a')
+    expect(queue.addAfterFailure('a')).toBe(500)
+  })
+
+  it('does not make a changed key wait for its back-off', async () => {
+    const { queue } = createQueue()
+    queue.addAfterFailure('a')
+    queue.add('a')
+    expect(await takeNow(queue)).toBe('a')
+    queue.done('a')
+    expect(queue.idle(60_000)).toBe(true)
+  })
+
+  it('sends every worker home when it is closed', async () => {
+    const { queue } = createQueue()
+    const taken = [queue.take(), queue.take()]
+    queue.close()
+    queue.add('a')
+    expect(await Promise.all(taken)).toEqual([undefined, undefined])
+    expect(await queue.take()).toBeUndefined()
+  })
+
+  it('never gives a key to two workers, and loses none', async () => {
+    const action = fc.record({ key: fc.constantFrom('a', 'b', 'c'), done: fc.boolean(), urgent: fc.boolean() })
+    await fc.assert(
+      fc.asyncProperty(fc.array(action, { maxLength: 40 }), async (actions) => {
+        const { queue } = createQueue()
+        const working = new Set<string>()
+        const owed = new Set<string>()
+        for (const step of actions) await act(queue, step, working, owed)
+        for (const key of working) queue.done(key)
+        expect(new Set(await takeAll(queue))).toEqual(owed)
+      }),
+    )
+  })
+})
+
+type Action = { readonly key: string; readonly done: boolean; readonly urgent: boolean }
+
+/** Adds a key and takes what there is; `owed` are the keys that somebody has to be given yet. */
+async function act(
+  queue: Parameters<typeof takeNow>[0],
+  { key, done, urgent }: Action,
+  working: Set<string>,
+  owed: Set<string>,
+): Promise<void> {
+  queue.add(key, urgent ? 'user' : 'routine')
+  owed.add(key)
+  const taken = await takeNow(queue)
+  if (taken !== undefined) {
+    expect(working.has(taken)).toBe(false)
+    working.add(taken)
+    owed.delete(taken)
+  }
+  if (done && working.delete(key)) queue.done(key)
+}

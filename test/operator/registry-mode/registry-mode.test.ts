@@ -1,0 +1,85 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { createRegistryModeReconciler } from '../../../src/operator/registry-mode/reconcile.ts'
+import { FakeClock } from '../../support/fake-clock.ts'
+import { FakeRegistry } from '../../support/fake-registry.ts'
+import { MemoryCluster } from '../../support/memory-cluster.ts'
+import { passesIn } from '../../support/passes.ts'
+
+let clock: FakeClock
+let cluster: MemoryCluster
+let registry: FakeRegistry
+
+beforeEach(() => {
+  clock = new FakeClock()
+  cluster = new MemoryCluster()
+  registry = new FakeRegistry()
+})
+
+function operator() {
+  return passesIn(cluster, clock, createRegistryModeReconciler({ cluster, registry, clock, observeMs: 30_000 }))
+}
+
+const legacy = { type: 'Context', context: '.legacy' }
+
+describe('a RegistryMode', () => {
+  it('sets the mode of its scope, and restores what was there when it is deleted', async () => {
+    const { settle, verdict } = operator()
+    const key = cluster.apply('RegistryMode', 'freeze', { scope: legacy, mode: 'READONLY' })
+    await settle(key)
+    expect(verdict(key)).toBe('Ready=True/Succeeded')
+    expect(registry.modes.get(':.legacy:')).toBe('READONLY')
+    cluster.remove(key)
+    await settle(key)
+    expect(registry.modes.has(':.legacy:')).toBe(false)
+    expect(cluster.get(key)).toBeUndefined()
+  })
+
+  it('leaves a mode alone at its deletion that somebody else set since', async () => {
+    const { settle } = operator()
+    const key = cluster.apply('RegistryMode', 'freeze', { scope: legacy, mode: 'READONLY' })
+    await settle(key)
+    registry.modes.set(':.legacy:', 'FORWARD')
+    cluster.remove(key)
+    await settle(key)
+    expect(registry.modes.get(':.legacy:')).toBe('FORWARD')
+  })
+
+  it('holds its mode for the time of its window, once for each id', async () => {
+    const { pass, settle, condition } = operator()
+    const window = { duration: '1h' }
+    const key = cluster.apply('RegistryMode', 'freeze', { scope: legacy, mode: 'READONLY', window })
+    await settle(key)
+    expect(condition(key, 'WindowOpen')?.status).toBe('True')
+    await clock.advance(3_600_000)
+    await settle(key)
+    expect(registry.modes.has(':.legacy:')).toBe(false)
+    expect(condition(key, 'WindowOpen')?.status).toBe('False')
+    await pass(key)
+    expect(registry.modes.has(':.legacy:')).toBe(false)
+    cluster.apply('RegistryMode', 'freeze', { scope: legacy, mode: 'READONLY', window: { id: '2', duration: '1h' } })
+    await settle(key)
+    expect(registry.modes.get(':.legacy:')).toBe('READONLY')
+  })
+
+  it.each([
+    ['Correct', 'READONLY', 'True'],
+    ['Report', 'FORWARD', 'False'],
+  ])('treats a mode changed by hand as driftPolicy %s says', async (driftPolicy, mode, synced) => {
+    const { settle, condition } = operator()
+    const key = cluster.apply('RegistryMode', 'freeze', { scope: legacy, mode: 'READONLY', driftPolicy })
+    await settle(key)
+    registry.modes.set(':.legacy:', 'FORWARD')
+    await settle(key)
+    expect(registry.modes.get(':.legacy:')).toBe(mode)
+    expect(condition(key, 'Synced')?.status).toBe(synced)
+  })
+
+  it('gives one scope to one resource', async () => {
+    const { settle, verdict } = operator()
+    const first = cluster.apply('RegistryMode', 'a', { mode: 'READONLY' })
+    const second = cluster.apply('RegistryMode', 'b', { mode: 'IMPORT' })
+    await settle(second)
+    await settle(first)
+    expect([verdict(first), verdict(second)]).toEqual(['Ready=True/Succeeded', 'Stalled/Conflict'])
+  })
+})

@@ -1,0 +1,227 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { RequestError } from '../../../src/clients/http.ts'
+import { createSubjectReconciler } from '../../../src/operator/subject/reconcile.ts'
+import { FakeClock } from '../../support/fake-clock.ts'
+import { FakeRegistry } from '../../support/fake-registry.ts'
+import { MemoryCluster } from '../../support/memory-cluster.ts'
+import { passesIn } from '../../support/passes.ts'
+
+let clock: FakeClock
+let cluster: MemoryCluster
+let registry: FakeRegistry
+
+beforeEach(() => {
+  clock = new FakeClock()
+  cluster = new MemoryCluster()
+  registry = new FakeRegistry()
+})
+
+function operator() {
+  return passesIn(cluster, clock, createSubjectReconciler({ cluster, registry, clock, observeMs: 30_000 }))
+}
+
+type Field = { readonly name: string; readonly type: string; readonly default?: unknown }
+const record = (...fields: Field[]) => JSON.stringify({ type: 'record', name: 'Order', fields })
+const ID: Field = { name: 'id', type: 'long' }
+const COUPON: Field = { name: 'coupon', type: 'string' }
+
+describe('a Subject', () => {
+  it('sets its level first, registers its schema then, and is Ready with version and id', async () => {
+    const key = cluster.apply('Subject', 'orders-value', { schema: record(ID), compatibility: 'FULL' })
+    const { settle, verdict } = operator()
+    await settle(key)
+    expect(verdict(key)).toBe('Ready=True/Succeeded')
+    expect(registry.writes).toEqual(['putConfig orders-value FULL', 'register orders-value'])
+    expect(cluster.get(key)?.status).toMatchObject({ version: 1, id: 1, latestVersion: 1, compatibility: 'FULL' })
+  })
+
+  it('writes nothing the second time', async () => {
+    const key = cluster.apply('Subject', 'orders-value', { schema: record(ID), compatibility: 'FULL' })
+    const { settle, pass } = operator()
+    await settle(key)
+    const writes = registry.writes.length
+    const status = cluster.get(key)?.status
+    await pass(key)
+    expect(registry.writes.slice(writes)).toEqual([])
+    expect(cluster.get(key)?.status).toBe(status)
+  })
+
+  it('registers a compatible change as the next version', async () => {
+    const { settle } = operator()
+    const key = cluster.apply('Subject', 'orders-value', { schema: record(ID) })
+    await settle(key)
+    cluster.apply('Subject', 'orders-value', { schema: record(ID, { ...COUPON, default: '' }) })
+    await settle(key)
+    expect(cluster.get(key)?.status.version).toBe(2)
+  })
+
+  it('writes nothing at all for a schema that breaks readers, and says why', async () => {
+    const { settle, verdict, condition } = operator()
+    const key = cluster.apply('Subject', 'orders-value', { schema: record(ID) })
+    await settle(key)
+    const writes = registry.writes.length
+    cluster.apply('Subject', 'orders-value', { schema: record(ID, COUPON), compatibility: 'FULL' })
+    await settle(key)
+    expect(verdict(key)).toBe('Stalled/Incompatible')
+    expect(condition(key, 'Ready')?.message).toContain('READER_FIELD_MISSING_DEFAULT_VALUE at /fields/1')
+    expect(registry.writes.slice(writes)).toEqual([])
+  })
+
+  it('judges by the level that is to be, not by the one that is', async () => {
+    registry.levels.set('orders-value', 'FULL_TRANSITIVE')
+    const { settle, verdict } = operator()
+    const key = cluster.apply('Subject', 'orders-value', { schema: record(ID) })
+    await settle(key)
+    cluster.apply('Subject', 'orders-value', { schema: record(ID, COUPON), compatibility: 'NONE' })
+    await settle(key)
+    expect(verdict(key)).toBe('Ready=True/Succeeded')
+  })
+
+  it('puts the level back when the registry refuses the schema after all', async () => {
+    const { settle, verdict } = operator()
+    const key = cluster.apply('Subject', 'orders-value', { schema: record(ID), compatibility: 'FULL' })
+    registry.refusal = new RequestError(409, 40901, 'incompatible with an earlier schema')
+    await settle(key)
+    expect(verdict(key)).toBe('Stalled/Incompatible')
+    expect(registry.levels.has('orders-value')).toBe(false)
+  })
+
+  it('takes its own level away again when the field goes, and leaves one that somebody else set', async () => {
+    const { settle } = operator()
+    const key = cluster.apply('Subject', 'orders-value', { schema: record(ID), compatibility: 'FULL' })
+    await settle(key)
+    cluster.apply('Subject', 'orders-value', { schema: record(ID) })
+    await settle(key)
+    expect(registry.levels.has('orders-value')).toBe(false)
+    registry.levels.set('orders-value', 'NONE')
+    await settle(key)
+    expect(registry.levels.get('orders-value')).toBe('NONE')
+  })
+
+  it('shows that a newer version was registered elsewhere, and leaves it', async () => {
+    const { settle, verdict, condition } = operator()
+    const key = cluster.apply('Subject', 'orders-value', { schema: record(ID) })
+    await settle(key)
+    await registry.register('orders-value', { schema: record(ID, { ...COUPON, default: '' }) })
+    await settle(key)
+    expect(verdict(key)).toBe('Ready=True/Succeeded')
+    expect(condition(key, 'Latest')).toMatchObject({ status: 'False', reason: 'SupersededByVersion' })
+  })
+
+  it.each([
+    ['Correct', 'Ready=True/Succeeded', 1],
+    ['Report', 'Stalled/Missing', 0],
+  ])('treats a lost registration as driftPolicy %s says', async (driftPolicy, expected, versions) => {
+    const { settle, verdict } = operator()
+    const key = cluster.apply('Subject', 'orders-value', { schema: record(ID), driftPolicy })
+    await settle(key)
+    registry.schemas.delete('orders-value')
+    await settle(key)
+    expect(verdict(key)).toBe(expected)
+    expect(registry.schemas.get('orders-value')?.length ?? 0).toBe(versions)
+  })
+
+  it.each([
+    ['AdoptIfIdentical', record(ID), 'Ready=True/Succeeded'],
+    ['AdoptIfIdentical', record(COUPON), 'Stalled/AdoptionRefused'],
+    ['Never', record(ID), 'Stalled/AlreadyExists'],
+  ])('treats a subject that exists as adoptionPolicy %s says', async (adoptionPolicy, schema, expected) => {
+    await registry.register('orders-value', { schema: record(ID) })
+    const key = cluster.apply('Subject', 'orders-value', { schema, adoptionPolicy, compatibility: 'NONE' })
+    const { settle, verdict } = operator()
+    await settle(key)
+    expect(verdict(key)).toBe(expected)
+  })
+
+  it('waits while the registry is read-only', async () => {
+    registry.modes.set('', 'READONLY')
+    const key = cluster.apply('Subject', 'orders-value', { schema: record(ID) })
+    const { settle, verdict } = operator()
+    await settle(key)
+    expect(verdict(key)).toBe('Reconciling/RegistryReadOnly')
+    registry.modes.delete('')
+    await settle(key)
+    expect(verdict(key)).toBe('Ready=True/Succeeded')
+  })
+
+  it('reads its schema from a ConfigMap', async () => {
+    const schemaFrom = { configMapKeyRef: { name: 'schemas', key: 'order.avsc' } }
+    const key = cluster.apply('Subject', 'orders-value', { schemaFrom })
+    const { settle, verdict } = operator()
+    await settle(key)
+    expect(verdict(key)).toBe('Reconciling/WaitingForInput')
+    cluster.configMaps.set('default/schemas', { 'order.avsc': record(ID) })
+    await settle(key)
+    expect(verdict(key)).toBe('Ready=True/Succeeded')
+  })
+})
+
+describe('references', () => {
+  const follows = (name: string) => ({ name: 'Address', subjectRef: { name } })
+
+  it('wait for the version of the Subject they follow', async () => {
+    const order = cluster.apply('Subject', 'order', { schema: record(ID), references: [follows('address')] })
+    const { settle, verdict } = operator()
+    await settle(order)
+    expect(verdict(order)).toBe('Reconciling/ReferencePending')
+    const address = cluster.apply('Subject', 'address', { schema: '"string"' })
+    await settle(order)
+    expect(verdict(order)).toBe('Reconciling/ReferencePending')
+    await settle(address)
+    await settle(order)
+    expect(verdict(order)).toBe('Ready=True/Succeeded')
+    expect(registry.schemas.get('order')?.[0]?.references).toEqual([
+      { name: 'Address', subject: 'address', version: 1 },
+    ])
+  })
+
+  it('that go round are told by each member, with the way', async () => {
+    const a = cluster.apply('Subject', 'a', { schema: '"int"', references: [follows('b')] })
+    const b = cluster.apply('Subject', 'b', { schema: '"int"', references: [follows('a')] })
+    const { settle, verdict, condition } = operator()
+    await settle(a)
+    await settle(b)
+    expect([verdict(a), verdict(b)]).toEqual(['Stalled/ReferenceCycle', 'Stalled/ReferenceCycle'])
+    expect(condition(a, 'Ready')?.message).toContain('a → b → a')
+  })
+
+  it('to nothing need a person after five minutes', async () => {
+    const key = cluster.apply('Subject', 'order', { schema: record(ID), references: [follows('address')] })
+    const { settle, verdict } = operator()
+    await clock.advance(302_000)
+    await settle(key)
+    expect(verdict(key)).toBe('Stalled/ReferenceNotFound')
+  })
+})
+
+describe('deletion', () => {
+  it.each([
+    ['Retain', []],
+    ['SoftDelete', ['deleteSubject orders-value']],
+    ['HardDelete', ['deleteSubject orders-value', 'deleteSubject orders-value permanently']],
+  ])('does what deletionPolicy %s says', async (deletionPolicy, expected) => {
+    const { settle } = operator()
+    const key = cluster.apply('Subject', 'orders-value', { schema: record(ID), deletionPolicy })
+    await settle(key)
+    const writes = registry.writes.length
+    cluster.remove(key)
+    await settle(key)
+    expect(registry.writes.slice(writes)).toEqual(expected)
+    expect(cluster.get(key)).toBeUndefined()
+  })
+
+  it('waits for a Subject that refers to it', async () => {
+    const { settle, verdict } = operator()
+    const address = cluster.apply('Subject', 'address', { schema: '"string"', deletionPolicy: 'SoftDelete' })
+    await settle(address)
+    const references = [{ name: 'Address', subjectRef: { name: 'address' } }]
+    const order = cluster.apply('Subject', 'order', { schema: record(ID), references })
+    await settle(order)
+    cluster.remove(address)
+    await settle(address)
+    expect(verdict(address)).toBe('Reconciling/DeletionBlocked')
+    cluster.remove(order)
+    await settle(address)
+    expect(cluster.get(address)).toBeUndefined()
+  })
+})

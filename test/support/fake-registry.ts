@@ -1,0 +1,151 @@
+import { RequestError } from '../../src/clients/http.ts'
+import type {
+  CompatibilityLevel,
+  Config,
+  Mode,
+  NewSchema,
+  RegisteredSchema,
+  RegistryClient,
+} from '../../src/clients/registry.ts'
+
+const GLOBAL = ''
+
+/** A small registry behind its client's interface. It checks no compatibility: what it is sent it stores. */
+export class FakeRegistry implements RegistryClient {
+  readonly schemas = new Map<string, RegisteredSchema[]>()
+  readonly levels = new Map<string, CompatibilityLevel>()
+  readonly modes = new Map<string, Mode>()
+  /** Every call that changes something. */
+  readonly writes: string[] = []
+  /** Is thrown by every call while it is set. */
+  failure: Error | undefined
+  /** Is thrown by registrations while it is set. */
+  refusal: RequestError | undefined
+  #lastId = 0
+
+  async register(subject: string, schema: NewSchema) {
+    this.#write(`register ${subject}`)
+    if (this.refusal !== undefined) throw this.refusal
+    if (this.#modeOf(subject) === 'READONLY')
+      throw new RequestError(422, 42205, `Subject ${subject} is in read-only mode`)
+    const known = this.schemas.get(subject) ?? []
+    const found = known.find((one) => sameSchema(one, schema))
+    if (found !== undefined) return found
+    this.#lastId += 1
+    const registered = { ...schema, subject, version: (known.at(-1)?.version ?? 0) + 1, id: this.#lastId }
+    this.schemas.set(subject, [...known, registered])
+    return registered
+  }
+
+  async lookup(subject: string, schema: NewSchema) {
+    const found = this.#find(subject).find((one) => sameSchema(one, schema))
+    if (found === undefined) throw new RequestError(404, 40403, 'Schema not found')
+    return found
+  }
+
+  async byId(id: number) {
+    const found = [...this.schemas.values()].flat().find((one) => one.id === id)
+    if (found === undefined) throw new RequestError(404, 40403, 'Schema not found')
+    return found
+  }
+
+  latest = (subject: string) => this.version(subject, 'latest')
+
+  async version(subject: string, version: number | 'latest') {
+    const versions = this.#find(subject)
+    const found = version === 'latest' ? versions.at(-1) : versions.find((one) => one.version === version)
+    if (found === undefined) throw new RequestError(404, 40402, `Version ${version} not found.`)
+    return found
+  }
+
+  async versions(subject: string) {
+    return this.#find(subject).map(({ version }) => version)
+  }
+
+  async subjects() {
+    this.#fail()
+    return [...this.schemas.keys()]
+  }
+
+  async checkCompatibility() {
+    this.#fail()
+    return { compatible: true, messages: [] }
+  }
+
+  async config(subject = GLOBAL, { effective = false } = {}): Promise<Config> {
+    this.#fail()
+    const level =
+      this.levels.get(subject) ??
+      (effective || subject === GLOBAL ? (this.levels.get(GLOBAL) ?? 'BACKWARD') : undefined)
+    if (level === undefined) throw new RequestError(404, 40408, 'no subject-level configuration')
+    return { compatibility: level }
+  }
+
+  async putConfig({ compatibility }: Config, subject = GLOBAL) {
+    this.#write(`putConfig ${subject} ${compatibility}`)
+    if (compatibility !== undefined) this.levels.set(subject, compatibility)
+  }
+
+  async deleteConfig(subject = GLOBAL) {
+    this.#write(`deleteConfig ${subject}`)
+    this.levels.delete(subject)
+  }
+
+  async mode(subject = GLOBAL, { effective = false } = {}): Promise<Mode> {
+    this.#fail()
+    const mode = effective || subject === GLOBAL ? this.#modeOf(subject) : this.modes.get(subject)
+    if (mode === undefined) throw new RequestError(404, 40409, 'no subject-level mode')
+    return mode
+  }
+
+  async putMode(mode: Mode, subject = GLOBAL) {
+    this.#write(`putMode ${subject} ${mode}`)
+    this.modes.set(subject, mode)
+  }
+
+  async deleteMode(subject = GLOBAL) {
+    this.#write(`deleteMode ${subject}`)
+    this.modes.delete(subject)
+  }
+
+  async deleteSubject(subject: string, { permanent = false } = {}) {
+    this.#write(`deleteSubject ${subject}${permanent ? ' permanently' : ''}`)
+    const versions = permanent ? [] : this.#find(subject).map(({ version }) => version)
+    this.schemas.delete(subject)
+    return versions
+  }
+
+  async deleteVersion(subject: string, version: number | 'latest') {
+    this.#write(`deleteVersion ${subject} ${version}`)
+    this.schemas.set(
+      subject,
+      this.#find(subject).filter((one) => one.version !== version),
+    )
+    return Number(version)
+  }
+
+  #modeOf(subject: string): Mode {
+    return this.modes.get(subject) ?? this.modes.get(GLOBAL) ?? 'READWRITE'
+  }
+
+  #find(subject: string): RegisteredSchema[] {
+    this.#fail()
+    const versions = this.schemas.get(subject) ?? []
+    if (versions.length === 0) throw new RequestError(404, 40401, `Subject '${subject}' not found.`)
+    return versions
+  }
+
+  #write(what: string): void {
+    this.#fail()
+    this.writes.push(what)
+  }
+
+  #fail(): void {
+    if (this.failure !== undefined) throw this.failure
+  }
+}
+
+function sameSchema(a: NewSchema, b: NewSchema): boolean {
+  const text = ({ schema, references = [] }: NewSchema) => JSON.stringify([JSON.parse(schema), references])
+  return text(a) === text(b)
+}

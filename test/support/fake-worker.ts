@@ -1,0 +1,169 @@
+import { RequestError } from '../../src/clients/http.ts'
+import type {
+  ConnectorConfig,
+  ConnectorInfo,
+  ConnectorOffset,
+  ConnectorStatus,
+  RunState,
+  TargetState,
+  WorkerClient,
+} from '../../src/clients/worker.ts'
+
+export type FakeConnector = {
+  config: ConnectorConfig
+  state: RunState
+  tasks: { state: RunState; trace?: string }[]
+  offsets: readonly ConnectorOffset[]
+}
+
+/** A small worker behind its client's interface: what is asked has its effect at once. */
+export class FakeWorker implements WorkerClient {
+  readonly connectors = new Map<string, FakeConnector>()
+  /** Every call that changes something. */
+  readonly writes: string[] = []
+  /** Is thrown by every call while it is set. */
+  failure: Error | undefined
+  readonly classes = new Set(['Datagen', 'FileStreamSink'])
+
+  async info() {
+    return { version: '4.3.1', commit: 'fake', kafka_cluster_id: 'fake' }
+  }
+
+  async list() {
+    this.#fail()
+    const names = [...this.connectors.keys()]
+    return Object.fromEntries(names.map((name) => [name, { info: this.#info(name), status: this.#status(name) }]))
+  }
+
+  async get(name: string) {
+    return this.#info(name)
+  }
+
+  async status(name: string) {
+    return this.#status(name)
+  }
+
+  async create(name: string, config: ConnectorConfig, initialState: TargetState = 'RUNNING') {
+    this.#write(`create ${name}`)
+    if (this.connectors.has(name)) {
+      throw new RequestError(409, 409, `Connector ${name} already exists`, { retriable: false })
+    }
+    this.connectors.set(name, { config, ...runs(initialState, config), offsets: [] })
+    return this.#info(name)
+  }
+
+  async putConfig(name: string, config: ConnectorConfig) {
+    this.#write(`putConfig ${name}`)
+    const before = this.connectors.get(name)
+    const target = before?.state === 'PAUSED' || before?.state === 'STOPPED' ? before.state : 'RUNNING'
+    this.connectors.set(name, { config, ...runs(target, config), offsets: before?.offsets ?? [] })
+    return this.#info(name)
+  }
+
+  async delete(name: string) {
+    this.#write(`delete ${name}`)
+    this.#find(name)
+    this.connectors.delete(name)
+  }
+
+  pause = (name: string) => this.#aim(name, 'PAUSED')
+  resume = (name: string) => this.#aim(name, 'RUNNING')
+  stop = (name: string) => this.#aim(name, 'STOPPED')
+
+  async restart(name: string) {
+    this.#write(`restart ${name}`)
+    const connector = this.#find(name)
+    Object.assign(connector, runs('RUNNING', connector.config))
+    return this.#status(name)
+  }
+
+  async restartTask(name: string, task: number) {
+    this.#write(`restartTask ${name} ${task}`)
+  }
+
+  async topics() {
+    return []
+  }
+
+  async offsets(name: string) {
+    return this.#find(name).offsets
+  }
+
+  async alterOffsets(name: string, offsets: readonly ConnectorOffset[]) {
+    this.#write(`alterOffsets ${name}`)
+    this.#assertStopped(name).offsets = offsets
+    return 'altered'
+  }
+
+  async resetOffsets(name: string) {
+    this.#write(`resetOffsets ${name}`)
+    this.#assertStopped(name).offsets = []
+    return 'reset'
+  }
+
+  async validate(plugin: string, config: ConnectorConfig) {
+    this.#fail()
+    if (!this.classes.has(plugin)) throw new RequestError(400, 400, `Failed to find any class named ${plugin}`)
+    const errors = config['wrong'] === undefined ? [] : [`Invalid value ${config['wrong']}`]
+    const value = { name: 'wrong', value: null, recommended_values: [], errors, visible: true }
+    return { name: plugin, error_count: errors.length, groups: [], configs: [{ definition: null, value }] }
+  }
+
+  async plugins() {
+    return [...this.classes].map((name) => ({ class: name, type: 'source' }))
+  }
+
+  /** A task fails by itself. */
+  failTask(name: string, task: number, trace: string): void {
+    this.#find(name).tasks[task] = { state: 'FAILED', trace }
+  }
+
+  async #aim(name: string, target: TargetState): Promise<void> {
+    this.#write(`${target.toLowerCase()} ${name}`)
+    const connector = this.#find(name)
+    Object.assign(connector, runs(target, connector.config))
+  }
+
+  #assertStopped(name: string): FakeConnector {
+    const connector = this.#find(name)
+    if (connector.state === 'STOPPED' && connector.tasks.length === 0) return connector
+    throw new RequestError(400, 400, 'Connectors must be in the STOPPED state before their offsets can be modified')
+  }
+
+  #info(name: string): ConnectorInfo {
+    const { config, tasks } = this.#find(name)
+    return { name, config, type: 'source', tasks: tasks.map((_, task) => ({ connector: name, task })) }
+  }
+
+  #status(name: string): ConnectorStatus {
+    const { state, tasks } = this.#find(name)
+    const worker_id = '127.0.0.1:8083'
+    return {
+      name,
+      type: 'source',
+      connector: { state, worker_id },
+      tasks: tasks.map((task, id) => ({ id, worker_id, ...task })),
+    }
+  }
+
+  #find(name: string): FakeConnector {
+    this.#fail()
+    const connector = this.connectors.get(name)
+    if (connector === undefined) throw new RequestError(404, 404, `Connector ${name} not found`)
+    return connector
+  }
+
+  #write(what: string): void {
+    this.#fail()
+    this.writes.push(what)
+  }
+
+  #fail(): void {
+    if (this.failure !== undefined) throw this.failure
+  }
+}
+
+function runs(target: TargetState, config: ConnectorConfig): Pick<FakeConnector, 'state' | 'tasks'> {
+  const tasks = target === 'STOPPED' ? 0 : Number(config['tasks.max'] ?? 1)
+  return { state: target, tasks: Array.from({ length: tasks }, () => ({ state: target })) }
+}

@@ -1,0 +1,123 @@
+import type { Change, Cluster, ClusterEvent } from '../../src/operator/cluster/cluster.ts'
+import { FINALIZER } from '../../src/operator/controller/finalizer.ts'
+import { parseResource } from '../../src/operator/resources/parse.ts'
+import {
+  type Kind,
+  keyOf,
+  type Resource,
+  type ResourceKey,
+  type StatusOf,
+  UNOBSERVED,
+} from '../../src/operator/resources/resource.ts'
+
+/** Resources in memory, declared by the test. */
+export class MemoryCluster implements Cluster {
+  readonly place = 'memory'
+  readonly resources = new Map<ResourceKey, Resource>()
+  readonly events: ClusterEvent[] = []
+  readonly configMaps = new Map<string, Readonly<Record<string, string>>>()
+  readonly #listeners = new Set<(change: Change) => void>()
+  #created = 0
+
+  async start(): Promise<void> {}
+  async stop(): Promise<void> {}
+
+  onChange(listener: (change: Change) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /** Declares a resource, or changes what is declared of it. Gives its key. */
+  apply<K extends Kind>(
+    kind: K,
+    name: string,
+    spec: object,
+    annotations: Readonly<Record<string, string>> = {},
+  ): ResourceKey<K> {
+    const { declared, faults } = parseResource({
+      apiVersion: 'weir.dev/v1alpha1',
+      kind,
+      metadata: { name, annotations },
+      spec,
+    })
+    if (declared === undefined) throw new Error(faults.map(({ message }) => message).join('; '))
+    const key: ResourceKey<K> = `${kind}/default/${name}`
+    const known = this.resources.get(key)
+    this.#created += 1
+    const metadata = {
+      namespace: 'default',
+      name,
+      uid: String(this.#created),
+      creationTimestamp: new Date(Date.UTC(2026, 0, 1) + this.#created * 1_000).toISOString(),
+      finalizers: [],
+      labels: {},
+      ...known?.metadata,
+      annotations,
+      generation: (known?.metadata.generation ?? 0) + 1,
+    }
+    const status = known?.status ?? UNOBSERVED
+    this.resources.set(key, { kind, metadata, spec: declared.spec, status } as Resource)
+    this.#tell({ key, what: 'declared' })
+    return key
+  }
+
+  /** Asks for its deletion. */
+  remove(key: ResourceKey): void {
+    const resource = this.#find(key)
+    if (resource.metadata.finalizers.length === 0) {
+      this.#drop(key)
+      return
+    }
+    const deletionTimestamp = new Date(Date.UTC(2026, 0, 2)).toISOString()
+    this.resources.set(key, { ...resource, metadata: { ...resource.metadata, deletionTimestamp } } as Resource)
+    this.#tell({ key, what: 'declared' })
+  }
+
+  get<K extends Kind>(key: ResourceKey<K>): Resource<K> | undefined {
+    return this.resources.get(key) as Resource<K> | undefined
+  }
+
+  list<K extends Kind>(kind: K): readonly Resource<K>[] {
+    return [...this.resources.values()].filter((resource): resource is Resource<K> => resource.kind === kind)
+  }
+
+  async writeStatus<K extends Kind>(key: ResourceKey<K>, status: StatusOf[K]): Promise<void> {
+    this.resources.set(key, { ...this.#find(key), status } as Resource)
+    this.#tell({ key, what: 'status' })
+  }
+
+  async setFinalizer(key: ResourceKey, present: boolean): Promise<void> {
+    const resource = this.#find(key)
+    if (!present && resource.metadata.deletionTimestamp !== undefined) return this.#drop(key)
+    const finalizers = present ? [FINALIZER[resource.kind]] : []
+    this.resources.set(key, { ...resource, metadata: { ...resource.metadata, finalizers } } as Resource)
+  }
+
+  recordEvent(_: ResourceKey, event: ClusterEvent): void {
+    this.events.push(event)
+  }
+
+  async configMap(namespace: string, name: string) {
+    return this.configMaps.get(`${namespace}/${name}`)
+  }
+
+  unreadable() {
+    return []
+  }
+
+  #find(key: ResourceKey): Resource {
+    const resource = this.resources.get(key)
+    if (resource === undefined) throw new Error(`no ${key}`)
+    return resource
+  }
+
+  #drop(key: ResourceKey): void {
+    const resource = this.#find(key)
+    this.resources.delete(keyOf(resource))
+    this.#tell({ key, what: 'gone' })
+  }
+
+  #tell(change: Change): void {
+    for (const listener of this.#listeners) listener(change)
+  }
+}

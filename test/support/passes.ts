@@ -1,0 +1,33 @@
+import { silentLogger } from '../../src/config/logger.ts'
+import type { Again } from '../../src/operator/controller/controller.ts'
+import { passesOf, type Reconciler } from '../../src/operator/controller/reconciler.ts'
+import { type Condition, conditionOf } from '../../src/operator/resources/condition.ts'
+import type { Kind, ResourceKey } from '../../src/operator/resources/resource.ts'
+import type { FakeClock } from './fake-clock.ts'
+import type { MemoryCluster } from './memory-cluster.ts'
+
+/** Passes of one reconciler, one after the other, as a test asks for them. */
+export function passesIn<K extends Kind>(cluster: MemoryCluster, clock: FakeClock, reconciler: Reconciler<K>) {
+  const pass = passesOf(reconciler, { cluster, clock, logger: silentLogger() })
+  const condition = (key: ResourceKey<K>, type: string): Condition | undefined =>
+    conditionOf(cluster.get(key)?.status.conditions ?? [], type)
+  return {
+    pass,
+    condition,
+    /** `Ready`, `Reconciling` or `Stalled` and the reason. */
+    verdict(key: ResourceKey<K>): string {
+      const ready = condition(key, 'Ready')
+      const progress = condition(key, 'Stalled') ?? condition(key, 'Reconciling')
+      return `${progress?.type ?? `Ready=${ready?.status}`}/${ready?.reason}`
+    },
+    /** Passes until one asks for nothing soon, each after the pause that the one before asked for. */
+    async settle(key: ResourceKey<K>, passesMax = 20): Promise<Again> {
+      for (let count = 0; count < passesMax; count++) {
+        const again = await pass(key)
+        if (typeof again === 'string' || again.afterMs > 1_000) return again
+        await clock.advance(again.afterMs)
+      }
+      throw new Error(`${key} did not settle in ${passesMax} passes`)
+    },
+  }
+}
