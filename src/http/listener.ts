@@ -4,8 +4,6 @@ import { UserError } from '../config/failure.ts'
 /** Where a server listens. An empty host means every interface; port 0 means any free one. */
 export type Listener = { readonly scheme: 'http' | 'https'; readonly host: string; readonly port: number }
 
-export type ListenerErrorCode = 'invalid_listener' | 'address_in_use' | 'address_not_available' | 'permission_denied'
-
 /** Reads `http://host:port`; an IPv6 address stands in brackets. */
 export function parseListener(text: string): Listener {
   const match = /^(https?):\/\/(\[[0-9a-f:.]+\]|[^:/[\]]*):(\d{1,5})\/?$/i.exec(text.trim())

@@ -38,6 +38,8 @@ export function parseUsers(text: string, file: string): ReadonlyMap<string, User
     }
     users.set(name, { name, role, salt: Buffer.from(salt ?? '', 'base64'), hash: Buffer.from(hash ?? '', 'base64') })
   }
+  // Also what a file looks like that is just being written.
+  if (users.size === 0) throw new UserError('invalid_users', `${file} names no user: nobody could do anything`)
   return users
 }
 

@@ -4,6 +4,7 @@ import { type Clock, systemClock } from '../config/clock.ts'
 import { type Lifecycle, startAll } from '../config/lifecycle.ts'
 import type { Logger } from '../config/logger.ts'
 import type { Cluster } from './cluster/cluster.ts'
+import { DirectoryCluster } from './cluster/directory/directory.ts'
 import { connectorName } from './connector/desired.ts'
 import { WorkerObserver } from './connector/observer.ts'
 import { createConnectorReconciler } from './connector/reconcile.ts'
@@ -15,8 +16,13 @@ import { createSubjectReconciler } from './subject/reconcile.ts'
 import { type Row, rowsOf } from './table.ts'
 import { wokenBy } from './wakes.ts'
 
+export type { Row } from './table.ts'
+
+/** Where resources are declared: a folder of manifests. */
+export type ClusterAddress = { readonly kind: 'directory'; readonly path: string }
+
 export type OperatorOptions = {
-  readonly cluster: Cluster
+  readonly cluster: ClusterAddress
   readonly registryUrl: string
   readonly workerUrl: string
   readonly logger: Logger
@@ -48,10 +54,12 @@ const CONCURRENCY = 4
  * that does not answer is waited for.
  */
 export function startOperator(options: OperatorOptions): Promise<Operator> {
-  const { cluster, clock = systemClock } = options
+  const { clock = systemClock } = options
   const logger = options.logger.child({ program: 'operator' })
+  const cluster = new DirectoryCluster({ path: options.cluster.path, clock, logger })
+  const known = { ...options, cluster, clock, logger }
   return startAll(logger, async (life) => {
-    const controllers = createControllers({ ...options, clock, logger })
+    const controllers = createControllers(known)
     const wake = (key: ResourceKey): void => controllers[kindOf(key)].queue.add(key)
     const listeners = new Set<() => void>()
     const unsubscribe = cluster.onChange((change) => {
@@ -65,7 +73,7 @@ export function startOperator(options: OperatorOptions): Promise<Operator> {
       controllers[kind].start()
       life.onStop(`${kind} controller`, () => controllers[kind].stop())
     }
-    observeWorker({ ...options, clock, logger }, wake, life)
+    observeWorker(known, wake, life)
     return {
       rows: () => rowsOf(cluster),
       onChange(listener) {
@@ -77,7 +85,11 @@ export function startOperator(options: OperatorOptions): Promise<Operator> {
   })
 }
 
-type Known = OperatorOptions & { readonly clock: Clock; readonly logger: Logger }
+type Known = Omit<OperatorOptions, 'cluster'> & {
+  readonly cluster: Cluster
+  readonly clock: Clock
+  readonly logger: Logger
+}
 
 /** One controller a kind, so that trouble with connectors keeps no subject waiting. */
 function createControllers(options: Known): Record<Kind, Controller<ResourceKey>> {

@@ -97,12 +97,6 @@ export function mergeRuleSets(under: RuleSet | undefined, over: RuleSet | undefi
   return withoutEmpty({ ...Object.fromEntries(merged), enableAt: over.enableAt ?? under.enableAt }) as RuleSet
 }
 
-export function withoutRules(ruleSet: RuleSet | undefined, names: readonly string[]): RuleSet | undefined {
-  if (!ruleSet) return undefined
-  const left = RULE_KINDS.map((kind) => [kind, ruleSet[kind]?.filter(({ name = '' }) => !names.includes(name))])
-  return withoutEmpty({ ...ruleSet, ...Object.fromEntries(left) }) as RuleSet
-}
-
 function invalidRule(message: string): RegistryError {
   return new RegistryError('invalid_rule_set', message)
 }

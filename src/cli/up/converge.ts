@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Operator } from '../../operator/main.ts'
-import type { Row } from '../../operator/table.ts'
+import type { Operator, Row } from '../../operator/main.ts'
 
 /** Ready has to last so long: a task that fails does so a moment after it was started. */
 const STEADY_MS = 500

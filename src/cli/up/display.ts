@@ -1,4 +1,4 @@
-import type { Row } from '../../operator/table.ts'
+import type { Row } from '../../operator/main.ts'
 import { hintsFor } from './hints.ts'
 import { type Progress, ProgressMeter } from './progress.ts'
 import type { Screen } from './screen.ts'

@@ -1,4 +1,4 @@
-import type { Row } from '../../operator/table.ts'
+import type { Row } from '../../operator/main.ts'
 
 /** Commands that show a newcomer what runs, taken from what does. */
 export function hintsFor(

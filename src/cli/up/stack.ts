@@ -1,11 +1,9 @@
 import type { BrokerAddress } from '../../broker/home.ts'
 import { openBroker } from '../../broker/open.ts'
-import { systemClock } from '../../config/clock.ts'
 import { startAll } from '../../config/lifecycle.ts'
 import type { Logger } from '../../config/logger.ts'
 import { createMetrics, type Metrics } from '../../config/metrics.ts'
 import type { Setting } from '../../config/settings.ts'
-import { DirectoryCluster } from '../../operator/cluster/directory/directory.ts'
 import { type Operator, startOperator } from '../../operator/main.ts'
 import { startRegistry } from '../../registry/main.ts'
 import { registrySettings } from '../../registry/settings.ts'
@@ -50,7 +48,7 @@ export function startStack(options: StackOptions): Promise<Stack> {
     const worker = await startWorker(workerSettings([...ownWorker, ...written.worker]), runtime)
     life.onStop('worker', () => worker.stop())
     const operator = await startOperator({
-      cluster: new DirectoryCluster({ path: manifests, clock: systemClock, logger }),
+      cluster: { kind: 'directory', path: manifests },
       registryUrl: registry.url,
       workerUrl: worker.url,
       logger,

@@ -1,4 +1,4 @@
-import type { Row } from '../../operator/table.ts'
+import type { Row } from '../../operator/main.ts'
 import type { Progress } from './progress.ts'
 import { bold, dim, green, red, type Style, yellow } from './style.ts'
 

@@ -1,6 +1,6 @@
 import { type Dirent, readFileSync, statSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
-import { join, relative, sep } from 'node:path'
+import { join } from 'node:path'
 import { messageOf } from '../../../config/failure.ts'
 import type { Unreadable } from '../cluster.ts'
 import { type Manifests, readManifests } from './manifest.ts'
@@ -87,10 +87,4 @@ function readManifestFile(root: string, path: string, known: ManifestFile | unde
 
 function unreadableFile(path: string, stamp: string, message: string): ManifestFile {
   return { path, stamp, resources: [], configMaps: [], unreadable: [{ file: path, message }] }
-}
-
-/** A path as people type it, from where they are. */
-export function shownPath(path: string, from: string): string {
-  const short = relative(from, path)
-  return short === '' ? '.' : short.startsWith('..') ? path : short.split(sep).join('/')
 }
