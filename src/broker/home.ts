@@ -76,7 +76,8 @@ export interface Home {
     readonly rebalanceTimeoutMs: number
     /** Empty on the first join. */
     readonly memberId: string
-    readonly clientId: string
+    /** Absent: the name of this home's connections. */
+    readonly clientId?: string
   }): Promise<JoinResult>
   /** Returns this member's assignment. The leader passes everybody's. */
   syncGroup(request: {

@@ -137,7 +137,7 @@ class GroupMembership implements Member {
       sessionTimeoutMs: this.#options.sessionTimeoutMs ?? SESSION_TIMEOUT_MS,
       rebalanceTimeoutMs: this.#options.rebalanceTimeoutMs ?? REBALANCE_TIMEOUT_MS,
       memberId: this.#memberId,
-      clientId: this.#options.clientId ?? 'weir',
+      ...(this.#options.clientId === undefined ? {} : { clientId: this.#options.clientId }),
     })
     this.#memberId = joined.memberId
     const { generation, memberId, leaderId } = joined

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createSecureContext, type SecureContextOptions } from 'node:tls'
 import { messageOf, UserError } from './failure.ts'
+import { certificatesOf } from './pkcs12.ts'
 
 /** Java's `ssl.*` keys, without a prefix; what is absent or empty is not used. */
 export type SslSettings = Readonly<Record<string, string | undefined>>
@@ -45,10 +46,14 @@ function trusted(ssl: SslSettings): SecureContextOptions {
   if (!path) return {}
   const store = readStore('ssl.truststore.location', path, ssl['ssl.truststore.type'])
   if (store.kind === 'pem') return { ca: store.bytes }
-  throw new UserError(
-    'invalid_tls',
-    `ssl.truststore.location=${path}: a truststore has to be PEM here; convert it with: openssl pkcs12 -in ${path} -nokeys -out truststore.pem`,
-  )
+  try {
+    return { ca: [...certificatesOf(store.bytes, ssl['ssl.truststore.password'] ?? '')] }
+  } catch (error) {
+    throw new UserError(
+      'invalid_tls',
+      `ssl.truststore.location=${path} can't be read: ${messageOf(error)}; expected ssl.truststore.password for it, or PEM, as made by: openssl pkcs12 -legacy -in ${path} -nokeys -out truststore.pem`,
+    )
+  }
 }
 
 type Store = { readonly kind: 'pem' | 'pkcs12'; readonly bytes: Buffer }

@@ -194,6 +194,8 @@ async function portsOf(names: readonly string[]): Promise<Readonly<Record<string
 }
 
 function writeProperties(file: string, properties: Readonly<Record<string, string>>): void {
-  const lines = Object.entries(properties).map(([key, value]) => `${key}=${value.replaceAll('\\', '\\\\')}\n`)
+  const lines = Object.entries(properties).map(
+    ([key, value]) => `${key}=${value.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')}\n`,
+  )
   writeFileSync(file, lines.join(''))
 }

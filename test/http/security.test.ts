@@ -68,7 +68,7 @@ describe('a TLS listener', () => {
     [{ 'ssl.keystore.location': tls('nowhere.pem') }, /ssl.keystore.location=.*ENOENT/],
     [{ 'ssl.keystore.location': tls('server.p12'), 'ssl.keystore.password': 'wrong' }, /can't be used/],
     [{ 'ssl.keystore.location': tls('README.md') }, /neither PEM nor PKCS#12/],
-    [{ 'ssl.truststore.location': tls('server.p12') }, /has to be PEM here.*openssl pkcs12/],
+    [{ 'ssl.truststore.location': tls('trust.p12') }, /the password is wrong.*ssl.truststore.password/],
   ])('says what is wrong with a store: %#', (settings, message) => {
     expect(() => tlsMaterial(settings)).toThrow(message)
   })

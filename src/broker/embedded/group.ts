@@ -185,9 +185,10 @@ export class Group {
     if (this.#members.size >= MEMBERS_MAX) {
       throw new BrokerError('invalid_request', `group '${this.id}' is full: ${MEMBERS_MAX} members`)
     }
+    const { clientId = 'weir' } = request
     return {
-      id: `${request.clientId}-${randomUUID()}`,
-      clientId: request.clientId,
+      id: `${clientId}-${randomUUID()}`,
+      clientId,
       protocols: request.protocols,
       sessionTimeoutMs: request.sessionTimeoutMs,
       rebalanceTimeoutMs: request.rebalanceTimeoutMs,

@@ -22,6 +22,7 @@ const KNOWN =
  */
 export function readClientConfig(written: Keys): {
   readonly config: ClientConfig
+  readonly protocol: string
   readonly ignored: readonly string[]
 } {
   const keys = withOverrides(written)
@@ -36,7 +37,7 @@ export function readClientConfig(written: Keys): {
     authenticationTimeout: 10_000,
     ...(protocol.startsWith('SASL') ? { sasl: saslOptions(keys) } : {}),
   }
-  return { config, ignored: Object.keys(keys).filter((key) => !KNOWN.test(key)) }
+  return { config, protocol, ignored: Object.keys(keys).filter((key) => !KNOWN.test(key)) }
 }
 
 function withOverrides(written: Keys): Keys {

@@ -29,6 +29,8 @@ const CODES: Readonly<Record<number, readonly [name: string, code: BrokerErrorCo
   29: ['TOPIC_AUTHORIZATION_FAILED', 'not_authorized'],
   30: ['GROUP_AUTHORIZATION_FAILED', 'not_authorized'],
   31: ['CLUSTER_AUTHORIZATION_FAILED', 'not_authorized'],
+  33: ['UNSUPPORTED_SASL_MECHANISM', 'not_authenticated'],
+  34: ['ILLEGAL_SASL_STATE', 'not_authenticated'],
   35: ['UNSUPPORTED_VERSION', 'unsupported'],
   36: ['TOPIC_ALREADY_EXISTS', 'topic_exists'],
   37: ['INVALID_PARTITIONS', 'invalid_config'],
@@ -47,6 +49,7 @@ const CODES: Readonly<Record<number, readonly [name: string, code: BrokerErrorCo
   52: ['TRANSACTION_COORDINATOR_FENCED', 'coordinator_moved'],
   53: ['TRANSACTIONAL_ID_AUTHORIZATION_FAILED', 'not_authorized'],
   56: ['KAFKA_STORAGE_ERROR', 'unavailable'],
+  58: ['SASL_AUTHENTICATION_FAILED', 'not_authenticated'],
   59: ['UNKNOWN_PRODUCER_ID', 'sequence_lost'],
   68: ['NON_EMPTY_GROUP', 'group_not_empty'],
   69: ['GROUP_ID_NOT_FOUND', 'group_not_found'],
@@ -82,12 +85,51 @@ export function check(number: number, where: string, detail?: string | null): vo
 /** A failure of kafkajs or of the socket. What can't be told is a bad moment: the broker could not be asked. */
 export function toBrokerError(error: unknown, where: string): BrokerError {
   if (error instanceof BrokerError) return error
-  const { name = '', message = String(error), code } = error as { name?: string; message?: string; code?: number }
+  const { name = '', message = String(error), code } = error as Failure
   if (name === 'KafkaJSProtocolError' && typeof code === 'number') {
     const known = partitionError(code, where)
     if (known) return new BrokerError(known.code, known.message, { cause: error })
   }
-  return new BrokerError(CAUSES[name] ?? 'unavailable', `${where}: ${message}`, { cause: error })
+  const refused = typeof code === 'string' ? REFUSALS.find(([codes]) => codes.test(code)) : undefined
+  if (refused) return new BrokerError('not_authenticated', `${where}: ${refused[1](message)}`, { cause: error })
+  return new BrokerError(CAUSES[name] ?? 'unavailable', `${where}: ${plain(message)}`, { cause: error })
+}
+
+/**
+ * A server that is spoken to in the wrong protocol can't say so: it hangs up. On a first contact that is said, because a
+ * restart looks the same.
+ */
+export function doubtingProtocol(error: unknown, protocol: string): unknown {
+  if (!(error instanceof BrokerError)) return error
+  const { name = '', code = '' } = (error.cause ?? {}) as Failure
+  if (name !== 'KafkaJSConnectionClosedError' && !HUNG_UP.has(code)) return error
+  const message = `${error.message}; is security.protocol=${protocol} what the server expects?`
+  return new BrokerError(error.code, message, { cause: error.cause })
+}
+
+/** Also what Kafka answers to a login where there is none, and what `node:tls` makes of an answer that is not TLS. */
+const HUNG_UP: ReadonlySet<string | number> = new Set(['ECONNRESET', 34, 'ERR_SSL_WRONG_VERSION_NUMBER'])
+
+type Failure = { readonly name?: string; readonly message?: string; readonly code?: number | string }
+
+/** Certificates that one side does not take, by the codes of `node:tls`, and what would be right. */
+const REFUSALS: readonly (readonly [codes: RegExp, sentence: (message: string) => string])[] = [
+  [
+    /ALERT/,
+    (message) =>
+      `the server did not take this client's certificate (${/alert [a-z ]+/.exec(message)?.[0] ?? plain(message)}): expected one that it trusts in ssl.keystore.location`,
+  ],
+  [/ALTNAME/, (message) => `${plain(message)}: expected a name that is in the server's certificate`],
+  [
+    /CERT|SIGNATURE|CRL|CA$/,
+    (message) =>
+      `the server's certificate is not trusted (${plain(message)}): expected its CA in ssl.truststore.location`,
+  ],
+]
+
+/** Without what kafkajs puts before it and Node behind it. */
+function plain(message: string): string {
+  return message.replace(/^Connection error: /, '').replace(/; if the root CA is installed locally.*/, '')
 }
 
 const CAUSES: Readonly<Record<string, BrokerErrorCode>> = {

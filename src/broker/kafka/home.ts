@@ -6,7 +6,7 @@ import type { Home, HomeRequest } from '../home.ts'
 import * as admin from './admin-calls.ts'
 import { KafkaCluster } from './cluster.ts'
 import { readClientConfig } from './config.ts'
-import { check, MEMBER_ID_REQUIRED, partitionError, TOPIC_ALREADY_EXISTS } from './error.ts'
+import { check, doubtingProtocol, MEMBER_ID_REQUIRED, partitionError, TOPIC_ALREADY_EXISTS } from './error.ts'
 import * as group from './group-calls.ts'
 import { createLines } from './line.ts'
 import * as log from './log-calls.ts'
@@ -19,11 +19,16 @@ export type KafkaOptions = { readonly logger: Logger; readonly clock?: Clock }
  * wrong one is a `UserError`. Returns when the cluster has answered; a cluster that can't be reached rejects.
  */
 export async function openKafkaHome(config: Readonly<Record<string, string>>, options: KafkaOptions): Promise<Home> {
-  const { config: client, ignored } = readClientConfig(config)
+  const { config: client, protocol, ignored } = readClientConfig(config)
   if (ignored.length > 0) options.logger.debug({ keys: ignored }, 'these client settings have no effect here')
   const cluster = new KafkaCluster(createLines(client, options.logger), client, options.clock ?? systemClock)
-  const { clusterId } = await cluster.metadata([])
-  return createHome(cluster, clusterId)
+  try {
+    const { clusterId } = await cluster.metadata([])
+    return createHome(cluster, clusterId)
+  } catch (error) {
+    await cluster.close()
+    throw doubtingProtocol(error, protocol)
+  }
 }
 
 function createHome(cluster: KafkaCluster, clusterId: string): Home {

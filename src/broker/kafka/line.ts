@@ -1,4 +1,4 @@
-import { type Kafka, Kafka as KafkaClient, logLevel } from 'kafkajs'
+import { type Kafka, Kafka as KafkaClient, KafkaJSError, KafkaJSSASLAuthenticationError, logLevel } from 'kafkajs'
 import type { Logger } from '../../config/logger.ts'
 import { BrokerError } from '../error.ts'
 import type { ClientConfig } from './config.ts'
@@ -18,7 +18,7 @@ type Connection = {
     rejectAll(error: Error): void
     push(request: { entry: object; expectResponse: boolean; requestTimeout: number; sendRequest: () => void }): void
   }
-  isConnected(): boolean
+  readonly connectionStatus: 'connected' | 'disconnecting' | 'disconnected'
   isAuthenticated(): boolean
   authenticate(): Promise<void>
   nextCorrelationId(): number
@@ -62,11 +62,17 @@ export function createLines(config: ClientConfig, logger: Logger): Lines {
         await node.connect()
         return new Line(await connectionPool.getConnection(0), node, `${host}:${port}`, config.requestTimeout ?? 30_000)
       } catch (error) {
+        const brokeOff = connectionPool.pool.every(({ connectionStatus }) => connectionStatus !== 'connected')
         await node.disconnect().catch(() => undefined)
-        throw toBrokerError(error, where)
+        throw toBrokerError(brokeOff ? brokenOff(error) : error, where)
       }
     },
   }
+}
+
+/** kafkajs calls every failure of a login a refusal, also when the connection broke off meanwhile. */
+function brokenOff(error: unknown): unknown {
+  return error instanceof KafkaJSSASLAuthenticationError ? new KafkaJSError(error.message) : error
 }
 
 function clusterOf(kafka: Kafka): Cluster {
@@ -103,7 +109,7 @@ export class Line {
   }
 
   get isOpen(): boolean {
-    return this.#connection.isConnected()
+    return this.#connection.connectionStatus === 'connected'
   }
 
   /** `waitMs`: how long the broker itself may take its time. Rejects with a `BrokerError`. */
@@ -134,6 +140,8 @@ export class Line {
     clientId: string,
   ): Promise<Buffer> {
     const connection = this.#connection
+    // Nobody would answer, and nothing would end the waiting.
+    if (!this.isOpen) throw new BrokerError('unavailable', `the connection to ${this.#where} is closed`)
     const correlationId = connection.nextCorrelationId()
     const parts = partsOf(call, request, correlationId, clientId)
     return new Promise((resolve, reject) => {

@@ -1,4 +1,5 @@
-import { UserError } from '../../config/failure.ts'
+import { messageOf, UserError } from '../../config/failure.ts'
+import { BrokerError } from '../error.ts'
 
 type Keys = Readonly<Record<string, string>>
 type Token = { readonly value: string }
@@ -42,8 +43,15 @@ function endpointProvider(endpoint: string, { clientId, clientSecret, scope }: K
       body: new URLSearchParams({ grant_type: 'client_credentials', ...(scope ? { scope } : {}) }),
       signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
       redirect: 'error',
+    }).catch((error: unknown) => {
+      throw new BrokerError('unavailable', `${endpoint} gave no token: ${messageOf(error)}`, { cause: error })
     })
-    if (!response.ok) throw new Error(`${endpoint} gave no token: HTTP ${response.status}`)
+    if (!response.ok) {
+      throw new BrokerError(
+        isRefusal(response.status) ? 'not_authenticated' : 'unavailable',
+        `${endpoint} gave no token: HTTP ${response.status}`,
+      )
+    }
     const { access_token: value, expires_in: seconds = 300 } = (await response.json()) as {
       access_token: string
       expires_in?: number
@@ -51,6 +59,11 @@ function endpointProvider(endpoint: string, { clientId, clientSecret, scope }: K
     held = { token: { value }, untilMs: Date.now() + seconds * 1_000 * LIFE_USED }
     return held.token
   }
+}
+
+/** Not so: too many requests, and a moment of the server's. */
+function isRefusal(status: number): boolean {
+  return status >= 400 && status < 500 && status !== 408 && status !== 429
 }
 
 function unsecuredToken(subject: string): string {
