@@ -30,8 +30,8 @@ export type BrokerErrorCode =
   | 'data_locked'
   | 'data_newer'
   | 'data_corrupt'
-  | 'disk_full'
   // A bad moment.
+  | 'disk_full'
   | 'unavailable'
   | 'timeout'
   | 'not_leader'
@@ -39,6 +39,7 @@ export type BrokerErrorCode =
   | 'concurrent_transaction'
 
 const RETRIABLE: ReadonlySet<BrokerErrorCode> = new Set([
+  'disk_full',
   'unavailable',
   'timeout',
   'not_leader',

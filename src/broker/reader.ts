@@ -12,9 +12,9 @@ import type { FetchedPartition, Home } from './home.ts'
 import { type Batch, batchesOf, checkBatch, recordsOf } from './record-batch.ts'
 import { keyOf, type Topology } from './topology.ts'
 
-const POLL_BYTES_MAX = 4 * 1024 * 1024
+const POLL_BYTES_MAX = 1 * 1024 * 1024
 /** What one poll decodes, so that a caller's turn stays short; the rest is ready for the next poll. */
-const DECODE_BYTES_MAX = 2 * 1024 * 1024
+const DECODE_BYTES_MAX = 512 * 1024
 const FETCH_WAIT_MS = 500
 /** Answers at hand of one partition: one being handed out, and the next. */
 const AHEAD_MAX = 2

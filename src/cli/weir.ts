@@ -1,4 +1,4 @@
-#!/usr/bin/env node
+#!/usr/bin/env -S node --max-semi-space-size=8
 import { messageOf } from '../config/failure.ts'
 import { nearest } from '../config/nearest.ts'
 import type { Command, ExitCode } from './command.ts'

@@ -1,6 +1,6 @@
 import type { Cluster, Unreadable } from './cluster/cluster.ts'
 import { conditionOf, type Truth } from './resources/condition.ts'
-import { KINDS, keyOf, type Resource, type ResourceKey } from './resources/resource.ts'
+import { KINDS, keyOf, type Resource } from './resources/resource.ts'
 
 /** One line of what the operator shows: a resource, or a file that holds something it could not read. */
 export type Row = {
@@ -22,24 +22,26 @@ export type Row = {
 
 /** Everything in one table, in the order in which it needs each other, and what could not be read. */
 export function rowsOf(cluster: Cluster): readonly Row[] {
-  const unreadable = cluster.unreadable()
-  const known = new Set<ResourceKey>()
+  const faults = Map.groupBy(cluster.unreadable(), ({ key, file }) => key ?? file)
   const rows = [...KINDS].flatMap((kind) =>
     [...cluster.list(kind)].sort(byName).map((resource) => {
       const key = keyOf(resource)
-      known.add(key)
-      const fault = unreadable.find((one) => one.key === key)
-      return fault === undefined ? rowOf(resource) : faultyRow(rowOf(resource), fault)
+      const own = faults.get(key)
+      faults.delete(key)
+      return own === undefined ? rowOf(resource) : faultyRow(rowOf(resource), own)
     }),
   )
-  const files = unreadable.filter(({ key }) => key === undefined || !known.has(key))
-  return [...rows, ...files.map(fileRow)]
+  return [...rows, ...[...faults.values()].map(fileRow)]
 }
 
-/** `file:line:column: what is wrong`, as editors and compilers write it. */
-export function sentenceOf({ file, line, column, message }: Unreadable): string {
-  const place = [file, line, column].filter((part) => part !== undefined).join(':')
-  return `${place}: ${message}`
+/** `file:line:column: what is wrong`, as editors and compilers write it; one after the other. */
+function sentenceOf(faults: readonly Unreadable[]): string {
+  return faults
+    .map(({ file, line, column, message }) => {
+      const place = [file, line, column].filter((part) => part !== undefined).join(':')
+      return `${place}: ${message}`
+    })
+    .join('; ')
 }
 
 function rowOf(resource: Resource): Row {
@@ -67,15 +69,25 @@ function rowOf(resource: Resource): Row {
 }
 
 /** The resource is as it last could be read; what stands in the file now is not in force. */
-function faultyRow(row: Row, fault: Unreadable): Row {
-  const message = `${sentenceOf(fault)} (what was declared before stays in force)`
+function faultyRow(row: Row, faults: readonly Unreadable[]): Row {
+  const message = `${sentenceOf(faults)} (what was declared before stays in force)`
   return { ...row, ready: 'False', reason: 'ConfigInvalid', message, stuck: true }
 }
 
-function fileRow(fault: Unreadable): Row {
-  const [kind, namespace, name] = (fault.key?.split('/') ?? ['File', '', fault.file]) as [Row['kind'], string, string]
-  const message = sentenceOf(fault)
-  return { kind, namespace, name, about: '', ready: 'False', reason: 'ConfigInvalid', message, stuck: true, since: '' }
+function fileRow(faults: readonly Unreadable[]): Row {
+  const [first] = faults
+  const [kind, namespace, name] = first?.key?.split('/') ?? ['File', '', first?.file ?? '']
+  return {
+    kind: kind as Row['kind'],
+    namespace: namespace ?? '',
+    name: name ?? '',
+    about: '',
+    ready: 'False',
+    reason: 'ConfigInvalid',
+    message: sentenceOf(faults),
+    stuck: true,
+    since: '',
+  }
 }
 
 function aboutOf(resource: Resource): string {

@@ -73,6 +73,8 @@ async function measure(worker: Worker, input: string, records: number): Promise<
   const client = createWorkerClient({ url: worker.url })
   const output = `${input}.out`
   const topic = `lines-${performance.now()}`
+  // A group of its own: one whose last member was killed keeps the next waiting until its session ends.
+  const [reading, writing] = [`in-${topic}`, `out-${topic}`]
   const bytes = statSync(input).size
   const fileOf = async (connector: string) => Number((await client.offsets(connector))[0]?.offset?.['position'] ?? 0)
   const timed = async (name: string, config: ConnectorConfig, isDone: () => Promise<boolean> | boolean) => {
@@ -83,9 +85,9 @@ async function measure(worker: Worker, input: string, records: number): Promise<
   }
   try {
     const source = { 'connector.class': 'FileStreamSource', file: input, topic }
-    const sourceMs = await timed('in', source, async () => (await fileOf('in')) >= bytes)
+    const sourceMs = await timed(reading, source, async () => (await fileOf(reading)) >= bytes)
     const sink = { 'connector.class': 'FileStreamSink', file: output, topics: topic }
-    const sinkMs = await timed('out', sink, () => existsSync(output) && statSync(output).size >= bytes)
+    const sinkMs = await timed(writing, sink, () => existsSync(output) && statSync(output).size >= bytes)
     if ((await digestOf(output)) !== (await digestOf(input))) throw new Error(`${worker.url} changed the lines`)
     const memoryMb = await residentMb(worker.pid)
     return {

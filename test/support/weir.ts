@@ -3,7 +3,8 @@ import { freePort } from '../env/ports.ts'
 import { type Server, startServer, untilReady } from '../env/process.ts'
 import { partDirectory } from '../env/workspace.ts'
 
-const CLI = join(import.meta.dirname, '../../src/cli/weir.ts')
+/** The command as its first line has it. */
+const CLI = ['--max-semi-space-size=8', join(import.meta.dirname, '../../src/cli/weir.ts')]
 const READY_TIMEOUT_MS = 30_000
 const GRACE_MS = 10_000
 
@@ -29,7 +30,7 @@ export async function startWorkerProcess(options: WorkerOptions): Promise<WeirWo
   const url = `http://127.0.0.1:${await freePort()}`
   const settings = { listeners: url, ...storage(options.groupId), ...options.settings }
   const set = Object.entries(settings).flatMap(([key, value]) => ['--set', `${key}=${value}`])
-  const args = [...(options.nodeArgs ?? []), CLI, 'worker', ...options.log, ...set]
+  const args = [...(options.nodeArgs ?? []), ...CLI, 'worker', ...options.log, ...set]
   const logFile = join(directory, 'worker.log')
   const server: Server = startServer({ file: process.execPath, args, directory }, logFile)
   const what = `weir worker ${options.log.join(' ')}`

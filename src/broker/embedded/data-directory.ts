@@ -55,7 +55,7 @@ export function toStorageError(error: unknown, directory: string): unknown {
     return new BrokerError('data_locked', `data directory ${directory} is in use by ${holderOf(directory)}`)
   }
   if (number === SQLITE_FULL || isNoSpace(error)) {
-    return new BrokerError('disk_full', `no space left for data directory ${directory}: ${message}`, { cause: error })
+    return new BrokerError('disk_full', `no space left for data directory ${directory}`, { cause: error })
   }
   if (number !== undefined && SQLITE_CORRUPT.has(number)) {
     const file = join(directory, 'broker.db')

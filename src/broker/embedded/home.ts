@@ -29,7 +29,7 @@ const CLEANING_MS = 15_000
  */
 export async function openEmbeddedHome(directory: string, options: EmbeddedOptions): Promise<Home> {
   const { logger, clock = systemClock } = options
-  const storage = new Storage(directory, clock.nowMs())
+  const storage = new Storage(directory, { nowMs: clock.nowMs(), logger })
   try {
     const transactions = new Transactions(storage)
     const aborted = await storage.write(() => transactions.abortLeftovers())

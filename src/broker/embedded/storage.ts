@@ -1,4 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import type { Logger } from '../../config/logger.ts'
 import { BrokerError } from '../error.ts'
 import { openDataDirectory, toStorageError } from './data-directory.ts'
 
@@ -29,11 +30,14 @@ export class Storage {
   readonly #directory: string
   readonly #database: DatabaseSync
   readonly #statements = new Map<string, StatementSync>()
+  readonly #logger: Logger
   #waiting: Job[] = []
   #open = true
+  #isFull = false
 
-  constructor(directory: string, nowMs: number) {
+  constructor(directory: string, { nowMs, logger }: { readonly nowMs: number; readonly logger: Logger }) {
     this.#directory = directory
+    this.#logger = logger
     this.#database = openDataDirectory(directory, nowMs)
   }
 
@@ -99,14 +103,27 @@ export class Storage {
     } catch (error) {
       if (this.#database.isTransaction) this.#database.exec('rollback')
       for (const undo of undos.reverse()) undo()
-      failed?.(toStorageError(error, this.#directory))
+      const reason = toStorageError(error, this.#directory)
+      failed?.(reason)
+      this.#saySpace(reason instanceof BrokerError && reason.code === 'disk_full')
       return false
     }
+    this.#saySpace(false)
     for (const effect of effects) effect()
     jobs.forEach((job, index) => {
       settle(job, outcomes[index]!)
     })
     return true
+  }
+
+  /** Callers try again for as long as it takes; somebody has to hear why nothing moves. */
+  #saySpace(isFull: boolean): void {
+    if (isFull === this.#isFull) return
+    this.#isFull = isFull
+    const directory = this.#directory
+    if (isFull)
+      this.#logger.error({ directory }, 'the disk of the data directory is full: writes wait until there is space')
+    else this.#logger.warn({ directory }, 'the disk of the data directory has space again: writes go on')
   }
 }
 

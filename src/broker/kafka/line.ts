@@ -1,8 +1,12 @@
-import { type Kafka, Kafka as KafkaClient, KafkaJSError, KafkaJSSASLAuthenticationError, logLevel } from 'kafkajs'
+import kafkajs, { type Kafka, Kafka as KafkaClient, logLevel } from 'kafkajs'
 import type { Logger } from '../../config/logger.ts'
 import { BrokerError } from '../error.ts'
 import type { ClientConfig } from './config.ts'
 import { toBrokerError } from './error.ts'
+
+// Node finds names of its errors only when they are read from the module as a whole.
+const { KafkaJSError, KafkaJSSASLAuthenticationError } = kafkajs
+
 import { type Call, WireReader, WireWriter } from './wire.ts'
 
 /**

@@ -122,7 +122,7 @@ export class LineDisplay implements Display {
     const rows = this.#stack?.operator.rows() ?? []
     const present = new Set<string>()
     for (const { resource, since: _, ...row } of rows) {
-      const key = `${row.kind}/${row.namespace}/${row.name}/${row.kind === 'File' ? row.message : ''}`
+      const key = [row.kind, row.namespace, row.name].join('\t')
       present.add(key)
       const text = JSON.stringify(row)
       if (this.#shown.get(key) === text) continue
@@ -135,7 +135,7 @@ export class LineDisplay implements Display {
     for (const key of this.#shown.keys()) {
       if (present.has(key)) continue
       this.#shown.delete(key)
-      const [kind, namespace, name] = key.split('/')
+      const [kind, namespace, name] = key.split('\t')
       this.#write(JSON.stringify({ time: new Date().toISOString(), kind, namespace, name, gone: true }))
     }
   }

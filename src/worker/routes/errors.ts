@@ -1,3 +1,4 @@
+import { BrokerError } from '../../broker/error.ts'
 import type { WireError } from '../../http/refusal.ts'
 import { WorkerError, type WorkerErrorCode } from '../failure.ts'
 
@@ -21,8 +22,9 @@ const WIRE: Readonly<Record<WorkerErrorCode, number>> = {
   timed_out: 500,
 }
 
-/** The worker's own errors on the wire; undefined leaves the error to the HTTP edge. */
+/** The worker's own errors and the log's on the wire; undefined leaves the error to the HTTP edge. */
 export function toWire(error: unknown): WireError | undefined {
+  if (error instanceof BrokerError) return { status: 500, body: { error_code: 500, message: error.message } }
   if (!(error instanceof WorkerError)) return undefined
   const status = WIRE[error.code]
   return { status, body: { error_code: status, message: error.message } }

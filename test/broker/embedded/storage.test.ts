@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest'
 import { Storage } from '../../../src/broker/embedded/storage.ts'
 import { BrokerError } from '../../../src/broker/error.ts'
+import { silentLogger } from '../../../src/config/logger.ts'
 
 function open() {
-  const storage = new Storage(':memory:', 0)
+  const storage = new Storage(':memory:', { nowMs: 0, logger: silentLogger() })
   const insert = storage.prepare('insert into settings (name, value) values (?, ?)')
   const names = () =>
     storage
@@ -39,7 +40,7 @@ it('fails only the write that does not fit on a full disk, takes it back, and go
   })
   const outcomes = await Promise.allSettled([put('a'), large, put('b')])
   expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
-  expect(outcomes[1]).toMatchObject({ reason: { code: 'disk_full', retriable: false } })
+  expect(outcomes[1]).toMatchObject({ reason: { code: 'disk_full', retriable: true } })
   expect(remembered).toBe('before')
   await put('c')
   expect(names()).toEqual(['a', 'b', 'c'])

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type FSWatcher, watch } from 'node:fs'
+import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { Clock } from '../../../config/clock.ts'
 import type { Logger } from '../../../config/logger.ts'
@@ -120,7 +121,12 @@ export class DirectoryCluster implements Cluster {
   }
 
   unreadable(): readonly Unreadable[] {
-    return this.#unreadable
+    return this.#unreadable.map((fault) => ({ ...fault, file: this.#shown(fault.file) }))
+  }
+
+  /** As people write it where they started this, so that editors and shells find it. */
+  #shown(file: string): string {
+    return join(this.#options.path, file)
   }
 
   #watch(): void {
@@ -185,7 +191,7 @@ export class DirectoryCluster implements Cluster {
       const keeps = origin?.file === claim.file && origin.file !== other.file
       const [winner, loser] = keeps ? [claim, other] : [other, claim]
       claims.set(key, winner)
-      const message = `${nameOf(key)} is declared in ${winner.file}:${winner.line} already; this one has no effect: give one of them another name`
+      const message = `${nameOf(key)} is declared in ${this.#shown(winner.file)}:${winner.line} already; this one has no effect: give one of them another name`
       unreadable.push({ file: loser.file, line: loser.line, message })
     }
     for (const path of this.#good.keys()) if (!this.#folder.files.has(path)) this.#good.delete(path)
