@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { messageOf } from '../config/failure.ts'
 import { RegistryError } from './failure.ts'
+import type { Operation } from './operation.ts'
 
 /** Headers that the leader needs to answer as if it had been asked itself. */
 const PASSED = ['content-type', 'accept', 'confluent-accept-unknown-properties', 'authorization', 'x-request-id']
@@ -30,10 +30,11 @@ export type LeaderAnswer = { readonly status: number; readonly type: string | nu
 export async function askLeader(
   leaderUrl: string | undefined,
   request: ForwardedRequest,
+  operation: Operation,
   { headers, timeoutMs }: ForwardOptions,
 ): Promise<LeaderAnswer> {
   if (leaderUrl === undefined || request.headers['x-forward'] !== undefined) {
-    throw new RegistryError('leader_unknown', 'Leader not known.')
+    throw new RegistryError('leader_unknown', operation.leaderless)
   }
   try {
     const response = await fetch(`${leaderUrl}${request.url}`, {
@@ -44,8 +45,7 @@ export async function askLeader(
     })
     return { status: response.status, type: response.headers.get('content-type'), text: await response.text() }
   } catch (error) {
-    const message = `Error while forwarding the request to the leader at ${leaderUrl}: ${messageOf(error)}`
-    throw new RegistryError('forward_failed', message, { cause: error })
+    throw new RegistryError('forward_failed', operation.notForwarded, { cause: error })
   }
 }
 

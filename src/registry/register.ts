@@ -67,7 +67,7 @@ export function decideRegister(grounds: Grounds, request: Registration): Decisio
   const importing = isImporting(mode)
   const sent = importing ? request.schema : completed(grounds, request, config, next)
   const schema = understand(grounds, subject, sent, {
-    normalize: normalizing(request, config),
+    normalize: !importing && normalizing(request, config),
     validation: request.id < 0 && config.validateNewSchemas !== false ? 'strict' : 'loose',
     fields: config.validateFields === true,
   })

@@ -3,6 +3,7 @@ import { messageOf } from '../config/failure.ts'
 import type { Decision, Grounds } from './decision.ts'
 import { RegistryError } from './failure.ts'
 import type { Leadership } from './leader.ts'
+import type { Operation } from './operation.ts'
 
 /** Writes wait for one another; past this bound a new one is refused instead of waiting without end. */
 const WAITING_MAX = 10_000
@@ -30,8 +31,8 @@ export class Registry {
     return this.#refresh()
   }
 
-  /** Decides, writes and answers. Rejects with a `RegistryError`; `operation` is the first word of a store's failure. */
-  async write<Answer>(decide: (grounds: Grounds) => Decision<Answer>, operation: string): Promise<Answer> {
+  /** Decides, writes and answers. Rejects with a `RegistryError`; `operation` words a failure of the store. */
+  async write<Answer>(decide: (grounds: Grounds) => Decision<Answer>, operation: Operation): Promise<Answer> {
     if (this.#waiting >= WAITING_MAX) {
       throw new RegistryError('too_many_writes', `${WAITING_MAX} writes are waiting: try again later`)
     }
@@ -45,9 +46,9 @@ export class Registry {
     }
   }
 
-  async #decideAndWrite<Answer>(decide: (grounds: Grounds) => Decision<Answer>, operation: string): Promise<Answer> {
+  async #decideAndWrite<Answer>(decide: (grounds: Grounds) => Decision<Answer>, operation: Operation): Promise<Answer> {
     const pen = this.leadership.pen()
-    if (!pen) throw new RegistryError('leader_unknown', 'Leader not known.')
+    if (!pen) throw new RegistryError('leader_unknown', operation.leaderless)
     const { records, answer } = decide(this.grounds)
     try {
       if (records.length > 0) await pen.append(records)
@@ -60,13 +61,12 @@ export class Registry {
   }
 }
 
-function storeFailure(error: unknown, operation: string): Error {
+function storeFailure(error: unknown, { timedOut, notStored }: Operation): Error {
   if (!(error instanceof BrokerError)) return error as Error
   const cause = { cause: error }
   if (error.code === 'record_too_large') {
-    return new RegistryError('schema_too_large', `${operation} operation failed because schema is too large`, cause)
+    return new RegistryError('schema_too_large', 'Register operation failed because schema is too large', cause)
   }
-  if (error.code === 'timeout') return new RegistryError('store_timeout', `${operation} operation timed out`, cause)
-  const message = `${operation} schema operation failed while writing to the Kafka store: ${messageOf(error)}`
-  return new RegistryError('store_failed', message, cause)
+  if (error.code === 'timeout') return new RegistryError('store_timeout', timedOut, cause)
+  return new RegistryError('store_failed', notStored, cause)
 }

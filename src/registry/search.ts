@@ -11,11 +11,15 @@ export function takesPart(which: Which): (version: SchemaVersion) => boolean {
   return ({ deleted }) => deleted === (which === 'deleted')
 }
 
-/** Sorted. A prefix of `:*:` searches every context; any other one searches the context it names. */
+/**
+ * Sorted. A prefix of `:*:` searches every context; any other one searches the context it names. A subject is deleted
+ * when all its versions are.
+ */
 export function findSubjects(view: RegistryView, prefix: string, which: Which): readonly Subject[] {
   const matches = prefixMatcher(prefix)
-  const isWanted = takesPart(which)
-  return [...view.subjects()].filter((subject) => matches(subject) && view.versions(subject).some(isWanted)).sort()
+  const isLive = takesPart('live')
+  const isWanted = (subject: Subject) => which === 'all' || view.versions(subject).some(isLive) === (which === 'live')
+  return [...view.subjects()].filter((subject) => matches(subject) && isWanted(subject)).sort()
 }
 
 function prefixMatcher(prefix: string): (subject: Subject) => boolean {

@@ -33,7 +33,7 @@ describe.skipIf(!kafka)('several registries on one Kafka', () => {
       body: '{"mode":"READONLY"}',
       headers: { 'content-type': 'application/json', 'x-forward': 'true' },
     })
-    expect([looped.status, await looped.json()]).toEqual([503, { error_code: 50004, message: 'Leader not known.' }])
+    expect([looped.status, await looped.json()]).toEqual([503, { error_code: 50004, message: 'Failed to update mode' }])
   })
 
   it('lose nothing and give no id twice when the leader is killed under load', async () => {

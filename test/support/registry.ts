@@ -16,8 +16,19 @@ export type TestRegistry = {
   stop(): Promise<void>
 }
 
+/** What is not as it should be. */
+export type Trouble = {
+  /** What every write fails with. */
+  readonly store?: Error
+  /** Another instance leads, there; or none, when it is undefined. */
+  readonly leaderUrl?: string | undefined
+}
+
 /** A registry over a log in memory, through the real bytes of its records. */
-export async function startTestRegistry(pairs: Readonly<Record<string, string>> = {}): Promise<TestRegistry> {
+export async function startTestRegistry(
+  pairs: Readonly<Record<string, string>> = {},
+  trouble: Trouble = {},
+): Promise<TestRegistry> {
   const written = Object.entries({ listeners: 'http://127.0.0.1:0', ...pairs })
   const settings = registrySettings(written.map(([key, value]) => ({ key, value, source: 'test' }))).values
   const state = new RegistryState()
@@ -25,6 +36,7 @@ export async function startTestRegistry(pairs: Readonly<Record<string, string>> 
   const records: { key: string; value: string | null }[] = []
   const pen: Pen = {
     append: async (batch) => {
+      if (trouble.store) throw trouble.store
       for (const record of batch) {
         const { key, value } = codec.encode(record)
         records.push({ key: String(key), value: value && String(value) })
@@ -35,7 +47,8 @@ export async function startTestRegistry(pairs: Readonly<Record<string, string>> 
   }
   const schemas = new ParsedSchemas({ entriesMax: 100, expiryMs: 60_000, nowMs: () => 0 })
   const grounds = { view: state, schemas, ...registryDefaults(settings) }
-  const leadership = { pen: () => pen, leaderUrl: () => undefined, dropPen: () => {} }
+  const leads = !('leaderUrl' in trouble)
+  const leadership = { pen: () => (leads ? pen : undefined), leaderUrl: () => trouble.leaderUrl, dropPen: () => {} }
   const registry = new Registry(grounds, leadership, async () => {})
   const server = await serveRegistry(registry, {
     settings,

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Decision, Grounds } from '../decision.ts'
 import { RegistryError } from '../failure.ts'
 import { askLeader, type ForwardOptions } from '../forward.ts'
+import type { Operation } from '../operation.ts'
 import type { Registry } from '../registry.ts'
 import type { SchemaVersion } from '../schema.ts'
 import type { RegistryValues } from '../settings.ts'
@@ -19,9 +20,9 @@ import {
 import type { AnswerOptions, Profile } from './answer.ts'
 import { flag, type Limits, parseSchemaBody, type Query, type SchemaBody, text } from './request.ts'
 
-/** A write: what is decided, and how the answer is told. `operation` is the first word of a store's failure. */
+/** A write: what is decided, and how the answer is told. */
 export type Write<Answer> = {
-  readonly operation: string
+  readonly operation: Operation
   readonly decide: (grounds: Grounds) => Decision<Answer>
   /** Default: as it is. */
   readonly answer?: (written: Answer) => unknown
@@ -122,7 +123,7 @@ export class Api {
     const { registry } = this
     const { leadership } = registry
     if (leadership.pen()) return answer(await registry.write(decide, operation))
-    const { status, type, text: body } = await askLeader(leadership.leaderUrl(), request, this.#forwarding)
+    const { status, type, text: body } = await askLeader(leadership.leaderUrl(), request, operation, this.#forwarding)
     if (status < 300) await registry.refresh()
     return reply
       .code(status)

@@ -4,6 +4,7 @@ import { decideConfig, decideDeleteConfig } from '../change-config.ts'
 import { parseConfigUpdate } from '../config.ts'
 import type { Grounds } from '../decision.ts'
 import { configNotFound } from '../failure.ts'
+import { DELETE_CONFIG, UPDATE_CONFIG } from '../operation.ts'
 import { configInScope } from '../scope.ts'
 import { GLOBAL, type Subject } from '../subject.ts'
 import { configUpdateAnswer } from './answer.ts'
@@ -24,13 +25,13 @@ export function configRoutes(app: FastifyInstance, api: Api): void {
       const scope = api.scope(request)
       const update = parseConfigUpdate(parseBody(bodySpec, request.body))
       const decide = (grounds: Grounds) => decideConfig(grounds, scope, update)
-      return api.write(request, reply, { operation: 'Update compatibility', decide, answer: configUpdateAnswer })
+      return api.write(request, reply, { operation: UPDATE_CONFIG, decide, answer: configUpdateAnswer })
     })
 
     app.delete(path, { config: { metric: `config.delete-${of}` } }, async (request, reply) => {
       const scope = api.scope(request)
       const decide = (grounds: Grounds) => decideDeleteConfig(grounds, scope)
-      return api.write(request, reply, { operation: 'Delete compatibility', decide })
+      return api.write(request, reply, { operation: DELETE_CONFIG, decide })
     })
   }
 }

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Decision, Grounds } from '../decision.ts'
 import { contextNotEmpty } from '../failure.ts'
+import { DELETE_CONTEXT } from '../operation.ts'
 import { type Api, contextIn, queryOf } from './api.ts'
 import { page, text } from './request.ts'
 
@@ -19,6 +20,6 @@ export function contextRoutes(app: FastifyInstance, api: Api): void {
       if (view.isInUse(context)) throw contextNotEmpty(context)
       return { records: [{ kind: 'context', context, known: false }], answer: undefined }
     }
-    return api.write(request, reply, { operation: 'Delete context', decide, answer: () => reply.code(204).send() })
+    return api.write(request, reply, { operation: DELETE_CONTEXT, decide, answer: () => reply.code(204).send() })
   })
 }

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { decideDeleteMode, decideMode, parseMode } from '../change-mode.ts'
 import type { Grounds } from '../decision.ts'
 import { modeNotFound } from '../failure.ts'
+import { DELETE_MODE, UPDATE_MODE } from '../operation.ts'
 import { modeInScope } from '../scope.ts'
 import { GLOBAL } from '../subject.ts'
 import { type Api, queryOf } from './api.ts'
@@ -29,14 +30,14 @@ export function modeRoutes(app: FastifyInstance, api: Api): void {
       const mode = parseMode(word)
       const force = flag(queryOf(request), 'force')
       const decide = (grounds: Grounds) => decideMode(grounds, scope, mode, { force })
-      return api.write(request, reply, { operation: 'Update mode', decide, answer: () => ({ mode: word }) })
+      return api.write(request, reply, { operation: UPDATE_MODE, decide, answer: () => ({ mode: word }) })
     })
 
     app.delete(path, { config: { metric: `mode.delete-${of}` } }, async (request, reply) => {
       const scope = api.scope(request)
       const recursive = flag(queryOf(request), 'recursive')
       const decide = (grounds: Grounds) => decideDeleteMode(grounds, scope, { recursive })
-      return api.write(request, reply, { operation: 'Delete mode', decide, answer: (mode) => ({ mode }) })
+      return api.write(request, reply, { operation: DELETE_MODE, decide, answer: (mode) => ({ mode }) })
     })
   }
 }

@@ -3,6 +3,7 @@ import type { Grounds } from '../decision.ts'
 import { decideDeleteSubject } from '../delete.ts'
 import { schemaNotFound, subjectNotFound } from '../failure.ts'
 import { lookUp } from '../lookup.ts'
+import { DELETE_SUBJECT } from '../operation.ts'
 import { findByMetadata, findSubjects, inAnyContext, takesPart } from '../search.ts'
 import { ALL_CONTEXTS } from '../subject.ts'
 import { schemaAnswer } from './answer.ts'
@@ -31,7 +32,7 @@ export function subjectRoutes(app: FastifyInstance, api: Api): void {
     const subject = api.subject(request)
     const permanent = flag(queryOf(request), 'permanent')
     const decide = (grounds: Grounds) => decideDeleteSubject(grounds, subject, permanent)
-    return api.write(request, reply, { operation: 'Delete subject', decide })
+    return api.write(request, reply, { operation: DELETE_SUBJECT, decide })
   })
 
   app.get(

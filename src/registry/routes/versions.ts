@@ -3,6 +3,7 @@ import type { Grounds } from '../decision.ts'
 import { decideDeleteVersion } from '../delete.ts'
 import { subjectNotFound } from '../failure.ts'
 import { findVersion } from '../lookup.ts'
+import { DELETE_VERSION, REGISTER } from '../operation.ts'
 import { decideRegister, findRegistered, type RegisterAnswer, type Registration } from '../register.ts'
 import type { SchemaVersion } from '../schema.ts'
 import { inAnyContext, takesPart } from '../search.ts'
@@ -43,7 +44,7 @@ export function versionRoutes(app: FastifyInstance, api: Api): void {
       const registered = findRegistered(api.registry.grounds, registration)
       if (registered) return answer({ schema: registered, changed: false })
       const decide = (grounds: Grounds) => decideRegister(grounds, registration)
-      return api.write(request, reply, { operation: 'Register', decide, answer })
+      return api.write(request, reply, { operation: REGISTER, decide, answer })
     },
   )
 
@@ -80,7 +81,7 @@ export function versionRoutes(app: FastifyInstance, api: Api): void {
       const selector = parseVersion(paramsOf(request)['version'] ?? '')
       const permanent = flag(queryOf(request), 'permanent')
       const decide = (grounds: Grounds) => decideDeleteVersion(grounds, subject, selector, permanent)
-      return api.write(request, reply, { operation: 'Delete schema version', decide })
+      return api.write(request, reply, { operation: DELETE_VERSION, decide })
     },
   )
 }

@@ -1,0 +1,56 @@
+/** A kind of write, by what its failures say. The texts are the original's. */
+export type Operation = {
+  readonly timedOut: string
+  readonly notStored: string
+  readonly notForwarded: string
+  readonly leaderless: string
+}
+
+export const REGISTER: Operation = {
+  timedOut: 'Register operation timed out',
+  notStored: 'Register schema operation failed while writing to the Kafka store',
+  notForwarded: 'Error while forwarding register schema request to the leader',
+  leaderless: 'Leader not known.',
+}
+export const DELETE_VERSION: Operation = {
+  timedOut: 'Delete Schema Version operation timed out',
+  notStored: 'Delete Schema Version operation failed while writing to the Kafka store',
+  notForwarded: 'Error while forwarding delete schema version request to the leader',
+  leaderless: 'Leader not known.',
+}
+export const DELETE_SUBJECT: Operation = {
+  timedOut: 'Delete subject operation timed out',
+  notStored: 'Delete subject operation failed while writing to the Kafka store',
+  notForwarded: 'Error while forwarding delete subject request to the leader',
+  leaderless: 'Leader not known.',
+}
+export const UPDATE_CONFIG: Operation = {
+  timedOut: 'Update compatibility operation timed out',
+  notStored: 'Failed to update compatibility level',
+  notForwarded: 'Error while forwarding update config request to the leader',
+  leaderless: 'Failed to update compatibility level',
+}
+export const DELETE_CONFIG: Operation = {
+  timedOut: 'Delete compatibility operation timed out',
+  notStored: 'Failed to delete compatibility level',
+  notForwarded: 'Error while forwarding delete config request to the leader',
+  leaderless: 'Failed to delete compatibility level',
+}
+export const UPDATE_MODE: Operation = {
+  timedOut: 'Update mode operation timed out',
+  notStored: 'Failed to update mode',
+  notForwarded: 'Error while forwarding update mode request to the leader',
+  leaderless: 'Failed to update mode',
+}
+export const DELETE_MODE: Operation = {
+  timedOut: 'Delete mode operation timed out',
+  notStored: 'Failed to delete mode',
+  notForwarded: 'Error while forwarding delete mode request to the leader',
+  leaderless: 'Failed to delete mode',
+}
+export const DELETE_CONTEXT: Operation = {
+  timedOut: 'Delete context operation timed out',
+  notStored: 'Delete context operation failed while writing to the Kafka store',
+  notForwarded: 'Error while forwarding delete context request to the leader',
+  leaderless: 'Leader not known.',
+}

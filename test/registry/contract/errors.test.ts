@@ -1,0 +1,283 @@
+import { describe, expect, it } from 'vitest'
+import { expectRow, type Request, type Row, refusal } from '../../support/registry-rows.ts'
+
+// One row for each code of the contract's table of errors that a request can cause, with its text to the letter.
+
+const INT = { schema: '"int"' }
+const S: Request = ['POST /subjects/s/versions', INT]
+const A: Request = ['POST /subjects/a/versions', { schema: '{"type":"record","name":"A","fields":[]}' }]
+const B: Request = [
+  'POST /subjects/b/versions',
+  {
+    schema: '{"type":"record","name":"B","fields":[{"name":"a","type":"A"}]}',
+    references: [{ name: 'A', subject: 'a', version: 1 }],
+  },
+]
+const text = (word: string) => expect.stringContaining(word)
+const VERSION = ' is not a valid version id. Allowed values are between [1, 2^31-1] and the string "latest"'
+const LEVELS =
+  'Invalid compatibility level. Valid values are none, backward, forward, full, backward_transitive, forward_transitive, and full_transitive'
+const MODES = 'Invalid mode. Valid values are READWRITE, READONLY, IMPORT and FORWARD.'
+const referenced = (subject: string, version: number) =>
+  `One or more references exist to the schema {magic=1,keytype=SCHEMA,subject=${subject},version=${version}}.`
+const READONLY: Request = ['PUT /mode', { mode: 'READONLY' }]
+const IMPORT: Request = ['PUT /mode/s', { mode: 'IMPORT' }]
+const isReadOnly = (subject: string, context = '.') =>
+  refusal(42205, `Subject ${subject} in context ${context} is in read-only mode`)
+
+const ROWS: Readonly<Record<string, Row>> = {
+  '40401 version': { when: ['GET /subjects/x/versions/1'], ...refusal(40401, "Subject 'x' not found.") },
+  '40401 raw version': { when: ['GET /subjects/x/versions/1/schema'], ...refusal(40401, "Subject 'x' not found.") },
+  '40401 versions': { when: ['GET /subjects/x/versions'], ...refusal(40401, "Subject 'x' not found.") },
+  '40401 metadata': { when: ['GET /subjects/x/metadata'], ...refusal(40401, "Subject 'x' not found.") },
+  '40401 references': {
+    when: ['GET /subjects/x/versions/1/referencedby'],
+    ...refusal(40401, "Subject 'x' not found."),
+  },
+  '40401 lookup': { when: ['POST /subjects/x', INT], ...refusal(40401, "Subject 'x' not found.") },
+  '40401 delete': { when: ['DELETE /subjects/x'], ...refusal(40401, "Subject 'x' not found.") },
+  '40401 delete version': { when: ['DELETE /subjects/x/versions/1'], ...refusal(40401, "Subject 'x' not found.") },
+  '40401 delete config': { when: ['DELETE /config/x'], ...refusal(40401, "Subject 'x' not found.") },
+  '40401 delete mode': { when: ['DELETE /mode/x'], ...refusal(40401, "Subject 'x' not found.") },
+  '40401 soft-deleted': {
+    given: [S, ['DELETE /subjects/s']],
+    when: ['GET /subjects/s/versions'],
+    ...refusal(40401, "Subject 's' not found."),
+  },
+  '40402 version': { given: [S], when: ['GET /subjects/s/versions/2'], ...refusal(40402, 'Version 2 not found.') },
+  '40402 soft-deleted': {
+    given: [S, ['POST /subjects/s/versions', { schema: '"long"' }], ['DELETE /subjects/s/versions/1']],
+    when: ['GET /subjects/s/versions/1'],
+    ...refusal(40402, 'Version 1 not found.'),
+  },
+  '40402 latest': {
+    given: [S, ['DELETE /subjects/s']],
+    when: ['GET /subjects/s/versions/latest?deleted=true'],
+    ...refusal(40402, 'Version -1 not found.'),
+  },
+  '40402 references': {
+    given: [S],
+    when: ['GET /subjects/s/versions/2/referencedby'],
+    ...refusal(40402, 'Version 2 not found.'),
+  },
+  '40402 delete': { given: [S], when: ['DELETE /subjects/s/versions/2'], ...refusal(40402, 'Version 2 not found.') },
+  '40403 content': {
+    given: [S],
+    when: ['POST /subjects/s', { schema: '"long"' }],
+    ...refusal(40403, 'Schema not found'),
+  },
+  '40403 metadata': {
+    given: [S],
+    when: ['GET /subjects/s/metadata?key=x&value=y'],
+    ...refusal(40403, 'Schema not found'),
+  },
+  '40403 id': { when: ['GET /schemas/ids/7'], ...refusal(40403, 'Schema 7 not found') },
+  '40403 raw id': { when: ['GET /schemas/ids/7/schema'], ...refusal(40403, 'Schema 7 not found') },
+  '40403 subjects of an id': { when: ['GET /schemas/ids/7/subjects'], ...refusal(40403, 'Schema 7 not found') },
+  '40403 versions of an id': { when: ['GET /schemas/ids/7/versions'], ...refusal(40403, 'Schema 7 not found') },
+  '40403 guid': { when: ['GET /schemas/guids/abc'], ...refusal(40403, 'Schema abc not found') },
+  '40403 ids of a guid': { when: ['GET /schemas/guids/abc/ids'], ...refusal(40403, 'Schema abc not found') },
+  '40404': {
+    given: [S, ['DELETE /subjects/s']],
+    when: ['DELETE /subjects/s'],
+    ...refusal(40404, "Subject 's' was soft deleted.Set permanent=true to delete permanently"),
+  },
+  '40405': {
+    given: [S],
+    when: ['DELETE /subjects/s?permanent=true'],
+    ...refusal(40405, "Subject 's' was not deleted first before being permanently deleted"),
+  },
+  '40406': {
+    given: [S, ['DELETE /subjects/s/versions/1']],
+    when: ['DELETE /subjects/s/versions/1'],
+    ...refusal(40406, "Subject 's' Version 1 was soft deleted.Set permanent=true to delete permanently"),
+  },
+  '40407': {
+    given: [S],
+    when: ['DELETE /subjects/s/versions/1?permanent=true'],
+    ...refusal(40407, "Subject 's' Version 1 was not deleted first before being permanently deleted"),
+  },
+  '40408': {
+    when: ['GET /config/s'],
+    ...refusal(40408, "Subject 's' does not have subject-level compatibility configured"),
+  },
+  '40409': { when: ['GET /mode/s'], ...refusal(40409, "Subject 's' does not have subject-level mode configured") },
+  '40901': {
+    given: [S],
+    when: ['POST /subjects/s/versions', { schema: '"string"' }],
+    ...refusal(
+      40901,
+      `Schema being registered is incompatible with an earlier schema for subject "s", details: [{errorType:'TYPE_MISMATCH', description:'The type (path '/') of a field in the new schema does not match with the old schema', additionalInfo:'reader type: STRING not compatible with writer type: INT'}, {oldSchemaVersion: 1}, {oldSchema: '"int"'}, {validateFields: 'false', compatibility: 'BACKWARD'}]`,
+    ),
+  },
+  '40901 on the older line': {
+    settings: { 'weir.response.profile': '7' },
+    given: [S],
+    when: ['POST /subjects/s/versions', { schema: '"string"' }],
+    ...refusal(409, text('incompatible with an earlier schema'), 409),
+  },
+  '42201 malformed': {
+    when: ['POST /subjects/s/versions', { schema: '{' }],
+    ...refusal(42201, text('Invalid schema {')),
+  },
+  '42201 lookup': {
+    given: [S],
+    when: ['POST /subjects/s', { schema: '{' }],
+    ...refusal(42201, text(' of type AVRO, details: ')),
+  },
+  '42201 empty': { when: ['POST /subjects/s/versions', { schema: '' }], ...refusal(42201, 'Empty schema') },
+  '42201 none': { when: ['POST /subjects/s/versions', {}], ...refusal(42201, 'Empty schema') },
+  '42201 type': {
+    when: ['POST /subjects/s/versions', { ...INT, schemaType: 'avro' }],
+    ...refusal(42201, 'Invalid schema type avro'),
+  },
+  '42201 version': {
+    when: ['POST /subjects/s/versions', { ...INT, version: 2 }],
+    ...refusal(42201, 'Version is not one more than previous version'),
+  },
+  '42201 reference': {
+    when: ['POST /subjects/s/versions', { ...INT, references: [{ name: 'n', subject: 'no', version: 3 }] }],
+    ...refusal(42201, text('No schema reference found for subject "no" and version 3')),
+  },
+  ...Object.fromEntries(
+    ['0', '-2', 'two', '2147483648'].map((version) => [
+      `42202 ${version}`,
+      {
+        given: [S],
+        when: [`GET /subjects/s/versions/${version}`],
+        ...refusal(42202, `The specified version '${version}'${VERSION}`),
+      } as Row,
+    ]),
+  ),
+  '42202 delete': { when: ['DELETE /subjects/s/versions/x'], ...refusal(42202, `The specified version 'x'${VERSION}`) },
+  '42202 check': {
+    when: ['POST /compatibility/subjects/s/versions/x', INT],
+    ...refusal(42202, `The specified version 'x'${VERSION}`),
+  },
+  '42203 everything': { when: ['PUT /config', { compatibility: 'SOME' }], ...refusal(42203, LEVELS) },
+  '42203 subject': { when: ['PUT /config/s', { compatibility: '' }], ...refusal(42203, LEVELS) },
+  '42204 everything': { when: ['PUT /mode', { mode: 'SOME' }], ...refusal(42204, MODES) },
+  '42204 subject': { when: ['PUT /mode/s', { mode: '' }], ...refusal(42204, MODES) },
+  '42204 FORWARD': {
+    when: ['PUT /mode/s', { mode: 'FORWARD' }],
+    ...refusal(42204, 'Forward mode only supported on global level'),
+  },
+  '42205 register': { given: [READONLY], when: S, ...isReadOnly('s') },
+  '42205 register in a context': {
+    given: [['PUT /contexts/c/mode', { mode: 'READONLY' }]],
+    when: ['POST /contexts/c/subjects/s/versions', INT],
+    ...isReadOnly(':.c:s', '.c'),
+  },
+  '42205 register READONLY_OVERRIDE': {
+    given: [['PUT /mode', { mode: 'READONLY_OVERRIDE' }]],
+    when: S,
+    ...isReadOnly('s'),
+  },
+  '42205 delete': { given: [S, READONLY], when: ['DELETE /subjects/s'], ...isReadOnly('s') },
+  '42205 delete version': { given: [S, READONLY], when: ['DELETE /subjects/s/versions/1'], ...isReadOnly('s') },
+  '42205 config': { given: [READONLY], when: ['PUT /config/s', { compatibility: 'NONE' }], ...isReadOnly('s') },
+  '42205 delete config': {
+    given: [['PUT /config/s', { compatibility: 'NONE' }], READONLY],
+    when: ['DELETE /config/s'],
+    ...isReadOnly('s'),
+  },
+  '42205 id outside IMPORT': {
+    when: ['POST /subjects/s/versions', { ...INT, id: 1 }],
+    ...refusal(42205, 'Subject s in context . is not in import mode'),
+  },
+  '42205 no id in IMPORT': {
+    given: [IMPORT],
+    when: S,
+    ...refusal(42205, 'Subject s in context . is not in read-write mode'),
+  },
+  '42205 another meaning of an id': {
+    given: [IMPORT, ['POST /subjects/s/versions', { ...INT, id: 1, version: 1 }]],
+    when: ['POST /subjects/s/versions', { schema: '"long"', id: 1, version: 2 }],
+    ...refusal(42205, 'Overwrite new schema with id 1 in context . is not permitted.'),
+  },
+  '42205 IMPORT over live versions': {
+    given: [S],
+    when: ['PUT /mode', { mode: 'IMPORT' }],
+    ...refusal(42205, 'Cannot import since found existing subjects'),
+  },
+  '42205 fixed modes': {
+    settings: { 'mode.mutability': 'false' },
+    when: ['PUT /mode', { mode: 'READONLY' }],
+    ...refusal(42205, 'Mode changes are not allowed'),
+  },
+  '42205 fixed modes, delete': {
+    settings: { 'mode.mutability': 'false' },
+    when: ['DELETE /mode'],
+    ...refusal(42205, 'Mode changes are not allowed'),
+  },
+  '42206 subject': { given: [A, B], when: ['DELETE /subjects/a'], ...refusal(42206, referenced('a', 1)) },
+  '42206 version': { given: [A, B], when: ['DELETE /subjects/a/versions/1'], ...refusal(42206, referenced('a', 1)) },
+  '42206 into IMPORT': {
+    given: [A, B, ['DELETE /subjects/b'], ['DELETE /subjects/a']],
+    when: ['PUT /mode/a', { mode: 'IMPORT' }],
+    ...refusal(42206, referenced('a', 1)),
+  },
+  ...Object.fromEntries(
+    ['__GLOBAL', '__EMPTY', 'a%00b', ':.__GLOBAL:s'].map((subject) => [
+      `42208 ${subject}`,
+      {
+        when: [`POST /subjects/${subject}/versions`, INT],
+        ...refusal(42208, `The specified subject '${decodeURIComponent(subject)}' is not a valid.`),
+      } as Row,
+    ]),
+  ),
+  '42208 config': {
+    when: ['PUT /config/__EMPTY', { compatibility: 'NONE' }],
+    ...refusal(42208, "The specified subject '__EMPTY' is not a valid."),
+  },
+  '42208 mode': {
+    when: ['PUT /mode/__GLOBAL', { mode: 'READONLY' }],
+    ...refusal(42208, "The specified subject '__GLOBAL' is not a valid."),
+  },
+  '42208 *': {
+    settings: { 'schema.reject.empty.subject': 'true' },
+    when: ['POST /subjects/*/versions', INT],
+    ...refusal(42208, "The specified subject '*' is not a valid."),
+  },
+  '42210': {
+    when: [
+      'POST /subjects/s/versions',
+      { ...INT, ruleSet: { domainRules: [{ name: '', kind: 'TRANSFORM', mode: 'WRITE', type: 'T' }] } },
+    ],
+    ...refusal(42210, expect.any(String)),
+  },
+  '42210 config': {
+    when: [
+      'PUT /config',
+      { defaultRuleSet: { domainRules: [{ name: '', kind: 'TRANSFORM', mode: 'WRITE', type: 'T' }] } },
+    ],
+    ...refusal(42210, expect.any(String)),
+  },
+  '42211': {
+    given: [['POST /contexts/c/subjects/s/versions', INT]],
+    when: ['DELETE /contexts/c'],
+    ...refusal(42211, "The specified context '.c' is not empty."),
+  },
+  '404 no such path': { when: ['GET /nothing'], ...refusal(404, 'HTTP 404 Not Found', 404) },
+  '404 an id that is no number': { when: ['GET /schemas/ids/x'], ...refusal(404, 'HTTP 404 Not Found', 404) },
+  '404 exporters': { when: ['GET /exporters'], ...refusal(404, 'HTTP 404 Not Found', 404) },
+  '405': { when: ['PUT /subjects', {}], ...refusal(405, 'HTTP 405 Method Not Allowed', 405) },
+  '400 no JSON': { when: ['POST /subjects/s/versions', '{"schema":'], ...refusal(400, expect.any(String), 400) },
+  '400 a wrong member': {
+    when: ['POST /subjects/s/versions', { schema: 1 }],
+    ...refusal(400, expect.any(String), 400),
+  },
+  '400 a context': { when: ['GET /contexts/a:b/subjects'], ...refusal(400, expect.any(String), 400) },
+  '422 no body': { when: ['POST /subjects/s/versions'], ...refusal(422, expect.any(String), 422) },
+  '422 no body of a lookup': { when: ['POST /subjects/s'], ...refusal(422, expect.any(String), 422) },
+  '422 no body of a check': {
+    when: ['POST /compatibility/subjects/s/versions'],
+    ...refusal(422, expect.any(String), 422),
+  },
+  '422 no config': { when: ['PUT /config'], ...refusal(422, expect.any(String), 422) },
+  '422 no mode': { when: ['PUT /mode'], ...refusal(422, expect.any(String), 422) },
+}
+
+describe('the contract’s errors', () => {
+  it.each(Object.entries(ROWS))('%s', (_, row) => expectRow(row))
+})

@@ -1,0 +1,47 @@
+import { expect, onTestFinished } from 'vitest'
+import { startTestRegistry, type TestRegistry, type Trouble } from './registry.ts'
+
+/** `GET /subjects`, and a body where there is one. */
+export type Request = readonly [line: string, body?: unknown]
+
+/** A row of a contract's table: what came before, the request in question, and what it is answered with. */
+export type Row = {
+  readonly given?: readonly Request[]
+  readonly when: Request
+  readonly status?: number
+  readonly answer: unknown
+  readonly settings?: Readonly<Record<string, string>>
+  readonly trouble?: Trouble
+}
+
+export const refusal = (code: number, message: unknown, status = Math.floor(code / 100)) => ({
+  status,
+  answer: { error_code: code, message },
+})
+
+/** Plays a row on a registry of its own. What is given has to succeed. */
+export async function expectRow({
+  given = [],
+  when,
+  status = 200,
+  answer,
+  settings = {},
+  trouble = {},
+}: Row): Promise<void> {
+  const registry = await startTestRegistry(settings, trouble)
+  onTestFinished(() => registry.stop())
+  await prepare(registry, given)
+  expect(await send(registry, when)).toEqual({ status, body: answer })
+}
+
+export async function prepare(registry: TestRegistry, given: readonly Request[]): Promise<void> {
+  for (const request of given) {
+    const done = await send(registry, request)
+    expect({ request, ...done }).toMatchObject({ status: expect.toSatisfy((status: number) => status < 300) })
+  }
+}
+
+export function send(registry: TestRegistry, [line, body]: Request): Promise<{ status: number; body: unknown }> {
+  const blank = line.indexOf(' ')
+  return registry.call(line.slice(0, blank), line.slice(blank + 1), body)
+}
