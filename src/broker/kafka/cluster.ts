@@ -56,10 +56,13 @@ export class KafkaCluster {
     })
   }
 
-  /** On every node; answers in the order of their numbers. */
-  async onEach<Response>(call: Call<void, Response>): Promise<readonly Response[]> {
+  /** On every node that is up, in the order of their numbers; the answers come each for itself. */
+  async onEach<Request, Response>(
+    call: Call<Request, Response>,
+    request: Request,
+  ): Promise<readonly Promise<Response>[]> {
     const { nodes } = await this.metadata([])
-    return Promise.all(nodes.map(({ id }) => this.onNode(id, call, undefined)))
+    return nodes.map(({ id }) => this.onNode(id, call, request))
   }
 
   /** A call that the broker may hold back up to `waitMs` has a line of its own. `clientId` stands for the usual one. */
@@ -164,8 +167,8 @@ export class KafkaCluster {
   }
 
   /** What passes by itself in moments is not the caller's to see. */
-  passing<T>(attempt: () => Promise<T>, passes: (error: unknown) => boolean = isMoved): Promise<T> {
-    return retry(attempt, { ...RETRY, clock: this.#clock, retriable: (error) => !this.#closed && passes(error) })
+  passing<T>(attempt: () => Promise<T>, passes: (error: unknown) => boolean = isMoved, times = RETRY): Promise<T> {
+    return retry(attempt, { ...times, clock: this.#clock, retriable: (error) => !this.#closed && passes(error) })
   }
 }
 

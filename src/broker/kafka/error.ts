@@ -66,8 +66,10 @@ const CODES: Readonly<Record<number, readonly [name: string, code: BrokerErrorCo
   120: ['TRANSACTION_ABORTABLE', 'invalid_transaction'],
 }
 
-export const MEMBER_ID_REQUIRED = 79
+export const UNKNOWN_TOPIC = 3
+export const LEADER_NOT_AVAILABLE = 5
 export const TOPIC_ALREADY_EXISTS = 36
+export const MEMBER_ID_REQUIRED = 79
 
 /** What an error number of the wire means; undefined for 0. `where` says of what. */
 export function partitionError(number: number, where: string): PartitionError | undefined {

@@ -6,10 +6,11 @@ import type { Home, HomeRequest } from '../home.ts'
 import * as admin from './admin-calls.ts'
 import { KafkaCluster } from './cluster.ts'
 import { readClientConfig } from './config.ts'
-import { check, doubtingProtocol, MEMBER_ID_REQUIRED, partitionError, TOPIC_ALREADY_EXISTS } from './error.ts'
+import { check, doubtingProtocol, MEMBER_ID_REQUIRED, partitionError, UNKNOWN_TOPIC } from './error.ts'
 import * as group from './group-calls.ts'
 import { createLines } from './line.ts'
 import * as log from './log-calls.ts'
+import { addPartitions, createTopic, deleteTopic } from './topic-changes.ts'
 import * as transaction from './transaction-calls.ts'
 
 export type KafkaOptions = { readonly logger: Logger; readonly clock?: Clock }
@@ -43,14 +44,9 @@ function createHome(cluster: KafkaCluster, clusterId: string): Home {
       const found = await cluster.metadata(topics)
       return found.topics.filter(({ errorNumber }) => errorNumber === 0).map(({ errorNumber: _, ...topic }) => topic)
     },
-    createTopic: async (topic) => {
-      const { errorNumber, message } = await cluster.onController(admin.createTopic, topic)
-      if (errorNumber === TOPIC_ALREADY_EXISTS) return false
-      check(errorNumber, `creating topic '${topic.name}'`, message)
-      return true
-    },
-    deleteTopic: ({ topic }) => cluster.onController(admin.deleteTopic, topic),
-    addPartitions: (request) => cluster.onController(admin.addPartitions, request),
+    createTopic: (topic) => createTopic(cluster, topic),
+    deleteTopic: ({ topic }) => deleteTopic(cluster, topic),
+    addPartitions: (request) => addPartitions(cluster, request),
     topicConfigs: ({ topic }) => cluster.onAny(admin.topicConfigs, topic),
     setTopicConfigs: (request) => cluster.onController(admin.setTopicConfigs, request),
     listOffsets: (request) => cluster.passing(() => listOffsets(cluster, request)),
@@ -78,7 +74,7 @@ function createHome(cluster: KafkaCluster, clusterId: string): Home {
     leaveGroup: (request) => onGroup(request.groupId, (node) => cluster.onNode(node, group.leaveGroup, request)),
     commitOffsets: (request) => onGroup(request.groupId, (node) => cluster.onNode(node, group.commitOffsets, request)),
     groupOffsets: (request) => onGroup(request.groupId, (node) => cluster.onNode(node, group.groupOffsets, request)),
-    listGroups: async () => (await cluster.onEach(group.listGroups)).flat(),
+    listGroups: async () => (await Promise.all(await cluster.onEach(group.listGroups, undefined))).flat(),
     describeGroup: async ({ groupId }) => ({
       ...(await onGroup(groupId, (node) => cluster.onNode(node, group.describeGroup, groupId))),
       groupId,
@@ -112,7 +108,7 @@ async function listOffsets(
     const found = topics.find((candidate) => candidate.topic === topic)
     const known = found?.partitions.find((candidate) => candidate.partition === partition)
     if (known) return known.leader
-    const error = partitionError(found?.errorNumber ?? 3, `offsets of ${topic}-${partition}`)
+    const error = partitionError(found?.errorNumber ?? UNKNOWN_TOPIC, `offsets of ${topic}-${partition}`)
     throw new BrokerError(
       error?.code ?? 'topic_not_found',
       error?.message ?? `there is no partition ${partition} of topic '${topic}'`,

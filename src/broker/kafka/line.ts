@@ -42,6 +42,19 @@ type Cluster = {
 
 export type Address = { readonly host: string; readonly port: number }
 
+/** One authenticated connection. Calls are answered in the order in which they were made. */
+export interface Line {
+  readonly isOpen: boolean
+  /** `waitMs`: how long the broker itself may take its time. Rejects with a `BrokerError`. */
+  call<Request, Response>(
+    call: Call<Request, Response>,
+    request: Request,
+    waitMs?: number,
+    clientId?: string,
+  ): Promise<Response>
+  close(): Promise<void>
+}
+
 /** Opens lines to the nodes of one cluster. */
 export type Lines = { open(to: Address): Promise<Line> }
 
@@ -64,7 +77,8 @@ export function createLines(config: ClientConfig, logger: Logger): Lines {
       const where = `connecting to ${host}:${port}`
       try {
         await node.connect()
-        return new Line(await connectionPool.getConnection(0), node, `${host}:${port}`, config.requestTimeout ?? 30_000)
+        const connection = await connectionPool.getConnection(0)
+        return new KafkajsLine(connection, node, `${host}:${port}`, config.requestTimeout ?? 30_000)
       } catch (error) {
         const brokeOff = connectionPool.pool.every(({ connectionStatus }) => connectionStatus !== 'connected')
         await node.disconnect().catch(() => undefined)
@@ -98,8 +112,7 @@ function lookOnlyWhenWaiting({ requestQueue }: Connection): void {
   }
 }
 
-/** One authenticated connection. Calls are answered in the order in which they were made. */
-export class Line {
+class KafkajsLine implements Line {
   readonly #connection: Connection
   readonly #node: KafkaNode
   readonly #where: string
@@ -116,7 +129,6 @@ export class Line {
     return this.#connection.connectionStatus === 'connected'
   }
 
-  /** `waitMs`: how long the broker itself may take its time. Rejects with a `BrokerError`. */
   async call<Request, Response>(
     call: Call<Request, Response>,
     request: Request,
