@@ -28,8 +28,9 @@ export const javaInDocker: JavaWay = {
     const end = async (graceMs: number) => {
       ended ??= container.stop({ timeout: graceMs })
       await ended
+      return null
     }
-    return { pid: undefined, hasExited: () => ended !== undefined, end, kill: () => end(0) }
+    return { pid: undefined, hasExited: () => ended !== undefined, end, kill: async () => void (await end(0)) }
   },
   async run(java) {
     const { Wait } = await testcontainers()

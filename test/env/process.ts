@@ -8,8 +8,8 @@ export type Server = {
   /** Undefined in a container. */
   readonly pid: number | undefined
   hasExited(): boolean
-  /** Asks it to end (SIGTERM), and waits; after `graceMs` it is killed. */
-  end(graceMs: number): Promise<void>
+  /** Asks it to end, and waits; after `graceMs` it is killed. Its exit code, null when a signal ended it. */
+  end(graceMs: number, signal?: 'SIGTERM' | 'SIGINT'): Promise<number | null>
   /** At once and without asking (SIGKILL): what these servers hold is thrown away. Resolves when it is gone. */
   kill(): Promise<void>
 }
@@ -32,11 +32,12 @@ export function startServer(command: Command, outputFile: string): Server {
   return {
     pid: child.pid,
     hasExited: () => hasExited(child),
-    async end(graceMs) {
-      child.kill('SIGTERM')
+    async end(graceMs, signal = 'SIGTERM') {
+      child.kill(signal)
       await Promise.race([exited, sleep(graceMs, undefined, { ref: false })])
       child.kill('SIGKILL')
       await exited
+      return child.exitCode
     },
     async kill() {
       child.kill('SIGKILL')

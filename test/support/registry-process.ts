@@ -30,7 +30,7 @@ export async function startRegistryProcess(
   const server = startServer({ file: process.execPath, args, directory }, logFile)
   const what = { what: 'weir registry', logFiles: [logFile], timeoutMs: READY_TIMEOUT_MS }
   await untilReady(server, what, () => isReady(url))
-  return { url, pid: server.pid, kill: () => server.kill(), stop: () => server.end(GRACE_MS) }
+  return { url, pid: server.pid, kill: () => server.kill(), stop: async () => void (await server.end(GRACE_MS)) }
 }
 
 async function isReady(url: string): Promise<boolean> {

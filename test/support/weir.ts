@@ -37,7 +37,7 @@ export async function startWorkerProcess(options: WorkerOptions): Promise<WeirWo
   await untilReady(server, { what, logFiles: [logFile], timeoutMs: READY_TIMEOUT_MS }, () =>
     answers(`${url}/connectors`),
   )
-  return { url, pid: server.pid, kill: () => server.kill(), stop: () => server.end(GRACE_MS) }
+  return { url, pid: server.pid, kill: () => server.kill(), stop: async () => void (await server.end(GRACE_MS)) }
 }
 
 /** Topics of its own for each group, on a Kafka that all tests share. */
