@@ -1,3 +1,4 @@
+import { crc32c } from '@node-rs/crc32'
 import {
   ATTRIBUTES_AT,
   BASE_OFFSET_AT,
@@ -21,7 +22,6 @@ import {
 } from './batch-layout.ts'
 import type { Compression, Header, StoredRecord } from './broker.ts'
 import { compress, compressionNumber, decompress } from './compression.ts'
-import { crc32c } from './crc32c.ts'
 import { BrokerError } from './error.ts'
 
 /** Bound of a record's own bytes beside key, value and headers: five varints of at most ten bytes, and one byte. */
@@ -76,7 +76,7 @@ export async function encodeBatch(records: readonly BatchRecord[], options: Batc
   batch.writeInt16BE(producer?.epoch ?? -1, PRODUCER_EPOCH_AT)
   batch.writeInt32BE(producer?.baseSequence ?? -1, BASE_SEQUENCE_AT)
   batch.writeInt32BE(records.length, COUNT_AT)
-  batch.writeUInt32BE(crc32c(batch, ATTRIBUTES_AT), CRC_AT)
+  batch.writeUInt32BE(crc32c(batch.subarray(ATTRIBUTES_AT)), CRC_AT)
   return batch
 }
 
@@ -209,7 +209,7 @@ function asBuffer(bytes: Uint8Array): Buffer {
 
 /** Throws `corrupt_batch` when the checksum is not that of the bytes. */
 export function checkBatch({ bytes }: Batch): void {
-  if (bytes.readUInt32BE(CRC_AT) !== crc32c(bytes, ATTRIBUTES_AT)) {
+  if (bytes.readUInt32BE(CRC_AT) !== crc32c(bytes.subarray(ATTRIBUTES_AT))) {
     throw new BrokerError('corrupt_batch', 'the checksum of a record batch does not fit its bytes')
   }
 }

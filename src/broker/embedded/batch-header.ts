@@ -1,3 +1,4 @@
+import { crc32c } from '@node-rs/crc32'
 import {
   ATTRIBUTES_AT,
   BASE_OFFSET_AT,
@@ -16,7 +17,6 @@ import {
   PRODUCER_ID_AT,
   TRANSACTIONAL,
 } from '../batch-layout.ts'
-import { crc32c } from '../crc32c.ts'
 import { BrokerError } from '../error.ts'
 
 /** Fields of a record batch (Kafka's format v2) that stand at fixed places. */
@@ -74,7 +74,7 @@ export function gapBatch(from: number, to: number): Uint8Array {
   view.setBigInt64(PRODUCER_ID_AT, NO_PRODUCER)
   view.setInt16(PRODUCER_EPOCH_AT, -1)
   view.setInt32(BASE_SEQUENCE_AT, -1)
-  view.setUint32(CRC_AT, crc32c(bytes, ATTRIBUTES_AT))
+  view.setUint32(CRC_AT, crc32c(bytes.subarray(ATTRIBUTES_AT)))
   return bytes
 }
 

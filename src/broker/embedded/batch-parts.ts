@@ -1,3 +1,4 @@
+import { crc32c } from '@node-rs/crc32'
 import {
   ATTRIBUTES_AT,
   BASE_OFFSET_AT,
@@ -10,7 +11,6 @@ import {
   PREFIX_BYTES,
 } from '../batch-layout.ts'
 import { compress, compressionName, decompress } from '../compression.ts'
-import { crc32c } from '../crc32c.ts'
 import type { RecordSpan } from './batch-records.ts'
 
 /** A batch taken apart, to leave out records. */
@@ -42,7 +42,7 @@ export async function joinBatch({ bytes, payload }: BatchParts, kept: readonly R
   ])
   batch.writeInt32BE(batch.length - PREFIX_BYTES, LENGTH_AT)
   batch.writeInt32BE(kept.length, COUNT_AT)
-  batch.writeUInt32BE(crc32c(batch, ATTRIBUTES_AT), CRC_AT)
+  batch.writeUInt32BE(crc32c(batch.subarray(ATTRIBUTES_AT)), CRC_AT)
   return batch
 }
 
