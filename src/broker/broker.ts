@@ -67,6 +67,8 @@ export type NewTopic = {
   /** Absent: the broker's default. */
   readonly partitions?: number
   readonly replicationFactor?: number
+  /** Instead of `replicationFactor`: so many copies, or as many as the cluster has nodes where those are fewer. */
+  readonly replicationFactorMax?: number
   readonly configs?: Readonly<Record<string, string>>
 }
 export type TopicDescription = {

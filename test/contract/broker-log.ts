@@ -22,6 +22,12 @@ export function describeLog(open: OpenBroker): void {
       expect(await broker.topics.describe(name)).toBeUndefined()
     })
 
+    it('have no more copies than there are nodes when the most is asked for', async () => {
+      const broker = await opened(open)
+      const name = await newTopic(broker, { replicationFactorMax: 3 })
+      expect((await broker.topics.describe(name))?.partitions.map(({ replicas }) => replicas)).toEqual([1])
+    })
+
     it.each([
       ['a name that is none', { name: 'a b' }, 'invalid_topic'],
       ['a config that there is not', { configs: { 'no.such.config': '1' } }, 'invalid_config'],

@@ -17,11 +17,17 @@ const DELETION_WAIT = { ...WAIT, withinMs: 10_000 }
 
 /** Also waits for a topic that was there: another process may have made it just now. */
 export async function createTopic(cluster: KafkaCluster, topic: NewTopic): Promise<boolean> {
-  const { errorNumber, message } = await cluster.onController(admin.createTopic, topic)
+  const { errorNumber, message } = await cluster.onController(admin.createTopic, await sized(cluster, topic))
   const existed = errorNumber === TOPIC_ALREADY_EXISTS
   if (!existed) check(errorNumber, `creating topic '${topic.name}'`, message)
   await seenEverywhere(cluster, topic.name, (seen) => hasLeaders(seen, 1))
   return !existed
+}
+
+async function sized(cluster: KafkaCluster, { replicationFactorMax, ...topic }: NewTopic): Promise<NewTopic> {
+  if (replicationFactorMax === undefined) return topic
+  const { nodes } = await cluster.metadata([])
+  return { ...topic, replicationFactor: Math.min(replicationFactorMax, nodes.length) }
 }
 
 export async function addPartitions(cluster: KafkaCluster, request: HomeRequest<'addPartitions'>): Promise<void> {

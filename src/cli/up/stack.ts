@@ -41,7 +41,7 @@ export function startStack(options: StackOptions): Promise<Stack> {
     const broker = await openBroker(address, { logger })
     life.onStop('broker', () => broker.close())
     const runtime = { broker, logger, metrics }
-    const ownRegistry = defaults(registryDefaults(registryPort, address))
+    const ownRegistry = defaults({ listeners: `http://127.0.0.1:${registryPort}` })
     const registry = await startRegistry(registrySettings([...ownRegistry, ...written.registry]), runtime)
     life.onStop('registry', () => registry.stop())
     const ownWorker = defaults(workerDefaults(workerPort, registry.url))
@@ -63,14 +63,6 @@ export function startStack(options: StackOptions): Promise<Stack> {
 /** What fits the parts to each other, as settings that a person's own win over. */
 function defaults(settings: Readonly<Record<string, string>>): readonly Setting[] {
   return Object.entries(settings).map(([key, value]) => ({ key, value, source: 'weir up' }))
-}
-
-function registryDefaults(port: number, address: BrokerAddress): Readonly<Record<string, string>> {
-  return {
-    listeners: `http://127.0.0.1:${port}`,
-    // One machine: more copies than brokers could not be made.
-    ...(address.kind === 'embedded' ? { 'brokerstore.topic.replication.factor': '1' } : {}),
-  }
 }
 
 /** Converters that fit the registry beside it, so that a manifest need not know its port; a connector may name others. */

@@ -39,7 +39,7 @@ export async function openRegistryLog(
     topic: {
       name: settings['brokerstore.topic'],
       partitions: 1,
-      replicationFactor: settings['brokerstore.topic.replication.factor'],
+      replicationFactorMax: settings['brokerstore.topic.replication.factor'],
       configs: topicConfigs,
     },
     skipValidation: settings['brokerstore.topic.skip.validation'],
