@@ -1,8 +1,10 @@
-/** One quantity, measured in every round on each side; rates are records a second, memory is MB. */
+type Unit = 'rec/s' | 'req/s' | 'ms' | 'MB'
+
+/** One quantity, measured in every round on each side. */
 export type Figure = {
   readonly name: string
-  readonly unit: 'rec/s' | 'MB'
-  /** What ours is measured against, and the ratio it should reach: at least for rates, at most for memory. */
+  readonly unit: Unit
+  /** What ours is measured against, and the ratio it should reach: at least for rates, at most for times and memory. */
   readonly against: { readonly name: string; readonly values: readonly number[] }
   readonly ours: readonly number[]
   readonly aim: number
@@ -20,7 +22,7 @@ export function ratioOf({ ours, against }: Figure): number {
 }
 
 export function isReached(figure: Figure): boolean {
-  return figure.unit === 'MB' ? ratioOf(figure) <= figure.aim : ratioOf(figure) >= figure.aim
+  return isRate(figure.unit) ? ratioOf(figure) >= figure.aim : ratioOf(figure) <= figure.aim
 }
 
 export function toTable(figures: readonly Figure[]): string {
@@ -29,7 +31,7 @@ export function toTable(figures: readonly Figure[]): string {
     short(figure.ours, figure.unit),
     `${short(figure.against.values, figure.unit)} ${figure.against.name}`,
     `${ratioOf(figure).toFixed(2)}`,
-    `${figure.unit === 'MB' ? '≤' : '≥'} ${figure.aim.toFixed(2)}`,
+    `${isRate(figure.unit) ? '≥' : '≤'} ${figure.aim.toFixed(2)}`,
     isReached(figure) ? 'yes' : 'no',
   ])
   const table = [['', 'WEIR', 'BESIDE', 'RATIO', 'AIM', 'REACHED'], ...rows]
@@ -52,7 +54,12 @@ export function toJson(figures: readonly Figure[]): string {
   )
 }
 
-function short(values: readonly number[], unit: Figure['unit']): string {
+function isRate(unit: Unit): boolean {
+  return unit === 'rec/s' || unit === 'req/s'
+}
+
+function short(values: readonly number[], unit: Unit): string {
   const value = median(values)
-  return unit === 'MB' ? `${Math.round(value)} MB` : `${Math.round(value / 1000)} k/s`
+  if (isRate(unit)) return value < 10_000 ? `${(value / 1000).toFixed(1)} k/s` : `${Math.round(value / 1000)} k/s`
+  return `${value < 10 ? value.toFixed(2) : Math.round(value)} ${unit}`
 }

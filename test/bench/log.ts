@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { BrokerAddress } from '../../src/broker/home.ts'
 import { kafkaTool } from '../env/kafka.ts'
-import { run } from '../env/process.ts'
 import { partDirectory } from '../env/workspace.ts'
+import { runClient } from './client.ts'
 import type { Figure } from './figures.ts'
 import type { LogTask, LogTimes } from './log-client.ts'
 import { progress, type Settings } from './settings.ts'
@@ -41,17 +41,13 @@ export async function benchLog(settings: Settings): Promise<readonly Figure[]> {
 /** Each step in a process of its own. */
 async function ourRates(settings: Settings, address: BrokerAddress, topic: string): Promise<Rates> {
   const task = { address, topic, records: settings.records }
-  const { produceMs } = await runClient(settings, { ...task, steps: ['produce'] })
-  const { readMs } = await runClient(settings, { ...task, steps: ['read'] })
+  const { produceMs } = await runLog(settings, { ...task, steps: ['produce'] })
+  const { readMs } = await runLog(settings, { ...task, steps: ['read'] })
   return { produce: perSecond(settings, produceMs!), read: perSecond(settings, readMs!) }
 }
 
-async function runClient(settings: Settings, task: LogTask): Promise<LogTimes> {
-  const script = join(import.meta.dirname, 'log-client.ts')
-  const args = [...settings.nodeArgs, script, JSON.stringify(task)]
-  const { code, stdout, stderr } = await run({ file: process.execPath, args, directory: '.' })
-  if (code !== 0) throw new Error(`${task.steps} on ${task.address.kind} failed:\n${stderr}`)
-  return JSON.parse(stdout) as LogTimes
+function runLog(settings: Settings, task: LogTask): Promise<LogTimes> {
+  return runClient(settings, join(import.meta.dirname, 'log-client.ts'), task)
 }
 
 async function javaRates({ bootstrap, records }: Settings, topic: string): Promise<Rates> {

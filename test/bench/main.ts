@@ -1,19 +1,22 @@
+import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import { startKafka } from '../env/kafka.ts'
 import { type Figure, toJson, toTable } from './figures.ts'
 import { benchLog } from './log.ts'
 import { benchPipe } from './pipe.ts'
+import { benchRegistry } from './registry/main.ts'
 import { progress, type Settings } from './settings.ts'
 
 const BENCHES: Readonly<Record<string, (settings: Settings) => Promise<readonly Figure[]>>> = {
   log: benchLog,
   pipe: benchPipe,
+  registry: benchRegistry,
 }
 const USAGE = `npm run bench -- [--quick] [--records N] [--rounds N] [--profile DIR] [${Object.keys(BENCHES).join(' | ')} …]`
 /** As Kafka runs for people, not as it runs for tests. */
 const BROKER_JVM = ['-Xms256m', '-Xmx512m', '-XX:+UseSerialGC']
 
-/** `npm run bench`: our rates and memory beside Java's, on the same Kafka in the same run. */
+/** `npm run bench`: our rates, times and memory beside those of others, on the same Kafka in the same run. */
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
@@ -41,7 +44,9 @@ try {
   const figures: Figure[] = []
   for (const name of names) figures.push(...(await BENCHES[name]!(settings)))
   progress('')
-  console.log(`Kafka ${kafka.version}, ${settings.records} records of 100 bytes, medians of ${settings.rounds} rounds`)
+  console.log(
+    `Kafka ${kafka.version}, ${settings.records} records of 100 bytes, medians of ${settings.rounds} rounds, ${availableParallelism()} cores`,
+  )
   console.log(toTable(figures))
   console.log(toJson(figures))
 } finally {

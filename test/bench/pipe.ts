@@ -2,12 +2,12 @@ import { existsSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type ConnectorConfig, createWorkerClient } from '../../src/clients/worker.ts'
 import { startJavaConnect } from '../env/java-connect.ts'
-import { run } from '../env/process.ts'
 import { partDirectory } from '../env/workspace.ts'
 import { digestOf, writeLines } from '../support/lines.ts'
 import { until } from '../support/until.ts'
 import { startWorkerProcess } from '../support/weir.ts'
 import type { Figure } from './figures.ts'
+import { residentMb } from './memory.ts'
 import { progress, type Settings } from './settings.ts'
 
 type Pipe = { readonly source: number; readonly sink: number; readonly whole: number; readonly memoryMb: number }
@@ -100,10 +100,4 @@ async function measure(worker: Worker, input: string, records: number): Promise<
     await worker.stop()
     rmSync(output, { force: true })
   }
-}
-
-async function residentMb(pid: number | undefined): Promise<number> {
-  if (pid === undefined) throw new Error('memory can only be measured of a process of this machine')
-  const { stdout } = await run({ file: 'ps', args: ['-o', 'rss=', '-p', String(pid)], directory: '.' })
-  return Number(stdout) / 1024
 }

@@ -3,7 +3,8 @@ import { cachedClasspath, resolveClasspath } from './jars.ts'
 import type { JavaRun, JavaWay } from './java.ts'
 import { type Command, run, startServer } from './process.ts'
 
-const JAVA_MIN = 17
+/** What Kafka and Apicurio need. */
+export const JAVA_MIN = 17
 
 /** With the Java of this machine, and jars that its Maven brings from Maven Central. */
 export const javaOfMachine: JavaWay = {
@@ -27,7 +28,8 @@ async function command({ bundle, version, main, args, jvm, directory }: JavaRun)
   return { file: 'java', args: [...jvm, '-cp', classpath, main, ...args], directory }
 }
 
-async function javaVersion(): Promise<number | undefined> {
+/** Major version of the machine's Java. */
+export async function javaVersion(): Promise<number | undefined> {
   try {
     const { stderr } = await run({ file: 'java', args: ['-version'], directory: '.' })
     return Number(/version "(\d+)/.exec(stderr)?.[1] ?? 0)
@@ -36,7 +38,7 @@ async function javaVersion(): Promise<number | undefined> {
   }
 }
 
-async function hasMaven(): Promise<boolean> {
+export async function hasMaven(): Promise<boolean> {
   try {
     return (await run({ file: 'mvn', args: ['--version'], directory: '.' })).code === 0
   } catch {

@@ -1,3 +1,4 @@
+import { apicurioPart } from './apicurio.ts'
 import { javaConnectPart } from './java-connect.ts'
 import { kafkaPart } from './kafka.ts'
 import type { AddressOf } from './part.ts'
@@ -9,6 +10,7 @@ export const parts = {
   kafka,
   kafka3: kafkaPart('kafka3', '3.9.2', 'KAFKA3_BOOTSTRAP'),
   javaConnect: javaConnectPart('javaConnect', kafka),
+  apicurio: apicurioPart('apicurio'),
 }
 
 export type PartName = keyof typeof parts

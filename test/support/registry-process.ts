@@ -3,7 +3,8 @@ import { freePort } from '../env/ports.ts'
 import { startServer, untilReady } from '../env/process.ts'
 import { partDirectory } from '../env/workspace.ts'
 
-const CLI = join(import.meta.dirname, '../../src/cli/weir.ts')
+/** The command as its first line has it. */
+const CLI = ['--max-semi-space-size=8', join(import.meta.dirname, '../../src/cli/weir.ts')]
 const READY_TIMEOUT_MS = 30_000
 const GRACE_MS = 10_000
 
@@ -20,13 +21,14 @@ export type RegistryProcess = {
 export async function startRegistryProcess(
   bootstrap: string,
   settings: Readonly<Record<string, string>>,
+  nodeArgs: readonly string[] = [],
 ): Promise<RegistryProcess> {
   const directory = partDirectory('registry')
   const url = `http://127.0.0.1:${await freePort()}`
   const all = { listeners: url, 'brokerstore.topic.replication.factor': '1', ...settings }
   const set = Object.entries(all).flatMap(([key, value]) => ['--set', `${key}=${value}`])
   const logFile = join(directory, 'registry.log')
-  const args = [CLI, 'registry', '--bootstrap', bootstrap, ...set]
+  const args = [...nodeArgs, ...CLI, 'registry', '--bootstrap', bootstrap, ...set]
   const server = startServer({ file: process.execPath, args, directory }, logFile)
   const what = { what: 'weir registry', logFiles: [logFile], timeoutMs: READY_TIMEOUT_MS }
   await untilReady(server, what, () => isReady(url))

@@ -1,0 +1,32 @@
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+
+/** What a server of nothing but `node:http` gives: by method and path, the bytes of an answer of ours. */
+export type BareAnswers = Readonly<Record<string, { readonly type: string; readonly body: string }>>
+
+/** The least that an HTTP server on Node can do: look the answer up, read the body of a POST as JSON, and answer. */
+const [port, file] = process.argv.slice(2)
+const parsed = JSON.parse(readFileSync(file!, 'utf8')) as BareAnswers
+const answers = new Map(
+  Object.entries(parsed).map(([key, { type, body }]) => [
+    key,
+    { body, headers: { 'content-type': type, 'content-length': Buffer.byteLength(body) } },
+  ]),
+)
+
+createServer((request, response) => {
+  const answer = () => {
+    const found = answers.get(`${request.method} ${request.url}`)!
+    response.writeHead(200, found.headers).end(found.body)
+  }
+  if (request.method === 'GET') return answer()
+  let sent = ''
+  request.setEncoding('utf8')
+  request.on('data', (chunk: string) => {
+    sent += chunk
+  })
+  request.on('end', () => {
+    JSON.parse(sent)
+    answer()
+  })
+}).listen(Number(port), '127.0.0.1')

@@ -1,0 +1,27 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { partDirectory } from '../../env/workspace.ts'
+import { runClient } from '../client.ts'
+import type { Settings } from '../settings.ts'
+import type { Call, LoadResult, LoadTask } from './load-client.ts'
+
+/** Enough that the server is what is waited for, also on two cores. */
+const CONNECTIONS = 32
+const WARM_UP_MS = 1_000
+const DURATION_MS = 3_000
+
+/** Requests for `rateOf`, kept in a file. */
+export type Load = { readonly requestsFile: string }
+
+export function createLoad(calls: readonly Call[]): Load {
+  const requestsFile = join(partDirectory('load'), 'requests.json')
+  writeFileSync(requestsFile, JSON.stringify(calls))
+  return { requestsFile }
+}
+
+/** Answered requests a second, by a load generator in a process of its own. */
+export async function rateOf(settings: Settings, url: string, { requestsFile }: Load): Promise<number> {
+  const script = join(import.meta.dirname, 'load-client.ts')
+  const task = { url, requestsFile, connections: CONNECTIONS, warmUpMs: WARM_UP_MS, durationMs: DURATION_MS }
+  return (await runClient<LoadTask, LoadResult>(settings, script, task)).rate
+}

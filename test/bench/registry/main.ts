@@ -1,0 +1,145 @@
+import { join } from 'node:path'
+import { openBroker } from '../../../src/broker/open.ts'
+import { silentLogger } from '../../../src/config/logger.ts'
+import { startRegistryProcess } from '../../support/registry-process.ts'
+import { runClient } from '../client.ts'
+import type { Figure } from '../figures.ts'
+import { residentMb } from '../memory.ts'
+import { progress, type Settings } from '../settings.ts'
+import { measureRates, type Rates } from './rates.ts'
+import type { RegistrationResult, RegistrationTask } from './registration-client.ts'
+import { fillTopic, VERSIONS } from './schemas.ts'
+import type { ReadTask } from './topic-reader.ts'
+
+const SCHEMAS = 100_000
+const TENTH = SCHEMAS / 10
+const REGISTRATIONS = 1_000
+const MEMORY_MB = 300
+
+type Start = { readonly wholeMs: number; readonly tenthMs: number; readonly readMs: number; readonly memoryMb: number }
+
+/** The registry beside a bare HTTP server, beside Apicurio and beside the log it stands on. */
+export async function benchRegistry(settings: Settings): Promise<readonly Figure[]> {
+  progress(`registry: filling topics with ${SCHEMAS} and ${TENTH} schemas`)
+  await fillTopics(settings)
+  const starts: Start[] = []
+  for (let round = 1; round <= settings.rounds; round++) {
+    progress(`registry: starts, round ${round} of ${settings.rounds}`)
+    starts.push(await measureStarts(settings, round))
+  }
+  const whole = await start(settings, SCHEMAS, 'whole')
+  const tenth = await start(settings, TENTH, 'tenth')
+  try {
+    const rates = await measureRates(settings, { whole: whole.url, tenth: tenth.url, schemas: SCHEMAS })
+    const registrations: RegistrationResult[] = []
+    for (let round = 1; round <= settings.rounds; round++) {
+      progress(`registry: new schemas, round ${round} of ${settings.rounds}`)
+      registrations.push(await measureRegistrations(settings, whole.url, round))
+    }
+    return [...rateFigures(rates), ...registrationFigures(registrations), ...startFigures(starts)]
+  } finally {
+    await whole.stop()
+    await tenth.stop()
+  }
+}
+
+async function fillTopics({ bootstrap }: Settings): Promise<void> {
+  const address = { kind: 'kafka' as const, config: { 'bootstrap.servers': bootstrap } }
+  const broker = await openBroker(address, { logger: silentLogger() })
+  for (const count of [SCHEMAS, TENTH]) await fillTopic(broker, topicOf(count), count)
+  await broker.close()
+}
+
+/** From the start of each process to the end of its work: loading code and joining Kafka are in all of them. */
+async function measureStarts(settings: Settings, round: number): Promise<Start> {
+  const timedStart = async (count: number) => {
+    const startedMs = performance.now()
+    const registry = await start(settings, count, `start-${count}-${round}`)
+    const ms = performance.now() - startedMs
+    const memoryMb = await residentMb(registry.pid)
+    await registry.stop()
+    return { ms, memoryMb }
+  }
+  const tenth = await timedStart(TENTH)
+  const whole = await timedStart(SCHEMAS)
+  const readFromMs = performance.now()
+  const script = join(import.meta.dirname, 'topic-reader.ts')
+  const task = { bootstrap: settings.bootstrap, topic: topicOf(SCHEMAS), records: SCHEMAS }
+  await runClient<ReadTask, unknown>(settings, script, task)
+  const readMs = performance.now() - readFromMs
+  return { wholeMs: whole.ms, tenthMs: tenth.ms, readMs, memoryMb: whole.memoryMb }
+}
+
+/** Each in a group of its own: one whose last member was killed keeps the next waiting until its session ends. */
+function start({ bootstrap, nodeArgs }: Settings, count: number, name: string) {
+  const settings = { 'brokerstore.topic': topicOf(count), 'schema.registry.group.id': `bench-${name}` }
+  return startRegistryProcess(bootstrap, settings, nodeArgs)
+}
+
+function measureRegistrations(settings: Settings, url: string, round: number): Promise<RegistrationResult> {
+  // Every round gives other subjects a new version.
+  const firstId = 1 + (round - 1) * 2 * REGISTRATIONS * VERSIONS
+  const task = { url, bootstrap: settings.bootstrap, topic: `beside-${round}`, times: REGISTRATIONS, firstId }
+  const script = join(import.meta.dirname, 'registration-client.ts')
+  return runClient<RegistrationTask, RegistrationResult>(settings, script, task)
+}
+
+function topicOf(count: number): string {
+  return `schemas-${count}`
+}
+
+// ── figures ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+function rateFigures(rates: readonly Rates[]): readonly Figure[] {
+  const figure = (name: string, ours: keyof Rates, beside: string, against: keyof Rates, aim: number): Figure[] => {
+    const values = rates.flatMap((rate) => rate[against] ?? [])
+    if (values.length === 0) return []
+    const mine = rates.flatMap((rate) => rate[ours] ?? [])
+    return [{ name, unit: 'req/s', ours: mine, against: { name: beside, values }, aim }]
+  }
+  return [
+    ...figure('schema by id', 'byId', 'bare node:http', 'bareById', 0.8),
+    ...figure('schema by id', 'byId', 'Apicurio', 'apicurioById', 10),
+    ...figure('latest version', 'latest', 'bare node:http', 'bareLatest', 0.8),
+    ...figure('latest version', 'latest', 'Apicurio', 'apicurioLatest', 10),
+    ...figure('register what is there', 'register', 'bare node:http', 'bareRegister', 0.5),
+    // Each connection asks again when it is answered, so latency is their number divided by this rate.
+    ...figure('schema by id, 10× the schemas', 'byId', 'a tenth', 'tenthById', 1 / 1.1),
+  ]
+}
+
+function registrationFigures(results: readonly RegistrationResult[]): readonly Figure[] {
+  const ours = results.map(({ registerMs }) => registerMs)
+  const values = results.map(({ produceMs }) => produceMs)
+  return [{ name: 'new version, p99', unit: 'ms', ours, against: { name: 'produce, p99', values }, aim: 1.5 }]
+}
+
+function startFigures(starts: readonly Start[]): readonly Figure[] {
+  const whole = starts.map(({ wholeMs }) => wholeMs)
+  const figure = (beside: string, values: readonly number[], aim: number): Figure => ({
+    name: `start on ${SCHEMAS} schemas`,
+    unit: 'ms',
+    ours: whole,
+    against: { name: beside, values },
+    aim,
+  })
+  return [
+    figure(
+      'only reading',
+      starts.map(({ readMs }) => readMs),
+      2,
+    ),
+    figure(
+      `start on ${TENTH}`,
+      starts.map(({ tenthMs }) => tenthMs),
+      11,
+    ),
+    {
+      name: 'resident memory after it',
+      unit: 'MB',
+      ours: starts.map(({ memoryMb }) => memoryMb),
+      against: { name: 'allowed', values: starts.map(() => MEMORY_MB) },
+      aim: 1,
+    },
+  ]
+}

@@ -1,0 +1,146 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createRegistryClient } from '../../../src/clients/registry.ts'
+import { findApicurio, startApicurio } from '../../env/apicurio.ts'
+import { freePort } from '../../env/ports.ts'
+import { type Server, startServer, untilReady } from '../../env/process.ts'
+import { accepts } from '../../env/tcp.ts'
+import { partDirectory } from '../../env/workspace.ts'
+import { progress, type Settings } from '../settings.ts'
+import type { BareAnswers } from './bare-server.ts'
+import { createLoad, type Load, rateOf } from './load.ts'
+import type { Call } from './load-client.ts'
+import { schemaText, subjectOf, VERSIONS } from './schemas.ts'
+
+/** Answered requests a second, of one round. */
+export type Rates = Readonly<Record<keyof Loads | BareLoad | 'tenthById', number>> &
+  Readonly<Partial<Record<ApicurioLoad, number>>>
+type BareLoad = 'bareById' | 'bareLatest' | 'bareRegister'
+type ApicurioLoad = 'apicurioById' | 'apicurioLatest'
+type Loads = { readonly byId: Load; readonly latest: Load; readonly register: Load }
+
+export type Registries = {
+  readonly whole: string
+  /** Holds the first tenth of the schemas. */
+  readonly tenth: string
+  readonly schemas: number
+}
+
+/** How many different schemas are asked for, spread over all of them. */
+const SAMPLE = 1_000
+
+/** Every server runs in a process of its own, all through the measurement; they are asked in turn. */
+export async function measureRates(
+  settings: Settings,
+  { whole, tenth, schemas }: Registries,
+): Promise<readonly Rates[]> {
+  const ids = sampleOf(schemas)
+  const calls = { byId: ids.map(callById), latest: ids.map(callLatest), register: ids.map(callRegister) }
+  const loads: Loads = {
+    byId: createLoad(calls.byId),
+    latest: createLoad(calls.latest),
+    register: createLoad(calls.register),
+  }
+  const tenthById = createLoad(sampleOf(schemas / 10).map(callById))
+  const bare = await startBare(await answersOf(whole, Object.values(calls).flat()))
+  const apicurio = await startFilledApicurio(ids)
+  const rounds: Rates[] = []
+  try {
+    for (let round = 1; round <= settings.rounds; round++) {
+      progress(`registry: answers, round ${round} of ${settings.rounds}`)
+      rounds.push({
+        bareById: await rateOf(settings, bare.url, loads.byId),
+        byId: await rateOf(settings, whole, loads.byId),
+        tenthById: await rateOf(settings, tenth, tenthById),
+        latest: await rateOf(settings, whole, loads.latest),
+        bareLatest: await rateOf(settings, bare.url, loads.latest),
+        bareRegister: await rateOf(settings, bare.url, loads.register),
+        register: await rateOf(settings, whole, loads.register),
+        ...(apicurio && {
+          apicurioById: await rateOf(settings, apicurio.url, apicurio.byId),
+          apicurioLatest: await rateOf(settings, apicurio.url, apicurio.latest),
+        }),
+      })
+    }
+  } finally {
+    await bare.server.kill()
+    await apicurio?.stop()
+  }
+  return rounds
+}
+
+function sampleOf(schemas: number): readonly number[] {
+  return Array.from({ length: SAMPLE }, (_, at) => 1 + Math.floor((at * schemas) / SAMPLE))
+}
+
+function callById(id: number): Call {
+  return { method: 'GET', path: `/schemas/ids/${id}` }
+}
+
+function callLatest(id: number): Call {
+  return { method: 'GET', path: `/subjects/${subjectOf(id)}/versions/latest` }
+}
+
+function callRegister(id: number): Call {
+  const subject = subjectOf(id)
+  const body = JSON.stringify({ schema: schemaText(subject, VERSIONS) })
+  return {
+    method: 'POST',
+    path: `/subjects/${subject}/versions`,
+    headers: { 'content-type': 'application/vnd.schemaregistry.v1+json' },
+    body,
+  }
+}
+
+// ── beside ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+async function answersOf(url: string, calls: readonly Call[]): Promise<BareAnswers> {
+  const answers: Record<string, BareAnswers[string]> = {}
+  for (const { method, path, headers, body } of calls) {
+    const response = await fetch(`${url}${path}`, {
+      method,
+      ...(headers && { headers }),
+      ...(body && { body }),
+    } as RequestInit)
+    if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}`)
+    answers[`${method} ${path}`] = { type: response.headers.get('content-type') ?? '', body: await response.text() }
+  }
+  return answers
+}
+
+async function startBare(answers: BareAnswers): Promise<{ readonly url: string; readonly server: Server }> {
+  const directory = partDirectory('bare')
+  const file = join(directory, 'answers.json')
+  writeFileSync(file, JSON.stringify(answers))
+  const port = await freePort()
+  const args = [join(import.meta.dirname, 'bare-server.ts'), String(port), file]
+  const logFile = join(directory, 'output.log')
+  const server = startServer({ file: process.execPath, args, directory }, logFile)
+  const what = { what: 'the bare server', logFiles: [logFile], timeoutMs: 10_000 }
+  await untilReady(server, what, () => accepts(`127.0.0.1:${port}`))
+  return { url: `http://127.0.0.1:${port}`, server }
+}
+
+/** With the sampled schemas in it; undefined where this machine can't run it. */
+async function startFilledApicurio(ids: readonly number[]) {
+  const found = await findApicurio()
+  if (found.how === 'missing') {
+    progress(`registry: without Apicurio, because ${found.detail}`)
+    return undefined
+  }
+  const { url, stop } = await startApicurio()
+  const client = createRegistryClient({ url })
+  const given: number[] = []
+  for (const id of ids) {
+    const subject = subjectOf(id)
+    given.push((await client.register(subject, { schema: schemaText(subject, VERSIONS) })).id)
+  }
+  const { origin, pathname } = new URL(url)
+  const within = (call: Call): Call => ({ ...call, path: `${pathname}${call.path}` })
+  return {
+    url: origin,
+    byId: createLoad(given.map(callById).map(within)),
+    latest: createLoad(ids.map(callLatest).map(within)),
+    stop,
+  }
+}

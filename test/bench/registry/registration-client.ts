@@ -1,0 +1,54 @@
+import { openBroker } from '../../../src/broker/open.ts'
+import { createRegistryClient } from '../../../src/clients/registry.ts'
+import { silentLogger } from '../../../src/config/logger.ts'
+import { schemaText, subjectOf, VERSIONS } from './schemas.ts'
+
+export type RegistrationTask = {
+  readonly url: string
+  readonly bootstrap: string
+  readonly topic: string
+  readonly times: number
+  /** Of the first subject that gets a new version. */
+  readonly firstId: number
+}
+/** 99th percentiles, in ms. */
+export type RegistrationResult = { readonly registerMs: number; readonly produceMs: number }
+
+const WARM_UP = 200
+
+/**
+ * New versions through the registry and records of their size through the broker port, in turn and one at a time, so that
+ * both meet the same machine. The producer fences as the registry's own does.
+ */
+const { url, bootstrap, topic, times, firstId } = JSON.parse(process.argv[2]!) as RegistrationTask
+const registry = createRegistryClient({ url })
+const address = { kind: 'kafka' as const, config: { 'bootstrap.servers': bootstrap } }
+const broker = await openBroker(address, { logger: silentLogger() })
+try {
+  await broker.topics.create({ name: topic, partitions: 1, replicationFactor: 1 })
+  const producer = await broker.producer({ fencingId: topic })
+  const registered: number[] = []
+  const produced: number[] = []
+  for (let time = 0; time < times + WARM_UP; time++) {
+    const subject = subjectOf(firstId + time * VERSIONS)
+    const schema = schemaText(subject, VERSIONS + 1)
+    registered.push(await timed(() => registry.register(subject, { schema })))
+    const record = { topic, partition: 0, key: Buffer.from(subject), value: Buffer.from(schema) }
+    produced.push(await timed(() => producer.send([record])))
+  }
+  await producer.close()
+  const result = { registerMs: p99(registered.slice(WARM_UP)), produceMs: p99(produced.slice(WARM_UP)) }
+  console.log(JSON.stringify(result satisfies RegistrationResult))
+} finally {
+  await broker.close()
+}
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const start = performance.now()
+  await work()
+  return performance.now() - start
+}
+
+function p99(values: readonly number[]): number {
+  return values.toSorted((left, right) => left - right)[Math.floor(values.length * 0.99)]!
+}

@@ -1,0 +1,54 @@
+import type { Broker } from '../../../src/broker/broker.ts'
+import { toContent } from '../../../src/registry/schema.ts'
+import { RecordCodec } from '../../../src/registry/store/record-codec.ts'
+import { type Subject, toSubject } from '../../../src/registry/subject.ts'
+
+export const VERSIONS = 4
+const FIELDS = 8
+const BATCH = 5_000
+
+/** The subject that holds an id. */
+export function subjectOf(id: number): Subject {
+  return toSubject(`team-${Math.floor((id - 1) / VERSIONS)}.orders-value`)
+}
+
+/** About 600 bytes, as an Avro record of a few fields has. Each version of a subject adds a field with a default. */
+export function schemaText(subject: Subject, version: number): string {
+  const fields = Array.from({ length: FIELDS }, (_, at) => ({
+    name: `orderField${at}`,
+    type: at % 2 ? 'string' : 'long',
+  }))
+  const added = Array.from({ length: version }, (_, at) => ({
+    name: `added${at}`,
+    type: ['null', 'int'],
+    default: null,
+  }))
+  const name = `Orders_${subject.replace(/\W/g, '_')}`
+  return JSON.stringify({ type: 'record', name, namespace: 'com.example.team', fields: [...fields, ...added] })
+}
+
+/** Makes a topic that holds `count` schemas, as a registry leaves it: ids from 1 on, four versions a subject. */
+export async function fillTopic(broker: Broker, topic: string, count: number): Promise<void> {
+  const configs = { 'cleanup.policy': 'compact' }
+  await broker.topics.create({ name: topic, partitions: 1, replicationFactor: 1, configs })
+  const codec = new RecordCodec()
+  const producer = await broker.producer()
+  for (let first = 1; first <= count; first += BATCH) {
+    const ids = Array.from({ length: Math.min(BATCH, count - first + 1) }, (_, at) => first + at)
+    await producer.send(ids.map((id) => ({ topic, ...codec.encode(recordOf(id)) })))
+  }
+  await producer.close()
+}
+
+function recordOf(id: number) {
+  const subject = subjectOf(id)
+  const version = ((id - 1) % VERSIONS) + 1
+  const text = schemaText(subject, version)
+  const content = toContent({ type: 'AVRO', text, references: [], metadata: undefined, ruleSet: undefined })
+  return {
+    kind: 'schema' as const,
+    subject,
+    version,
+    value: { subject, version, id, content, deleted: false, extra: {} },
+  }
+}
