@@ -19,7 +19,7 @@ const HOUSE: Readonly<Record<string, readonly string[]>> = {
 
 /** What `cli` sees of a program: how to start it and with which settings, nothing of what is inside. */
 const PROGRAMS = ['operator', 'registry', 'worker']
-const PROGRAM_DOORS = ['main.ts', 'settings.ts']
+const PROGRAM_DOORS = ['main.ts', 'settings.ts', 'crds.ts']
 
 /** Libraries that only one room may touch, so that they can be replaced there. */
 const LIBRARIES: Readonly<Record<string, RegExp>> = {

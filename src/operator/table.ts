@@ -1,6 +1,7 @@
 import type { Cluster, Unreadable } from './cluster/cluster.ts'
-import { conditionOf, type Truth } from './resources/condition.ts'
+import { conditionOf } from './resources/condition.ts'
 import { KINDS, keyOf, type Resource } from './resources/resource.ts'
+import type { Condition } from './resources/status.ts'
 
 /** One line of what the operator shows: a resource, or a file that holds something it could not read. */
 export type Row = {
@@ -9,7 +10,7 @@ export type Row = {
   readonly name: string
   /** What it stands for: a connector class, a subject and its type, a mode. */
   readonly about: string
-  readonly ready: Truth
+  readonly ready: Condition['status']
   readonly reason: string
   readonly message: string
   /** It does not get there by itself. */

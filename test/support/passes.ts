@@ -1,8 +1,9 @@
 import { silentLogger } from '../../src/config/logger.ts'
 import type { Again } from '../../src/operator/controller/controller.ts'
 import { passesOf, type Reconciler } from '../../src/operator/controller/reconciler.ts'
-import { type Condition, conditionOf } from '../../src/operator/resources/condition.ts'
+import { conditionOf } from '../../src/operator/resources/condition.ts'
 import type { Kind, ResourceKey } from '../../src/operator/resources/resource.ts'
+import type { Condition } from '../../src/operator/resources/status.ts'
 import type { FakeClock } from './fake-clock.ts'
 import type { MemoryCluster } from './memory-cluster.ts'
 

@@ -1,6 +1,7 @@
 import { RequestError } from '../../clients/http.ts'
 import { messageOf } from '../../config/failure.ts'
-import { type Condition, conditionOf, type Reason, type Verdict } from '../resources/condition.ts'
+import { conditionOf, type Reason, type Verdict } from '../resources/condition.ts'
+import type { Condition } from '../resources/status.ts'
 import type { Again } from './controller.ts'
 
 /** What a person has to put right: the pass ends, `Stalled` says why. It is looked at again when something changes. */

@@ -1,3 +1,5 @@
+import type { Condition } from './status.ts'
+
 /** What `Ready` may give as its reason: a closed list, part of the API. */
 export type Reason =
   | 'Pending'
@@ -51,24 +53,12 @@ export type Reason =
   | 'ScopeNotEmpty'
   | 'InternalError'
 
-export type Truth = 'True' | 'False' | 'Unknown'
-
-export type Condition = {
-  readonly type: string
-  readonly status: Truth
-  readonly reason: string
-  readonly message: string
-  readonly observedGeneration: number
-  /** When `status` last changed. */
-  readonly lastTransitionTime: string
-}
-
 /**
  * What a pass found out about a resource, in the words of `Ready`. `working`: it gets there by itself (`Reconciling`);
  * `stuck`: it needs a person (`Stalled`); neither: healthy, or waiting for a cluster that does not answer.
  */
 export type Verdict = {
-  readonly ready: Truth
+  readonly ready: Condition['status']
   readonly reason: Reason
   readonly message: string
   readonly progress?: 'working' | 'stuck'

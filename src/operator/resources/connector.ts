@@ -1,17 +1,40 @@
 import { z } from 'zod'
-import type { Condition } from './condition.ts'
-import { clusterRef, dataKey, duration, freeObject, int32, keyRef, nameRef, objectName, withRules } from './fields.ts'
+import {
+  atomicList,
+  clusterRef,
+  dataKey,
+  driftPolicy,
+  duration,
+  freeObject,
+  int32,
+  keyRef,
+  mapList,
+  nameRef,
+  objectName,
+  suspend,
+  time,
+  withRules,
+} from './fields.ts'
+import { commonStatus, count, handled } from './status.ts'
 
 /** Keys of a connector's configuration that have fields of their own in `spec`. */
 const OWN_KEYS = ['name', 'connector.class', 'tasks.max', 'connector.plugin.version', 'weir.owner']
 
 const valueFrom = withRules(
   z.strictObject({
-    key: z.string().min(1).max(256).describe('Configuration key to set.'),
-    secretKeyRef: keyRef().optional().describe('Key of a Secret in this namespace.'),
-    configMapKeyRef: keyRef().optional().describe('Key of a ConfigMap in this namespace.'),
-    resolve: z.enum(['Worker', 'Operator']).default('Worker'),
-    onChange: z.enum(['Restart', 'Ignore']).default('Restart'),
+    key: z.string().min(1).max(256).describe('Configuration key to set. Example: connection.password.'),
+    secretKeyRef: keyRef('Secret in this namespace').optional().describe('Takes the value from a Secret.'),
+    configMapKeyRef: keyRef('ConfigMap in this namespace').optional().describe('Takes the value from a ConfigMap.'),
+    resolve: z
+      .enum(['Worker', 'Operator'])
+      .default('Worker')
+      .describe(
+        'Who reads a Secret. Worker: a placeholder is sent, and the worker resolves it when a task starts. Operator: the value is read here and sent in clear, which the operator has to be allowed to.',
+      ),
+    onChange: z
+      .enum(['Restart', 'Ignore'])
+      .default('Restart')
+      .describe('What a new value does to a running connector.'),
   }),
   [
     {
@@ -22,6 +45,14 @@ const valueFrom = withRules(
   ],
 )
 
+const offset = z.strictObject({
+  partition: freeObject().describe('Source partition, or kafka_topic and kafka_partition of a sink.'),
+  offset: freeObject()
+    .nullable()
+    .optional()
+    .describe('Where to go on; null or absent: as if nothing had been read. Example: {kafka_offset: 42}.'),
+})
+
 const offsetsOperation = withRules(
   z.strictObject({
     id: z
@@ -29,18 +60,25 @@ const offsetsOperation = withRules(
       .min(1)
       .max(128)
       .regex(/^[A-Za-z0-9._:+-]+$/, 'must be letters, digits and . _ : + -')
-      .describe('Idempotency key: an operation is carried out once for each id.'),
-    type: z.enum(['Alter', 'Reset']),
-    offsets: z
-      .array(z.strictObject({ partition: freeObject(), offset: freeObject().nullable().optional() }))
+      .describe('An operation is carried out once for each id. Example: 2026-11-20-replay.'),
+    type: z
+      .enum(['Alter', 'Reset'])
+      .describe('Alter sets the given offsets, Reset forgets all. Both need state Stopped.'),
+    offsets: atomicList(offset)
       .max(1_000)
       .optional()
-      .describe('Offsets in the wire form of the worker: partition and offset objects.'),
+      .describe("What Alter sets, in the form of the worker's REST interface."),
     offsetsFrom: z
       .strictObject({
-        configMapKeyRef: z.strictObject({ name: objectName(), key: dataKey().default('offsets.json') }),
+        configMapKeyRef: z
+          .strictObject({
+            name: objectName().describe('Name of the ConfigMap in this namespace.'),
+            key: dataKey().default('offsets.json').describe('Key in the ConfigMap.'),
+          })
+          .describe('ConfigMap that holds them.'),
       })
-      .optional(),
+      .optional()
+      .describe('What Alter sets, as JSON in a ConfigMap.'),
   }),
   [
     {
@@ -54,57 +92,93 @@ const offsetsOperation = withRules(
   ],
 )
 
+const offsets = z.strictObject({
+  operation: offsetsOperation.optional().describe('One operation on the offsets, carried out once for each id.'),
+  export: z
+    .strictObject({
+      configMapRef: nameRef('ConfigMap in this namespace').describe('Where they are written, under offsets.json.'),
+      interval: duration()
+        .optional()
+        .describe('How often they are written; absent: when it is asked for. Example: 1h.'),
+    })
+    .optional()
+    .describe('Where a copy of the offsets is kept.'),
+})
+
 const autoRestart = z.strictObject({
-  enabled: z.boolean().default(true),
-  maxRestarts: int32().min(0).max(100_000).optional().describe('Absent: no limit.'),
-  initialBackoff: duration().default('10s'),
-  maxBackoff: duration().default('10m'),
-  resetAfter: duration().default('10m').describe('Healthy time after which the count is cleared.'),
+  enabled: z.boolean().default(true).describe('Whether a failed connector or task is restarted.'),
+  maxRestarts: int32()
+    .min(0)
+    .max(100_000)
+    .optional()
+    .describe('After so many restarts without a healthy time in between it stays failed; absent: no limit.'),
+  initialBackoff: duration().default('10s').describe('Wait before the first restart; doubles with each. Example: 30s.'),
+  maxBackoff: duration().default('10m').describe('Longest wait before a restart. Example: 1h.'),
+  resetAfter: duration().default('10m').describe('So long without a failure clears the count. Example: 30m.'),
+})
+
+const configMapSource = z.strictObject({
+  configMapRef: z
+    .strictObject({
+      name: objectName().describe('Name of the ConfigMap in this namespace.'),
+      optional: z.boolean().default(false).describe('true: it may be missing.'),
+    })
+    .describe('The ConfigMap.'),
+  prefix: z.string().max(128).optional().describe('Goes before each of its keys. Example: consumer.override.'),
 })
 
 /** Desired state of one connector. */
 export const connectorSpec = withRules(
   z.strictObject({
-    workerRef: clusterRef().describe('Worker cluster, by its name in the operator configuration.'),
+    workerRef: clusterRef('worker cluster').describe('Which worker cluster runs it. Can not be changed.'),
     name: z
       .string()
       .min(1)
       .max(255)
       .regex(/^[^\s/\\]+$/, 'must not hold blanks, slashes or backslashes')
       .optional()
-      .describe('Connector name on the worker; metadata.name when absent.'),
-    class: z.string().min(1).max(512).describe('connector.class: class name or plugin alias.'),
-    version: z.string().min(1).max(128).optional().describe('connector.plugin.version: exact version or range.'),
-    tasksMax: int32().min(1).max(10_000).default(1).describe('tasks.max.'),
-    state: z.enum(['Running', 'Paused', 'Stopped']).default('Running').describe('Target state.'),
-    config: z.record(z.string(), z.string().max(65_536)).optional().describe('Plain configuration. Strings only.'),
-    configFrom: z
-      .array(
-        z.strictObject({
-          configMapRef: z.strictObject({ name: objectName(), optional: z.boolean().default(false) }),
-          prefix: z.string().max(128).optional().describe('Prefix added to each key.'),
-        }),
-      )
+      .describe('Name on the worker; absent: metadata.name. Can not be changed.'),
+    class: z.string().min(1).max(512).describe('Class name of the plugin, or its alias. Example: FileStreamSink.'),
+    version: z
+      .string()
+      .min(1)
+      .max(128)
+      .optional()
+      .describe('Version of the plugin, exact or as a range; absent: the newest. Example: [1.2,2).'),
+    tasksMax: int32().min(1).max(10_000).default(1).describe('Most tasks that it may have.'),
+    state: z.enum(['Running', 'Paused', 'Stopped']).default('Running').describe('State it is kept in.'),
+    config: z
+      .record(z.string(), z.string().max(65_536))
+      .meta({ 'x-kubernetes-map-type': 'granular', maxProperties: 1_024 })
+      .optional()
+      .describe('Configuration of the connector. Values are strings: put numbers and booleans in quotes.'),
+    configFrom: atomicList(configMapSource)
       .max(16)
       .optional()
-      .describe('ConfigMaps whose keys become configuration keys; later entries win, config wins over all.'),
-    valuesFrom: z.array(valueFrom).max(128).optional(),
-    subjectRefs: z
-      .array(nameRef())
+      .describe('ConfigMaps whose keys become configuration; later ones win, config wins over all.'),
+    valuesFrom: mapList(valueFrom, 'key')
+      .max(128)
+      .optional()
+      .describe('Single values that come from a Secret or a ConfigMap.'),
+    subjectRefs: mapList(nameRef('Subject in this namespace'), 'name')
       .max(64)
       .optional()
-      .describe('Subjects that must be Ready before the connector is first created.'),
-    autoRestart: autoRestart.default(() => autoRestart.parse({})).describe('Restart of failed connector and tasks.'),
-    offsets: z
-      .strictObject({
-        operation: offsetsOperation.optional(),
-        export: z.strictObject({ configMapRef: nameRef(), interval: duration().optional() }).optional(),
-      })
-      .optional(),
-    adoptionPolicy: z.enum(['Adopt', 'AdoptIfIdentical', 'Never']).default('Adopt'),
-    driftPolicy: z.enum(['Correct', 'Report']).default('Correct'),
-    deletionPolicy: z.enum(['Delete', 'DeleteWithOffsets', 'Retain']).default('Delete'),
-    suspend: z.boolean().default(false).describe('The operator observes but writes nothing to the worker.'),
+      .describe('Subjects that have to be Ready before the connector is first created.'),
+    autoRestart: autoRestart
+      .default(() => autoRestart.parse({}))
+      .meta({ default: {} })
+      .describe('What happens when the connector or a task fails.'),
+    offsets: offsets.optional().describe('What is to be done with the offsets.'),
+    adoptionPolicy: z
+      .enum(['Adopt', 'AdoptIfIdentical', 'Never'])
+      .default('Adopt')
+      .describe('What to do with a connector of that name that is there already and that nobody owns.'),
+    driftPolicy: driftPolicy('What to do when the worker no longer holds what was applied.'),
+    deletionPolicy: z
+      .enum(['Delete', 'DeleteWithOffsets', 'Retain'])
+      .default('Delete')
+      .describe('What the deletion of this object does on the worker.'),
+    suspend: suspend('worker'),
   }),
   [
     {
@@ -124,42 +198,52 @@ export const connectorSpec = withRules(
 
 export type ConnectorSpec = z.output<typeof connectorSpec>
 
-export type ConnectorStatus = {
-  readonly observedGeneration: number
-  readonly conditions: readonly Condition[]
-  readonly connectorName?: string
-  readonly workerCluster?: string
-  /** source or sink. */
-  readonly type?: string
-  /** As the worker reports it. */
-  readonly state?: string
-  readonly workerId?: string
-  readonly tasks?: TaskCounts
-  readonly failedTasks?: readonly { readonly id: number; readonly workerId?: string; readonly trace?: string }[]
-  /** sha256 of the effective configuration. */
-  readonly configHash?: string
-  readonly lastAppliedTime?: string
-  readonly lastHandledRestart?: string
-  readonly lastHandledReconcile?: string
-  readonly autoRestart?: {
-    readonly count: number
-    readonly lastRestartTime?: string
-    readonly nextRestartTime?: string
-    readonly exhausted?: boolean
-  }
-  readonly offsets?: {
-    readonly lastOperationId?: string
-    readonly lastOperationResult?: 'Succeeded' | 'Failed'
-    readonly lastOperationTime?: string
-  }
-}
+const failedTask = z.object({
+  id: int32().describe('Number of the task.'),
+  workerId: z.string().optional().describe('Worker that ran it.'),
+  trace: z.string().max(2_048).optional().describe('Beginning of what it failed with, secrets masked.'),
+})
 
-export type TaskCounts = {
-  readonly total: number
-  readonly running: number
-  readonly failed: number
-  readonly paused: number
-  readonly unassigned: number
-  /** `running/total` */
-  readonly summary: string
-}
+const taskCounts = z.object({
+  total: count('All tasks.'),
+  running: count('Those that run.'),
+  failed: count('Those that failed.'),
+  paused: count('Those that are paused.'),
+  unassigned: count('Those that wait for a worker.'),
+  summary: z.string().describe('Running and all. Example: 2/3.'),
+})
+export type TaskCounts = Readonly<z.output<typeof taskCounts>>
+
+/** What was found out about one connector. */
+export const connectorStatus = z.object({
+  ...commonStatus,
+  lastHandledRestart: handled('restart'),
+  connectorName: z.string().optional().describe('Name on the worker.'),
+  workerCluster: z.string().optional().describe('Worker cluster it is on.'),
+  type: z.string().optional().describe('source or sink.'),
+  state: z.string().optional().describe('State of the connector as the worker reports it.'),
+  workerId: z.string().optional().describe('Worker that runs the connector itself.'),
+  tasks: taskCounts.optional().describe('How many tasks are in which state.'),
+  failedTasks: mapList(failedTask, 'id').max(20).readonly().optional().describe('The first tasks that failed.'),
+  configHash: z.string().optional().describe('SHA-256 of the configuration in force, before secrets.'),
+  lastAppliedTime: time().optional().describe('When the configuration was last written to the worker.'),
+  autoRestart: z
+    .object({
+      count: count('Restarts since it was last healthy for long enough.'),
+      lastRestartTime: time().optional().describe('When it was last restarted.'),
+      nextRestartTime: time().optional().describe('When it is restarted next.'),
+      exhausted: z.boolean().optional().describe('true: maxRestarts is reached.'),
+    })
+    .optional()
+    .describe('What automatic restarts have done.'),
+  offsets: z
+    .object({
+      lastOperationId: z.string().optional().describe('Id of the last operation.'),
+      lastOperationResult: z.enum(['Succeeded', 'Failed']).optional().describe('How it ended.'),
+      lastOperationTime: time().optional().describe('When it ended.'),
+    })
+    .optional()
+    .describe('What was done with the offsets.'),
+  selector: z.string().optional().describe('Label selector of the worker pods, for the scale subresource.'),
+})
+export type ConnectorStatus = z.output<typeof connectorStatus>

@@ -56,8 +56,29 @@ export function durationMs(text: string): number {
   return total
 }
 
-export const nameRef = () => z.strictObject({ name: objectName() })
-export const keyRef = () => z.strictObject({ name: objectName(), key: dataKey() })
-export const clusterRef = () => nameRef().default({ name: 'default' })
-export const int32 = () => z.int().max(2 ** 31 - 1)
+export const nameRef = (what: string) => z.strictObject({ name: objectName().describe(`Name of the ${what}.`) })
+export const keyRef = (what: string) =>
+  z.strictObject({
+    name: objectName().describe(`Name of the ${what}.`),
+    key: dataKey().describe(`Key in the ${what}.`),
+  })
+export const clusterRef = (what: string) =>
+  nameRef(`${what} in the operator's configuration`).default({ name: 'default' })
+export const int32 = () => z.int32()
 export const freeObject = () => z.record(z.string(), z.unknown())
+export const time = () => z.iso.datetime({ offset: true })
+
+/** A list whose items are told apart by a field, so that server-side apply can own single items. */
+export const mapList = <S extends z.ZodObject>(item: S, key: keyof S['shape'] & string) =>
+  z.array(item).meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': [key] })
+/** A list that is replaced as a whole. */
+export const atomicList = <S extends z.ZodType>(item: S) => z.array(item).meta({ 'x-kubernetes-list-type': 'atomic' })
+
+/** Policies that more than one kind has. */
+export const driftPolicy = (what: string) =>
+  z.enum(['Correct', 'Report']).default('Correct').describe(`${what} Correct writes it again, Report only says so.`)
+export const suspend = (where: string) =>
+  z
+    .boolean()
+    .default(false)
+    .describe(`true: the operator goes on observing and reporting, but writes nothing to the ${where}.`)

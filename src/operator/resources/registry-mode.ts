@@ -1,19 +1,19 @@
 import { z } from 'zod'
-import type { Condition } from './condition.ts'
-import { clusterRef, duration, subjectName, withRules } from './fields.ts'
+import { clusterRef, driftPolicy, duration, subjectName, suspend, time, withRules } from './fields.ts'
+import { commonStatus, count } from './status.ts'
 import { compatibilityLevel } from './subject.ts'
 
 const scope = withRules(
   z.strictObject({
-    type: z.enum(['Registry', 'Context', 'Subject']).default('Registry'),
+    type: z.enum(['Registry', 'Context', 'Subject']).default('Registry').describe('How far it reaches.'),
     context: z
       .string()
       .min(2)
       .max(255)
       .regex(/^\.[^:\\]*$/, 'must begin with a dot and hold no colon, such as .legacy')
       .optional()
-      .describe('Context name with its leading dot.'),
-    subject: subjectName().optional(),
+      .describe('Name of the context, with its dot. Example: .legacy.'),
+    subject: subjectName().optional().describe('Name of the subject, with its context if it has one.'),
   }),
   [
     {
@@ -27,12 +27,15 @@ const scope = withRules(
 
 const modeWindow = withRules(
   z.strictObject({
-    id: z.string().min(1).max(128).default('1').describe('Changing it opens a new window.'),
-    duration: duration().optional().describe('From the moment the mode was applied.'),
-    until: z.iso.datetime({ offset: true }).optional().describe('Absolute end.'),
+    id: z.string().min(1).max(128).default('1').describe('Another id opens a new window.'),
+    duration: duration().optional().describe('How long it lasts from when the mode was set. Example: 2h.'),
+    until: time().optional().describe('When it ends. Example: 2026-11-20T10:00:00Z.'),
     // biome-ignore lint/suspicious/noThenProperty: the field's name is part of the API, and its value is a word
     then: z.enum(['READWRITE', 'READONLY']).default('READWRITE').describe('Mode after the window.'),
-    closeWhenImported: z.boolean().default(false),
+    closeWhenImported: z
+      .boolean()
+      .default(false)
+      .describe('true: it ends as soon as every Subject of this registry and namespace has its imports.'),
   }),
   [
     {
@@ -46,16 +49,24 @@ const modeWindow = withRules(
 /** Desired mode of a registry, a context or a subject. */
 export const registryModeSpec = withRules(
   z.strictObject({
-    registryRef: clusterRef().describe('Registry, by its name in the operator configuration.'),
-    scope: scope.default({ type: 'Registry' }).describe('What the mode applies to.'),
-    mode: z.enum(['READWRITE', 'READONLY', 'READONLY_OVERRIDE', 'IMPORT', 'FORWARD']),
-    force: z.boolean().default(false).describe('Enters IMPORT although the scope is not empty.'),
-    window: modeWindow.optional().describe('Bounds the time the mode is held.'),
-    compatibility: compatibilityLevel().optional().describe('Compatibility of the scope; absent means not managed.'),
-    adoptionPolicy: z.enum(['Adopt', 'Never']).default('Adopt'),
-    driftPolicy: z.enum(['Correct', 'Report']).default('Correct'),
-    deletionPolicy: z.enum(['Restore', 'Retain']).default('Restore'),
-    suspend: z.boolean().default(false),
+    registryRef: clusterRef('registry').describe('Which registry it is about. Can not be changed.'),
+    scope: scope.default({ type: 'Registry' }).describe('What the mode applies to. Can not be changed.'),
+    mode: z.enum(['READWRITE', 'READONLY', 'READONLY_OVERRIDE', 'IMPORT', 'FORWARD']).describe('Mode it is kept in.'),
+    force: z.boolean().default(false).describe('true: enters IMPORT although there are schemas already.'),
+    window: modeWindow.optional().describe('Bounds the time that the mode is held.'),
+    compatibility: compatibilityLevel()
+      .optional()
+      .describe('Compatibility level of the scope; absent: it is left as it is.'),
+    adoptionPolicy: z
+      .enum(['Adopt', 'Never'])
+      .default('Adopt')
+      .describe('What to do when somebody else has set another mode there. Never leaves it and says so.'),
+    driftPolicy: driftPolicy('What to do when the registry is in another mode.'),
+    deletionPolicy: z
+      .enum(['Restore', 'Retain'])
+      .default('Restore')
+      .describe('What the deletion of this object does. Restore puts back what was there before.'),
+    suspend: suspend('registry'),
   }),
   [
     {
@@ -81,26 +92,32 @@ export const registryModeSpec = withRules(
 
 export type RegistryModeSpec = z.output<typeof registryModeSpec>
 
+const previous = z.object({
+  explicit: z.boolean().describe('false: it was inherited.'),
+  value: z.string().optional().describe('What it was.'),
+})
 /** What was in force before this object first wrote; `explicit: false`: the scope inherited it. */
-export type Previous = { readonly explicit: boolean; readonly value?: string }
+export type Previous = Readonly<z.output<typeof previous>>
 
-export type RegistryModeStatus = {
-  readonly observedGeneration: number
-  readonly conditions: readonly Condition[]
-  readonly registry?: string
-  /** Registry, `:.ctx:` or the subject. */
-  readonly scope?: string
-  /** In effect. */
-  readonly mode?: string
-  readonly previousMode?: Previous
-  readonly previousCompatibility?: Previous
-  readonly appliedCompatibility?: string
-  readonly window?: {
-    readonly id: string
-    readonly phase: 'Pending' | 'Open' | 'Closed'
-    readonly openedAt?: string
-    readonly closesAt?: string
-    readonly closedAt?: string
-  }
-  readonly lastHandledReconcile?: string
-}
+/** What was found out about one mode. */
+export const registryModeStatus = z.object({
+  ...commonStatus,
+  registry: z.string().optional().describe('Registry it is in.'),
+  scope: z.string().optional().describe('Registry, a context such as :.legacy:, or a subject.'),
+  mode: z.string().optional().describe('Mode in force.'),
+  previousMode: previous.optional().describe('Mode before this object first wrote.'),
+  previousCompatibility: previous.optional().describe('Level before this object first wrote.'),
+  appliedCompatibility: z.string().optional().describe('Level that was written here.'),
+  window: z
+    .object({
+      id: z.string().describe('Id of the window.'),
+      phase: z.enum(['Pending', 'Open', 'Closed']).describe('Where it is.'),
+      openedAt: time().optional().describe('When the mode was set.'),
+      closesAt: time().optional().describe('When it ends.'),
+      closedAt: time().optional().describe('When it ended.'),
+      pendingImports: count('Subjects whose imports are not there yet.').optional(),
+    })
+    .optional()
+    .describe('Where the window is.'),
+})
+export type RegistryModeStatus = z.output<typeof registryModeStatus>

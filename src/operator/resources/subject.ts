@@ -1,22 +1,44 @@
 import { z } from 'zod'
-import type { Condition } from './condition.ts'
-import { clusterRef, freeObject, int32, keyRef, nameRef, subjectName, withRules } from './fields.ts'
+import {
+  atomicList,
+  clusterRef,
+  driftPolicy,
+  freeObject,
+  int32,
+  keyRef,
+  mapList,
+  nameRef,
+  subjectName,
+  suspend,
+  time,
+  withRules,
+} from './fields.ts'
+import { commonStatus, count } from './status.ts'
 
-const schemaType = () => z.enum(['AVRO', 'JSON', 'PROTOBUF']).default('AVRO')
-const schemaText = () => z.string().max(524_288)
-const schemaFrom = () => z.strictObject({ configMapKeyRef: keyRef() })
+const schemaType = () => z.enum(['AVRO', 'JSON', 'PROTOBUF']).default('AVRO').describe('Format of the schema.')
+const schemaText = () => z.string().max(524_288).describe('Text of the schema, as it is registered.')
+const schemaFrom = () =>
+  z
+    .strictObject({ configMapKeyRef: keyRef('ConfigMap in this namespace').describe('Where the text is.') })
+    .describe('Text of the schema in a ConfigMap.')
 const version = () => int32().min(1)
 const referenceName = () =>
-  z.string().min(1).max(512).describe('Name used inside the schema: full Avro name, JSON $ref, Protobuf import path.')
+  z
+    .string()
+    .min(1)
+    .max(512)
+    .describe('Name that the schema uses: full name in Avro, $ref in JSON Schema, import path in Protobuf.')
 export const compatibilityLevel = () =>
   z.enum(['NONE', 'BACKWARD', 'BACKWARD_TRANSITIVE', 'FORWARD', 'FORWARD_TRANSITIVE', 'FULL', 'FULL_TRANSITIVE'])
 
 const reference = withRules(
   z.strictObject({
     name: referenceName(),
-    subjectRef: nameRef().optional().describe('Another Subject object in this namespace.'),
-    subject: subjectName().optional().describe('Subject in the registry.'),
-    version: version().optional().describe('Version in the registry; with subjectRef it pins one.'),
+    subjectRef: nameRef('Subject in this namespace')
+      .optional()
+      .describe('Another Subject of this namespace; it is registered first.'),
+    subject: subjectName().optional().describe('A subject of the registry that nobody declares here.'),
+    version: version().optional().describe('Version of it; with subjectRef it pins one, absent: the newest declared.'),
   }),
   [
     {
@@ -32,17 +54,20 @@ const reference = withRules(
   ],
 )
 
+const importedReference = z.strictObject({
+  name: referenceName(),
+  subject: subjectName().describe('Subject it is registered under.'),
+  version: version().describe('Version of that subject.'),
+})
+
 const importedVersion = withRules(
   z.strictObject({
-    version: version(),
-    id: int32().min(1),
+    version: version().describe('Version to register it as.'),
+    id: int32().min(1).describe('Id to register it with.'),
     schemaType: schemaType(),
     schema: schemaText().optional(),
     schemaFrom: schemaFrom().optional(),
-    references: z
-      .array(z.strictObject({ name: referenceName(), subject: subjectName(), version: version() }))
-      .max(50)
-      .optional(),
+    references: atomicList(importedReference).max(50).optional().describe('Schemas that this one uses.'),
   }),
   [
     {
@@ -56,27 +81,36 @@ const importedVersion = withRules(
 /** Desired state of one subject. */
 export const subjectSpec = withRules(
   z.strictObject({
-    registryRef: clusterRef().describe('Registry, by its name in the operator configuration.'),
+    registryRef: clusterRef('registry').describe('Which registry holds it. Can not be changed.'),
     subject: subjectName()
       .optional()
-      .describe('Subject name, may be context-qualified (:.ctx:name); metadata.name when absent.'),
+      .describe(
+        'Name in the registry, with its context if it has one; absent: metadata.name. Example: :.ctx:orders-value.',
+      ),
     schemaType: schemaType(),
-    schema: schemaText().min(1).optional().describe('Schema text.'),
-    schemaFrom: schemaFrom().optional().describe('Schema text held in a ConfigMap.'),
-    references: z.array(reference).max(100).optional(),
-    normalize: z.boolean().default(false).describe('Register and compare with normalize=true.'),
-    metadata: freeObject().optional().describe('Data-contract metadata, passed through.'),
-    ruleSet: freeObject().optional().describe('Data-contract rules, passed through.'),
-    compatibility: compatibilityLevel().optional().describe('Subject-level compatibility; absent means not managed.'),
-    imports: z
-      .array(importedVersion)
+    schema: schemaText().min(1).optional(),
+    schemaFrom: schemaFrom().optional(),
+    references: mapList(reference, 'name').max(100).optional().describe('Schemas that this one uses.'),
+    normalize: z.boolean().default(false).describe('true: registered and compared in normal form.'),
+    metadata: freeObject().optional().describe('Metadata of the data contract, passed through.'),
+    ruleSet: freeObject().optional().describe('Rules of the data contract, passed through.'),
+    compatibility: compatibilityLevel()
+      .optional()
+      .describe('Compatibility level of the subject; absent: it is left as it is.'),
+    imports: mapList(importedVersion, 'version')
       .max(100)
       .optional()
       .describe('Versions to register with a fixed id while the mode is IMPORT.'),
-    adoptionPolicy: z.enum(['Adopt', 'AdoptIfIdentical', 'Never']).default('Adopt'),
-    driftPolicy: z.enum(['Correct', 'Report']).default('Correct'),
-    deletionPolicy: z.enum(['Retain', 'SoftDelete', 'HardDelete']).default('Retain'),
-    suspend: z.boolean().default(false),
+    adoptionPolicy: z
+      .enum(['Adopt', 'AdoptIfIdentical', 'Never'])
+      .default('Adopt')
+      .describe('What to do when the subject is there already and was not made through this object.'),
+    driftPolicy: driftPolicy('What to do when the level or the registration is lost; versions are never deleted.'),
+    deletionPolicy: z
+      .enum(['Retain', 'SoftDelete', 'HardDelete'])
+      .default('Retain')
+      .describe('What the deletion of this object does in the registry.'),
+    suspend: suspend('registry'),
   }),
   [
     {
@@ -100,25 +134,30 @@ export const subjectSpec = withRules(
 
 export type SubjectSpec = z.output<typeof subjectSpec>
 
-export type SubjectStatus = {
-  readonly observedGeneration: number
-  readonly conditions: readonly Condition[]
-  readonly subject?: string
-  readonly registry?: string
-  /** Global id of the desired schema. */
-  readonly id?: number
-  /** Version under which the desired schema is registered. */
-  readonly version?: number
-  readonly latestVersion?: number
-  readonly versions?: readonly number[]
-  readonly resolvedReferences?: readonly { readonly name: string; readonly subject: string; readonly version: number }[]
-  /** Effective level. */
-  readonly compatibility?: string
-  /** Level this operator wrote; lets removal of the field revert it. */
-  readonly appliedCompatibility?: string
-  /** How many of `spec.imports` are there. */
-  readonly imported?: number
-  readonly lastRegisteredTime?: string
-  readonly adopted?: boolean
-  readonly lastHandledReconcile?: string
-}
+const resolvedReference = z.object({
+  name: referenceName(),
+  subject: z.string().describe('Subject it was found under.'),
+  version: count('Version of that subject.'),
+})
+
+/** What was found out about one subject. */
+export const subjectStatus = z.object({
+  ...commonStatus,
+  subject: z.string().optional().describe('Name in the registry.'),
+  registry: z.string().optional().describe('Registry it is in.'),
+  id: int32().optional().describe('Id of the declared schema.'),
+  version: int32().optional().describe('Version under which the declared schema is registered.'),
+  latestVersion: int32().optional().describe('Newest version of the subject.'),
+  versions: atomicList(int32()).max(1_000).readonly().optional().describe('All versions of the subject.'),
+  resolvedReferences: mapList(resolvedReference, 'name')
+    .max(100)
+    .readonly()
+    .optional()
+    .describe('Which versions the references mean.'),
+  compatibility: z.string().optional().describe('Level in force.'),
+  appliedCompatibility: z.string().optional().describe('Level that was written here; it is taken back with the field.'),
+  imported: int32().optional().describe('How many of spec.imports are there.'),
+  lastRegisteredTime: time().optional().describe('When a version was last registered.'),
+  adopted: z.boolean().optional().describe('true: the subject was there before this object.'),
+})
+export type SubjectStatus = z.output<typeof subjectStatus>

@@ -1,0 +1,11 @@
+import { stringify } from 'yaml'
+import { crdName, crdOf } from './resources/crd.ts'
+import { KINDS } from './resources/resource.ts'
+
+export type CrdFile = { readonly name: string; readonly text: string }
+
+/** The CustomResourceDefinitions as files for `kubectl apply --server-side -f`, a kind each. */
+export function crdFiles(): readonly CrdFile[] {
+  const options = { lineWidth: 0, aliasDuplicateObjects: false }
+  return KINDS.map((kind) => ({ name: `${crdName(kind)}.yaml`, text: stringify(crdOf(kind), options) }))
+}

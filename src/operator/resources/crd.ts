@@ -1,0 +1,176 @@
+import type { z } from 'zod'
+import { connectorSpec, connectorStatus } from './connector.ts'
+import { IDENTITY } from './identity.ts'
+import { registryModeSpec, registryModeStatus } from './registry-mode.ts'
+import { API_VERSION, type Kind, UNOBSERVED } from './resource.ts'
+import { type Structural, structuralOf } from './structural.ts'
+import { subjectSpec, subjectStatus } from './subject.ts'
+
+type Column = { readonly name: string; readonly type: string; readonly jsonPath: string; readonly priority?: 1 }
+type Shape = {
+  readonly shortName: string
+  readonly description: string
+  readonly spec: z.ZodObject
+  readonly status: z.ZodObject
+  readonly columns: readonly Column[]
+  /** Rules that need more than `spec`. */
+  readonly rules?: readonly { readonly rule: string; readonly message: string }[]
+  readonly scale?: Structural
+}
+
+const text = (name: string, jsonPath: string): Column => ({ name, type: 'string', jsonPath })
+const number = (name: string, jsonPath: string): Column => ({ name, type: 'integer', jsonPath })
+/** Shown with `-o wide` only. */
+const wide = (column: Column): Column => ({ ...column, priority: 1 })
+const ready = (field: 'status' | 'reason') => `.status.conditions[?(@.type=="Ready")].${field}`
+const LAST_COLUMNS = [text('Ready', ready('status')), text('Reason', ready('reason'))]
+const AGE: Column = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' }
+
+const SHAPES: { readonly [K in Kind]: Shape } = {
+  Connector: {
+    shortName: 'wconn',
+    description: 'A connector on a worker cluster.',
+    spec: connectorSpec,
+    status: connectorStatus,
+    scale: {
+      specReplicasPath: '.spec.tasksMax',
+      statusReplicasPath: '.status.tasks.total',
+      labelSelectorPath: '.status.selector',
+    },
+    columns: [
+      text('Worker', '.spec.workerRef.name'),
+      wide(text('Class', '.spec.class')),
+      text('Target', '.spec.state'),
+      text('State', '.status.state'),
+      text('Tasks', '.status.tasks.summary'),
+      ...LAST_COLUMNS,
+      wide(number('Restarts', '.status.autoRestart.count')),
+      AGE,
+    ],
+  },
+  Subject: {
+    shortName: 'wsubj',
+    description: 'A subject of a schema registry.',
+    spec: subjectSpec,
+    status: subjectStatus,
+    columns: [
+      wide(text('Registry', '.spec.registryRef.name')),
+      text('Subject', '.status.subject'),
+      text('Type', '.spec.schemaType'),
+      number('Version', '.status.version'),
+      wide(number('Latest', '.status.latestVersion')),
+      number('ID', '.status.id'),
+      text('Compat', '.status.compatibility'),
+      ...LAST_COLUMNS,
+      AGE,
+    ],
+    rules: [
+      {
+        rule: '!has(self.spec.references) || self.spec.references.all(r, !has(r.subjectRef) || r.subjectRef.name != self.metadata.name)',
+        message: 'a Subject must not reference itself',
+      },
+    ],
+  },
+  RegistryMode: {
+    shortName: 'wmode',
+    description: 'The mode of a registry, a context or a subject.',
+    spec: registryModeSpec,
+    status: registryModeStatus,
+    columns: [
+      text('Registry', '.spec.registryRef.name'),
+      text('Scope', '.status.scope'),
+      text('Target', '.spec.mode'),
+      text('Mode', '.status.mode'),
+      text('Window', '.status.window.phase'),
+      wide(text('Closes', '.status.window.closesAt')),
+      ...LAST_COLUMNS,
+      AGE,
+    ],
+  },
+}
+
+const [GROUP, VERSION] = API_VERSION.split('/')
+
+/** `connectors.weir.dev` */
+export const crdName = (kind: Kind): string => `${pluralOf(kind)}.${GROUP}`
+
+/** Lower case, as the API's paths have it. */
+export const pluralOf = (kind: Kind): string => `${kind.toLowerCase()}s`
+
+/** The CustomResourceDefinition of a kind, from the same schemas that read manifests. */
+export function crdOf(kind: Kind): Structural {
+  const { shortName, columns, scale } = SHAPES[kind]
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: {
+      name: crdName(kind),
+      // A chart that is uninstalled leaves them: with a definition go all its objects.
+      annotations: { 'helm.sh/resource-policy': 'keep' },
+      labels: { 'app.kubernetes.io/part-of': 'weir' },
+    },
+    spec: {
+      group: GROUP,
+      scope: 'Namespaced',
+      names: {
+        kind,
+        listKind: `${kind}List`,
+        plural: pluralOf(kind),
+        singular: kind.toLowerCase(),
+        shortNames: [shortName],
+        categories: ['weir'],
+      },
+      versions: [
+        {
+          name: VERSION,
+          served: true,
+          storage: true,
+          subresources: { status: {}, ...(scale === undefined ? {} : { scale }) },
+          additionalPrinterColumns: columns,
+          schema: { openAPIV3Schema: objectSchema(kind) },
+        },
+      ],
+    },
+  }
+}
+
+function objectSchema(kind: Kind): Structural {
+  const { description, spec, status, rules } = SHAPES[kind]
+  return {
+    description,
+    type: 'object',
+    required: ['spec'],
+    properties: {
+      apiVersion: { type: 'string', description: `${API_VERSION}.` },
+      kind: { type: 'string', description: `${kind}.` },
+      metadata: { type: 'object' },
+      spec: withIdentity(kind, structuralOf(spec)),
+      status: {
+        ...structuralOf(status),
+        description: 'What was found out. The operator writes it.',
+        default: { observedGeneration: UNOBSERVED.observedGeneration },
+        // The API server fills in the default without conditions.
+        required: undefined,
+      },
+    },
+    ...(rules === undefined ? {} : { 'x-kubernetes-validations': rules }),
+  }
+}
+
+/** Rules that compare with what was there before, which a manifest alone can't be asked for. */
+function withIdentity(kind: Kind, spec: Structural): Structural {
+  const required = (spec['required'] ?? []) as readonly string[]
+  const properties = spec['properties'] as Readonly<Record<string, Structural>>
+  const rules = IDENTITY[kind].map((field) => {
+    const isAlwaysThere = required.includes(field) || properties[field]?.['default'] !== undefined
+    const same = `self.${field} == oldSelf.${field}`
+    return {
+      rule: isAlwaysThere ? same : `has(self.${field}) == has(oldSelf.${field}) && (!has(self.${field}) || ${same})`,
+      message: `${field} is immutable`,
+      fieldPath: `.${field}`,
+      reason: 'FieldValueForbidden',
+    }
+  })
+  const others = (spec['x-kubernetes-validations'] ?? []) as readonly Structural[]
+  return { ...spec, description: 'What is wanted.', 'x-kubernetes-validations': [...rules, ...others] }
+}

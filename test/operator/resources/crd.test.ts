@@ -1,0 +1,77 @@
+import { globSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { crdFiles } from '../../../src/operator/crds.ts'
+import { crdOf } from '../../../src/operator/resources/crd.ts'
+import { KINDS } from '../../../src/operator/resources/resource.ts'
+
+// `npx vitest run -u test/operator/resources/crd.test.ts` writes the files anew.
+
+const FOLDER = join(import.meta.dirname, '../../../crds')
+
+type Schema = {
+  readonly type?: string
+  readonly description?: string
+  readonly enum?: readonly string[]
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly additionalProperties?: Schema
+  readonly items?: Schema
+  readonly maxItems?: number
+  readonly pattern?: string
+  readonly 'x-kubernetes-list-type'?: string
+}
+
+describe('the checked-in definitions', () => {
+  it.each(crdFiles())('$name is what its kind says', async ({ name, text }) => {
+    await expect(text).toMatchFileSnapshot(join(FOLDER, name))
+  })
+
+  it('are those, and no others', () => {
+    const found = globSync('*', { cwd: FOLDER }).map((file) => basename(file))
+    expect(found.sort()).toEqual(
+      crdFiles()
+        .map(({ name }) => name)
+        .sort(),
+    )
+  })
+})
+
+describe.each(KINDS)('kubectl explain of %s', (kind) => {
+  const fields = [...fieldsOf('spec', schemaOf(kind, 'spec')), ...fieldsOf('status', schemaOf(kind, 'status'))]
+
+  it('has a sentence for every field', () => {
+    expect(fields.filter(([, { description = '' }]) => !/^\S.{8,}\.$/.test(description)).map(([path]) => path)).toEqual(
+      [],
+    )
+  })
+
+  it('has an example for every duration', () => {
+    const durations = fields.filter(([, { pattern }]) => pattern?.includes('(h|m|s)'))
+    expect(
+      durations.filter(([, { description }]) => !description?.includes('Example: ')).map(([path]) => path),
+    ).toEqual([])
+  })
+
+  it('bounds every list and says how it merges', () => {
+    const lists = fields.filter(([, { type }]) => type === 'array')
+    const loose = lists.filter(
+      ([, list]) => list.maxItems === undefined || list['x-kubernetes-list-type'] === undefined,
+    )
+    expect(loose.map(([path]) => path)).toEqual([])
+  })
+})
+
+function schemaOf(kind: (typeof KINDS)[number], part: 'spec' | 'status'): Schema {
+  const definition = crdOf(kind) as { spec: { versions: { schema: { openAPIV3Schema: Schema } }[] } }
+  return definition.spec.versions[0]!.schema.openAPIV3Schema.properties![part]!
+}
+
+function fieldsOf(path: string, schema: Schema): (readonly [string, Schema])[] {
+  const own = Object.entries(schema.properties ?? {})
+  const inner = schema.items ?? schema.additionalProperties
+  return [
+    ...own.map(([name, field]) => [`${path}.${name}`, field] as const),
+    ...own.flatMap(([name, field]) => fieldsOf(`${path}.${name}`, field)),
+    ...(inner === undefined ? [] : fieldsOf(`${path}[]`, inner)),
+  ]
+}
