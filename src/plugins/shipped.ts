@@ -8,6 +8,22 @@ import { byteArrayConverter } from './converters/byte-array.ts'
 import { jsonConverter } from './converters/json/converter.ts'
 import { simpleHeaderConverter } from './converters/simple-header/converter.ts'
 import { stringConverter } from './converters/string.ts'
+import { hasHeaderKey, recordIsTombstone, topicNameMatches } from './predicates/predicates.ts'
+import { cast } from './transforms/cast.ts'
+import { extractField } from './transforms/extract-field.ts'
+import { filter } from './transforms/filter.ts'
+import { flatten } from './transforms/flatten.ts'
+import { headerFrom } from './transforms/header-from.ts'
+import { dropHeaders, insertHeader } from './transforms/headers.ts'
+import { hoistField } from './transforms/hoist-field.ts'
+import { insertField } from './transforms/insert-field.ts'
+import { maskField } from './transforms/mask-field.ts'
+import { regexRouter } from './transforms/regex-router.ts'
+import { replaceField } from './transforms/replace-field.ts'
+import { setSchemaMetadata } from './transforms/set-schema-metadata.ts'
+import { timestampConverter } from './transforms/timestamp-converter.ts'
+import { timestampRouter } from './transforms/timestamp-router.ts'
+import { valueToKey } from './transforms/value-to-key.ts'
 
 /** Every plugin that comes with Weir. */
 export const SHIPPED: readonly Plugin[] = [
@@ -19,6 +35,25 @@ export const SHIPPED: readonly Plugin[] = [
   avroConverter,
   byteArrayConverter,
   simpleHeaderConverter,
+  ...cast,
+  dropHeaders,
+  ...extractField,
+  filter,
+  ...flatten,
+  ...headerFrom,
+  ...hoistField,
+  ...insertField,
+  insertHeader,
+  ...maskField,
+  regexRouter,
+  ...replaceField,
+  ...setSchemaMetadata,
+  ...timestampConverter,
+  timestampRouter,
+  valueToKey,
+  hasHeaderKey,
+  recordIsTombstone,
+  topicNameMatches,
 ]
 
 export function shippedCatalog(): Catalog {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { ConfigError, type ConfigProblem } from './error.ts'
-import { type ConfigType, FIELD_META, type FieldMeta, type Importance, type Width } from './fields.ts'
+import { type ConfigType, FIELD_META, type FieldMeta, type Importance, WHOLE_SENTENCE, type Width } from './fields.ts'
 
 /** A key as `/validate`, forms and the reference page describe it. */
 export type ConfigDefinition = {
@@ -112,9 +112,11 @@ function knownPart(spec: z.ZodObject, raw: RawConfig): RawConfig {
 }
 
 function problemsOf(spec: z.ZodObject, raw: RawConfig, error: z.ZodError): readonly ConfigProblem[] {
-  return error.issues.map(({ path, message }) => {
+  return error.issues.map((issue) => {
+    const { path, message } = issue
     const key = String(path[0] ?? '')
     const value = raw[key]
+    if (issue.code === 'custom' && issue.params?.[WHOLE_SENTENCE]) return { key, message }
     if (!Object.hasOwn(spec.shape, key)) return { key, message }
     if (value === undefined && define(key, spec.shape[key] as z.ZodType).required) {
       return { key, message: `Missing required configuration "${key}" which has no default value.` }

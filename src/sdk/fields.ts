@@ -25,6 +25,9 @@ export type FieldInfo = {
 export type FieldMeta = FieldInfo & { readonly type: ConfigType }
 export const FIELD_META = 'weir'
 
+/** Marks a problem whose message names key and value itself. */
+export const WHOLE_SENTENCE = 'wholeSentence'
+
 const SHORT_MAX = 2 ** 15 - 1
 const INT_MAX = 2 ** 31 - 1
 
@@ -95,6 +98,22 @@ export function oneOf<const Words extends readonly [string, ...string[]]>(words:
     return z.NEVER
   })
   return field(schema, 'STRING', { recommended: words, ...info })
+}
+
+/**
+ * Adds a parser of one's own to a field. What it throws is told as it is, so its message has to be a whole sentence. For
+ * a shorter one, which is told behind the name and value of the key, zod's `refine` is enough.
+ */
+export function parsed<Field extends z.ZodType, Value>(schema: Field, parse: (value: z.output<Field>) => Value) {
+  return schema.transform((value, context): Value => {
+    try {
+      return parse(value)
+    } catch (error) {
+      if (!(error instanceof Error)) throw error
+      context.addIssue({ code: 'custom', message: error.message, params: { [WHOLE_SENTENCE]: true } })
+      return z.NEVER
+    }
+  })
 }
 
 type Limits = { readonly min?: number; readonly max?: number }

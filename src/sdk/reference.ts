@@ -10,14 +10,15 @@ const KINDS: Readonly<Record<Plugin['kind'], { readonly what: string; readonly k
   predicate: { what: 'predicate', keys: 'Written with `predicates.NAME.` before each key.' },
 }
 
-/** The reference page of a plugin, as markdown. */
-export function referencePage(plugin: Plugin): string {
+/** The reference page of a plugin, as markdown; of plugins that differ in their names alone, one page for all of them. */
+export function referencePage(plugin: Plugin, ...twins: readonly Plugin[]): string {
   const { what, keys } = KINDS[plugin.kind]
+  const names = [plugin, ...twins].flatMap((named) => [named.class, ...(named.aliases ?? [])])
   const definitions = describeConfig(plugin.config)
   const sections = [
-    `# ${plugin.class}`,
+    `# ${plugin.class.split('$')[0]}`,
     plugin.summary,
-    `A ${what}. Names: ${[plugin.class, ...(plugin.aliases ?? [])].map(code).join(', ')}.`,
+    `A ${what}. Names: ${names.map(code).join(', ')}.`,
     ...(plugin.notes === undefined ? [] : [plugin.notes.trim()]),
     '## Configuration',
     ...(definitions.length === 0 ? ['It has no keys of its own.'] : [keys, table(definitions)]),

@@ -4,24 +4,24 @@ import { describe, expect, it } from 'vitest'
 import { SHIPPED } from '../../src/plugins/shipped.ts'
 import { type Plugin, referencePage } from '../../src/sdk/index.ts'
 
-// `npx vitest run -u test/plugins/reference.test.ts` writes the pages anew.
+// `npx vitest run test/plugins/reference.test.ts -u` writes the pages anew.
 
 const PAGES = join(import.meta.dirname, '../../docs/connectors')
 
+/** A page's plugins: the transforms of keys and of values share one. */
+const pages = Map.groupBy(SHIPPED, pageOf)
+
 describe('the reference pages', () => {
-  it.each(SHIPPED.map((plugin) => ({ name: plugin.class, plugin })))(
-    'say of $name what its spec says',
-    async ({ plugin }) => {
-      await expect(referencePage(plugin)).toMatchFileSnapshot(join(PAGES, pageOf(plugin)))
-    },
-  )
+  it.each([...pages])('say in %s what the spec says', async (page, [plugin, ...twins]) => {
+    await expect(referencePage(plugin!, ...twins)).toMatchFileSnapshot(join(PAGES, page))
+  })
 
   it('have an index that leads to all of them', async () => {
     await expect(index()).toMatchFileSnapshot(join(PAGES, 'README.md'))
   })
 
   it('are those of what ships, and no others', () => {
-    const expected = ['README.md', ...SHIPPED.map(pageOf)]
+    const expected = ['README.md', ...pages.keys()]
     expect(
       globSync('*.md', { cwd: PAGES })
         .map((page) => basename(page))
@@ -31,19 +31,27 @@ describe('the reference pages', () => {
 })
 
 function pageOf({ class: name }: Plugin): string {
-  return `${name.replace(/(?<=[a-z])(?=[A-Z])/g, '-').toLowerCase()}.md`
+  return `${bareName(name)
+    .replace(/(?<=[a-z])(?=[A-Z])/g, '-')
+    .toLowerCase()}.md`
+}
+
+function bareName(name: string): string {
+  return name.replace(/\$.*/, '')
 }
 
 function index(): string {
-  const line = (plugin: Plugin) => `- [${plugin.class}](${pageOf(plugin)}): ${plugin.summary}`
-  const list = (title: string, kinds: readonly Plugin['kind'][]) =>
-    `## ${title}\n\n${SHIPPED.filter(({ kind }) => kinds.includes(kind))
-      .map(line)
-      .join('\n')}\n`
+  const line = ([page, [plugin]]: [string, Plugin[]]) => `- [${bareName(plugin!.class)}](${page}): ${plugin!.summary}`
+  const list = (title: string, kinds: readonly Plugin['kind'][]) => {
+    const listed = [...pages].filter(([, [plugin]]) => kinds.includes(plugin!.kind))
+    return `## ${title}\n\n${listed.map(line).join('\n')}\n`
+  }
   return [
-    '# Connectors and converters\n',
+    '# Connectors, converters, transforms and predicates\n',
     'Written from the specs in `src/plugins`; every name on a page works in a configuration.\n',
     list('Connectors', ['source', 'sink']),
     list('Converters', ['converter', 'header_converter']),
+    list('Transforms', ['transformation']),
+    list('Predicates', ['predicate']),
   ].join('\n')
 }

@@ -1,0 +1,46 @@
+import { definePredicate, field, z } from '../../sdk/index.ts'
+import { javaRegex, regexText } from '../java-regex.ts'
+import { SHIPPED_VERSION } from '../version.ts'
+
+const PACKAGE = 'org.apache.kafka.connect.transforms.predicates'
+
+export const hasHeaderKey = definePredicate({
+  class: 'HasHeaderKey',
+  aliases: [`${PACKAGE}.HasHeaderKey`],
+  version: SHIPPED_VERSION,
+  summary: 'Is true of records that have a header of this name.',
+  config: z.object({ name: field.text({ doc: 'The header name.', nonEmpty: true }) }),
+  create:
+    ({ name }) =>
+    ({ headers }) =>
+      headers.some(({ key }) => key === name),
+})
+
+export const recordIsTombstone = definePredicate({
+  class: 'RecordIsTombstone',
+  aliases: [`${PACKAGE}.RecordIsTombstone`],
+  version: SHIPPED_VERSION,
+  summary: 'Is true of records without a value.',
+  config: z.object({}),
+  create:
+    () =>
+    ({ value }) =>
+      value === null || value === undefined,
+})
+
+export const topicNameMatches = definePredicate({
+  class: 'TopicNameMatches',
+  aliases: [`${PACKAGE}.TopicNameMatches`],
+  version: SHIPPED_VERSION,
+  summary: 'Is true of records whose topic has a name that matches in whole.',
+  config: z.object({
+    pattern: regexText('pattern', {
+      doc: "A Java regular expression for matching against the name of a record's topic.",
+      nonEmpty: true,
+    }),
+  }),
+  create({ pattern }) {
+    const names = javaRegex(pattern, { whole: true })
+    return ({ topic }) => names.test(topic)
+  },
+})

@@ -1,0 +1,160 @@
+import { DataError, type Field, field, isDecimal, LOGICAL, type Schema, type SchemaType, z } from '../../sdk/index.ts'
+import { headerText } from '../converters/simple-header/write.ts'
+import { toBoolean, toFloat, toInteger } from './cast-number.ts'
+import {
+  absenceOf,
+  basicsOf,
+  colonParts,
+  fieldsOf,
+  javaClass,
+  type Members,
+  memberOf,
+  nullsToDefaults,
+  oncePerSchema,
+  requireObject,
+  structOf,
+  typeOf,
+} from './data.ts'
+import { sideTransforms } from './sides.ts'
+
+const TARGETS = ['int8', 'int16', 'int32', 'int64', 'float32', 'float64', 'boolean', 'string'] as const
+const SOURCES: readonly SchemaType[] = [...TARGETS, 'bytes']
+const TYPES: readonly SchemaType[] = [...SOURCES, 'array', 'map', 'struct']
+type Target = (typeof TARGETS)[number]
+
+type Casts = { readonly whole: Target | undefined; readonly fields: ReadonlyMap<string, Target> }
+
+/** Other types for fields, or for the whole key or value. */
+export const cast = sideTransforms({
+  name: 'Cast',
+  summary: 'Casts fields, or the whole key or value, to other types.',
+  config: z.object({
+    spec: field.parsed(
+      field.list({
+        doc:
+          'List of fields and the type to cast them to of the form field1:type,field2:type to cast fields of Maps or ' +
+          'Structs. A single type to cast the entire value. Valid types are int8, int16, int32, int64, float32, ' +
+          'float64, boolean, and string. Note that binary fields can only be cast to string.',
+        importance: 'HIGH',
+      }),
+      parseCasts,
+    ),
+    'replace.null.with.default': nullsToDefaults(),
+  }),
+  create({ spec: { whole, fields }, 'replace.null.with.default': withDefault }) {
+    const changed = oncePerSchema((schema) => {
+      if (whole !== undefined) return castSchema(schema, whole, basicsOf(schema))
+      const made = fieldsOf(schema).map((one): Field => {
+        const target = fields.get(one.name)
+        return target === undefined ? one : { name: one.name, schema: castSchema(one.schema, target, {}) }
+      })
+      const { optional, default: fallback } = absenceOf(schema)
+      const castDefault = fallback === undefined ? {} : { default: castFields(schema, fallback as Members, true) }
+      return structOf({ ...basicsOf(schema), ...(optional && { optional }), ...castDefault }, made)
+    })
+    const castFields = (schema: Schema, struct: Members, withDefaults: boolean): Members =>
+      Object.fromEntries(
+        fieldsOf(schema).map((one) => {
+          const target = fields.get(one.name)
+          const found = memberOf(struct, one, withDefaults)
+          return [one.name, target === undefined ? found : castValue(one.schema, found, target)]
+        }),
+      )
+    return (side) => {
+      const { schema, value } = side
+      if (value === null || value === undefined) return side
+      if (whole !== undefined) {
+        return { schema: schema && changed(schema), value: castValue(schema, value, whole) }
+      }
+      if (schema === null) {
+        const members = requireObject(value, 'cast types')
+        const casts = [...fields].map(([name, target]) => [name, castValue(null, members[name], target)])
+        return { schema, value: { ...members, ...Object.fromEntries(casts) } }
+      }
+      const updated = changed(schema)
+      return { schema: updated, value: castFields(schema, value as Members, withDefault) }
+    }
+  },
+})
+
+function parseCasts(mappings: readonly string[]): Casts {
+  if (mappings.length === 0) throw new Error('Must specify at least one field to cast.')
+  const fields = new Map<string, Target>()
+  let whole: Target | undefined
+  for (const mapping of mappings) {
+    const parts = colonParts(mapping)
+    if (parts.length > 2) {
+      throw new Error(
+        `Invalid value [${mappings.join(', ')}] for configuration renames: Invalid rename mapping: ${mapping}`,
+      )
+    }
+    const [name = '', type] = parts
+    if (type === undefined) whole = parseTarget(name.trim())
+    else fields.set(name.trim(), parseTarget(type.trim()))
+  }
+  if (whole !== undefined && mappings.length > 1) {
+    throw new Error(
+      'Cast transformations that specify a type to cast the entire value to may only specify a single cast in their spec',
+    )
+  }
+  return { whole, fields }
+}
+
+function parseTarget(text: string): Target {
+  const type = TYPES.find((known) => known === text.toLowerCase())
+  if (type === undefined) throw new Error(`Invalid type found in casting spec: ${text}`)
+  const target = TARGETS.find((known) => known === type)
+  if (target !== undefined) return target
+  throw new Error(
+    `Cast transformation does not support casting to ${type.toUpperCase()}; supported types are ${listed(TARGETS)}`,
+  )
+}
+
+function listed(types: readonly string[]): string {
+  return `[${types.join(', ').toUpperCase()}]`
+}
+
+function castSchema(schema: Schema, target: Target, basics: Omit<Schema, 'type'>): Schema {
+  const { optional, default: fallback } = absenceOf(schema)
+  return {
+    ...basics,
+    type: target,
+    ...(optional && { optional }),
+    ...(fallback !== undefined && { default: castValue(schema, fallback, target) }),
+  }
+}
+
+function castValue(schema: Schema | null, value: unknown, target: Target): unknown {
+  if (value === null || value === undefined) return null
+  if (schema === null && (value instanceof Date || isDecimal(value))) {
+    throw new DataError(
+      `Cast transformation was passed a value of type class ${javaClass(value, null)} which is not supported by Connect's data API`,
+    )
+  }
+  const type = schema?.type ?? typeOf(value)
+  if (!SOURCES.includes(type)) {
+    throw new DataError(
+      `Cast transformation does not support casting from ${type.toUpperCase()}; supported types are ${listed(SOURCES)}`,
+    )
+  }
+  if (target === 'string') return headerText(value, schema)
+  const plain = withoutLogical(schema, value)
+  if (plain instanceof Uint8Array) {
+    throw new DataError(`Unexpected type in Cast transformation: class ${javaClass(plain, null)}`)
+  }
+  if (target === 'boolean') return toBoolean(plain, type)
+  if (target === 'float32' || target === 'float64') return toFloat(plain, target)
+  return toInteger(plain, type, BITS[target])
+}
+
+const BITS = { int8: 8, int16: 16, int32: 32, int64: 64 } as const
+const DAY_MS = 86_400_000
+
+/** What a logical type stands on. */
+function withoutLogical(schema: Schema | null, value: unknown): unknown {
+  if (!(value instanceof Date)) return value
+  if (schema?.name !== LOGICAL.date) return value.getTime()
+  const days = value.getTime() / DAY_MS
+  if (Number.isInteger(days)) return days
+  throw new DataError('Kafka Connect Date type should not have any time fields set to non-zero values.')
+}

@@ -1,0 +1,138 @@
+import { DataError, type Field, field, isDecimal, LOGICAL, type Schema, type SchemaType, z } from '../../sdk/index.ts'
+
+// What Kafka Connect's transforms have in common: how they look at data, and how they say that it is not as they need it.
+
+export type Members = Readonly<Record<string, unknown>>
+
+/** The members of a value without a schema. */
+export function requireObject(value: unknown, purpose: string): Members {
+  if (value instanceof Map) return Object.fromEntries(value)
+  if (javaClass(value, null) === 'java.util.HashMap') return value as Members
+  throw new DataError(
+    `Only Map objects supported in absence of schema for [${purpose}], found: ${javaClass(value, null)}`,
+  )
+}
+
+export function requireStruct(value: unknown, schema: Schema, purpose: string): Members {
+  if (schema.type === 'struct' && value !== null && value !== undefined) return value as Members
+  throw new DataError(`Only Struct objects supported for [${purpose}], found: ${javaClass(value, schema)}`)
+}
+
+export function requireStructOrNull(value: unknown, schema: Schema, purpose: string): Members | null {
+  return value === null || value === undefined ? null : requireStruct(value, schema, purpose)
+}
+
+/** A field's value; where it has none, its default, if that is wanted. */
+export function memberOf(struct: Members, { name, schema }: Field, withDefault = true): unknown {
+  return struct[name] ?? (withDefault ? schema.default : undefined) ?? null
+}
+
+export function fieldOf(schema: Schema, name: string): Field | undefined {
+  if (schema.type !== 'struct') throw new DataError('Cannot look up fields on non-struct type')
+  return schema.fields?.find((known) => known.name === name)
+}
+
+export function fieldsOf({ type, fields = [] }: Schema): readonly Field[] {
+  if (type === 'struct') return fields
+  throw new DataError('Cannot list fields on non-struct type')
+}
+
+/** What a changed schema keeps of the one it comes from. */
+export function basicsOf({ name, version, doc, parameters }: Schema): Omit<Schema, 'type'> {
+  return {
+    ...(name !== undefined && { name }),
+    ...(version !== undefined && { version }),
+    ...(doc !== undefined && { doc }),
+    ...(parameters !== undefined && { parameters }),
+  }
+}
+
+/** Whether a value may be missing, and what holds then. */
+export function absenceOf({ optional, default: fallback }: Schema): Omit<Schema, 'type'> {
+  return { ...(optional && { optional }), ...(fallback !== undefined && fallback !== null && { default: fallback }) }
+}
+
+export function structOf(basics: Omit<Schema, 'type'>, fields: readonly Field[]): Schema {
+  const names = new Set<string>()
+  for (const { name } of fields) {
+    if (names.has(name)) throw new DataError(`Cannot create field because of field name duplication ${name}`)
+    names.add(name)
+  }
+  return { ...basics, type: 'struct', fields }
+}
+
+/** Makes a schema of each schema once: converters tell schemas by identity. */
+export function oncePerSchema(make: (schema: Schema) => Schema): (schema: Schema) => Schema {
+  const made = new WeakMap<Schema, Schema>()
+  return (schema) => {
+    const known = made.get(schema)
+    if (known !== undefined) return known
+    const fresh = make(schema)
+    made.set(schema, fresh)
+    return fresh
+  }
+}
+
+/** The name that the original's messages have for what a value is; numbers without a schema are long or double. */
+export function javaClass(value: unknown, schema: Schema | null): string {
+  if (value === null || value === undefined) return 'null'
+  if (value instanceof Date || schema?.name === LOGICAL.time) return 'java.util.Date'
+  if (isDecimal(value)) return 'java.math.BigDecimal'
+  return JAVA_CLASSES[schema?.type ?? typeOf(value)]
+}
+
+/** Of a value without a schema. */
+export function typeOf(value: unknown): SchemaType {
+  if (typeof value === 'number') return Number.isSafeInteger(value) ? 'int64' : 'float64'
+  if (typeof value === 'bigint') return 'int64'
+  if (typeof value === 'string' || typeof value === 'boolean') return typeof value as 'string' | 'boolean'
+  if (value instanceof Uint8Array) return 'bytes'
+  return Array.isArray(value) ? 'array' : 'map'
+}
+
+const JAVA_CLASSES: Readonly<Record<SchemaType, string>> = {
+  int8: 'java.lang.Byte',
+  int16: 'java.lang.Short',
+  int32: 'java.lang.Integer',
+  int64: 'java.lang.Long',
+  float32: 'java.lang.Float',
+  float64: 'java.lang.Double',
+  boolean: 'java.lang.Boolean',
+  string: 'java.lang.String',
+  bytes: '[B',
+  array: 'java.util.ArrayList',
+  map: 'java.util.HashMap',
+  struct: 'org.apache.kafka.connect.data.Struct',
+}
+
+/** `replace.null.with.default`, as most transforms have it. */
+export function nullsToDefaults() {
+  return field
+    .boolean({
+      doc:
+        'Whether to replace fields that have a default value and that are null to the default value. When set to ' +
+        'true, the default value is used, otherwise null is used.',
+      recommended: [],
+    })
+    .default(true)
+}
+
+/** A list that has items. */
+export function namesOf(key: string, info: field.FieldInfo) {
+  return field.parsed(field.list(info), (names) => {
+    if (names.length > 0) return names
+    throw new Error(`Configuration '${key}' must not be empty. Valid values include: any non-empty value`)
+  })
+}
+
+/** One of a few words, written exactly so. */
+export function word<const Words extends readonly [string, ...string[]]>(words: Words, info: field.FieldInfo) {
+  return field.text(info).pipe(z.enum(words, `String must be one of: ${words.join(', ')}`))
+}
+
+/** Pairs `a:b`; what is empty behind the last colon does not count, as with Java's split. */
+export function colonParts(text: string): readonly string[] {
+  const parts = text.split(':')
+  while (parts.length > 0 && parts.at(-1) === '') parts.pop()
+  return parts
+}

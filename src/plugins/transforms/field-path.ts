@@ -1,0 +1,80 @@
+import { ConfigError, type Field, type Schema } from '../../sdk/index.ts'
+import { fieldOf, type Members, memberOf, requireObject, requireStruct } from './data.ts'
+
+/** Names from the outside in; never empty. */
+export type FieldPath = readonly string[]
+
+const PURPOSE = 'nested field access'
+
+/**
+ * Reads `a.b.c`. A name in backticks may hold dots: `` `a.b`.c ``. A backtick inside of one ends it only in front of a dot
+ * or at the end, and there not behind a backslash. Throws a `ConfigError`.
+ */
+export function parseFieldPath(path: string): FieldPath {
+  const steps: string[] = []
+  for (let at = 0; at < path.length; ) {
+    const { step, next } = path[at] === '`' ? quotedStep(path, at) : plainStep(path, at)
+    steps.push(step)
+    at = next
+  }
+  if (path === '' || path.endsWith('.')) steps.push('')
+  return steps
+}
+
+function plainStep(path: string, start: number): { step: string; next: number } {
+  const dot = path.indexOf('.', start)
+  const end = dot < 0 ? path.length : dot
+  return { step: path.slice(start, end), next: end + 1 }
+}
+
+function quotedStep(path: string, start: number): { step: string; next: number } {
+  let step = ''
+  let from = start + 1
+  for (let at = path.indexOf('`', from); at >= 0; at = path.indexOf('`', at + 1)) {
+    const isEscaped = path[at - 1] === '\\'
+    if (at === path.length - 1) {
+      if (isEscaped) break
+      return { step: step + path.slice(from, at), next: path.length }
+    }
+    if (path[at + 1] !== '.') continue
+    if (!isEscaped) return { step: step + path.slice(from, at), next: at + 2 }
+    step += `${path.slice(from, at - 1)}\``
+    from = at + 1
+  }
+  const message = `Incomplete backtick pair in path: [${path}], consider adding a backslash before backtick at position ${start} to escape it`
+  throw new ConfigError([{ key: 'field', message }])
+}
+
+export function fieldAt(schema: Schema, path: FieldPath): Field | undefined {
+  let found: Field | undefined
+  let within: Schema = schema
+  for (const name of path) {
+    found = fieldOf(within, name)
+    if (found === undefined) return undefined
+    within = found.schema
+  }
+  return found
+}
+
+/** A struct on the way may come from a default; whether the last step may is asked. */
+export function valueAt(schema: Schema, struct: Members, path: FieldPath, withDefault: boolean): unknown {
+  let within = schema
+  let value: unknown = struct
+  for (const [index, name] of path.entries()) {
+    const one = fieldOf(within, name)
+    if (one === undefined) return null
+    value = memberOf(requireStruct(value, within, PURPOSE), one, withDefault || index < path.length - 1)
+    if (value === null) return null
+    within = one.schema
+  }
+  return value
+}
+
+export function memberAt(members: Members, path: FieldPath): unknown {
+  let value: unknown = members
+  for (const name of path) {
+    if (value === null || value === undefined) return null
+    value = requireObject(value, PURPOSE)[name]
+  }
+  return value ?? null
+}

@@ -1,0 +1,23 @@
+import { DataError, field, z } from '../../sdk/index.ts'
+import { oncePerSchema, structOf } from './data.ts'
+import { sideTransforms } from './sides.ts'
+
+/** The whole as a field. */
+export const hoistField = sideTransforms({
+  name: 'HoistField',
+  summary: 'Makes the whole key or value the one field of a struct, or of an object where there is no schema.',
+  config: z.object({
+    field: field.text({ doc: 'Field name for the single field that will be created in the resulting Struct or Map.' }),
+  }),
+  create({ field: name }) {
+    const hoisted = oncePerSchema((schema) => structOf({}, [{ name, schema }]))
+    return ({ schema, value }) => {
+      const isMissing = (value ?? schema?.default ?? null) === null
+      if (schema !== null && isMissing && !schema.optional) {
+        const type = schema.type.toUpperCase()
+        throw new DataError(`Invalid value: null used for required field: "${name}", schema type: ${type}`)
+      }
+      return { schema: schema && hoisted(schema), value: { [name]: value ?? null } }
+    }
+  },
+})

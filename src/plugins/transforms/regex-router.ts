@@ -1,0 +1,19 @@
+import { defineTransform, field, z } from '../../sdk/index.ts'
+import { javaRegex, javaReplacement, regexText } from '../java-regex.ts'
+import { names } from './sides.ts'
+
+export const regexRouter = defineTransform({
+  ...names('RegexRouter'),
+  summary: "Changes the record's topic where its whole name matches an expression.",
+  config: z.object({
+    regex: regexText('regex', { doc: 'Regular expression to use for matching.', importance: 'HIGH' }),
+    replacement: field.text({ doc: 'Replacement string.', importance: 'HIGH' }),
+  }),
+  create({ regex, replacement }) {
+    const whole = javaRegex(regex, { whole: true })
+    // Matched in whole, replaced where it matches first: `a|ab` makes `xb` of `ab`.
+    const first = javaRegex(regex)
+    const replace = javaReplacement(replacement)
+    return (record) => (whole.test(record.topic) ? { ...record, topic: record.topic.replace(first, replace) } : record)
+  },
+})

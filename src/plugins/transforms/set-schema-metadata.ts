@@ -1,0 +1,35 @@
+import { ConfigError, DataError, field, z } from '../../sdk/index.ts'
+import { type Members, memberOf, nullsToDefaults, oncePerSchema } from './data.ts'
+import { sideTransforms } from './sides.ts'
+
+/** Another name or version for a schema. */
+export const setSchemaMetadata = sideTransforms({
+  name: 'SetSchemaMetadata',
+  summary: "Sets the schema's name, its version, or both.",
+  config: z.object({
+    'schema.name': field.text({ doc: 'Schema name to set.', importance: 'HIGH' }).optional(),
+    'schema.version': field.int({ doc: 'Schema version to set.', importance: 'HIGH' }).optional(),
+    'replace.null.with.default': nullsToDefaults(),
+  }),
+  create({ 'schema.name': name, 'schema.version': version, 'replace.null.with.default': withDefault }) {
+    if (name === undefined && version === undefined) {
+      throw new ConfigError([{ key: 'schema.name', message: 'Neither schema name nor version configured' }])
+    }
+    const renamed = oncePerSchema((schema) => ({
+      ...schema,
+      ...(name !== undefined && { name }),
+      ...(version !== undefined && { version }),
+    }))
+    return (side) => {
+      const { schema, value } = side
+      const isMissing = value === null || value === undefined
+      if (schema === null) {
+        if (isMissing) return side
+        throw new DataError('Schema required for [updating schema metadata]')
+      }
+      if (isMissing || schema.type !== 'struct') return { schema: renamed(schema), value }
+      const members = (schema.fields ?? []).map((one) => [one.name, memberOf(value as Members, one, withDefault)])
+      return { schema: renamed(schema), value: Object.fromEntries(members) }
+    }
+  },
+})

@@ -1,0 +1,74 @@
+import {
+  type ConnectRecord,
+  defineTransform,
+  type RecordHeader,
+  type Schema,
+  type Transform,
+  type z,
+} from '../../sdk/index.ts'
+import { SHIPPED_VERSION } from '../version.ts'
+
+const PACKAGE = 'org.apache.kafka.connect.transforms'
+
+/** A record's key or its value. */
+export type Side = { readonly schema: Schema | null; readonly value: unknown }
+
+/** Answers what becomes of a side; the very side it was given when nothing does. */
+export type SideChange = (side: Side, record: ConnectRecord) => Side & { readonly headers?: readonly RecordHeader[] }
+
+type SideTransform<Config extends z.ZodObject> = {
+  readonly name: string
+  readonly summary: string
+  readonly notes?: string
+  readonly config: Config
+  create(config: z.infer<Config>): SideChange
+}
+
+/** The two transforms that one is: `NAME$Key` and `NAME$Value`. */
+export function sideTransforms<Config extends z.ZodObject>(
+  transform: SideTransform<Config>,
+): readonly [Transform<Config>, Transform<Config>] {
+  const { name, create, ...info } = transform
+  const named = (side: string) => ({
+    ...info,
+    class: `${name}$${side}`,
+    aliases: [`${PACKAGE}.${name}$${side}`],
+    version: SHIPPED_VERSION,
+  })
+  const key = defineTransform<Config>({
+    ...named('Key'),
+    create(config) {
+      const change = create(config)
+      return (record) => {
+        const side = { schema: record.keySchema, value: record.key }
+        const changed = change(side, record)
+        if (changed === side) return record
+        const { schema, value, ...rest } = changed
+        return { ...record, ...rest, keySchema: schema, key: value }
+      }
+    },
+  })
+  const value = defineTransform<Config>({
+    ...named('Value'),
+    create(config) {
+      const change = create(config)
+      return (record) => {
+        const side = { schema: record.valueSchema, value: record.value }
+        const changed = change(side, record)
+        if (changed === side) return record
+        const { schema, value, ...rest } = changed
+        return { ...record, ...rest, valueSchema: schema, value }
+      }
+    },
+  })
+  return [key, value]
+}
+
+/** Of transforms of the whole record. */
+export function names(name: string): {
+  readonly class: string
+  readonly aliases: readonly string[]
+  readonly version: string
+} {
+  return { class: name, aliases: [`${PACKAGE}.${name}`], version: SHIPPED_VERSION }
+}

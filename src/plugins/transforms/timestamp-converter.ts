@@ -1,0 +1,210 @@
+import {
+  ConfigError,
+  DATE,
+  DataError,
+  field,
+  INT64,
+  int64,
+  LOGICAL,
+  optional,
+  type Schema,
+  STRING,
+  TIME,
+  TIMESTAMP,
+  z,
+} from '../../sdk/index.ts'
+import {
+  absenceOf,
+  basicsOf,
+  javaClass,
+  type Members,
+  memberOf,
+  nullsToDefaults,
+  oncePerSchema,
+  requireObject,
+  requireStructOrNull,
+  structOf,
+  typeOf,
+  word,
+} from './data.ts'
+import { type DatePattern, parseDatePattern } from './date-pattern.ts'
+import { sideTransforms } from './sides.ts'
+
+const PURPOSE = 'converting timestamp formats'
+const FORMS = ['string', 'unix', 'Date', 'Time', 'Timestamp'] as const
+type Form = (typeof FORMS)[number]
+
+const PRECISIONS = ['nanoseconds', 'microseconds', 'milliseconds', 'seconds'] as const
+type Precision = (typeof PRECISIONS)[number]
+
+const SCHEMAS: Readonly<Record<Form, Schema>> = {
+  string: STRING,
+  unix: INT64,
+  Date: DATE,
+  Time: TIME,
+  Timestamp: TIMESTAMP,
+}
+const OPTIONAL = Object.fromEntries(FORMS.map((form) => [form, optional(SCHEMAS[form])])) as Record<Form, Schema>
+
+/** A time in another form. */
+export const timestampConverter = sideTransforms({
+  name: 'TimestampConverter',
+  summary: 'Brings times from one form into another: text, Unix time, or one of the logical types.',
+  notes: `
+Times are in UTC, names of months and weekdays in English. When it reads texts, weeks (\`w\`, \`W\`, \`F\`, \`Y\`, \`u\`) do not
+count, and of time zones it knows UTC, GMT and offsets.
+`,
+  config: z.object({
+    field: field
+      .text({
+        doc: 'The field containing the timestamp, or empty if the entire value is a timestamp',
+        importance: 'HIGH',
+      })
+      .default(''),
+    'target.type': word(FORMS, {
+      doc: 'The desired timestamp representation: string, unix, Date, Time, or Timestamp',
+      importance: 'HIGH',
+    }),
+    format: field
+      .text({
+        doc:
+          'A SimpleDateFormat-compatible format for the timestamp. Used to generate the output when type=string or used ' +
+          'to parse the input if the input is a string.',
+      })
+      .default(''),
+    'unix.precision': word(PRECISIONS, {
+      doc:
+        'The desired Unix precision for the timestamp: seconds, milliseconds, microseconds, or nanoseconds. Used to ' +
+        'generate the output when type=unix or used to parse the input if the input is a Long.Note: This SMT will ' +
+        'cause precision loss during conversions from, and to, values with sub-millisecond components.',
+      importance: 'LOW',
+    }).default('milliseconds'),
+    'replace.null.with.default': nullsToDefaults(),
+  }),
+  create(config) {
+    const { field: name, 'target.type': target, 'replace.null.with.default': withDefault } = config
+    const convert = converter(target, config.format, config['unix.precision'])
+    const formFor = (schema: Schema) => (schema.optional ? OPTIONAL : SCHEMAS)[target]
+    const changed = (schema: Schema, struct: Members, withDefaults: boolean): Members =>
+      Object.fromEntries(
+        (schema.fields ?? []).map((one) => {
+          const found = memberOf(struct, one, withDefaults)
+          return [one.name, one.name === name ? convert(found, one.schema) : found]
+        }),
+      )
+    const updated = oncePerSchema((schema) => {
+      const fields = (schema.fields ?? []).map((one) =>
+        one.name === name ? { name, schema: formFor(one.schema) } : one,
+      )
+      const { optional: isOptional, default: fallback } = absenceOf(schema)
+      return structOf(
+        {
+          ...basicsOf(schema),
+          ...(isOptional && { optional: true }),
+          ...(fallback !== undefined && { default: changed(schema, fallback as Members, withDefault) }),
+        },
+        fields,
+      )
+    })
+    return ({ schema, value }) => {
+      if (schema === null) {
+        if (name === '' || value === null || value === undefined) return { schema, value: convert(value, null) }
+        const members = requireObject(value, PURPOSE)
+        return { schema, value: { ...members, [name]: convert(members[name], null) } }
+      }
+      if (name === '') return { schema: formFor(schema), value: convert(value, schema) }
+      const struct = requireStructOrNull(value, schema, PURPOSE)
+      return { schema: updated(schema), value: struct && changed(schema, struct, withDefault) }
+    }
+  },
+})
+
+function converter(target: Form, format: string, precision: Precision) {
+  if (target === 'string' && format.trim() === '') {
+    throw wrongFormat('TimestampConverter requires format option to be specified when using string timestamps')
+  }
+  const pattern = format.trim() === '' ? undefined : patternOf(format)
+  return (value: unknown, schema: Schema | null): unknown => {
+    if (value === null || value === undefined) return null
+    const form = schema === null ? inferredForm(value) : formOf(schema)
+    return fromMs(toMs(value, form), schema !== null)
+  }
+
+  function toMs(value: unknown, form: Form): number {
+    if (form === 'string') return parsed(value as string)
+    if (form === 'unix') return unixToMs(BigInt(value as number | bigint), precision)
+    return value instanceof Date ? value.getTime() : Number(value)
+  }
+
+  function parsed(text: string): number {
+    if (pattern === undefined) throw new DataError(`there is no 'format' to read the timestamp '${text}' with`)
+    const ms = pattern.parse(text)
+    if (ms !== undefined) return ms
+    throw new DataError(`Could not parse timestamp: value (${text}) does not match pattern (${format})`)
+  }
+
+  function fromMs(ms: number, isTyped: boolean): unknown {
+    switch (target) {
+      case 'string':
+        return pattern?.format(ms)
+      case 'unix':
+        return int64(msToUnix(BigInt(ms), precision))
+      case 'Timestamp':
+        return new Date(ms)
+      case 'Date':
+        return new Date(ms - timeOfDay(ms))
+      case 'Time':
+        return isTyped ? timeOfDay(ms) : new Date(timeOfDay(ms))
+    }
+  }
+}
+
+function patternOf(format: string): DatePattern {
+  try {
+    return parseDatePattern(format)
+  } catch (error) {
+    const { message } = error as Error
+    const wrong = 'TimestampConverter requires a SimpleDateFormat-compatible pattern for string timestamps'
+    throw wrongFormat(`${wrong}: ${format} (${message})`)
+  }
+}
+
+function wrongFormat(message: string): ConfigError {
+  return new ConfigError([{ key: 'format', message }])
+}
+
+const DAY_MS = 86_400_000
+
+function timeOfDay(ms: number): number {
+  return ((ms % DAY_MS) + DAY_MS) % DAY_MS
+}
+
+function unixToMs(value: bigint, precision: Precision): number {
+  if (precision === 'seconds') return Number(value * 1000n)
+  if (precision === 'microseconds') return Number(value / 1000n)
+  return Number(precision === 'nanoseconds' ? value / 1_000_000n : value)
+}
+
+function msToUnix(ms: bigint, precision: Precision): bigint {
+  if (precision === 'seconds') return ms / 1000n
+  if (precision === 'microseconds') return ms * 1000n
+  return precision === 'nanoseconds' ? ms * 1_000_000n : ms
+}
+
+function formOf({ name, type }: Schema): Form {
+  if (name === LOGICAL.timestamp) return 'Timestamp'
+  if (name === LOGICAL.date) return 'Date'
+  if (name === LOGICAL.time) return 'Time'
+  if (type === 'string') return 'string'
+  if (type === 'int64') return 'unix'
+  const shown = `Schema{${name === undefined ? '' : `${name}:`}${type.toUpperCase()}}`
+  throw new Error(`Schema ${shown} does not correspond to a known timestamp type format`)
+}
+
+function inferredForm(value: unknown): Form {
+  if (value instanceof Date) return 'Timestamp'
+  const type = typeOf(value)
+  if (type === 'int64') return 'unix'
+  if (type === 'string') return 'string'
+  throw new DataError(`TimestampConverter does not support class ${javaClass(value, null)} objects as timestamps`)
+}

@@ -1,0 +1,50 @@
+import { DataError, defineTransform, z } from '../../sdk/index.ts'
+import {
+  fieldOf,
+  memberOf,
+  namesOf,
+  nullsToDefaults,
+  oncePerSchema,
+  requireObject,
+  requireStruct,
+  structOf,
+} from './data.ts'
+import { names } from './sides.ts'
+
+const PURPOSE = 'copying fields from value to key'
+
+export const valueToKey = defineTransform({
+  ...names('ValueToKey'),
+  summary: 'Makes the key of fields of the value.',
+  config: z.object({
+    fields: namesOf('fields', {
+      doc: 'Field names on the record value to extract as the record key.',
+      importance: 'HIGH',
+    }),
+    'replace.null.with.default': nullsToDefaults(),
+  }),
+  create({ fields, 'replace.null.with.default': withDefault }) {
+    const keySchemaOf = oncePerSchema((schema) =>
+      structOf(
+        {},
+        [...new Set(fields)].map((name) => {
+          const one = fieldOf(schema, name)
+          if (one === undefined) throw new DataError(`Field does not exist: ${name}`)
+          return one
+        }),
+      ),
+    )
+    return (record) => {
+      const { value, valueSchema } = record
+      if (valueSchema === null) {
+        const members = requireObject(value, PURPOSE)
+        const key = Object.fromEntries(fields.map((name) => [name, members[name] ?? null]))
+        return { ...record, keySchema: null, key }
+      }
+      const struct = requireStruct(value, valueSchema, PURPOSE)
+      const keySchema = keySchemaOf(valueSchema)
+      const key = (keySchema.fields ?? []).map((one) => [one.name, memberOf(struct, one, withDefault)])
+      return { ...record, keySchema, key: Object.fromEntries(key) }
+    }
+  },
+})
