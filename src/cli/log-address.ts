@@ -21,9 +21,12 @@ export const PROGRAM_HELP = `  --config FILE           settings, as Kafka's prog
 type Values = { readonly config?: string | undefined; readonly set?: string[] | undefined }
 type LogValues = { readonly bootstrap?: string | undefined; readonly data?: string | undefined }
 
-/** What is written about a program, the file first: what comes later wins. */
-export function writtenSettings({ config, set = [] }: Values): readonly Setting[] {
-  return [...(config === undefined ? [] : settingsFromFile(config)), ...settingsFromFlags(set)]
+/** What is written about a program, the file first, then its environment: what comes later wins. */
+export function writtenSettings(
+  { config, set = [] }: Values,
+  environment: readonly Setting[] = [],
+): readonly Setting[] {
+  return [...(config === undefined ? [] : settingsFromFile(config)), ...environment, ...settingsFromFlags(set)]
 }
 
 /** Undefined when neither is given. */

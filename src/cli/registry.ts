@@ -3,7 +3,7 @@ import { startAll } from '../config/lifecycle.ts'
 import { createLogger } from '../config/logger.ts'
 import { createMetrics } from '../config/metrics.ts'
 import { startRegistry } from '../registry/main.ts'
-import { brokerSettings, registrySettings } from '../registry/settings.ts'
+import { brokerSettings, environmentSettings, registrySettings } from '../registry/settings.ts'
 import { type Command, readArgs, UsageError } from './command.ts'
 import { addressOf, PROGRAM_HELP, PROGRAM_OPTIONS, writtenSettings } from './log-address.ts'
 import { whenAsked } from './signals.ts'
@@ -15,12 +15,14 @@ Runs a schema registry that speaks as Confluent's does and keeps everything in o
 
 ${PROGRAM_HELP}
 
+Settings may also stand in the environment, as SCHEMA_REGISTRY_… with _ for each dot; they win over the file.
+
   weir registry --data ./d --set listeners=http://127.0.0.1:8081`,
 
   async run(args) {
     const { values, positionals } = readArgs(args, PROGRAM_OPTIONS)
     if (positionals.length > 0) throw new UsageError(`weir registry takes options only, not '${positionals[0]}'`)
-    const written = writtenSettings(values)
+    const written = writtenSettings(values, environmentSettings(process.env))
     const settings = registrySettings(written)
     const bootstrap = settings.values['brokerstore.bootstrap.servers']
     const address = addressOf(
@@ -29,7 +31,7 @@ ${PROGRAM_HELP}
       brokerSettings(settings),
     )
     const asked = whenAsked()
-    const logger = createLogger()
+    const logger = createLogger({ level: settings.values.debug ? 'debug' : 'info' })
     const running = await startAll(logger, async (life) => {
       const broker = await openBroker(address, { logger })
       life.onStop('broker', () => broker.close())

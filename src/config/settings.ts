@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { UserError } from './failure.ts'
+import { isSecretKey, MASK } from './secrets.ts'
 
 /**
  * A program's settings: a zod object whose keys are the setting names as users write them (`listeners`,
@@ -12,6 +13,8 @@ export type SettingsSpec<Shape extends z.ZodObject> = {
   readonly aliases: Readonly<Record<string, string>>
   /** Prefixes whose keys are passed on as they are (to the log's clients, to topics). */
   readonly passThrough: readonly string[]
+  /** Settings that people have and that change nothing here, and why. A name ending in `*` stands for a prefix. */
+  readonly withoutEffect?: Readonly<Record<string, string>>
 }
 
 /** One written setting and where it stands: `worker.properties:12`, `--set`, `environment CONNECT_GROUP_ID`. */
@@ -38,10 +41,10 @@ export function readSettings<Shape extends z.ZodObject>(
   for (const setting of written) {
     const key = documentedName(setting.key, spec.aliases)
     const other = spelled.get(key)
-    if (other && other.source === setting.source && other.key !== setting.key && other.value !== setting.value) {
+    if (other && originOf(other) === originOf(setting) && other.key !== setting.key && other.value !== setting.value) {
       throw new UserError(
         'invalid_settings',
-        `'${other.key}' and '${setting.key}' are two names of one setting and differ ('${other.value}', '${setting.value}'): keep one`,
+        `'${other.key}' and '${setting.key}' are two names of one setting and differ ('${shown(other)}', '${shown(setting)}'): keep one`,
       )
     }
     spelled.set(key, setting)
@@ -52,6 +55,11 @@ export function readSettings<Shape extends z.ZodObject>(
   const warnings: string[] = []
   for (const [key, { value, source }] of byKey) {
     if (known.has(key)) continue
+    const reason = underName(key, spec.withoutEffect ?? {})?.value
+    if (reason !== undefined) {
+      warnings.push(`${source}: '${key}' has no effect: ${reason}`)
+      continue
+    }
     rest[key] = value
     if (!spec.passThrough.some((prefix) => key.startsWith(prefix))) {
       warnings.push(`${source}: ${spec.program} has no setting '${key}'; it has no effect`)
@@ -64,14 +72,28 @@ export function readSettings<Shape extends z.ZodObject>(
 }
 
 function documentedName(key: string, aliases: Readonly<Record<string, string>>): string {
-  const exact = aliases[key]
-  if (exact !== undefined) return exact
-  for (const [alias, name] of Object.entries(aliases)) {
-    if (alias.endsWith('*') && key.startsWith(alias.slice(0, -1))) {
-      return name.slice(0, -1) + key.slice(alias.length - 1)
-    }
-  }
-  return key
+  const found = underName(key, aliases)
+  if (!found) return key
+  return found.value.endsWith('*') ? found.value.slice(0, -1) + key.slice(found.name.length - 1) : found.value
+}
+
+/** The entry of a table under this very name, else under a prefix (`x.*`) of it. */
+function underName(
+  key: string,
+  table: Readonly<Record<string, string>>,
+): { readonly name: string; readonly value: string } | undefined {
+  if (Object.hasOwn(table, key)) return { name: key, value: table[key] ?? '' }
+  const prefix = Object.entries(table).find(([name]) => name.endsWith('*') && key.startsWith(name.slice(0, -1)))
+  return prefix && { name: prefix[0], value: prefix[1] }
+}
+
+/** The file, the flags or the environment: lines and variables of one of them must agree. */
+function originOf({ source }: Setting): string {
+  return source.replace(/:\d+$/, '').replace(/^environment .*/, 'environment')
+}
+
+function shown({ key, value }: Setting): string {
+  return isSecretKey(key) ? MASK : value
 }
 
 function wrongValues(error: z.ZodError, byKey: ReadonlyMap<string, Setting>): string {
@@ -80,13 +102,13 @@ function wrongValues(error: z.ZodError, byKey: ReadonlyMap<string, Setting>): st
       const key = String(issue.path[0] ?? '')
       const setting = byKey.get(key)
       return setting
-        ? `${setting.source}: ${key}=${setting.value}: ${issue.message}`
+        ? `${setting.source}: ${key}=${shown(setting)}: ${issue.message}`
         : `setting '${key}' is missing: ${issue.message}`
     })
     .join('\n')
 }
 
-// Parsers of the strings that settings are written as.
+// Parsers of the strings that settings are written as. `takes` is what their page says of them.
 
 export function integer(limits: { min?: number; max?: number } = {}) {
   const { min = -(2 ** 31), max = 2 ** 31 - 1 } = limits
@@ -97,6 +119,7 @@ export function integer(limits: { min?: number; max?: number } = {}) {
     .regex(/^[-+]?\d+$/, right)
     .transform(Number)
     .refine((value) => value >= min && value <= max, right)
+    .meta({ takes: `${min} to ${max}` })
 }
 
 export function boolean() {
@@ -106,24 +129,32 @@ export function boolean() {
     .toLowerCase()
     .pipe(z.enum(['true', 'false'], 'expected true or false'))
     .transform((text) => text === 'true')
+    .meta({ takes: 'true, false' })
 }
 
 /** Comma-separated; blanks around items and empty items are dropped. */
 export function list() {
-  return z.string().transform((text) =>
-    text
-      .split(',')
-      .map((item) => item.trim())
-      .filter((item) => item !== ''),
-  )
+  return z
+    .string()
+    .transform((text) =>
+      text
+        .split(',')
+        .map((item) => item.trim())
+        .filter((item) => item !== ''),
+    )
+    .meta({ takes: 'a list' })
 }
 
 /** One of a few words, any case; gives the word as written here. */
 export function word<const Words extends readonly [string, ...string[]]>(words: Words) {
-  return z.string().transform((text, context): Words[number] => {
-    const found = words.find((w) => w.toLowerCase() === text.trim().toLowerCase())
-    if (found !== undefined) return found
-    context.addIssue({ code: 'custom', message: `expected one of ${words.join(', ')}` })
-    return z.NEVER
-  })
+  const right = words.filter((w) => w !== '').join(', ')
+  return z
+    .string()
+    .transform((text, context): Words[number] => {
+      const found = words.find((w) => w.toLowerCase() === text.trim().toLowerCase())
+      if (found !== undefined) return found
+      context.addIssue({ code: 'custom', message: `expected one of ${right}` })
+      return z.NEVER
+    })
+    .meta({ takes: right })
 }

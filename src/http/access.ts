@@ -6,8 +6,12 @@ import { ROLES, type Role, type Users } from './users.ts'
 export type Access = {
   readonly realm: string
   readonly users: Users
-  /** The least role that may make this request; undefined: anybody, without a name. */
-  readonly roleFor: (request: FastifyRequest) => Role | undefined
+  /** Who may come in at all. Default: everybody who is known. */
+  readonly roles?: readonly Role[]
+  /** Paths that need no name; `/*` at the end takes all below. */
+  readonly openPaths?: readonly string[]
+  /** The least role that may make this request. */
+  readonly roleFor: (request: FastifyRequest) => Role
 }
 
 const FAILURES_MAX = 10
@@ -52,8 +56,7 @@ export async function authorize(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {
-  const needed = access.roleFor(request)
-  if (needed === undefined) return
+  if (isOpen(access.openPaths ?? [], request.url)) return
   const waitSeconds = failed.waitSeconds(request.ip)
   if (waitSeconds > 0) {
     void reply.header('retry-after', String(waitSeconds))
@@ -66,9 +69,18 @@ export async function authorize(
     void reply.header('www-authenticate', `Basic realm="${access.realm.replace(/["\\]/g, '\\$&')}", charset="UTF-8"`)
     throw new Refusal(401, given ? 'User cannot access the resource: wrong name or password' : 'HTTP 401 Unauthorized')
   }
+  if (access.roles && !access.roles.includes(role)) {
+    throw new Refusal(403, `User '${given.name}' has the role ${role}, which may not come in`)
+  }
+  const needed = access.roleFor(request)
   if (ROLES.indexOf(role) < ROLES.indexOf(needed)) {
     throw new Refusal(403, `User '${given.name}' has the role ${role}; this request needs ${needed}`)
   }
+}
+
+function isOpen(openPaths: readonly string[], url: string): boolean {
+  const path = url.split('?', 1)[0] ?? url
+  return openPaths.some((open) => (open.endsWith('/*') ? path.startsWith(open.slice(0, -1)) : path === open))
 }
 
 function credentialsOf(header: string | undefined): { name: string; password: string } | undefined {

@@ -6,6 +6,7 @@ import { UserError } from '../config/failure.ts'
 import type { Logger } from '../config/logger.ts'
 import type { Metrics } from '../config/metrics.ts'
 import { type Access, authorize, FailedLogins } from './access.ts'
+import { allowPages, type CrossOrigin } from './cross-origin.ts'
 import { bindError, type Listener, parseListener, urlOf } from './listener.ts'
 import { negotiate } from './media-type.ts'
 import { Refusal, type WireError, wireErrorOf } from './refusal.ts'
@@ -27,6 +28,8 @@ export type HttpServerOptions = {
   readonly tls?: TlsOptions
   /** BASIC authentication; absent: everybody may do everything. `/healthz` and `/readyz` are always open. */
   readonly access?: Access
+  /** Absent: no page of another origin may call this server. */
+  readonly crossOrigin?: CrossOrigin
   /** Default 10 MiB. */
   readonly bodyBytesMax?: number
 }
@@ -73,6 +76,8 @@ function createApp(options: HttpServerOptions): FastifyInstance {
     onConstructorPoisoning: 'ignore',
   }) as unknown as FastifyInstance
   takeBodies(app, options.consumes)
+  logRequests(app, options.logger)
+  if (options.crossOrigin) allowPages(app, options.crossOrigin)
   answerAs(app, options.produces)
   guard(app, options.access)
   const methodsOf = rememberRoutes(app)
@@ -82,6 +87,13 @@ function createApp(options: HttpServerOptions): FastifyInstance {
   app.setErrorHandler((error, request, reply) => answerError(options, error, request, reply))
   addOwnRoutes(app, options)
   return app
+}
+
+function logRequests(app: FastifyInstance, logger: Logger): void {
+  if (!logger.isLevelEnabled('debug')) return
+  app.addHook('onResponse', async ({ method, url, ip }, reply) => {
+    logger.debug({ method, url, ip, status: reply.statusCode, ms: Math.round(reply.elapsedTime) }, 'answered')
+  })
 }
 
 /** Every listed media type is JSON, and so is a body without one. */

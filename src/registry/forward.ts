@@ -1,4 +1,6 @@
-import type { IncomingHttpHeaders } from 'node:http'
+import { Agent, request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
+import { Agent as TlsAgent, type AgentOptions as TlsAgentOptions } from 'node:https'
+import { text } from 'node:stream/consumers'
 import { RegistryError } from './failure.ts'
 import type { Operation } from './operation.ts'
 
@@ -8,7 +10,11 @@ const PASSED = ['content-type', 'accept', 'confluent-accept-unknown-properties',
 export type ForwardOptions = {
   /** More headers to pass on, in lower case. */
   readonly headers: readonly string[]
-  readonly timeoutMs: number
+  readonly connectTimeoutMs: number
+  /** For the whole answer. */
+  readonly readTimeoutMs: number
+  /** For leaders on https: what is trusted, and this instance's own certificate. */
+  readonly tls?: TlsAgentOptions
 }
 
 /** A request as it came in; its body is parsed. */
@@ -21,38 +27,74 @@ export type ForwardedRequest = {
   readonly ip: string
 }
 
-export type LeaderAnswer = { readonly status: number; readonly type: string | null; readonly text: string }
+export type LeaderAnswer = { readonly status: number; readonly type: string | undefined; readonly text: string }
 
-/**
- * Asks the leader what was asked here. A request that was passed on once already is not passed on again: two instances
- * that take each other for the leader would bounce it for ever. Throws `leader_unknown` or `forward_failed`.
- */
-export async function askLeader(
-  leaderUrl: string | undefined,
-  request: ForwardedRequest,
-  operation: Operation,
-  { headers, timeoutMs }: ForwardOptions,
-): Promise<LeaderAnswer> {
-  if (leaderUrl === undefined || request.headers['x-forward'] !== undefined) {
-    throw new RegistryError('leader_unknown', operation.leaderless)
+/** The way to the leader, over connections that are kept. */
+export class Forwarder {
+  readonly #options: ForwardOptions
+  readonly #agents: { readonly http: Agent; readonly https: TlsAgent }
+
+  constructor(options: ForwardOptions) {
+    this.#options = options
+    this.#agents = { http: new Agent({ keepAlive: true }), https: new TlsAgent({ ...options.tls, keepAlive: true }) }
   }
-  try {
-    const response = await fetch(`${leaderUrl}${request.url}`, {
-      method: request.method,
-      headers: { ...passedOn(request, headers), 'x-forward': 'true', 'x-forwarded-for': request.ip },
-      signal: AbortSignal.timeout(timeoutMs),
-      ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),
+
+  /**
+   * Asks the leader what was asked here. A request that was passed on once already is not passed on again: two instances
+   * that take each other for the leader would bounce it for ever. Throws `leader_unknown` or `forward_failed`.
+   */
+  async ask(leaderUrl: string | undefined, request: ForwardedRequest, operation: Operation): Promise<LeaderAnswer> {
+    if (leaderUrl === undefined || request.headers['x-forward'] !== undefined) {
+      throw new RegistryError('leader_unknown', operation.leaderless)
+    }
+    try {
+      const response = await this.#send(new URL(leaderUrl), request)
+      return {
+        status: response.statusCode ?? 0,
+        type: response.headers['content-type'],
+        text: await text(response),
+      }
+    } catch (error) {
+      throw new RegistryError('forward_failed', operation.notForwarded, { cause: error })
+    }
+  }
+
+  close(): void {
+    this.#agents.http.destroy()
+    this.#agents.https.destroy()
+  }
+
+  #send(leader: URL, request: ForwardedRequest): Promise<IncomingMessage> {
+    const { connectTimeoutMs, readTimeoutMs } = this.#options
+    return new Promise((resolve, reject) => {
+      const outgoing = httpRequest({
+        protocol: leader.protocol,
+        hostname: leader.hostname.replace(/^\[|\]$/g, ''),
+        port: leader.port,
+        agent: leader.protocol === 'https:' ? this.#agents.https : this.#agents.http,
+        method: request.method,
+        path: request.url,
+        headers: { ...this.#passedOn(request), 'x-forward': 'true', 'x-forwarded-for': request.ip },
+        signal: AbortSignal.timeout(readTimeoutMs),
+      })
+      const slow = setTimeout(() => outgoing.destroy(new Error('the leader is not reached in time')), connectTimeoutMs)
+      outgoing.on('socket', (socket) => {
+        const reached = () => clearTimeout(slow)
+        if (socket.connecting) socket.once(leader.protocol === 'https:' ? 'secureConnect' : 'connect', reached)
+        else reached()
+      })
+      outgoing.on('close', () => clearTimeout(slow))
+      outgoing.on('response', resolve)
+      outgoing.on('error', reject)
+      outgoing.end(request.body === undefined ? undefined : JSON.stringify(request.body))
     })
-    return { status: response.status, type: response.headers.get('content-type'), text: await response.text() }
-  } catch (error) {
-    throw new RegistryError('forward_failed', operation.notForwarded, { cause: error })
   }
-}
 
-function passedOn(request: ForwardedRequest, more: readonly string[]): Record<string, string> {
-  const passed = [...PASSED, ...more].flatMap((name) => {
-    const value = request.headers[name]
-    return typeof value === 'string' ? [[name, value] as const] : []
-  })
-  return Object.fromEntries(passed)
+  #passedOn(request: ForwardedRequest): Record<string, string> {
+    const passed = [...PASSED, ...this.#options.headers].flatMap((name) => {
+      const value = request.headers[name]
+      return typeof value === 'string' ? [[name, value] as const] : []
+    })
+    return Object.fromEntries(passed)
+  }
 }

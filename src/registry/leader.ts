@@ -34,6 +34,7 @@ export type ElectionOptions = {
   readonly openPen: () => Promise<Pen>
   readonly sessionTimeoutMs?: number
   readonly heartbeatMs?: number
+  readonly rebalanceTimeoutMs?: number
   readonly clock?: Clock
 }
 
@@ -71,13 +72,14 @@ class Office {
   }
 
   async join(): Promise<void> {
-    const { broker, groupId, sessionTimeoutMs, heartbeatMs } = this.#options
+    const { broker, groupId, sessionTimeoutMs, heartbeatMs, rebalanceTimeoutMs } = this.#options
     this.#member = await broker.member({
       groupId,
       protocolType: 'sr',
       clientId: 'sr-1',
       ...(sessionTimeoutMs === undefined ? {} : { sessionTimeoutMs }),
       ...(heartbeatMs === undefined ? {} : { heartbeatMs }),
+      ...(rebalanceTimeoutMs === undefined ? {} : { rebalanceTimeoutMs }),
       protocol: {
         offer: () => [{ name: 'v0', metadata: Buffer.from(JSON.stringify(this.#identity())) }],
         assign: (_, members) => this.#assign(members),

@@ -56,11 +56,12 @@ export function startRegistry(settings: RegistrySettings, dependencies: Registry
       broker,
       logger,
       groupId: values['schema.registry.group.id'],
-      identity: identityOf(server.urls[0] ?? '', values),
+      identity: identityOf(server.urls, values),
       sticky: values['leader.election.sticky'],
       openPen: log.openPen,
       sessionTimeoutMs: values['brokergroup.session.timeout.ms'],
       heartbeatMs: values['brokergroup.heartbeat.interval.ms'],
+      rebalanceTimeoutMs: values['brokergroup.rebalance.timeout.ms'],
     })
     life.onStop('election', () => office.election?.close())
     for (const url of server.urls) logger.info({ url }, 'listening')
@@ -69,13 +70,17 @@ export function startRegistry(settings: RegistrySettings, dependencies: Registry
 }
 
 /** How other instances reach this one: by the name it was given, else by an address that is not this machine's alone. */
-function identityOf(url: string, values: RegistryValues): Omit<MemberIdentity, 'leader'> {
-  const { protocol, port } = new URL(url)
-  const host = values['host.name'] || reachableHost(parseListener(values.listeners[0] ?? url))
+function identityOf(urls: readonly string[], values: RegistryValues): Omit<MemberIdentity, 'leader'> {
+  const scheme = values['inter.instance.protocol']
+  const at = Math.max(
+    0,
+    urls.findIndex((url) => url.startsWith(`${scheme}:`)),
+  )
+  const { protocol, port } = new URL(urls[at] ?? '')
   return {
     version: 1,
-    host,
-    port: Number(port),
+    host: values['host.name'] || reachableHost(parseListener(values.listeners[at] ?? '')),
+    port: values['host.port'] ?? Number(port),
     master_eligibility: values['master.eligibility'],
     scheme: protocol.slice(0, -1),
   }

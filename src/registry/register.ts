@@ -27,8 +27,7 @@ export type Registration = {
 /** `changed`: what is stored is not what was sent, because config or an earlier version added to it. */
 export type RegisterAnswer = { readonly schema: StoredSchema; readonly changed: boolean }
 
-/** How often the next id is tried when it is taken. */
-const ID_TRIES = 5
+const ID_MAX = 2 ** 31 - 1
 
 /**
  * The answer that needs no leader: the schema is registered under this subject already. Undefined when registering has
@@ -152,12 +151,10 @@ function newId({ view }: Grounds, subject: Subject, { content }: UnderstoodSchem
     }
     return asked
   }
-  const first = view.idMax(context) + 1
-  for (let id = first; id < first + ID_TRIES; id++) if (view.holders(context, id).length === 0) return id
-  throw new RegistryError(
-    'store_failed',
-    'Error while registering the schema due to generating an ID that is already in use.',
-  )
+  const next = view.idMax(context) + 1
+  if (next > ID_MAX)
+    throw new RegistryError('store_failed', `Error while registering the schema: ${ID_MAX} is the last id`)
+  return next
 }
 
 /** An older soft-deleted version with the same id goes for good, unless something still refers to it. */

@@ -1,11 +1,17 @@
 import type { Logger } from '../config/logger.ts'
 import type { Metrics } from '../config/metrics.ts'
-import { type HttpServer, startHttpServer } from '../http/server.ts'
+import type { Access } from '../http/access.ts'
+import { type HttpServer, type HttpServerOptions, startHttpServer } from '../http/server.ts'
+import { ROLES, type Users } from '../http/users.ts'
+import { Forwarder } from './forward.ts'
 import type { Registry } from './registry.ts'
+import { roleFor } from './routes/access.ts'
 import { Api } from './routes/api.ts'
 import { toWire } from './routes/errors.ts'
-import { MEDIA_TYPES, registryRoutes } from './routes/main.ts'
+import { registryRoutes } from './routes/main.ts'
 import type { ServerIdentity } from './routes/server.ts'
+import { instanceTls, listenerTls, usersOf } from './security.ts'
+import { MEDIA_TYPES } from './setting-keys.ts'
 import type { RegistryValues } from './settings.ts'
 
 export type ServeOptions = {
@@ -17,18 +23,82 @@ export type ServeOptions = {
 }
 
 /** Puts a registry behind its listeners. */
-export function serveRegistry(registry: Registry, options: ServeOptions): Promise<HttpServer> {
+export async function serveRegistry(registry: Registry, options: ServeOptions): Promise<HttpServer> {
   const { settings, identity, logger, metrics, ready } = options
-  const api = new Api(registry, settings)
-  return startHttpServer({
-    listeners: settings.listeners,
-    logger,
-    routes: (app) => registryRoutes(app, api, identity),
-    toWire: (error) => toWire(error, api.profile),
+  const forwarder = new Forwarder({
+    headers: settings['inter.instance.headers.whitelist'].map((name) => name.toLowerCase()),
+    connectTimeoutMs: settings['leader.connect.timeout.ms'],
+    readTimeoutMs: settings['leader.read.timeout.ms'],
+    tls: instanceTls(settings),
+  })
+  const api = new Api(registry, settings, forwarder)
+  const users = usersOf(settings, logger)
+  const close = () => {
+    users?.close()
+    forwarder.close()
+  }
+  try {
+    const server = await startHttpServer({
+      listeners: settings.listeners,
+      logger,
+      routes: (app) => registryRoutes(app, api, identity),
+      toWire: (error) => toWire(error, api.profile),
+      ...mediaTypes(settings),
+      ...(metrics ? { metrics } : {}),
+      ready,
+      ...limits(settings),
+      ...security(settings, users, api),
+    })
+    return {
+      urls: server.urls,
+      stop: async (graceMs = settings['shutdown.graceful.ms']) => {
+        await server.stop(graceMs)
+        close()
+      },
+    }
+  } catch (error) {
+    close()
+    throw error
+  }
+}
+
+function mediaTypes(settings: RegistryValues): Pick<HttpServerOptions, 'consumes' | 'produces'> {
+  const first = settings['response.mediatype.default']
+  return {
     // Clients that name no type, or say only that there are bytes, mean JSON.
     consumes: [...MEDIA_TYPES, 'application/octet-stream'],
-    produces: MEDIA_TYPES,
-    ...(metrics ? { metrics } : {}),
-    ready,
-  })
+    produces: [first, ...MEDIA_TYPES.filter((type) => type !== first)],
+  }
+}
+
+function limits(settings: RegistryValues): Pick<HttpServerOptions, 'bodyBytesMax'> {
+  const bounded = settings['size.limit.filter.enabled']
+  return bounded ? { bodyBytesMax: settings['size.limit.filter.max.request.body.size'] } : {}
+}
+
+function security(
+  settings: RegistryValues,
+  users: Users | undefined,
+  api: Api,
+): Pick<HttpServerOptions, 'tls' | 'access' | 'crossOrigin'> {
+  const tls = listenerTls(settings)
+  const origins = settings['access.control.allow.origin']
+  const methods = settings['access.control.allow.methods']
+  const headers = settings['access.control.allow.headers']
+  return {
+    ...(tls ? { tls } : {}),
+    ...(users ? { access: access(settings, users, api) } : {}),
+    ...(origins === '' ? {} : { crossOrigin: { origins, methods, headers } }),
+  }
+}
+
+function access(settings: RegistryValues, users: Users, api: Api): Access {
+  const named = settings['authentication.roles']
+  return {
+    realm: settings['authentication.realm'],
+    users,
+    roles: ROLES.filter((role) => named.includes('*') || named.includes(role)),
+    openPaths: settings['authentication.skip.paths'],
+    roleFor: (request) => roleFor(request, api),
+  }
 }

@@ -9,6 +9,8 @@ import { RegistryState } from '../../src/registry/store/state.ts'
 
 export type TestRegistry = {
   readonly url: string
+  /** One a listener. */
+  readonly urls: readonly string[]
   readonly registry: Registry
   /** Keys and values as they went to the topic. */
   readonly written: readonly { readonly key: string; readonly value: string | null }[]
@@ -59,6 +61,7 @@ export async function startTestRegistry(
   const url = server.urls[0] ?? ''
   return {
     url,
+    urls: server.urls,
     registry,
     written: records,
     call: (method, path, body) => call(`${url}${path}`, method, body),

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Decision, Grounds } from '../decision.ts'
 import { RegistryError } from '../failure.ts'
-import { askLeader, type ForwardOptions } from '../forward.ts'
+import type { Forwarder } from '../forward.ts'
 import type { Operation } from '../operation.ts'
 import type { Registry } from '../registry.ts'
 import type { SchemaVersion } from '../schema.ts'
@@ -32,15 +32,12 @@ export type Write<Answer> = {
 export class Api {
   readonly registry: Registry
   readonly settings: RegistryValues
-  readonly #forwarding: ForwardOptions
+  readonly #forwarder: Forwarder
 
-  constructor(registry: Registry, settings: RegistryValues) {
+  constructor(registry: Registry, settings: RegistryValues, forwarder: Forwarder) {
     this.registry = registry
     this.settings = settings
-    this.#forwarding = {
-      headers: settings['inter.instance.headers.whitelist'].map((name) => name.toLowerCase()),
-      timeoutMs: settings['leader.read.timeout.ms'],
-    }
+    this.#forwarder = forwarder
   }
 
   get view(): RegistryView {
@@ -123,7 +120,7 @@ export class Api {
     const { registry } = this
     const { leadership } = registry
     if (leadership.pen()) return answer(await registry.write(decide, operation))
-    const { status, type, text: body } = await askLeader(leadership.leaderUrl(), request, operation, this.#forwarding)
+    const { status, type, text: body } = await this.#forwarder.ask(leadership.leaderUrl(), request, operation)
     if (status < 300) await registry.refresh()
     return reply
       .code(status)

@@ -17,12 +17,6 @@ declare module 'fastify' {
   }
 }
 
-export const MEDIA_TYPES = [
-  'application/vnd.schemaregistry.v1+json',
-  'application/vnd.schemaregistry+json',
-  'application/json',
-] as const
-
 /** Everything the registry answers. Every resource answers under `/contexts/{context}` too. */
 export async function registryRoutes(app: FastifyInstance, api: Api, identity: ServerIdentity): Promise<void> {
   app.addHook('onRequest', (request, reply, done) => {

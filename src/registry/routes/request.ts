@@ -66,8 +66,8 @@ const referenceSpec = z.object({
   version: z.number().int().min(-1).max(VERSION_MAX).nullish(),
 })
 const schemaSpec = z.object({
-  version: z.number().int().nullish(),
-  id: z.number().int().nullish(),
+  version: z.number().int().max(VERSION_MAX).nullish(),
+  id: z.number().int().max(VERSION_MAX).nullish(),
   schemaType: z.string().nullish(),
   references: z.array(referenceSpec).nullish(),
   metadata: metadataSpec.nullish(),

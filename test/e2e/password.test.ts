@@ -1,0 +1,34 @@
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { Users } from '../../src/http/users.ts'
+
+const CLI = join(import.meta.dirname, '../../src/cli/weir.ts')
+
+function password(args: readonly string[], input: string) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [CLI, 'password', ...args], {
+    input,
+    encoding: 'utf8',
+  })
+  return { status, stdout, stderr }
+}
+
+describe('weir password', () => {
+  it('makes the line that lets somebody in, and does not show the password', async () => {
+    const { status, stdout, stderr } = password(['ada', 'developer'], 'correct: horse ä\n')
+    expect([status, stderr, stdout.includes('horse')]).toEqual([0, '', false])
+    const users = Users.fromText(stdout, 'users')
+    expect(await users.verify('ada', 'correct: horse ä')).toBe('developer')
+    expect(await users.verify('ada', 'correct: horse')).toBeUndefined()
+  })
+
+  it.each([
+    [['ada'], 'x', 2, 'expected NAME and ROLE'],
+    [['ada', 'boss'], 'x', 2, "'boss' is no role: expected readonly, developer, admin"],
+    [['ada', 'admin'], '\n', 2, 'the password is empty'],
+    [['a:da', 'admin'], 'x', 2, "'a:da' is no name: expected one without ':' and '#' that begins with no blank"],
+  ])('of %j refuses %j', (args, input, exit, sentence) => {
+    const { status, stderr } = password(args, input)
+    expect([status, stderr]).toEqual([exit, expect.stringContaining(sentence)])
+  })
+})

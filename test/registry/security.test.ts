@@ -1,0 +1,198 @@
+import { Agent, request } from 'node:https'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { tlsMaterial } from '../../src/config/tls.ts'
+import { hashPassword, ROLES, type Role } from '../../src/http/users.ts'
+import { startTestRegistry, type TestRegistry, type Trouble } from '../support/registry.ts'
+
+const store = (name: string) => join(import.meta.dirname, '../support/tls', name)
+const SERVER = { 'ssl.keystore.location': store('server.p12'), 'ssl.keystore.password': 'changeit' }
+const TRUST = { 'ssl.truststore.location': store('ca.pem') }
+const HTTPS = { listeners: 'https://127.0.0.1:0', ...SERVER, ...TRUST }
+const INT = { schema: '"int"' }
+let people: string
+
+beforeAll(async () => {
+  const lines = ROLES.map(async (role) => `${role}-person: ${await hashPassword(`${role}-word`)}, ${role}`)
+  people = (await Promise.all(lines)).join('\n')
+})
+
+const basic = () => ({ 'authentication.method': 'BASIC', 'weir.authentication.users': people })
+const as = (role: Role) => ({
+  authorization: `Basic ${Buffer.from(`${role}-person:${role}-word`).toString('base64')}`,
+})
+
+async function start(settings: Readonly<Record<string, string>>, trouble: Trouble = {}): Promise<TestRegistry> {
+  const registry = await startTestRegistry(settings, trouble)
+  onTestFinished(() => registry.stop())
+  return registry
+}
+
+type Answer = { readonly status: number; readonly body: unknown }
+
+/** Over a socket of its own; https with the tests' authority, and a client's certificate if it has one. */
+function call(url: string, line: string, headers: object = {}, body?: unknown, tls: object = {}): Promise<Answer> {
+  const [method = '', path = ''] = line.split(' ')
+  if (url.startsWith('http:')) return plainCall(url + path, method, headers, body)
+  const agent = new Agent({ ...tlsMaterial(TRUST), ...tls })
+  return new Promise((resolve, reject) => {
+    const json = { 'content-type': 'application/json' }
+    const outgoing = request(`${url}${path}`, { method, agent, headers: { ...json, ...headers } }, async (response) => {
+      resolve({ status: response.statusCode ?? 0, body: JSON.parse(await text(response)) })
+      agent.destroy()
+    })
+    outgoing.on('error', reject)
+    outgoing.end(body === undefined ? undefined : JSON.stringify(body))
+  })
+}
+
+async function plainCall(url: string, method: string, headers: object, body: unknown): Promise<Answer> {
+  const json = body === undefined ? {} : { 'content-type': 'application/json' }
+  const sent = body === undefined ? {} : { body: JSON.stringify(body) }
+  const response = await fetch(url, { method, headers: { ...json, ...headers }, ...sent })
+  const answered = await response.text()
+  return { status: response.status, body: answered === '' ? undefined : JSON.parse(answered) }
+}
+
+describe('who may do what', () => {
+  const EVERYBODY: readonly Role[] = ROLES
+  const DEVELOPERS: readonly Role[] = ['developer', 'admin']
+  const ADMINS: readonly Role[] = ['admin']
+
+  it.each<[line: string, body: unknown, allowed: readonly Role[]]>([
+    ['GET /subjects', undefined, EVERYBODY],
+    ['GET /config', undefined, EVERYBODY],
+    ['GET /schemas/ids/1', undefined, EVERYBODY],
+    ['POST /subjects/s', INT, EVERYBODY],
+    ['POST /compatibility/subjects/s/versions', INT, EVERYBODY],
+    ['POST /compatibility/subjects/s/versions/latest', INT, EVERYBODY],
+    ['POST /subjects/s/versions', INT, DEVELOPERS],
+    ['POST /contexts/.c/subjects/s/versions', INT, DEVELOPERS],
+    ['POST /subjects/importing/versions', { ...INT, id: 7 }, ADMINS],
+    ['DELETE /subjects/s/versions/1', undefined, DEVELOPERS],
+    ['DELETE /subjects/s', undefined, DEVELOPERS],
+    ['DELETE /subjects/s?permanent=true', undefined, ADMINS],
+    ['DELETE /subjects/s/versions/1?permanent=true', undefined, ADMINS],
+    ['PUT /config', { compatibility: 'NONE' }, ADMINS],
+    ['PUT /config/s', { compatibility: 'NONE' }, ADMINS],
+    ['DELETE /config/s', undefined, ADMINS],
+    ['PUT /mode', { mode: 'READONLY' }, ADMINS],
+    ['DELETE /mode/s', undefined, ADMINS],
+    ['DELETE /contexts/.c', undefined, ADMINS],
+  ])('%s is for %j %j', async (line, body, allowed) => {
+    const { url } = await start(basic())
+    await call(url, 'PUT /mode/importing', as('admin'), { mode: 'IMPORT' })
+    await call(url, 'POST /subjects/s/versions', as('admin'), INT)
+    for (const role of ROLES) {
+      const { status } = await call(url, line, as(role), body)
+      expect([role, status === 403], `${role} was answered ${status}`).toEqual([role, !allowed.includes(role)])
+      expect(status).not.toBe(401)
+    }
+  })
+
+  it('lets nobody in without a name, but to the probes and the paths that were named', async () => {
+    const { url } = await start({
+      ...basic(),
+      'authentication.realm': 'Schemas',
+      'authentication.skip.paths': '/v1/*,/',
+    })
+    const answer = await fetch(`${url}/subjects`)
+    expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([
+      401,
+      'Basic realm="Schemas", charset="UTF-8"',
+    ])
+    for (const path of ['/metrics', '/v1', '/subjects?x=/v1/y']) expect((await fetch(url + path)).status).toBe(401)
+    for (const path of ['/', '/v1/metadata/version', '/healthz', '/readyz']) {
+      expect([path, (await fetch(url + path)).status]).toEqual([path, 200])
+    }
+  })
+
+  it('keeps roles out that authentication.roles does not name', async () => {
+    const { url } = await start({ ...basic(), 'authentication.roles': 'admin, developer' })
+    expect(await call(url, 'GET /subjects', as('developer'))).toEqual({ status: 200, body: [] })
+    expect(await call(url, 'GET /subjects', as('readonly'))).toEqual({
+      status: 403,
+      body: { error_code: 403, message: "User 'readonly-person' has the role readonly, which may not come in" },
+    })
+  })
+
+  it('says what is wrong with its users at the start, without their secrets', async () => {
+    const wrong = startTestRegistry({
+      'authentication.method': 'BASIC',
+      'weir.authentication.users': 'ada: hunter2, admin',
+    })
+    await expect(wrong).rejects.toThrow(/^weir.authentication.users:1: expected NAME: scrypt(?!.*hunter2)/)
+  })
+})
+
+describe('a follower', () => {
+  it('passes a write on with the caller’s rights, to a leader on TLS', async () => {
+    const leader = await start({ ...basic(), ...HTTPS })
+    // It lets everybody in: who may write is for the leader to say.
+    const follower = await start(TRUST, { leaderUrl: leader.url })
+    const write = (headers: object) => call(follower.url, 'POST /subjects/s/versions', headers, INT)
+    expect(await write({})).toMatchObject({ status: 401, body: { error_code: 401 } })
+    expect(await write(as('readonly'))).toMatchObject({ status: 403, body: { error_code: 403 } })
+    expect(await write(as('developer'))).toMatchObject({ status: 200, body: { id: 1, version: 1 } })
+    expect(await call(leader.url, 'GET /subjects', as('readonly'))).toEqual({ status: 200, body: ['s'] })
+  })
+
+  it('shows its own certificate to a leader that asks for one', async () => {
+    const leader = await start({ ...HTTPS, 'ssl.client.authentication': 'REQUIRED' })
+    const client = { 'ssl.keystore.location': store('client.p12'), 'ssl.keystore.password': 'changeit' }
+    const stranger = await start(TRUST, { leaderUrl: leader.url })
+    expect(await call(stranger.url, 'POST /subjects/s/versions', {}, INT)).toEqual({
+      status: 500,
+      body: { error_code: 50003, message: 'Error while forwarding register schema request to the leader' },
+    })
+    const follower = await start({ ...TRUST, ...client }, { leaderUrl: leader.url })
+    expect(await call(follower.url, 'POST /subjects/s/versions', {}, INT)).toMatchObject({ status: 200 })
+  })
+
+  it('trusts a leader only under the name of its certificate, unless told otherwise', async () => {
+    const leader = await start({ ...SERVER, listeners: 'https://127.0.0.2:0' })
+    const elsewhere = { leaderUrl: leader.url }
+    const strict = await start(TRUST, elsewhere)
+    expect(await call(strict.url, 'POST /subjects/s/versions', {}, INT)).toMatchObject({ body: { error_code: 50003 } })
+    const loose = await start({ ...TRUST, 'ssl.endpoint.identification.algorithm': '' }, elsewhere)
+    expect(await call(loose.url, 'POST /subjects/s/versions', {}, INT)).toMatchObject({ status: 200 })
+  })
+
+  it('does not wait for a leader that never answers', async () => {
+    const silent = createServer(() => {}).listen(0, '127.0.0.1')
+    await new Promise((listening) => silent.once('listening', listening))
+    onTestFinished(() => void silent.close())
+    const { port } = silent.address() as { port: number }
+    const settings = { 'leader.read.timeout.ms': '50' }
+    const follower = await start(settings, { leaderUrl: `http://127.0.0.1:${port}` })
+    expect(await call(follower.url, 'POST /subjects/s/versions', {}, INT)).toMatchObject({
+      body: { error_code: 50003 },
+    })
+  })
+})
+
+describe('listeners', () => {
+  it('may be several, each with its own scheme', async () => {
+    const { urls } = await start({ ...HTTPS, listeners: 'http://127.0.0.1:0,https://127.0.0.1:0' })
+    expect(urls.map((url) => url.split(':')[0])).toEqual(['http', 'https'])
+    for (const url of urls) expect(await call(url, 'GET /subjects')).toEqual({ status: 200, body: [] })
+  })
+
+  it.each([
+    ['NONE', true],
+    ['REQUESTED', true],
+    ['REQUIRED', false],
+  ])('with ssl.client.authentication=%s let a client in that shows no certificate: %s', async (client, letIn) => {
+    const { url } = await start({ ...HTTPS, 'ssl.client.authentication': client })
+    const answer = call(url, 'GET /subjects')
+    await (letIn ? expect(answer).resolves.toMatchObject({ status: 200 }) : expect(answer).rejects.toThrow())
+    const certificate = tlsMaterial({ 'ssl.keystore.location': store('client.pem') })
+    expect(await call(url, 'GET /subjects', {}, undefined, certificate)).toMatchObject({ status: 200 })
+  })
+
+  it('on https need a certificate', async () => {
+    await expect(startTestRegistry({ listeners: 'https://127.0.0.1:0' })).rejects.toThrow('ssl.keystore.location')
+  })
+})
