@@ -16,6 +16,7 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
   crds: {
     summary: 'print the CustomResourceDefinitions',
     load: async () => (await import('./crds.ts')).crds,
+  },
   password: {
     summary: "make a line of a registry's users file",
     load: async () => (await import('./password.ts')).password,
