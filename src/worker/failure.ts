@@ -18,6 +18,10 @@ export type WorkerErrorCode =
   | 'shutting_down'
   | 'log_failed'
   | 'timed_out'
+  | 'unsigned'
+  | 'signature_wrong'
+  | 'session_key_unknown'
+  | 'peer_failed'
 
 export class WorkerError extends UserError<WorkerErrorCode> {
   override readonly name = 'WorkerError'

@@ -1,6 +1,8 @@
 import type { Broker, Generation, JoinedMember, Member } from '../broker/broker.ts'
+import type { TaskId } from '../clients/worker.ts'
+import type { Clock } from '../config/clock.ts'
 import type { Logger } from '../config/logger.ts'
-import { shareWork, toGroupWorkers } from './assignment.ts'
+import { balance, type GroupWorker, type Memory, type Share, toGroupWorkers } from './assignment.ts'
 import {
   ASSIGNMENT_ERROR,
   type Assignment,
@@ -17,11 +19,14 @@ import { taskKey } from './plan.ts'
 export type GroupOptions = {
   readonly broker: Broker
   readonly logger: Logger
+  readonly clock: Clock
   readonly groupId: string
   readonly clientId: string
   readonly sessionTimeoutMs: number
   readonly rebalanceTimeoutMs: number
   readonly heartbeatMs: number
+  /** How long work of a worker that is gone waits for it to come back. */
+  readonly delayMsMax: number
   /** Best first. */
   readonly protocols: readonly ProtocolName[]
   /** Where this worker answers, with a slash at the end. */
@@ -44,6 +49,13 @@ export class WorkerGroup {
   #generation: Generation | undefined
   /** The last assignment, with everything that this worker has by now as `assigned`. */
   #holds: Assignment | undefined
+  #held: ReadonlySet<string> = new Set()
+  /** A leader's: what the last round gave to whom. */
+  #memory: Memory | undefined
+  #sharedOut: Work = NO_WORK
+  #owners: ReadonlyMap<string, string> = new Map()
+  /** Ends the wait for lost work. */
+  #waiting = new AbortController()
 
   private constructor(options: GroupOptions) {
     this.#options = options
@@ -61,7 +73,7 @@ export class WorkerGroup {
       clientId: options.clientId,
       protocol: {
         offer: () => options.protocols.map((name) => ({ name, metadata: group.#metadata(name) })),
-        assign: (protocol, members, self) => group.#assign(protocol, members, self.memberId),
+        assign: (protocol, members, self) => group.#assign(protocol, members, self),
         joined: (generation) => group.#joined(generation),
         lost: () => group.#lost(),
       },
@@ -77,8 +89,15 @@ export class WorkerGroup {
     return this.#generation?.generation ?? 0
   }
 
+  /** False as soon as another worker may have been made the leader. */
   get isLeader(): boolean {
-    return this.#generation !== undefined && this.#generation.leaderId === this.#generation.memberId
+    const leads = this.#generation !== undefined && this.#generation.leaderId === this.#generation.memberId
+    return leads && this.#options.clock.monotonicMs() < (this.#member?.validUntilMs() ?? Number.POSITIVE_INFINITY)
+  }
+
+  /** Whether workers of this group have to sign what they ask of each other. */
+  get isSigned(): boolean {
+    return this.#generation?.protocol === 'sessioned'
   }
 
   /** Undefined while nobody is known to lead. */
@@ -86,12 +105,29 @@ export class WorkerGroup {
     return this.#holds?.leaderUrl
   }
 
-  /** Asks for a new round. */
-  rejoin(reason: string): void {
+  /** Whether this worker has this connector or task. */
+  has(owned: string | TaskId): boolean {
+    return this.#held.has(ownedKey(owned))
+  }
+
+  /** Where the worker answers that has this connector or task. Known to the leader; undefined while nobody has it. */
+  urlOf(owned: string | TaskId): string | undefined {
+    return this.#owners.get(ownedKey(owned))
+  }
+
+  /** The configured work may have changed: asks for a new round if so. Only the leader knows what is shared out. */
+  configuredChanged(): void {
+    if (this.isLeader && !sameWork(this.#options.configured(), this.#sharedOut)) {
+      this.#rejoin('the configured work changed')
+    }
+  }
+
+  #rejoin(reason: string): void {
     this.#member?.rejoin(reason)
   }
 
   async leave(): Promise<void> {
+    this.#waiting.abort()
     await this.#member?.close()
   }
 
@@ -104,46 +140,82 @@ export class WorkerGroup {
   async #assign(
     protocol: string,
     members: readonly JoinedMember[],
-    leaderId: string,
+    { memberId: leaderId, generation }: { readonly memberId: string; readonly generation: number },
   ): Promise<ReadonlyMap<string, Uint8Array>> {
     const name = protocolOf(protocol)
     const workers = toGroupWorkers(members)
     const newest = Math.max(...workers.map(({ metadata }) => metadata.configOffset))
-    if (this.#options.configOffset() < newest) await this.#catchUp()
-    const { url, configOffset, configured } = this.#options
+    const { url, configOffset } = this.#options
+    if (configOffset() < newest) await this.#catchUp()
     const isBehind = configOffset() < newest
+    const { shares, delayMs } = isBehind ? NOTHING_SHARED : this.#balance(workers, generation)
     const round = {
       error: isBehind ? ASSIGNMENT_ERROR.configMismatch : ASSIGNMENT_ERROR.none,
       leaderId,
       leaderUrl: url,
       configOffset: isBehind ? newest : configOffset(),
-      delayMs: 0,
+      delayMs,
     }
-    const shares = isBehind ? new Map() : shareWork(configured(), workers)
     return new Map(
-      workers.map(({ memberId }) => {
-        const { assigned, revoked } = shares.get(memberId) ?? { assigned: NO_WORK, revoked: NO_WORK }
-        return [memberId, toAssignment(name, { ...round, assigned, revoked })]
+      workers.map(({ memberId }) => [
+        memberId,
+        toAssignment(name, { ...round, ...(shares.get(memberId) ?? NO_SHARE) }),
+      ]),
+    )
+  }
+
+  #balance(workers: readonly GroupWorker[], generation: number) {
+    const { configured, clock, delayMsMax } = this.#options
+    this.#sharedOut = configured()
+    const round = { generation, configured: this.#sharedOut, workers, nowMs: clock.monotonicMs(), delayMsMax }
+    const { shares, delayMs, memory } = balance(round, this.#memory)
+    this.#memory = memory
+    this.#owners = new Map(
+      workers.flatMap(({ memberId, metadata }) => {
+        const { connectors, tasks } = merge(metadata.holds?.assigned ?? NO_WORK, shares.get(memberId) ?? NO_SHARE)
+        return [...connectors, ...tasks].map((owned) => [ownedKey(owned), metadata.url] as const)
       }),
     )
+    return { shares, delayMs }
   }
 
   async #joined(generation: Generation): Promise<void> {
     const told = parseAssignment(generation.assignment)
     this.#generation = generation
+    this.#waiting.abort()
     if (told.configOffset > this.#options.configOffset()) await this.#catchUp()
-    const isMismatch = told.error !== ASSIGNMENT_ERROR.none
     this.#holds = { ...told, assigned: merge(this.work, told), revoked: NO_WORK, error: ASSIGNMENT_ERROR.none }
-    await this.#options.onWork()
+    this.#held = new Set([...this.work.connectors, ...this.work.tasks].map(ownedKey))
+    try {
+      await this.#options.onWork()
+    } finally {
+      this.#goOn(told)
+    }
+  }
+
+  /** What has to follow on a round. */
+  #goOn({ error, revoked, delayMs }: Assignment): void {
+    if (error !== ASSIGNMENT_ERROR.none) this.#rejoin('the leader had not read all configurations')
     // What was given up here can be given to others only in a round of its own.
-    const isShrunk = told.revoked.connectors.length > 0 || told.revoked.tasks.length > 0
-    if (isMismatch || isShrunk)
-      this.rejoin(isMismatch ? 'the leader had not read all configurations' : 'work was given up')
+    else if (revoked.connectors.length > 0 || revoked.tasks.length > 0) this.#rejoin('work was given up')
+    else if (delayMs > 0) this.#rejoinAfter(delayMs)
+    this.configuredChanged()
+  }
+
+  /** Every worker does: the one that was lost may have led. */
+  #rejoinAfter(delayMs: number): void {
+    this.#waiting = new AbortController()
+    this.#options.clock.sleep(delayMs, this.#waiting.signal).then(
+      () => this.#rejoin('lost work has waited long enough'),
+      () => undefined,
+    )
   }
 
   async #lost(): Promise<void> {
+    this.#waiting.abort()
     this.#generation = undefined
     this.#holds = undefined
+    this.#held = new Set()
     await this.#options.onLost()
   }
 
@@ -157,7 +229,10 @@ export class WorkerGroup {
   }
 }
 
-function merge(held: Work, { assigned, revoked }: Assignment): Work {
+const NO_SHARE: Share = { assigned: NO_WORK, revoked: NO_WORK }
+const NOTHING_SHARED = { shares: new Map<string, Share>(), delayMs: 0 }
+
+function merge(held: Work, { assigned, revoked }: Share): Work {
   const goneConnectors = new Set(revoked.connectors)
   const goneTasks = new Set(revoked.tasks.map(taskKey))
   const tasks = new Map(
@@ -167,6 +242,16 @@ function merge(held: Work, { assigned, revoked }: Assignment): Work {
     connectors: [...new Set([...held.connectors.filter((name) => !goneConnectors.has(name)), ...assigned.connectors])],
     tasks: [...tasks.values()],
   }
+}
+
+function sameWork(a: Work, b: Work): boolean {
+  const keys = new Set([...b.connectors, ...b.tasks].map(ownedKey))
+  const others = [...a.connectors, ...a.tasks]
+  return others.length === keys.size && others.every((owned) => keys.has(ownedKey(owned)))
+}
+
+function ownedKey(owned: string | TaskId): string {
+  return typeof owned === 'string' ? `connector ${owned}` : `task ${taskKey(owned)}`
 }
 
 function protocolOf(name: string): ProtocolName {

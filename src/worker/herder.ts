@@ -1,11 +1,9 @@
-import { randomBytes } from 'node:crypto'
 import type { TaskId } from '../clients/worker.ts'
-import type { Clock } from '../config/clock.ts'
 import type { Logger } from '../config/logger.ts'
-import type { Work } from './assignment-codec.ts'
 import { WorkerError } from './failure.ts'
 import type { WorkerGroup } from './group.ts'
-import { configuredWork, planForgetting, planWork, taskKey } from './plan.ts'
+import type { Leader } from './leader.ts'
+import { planWork, taskKey } from './plan.ts'
 import type { Runner } from './runner.ts'
 import type { ConfigRecord } from './stores/config-codec.ts'
 import type { ConfigStore } from './stores/config-store.ts'
@@ -13,18 +11,14 @@ import type { StatusStore } from './stores/status-store.ts'
 
 export type HerderParts = {
   readonly logger: Logger
-  readonly clock: Clock
   readonly configs: ConfigStore
   readonly statuses: StatusStore
   readonly runner: Runner
-  readonly group: () => WorkerGroup | undefined
-  /** 0: a key never gets too old. */
-  readonly sessionKeyTtlMs: number
+  readonly leader: Leader
+  readonly group: () => Pick<WorkerGroup, 'work' | 'isLeader' | 'configuredChanged'> | undefined
 }
 
 type Restart = Extract<ConfigRecord, { kind: 'restart' }>
-
-const SESSION_KEY_BYTES = 32
 
 /**
  * Keeps what runs here equal to what the group gave this worker and what the config topic says of it. Everything that
@@ -35,7 +29,6 @@ export class Herder {
   #line: Promise<unknown> = Promise.resolve()
   #isPending = false
   #stopped = false
-  #sharedOut = ''
 
   constructor(parts: HerderParts) {
     this.#parts = parts
@@ -53,10 +46,16 @@ export class Herder {
 
   /** A round of the group is over. Resolves when what it took away has stopped. */
   async onWork(): Promise<void> {
-    this.#sharedOut = fingerprint(configuredWork(this.#parts.configs.state))
     await this.#inLine(async () => {
       await this.#reconcile()
-      if (this.#parts.group()?.isLeader) await this.#lead()
+      if (this.#parts.group()?.isLeader) await this.#tidy()
+    })
+  }
+
+  async #tidy(): Promise<void> {
+    const { leader, logger } = this.#parts
+    await leader.tidy().catch((error: unknown) => {
+      logger.error({ err: error }, 'the leader could not tidy up: it will after the next round')
     })
   }
 
@@ -93,7 +92,7 @@ export class Herder {
       const config = connector.tasks[id.task]
       if (!config) throw new WorkerError('task_not_found', `Unknown task: ${taskKey(id)}`)
       await runner.stopTask(id)
-      await runner.startTask(id, config, connector.target)
+      await runner.carryOut([{ do: 'start-task', id, config, target: connector.target }])
     })
   }
 
@@ -116,24 +115,7 @@ export class Herder {
     const steps = planWork(group.work, configs.state, runner)
     if (steps.length > 0) await runner.carryOut(steps)
     // A connector that is new or gone, or another number of tasks, is the whole group's business.
-    if (fingerprint(configuredWork(configs.state)) !== this.#sharedOut) group.rejoin('the configured work changed')
-  }
-
-  /** The leader's duties. */
-  async #lead(): Promise<void> {
-    const { configs, statuses } = this.#parts
-    for (const key of planForgetting(configs.state, statuses.state)) await statuses.forget(key)
-    for (const name of configs.state.remains()) await configs.clean(name)
-    await this.#renewSessionKey()
-  }
-
-  async #renewSessionKey(): Promise<void> {
-    const { configs, clock, sessionKeyTtlMs } = this.#parts
-    const known = configs.state.session
-    const isFresh = known && (sessionKeyTtlMs === 0 || clock.nowMs() - known.createdMs < sessionKeyTtlMs)
-    if (isFresh) return
-    const key = randomBytes(SESSION_KEY_BYTES).toString('base64')
-    await configs.write([{ kind: 'session', session: { key, algorithm: 'HmacSHA256', createdMs: clock.nowMs() } }])
+    group.configuredChanged()
   }
 
   async #restart(name: string, includeTasks: boolean, onlyFailed: boolean): Promise<void> {
@@ -145,10 +127,12 @@ export class Herder {
     await Promise.all(mine.map((task) => runner.stopTask({ connector: name, task }, 'RESTARTING')))
     const connector = configs.state.connector(name)
     if (isMine && connector) await runner.startConnector(connector)
-    for (const task of mine) {
-      const config = connector?.tasks[task]
-      if (connector && config) await runner.startTask({ connector: name, task }, config, connector.target)
-    }
+    await runner.carryOut(
+      mine.flatMap((task) => {
+        const config = connector?.tasks[task]
+        return config ? [{ do: 'start-task', id: { connector: name, task }, config, target: connector.target }] : []
+      }),
+    )
   }
 
   /** What a restart means, by what is known of the connector's state. */
@@ -162,9 +146,4 @@ export class Herder {
     const tasks = includeTasks ? state.tasks(name).filter(([, status]) => isMeant(status)) : []
     return { connector: isMeant(state.connector(name)), tasks: tasks.map(([task]) => task) }
   }
-}
-
-/** The same for the same work. */
-function fingerprint({ connectors, tasks }: Work): string {
-  return JSON.stringify([connectors, tasks.map(taskKey)])
 }

@@ -1,4 +1,5 @@
 import type { Broker } from '../broker/broker.ts'
+import type { TaskId } from '../clients/worker.ts'
 import { systemClock } from '../config/clock.ts'
 import { type Running, startAll } from '../config/lifecycle.ts'
 import type { Logger } from '../config/logger.ts'
@@ -11,14 +12,17 @@ import type { ProtocolName } from './assignment-codec.ts'
 import { WorkerGroup } from './group.ts'
 import { Herder } from './herder.ts'
 import { createMainThreadHost } from './isolation/main-thread.ts'
+import { Leader } from './leader.ts'
 import { workerMetrics } from './metrics.ts'
 import { OffsetEditor } from './offset-editor.ts'
+import { Peers } from './peers.ts'
 import { configuredWork } from './plan.ts'
 import { toWire } from './routes/errors.ts'
 import { workerRoutes } from './routes/main.ts'
 import { Runner } from './runner.ts'
 import type { WorkerSettings } from './settings.ts'
 import type { RawConfig } from './stores/config-codec.ts'
+import type { ConfigState } from './stores/config-state.ts'
 import { openStores } from './stores/stores.ts'
 import type { TaskDefaults } from './tasks/task-spec.ts'
 import { Worker } from './worker.ts'
@@ -44,24 +48,36 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
       onConfig: (record) => (record.kind === 'restart' ? herder.onRestart(record) : herder.wake()),
     })
     life.onStop('stores', () => stores.close())
+    const isLeader = () => place.group?.isLeader === true
+    const session = () => stores.configs.state.session
+    const peers = new Peers({
+      session,
+      signatureAlgorithm: values['inter.worker.signature.algorithm'],
+      timeoutMs: REQUEST_TIMEOUT_MS,
+    })
+    const leader = new Leader({ ...stores, logger, clock: systemClock, isLeader, sessionKey: sessionKey(settings) })
     const runner = new Runner({
       ...stores,
       plugins,
       logger,
+      clock: systemClock,
       host: createMainThreadHost({ broker, plugins, logger, clock: systemClock }),
       defaults: taskDefaults(settings),
       workerId: () => place.address?.host ?? '',
       generation: () => place.group?.generation ?? 0,
-      putTasks: (connector, tasks) => stores.configs.putTasks(connector, tasks),
+      putTasks: async (connector, tasks) => {
+        const leaderUrl = place.group?.leaderUrl
+        if (isLeader() || leaderUrl === undefined) await leader.putTasks(connector, tasks)
+        else await peers.putTasks(leaderUrl, connector, tasks)
+      },
       stopTimeoutMs: values['task.shutdown.graceful.timeout.ms'],
     })
     const herder: Herder = new Herder({
       ...stores,
       logger,
-      clock: systemClock,
       runner,
+      leader,
       group: () => place.group,
-      sessionKeyTtlMs: values['inter.worker.key.ttl.ms'],
     })
     workerMetrics(metrics, () => runner.readings())
     const worker = new Worker({
@@ -81,7 +97,25 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
     const server = await startHttpServer({
       listeners: values.listeners,
       logger,
-      routes: (app) => workerRoutes(app, { worker, info: () => info, isReady: () => place.group !== undefined }),
+      routes: (app) =>
+        workerRoutes(app, {
+          worker,
+          info: () => info,
+          isReady: () => place.group !== undefined,
+          answerers: {
+            group: () => place.group,
+            peers,
+            clock: systemClock,
+            exists: (owned) => isConfigured(stores.configs.state, owned),
+            readConfigs: () => stores.configs.readToEnd(),
+          },
+          internal: {
+            leader,
+            session,
+            isSigned: () => place.group?.isSigned === true,
+            algorithms: values['inter.worker.verification.algorithms'],
+          },
+        }),
       toWire,
       consumes: ['application/json'],
       produces: ['application/json'],
@@ -97,11 +131,13 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
     place.group = await WorkerGroup.join({
       broker,
       logger,
+      clock: systemClock,
       groupId: values['group.id'],
       clientId: values['client.id'] || `connect-${address.host}`,
       sessionTimeoutMs: values['session.timeout.ms'],
       rebalanceTimeoutMs: values['rebalance.timeout.ms'],
       heartbeatMs: values['heartbeat.interval.ms'],
+      delayMsMax: values['scheduled.rebalance.max.delay.ms'],
       protocols: PROTOCOLS[values['connect.protocol']],
       url: address.href,
       configOffset: () => stores.configs.offset,
@@ -111,9 +147,33 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
       onLost: () => herder.onLost(),
     })
     await herder.onWork()
+    const ending = new AbortController()
+    const keeping = leader.keepSessionKeyFresh(ending.signal)
+    life.onStop('session key', () => {
+      ending.abort()
+      return keeping
+    })
     for (const url of server.urls) logger.info({ url }, 'listening')
     return { url: server.urls[0] ?? '', stop: () => life.stop() }
   })
+}
+
+/** As long as the original's. */
+const REQUEST_TIMEOUT_MS = 90_000
+const SESSION_KEY_BYTES = 32
+
+function sessionKey({ values }: WorkerSettings) {
+  const bits = values['inter.worker.key.size']
+  return {
+    ttlMs: values['inter.worker.key.ttl.ms'],
+    algorithm: values['inter.worker.key.generation.algorithm'],
+    bytes: bits === undefined ? SESSION_KEY_BYTES : Math.ceil(bits / 8),
+  }
+}
+
+function isConfigured(configs: ConfigState, owned: string | TaskId): boolean {
+  if (typeof owned === 'string') return configs.connector(owned) !== undefined
+  return configs.connector(owned.connector)?.tasks[owned.task] !== undefined
 }
 
 /** Best first. */

@@ -1,5 +1,7 @@
 import type { RunState, TaskId } from '../clients/worker.ts'
+import type { Clock } from '../config/clock.ts'
 import type { Logger } from '../config/logger.ts'
+import { retry } from '../config/retry.ts'
 import type { Catalog } from '../plugins/catalog.ts'
 import { type ConnectorPlugin, findConnector, sameConfig, toTaskConfigs } from './connector-tasks.ts'
 import type { TaskReading } from './metrics.ts'
@@ -15,6 +17,7 @@ import { traceOf } from './tasks/trace.ts'
 export type RunnerParts = {
   readonly plugins: Catalog
   readonly logger: Logger
+  readonly clock: Clock
   readonly host: TaskHost
   readonly configs: ConfigStore
   readonly statuses: StatusStore
@@ -37,7 +40,20 @@ export type StartedTask = {
   failed: boolean
 }
 
-type StartedConnector = { readonly config: RawConfig; target: TargetState; failed: boolean }
+type StartedConnector = {
+  readonly config: RawConfig
+  target: TargetState
+  failed: boolean
+  /** Aborts what goes on in the background for it as it is now. */
+  work: AbortController
+}
+
+/** Storing tasks goes on until it succeeds: the leader may be away, or be another worker by then. */
+const PUT_TASKS = {
+  backoff: { firstMs: 250, maxMs: 60_000 },
+  withinMs: Number.POSITIVE_INFINITY,
+  retriable: () => true,
+}
 
 /** What this worker has started: carries out steps and writes how connectors and tasks are. Not to be called twice at once. */
 export class Runner implements Started {
@@ -56,13 +72,12 @@ export class Runner implements Started {
     })
   }
 
-  /** Stops together, then everything else in its order. */
+  /** All stops together, then everything else together. Rejects with the first failure when all were tried. */
   async carryOut(steps: readonly Step[]): Promise<void> {
-    const stops = steps.filter((step) => step.do === 'stop-task')
-    await Promise.all(stops.map(({ id }) => this.stopTask(id)))
-    for (const step of steps) {
-      if (step.do !== 'stop-task') await this.#carryOut(step)
-    }
+    const isStop = (step: Step) => step.do === 'stop-task' || step.do === 'stop-connector'
+    await all(steps.filter(isStop).map((step) => this.#carryOut(step)))
+    if (steps.some((step) => step.do === 'start-task')) await this.#parts.offsets.refresh()
+    await all(steps.filter((step) => !isStop(step)).map((step) => this.#carryOut(step)))
   }
 
   async stopAll(): Promise<void> {
@@ -72,18 +87,22 @@ export class Runner implements Started {
 
   async startConnector(connector: ConnectorConfig): Promise<void> {
     const { name, config, target } = connector
-    this.connectors.set(name, { config, target, failed: false })
+    this.connectors.set(name, { config, target, failed: false, work: new AbortController() })
     await this.#applyTarget(connector)
   }
 
   async stopConnector(name: string, next: RunState = 'UNASSIGNED'): Promise<void> {
-    if (this.connectors.delete(name)) await this.#putConnectorSafe(name, next, null, null)
+    const started = this.connectors.get(name)
+    if (!started) return
+    started.work.abort()
+    this.connectors.delete(name)
+    await this.#putConnectorSafe(name, next, null, null)
   }
 
-  async startTask(id: TaskId, config: RawConfig, target: TargetState): Promise<void> {
-    const isSource = findConnector(this.#parts.plugins, config)?.kind === 'source'
-    const offsets = isSource ? await this.#parts.offsets.read(id.connector) : []
+  /** Starts from the offsets that were read last. */
+  startTask(id: TaskId, config: RawConfig, target: TargetState): void {
     const kind = findConnector(this.#parts.plugins, config)?.kind
+    const offsets = kind === 'source' ? this.#parts.offsets.state.of(id.connector) : []
     const task: StartedTask = { id, config, target, running: undefined, failed: false }
     this.tasks.set(taskKey(id), task)
     if (kind === undefined) {
@@ -125,6 +144,8 @@ export class Runner implements Started {
     started.target = connector.target
     // What failed stays as it is, unless it is put to rest.
     if (started.failed && connector.target !== 'STOPPED') return
+    started.work.abort()
+    started.work = new AbortController()
     await this.#applyTarget(connector)
   }
 
@@ -142,20 +163,35 @@ export class Runner implements Started {
     try {
       if (plugin === undefined) throw new Error(missingPlugin(config))
       await this.#putConnector(name, RUN_STATES[target], plugin.version)
-      if (target === 'STARTED') await this.#regenerate(connector, plugin)
     } catch (error) {
-      this.#parts.logger.error({ err: error, connector: name }, 'the connector failed')
-      const started = this.connectors.get(name)
-      if (started) started.failed = true
-      await this.#putConnectorSafe(name, 'FAILED', traceOf(error), plugin?.version ?? null)
+      await this.#connectorFailed(name, plugin, error)
+      return
     }
+    if (target === 'STARTED') this.#inBackground(this.#regenerate(connector, plugin))
   }
 
+  async #connectorFailed(name: string, plugin: ConnectorPlugin | undefined, error: unknown): Promise<void> {
+    this.#parts.logger.error({ err: error, connector: name }, 'the connector failed')
+    const started = this.connectors.get(name)
+    if (started) started.failed = true
+    await this.#putConnectorSafe(name, 'FAILED', traceOf(error), plugin?.version ?? null)
+  }
+
+  /** Brings the stored tasks to what the connector makes of its configuration. Nobody waits for it. */
   async #regenerate({ name, config, tasks, appliedConfig }: ConnectorConfig, plugin: ConnectorPlugin): Promise<void> {
-    const made = await toTaskConfigs(plugin, config)
-    const isSame = made.length === tasks.length && made.every((task, index) => sameConfig(task, tasks[index]))
-    if (isSame && appliedConfig !== undefined && sameConfig(config, appliedConfig)) return
-    await this.#parts.putTasks(name, made)
+    const { putTasks, clock, logger } = this.#parts
+    const signal = this.connectors.get(name)?.work.signal
+    if (!signal) return
+    try {
+      const made = await toTaskConfigs(plugin, config)
+      const isSame = made.length === tasks.length && made.every((task, index) => sameConfig(task, tasks[index]))
+      if (isSame && appliedConfig !== undefined && sameConfig(config, appliedConfig)) return
+      const onRetry = (error: unknown, _: number, waitMs: number) =>
+        logger.warn({ err: error, connector: name, waitMs }, 'tasks could not be stored: trying again')
+      await retry(() => putTasks(name, made), { ...PUT_TASKS, clock, signal, onRetry })
+    } catch (error) {
+      if (!signal.aborted) await this.#connectorFailed(name, plugin, error)
+    }
   }
 
   #said(id: TaskId, message: TaskMessage): void {
@@ -216,6 +252,11 @@ export class Runner implements Started {
 }
 
 const RUN_STATES: Readonly<Record<TargetState, RunState>> = { STARTED: 'RUNNING', PAUSED: 'PAUSED', STOPPED: 'STOPPED' }
+
+async function all(jobs: readonly (Promise<void> | void)[]): Promise<void> {
+  const failed = (await Promise.allSettled(jobs)).find(({ status }) => status === 'rejected')
+  if (failed?.status === 'rejected') throw failed.reason
+}
 
 function missingPlugin(config: RawConfig): string {
   return `there is no connector '${config['connector.class'] ?? ''}' on this worker: install its plugin, or correct connector.class`

@@ -20,6 +20,10 @@ const WIRE: Readonly<Record<WorkerErrorCode, number>> = {
   shutting_down: 500,
   log_failed: 500,
   timed_out: 500,
+  unsigned: 400,
+  signature_wrong: 403,
+  session_key_unknown: 503,
+  peer_failed: 500,
 }
 
 /** The worker's own errors and the log's on the wire; undefined leaves the error to the HTTP edge. */

@@ -1,7 +1,10 @@
 import type { FastifyInstance } from 'fastify'
 import type { WorkerInfo } from '../../clients/worker.ts'
+import type { AnswererParts } from '../answerer.ts'
 import type { Worker } from '../worker.ts'
 import { connectorRoutes } from './connectors.ts'
+import { forwarding } from './forwarding.ts'
+import { type InternalRoutes, internalRoutes } from './internal.ts'
 import { lifecycleRoutes } from './lifecycle.ts'
 import { offsetRoutes } from './offsets.ts'
 import { pluginRoutes } from './plugins.ts'
@@ -10,10 +13,14 @@ export type WorkerRoutes = {
   readonly worker: Worker
   readonly info: () => WorkerInfo
   readonly isReady: () => boolean
+  readonly answerers: AnswererParts
+  readonly internal: InternalRoutes
 }
 
 /** Everything the worker answers. */
-export function workerRoutes(app: FastifyInstance, { worker, info, isReady }: WorkerRoutes): void {
+export function workerRoutes(app: FastifyInstance, { worker, info, isReady, answerers, internal }: WorkerRoutes): void {
+  forwarding(app, answerers)
+
   app.get('/', async () => info())
 
   app.get('/health', async (_, reply) => {
@@ -27,4 +34,5 @@ export function workerRoutes(app: FastifyInstance, { worker, info, isReady }: Wo
   lifecycleRoutes(app, worker)
   offsetRoutes(app, worker)
   pluginRoutes(app, worker)
+  internalRoutes(app, internal)
 }

@@ -32,9 +32,14 @@ export class OffsetStore {
     return store
   }
 
-  /** Everything known of a connector now, whoever wrote it. */
-  async read(connector: string): Promise<readonly StoredOffset[]> {
+  /** Brings `state` to what stands in the topic now, whoever wrote it. */
+  async refresh(): Promise<void> {
     await this.#topic?.readToEnd()
+  }
+
+  /** Everything known of a connector now. */
+  async read(connector: string): Promise<readonly StoredOffset[]> {
+    await this.refresh()
     return this.state.of(connector)
   }
 

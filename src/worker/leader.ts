@@ -1,0 +1,78 @@
+import { randomBytes } from 'node:crypto'
+import type { Clock } from '../config/clock.ts'
+import type { Logger } from '../config/logger.ts'
+import { WorkerError } from './failure.ts'
+import { planForgetting } from './plan.ts'
+import type { RawConfig } from './stores/config-codec.ts'
+import type { ConfigStore } from './stores/config-store.ts'
+import type { StatusStore } from './stores/status-store.ts'
+
+export type LeaderParts = {
+  readonly logger: Logger
+  readonly clock: Clock
+  readonly configs: ConfigStore
+  readonly statuses: StatusStore
+  readonly isLeader: () => boolean
+  readonly sessionKey: {
+    /** 0: a key never gets too old. */
+    readonly ttlMs: number
+    readonly algorithm: string
+    readonly bytes: number
+  }
+}
+
+const KEY_CHECK_MS = 10_000
+
+/** What the leader of a group does for all of it. */
+export class Leader {
+  readonly #parts: LeaderParts
+
+  constructor(parts: LeaderParts) {
+    this.#parts = parts
+  }
+
+  /** After each round of the group: forgets what is configured no more, and sees to the session key. */
+  async tidy(): Promise<void> {
+    const { configs, statuses } = this.#parts
+    await Promise.all(planForgetting(configs.state, statuses.state).map((key) => statuses.forget(key)))
+    for (const name of configs.state.remains()) await configs.clean(name)
+    await this.renewSessionKey()
+  }
+
+  /** Stores what a connector's owner made of its configuration. */
+  async putTasks(name: string, tasks: readonly RawConfig[]): Promise<void> {
+    const { configs, isLeader } = this.#parts
+    if (!isLeader()) throw new WorkerError('rebalancing', 'this worker does not lead its group')
+    const connector = configs.state.connector(name)
+    if (!connector) throw new WorkerError('connector_not_found', `Connector ${name} not found`)
+    if (connector.target === 'STOPPED' && tasks.length > 0) {
+      throw new WorkerError(
+        'invalid_request',
+        `Cannot submit non-empty set of task configs for stopped connector ${name}`,
+      )
+    }
+    await configs.putTasks(name, tasks)
+  }
+
+  /** Looks now and then whether the key has got too old, until `signal` aborts. */
+  async keepSessionKeyFresh(signal: AbortSignal): Promise<void> {
+    const { clock, isLeader, logger } = this.#parts
+    while (!signal.aborted) {
+      await clock.sleep(KEY_CHECK_MS, signal).catch(() => undefined)
+      if (signal.aborted || !isLeader()) continue
+      await this.renewSessionKey().catch((error: unknown) => {
+        logger.error({ err: error }, 'the session key could not be renewed: trying again')
+      })
+    }
+  }
+
+  async renewSessionKey(): Promise<void> {
+    const { configs, clock, sessionKey } = this.#parts
+    const { ttlMs, algorithm, bytes } = sessionKey
+    const known = configs.state.session
+    const isFresh = known && known.algorithm === algorithm && Buffer.from(known.key, 'base64').length === bytes
+    if (isFresh && (ttlMs === 0 || clock.nowMs() - known.createdMs < ttlMs)) return
+    const key = randomBytes(bytes).toString('base64')
+    await configs.write([{ kind: 'session', session: { key, algorithm, createdMs: clock.nowMs() } }])
+  }
+}

@@ -1,0 +1,51 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { type Answerer, type AnswererParts, answerElsewhere } from '../answerer.ts'
+import type { PeerAnswer } from '../peers.ts'
+
+type Asked = FastifyRequest<{
+  Params: { name?: string; task?: string }
+  Querystring: { forward?: string; includeTasks?: string; onlyFailed?: string }
+}>
+
+const leader = (): Answerer => 'leader'
+
+/** Requests that not every worker can answer. All others are answered by whoever is asked. */
+const ANSWERERS: Readonly<Record<string, (request: Asked) => Answerer>> = {
+  'POST /connectors': leader,
+  'PUT /connectors/:name/config': leader,
+  'PATCH /connectors/:name/config': leader,
+  'DELETE /connectors/:name': leader,
+  'PUT /connectors/:name/stop': leader,
+  'PATCH /connectors/:name/offsets': leader,
+  'DELETE /connectors/:name/offsets': leader,
+  'POST /connectors/:name/restart': ({ params, query }) =>
+    [query.includeTasks, query.onlyFailed].some((flag) => flag?.toLowerCase() === 'true')
+      ? 'leader'
+      : { owner: params.name ?? '' },
+  'POST /connectors/:name/tasks/:task(^-?\\d+$)/restart': ({ params }) => ({
+    owner: { connector: params.name ?? '', task: Number(params.task) },
+  }),
+}
+
+const HOPS: Readonly<Record<string, 'first' | 'second' | 'last'>> = { true: 'second', false: 'last' }
+
+/** Passes requests on to the worker whose they are. */
+export function forwarding(app: FastifyInstance, parts: AnswererParts): void {
+  app.addHook('preHandler', async (request, reply) => {
+    const asked = request as Asked
+    const who = ANSWERERS[`${request.method} ${request.routeOptions.url}`]?.(asked)
+    if (who === undefined) return
+    const answer = await answerElsewhere(parts, who, request, HOPS[asked.query.forward ?? ''] ?? 'first')
+    if (answer) return send(request, reply, answer)
+  })
+}
+
+function send(request: FastifyRequest, reply: FastifyReply, { status, location, text }: PeerAnswer): FastifyReply {
+  void reply.code(status)
+  if (location !== null) void reply.header('location', `${request.protocol}://${request.host}${pathOf(location)}`)
+  return text === '' ? reply.send() : reply.type('application/json').send(text)
+}
+
+function pathOf(location: string): string {
+  return new URL(location, 'http://localhost').pathname
+}

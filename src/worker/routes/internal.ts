@@ -1,0 +1,42 @@
+import type { FastifyInstance } from 'fastify'
+import { WorkerError } from '../failure.ts'
+import type { Leader } from '../leader.ts'
+import { verifySignature } from '../session-signature.ts'
+import type { RawConfig, SessionKey } from '../stores/config-codec.ts'
+import { parseConfigBody } from './bodies.ts'
+
+export type InternalRoutes = {
+  readonly leader: Leader
+  readonly isSigned: () => boolean
+  readonly session: () => SessionKey | undefined
+  readonly algorithms: readonly string[]
+}
+
+type ByName = { Params: { name: string }; Body: Buffer | undefined }
+
+/** What workers of the group ask of their leader. */
+export function internalRoutes(app: FastifyInstance, { leader, isSigned, session, algorithms }: InternalRoutes): void {
+  void app.register((inner, _, done) => {
+    // The signature is that of the bytes.
+    inner.removeAllContentTypeParsers()
+    inner.addContentTypeParser('*', { parseAs: 'buffer' }, async (_: unknown, body: string | Buffer) => body)
+    inner.addHook<ByName>('preHandler', async ({ headers, body }) => {
+      if (isSigned()) verifySignature(headers, body ?? Buffer.alloc(0), session(), algorithms)
+    })
+
+    inner.post<ByName>('/connectors/:name/tasks', async ({ params, body }, reply) => {
+      await leader.putTasks(params.name, parseTasks(body))
+      return reply.code(204).send()
+    })
+    done()
+  })
+}
+
+function parseTasks(body: Buffer | undefined): readonly RawConfig[] {
+  const tasks = JSON.parse(String(body ?? '')) as unknown
+  if (!Array.isArray(tasks)) throw new WorkerError('invalid_request', 'the request body has to be a list of tasks')
+  return tasks.map((task) => {
+    const config = parseConfigBody(task, 'a task')
+    return Object.fromEntries(Object.entries(config).map(([key, value]) => [key, value ?? '']))
+  })
+}

@@ -1,0 +1,127 @@
+import { describe, expect, it } from 'vitest'
+import { real } from '../env/real.ts'
+import { Ledger } from '../support/datagen-ledger.ts'
+import { until } from '../support/until.ts'
+import { clientOf, polledOn, untilRunning, WAIT, WorkerGroup } from '../support/worker-group.ts'
+
+const kafka = await real('kafka')
+const SESSION_MS = 6_000
+const DELAY_MS = 2_000
+const SETTINGS = {
+  'session.timeout.ms': String(SESSION_MS),
+  'heartbeat.interval.ms': '500',
+  'scheduled.rebalance.max.delay.ms': String(DELAY_MS),
+  'offset.flush.interval.ms': '500',
+}
+
+describe.skipIf(!kafka)('several workers in a group', () => {
+  it('share the work; one that joins or leaves moves only the tasks it has to', async () => {
+    const group = new WorkerGroup(kafka!.bootstrap, SETTINGS)
+    const [first] = await group.start(1)
+    const client = clientOf(first!)
+    await client.create('gen', { ...datagen(group.id), rate: '200', 'tasks.max': '8' })
+    await untilRunning(first!, 'gen', [[first!, 8]])
+    await until('some records', WAIT, async () => {
+      const counts = [...(await polledOn(first!, 'gen')).values()]
+      return counts.length === 8 && counts.every((count) => count > 300)
+    })
+    const second = await group.startOne()
+    await untilRunning(first!, 'gen', [
+      [first!, 4],
+      [second, 4],
+    ])
+    const stayed = await polledOn(first!, 'gen')
+    expect(stayed.size).toBe(4)
+    // A task that was started again would have begun to count again.
+    for (const count of stayed.values()) expect(count).toBeGreaterThan(300)
+    await second.stop()
+    await untilRunning(first!, 'gen', [[first!, 8]])
+    const after = await polledOn(first!, 'gen')
+    for (const [task, count] of stayed) expect(after.get(task)).toBeGreaterThanOrEqual(count)
+  })
+
+  it('run a killed worker’s tasks elsewhere within session timeout and delay', async () => {
+    const group = new WorkerGroup(kafka!.bootstrap, SETTINGS)
+    const [first, second, third] = await group.start(3)
+    await clientOf(first!).create('gen', { ...datagen(group.id), rate: '50', 'tasks.max': '6' })
+    await untilRunning(second!, 'gen', [
+      [first!, 2],
+      [second!, 2],
+      [third!, 2],
+    ])
+    await third!.kill()
+    const killedMs = performance.now()
+    await untilRunning(second!, 'gen', [
+      [first!, 3],
+      [second!, 3],
+    ])
+    // Two seconds more for the rounds themselves on a busy machine.
+    expect(performance.now() - killedMs).toBeLessThan(SESSION_MS + DELAY_MS + 2_000)
+  })
+
+  it('answer alike, whichever is asked', async () => {
+    const group = new WorkerGroup(kafka!.bootstrap, SETTINGS)
+    const workers = await group.start(3)
+    for (const [at, worker] of workers.entries()) {
+      const client = clientOf(worker)
+      const name = `gen-${at}`
+      await client.create(name, { ...datagen(group.id), rate: '1', 'tasks.max': '2' })
+      // At once, on the worker that answered.
+      expect(await client.get(name)).toMatchObject({ name, type: 'source' })
+      await expect(client.create(name, datagen(group.id))).rejects.toMatchObject({ status: 409 })
+    }
+    for (const worker of workers) {
+      await until('all tasks', WAIT, async () => {
+        const all = Object.values(await clientOf(worker).list())
+        return all.length === 3 && all.every(({ status }) => status?.tasks.length === 2)
+      })
+      for (const name of ['gen-0', 'gen-1', 'gen-2']) {
+        await clientOf(worker).restart(name)
+        await clientOf(worker).restartTask(name, 1)
+      }
+      await clientOf(worker).putConfig('gen-0', { ...datagen(group.id), rate: '2', 'tasks.max': '2' })
+      await expect(clientOf(worker).restartTask('gen-0', 7)).rejects.toMatchObject({ status: 404 })
+      await expect(clientOf(worker).delete('nobody')).rejects.toMatchObject({ status: 404 })
+    }
+    await clientOf(workers[2]!).stop('gen-1')
+    await until('no tasks', WAIT, async () => (await clientOf(workers[0]!).status('gen-1')).tasks.length === 0)
+    await clientOf(workers[1]!).delete('gen-1')
+    await until('it to be gone', WAIT, async () => !(await clientOf(workers[0]!).list())['gen-1'])
+  })
+
+  it('take tasks of a connector only from workers of the group', async () => {
+    const group = new WorkerGroup(kafka!.bootstrap, SETTINGS)
+    const [worker] = await group.start(1)
+    await clientOf(worker!).create('gen', datagen(group.id))
+    const post = (headers: Record<string, string>) =>
+      fetch(`${worker!.url}/connectors/gen/tasks`, {
+        method: 'POST',
+        body: '[]',
+        headers: { 'content-type': 'application/json', ...headers },
+      })
+    const algorithm = { 'x-connect-request-signature-algorithm': 'HmacSHA256' }
+    const forged = { ...algorithm, 'x-connect-authorization': Buffer.alloc(32).toString('base64') }
+    expect([(await post({})).status, (await post(forged)).status]).toEqual([400, 403])
+  })
+
+  it('lose nothing while one after the other is restarted under load', async () => {
+    const group = new WorkerGroup(kafka!.bootstrap, SETTINGS)
+    await group.start(3)
+    const ledger = new Ledger(kafka!.bootstrap, { topic: `${group.id}-records`, tasks: 6, iterations: 6_000 })
+    const config = { ...datagen(group.id), ...ledger.config, rate: '400', 'tasks.max': '6' }
+    await clientOf(group.workers[0]!).create('gen', config)
+    for (let at = 0; at < 3; at++) {
+      const [oldest] = group.workers
+      await oldest!.stop()
+      group.forget(oldest!)
+      await group.startOne()
+      // Whoever is asked while the group changes answers all the same.
+      for (const worker of group.workers) expect(Object.keys(await clientOf(worker).list())).toEqual(['gen'])
+    }
+    await ledger.untilComplete(WAIT.timeoutMs)
+  })
+})
+
+function datagen(groupId: string): Record<string, string> {
+  return { 'connector.class': 'Datagen', 'kafka.topic': `${groupId}-records`, rate: '10' }
+}

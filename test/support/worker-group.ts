@@ -1,0 +1,79 @@
+import { randomUUID } from 'node:crypto'
+import { onTestFinished } from 'vitest'
+import { createWorkerClient, type WorkerClient } from '../../src/clients/worker.ts'
+import { until } from './until.ts'
+import { startWorkerProcess, type WeirWorker } from './weir.ts'
+
+export const WAIT = { everyMs: 50, timeoutMs: 60_000 }
+
+/** Workers of one group, as processes. They end with the test. */
+export class WorkerGroup {
+  readonly id = `workers-${randomUUID()}`
+  readonly workers: WeirWorker[] = []
+  readonly #bootstrap: string
+  readonly #settings: Readonly<Record<string, string>>
+
+  constructor(bootstrap: string, settings: Readonly<Record<string, string>> = {}) {
+    this.#bootstrap = bootstrap
+    this.#settings = settings
+    onTestFinished(async () => {
+      await Promise.all(this.workers.map((worker) => worker.kill()))
+    })
+  }
+
+  async start(count: number): Promise<readonly WeirWorker[]> {
+    const started: WeirWorker[] = []
+    for (let at = 0; at < count; at++) started.push(await this.startOne())
+    return started
+  }
+
+  async startOne(): Promise<WeirWorker> {
+    const worker = await startWorkerProcess({
+      log: ['--bootstrap', this.#bootstrap],
+      groupId: this.id,
+      settings: this.#settings,
+    })
+    this.workers.push(worker)
+    return worker
+  }
+
+  /** No longer counts as one of the group. */
+  forget(worker: WeirWorker): void {
+    this.workers.splice(this.workers.indexOf(worker), 1)
+  }
+}
+
+export function clientOf({ url }: WeirWorker): WorkerClient {
+  return createWorkerClient({ url, timeoutMs: 20_000 })
+}
+
+/** How many tasks of a connector run where, by `host:port`. */
+export async function placesOf(worker: WeirWorker, connector: string): Promise<Readonly<Record<string, number>>> {
+  const { tasks } = await clientOf(worker).status(connector)
+  const places: Record<string, number> = {}
+  for (const { state, worker_id: place } of tasks) if (state === 'RUNNING') places[place] = (places[place] ?? 0) + 1
+  return places
+}
+
+/** Waits until this many tasks run on each of these workers. */
+export async function untilRunning(
+  asked: WeirWorker,
+  connector: string,
+  expected: readonly (readonly [worker: WeirWorker, tasks: number])[],
+): Promise<void> {
+  const wanted = expected.map(([{ url }, tasks]) => [new URL(url).host, tasks] as const)
+  await until(`${connector} to run as ${JSON.stringify(wanted)}`, WAIT, async () => {
+    const places = await placesOf(asked, connector).catch(() => ({}) as Record<string, number>)
+    return Object.keys(places).length === wanted.length && wanted.every(([host, tasks]) => places[host] === tasks)
+  })
+}
+
+/** Records polled by each task of a connector on this worker, by task. */
+export async function polledOn({ url }: WeirWorker, connector: string): Promise<ReadonlyMap<number, number>> {
+  const metrics = await (await fetch(`${url}/metrics`)).text()
+  const line = new RegExp(
+    `^kafka_connect_source_task_metrics_source_record_poll_total\\{connector="${connector}",task="(\\d+)"\\} (\\d+)$`,
+    'gm',
+  )
+  return new Map([...metrics.matchAll(line)].map(([, task, count]) => [Number(task), Number(count)]))
+}
