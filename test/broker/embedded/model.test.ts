@@ -145,4 +145,4 @@ it('reads as a compacted log should, whatever was appended, committed, aborted, 
     }),
     { numRuns: 60 },
   )
-})
+}, 60_000)
