@@ -120,7 +120,8 @@ async function format(directory: string, version: string, logging: string, args:
     bundle: 'kafka',
     version,
     main: 'kafka.tools.StorageTool',
-    args: ['format', '-t', clusterId, '-c', join(directory, 'server.properties'), ...args],
+    // An id may begin with a dash: as a word of its own it would be taken for an option.
+    args: ['format', `--cluster-id=${clusterId}`, '-c', join(directory, 'server.properties'), ...args],
     jvm: [...SHORT_LIVED, logging],
     directory,
   })
