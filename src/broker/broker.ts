@@ -124,6 +124,7 @@ export interface Producer {
   send(records: readonly NewRecord[]): Promise<Sent>
   /** Transactions: `begin`, any number of `send` and `sendOffsets`, then `commit` or `abort`. */
   begin(): void
+  /** `illegal_generation` or `unknown_member`: the partitions are another member's now; abort. */
   sendOffsets(groupId: string, offsets: readonly CommittedOffset[], member?: GroupMember): Promise<void>
   commit(): Promise<void>
   abort(): Promise<void>
@@ -158,10 +159,17 @@ export interface Reader {
   close(): Promise<void>
 }
 
-export type GroupMember = { readonly memberId: string; readonly generation: number; readonly instanceId?: string }
+export type GroupMember = { readonly memberId: string; readonly generation: number; readonly instanceId?: InstanceId }
+
+/**
+ * Makes a member static (KIP-345). Whoever joins with the id of a member takes its place and its share at once, without
+ * a round of the group: the other one is `fenced` from then on and does not come back by itself.
+ */
+export type InstanceId = string
 
 export type ConsumerOptions = ReaderOptions & {
   readonly groupId: string
+  readonly instanceId?: InstanceId
   /** Names, or one expression that topic names must match in whole; new topics join as they appear. */
   readonly topics: readonly string[] | RegExp
   /** Where a partition without a committed offset begins. Default `earliest`; `none` rejects. */
@@ -182,7 +190,10 @@ export type RebalanceListener = {
   readonly lost?: (partitions: readonly TopicPartition[]) => Promise<void> | void
 }
 
-/** Positions move as records are handed out; nothing is committed but by `commit`. */
+/**
+ * Positions move as records are handed out; nothing is committed but by `commit`. Once another consumer took this one's
+ * instance id, every call to the group rejects with `fenced`.
+ */
 export interface Consumer {
   poll(waitMsMax: number): Promise<readonly PartitionRecords[]>
   wake(): void
@@ -207,6 +218,7 @@ export type GroupDescription = {
   readonly protocol: string
   readonly members: readonly {
     readonly memberId: string
+    readonly instanceId?: InstanceId
     readonly clientId: string
     readonly clientHost: string
     readonly metadata: Uint8Array
@@ -227,6 +239,7 @@ export interface Groups {
 
 export type MemberOptions = {
   readonly groupId: string
+  readonly instanceId?: InstanceId
   /** Kafka's protocol type: `sr`, `connect`. */
   readonly protocolType: string
   readonly sessionTimeoutMs?: number
@@ -236,12 +249,17 @@ export type MemberOptions = {
   readonly protocol: GroupProtocol
 }
 
-export type JoinedMember = { readonly memberId: string; readonly metadata: Uint8Array }
+export type JoinedMember = {
+  readonly memberId: string
+  readonly instanceId?: InstanceId
+  readonly metadata: Uint8Array
+}
 
 /** One generation of a group, as one member sees it. */
 export type Generation = {
   readonly generation: number
   readonly memberId: string
+  /** May be the predecessor of a static member that took its place since. */
   readonly leaderId: string
   /** Name of the protocol the group agreed on. */
   readonly protocol: string
@@ -260,7 +278,7 @@ export type GroupProtocol = {
   /** Before every rejoin and before leaving: the generation that was is over. */
   readonly revoked?: () => Promise<void> | void
   readonly joined: (generation: Generation) => Promise<void> | void
-  /** Dropped from the group (session over, fenced); the member joins again by itself. */
+  /** Dropped from the group. The member joins again by itself, unless it was `fenced`: then it is out for good. */
   readonly lost?: (error: Error) => Promise<void> | void
 }
 

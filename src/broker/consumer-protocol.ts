@@ -34,20 +34,23 @@ export function fromAssignment(bytes: Uint8Array): readonly TopicPartition[] {
   }).flat()
 }
 
-/** Each topic's partitions in neighbouring ranges over its subscribers by member id; the first ones get one more. */
+/**
+ * Each topic's partitions in neighbouring ranges over its subscribers, as Java orders them: by the id that outlives a
+ * restart, or else by member id. The first ones get one more.
+ */
 export function assignRanges(
   members: readonly JoinedMember[],
   partitionsOf: ReadonlyMap<string, number>,
 ): ReadonlyMap<string, Uint8Array> {
   const shares = new Map<string, TopicPartition[]>(members.map(({ memberId }) => [memberId, []]))
   const subscribers = new Map<string, string[]>()
-  for (const { memberId, metadata } of members) {
+  for (const { memberId, metadata } of members.toSorted(byLastingId)) {
     for (const topic of fromSubscription(metadata))
       subscribers.set(topic, [...(subscribers.get(topic) ?? []), memberId])
   }
   for (const [topic, ids] of subscribers) {
     const count = partitionsOf.get(topic) ?? 0
-    ids.sort().forEach((id, at) => {
+    ids.forEach((id, at) => {
       const [size, extra] = [Math.floor(count / ids.length), count % ids.length]
       const start = size * at + Math.min(at, extra)
       const end = start + size + (at < extra ? 1 : 0)
@@ -55,6 +58,12 @@ export function assignRanges(
     })
   }
   return new Map([...shares].map(([id, partitions]) => [id, toAssignment(partitions)]))
+}
+
+function byLastingId(one: JoinedMember, other: JoinedMember): number {
+  if (one.instanceId === undefined && other.instanceId === undefined) return one.memberId < other.memberId ? -1 : 1
+  if (one.instanceId === undefined || other.instanceId === undefined) return one.instanceId === undefined ? 1 : -1
+  return one.instanceId < other.instanceId ? -1 : 1
 }
 
 function int16(value: number): Buffer {

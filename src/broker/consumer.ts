@@ -54,6 +54,8 @@ class GroupConsumer implements Consumer {
   #lastPollMs = performance.now()
   #refresh: NodeJS.Timeout | undefined
   #closed = false
+  /** Another consumer has this one's instance id. */
+  #fenced: Error | undefined
 
   constructor(parts: ConsumerParts, options: ConsumerOptions) {
     this.#parts = parts
@@ -62,7 +64,7 @@ class GroupConsumer implements Consumer {
 
   async start(): Promise<void> {
     await this.#lookForTopics()
-    const { groupId, sessionTimeoutMs = SESSION_TIMEOUT_MS, heartbeatMs, clientId } = this.#options
+    const { groupId, instanceId, sessionTimeoutMs = SESSION_TIMEOUT_MS, heartbeatMs, clientId } = this.#options
     this.#member = await this.#parts.join({
       groupId,
       protocolType: 'consumer',
@@ -70,6 +72,7 @@ class GroupConsumer implements Consumer {
       rebalanceTimeoutMs: this.#options.pollIntervalMsMax ?? POLL_INTERVAL_MS_MAX,
       ...(heartbeatMs === undefined ? {} : { heartbeatMs }),
       ...(clientId === undefined ? {} : { clientId }),
+      ...(instanceId === undefined ? {} : { instanceId }),
       protocol: {
         offer: () => [{ name: RANGE, metadata: toSubscription(this.#topics) }],
         assign: (_, members) => this.#assign(members),
@@ -79,7 +82,10 @@ class GroupConsumer implements Consumer {
           this.#line.push(() => this.#takeOver(generation))
           this.#parts.reader.wake()
         },
-        lost: () => this.#inPoll(() => this.#giveUp(this.#options.rebalance?.lost ?? this.#options.rebalance?.revoked)),
+        lost: (error) => {
+          if (error instanceof BrokerError && error.code === 'fenced') this.#fenced = error
+          return this.#inPoll(() => this.#giveUp(this.#options.rebalance?.lost ?? this.#options.rebalance?.revoked))
+        },
       },
     })
     this.#refresh = setInterval(() => void this.#watch(), REFRESH_MS).unref()
@@ -91,6 +97,7 @@ class GroupConsumer implements Consumer {
     const endMs = this.#lastPollMs + waitMsMax
     for (;;) {
       await this.#doLine()
+      if (this.#fenced) throw this.#fenced
       const records = await this.#parts.reader.poll(Math.max(0, endMs - performance.now()))
       // What came while the group took its partitions away is not for this member any more.
       if (this.#line.length === 0) return records
@@ -132,9 +139,12 @@ class GroupConsumer implements Consumer {
   }
 
   member(): GroupMember {
+    if (this.#fenced) throw this.#fenced
     if (!this.#generation)
       throw new BrokerError('unknown_member', `this consumer is not a member of '${this.#options.groupId}' now`)
-    return { memberId: this.#generation.memberId, generation: this.#generation.generation }
+    const { memberId, generation } = this.#generation
+    const { instanceId } = this.#options
+    return { memberId, generation, ...(instanceId === undefined ? {} : { instanceId }) }
   }
 
   async close(): Promise<void> {

@@ -3,7 +3,9 @@ import type {
   CommittedOffset,
   GroupDescription,
   GroupMember,
+  InstanceId,
   Isolation,
+  JoinedMember,
   NewTopic,
   OffsetAt,
   PartitionOffset,
@@ -76,6 +78,8 @@ export interface Home {
     readonly rebalanceTimeoutMs: number
     /** Empty on the first join. */
     readonly memberId: string
+    /** Of a static member: joining without a member id takes the place of the one that has it now. */
+    readonly instanceId?: InstanceId
     /** Absent: the name of this home's connections. */
     readonly clientId?: string
   }): Promise<JoinResult>
@@ -84,15 +88,19 @@ export interface Home {
     readonly groupId: string
     readonly generation: number
     readonly memberId: string
+    readonly instanceId?: InstanceId
     readonly assignments: readonly { readonly memberId: string; readonly assignment: Uint8Array }[]
   }): Promise<Uint8Array>
-  /** Rejects with `rebalance_in_progress`, `unknown_member` or `illegal_generation` when the member has to rejoin. */
-  heartbeat(request: {
+  /**
+   * Rejects with `rebalance_in_progress`, `unknown_member` or `illegal_generation` when the member has to rejoin, with
+   * `fenced` when another one has its instance id now.
+   */
+  heartbeat(request: { readonly groupId: string } & GroupMember): Promise<void>
+  leaveGroup(request: {
     readonly groupId: string
-    readonly generation: number
     readonly memberId: string
+    readonly instanceId?: InstanceId
   }): Promise<void>
-  leaveGroup(request: { readonly groupId: string; readonly memberId: string }): Promise<void>
   /** Without `member`: an administrator's commit, refused while the group has members. */
   commitOffsets(request: {
     readonly groupId: string
@@ -165,8 +173,9 @@ export type Transaction = ProducerIdentity & { readonly transactionalId: string 
 export type JoinResult = {
   readonly generation: number
   readonly memberId: string
+  /** Of a static member that took another one's place in a settled group: who led when the group was settled. */
   readonly leaderId: string
   readonly protocol: string
   /** Everybody, when this member leads; else empty. */
-  readonly members: readonly { readonly memberId: string; readonly metadata: Uint8Array }[]
+  readonly members: readonly JoinedMember[]
 }

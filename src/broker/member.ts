@@ -1,7 +1,7 @@
 import type { Clock } from '../config/clock.ts'
 import type { Logger } from '../config/logger.ts'
 import { backoffMs } from '../config/retry.ts'
-import type { Generation, Member, MemberOptions } from './broker.ts'
+import type { Generation, InstanceId, Member, MemberOptions } from './broker.ts'
 import { BrokerError } from './error.ts'
 import type { Home } from './home.ts'
 
@@ -9,6 +9,7 @@ const SESSION_TIMEOUT_MS = 10_000
 const REBALANCE_TIMEOUT_MS = 60_000
 const HEARTBEAT_MS = 3_000
 const BACKOFF = { firstMs: 100, maxMs: 2_000 }
+const NOTHING = new Uint8Array(0)
 
 export type MemberParts = {
   readonly home: Home
@@ -36,6 +37,8 @@ class GroupMembership implements Member {
   #memberId = ''
   #validUntilMs = 0
   #isRejoinWanted = false
+  /** Another one has this member's instance id: joining again would throw that one out in turn. */
+  #isFenced = false
   #wake: (() => void) | undefined
   #running: Promise<void> | undefined
 
@@ -54,6 +57,7 @@ class GroupMembership implements Member {
 
   async start(): Promise<void> {
     await this.#roundUntilJoined(true)
+    if (this.#options.instanceId !== undefined) await this.#checkShares()
     this.#running = this.#run()
   }
 
@@ -69,11 +73,9 @@ class GroupMembership implements Member {
     await this.#running
     await this.#revoke()
     this.#validUntilMs = 0
-    if (this.#memberId !== '') {
+    if (this.#memberId !== '' && !this.#isFenced) {
       // The session ends by itself when this does not get through.
-      await this.#parts.home
-        .leaveGroup({ groupId: this.#options.groupId, memberId: this.#memberId })
-        .catch(() => undefined)
+      await this.#parts.home.leaveGroup({ ...this.#identity(), memberId: this.#memberId }).catch(() => undefined)
     }
     this.#parts.onClose()
   }
@@ -84,12 +86,16 @@ class GroupMembership implements Member {
   }
 
   async #run(): Promise<void> {
-    while (!this.#stop.signal.aborted) {
+    while (!this.#isOver()) {
       if (!this.#isRejoinWanted) await this.#untilWoken()
-      if (this.#stop.signal.aborted) return
+      if (this.#isOver()) return
       await this.#revoke()
       await this.#roundUntilJoined(false)
     }
+  }
+
+  #isOver(): boolean {
+    return this.#stop.signal.aborted || this.#isFenced
   }
 
   #untilWoken(): Promise<void> {
@@ -98,7 +104,7 @@ class GroupMembership implements Member {
         this.#wake = undefined
         resolve()
       }
-      if (this.#isRejoinWanted || this.#stop.signal.aborted) this.#wake()
+      if (this.#isRejoinWanted || this.#isOver()) this.#wake()
     })
   }
 
@@ -109,29 +115,32 @@ class GroupMembership implements Member {
   }
 
   async #roundUntilJoined(isFirst: boolean): Promise<void> {
-    for (let attempt = 0; !this.#stop.signal.aborted; attempt++) {
+    for (let attempt = 0; !this.#isOver(); attempt++) {
       try {
         this.#isRejoinWanted = false
         return await this.#round()
       } catch (error) {
         if (isFirst && !isPassing(error)) throw error
-        this.#forgetWhenUnknown(error)
-        const waitMs = isRebalance(error) ? 0 : backoffMs(BACKOFF, attempt)
-        if (waitMs > 0)
-          this.#parts.logger.warn(
-            { err: error, groupId: this.#options.groupId, waitMs },
-            'could not join the group: trying again',
-          )
-        await this.#parts.clock.sleep(waitMs, this.#stop.signal).catch(() => undefined)
+        await this.#couldNotJoin(error, attempt)
       }
     }
   }
 
+  async #couldNotJoin(error: unknown, attempt: number): Promise<void> {
+    if (isFenced(error)) return this.#endFenced(error as Error)
+    this.#forgetWhenUnknown(error)
+    if (isRebalance(error)) return
+    const { clock, logger } = this.#parts
+    const waitMs = backoffMs(BACKOFF, attempt)
+    logger.warn({ err: error, groupId: this.#options.groupId, waitMs }, 'could not join the group: trying again')
+    await clock.sleep(waitMs, this.#stop.signal).catch(() => undefined)
+  }
+
   async #round(): Promise<void> {
     const { home } = this.#parts
-    const { groupId, protocol, protocolType } = this.#options
+    const { protocol, protocolType } = this.#options
     const joined = await home.joinGroup({
-      groupId,
+      ...this.#identity(),
       protocolType,
       protocols: protocol.offer(),
       sessionTimeoutMs: this.#options.sessionTimeoutMs ?? SESSION_TIMEOUT_MS,
@@ -150,7 +159,7 @@ class GroupMembership implements Member {
       memberId: id as string,
       assignment: assignment as Uint8Array,
     }))
-    const assignment = await home.syncGroup({ groupId, generation, memberId, assignments })
+    const assignment = await home.syncGroup({ ...this.#identity(), generation, memberId, assignments })
     this.#extend(sentMs)
     const current: Generation = { generation, memberId, leaderId, protocol: joined.protocol, assignment }
     this.#current = current
@@ -158,16 +167,42 @@ class GroupMembership implements Member {
     await this.#guarded('joined', () => protocol.joined(current))
   }
 
+  /**
+   * A static member that comes back is given its old share without a round. When it led the group, nobody has looked
+   * since at what there is to share out.
+   */
+  async #checkShares(): Promise<void> {
+    const current = this.#current
+    if (!current || current.leaderId === current.memberId) return
+    const { groupId, protocol } = this.#options
+    try {
+      const { members } = await this.#parts.home.describeGroup({ groupId })
+      if (members.some(({ memberId }) => memberId === current.leaderId)) return
+      const shares = await protocol.assign(current.protocol, members, current)
+      const isSame = members.every(
+        ({ memberId, assignment }) => Buffer.compare(assignment, shares.get(memberId) ?? NOTHING) === 0,
+      )
+      if (!isSame) this.rejoin('there is something else to share out than when the group was settled')
+    } catch (error) {
+      this.#parts.logger.debug({ err: error, groupId }, 'could not look at the shares of the group')
+      this.rejoin('the shares of the group could not be looked at')
+    }
+  }
+
   /** Heartbeats of one generation; ends with it. */
   async #beat(generation: Generation): Promise<void> {
     const { home, clock } = this.#parts
-    const { groupId, heartbeatMs = HEARTBEAT_MS } = this.#options
+    const { heartbeatMs = HEARTBEAT_MS } = this.#options
     while (this.#current === generation && !this.#stop.signal.aborted) {
       await clock.sleep(heartbeatMs, this.#stop.signal).catch(() => undefined)
       if (this.#current !== generation || this.#stop.signal.aborted) return
       const sentMs = clock.monotonicMs()
       try {
-        await home.heartbeat({ groupId, generation: generation.generation, memberId: generation.memberId })
+        await home.heartbeat({
+          ...this.#identity(),
+          generation: generation.generation,
+          memberId: generation.memberId,
+        })
         this.#extend(sentMs)
       } catch (error) {
         await this.#missed(error, sentMs)
@@ -179,7 +214,8 @@ class GroupMembership implements Member {
     if (isRebalance(error)) {
       this.#extend(sentMs)
       this.#wantRejoin()
-    } else if (isGone(error)) await this.#lose(error as Error)
+    } else if (isFenced(error)) await this.#endFenced(error as Error)
+    else if (isGone(error)) await this.#lose(error as Error)
     else if (this.#parts.clock.monotonicMs() > this.#validUntilMs) await this.#lose(error as Error)
   }
 
@@ -197,9 +233,24 @@ class GroupMembership implements Member {
     this.#wantRejoin()
   }
 
+  async #endFenced(error: Error): Promise<void> {
+    if (this.#isFenced) return
+    this.#isFenced = true
+    this.#current = undefined
+    this.#validUntilMs = 0
+    this.#wake?.()
+    const { groupId, instanceId } = this.#options
+    this.#parts.logger.warn({ err: error, groupId, instanceId }, 'another one took the place in the group')
+    await this.#guarded('lost', () => this.#options.protocol.lost?.(error))
+  }
+
+  #identity(): { readonly groupId: string; readonly instanceId?: InstanceId } {
+    const { groupId, instanceId } = this.#options
+    return instanceId === undefined ? { groupId } : { groupId, instanceId }
+  }
+
   #forgetWhenUnknown(error: unknown): void {
-    if (error instanceof BrokerError && (error.code === 'unknown_member' || error.code === 'fenced'))
-      this.#memberId = ''
+    if (error instanceof BrokerError && error.code === 'unknown_member') this.#memberId = ''
   }
 
   /** The broker counts from the heartbeat's arrival, which is after it was sent. */
@@ -224,10 +275,11 @@ function isRebalance(error: unknown): boolean {
 }
 
 function isGone(error: unknown): boolean {
-  return (
-    error instanceof BrokerError &&
-    (error.code === 'unknown_member' || error.code === 'illegal_generation' || error.code === 'fenced')
-  )
+  return error instanceof BrokerError && (error.code === 'unknown_member' || error.code === 'illegal_generation')
+}
+
+function isFenced(error: unknown): boolean {
+  return error instanceof BrokerError && error.code === 'fenced'
 }
 
 function isPassing(error: unknown): boolean {

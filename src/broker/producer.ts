@@ -102,9 +102,9 @@ class LogProducer implements Producer {
     this.#check()
     const transaction = this.#transaction()
     this.#touched = true
-    await this.#watch(
-      this.#parts.home.commitOffsetsInTransaction({ ...transaction, groupId, offsets, ...(member ? { member } : {}) }),
-    )
+    // Without its instance id a member that was fenced is unknown; `fenced` is what this producer is.
+    const self = member && { member: { memberId: member.memberId, generation: member.generation } }
+    await this.#watch(this.#parts.home.commitOffsetsInTransaction({ ...transaction, groupId, offsets, ...self }))
   }
 
   async commit(): Promise<void> {

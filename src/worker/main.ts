@@ -185,6 +185,7 @@ const PROTOCOLS: Readonly<Record<'compatible' | 'sessioned', readonly ProtocolNa
 function taskDefaults(settings: WorkerSettings): TaskDefaults {
   const { values } = settings
   return {
+    workerGroup: values['group.id'],
     converters: converters(settings),
     offsetsTopic: values['offset.storage.topic'],
     commitIntervalMs: values['offset.flush.interval.ms'],

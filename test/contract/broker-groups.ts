@@ -8,7 +8,7 @@ import type {
   JoinedMember,
 } from '../../src/broker/broker.ts'
 import type { OpenBroker } from './broker.ts'
-import { bytes, newTopic, opened, pollUntil, records, textOf, uniqueName } from './broker-support.ts'
+import { bytes, newTopic, opened, pollAll, records, uniqueName, valuesOf } from './broker-support.ts'
 
 const QUICK = { sessionTimeoutMs: 6_000, heartbeatMs: 200 }
 
@@ -44,19 +44,19 @@ export function describeGroups(open: OpenBroker): void {
         },
       })
       const first = await broker.consumer(member('a'))
-      await until([first], () => first.assignment().length === 4)
+      await pollAll([first], () => first.assignment().length === 4)
       const joining = broker.consumer(member('b'))
       let second: Consumer | undefined
       void joining.then((joined) => {
         second = joined
       })
-      await until([first], () => second !== undefined)
+      await pollAll([first], () => second !== undefined)
       const both = [first, second!]
-      await until(both, () => both.every((one) => one.assignment().length === 2))
+      await pollAll(both, () => both.every((one) => one.assignment().length === 2))
       const all = both.flatMap((one) => one.assignment().map(({ partition }) => partition)).sort()
       expect(all).toEqual([0, 1, 2, 3])
       await second!.close()
-      await until([first], () => first.assignment().length === 4)
+      await pollAll([first], () => first.assignment().length === 4)
       expect(told.slice(0, 2)).toEqual(['a+4', 'a-4'])
       expect(told.slice(2, 4).sort()).toEqual(['a+2', 'b+2'])
       expect(told.slice(4)).toEqual(['b-2', 'a-2', 'a+4'])
@@ -111,7 +111,7 @@ export function describeGroups(open: OpenBroker): void {
         startAt: 'latest',
         ...QUICK,
       })
-      await until([consumer], () => consumer.assignment().length === 1)
+      await pollAll([consumer], () => consumer.assignment().length === 1)
       await producer.send(records(topic, ['new']))
       expect(await valuesOf(consumer, 1)).toEqual(['new'])
     })
@@ -121,7 +121,7 @@ export function describeGroups(open: OpenBroker): void {
       const topic = await newTopic(broker)
       const groupId = uniqueName('group')
       const consumer = await broker.consumer({ groupId, topics: [topic], ...QUICK })
-      await until([consumer], () => consumer.assignment().length === 1)
+      await pollAll([consumer], () => consumer.assignment().length === 1)
       await expect(broker.groups.setOffsets(groupId, [{ topic, partition: 0, offset: 1 }])).rejects.toMatchObject({
         retriable: false,
       })
@@ -137,7 +137,7 @@ export function describeGroups(open: OpenBroker): void {
       const topic = await newTopic(broker)
       const groupId = uniqueName('group')
       const consumer = await broker.consumer({ groupId, topics: [topic], clientId: 'me', ...QUICK })
-      await until([consumer], () => consumer.assignment().length === 1)
+      await pollAll([consumer], () => consumer.assignment().length === 1)
       expect(await broker.groups.list()).toContainEqual({ groupId, protocolType: 'consumer' })
       const found = await broker.groups.describe(groupId)
       expect(found).toMatchObject({
@@ -199,25 +199,6 @@ export function describeGroups(open: OpenBroker): void {
       })
     })
   })
-}
-
-async function until(consumers: readonly Consumer[], done: () => boolean): Promise<void> {
-  await pollUntil(
-    async (waitMs) => (await Promise.all(consumers.map((consumer) => consumer.poll(waitMs / 4)))).flat(),
-    () => done(),
-  )
-}
-
-async function valuesOf(consumer: Consumer, count: number): Promise<(string | null)[]> {
-  const values: (string | null)[] = []
-  await pollUntil(
-    (waitMs) => consumer.poll(waitMs),
-    (polled) => {
-      values.push(...polled.flatMap(({ records: got }) => got.map(textOf)))
-      return values.length >= count
-    },
-  )
-  return values
 }
 
 type Watched = { readonly protocol: GroupProtocol; readonly seen: Generation[]; revoked: number }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { onTestFinished } from 'vitest'
 import type {
   Broker,
+  Consumer,
   NewRecord,
   NewTopic,
   PartitionRecords,
@@ -48,6 +49,27 @@ export async function pollUntil(
     if (done(await poll(POLL_MS))) return
     if (performance.now() > endMs) throw new Error('gave up: it did not come')
   }
+}
+
+/** Polls all of them until `done`. */
+export async function pollAll(consumers: readonly Consumer[], done: () => boolean): Promise<void> {
+  await pollUntil(
+    async (waitMs) => (await Promise.all(consumers.map((consumer) => consumer.poll(waitMs / 4)))).flat(),
+    () => done(),
+  )
+}
+
+/** The next values that the consumer reads, `count` at least. */
+export async function valuesOf(consumer: Consumer, count: number): Promise<(string | null)[]> {
+  const values: (string | null)[] = []
+  await pollUntil(
+    (waitMs) => consumer.poll(waitMs),
+    (polled) => {
+      values.push(...polled.flatMap(({ records: got }) => got.map(textOf)))
+      return values.length >= count
+    },
+  )
+  return values
 }
 
 /** Everything in these partitions, from the beginning to where it ends now. */

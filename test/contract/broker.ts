@@ -3,6 +3,7 @@ import type { Broker } from '../../src/broker/broker.ts'
 import { describeGroups } from './broker-groups.ts'
 import { describeLog } from './broker-log.ts'
 import { describeState } from './broker-state.ts'
+import { describeStaticMembers } from './broker-static.ts'
 import { describeTransactions } from './broker-transactions.ts'
 
 /** How a suite gets at a home. Brokers that `open` gives are the suite's to close; they are of one and the same log. */
@@ -14,6 +15,7 @@ export function describeBroker(home: string, open: OpenBroker): void {
     describeLog(open)
     describeTransactions(open)
     describeGroups(open)
+    describeStaticMembers(open)
     describeState(open)
   })
 }

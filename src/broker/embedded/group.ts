@@ -6,9 +6,11 @@ import type { HomeRequest, JoinResult } from '../home.ts'
 type JoinRequest = HomeRequest<'joinGroup'>
 type SyncRequest = HomeRequest<'syncGroup'>
 type Protocols = JoinRequest['protocols']
+type Identity = Pick<GroupMember, 'memberId' | 'instanceId'>
 
 type Member = {
   readonly id: string
+  readonly instanceId: string | undefined
   readonly clientId: string
   protocols: Protocols
   sessionTimeoutMs: number
@@ -70,12 +72,17 @@ export class Group {
 
   join(request: JoinRequest, nowMs: number): Promise<JoinResult> {
     this.#checkJoin(request)
+    const holder = request.memberId === '' ? this.#holderOf(request.instanceId) : undefined
+    if (holder !== undefined) return this.#replace(holder, request, nowMs)
     const known = this.#members.get(request.memberId)
     if (known !== undefined && this.#keepsItsPlace(known, request)) {
       known.deadlineMs = nowMs + known.sessionTimeoutMs
       return Promise.resolve(this.#joinResult(known))
     }
-    const member = known ?? this.#admit(request)
+    return this.#joinRound(known ?? this.#admit(request), request, nowMs)
+  }
+
+  #joinRound(member: Member, request: JoinRequest, nowMs: number): Promise<JoinResult> {
     if (this.isEmpty) this.#protocolType = request.protocolType
     this.#members.set(member.id, member)
     member.protocols = request.protocols
@@ -107,9 +114,8 @@ export class Group {
     if (this.#state === 'preparing') throw rebalancing(this.id)
   }
 
-  leave(memberId: string, nowMs: number): void {
-    if (!this.#members.has(memberId)) throw unknownMember(this.id, memberId)
-    this.#remove(memberId, nowMs)
+  leave(member: Identity, nowMs: number): void {
+    this.#remove(this.#identify(member).id, nowMs)
   }
 
   /** Throws unless this member may commit offsets now; without one, unless nobody is in the group. */
@@ -151,7 +157,7 @@ export class Group {
       protocolType: this.#protocolType,
       protocol: this.#protocol,
       members: [...this.#members.values()].map((member) => ({
-        memberId: member.id,
+        ...identityOf(member),
         clientId: member.clientId,
         clientHost: 'localhost',
         metadata: this.#metadataOf(member),
@@ -161,8 +167,8 @@ export class Group {
   }
 
   #checkJoin(request: JoinRequest): void {
-    if (request.memberId !== '' && !this.#members.has(request.memberId)) throw unknownMember(this.id, request.memberId)
-    const others = [...this.#members.values()].filter((member) => member.id !== request.memberId)
+    const own = request.memberId === '' ? this.#holderOf(request.instanceId) : this.#identify(request)
+    const others = [...this.#members.values()].filter((member) => member !== own)
     const agrees =
       request.protocols.length > 0 &&
       (others.length === 0 ||
@@ -187,7 +193,8 @@ export class Group {
     }
     const { clientId = 'weir' } = request
     return {
-      id: `${clientId}-${randomUUID()}`,
+      id: `${request.instanceId ?? clientId}-${randomUUID()}`,
+      instanceId: request.instanceId,
       clientId,
       protocols: request.protocols,
       sessionTimeoutMs: request.sessionTimeoutMs,
@@ -197,6 +204,28 @@ export class Group {
       joining: undefined,
       syncing: undefined,
     }
+  }
+
+  #holderOf(instanceId: string | undefined): Member | undefined {
+    if (instanceId === undefined) return undefined
+    return [...this.#members.values()].find((member) => member.instanceId === instanceId)
+  }
+
+  /** The share of a member goes to the next one of its instance id. In a settled group the others don't notice. */
+  #replace(holder: Member, request: JoinRequest, nowMs: number): Promise<JoinResult> {
+    const error = fenced(this.id, request.instanceId)
+    holder.joining?.reject(error)
+    holder.syncing?.reject(error)
+    this.#members.delete(holder.id)
+    const member = this.#admit(request)
+    const answer = this.#joinResult(member)
+    if (this.#leaderId === holder.id) this.#leaderId = member.id
+    if (this.#state !== 'stable' || !sameProtocols(holder.protocols, request.protocols))
+      return this.#joinRound(member, request, nowMs)
+    member.assignment = holder.assignment
+    member.deadlineMs = nowMs + member.sessionTimeoutMs
+    this.#members.set(member.id, member)
+    return Promise.resolve(answer)
   }
 
   #prepare(nowMs: number): void {
@@ -262,9 +291,16 @@ export class Group {
     this.#completeJoinIfAllAreHere(nowMs)
   }
 
+  #identify({ memberId, instanceId }: Identity): Member {
+    const holder = this.#holderOf(instanceId)
+    if (holder !== undefined && holder.id !== memberId) throw fenced(this.id, instanceId)
+    const known = this.#members.get(memberId)
+    if (known === undefined) throw unknownMember(this.id, memberId)
+    return known
+  }
+
   #checkMember(member: GroupMember): Member {
-    const known = this.#members.get(member.memberId)
-    if (known === undefined) throw unknownMember(this.id, member.memberId)
+    const known = this.#identify(member)
     if (member.generation === this.#generation) return known
     const message = `group '${this.id}' is at generation ${this.#generation}, member ${member.memberId} at ${member.generation}`
     throw new BrokerError('illegal_generation', message)
@@ -278,7 +314,7 @@ export class Group {
       memberId: member.id,
       leaderId: this.#leaderId,
       protocol: this.#protocol,
-      members: everybody.map((other) => ({ memberId: other.id, metadata: this.#metadataOf(other) })),
+      members: everybody.map((other) => ({ ...identityOf(other), metadata: this.#metadataOf(other) })),
     }
   }
 
@@ -313,6 +349,14 @@ function sameProtocols(one: Protocols, other: Protocols): boolean {
     const against = other[index]!
     return against.name === name && Buffer.compare(metadata, against.metadata) === 0
   })
+}
+
+function identityOf({ id, instanceId }: Member): Identity {
+  return instanceId === undefined ? { memberId: id } : { memberId: id, instanceId }
+}
+
+function fenced(groupId: string, instanceId: string | undefined): BrokerError {
+  return new BrokerError('fenced', `group '${groupId}': another member took the place of instance '${instanceId}'`)
 }
 
 export function unknownMember(groupId: string, memberId: string): BrokerError {

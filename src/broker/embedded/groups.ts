@@ -47,7 +47,7 @@ export class Groups {
   }
 
   leave(request: HomeRequest<'leaveGroup'>): void {
-    this.#group(request).leave(request.memberId, this.#nowMs())
+    this.#group(request).leave(request, this.#nowMs())
   }
 
   /** Throws unless these offsets may be committed now. */

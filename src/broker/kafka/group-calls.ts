@@ -1,7 +1,7 @@
 import type { CommittedOffset, GroupDescription } from '../broker.ts'
 import type { HomeRequest, JoinResult } from '../home.ts'
 import { check } from './error.ts'
-import { byTopic, type Call, readTopics, writeTopics } from './wire.ts'
+import { byTopic, type Call, readTopics, type WireReader, writeTopics } from './wire.ts'
 
 /** Groups and their committed offsets. */
 
@@ -24,13 +24,14 @@ export const findCoordinator: Call<{ readonly key: string; readonly type: number
 export const joinGroup: Call<HomeRequest<'joinGroup'>, JoinResult & { readonly errorNumber: number }> = {
   key: 11,
   name: 'JoinGroup',
-  version: 4,
+  version: 5,
   write: (writer, request) =>
     writer
       .string(request.groupId)
       .int32(request.sessionTimeoutMs)
       .int32(request.rebalanceTimeoutMs)
       .string(request.memberId)
+      .string(request.instanceId ?? null)
       .string(request.protocolType)
       .array(request.protocols, ({ name, metadata }) => writer.string(name).bytes(metadata)),
   read: (reader) => {
@@ -40,7 +41,11 @@ export const joinGroup: Call<HomeRequest<'joinGroup'>, JoinResult & { readonly e
     const protocol = reader.string()
     const leaderId = reader.string()
     const memberId = reader.string()
-    const members = reader.array(() => ({ memberId: reader.string(), metadata: reader.bytes() }))
+    const members = reader.array(() => ({
+      memberId: reader.string(),
+      ...readInstance(reader),
+      metadata: reader.bytes(),
+    }))
     return { errorNumber, generation, protocol, leaderId, memberId, members }
   },
 }
@@ -48,12 +53,13 @@ export const joinGroup: Call<HomeRequest<'joinGroup'>, JoinResult & { readonly e
 export const syncGroup: Call<HomeRequest<'syncGroup'>, Uint8Array> = {
   key: 14,
   name: 'SyncGroup',
-  version: 2,
-  write: (writer, { groupId, generation, memberId, assignments }) =>
+  version: 3,
+  write: (writer, { groupId, generation, memberId, instanceId, assignments }) =>
     writer
       .string(groupId)
       .int32(generation)
       .string(memberId)
+      .string(instanceId ?? null)
       .array(assignments, (share) => writer.string(share.memberId).bytes(share.assignment)),
   read: (reader) => {
     reader.int32()
@@ -65,8 +71,13 @@ export const syncGroup: Call<HomeRequest<'syncGroup'>, Uint8Array> = {
 export const heartbeat: Call<HomeRequest<'heartbeat'>, void> = {
   key: 12,
   name: 'Heartbeat',
-  version: 2,
-  write: (writer, { groupId, generation, memberId }) => writer.string(groupId).int32(generation).string(memberId),
+  version: 3,
+  write: (writer, { groupId, generation, memberId, instanceId }) =>
+    writer
+      .string(groupId)
+      .int32(generation)
+      .string(memberId)
+      .string(instanceId ?? null),
   read: (reader) => {
     reader.int32()
     check(reader.int16(), 'heartbeat')
@@ -76,27 +87,37 @@ export const heartbeat: Call<HomeRequest<'heartbeat'>, void> = {
 export const leaveGroup: Call<HomeRequest<'leaveGroup'>, void> = {
   key: 13,
   name: 'LeaveGroup',
-  version: 2,
-  write: (writer, { groupId, memberId }) => writer.string(groupId).string(memberId),
+  version: 3,
+  write: (writer, { groupId, ...member }) =>
+    writer
+      .string(groupId)
+      .array([member], ({ memberId, instanceId }) => writer.string(memberId).string(instanceId ?? null)),
   read: (reader) => {
     reader.int32()
     check(reader.int16(), 'leaving the group')
+    reader.array(() => {
+      const memberId = reader.string()
+      reader.nullableString()
+      check(reader.int16(), `leaving the group as ${memberId}`)
+    })
   },
 }
 
 export const commitOffsets: Call<HomeRequest<'commitOffsets'>, void> = {
   key: 8,
   name: 'OffsetCommit',
-  version: 5,
+  version: 7,
   write: (writer, { groupId, offsets, member }) => {
     writer
       .string(groupId)
       .int32(member?.generation ?? -1)
       .string(member?.memberId ?? '')
+      .string(member?.instanceId ?? null)
     writeTopics(writer, byTopic(offsets), ({ partition, offset, metadata }) =>
       writer
         .int32(partition)
         .int64(offset)
+        .int32(-1)
         .string(metadata ?? ''),
     )
   },
@@ -155,8 +176,8 @@ const STATES: Readonly<Record<string, GroupDescription['state']>> = {
 export const describeGroup: Call<string, GroupDescription> = {
   key: 15,
   name: 'DescribeGroups',
-  version: 2,
-  write: (writer, groupId) => writer.array([groupId], (id) => writer.string(id)),
+  version: 4,
+  write: (writer, groupId) => writer.array([groupId], (id) => writer.string(id)).bool(false),
   read: (reader) => {
     reader.int32()
     const [group] = reader.array(() => {
@@ -168,6 +189,7 @@ export const describeGroup: Call<string, GroupDescription> = {
         protocol: reader.string(),
         members: reader.array(() => ({
           memberId: reader.string(),
+          ...readInstance(reader),
           clientId: reader.string(),
           clientHost: reader.string(),
           metadata: reader.bytes(),
@@ -209,4 +231,9 @@ export const deleteGroup: Call<string, void> = {
       check(reader.int16(), `deleting group '${groupId}'`)
     })
   },
+}
+
+function readInstance(reader: WireReader): { instanceId?: string } {
+  const instanceId = reader.nullableString()
+  return instanceId === null ? {} : { instanceId }
 }

@@ -70,6 +70,7 @@ export class SinkTask {
     held.defer(() => plugin.stop?.())
     const consumer = await broker.consumer({
       groupId: groupIdOf(spec),
+      instanceId: instanceIdOf(spec),
       topics: this.#config.topics,
       startAt: 'earliest',
       rebalance: {
@@ -244,6 +245,14 @@ export class SinkTask {
       },
     })
   }
+}
+
+/**
+ * A task that is started again, anywhere in its group of workers, takes its predecessor's place without waiting for the
+ * end of that one's session. Two groups that run the same connector don't get into each other's way.
+ */
+function instanceIdOf({ connector, task, config, worker }: TaskParts['spec']): string {
+  return config['consumer.override.group.instance.id'] ?? `${worker.workerGroup}-${connector}-${task}`
 }
 
 function groupIdOf({ connector, config }: TaskParts['spec']): string {

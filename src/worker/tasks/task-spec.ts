@@ -17,6 +17,8 @@ export type TaskSpec = {
 
 /** What the worker's settings say for all its tasks. */
 export type TaskDefaults = {
+  /** The group of workers that this one belongs to. */
+  readonly workerGroup: string
   /** Settings of converters, under the keys that connectors use. */
   readonly converters: RawConfig
   readonly offsetsTopic: string

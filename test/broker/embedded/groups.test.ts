@@ -19,12 +19,14 @@ const text = (value: string) => Buffer.from(value)
 
 type Wish = {
   readonly memberId?: string
+  readonly instanceId?: string
   readonly protocols?: readonly string[]
   readonly type?: string
   note?: string
 }
 
-function join({ memberId = '', protocols = ['p'], type = 'sr', note = '' }: Wish = {}): Promise<JoinResult> {
+function join({ memberId = '', instanceId, ...wish }: Wish = {}): Promise<JoinResult> {
+  const { protocols = ['p'], type = 'sr', note = '' } = wish
   return home.joinGroup({
     groupId,
     protocolType: type,
@@ -33,6 +35,7 @@ function join({ memberId = '', protocols = ['p'], type = 'sr', note = '' }: Wish
     rebalanceTimeoutMs: 30_000,
     memberId,
     clientId: 'client',
+    ...(instanceId === undefined ? {} : { instanceId }),
   })
 }
 
@@ -96,6 +99,40 @@ it('drops a member whose session is over and asks the others to join again', asy
   await expect(heartbeat(leader)).rejects.toMatchObject({ code: 'rebalance_in_progress' })
   await expect(heartbeat(follower)).rejects.toMatchObject({ code: 'unknown_member' })
   expect((await join({ memberId: leader.memberId })).members).toHaveLength(1)
+})
+
+it('gives the place and the share of a member to the next one of its instance id, without a round', async () => {
+  const first = await join({ instanceId: 'one' })
+  await sync(first, { [first.memberId]: 'share' })
+  const second = await join({ instanceId: 'one' })
+  expect(second).toMatchObject({ generation: first.generation, leaderId: first.memberId, members: [] })
+  expect(String(await sync(second))).toBe('share')
+  await heartbeat(second)
+  const old = { ...first, instanceId: 'one' }
+  await expect(home.heartbeat({ groupId, ...old })).rejects.toMatchObject({ code: 'fenced' })
+  await expect(join(old)).rejects.toMatchObject({ code: 'fenced' })
+  await expect(home.leaveGroup({ groupId, ...old })).rejects.toMatchObject({ code: 'fenced' })
+  await home.leaveGroup({ groupId, ...second, instanceId: 'one' })
+  expect(await home.describeGroup({ groupId })).toMatchObject({ state: 'empty' })
+})
+
+it('starts a round when the next one of an instance id has something new to say', async () => {
+  const first = await join({ instanceId: 'one' })
+  await sync(first, { [first.memberId]: 'share' })
+  const second = await join({ instanceId: 'one', note: 'new' })
+  expect(second).toMatchObject({ generation: 2, leaderId: second.memberId })
+  expect(second.members).toEqual([{ memberId: second.memberId, instanceId: 'one', metadata: text('pnew') }])
+})
+
+it('fences a member that is replaced while it waits for the round', async () => {
+  const leader = await join({ instanceId: 'one' })
+  await sync(leader, { [leader.memberId]: 'share' })
+  const waiting = join({ instanceId: 'two' })
+  const fenced = expect(waiting).rejects.toMatchObject({ code: 'fenced' })
+  const next = join({ instanceId: 'two' })
+  await fenced
+  const [again, second] = await Promise.all([join({ instanceId: 'one', memberId: leader.memberId }), next])
+  expect(again.members.map(({ memberId }) => memberId)).toEqual([leader.memberId, second.memberId])
 })
 
 it('makes another member the leader when the leader leaves', async () => {

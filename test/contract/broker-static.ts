@@ -1,0 +1,138 @@
+import { describe, expect, it } from 'vitest'
+import type { Broker, Consumer, ConsumerOptions } from '../../src/broker/broker.ts'
+import type { OpenBroker } from './broker.ts'
+import { newTopic, opened, pollAll, records, uniqueName, valuesOf } from './broker-support.ts'
+
+/** Far longer than any of this takes: whoever waits for a session to end fails. */
+const SESSION_TIMEOUT_MS = 60_000
+const SILENT = { sessionTimeoutMs: SESSION_TIMEOUT_MS, heartbeatMs: 50_000 }
+const QUICK = { sessionTimeoutMs: SESSION_TIMEOUT_MS, heartbeatMs: 200 }
+
+export function describeStaticMembers(open: OpenBroker): void {
+  describe('a consumer with an instance id', () => {
+    it('takes the place of one that vanished, at once and with its committed offsets', async () => {
+      const broker = await opened(open)
+      const topic = await newTopic(broker)
+      await (await broker.producer()).send(records(topic, ['a', 'b']))
+      const options = { groupId: uniqueName('group'), instanceId: 'one', topics: [topic], ...SILENT }
+      const vanished = await broker.consumer(options)
+      expect(await valuesOf(vanished, 2)).toEqual(['a', 'b'])
+      await vanished.commit([{ topic, partition: 0, offset: 1 }])
+      const startMs = performance.now()
+      expect(await valuesOf(await broker.consumer(options), 1)).toEqual(['b'])
+      expect(performance.now() - startMs).toBeLessThan(SESSION_TIMEOUT_MS / 3)
+    })
+
+    it('is fenced when another one takes its place, and leaves that one alone', async () => {
+      const broker = await opened(open)
+      const topic = await newTopic(broker)
+      const groupId = uniqueName('group')
+      const lost: number[] = []
+      const options: ConsumerOptions = { groupId, instanceId: 'one', topics: [topic], ...QUICK }
+      const older = await broker.consumer({
+        ...options,
+        rebalance: { lost: (partitions) => void lost.push(partitions.length) },
+      })
+      await pollAll([older], () => older.assignment().length === 1)
+      const newer = await broker.consumer(options)
+      await pollAll([newer], () => newer.assignment().length === 1)
+      const offsets = [{ topic, partition: 0, offset: 7 }]
+      await expect(older.commit(offsets)).rejects.toMatchObject({ code: 'fenced', retriable: false })
+      await expect(pollAll([older], () => false)).rejects.toMatchObject({ code: 'fenced' })
+      expect(lost).toEqual([1])
+      await expect(older.commit(offsets)).rejects.toMatchObject({ code: 'fenced' })
+      await older.close()
+      expect((await broker.groups.describe(groupId)).members).toMatchObject([
+        { memberId: newer.member().memberId, instanceId: 'one' },
+      ])
+      await newer.commit(offsets)
+      expect(await broker.groups.offsets(groupId)).toEqual(offsets)
+    })
+
+    it('takes the place of another one in transactions as well', async () => {
+      const broker = await opened(open)
+      const topic = await newTopic(broker)
+      const options = { groupId: uniqueName('group'), instanceId: 'one', topics: [topic], ...SILENT }
+      const older = await broker.consumer(options)
+      await pollAll([older], () => older.assignment().length === 1)
+      const member = older.member()
+      const newer = await broker.consumer(options)
+      await pollAll([newer], () => newer.assignment().length === 1)
+      const producer = await broker.producer({ transactionalId: uniqueName('transaction') })
+      producer.begin()
+      await producer.send(records(topic, ['a']))
+      const offsets = [{ topic, partition: 0, offset: 7 }]
+      const sending = producer.sendOffsets(options.groupId, offsets, member)
+      await expect(sending).rejects.toMatchObject({ code: 'unknown_member' })
+      await producer.abort()
+      producer.begin()
+      await producer.sendOffsets(options.groupId, offsets, newer.member())
+      await producer.commit()
+      await expect.poll(() => newer.committed(offsets), { timeout: 10_000 }).toMatchObject(offsets)
+    })
+
+    it('leaves its group when it is closed', async () => {
+      const { both, one, other } = await pair(await opened(open))
+      await other.close()
+      const startMs = performance.now()
+      await pollAll([one], () => one.assignment().length === both)
+      expect(performance.now() - startMs).toBeLessThan(SESSION_TIMEOUT_MS / 3)
+    })
+
+    it('comes back without a word to the others, be it the leader or not', async () => {
+      const broker = await opened(open)
+      const { told, again, one, other } = await pair(broker)
+      const before = told.length
+      for (const [name, was] of [
+        ['a', one],
+        ['b', other],
+      ] as const) {
+        const back = await again(name)
+        await pollAll([back], () => back.assignment().length === was.assignment().length)
+        expect(back.assignment()).toEqual(was.assignment())
+      }
+      expect(told.slice(before)).toEqual(['a+2', 'b+2'])
+    })
+
+    it('is given the partitions that were added while it was away', async () => {
+      const broker = await opened(open)
+      const topic = await newTopic(broker)
+      const options = { groupId: uniqueName('group'), instanceId: 'one', topics: [topic], ...SILENT }
+      const vanished = await broker.consumer(options)
+      await pollAll([vanished], () => vanished.assignment().length === 1)
+      await broker.topics.addPartitions(topic, 3)
+      const back = await broker.consumer(options)
+      await pollAll([back], () => back.assignment().length === 3)
+    })
+  })
+}
+
+/** Two members of a group that have two partitions each; `again` opens another one in place of one of them. */
+async function pair(broker: Broker) {
+  const both = 4
+  const topic = await newTopic(broker, { partitions: both })
+  const groupId = uniqueName('group')
+  const told: string[] = []
+  const again = (name: string): Promise<Consumer> =>
+    broker.consumer({
+      groupId,
+      instanceId: name,
+      topics: [topic],
+      ...QUICK,
+      rebalance: {
+        assigned: (partitions) => void told.push(`${name}+${partitions.length}`),
+        revoked: (partitions) => void told.push(`${name}-${partitions.length}`),
+        lost: () => undefined,
+      },
+    })
+  const one = await again('a')
+  let other: Consumer | undefined
+  const joining = again('b').then((joined) => {
+    other = joined
+  })
+  await pollAll([one], () => other !== undefined)
+  await joining
+  const members = [one, other!]
+  await pollAll(members, () => members.every((member) => member.assignment().length === both / 2))
+  return { both, told, again, one, other: other! }
+}
