@@ -1,6 +1,7 @@
 import { apicurioPart } from './apicurio.ts'
 import { javaConnectPart } from './java-connect.ts'
 import { kafkaPart } from './kafka.ts'
+import { kubernetesPart } from './kubernetes.ts'
 import type { AddressOf } from './part.ts'
 
 const kafka = kafkaPart('kafka', '4.3.1', 'KAFKA_BOOTSTRAP')
@@ -11,6 +12,7 @@ export const parts = {
   kafka3: kafkaPart('kafka3', '3.9.2', 'KAFKA3_BOOTSTRAP'),
   javaConnect: javaConnectPart('javaConnect', kafka),
   apicurio: apicurioPart('apicurio'),
+  kubernetes: kubernetesPart('kubernetes'),
 }
 
 export type PartName = keyof typeof parts

@@ -18,6 +18,8 @@ export type Command = {
   readonly file: string
   readonly args: readonly string[]
   readonly directory: string
+  /** Beside this process's own. */
+  readonly env?: Readonly<Record<string, string>>
 }
 
 /** Starts a process that dies with this one; what it prints goes to `outputFile`. */
@@ -81,8 +83,8 @@ export async function untilReady(
   }
 }
 
-function spawnWatched({ file, args, directory }: Command, stdio: StdioOptions): ChildProcess {
-  const child = spawn(file, args, { cwd: directory, stdio })
+function spawnWatched({ file, args, directory, env }: Command, stdio: StdioOptions): ChildProcess {
+  const child = spawn(file, args, { cwd: directory, stdio, env: { ...process.env, ...env } })
   const { pid } = child
   if (pid !== undefined) {
     watchProcess(pid)

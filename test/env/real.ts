@@ -1,3 +1,5 @@
+import { get } from 'node:http'
+import { text } from 'node:stream/consumers'
 import { inject } from 'vitest'
 import type { Answer } from './host.ts'
 import type { Address, PartName } from './parts.ts'
@@ -10,10 +12,19 @@ import type { Address, PartName } from './parts.ts'
  *     describe.skipIf(!kafka)('…', () => { … kafka!.bootstrap … })
  */
 export async function real<Name extends PartName>(name: Name): Promise<Address<Name> | undefined> {
-  const response = await fetch(`${inject('envUrl')}/${name}`)
-  if (!response.ok) throw new Error(`${name} did not start: ${await response.text()}`)
-  const answer = (await response.json()) as Answer
+  const { statusCode, body } = await ask(`${inject('envUrl')}/${name}`)
+  if (statusCode !== 200) throw new Error(`${name} did not start: ${body}`)
+  const answer = JSON.parse(body) as Answer
   if ('address' in answer) return answer.address as Address<Name>
   if (process.env['CI']) throw new Error(`${name} can't be brought up here: ${answer.missing}`)
   return undefined
+}
+
+/** Waits for as long as it takes: a part may have to be built first, and fetch gives up after five minutes. */
+function ask(url: string): Promise<{ readonly statusCode: number | undefined; readonly body: string }> {
+  return new Promise((resolve, reject) => {
+    get(url, (response) => {
+      text(response).then((body) => resolve({ statusCode: response.statusCode, body }), reject)
+    }).once('error', reject)
+  })
 }

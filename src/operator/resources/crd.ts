@@ -4,7 +4,7 @@ import { IDENTITY } from './identity.ts'
 import { registryModeSpec, registryModeStatus } from './registry-mode.ts'
 import { API_VERSION, type Kind, UNOBSERVED } from './resource.ts'
 import { type Structural, structuralOf } from './structural.ts'
-import { subjectSpec, subjectStatus } from './subject.ts'
+import { subjectRule, subjectSpec, subjectStatus } from './subject.ts'
 
 type Column = { readonly name: string; readonly type: string; readonly jsonPath: string; readonly priority?: 1 }
 type Shape = {
@@ -13,8 +13,8 @@ type Shape = {
   readonly spec: z.ZodObject
   readonly status: z.ZodObject
   readonly columns: readonly Column[]
-  /** Rules that need more than `spec`. */
-  readonly rules?: readonly { readonly rule: string; readonly message: string }[]
+  /** Needs more than `spec`. */
+  readonly rule?: { readonly cel: string; readonly message: string }
   readonly scale?: Structural
 }
 
@@ -64,12 +64,7 @@ const SHAPES: { readonly [K in Kind]: Shape } = {
       ...LAST_COLUMNS,
       AGE,
     ],
-    rules: [
-      {
-        rule: '!has(self.spec.references) || self.spec.references.all(r, !has(r.subjectRef) || r.subjectRef.name != self.metadata.name)',
-        message: 'a Subject must not reference itself',
-      },
-    ],
+    rule: subjectRule,
   },
   RegistryMode: {
     shortName: 'wmode',
@@ -135,7 +130,7 @@ export function crdOf(kind: Kind): Structural {
 }
 
 function objectSchema(kind: Kind): Structural {
-  const { description, spec, status, rules } = SHAPES[kind]
+  const { description, spec, status, rule } = SHAPES[kind]
   return {
     description,
     type: 'object',
@@ -153,7 +148,7 @@ function objectSchema(kind: Kind): Structural {
         required: undefined,
       },
     },
-    ...(rules === undefined ? {} : { 'x-kubernetes-validations': rules }),
+    ...(rule && { 'x-kubernetes-validations': [{ rule: rule.cel, message: rule.message }] }),
   }
 }
 

@@ -70,7 +70,16 @@ export const time = () => z.iso.datetime({ offset: true })
 
 /** A list whose items are told apart by a field, so that server-side apply can own single items. */
 export const mapList = <S extends z.ZodObject>(item: S, key: keyof S['shape'] & string) =>
-  z.array(item).meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': [key] })
+  z
+    .array(item)
+    .check(({ value, issues }) => {
+      const keys = (value as readonly Readonly<Record<string, unknown>>[]).map((each) => each[key])
+      const again = keys.findIndex((each, at) => keys.indexOf(each) < at)
+      if (again < 0) return
+      const message = `${key} ${JSON.stringify(keys[again])} is in the list already`
+      issues.push({ code: 'custom', input: value, path: [again, key], message })
+    })
+    .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': [key] })
 /** A list that is replaced as a whole. */
 export const atomicList = <S extends z.ZodType>(item: S) => z.array(item).meta({ 'x-kubernetes-list-type': 'atomic' })
 

@@ -5,7 +5,7 @@ import { describe, type Fault, faultsOf } from './fault.ts'
 import { objectName } from './fields.ts'
 import { registryModeSpec } from './registry-mode.ts'
 import { API_VERSION, KINDS, type Kind, type SpecOf } from './resource.ts'
-import { subjectSpec } from './subject.ts'
+import { type SubjectSpec, subjectRule, subjectSpec } from './subject.ts'
 
 /** A resource as it is written: what a person declares, before a home gave it an identity. */
 export type Declared<K extends Kind = Kind> = K extends Kind
@@ -65,6 +65,10 @@ export function parseResource(value: unknown): Parsed {
   if (!parsed.success) return refused(parsed.error.issues.flatMap((issue) => faultsOf(issue, value, schema)))
   const { spec } = parsed.data
   const { name, namespace, labels, annotations } = parsed.data.metadata
+  if (known === 'Subject' && !subjectRule.holds(name, spec as SubjectSpec)) {
+    const { field, message } = subjectRule
+    return refused([{ path: ['spec', field], message: `spec.${field}: ${message}` }])
+  }
   return { declared: { kind: known, namespace, name, labels, annotations, spec } as Declared, faults: [] }
 }
 

@@ -134,6 +134,15 @@ export const subjectSpec = withRules(
 
 export type SubjectSpec = z.output<typeof subjectSpec>
 
+/** What needs more than `spec` to be judged. */
+export const subjectRule = {
+  cel: '!has(self.spec.references) || self.spec.references.all(r, !has(r.subjectRef) || r.subjectRef.name != self.metadata.name)',
+  field: 'references',
+  message: 'a Subject must not reference itself',
+  holds: (name: string, { references = [] }: SubjectSpec) =>
+    references.every(({ subjectRef }) => subjectRef?.name !== name),
+} as const
+
 const resolvedReference = z.object({
   name: referenceName(),
   subject: z.string().describe('Subject it was found under.'),

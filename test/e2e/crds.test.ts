@@ -1,0 +1,68 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { crdFiles } from '../../src/operator/crds.ts'
+import { parseResource } from '../../src/operator/resources/parse.ts'
+import { real } from '../env/real.ts'
+import { type KubeApi, kubeApi } from '../support/kube-api.ts'
+import { BAD, GOOD, type Manifest, MOVED } from '../support/manifests.ts'
+import { until } from '../support/until.ts'
+
+const GROUP = '/apis/weir.dev/v1alpha1/namespaces/default'
+const CRDS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
+const WAIT = { everyMs: 20, timeoutMs: 60_000 }
+
+const kubernetes = await real('kubernetes')
+
+describe.skipIf(!kubernetes)('the definitions on a real API server', () => {
+  let api: KubeApi
+
+  beforeAll(async () => {
+    api = kubeApi(kubernetes!)
+    for (const { text } of crdFiles()) {
+      const definition = parse(text) as { metadata: { name: string }; spec: { names: { plural: string } } }
+      const { status, body } = await api.send('POST', CRDS, definition)
+      expect(status, JSON.stringify(body)).toBe(201)
+      await until('the definition', WAIT, async () => {
+        const list = await api.send('GET', `${GROUP}/${definition.spec.names.plural}`)
+        return list.status === 200
+      })
+    }
+  })
+
+  const create = (resource: Manifest) =>
+    api.send('POST', `${GROUP}/${resource.kind.toLowerCase()}s?dryRun=All&fieldValidation=Strict`, resource)
+
+  it.each(GOOD)('take what we take: $what', async ({ resource }) => {
+    expect(parseResource(resource).faults).toEqual([])
+    const { status, body } = await create(resource)
+    expect(status, JSON.stringify(body)).toBe(201)
+    // Its defaults are ours.
+    const declared = parseResource(resource).declared!
+    expect(body['spec']).toEqual(JSON.parse(JSON.stringify(declared.spec)))
+    expect(body['status']).toEqual({ observedGeneration: -1 })
+  })
+
+  it.each(BAD)('refuse what we refuse: $what', async ({ resource, message }) => {
+    const ours = parseResource(resource).faults.map((fault) => fault.message)
+    expect(ours.join('\n')).toMatch(message)
+    const { status, body } = await create(resource)
+    expect([400, 422], JSON.stringify(body)).toContain(status)
+    expect(String(body['message'])).toMatch(message)
+  })
+
+  it.each(MOVED)('keep what an object stands for: $field', async ({ before, after, field }) => {
+    const name = `moved-${field.toLowerCase()}`
+    const first = { ...before, metadata: { name } }
+    const plural = `${first.kind.toLowerCase()}s`
+    expect((await api.send('POST', `${GROUP}/${plural}`, first)).status).toBe(201)
+    const patch = { spec: after }
+    const { status, body } = await api.send(
+      'PATCH',
+      `${GROUP}/${plural}/${name}`,
+      patch,
+      'application/merge-patch+json',
+    )
+    expect(status).toBe(422)
+    expect(String(body['message'])).toContain(`${field} is immutable`)
+  })
+})

@@ -1,0 +1,77 @@
+import { renameSync, rmSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
+import { cacheDirectory } from './cache.ts'
+import type { Found } from './part.ts'
+import { run } from './process.ts'
+import { partDirectory } from './workspace.ts'
+
+/** A program that is built from Go modules. Its `go.mod` and `go.sum` are checked in, so that what is built is known. */
+export type GoProgram = {
+  /** Of the binary. */
+  readonly name: string
+  readonly version: string
+  /** Folder below `test/env/go` that holds its `go.mod`. */
+  readonly module: string
+  readonly package: string
+  /** Of the linker: how it tells its version. */
+  readonly flags?: string
+}
+
+const GO_MIN = [1, 26] as const
+
+const building = new Map<string, Promise<string>>()
+
+export async function findGo(): Promise<Found> {
+  const version = await goVersion()
+  if (version === undefined) return { how: 'missing', detail: 'there is no go on PATH' }
+  const [major = 0, minor = 0] = version.split('.').map(Number)
+  if (major < GO_MIN[0] || (major === GO_MIN[0] && minor < GO_MIN[1])) {
+    return { how: 'missing', detail: `go is ${version}, Go ${GO_MIN.join('.')} is needed` }
+  }
+  return { how: 'toolchain', detail: `Go ${version}, modules from the Go proxy`, cached: false }
+}
+
+/** Where the binary is, or will be. */
+export function binaryOf({ name, version }: GoProgram): string {
+  return join(cacheDirectory('go'), `${name}-${version}`)
+}
+
+/** Builds it and answers where it is. What the compiler leaves is thrown away: it is twenty times as large. */
+export function buildGo(program: GoProgram): Promise<string> {
+  const built = building.get(program.name) ?? build(program)
+  building.set(program.name, built)
+  return built
+}
+
+async function build(program: GoProgram): Promise<string> {
+  const cache = partDirectory('go-build')
+  // Written beside and renamed when it is whole: another run may be looking for it.
+  const target = binaryOf(program)
+  const written = `${target}.${process.pid}`
+  try {
+    const { code, stderr } = await run({
+      file: 'go',
+      args: [
+        ...['build', '-mod=readonly', '-trimpath', '-p', String(availableParallelism())],
+        ...['-ldflags', `-s -w ${program.flags ?? ''}`, '-o', written, program.package],
+      ],
+      directory: join(import.meta.dirname, 'go', program.module),
+      env: { CGO_ENABLED: '0', GOWORK: 'off', GOTOOLCHAIN: 'local', GOCACHE: cache },
+    })
+    if (code !== 0) throw new Error(`Go could not build ${program.name} ${program.version}:\n${stderr}`)
+    renameSync(written, target)
+    return target
+  } finally {
+    rmSync(cache, { recursive: true, force: true })
+  }
+}
+
+async function goVersion(): Promise<string | undefined> {
+  try {
+    const { stdout } = await run({ file: 'go', args: ['env', 'GOVERSION'], directory: '.' })
+    return /go([\d.]+)/.exec(stdout)?.[1]
+  } catch {
+    return undefined
+  }
+}

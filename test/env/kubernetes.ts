@@ -1,0 +1,201 @@
+import { generateKeyPairSync, randomBytes } from 'node:crypto'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { get } from 'node:https'
+import { join } from 'node:path'
+import { binaryOf, buildGo, findGo, type GoProgram } from './go-toolchain.ts'
+import type { Found, Part } from './part.ts'
+import { freePort } from './ports.ts'
+import { type Server, startServer, untilReady } from './process.ts'
+import { partDirectory } from './workspace.ts'
+
+const KUBERNETES = '1.36.3'
+const ETCD = '3.7.3'
+/** A directory that holds `etcd` and `kube-apiserver`, as envtest names it. */
+const VARIABLE = 'KUBEBUILDER_ASSETS'
+const VERSION_PACKAGE = 'k8s.io/component-base/version'
+const PROGRAMS = {
+  etcd: { name: 'etcd', version: ETCD, module: 'etcd', package: 'go.etcd.io/etcd/server/v3' },
+  apiServer: {
+    name: 'kube-apiserver',
+    version: KUBERNETES,
+    module: 'kubernetes',
+    package: 'k8s.io/kubernetes/cmd/kube-apiserver',
+    flags: `-X ${VERSION_PACKAGE}.gitVersion=v${KUBERNETES} -X ${VERSION_PACKAGE}.gitMajor=1 -X ${VERSION_PACKAGE}.gitMinor=36`,
+  },
+} as const satisfies Readonly<Record<string, GoProgram>>
+const READY_TIMEOUT_MS = 60_000
+const GRACE_MS = 5_000
+
+export type KubernetesAddress = {
+  readonly url: string
+  /** PEM of who signed the server's certificate. */
+  readonly ca: string
+  /** Bearer token of a cluster administrator. */
+  readonly token: string
+  /** A file for kubectl and its like, for that administrator. */
+  readonly kubeconfig: string
+  /** The server's own pair names 127.0.0.1: a webhook on loopback can serve with it, and `ca` is its bundle. */
+  readonly tls: { readonly keyFile: string; readonly certFile: string }
+}
+
+/** A control plane of a test's own, of one etcd and one API server. Nothing schedules pods or collects garbage. */
+export type Kubernetes = KubernetesAddress & {
+  /** Of the API server. */
+  readonly pid: number | undefined
+  /** SIGKILL of the API server; what etcd holds stays. */
+  kill(): Promise<void>
+  /** After `kill`: on the same port. */
+  restart(): Promise<void>
+  /** Forgets what happened before now, so that watches that are behind are told to list again. */
+  compact(): Promise<void>
+  stop(): Promise<void>
+}
+
+/** Shared by all tests of a run: use namespaces of your own, and do not wait for their deletion. */
+export function kubernetesPart(name: string): Part<KubernetesAddress> {
+  return {
+    name,
+    version: KUBERNETES,
+    find: findKubernetes,
+    async start() {
+      const { url, ca, token, kubeconfig, tls, stop } = await startKubernetes()
+      return { address: { url, ca, token, kubeconfig, tls }, stop }
+    },
+  }
+}
+
+async function findKubernetes(): Promise<Found> {
+  const named = process.env[VARIABLE]
+  if (named !== undefined) return { how: 'environment', detail: `${VARIABLE}=${named}`, cached: true }
+  if (Object.values(PROGRAMS).every((program) => existsSync(binaryOf(program)))) {
+    return { how: 'toolchain', detail: 'built by Go before', cached: true }
+  }
+  return findGo()
+}
+
+/** Takes 3 s, and on two cores about 4 min more to build the first time. */
+export async function startKubernetes(): Promise<Kubernetes> {
+  const binaries = await findBinaries()
+  const directory = partDirectory('kubernetes')
+  const file = (name: string) => join(directory, name)
+  const [etcdPort, peerPort, port] = [await freePort(), await freePort(), await freePort()]
+  const etcdUrl = `http://127.0.0.1:${etcdPort}`
+  const url = `https://127.0.0.1:${port}`
+  const token = writeCredentials(file)
+  const etcd = startServer(
+    { file: binaries.etcd, args: etcdArgs(file('etcd'), etcdUrl, `http://127.0.0.1:${peerPort}`), directory },
+    file('etcd.log'),
+  )
+  const certFile = file('certs/apiserver.crt')
+  const start = async (): Promise<Server> => {
+    const args = apiServerArgs(file, etcdUrl, port)
+    const server = startServer({ file: binaries.apiServer, args, directory }, file('kube-apiserver.log'))
+    const what = { what: `Kubernetes ${KUBERNETES}`, timeoutMs: READY_TIMEOUT_MS }
+    await untilReady(server, { ...what, logFiles: [file('etcd.log'), file('kube-apiserver.log')] }, () =>
+      isReady(url, token, certFile),
+    )
+    return server
+  }
+  let server = await start()
+  const ca = readFileSync(certFile, 'utf8')
+  const kubeconfig = file('kubeconfig')
+  writeFileSync(kubeconfig, JSON.stringify(kubeconfigOf(url, ca, token)), { mode: 0o600 })
+  return {
+    url,
+    ca,
+    token,
+    kubeconfig,
+    tls: { keyFile: file('certs/apiserver.key'), certFile },
+    get pid() {
+      return server.pid
+    },
+    kill: () => server.kill(),
+    async restart() {
+      server = await start()
+    },
+    compact: () => compact(etcdUrl),
+    async stop() {
+      await server.end(GRACE_MS)
+      await etcd.kill()
+      rmSync(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+async function findBinaries(): Promise<Readonly<Record<keyof typeof PROGRAMS, string>>> {
+  const named = process.env[VARIABLE]
+  if (named !== undefined) return { etcd: join(named, 'etcd'), apiServer: join(named, 'kube-apiserver') }
+  const built = (program: GoProgram) => (existsSync(binaryOf(program)) ? binaryOf(program) : buildGo(program))
+  // One after the other: each takes all cores.
+  const etcd = await built(PROGRAMS.etcd)
+  return { etcd, apiServer: await built(PROGRAMS.apiServer) }
+}
+
+/** The key that signs service accounts' tokens, and the administrator's token, which it answers. */
+function writeCredentials(file: (name: string) => string): string {
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  writeFileSync(file('sa.key'), privateKey.export({ type: 'sec1', format: 'pem' }), { mode: 0o600 })
+  writeFileSync(file('sa.pub'), publicKey.export({ type: 'spki', format: 'pem' }))
+  const token = randomBytes(16).toString('hex')
+  writeFileSync(file('tokens.csv'), `${token},admin,admin,"system:masters"\n`, { mode: 0o600 })
+  return token
+}
+
+function etcdArgs(directory: string, url: string, peerUrl: string): readonly string[] {
+  return [
+    ...['--data-dir', directory, '--unsafe-no-fsync', '--log-level', 'error'],
+    ...['--listen-client-urls', url, '--advertise-client-urls', url],
+    ...['--listen-peer-urls', peerUrl, '--initial-advertise-peer-urls', peerUrl],
+    ...['--initial-cluster', `default=${peerUrl}`],
+  ]
+}
+
+function apiServerArgs(file: (name: string) => string, etcdUrl: string, port: number): readonly string[] {
+  return [
+    ...['--etcd-servers', etcdUrl, '--cert-dir', file('certs')],
+    // The certificate that it makes for itself names the address that it advertises.
+    ...['--bind-address', '127.0.0.1', '--advertise-address', '127.0.0.1', '--secure-port', String(port)],
+    ...['--endpoint-reconciler-type', 'none', '--service-cluster-ip-range', '10.96.0.0/16'],
+    ...['--service-account-issuer', 'https://kubernetes.default.svc'],
+    ...['--service-account-key-file', file('sa.pub'), '--service-account-signing-key-file', file('sa.key')],
+    ...['--token-auth-file', file('tokens.csv'), '--authorization-mode', 'RBAC'],
+    // Its accounts are made by a controller that does not run here.
+    ...['--disable-admission-plugins', 'ServiceAccount', '--profiling=false'],
+  ]
+}
+
+function kubeconfigOf(url: string, ca: string, token: string): object {
+  const data = Buffer.from(ca).toString('base64')
+  return {
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: 'test', cluster: { server: url, 'certificate-authority-data': data } }],
+    users: [{ name: 'admin', user: { token } }],
+    contexts: [{ name: 'test', context: { cluster: 'test', user: 'admin', namespace: 'default' } }],
+    'current-context': 'test',
+  }
+}
+
+function isReady(url: string, token: string, certFile: string): Promise<boolean> {
+  if (!existsSync(certFile)) return Promise.resolve(false)
+  const options = { ca: readFileSync(certFile), headers: { authorization: `Bearer ${token}` }, agent: false as const }
+  return new Promise((resolve) => {
+    const request = get(`${url}/readyz`, { ...options, timeout: 2_000 }, (response) => {
+      response.resume()
+      resolve(response.statusCode === 200)
+    })
+    request.once('timeout', () => request.destroy())
+    request.once('error', () => resolve(false))
+  })
+}
+
+/** Through etcd's own gateway: the revision that is now, and everything before it is forgotten. */
+async function compact(etcdUrl: string): Promise<void> {
+  const call = async (path: string, body: object) => {
+    const response = await fetch(`${etcdUrl}/v3/kv/${path}`, { method: 'POST', body: JSON.stringify(body) })
+    if (!response.ok) throw new Error(`etcd answered ${response.status}: ${await response.text()}`)
+    return (await response.json()) as { header: { revision: string } }
+  }
+  const { header } = await call('range', { key: Buffer.from('/').toString('base64'), limit: 1 })
+  await call('compaction', { revision: header.revision, physical: true })
+}

@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest'
+import { changedIdentity } from '../../../src/operator/resources/identity.ts'
+import { parseResource } from '../../../src/operator/resources/parse.ts'
+import { BAD, GOOD, MOVED } from '../../support/manifests.ts'
+
+// A real API server judges the same manifests in test/e2e/crds.test.ts.
+
+describe('a manifest', () => {
+  it.each(GOOD)('is taken: $what', ({ resource }) => {
+    expect(parseResource(resource)).toMatchObject({ faults: [], declared: { kind: resource.kind } })
+  })
+
+  it.each(BAD)('is refused with a sentence that names the field: $what', ({ resource, message }) => {
+    const { declared, faults } = parseResource(resource)
+    expect(declared).toBeUndefined()
+    expect(faults.map((fault) => fault.message).join('\n')).toMatch(message)
+  })
+
+  it.each(MOVED)('may not become something else: $field', ({ before, after, field }) => {
+    const was = parseResource(before).declared!
+    const is = parseResource({ ...before, spec: { ...before.spec, ...after } }).declared!
+    expect(changedIdentity(was.kind, was.spec, was.spec)).toBeUndefined()
+    expect(changedIdentity(was.kind, was.spec, is.spec)).toContain(`spec.${field} is immutable`)
+  })
+})

@@ -1,0 +1,27 @@
+import { request } from 'node:https'
+import { text } from 'node:stream/consumers'
+import type { KubernetesAddress } from '../env/kubernetes.ts'
+
+export type KubeResponse = { readonly status: number; readonly body: Readonly<Record<string, unknown>> }
+export type KubeApi = {
+  /** `body` goes as JSON, or as `contentType` says. */
+  send(method: string, path: string, body?: unknown, contentType?: string): Promise<KubeResponse>
+}
+
+/** Plain calls of an API server, as the administrator: what tests do beside the operator. */
+export function kubeApi({ url, ca, token }: KubernetesAddress): KubeApi {
+  return {
+    send: (method, path, body, contentType = 'application/json') =>
+      new Promise((resolve, reject) => {
+        const headers = { authorization: `Bearer ${token}`, 'content-type': contentType, accept: 'application/json' }
+        const sent = request(`${url}${path}`, { method, ca, headers, agent: false }, (response) => {
+          text(response).then(
+            (answer) => resolve({ status: response.statusCode ?? 0, body: JSON.parse(answer) }),
+            reject,
+          )
+        })
+        sent.once('error', reject)
+        sent.end(body === undefined ? undefined : JSON.stringify(body))
+      }),
+  }
+}
