@@ -20,6 +20,17 @@ export type ProducerParts = {
   readonly onClose: () => void
 }
 
+/** Throws what a producer with these options would reject with for this record alone, whatever the log says. */
+export function checkSize(record: NewRecord, batchBytesMax = BATCH_BYTES_MAX): void {
+  const { key, value, topic } = record
+  if ((key?.length ?? 0) + (value?.length ?? 0) <= batchBytesMax) return
+  const bytes = recordBytesMax(record)
+  throw new BrokerError(
+    'record_too_large',
+    `a record of ${bytes} bytes for topic '${topic}' is larger than the ${batchBytesMax} bytes of a batch`,
+  )
+}
+
 /** Asks for a producer id first: with a transactional or a fencing id this fences whoever had it before. */
 export async function createProducer(parts: ProducerParts, options: ProducerOptions): Promise<Producer> {
   const { transactionalId = options.fencingId, transactionTimeoutMs = TRANSACTION_TIMEOUT_MS } = options
@@ -160,14 +171,8 @@ class LogProducer implements Producer {
   }
 
   #sizeOf(record: NewRecord): number {
-    const bytes = recordBytesMax(record)
-    if (bytes > this.#batchBytesMax && (record.key?.length ?? 0) + (record.value?.length ?? 0) > this.#batchBytesMax) {
-      throw new BrokerError(
-        'record_too_large',
-        `a record of ${bytes} bytes for topic '${record.topic}' is larger than the ${this.#batchBytesMax} bytes of a batch`,
-      )
-    }
-    return bytes
+    checkSize(record, this.#batchBytesMax)
+    return recordBytesMax(record)
   }
 
   /** Partitions have to be known, and part of the transaction, before records get their places. */

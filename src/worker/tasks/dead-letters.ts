@@ -1,20 +1,26 @@
-import type { Broker, Header, NewRecord, Producer, StoredRecord } from '../../broker/broker.ts'
+import type { Broker, Header, NewRecord, Producer } from '../../broker/broker.ts'
 import type { Stage } from './error-policy.ts'
 import type { DeadLetterConfig } from './task-config.ts'
 import type { TaskCounters } from './task-counters.ts'
 
-/** A record for the dead-letter topic: as it stood in the log, and what happened to it. */
+/** A record for the dead-letter topic: as it stood in the log, or would have, and what happened to it. */
 export type DeadLetter = {
-  readonly stored: Pick<StoredRecord, 'key' | 'value' | 'headers'>
-  readonly topic: string
-  readonly partition: number
-  readonly offset: number
+  readonly record: Omit<NewRecord, 'topic' | 'partition'>
+  /** Where it stood, as headers say it: `topic`, `partition`, `offset`. */
+  readonly place: readonly (readonly [name: string, text: string])[]
   readonly stage: Stage
   readonly className: string
   readonly error: unknown
 }
 
-/** The topic for what a sink could not take. */
+const PREFIX = '__connect.errors.'
+
+/** A header of the runtime's own, beside those that the record had. */
+export function errorHeader(name: string, text: string | null): Header {
+  return [`${PREFIX}${name}`, text === null ? null : Buffer.from(text)]
+}
+
+/** The topic for records that a task could not take. */
 export class DeadLetters {
   readonly #config: DeadLetterConfig
   readonly #task: { readonly connector: string; readonly task: number }
@@ -66,29 +72,40 @@ export class DeadLetters {
   }
 
   #toRecord(letter: DeadLetter): NewRecord {
-    const { key, value, headers } = letter.stored
+    const { record } = letter
     const context = this.#config.contextHeaders ? this.#context(letter) : []
-    return { topic: this.#config.topic, key, value, headers: [...headers, ...context] }
+    return { ...record, topic: this.#config.topic, headers: [...(record.headers ?? []), ...context] }
   }
 
-  #context({ topic, partition, offset, stage, className, error }: DeadLetter): readonly Header[] {
+  #context({ place, stage, className, error }: DeadLetter): readonly Header[] {
     const { connector, task } = this.#task
-    const known: [string, string | null][] = [
-      ['topic', topic],
-      ['partition', String(partition)],
-      ['offset', String(offset)],
+    const known: (readonly [string, string])[] = [
+      ...place,
       ['connector.name', connector],
       ['task.id', String(task)],
       ['stage', stage],
       ['class.name', className],
     ]
     if (error instanceof Error) {
-      known.push(['exception.class.name', error.name])
+      known.push(['exception.class.name', exceptionName(error)])
       known.push(['exception.message', error.message])
       known.push(['exception.stacktrace', error.stack ?? ''])
     }
-    return known.map(([name, text]) => [`__connect.errors.${name}`, text === null ? null : Buffer.from(text)])
+    return known.map(([name, text]) => errorHeader(name, text))
   }
+}
+
+/** What the original calls it, where it has the like. */
+function exceptionName(error: Error): string {
+  const { code } = error as { code?: unknown }
+  return (typeof code === 'string' ? JAVA_NAMES[code] : undefined) ?? error.name
+}
+
+const JAVA_NAMES: Readonly<Record<string, string>> = {
+  data: 'org.apache.kafka.connect.errors.DataException',
+  retriable: 'org.apache.kafka.connect.errors.RetriableException',
+  config: 'org.apache.kafka.common.config.ConfigException',
+  record_too_large: 'org.apache.kafka.common.errors.RecordTooLargeException',
 }
 
 export type DeadLetterParts = {

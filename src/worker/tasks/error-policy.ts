@@ -21,8 +21,10 @@ export type RecordFailure = {
   /** The plugin that was at work. */
   readonly className: string
   readonly error: unknown
-  /** What a log line tells about the record: where it stands, and its content where that is asked for. */
+  /** Where the record stands; every log line tells it. */
   readonly place: object
+  /** What the record says; asked for when log lines may tell that, too. */
+  readonly content: () => object
 }
 
 const RETRY_DELAY_MS_MIN = 300
@@ -50,10 +52,6 @@ export class ErrorPolicy {
     this.#clock = parts.clock
     this.#signal = parts.signal
     this.#random = parts.random ?? Math.random
-  }
-
-  get tolerates(): boolean {
-    return this.#config.tolerance === 'all'
   }
 
   /** Runs a step that failed again, as long as it fails in a way that may heal and the time for it is not over. */
@@ -85,14 +83,17 @@ export class ErrorPolicy {
 
   /** Counts and logs a record that is lost to the task. Throws when none may be. */
   tolerate(failure: RecordFailure): void {
+    // What was cut short by the end of the task has not failed: it comes again.
+    this.#signal.throwIfAborted()
     this.#counters.errors += 1
     this.#counters.lastErrorMs = this.#clock.nowMs()
     if (this.#config.log) {
-      const { stage, className, error, place } = failure
+      const { stage, className, error, place, content } = failure
       this.#counters.errorsLogged += 1
-      this.#log.error({ err: error, stage, className, ...place }, 'a record failed')
+      const record = this.#config.logRecords ? { record: content() } : {}
+      this.#log.error({ err: error, stage, className, ...place, ...record }, 'a record failed')
     }
-    if (!this.tolerates) {
+    if (this.#config.tolerance === 'none') {
       throw new Error(`Tolerance exceeded in error handler: ${messageOf(failure.error)}`, { cause: failure.error })
     }
     this.#counters.skipped += 1

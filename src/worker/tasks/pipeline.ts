@@ -1,5 +1,5 @@
 import { UserError } from '../../config/failure.ts'
-import type { Catalog, PluginKind } from '../../plugins/catalog.ts'
+import { type Catalog, listedName, type PluginKind } from '../../plugins/catalog.ts'
 import {
   type ConnectRecord,
   type ConverterInstance,
@@ -18,7 +18,7 @@ export type Pipeline = {
   readonly transforms: readonly Named<TransformStep>[]
 }
 
-/** A part with the class name that people know it by. */
+/** A part with the full class name that people know it by. */
 export type Named<Part> = { readonly className: string; readonly run: Part }
 export type TransformStep = <R extends ConnectRecord>(record: R) => R | null
 
@@ -29,7 +29,8 @@ export function createPipeline(catalog: Catalog, config: RawConfig, workerDefaul
   const converter = (role: 'key' | 'value'): Named<ConverterInstance> => {
     const { className, settings } = roleConfig(`${role}.converter`, config, workerDefaults)
     const plugin = findPlugin(catalog, 'converter', className)
-    return { className, run: plugin.create(parseConfig(plugin.config, settings), { isKey: role === 'key' }) }
+    const run = plugin.create(parseConfig(plugin.config, settings), { isKey: role === 'key' })
+    return { className: listedName(plugin), run }
   }
   return { key: converter('key'), value: converter('value'), headers: headerConverter(), transforms: transforms() }
 
@@ -37,7 +38,7 @@ export function createPipeline(catalog: Catalog, config: RawConfig, workerDefaul
     const defaults = { 'header.converter': HEADER_CONVERTER, ...workerDefaults }
     const { className, settings } = roleConfig('header.converter', config, defaults)
     const plugin = findPlugin(catalog, 'header_converter', className)
-    return { className, run: plugin.create(parseConfig(plugin.config, settings)) }
+    return { className: listedName(plugin), run: plugin.create(parseConfig(plugin.config, settings)) }
   }
 
   function transforms(): readonly Named<TransformStep>[] {
@@ -65,8 +66,8 @@ function roleConfig(role: string, config: RawConfig, defaults: RawConfig): { cla
 
 function createTransform(catalog: Catalog, config: RawConfig, alias: string): Named<TransformStep> {
   const settings = below(`transforms.${alias}.`, config)
-  const className = settings['type'] ?? ''
-  const plugin = findPlugin(catalog, 'transformation', className)
+  const plugin = findPlugin(catalog, 'transformation', settings['type'] ?? '')
+  const className = listedName(plugin)
   const run = plugin.create(parseConfig(plugin.config, settings))
   const predicateAlias = settings['predicate']
   if (predicateAlias === undefined) return { className, run }

@@ -24,7 +24,7 @@ export class Origin {
 
 /** A record of the log that could not be brought to the sink. */
 export type UndeliveredRecord = {
-  readonly origin: Origin
+  readonly origin: SinkRecord['origin']
   readonly stage: Stage
   readonly className: string
   readonly error: unknown

@@ -1,8 +1,9 @@
 import type { Consumer, PartitionRecords, TopicPartition } from '../../broker/broker.ts'
 import { UserError } from '../../config/failure.ts'
+import { listedName } from '../../plugins/catalog.ts'
 import { parseConfig, type SinkTask as SinkPlugin, type SinkPosition, type SinkRecord } from '../../sdk/index.ts'
 import { DeadLetters } from './dead-letters.ts'
-import { ErrorPolicy, isRetriable, type Stage } from './error-policy.ts'
+import { ErrorPolicy, isRetriable } from './error-policy.ts'
 import { createPipeline, type Pipeline } from './pipeline.ts'
 import { keyOf, SinkOffsets } from './sink-offsets.ts'
 import { Origin, toSinkRecords, type UndeliveredRecord } from './sink-records.ts'
@@ -207,16 +208,25 @@ export class SinkTask {
     this.#batch = polled.length === 0 ? undefined : { ...this.#batch, polled, records }
   }
 
-  #undelivered(policy: ErrorPolicy, { origin, stage, className, error }: UndeliveredRecord): void {
+  #undelivered(policy: ErrorPolicy, { origin, ...failure }: UndeliveredRecord): void {
     const { topic, partition, offset } = origin
-    policy.tolerate({ stage, className, error, place: { topic, partition, offset } })
-    this.#letter(origin, stage, className, error)
-  }
-
-  #letter(origin: Origin, stage: Stage, className: string, error: unknown): void {
     const stored = Origin.storedOf(origin)
-    const { topic, partition, offset } = origin
-    if (stored) this.#deadLetters?.add({ stored, topic, partition, offset, stage, className, error })
+    policy.tolerate({
+      ...failure,
+      place: { topic, partition, offset },
+      content: () => ({ timestampMs: stored?.timestampMs }),
+    })
+    if (!stored) return
+    const { key, value, headers, timestampMs } = stored
+    this.#deadLetters?.add({
+      ...failure,
+      record: { key, value, headers, timestampMs },
+      place: [
+        ['topic', topic],
+        ['partition', String(partition)],
+        ['offset', String(offset)],
+      ],
+    })
   }
 
   #policy(): ErrorPolicy {
@@ -235,11 +245,8 @@ export class SinkTask {
       raw: spec.config,
       signal,
       log,
-      reject: async ({ origin }, error) => {
-        if (!policy.tolerates) throw error
-        policy.tolerate({ stage: 'TASK_PUT', className, error, place: origin })
-        if (origin instanceof Origin) this.#letter(origin, 'TASK_PUT', className, error)
-      },
+      reject: async ({ origin }, error) =>
+        this.#undelivered(policy, { origin, stage: 'TASK_PUT', className: listedName(sink), error }),
       requestCommit: () => {
         this.#commitAtMs = 0
       },

@@ -1,4 +1,5 @@
 import type { Header, NewRecord } from '../../broker/broker.ts'
+import { checkSize } from '../../broker/producer.ts'
 import type { ConnectRecord, RecordHeader, SourceRecord } from '../../sdk/index.ts'
 import type { ErrorPolicy, Stage } from './error-policy.ts'
 import type { Pipeline } from './pipeline.ts'
@@ -7,13 +8,21 @@ import type { Pipeline } from './pipeline.ts'
 export type Outgoing = { readonly records: readonly NewRecord[]; readonly bytes: number }
 
 /** A record that a source gave and that could not be brought into its topic. */
-export type LostRecord = { readonly record: SourceRecord; readonly stage: Stage; readonly error: unknown }
+export type LostRecord = {
+  readonly record: SourceRecord
+  /** What would have been written, if it got that far. */
+  readonly made: NewRecord | undefined
+  readonly stage: Stage
+  readonly className: string
+  readonly error: unknown
+}
 
 type Writable = { -readonly [Member in keyof NewRecord]: NewRecord[Member] }
 
 /**
  * Brings a source's batch through transforms and converters. Works without waiting as long as the plugins do: one record
- * is a few calls and one object. A record that fails is tried again or stepped over, as the policy says, or throws.
+ * is a few calls and one object. A record that fails is tried again or handed to `lost`, which throws when it may not be
+ * stepped over.
  */
 export async function toOutgoing(
   batch: readonly SourceRecord[],
@@ -32,9 +41,10 @@ export async function toOutgoing(
     } catch (error) {
       made = await again(record, error)
     }
-    if (made === null) continue
-    records.push(made)
-    bytes += (made.key?.length ?? 0) + (made.value?.length ?? 0)
+    if (made !== null && isFit(record, made)) {
+      records.push(made)
+      bytes += (made.key?.length ?? 0) + (made.value?.length ?? 0)
+    }
   }
   return { records, bytes }
 
@@ -42,13 +52,25 @@ export async function toOutgoing(
     try {
       return await policy.retry(failed, () => convert(record, pipeline, at))
     } catch (error) {
-      const { stage, className } = at
-      policy.tolerate({ stage, className, error, place: placeOf(record) })
-      lost({ record, stage, error })
+      lost({ record, made: undefined, ...at, error })
       return null
     }
   }
+
+  /** Here it is one record's failure still; in the producer it would be that of a whole batch. */
+  function isFit(record: SourceRecord, made: NewRecord): boolean {
+    try {
+      checkSize(made)
+      return true
+    } catch (error) {
+      lost({ record, made, stage: 'KAFKA_PRODUCE', className: PRODUCER, error })
+      return false
+    }
+  }
 }
+
+/** What people know it by. */
+const PRODUCER = 'org.apache.kafka.clients.producer.KafkaProducer'
 
 /** Which step is at work: known when it throws. */
 type Progress = { stage: Stage; className: string }
@@ -117,8 +139,4 @@ function toHeader(header: RecordHeader, converter: Pipeline['headers']['run']): 
 function enter(at: Progress, stage: Stage, className: string): void {
   at.stage = stage
   at.className = className
-}
-
-function placeOf({ topic, sourcePartition, sourceOffset }: SourceRecord): object {
-  return { topic, sourcePartition, sourceOffset }
 }

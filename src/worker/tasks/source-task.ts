@@ -5,11 +5,13 @@ import type { Catalog } from '../../plugins/catalog.ts'
 import { type Position, parseConfig, type SourceConnector, type SourceRecord, type TaskLog } from '../../sdk/index.ts'
 import { partitionId, toOffsetKey } from '../stores/offset-state.ts'
 import { AtLeastOnce } from './at-least-once.ts'
+import { DeadLetters } from './dead-letters.ts'
 import type { Delivery, OffsetWriter } from './delivery.ts'
 import { ErrorPolicy } from './error-policy.ts'
 import { Gate } from './gate.ts'
 import { createPipeline, type Pipeline } from './pipeline.ts'
-import { toOutgoing } from './source-records.ts'
+import { toDeadLetter, toFailure } from './source-failure.ts'
+import { type LostRecord, toOutgoing } from './source-records.ts'
 import { parseTaskConfig } from './task-config.ts'
 import type { TaskCounters } from './task-counters.ts'
 import type { TaskMessage, TaskSpec } from './task-spec.ts'
@@ -59,12 +61,14 @@ export class SourceTask {
     if (signal.aborted) return
     const source = this.#source()
     const pipeline = createPipeline(this.#parts.plugins, spec.config, spec.worker.converters)
+    await using held = new AsyncDisposableStack()
+    const letters = await this.#deadLetters(held)
     const delivery = await this.#delivery()
     const batches = source.poll(this.#context(source))[Symbol.asyncIterator]()
     const committing = this.#commitRegularly(delivery)
     try {
       report({ type: 'running' })
-      await this.#pump(batches, pipeline, delivery)
+      await this.#pump(batches, pipeline, delivery, letters)
     } finally {
       this.#failed.abort()
       await committing
@@ -73,7 +77,12 @@ export class SourceTask {
     }
   }
 
-  async #pump(batches: AsyncIterator<readonly SourceRecord[]>, pipeline: Pipeline, delivery: Delivery): Promise<void> {
+  async #pump(
+    batches: AsyncIterator<readonly SourceRecord[]>,
+    pipeline: Pipeline,
+    delivery: Delivery,
+    letters: DeadLetters | undefined,
+  ): Promise<void> {
     const { counters, clock, log, broker, report, spec } = this.#parts
     const policy = new ErrorPolicy({
       config: parseTaskConfig(spec.config).errors,
@@ -83,6 +92,10 @@ export class SourceTask {
       signal: this.#ending,
     })
     const topics = new TaskTopics({ broker, log, spec, report })
+    const lost = (record: LostRecord) => {
+      policy.tolerate(toFailure(record))
+      letters?.add(toDeadLetter(record))
+    }
     for (;;) {
       await this.#running.pass(this.#ending)
       if (this.#ending.aborted) break
@@ -91,7 +104,9 @@ export class SourceTask {
       if (batch.length === 0) continue
       counters.recordsIn += batch.length
       counters.batches += 1
-      const outgoing = await toOutgoing(batch, pipeline, policy, () => {})
+      const outgoing = await toOutgoing(batch, pipeline, policy, lost)
+      // Before the batch, whose offsets step over them.
+      await letters?.flush()
       await topics.prepare(outgoing.records)
       await delivery.deliver(outgoing, batch)
     }
@@ -125,6 +140,15 @@ export class SourceTask {
       signal: this.#ending,
       onFailure,
     })
+  }
+
+  async #deadLetters(held: AsyncDisposableStack): Promise<DeadLetters | undefined> {
+    const { spec } = this.#parts
+    const { deadLetters: config } = parseTaskConfig(spec.config)
+    if (config === undefined) return undefined
+    const letters = await DeadLetters.open({ ...this.#parts, config, task: spec })
+    held.adopt(letters, () => letters.close())
+    return letters
   }
 
   #offsets(): OffsetWriter {

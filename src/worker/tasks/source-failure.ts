@@ -1,0 +1,59 @@
+import { plainJson } from '../../plugins/converters/json/write.ts'
+import type { SourceRecord } from '../../sdk/index.ts'
+import { type DeadLetter, errorHeader } from './dead-letters.ts'
+import type { RecordFailure } from './error-policy.ts'
+import type { LostRecord } from './source-records.ts'
+
+/** What the error policy is told of a source's record. */
+export function toFailure({ record, stage, className, error }: LostRecord): RecordFailure {
+  const { topic, sourcePartition, sourceOffset } = record
+  return { stage, className, error, place: { topic, sourcePartition, sourceOffset }, content: () => contentOf(record) }
+}
+
+/**
+ * A source's record for the dead-letter topic: the bytes that would have been written or, when no converter got that
+ * far, key and value as JSON. The header `content` says which (`bytes`, `json`).
+ */
+export function toDeadLetter({ record, made, stage, className, error }: LostRecord): DeadLetter {
+  const { topic, sourcePartition, sourceOffset, timestampMs } = record
+  const content = made === undefined ? 'json' : 'bytes'
+  const [key, value] = made === undefined ? [asJson(record.key), asJson(record.value)] : [made.key, made.value]
+  return {
+    record: {
+      key,
+      value,
+      headers: [...(made?.headers ?? []), errorHeader('content', content)],
+      ...(typeof timestampMs === 'number' && { timestampMs }),
+    },
+    place: [
+      ['topic', topic],
+      ['source.partition', JSON.stringify(sourcePartition)],
+      ['source.offset', JSON.stringify(sourceOffset)],
+    ],
+    stage,
+    className,
+    error,
+  }
+}
+
+/** Null for what even JSON can't hold: then the headers are all that is left of it. */
+function asJson(value: unknown): Buffer | null {
+  if (value === null || value === undefined) return null
+  try {
+    return Buffer.from(plainJson(value))
+  } catch {
+    return null
+  }
+}
+
+function contentOf({ key, keySchema, value, valueSchema, headers, timestampMs, partition }: SourceRecord): object {
+  return {
+    key: asJson(key)?.toString(),
+    keySchema,
+    value: asJson(value)?.toString(),
+    valueSchema,
+    headers: headers?.map((header) => ({ key: header.key, value: asJson(header.value)?.toString() })),
+    timestampMs,
+    partition,
+  }
+}

@@ -1,0 +1,168 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import type { Broker, Header, NewRecord, StoredRecord } from '../../src/broker/broker.ts'
+import { openBroker } from '../../src/broker/open.ts'
+import { createWorkerClient } from '../../src/clients/worker.ts'
+import { silentLogger } from '../../src/config/logger.ts'
+import { readAll } from '../contract/broker-support.ts'
+import { real } from '../env/real.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
+import { until } from '../support/until.ts'
+import { startWorkerProcess } from '../support/weir.ts'
+
+const WAIT = { everyMs: 20, timeoutMs: 60_000 }
+const kafka = await real('kafka')
+const java = await real('javaConnect')
+
+const TOLERANT = (topic: string) => ({
+  'errors.tolerance': 'all',
+  'errors.deadletterqueue.topic.name': topic,
+  'errors.deadletterqueue.topic.replication.factor': '1',
+  'errors.deadletterqueue.context.headers.enable': 'true',
+})
+const JSON_VALUES = {
+  'key.converter': 'org.apache.kafka.connect.storage.StringConverter',
+  'value.converter': 'org.apache.kafka.connect.json.JsonConverter',
+  'value.converter.schemas.enable': 'false',
+}
+const AT_MS = 1_700_000_000_000
+
+describe.skipIf(!kafka)('broken records on Kafka', () => {
+  it.skipIf(!java)('go from a sink to its dead letters, as the original sends them there', async () => {
+    const broker = await openKafka()
+    const source = await newTopic(broker, 'letters')
+    const values = ['{"n":1}', 'not json', '{"n":2}', '{"n":']
+    await produce(
+      broker,
+      values.map((value, index) => ({
+        topic: source,
+        key: Buffer.from(`k${index}`),
+        value: Buffer.from(value),
+        headers: [['mine', Buffer.from(String(index))]],
+        timestampMs: AT_MS + index,
+      })),
+    )
+    const file = join(temporaryDirectory(), 'out.txt')
+    const sink = (topic: string, path: string) => ({
+      'connector.class': 'org.apache.kafka.connect.file.FileStreamSinkConnector',
+      topics: source,
+      file: path,
+      ...JSON_VALUES,
+      ...TOLERANT(topic),
+    })
+    const [ours, theirs] = [`${source}-dead`, `${source}-dead-java`]
+    const { url } = await startWorker()
+    await createWorkerClient({ url }).create(`${source}-sink`, sink(ours, file))
+    await createWorkerClient({ url: java!.url }).create(`${source}-java`, sink(theirs, `${file}.java`))
+    const [letters, expected] = [await lettersIn(broker, ours, 2), await lettersIn(broker, theirs, 2)]
+
+    await until('the good records', WAIT, () => linesOf(file).length >= 2)
+    expect(linesOf(file)).toEqual(['{n=1}', '{n=2}'])
+    expect(letters.map(contentOf)).toEqual(expected.map(contentOf))
+    expect(letters.map(({ headers }) => contextOf(headers, `${source}-sink`))).toEqual(
+      expected.map(({ headers }) => contextOf(headers, `${source}-java`)),
+    )
+    await createWorkerClient({ url: java!.url }).delete(`${source}-java`)
+  })
+
+  it('go from a source to its dead letters, and its good records to their topic', async () => {
+    const broker = await openKafka()
+    const topic = await newTopic(broker, 'numbers')
+    const file = join(temporaryDirectory(), 'in.txt')
+    writeFileSync(file, '1\ntwo\n3\n')
+    const { url } = await startWorker()
+    await createWorkerClient({ url }).create(`${topic}-source`, {
+      'connector.class': 'FileStreamSource',
+      file,
+      topic,
+      transforms: 'number',
+      'transforms.number.type': 'org.apache.kafka.connect.transforms.Cast$Value',
+      'transforms.number.spec': 'int32',
+      ...JSON_VALUES,
+      ...TOLERANT(`${topic}-dead`),
+    })
+    const [letter] = await lettersIn(broker, `${topic}-dead`, 1)
+    const written = await lettersIn(broker, topic, 2)
+
+    expect(written.map(({ value }) => String(value))).toEqual(['1', '3'])
+    expect(String(letter!.value)).toBe('"two"')
+    const headers = Object.fromEntries(letter!.headers.map(([name, value]) => [name, String(value)]))
+    expect(headers).toMatchObject({
+      '__connect.errors.content': 'json',
+      '__connect.errors.topic': topic,
+      '__connect.errors.source.partition': JSON.stringify({ filename: file }),
+      '__connect.errors.stage': 'TRANSFORMATION',
+      '__connect.errors.class.name': 'org.apache.kafka.connect.transforms.Cast$Value',
+      '__connect.errors.exception.class.name': 'org.apache.kafka.connect.errors.DataException',
+      '__connect.errors.exception.message': 'Value (two) was out of range for requested data type',
+    })
+  })
+
+  it('fail the task when nothing is to be tolerated, with what was wrong in its trace', async () => {
+    const broker = await openKafka()
+    const topic = await newTopic(broker, 'strict')
+    await produce(broker, [{ topic, key: null, value: Buffer.from('not json') }])
+    const { url } = await startWorker()
+    const worker = createWorkerClient({ url })
+    const name = `${topic}-sink`
+    const file = join(temporaryDirectory(), 'out.txt')
+    await worker.create(name, { 'connector.class': 'FileStreamSink', topics: topic, file, ...JSON_VALUES })
+    // Right after it was made, a connector has no status yet.
+    const state = async () => (await worker.status(name).catch(() => undefined))?.tasks[0]
+    await until('the failure', WAIT, async () => (await state())?.state === 'FAILED')
+    expect((await state())?.trace).toContain('Tolerance exceeded in error handler')
+    expect((await state())?.trace).toContain('Caused by:')
+    expect(await worker.offsets(name)).toEqual([])
+  })
+})
+
+async function startWorker() {
+  const worker = await startWorkerProcess({
+    log: ['--bootstrap', kafka!.bootstrap],
+    groupId: `dead-letters-${process.pid}-${Math.round(performance.now())}`,
+  })
+  onTestFinished(() => worker.kill())
+  return worker
+}
+
+async function openKafka(): Promise<Broker> {
+  const address = { kind: 'kafka', config: { 'bootstrap.servers': kafka!.bootstrap } } as const
+  const broker = await openBroker(address, { logger: silentLogger() })
+  onTestFinished(() => broker.close())
+  return broker
+}
+
+async function newTopic(broker: Broker, what: string): Promise<string> {
+  const name = `${what}-${process.pid}-${Math.round(performance.now())}`
+  await broker.topics.create({ name, partitions: 1, replicationFactor: 1 })
+  return name
+}
+
+async function produce(broker: Broker, records: readonly NewRecord[]): Promise<void> {
+  const producer = await broker.producer()
+  await producer.send(records)
+  await producer.close()
+}
+
+async function lettersIn(broker: Broker, topic: string, count: number): Promise<readonly StoredRecord[]> {
+  const end = async () => ((await broker.topics.describe(topic)) ? broker.topics.offsets(topic, 'latest') : [])
+  await until(`${count} records in ${topic}`, WAIT, async () => ((await end())[0]?.offset ?? 0) >= count)
+  return readAll(broker, topic)
+}
+
+function contentOf({ key, value, timestampMs }: StoredRecord): object {
+  return { key: String(key), value: String(value), timestampMs }
+}
+
+/** Names and values, but for the texts of an exception, and with one name for whichever connector it was. */
+function contextOf(headers: readonly Header[], connector: string): readonly (readonly string[])[] {
+  return headers.map(([name, value]) => {
+    if (/exception\.(message|stacktrace)$/.test(name)) return [name]
+    return [name, String(value).replace(connector, 'CONNECTOR')]
+  })
+}
+
+function linesOf(file: string): readonly string[] {
+  return existsSync(file) ? readFileSync(file, 'utf8').trimEnd().split('\n') : []
+}

@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest'
+import type { Broker, NewRecord, NewTopic } from '../../../src/broker/broker.ts'
+import { DataError } from '../../../src/sdk/index.ts'
+import { type DeadLetter, DeadLetters } from '../../../src/worker/tasks/dead-letters.ts'
+import { parseTaskConfig } from '../../../src/worker/tasks/task-config.ts'
+import { noCounters } from '../../../src/worker/tasks/task-counters.ts'
+
+/** What dead letters ask of a log. */
+function fakeBroker({ fails = false, exists = false } = {}) {
+  const made: NewTopic[] = []
+  const sent: NewRecord[] = []
+  const broker = {
+    topics: {
+      describe: async () => (exists ? {} : undefined),
+      create: async (topic: NewTopic) => made.push(topic) > 0,
+    },
+    producer: async () => ({
+      send: async (records: readonly NewRecord[]) => {
+        if (fails) throw new Error('the log is full')
+        sent.push(...records)
+      },
+      close: async () => {},
+    }),
+  }
+  return { made, sent, broker: broker as unknown as Broker }
+}
+
+async function open(config: Readonly<Record<string, string>>, fake: ReturnType<typeof fakeBroker>) {
+  const counters = noCounters()
+  const { deadLetters } = parseTaskConfig({ 'errors.deadletterqueue.topic.name': 'dead', ...config })
+  const task = { connector: 'sink', task: 2 }
+  return { counters, letters: await DeadLetters.open({ broker: fake.broker, config: deadLetters!, task, counters }) }
+}
+
+const LETTER: DeadLetter = {
+  record: { key: Buffer.from('k'), value: Buffer.from('v'), headers: [['mine', Buffer.from('1')]], timestampMs: 5 },
+  place: [
+    ['topic', 'orders'],
+    ['partition', '3'],
+    ['offset', '42'],
+  ],
+  stage: 'VALUE_CONVERTER',
+  className: 'com.example.Converter',
+  error: new DataError('not a number'),
+}
+
+describe('the dead-letter topic', () => {
+  it('is made with one partition and the replication that is asked for', async () => {
+    const fake = fakeBroker()
+    await open({ 'errors.deadletterqueue.topic.replication.factor': '2' }, fake)
+    expect(fake.made).toEqual([{ name: 'dead', partitions: 1, replicationFactor: 2 }])
+  })
+
+  it('is left as it is when it is there', async () => {
+    const fake = fakeBroker({ exists: true })
+    await open({}, fake)
+    expect(fake.made).toEqual([])
+  })
+
+  it('is given the record as it stood in the log', async () => {
+    const fake = fakeBroker()
+    const { letters, counters } = await open({}, fake)
+    letters.add(LETTER)
+    await letters.flush()
+    expect(fake.sent).toEqual([{ ...LETTER.record, topic: 'dead' }])
+    expect(counters).toMatchObject({ deadLetters: 1, deadLetterFailures: 0 })
+  })
+
+  it("tells in headers what happened, in the original's words and order", async () => {
+    const fake = fakeBroker()
+    const { letters } = await open({ 'errors.deadletterqueue.context.headers.enable': 'true' }, fake)
+    letters.add(LETTER)
+    await letters.flush()
+    const [mine, ...context] = fake.sent[0]!.headers!.map(([name, value]) => [name, String(value)])
+    expect(mine).toEqual(['mine', '1'])
+    const stacktrace = context.pop()
+    expect(context).toEqual([
+      ['__connect.errors.topic', 'orders'],
+      ['__connect.errors.partition', '3'],
+      ['__connect.errors.offset', '42'],
+      ['__connect.errors.connector.name', 'sink'],
+      ['__connect.errors.task.id', '2'],
+      ['__connect.errors.stage', 'VALUE_CONVERTER'],
+      ['__connect.errors.class.name', 'com.example.Converter'],
+      ['__connect.errors.exception.class.name', 'org.apache.kafka.connect.errors.DataException'],
+      ['__connect.errors.exception.message', 'not a number'],
+    ])
+    expect(stacktrace?.[0]).toBe('__connect.errors.exception.stacktrace')
+    expect(stacktrace?.[1]).toContain('dead-letters.test.ts')
+  })
+
+  it('that can not be written to may not be stepped over', async () => {
+    const { letters, counters } = await open({}, fakeBroker({ fails: true }))
+    letters.add(LETTER)
+    await expect(letters.flush()).rejects.toThrow("could not write to the dead-letter topic 'dead'")
+    expect(counters).toMatchObject({ deadLetters: 0, deadLetterFailures: 1 })
+  })
+})

@@ -1,0 +1,142 @@
+import pino from 'pino'
+import { describe, expect, it } from 'vitest'
+import { DataError, RetriableError } from '../../../src/sdk/index.ts'
+import { ErrorPolicy, type RecordFailure } from '../../../src/worker/tasks/error-policy.ts'
+import { parseTaskConfig } from '../../../src/worker/tasks/task-config.ts'
+import { noCounters } from '../../../src/worker/tasks/task-counters.ts'
+import { FakeClock } from '../../support/fake-clock.ts'
+
+function policyOf(config: Readonly<Record<string, string>>, random = 0.5) {
+  const clock = new FakeClock()
+  const counters = noCounters()
+  const lines: Record<string, unknown>[] = []
+  const log = pino({}, { write: (line: string) => void lines.push(JSON.parse(line)) })
+  const ending = new AbortController()
+  const { errors } = parseTaskConfig(config)
+  const policy = new ErrorPolicy({ config: errors, counters, log, clock, signal: ending.signal, random: () => random })
+  return { policy, clock, counters, lines, ending }
+}
+
+const FAILURE: RecordFailure = {
+  stage: 'VALUE_CONVERTER',
+  className: 'com.example.Converter',
+  error: new DataError('not a number'),
+  place: { topic: 'orders', partition: 0, offset: 7 },
+  content: () => ({ value: 'abc' }),
+}
+
+describe('errors.retry', () => {
+  it('tries a step again that may heal, 300 ms later and twice as long each time', async () => {
+    const { policy, clock, counters } = policyOf({ 'errors.retry.timeout': '10000' })
+    const triedAtMs: number[] = []
+    const healing = policy.retry(new RetriableError('busy'), () => {
+      triedAtMs.push(clock.monotonicMs())
+      if (triedAtMs.length < 4) throw new RetriableError('busy')
+      return 'done'
+    })
+    await clock.advance(10_000)
+    expect(await healing).toBe('done')
+    expect(triedAtMs).toEqual([300, 900, 2_100, 4_500])
+    expect(counters.retries).toBe(4)
+  })
+
+  it('gives up when the next try would come after errors.retry.timeout', async () => {
+    const { policy, clock, counters } = policyOf({ 'errors.retry.timeout': '1000' })
+    const failing = policy.retry(new RetriableError('first'), () => {
+      throw new RetriableError(`after ${clock.monotonicMs()} ms`)
+    })
+    const outcome = failing.catch((error: unknown) => error)
+    await clock.advance(10_000)
+    expect(await outcome).toMatchObject({ message: 'after 900 ms' })
+    expect(counters.retries).toBe(2)
+  })
+
+  it('does not try at all without a timeout, nor what can not heal', async () => {
+    const never = () => expect.unreachable('was tried again')
+    await expect(policyOf({}).policy.retry(new RetriableError('busy'), never)).rejects.toThrow('busy')
+    const { policy } = policyOf({ 'errors.retry.timeout': '-1' })
+    await expect(policy.retry(new DataError('broken'), never)).rejects.toThrow('broken')
+  })
+
+  it('goes on for ever with a timeout of -1, until the task ends', async () => {
+    const { policy, clock, ending, counters } = policyOf({
+      'errors.retry.timeout': '-1',
+      'errors.retry.delay.max.ms': '1000',
+    })
+    const retrying = policy.retry(new RetriableError('busy'), () => {
+      throw new RetriableError('busy')
+    })
+    const outcome = retrying.catch((error: unknown) => error)
+    await clock.advance(3_600_000)
+    expect(counters.retries).toBeGreaterThan(1_000)
+    ending.abort()
+    expect(await outcome).toMatchObject({ name: 'AbortError' })
+  })
+
+  it('waits between 300 ms and errors.retry.delay.max.ms at random once that is reached', () => {
+    const delays = (random: number) => {
+      const { policy } = policyOf({ 'errors.retry.delay.max.ms': '2000' }, random)
+      return [0, 1, 2, 3, 4].map((attempt) => policy.delayMs(attempt))
+    }
+    expect(delays(0)).toEqual([300, 600, 1_200, 300, 300])
+    expect(delays(1)).toEqual([300, 600, 1_200, 2_000, 2_000])
+    expect(policyOf({ 'errors.retry.delay.max.ms': '100' }).policy.delayMs(0)).toBe(100)
+  })
+})
+
+describe('errors.tolerance', () => {
+  it('none fails the task with the cause', () => {
+    const { policy, counters } = policyOf({})
+    expect(() => policy.tolerate(FAILURE)).toThrow('Tolerance exceeded in error handler: not a number')
+    expect(counters).toMatchObject({ errors: 1, skipped: 0 })
+  })
+
+  it('all counts the record and goes on', () => {
+    const { policy, counters, clock } = policyOf({ 'errors.tolerance': 'all' })
+    policy.tolerate(FAILURE)
+    policy.tolerate(FAILURE)
+    expect(counters).toMatchObject({ errors: 2, skipped: 2, lastErrorMs: clock.nowMs() })
+  })
+
+  it('does not skip what the end of the task cut short', () => {
+    const { policy, ending, counters } = policyOf({ 'errors.tolerance': 'all' })
+    ending.abort()
+    expect(() => policy.tolerate(FAILURE)).toThrow(expect.objectContaining({ name: 'AbortError' }))
+    expect(counters).toMatchObject({ errors: 0, skipped: 0 })
+  })
+})
+
+describe('errors.log', () => {
+  const tolerant = { 'errors.tolerance': 'all' }
+
+  it('says nothing unless it is enabled', () => {
+    const { policy, lines } = policyOf({ ...tolerant, 'errors.log.include.messages': 'true' })
+    policy.tolerate(FAILURE)
+    expect(lines).toEqual([])
+  })
+
+  it('says what failed and where the record stands, not what it says', () => {
+    const { policy, lines, counters } = policyOf({ ...tolerant, 'errors.log.enable': 'true' })
+    policy.tolerate(FAILURE)
+    expect(lines).toEqual([
+      expect.objectContaining({
+        stage: 'VALUE_CONVERTER',
+        className: 'com.example.Converter',
+        topic: 'orders',
+        offset: 7,
+      }),
+    ])
+    expect(JSON.stringify(lines)).not.toContain('abc')
+    expect(counters.errorsLogged).toBe(1)
+  })
+
+  it('says what the record says, too, when it is asked to', () => {
+    const { policy, lines } = policyOf({
+      ...tolerant,
+      'errors.log.enable': 'true',
+      'errors.log.include.messages': 'true',
+    })
+    policy.tolerate(FAILURE)
+    expect(lines).toEqual([expect.objectContaining({ record: { value: 'abc' } })])
+  })
+})
