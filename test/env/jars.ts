@@ -4,12 +4,18 @@ import { delimiter, join } from 'node:path'
 import { cacheDirectory } from './cache.ts'
 import { run } from './process.ts'
 
-/** What one Java program of Kafka's needs; `kafka` has the broker and the command line tools. */
-export type Bundle = 'kafka' | 'connect'
+/** What one Java program needs; `kafka` has the broker and the command line tools, `avro` Apache Avro's library. */
+export type Bundle = 'kafka' | 'connect' | 'avro'
 
+const GROUPS: Record<Bundle, string> = {
+  kafka: 'org.apache.kafka',
+  connect: 'org.apache.kafka',
+  avro: 'org.apache.avro',
+}
 const ARTIFACTS: Record<Bundle, readonly string[]> = {
   kafka: ['kafka_2.13', 'kafka-tools'],
   connect: ['connect-runtime', 'connect-file', 'connect-json', 'connect-transforms'],
+  avro: ['avro'],
 }
 const PLUGIN = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1:build-classpath'
 
@@ -58,8 +64,8 @@ function classpathFile(bundle: Bundle, version: string): string {
 
 function pom(bundle: Bundle, version: string): string {
   const dependencies = [
-    ...ARTIFACTS[bundle].map((artifact) => ['org.apache.kafka', artifact, version] as const),
-    ...loggers(version),
+    ...ARTIFACTS[bundle].map((artifact) => [GROUPS[bundle], artifact, version] as const),
+    ...loggers(bundle, version),
   ]
   return `<project>
   <modelVersion>4.0.0</modelVersion>
@@ -71,8 +77,12 @@ ${dependencies.map(([group, artifact, v]) => `    <dependency><groupId>${group}<
 `
 }
 
-/** Kafka's modules bring the logging facade, not what it writes with. */
-function loggers(version: string): readonly (readonly [group: string, artifact: string, version: string])[] {
+/** They bring the logging facade, not what it writes with. */
+function loggers(
+  bundle: Bundle,
+  version: string,
+): readonly (readonly [group: string, artifact: string, version: string])[] {
+  if (bundle === 'avro') return [['org.slf4j', 'slf4j-nop', '2.0.17']]
   if (version.startsWith('3.')) return [['org.slf4j', 'slf4j-reload4j', '1.7.36']]
   return [
     ['org.apache.logging.log4j', 'log4j-core', '2.25.3'],

@@ -1,4 +1,5 @@
 import { apicurioPart } from './apicurio.ts'
+import { javaAvroPart } from './java-avro.ts'
 import { javaConnectPart } from './java-connect.ts'
 import { kafkaPart } from './kafka.ts'
 import { kubernetesPart } from './kubernetes.ts'
@@ -13,6 +14,7 @@ export const parts = {
   javaConnect: javaConnectPart('javaConnect', kafka),
   apicurio: apicurioPart('apicurio'),
   kubernetes: kubernetesPart('kubernetes'),
+  javaAvro: javaAvroPart('javaAvro'),
 }
 
 export type PartName = keyof typeof parts

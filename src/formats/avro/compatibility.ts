@@ -6,6 +6,7 @@ import {
   type AvroNamed,
   type AvroRecord,
   type AvroSchema,
+  type AvroUnion,
   isNamed,
 } from './schema.ts'
 
@@ -19,6 +20,8 @@ export type AvroFinding =
   | 'READER_FIELD_AMBIGUOUS'
   | 'TYPE_MISMATCH'
   | 'MISSING_UNION_BRANCH'
+
+const FINDINGS_MAX = 1_000
 
 /** Which writers' types a reader takes besides its own: Avro's promotions. */
 const PROMOTIONS: Readonly<Record<string, readonly string[]>> = {
@@ -38,7 +41,7 @@ export function avroIncompatibilities(
   writer: AvroSchema,
   roles: CompareOptions['roles'],
 ): readonly Incompatibility[] {
-  const findings = compareAt(new Map(), reader, writer, [])
+  const findings = compare({ verdicts: new Map(), branches: new Map() }, reader, writer, [])
   return findings.map(({ type, path, info }) => ({
     type,
     path,
@@ -48,78 +51,102 @@ export function avroIncompatibilities(
 
 type Finding = { readonly type: AvroFinding; readonly path: string; readonly info: string }
 type Path = readonly (string | number)[]
-/** Verdicts of pairs seen before. A pair that is still being compared counts as compatible: recursive types end there. */
-type Verdicts = Map<AvroSchema, Map<AvroSchema, readonly Finding[]>>
+
+type Walk = {
+  /**
+   * Verdicts of pairs of records seen before: all that can be met again. A pair that is still being compared counts as
+   * compatible: recursive types end there.
+   */
+  readonly verdicts: Map<AvroRecord, Map<AvroRecord, readonly Finding[]>>
+  readonly branches: Map<AvroUnion, Branches>
+}
 
 function finding(type: AvroFinding, at: Path, info: string): Finding {
   return { type, path: `/${at.join('/')}`, info }
 }
 
-function compareAt(verdicts: Verdicts, reader: AvroSchema, writer: AvroSchema, at: Path): readonly Finding[] {
-  const ofReader = verdicts.get(reader) ?? new Map<AvroSchema, readonly Finding[]>()
-  verdicts.set(reader, ofReader)
-  const known = ofReader.get(writer)
-  if (known) return known
-  ofReader.set(writer, [])
-  const found = compare(verdicts, reader, writer, at)
-  ofReader.set(writer, found)
-  return found
-}
-
-function compare(verdicts: Verdicts, reader: AvroSchema, writer: AvroSchema, at: Path): readonly Finding[] {
-  if (writer.type === 'union') return compareWriterUnion(verdicts, reader, writer.branches, at)
-  if (reader.type === 'union') return compareReaderUnion(verdicts, reader.branches, writer, at)
+function compare(walk: Walk, reader: AvroSchema, writer: AvroSchema, at: Path): readonly Finding[] {
+  if (writer.type === 'union') return compareWriterUnion(walk, reader, writer.branches, at)
+  if (reader.type === 'union') return compareReaderUnion(walk, reader, writer, at)
   if (reader.type === 'array' && writer.type === 'array') {
-    return compareAt(verdicts, reader.items, writer.items, [...at, 'items'])
+    return compare(walk, reader.items, writer.items, [...at, 'items'])
   }
   if (reader.type === 'map' && writer.type === 'map') {
-    return compareAt(verdicts, reader.values, writer.values, [...at, 'values'])
+    return compare(walk, reader.values, writer.values, [...at, 'values'])
   }
-  if (isNamed(reader) && isNamed(writer) && reader.type === writer.type) {
-    return compareNamed(verdicts, reader, writer, at)
+  if (reader.type === 'record' && writer.type === 'record') return compareRecords(walk, reader, writer, at)
+  if (reader.type === 'enum' && writer.type === 'enum') {
+    return [...compareNames(reader, writer, at), ...compareSymbols(reader, writer, at)]
   }
-  if (reader.type === writer.type || PROMOTIONS[reader.type]?.includes(writer.type)) return []
+  if (reader.type === 'fixed' && writer.type === 'fixed') {
+    return [...compareNames(reader, writer, at), ...compareSizes(reader, writer, at)]
+  }
+  if (reads(reader, writer)) return []
   return [finding('TYPE_MISMATCH', at, `reader type: ${word(reader)} not compatible with writer type: ${word(writer)}`)]
+}
+
+function reads(reader: AvroSchema, writer: AvroSchema): boolean {
+  return reader.type === writer.type || PROMOTIONS[reader.type]?.includes(writer.type) === true
 }
 
 /** Every branch that may have been written has to be readable. */
 function compareWriterUnion(
-  verdicts: Verdicts,
+  walk: Walk,
   reader: AvroSchema,
   branches: readonly AvroSchema[],
   at: Path,
 ): readonly Finding[] {
-  if (reader.type !== 'union') {
-    return branches.flatMap((branch, index) => compareAt(verdicts, reader, branch, [...at, index]))
-  }
-  return branches.flatMap((branch, index) =>
-    compareAt(verdicts, reader, branch, [...at, index]).length === 0
-      ? []
-      : [finding('MISSING_UNION_BRANCH', [...at, index], `reader union lacking writer type: ${word(branch)}`)],
+  return gather(branches, (branch, index) =>
+    reader.type === 'union'
+      ? compareReaderUnion(walk, reader, branch, [...at, index])
+      : compare(walk, reader, branch, [...at, index]),
   )
 }
 
-function compareReaderUnion(
-  verdicts: Verdicts,
-  branches: readonly AvroSchema[],
-  writer: AvroSchema,
-  at: Path,
-): readonly Finding[] {
-  if (branches.some((branch) => compareAt(verdicts, branch, writer, at).length === 0)) return []
+function compareReaderUnion(walk: Walk, union: AvroUnion, writer: AvroSchema, at: Path): readonly Finding[] {
+  const known = walk.branches.get(union) ?? branchesOf(union)
+  walk.branches.set(union, known)
+  // Paths of what a branch lacks begin at the branch, as Java's do.
+  if (candidates(known, writer).some((branch) => compare(walk, branch, writer, []).length === 0)) return []
   return [finding('MISSING_UNION_BRANCH', at, `reader union lacking writer type: ${word(writer)}`)]
 }
 
-function compareNamed(verdicts: Verdicts, reader: AvroNamed, writer: AvroNamed, at: Path): readonly Finding[] {
-  const name = sameName(reader, writer)
-    ? []
-    : [finding('NAME_MISMATCH', [...at, 'name'], `expected: ${writer.name.full}`)]
-  if (reader.type === 'fixed') return [...name, ...compareSizes(reader, writer as AvroFixed, at)]
-  if (reader.type === 'enum') return [...name, ...compareSymbols(reader, writer as AvroEnum, at)]
-  return [...name, ...compareFields(verdicts, reader, writer as AvroRecord, at)]
+/** A union's branches by what a writer's type would have to be called: unions of thousands of records are real. */
+type Branches = { readonly named: ReadonlyMap<string, readonly AvroNamed[]>; readonly others: readonly AvroSchema[] }
+
+function branchesOf({ branches }: AvroUnion): Branches {
+  const named = branches
+    .filter(isNamed)
+    .flatMap((branch) =>
+      [branch.name.simple, ...branch.aliases.map(({ full }) => `=${full}`)].map((name) => [name, branch] as const),
+    )
+  const groups = Map.groupBy(named, ([name]) => name)
+  return {
+    named: new Map([...groups].map(([name, pairs]) => [name, pairs.map(([, branch]) => branch)])),
+    others: branches.filter((branch) => !isNamed(branch)),
+  }
 }
 
-function sameName(reader: AvroNamed, writer: AvroNamed): boolean {
-  return reader.name.simple === writer.name.simple || reader.aliases.some(({ full }) => full === writer.name.full)
+function candidates({ named, others }: Branches, writer: AvroSchema): readonly AvroSchema[] {
+  if (!isNamed(writer)) return others
+  return [...(named.get(writer.name.simple) ?? []), ...(named.get(`=${writer.name.full}`) ?? [])]
+}
+
+function compareRecords(walk: Walk, reader: AvroRecord, writer: AvroRecord, at: Path): readonly Finding[] {
+  const ofReader = walk.verdicts.get(reader) ?? new Map<AvroRecord, readonly Finding[]>()
+  walk.verdicts.set(reader, ofReader)
+  const known = ofReader.get(writer)
+  if (known) return known
+  ofReader.set(writer, [])
+  const found = [...compareNames(reader, writer, at), ...compareFields(walk, reader, writer, at)]
+  ofReader.set(writer, found)
+  return found
+}
+
+function compareNames(reader: AvroNamed, writer: AvroNamed, at: Path): readonly Finding[] {
+  const isSame =
+    reader.name.simple === writer.name.simple || reader.aliases.some(({ full }) => full === writer.name.full)
+  return isSame ? [] : [finding('NAME_MISMATCH', [...at, 'name'], `expected: ${writer.name.full}`)]
 }
 
 function compareSizes(reader: AvroFixed, writer: AvroFixed, at: Path): readonly Finding[] {
@@ -128,22 +155,23 @@ function compareSizes(reader: AvroFixed, writer: AvroFixed, at: Path): readonly 
 }
 
 function compareSymbols(reader: AvroEnum, writer: AvroEnum, at: Path): readonly Finding[] {
-  const missing = writer.symbols.filter((symbol) => !reader.symbols.includes(symbol)).sort()
+  const known = new Set(reader.symbols)
+  const missing = writer.symbols.filter((symbol) => !known.has(symbol)).sort()
   if (missing.length === 0 || reader.default !== undefined) return []
   return [finding('MISSING_ENUM_SYMBOLS', [...at, 'symbols'], `[${missing.join(', ')}]`)]
 }
 
-function compareFields(verdicts: Verdicts, reader: AvroRecord, writer: AvroRecord, at: Path): readonly Finding[] {
+function compareFields(walk: Walk, reader: AvroRecord, writer: AvroRecord, at: Path): readonly Finding[] {
   const written = new Map(writer.fields.map((field) => [field.name, field]))
-  return reader.fields.flatMap((field, index) => {
+  return gather(reader.fields, (field, index) => {
     const place = [...at, 'fields', index]
     const sources = writtenFields(field, written)
     if (sources.length > 1) return [finding('READER_FIELD_AMBIGUOUS', place, field.name)]
-    if (sources[0]) return compareAt(verdicts, field.schema, sources[0].schema, [...place, 'type'])
+    if (sources[0]) return compare(walk, field.schema, sources[0].schema, [...place, 'type'])
     if (field.default !== undefined) return []
     // Java compares an enum that has a default of its own with the record around it, which never fits.
     const isOpenEnum = field.schema.type === 'enum' && field.schema.default !== undefined
-    if (isOpenEnum) return compareAt(verdicts, field.schema, writer, [...place, 'type'])
+    if (isOpenEnum) return compare(walk, field.schema, writer, [...place, 'type'])
     return [finding('READER_FIELD_MISSING_DEFAULT_VALUE', place, field.name)]
   })
 }
@@ -151,6 +179,19 @@ function compareFields(verdicts: Verdicts, reader: AvroRecord, writer: AvroRecor
 /** What a field may be filled from: more than one when its aliases name several of the writer's fields. */
 function writtenFields(field: AvroField, written: ReadonlyMap<string, AvroField>): readonly AvroField[] {
   return [...new Set([field.name, ...field.aliases])].flatMap((name) => written.get(name) ?? [])
+}
+
+/** The findings of all parts; no more than anybody reads, for types that share types multiply them. */
+function gather<Part>(
+  parts: readonly Part[],
+  find: (part: Part, index: number) => readonly Finding[],
+): readonly Finding[] {
+  const found: Finding[] = []
+  for (const [index, part] of parts.entries()) {
+    found.push(...find(part, index))
+    if (found.length >= FINDINGS_MAX) return found.slice(0, FINDINGS_MAX)
+  }
+  return found
 }
 
 function word(schema: AvroSchema): string {

@@ -1,12 +1,62 @@
+import { SchemaError } from '../format.ts'
 import { isObject, type Json, JsonNumber } from '../json-text.ts'
 import type { AvroRecord, AvroSchema } from './schema.ts'
 
 const INT_MAX = 2n ** 31n
 const LONG_MAX = 2n ** 63n
 
-/** Whether a field of this schema may have this default. As in Java 1.12, any branch of a union will do. */
-export function defaultFits(schema: AvroSchema, value: Json): boolean {
-  switch (schema.type) {
+/**
+ * Whether a field of this schema may have this default. As in Java 1.12, any branch of a union will do, and a record has
+ * no values while its own fields are being read: `open` are those around the field.
+ */
+export function defaultFits(schema: AvroSchema, value: Json, open: ReadonlySet<AvroSchema>): boolean {
+  return new DefaultCheck(open).fits(schema, value)
+}
+
+/** Remembers what did not fit where: the branches of nested unions would ask again and again. */
+class DefaultCheck {
+  readonly #open: ReadonlySet<AvroSchema>
+  readonly #known = new Map<AvroRecord, Map<Json, boolean>>()
+
+  constructor(open: ReadonlySet<AvroSchema>) {
+    this.#open = open
+  }
+
+  fits(schema: AvroSchema, value: Json): boolean {
+    switch (schema.type) {
+      case 'array':
+        return Array.isArray(value) && value.every((item: Json) => this.fits(schema.items, item))
+      case 'map':
+        return isObject(value) && [...value.values()].every((item) => this.fits(schema.values, item))
+      case 'union':
+        return schema.branches.some((branch) => this.fits(branch, value))
+      case 'record':
+        return isObject(value) && this.#fitsRecord(schema, value)
+      default:
+        return isScalar(schema, value)
+    }
+  }
+
+  #fitsRecord(schema: AvroRecord, value: ReadonlyMap<string, Json>): boolean {
+    if (this.#open.has(schema)) {
+      throw new SchemaError(`A default can't be a ${schema.name.full} inside of ${schema.name.full}`)
+    }
+    const known = this.#known.get(schema) ?? new Map<Json, boolean>()
+    this.#known.set(schema, known)
+    const before = known.get(value)
+    if (before !== undefined) return before
+    const fits = schema.fields.every((field) => {
+      const given = value.get(field.name)
+      // A member that is left out takes the field's own default, which is checked where it stands.
+      return given === undefined ? field.default !== undefined : this.fits(field.schema, given)
+    })
+    known.set(value, fits)
+    return fits
+  }
+}
+
+function isScalar({ type }: AvroSchema, value: Json): boolean {
+  switch (type) {
     case 'null':
       return value === null
     case 'boolean':
@@ -18,28 +68,9 @@ export function defaultFits(schema: AvroSchema, value: Json): boolean {
     case 'float':
     case 'double':
       return value instanceof JsonNumber || isNoNumber(value)
-    case 'string':
-    case 'bytes':
-    case 'fixed':
-    case 'enum':
+    default:
       return typeof value === 'string'
-    case 'array':
-      return Array.isArray(value) && value.every((item: Json) => defaultFits(schema.items, item))
-    case 'map':
-      return isObject(value) && [...value.values()].every((item) => defaultFits(schema.values, item))
-    case 'union':
-      return schema.branches.some((branch) => defaultFits(branch, value))
-    case 'record':
-      return isObject(value) && fieldsFit(schema, value)
   }
-}
-
-function fieldsFit(schema: AvroRecord, value: ReadonlyMap<string, Json>): boolean {
-  return schema.fields.every((field) => {
-    const given = value.get(field.name)
-    // A member that is left out takes the field's own default, which is checked where it stands.
-    return given === undefined ? field.default !== undefined : defaultFits(field.schema, given)
-  })
 }
 
 function isWhole(value: Json, limit: bigint): boolean {

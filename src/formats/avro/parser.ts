@@ -45,6 +45,8 @@ export class AvroParser {
   readonly #named = new Map<string, AvroNamed>()
   /** What waits until all names of the text are known, and what waits until they are put in their places. */
   #links: (() => void)[] = []
+  /** Records around what is being read. */
+  #open: AvroSchema[] = []
   #checks: (() => void)[] = []
 
   constructor(strict: boolean) {
@@ -140,12 +142,14 @@ export class AvroParser {
     const written = json.get('fields')
     if (!Array.isArray(written)) throw new SchemaError(`Record has no fields: ${printJson(json)}`)
     const names = new Set<string>()
+    this.#open.push(record)
     for (const one of written as readonly Json[]) {
       const field = this.#field(one, record.name)
       if (names.has(field.name)) throw new SchemaError(`Duplicate field ${field.name} in record ${record.name.full}`)
       names.add(field.name)
       fields.push(field)
     }
+    this.#open.pop()
     return record
   }
 
@@ -170,7 +174,10 @@ export class AvroParser {
       field.schema = schema()
       field.default = settledDefault(field)
     })
-    if (this.#strict) this.#checks.push(() => checkDefault(field))
+    if (this.#strict && field.default !== undefined) {
+      const open = new Set(this.#open)
+      this.#checks.push(() => checkDefault(field, open))
+    }
     return field
   }
 
@@ -182,10 +189,13 @@ export class AvroParser {
       if (this.#strict) checkName(symbol)
       return symbol
     })
-    const twice = symbols.find((symbol, at) => symbols.indexOf(symbol) !== at)
-    if (twice !== undefined) throw new SchemaError(`Duplicate enum symbol: ${twice}`)
+    const known = new Set<string>()
+    for (const symbol of symbols) {
+      if (known.has(symbol)) throw new SchemaError(`Duplicate enum symbol: ${symbol}`)
+      known.add(symbol)
+    }
     const fallback = textOf(json.get('default'))
-    if (fallback !== undefined && !symbols.includes(fallback)) {
+    if (fallback !== undefined && !known.has(fallback)) {
       throw new SchemaError(`The Enum Default: ${fallback} is not in the enum symbol set: [${symbols.join(', ')}]`)
     }
     return this.#define({ type: 'enum', ...this.#head(json, space, ENUM_MEMBERS), symbols, default: fallback })
@@ -204,7 +214,8 @@ export class AvroParser {
     const written = json.get('name')
     if (typeof written !== 'string') throw new SchemaError(`No name in schema: ${printJson(json)}`)
     const name = avroName(written, textOf(json.get('namespace')) ?? space)
-    const aliases = aliasesOf(json).map((alias) => avroName(alias, name.space))
+    const named = aliasesOf(json).map((alias) => avroName(alias, name.space))
+    const aliases = [...new Map(named.map((alias) => [alias.full, alias])).values()]
     if (this.#strict) {
       checkNamespace(name.space)
       for (const { simple } of [name, ...aliases]) checkName(simple)
@@ -246,8 +257,8 @@ function settledDefault({ schema, default: written }: AvroField): Json | undefin
   return isText ? numberInText(written) : written
 }
 
-function checkDefault(field: AvroField): void {
-  if (field.default === undefined || defaultFits(field.schema, field.default)) return
+function checkDefault(field: AvroField, open: ReadonlySet<AvroSchema>): void {
+  if (field.default === undefined || defaultFits(field.schema, field.default, open)) return
   const wanted = printAvro(field.schema)
   throw new SchemaError(`Invalid default for field ${field.name}: ${printJson(field.default)} not a ${wanted}`)
 }
@@ -281,9 +292,9 @@ function aliasesOf(json: JsonObject): readonly string[] {
 }
 
 function orderOf(json: Json | undefined): AvroField['order'] {
-  if (json === undefined || typeof json !== 'string') return 'ascending'
-  const order = ORDERS.find((word) => word === json.toLowerCase())
-  if (!order) throw new SchemaError(`Unknown field order: ${json}`)
+  if (json === undefined) return 'ascending'
+  const order = typeof json === 'string' ? ORDERS.find((word) => word === json.toLowerCase()) : undefined
+  if (!order) throw new SchemaError(`Unknown field order: ${printJson(json)}`)
   return order
 }
 

@@ -2,7 +2,7 @@ import avsc from 'avsc'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { avroFormat } from '../../../src/formats/avro/avro.ts'
-import { avroSchema } from '../../support/avro-schemas.ts'
+import { plainAvroPair } from '../../support/avro-schemas.ts'
 
 const parse = (schema: unknown) => avroFormat.parse({ text: JSON.stringify(schema) }, { validation: 'loose' })
 const roles = { reader: 'new', writer: 'old' }
@@ -91,34 +91,13 @@ describe('Avro compatibility', () => {
 
   it('agrees with a real reader: what avsc resolves is compatible, and nothing else', () => {
     fc.assert(
-      fc.property(fc.oneof(fc.tuple(avroSchema, avroSchema), alike), ([reader, writer]) => {
+      fc.property(plainAvroPair, ([reader, writer]) => {
         expect(findings(reader, writer).length === 0).toBe(resolves(reader, writer))
       }),
-      { numRuns: 1_000 },
+      { numRuns: 500 },
     )
   })
 })
-
-/** A pair that differs in one place: most random pairs have nothing to do with each other. */
-const alike = fc
-  .tuple(avroSchema, fc.constantFrom('int', 'long', 'string', 'null'), fc.nat(5))
-  .map(([schema, word, at]) => {
-    let seen = 0
-    const text = JSON.stringify(schema).replace(/"(int|long|float|double|string|bytes|null|boolean)"/g, (found) =>
-      seen++ === at ? `"${word}"` : found,
-    )
-    return [isSchema(text) ? JSON.parse(text) : schema, schema] as [unknown, unknown]
-  })
-
-function isSchema(text: string): boolean {
-  try {
-    avsc.Type.forSchema(JSON.parse(text), { wrapUnions: true })
-    avroFormat.parse({ text })
-    return true
-  } catch {
-    return false
-  }
-}
 
 function resolves(reader: unknown, writer: unknown): boolean {
   const type = (schema: unknown) => avsc.Type.forSchema(schema as avsc.Schema, { wrapUnions: true })

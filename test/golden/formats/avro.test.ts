@@ -1,0 +1,83 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { avroFormat } from '../../../src/formats/avro/avro.ts'
+import { SchemaError } from '../../../src/formats/format.ts'
+import { askJavaAvro, type Compared } from '../../env/java-avro.ts'
+import { real } from '../../env/real.ts'
+import { avroPair, avroText, hasClearNames } from '../../support/avro-schemas.ts'
+
+const java = await real('javaAvro')
+
+describe.skipIf(!java)('beside Apache Avro for Java', () => {
+  const random = fc.record({ schemas: avroPair, seed: fc.nat() })
+  const compared = ([reader, writer]: readonly unknown[], seed: number) =>
+    askJavaAvro(java!, { reader: JSON.stringify(reader), writer: JSON.stringify(writer), seed })
+
+  it('we find in random pairs of schemas what its SchemaCompatibility finds', async () => {
+    await fc.assert(
+      fc.asyncProperty(random, async ({ schemas, seed }) => {
+        const theirs = await compared(schemas, seed)
+        const ours = findings(schemas)
+        // Java gives up on the whole schema where a field matches several, even if another branch of a union would do.
+        if (theirs.error !== undefined) expect(ours.length > 0 || theirs.refused === false).toBe(true)
+        else expect(ours).toEqual(theirs.findings)
+      }),
+      { numRuns: 3_000 },
+    )
+  })
+
+  it('a reader of its own reads what we call compatible, and refuses what we call incompatible', async () => {
+    const seen = { read: 0, refused: 0 }
+    await fc.assert(
+      fc.asyncProperty(random, async ({ schemas, seed }) => {
+        const theirs = await compared(schemas, seed)
+        // Readers look for an alias and for a branch by other rules than SchemaCompatibility when names are alike.
+        fc.pre(theirs.error === undefined && hasClearNames(schemas))
+        const ours = findings(schemas)
+        if (ours.length === 0) {
+          expect(theirs).toMatchObject({ refused: false, unread: null })
+          seen.read += 1
+        } else if (!ours.some(isAboutRecordNames)) {
+          expect(theirs).toMatchObject({ refused: true })
+          seen.refused += 1
+        }
+      }),
+      { numRuns: 3_000 },
+    )
+    expect(Math.min(seen.read, seen.refused)).toBeGreaterThan(300)
+  })
+
+  it.each([true, false])('we write and refuse schemas as it does, strict: %s', async (strict) => {
+    await fc.assert(
+      fc.asyncProperty(avroText, async (schema) => {
+        const theirs = await askJavaAvro(java!, { schema, strict })
+        const ours = written(schema, strict)
+        // A symbol that is no text is `null` to loose Java.
+        if (!strict && ours.error === 'Null name') return
+        expect(ours).toEqual(theirs.error === undefined ? { printed: theirs.printed } : { error: expect.any(String) })
+      }),
+      { numRuns: 3_000 },
+    )
+  })
+})
+
+function findings([reader, writer]: readonly unknown[]): Extract<Compared, { findings: object }>['findings'] {
+  const parse = (schema: unknown) => avroFormat.parse({ text: JSON.stringify(schema) })
+  return parse(reader)
+    .incompatibilities(parse(writer), { roles: { reader: 'new', writer: 'old' } })
+    .map(({ type, path, message }) => ({ type, path, info: /additionalInfo:'(.*)'\}$/.exec(message)?.[1] ?? '' }))
+}
+
+/** A reader takes any record whose fields fit, whatever its name. */
+function isAboutRecordNames({ type, info }: { readonly type: string; readonly info: string }): boolean {
+  return type === 'NAME_MISMATCH' || (type === 'MISSING_UNION_BRANCH' && info.endsWith('RECORD'))
+}
+
+function written(text: string, strict: boolean): { readonly printed?: string; readonly error?: string } {
+  try {
+    return { printed: avroFormat.parse({ text }, { validation: strict ? 'strict' : 'loose' }).canonical }
+  } catch (error) {
+    expect(error).toBeInstanceOf(SchemaError)
+    return { error: (error as Error).message }
+  }
+}
