@@ -18,9 +18,11 @@ export type HttpServerOptions = {
   readonly routes: (app: FastifyInstance) => void | Promise<void>
   /** Errors with a code of the program's own; undefined leaves them to the edge. */
   readonly toWire?: (error: unknown) => WireError | undefined
-  /** JSON media types: those taken as request bodies (absent counts as the first), and those answered, best first. */
+  /** JSON media types: those taken as request bodies, and those answered, best first. */
   readonly consumes: readonly string[]
   readonly produces: readonly string[]
+  /** A body that does not say its media type is refused; otherwise it is taken for JSON. */
+  readonly typedBodiesOnly?: boolean
   readonly metrics?: Metrics
   /** Whether this server can do its work now: `/readyz`. */
   readonly ready?: () => boolean
@@ -75,14 +77,18 @@ function createApp(options: HttpServerOptions): FastifyInstance {
     onProtoPoisoning: 'ignore',
     onConstructorPoisoning: 'ignore',
   }) as unknown as FastifyInstance
-  takeBodies(app, options.consumes)
+  takeBodies(app, options)
   logRequests(app, options.logger)
   if (options.crossOrigin) allowPages(app, options.crossOrigin)
   answerAs(app, options.produces)
   guard(app, options.access)
   const methodsOf = rememberRoutes(app)
-  app.setNotFoundHandler((request) => {
-    throw new Refusal(methodsOf(request.url).length > 0 ? 405 : 404)
+  app.setNotFoundHandler((request, reply) => {
+    const methods = methodsOf(request.url)
+    if (methods.length === 0) throw new Refusal(404)
+    if (request.method !== 'OPTIONS') throw new Refusal(405)
+    const allowed = METHODS.filter((method) => method === 'OPTIONS' || methods.includes(method))
+    return reply.type('text/plain').header('allow', allowed.join(',')).send(allowed.join(', '))
   })
   app.setErrorHandler((error, request, reply) => answerError(options, error, request, reply))
   addOwnRoutes(app, options)
@@ -96,14 +102,18 @@ function logRequests(app: FastifyInstance, logger: Logger): void {
   })
 }
 
-/** Every listed media type is JSON, and so is a body without one. */
-function takeBodies(app: FastifyInstance, consumes: readonly string[]): void {
+/** In the order in which both originals list them. */
+const METHODS = ['HEAD', 'POST', 'GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
+
+/** Every listed media type is JSON, and mostly so is a body without one. */
+function takeBodies(app: FastifyInstance, { consumes, typedBodiesOnly = false }: HttpServerOptions): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser([...consumes], { parseAs: 'string' }, async (_: FastifyRequest, body: string | Buffer) =>
     parseJson(body),
   )
   app.addContentTypeParser('*', { parseAs: 'string' }, async (request: FastifyRequest, body: string | Buffer) => {
-    if (request.headers['content-type'] !== undefined) throw new Refusal(415)
+    const isTyped = request.headers['content-type'] !== undefined
+    if (isTyped || (typedBodiesOnly && body.length > 0)) throw new Refusal(415)
     return parseJson(body)
   })
 }

@@ -7,6 +7,7 @@ export type WorkerErrorCode =
   | 'status_not_found'
   | 'plugin_not_found'
   | 'logger_not_found'
+  | 'level_not_found'
   | 'connector_exists'
   | 'invalid_request'
   | 'invalid_config'

@@ -13,11 +13,13 @@ import { WorkerGroup } from './group.ts'
 import { Herder } from './herder.ts'
 import { createMainThreadHost } from './isolation/main-thread.ts'
 import { Leader } from './leader.ts'
+import { LogLevels } from './log-levels.ts'
 import { workerMetrics } from './metrics.ts'
 import { OffsetEditor } from './offset-editor.ts'
 import { Peers } from './peers.ts'
 import { configuredWork } from './plan.ts'
 import { toWire } from './routes/errors.ts'
+import type { LoggerRoutes } from './routes/loggers.ts'
 import { workerRoutes } from './routes/main.ts'
 import { Runner } from './runner.ts'
 import type { WorkerSettings } from './settings.ts'
@@ -25,6 +27,7 @@ import type { RawConfig } from './stores/config-codec.ts'
 import type { ConfigState } from './stores/config-state.ts'
 import { openStores } from './stores/stores.ts'
 import type { TaskDefaults } from './tasks/task-spec.ts'
+import { type OverridePolicy, parseOverridePolicy } from './validation/overrides.ts'
 import { Worker } from './worker.ts'
 
 export type WorkerDependencies = { readonly broker: Broker; readonly logger: Logger; readonly metrics: Metrics }
@@ -35,7 +38,9 @@ export type WorkerDependencies = { readonly broker: Broker; readonly logger: Log
  */
 export function startWorker(settings: WorkerSettings, dependencies: WorkerDependencies): Promise<Running> {
   const { broker, metrics } = dependencies
-  const logger = dependencies.logger.child({ program: 'worker' })
+  const root = dependencies.logger.child({ program: 'worker' })
+  const levels = new LogLevels(root)
+  const logger = levels.logger('weir.worker')
   for (const warning of settings.warnings) logger.warn(warning)
   const { values } = settings
   const plugins = shippedCatalog()
@@ -45,7 +50,11 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
       broker,
       logger,
       settings,
-      onConfig: (record) => (record.kind === 'restart' ? herder.onRestart(record) : herder.wake()),
+      onConfig: (record) => {
+        if (record.kind === 'restart') herder.onRestart(record)
+        else if (record.kind === 'logger') levels.apply(record, systemClock.nowMs())
+        else herder.wake()
+      },
     })
     life.onStop('stores', () => stores.close())
     const isLeader = () => place.group?.isLeader === true
@@ -61,14 +70,16 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
       plugins,
       logger,
       clock: systemClock,
-      host: createMainThreadHost({ broker, plugins, logger, clock: systemClock }),
+      host: createMainThreadHost({ broker, plugins, logger: levels.logger('weir.worker.tasks'), clock: systemClock }),
       defaults: taskDefaults(settings),
       workerId: () => place.address?.host ?? '',
       generation: () => place.group?.generation ?? 0,
       putTasks: async (connector, tasks) => {
         const leaderUrl = place.group?.leaderUrl
-        if (isLeader() || leaderUrl === undefined) await leader.putTasks(connector, tasks)
-        else await peers.putTasks(leaderUrl, connector, tasks)
+        if (isLeader() || leaderUrl === undefined) return leader.putTasks(connector, tasks)
+        await peers.putTasks(leaderUrl, connector, tasks)
+        // What is compared next must know of this.
+        await stores.configs.readToEnd()
       },
       stopTimeoutMs: values['task.shutdown.graceful.timeout.ms'],
     })
@@ -90,18 +101,25 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
         groupId: values['group.id'],
         exactlyOnceSources: false,
         workerDefaults: converters(settings),
+        overrides: overridePolicy(settings),
       },
       topicTracking: { enabled: values['topic.tracking.enable'], resettable: values['topic.tracking.allow.reset'] },
     })
+    const loggers: LoggerRoutes = {
+      levels,
+      nowMs: systemClock.nowMs,
+      setEverywhere: (name, level) => stores.configs.write([{ kind: 'logger', logger: name, level }]),
+    }
     const info = { version: packageVersion(), commit: '', kafka_cluster_id: await broker.clusterId() }
     const server = await startHttpServer({
       listeners: values.listeners,
-      logger,
+      logger: root,
       routes: (app) =>
         workerRoutes(app, {
           worker,
           info: () => info,
           isReady: () => place.group !== undefined,
+          loggers,
           answerers: {
             group: () => place.group,
             peers,
@@ -118,6 +136,7 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
         }),
       toWire,
       consumes: ['application/json'],
+      typedBodiesOnly: true,
       produces: ['application/json'],
       metrics,
       ready: () => place.group !== undefined,
@@ -193,6 +212,13 @@ function taskDefaults(settings: WorkerSettings): TaskDefaults {
     createTopics: values['topic.creation.enable'],
     trackTopics: values['topic.tracking.enable'],
   }
+}
+
+function overridePolicy({ values }: WorkerSettings): OverridePolicy {
+  const name = values['connector.client.config.override.policy']
+  const policy = parseOverridePolicy(name, values['connector.client.config.override.allowlist'])
+  if (!policy) throw new Error(`the settings let '${name}' pass`)
+  return policy
 }
 
 /** The worker's own converters and their settings, under the keys that connectors use. */

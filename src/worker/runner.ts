@@ -60,6 +60,8 @@ export class Runner implements Started {
   readonly connectors = new Map<string, StartedConnector>()
   readonly tasks = new Map<string, StartedTask>()
   readonly #parts: RunnerParts
+  /** The last one of each connector: they follow each other, or the older could be stored last. */
+  readonly #regenerations = new Map<string, Promise<void>>()
 
   constructor(parts: RunnerParts) {
     this.#parts = parts
@@ -153,6 +155,8 @@ export class Runner implements Started {
     const task = this.tasks.get(taskKey(id))
     if (!task) return
     task.target = target
+    // What failed stays as it is until it is restarted.
+    if (task.failed) return
     if (target === 'PAUSED') task.running?.pause()
     else task.running?.resume()
   }
@@ -167,7 +171,7 @@ export class Runner implements Started {
       await this.#connectorFailed(name, plugin, error)
       return
     }
-    if (target === 'STARTED') this.#inBackground(this.#regenerate(connector, plugin))
+    if (target === 'STARTED') this.#inBackground(this.#regenerate(name, plugin))
   }
 
   async #connectorFailed(name: string, plugin: ConnectorPlugin | undefined, error: unknown): Promise<void> {
@@ -178,10 +182,20 @@ export class Runner implements Started {
   }
 
   /** Brings the stored tasks to what the connector makes of its configuration. Nobody waits for it. */
-  async #regenerate({ name, config, tasks, appliedConfig }: ConnectorConfig, plugin: ConnectorPlugin): Promise<void> {
-    const { putTasks, clock, logger } = this.#parts
+  #regenerate(name: string, plugin: ConnectorPlugin): Promise<void> {
     const signal = this.connectors.get(name)?.work.signal
-    if (!signal) return
+    if (!signal) return Promise.resolve()
+    const earlier = this.#regenerations.get(name) ?? Promise.resolve()
+    const done = earlier.then(() => this.#putTasks(name, plugin, signal))
+    this.#regenerations.set(name, done)
+    return done
+  }
+
+  async #putTasks(name: string, plugin: ConnectorPlugin, signal: AbortSignal): Promise<void> {
+    const { configs, putTasks, clock, logger } = this.#parts
+    const connector = configs.state.connector(name)
+    if (signal.aborted || !connector) return
+    const { config, tasks, appliedConfig } = connector
     try {
       const made = await toTaskConfigs(plugin, config)
       const isSame = made.length === tasks.length && made.every((task, index) => sameConfig(task, tasks[index]))

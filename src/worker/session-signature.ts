@@ -36,10 +36,7 @@ export function verifySignature(
   const signature = headers[SIGNATURE_HEADER]
   const algorithm = headers[ALGORITHM_HEADER]
   if (typeof signature !== 'string' || typeof algorithm !== 'string') {
-    throw new WorkerError(
-      'unsigned',
-      `this is for workers of the group: ${SIGNATURE_HEADER} or its algorithm is missing`,
-    )
+    throw new WorkerError('unsigned', 'Internal request missing required signature')
   }
   if (!algorithms.includes(algorithm) || ALGORITHMS[algorithm] === undefined) {
     throw new WorkerError('unsigned', `the signature algorithm '${algorithm}' is not accepted here`)
@@ -48,7 +45,7 @@ export function verifySignature(
   const expected = digest(key, algorithm, body)
   const given = Buffer.from(signature, 'base64')
   if (given.length === expected.length && timingSafeEqual(given, expected)) return
-  throw new WorkerError('signature_wrong', 'the signature of the request is not that of a worker of this group')
+  throw new WorkerError('signature_wrong', 'Internal request contained invalid signature.')
 }
 
 function digest(key: SessionKey, algorithm: string, body: Uint8Array): Buffer {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { boolean, integer, list, readSettings, type Setting, word } from '../config/settings.ts'
+import { parseOverridePolicy } from './validation/overrides.ts'
 
 const LONG_MAX = Number.MAX_SAFE_INTEGER
 const text = (fallback: string) => z.string().trim().default(fallback)
@@ -44,7 +45,11 @@ const shape = z.object({
   'topic.creation.enable': boolean().default(true),
   'topic.tracking.enable': boolean().default(true),
   'topic.tracking.allow.reset': boolean().default(true),
-  'connector.client.config.override.policy': text('All'),
+  'connector.client.config.override.policy': text('All').refine(
+    (name) => parseOverridePolicy(name, []) !== undefined,
+    'expected All, None, Principal or Allowlist',
+  ),
+  'connector.client.config.override.allowlist': list().default([]),
   'plugin.path': list().default([]),
 
   listeners: list().default(['http://127.0.0.1:8083']),

@@ -60,6 +60,24 @@ describe('the http server', () => {
     expect(await untyped.json()).toEqual({ got: [2] })
   })
 
+  it('refuses a body that names no type where types are asked for, but not the lack of one', async () => {
+    const url = await start({ typedBodiesOnly: true })
+    const send = (body: Buffer) => fetch(`${url}/things`, { method: 'POST', body: new Uint8Array(body) })
+    expect((await send(Buffer.from('{}'))).status).toBe(415)
+    expect((await send(Buffer.alloc(0))).status).toBe(200)
+  })
+
+  it('says which methods a path has', async () => {
+    const url = await start()
+    const answer = await fetch(`${url}/things`, { method: 'OPTIONS' })
+    expect([answer.status, answer.headers.get('allow'), await answer.text()]).toEqual([
+      200,
+      'POST,DELETE,OPTIONS',
+      'POST, DELETE, OPTIONS',
+    ])
+    expect((await fetch(`${url}/nothing`, { method: 'OPTIONS' })).status).toBe(404)
+  })
+
   it.each([
     ['GET', '/nowhere', {}, 404, 'HTTP 404 Not Found'],
     ['PUT', '/things/a', {}, 405, 'HTTP 405 Method Not Allowed'],

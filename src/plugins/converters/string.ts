@@ -16,6 +16,8 @@ const config = z.object({
     .text({
       doc: 'The name of the character set, for both directions.',
       importance: 'HIGH',
+      width: 'MEDIUM',
+      displayName: 'Encoding',
       recommended: Object.keys(ENCODINGS),
     })
     .refine((name) => toEncoding(name) !== undefined, `expected one of ${Object.keys(ENCODINGS).join(', ')}`)

@@ -35,6 +35,15 @@ export function parseOffsetsBody(body: unknown): readonly ConnectorOffset[] {
   return offsets.map((entry, index) => parseOffset(entry, `offsets[${index}]`))
 }
 
+/** Other members are of no interest, as they are to the original. */
+export function parseLevelBody(body: unknown): string {
+  const { level } = parseObject(body, 'the request body')
+  if (typeof level === 'string') return level
+  throw refused(
+    level === undefined ? "Desired 'level' parameter was not specified in request." : "'level' has to be a text",
+  )
+}
+
 function parseOffset(entry: unknown, what: string): ConnectorOffset {
   const parsed = parseObject(entry, what)
   refuseUnknown(parsed, ['partition', 'offset'])

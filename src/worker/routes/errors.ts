@@ -9,6 +9,7 @@ const WIRE: Readonly<Record<WorkerErrorCode, number>> = {
   status_not_found: 404,
   plugin_not_found: 404,
   logger_not_found: 404,
+  level_not_found: 404,
   connector_exists: 409,
   rebalancing: 409,
   invalid_request: 400,

@@ -6,6 +6,7 @@ import { connectorRoutes } from './connectors.ts'
 import { forwarding } from './forwarding.ts'
 import { type InternalRoutes, internalRoutes } from './internal.ts'
 import { lifecycleRoutes } from './lifecycle.ts'
+import { type LoggerRoutes, loggerRoutes } from './loggers.ts'
 import { offsetRoutes } from './offsets.ts'
 import { pluginRoutes } from './plugins.ts'
 
@@ -15,10 +16,13 @@ export type WorkerRoutes = {
   readonly isReady: () => boolean
   readonly answerers: AnswererParts
   readonly internal: InternalRoutes
+  /** Absent: they are answered elsewhere, or not at all. */
+  readonly loggers: LoggerRoutes | undefined
 }
 
 /** Everything the worker answers. */
-export function workerRoutes(app: FastifyInstance, { worker, info, isReady, answerers, internal }: WorkerRoutes): void {
+export function workerRoutes(app: FastifyInstance, routes: WorkerRoutes): void {
+  const { worker, info, isReady, answerers, internal, loggers } = routes
   forwarding(app, answerers)
 
   app.get('/', async () => info())
@@ -35,4 +39,5 @@ export function workerRoutes(app: FastifyInstance, { worker, info, isReady, answ
   offsetRoutes(app, worker)
   pluginRoutes(app, worker)
   internalRoutes(app, internal)
+  if (loggers) loggerRoutes(app, loggers)
 }

@@ -58,6 +58,11 @@ export class ConfigState {
     return this.#held.get(connector)?.taskCount ?? 0
   }
 
+  /** Whether a fencing record of it stands in the topic. */
+  isFenced(connector: string): boolean {
+    return this.#held.get(connector)?.fencedTasks !== undefined
+  }
+
   apply(record: ConfigRecord): void {
     switch (record.kind) {
       case 'connector':

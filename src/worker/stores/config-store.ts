@@ -75,11 +75,8 @@ export class ConfigStore {
       { length: this.state.left(connector) },
       (_, task): ConfigRecord => ({ kind: 'task', connector, task, config: null }),
     )
-    await this.write([
-      ...records,
-      { kind: 'commit', connector, tasks: null },
-      { kind: 'fencing', connector, tasks: null },
-    ])
+    const fencing: ConfigRecord[] = this.state.isFenced(connector) ? [{ kind: 'fencing', connector, tasks: null }] : []
+    await this.write([...records, { kind: 'commit', connector, tasks: null }, ...fencing])
   }
 
   async write(records: readonly ConfigRecord[]): Promise<void> {

@@ -69,6 +69,8 @@ export class SinkTask {
     const plugin = await this.#start(policy)
     this.#plugin = plugin
     held.defer(() => plugin.stop?.())
+    // Joining can take as long as the others of the group need to hear of it.
+    report({ type: this.#paused ? 'paused' : 'running' })
     const consumer = await broker.consumer({
       groupId: groupIdOf(spec),
       instanceId: instanceIdOf(spec),
@@ -83,7 +85,6 @@ export class SinkTask {
     this.#consumer = consumer
     held.adopt(consumer, (open) => open.close())
     signal.addEventListener('abort', () => consumer.wake(), { once: true })
-    report({ type: this.#paused ? 'paused' : 'running' })
     try {
       await this.#pump({ consumer, plugin, pipeline, policy, topics })
     } catch (error) {
@@ -123,8 +124,9 @@ export class SinkTask {
     const records: SinkRecord[] = []
     for (const chunk of polled) {
       this.#parts.counters.recordsIn += chunk.records.length
-      if (chunk.records.length > 0) work.topics.saw(chunk.topic)
+      const before = records.length
       await toSinkRecords(chunk, work.pipeline, work.policy, (lost) => this.#undelivered(work.policy, lost), records)
+      if (records.length > before) work.topics.saw(chunk.topic)
     }
     await this.#put(work, { polled, records, attempt: 0 })
   }

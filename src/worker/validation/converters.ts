@@ -1,3 +1,4 @@
+import type { ConfigKey } from '../../clients/worker.ts'
 import type { Catalog } from '../../plugins/catalog.ts'
 import type { RawConfig } from '../stores/config-codec.ts'
 import { below } from '../tasks/pipeline.ts'
@@ -20,22 +21,24 @@ export function converterBlocks(config: RawConfig, plugins: Catalog): readonly E
 }
 
 /** Java's converters are told by a setting what they are for. */
+export const converterType: ConfigKey = {
+  name: 'converter.type',
+  type: 'STRING',
+  required: true,
+  default_value: null,
+  importance: 'LOW',
+  documentation: 'How this converter will be used.',
+  group: null,
+  order_in_group: -1,
+  width: 'NONE',
+  display_name: 'converter.type',
+  dependents: [],
+}
+
 function typeEntry(role: string): Entry {
-  const name = 'converter.type'
+  const { name } = converterType
   return {
-    definition: {
-      name,
-      type: 'STRING',
-      required: true,
-      default_value: null,
-      importance: 'LOW',
-      documentation: 'How this converter will be used.',
-      group: null,
-      order_in_group: -1,
-      width: 'NONE',
-      display_name: name,
-      dependents: [],
-    },
+    definition: converterType,
     value: { name, value: role, recommended_values: [], errors: [], visible: true },
   }
 }

@@ -4,6 +4,7 @@ import { listedName } from '../../plugins/catalog.ts'
 import { describeConfig, type Plugin, type z } from '../../sdk/index.ts'
 import { WorkerError } from '../failure.ts'
 import { commonKeys, sinkKeys, sourceKeys } from './connector-keys.ts'
+import { converterType } from './converters.ts'
 import { toConfigKey } from './entries.ts'
 
 const KINDS: readonly PluginKind[] = ['sink', 'source', 'converter', 'header_converter', 'transformation', 'predicate']
@@ -19,7 +20,7 @@ export function describePlugin(name: string, plugins: Catalog, version?: string)
         `available versions: [${plugin.version}]`,
     )
   }
-  const own = keysOf(plugin.config)
+  const own = plugin.kind === 'converter' ? [converterType, ...keysOf(plugin.config)] : keysOf(plugin.config)
   const names = new Set(own.map((key) => key.name))
   const common = commonOf(plugin).filter((key) => !names.has(key.name))
   return [...own, ...common]

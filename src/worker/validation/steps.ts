@@ -24,6 +24,7 @@ const PREDICATES: Kind = { prefix: 'predicates', plugin: 'predicate', word: 'Pre
 function transformEntries(alias: string, config: RawConfig, plugins: Catalog): readonly Entry[] {
   const keys = stepKeys(TRANSFORMS, alias, config, plugins)
   const settings = below(`transforms.${alias}.`, config)
+  if (plugins.find(TRANSFORMS.plugin, settings['type'] ?? '') === undefined) return keys.map(({ entry }) => entry)
   const common = (name: string, definition: Partial<ConfigKey>, value: string | null, errors: string[] = []) =>
     stepEntry(TRANSFORMS, alias, keys.length, name, definition, value, errors)
   const type = keys[0]?.entry
@@ -63,21 +64,21 @@ function stepKeys(kind: Kind, alias: string, config: RawConfig, plugins: Catalog
   const className = settings['type']
   const plugin = className === undefined ? undefined : plugins.find(kind.plugin, className)
   const type = typeEntry(kind, alias, className, plugin !== undefined, plugins)
-  if (!plugin) return [{ entry: type }]
   const version = stepEntry(
     kind,
     alias,
     1,
     'plugin.version',
     {
-      default_value: plugin.version,
+      default_value: plugin?.version ?? null,
       importance: 'HIGH',
       width: 'LONG',
       documentation: `Version of the '${alias}' ${kind.word.toLowerCase()}.`,
       display_name: `${kind.word} version for ${alias}`,
     },
-    settings['plugin.version'] ?? plugin.version,
+    settings['plugin.version'] ?? plugin?.version ?? null,
   )
+  if (!plugin) return [type, version].map((entry) => ({ entry }))
   const own = entriesOf(plugin.config, settings).map((entry, index) => ownEntry(kind, alias, index + 2, entry))
   const versioned = { ...version, value: { ...version.value, recommended_values: [plugin.version] } }
   return [type, versioned, ...own].map((entry) => ({ entry }))

@@ -7,6 +7,7 @@ import type { RawConfig } from '../stores/config-codec.ts'
 import { commonKeys, sinkKeys, sourceKeys } from './connector-keys.ts'
 import { converterBlocks } from './converters.ts'
 import { type Entry, entriesOf } from './entries.ts'
+import { type OverridePolicy, overrideBlocks } from './overrides.ts'
 import { checkRules, type RuleContext } from './rules.ts'
 import { stepEntries } from './steps.ts'
 
@@ -14,6 +15,7 @@ export type ValidationContext = RuleContext & {
   readonly plugins: Catalog
   /** The worker's own converters, which hold where a connector names none. */
   readonly workerDefaults: RawConfig
+  readonly overrides: OverridePolicy
 }
 
 /** A written configuration: null stands for a JSON null, which is never right. */
@@ -27,13 +29,16 @@ export function validateConnector(written: WrittenConfig, context: ValidationCon
   const plugin = requireConnector(written, context.plugins)
   const base = [
     ...entriesOf(commonKeys, config),
-    ...stepEntries(config, context.plugins),
     ...entriesOf(plugin.kind === 'source' ? sourceKeys : sinkKeys, config),
-  ].map((entry) => fillIn(entry, plugin, context))
+    ...stepEntries(config, context.plugins),
+  ].map((entry) => fillIn(entry, config, plugin, context))
   const own = entriesOf(plugin.config, config)
   const merged = checkRules(replaceInPlace(base, own), config, plugin.kind, context)
   const configs = [...nullEntries(written, merged), ...markNulls(merged, written)]
-  const blocks = converterBlocks(config, context.plugins)
+  const blocks = [
+    ...overrideBlocks(config, plugin.kind, context.overrides),
+    ...converterBlocks(config, context.plugins),
+  ]
   return {
     name: written['connector.class'] ?? '',
     error_count: countErrors(configs) + blocks.filter(({ value }) => value.errors.length > 0).length,
@@ -64,14 +69,23 @@ export function messagesOf({ configs }: ConfigValidation): readonly string[] {
 }
 
 /** What the original fills in from the worker and the plugin. */
-function fillIn(entry: Entry, plugin: ConnectorPlugin, { plugins, workerDefaults }: ValidationContext): Entry {
+function fillIn(
+  entry: Entry,
+  config: RawConfig,
+  plugin: ConnectorPlugin,
+  { plugins, workerDefaults }: ValidationContext,
+): Entry {
   const { name } = entry.value
   if (name === 'connector.plugin.version') return withDefault(entry, plugin.version, [plugin.version])
   const role = /^(key|value|header)\.converter(\.plugin\.version)?$/.exec(name)
   if (!role) return entry
   const kind = role[1] === 'header' ? 'header_converter' : 'converter'
   const converter = plugins.find(kind, workerDefaults[`${role[1]}.converter`] ?? '')
-  if (role[2] !== undefined) return converter ? withDefault(entry, converter.version, [converter.version]) : entry
+  if (role[2] !== undefined) {
+    const written = config[`${role[1]}.converter`]
+    const used = written === undefined ? converter : plugins.find(kind, written)
+    return used ? withDefault(entry, used.version, [used.version]) : invisible(entry)
+  }
   const classes = plugins.list(kind).map((known) => known.class)
   const filled = withDefault(entry, converter ? listedName(converter) : null, classes)
   const { value } = filled.value
@@ -86,6 +100,11 @@ function withDefault(entry: Entry, fallback: string | null, recommended: readonl
     definition: entry.definition && { ...entry.definition, default_value: fallback },
     value: { ...entry.value, value, recommended_values: recommended },
   }
+}
+
+/** A version of what is not there. */
+function invisible(entry: Entry): Entry {
+  return { ...entry, value: { ...entry.value, visible: false } }
 }
 
 /** The connector's own definition of a key wins, at the place of the common one. */

@@ -1,0 +1,33 @@
+import type { FastifyInstance } from 'fastify'
+import { WorkerError } from '../failure.ts'
+import { type LogLevels, parseLevel } from '../log-levels.ts'
+import { parseLevelBody } from './bodies.ts'
+
+export type LoggerRoutes = {
+  readonly levels: LogLevels
+  readonly nowMs: () => number
+  /** Tells every worker of the group, this one included. */
+  readonly setEverywhere: (logger: string, level: string) => Promise<void>
+}
+
+type ByLogger = { Params: { logger: string }; Querystring: { scope?: string } }
+
+/** `/admin/loggers`: how much this worker, or all of them, write to their logs. */
+export function loggerRoutes(app: FastifyInstance, { levels, nowMs, setEverywhere }: LoggerRoutes): void {
+  app.get('/admin/loggers', async () => levels.list())
+
+  app.get<ByLogger>('/admin/loggers/:logger', async ({ params }) => {
+    const level = levels.get(params.logger)
+    if (level) return level
+    throw new WorkerError('logger_not_found', `Logger ${params.logger} not found.`)
+  })
+
+  app.put<ByLogger>('/admin/loggers/:logger', async ({ params, query, body }, reply) => {
+    const written = parseLevelBody(body)
+    const level = parseLevel(written)
+    if (!level) throw new WorkerError('level_not_found', `invalid log level '${written}'.`)
+    if (query.scope?.toLowerCase() !== 'cluster') return levels.set(params.logger, level, nowMs())
+    await setEverywhere(params.logger, level)
+    return reply.code(204).send()
+  })
+}
