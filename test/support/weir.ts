@@ -18,6 +18,8 @@ export type WorkerOptions = {
 export type WeirWorker = {
   readonly url: string
   readonly pid: number | undefined
+  /** Where relative file names of its connectors begin. */
+  readonly directory: string
   /** SIGKILL. */
   kill(): Promise<void>
   /** SIGTERM, and waits for its end. */
@@ -37,13 +39,20 @@ export async function startWorkerProcess(options: WorkerOptions): Promise<WeirWo
   await untilReady(server, { what, logFiles: [logFile], timeoutMs: READY_TIMEOUT_MS }, () =>
     answers(`${url}/connectors`),
   )
-  return { url, pid: server.pid, kill: () => server.kill(), stop: async () => void (await server.end(GRACE_MS)) }
+  return {
+    url,
+    pid: server.pid,
+    directory,
+    kill: () => server.kill(),
+    stop: async () => void (await server.end(GRACE_MS)),
+  }
 }
 
-/** Topics of its own for each group, on a Kafka that all tests share. */
+/** Topics of its own for each group, on a Kafka that all tests share, named as `startJavaConnect` names them. */
 function storage(groupId: string): Readonly<Record<string, string>> {
-  const topics = ['config', 'offset', 'status'].flatMap((kind) => [
-    [`${kind}.storage.topic`, `${groupId}-${kind}s`],
+  const names = { config: 'configs', offset: 'offsets', status: 'status' }
+  const topics = Object.entries(names).flatMap(([kind, name]) => [
+    [`${kind}.storage.topic`, `${groupId}-${name}`],
     [`${kind}.storage.replication.factor`, '1'],
   ])
   return { 'group.id': groupId, ...Object.fromEntries(topics) }

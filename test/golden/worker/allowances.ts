@@ -1,0 +1,172 @@
+import type { Answer } from './asking.ts'
+import type { Exchange } from './recording.ts'
+import type { TopicView } from './topic-view.ts'
+
+/** A difference that may be, and why. It has to occur, or it stands here in vain; `byChance` it need not. */
+export type Allowance<Recorded = never, Ours = never> = {
+  readonly reason: string
+  readonly byChance?: true
+  readonly of: (recorded: Recorded) => boolean
+  readonly accepts: (recorded: Recorded, ours: Ours) => boolean
+}
+
+/** What a key of the topics held; undefined: nothing. */
+export type RecordedValue = {
+  /** `topic/partition key`. */
+  readonly key: string
+  readonly value: string | undefined
+  /** What it was given next. */
+  readonly next: string | undefined
+  readonly view: TopicView
+}
+
+/** Of the keys that name a class. */
+const CLASSES = /(?<="value":\{"name":"[^"]*(?:converter|\.type)","value":[^,]*,)"recommended_values":\[[^\]]*\]/g
+const DOCUMENTATION = /"documentation":"(?:[^"\\]|\\.)*"/g
+const INVENTORY = /, available connectors are: .*/
+
+export const ANSWERS: readonly Allowance<Exchange, Answer>[] = [
+  {
+    reason: 'the answer names this build and this Kafka',
+    of: ({ path, status }) => path === '/' && status === 200,
+    accepts: sameBut((answer) => answer.replace(/"(commit|kafka_cluster_id)":"[^"]*"/g, '"$1":""')),
+  },
+  {
+    reason: 'other plugins are here than there',
+    of: ({ method, path }) => method === 'GET' && /^\/connector-plugins(\/?|\?.*)$/.test(path),
+    accepts: (recorded, ours) => sameStatus(recorded, ours) && ours.answer.includes('FileStreamSinkConnector'),
+  },
+  {
+    reason: 'a class that is recommended is here or there',
+    of: ({ path, status }) => path.endsWith('/config/validate') && status === 200,
+    accepts: sameBut((answer) => answer.replace(CLASSES, '"recommended_values":[]')),
+  },
+  {
+    reason: 'a path that no server takes is no page of HTML',
+    of: ({ path }) => path.startsWith('//'),
+    accepts: (_, ours) => ours.status === 404,
+  },
+  {
+    reason: 'a malformed body is the client’s mistake, and told in words',
+    of: ({ status, answer }) => status === 500 && /"(Cannot |Unexpected end-of-input|Unrecognized )/.test(answer),
+    accepts: (_, ours) => ours.status === 400 && !/Cannot invoke|java/.test(ours.answer),
+  },
+  {
+    reason: 'so is a configuration that can’t be validated, and the classes are others',
+    of: ({ answer }) => /BadRequestException: |Failed to find any class/.test(answer),
+    accepts: (recorded, ours) => {
+      const expected = JSON.parse(recorded.answer).message.replace(/^[\w.]+Exception: /, '')
+      const message = JSON.parse(ours.answer).message
+      return ours.status === 400 && message.replace(INVENTORY, '') === expected.replace(INVENTORY, '')
+    },
+  },
+  {
+    reason: 'the members of a Java map are listed in no order that means anything',
+    of: ({ answer }) => answer.includes(' contains no connector type'),
+    accepts: sameBut((answer) => [...answer].sort().join('')),
+  },
+  {
+    reason: 'a slash in a name is escaped, so that the address leads there',
+    of: ({ answerHeaders }) => answerHeaders['location']?.endsWith('/a/b') === true,
+    accepts: (recorded, ours) =>
+      sameStatus(recorded, ours) && ours.answerHeaders['location']?.endsWith('/connectors/a%2Fb') === true,
+  },
+  {
+    reason: 'a connector of any name can be read',
+    of: ({ method, answer }) => method === 'GET' && answer.includes('Ambiguous URI path'),
+    accepts: ({ path }, ours) => ours.status === 200 && JSON.parse(ours.answer).name === nameIn(path),
+  },
+  {
+    reason: 'a connector of any name can be deleted',
+    of: ({ method, path, status }) => method === 'DELETE' && status === 400 && nameIn(path) !== undefined,
+    accepts: (_, ours) => ours.status === 204,
+  },
+  {
+    reason: 'topics of a connector that is not there are no empty list',
+    of: ({ path }) => path.startsWith('/connectors/unknown/topics'),
+    accepts: (_, ours) => ours.status === 404 && ours.answer.includes('Connector unknown not found'),
+  },
+  {
+    reason: 'workers of one kind fence through the log, and ask nobody to',
+    of: ({ path }) => path.endsWith('/fence'),
+    accepts: (_, ours) => ours.status === 404,
+  },
+  {
+    reason: 'a topic that is not there is named',
+    of: ({ path, answer }) => path === '/connectors/snk/offsets' && answer.includes('Failed to alter consumer group'),
+    accepts: (recorded, ours) => sameStatus(recorded, ours) && ours.answer.startsWith(recorded.answer.slice(0, -2)),
+  },
+  {
+    reason: 'converters are documented in our words, and say which values are known',
+    of: ({ path, label, status }) =>
+      status === 200 && (path.endsWith('JsonConverter/config') || label === 'validate with converter override'),
+    accepts: sameBut((answer) =>
+      answer
+        .replace(CLASSES, '')
+        .replace(DOCUMENTATION, '')
+        .replace(/(?<="value":"UTF-8",)"recommended_values":\[[^\]]*\]/, ''),
+    ),
+  },
+  {
+    reason: 'keys of Java’s clients are not ours to define',
+    of: ({ label }) => label === 'validate producer.override',
+    accepts: sameBut((answer) =>
+      answer.replace(CLASSES, '').replace(/"definition":(?:null|\{[^}]*\})(?=,"value":\{"name":"producer)/, ''),
+    ),
+  },
+  {
+    reason: 'the first line of a trace is in our words',
+    of: ({ answer }) => answer.includes('"trace":"'),
+    accepts: sameBut(withoutTrace),
+  },
+  {
+    reason: 'what is read at once after a change may be old or new',
+    byChance: true,
+    of: ({ label }) => label === 'status at once',
+    accepts: sameBut((answer) => answer.replace(/"state":"[A-Z]+"/g, '"state":""')),
+  },
+  {
+    reason: 'other loggers are here than there',
+    of: ({ path, status }) => path.startsWith('/admin/loggers') && status === 200,
+    accepts: sameStatus,
+  },
+]
+
+export const RECORDS: readonly Allowance<RecordedValue, string | undefined>[] = [
+  {
+    reason: 'deleting a connector leaves no task records behind',
+    of: ({ key, view }) => {
+      const connector = /^connect-configs\/0 (?:task|commit)-(.*?)(?:-\d+)?$/.exec(key)?.[1]
+      return connector !== undefined && !view.has(`connect-configs/0 connector-${connector}`)
+    },
+    accepts: (_, ours) => ours === undefined,
+  },
+  {
+    reason: 'offsets are committed by the clock: these may come a step earlier',
+    byChance: true,
+    of: ({ key }) => key.startsWith('connect-offsets/'),
+    accepts: ({ next }, ours) => next !== undefined && next === ours,
+  },
+  {
+    reason: 'the first line of a trace is in our words',
+    of: ({ value }) => value?.includes('"trace":"') === true,
+    accepts: ({ value }, ours) => withoutTrace(value) === withoutTrace(ours),
+  },
+]
+
+function withoutTrace(text: string | undefined): string | undefined {
+  return text?.replace(/"trace":"(?:[^"\\]|\\.)+"/g, '"trace":""')
+}
+
+function sameStatus(recorded: Exchange, ours: Answer): boolean {
+  return recorded.status === ours.status
+}
+
+function sameBut(normalise: (answer: string) => string | undefined): Allowance<Exchange, Answer>['accepts'] {
+  return (recorded, ours) => sameStatus(recorded, ours) && normalise(recorded.answer) === normalise(ours.answer)
+}
+
+function nameIn(path: string): string | undefined {
+  const name = /^\/connectors\/([^/]+)$/.exec(path)?.[1]
+  return name === undefined ? undefined : decodeURIComponent(name)
+}

@@ -1,0 +1,132 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { packageVersion } from '../../../src/config/version.ts'
+import { type Allowance, ANSWERS, RECORDS } from './allowances.ts'
+import { type Answer, ask } from './asking.ts'
+import { type Exchange, exchanges, type TopicRecord, type TopicStep, topicSteps } from './recording.ts'
+import type { TopicLog } from './topic-log.ts'
+import { type TopicView, viewKey, viewOf } from './topic-view.ts'
+
+const WORKER = '127.0.0.1:23483'
+const VERSION = '4.3.1'
+const WAIT = { everyMs: 50, timeoutMs: 30_000 }
+/** Enough to see what is wrong. */
+const DIFFERENCES_MAX = 10
+
+/** Asks a worker everything the recording holds, in its order, and compares answers and topics. */
+export class Replay {
+  /** Sentences: what was recorded, and what came instead. */
+  readonly differences: string[] = []
+  readonly #used = new Set<Allowance>()
+  readonly #url: string
+  readonly #log: TopicLog
+  readonly #exchanges: readonly Exchange[]
+  readonly #steps: readonly TopicStep[]
+
+  constructor(url: string, log: TopicLog) {
+    this.#url = url
+    this.#log = log
+    this.#exchanges = localize(exchanges(), url)
+    this.#steps = localize(topicSteps(), url)
+  }
+
+  /** Those that were allowed for nothing. */
+  get unused(): readonly string[] {
+    const inVain = [...ANSWERS, ...RECORDS].filter((one) => !one.byChance && !this.#used.has(one))
+    return inVain.map(({ reason }) => reason)
+  }
+
+  async run(): Promise<void> {
+    await this.#compareTopics(0)
+    for (const exchange of this.#exchanges) {
+      await this.#compareAnswer(exchange)
+      await this.#compareTopics(exchange.number)
+      if (this.differences.length >= DIFFERENCES_MAX) return
+    }
+  }
+
+  /** What is read follows what was written by a moment: a reading is asked for until it says so. */
+  async #compareAnswer(exchange: Exchange): Promise<void> {
+    const { number, section, label, method, path } = exchange
+    const problem = await settled(method === 'GET', async () => {
+      const ours = await ask(this.#url, exchange)
+      if (isSame(exchange, ours) || this.#allows(ANSWERS, exchange, ours)) return undefined
+      return `${number} ${section}: ${label}, ${method} ${path}\n${excerpts(textOf(exchange), textOf(ours))}`
+    })
+    if (problem) this.differences.push(problem)
+    // Ours could delete it; what follows was recorded with it.
+    if (method === 'DELETE' && exchange.status === 400) await this.#makeAgain(path)
+  }
+
+  async #makeAgain(path: string): Promise<void> {
+    const name = decodeURIComponent(path.slice('/connectors/'.length))
+    const isMade = ({ method, request }: Exchange) => method === 'POST' && request?.startsWith(`{"name":"${name}"`)
+    const made = this.#exchanges.find(isMade)
+    if (made) await ask(this.#url, made)
+  }
+
+  async #compareTopics(after: number): Promise<void> {
+    const step = this.#steps.find((one) => one.after === after)
+    if (!step) return
+    const at = this.#steps.indexOf(step)
+    const recorded = viewOf(this.#steps.slice(0, at + 1).flatMap(({ records }) => records))
+    const later = this.#steps.slice(at + 1).flatMap(({ records }) => records)
+    const problem = await settled(true, async () => {
+      const lines = this.#differingRecords(recorded, viewOf(await this.#log.read()), later)
+      return lines.length === 0 ? undefined : `after '${step.step}':\n${lines.join('\n')}`
+    })
+    if (problem) this.differences.push(problem)
+  }
+
+  #differingRecords(recorded: TopicView, ours: TopicView, later: readonly TopicRecord[]): readonly string[] {
+    const keys = [...new Set([...recorded.keys(), ...ours.keys()])]
+    return keys.flatMap((key) => {
+      const expected = recorded.get(key)
+      const found = ours.get(key)
+      if (expected === found) return []
+      const next = later.find((record) => viewKey(record) === key)?.value ?? undefined
+      if (this.#allows(RECORDS, { key, value: expected, next, view: recorded }, found)) return []
+      return [`${key}\n${excerpts(String(expected), String(found))}`]
+    })
+  }
+
+  #allows<Recorded, Ours>(table: readonly Allowance<Recorded, Ours>[], recorded: Recorded, ours: Ours): boolean {
+    const allowance = table.find((one) => one.of(recorded) && one.accepts(recorded, ours))
+    if (allowance) this.#used.add(allowance as Allowance)
+    return allowance !== undefined
+  }
+}
+
+/** The recording, as if it had been made here. */
+function localize<Lines>(lines: Lines, url: string): Lines {
+  const text = JSON.stringify(lines).replaceAll(WORKER, new URL(url).host).replaceAll(VERSION, packageVersion())
+  return JSON.parse(text) as Lines
+}
+
+/** Looks until there is no problem, and answers the last one. */
+async function settled(isWaiting: boolean, look: () => Promise<string | undefined>): Promise<string | undefined> {
+  const deadline = performance.now() + WAIT.timeoutMs
+  let problem = await look()
+  while (problem !== undefined && isWaiting && performance.now() < deadline) {
+    await sleep(WAIT.everyMs)
+    problem = await look()
+  }
+  return problem
+}
+
+/** A header that Kafka Connect did not send may be there. */
+function isSame(recorded: Answer, ours: Answer): boolean {
+  const names = Object.keys(recorded.answerHeaders)
+  const hasHeaders = names.every((name) => recorded.answerHeaders[name] === ours.answerHeaders[name])
+  return recorded.status === ours.status && hasHeaders && recorded.answer === ours.answer
+}
+
+function textOf({ status, answerHeaders, answer }: Answer): string {
+  return `${status} ${JSON.stringify(answerHeaders)} ${answer}`
+}
+
+/** Around the first character that differs: some answers fill pages. */
+function excerpts(expected: string, found: string): string {
+  const differs = [...expected].findIndex((char, at) => char !== found[at])
+  const from = Math.max(0, differs - 200)
+  return `  recorded …${expected.slice(from, from + 500)}\n  answered …${found.slice(from, from + 500)}`
+}
