@@ -1,4 +1,5 @@
 import { constants } from 'node:os'
+import { UserError } from '../config/failure.ts'
 
 /** A stop may take so long; then the process ends as it is. */
 const STOP_MS = 5_000
@@ -20,4 +21,17 @@ export function whenAsked(): Promise<NodeJS.Signals> {
     process.on('SIGTERM', ask)
     process.on('SIGHUP', ask)
   })
+}
+
+/** Aborts when somebody asks this process to end. */
+export function abortedWhenAsked(): AbortSignal {
+  const asked = new AbortController()
+  void whenAsked().then((name) => asked.abort(new Interrupted(name)))
+  return asked.signal
+}
+
+class Interrupted extends UserError<'interrupted'> {
+  constructor(name: NodeJS.Signals) {
+    super('interrupted', `stopped by ${name}`)
+  }
 }

@@ -21,6 +21,14 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
     summary: "make a line of a registry's users file",
     load: async () => (await import('./password.ts')).password,
   },
+  export: {
+    summary: 'write all that a schema registry holds to files',
+    load: async () => (await import('./export.ts')).exportCommand,
+  },
+  import: {
+    summary: 'make a schema registry hold what was exported, with the same ids',
+    load: async () => (await import('./import.ts')).importCommand,
+  },
 }
 
 const HELP = `weir keeps the connectors and schemas of a Kafka estate as they were declared.
@@ -35,7 +43,14 @@ weir COMMAND --help tells more. Exit codes: 0 done, 1 the answer is no, 2 wrong 
 `
 
 /** Errors that say how the command line or a settings file should have been written. */
-const USAGE_CODES = new Set(['usage', 'invalid_settings', 'unreadable_settings', 'invalid_listener'])
+const USAGE_CODES = new Set([
+  'usage',
+  'invalid_settings',
+  'unreadable_settings',
+  'invalid_listener',
+  'invalid_tls',
+  'unreadable_dump',
+])
 
 process.exitCode = await main(process.argv.slice(2))
 

@@ -1,7 +1,13 @@
+import { type ClientRequest, type IncomingMessage, request as overHttp } from 'node:http'
+import { request as overHttps } from 'node:https'
+import type { SecureContextOptions } from 'node:tls'
+
 /** How to reach a program over HTTP. */
 export type Endpoint = {
-  /** `http://host:port`, with a path prefix where a proxy wants one. */
+  /** `http://host:port` or `https://host:port`, with a path prefix where a proxy wants one. */
   readonly url: string
+  /** Whom to trust and who we are, where the machine's own certificates don't do. */
+  readonly tls?: SecureContextOptions
   /** BASIC credentials. */
   readonly auth?: { readonly username: string; readonly password: string }
   /** For one request, answer included. Default 60,000 ms. */
@@ -49,17 +55,37 @@ export async function request(endpoint: Endpoint, call: Call): Promise<unknown> 
 async function exchange(endpoint: Endpoint, call: Call): Promise<{ status: number; text: string }> {
   const timeout = AbortSignal.timeout(endpoint.timeoutMs ?? 60_000)
   try {
-    const response = await fetch(urlOf(endpoint, call), {
-      method: call.method,
-      headers: headersOf(endpoint, call),
-      signal: call.signal ? AbortSignal.any([call.signal, timeout]) : timeout,
-      ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
-    })
-    return { status: response.status, text: await response.text() }
+    const response = await send(endpoint, call, call.signal ? AbortSignal.any([call.signal, timeout]) : timeout)
+    return { status: response.statusCode ?? 0, text: await textOf(response) }
   } catch (error) {
     call.signal?.throwIfAborted()
-    throw new RequestError(0, 0, `${call.method} ${endpoint.url}${call.path}: ${reasonOf(error)}`, { cause: error })
+    const reason = timeout.aborted ? 'no answer in time' : reasonOf(error)
+    throw new RequestError(0, 0, `${call.method} ${endpoint.url}${call.path}: ${reason}`, { cause: error })
   }
+}
+
+/** Node's own agents keep connections for the next call, those with the same certificates for each other. */
+function send(endpoint: Endpoint, call: Call, signal: AbortSignal): Promise<IncomingMessage> {
+  const url = urlOf(endpoint, call)
+  const body = call.body === undefined ? undefined : Buffer.from(JSON.stringify(call.body))
+  const length = body === undefined ? {} : { 'content-length': body.length }
+  const options = { method: call.method, headers: { ...headersOf(endpoint, call), ...length }, signal }
+  return new Promise((resolve, reject) => {
+    const sent = url.startsWith('https:') ? overHttps(url, { ...endpoint.tls, ...options }) : overHttp(url, options)
+    const fail = (error: Error) => (isStale(sent, error, call) ? resolve(send(endpoint, call, signal)) : reject(error))
+    sent.once('response', resolve).once('error', fail).end(body)
+  })
+}
+
+/** The server closed a kept connection just when it was used again: what may be asked twice is asked on a new one. */
+function isStale(sent: ClientRequest, error: NodeJS.ErrnoException, { method }: Call): boolean {
+  return sent.reusedSocket && error.code === 'ECONNRESET' && method !== 'POST' && method !== 'PATCH'
+}
+
+async function textOf(response: IncomingMessage): Promise<string> {
+  const parts: Buffer[] = []
+  for await (const part of response) parts.push(part as Buffer)
+  return Buffer.concat(parts).toString('utf8')
 }
 
 function urlOf(endpoint: Endpoint, call: Call): string {
@@ -99,9 +125,9 @@ function messageIn(body: unknown): string | undefined {
   return typeof message === 'string' ? message : undefined
 }
 
-/** `fetch` says only "fetch failed"; what happened stands in its cause. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  if (error.name === 'TimeoutError') return 'no answer in time'
-  return error.cause instanceof Error ? error.cause.message || String(error.cause) : error.message
+  // Of a host with several addresses all have failed, each for its own reason.
+  const [first] = error instanceof AggregateError ? (error.errors as readonly unknown[]) : []
+  return first === undefined ? error.message : reasonOf(first)
 }

@@ -103,6 +103,10 @@ export interface RegistryClient {
   ): Promise<RegisteredSchema>
   versions(subject: string, options?: { readonly deleted?: boolean }): Promise<readonly number[]>
   subjects(options?: { readonly prefix?: string; readonly deleted?: boolean }): Promise<readonly string[]>
+  /** `.` is the default one. */
+  contexts(): Promise<readonly string[]>
+  /** Names that stand for a subject with live versions. */
+  aliases(): Promise<readonly string[]>
   /** Without a version: against those that the subject's level asks for. */
   checkCompatibility(
     subject: string,
@@ -126,6 +130,8 @@ export interface RegistryClient {
 
 const MEDIA_TYPE = 'application/vnd.schemaregistry.v1+json'
 const IDS_MAX = 10_000
+/** No registry's own limit is lower. */
+const PAGE_SIZE = 1_000
 
 export function createRegistryClient(endpoint: Endpoint): RegistryClient {
   const byId = new Map<string, Promise<SchemaById>>()
@@ -149,6 +155,8 @@ export function createRegistryClient(endpoint: Endpoint): RegistryClient {
       (await get(`${subjectPath(subject)}/versions`, options)) as readonly number[],
     subjects: async ({ prefix, deleted } = {}) =>
       (await get('/subjects', { subjectPrefix: prefix, deleted })) as readonly string[],
+    contexts: async () => (await get('/contexts')) as readonly string[],
+    aliases: () => listAliases(get),
     checkCompatibility: async (subject, schema, { version, normalize } = {}) => {
       const path = `/compatibility${subjectPath(subject)}/versions${version === undefined ? '' : `/${version}`}`
       const answer = (await post(path, schema, { verbose: true, normalize })) as WireVerdict
@@ -174,8 +182,21 @@ export function createRegistryClient(endpoint: Endpoint): RegistryClient {
 }
 
 type Query = Readonly<Record<string, string | number | boolean | undefined>>
+type WithAliases = { readonly subject: string; readonly aliases?: readonly string[] }
 type WireVerdict = { readonly is_compatible: boolean; readonly messages?: readonly string[] }
 type WireConfig = Omit<Config, 'compatibility'> & { readonly compatibilityLevel?: CompatibilityLevel }
+
+/** Page by page. A registry that knows no pages gives the first one again. */
+async function listAliases(get: (path: string, query: Query) => Promise<unknown>): Promise<readonly string[]> {
+  const query = { subjectPrefix: ':*:', latestOnly: true, aliases: true, limit: PAGE_SIZE }
+  const listed = new Map<string, readonly string[]>()
+  for (let offset = 0; ; offset += PAGE_SIZE) {
+    const before = listed.size
+    const page = (await get('/schemas', { ...query, offset })) as readonly WithAliases[]
+    for (const { subject, aliases = [] } of page) listed.set(subject, aliases)
+    if (page.length < PAGE_SIZE || listed.size === before) return [...new Set([...listed.values()].flat())]
+  }
+}
 
 function subjectPath(subject: string): string {
   return `/subjects/${encodeURIComponent(subject)}`

@@ -98,7 +98,8 @@ async function start(count: number): Promise<RegistryProcess[]> {
   onTestFinished(async () => {
     await Promise.all(started.map((one) => one.kill()))
   })
-  for (let at = 0; at < count; at++) started.push(await startRegistryProcess(kafka?.bootstrap ?? '', settings))
+  for (let at = 0; at < count; at++)
+    started.push(await startRegistryProcess(['--bootstrap', kafka?.bootstrap ?? ''], settings))
   return started
 }
 

@@ -67,6 +67,16 @@ export class FakeRegistry implements RegistryClient {
     return [...this.schemas.keys()]
   }
 
+  async contexts() {
+    this.#fail()
+    return ['.']
+  }
+
+  async aliases() {
+    this.#fail()
+    return []
+  }
+
   async checkCompatibility() {
     this.#fail()
     return { compatible: true, messages: [] }

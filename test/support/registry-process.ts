@@ -17,9 +17,12 @@ export type RegistryProcess = {
   stop(): Promise<void>
 }
 
-/** A registry as people run it: `weir registry` in a process, which dies with this one. Waits until it is ready. */
+/**
+ * A registry as people run it: `weir registry` in a process, which dies with this one. Waits until it is ready. `log` is
+ * `['--bootstrap', 'host:port']` or `['--data', directory]`.
+ */
 export async function startRegistryProcess(
-  bootstrap: string,
+  log: readonly string[],
   settings: Readonly<Record<string, string>>,
   nodeArgs: readonly string[] = [],
 ): Promise<RegistryProcess> {
@@ -28,7 +31,7 @@ export async function startRegistryProcess(
   const all = { listeners: url, 'brokerstore.topic.replication.factor': '1', ...settings }
   const set = Object.entries(all).flatMap(([key, value]) => ['--set', `${key}=${value}`])
   const logFile = join(directory, 'registry.log')
-  const args = [...nodeArgs, ...CLI, 'registry', '--bootstrap', bootstrap, ...set]
+  const args = [...nodeArgs, ...CLI, 'registry', ...log, ...set]
   const server = startServer({ file: process.execPath, args, directory }, logFile)
   const what = { what: 'weir registry', logFiles: [logFile], timeoutMs: READY_TIMEOUT_MS }
   await untilReady(server, what, () => isReady(url))

@@ -73,7 +73,7 @@ async function measureStarts(settings: Settings, round: number): Promise<Start> 
 /** Each in a group of its own: one whose last member was killed keeps the next waiting until its session ends. */
 function start({ bootstrap, nodeArgs }: Settings, count: number, name: string) {
   const settings = { 'brokerstore.topic': topicOf(count), 'schema.registry.group.id': `bench-${name}` }
-  return startRegistryProcess(bootstrap, settings, nodeArgs)
+  return startRegistryProcess(['--bootstrap', bootstrap], settings, nodeArgs)
 }
 
 function measureRegistrations(settings: Settings, url: string, round: number): Promise<RegistrationResult> {

@@ -1,0 +1,70 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { createRegistryClient } from '../../src/clients/registry.ts'
+import { run, startServer } from '../env/process.ts'
+import { startRegistryProcess } from '../support/registry-process.ts'
+import { registerSet } from '../support/schema-set.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
+import { until } from '../support/until.ts'
+
+const CLI = ['--max-semi-space-size=8', join(import.meta.dirname, '../../src/cli/weir.ts')]
+const WAIT = { everyMs: 5, timeoutMs: 60_000 }
+const VERSIONS = 10_000
+
+it('10,000 schemas of all formats come through weir export and weir import, killed half way, as they were', {
+  timeout: 600_000,
+}, async () => {
+  const directory = temporaryDirectory()
+  const registryOn = (name: string) => startRegistryProcess(['--data', join(directory, name)], {})
+  const [source, target] = await Promise.all([registryOn('source'), registryOn('target')])
+  await registerSet(createRegistryClient({ url: source.url }), VERSIONS)
+  const weir = (...args: string[]) => ({ file: process.execPath, args: [...CLI, ...args], directory })
+
+  const exported = await run(weir('export', 'first', '--registry', source.url))
+  expect(exported).toMatchObject({ code: 0, stderr: '' })
+  expect(exported.stdout).toMatch(/^exported 10000 versions of \d+ subjects to first\n$/)
+
+  const cutOff = startServer(weir('import', 'first', '--registry', target.url), join(directory, 'import.log'))
+  const there = createRegistryClient({ url: target.url })
+  await until('some subjects', WAIT, async () => (await there.subjects({ prefix: ':*:' })).length > 30)
+  await cutOff.kill()
+  const planned = await run(weir('import', 'first', '--registry', target.url, '--dry-run'))
+  expect(planned).toMatchObject({ code: 0, stderr: '' })
+  const left = Number(/: (\d+) of them new/.exec(planned.stdout)?.[1])
+  expect(left).toBeGreaterThan(0)
+  expect(left).toBeLessThan(VERSIONS)
+  const imported = await run(weir('import', 'first', '--registry', target.url))
+  expect(imported).toMatchObject({ code: 0, stderr: '' })
+
+  for (const [name, { url }] of Object.entries({ source, target })) {
+    expect(await run(weir('export', `${name}.json`, '--deleted', '--registry', url))).toMatchObject({ code: 0 })
+  }
+  const textOf = (name: string) => readFileSync(join(directory, name), 'utf8')
+  expect(textOf('target.json') === textOf('source.json')).toBe(true)
+  await Promise.all([source.stop(), target.stop()])
+})
+
+it('weir import of what contradicts the registry writes nothing and says why', async () => {
+  const directory = temporaryDirectory()
+  const registry = await startRegistryProcess(['--data', join(directory, 'data')], {})
+  const client = createRegistryClient({ url: registry.url })
+  const weir = (...args: string[]) => run({ file: process.execPath, args: [...CLI, ...args], directory })
+  await client.register('s', { schema: '"int"' })
+  await client.register('t', { schema: '"long"' })
+  expect(await weir('export', 'all', '--registry', registry.url)).toMatchObject({ code: 0 })
+  await client.deleteSubject('t')
+  await client.deleteSubject('s')
+  await client.deleteSubject('s', { permanent: true })
+  await client.register('s', { schema: '"string"' })
+  expect(await weir('import', 'all', '--registry', registry.url)).toMatchObject({
+    code: 1,
+    stdout:
+      's version 1 has id 3 there, not 1\nt version 1 is deleted there, but not in the export\nnothing was written: 2 conflicts\n',
+  })
+  expect(await client.subjects()).toEqual(['s'])
+  await registry.stop()
+  expect(await weir('import', 'all', '--registry', registry.url)).toMatchObject({ code: 3 })
+  expect(await weir('import', 'none', '--registry', registry.url)).toMatchObject({ code: 2 })
+  expect(await weir('export', '--registry', registry.url)).toMatchObject({ code: 2 })
+})
