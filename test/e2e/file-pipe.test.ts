@@ -102,8 +102,14 @@ function createPipe(home: Home) {
     },
     async createConnectors({ url }: WeirWorker) {
       const client = createWorkerClient({ url })
-      await client.create('in', { 'connector.class': 'FileStreamSource', file: input, topic, ...strings })
-      await client.create('out', { 'connector.class': 'FileStreamSink', file: output, topics: topic, ...strings })
+      // Names of its own: on a Kafka that is shared, a sink's group goes by the connector's name.
+      await client.create(`${topic}-in`, { 'connector.class': 'FileStreamSource', file: input, topic, ...strings })
+      await client.create(`${topic}-out`, {
+        'connector.class': 'FileStreamSink',
+        file: output,
+        topics: topic,
+        ...strings,
+      })
     },
   }
 }
