@@ -34,7 +34,7 @@ export function createBroker(home: Home, options: ClientOptions): Broker {
   }
 
   const reader = (readerOptions = {}): LogReader => {
-    const made: LogReader = new LogReader({ home, topology, onClose: () => open.delete(made) }, readerOptions)
+    const made: LogReader = new LogReader({ home, topology, clock, onClose: () => open.delete(made) }, readerOptions)
     open.add(made)
     return made
   }

@@ -22,6 +22,9 @@ const POLL_INTERVAL_MS_MAX = 300_000
 const SESSION_TIMEOUT_MS = 45_000
 /** How often new topics and partitions are looked for. */
 const REFRESH_MS = 30_000
+const TAKE_OVER_AGAIN_MS = 200
+
+type Listener = (partitions: readonly TopicPartition[]) => Promise<void> | void
 
 export type ConsumerParts = {
   readonly home: Home
@@ -33,7 +36,12 @@ export type ConsumerParts = {
 
 export async function createConsumer(parts: ConsumerParts, options: ConsumerOptions): Promise<Consumer> {
   const consumer = new GroupConsumer(parts, options)
-  await consumer.start()
+  try {
+    await consumer.start()
+  } catch (error) {
+    await parts.reader.close()
+    throw error
+  }
   return consumer
 }
 
@@ -49,8 +57,10 @@ class GroupConsumer implements Consumer {
   #assigned: readonly TopicPartition[] = []
   #topics: readonly string[] = []
   #partitionCounts = ''
-  /** What the group asked for and `poll` has not done yet. */
+  /** Partitions that the group wants back and `poll` has not given up yet. */
   #line: (() => Promise<void>)[] = []
+  /** What the group gave and `poll` has not taken over yet. */
+  #given: Generation | undefined
   #lastPollMs = performance.now()
   #refresh: NodeJS.Timeout | undefined
   #closed = false
@@ -76,15 +86,15 @@ class GroupConsumer implements Consumer {
       protocol: {
         offer: () => [{ name: RANGE, metadata: toSubscription(this.#topics) }],
         assign: (_, members) => this.#assign(members),
-        revoked: () => this.#inPoll(() => this.#giveUp(this.#options.rebalance?.revoked)),
+        revoked: () => this.#inPoll(this.#options.rebalance?.revoked),
         // Without waiting: the first poll comes only after this returns.
         joined: (generation) => {
-          this.#line.push(() => this.#takeOver(generation))
+          this.#given = generation
           this.#parts.reader.wake()
         },
         lost: (error) => {
           if (error instanceof BrokerError && error.code === 'fenced') this.#fenced = error
-          return this.#inPoll(() => this.#giveUp(this.#options.rebalance?.lost ?? this.#options.rebalance?.revoked))
+          return this.#inPoll(this.#options.rebalance?.lost ?? this.#options.rebalance?.revoked)
         },
       },
     })
@@ -96,13 +106,14 @@ class GroupConsumer implements Consumer {
     this.#lastPollMs = performance.now()
     const endMs = this.#lastPollMs + waitMsMax
     for (;;) {
-      await this.#doLine()
+      await this.#settle()
       if (this.#fenced) throw this.#fenced
-      const records = await this.#parts.reader.poll(Math.max(0, endMs - performance.now()))
+      const leftMs = Math.max(0, endMs - performance.now())
+      const records = await this.#parts.reader.poll(this.#given ? Math.min(leftMs, TAKE_OVER_AGAIN_MS) : leftMs)
       // What came while the group took its partitions away is not for this member any more.
-      if (this.#line.length === 0) return records
+      if (this.#line.length === 0 && !this.#given) return records
       if (performance.now() >= endMs) {
-        await this.#doLine()
+        await this.#settle()
         return []
       }
     }
@@ -165,37 +176,60 @@ class GroupConsumer implements Consumer {
     this.#parts.onClose()
   }
 
-  /** Puts `task` in line and waits until a poll has done it. */
-  #inPoll(task: () => Promise<void>): Promise<void> {
+  /** Waits until a poll has given everything up. */
+  #inPoll(listener: Listener | undefined): Promise<void> {
+    this.#given = undefined
     return new Promise((resolve) => {
-      this.#line.push(() => task().finally(resolve))
+      this.#line.push(() => this.#giveUp(listener).finally(resolve))
       this.#parts.reader.wake()
     })
+  }
+
+  async #settle(): Promise<void> {
+    await this.#doLine()
+    if (this.#given) await this.#takeOver(this.#given)
   }
 
   async #doLine(): Promise<void> {
     for (let task = this.#line.shift(); task; task = this.#line.shift()) await task()
   }
 
-  async #giveUp(
-    listener: ((partitions: readonly TopicPartition[]) => Promise<void> | void) | undefined,
-  ): Promise<void> {
+  async #giveUp(listener: Listener | undefined): Promise<void> {
     const gone = this.#assigned
-    if (gone.length > 0) await listener?.(gone)
-    this.#parts.reader.drop(gone)
-    this.#assigned = []
-    this.#generation = undefined
+    try {
+      if (gone.length > 0) await listener?.(gone)
+    } finally {
+      this.#parts.reader.drop(gone)
+      this.#assigned = []
+      this.#generation = undefined
+    }
   }
 
+  /** In a bad moment of the broker nothing changes, and a later turn tries again. */
   async #takeOver(generation: Generation): Promise<void> {
     const partitions = fromAssignment(generation.assignment)
+    let starts: readonly PartitionOffset[]
+    try {
+      starts = await this.#startingPoints(partitions)
+    } catch (error) {
+      if (!(error instanceof BrokerError) || !error.retriable) throw error
+      this.#parts.logger.warn(
+        { err: error, groupId: this.#options.groupId },
+        'could not look where to begin: trying again',
+      )
+      return
+    }
+    // The group wanted it back meanwhile.
+    if (this.#given !== generation) return
+    this.#given = undefined
     this.#generation = generation
     this.#assigned = partitions
-    if (partitions.length > 0) this.#parts.reader.seek(await this.#startingPoints(partitions))
+    this.#parts.reader.seek(starts)
     await this.#options.rebalance?.assigned?.(partitions)
   }
 
   async #startingPoints(partitions: readonly TopicPartition[]): Promise<readonly PartitionOffset[]> {
+    if (partitions.length === 0) return []
     const committed = await this.#parts.home.groupOffsets({ groupId: this.#options.groupId, partitions })
     const known = new Set(committed.map(keyOf))
     const without = partitions.filter((partition) => !known.has(keyOf(partition)))

@@ -1,4 +1,5 @@
 import type { Clock } from '../config/clock.ts'
+import { retry } from '../config/retry.ts'
 import type { CommittedOffset, GroupMember, NewRecord, Producer, ProducerOptions, Sent } from './broker.ts'
 import { BrokerError } from './error.ts'
 import type { Home, ProducerIdentity } from './home.ts'
@@ -12,6 +13,7 @@ const BATCH_BYTES_MAX = 1_000_000
 const BUFFER_BYTES_MAX = 32 * 1024 * 1024
 const DELIVERY_TIMEOUT_MS = 120_000
 const TRANSACTION_TIMEOUT_MS = 60_000
+const BACKOFF = { firstMs: 20, maxMs: 1_000 }
 
 export type ProducerParts = {
   readonly home: Home
@@ -44,6 +46,7 @@ class LogProducer implements Producer {
   readonly #transactionalId: string | undefined
   readonly #fencingId: string | undefined
   readonly #batchBytesMax: number
+  readonly #deliveryTimeoutMs: number
   readonly #sender: Sender
   readonly #room: Room
   #identity: ProducerIdentity
@@ -65,18 +68,19 @@ class LogProducer implements Producer {
     this.#transactionalId = options.transactionalId
     this.#fencingId = options.transactionalId === undefined ? options.fencingId : undefined
     this.#batchBytesMax = options.batchBytesMax ?? BATCH_BYTES_MAX
+    this.#deliveryTimeoutMs = options.deliveryTimeoutMs ?? DELIVERY_TIMEOUT_MS
     this.#room = new Room(options.bufferBytesMax ?? BUFFER_BYTES_MAX)
     this.#sender = new Sender({
       ...parts,
       transactionalId: options.transactionalId,
       compression: options.compression ?? 'none',
       batchBytesMax: this.#batchBytesMax,
-      deliveryTimeoutMs: options.deliveryTimeoutMs ?? DELIVERY_TIMEOUT_MS,
+      deliveryTimeoutMs: this.#deliveryTimeoutMs,
       identity: () => this.#identity,
       renew: async () => {
         // A new identity would fence whoever has taken over.
         if (this.#fencingId !== undefined) throw this.#failure ?? spoiled(this.#fencingId)
-        this.#identity = await identify()
+        this.#identity = await this.#insist(identify)
       },
       freed: (bytes) => this.#room.give(bytes),
     })
@@ -178,7 +182,9 @@ class LogProducer implements Producer {
   /** Partitions have to be known, and part of the transaction, before records get their places. */
   async #prepare(records: readonly NewRecord[]): Promise<void> {
     const topics = [...new Set(records.map(({ topic }) => topic))]
-    for (const topic of topics) if (!this.#parts.topology.known(topic)) await this.#parts.topology.leaders(topic)
+    const { topology } = this.#parts
+    const unknown = topics.filter((topic) => !topology.known(topic))
+    for (const topic of unknown) await this.#insist(() => topology.leaders(topic))
     if (this.#transactionalId === undefined) return
     const transaction = this.#transaction()
     const joining = topics.filter((topic) => !this.#joined.has(topic))
@@ -189,6 +195,13 @@ class LogProducer implements Producer {
     this.#touched = true
     await this.#watch(this.#parts.home.addPartitionsToTransaction({ ...transaction, partitions }))
     for (const topic of joining) this.#joined.add(topic)
+  }
+
+  /** As long as a record may be tried, so may what it waits for. */
+  #insist<T>(attempt: () => Promise<T>): Promise<T> {
+    const retriable = (error: unknown) => !this.#closed && error instanceof BrokerError && error.retriable
+    const { clock } = this.#parts
+    return retry(attempt, { backoff: BACKOFF, clock, retriable, withinMs: this.#deliveryTimeoutMs })
   }
 
   #deliver(records: readonly NewRecord[], sent: Sent): Promise<Sent> {

@@ -1,3 +1,4 @@
+import type { Clock } from '../config/clock.ts'
 import type {
   Isolation,
   PartitionOffset,
@@ -20,7 +21,12 @@ const FETCH_WAIT_MS = 500
 const AHEAD_MAX = 2
 const RETRY_WAIT_MS = 100
 
-export type ReaderParts = { readonly home: Home; readonly topology: Topology; readonly onClose: () => void }
+export type ReaderParts = {
+  readonly home: Home
+  readonly topology: Topology
+  readonly clock: Clock
+  readonly onClose: () => void
+}
 
 /** One partition being read. A new object each time it is moved, so that late answers find nobody. */
 type Position = TopicPartition & {
@@ -276,7 +282,7 @@ export class LogReader implements Reader {
     this.#fail(error)
     const topics = new Set(positions.map(({ topic }) => topic))
     await Promise.allSettled([...topics].map((topic) => this.#parts.topology.refresh(topic)))
-    await new Promise((resolve) => setTimeout(resolve, RETRY_WAIT_MS))
+    await this.#parts.clock.sleep(RETRY_WAIT_MS)
   }
 
   #fail(error: unknown): void {

@@ -1,0 +1,71 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { BrokerError } from '../../src/broker/error.ts'
+import type { FetchedPartition, Home, HomeRequest } from '../../src/broker/home.ts'
+import type { Clock } from '../../src/config/clock.ts'
+
+/**
+ * How one call goes wrong: the connection breaks before or after it was carried out (the caller can't tell), the node
+ * does not lead what it was asked for, or its answer ends in the middle of a batch.
+ */
+export type Fault = 'none' | 'broken before' | 'broken after' | 'not leader' | 'cut short'
+
+/** Their answers wait for others, or for records: they have a connection of their own. */
+const HELD_BACK: ReadonlySet<keyof Home> = new Set(['joinGroup', 'syncGroup', 'fetch', 'close'])
+
+/** A home whose calls go wrong as `next` says. As on a connection, calls are carried out in their order. */
+export function createFaultyHome(home: Home, next: (call: keyof Home) => Fault): Home {
+  let turn: Promise<unknown> = Promise.resolve()
+  const carryOut = async (name: keyof Home, request: unknown): Promise<unknown> => {
+    const call = home[name].bind(home) as (request: unknown) => Promise<unknown>
+    const fault = next(name)
+    if (fault === 'broken before') throw broken()
+    if (fault === 'not leader') return refusal(name, request)
+    const answer = await call(request)
+    if (fault === 'broken after') throw broken()
+    return fault === 'cut short' && name === 'fetch' ? cutShort(answer as readonly FetchedPartition[]) : answer
+  }
+  return new Proxy(home, {
+    get: (_, name: keyof Home) => (request: unknown) => {
+      if (HELD_BACK.has(name)) return carryOut(name, request)
+      const answer = turn.then(() => carryOut(name, request))
+      turn = answer.catch(() => undefined)
+      return answer
+    },
+  })
+}
+
+/** Waits take next to no time, but as much of the clock's as was asked for. */
+export function hastyClock(): Clock {
+  let nowMs = 0
+  return {
+    nowMs: () => nowMs,
+    monotonicMs: () => nowMs,
+    sleep: async (ms, signal) => {
+      await delay(1)
+      signal?.throwIfAborted()
+      nowMs += ms
+    },
+  }
+}
+
+function refusal(name: keyof Home, request: unknown): unknown {
+  const error = { code: 'not_leader', message: 'NOT_LEADER_OR_FOLLOWER' } as const
+  if (name === 'produce') {
+    const { batches } = request as HomeRequest<'produce'>
+    return batches.map(({ topic, partition }) => ({ topic, partition, baseOffset: -1, error }))
+  }
+  if (name === 'fetch') {
+    const { partitions } = request as HomeRequest<'fetch'>
+    const nothing = { bytes: Buffer.alloc(0), endOffset: -1, startOffset: -1, aborted: [] }
+    return partitions.map(({ topic, partition }) => ({ topic, partition, ...nothing, error }))
+  }
+  throw new BrokerError(error.code, error.message)
+}
+
+function cutShort(answer: readonly FetchedPartition[]): readonly FetchedPartition[] {
+  return answer.map((one) => ({ ...one, bytes: one.bytes.subarray(0, Math.floor(one.bytes.length * 0.7)) }))
+}
+
+function broken(): BrokerError {
+  return new BrokerError('unavailable', 'the connection broke off')
+}
