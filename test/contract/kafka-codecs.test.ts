@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest'
+import { ATTRIBUTES_AT, COMPRESSION_MASK } from '../../src/broker/batch-layout.ts'
+import type { Broker, Compression } from '../../src/broker/broker.ts'
+import { openKafkaHome } from '../../src/broker/kafka/home.ts'
+import { openBroker } from '../../src/broker/open.ts'
+import { batchesOf } from '../../src/broker/record-batch.ts'
+import { silentLogger } from '../../src/config/logger.ts'
+import { kafkaTool } from '../env/kafka.ts'
+import { real } from '../env/real.ts'
+import { newTopic, opened, readAll, records, uniqueName } from './broker-support.ts'
+
+const CODECS: readonly Compression[] = ['gzip', 'snappy', 'lz4', 'zstd']
+/** Snappy's and LZ4's frames hold 32 and 64 KiB: batches have to be larger than that. */
+const RECORDS = 500
+const RECORD_BYTES = 400
+const BATCH_BYTES = 131_072
+
+const kafka = await real('kafka')
+const config = { 'bootstrap.servers': kafka?.bootstrap ?? '' }
+
+/** Kafka stores batches as they come: what one client compresses, the other one has to read. */
+describe.skipIf(!kafka)('between Java and Weir', () => {
+  it.each(CODECS)('%s travels from Java', async (codec) => {
+    const broker = await opened(open)
+    const topic = await newTopic(broker)
+    const produced = await kafkaTool('ProducerPerformance', [
+      ...['--topic', topic, '--num-records', String(RECORDS), '--record-size', String(RECORD_BYTES)],
+      ...['--throughput', '-1', '--producer-props', `bootstrap.servers=${kafka!.bootstrap}`],
+      ...[`compression.type=${codec}`, `batch.size=${BATCH_BYTES}`, 'linger.ms=1000'],
+    ])
+    expect(produced, produced.stderr).toMatchObject({ code: 0 })
+    expect(await codecsOf(topic)).toEqual(new Set([CODECS.indexOf(codec) + 1]))
+    const values = (await readAll(broker, topic)).map(({ value }) => String(value))
+    expect(values).toHaveLength(RECORDS)
+    // What the tool makes up: capital letters.
+    expect(values.filter((value) => !new RegExp(`^[A-Z]{${RECORD_BYTES}}$`).test(value))).toEqual([])
+  })
+
+  it('every codec travels to Java', async () => {
+    const broker = await opened(open)
+    const prefix = uniqueName('codec')
+    const written: string[] = []
+    for (const compression of CODECS) {
+      const topic = await newTopic(broker, { name: `${prefix}.${compression}` })
+      const values = Array.from({ length: RECORDS }, (_, at) => `${compression} ${at} ${'filler '.repeat(50)}`)
+      await (await broker.producer({ compression })).send(records(topic, values))
+      expect(await codecsOf(topic)).toEqual(new Set([CODECS.indexOf(compression) + 1]))
+      written.push(...values)
+    }
+    const consumed = await kafkaTool('consumer.ConsoleConsumer', [
+      ...['--bootstrap-server', kafka!.bootstrap, '--include', `${prefix}\\..*`, '--from-beginning'],
+      ...['--max-messages', String(written.length), '--timeout-ms', '60000'],
+    ])
+    const lines = consumed.stdout.split('\n').filter((line) => line !== '')
+    expect(lines.toSorted()).toEqual(written.toSorted())
+  })
+})
+
+function open(): Promise<Broker> {
+  return openBroker({ kind: 'kafka', config }, { logger: silentLogger() })
+}
+
+/** Numbers of the codecs that the topic's batches are stored with. */
+async function codecsOf(topic: string): Promise<ReadonlySet<number>> {
+  const home = await openKafkaHome(config, { logger: silentLogger() })
+  try {
+    const [found] = await home.metadata({ topics: [topic] })
+    const [answer] = await home.fetch({
+      node: found!.partitions[0]!.leader,
+      partitions: [{ topic, partition: 0, offset: 0 }],
+      waitMsMax: 1_000,
+      bytesMin: 1,
+      bytesMax: 8_000_000,
+      isolation: 'read_committed',
+    })
+    return new Set(
+      [...batchesOf(answer!.bytes)].map(({ bytes }) => bytes.readInt16BE(ATTRIBUTES_AT) & COMPRESSION_MASK),
+    )
+  } finally {
+    await home.close()
+  }
+}
