@@ -32,6 +32,8 @@ export type HttpServerOptions = {
   readonly access?: Access
   /** Absent: no page of another origin may call this server. */
   readonly crossOrigin?: CrossOrigin
+  /** Reads bodies of more than 64 KiB where nobody waits for it; a refusal says why one can't be used. */
+  readonly parseLarge?: (bytes: Buffer) => Promise<unknown>
   /** Default 10 MiB. */
   readonly bodyBytesMax?: number
 }
@@ -44,6 +46,7 @@ export type HttpServer = {
 }
 
 const BODY_BYTES_MAX = 10 * 1024 * 1024
+const SMALL_BYTES_MAX = 64 * 1024
 
 /**
  * The HTTP server of every program: listeners, media types, error envelope, `/metrics`, `/healthz`, `/readyz`.
@@ -106,15 +109,18 @@ function logRequests(app: FastifyInstance, logger: Logger): void {
 const METHODS = ['HEAD', 'POST', 'GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
 /** Every listed media type is JSON, and mostly so is a body without one. */
-function takeBodies(app: FastifyInstance, { consumes, typedBodiesOnly = false }: HttpServerOptions): void {
+function takeBodies(app: FastifyInstance, options: HttpServerOptions): void {
+  const { consumes, parseLarge, typedBodiesOnly = false } = options
+  const read = async (body: string | Buffer): Promise<unknown> =>
+    parseLarge && body.length > SMALL_BYTES_MAX ? parseLarge(body as Buffer) : parseJson(body)
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser([...consumes], { parseAs: 'string' }, async (_: FastifyRequest, body: string | Buffer) =>
-    parseJson(body),
+  app.addContentTypeParser([...consumes], { parseAs: 'buffer' }, async (_: FastifyRequest, body: string | Buffer) =>
+    read(body),
   )
-  app.addContentTypeParser('*', { parseAs: 'string' }, async (request: FastifyRequest, body: string | Buffer) => {
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, async (request: FastifyRequest, body: string | Buffer) => {
     const isTyped = request.headers['content-type'] !== undefined
     if (isTyped || (typedBodiesOnly && body.length > 0)) throw new Refusal(415)
-    return parseJson(body)
+    return read(body)
   })
 }
 

@@ -23,11 +23,14 @@ export function checkCompatibility(
 }
 
 /** Registered versions as the comparison takes them. */
-export function candidates({ view, schemas }: Grounds, versions: readonly SchemaVersion[]): readonly Candidate[] {
+export function candidates(
+  { view, schemas, facts }: Grounds,
+  versions: readonly SchemaVersion[],
+): readonly Candidate[] {
   return versions.map(({ subject, version, content }) => ({
     type: content.type,
     version,
     metadata: content.metadata,
-    parsed: () => schemas.stored(view, subject, content),
+    parsed: () => schemas.stored(view, subject, content, facts),
   }))
 }

@@ -1,5 +1,6 @@
 import type { CompatibilityLevel } from '../clients/registry.ts'
-import type { CompareOptions, ParsedSchema, SchemaType } from '../formats/format.ts'
+import type { CompareOptions, SchemaType } from '../formats/format.ts'
+import type { ExaminedSchema } from './examination/facts.ts'
 import { type Metadata, reservedFields } from './metadata.ts'
 import type { EffectiveConfig } from './scope.ts'
 
@@ -8,7 +9,7 @@ export type Candidate = {
   readonly type: SchemaType
   readonly version: number
   readonly metadata: Metadata | undefined
-  readonly parsed: () => ParsedSchema
+  readonly parsed: () => ExaminedSchema
 }
 
 const BACKWARD = { roles: { reader: 'new', writer: 'old' } } as const
@@ -20,7 +21,7 @@ const OLD_SCHEMA_MAX = 10_240
  * are those of the original's verbose answers, in their order.
  */
 export function compatibilityMessages(
-  schema: Pick<Candidate, 'metadata'> & { readonly parsed: ParsedSchema },
+  schema: Pick<Candidate, 'metadata'> & { readonly parsed: ExaminedSchema },
   previous: readonly Candidate[],
   config: EffectiveConfig,
 ): readonly string[] {
@@ -48,7 +49,7 @@ function comparable(
 }
 
 function levelMessages(
-  schema: ParsedSchema,
+  schema: ExaminedSchema,
   previous: readonly Candidate[],
   level: CompatibilityLevel,
   config: EffectiveConfig,
@@ -62,7 +63,7 @@ function levelMessages(
 }
 
 function pairMessages(
-  schema: ParsedSchema,
+  schema: ExaminedSchema,
   old: Candidate,
   level: CompatibilityLevel,
   options: Pick<CompareOptions, 'policy'>,
@@ -76,7 +77,7 @@ function pairMessages(
   return [...forward(), ...withOldSchema(backward(), old.version, before)]
 }
 
-function withOldSchema(messages: readonly string[], version: number, old: ParsedSchema): readonly string[] {
+function withOldSchema(messages: readonly string[], version: number, old: ExaminedSchema): readonly string[] {
   if (messages.length === 0) return messages
   const text = old.canonical
   const shown =
@@ -88,7 +89,7 @@ function withOldSchema(messages: readonly string[], version: number, old: Parsed
 
 /** Reserved field names may not vanish, nor be used. */
 function fieldMessages(
-  schema: Pick<Candidate, 'metadata'> & { readonly parsed: ParsedSchema },
+  schema: Pick<Candidate, 'metadata'> & { readonly parsed: ExaminedSchema },
   latest: Candidate | undefined,
 ): readonly string[] {
   const reserved = reservedFields(schema.metadata)

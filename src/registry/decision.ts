@@ -1,3 +1,4 @@
+import type { Facts } from './examination/facts.ts'
 import type { ParsedSchemas } from './parsed-schemas.ts'
 import type { Defaults } from './scope.ts'
 import type { RegistryRecord } from './store/record.ts'
@@ -13,6 +14,8 @@ export type Decision<Answer> = {
 export type Grounds = {
   readonly view: RegistryView
   readonly schemas: ParsedSchemas
+  /** What is known of large schemas; a decision that needs more throws `MissingFact`, and is made anew. */
+  readonly facts: Facts
   readonly defaults: Defaults
   /** Whether modes may be changed at all. */
   readonly modesMutable: boolean

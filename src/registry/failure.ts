@@ -27,6 +27,7 @@ export type RegistryErrorCode =
   | 'missing_body'
   | 'no_such_resource'
   | 'too_many_writes'
+  | 'too_many_checks'
   | 'store_failed'
   | 'store_timeout'
   | 'forward_failed'

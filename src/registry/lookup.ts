@@ -1,7 +1,7 @@
-import type { ParsedSchema } from '../formats/format.ts'
 import { normalizedReferences, type SchemaReference } from '../formats/references.ts'
 import { inheritedAdditions } from './additions.ts'
 import type { Grounds } from './decision.ts'
+import type { ExaminedSchema } from './examination/facts.ts'
 import { invalidSchema, schemaNotFound, subjectNotFound, versionNotFound } from './failure.ts'
 import { VERSION_PROPERTY, withProperty } from './metadata.ts'
 import { guidOf, type SchemaContent, type SchemaVersion, toContent } from './schema.ts'
@@ -12,20 +12,20 @@ import { contextOf, type Subject, toSubject } from './subject.ts'
 /** A schema as it was sent. */
 export type SentSchema = Omit<SchemaContent, 'guid'>
 /** A sent schema, understood: its canonical content, and the form that compares. */
-export type UnderstoodSchema = { readonly content: SchemaContent; readonly parsed: ParsedSchema }
+export type UnderstoodSchema = { readonly content: SchemaContent; readonly parsed: ExaminedSchema }
 /** A positive number, or the last version that is not deleted. */
 export type VersionSelector = number | 'latest'
 
 /** Throws `invalid_schema`. */
 export function understand(
-  { view, schemas }: Grounds,
+  { view, schemas, facts }: Grounds,
   subject: Subject,
   sent: SentSchema,
   options: { readonly normalize: boolean; readonly validation: 'strict' | 'loose'; readonly fields?: boolean },
 ): UnderstoodSchema {
   if (sent.text.trim() === '') throw invalidSchema('Empty schema')
   const references = concreteReferences(view, subject, sent.references)
-  const read = schemas.parse(view, subject, { ...sent, references }, options.validation)
+  const read = schemas.parse(view, subject, { ...sent, references }, { validation: options.validation, facts })
   const parsed = options.normalize ? read.normalized() : read
   if (options.fields && parsed.type === 'JSON' && parsed.fields.some((field) => field.startsWith('$$'))) {
     throw invalidSchema('Field names cannot start with $$ prefix')
@@ -123,7 +123,7 @@ export function isSame(grounds: Grounds, schema: UnderstoodSchema, version: Sche
   const writtenOut = content.references.length === 0 && old.references.length > 0
   if (!writtenOut && JSON.stringify(content.references) !== JSON.stringify(old.references)) return false
   if (!sameBesideVersion(content, version)) return false
-  const parsed = grounds.schemas.stored(grounds.view, version.subject, old)
+  const parsed = grounds.schemas.stored(grounds.view, version.subject, old, grounds.facts)
   if (!writtenOut) return parsed.canonical === schema.parsed.canonical
   return (parsed.formatted('resolved') ?? parsed.canonical) === schema.parsed.canonical
 }

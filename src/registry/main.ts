@@ -5,6 +5,7 @@ import type { Metrics } from '../config/metrics.ts'
 import { packageVersion } from '../config/version.ts'
 import { parseListener, reachableHost } from '../http/listener.ts'
 import type { MemberIdentity } from './election.ts'
+import { Examiner } from './examination/examiner.ts'
 import { type Election, joinElection, type Leadership } from './leader.ts'
 import { registryMetrics } from './metrics.ts'
 import { ParsedSchemas } from './parsed-schemas.ts'
@@ -44,7 +45,9 @@ export function startRegistry(settings: RegistrySettings, dependencies: Registry
       dropPen: (reason) => office.election?.dropPen(reason),
     }
     const grounds = { view: state, schemas, ...registryDefaults(values) }
-    const server = await serveRegistry(new Registry(grounds, leadership, log.refresh), {
+    const examiner = new Examiner()
+    life.onStop('examiner', () => examiner.close())
+    const server = await serveRegistry(new Registry(grounds, leadership, examiner, log.refresh), {
       settings: values,
       identity: { clusterId: await broker.clusterId(), version: packageVersion() },
       logger,

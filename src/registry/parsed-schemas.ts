@@ -1,5 +1,7 @@
-import { type ParsedSchema, SchemaError } from '../formats/format.ts'
+import { type ParsedSchema, SchemaError, type SchemaType } from '../formats/format.ts'
 import { type Dependency, dependenciesOf, type SchemaReference } from '../formats/references.ts'
+import { ExaminedSchema, type Facts } from './examination/facts.ts'
+import { reasonOf, type SchemaToRead } from './examination/job.ts'
 import { invalidSchema } from './failure.ts'
 import { Formats } from './formats.ts'
 import type { SchemaContent } from './schema.ts'
@@ -16,12 +18,16 @@ export type ParsedSchemasOptions = {
   readonly nowMs: () => number
 }
 
-/** Texts longer than this are parsed anew each time: a bound on entries alone would not bound memory. */
-const CACHED_TEXT_MAX = 256 * 1024
+/**
+ * Schemas of up to so many characters are read and compared here, in some 20 ms at worst; larger ones in a process of
+ * their own. JSON Schema's comparison grows with the square, and its patterns can take any time.
+ */
+const SMALL_MAX: Readonly<Record<SchemaType, number>> = { AVRO: 65_536, PROTOBUF: 65_536, JSON: 2_048 }
+const DUMP_MAX = 10_240
 
 /**
  * Schemas in the form that compares and prints them. Parsing costs, so the last ones are kept; the same text asked for
- * again is a look-up.
+ * again is a look-up. A large one is known by facts; where they are missing, asking it throws `MissingFact`.
  */
 export class ParsedSchemas {
   readonly formats = new Formats()
@@ -34,32 +40,39 @@ export class ParsedSchemas {
   }
 
   /** A schema that is registered already: read as far as it can be read. Throws `invalid_schema`. */
-  stored(view: RegistryView, subject: Subject, content: SchemaContent): ParsedSchema {
-    return this.parse(view, subject, content, 'loose')
+  stored(view: RegistryView, subject: Subject, content: SchemaContent, facts: Facts): ExaminedSchema {
+    return this.parse(view, subject, content, { validation: 'loose', facts })
   }
 
   /** Throws `invalid_schema` with the reason. References are those of a schema under `subject`. */
-  parse(view: RegistryView, subject: Subject, unparsed: Unparsed, validation: 'strict' | 'loose'): ParsedSchema {
-    const key = keyOf(subject, unparsed, validation)
-    const known = this.#take(key)
-    if (known) return known
-    const parsed = this.#parse(view, subject, unparsed, validation)
-    if (unparsed.text.length <= CACHED_TEXT_MAX) this.#keep(key, parsed)
-    return parsed
-  }
-
-  #parse(view: RegistryView, subject: Subject, unparsed: Unparsed, validation: 'strict' | 'loose'): ParsedSchema {
-    const { text, references } = unparsed
+  parse(
+    view: RegistryView,
+    subject: Subject,
+    unparsed: Unparsed,
+    { validation, facts }: { readonly validation: 'strict' | 'loose'; readonly facts: Facts },
+  ): ExaminedSchema {
+    const { type, text, references } = unparsed
+    const needed = dependencies(view, subject, references)
+    const schema = { type, text, references, dependencies: needed, validation, normalized: false }
     try {
-      return this.formats
-        .get(unparsed.type)
-        .parse({ text, references, dependencies: dependencies(view, subject, references) }, { validation })
+      if (isSmall(schema)) return new ExaminedSchema(schema, this.#parse(subject, schema), facts)
+      const outcome = facts.get({ op: 'read', schema })
+      if ('wrong' in outcome) throw new SchemaError(outcome.wrong)
+      return new ExaminedSchema(schema, undefined, facts)
     } catch (error) {
-      if (!(error instanceof SchemaError)) throw error
       throw invalidSchema(
-        `Invalid schema ${describe(subject, unparsed)} with refs ${listReferences(references)} of type ${unparsed.type}, details: ${error.message}`,
+        `Invalid schema ${describe(subject, unparsed)} with refs ${listReferences(references)} of type ${type}, details: ${reasonOf(error)}`,
       )
     }
+  }
+
+  #parse(subject: Subject, schema: SchemaToRead): ParsedSchema {
+    const key = keyOf(subject, schema)
+    const known = this.#take(key)
+    if (known) return known
+    const parsed = this.formats.get(schema.type).parse(schema, schema)
+    this.#keep(key, parsed)
+    return parsed
   }
 
   #take(key: string): ParsedSchema | undefined {
@@ -79,7 +92,12 @@ export class ParsedSchemas {
   }
 }
 
-function keyOf(subject: Subject, { type, text, references }: Unparsed, validation: string): string {
+function isSmall({ type, text, dependencies = [] }: SchemaToRead): boolean {
+  const characters = dependencies.reduce((sum, dependency) => sum + dependency.text.length, text.length)
+  return characters <= SMALL_MAX[type] && !(type === 'JSON' && text.includes('patternProperties'))
+}
+
+function keyOf(subject: Subject, { type, text, references = [], validation }: SchemaToRead): string {
   const named = references.length === 0 ? '' : `${contextOf(subject)} ${JSON.stringify(references)}`
   return `${validation} ${type} ${named}\n${text}`
 }
@@ -106,7 +124,11 @@ function dependencies(
 }
 
 function describe(subject: Subject, { type, text, references }: Unparsed): string {
-  return `{subject=${subject},version=0,id=-1,schemaType=${type},references=${listReferences(references)},metadata=null,ruleSet=null,schema=${text}}`
+  return `{subject=${subject},version=0,id=-1,schemaType=${type},references=${listReferences(references)},metadata=null,ruleSet=null,schema=${dumpOf(text)}}`
+}
+
+function dumpOf(text: string): string {
+  return text.length <= DUMP_MAX ? text : `${text.slice(0, DUMP_MAX)}…`
 }
 
 function listReferences(references: readonly SchemaReference[]): string {

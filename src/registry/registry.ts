@@ -1,6 +1,8 @@
 import { BrokerError } from '../broker/error.ts'
 import { messageOf } from '../config/failure.ts'
 import type { Decision, Grounds } from './decision.ts'
+import type { Examiner } from './examination/examiner.ts'
+import { Facts, MissingFact } from './examination/facts.ts'
 import { RegistryError } from './failure.ts'
 import type { Leadership } from './leader.ts'
 import type { Operation } from './operation.ts'
@@ -13,16 +15,24 @@ const WAITING_MAX = 10_000
  * each on what the one before left.
  */
 export class Registry {
-  readonly grounds: Grounds
+  readonly grounds: Omit<Grounds, 'facts'>
   readonly leadership: Leadership
+  /** Examines what is large. */
+  readonly examiner: Examiner
   readonly #refresh: () => Promise<void>
   #last: Promise<unknown> = Promise.resolve()
   #waiting = 0
 
   /** `refresh` resolves when the state has everything that stands in the log now. */
-  constructor(grounds: Grounds, leadership: Leadership, refresh: () => Promise<void>) {
+  constructor(
+    grounds: Omit<Grounds, 'facts'>,
+    leadership: Leadership,
+    examiner: Examiner,
+    refresh: () => Promise<void>,
+  ) {
     this.grounds = grounds
     this.leadership = leadership
+    this.examiner = examiner
     this.#refresh = refresh
   }
 
@@ -31,13 +41,34 @@ export class Registry {
     return this.#refresh()
   }
 
+  /**
+   * Does what reads schemas. When it lacks a fact about a large one, the examiner finds that out and it is done anew: so
+   * decisions stay plain functions of what is, and nobody else waits.
+   */
+  async think<Answer>(act: (grounds: Grounds) => Answer | Promise<Answer>): Promise<Answer> {
+    const facts = new Facts()
+    const grounds = { ...this.grounds, facts }
+    for (;;) {
+      try {
+        return await act(grounds)
+      } catch (error) {
+        if (!(error instanceof MissingFact)) throw error
+        facts.add(error.job, await this.examiner.ask(error.job))
+      }
+    }
+  }
+
   /** Decides, writes and answers. Rejects with a `RegistryError`; `operation` words a failure of the store. */
-  async write<Answer>(decide: (grounds: Grounds) => Decision<Answer>, operation: Operation): Promise<Answer> {
+  write<Answer>(decide: (grounds: Grounds) => Decision<Answer>, operation: Operation): Promise<Answer> {
+    return this.think((grounds) => this.#inTurn(() => this.#decideAndWrite(decide, grounds, operation)))
+  }
+
+  async #inTurn<Answer>(act: () => Promise<Answer>): Promise<Answer> {
     if (this.#waiting >= WAITING_MAX) {
       throw new RegistryError('too_many_writes', `${WAITING_MAX} writes are waiting: try again later`)
     }
     this.#waiting += 1
-    const turn = this.#last.then(() => this.#decideAndWrite(decide, operation))
+    const turn = this.#last.then(act)
     this.#last = turn.catch(() => {})
     try {
       return await turn
@@ -46,10 +77,14 @@ export class Registry {
     }
   }
 
-  async #decideAndWrite<Answer>(decide: (grounds: Grounds) => Decision<Answer>, operation: Operation): Promise<Answer> {
+  async #decideAndWrite<Answer>(
+    decide: (grounds: Grounds) => Decision<Answer>,
+    grounds: Grounds,
+    operation: Operation,
+  ): Promise<Answer> {
     const pen = this.leadership.pen()
     if (!pen) throw new RegistryError('leader_unknown', operation.leaderless)
-    const { records, answer } = decide(this.grounds)
+    const { records, answer } = decide(grounds)
     try {
       if (records.length > 0) await pen.append(records)
     } catch (error) {

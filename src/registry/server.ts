@@ -3,6 +3,8 @@ import type { Metrics } from '../config/metrics.ts'
 import type { Access } from '../http/access.ts'
 import { type HttpServer, type HttpServerOptions, startHttpServer } from '../http/server.ts'
 import { ROLES, type Users } from '../http/users.ts'
+import type { Examiner } from './examination/examiner.ts'
+import { RegistryError } from './failure.ts'
 import { Forwarder } from './forward.ts'
 import type { Registry } from './registry.ts'
 import { roleFor } from './routes/access.ts'
@@ -46,6 +48,7 @@ export async function serveRegistry(registry: Registry, options: ServeOptions): 
       ...mediaTypes(settings),
       ...(metrics ? { metrics } : {}),
       ready,
+      parseLarge: (bytes) => parseLarge(registry.examiner, bytes),
       ...limits(settings),
       ...security(settings, users, api),
     })
@@ -60,6 +63,13 @@ export async function serveRegistry(registry: Registry, options: ServeOptions): 
     close()
     throw error
   }
+}
+
+/** A body that is large, read by the examiner. */
+async function parseLarge(examiner: Examiner, bytes: Buffer): Promise<unknown> {
+  const outcome = await examiner.ask({ op: 'body', bytes })
+  if ('wrong' in outcome) throw new RegistryError('invalid_body', `the request body can't be used: ${outcome.wrong}`)
+  return outcome.result
 }
 
 function mediaTypes(settings: RegistryValues): Pick<HttpServerOptions, 'consumes' | 'produces'> {

@@ -1,4 +1,5 @@
 import { silentLogger } from '../../src/config/logger.ts'
+import { Examiner, type ExaminerOptions } from '../../src/registry/examination/examiner.ts'
 import type { Pen } from '../../src/registry/leader.ts'
 import { ParsedSchemas } from '../../src/registry/parsed-schemas.ts'
 import { Registry } from '../../src/registry/registry.ts'
@@ -24,6 +25,8 @@ export type Trouble = {
   readonly store?: Error
   /** Another instance leads, there; or none, when it is undefined. */
   readonly leaderUrl?: string | undefined
+  /** Other limits of what is examined in a process of its own. */
+  readonly examiner?: ExaminerOptions
 }
 
 /** A registry over a log in memory, through the real bytes of its records. */
@@ -51,7 +54,8 @@ export async function startTestRegistry(
   const grounds = { view: state, schemas, ...registryDefaults(settings) }
   const leads = !('leaderUrl' in trouble)
   const leadership = { pen: () => (leads ? pen : undefined), leaderUrl: () => trouble.leaderUrl, dropPen: () => {} }
-  const registry = new Registry(grounds, leadership, async () => {})
+  const examiner = new Examiner(trouble.examiner)
+  const registry = new Registry(grounds, leadership, examiner, async () => {})
   const server = await serveRegistry(registry, {
     settings,
     identity: { clusterId: 'test-cluster', version: '0.0.0' },
@@ -65,7 +69,10 @@ export async function startTestRegistry(
     registry,
     written: records,
     call: (method, path, body) => call(`${url}${path}`, method, body),
-    stop: () => server.stop(0),
+    stop: async () => {
+      await server.stop(0)
+      examiner.close()
+    },
   }
 }
 

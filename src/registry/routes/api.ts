@@ -136,9 +136,10 @@ export class Api {
   }
 
   async #formatted(version: SchemaVersion, format: string): Promise<string | undefined> {
-    const { schemas, view } = this.registry.grounds
-    await schemas.formats.load(version.content.type)
-    return schemas.stored(view, version.subject, version.content).formatted(format)
+    await this.registry.grounds.schemas.formats.load(version.content.type)
+    return this.registry.think(({ schemas, view, facts }) =>
+      schemas.stored(view, version.subject, version.content, facts).formatted(format),
+    )
   }
 }
 

@@ -39,7 +39,7 @@ async function verdict(api: Api, request: FastifyRequest, against: Versions): Pr
   async function check(): Promise<readonly string[]> {
     try {
       const { schema } = await api.sent(request)
-      return checkCompatibility(api.registry.grounds, subject, schema, previous, options)
+      return await api.registry.think((grounds) => checkCompatibility(grounds, subject, schema, previous, options))
     } catch (error) {
       // Who asks for reasons gets this one too.
       if (verbose && error instanceof RegistryError && error.code === 'invalid_schema') return [error.message]

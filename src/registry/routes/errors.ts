@@ -28,6 +28,7 @@ const WIRE: Readonly<Record<RegistryErrorCode, number | readonly [errorCode: num
   missing_body: [422, 422],
   no_such_resource: [404, 404],
   too_many_writes: [429, 429],
+  too_many_checks: [429, 429],
   store_failed: 50001,
   store_timeout: 50002,
   forward_failed: 50003,

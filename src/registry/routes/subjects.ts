@@ -22,8 +22,8 @@ export function subjectRoutes(app: FastifyInstance, api: Api): void {
     const query = queryOf(request)
     const { schema } = await api.sent(request)
     const options = { normalize: flag(query, 'normalize'), deleted: flag(query, 'deleted') }
-    const found = inAnyContext(api.view, api.subject(request), (subject) =>
-      lookUp(api.registry.grounds, subject, schema, options),
+    const found = await api.registry.think((grounds) =>
+      inAnyContext(api.view, api.subject(request), (subject) => lookUp(grounds, subject, schema, options)),
     )
     return schemaAnswer(found, await api.written(found, query))
   })

@@ -41,7 +41,7 @@ export function versionRoutes(app: FastifyInstance, api: Api): void {
         return registeredAnswer(stored, { ...(await api.written(stored, query)), changed })
       }
       // What is there already needs no leader.
-      const registered = findRegistered(api.registry.grounds, registration)
+      const registered = await api.registry.think((grounds) => findRegistered(grounds, registration))
       if (registered) return answer({ schema: registered, changed: false })
       const decide = (grounds: Grounds) => decideRegister(grounds, registration)
       return api.write(request, reply, { operation: REGISTER, decide, answer })

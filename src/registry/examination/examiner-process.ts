@@ -1,0 +1,26 @@
+import { Script } from 'node:vm'
+import { Formats } from '../formats.ts'
+import { carryOut, type Errand, formatsOf, type Outcome } from './job.ts'
+
+// The other side of `Examiner`: a process that does one job at a time, in their order.
+
+const formats = new Formats()
+const scope = globalThis as { examine?: () => Outcome }
+const examination = new Script('examine()')
+
+process.on('message', async ({ number, job, limitMs }: Errand) => {
+  await Promise.all(formatsOf(job).map((type) => formats.load(type)))
+  scope.examine = () => carryOut(job, formats)
+  process.send?.({ number, outcome: within(limitMs) })
+})
+process.on('disconnect', () => process.exit())
+
+/** Even a regular expression ends in time, also when nobody is there any more to end this process. */
+function within(limitMs: number): Outcome {
+  try {
+    return examination.runInThisContext({ timeout: limitMs }) as Outcome
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error
+    return { wrong: `too complex: not examined within ${limitMs} ms` }
+  }
+}

@@ -1,0 +1,107 @@
+import type { CompareOptions, Incompatibility, ParsedSchema, SchemaType } from '../../formats/format.ts'
+import { invalidSchema } from '../failure.ts'
+import type { Job, Outcome, ReadSchema, ResultOf, SchemaToRead } from './job.ts'
+
+type SchemaJob = Exclude<Job, { op: 'body' }>
+
+/** What a decision lacks to be made. It is found out elsewhere, and the decision is made anew with it. */
+export class MissingFact extends Error {
+  readonly job: SchemaJob
+
+  constructor(job: SchemaJob) {
+    super('a schema has to be examined first')
+    this.job = job
+  }
+}
+
+/** What was found out for one request about large schemas. */
+export class Facts {
+  readonly #outcomes = new Map<string, Outcome>()
+  /** Texts may be long: each is told by a number. */
+  readonly #texts = new Map<string, number>()
+
+  add(job: SchemaJob, outcome: Outcome): void {
+    this.#outcomes.set(this.#keyOf(job), outcome)
+  }
+
+  /** Throws `MissingFact` when it was not found out yet. */
+  get<Op extends SchemaJob['op']>(job: SchemaJob & { readonly op: Op }): Outcome<Op> {
+    const outcome = this.#outcomes.get(this.#keyOf(job))
+    if (!outcome) throw new MissingFact(job)
+    return outcome as Outcome<Op>
+  }
+
+  #keyOf(job: SchemaJob): string {
+    if (job.op === 'compare') {
+      return JSON.stringify([job.op, this.#schemaKey(job.reader), this.#schemaKey(job.writer), job.options])
+    }
+    return JSON.stringify([job.op, this.#schemaKey(job.schema), job.op === 'format' ? job.format : ''])
+  }
+
+  #schemaKey({ type, text, references = [], dependencies = [], validation, normalized }: SchemaToRead): unknown {
+    const needed = dependencies.map((dependency) => ({ ...dependency, text: this.#numberOf(dependency.text) }))
+    return [type, this.#numberOf(text), references, needed, validation, normalized]
+  }
+
+  #numberOf(text: string): number {
+    const known = this.#texts.get(text) ?? this.#texts.size
+    this.#texts.set(text, known)
+    return known
+  }
+}
+
+/**
+ * A schema that may be too large to be held here: then it knows of itself what the facts say. Two schemas are compared
+ * here only when both are small.
+ */
+export class ExaminedSchema implements ParsedSchema {
+  readonly #schema: SchemaToRead
+  readonly #here: ParsedSchema | undefined
+  readonly #facts: Facts
+
+  /** `here`: the parsed schema, when it is small. */
+  constructor(schema: SchemaToRead, here: ParsedSchema | undefined, facts: Facts) {
+    this.#schema = schema
+    this.#here = here
+    this.#facts = facts
+  }
+
+  get type(): SchemaType {
+    return this.#schema.type
+  }
+
+  get canonical(): string {
+    return this.#read().canonical
+  }
+
+  get name(): string | undefined {
+    return this.#read().name
+  }
+
+  get fields(): readonly string[] {
+    return this.#read().fields
+  }
+
+  normalized(): ExaminedSchema {
+    return new ExaminedSchema({ ...this.#schema, normalized: true }, this.#here?.normalized(), this.#facts)
+  }
+
+  formatted(format: string): string | undefined {
+    if (this.#here) return this.#here.formatted(format)
+    return resultOf(this.#facts.get({ op: 'format', schema: this.#schema, format }))
+  }
+
+  incompatibilities(writer: ExaminedSchema, options: CompareOptions): readonly Incompatibility[] {
+    if (this.#here && writer.#here) return this.#here.incompatibilities(writer.#here, options)
+    return resultOf(this.#facts.get({ op: 'compare', reader: this.#schema, writer: writer.#schema, options }))
+  }
+
+  #read(): ReadSchema {
+    return this.#here ?? resultOf(this.#facts.get({ op: 'read', schema: this.#schema }))
+  }
+}
+
+function resultOf<Op extends SchemaJob['op']>(outcome: Outcome<Op>): ResultOf<Op> {
+  if ('wrong' in outcome) throw invalidSchema(`Invalid schema, details: ${outcome.wrong}`)
+  return outcome.result
+}

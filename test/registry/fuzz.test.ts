@@ -1,0 +1,40 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { nonsense, randomOf } from '../support/fuzz.ts'
+import { startTestRegistry, type TestRegistry } from '../support/registry.ts'
+import { send } from '../support/registry-rows.ts'
+
+/** `FUZZ_CASES=10000` for a long run; a failure names the case, which `FUZZ_SEED` brings back. */
+const CASES = Number(process.env['FUZZ_CASES'] ?? 500)
+const SEED = Number(process.env['FUZZ_SEED'] ?? 1)
+let registry: TestRegistry
+beforeAll(async () => {
+  registry = await startTestRegistry({}, { examiner: { limitMs: 1_000 } })
+})
+afterAll(() => registry.stop())
+
+describe('a registry that is sent nonsense', () => {
+  it(`answers ${CASES} requests with what is wrong with them, and goes on`, {
+    timeout: 60_000 + CASES * 50,
+  }, async () => {
+    const statuses = new Map<number, number>()
+    for (let at = 0; at < CASES; at++) {
+      const request = nonsense(randomOf(SEED + at))
+      const { status, body } = await send(registry, request)
+      const shown = JSON.stringify(request).slice(0, 500)
+      expect(status, `seed ${SEED + at}: ${shown} was answered ${JSON.stringify(body)}`).toBeLessThan(500)
+      statuses.set(status, (statuses.get(status) ?? 0) + 1)
+    }
+    // It was not all refused at the door.
+    expect([...statuses.keys()]).toEqual(expect.arrayContaining([200, 400, 404, 405, 422]))
+    expect(await registry.call('POST', '/subjects/after/versions', { schema: '"int"' })).toMatchObject({ status: 200 })
+  })
+
+  it('refuses more large requests than it can take, and takes them again later', async () => {
+    const small = await startTestRegistry({}, { examiner: { waitingMax: 1 } })
+    const post = () => small.call('POST', '/subjects/l', { schema: `"${'x'.repeat(70_000)}"` })
+    const statuses = (await Promise.all(Array.from({ length: 5 }, post))).map(({ status }) => status)
+    expect(statuses).toContain(429)
+    expect((await post()).status).toBe(404)
+    await small.stop()
+  })
+})
