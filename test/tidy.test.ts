@@ -8,7 +8,7 @@ const HOUSE: Readonly<Record<string, readonly string[]>> = {
   operator: ['formats', 'clients', 'http', 'config'],
   registry: ['formats', 'broker', 'clients', 'http', 'config'],
   worker: ['plugins', 'sdk', 'broker', 'clients', 'http', 'config'],
-  plugins: ['sdk', 'formats', 'clients'],
+  plugins: ['sdk', 'formats', 'clients', 'config'],
   clients: ['config'],
   broker: ['config'],
   http: ['config'],

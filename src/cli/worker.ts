@@ -3,7 +3,7 @@ import { startAll } from '../config/lifecycle.ts'
 import { createLogger } from '../config/logger.ts'
 import { createMetrics } from '../config/metrics.ts'
 import { startWorker } from '../worker/main.ts'
-import { workerSettings } from '../worker/settings.ts'
+import { environmentSettings, filledInSettings } from '../worker/settings.ts'
 import { type Command, readArgs, UsageError } from './command.ts'
 import { addressOf, PROGRAM_HELP, PROGRAM_OPTIONS, writtenSettings } from './log-address.ts'
 import { whenAsked } from './signals.ts'
@@ -18,15 +18,18 @@ Runs a connector worker that speaks as Kafka Connect's does, in a cluster with a
 
 ${PROGRAM_HELP}
 
+Settings may also stand in the environment, as CONNECT_… with _ for each dot; they win over the file.
+
   weir worker --bootstrap 127.0.0.1:9092 --set listeners=http://127.0.0.1:8083 --set group.id=c1`,
 
   async run(args) {
     const { values, positionals } = readArgs(args, PROGRAM_OPTIONS)
     if (positionals.length > 0) throw new UsageError(`weir worker takes options only, not '${positionals[0]}'`)
-    const written = writtenSettings(values)
-    const settings = workerSettings(written)
+    const written = writtenSettings(values, environmentSettings(process.env))
+    const settings = await filledInSettings(written)
     // The setting has a default, as Kafka Connect's examples have it; only one that was written counts here.
-    const named = written.findLast(({ key }) => key === 'bootstrap.servers')?.value
+    const isNamed = written.some(({ key }) => key === 'bootstrap.servers')
+    const named = isNamed ? settings.values['bootstrap.servers'] : undefined
     const client = Object.fromEntries(Object.entries(settings.rest).filter(([key]) => CLIENT_SETTING.test(key)))
     const address = addressOf(values, { name: 'bootstrap.servers', value: named }, client)
     const asked = whenAsked()

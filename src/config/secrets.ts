@@ -16,9 +16,25 @@ export function maskSecrets(config: Readonly<Record<string, string>>): Record<st
   )
 }
 
-/** Hides every known secret value inside a text: for messages that quote what a library said. */
-export function maskText(text: string, secrets: readonly string[]): string {
-  return secrets.reduce((masked, secret) => (secret.length > 3 ? masked.replaceAll(secret, MASK) : masked), text)
+/** What is too short to be told from other text is no secret. */
+const LENGTH_MIN = 4
+
+/** Values that may not be told, as they become known. */
+export class Secrets {
+  /** The longest first: one may be the beginning of another. */
+  #values: readonly string[] = []
+
+  add(values: Iterable<string>): void {
+    // As they are, and as they stand in a JSON text.
+    const known = [...values].flatMap((value) => [value, JSON.stringify(value).slice(1, -1)])
+    const fresh = known.filter((value) => value.length >= LENGTH_MIN && !this.#values.includes(value))
+    if (fresh.length === 0) return
+    this.#values = [...new Set([...this.#values, ...fresh])].sort((a, b) => b.length - a.length)
+  }
+
+  mask(text: string): string {
+    return this.#values.reduce((masked, secret) => masked.replaceAll(secret, MASK), text)
+  }
 }
 
 function isPlaceholder(value: string): boolean {

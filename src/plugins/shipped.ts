@@ -9,6 +9,9 @@ import { jsonConverter } from './converters/json/converter.ts'
 import { simpleHeaderConverter } from './converters/simple-header/converter.ts'
 import { stringConverter } from './converters/string.ts'
 import { hasHeaderKey, recordIsTombstone, topicNameMatches } from './predicates/predicates.ts'
+import { directoryProvider } from './providers/directory.ts'
+import { environmentProvider } from './providers/environment.ts'
+import { fileProvider } from './providers/file.ts'
 import { cast } from './transforms/cast.ts'
 import { extractField } from './transforms/extract-field.ts'
 import { filter } from './transforms/filter.ts'
@@ -54,6 +57,9 @@ export const SHIPPED: readonly Plugin[] = [
   hasHeaderKey,
   recordIsTombstone,
   topicNameMatches,
+  fileProvider,
+  directoryProvider,
+  environmentProvider,
 ]
 
 export function shippedCatalog(): Catalog {

@@ -1,5 +1,13 @@
 import type { z } from 'zod'
-import type { Converter, HeaderConverter, Predicate, SinkConnector, SourceConnector, Transform } from './plugin.ts'
+import type {
+  ConfigProvider,
+  Converter,
+  HeaderConverter,
+  Predicate,
+  SinkConnector,
+  SourceConnector,
+  Transform,
+} from './plugin.ts'
 
 // Each gives a plugin its kind and lets the compiler infer the type of `config` from the zod object.
 
@@ -37,4 +45,10 @@ export function definePredicate<Config extends z.ZodObject>(
   plugin: Omit<Predicate<Config>, 'kind'>,
 ): Predicate<Config> {
   return { kind: 'predicate', ...plugin }
+}
+
+export function defineProvider<Config extends z.ZodObject>(
+  plugin: Omit<ConfigProvider<Config>, 'kind'>,
+): ConfigProvider<Config> {
+  return { kind: 'provider', ...plugin }
 }

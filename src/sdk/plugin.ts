@@ -136,4 +136,29 @@ export type Predicate<Config extends z.ZodObject = z.ZodObject> = PluginInfo<Con
   create(config: z.infer<Config>): (record: ConnectRecord) => boolean
 }
 
-export type Plugin = SourceConnector | SinkConnector | Converter | HeaderConverter | Transform | Predicate
+/** One source of values from outside, as a worker has configured it. */
+export type ConfigProviderInstance = {
+  /**
+   * The values of these keys at this place; what is not there is left out. A placeholder without a place asks for ''.
+   * Throwing fails whoever holds the placeholder, with the message.
+   */
+  readonly read: (
+    path: string,
+    keys: readonly string[],
+  ) => Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>
+}
+
+/** Fills in the placeholders of configurations, `${NAME:PATH:KEY}` or `${NAME:KEY}`. */
+export type ConfigProvider<Config extends z.ZodObject = z.ZodObject> = PluginInfo<Config> & {
+  readonly kind: 'provider'
+  create(config: z.infer<Config>): ConfigProviderInstance
+}
+
+export type Plugin =
+  | SourceConnector
+  | SinkConnector
+  | Converter
+  | HeaderConverter
+  | Transform
+  | Predicate
+  | ConfigProvider

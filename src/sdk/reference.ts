@@ -8,6 +8,7 @@ const KINDS: Readonly<Record<Plugin['kind'], { readonly what: string; readonly k
   header_converter: { what: 'header converter', keys: 'Written with `header.converter.` before each key.' },
   transformation: { what: 'transform', keys: 'Written with `transforms.NAME.` before each key.' },
   predicate: { what: 'predicate', keys: 'Written with `predicates.NAME.` before each key.' },
+  provider: { what: 'config provider', keys: 'Written with `config.providers.NAME.param.` before each key.' },
 }
 
 /** The reference page of a plugin, as markdown; of plugins that differ in their names alone, one page for all of them. */

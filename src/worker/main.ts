@@ -2,13 +2,15 @@ import type { Broker } from '../broker/broker.ts'
 import type { TaskId } from '../clients/worker.ts'
 import { systemClock } from '../config/clock.ts'
 import { type Running, startAll } from '../config/lifecycle.ts'
-import type { Logger } from '../config/logger.ts'
+import { type Logger, secretsOf } from '../config/logger.ts'
 import type { Metrics } from '../config/metrics.ts'
 import { packageVersion } from '../config/version.ts'
 import { parseListener, reachableHost } from '../http/listener.ts'
 import { startHttpServer } from '../http/server.ts'
 import { shippedCatalog } from '../plugins/shipped.ts'
 import type { ProtocolName } from './assignment-codec.ts'
+import { ConfigResolver, createProviders } from './config-resolver.ts'
+import { watchPlaceholders } from './config-watch.ts'
 import { WorkerGroup } from './group.ts'
 import { Herder } from './herder.ts'
 import { createMainThreadHost } from './isolation/main-thread.ts'
@@ -41,9 +43,11 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
   const root = dependencies.logger.child({ program: 'worker' })
   const levels = new LogLevels(root)
   const logger = levels.logger('weir.worker')
+  secretsOf(logger).add(settings.secrets ?? [])
   for (const warning of settings.warnings) logger.warn(warning)
   const { values } = settings
   const plugins = shippedCatalog()
+  const resolver = new ConfigResolver(createProviders(settings.rest, plugins), secretsOf(logger))
   return startAll(logger, async (life) => {
     const place: { group?: WorkerGroup; address?: URL } = {}
     const stores = await openStores({
@@ -68,6 +72,7 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
     const runner = new Runner({
       ...stores,
       plugins,
+      resolver,
       logger,
       clock: systemClock,
       host: createMainThreadHost({ broker, plugins, logger: levels.logger('weir.worker.tasks'), clock: systemClock }),
@@ -90,12 +95,26 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
       leader,
       group: () => place.group,
     })
+    const reloadMs = values['worker.config.reload.ms']
+    if (reloadMs > 0) {
+      const ending = new AbortController()
+      const connectors = () => runner.running().filter((name) => isReloaded(stores.configs.state, name))
+      const restart = (connector: string) =>
+        herder.onRestart({ kind: 'restart', connector, includeTasks: true, onlyFailed: false })
+      const parts = { resolver, clock: systemClock, logger, intervalMs: reloadMs, connectors, restart }
+      const watching = watchPlaceholders(parts, ending.signal)
+      life.onStop('watch over placeholders', () => {
+        ending.abort()
+        return watching
+      })
+    }
     workerMetrics(metrics, () => runner.readings())
     const worker = new Worker({
       ...stores,
       plugins,
+      resolver,
       herder,
-      offsets: new OffsetEditor({ broker, plugins, offsets: stores.offsets }),
+      offsets: new OffsetEditor({ broker, plugins, resolver, offsets: stores.offsets }),
       validation: {
         plugins,
         groupId: values['group.id'],
@@ -199,6 +218,11 @@ function isConfigured(configs: ConfigState, owned: string | TaskId): boolean {
 const PROTOCOLS: Readonly<Record<'compatible' | 'sessioned', readonly ProtocolName[]>> = {
   compatible: ['compatible'],
   sessioned: ['sessioned', 'compatible'],
+}
+
+/** Whether it wants to be restarted when what its placeholders stand for changes. */
+function isReloaded(configs: ConfigState, name: string): boolean {
+  return configs.connector(name)?.config['config.action.reload']?.trim().toLowerCase() !== 'none'
 }
 
 function taskDefaults(settings: WorkerSettings): TaskDefaults {

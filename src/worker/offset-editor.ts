@@ -4,6 +4,7 @@ import type { ConnectorOffset } from '../clients/worker.ts'
 import { messageOf } from '../config/failure.ts'
 import type { Catalog } from '../plugins/catalog.ts'
 import { type Position, parseConfig } from '../sdk/index.ts'
+import type { ConfigResolver } from './config-resolver.ts'
 import { findConnector } from './connector-tasks.ts'
 import { WorkerError } from './failure.ts'
 import { parseSinkOffsets } from './sink-offset-request.ts'
@@ -14,6 +15,7 @@ export type OffsetEditorParts = {
   readonly broker: Broker
   readonly plugins: Catalog
   readonly offsets: OffsetStore
+  readonly resolver: ConfigResolver
 }
 
 /** Shows and changes how far connectors are: sources in the offsets topic, sinks in their consumer group. */
@@ -73,9 +75,10 @@ export class OffsetEditor {
       )
     }
     try {
-      await plugin.alterOffsets(parseConfig(plugin.config, connector.config), offsets as never)
+      const { config } = await this.#parts.resolver.resolve(connector.config)
+      await plugin.alterOffsets(parseConfig(plugin.config, config), offsets as never)
     } catch (error) {
-      throw new WorkerError('offsets_refused', messageOf(error), { cause: error })
+      throw new WorkerError('offsets_refused', this.#parts.resolver.masked(messageOf(error)), { cause: error })
     }
     if (offsets.length > 0) await this.#parts.offsets.write(connector.name, offsets)
   }

@@ -3,6 +3,7 @@ import type { Clock } from '../config/clock.ts'
 import type { Logger } from '../config/logger.ts'
 import { retry } from '../config/retry.ts'
 import type { Catalog } from '../plugins/catalog.ts'
+import { type ConfigResolver, withPlaceholders } from './config-resolver.ts'
 import { type ConnectorPlugin, findConnector, sameConfig, toTaskConfigs } from './connector-tasks.ts'
 import type { TaskReading } from './metrics.ts'
 import { type Started, type Step, taskKey } from './plan.ts'
@@ -19,6 +20,7 @@ export type RunnerParts = {
   readonly logger: Logger
   readonly clock: Clock
   readonly host: TaskHost
+  readonly resolver: ConfigResolver
   readonly configs: ConfigStore
   readonly statuses: StatusStore
   readonly offsets: OffsetStore
@@ -74,6 +76,12 @@ export class Runner implements Started {
     })
   }
 
+  /** Connectors of which something runs here. */
+  running(): readonly string[] {
+    const ofTasks = [...this.tasks.values()].map(({ id }) => id.connector)
+    return [...new Set([...this.connectors.keys(), ...ofTasks])]
+  }
+
   /** All stops together, then everything else together. Rejects with the first failure when all were tried. */
   async carryOut(steps: readonly Step[]): Promise<void> {
     const isStop = (step: Step) => step.do === 'stop-task' || step.do === 'stop-connector'
@@ -101,8 +109,8 @@ export class Runner implements Started {
     await this.#putConnectorSafe(name, next, null, null)
   }
 
-  /** Starts from the offsets that were read last. */
-  startTask(id: TaskId, config: RawConfig, target: TargetState): void {
+  /** Starts from the offsets that were read last, with what its placeholders stand for now. */
+  async startTask(id: TaskId, config: RawConfig, target: TargetState): Promise<void> {
     const kind = findConnector(this.#parts.plugins, config)?.kind
     const offsets = kind === 'source' ? this.#parts.offsets.state.of(id.connector) : []
     const task: StartedTask = { id, config, target, running: undefined, failed: false }
@@ -111,8 +119,15 @@ export class Runner implements Started {
       this.#said(id, { type: 'failed', trace: missingPlugin(config) })
       return
     }
-    const spec = { ...id, kind, config, worker: this.#parts.defaults, paused: target === 'PAUSED', offsets }
-    task.running = this.#parts.host.start(spec, (message) => this.#said(id, message))
+    try {
+      const resolved = await this.#parts.resolver.resolve(config, id.connector)
+      if (this.tasks.get(taskKey(id)) !== task) return
+      const paused = task.target === 'PAUSED'
+      const spec = { ...id, kind, config: resolved.config, worker: this.#parts.defaults, paused, offsets }
+      task.running = this.#parts.host.start(spec, (message) => this.#said(id, message))
+    } catch (error) {
+      this.#said(id, { type: 'failed', trace: traceOf(error) })
+    }
   }
 
   async stopTask(id: TaskId, next: RunState = 'UNASSIGNED'): Promise<void> {
@@ -197,7 +212,10 @@ export class Runner implements Started {
     if (signal.aborted || !connector) return
     const { config, tasks, appliedConfig } = connector
     try {
-      const made = await toTaskConfigs(plugin, config)
+      const resolved = await this.#parts.resolver.resolve(config, name)
+      const made = (await toTaskConfigs(plugin, resolved.config)).map((task) =>
+        withPlaceholders(task, config, resolved),
+      )
       const isSame = made.length === tasks.length && made.every((task, index) => sameConfig(task, tasks[index]))
       if (isSame && appliedConfig !== undefined && sameConfig(config, appliedConfig)) return
       const onRetry = (error: unknown, _: number, waitMs: number) =>
@@ -257,7 +275,8 @@ export class Runner implements Started {
   }
 
   #status(state: RunState, trace: string | null, version: string | null) {
-    return { state, trace, worker_id: this.#parts.workerId(), generation: this.#parts.generation(), version }
+    const told = trace === null ? null : this.#parts.resolver.masked(trace)
+    return { state, trace: told, worker_id: this.#parts.workerId(), generation: this.#parts.generation(), version }
   }
 
   #inBackground(writing: Promise<void>): void {

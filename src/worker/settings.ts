@@ -1,5 +1,9 @@
 import { z } from 'zod'
+import { Secrets } from '../config/secrets.ts'
 import { boolean, integer, list, readSettings, type Setting, word } from '../config/settings.ts'
+import { settingsFromEnvironment } from '../config/sources.ts'
+import { shippedCatalog } from '../plugins/shipped.ts'
+import { ConfigResolver, createProviders } from './config-resolver.ts'
 import { parseOverridePolicy } from './validation/overrides.ts'
 
 const LONG_MAX = Number.MAX_SAFE_INTEGER
@@ -51,6 +55,7 @@ const shape = z.object({
   ),
   'connector.client.config.override.allowlist': list().default([]),
   'plugin.path': list().default([]),
+  'worker.config.reload.ms': milliseconds(0),
 
   listeners: list().default(['http://127.0.0.1:8083']),
   'rest.advertised.host.name': z.string().trim().optional(),
@@ -94,15 +99,47 @@ const PASS_THROUGH = [
   'internal.',
 ]
 
+/** What images of the original set up around the worker. */
+const WITHOUT_EFFECT = {
+  'log4j.*': 'the log is JSON on standard error; PUT /admin/loggers/NAME sets its level',
+  'cub.*': 'the worker itself waits for Kafka',
+}
+
 export type WorkerSettings = {
   readonly values: z.infer<typeof shape>
   /** Keys under a prefix that is passed on, and those that nobody knows. */
   readonly rest: Readonly<Record<string, string>>
   /** Sentences for the log. */
   readonly warnings: readonly string[]
+  /** Values that stood for placeholders. */
+  readonly secrets?: readonly string[]
 }
 
 /** Throws a `UserError` that names every wrong value and where it stands. */
 export function workerSettings(written: readonly Setting[]): WorkerSettings {
-  return readSettings({ program: 'the connector worker', shape, aliases: {}, passThrough: PASS_THROUGH }, written)
+  return readSettings(
+    { program: 'the connector worker', shape, aliases: {}, passThrough: PASS_THROUGH, withoutEffect: WITHOUT_EFFECT },
+    written,
+  )
+}
+
+/** The same of settings whose placeholders are filled in by their own `config.providers`. */
+export async function filledInSettings(written: readonly Setting[]): Promise<WorkerSettings> {
+  const providers = createProviders(Object.fromEntries(written.map(({ key, value }) => [key, value])), shippedCatalog())
+  const resolver = new ConfigResolver(providers, new Secrets())
+  const resolved = await Promise.all(written.map(({ value }) => resolver.resolve({ value })))
+  const settings = workerSettings(
+    written.map((setting, at) => ({ ...setting, value: resolved[at]?.config['value'] ?? setting.value })),
+  )
+  return { ...settings, secrets: resolved.flatMap(({ filledIn }) => [...filledIn.values()]) }
+}
+
+/**
+ * Settings of the container images of the original: `CONNECT_` and the key in upper case. Kubernetes writes addresses of
+ * a Service called `connect` under the same prefix; those are no settings.
+ */
+export function environmentSettings(environment: Readonly<Record<string, string | undefined>>): readonly Setting[] {
+  return settingsFromEnvironment('CONNECT', environment).filter(
+    ({ key, value }) => !/^(?:service\.|port\.\d|port$)/.test(key) && !value.startsWith('tcp://'),
+  )
 }

@@ -7,7 +7,10 @@ import type {
   TaskId,
   TaskStatus,
 } from '../clients/worker.ts'
+import { messageOf } from '../config/failure.ts'
 import type { Catalog } from '../plugins/catalog.ts'
+import { HIDDEN } from '../sdk/index.ts'
+import type { ConfigResolver } from './config-resolver.ts'
 import { WorkerError } from './failure.ts'
 import type { Herder } from './herder.ts'
 import { inJavaOrder, javaOrder } from './java-order.ts'
@@ -17,7 +20,13 @@ import type { RawConfig, TargetState } from './stores/config-codec.ts'
 import type { ConnectorConfig } from './stores/config-state.ts'
 import type { ConfigStore } from './stores/config-store.ts'
 import type { StatusStore } from './stores/status-store.ts'
-import { messagesOf, type ValidationContext, validateConnector, type WrittenConfig } from './validation/validate.ts'
+import {
+  messagesOf,
+  type ValidationContext,
+  validateConnector,
+  type WrittenConfig,
+  withoutNulls,
+} from './validation/validate.ts'
 import { toInfo, toStatus, toTaskStatus, typeOf } from './views.ts'
 
 export type WorkerParts = {
@@ -27,6 +36,7 @@ export type WorkerParts = {
   readonly herder: Herder
   readonly offsets: OffsetEditor
   readonly validation: ValidationContext
+  readonly resolver: ConfigResolver
   readonly topicTracking: { readonly enabled: boolean; readonly resettable: boolean }
 }
 
@@ -100,7 +110,7 @@ export class Worker {
 
   /** Answers what was stored; the connector starts afterwards. */
   async create(name: string, config: WrittenConfig, target?: TargetState): Promise<ConnectorInfo> {
-    const valid = this.#validate(name, config)
+    const valid = await this.#validate(name, config)
     if (this.#parts.configs.state.connector(name)) {
       throw new WorkerError('connector_exists', `Connector ${name} already exists`)
     }
@@ -112,7 +122,7 @@ export class Worker {
     name: string,
     config: WrittenConfig,
   ): Promise<{ readonly created: boolean; readonly info: ConnectorInfo }> {
-    const valid = this.#validate(name, config)
+    const valid = await this.#validate(name, config)
     const created = this.#parts.configs.state.connector(name) === undefined
     await this.#parts.configs.putConnector(name, valid)
     return { created, info: this.#stored(name, valid) }
@@ -123,7 +133,7 @@ export class Worker {
     const merged = Object.entries({ ...this.#require(name).config, ...patch })
     const config = inJavaOrder(Object.fromEntries(merged.filter(([key]) => patch[key] !== null)))
     // A patch may even change what the connector calls itself; its resource keeps its name.
-    const valid = this.#valid(config)
+    const valid = await this.#valid(config)
     await this.#parts.configs.putConnector(name, valid)
     return this.#stored(name, valid)
   }
@@ -178,11 +188,23 @@ export class Worker {
     return this.#parts.offsets.reset(this.#requireStopped(name))
   }
 
-  validate(config: WrittenConfig): ConfigValidation {
-    return validateConnector(config, this.#parts.validation)
+  /** Judges what stands behind placeholders, and tells the placeholders. */
+  async validate(written: WrittenConfig): Promise<ConfigValidation> {
+    const { resolver, validation } = this.#parts
+    const { config } = await resolver.resolve(withoutNulls(written)).catch((error: unknown) => {
+      throw new WorkerError('invalid_config', messageOf(error), { cause: error })
+    })
+    const told = validateConnector({ ...written, ...config }, validation)
+    const configs = told.configs.map((entry) => {
+      const { name, errors } = entry.value
+      const isFilledIn = config[name] !== undefined && config[name] !== written[name]
+      const value = isFilledIn && entry.value.value !== HIDDEN ? (written[name] ?? null) : entry.value.value
+      return { ...entry, value: { ...entry.value, value, errors: errors.map((error) => resolver.masked(error)) } }
+    })
+    return { ...told, configs }
   }
 
-  #validate(name: string, written: WrittenConfig): RawConfig {
+  async #validate(name: string, written: WrittenConfig): Promise<RawConfig> {
     const config = { ...written, name: written['name'] ?? name }
     if (written['name'] !== undefined && written['name'] !== name) {
       throw new WorkerError(
@@ -193,8 +215,8 @@ export class Worker {
     return this.#valid(config)
   }
 
-  #valid(config: WrittenConfig): RawConfig {
-    const validation = this.validate(config)
+  async #valid(config: WrittenConfig): Promise<RawConfig> {
+    const validation = await this.validate(config)
     const messages = messagesOf(validation)
     if (messages.length === 0) return config as RawConfig
     throw new WorkerError(

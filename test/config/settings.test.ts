@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { parseProperties } from '../../src/config/properties.ts'
-import { maskSecrets, maskText } from '../../src/config/secrets.ts'
+import { maskSecrets, Secrets } from '../../src/config/secrets.ts'
 import { boolean, integer, list, readSettings, type SettingsSpec, word } from '../../src/config/settings.ts'
 import { settingsFromEnvironment, settingsFromFlags } from '../../src/config/sources.ts'
 
@@ -103,6 +103,9 @@ describe('secrets', () => {
   })
 
   it('are masked by value inside messages', () => {
-    expect(maskText('login hunter22 failed', ['hunter22', ''])).toBe('login [hidden] failed')
+    const secrets = new Secrets()
+    secrets.add(['hunter', 'hunter22', '', 'ok', 'say "hi"'])
+    expect(secrets.mask('login hunter22 of hunter failed, ok')).toBe('login [hidden] of [hidden] failed, ok')
+    expect(secrets.mask(JSON.stringify({ password: 'say "hi"' }))).toBe('{"password":"[hidden]"}')
   })
 })

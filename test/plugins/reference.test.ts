@@ -47,11 +47,12 @@ function index(): string {
     return `## ${title}\n\n${listed.map(line).join('\n')}\n`
   }
   return [
-    '# Connectors, converters, transforms and predicates\n',
+    '# What ships with Weir\n',
     'Written from the specs in `src/plugins`; every name on a page works in a configuration.\n',
     list('Connectors', ['source', 'sink']),
     list('Converters', ['converter', 'header_converter']),
     list('Transforms', ['transformation']),
     list('Predicates', ['predicate']),
+    list('Config providers', ['provider']),
   ].join('\n')
 }

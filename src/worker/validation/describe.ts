@@ -36,6 +36,7 @@ function commonOf(plugin: Plugin): readonly ConfigKey[] {
     case 'header_converter':
     case 'transformation':
     case 'predicate':
+    case 'provider':
       return []
   }
 }

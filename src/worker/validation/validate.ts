@@ -131,7 +131,8 @@ function markNulls(entries: readonly Entry[], written: WrittenConfig): readonly 
   })
 }
 
-function withoutNulls(written: WrittenConfig): RawConfig {
+/** What is really written. */
+export function withoutNulls(written: WrittenConfig): RawConfig {
   return Object.fromEntries(Object.entries(written).filter((pair): pair is [string, string] => pair[1] !== null))
 }
 

@@ -1,0 +1,129 @@
+import { messageOf, UserError } from '../config/failure.ts'
+import type { Secrets } from '../config/secrets.ts'
+import type { Catalog } from '../plugins/catalog.ts'
+import { type ConfigProviderInstance, parseConfig } from '../sdk/index.ts'
+import type { RawConfig } from './stores/config-codec.ts'
+
+/** `${NAME:KEY}` or `${NAME:PATH:KEY}`. */
+const PLACEHOLDER = /\$\{([^}]*?):(?:([^}]*?):)?([^}]*?)\}/g
+
+/** A configuration whose placeholders are filled in, and by what: text of the placeholder → value. */
+export type Resolved = { readonly config: RawConfig; readonly filledIn: ReadonlyMap<string, string> }
+
+type Provider = ConfigProviderInstance['read']
+
+/** Fills in placeholders, and keeps what it filled in from being told. */
+export class ConfigResolver {
+  readonly #providers: ReadonlyMap<string, Provider>
+  readonly #secrets: Secrets
+  /** What stood for each placeholder when it was filled in last, by whose it is. */
+  readonly #known = new Map<string, Map<string, string>>()
+
+  constructor(providers: ReadonlyMap<string, Provider>, secrets: Secrets) {
+    this.#providers = providers
+    this.#secrets = secrets
+  }
+
+  /**
+   * An unknown provider or key leaves the placeholder as it is. Rejects when a source can't be read. What is filled in
+   * for a connector is remembered, for `stale`.
+   */
+  async resolve(raw: RawConfig, connector?: string): Promise<Resolved> {
+    const filledIn = await this.#values(new Set(Object.values(raw).flatMap((text) => text.match(PLACEHOLDER) ?? [])))
+    if (filledIn.size === 0) return { config: raw, filledIn }
+    this.#secrets.add(filledIn.values())
+    if (connector !== undefined) {
+      this.#known.set(connector, new Map([...(this.#known.get(connector) ?? []), ...filledIn]))
+    }
+    const entries = Object.entries(raw).map(([key, text]) => [
+      key,
+      text.replace(PLACEHOLDER, (placeholder) => filledIn.get(placeholder) ?? placeholder),
+    ])
+    return { config: Object.fromEntries(entries), filledIn }
+  }
+
+  /** Those of the connectors for which other values stand now than they were given. Others are forgotten. */
+  async stale(connectors: readonly string[]): Promise<readonly string[]> {
+    for (const name of this.#known.keys()) if (!connectors.includes(name)) this.#known.delete(name)
+    const placeholders = new Set([...this.#known.values()].flatMap((known) => [...known.keys()]))
+    const now = await this.#values(placeholders)
+    return [...this.#known].flatMap(([name, known]) =>
+      [...known].some(([placeholder, value]) => now.get(placeholder) !== value) ? [name] : [],
+    )
+  }
+
+  /** A text for people or topics, without what was filled in. */
+  masked(text: string): string {
+    return this.#secrets.mask(text)
+  }
+
+  async #values(placeholders: ReadonlySet<string>): Promise<Map<string, string>> {
+    const asked = [...placeholders].flatMap((placeholder) => {
+      const [, name = '', path = '', key = ''] = new RegExp(PLACEHOLDER.source).exec(placeholder) ?? []
+      const read = this.#providers.get(name)
+      return read ? [{ placeholder, name, path, key, read }] : []
+    })
+    const places = [...Map.groupBy(asked, ({ name, path }) => `${name}:${path}`).values()]
+    const found = await Promise.all(
+      places.map(async (place) => {
+        const [{ name, path, read }] = place as [(typeof asked)[number]]
+        const values = await readPlace(name, path, [...new Set(place.map(({ key }) => key))], read)
+        return place.flatMap(({ placeholder, key }) =>
+          Object.hasOwn(values, key) ? [[placeholder, values[key] as string] as const] : [],
+        )
+      }),
+    )
+    return new Map(found.flat())
+  }
+}
+
+async function readPlace(name: string, path: string, keys: readonly string[], read: Provider) {
+  try {
+    return await read(path, keys)
+  } catch (error) {
+    const place = path === '' ? name : `${name}:${path}`
+    throw new UserError('unreadable_placeholder', `can't fill in \${${place}:…}: ${messageOf(error)}`, { cause: error })
+  }
+}
+
+/**
+ * A configuration made of a resolved one, as it may be stored: keys that held a placeholder hold it again, and wherever
+ * else a value shows that was filled in, its placeholder stands for it.
+ */
+export function withPlaceholders(made: RawConfig, raw: RawConfig, { filledIn }: Resolved): RawConfig {
+  if (filledIn.size === 0) return made
+  // The longest first: one value may be the beginning of another.
+  const values = [...filledIn].filter(([, value]) => value.length > 3).sort(([, a], [, b]) => b.length - a.length)
+  const entries = Object.entries(made).map(([key, text]) => {
+    const written = raw[key]
+    if (written !== undefined && [...filledIn.keys()].some((placeholder) => written.includes(placeholder))) {
+      return [key, written]
+    }
+    return [key, values.reduce((told, [placeholder, value]) => told.replaceAll(value, () => placeholder), text)]
+  })
+  return Object.fromEntries(entries)
+}
+
+/** Reads `config.providers` and what stands below it. Throws a `UserError` that says what is wrong. */
+export function createProviders(settings: RawConfig, plugins: Catalog): ReadonlyMap<string, Provider> {
+  const names = (settings['config.providers'] ?? '').split(',').flatMap((name) => name.trim() || [])
+  return new Map(names.map((name) => [name, createProvider(name, settings, plugins)]))
+}
+
+function createProvider(name: string, settings: RawConfig, plugins: Catalog): Provider {
+  const prefix = `config.providers.${name}`
+  const className = settings[`${prefix}.class`]?.trim()
+  const plugin = className === undefined ? undefined : plugins.find('provider', className)
+  if (!plugin) {
+    const known = plugins.list('provider').map((entry) => entry.class)
+    const wrong = className === undefined ? 'is not set' : `'${className}' is not here`
+    throw new UserError('invalid_settings', `${prefix}.class ${wrong}: there are ${known.join(', ')}`)
+  }
+  const own = Object.entries(settings).filter(([key]) => key.startsWith(`${prefix}.param.`))
+  const params = Object.fromEntries(own.map(([key, value]) => [key.slice(`${prefix}.param.`.length), value]))
+  try {
+    return plugin.create(parseConfig(plugin.config, params)).read
+  } catch (error) {
+    throw new UserError('invalid_settings', `${prefix}.param: ${messageOf(error)}`, { cause: error })
+  }
+}

@@ -1,0 +1,30 @@
+import type { Clock } from '../config/clock.ts'
+import type { Logger } from '../config/logger.ts'
+import type { ConfigResolver } from './config-resolver.ts'
+
+export type ConfigWatchParts = {
+  readonly resolver: ConfigResolver
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly intervalMs: number
+  /** Connectors that run here, in whole or in part, and that want to be restarted. */
+  readonly connectors: () => readonly string[]
+  readonly restart: (connector: string) => void
+}
+
+/** Restarts what was given other values than now stand in its place. Ends when `signal` aborts. */
+export async function watchPlaceholders(parts: ConfigWatchParts, signal: AbortSignal): Promise<void> {
+  const { resolver, clock, logger, intervalMs, connectors, restart } = parts
+  for (;;) {
+    await clock.sleep(intervalMs, signal).catch(() => undefined)
+    if (signal.aborted) return
+    try {
+      for (const connector of await resolver.stale(connectors())) {
+        logger.info({ connector }, 'what its placeholders stand for has changed: restarting it')
+        restart(connector)
+      }
+    } catch (error) {
+      logger.warn({ err: error }, 'placeholders could not be read again: trying later')
+    }
+  }
+}

@@ -1,0 +1,92 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { openBroker } from '../../src/broker/open.ts'
+import { createWorkerClient } from '../../src/clients/worker.ts'
+import { silentLogger } from '../../src/config/logger.ts'
+import { readAll } from '../contract/broker-support.ts'
+import { real } from '../env/real.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
+import { until } from '../support/until.ts'
+import { startWorkerProcess } from '../support/weir.ts'
+
+const WAIT = { everyMs: 20, timeoutMs: 60_000 }
+const kafka = await real('kafka')
+
+describe.skipIf(!kafka)('what stands behind placeholders', () => {
+  it('reaches the tasks, and neither topics nor REST nor the log; a change of it restarts them', async () => {
+    const broker = await openBroker(
+      { kind: 'kafka', config: { 'bootstrap.servers': kafka!.bootstrap } },
+      { logger: silentLogger() },
+    )
+    onTestFinished(() => broker.close())
+    const group = `providers-${process.pid}`
+    const folder = temporaryDirectory()
+    const secrets = join(folder, 'secrets.properties')
+    const [first, second] = [join(folder, 'first-hideaway.txt'), join(folder, 'second-hideaway.txt')]
+    const nowhere = join(folder, 'no-hideaway', 'file.txt')
+    writeFileSync(secrets, `file=${first}\nnowhere=${nowhere}\nlimit=hideaway\n`)
+    const worker = await startWorkerProcess({
+      log: ['--bootstrap', kafka!.bootstrap],
+      groupId: group,
+      settings: {
+        'config.providers': 'file',
+        'config.providers.file.class': 'org.apache.kafka.common.config.provider.FileConfigProvider',
+        'worker.config.reload.ms': '100',
+        'value.converter': 'org.apache.kafka.connect.storage.StringConverter',
+        'offset.flush.interval.ms': '100',
+      },
+    })
+    onTestFinished(() => worker.kill())
+    const client = createWorkerClient({ url: worker.url })
+    const topic = `${group}-lines`
+    await broker.topics.create({ name: topic, partitions: 1, replicationFactor: 1 })
+    const producer = await broker.producer()
+    const write = (line: string) => producer.send([{ topic, key: null, value: Buffer.from(line) }])
+
+    const sink = (file: string) => ({ 'connector.class': 'FileStreamSink', topics: topic, file })
+    await client.create('sink', sink(`\${file:${secrets}:file}`))
+    await write('one')
+    await until('the first line', WAIT, () => linesOf(first).includes('one'))
+    writeFileSync(secrets, readFileSync(secrets, 'utf8').replace(first, second))
+    await until('another line in the other file', WAIT, async () => {
+      await write('two')
+      return linesOf(second).includes('two')
+    })
+
+    await client.create('lost', sink(`\${file:${secrets}:nowhere}`))
+    const taskOf = async (name: string) => (await client.status(name).catch(() => undefined))?.tasks[0]
+    await until('the failure', WAIT, async () => (await taskOf('lost'))?.state === 'FAILED')
+    const wrong = await client.validate('FileStreamSink', {
+      ...sink(`\${file:${secrets}:file}`),
+      name: 'wrong',
+      'tasks.max': `\${file:${secrets}:limit}`,
+    })
+    expect(wrong.configs.find(({ value }) => value.name === 'tasks.max')?.value).toMatchObject({
+      value: `\${file:${secrets}:limit}`,
+      errors: expect.arrayContaining(['Invalid value [hidden] for configuration tasks.max: Not a number of type INT']),
+    })
+
+    const rest = await Promise.all(
+      ['?expand=info&expand=status', '/sink/tasks', '/sink/config', '/lost/status'].map(async (path) =>
+        (await fetch(`${worker.url}/connectors${path}`)).text(),
+      ),
+    )
+    const topics = await Promise.all(
+      ['configs', 'offsets', 'status'].map(async (kind) => readAll(broker, `${group}-${kind}`)),
+    )
+    const told = [
+      ...rest,
+      JSON.stringify(wrong),
+      ...topics.flat().map(({ key, value }) => `${key}${value}`),
+      readFileSync(join(worker.directory, 'worker.log'), 'utf8'),
+    ].join('\n')
+    expect(told).toContain(`\${file:${secrets}:file}`)
+    expect(told).toContain('[hidden]')
+    expect(told).not.toContain('hideaway')
+  })
+})
+
+function linesOf(file: string): readonly string[] {
+  return existsSync(file) ? readFileSync(file, 'utf8').split('\n') : []
+}
