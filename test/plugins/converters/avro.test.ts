@@ -53,7 +53,8 @@ describe('AvroConverter', () => {
       }),
       { numRuns: 60 },
     )
-  })
+    // Each run asks a registry over HTTP; a busy machine takes its time.
+  }, 60_000)
 
   it('asks the registry once for each schema, then answers at once', async () => {
     const instance = converter()
