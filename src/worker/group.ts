@@ -1,6 +1,8 @@
 import type { Broker, Generation, JoinedMember, Member } from '../broker/broker.ts'
+import { BrokerError } from '../broker/error.ts'
 import type { TaskId } from '../clients/worker.ts'
 import type { Clock } from '../config/clock.ts'
+import { UserError } from '../config/failure.ts'
 import type { Logger } from '../config/logger.ts'
 import { balance, type GroupWorker, type Memory, type Share, toGroupWorkers } from './assignment.ts'
 import {
@@ -64,21 +66,29 @@ export class WorkerGroup {
   /** Returns after the first round. */
   static async join(options: GroupOptions): Promise<WorkerGroup> {
     const group = new WorkerGroup(options)
-    group.#member = await options.broker.member({
-      groupId: options.groupId,
+    group.#member = await group.#becomeMember()
+    return group
+  }
+
+  async #becomeMember(): Promise<Member> {
+    const { broker, groupId, protocols } = this.#options
+    const member = broker.member({
+      groupId,
       protocolType: 'connect',
-      sessionTimeoutMs: options.sessionTimeoutMs,
-      rebalanceTimeoutMs: options.rebalanceTimeoutMs,
-      heartbeatMs: options.heartbeatMs,
-      clientId: options.clientId,
+      sessionTimeoutMs: this.#options.sessionTimeoutMs,
+      rebalanceTimeoutMs: this.#options.rebalanceTimeoutMs,
+      heartbeatMs: this.#options.heartbeatMs,
+      clientId: this.#options.clientId,
       protocol: {
-        offer: () => options.protocols.map((name) => ({ name, metadata: group.#metadata(name) })),
-        assign: (protocol, members, self) => group.#assign(protocol, members, self),
-        joined: (generation) => group.#joined(generation),
-        lost: () => group.#lost(),
+        offer: () => protocols.map((name) => ({ name: OURS + name, metadata: this.#metadata(name) })),
+        assign: (protocol, members, self) => this.#assign(protocol, members, self),
+        joined: (generation) => this.#joined(generation),
+        lost: () => this.#lost(),
       },
     })
-    return group
+    return member.catch((error: unknown) => {
+      throw error instanceof BrokerError && error.code === 'inconsistent_group' ? otherKind(groupId, error) : error
+    })
   }
 
   get work(): Work {
@@ -97,7 +107,7 @@ export class WorkerGroup {
 
   /** Whether workers of this group have to sign what they ask of each other. */
   get isSigned(): boolean {
-    return this.#generation?.protocol === 'sessioned'
+    return this.#generation?.protocol === `${OURS}sessioned`
   }
 
   /** Undefined while nobody is known to lead. */
@@ -254,7 +264,23 @@ function ownedKey(owned: string | TaskId): string {
   return typeof owned === 'string' ? `connector ${owned}` : `task ${taskKey(owned)}`
 }
 
-function protocolOf(name: string): ProtocolName {
-  if (name in PROTOCOL_VERSION) return name as ProtocolName
-  throw new Error(`the group agreed on the protocol '${name}', which this worker does not speak`)
+/**
+ * Java workers and these share topics, but not connectors: neither kind would run what the other was given. Under other
+ * names of protocols the coordinator lets only one kind in.
+ */
+const OURS = 'weir-'
+
+function otherKind(groupId: string, cause: Error): UserError {
+  return new UserError(
+    'group_taken',
+    `the group '${groupId}' has live workers of another kind, such as Kafka Connect's: stop them all first, or choose ` +
+      `another group.id. A worker that was killed counts as live until its session.timeout.ms is over.`,
+    { cause },
+  )
+}
+
+function protocolOf(offered: string): ProtocolName {
+  const name = offered.slice(OURS.length)
+  if (offered.startsWith(OURS) && name in PROTOCOL_VERSION) return name as ProtocolName
+  throw new Error(`the group agreed on the protocol '${offered}', which this worker does not speak`)
 }

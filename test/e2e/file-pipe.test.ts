@@ -1,13 +1,11 @@
-import { closeSync, existsSync, openSync, readFileSync, readSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { BrokerAddress } from '../../src/broker/home.ts'
-import { openBroker } from '../../src/broker/open.ts'
 import { createWorkerClient } from '../../src/clients/worker.ts'
-import { silentLogger } from '../../src/config/logger.ts'
 import { real } from '../env/real.ts'
-import { digestOf, LINE_BYTES, lineNumber, writeLines } from '../support/lines.ts'
+import { digestOf, LINE_BYTES, lastLine, readNumbers, sizeOf, writeLines } from '../support/lines.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
+import { readRecords } from '../support/topic.ts'
 import { until } from '../support/until.ts'
 import { startWorkerProcess, type WeirWorker } from '../support/weir.ts'
 
@@ -59,7 +57,7 @@ describe.each(homes)('a file through a topic of %s into a file', (_, homeOf) => 
 
     const written = readNumbers(pipe.output)
     expect(new Set(written).size).toBe(LINES)
-    const stored = await readTopic(pipe.home.address, pipe.topic)
+    const stored = (await readRecords(pipe.home.address, pipe.topic)).map(({ timestampMs }) => timestampMs)
     const inDanger = stored.filter((timestampMs) =>
       killedAtMs.some((killMs) => timestampMs <= killMs && !isSafe(timestampMs, killMs)),
     )
@@ -121,45 +119,4 @@ function embeddedHome(): Home {
 
 function kafkaHome(bootstrap: string): Home {
   return { log: ['--bootstrap', bootstrap], address: { kind: 'kafka', config: { 'bootstrap.servers': bootstrap } } }
-}
-
-/** When each record of the topic was written, ms since 1970. */
-async function readTopic(address: BrokerAddress, topic: string): Promise<readonly number[]> {
-  const broker = await openBroker(address, { logger: silentLogger() })
-  try {
-    const [end] = await broker.topics.offsets(topic, 'latest')
-    const reader = broker.reader()
-    reader.seek([{ topic, partition: 0, offset: 0 }])
-    const timestamps: number[] = []
-    for (let next = 0; next < end!.offset; ) {
-      for (const polled of await reader.poll(1_000)) {
-        for (const { timestampMs } of polled.records) timestamps.push(timestampMs)
-        next = polled.nextOffset
-      }
-    }
-    return timestamps
-  } finally {
-    await broker.close()
-  }
-}
-
-function sizeOf(file: string): number {
-  return existsSync(file) ? statSync(file).size : 0
-}
-
-/** Number of the last whole line; read from the end, because this is asked again and again. */
-function lastLine(file: string): number {
-  const size = sizeOf(file)
-  if (size < LINE_BYTES) return -1
-  const last = Buffer.alloc(LINE_BYTES)
-  const descriptor = openSync(file, 'r')
-  readSync(descriptor, last, 0, LINE_BYTES, size - LINE_BYTES)
-  closeSync(descriptor)
-  return lineNumber(last.toString('latin1'))
-}
-
-/** A write that a kill cut short leaves a piece of a line, and the next line follows on it. */
-function readNumbers(file: string): readonly number[] {
-  const lines = readFileSync(file, 'latin1').split('\n')
-  return lines.filter((line) => line.length >= LINE_BYTES - 1).map((line) => lineNumber(line.slice(1 - LINE_BYTES)))
 }

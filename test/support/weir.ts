@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { freePort } from '../env/ports.ts'
-import { type Server, startServer, untilReady } from '../env/process.ts'
+import { type Command, type Output, run, startServer, untilReady } from '../env/process.ts'
 import { partDirectory } from '../env/workspace.ts'
 
 /** The command as its first line has it. */
@@ -28,13 +28,10 @@ export type WeirWorker = {
 
 /** A worker of ours as people run it: `weir worker` in a process, which dies with this one. Waits until it serves. */
 export async function startWorkerProcess(options: WorkerOptions): Promise<WeirWorker> {
-  const directory = partDirectory('worker')
-  const url = `http://127.0.0.1:${await freePort()}`
-  const settings = { listeners: url, ...storage(options.groupId), ...options.settings }
-  const set = Object.entries(settings).flatMap(([key, value]) => ['--set', `${key}=${value}`])
-  const args = [...(options.nodeArgs ?? []), ...CLI, 'worker', ...options.log, ...set]
+  const { url, command } = await workerCommand(options)
+  const { directory } = command
   const logFile = join(directory, 'worker.log')
-  const server: Server = startServer({ file: process.execPath, args, directory }, logFile)
+  const server = startServer(command, logFile)
   const what = `weir worker ${options.log.join(' ')}`
   await untilReady(server, { what, logFiles: [logFile], timeoutMs: READY_TIMEOUT_MS }, () =>
     answers(`${url}/connectors`),
@@ -46,6 +43,19 @@ export async function startWorkerProcess(options: WorkerOptions): Promise<WeirWo
     kill: () => server.kill(),
     stop: async () => void (await server.end(GRACE_MS)),
   }
+}
+
+/** For a worker that is expected to end by itself. */
+export async function runWorkerProcess(options: WorkerOptions): Promise<Output> {
+  return run((await workerCommand(options)).command)
+}
+
+async function workerCommand(options: WorkerOptions): Promise<{ url: string; command: Command }> {
+  const url = `http://127.0.0.1:${await freePort()}`
+  const settings = { listeners: url, ...storage(options.groupId), ...options.settings }
+  const set = Object.entries(settings).flatMap(([key, value]) => ['--set', `${key}=${value}`])
+  const args = [...(options.nodeArgs ?? []), ...CLI, 'worker', ...options.log, ...set]
+  return { url, command: { file: process.execPath, args, directory: partDirectory('worker') } }
 }
 
 /** Topics of its own for each group, on a Kafka that all tests share, named as `startJavaConnect` names them. */

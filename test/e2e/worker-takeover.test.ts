@@ -1,0 +1,216 @@
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import type { Broker } from '../../src/broker/broker.ts'
+import { openBroker } from '../../src/broker/open.ts'
+import { createWorkerClient, type ExpandedConnector } from '../../src/clients/worker.ts'
+import { silentLogger } from '../../src/config/logger.ts'
+import { type JavaConnect, startJavaConnect } from '../env/java-connect.ts'
+import { real } from '../env/real.ts'
+import { LINE_BYTES, LineWriter, lastLine, lineNumber, readNumbers, sizeOf } from '../support/lines.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
+import { readRecords } from '../support/topic.ts'
+import { until } from '../support/until.ts'
+import { runWorkerProcess, startWorkerProcess, type WeirWorker } from '../support/weir.ts'
+
+const kafka = await real('kafka')
+// Its own part is not needed, only the knowledge whether this machine can bring a Java worker.
+const java = kafka && (await real('javaConnect'))
+
+const COMMIT_INTERVAL_MS = 500
+/** What was done in this time before a kill may be done again: an interval, and as long for the commit under way. */
+const DANGER_MS = 2 * COMMIT_INTERVAL_MS
+const LINES_IN_FLOW = 20_000
+const LAG_MAX = 5_000
+const WAIT = { everyMs: 20, timeoutMs: 90_000 }
+const ELSEWHERE = 'com.example.OfAnotherImage'
+const STRING = 'org.apache.kafka.connect.storage.StringConverter'
+
+describe.skipIf(!java)('a group of workers on the topics of Kafka Connect', () => {
+  it('changes hands both ways in the middle of its records: no gap, one commit interval twice', {
+    timeout: 300_000,
+  }, async () => {
+    const { group, input, output, topic } = createPlace()
+    const writer = new LineWriter(input)
+    onTestFinished(() => writer.stop())
+    const kills: Kill[] = []
+    const killInFlow = async (worker: JavaConnect | WeirWorker) => {
+      const written = new Samples(output)
+      await until(
+        'an even flow',
+        WAIT,
+        () => written.take() > LINES_IN_FLOW && lastLine(output) > writer.count - LAG_MAX,
+      )
+      const atMs = Date.now()
+      await worker.kill()
+      kills.push({ atMs, linesInDanger: written.take() - written.before(atMs - DANGER_MS) })
+      await untilEmpty(group)
+    }
+
+    const first = await startJava(group)
+    const client = createWorkerClient({ url: first.url })
+    await client.create('in', { 'connector.class': 'FileStreamSource', file: input, topic })
+    await client.create('out', { 'connector.class': 'FileStreamSink', file: output, topics: topic })
+    await client.create('resting', { 'connector.class': 'FileStreamSource', file: input, topic }, 'PAUSED')
+    await writeConnector(group, 'elsewhere', ELSEWHERE)
+    await untilStates(first.url)
+    const before = configsOf(await client.list())
+    await killInFlow(first)
+
+    const ours = await startOurs(group)
+    await untilStates(ours.url)
+    const listed = await createWorkerClient({ url: ours.url }).list()
+    expect(configsOf(listed)).toEqual(before)
+    expect(listed['elsewhere']?.status?.connector.trace).toContain(`there is no connector '${ELSEWHERE}'`)
+    await killInFlow(ours)
+
+    const last = await startJava(group)
+    await untilStates(last.url)
+    expect(configsOf(await createWorkerClient({ url: last.url }).list())).toEqual(before)
+    await writer.stop()
+    await until('the last line', WAIT, () => lastLine(output) === writer.count - 1)
+    await last.kill()
+
+    const stored = await readRecords(address(), topic)
+    expect(new Set(stored.map(({ value }) => lineNumber(String(value)))).size).toBe(writer.count)
+    const delivered = readNumbers(output)
+    expect(new Set(delivered).size).toBe(writer.count)
+    const inDanger = stored.filter(({ timestampMs }) =>
+      kills.some(({ atMs }) => timestampMs <= atMs && timestampMs > atMs - DANGER_MS),
+    )
+    expect(stored.length - writer.count, 'lines that the source repeated').toBeLessThanOrEqual(inDanger.length)
+    const sinkInDanger = kills.reduce((sum, { linesInDanger }) => sum + linesInDanger, 0)
+    expect(delivered.length - stored.length, 'lines that the sink repeated').toBeLessThanOrEqual(sinkInDanger)
+  })
+
+  it('lets only one kind of worker in at a time, and says so', async () => {
+    const { group } = createPlace()
+    const theirs = await startJava(group)
+    const refused = await runWorkerProcess({ log: ['--bootstrap', kafka!.bootstrap], groupId: group })
+    expect(refused.code).not.toBe(0)
+    expect(refused.stderr).toContain(`the group '${group}' has live workers of another kind`)
+    await theirs.kill()
+    await untilEmpty(group)
+    const ours = await startOurs(group)
+    await expect(joinAsJava(group)).rejects.toMatchObject({ code: 'inconsistent_group' })
+    expect(await createWorkerClient({ url: ours.url }).list()).toEqual({})
+  })
+})
+
+function createPlace() {
+  const directory = temporaryDirectory()
+  const group = `takeover-${randomUUID()}`
+  return { group, topic: `${group}-lines`, input: join(directory, 'in.txt'), output: join(directory, 'out.txt') }
+}
+
+const SETTINGS = {
+  'key.converter': STRING,
+  'value.converter': STRING,
+  'offset.flush.interval.ms': String(COMMIT_INTERVAL_MS),
+  // How long a killed worker and a killed sink count as live.
+  'session.timeout.ms': '5000',
+  'heartbeat.interval.ms': '1000',
+}
+
+async function startJava(group: string): Promise<JavaConnect> {
+  const properties = { ...SETTINGS, 'consumer.session.timeout.ms': '5000', 'consumer.heartbeat.interval.ms': '1000' }
+  const worker = await startJavaConnect({ bootstrap: kafka!.bootstrap, groupId: group, properties })
+  onTestFinished(() => worker.kill())
+  return worker
+}
+
+async function startOurs(group: string): Promise<WeirWorker> {
+  const log = ['--bootstrap', kafka!.bootstrap]
+  const worker = await startWorkerProcess({ log, groupId: group, settings: SETTINGS })
+  onTestFinished(() => worker.kill())
+  return worker
+}
+
+/** The coordinator has noticed that the workers are gone. */
+async function untilEmpty(group: string): Promise<void> {
+  await using broker = await openLog()
+  await until('an empty group', WAIT, async () => (await broker.groups.describe(group)).members.length === 0)
+}
+
+/** As a worker would that has more plugins. */
+async function writeConnector(group: string, name: string, className: string): Promise<void> {
+  await using broker = await openLog()
+  const producer = await broker.producer()
+  const value = JSON.stringify({ properties: { 'connector.class': className, name } })
+  await producer.send([{ topic: `${group}-configs`, key: Buffer.from(`connector-${name}`), value: Buffer.from(value) }])
+}
+
+/** A Java worker that is refused ends without haste; this is how it asks. */
+async function joinAsJava(group: string): Promise<void> {
+  await using broker = await openLog()
+  await broker.member({
+    groupId: group,
+    protocolType: 'connect',
+    protocol: {
+      offer: () => ['sessioned', 'compatible', 'default'].map((name) => ({ name, metadata: Buffer.alloc(0) })),
+      assign: () => new Map(),
+      joined: () => undefined,
+    },
+  })
+}
+
+async function openLog(): Promise<Broker & AsyncDisposable> {
+  const broker = await openBroker(address(), { logger: silentLogger() })
+  return Object.assign(broker, { [Symbol.asyncDispose]: () => broker.close() })
+}
+
+type Kill = { readonly atMs: number; readonly linesInDanger: number }
+
+/** How long a file was, by the time. */
+class Samples {
+  readonly #taken: { readonly atMs: number; readonly lines: number }[] = []
+  readonly #file: string
+  readonly #linesBefore: number
+
+  constructor(file: string) {
+    this.#file = file
+    this.#linesBefore = linesOf(file)
+  }
+
+  /** Answers how many lines it has gained. */
+  take(): number {
+    const lines = linesOf(this.#file) - this.#linesBefore
+    this.#taken.push({ atMs: Date.now(), lines })
+    return lines
+  }
+
+  before(atMs: number): number {
+    return this.#taken.findLast((sample) => sample.atMs <= atMs)?.lines ?? 0
+  }
+}
+
+function linesOf(file: string): number {
+  return sizeOf(file) / LINE_BYTES
+}
+
+const STATES: Readonly<Record<string, string>> = {
+  in: 'RUNNING',
+  out: 'RUNNING',
+  resting: 'PAUSED',
+  elsewhere: 'FAILED',
+}
+
+async function untilStates(url: string): Promise<void> {
+  const client = createWorkerClient({ url })
+  await until('every connector to be as it should', WAIT, async () => {
+    const listed = await client.list()
+    return Object.keys(STATES).every((name) => {
+      const { connector, tasks } = listed[name]?.status ?? { tasks: [] }
+      const mine = new URL(url).host
+      return [connector, ...tasks].every((one) => one?.state === STATES[name] && one?.worker_id === mine)
+    })
+  })
+}
+
+function configsOf(listed: Readonly<Record<string, ExpandedConnector>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(listed).map(([name, { info }]) => [name, info?.config]))
+}
+
+function address() {
+  return { kind: 'kafka', config: { 'bootstrap.servers': kafka!.bootstrap } } as const
+}
