@@ -29,7 +29,7 @@ export function breakingChanges(original: ProtoUnit, update: ProtoUnit): readonl
   const walk: Walk = {
     original: new TypeTable(original.file, original.dependencies),
     update: new TypeTable(update.file, update.dependencies),
-    entered: new Set(),
+    broke: new Map(),
     found: [],
   }
   const at: Place = {
@@ -45,8 +45,11 @@ export function breakingChanges(original: ProtoUnit, update: ProtoUnit): readonl
 type Walk = {
   readonly original: TypeTable
   readonly update: TypeTable
-  /** Messages being compared further up: a recursive type ends there. */
-  readonly entered: Set<Message>
+  /**
+   * Pairs of messages met before, and whether they broke anything: not yet, while they are being compared, so that a
+   * recursive type ends there. What broke is told once.
+   */
+  readonly broke: Map<Message, Map<Message, boolean>>
   readonly found: ProtoChange[]
 }
 
@@ -85,9 +88,14 @@ function isMessage(type: TypeElement): type is Message {
   return type.kind === 'message'
 }
 
-function compareMessages(walk: Walk, at: Place, original: Message, update: Message): void {
-  if (walk.entered.has(original)) return
-  walk.entered.add(original)
+/** Whether the two are incompatible. */
+function compareMessages(walk: Walk, at: Place, original: Message, update: Message): boolean {
+  const ofOriginal = walk.broke.get(original) ?? new Map<Message, boolean>()
+  walk.broke.set(original, ofOriginal)
+  const known = ofOriginal.get(update)
+  if (known !== undefined) return known
+  ofOriginal.set(update, false)
+  const count = walk.found.length
   const before = fieldsByTag(original)
   const after = fieldsByTag(update)
   compareOneofs(walk, at, before, update)
@@ -95,8 +103,9 @@ function compareMessages(walk: Walk, at: Place, original: Message, update: Messa
   for (const tag of [...new Set([...before.keys(), ...after.keys()])].sort((a, b) => a - b)) {
     compareField(walk, at, before.get(tag), after.get(tag), gone)
   }
-  walk.entered.delete(original)
   compareTypes(walk, at, original.types, update.types)
+  ofOriginal.set(update, walk.found.length > count)
+  return walk.found.length > count
 }
 
 type Placed = { readonly field: Field; readonly oneof: string | undefined }
@@ -237,9 +246,8 @@ function compareNamedTypes(walk: Walk, at: Place, before: Named, after: Named): 
     update: [...splitName(after.info.packageName), ...splitName(local)],
     path: splitName(local),
   }
-  const count = walk.found.length
-  compareMessages(walk, inner, before.info.element as Message, after.info.element as Message)
-  if (walk.found.length > count) report(walk, at, 'FIELD_NAMED_TYPE_CHANGED')
+  const broke = compareMessages(walk, inner, before.info.element as Message, after.info.element as Message)
+  if (broke) report(walk, at, 'FIELD_NAMED_TYPE_CHANGED')
 }
 
 function localName({ fullName, packageName }: TypeInfo): string {

@@ -10,9 +10,16 @@ export type Token = {
   readonly offset: number
 }
 
-const BLANKS = /(?:[\s﻿]+|\/\/[^\n]*|\/\*[\s\S]*?\*\/)+/y
+// One piece at a time, and strings unrolled: a repeated group costs the expression engine stack for each repetition.
+const BLANK = /[\s﻿]+|\/\/[^\n]*|\/\*[\s\S]*?\*\//y
 const WORD = /[-+]?[A-Za-z0-9_.](?:[A-Za-z0-9_.]|(?<=[eE])[-+])*/y
-const QUOTED = /"(?:[^"\\\n]|\\[\s\S])*"|'(?:[^'\\\n]|\\[\s\S])*'/y
+const QUOTED = /"[^"\\\n]*(?:\\[\s\S][^"\\\n]*)*"|'[^'\\\n]*(?:\\[\s\S][^'\\\n]*)*'/y
+
+/** Whether the text is one word of the language: a name, a number or the like. */
+export function isWord(text: string): boolean {
+  WORD.lastIndex = 0
+  return text !== '' && WORD.exec(text)?.[0] === text
+}
 
 /** Reads a .proto text token by token, one ahead. */
 export class Lexer {
@@ -72,8 +79,12 @@ export class Lexer {
     return text
   }
 
+  #skipBlanks(): void {
+    while (this.#match(BLANK) !== undefined);
+  }
+
   #read(): Token {
-    this.#match(BLANKS)
+    this.#skipBlanks()
     const offset = this.#at
     if (offset >= this.#text.length) return { kind: 'end', text: '', offset }
     const word = this.#match(WORD)
@@ -91,7 +102,7 @@ export class Lexer {
         this.fail('a string has no end on its line', { kind: 'symbol', text: this.#text[this.#at] ?? '', offset })
       text += unquote(quoted)
       const end = this.#at
-      this.#match(BLANKS)
+      this.#skipBlanks()
       const next = this.#text[this.#at]
       if (next === '"' || next === "'") continue
       this.#at = end

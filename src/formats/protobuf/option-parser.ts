@@ -59,14 +59,20 @@ function parseValue(lexer: Lexer, depth: number): OptionValue {
 
 /** A message in text format; a repeated key makes a list of its values. */
 function parseMap(lexer: Lexer, end: string, depth: number): OptionValue {
-  const entries = new Map<string, OptionValue>()
+  const values = new Map<string, OptionValue[]>()
   while (!lexer.skip(end)) {
     const { name, value } = parseOption(lexer, ':', depth + 1)
-    const before = entries.get(name)
-    entries.set(name, before === undefined ? value : { kind: 'list', items: [...itemsOf(before), ...itemsOf(value)] })
+    const before = values.get(name)
+    if (before) before.push(value)
+    else values.set(name, [value])
     if (!lexer.skip(',')) lexer.skip(';')
   }
-  return { kind: 'map', entries }
+  return { kind: 'map', entries: new Map([...values].map(([name, all]) => [name, joined(all)])) }
+}
+
+function joined(values: readonly OptionValue[]): OptionValue {
+  const [only] = values
+  return only && values.length === 1 ? only : { kind: 'list', items: values.flatMap(itemsOf) }
 }
 
 function itemsOf(value: OptionValue): readonly OptionValue[] {

@@ -187,9 +187,7 @@ class Parser {
     const name = this.#simpleName('a group name')
     this.#lexer.expect('=')
     const tag = this.#integer('a field number')
-    const body: { fields: Field[]; groups: Group[] } = { fields: [], groups: [] }
-    this.#block(() => this.#fieldOrGroup(body))
-    return { label, name, tag, fields: body.fields }
+    return { label, name, tag, fields: this.#fields('a group') }
   }
 
   #oneof(): OneOf {
@@ -203,9 +201,18 @@ class Parser {
 
   #extend(): Extend {
     const name = this.#name('the name of what is extended')
+    return { name, fields: this.#fields('what extends a message') }
+  }
+
+  /** As in the original registry, no group stands in a group or an extension. */
+  #fields(where: string): readonly Field[] {
     const body: { fields: Field[]; groups: Group[] } = { fields: [], groups: [] }
-    this.#block(() => this.#fieldOrGroup(body))
-    return { name, fields: body.fields }
+    this.#block(() => {
+      const at = this.#lexer.peek()
+      this.#fieldOrGroup(body)
+      if (body.groups.length > 0) this.#lexer.fail(`${where} has fields only, no group`, at)
+    })
+    return body.fields
   }
 
   #extensions() {

@@ -15,6 +15,7 @@ import type {
   TypeElement,
 } from './file.ts'
 import { TAG_MAX } from './file.ts'
+import { isWord } from './lexer.ts'
 
 /**
  * The registry's canonical text: two blanks of indent, a blank line between the kinds of a file and of a message,
@@ -50,7 +51,7 @@ function block(head: string, kinds: readonly (readonly string[])[]): string {
 }
 
 function indent(text: string): string {
-  return text.replace(/\n+$/, '').replace(/^/gm, '  ').concat('\n')
+  return `  ${text.replace(/\n+$/, '').replaceAll('\n', '\n  ')}\n`
 }
 
 function printTypes(types: readonly TypeElement[]): readonly string[] {
@@ -81,8 +82,7 @@ function printEnum(element: Enum): string {
 
 function printField(field: Field): string {
   const options: Option[] = [...field.options]
-  if (field.defaultValue !== undefined)
-    options.push(plain('default', { kind: isText(field.type) ? 'string' : 'word', text: field.defaultValue }))
+  if (field.defaultValue !== undefined) options.push(plain('default', defaultValue(field.type, field.defaultValue)))
   if (field.jsonName !== undefined) options.push(plain('json_name', { kind: 'string', text: field.jsonName }))
   return `${labelOf(field)}${field.type} ${field.name} = ${field.tag}${optionList(options)};\n`
 }
@@ -91,9 +91,9 @@ function plain(name: string, value: OptionValue): Option {
   return { name, parenthesized: false, value }
 }
 
-/** The original quotes a default of a string only, not one of bytes. */
-function isText(type: string): boolean {
-  return type === 'string'
+/** The original quotes a default of a string only: one of bytes too where it could not be read without. */
+function defaultValue(type: string, text: string): OptionValue {
+  return { kind: type === 'string' || !isWord(text) ? 'string' : 'word', text }
 }
 
 function labelOf({ label }: Field | Group): string {

@@ -37,8 +37,9 @@ function checkMessage(file: ProtoFile, message: Message, path: string): void {
     fields.map(({ tag }) => tag),
     (tag) => `two fields of ${path} have the number ${tag}`,
   )
+  const reserved = reservedIn(message.reserved)
   for (const field of fields) {
-    const wrong = tagProblem(field.tag) ?? reservedProblem(field, message.reserved)
+    const wrong = tagProblem(field.tag) ?? reservedProblem(field, reserved)
     if (wrong !== undefined) throw new ProtoSyntaxError(`the field '${field.name}' of ${path} ${wrong}`)
   }
   checkTypes(file, message.types, path)
@@ -51,13 +52,36 @@ function tagProblem(tag: number): string | undefined {
     : undefined
 }
 
-function reservedProblem({ name, tag }: Pick<Field, 'name' | 'tag'>, reserved: readonly Ranges[]): string | undefined {
+/** `ends[i]`: how far the first `i + 1` of the `starts` reach, which are in order. */
+type Reserved = {
+  readonly names: ReadonlySet<unknown>
+  readonly starts: readonly number[]
+  readonly ends: readonly number[]
+}
+
+function reservedIn(reserved: readonly Ranges[]): Reserved {
   const all = reserved.flat()
-  if (all.includes(name)) return 'has a reserved name'
-  const covers = all.some(
-    (range) => range === tag || (typeof range === 'object' && range.from <= tag && tag <= range.to),
-  )
-  return covers ? `has the reserved number ${tag}` : undefined
+  const ranges = all
+    .filter((range) => typeof range !== 'string')
+    .map((range) => (typeof range === 'number' ? { from: range, to: range } : range))
+    .sort((a, b) => a.from - b.from)
+  let end = 0
+  const ends = ranges.map(({ to }) => {
+    end = Math.max(end, to)
+    return end
+  })
+  return { names: new Set(all), starts: ranges.map(({ from }) => from), ends }
+}
+
+function reservedProblem({ name, tag }: Pick<Field, 'name' | 'tag'>, reserved: Reserved): string | undefined {
+  if (reserved.names.has(name)) return 'has a reserved name'
+  let [low, high] = [0, reserved.starts.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((reserved.starts[middle] ?? 0) <= tag) low = middle + 1
+    else high = middle
+  }
+  return (reserved.ends[low - 1] ?? 0) >= tag ? `has the reserved number ${tag}` : undefined
 }
 
 function checkEnum(file: ProtoFile, element: Enum, path: string): void {

@@ -141,6 +141,8 @@ extend google.protobuf.FieldOptions {
     ['syntax = "proto3"; message M { required int32 a = 1; }', 'proto3 has no required fields'],
     ['message M { oneof o { repeated int32 a = 1; } }', 'a member of a oneof has no label'],
     ['message M { int32 a = 99999999999; }', 'expected a field number'],
+    ['message M { optional group G = 1 { optional group H = 2 {} } }', '1:36: a group has fields only, no group'],
+    ['extend M { optional group G = 1 {} }', '1:12: what extends a message has fields only, no group'],
     ['import "a', 'a string has no end on its line'],
     ['hello', 'expected syntax, package, import'],
     ['message M {'.repeat(200), 'nested deeper than 100'],

@@ -1,0 +1,14 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { parseProto } from '../../../src/formats/protobuf/parser.ts'
+import { printProto } from '../../../src/formats/protobuf/printer.ts'
+import { protoFile } from '../../support/proto-files.ts'
+
+it('prints any .proto file so that it reads the same', () => {
+  fc.assert(
+    fc.property(protoFile, (file) => {
+      expect(parseProto(printProto(file))).toEqual(file)
+    }),
+    { numRuns: 200 },
+  )
+})
