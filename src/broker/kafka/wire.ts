@@ -177,7 +177,8 @@ export class WireReader {
   skipTags(): void {
     for (let left = this.#varint(); left > 0; left--) {
       this.#varint()
-      this.#at += this.#varint()
+      const length = this.#varint()
+      this.#at += length
     }
   }
 
