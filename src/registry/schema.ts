@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { SchemaType } from '../formats/format.ts'
 import type { SchemaReference } from '../formats/references.ts'
 import type { Metadata } from './metadata.ts'
@@ -36,27 +36,32 @@ export function toContent(content: Omit<SchemaContent, 'guid'>): SchemaContent {
 const MARK = Buffer.from([1])
 
 export function guidOf({ text, references, metadata, ruleSet }: Omit<SchemaContent, 'guid'>): string {
-  const hash = createHash('md5').update(text, 'utf8')
+  const parts: (string | Buffer)[] = [text]
   for (const { name, subject, version } of references) {
     const number = Buffer.alloc(4)
     number.writeInt32BE(version)
-    hash.update(name, 'utf8').update(subject, 'utf8').update(number)
+    parts.push(name, subject, number)
   }
-  if (metadata) {
-    hash.update(MARK)
-    for (const word of metadataWords(metadata)) hash.update(word, 'utf8')
-  }
-  if (ruleSet) {
-    hash.update(MARK)
-    for (const word of ruleSetWords(ruleSet)) hash.update(word === true ? MARK : Buffer.from(word, 'utf8'))
-  }
-  return toUuid(hash.digest('hex'))
+  if (metadata) parts.push(MARK, ...metadataWords(metadata))
+  if (ruleSet) parts.push(MARK, ...ruleSetWords(ruleSet))
+  // Nearly all are a text alone, which needs no copy.
+  return toUuid(hash('md5', parts.length === 1 ? text : Buffer.concat(parts.map((part) => Buffer.from(part)))))
 }
+
+const UUID_PARTS = [
+  [0, 8],
+  [8, 12],
+  [12, 16],
+  [16, 20],
+  [20, 32],
+] as const
 
 /** 32 hexadecimal digits, with or without hyphens, as a UUID. */
 export function toUuid(hex: string): string {
   const digits = hex.replaceAll('-', '').toLowerCase()
-  return digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+  if (digits.length !== 32) return digits
+  // Joined, it is one string; put together by a template it would stay a tree of five, and there is one for each schema.
+  return UUID_PARTS.map(([from, to]) => digits.slice(from, to)).join('-')
 }
 
 function* metadataWords({ tags = {}, properties = {}, sensitive = [] }: Metadata): Generator<string> {
@@ -71,7 +76,7 @@ function* metadataWords({ tags = {}, properties = {}, sensitive = [] }: Metadata
   yield* [...sensitive].sort()
 }
 
-function* ruleSetWords(ruleSet: RuleSet): Generator<string | true> {
+function* ruleSetWords(ruleSet: RuleSet): Generator<string | Buffer> {
   const { migrationRules = [], domainRules = [], encodingRules = [], enableAt } = ruleSet
   for (const rule of [...migrationRules, ...domainRules, ...encodingRules]) {
     const { name, doc, kind, mode, type, tags = [], params = {}, expr, onSuccess, onFailure, disabled } = rule
@@ -82,7 +87,7 @@ function* ruleSetWords(ruleSet: RuleSet): Generator<string | true> {
       yield params[key] ?? ''
     }
     yield* [expr, onSuccess, onFailure].filter((word) => word !== undefined)
-    if (disabled) yield true
+    if (disabled) yield MARK
   }
   if (enableAt !== undefined) yield enableAt
 }

@@ -149,13 +149,16 @@ const SCHEMA_MEMBERS: ReadonlySet<string> = new Set([
   'deleted',
 ])
 
+const NONE: Members = Object.freeze({})
+const NO_REFERENCES: readonly SchemaReference[] = Object.freeze([])
+
 function toSchemaRecord(key: Members, value: Members | null): RegistryRecord {
   const magic = key['magic'] ?? 0
   if (magic !== 0 && magic !== 1) throw new Error(`its key has magic ${String(magic)}; known are 0 and 1`)
   const subject = toSubject(toText(key['subject'], 'subject'))
   const version = toInteger(key['version'], 'version')
   if (!value) return { kind: 'schema', subject, version, value: null }
-  const extra = Object.fromEntries(Object.entries(value).filter(([member]) => !SCHEMA_MEMBERS.has(member)))
+  const extra = unknownMembers(value)
   return {
     kind: 'schema',
     subject,
@@ -171,11 +174,17 @@ function toSchemaRecord(key: Members, value: Members | null): RegistryRecord {
   }
 }
 
+/** Most records have none, and share one object for that. */
+function unknownMembers(value: Members): Members {
+  const unknown = Object.keys(value).filter((member) => !SCHEMA_MEMBERS.has(member))
+  return unknown.length === 0 ? NONE : Object.fromEntries(unknown.map((member) => [member, value[member]]))
+}
+
 function toContent(value: Members, md5: unknown): SchemaContent {
   const content = {
     type: (value['schemaType'] ?? 'AVRO') as SchemaType,
     text: toText(value['schema'], 'schema'),
-    references: (value['references'] ?? []) as readonly SchemaReference[],
+    references: (value['references'] ?? NO_REFERENCES) as readonly SchemaReference[],
     metadata: value['metadata'] ? (metadataSpec.safeParse(value['metadata']).data as Metadata) : undefined,
     ruleSet: value['ruleSet'] ? (ruleSetSpec.safeParse(value['ruleSet']).data as RuleSet) : undefined,
   }

@@ -150,12 +150,13 @@ export class RegistryState implements RegistryView {
     if (holders[0] && holders[0].content.text !== stored.content.text) return 'id-conflict'
     this.#remove(stored.subject, stored.version)
     const version: Mutable = { ...stored, content: this.#intern(stored.content), timestampMs }
-    const versions = this.#subjects.get(stored.subject) ?? []
-    versions.splice(placeOf(versions, stored.version), 0, version)
-    this.#subjects.set(stored.subject, versions)
-    const left = context.holders.get(stored.id) ?? []
-    left.push(version)
-    context.holders.set(stored.id, left)
+    const versions = this.#subjects.get(stored.subject)
+    if (versions) versions.splice(placeOf(versions, stored.version), 0, version)
+    else this.#subjects.set(stored.subject, [version])
+    const left = context.holders.get(stored.id)
+    // A list that begins with its element has room for that one; an empty one that grows takes room for 17.
+    if (left) left.push(version)
+    else context.holders.set(stored.id, [version])
     context.idByGuid.set(version.content.guid, stored.id)
     for (const reference of version.content.references) this.#refer(version, reference)
     return stored.deleted ? 'deleted' : 'registered'
