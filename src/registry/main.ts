@@ -29,7 +29,7 @@ export function startRegistry(settings: RegistrySettings, dependencies: Registry
   return startAll(logger, async (life) => {
     const state = new RegistryState()
     const office: { election?: Election } = {}
-    const { observe } = registryMetrics(metrics, () => office.election?.pen() !== undefined)
+    const { observe, elected, ...counted } = registryMetrics(metrics, () => office.election?.pen() !== undefined)
     const topicConfigs = topicSettings(settings)
     const log = await openRegistryLog(state, { broker, logger, settings: values, topicConfigs, observe })
     life.onStop('topic', () => log.close())
@@ -47,13 +47,17 @@ export function startRegistry(settings: RegistrySettings, dependencies: Registry
     const grounds = { view: state, schemas, ...registryDefaults(values) }
     const examiner = new Examiner()
     life.onStop('examiner', () => examiner.close())
-    const server = await serveRegistry(new Registry(grounds, leadership, examiner, log.refresh), {
-      settings: values,
-      identity: { clusterId: await broker.clusterId(), version: packageVersion() },
-      logger,
-      metrics,
-      ready: () => leadership.pen() !== undefined || leadership.leaderUrl() !== undefined,
-    })
+    const server = await serveRegistry(
+      new Registry({ grounds, leadership, examiner, refresh: log.refresh, ...counted }),
+      {
+        settings: values,
+        identity: { clusterId: await broker.clusterId(), version: packageVersion() },
+        logger,
+        metrics,
+        ...counted,
+        ready: () => leadership.pen() !== undefined || leadership.leaderUrl() !== undefined,
+      },
+    )
     life.onStop('http server', () => server.stop())
     office.election = await joinElection({
       broker,
@@ -61,7 +65,12 @@ export function startRegistry(settings: RegistrySettings, dependencies: Registry
       groupId: values['schema.registry.group.id'],
       identity: identityOf(server.urls, values),
       sticky: values['leader.election.sticky'],
-      openPen: log.openPen,
+      openPen: async () => {
+        const startMs = performance.now()
+        const pen = await log.openPen()
+        elected(performance.now() - startMs)
+        return pen
+      },
       sessionTimeoutMs: values['brokergroup.session.timeout.ms'],
       heartbeatMs: values['brokergroup.heartbeat.interval.ms'],
       rebalanceTimeoutMs: values['brokergroup.rebalance.timeout.ms'],

@@ -1,32 +1,187 @@
-import { Counter, Gauge } from 'prom-client'
+import { Counter, Gauge, Histogram } from 'prom-client'
 import type { Metrics } from '../config/metrics.ts'
+import type { SchemaType } from '../formats/format.ts'
+import { SCHEMA_TYPES } from './formats.ts'
+import { Meter, type Reading } from './meter.ts'
+import type { RegistryRecord } from './store/record.ts'
 import type { Applied } from './store/state.ts'
+
+/** Something done with a schema by the code of its language. */
+export type SchemaOperation = {
+  readonly type: SchemaType
+  readonly operation: 'read' | 'format' | 'compare'
+  readonly ms: number
+  readonly failed: boolean
+}
+export type AnsweredRequest = {
+  /** The original's name of the endpoint; undefined: no endpoint of the registry. */
+  readonly endpoint: string | undefined
+  readonly status: number
+  readonly ms: number
+}
 
 export type RegistryMetrics = {
   /** Counts what was read from the topic. */
-  readonly observe: (applied: Applied | 'unreadable') => void
+  readonly observe: (applied: Applied | 'unreadable', record?: RegistryRecord) => void
+  readonly answered: (request: AnsweredRequest) => void
+  readonly operated: (operation: SchemaOperation) => void
+  /** How long this instance took to become the leader. */
+  readonly elected: (ms: number) => void
 }
 
+/** The original's prefix, and that of the documents that call Kafka a broker. */
+const PREFIXES = ['kafka_schema_registry', 'broker_schema_registry'] as const
+const [ORIGINAL] = PREFIXES
+
+const ATTRIBUTES: Readonly<Record<string, (reading: Reading) => number>> = {
+  request_rate: ({ rate }) => rate,
+  request_total: ({ total }) => total,
+  request_error_rate: ({ failedRate }) => failedRate,
+  request_error_total: ({ failedTotal }) => failedTotal,
+  request_latency_avg: ({ averageMs }) => averageMs,
+  request_latency_max: ({ maxMs }) => maxMs,
+  request_latency_95: ({ p95Ms }) => p95Ms,
+  request_latency_99: ({ p99Ms }) => p99Ms,
+}
+const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
+
 /** The registry's metric families. Names of the original are kept, as its usual exporter writes them. */
-export function registryMetrics(metrics: Metrics, isLeader: () => boolean): RegistryMetrics {
+export function registryMetrics(
+  metrics: Metrics,
+  isLeader: () => boolean,
+  nowMs: () => number = () => performance.now(),
+): RegistryMetrics {
   const registers = [metrics]
-  new Gauge({
-    name: 'kafka_schema_registry_master_slave_role',
-    help: 'Whether this instance is the leader (1) or follows one (0).',
-    registers,
-    collect() {
-      this.set(isLeader() ? 1 : 0)
-    },
-  })
-  const counters = {
-    registered: counter('kafka_schema_registry_registered_count_registered_count', 'Schemas read as registered.'),
-    deleted: counter('kafka_schema_registry_deleted_count_deleted_count', 'Schemas read as deleted.'),
-    unreadable: counter('weir_registry_unreadable_records_total', 'Records of the topic that could not be read.'),
-    'id-conflict': counter('weir_registry_id_conflicts_total', 'Records that gave an id a second meaning.'),
+  for (const prefix of PREFIXES) {
+    gauge(`${prefix}_master_slave_role`, 'Whether this instance is the leader (1) or follows one (0).', () =>
+      isLeader() ? 1 : 0,
+    )
   }
-  return { observe: (applied) => applied !== 'other' && counters[applied].inc() }
+  gauge(bean('node_count'), 'This instance; the sum over all is their number.', () => 1)
+  gauge(bean('custom_schema_provider_count'), 'Languages of other makers.', () => 0)
+  const latency = new Gauge({
+    name: bean('leader_initialization_latency'),
+    help: 'How long this instance took to become the leader, in ms.',
+    registers,
+  })
+  return {
+    ...recordMetrics(),
+    answered: requestMetrics(),
+    operated: operationMetrics(),
+    elected: (ms) => latency.set(ms),
+  }
+
+  function recordMetrics(): Pick<RegistryMetrics, 'observe'> {
+    const counters = {
+      registered: counter(bean('registered_count'), 'Schemas read as registered.'),
+      deleted: counter(bean('deleted_count'), 'Schemas read as deleted.'),
+      unreadable: counter('weir_registry_unreadable_records_total', 'Records of the topic that could not be read.'),
+      'id-conflict': counter('weir_registry_id_conflicts_total', 'Records that gave an id a second meaning.'),
+    }
+    const byType = new Map(
+      SCHEMA_TYPES.flatMap((type) =>
+        (['created', 'deleted'] as const).map((what) => {
+          const name = `${type.toLowerCase()}_schemas_${what}`
+          return [`${type} ${what}`, counter(bean(name), `${type} schemas read as ${what}.`)] as const
+        }),
+      ),
+    )
+    const observe: RegistryMetrics['observe'] = (applied, record) => {
+      if (applied === 'other') return
+      counters[applied].inc()
+      if (record?.kind !== 'schema' || !record.value || applied === 'id-conflict') return
+      byType.get(`${record.value.content.type} ${record.value.deleted ? 'deleted' : 'created'}`)?.inc()
+    }
+    return { observe }
+  }
+
+  function requestMetrics(): RegistryMetrics['answered'] {
+    const succeeded = counter(bean('api_success_count'), 'Requests answered well.')
+    const failed = counter(bean('api_failure_count'), 'Requests answered with an error.')
+    const all = new Meter(nowMs)
+    const serverErrors = new Meter(nowMs)
+    for (const prefix of PREFIXES) meterGauges(`${prefix}_jersey_metrics`, all)
+    gauge('weir_registry_request_error_ratio', 'Share of the last minute’s requests that failed (5xx).', () => {
+      const { rate } = all.read()
+      return rate === 0 ? 0 : serverErrors.read().rate / rate
+    })
+    const labelNames = ['endpoint', 'status'] as const
+    const total = new Counter({
+      name: 'weir_registry_requests_total',
+      help: 'Requests answered.',
+      labelNames,
+      registers,
+    })
+    const duration = new Histogram({
+      name: 'weir_registry_request_duration_seconds',
+      help: 'How long answers took.',
+      labelNames: ['endpoint'] as const,
+      buckets: SECONDS,
+      registers,
+    })
+    const meters = new Map<string, Meter>()
+    return ({ endpoint, status, ms }) => {
+      const isError = status >= 400
+      ;(isError ? failed : succeeded).inc()
+      all.add(ms, isError)
+      if (status >= 500) serverErrors.add(ms, true)
+      total.inc({ endpoint: endpoint ?? 'none', status })
+      duration.observe({ endpoint: endpoint ?? 'none' }, ms / 1_000)
+      if (endpoint !== undefined) meterOf(endpoint).add(ms, isError)
+    }
+
+    /** As the original's, an endpoint's families are there from its first request on. */
+    function meterOf(endpoint: string): Meter {
+      const known = meters.get(endpoint)
+      if (known) return known
+      const meter = new Meter(nowMs)
+      meters.set(endpoint, meter)
+      meterGauges(`${ORIGINAL}_jersey_metrics_${endpoint.replace(/[^a-zA-Z0-9]+/g, '_')}`, meter)
+      return meter
+    }
+  }
+
+  function operationMetrics(): RegistryMetrics['operated'] {
+    const duration = new Histogram({
+      name: 'weir_registry_schema_operation_duration_seconds',
+      help: 'How long reading, writing and comparing schemas took.',
+      labelNames: ['type', 'operation'] as const,
+      buckets: SECONDS,
+      registers,
+    })
+    const meters = new Map(SCHEMA_TYPES.map((type) => [type, new Meter(nowMs)]))
+    for (const [type, meter] of meters) {
+      meterGauges(`broker_schema_registry_${type.toLowerCase()}_schema_provider_metrics`, meter)
+    }
+    return ({ type, operation, ms, failed }) => {
+      duration.observe({ type, operation }, ms / 1_000)
+      meters.get(type)?.add(ms, failed)
+    }
+  }
+
+  function meterGauges(prefix: string, meter: Meter): void {
+    for (const [name, of] of Object.entries(ATTRIBUTES)) {
+      gauge(`${prefix}_${name}`, 'Over the last minute; latencies in ms.', () => of(meter.read()))
+    }
+  }
+
+  function gauge(name: string, help: string, read: () => number): void {
+    new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        this.set(read())
+      },
+    })
+  }
 
   function counter(name: string, help: string): Counter {
     return new Counter({ name, help, registers })
   }
+}
+
+/** A bean and its only attribute, which has the same name. */
+function bean(name: string): string {
+  return `${ORIGINAL}_${name}_${name}`
 }

@@ -55,7 +55,7 @@ export class ParsedSchemas {
     const needed = dependencies(view, subject, references)
     const schema = { type, text, references, dependencies: needed, validation, normalized: false }
     try {
-      if (isSmall(schema)) return new ExaminedSchema(schema, this.#parse(subject, schema), facts)
+      if (isSmall(schema)) return new ExaminedSchema(schema, this.#parse(subject, schema, facts), facts)
       const outcome = facts.get({ op: 'read', schema })
       if ('wrong' in outcome) throw new SchemaError(outcome.wrong)
       return new ExaminedSchema(schema, undefined, facts)
@@ -66,11 +66,11 @@ export class ParsedSchemas {
     }
   }
 
-  #parse(subject: Subject, schema: SchemaToRead): ParsedSchema {
+  #parse(subject: Subject, schema: SchemaToRead, facts: Facts): ParsedSchema {
     const key = keyOf(subject, schema)
     const known = this.#take(key)
     if (known) return known
-    const parsed = this.formats.get(schema.type).parse(schema, schema)
+    const parsed = facts.timed('read', schema.type, () => this.formats.get(schema.type).parse(schema, schema))
     this.#keep(key, parsed)
     return parsed
   }

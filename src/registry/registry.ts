@@ -5,10 +5,21 @@ import type { Examiner } from './examination/examiner.ts'
 import { Facts, MissingFact } from './examination/facts.ts'
 import { RegistryError } from './failure.ts'
 import type { Leadership } from './leader.ts'
+import type { SchemaOperation } from './metrics.ts'
 import type { Operation } from './operation.ts'
 
 /** Writes wait for one another; past this bound a new one is refused instead of waiting without end. */
 const WAITING_MAX = 10_000
+
+export type RegistryOptions = {
+  readonly grounds: Omit<Grounds, 'facts'>
+  readonly leadership: Leadership
+  readonly examiner: Examiner
+  /** Resolves when the state has everything that stands in the log now. */
+  readonly refresh: () => Promise<void>
+  /** Hears of what was done with schemas. */
+  readonly operated: (operation: SchemaOperation) => void
+}
 
 /**
  * The registry: reads go to `grounds.view`, which is always current on this instance; writes are decided one at a time,
@@ -19,26 +30,20 @@ export class Registry {
   readonly leadership: Leadership
   /** Examines what is large. */
   readonly examiner: Examiner
-  readonly #refresh: () => Promise<void>
+  readonly #options: RegistryOptions
   #last: Promise<unknown> = Promise.resolve()
   #waiting = 0
 
-  /** `refresh` resolves when the state has everything that stands in the log now. */
-  constructor(
-    grounds: Omit<Grounds, 'facts'>,
-    leadership: Leadership,
-    examiner: Examiner,
-    refresh: () => Promise<void>,
-  ) {
-    this.grounds = grounds
-    this.leadership = leadership
-    this.examiner = examiner
-    this.#refresh = refresh
+  constructor(options: RegistryOptions) {
+    this.grounds = options.grounds
+    this.leadership = options.leadership
+    this.examiner = options.examiner
+    this.#options = options
   }
 
   /** Makes what another instance has written visible here. */
   refresh(): Promise<void> {
-    return this.#refresh()
+    return this.#options.refresh()
   }
 
   /**
@@ -46,14 +51,14 @@ export class Registry {
    * decisions stay plain functions of what is, and nobody else waits.
    */
   async think<Answer>(act: (grounds: Grounds) => Answer | Promise<Answer>): Promise<Answer> {
-    const facts = new Facts()
+    const facts = new Facts(this.#options.operated)
     const grounds = { ...this.grounds, facts }
     for (;;) {
       try {
         return await act(grounds)
       } catch (error) {
         if (!(error instanceof MissingFact)) throw error
-        facts.add(error.job, await this.examiner.ask(error.job))
+        await facts.find(error.job, this.examiner)
       }
     }
   }

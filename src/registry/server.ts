@@ -6,6 +6,7 @@ import { ROLES, type Users } from '../http/users.ts'
 import type { Examiner } from './examination/examiner.ts'
 import { RegistryError } from './failure.ts'
 import { Forwarder } from './forward.ts'
+import type { AnsweredRequest } from './metrics.ts'
 import type { Registry } from './registry.ts'
 import { roleFor } from './routes/access.ts'
 import { Api } from './routes/api.ts'
@@ -21,12 +22,14 @@ export type ServeOptions = {
   readonly identity: ServerIdentity
   readonly logger: Logger
   readonly metrics?: Metrics
+  /** Hears of every answer. */
+  readonly answered: (request: AnsweredRequest) => void
   readonly ready: () => boolean
 }
 
 /** Puts a registry behind its listeners. */
 export async function serveRegistry(registry: Registry, options: ServeOptions): Promise<HttpServer> {
-  const { settings, identity, logger, metrics, ready } = options
+  const { settings, identity, logger, metrics, answered, ready } = options
   const forwarder = new Forwarder({
     headers: settings['inter.instance.headers.whitelist'].map((name) => name.toLowerCase()),
     connectTimeoutMs: settings['leader.connect.timeout.ms'],
@@ -43,7 +46,7 @@ export async function serveRegistry(registry: Registry, options: ServeOptions): 
     const server = await startHttpServer({
       listeners: settings.listeners,
       logger,
-      routes: (app) => registryRoutes(app, api, identity),
+      routes: (app) => registryRoutes(app, api, { identity, answered }),
       toWire: (error) => toWire(error, api.profile),
       ...mediaTypes(settings),
       ...(metrics ? { metrics } : {}),

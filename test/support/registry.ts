@@ -1,6 +1,8 @@
 import { silentLogger } from '../../src/config/logger.ts'
+import { createMetrics } from '../../src/config/metrics.ts'
 import { Examiner, type ExaminerOptions } from '../../src/registry/examination/examiner.ts'
 import type { Pen } from '../../src/registry/leader.ts'
+import { registryMetrics } from '../../src/registry/metrics.ts'
 import { ParsedSchemas } from '../../src/registry/parsed-schemas.ts'
 import { Registry } from '../../src/registry/registry.ts'
 import { serveRegistry } from '../../src/registry/server.ts'
@@ -39,27 +41,32 @@ export async function startTestRegistry(
   const state = new RegistryState()
   const codec = new RecordCodec()
   const records: { key: string; value: string | null }[] = []
+  const metrics = createMetrics()
+  const { observe, elected: _, ...counted } = registryMetrics(metrics, () => leads)
+  const leads = !('leaderUrl' in trouble)
   const pen: Pen = {
     append: async (batch) => {
       if (trouble.store) throw trouble.store
       for (const record of batch) {
         const { key, value } = codec.encode(record)
         records.push({ key: String(key), value: value && String(value) })
-        state.apply(codec.decode(key, value), 1_000 + records.length)
+        const decoded = codec.decode(key, value)
+        observe(state.apply(decoded, 1_000 + records.length), decoded)
       }
     },
     close: async () => {},
   }
   const schemas = new ParsedSchemas({ entriesMax: 100, expiryMs: 60_000, nowMs: () => 0 })
   const grounds = { view: state, schemas, ...registryDefaults(settings) }
-  const leads = !('leaderUrl' in trouble)
   const leadership = { pen: () => (leads ? pen : undefined), leaderUrl: () => trouble.leaderUrl, dropPen: () => {} }
   const examiner = new Examiner(trouble.examiner)
-  const registry = new Registry(grounds, leadership, examiner, async () => {})
+  const registry = new Registry({ grounds, leadership, examiner, refresh: async () => {}, ...counted })
   const server = await serveRegistry(registry, {
     settings,
     identity: { clusterId: 'test-cluster', version: '0.0.0' },
     logger: silentLogger(),
+    metrics,
+    ...counted,
     ready: () => true,
   })
   const url = server.urls[0] ?? ''

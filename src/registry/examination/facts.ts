@@ -1,5 +1,7 @@
 import type { CompareOptions, Incompatibility, ParsedSchema, SchemaType } from '../../formats/format.ts'
 import { invalidSchema } from '../failure.ts'
+import type { SchemaOperation } from '../metrics.ts'
+import type { Examiner } from './examiner.ts'
 import type { Job, Outcome, ReadSchema, ResultOf, SchemaToRead } from './job.ts'
 
 type SchemaJob = Exclude<Job, { op: 'body' }>
@@ -16,12 +18,34 @@ export class MissingFact extends Error {
 
 /** What was found out for one request about large schemas. */
 export class Facts {
+  readonly #operated: (operation: SchemaOperation) => void
   readonly #outcomes = new Map<string, Outcome>()
   /** Texts may be long: each is told by a number. */
   readonly #texts = new Map<string, number>()
 
-  add(job: SchemaJob, outcome: Outcome): void {
+  /** `operated` hears of every operation, wherever it is done. */
+  constructor(operated: (operation: SchemaOperation) => void) {
+    this.#operated = operated
+  }
+
+  async find(job: SchemaJob, examiner: Pick<Examiner, 'ask'>): Promise<void> {
+    const startMs = performance.now()
+    const outcome = await examiner.ask(job)
     this.#outcomes.set(this.#keyOf(job), outcome)
+    this.#tell(job.op, typeOf(job), startMs, 'wrong' in outcome)
+  }
+
+  /** Does something here that is small. */
+  timed<Result>(operation: SchemaJob['op'], type: SchemaType, act: () => Result): Result {
+    const startMs = performance.now()
+    let failed = true
+    try {
+      const result = act()
+      failed = false
+      return result
+    } finally {
+      this.#tell(operation, type, startMs, failed)
+    }
   }
 
   /** Throws `MissingFact` when it was not found out yet. */
@@ -29,6 +53,10 @@ export class Facts {
     const outcome = this.#outcomes.get(this.#keyOf(job))
     if (!outcome) throw new MissingFact(job)
     return outcome as Outcome<Op>
+  }
+
+  #tell(operation: SchemaJob['op'], type: SchemaType, startMs: number, failed: boolean): void {
+    this.#operated({ type, operation, ms: performance.now() - startMs, failed })
   }
 
   #keyOf(job: SchemaJob): string {
@@ -92,13 +120,20 @@ export class ExaminedSchema implements ParsedSchema {
   }
 
   incompatibilities(writer: ExaminedSchema, options: CompareOptions): readonly Incompatibility[] {
-    if (this.#here && writer.#here) return this.#here.incompatibilities(writer.#here, options)
+    if (this.#here && writer.#here) {
+      const [reader, other] = [this.#here, writer.#here]
+      return this.#facts.timed('compare', this.type, () => reader.incompatibilities(other, options))
+    }
     return resultOf(this.#facts.get({ op: 'compare', reader: this.#schema, writer: writer.#schema, options }))
   }
 
   #read(): ReadSchema {
     return this.#here ?? resultOf(this.#facts.get({ op: 'read', schema: this.#schema }))
   }
+}
+
+function typeOf(job: SchemaJob): SchemaType {
+  return job.op === 'compare' ? job.reader.type : job.schema.type
 }
 
 function resultOf<Op extends SchemaJob['op']>(outcome: Outcome<Op>): ResultOf<Op> {

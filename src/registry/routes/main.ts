@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
+import type { AnsweredRequest } from '../metrics.ts'
 import type { Api } from './api.ts'
 import { compatibilityRoutes } from './compatibility.ts'
 import { configRoutes } from './config.ts'
@@ -18,10 +19,18 @@ declare module 'fastify' {
 }
 
 /** Everything the registry answers. Every resource answers under `/contexts/{context}` too. */
-export async function registryRoutes(app: FastifyInstance, api: Api, identity: ServerIdentity): Promise<void> {
+export async function registryRoutes(
+  app: FastifyInstance,
+  api: Api,
+  { identity, answered }: { readonly identity: ServerIdentity; readonly answered: (request: AnsweredRequest) => void },
+): Promise<void> {
   app.addHook('onRequest', (request, reply, done) => {
     const given = request.headers['x-request-id']
     void reply.header('x-request-id', typeof given === 'string' && given.trim() !== '' ? given : randomUUID())
+    done()
+  })
+  app.addHook('onResponse', (request, reply, done) => {
+    answered({ endpoint: request.routeOptions.config?.metric, status: reply.statusCode, ms: reply.elapsedTime })
     done()
   })
   serverRoutes(app, api, identity)

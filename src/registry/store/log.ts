@@ -3,6 +3,7 @@ import { openStateTopic, type StateTopic } from '../../broker/state-topic.ts'
 import type { Logger } from '../../config/logger.ts'
 import type { Pen } from '../leader.ts'
 import type { RegistryValues } from '../settings.ts'
+import type { RegistryRecord } from './record.ts'
 import { noopRecord, type RawRecord, RecordCodec } from './record-codec.ts'
 import type { Applied, RegistryState } from './state.ts'
 
@@ -13,7 +14,7 @@ export type LogOptions = {
   /** Settings of the topic, for when it is made. */
   readonly topicConfigs: Readonly<Record<string, string>>
   /** Hears of every record that was taken or stepped over. */
-  readonly observe?: (applied: Applied | 'unreadable') => void
+  readonly observe?: (applied: Applied | 'unreadable', record?: RegistryRecord) => void
 }
 
 export type RegistryLog = {
@@ -46,9 +47,10 @@ export async function openRegistryLog(
     openTimeoutMs: settings['brokerstore.init.timeout.ms'],
     appendTimeoutMs: settings['brokerstore.timeout.ms'],
     apply: ({ key, value, timestampMs, offset }) => {
-      const applied = state.apply(codec.decode(key, value), timestampMs)
+      const record = codec.decode(key, value)
+      const applied = state.apply(record, timestampMs)
       if (applied === 'id-conflict') logger.error({ offset }, 'a record gives an id a second meaning: it is ignored')
-      observe(applied)
+      observe(applied, record)
     },
     unreadable: () => observe('unreadable'),
   })

@@ -1,0 +1,70 @@
+export type Reading = {
+  readonly total: number
+  readonly failedTotal: number
+  /** Of the last minute: a second, and of what was done. */
+  readonly rate: number
+  readonly failedRate: number
+  readonly averageMs: number
+  readonly maxMs: number
+  readonly p95Ms: number
+  readonly p99Ms: number
+}
+
+type Slot = { readonly sinceMs: number; count: number; failed: number; sumMs: number; maxMs: number; sample: number[] }
+
+const SLOT_MS = 10_000
+const SLOTS = 6
+/** Of each slot so many latencies are kept, the later ones over the earlier. */
+const SAMPLE_MAX = 512
+
+/** Counts how often something was done, how often it failed and how long it took, over the last minute. */
+export class Meter {
+  readonly #nowMs: () => number
+  #slots: readonly Slot[] = []
+  #total = 0
+  #failedTotal = 0
+
+  constructor(nowMs: () => number) {
+    this.#nowMs = nowMs
+  }
+
+  add(ms: number, failed: boolean): void {
+    const slot = this.#slot()
+    this.#total += 1
+    if (failed) this.#failedTotal += 1
+    if (failed) slot.failed += 1
+    slot.sample[slot.count % SAMPLE_MAX] = ms
+    slot.count += 1
+    slot.sumMs += ms
+    slot.maxMs = Math.max(slot.maxMs, ms)
+  }
+
+  read(): Reading {
+    const sinceMs = this.#nowMs() - SLOTS * SLOT_MS
+    const slots = this.#slots.filter((slot) => slot.sinceMs > sinceMs)
+    const sum = (of: (slot: Slot) => number) => slots.reduce((all, slot) => all + of(slot), 0)
+    const count = sum((slot) => slot.count)
+    const seconds = (SLOTS * SLOT_MS) / 1_000
+    const sample = slots.flatMap((slot) => slot.sample).sort((a, b) => a - b)
+    const quantile = (share: number) => sample[Math.ceil(sample.length * share) - 1] ?? 0
+    return {
+      total: this.#total,
+      failedTotal: this.#failedTotal,
+      rate: count / seconds,
+      failedRate: sum((slot) => slot.failed) / seconds,
+      averageMs: count === 0 ? 0 : sum((slot) => slot.sumMs) / count,
+      maxMs: Math.max(0, ...slots.map((slot) => slot.maxMs)),
+      p95Ms: quantile(0.95),
+      p99Ms: quantile(0.99),
+    }
+  }
+
+  #slot(): Slot {
+    const nowMs = this.#nowMs()
+    const last = this.#slots.at(-1)
+    if (last && nowMs - last.sinceMs < SLOT_MS) return last
+    const slot: Slot = { sinceMs: nowMs, count: 0, failed: 0, sumMs: 0, maxMs: 0, sample: [] }
+    this.#slots = [...this.#slots, slot].slice(-SLOTS)
+    return slot
+  }
+}

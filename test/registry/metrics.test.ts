@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startTestRegistry, type TestRegistry } from '../support/registry.ts'
+import { until } from '../support/until.ts'
+
+let registry: TestRegistry
+let page: ReadonlyMap<string, number>
+
+const RECORD = '{"type":"record","name":"R","fields":[]}'
+
+beforeAll(async () => {
+  registry = await startTestRegistry()
+  const register = (subject: string, schemaType: string, schema: string) =>
+    registry.call('POST', `/subjects/${subject}/versions`, { schemaType, schema })
+  await register('a', 'AVRO', RECORD)
+  await register('a', 'AVRO', RECORD.replace('[]', '[{"name":"f","type":"int","default":1}]'))
+  await register('j', 'JSON', '{"type":"object"}')
+  // Examined in the other process.
+  await register('j', 'JSON', JSON.stringify({ type: 'object', description: 'x'.repeat(3_000) }))
+  await register('p', 'PROTOBUF', 'syntax = "proto3"; message M {}')
+  await registry.call('DELETE', '/subjects/a/versions/1')
+  await registry.call('GET', '/subjects/nowhere/versions/1')
+  await registry.call('GET', '/nowhere')
+  // An answer is counted when it is through.
+  await until('all to be counted', { everyMs: 10, timeoutMs: 10_000 }, async () => {
+    page = await metrics()
+    return page.get('kafka_schema_registry_api_failure_count_api_failure_count') === 2
+  })
+})
+afterAll(() => registry.stop())
+
+async function metrics(): Promise<ReadonlyMap<string, number>> {
+  const text = await (await fetch(`${registry.url}/metrics`)).text()
+  const samples = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
+  return new Map(
+    samples.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ')))]),
+  )
+}
+
+describe('the metrics of a registry', () => {
+  it.each([
+    ['kafka_schema_registry_master_slave_role', 1],
+    ['broker_schema_registry_master_slave_role', 1],
+    ['kafka_schema_registry_node_count_node_count', 1],
+    ['kafka_schema_registry_registered_count_registered_count', 5],
+    ['kafka_schema_registry_deleted_count_deleted_count', 1],
+    ['kafka_schema_registry_avro_schemas_created_avro_schemas_created', 2],
+    ['kafka_schema_registry_avro_schemas_deleted_avro_schemas_deleted', 1],
+    ['kafka_schema_registry_json_schemas_created_json_schemas_created', 2],
+    ['kafka_schema_registry_protobuf_schemas_created_protobuf_schemas_created', 1],
+    ['kafka_schema_registry_custom_schema_provider_count_custom_schema_provider_count', 0],
+    ['kafka_schema_registry_jersey_metrics_subjects_versions_register_request_total', 5],
+    ['kafka_schema_registry_jersey_metrics_subjects_versions_register_request_error_total', 0],
+    ['kafka_schema_registry_jersey_metrics_subjects_versions_get_schema_request_error_total', 1],
+    ['kafka_schema_registry_jersey_metrics_request_error_total', 2],
+    ['broker_schema_registry_jersey_metrics_request_error_total', 2],
+    ['weir_registry_requests_total{endpoint="subjects.versions.register",status="200"}', 5],
+    ['weir_registry_requests_total{endpoint="subjects.versions.get-schema",status="404"}', 1],
+    ['weir_registry_requests_total{endpoint="none",status="404"}', 1],
+    ['weir_registry_request_error_ratio', 0],
+    ['weir_registry_unreadable_records_total', 0],
+    ['weir_registry_id_conflicts_total', 0],
+    ['broker_schema_registry_json_schema_provider_metrics_request_error_total', 0],
+  ])('tell %s', (name, value) => {
+    expect(page.get(name)).toBe(value)
+  })
+
+  it('time what is done with schemas, here and in the other process', () => {
+    const of = (name: string) => page.get(`broker_schema_registry_json_schema_provider_metrics_${name}`) ?? 0
+    expect(of('request_total')).toBeGreaterThanOrEqual(4)
+    // To reach the other process takes more than nothing.
+    expect(of('request_latency_max')).toBeGreaterThan(1)
+    const count = 'weir_registry_schema_operation_duration_seconds_count'
+    expect(page.get(`${count}{type="JSON",operation="compare"}`)).toBe(1)
+    expect(page.get(`${count}{type="AVRO",operation="compare"}`)).toBe(1)
+  })
+})
