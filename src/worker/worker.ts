@@ -20,6 +20,7 @@ import type { RawConfig, TargetState } from './stores/config-codec.ts'
 import type { ConnectorConfig } from './stores/config-state.ts'
 import type { ConfigStore } from './stores/config-store.ts'
 import type { StatusStore } from './stores/status-store.ts'
+import { requireStorable } from './validation/storable.ts'
 import {
   messagesOf,
   type ValidationContext,
@@ -43,6 +44,8 @@ export type WorkerParts = {
 /** What the REST interface asks a worker. Every method may throw a `WorkerError`. */
 export class Worker {
   readonly #parts: WorkerParts
+  /** The last change of each connector that is being changed. */
+  readonly #changes = new Map<string, Promise<unknown>>()
 
   constructor(parts: WorkerParts) {
     this.#parts = parts
@@ -111,11 +114,13 @@ export class Worker {
   /** Answers what was stored; the connector starts afterwards. */
   async create(name: string, config: WrittenConfig, target?: TargetState): Promise<ConnectorInfo> {
     const valid = await this.#validate(name, config)
-    if (this.#parts.configs.state.connector(name)) {
-      throw new WorkerError('connector_exists', `Connector ${name} already exists`)
-    }
-    await this.#parts.configs.putConnector(name, valid, target)
-    return this.#stored(name, valid)
+    return this.#inTurn(name, async () => {
+      if (this.#parts.configs.state.connector(name)) {
+        throw new WorkerError('connector_exists', `Connector ${name} already exists`)
+      }
+      await this.#parts.configs.putConnector(name, valid, target)
+      return this.#stored(name, valid)
+    })
   }
 
   async putConfig(
@@ -123,31 +128,39 @@ export class Worker {
     config: WrittenConfig,
   ): Promise<{ readonly created: boolean; readonly info: ConnectorInfo }> {
     const valid = await this.#validate(name, config)
-    const created = this.#parts.configs.state.connector(name) === undefined
-    await this.#parts.configs.putConnector(name, valid)
-    return { created, info: this.#stored(name, valid) }
+    return this.#inTurn(name, async () => {
+      const created = this.#parts.configs.state.connector(name) === undefined
+      await this.#parts.configs.putConnector(name, valid)
+      return { created, info: this.#stored(name, valid) }
+    })
   }
 
   /** A null in `patch` removes the key. */
   async patchConfig(name: string, patch: WrittenConfig): Promise<ConnectorInfo> {
-    const merged = Object.entries({ ...this.#require(name).config, ...patch })
-    const config = inJavaOrder(Object.fromEntries(merged.filter(([key]) => patch[key] !== null)))
-    // A patch may even change what the connector calls itself; its resource keeps its name.
-    const valid = await this.#valid(config)
-    await this.#parts.configs.putConnector(name, valid)
-    return this.#stored(name, valid)
+    return this.#inTurn(name, async () => {
+      const merged = Object.entries({ ...this.#require(name).config, ...patch })
+      const config = inJavaOrder(Object.fromEntries(merged.filter(([key]) => patch[key] !== null)))
+      // A patch may even change what the connector calls itself; its resource keeps its name.
+      const valid = await this.#valid(name, config)
+      await this.#parts.configs.putConnector(name, valid)
+      return this.#stored(name, valid)
+    })
   }
 
   async delete(name: string): Promise<void> {
-    this.#require(name)
-    await this.#parts.configs.deleteConnector(name)
+    await this.#inTurn(name, async () => {
+      this.#require(name)
+      await this.#parts.configs.deleteConnector(name)
+    })
   }
 
   async setTarget(name: string, target: TargetState): Promise<void> {
     const { configs } = this.#parts
-    if (!configs.state.connector(name)) throw new WorkerError('connector_not_found', `Unknown connector ${name}`)
-    if (target === 'STOPPED') await configs.putTasks(name, [])
-    await configs.putTarget(name, target)
+    await this.#inTurn(name, async () => {
+      if (!configs.state.connector(name)) throw new WorkerError('connector_not_found', `Unknown connector ${name}`)
+      if (target === 'STOPPED') await configs.putTasks(name, [])
+      await configs.putTarget(name, target)
+    })
   }
 
   /** Restarts only the connector itself unless one of the flags is set; then answers at once what will be restarted. */
@@ -181,11 +194,11 @@ export class Worker {
   }
 
   async alterOffsets(name: string, offsets: readonly ConnectorOffset[]): Promise<string> {
-    return this.#parts.offsets.alter(this.#requireStopped(name), offsets)
+    return this.#inTurn(name, async () => this.#parts.offsets.alter(this.#requireStopped(name), offsets))
   }
 
   async resetOffsets(name: string): Promise<string> {
-    return this.#parts.offsets.reset(this.#requireStopped(name))
+    return this.#inTurn(name, async () => this.#parts.offsets.reset(this.#requireStopped(name)))
   }
 
   /** Judges what stands behind placeholders, and tells the placeholders. */
@@ -212,10 +225,11 @@ export class Worker {
         `Connector name configuration (${written['name']}) doesn't match connector name in the URL (${name})`,
       )
     }
-    return this.#valid(config)
+    return this.#valid(name, config)
   }
 
-  async #valid(config: WrittenConfig): Promise<RawConfig> {
+  async #valid(name: string, config: WrittenConfig): Promise<RawConfig> {
+    requireStorable(name, withoutNulls(config))
     const validation = await this.validate(config)
     const messages = messagesOf(validation)
     if (messages.length === 0) return config as RawConfig
@@ -225,6 +239,19 @@ export class Worker {
         `${messages.join('\n')}\n` +
         'You can also find the above list of errors at the endpoint `/connector-plugins/{connectorType}/config/validate`',
     )
+  }
+
+  /** Changes of one connector are made one after the other: what one of them found is still so when it writes. */
+  async #inTurn<T>(name: string, change: () => Promise<T>): Promise<T> {
+    const done = (this.#changes.get(name) ?? Promise.resolve()).then(change)
+    const settled = done.then(
+      () => undefined,
+      () => undefined,
+    )
+    this.#changes.set(name, settled)
+    await settled
+    if (this.#changes.get(name) === settled) this.#changes.delete(name)
+    return done
   }
 
   /** Tells it in the order in which it was written. */

@@ -5,7 +5,7 @@ import { createWorkerClient } from '../../src/clients/worker.ts'
 import { real } from '../env/real.ts'
 import { digestOf, LINE_BYTES, lastLine, readNumbers, sizeOf, writeLines } from '../support/lines.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
-import { readRecords } from '../support/topic.ts'
+import { openLog, readRecords } from '../support/topic.ts'
 import { until } from '../support/until.ts'
 import { startWorkerProcess, type WeirWorker } from '../support/weir.ts'
 
@@ -57,7 +57,8 @@ describe.each(homes)('a file through a topic of %s into a file', (_, homeOf) => 
 
     const written = readNumbers(pipe.output)
     expect(new Set(written).size).toBe(LINES)
-    const stored = (await readRecords(pipe.home.address, pipe.topic)).map(({ timestampMs }) => timestampMs)
+    await using broker = await openLog(pipe.home.address)
+    const stored = (await readRecords(broker, pipe.topic)).map(({ timestampMs }) => timestampMs)
     const inDanger = stored.filter((timestampMs) =>
       killedAtMs.some((killMs) => timestampMs <= killMs && !isSafe(timestampMs, killMs)),
     )

@@ -1,15 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { Broker } from '../../src/broker/broker.ts'
-import { openBroker } from '../../src/broker/open.ts'
 import { createWorkerClient, type ExpandedConnector } from '../../src/clients/worker.ts'
-import { silentLogger } from '../../src/config/logger.ts'
 import { type JavaConnect, startJavaConnect } from '../env/java-connect.ts'
 import { real } from '../env/real.ts'
 import { LINE_BYTES, LineWriter, lastLine, lineNumber, readNumbers, sizeOf } from '../support/lines.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
-import { readRecords } from '../support/topic.ts'
+import { openLog, readRecords } from '../support/topic.ts'
 import { until } from '../support/until.ts'
 import { runWorkerProcess, startWorkerProcess, type WeirWorker } from '../support/weir.ts'
 
@@ -71,7 +68,8 @@ describe.skipIf(!java)('a group of workers on the topics of Kafka Connect', () =
     await until('the last line', WAIT, () => lastLine(output) === writer.count - 1)
     await last.kill()
 
-    const stored = await readRecords(address(), topic)
+    await using broker = await openLog(address())
+    const stored = await readRecords(broker, topic)
     expect(new Set(stored.map(({ value }) => lineNumber(String(value)))).size).toBe(writer.count)
     const delivered = readNumbers(output)
     expect(new Set(delivered).size).toBe(writer.count)
@@ -128,13 +126,13 @@ async function startOurs(group: string): Promise<WeirWorker> {
 
 /** The coordinator has noticed that the workers are gone. */
 async function untilEmpty(group: string): Promise<void> {
-  await using broker = await openLog()
+  await using broker = await openLog(address())
   await until('an empty group', WAIT, async () => (await broker.groups.describe(group)).members.length === 0)
 }
 
 /** As a worker would that has more plugins. */
 async function writeConnector(group: string, name: string, className: string): Promise<void> {
-  await using broker = await openLog()
+  await using broker = await openLog(address())
   const producer = await broker.producer()
   const value = JSON.stringify({ properties: { 'connector.class': className, name } })
   await producer.send([{ topic: `${group}-configs`, key: Buffer.from(`connector-${name}`), value: Buffer.from(value) }])
@@ -142,7 +140,7 @@ async function writeConnector(group: string, name: string, className: string): P
 
 /** A Java worker that is refused ends without haste; this is how it asks. */
 async function joinAsJava(group: string): Promise<void> {
-  await using broker = await openLog()
+  await using broker = await openLog(address())
   await broker.member({
     groupId: group,
     protocolType: 'connect',
@@ -152,11 +150,6 @@ async function joinAsJava(group: string): Promise<void> {
       joined: () => undefined,
     },
   })
-}
-
-async function openLog(): Promise<Broker & AsyncDisposable> {
-  const broker = await openBroker(address(), { logger: silentLogger() })
-  return Object.assign(broker, { [Symbol.asyncDispose]: () => broker.close() })
 }
 
 type Kill = { readonly atMs: number; readonly linesInDanger: number }

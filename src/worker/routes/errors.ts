@@ -29,6 +29,9 @@ const WIRE: Readonly<Record<WorkerErrorCode, number>> = {
 
 /** The worker's own errors and the log's on the wire; undefined leaves the error to the HTTP edge. */
 export function toWire(error: unknown): WireError | undefined {
+  if (error instanceof BrokerError && error.code === 'record_too_large') {
+    return { status: 400, body: { error_code: 400, message: error.message } }
+  }
   if (error instanceof BrokerError) return { status: 500, body: { error_code: 500, message: error.message } }
   if (!(error instanceof WorkerError)) return undefined
   const status = WIRE[error.code]

@@ -2,6 +2,9 @@ import { field, z } from '../../sdk/index.ts'
 
 // The keys that every connector has beside its own. Names, order, defaults and texts are those of Kafka Connect 4.3.
 
+/** Every task is a record, a consumer and more: whoever asks for more than this does not mean it. */
+const TASKS_MAX = 10_000
+
 /** Of sources and sinks. */
 export const commonKeys = z.object({
   name: field.text({
@@ -43,6 +46,7 @@ export const commonKeys = z.object({
       width: 'SHORT',
       displayName: 'Tasks max',
       min: 1,
+      max: TASKS_MAX,
     })
     .default(1),
   'tasks.max.enforce': field

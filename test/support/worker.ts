@@ -1,0 +1,24 @@
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import type { Broker } from '../../src/broker/broker.ts'
+import { openBroker } from '../../src/broker/open.ts'
+import { silentLogger } from '../../src/config/logger.ts'
+import { createMetrics } from '../../src/config/metrics.ts'
+import { startWorker } from '../../src/worker/main.ts'
+import { workerSettings } from '../../src/worker/settings.ts'
+import { temporaryDirectory } from './temporary-directory.ts'
+
+/** A whole worker in this process, alone on a log of its own. It lives as long as the running test. */
+export async function startTestWorker(
+  settings: Readonly<Record<string, string>> = {},
+): Promise<{ readonly url: string; readonly broker: Broker }> {
+  const logger = silentLogger()
+  const directory = join(temporaryDirectory(), 'data')
+  const broker = await openBroker({ kind: 'embedded', directory }, { logger })
+  onTestFinished(() => broker.close())
+  const written = { listeners: 'http://127.0.0.1:0', ...settings }
+  const parsed = workerSettings(Object.entries(written).map(([key, value]) => ({ key, value, source: 'the test' })))
+  const worker = await startWorker(parsed, { broker, logger, metrics: createMetrics() })
+  onTestFinished(() => worker.stop())
+  return { url: worker.url, broker }
+}
