@@ -230,7 +230,7 @@ class GroupConsumer implements Consumer {
 
   async #startingPoints(partitions: readonly TopicPartition[]): Promise<readonly PartitionOffset[]> {
     if (partitions.length === 0) return []
-    const committed = await this.#parts.home.groupOffsets({ groupId: this.#options.groupId, partitions })
+    const committed = await this.#parts.home.groupOffsets({ groupId: this.#options.groupId, partitions, settled: true })
     const known = new Set(committed.map(keyOf))
     const without = partitions.filter((partition) => !known.has(keyOf(partition)))
     if (without.length === 0) return committed

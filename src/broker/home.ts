@@ -107,10 +107,14 @@ export interface Home {
     readonly offsets: readonly CommittedOffset[]
     readonly member?: GroupMember
   }): Promise<void>
-  /** Without `partitions`: all that are committed. Partitions without a commit are left out. */
+  /**
+   * Without `partitions`: all that are committed. Partitions without a commit are left out. `settled`: rejects with
+   * `concurrent_transaction` while a transaction brings offsets of these partitions, whose end nobody knows yet.
+   */
   groupOffsets(request: {
     readonly groupId: string
     readonly partitions?: readonly TopicPartition[]
+    readonly settled?: boolean
   }): Promise<readonly CommittedOffset[]>
   listGroups(): Promise<readonly { readonly groupId: string; readonly protocolType: string }[]>
   describeGroup(request: { readonly groupId: string }): Promise<GroupDescription>

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Broker, CommittedOffset } from '../../src/broker/broker.ts'
 import type { OpenBroker } from './broker.ts'
-import { newTopic, opened, readAll, records, textOf, uniqueName } from './broker-support.ts'
+import { newTopic, opened, readAll, records, textOf, uniqueName, valuesOf } from './broker-support.ts'
 
 export function describeTransactions(open: OpenBroker): void {
   describe('a transaction', () => {
@@ -81,6 +81,20 @@ export function describeTransactions(open: OpenBroker): void {
       await producer.close()
       await (await broker.producer()).send(records(topic, ['next']))
       await shown(broker, topic, ['next'])
+    })
+
+    it('is waited for by whoever reads on from the offsets that it brings', async () => {
+      const broker = await opened(open)
+      const topic = await newTopic(broker)
+      await (await broker.producer()).send(records(topic, ['done', 'next']))
+      const groupId = uniqueName('group')
+      const producer = await broker.producer({ transactionalId: uniqueName('txn') })
+      producer.begin()
+      await producer.sendOffsets(groupId, [{ topic, partition: 0, offset: 1 }])
+      const consumer = await broker.consumer({ groupId, topics: [topic] })
+      const reading = valuesOf(consumer, 1)
+      await producer.commit()
+      expect(await reading).toEqual(['next'])
     })
 
     it('commits offsets for a member only while it is one', async () => {

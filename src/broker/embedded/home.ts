@@ -203,7 +203,9 @@ class EmbeddedHome implements Home {
 
   async groupOffsets(request: HomeRequest<'groupOffsets'>): ReturnType<Home['groupOffsets']> {
     this.#checkOpen()
-    return this.#groups.offsets(request.groupId, request.partitions)
+    const { groupId, partitions = [], settled } = request
+    if (settled) this.#transactions.checkSettled(groupId, partitions)
+    return this.#groups.offsets(groupId, request.partitions)
   }
 
   async listGroups(): ReturnType<Home['listGroups']> {

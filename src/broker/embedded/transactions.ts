@@ -1,6 +1,7 @@
-import type { CommittedOffset } from '../broker.ts'
+import type { CommittedOffset, TopicPartition } from '../broker.ts'
 import { BrokerError } from '../error.ts'
 import type { ProducerIdentity, Transaction } from '../home.ts'
+import { keyOf } from '../topology.ts'
 import { writeOffsets } from './group-offsets.ts'
 import { setWithin } from './log.ts'
 import type { Partition } from './partition.ts'
@@ -76,6 +77,17 @@ export class Transactions {
     if (open?.partitions.has(partition)) return
     const place = `partition ${partition.number} of topic '${partition.topic}'`
     throw new BrokerError('invalid_transaction', `${place} was not added to the transaction of '${name}'`)
+  }
+
+  /** Throws while a transaction brings offsets of these partitions. */
+  checkSettled(groupId: string, partitions: readonly TopicPartition[]): void {
+    const asked = new Set(partitions.map(keyOf))
+    for (const { name, open } of this.#ids.values()) {
+      const offset = open?.offsets.get(groupId)?.find((brought) => asked.has(keyOf(brought)))
+      if (offset === undefined) continue
+      const place = `partition ${offset.partition} of topic '${offset.topic}'`
+      throw new BrokerError('concurrent_transaction', `a transaction of '${name}' brings an offset of ${place}`)
+    }
   }
 
   end(transaction: Transaction, commit: boolean, change: Change): void {

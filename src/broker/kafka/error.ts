@@ -60,6 +60,7 @@ const CODES: Readonly<Record<number, readonly [name: string, code: BrokerErrorCo
   82: ['FENCED_INSTANCE_ID', 'fenced'],
   86: ['GROUP_SUBSCRIBED_TO_TOPIC', 'group_not_empty'],
   87: ['INVALID_RECORD', 'invalid_request'],
+  88: ['UNSTABLE_OFFSET_COMMIT', 'concurrent_transaction'],
   89: ['THROTTLING_QUOTA_EXCEEDED', 'unavailable'],
   90: ['PRODUCER_FENCED', 'fenced'],
   100: ['UNKNOWN_TOPIC_ID', 'topic_not_found'],

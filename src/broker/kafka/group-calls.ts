@@ -130,27 +130,39 @@ export const commitOffsets: Call<HomeRequest<'commitOffsets'>, void> = {
   },
 }
 
+/** The flexible version: only it can say that a transaction under way may still change the answer. */
 export const groupOffsets: Call<HomeRequest<'groupOffsets'>, readonly CommittedOffset[]> = {
   key: 9,
   name: 'OffsetFetch',
-  version: 5,
-  write: (writer, { groupId, partitions }) => {
-    writer.string(groupId)
-    if (partitions === undefined) writer.int32(-1)
-    else writeTopics(writer, byTopic(partitions), ({ partition }) => writer.int32(partition))
+  version: 7,
+  isFlexible: true,
+  write: (writer, { groupId, partitions, settled = false }) => {
+    writer.compactString(groupId).compactArray(partitions && byTopic(partitions), (of) =>
+      writer
+        .compactString(of.topic)
+        .compactArray(of.partitions, ({ partition }) => writer.int32(partition))
+        .noTags(),
+    )
+    writer.bool(settled).noTags()
   },
   read: (reader) => {
     reader.int32()
-    const offsets = readTopics(reader, (topic) => {
-      const partition = reader.int32()
-      const offset = reader.int64()
-      reader.int32()
-      const metadata = reader.string()
-      check(reader.int16(), `committed offset of ${topic}-${partition}`)
-      return { topic, partition, offset, ...(metadata === '' ? {} : { metadata }) }
+    const offsets = reader.compactArray(() => {
+      const topic = reader.compactString()
+      const found = reader.compactArray(() => {
+        const partition = reader.int32()
+        const offset = reader.int64()
+        reader.int32()
+        const metadata = reader.compactString()
+        check(reader.int16(), `committed offset of ${topic}-${partition}`)
+        reader.skipTags()
+        return { topic, partition, offset, ...(metadata === '' ? {} : { metadata }) }
+      })
+      reader.skipTags()
+      return found
     })
     check(reader.int16(), 'committed offsets')
-    return offsets.filter(({ offset }) => offset >= 0)
+    return offsets.flat().filter(({ offset }) => offset >= 0)
   },
 }
 

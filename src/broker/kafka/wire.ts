@@ -59,7 +59,8 @@ export class WireWriter {
     return this.#varint(Buffer.byteLength(value) + 1).#text(value)
   }
 
-  compactArray<T>(values: readonly T[], write: (value: T) => unknown): this {
+  compactArray<T>(values: readonly T[] | undefined, write: (value: T) => unknown): this {
+    if (values === undefined) return this.#varint(0)
     this.#varint(values.length + 1)
     for (const value of values) write(value)
     return this
