@@ -18,6 +18,8 @@ export type HerderParts = {
   readonly group: () => Pick<WorkerGroup, 'work' | 'isLeader' | 'configuredChanged'> | undefined
 }
 
+const RETRY_MS = 1_000
+
 type Restart = Extract<ConfigRecord, { kind: 'restart' }>
 
 /**
@@ -28,6 +30,7 @@ export class Herder {
   readonly #parts: HerderParts
   #line: Promise<unknown> = Promise.resolve()
   #isPending = false
+  #isStartingAgain = false
   #stopped = false
 
   constructor(parts: HerderParts) {
@@ -40,7 +43,7 @@ export class Herder {
     this.#isPending = true
     this.#inLine(() => this.#reconcile()).catch((error: unknown) => {
       this.#parts.logger.error({ err: error }, 'carrying out a plan failed: looking again')
-      setTimeout(() => this.wake(), 1_000).unref()
+      setTimeout(() => this.wake(), RETRY_MS).unref()
     })
   }
 
@@ -62,6 +65,18 @@ export class Herder {
   /** Out of the group: what ran here may be started elsewhere. */
   async onLost(): Promise<void> {
     await this.#inLine(() => this.#parts.runner.stopAll())
+  }
+
+  onInterrupted(): void {
+    if (this.#isStartingAgain) return
+    this.#isStartingAgain = true
+    this.#inLine(() => {
+      this.#isStartingAgain = false
+      return this.#parts.runner.startAgain()
+    }).catch((error: unknown) => {
+      this.#parts.logger.error({ err: error }, 'interrupted tasks could not be started: trying again')
+      setTimeout(() => this.onInterrupted(), RETRY_MS).unref()
+    })
   }
 
   onRestart({ connector, includeTasks, onlyFailed }: Restart): void {

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import type { Broker } from '../broker/broker.ts'
 import type { TaskId } from '../clients/worker.ts'
 import { systemClock } from '../config/clock.ts'
@@ -13,7 +14,7 @@ import { ConfigResolver, createProviders } from './config-resolver.ts'
 import { watchPlaceholders } from './config-watch.ts'
 import { WorkerGroup } from './group.ts'
 import { Herder } from './herder.ts'
-import { createMainThreadHost } from './isolation/main-thread.ts'
+import { ThreadPool } from './isolation/pool.ts'
 import { Leader } from './leader.ts'
 import { LogLevels } from './log-levels.ts'
 import { workerMetrics } from './metrics.ts'
@@ -61,6 +62,14 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
       },
     })
     life.onStop('stores', () => stores.close())
+    const threads = new ThreadPool({
+      logger: levels.logger('weir.worker.tasks'),
+      address: () => broker.address(),
+      threads: values['worker.threads'] ?? availableParallelism(),
+      memoryMbMax: values['worker.thread.memory.mb'],
+      blockedMsMax: values['worker.thread.blocked.max.ms'],
+    })
+    life.onStop('threads', () => threads.close())
     const isLeader = () => place.group?.isLeader === true
     const session = () => stores.configs.state.session
     const peers = new Peers({
@@ -75,7 +84,7 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
       resolver,
       logger,
       clock: systemClock,
-      host: createMainThreadHost({ broker, plugins, logger: levels.logger('weir.worker.tasks'), clock: systemClock }),
+      host: threads,
       defaults: taskDefaults(settings),
       workerId: () => place.address?.host ?? '',
       generation: () => place.group?.generation ?? 0,
@@ -86,6 +95,7 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
         // What is compared next must know of this.
         await stores.configs.readToEnd()
       },
+      onInterrupted: () => herder.onInterrupted(),
       stopTimeoutMs: values['task.shutdown.graceful.timeout.ms'],
     })
     const herder: Herder = new Herder({

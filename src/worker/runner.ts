@@ -31,6 +31,8 @@ export type RunnerParts = {
   /** Stores the tasks of a connector, here or through the leader. */
   readonly putTasks: (connector: string, tasks: readonly RawConfig[]) => Promise<void>
   readonly stopTimeoutMs: number
+  /** A task was torn out of its work by another one and waits for `startAgain`. */
+  readonly onInterrupted: () => void
 }
 
 export type StartedTask = {
@@ -40,6 +42,7 @@ export type StartedTask = {
   /** Undefined when it could not even be started. */
   running: RunningTask | undefined
   failed: boolean
+  isInterrupted: boolean
 }
 
 type StartedConnector = {
@@ -113,7 +116,7 @@ export class Runner implements Started {
   async startTask(id: TaskId, config: RawConfig, target: TargetState): Promise<void> {
     const kind = findConnector(this.#parts.plugins, config)?.kind
     const offsets = kind === 'source' ? this.#parts.offsets.state.of(id.connector) : []
-    const task: StartedTask = { id, config, target, running: undefined, failed: false }
+    const task: StartedTask = { id, config, target, running: undefined, failed: false, isInterrupted: false }
     this.tasks.set(taskKey(id), task)
     if (kind === undefined) {
       this.#said(id, { type: 'failed', trace: missingPlugin(config) })
@@ -128,6 +131,13 @@ export class Runner implements Started {
     } catch (error) {
       this.#said(id, { type: 'failed', trace: traceOf(error) })
     }
+  }
+
+  /** Starts what was interrupted from where it is now. */
+  async startAgain(): Promise<void> {
+    await this.#parts.offsets.refresh()
+    const interrupted = [...this.tasks.values()].filter(({ isInterrupted }) => isInterrupted)
+    await all(interrupted.map(({ id, config, target }) => this.startTask(id, config, target)))
   }
 
   async stopTask(id: TaskId, next: RunState = 'UNASSIGNED'): Promise<void> {
@@ -244,9 +254,21 @@ export class Runner implements Started {
         if (task) task.failed = true
         this.#inBackground(this.#putTaskSafe(id, 'FAILED', message.trace, version))
         break
+      case 'interrupted':
+        this.#interrupted(id, message.reason)
+        break
       case 'topic':
         this.#inBackground(statuses.putTopic({ name: message.topic, ...id, discoverTimestamp: Date.now() }))
     }
+  }
+
+  #interrupted(id: TaskId, reason: string): void {
+    const task = this.tasks.get(taskKey(id))
+    if (!task) return
+    this.#parts.logger.warn({ ...id, reason }, 'the task was interrupted: starting it again')
+    task.running = undefined
+    task.isInterrupted = true
+    this.#parts.onInterrupted()
   }
 
   async #stopInTime(id: TaskId, running: RunningTask): Promise<void> {
@@ -260,6 +282,7 @@ export class Runner implements Started {
     clearTimeout(timer)
     if (outcome !== 'late') return
     logger.error({ ...id, stopTimeoutMs }, 'the task did not stop in time and is left to itself')
+    running.abandon()
   }
 
   async #putConnector(name: string, state: RunState, version: string | null): Promise<void> {

@@ -56,6 +56,10 @@ const shape = z.object({
   'connector.client.config.override.allowlist': list().default([]),
   'plugin.path': list().default([]),
   'worker.config.reload.ms': milliseconds(0),
+  // Beyond the original: the threads that tasks run in.
+  'worker.threads': integer({ min: 1, max: 256 }).optional(),
+  'worker.thread.memory.mb': integer({ min: 32, max: 1_048_576 }).default(512),
+  'worker.thread.blocked.max.ms': integer({ min: 250, max: 3_600_000 }).default(2_500),
 
   listeners: list().default(['http://127.0.0.1:8083']),
   'rest.advertised.host.name': z.string().trim().optional(),

@@ -102,6 +102,7 @@ describe('the balance of a group', () => {
           happen(group, index)
           group.checkOnce()
         }
+        group.settle()
         group.pass(DELAY_MS)
         group.settle()
         group.checkComplete()

@@ -9,7 +9,7 @@ import type { Outgoing } from './source-records.ts'
 import type { TaskCounters } from './task-counters.ts'
 
 /** What may be under way before the source has to wait. */
-const ACTIVE_RECORDS_MAX = 25_000
+const ACTIVE_RECORDS_MAX = 10_000
 const ACTIVE_BYTES_MAX = 16 * 1024 * 1024
 
 export type AtLeastOnceParts = {

@@ -23,22 +23,41 @@ export type TaskCounters = {
   lastErrorMs: number
 }
 
-export function noCounters(): TaskCounters {
-  return {
-    recordsIn: 0,
-    recordsOut: 0,
-    bytesOut: 0,
-    recordsActive: 0,
-    batches: 0,
-    commits: 0,
-    commitFailures: 0,
-    commitMsTotal: 0,
-    errors: 0,
-    errorsLogged: 0,
-    retries: 0,
-    skipped: 0,
-    deadLetters: 0,
-    deadLetterFailures: 0,
-    lastErrorMs: 0,
-  }
+const NAMES = Object.keys({
+  recordsIn: 0,
+  recordsOut: 0,
+  bytesOut: 0,
+  recordsActive: 0,
+  batches: 0,
+  commits: 0,
+  commitFailures: 0,
+  commitMsTotal: 0,
+  errors: 0,
+  errorsLogged: 0,
+  retries: 0,
+  skipped: 0,
+  deadLetters: 0,
+  deadLetterFailures: 0,
+  lastErrorMs: 0,
+} satisfies TaskCounters) as readonly (keyof TaskCounters)[]
+
+/** Room for one task's counters in memory that threads share. */
+export function countersMemory(): SharedArrayBuffer {
+  return new SharedArrayBuffer(NAMES.length * Float64Array.BYTES_PER_ELEMENT)
+}
+
+/** Counters in shared memory: one thread counts, others look. A number is never seen half written. */
+export function countersIn(memory = countersMemory()): TaskCounters {
+  const values = new Float64Array(memory)
+  const counters = NAMES.map((name, at) => [
+    name,
+    {
+      enumerable: true,
+      get: () => values[at],
+      set: (value: number) => {
+        values[at] = value
+      },
+    },
+  ])
+  return Object.defineProperties({}, Object.fromEntries(counters)) as TaskCounters
 }

@@ -41,6 +41,8 @@ export type TaskMessage =
   | { readonly type: 'paused' }
   /** `trace` is a text for people: what failed, and what caused it. The task has ended. */
   | { readonly type: 'failed'; readonly trace: string }
+  /** It has ended through no fault of its own, as `reason` says, and has to be started again from where it is now. */
+  | { readonly type: 'interrupted'; readonly reason: string }
   /** It reads or writes this topic from now on. */
   | { readonly type: 'topic'; readonly topic: string }
 
@@ -50,6 +52,8 @@ export interface RunningTask {
   resume(): void
   /** Resolves when the task has let go of everything. Its caller bounds the time and may walk away. */
   stop(): Promise<void>
+  /** Its stop took too long: nobody waits any more, and what it still does should end as soon as it can. */
+  abandon(): void
   counters(): TaskCounters
 }
 

@@ -3,7 +3,7 @@ import type { Broker, NewRecord, NewTopic } from '../../../src/broker/broker.ts'
 import { DataError } from '../../../src/sdk/index.ts'
 import { type DeadLetter, DeadLetters } from '../../../src/worker/tasks/dead-letters.ts'
 import { parseTaskConfig } from '../../../src/worker/tasks/task-config.ts'
-import { noCounters } from '../../../src/worker/tasks/task-counters.ts'
+import { countersIn } from '../../../src/worker/tasks/task-counters.ts'
 
 /** What dead letters ask of a log. */
 function fakeBroker({ fails = false, exists = false } = {}) {
@@ -26,7 +26,7 @@ function fakeBroker({ fails = false, exists = false } = {}) {
 }
 
 async function open(config: Readonly<Record<string, string>>, fake: ReturnType<typeof fakeBroker>) {
-  const counters = noCounters()
+  const counters = countersIn()
   const { deadLetters } = parseTaskConfig({ 'errors.deadletterqueue.topic.name': 'dead', ...config })
   const task = { connector: 'sink', task: 2 }
   return { counters, letters: await DeadLetters.open({ broker: fake.broker, config: deadLetters!, task, counters }) }

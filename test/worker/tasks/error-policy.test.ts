@@ -3,12 +3,12 @@ import { describe, expect, it } from 'vitest'
 import { DataError, RetriableError } from '../../../src/sdk/index.ts'
 import { ErrorPolicy, type RecordFailure } from '../../../src/worker/tasks/error-policy.ts'
 import { parseTaskConfig } from '../../../src/worker/tasks/task-config.ts'
-import { noCounters } from '../../../src/worker/tasks/task-counters.ts'
+import { countersIn } from '../../../src/worker/tasks/task-counters.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 
 function policyOf(config: Readonly<Record<string, string>>, random = 0.5) {
   const clock = new FakeClock()
-  const counters = noCounters()
+  const counters = countersIn()
   const lines: Record<string, unknown>[] = []
   const log = pino({}, { write: (line: string) => void lines.push(JSON.parse(line)) })
   const ending = new AbortController()

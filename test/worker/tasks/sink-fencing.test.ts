@@ -6,7 +6,8 @@ import { silentLogger } from '../../../src/config/logger.ts'
 import { createCatalog } from '../../../src/plugins/catalog.ts'
 import { shippedCatalog } from '../../../src/plugins/shipped.ts'
 import { defineSink, z } from '../../../src/sdk/index.ts'
-import { createMainThreadHost } from '../../../src/worker/isolation/main-thread.ts'
+import { TaskRunner } from '../../../src/worker/isolation/task-runner.ts'
+import { countersIn } from '../../../src/worker/tasks/task-counters.ts'
 import type { TaskMessage, TaskSpec } from '../../../src/worker/tasks/task-spec.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 
@@ -60,8 +61,8 @@ function startTask(broker: Log) {
     ...shipped,
     find: ((kind, name) => own.find(kind, name) ?? shipped.find(kind, name)) as typeof own.find,
   }
-  const host = createMainThreadHost({ broker, plugins, logger: silentLogger(), clock: systemClock })
-  const running = host.start(SPEC, (message) => said.push(message))
+  const runner = new TaskRunner({ broker, plugins, logger: silentLogger(), clock: systemClock })
+  const running = runner.start(SPEC, countersIn(), (message) => said.push(message))
   onTestFinished(() => running.stop())
   return { seen, said, stop: () => running.stop() }
 }

@@ -6,7 +6,7 @@ import { createPipeline } from '../../../src/worker/tasks/pipeline.ts'
 import { toDeadLetter, toFailure } from '../../../src/worker/tasks/source-failure.ts'
 import { type LostRecord, toOutgoing } from '../../../src/worker/tasks/source-records.ts'
 import { parseTaskConfig } from '../../../src/worker/tasks/task-config.ts'
-import { noCounters } from '../../../src/worker/tasks/task-counters.ts'
+import { countersIn } from '../../../src/worker/tasks/task-counters.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 
 const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
@@ -16,7 +16,7 @@ const TO_INT = { transforms: 'c', 'transforms.c.type': 'Cast$Value', 'transforms
 async function run(config: Readonly<Record<string, string>>, records: readonly Partial<SourceRecord>[]) {
   const policy = new ErrorPolicy({
     config: parseTaskConfig(config).errors,
-    counters: noCounters(),
+    counters: countersIn(),
     log: SILENT,
     clock: new FakeClock(),
     signal: new AbortController().signal,

@@ -1,0 +1,87 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Broker } from '../../broker/broker.ts'
+import type { Clock } from '../../config/clock.ts'
+import type { Logger } from '../../config/logger.ts'
+import type { Catalog } from '../../plugins/catalog.ts'
+import { taskKey } from '../plan.ts'
+import { SinkTask } from '../tasks/sink-task.ts'
+import { SourceTask } from '../tasks/source-task.ts'
+import type { TaskCounters } from '../tasks/task-counters.ts'
+import type { TaskMessage, TaskSpec } from '../tasks/task-spec.ts'
+import { traceOf } from '../tasks/trace.ts'
+
+export type TaskRunnerParts = {
+  readonly broker: Broker
+  readonly plugins: Catalog
+  readonly logger: Logger
+  readonly clock: Clock
+}
+
+/** A task that runs in this very thread. */
+export type LocalTask = {
+  setPaused(paused: boolean): void
+  /** Resolves when the task has let go of everything. */
+  stop(): Promise<void>
+}
+
+/** On whose behalf this thread works right now, by task key. */
+const AT_WORK = new AsyncLocalStorage<string>()
+
+/** Read from outside the thread, when it does not answer any more. */
+export const AT_WORK_SYMBOL = 'weir.task.at-work'
+Reflect.set(globalThis, Symbol.for(AT_WORK_SYMBOL), AT_WORK)
+
+/** Runs tasks in this very thread, and knows whose fault it is when something throws out of band. */
+export class TaskRunner {
+  readonly #parts: TaskRunnerParts
+  /** By task key, what ends the task at once. */
+  readonly #failing = new Map<string, (error: unknown) => void>()
+
+  constructor(parts: TaskRunnerParts) {
+    this.#parts = parts
+  }
+
+  start(spec: TaskSpec, counters: TaskCounters, tell: (message: TaskMessage) => void): LocalTask {
+    const { broker, plugins, logger, clock } = this.#parts
+    const key = taskKey(spec)
+    const log = logger.child({ connector: spec.connector, task: spec.task })
+    const stopping = new AbortController()
+    let isOver = false
+    // What a task says after it was told to stop is of no use: it may be running elsewhere by then.
+    const report = (message: TaskMessage) => {
+      if (!stopping.signal.aborted) tell(message)
+    }
+    const fail = (error: unknown) => {
+      if (stopping.signal.aborted) log.warn({ err: error }, 'the task did not end cleanly')
+      else log.error({ err: error }, 'the task failed')
+      if (!isOver) report({ type: 'failed', trace: traceOf(error) })
+      isOver = true
+      stopping.abort()
+    }
+    const parts = { spec, broker, plugins, log, clock, counters, report, signal: stopping.signal }
+    this.#failing.set(key, fail)
+    const { ended, setPaused } = AT_WORK.run(key, () => {
+      try {
+        const task = spec.kind === 'source' ? new SourceTask(parts) : new SinkTask(parts)
+        return { ended: task.run().catch(fail), setPaused: (paused: boolean) => task.setPaused(paused) }
+      } catch (error) {
+        return { ended: Promise.resolve().then(() => fail(error)), setPaused: () => undefined }
+      }
+    })
+    return {
+      setPaused,
+      stop: async () => {
+        stopping.abort()
+        await ended
+        if (this.#failing.get(key) === fail) this.#failing.delete(key)
+      },
+    }
+  }
+
+  /** Something was thrown that nobody caught. Ends the task that it belongs to; false: it is nobody's. */
+  threw(error: unknown): boolean {
+    const fail = this.#failing.get(AT_WORK.getStore() ?? '')
+    fail?.(error)
+    return fail !== undefined
+  }
+}

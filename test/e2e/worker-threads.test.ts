@@ -1,0 +1,125 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { openBroker } from '../../src/broker/open.ts'
+import { silentLogger } from '../../src/config/logger.ts'
+import { ThreadPool } from '../../src/worker/isolation/pool.ts'
+import type { RunningTask, TaskSpec } from '../../src/worker/tasks/task-spec.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
+import { until } from '../support/until.ts'
+
+const BLOCKED_MS = 750
+const WAIT = { everyMs: 10, timeoutMs: 60_000 }
+
+describe('tasks in threads', { timeout: 180_000 }, () => {
+  it('run beside each other and count where others can look', async () => {
+    const tasks = await openPool(2)
+    const [one, two] = [tasks.start('Steady'), tasks.start('Steady')]
+    await until('both to write', WAIT, () => one.written() > 5 && two.written() > 5)
+    expect(one.states).toEqual(['running'])
+    one.running.pause()
+    await until('it to pause', WAIT, () => one.states.at(-1) === 'paused')
+    one.running.resume()
+    const { length } = one.states
+    await until('it to go on', WAIT, () => one.states.length > length)
+    await one.running.stop()
+    await two.running.stop()
+  })
+
+  it.each([
+    ['spins', 'Spinner', /task Spinner-\d blocked its thread for more than 750 ms; it was here:\n +at spinForEver /],
+    ['waits in native code', 'Sleeper', /task Sleeper-\d blocked its thread/],
+    ['exits', 'Exiter', /task Exiter-\d ended its thread with exit code 3/],
+    ['hoards memory', 'Hoarder', /task Hoarder-\d exhausted the memory of its thread, which is 48 MB/],
+    ['throws out of band', 'Thrower', /Error: out of band/],
+  ])('fail alone when one %s, and by name; its neighbours go on', async (_, name, trace) => {
+    const tasks = await openPool(1)
+    const neighbours = [tasks.start('Steady'), tasks.start('Steady')]
+    const guilty = tasks.start(name)
+    const others = [...neighbours, tasks.start('Steady')]
+    await until('it to fail', WAIT, () => guilty.trace() !== undefined)
+    expect(guilty.trace()).toMatch(trace)
+    expect(tasks.longestTurnMs()).toBeLessThan(1_000)
+    const before = others.map((task) => task.written())
+    await until('its neighbours to go on', WAIT, () =>
+      others.every((task, at) => task.states.at(-1) === 'running' && task.written() > before[at]!),
+    )
+    expect(others.map((task) => task.trace())).toEqual([undefined, undefined, undefined])
+  })
+
+  it('that do not stop take their thread with them when they are alone in it', async () => {
+    const tasks = await openPool(1)
+    const stuck = tasks.start('Sleeper')
+    await until('it to be stuck', WAIT, () => stuck.running.counters().recordsIn === 3)
+    const stopped = stuck.running.stop()
+    stuck.running.abandon()
+    const next = tasks.start('Steady')
+    await until('another one to run', WAIT, () => next.written() > 3)
+    await stopped
+    expect(stuck.trace()).toBeUndefined()
+  })
+})
+
+async function openPool(threads: number) {
+  const logger = silentLogger()
+  const broker = await openBroker({ kind: 'embedded', directory: temporaryDirectory() }, { logger })
+  const pool = new ThreadPool({
+    logger,
+    address: () => broker.address(),
+    plugins: [new URL('../support/misbehaving-plugins.ts', import.meta.url).href],
+    threads,
+    memoryMbMax: 48,
+    blockedMsMax: BLOCKED_MS,
+  })
+  let longestMs = 0
+  let lastMs = performance.now()
+  const turning = setInterval(() => {
+    longestMs = Math.max(longestMs, performance.now() - lastMs)
+    lastMs = performance.now()
+  }, 10)
+  onTestFinished(async () => {
+    clearInterval(turning)
+    await pool.close()
+    await broker.close()
+  })
+  let count = 0
+  return { start: (name: string) => startTask(pool, name, count++), longestTurnMs: () => longestMs }
+}
+
+/** Starts again what was interrupted, as the runner does. */
+function startTask(pool: ThreadPool, name: string, task: number) {
+  const states: string[] = []
+  let trace: string | undefined
+  const start = (): RunningTask =>
+    pool.start(specOf(name, task), (message) => {
+      states.push(message.type)
+      if (message.type === 'failed') trace = message.trace
+      if (message.type === 'interrupted') started.running = start()
+    })
+  const started = {
+    states,
+    running: start(),
+    trace: () => trace,
+    written: () => started.running.counters().recordsOut,
+  }
+  return started
+}
+
+function specOf(name: string, task: number): TaskSpec {
+  const string = 'org.apache.kafka.connect.storage.StringConverter'
+  return {
+    connector: name,
+    task,
+    kind: 'source',
+    config: { 'connector.class': name, topic: 'records' },
+    worker: {
+      workerGroup: 'workers',
+      converters: { 'key.converter': string, 'value.converter': string },
+      offsetsTopic: 'offsets',
+      commitIntervalMs: 60_000,
+      commitTimeoutMs: 5_000,
+      createTopics: true,
+      trackTopics: false,
+    },
+    paused: false,
+    offsets: [],
+  }
+}

@@ -1,0 +1,44 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { defineSource, type Plugin, STRING, z } from '../../src/sdk/index.ts'
+
+// Sources that do what no plugin should, in threads that tests start.
+
+const config = z.object({ topic: z.string() })
+
+/** Writes a record now and then; after the third it misbehaves. */
+function source(name: string, misbehave: () => unknown): Plugin {
+  return defineSource({
+    class: name,
+    version: '1',
+    summary: name,
+    config,
+    async *poll({ config: { topic }, signal }) {
+      for (let count = 1; !signal.aborted; count++) {
+        const position = { sourcePartition: {}, sourceOffset: { count } }
+        yield [{ topic, value: String(count), valueSchema: STRING, ...position }]
+        await sleep(10, undefined, { signal }).catch(() => undefined)
+        if (count === 3) await misbehave()
+      }
+    },
+  })
+}
+
+function spinForEver(): never {
+  for (;;) {}
+}
+
+const hoard: unknown[] = []
+
+export const plugins: readonly Plugin[] = [
+  source('Steady', () => undefined),
+  source('Spinner', spinForEver),
+  source('Sleeper', () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)),
+  source('Exiter', () => process.exit(3)),
+  source('Thrower', () => setTimeout(() => Promise.reject(new Error('out of band')), 1)),
+  source('Hoarder', async () => {
+    for (;;) {
+      hoard.push(Array.from({ length: 10_000 }, () => ({ held: Math.random() })))
+      await sleep(1)
+    }
+  }),
+]
