@@ -18,6 +18,7 @@ import {
   toSubject,
 } from '../subject.ts'
 import type { AnswerOptions, Profile } from './answer.ts'
+import { AnswerCache } from './answer-cache.ts'
 import { flag, type Limits, parseSchemaBody, type Query, type SchemaBody, text } from './request.ts'
 
 /** A write: what is decided, and how the answer is told. */
@@ -32,6 +33,7 @@ export type Write<Answer> = {
 export class Api {
   readonly registry: Registry
   readonly settings: RegistryValues
+  readonly #answers = new AnswerCache()
   readonly #forwarder: Forwarder
 
   constructor(registry: Registry, settings: RegistryValues, forwarder: Forwarder) {
@@ -126,6 +128,18 @@ export class Api {
       .code(status)
       .type(type ?? request.answerType)
       .send(body === '' ? undefined : body)
+  }
+
+  /** Answers a read: with the very text of the last time, when nothing has changed since. */
+  read(request: FastifyRequest, reply: FastifyReply, answer: () => Promise<object>): unknown {
+    const { revision } = this.view
+    const known = this.#answers.get(request.url, revision)
+    if (known !== undefined) return reply.type('application/json').send(known)
+    return answer().then((made) => {
+      const text = JSON.stringify(made)
+      this.#answers.keep(request.url, revision, text)
+      return reply.type('application/json').send(text)
+    })
   }
 
   /** The schema of a body, ready to be parsed. */

@@ -48,10 +48,12 @@ export function versionRoutes(app: FastifyInstance, api: Api): void {
     },
   )
 
-  app.get(VERSION, { config: { metric: 'subjects.versions.get-schema' } }, async (request) => {
-    const version = versionIn(api, request)
-    return schemaAnswer(version, await api.written(version, queryOf(request)))
-  })
+  app.get(VERSION, { config: { metric: 'subjects.versions.get-schema' } }, (request, reply) =>
+    api.read(request, reply, async () => {
+      const version = versionIn(api, request)
+      return schemaAnswer(version, await api.written(version, queryOf(request)))
+    }),
+  )
 
   app.get(`${VERSION}/schema`, { config: { metric: 'subjects.versions.get-schema.only' } }, async (request, reply) => {
     const version = versionIn(api, request)

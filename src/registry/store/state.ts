@@ -18,6 +18,8 @@ type Context = {
 
 /** What decisions and answers read. Everything it gives is read-only and as of now. */
 export interface RegistryView {
+  /** Another one after every change. */
+  readonly revision: number
   /** Ascending. Empty when there is no such subject. */
   versions(subject: Subject): readonly SchemaVersion[]
   version(subject: Subject, version: number): SchemaVersion | undefined
@@ -47,6 +49,7 @@ export interface RegistryView {
  * same records in the same order gives the same state, on every instance.
  */
 export class RegistryState implements RegistryView {
+  #revision = 0
   readonly #subjects = new Map<Subject, Mutable[]>()
   readonly #contexts = new Map<string, Context>()
   readonly #known = new Set<string>()
@@ -56,6 +59,7 @@ export class RegistryState implements RegistryView {
   readonly #modes = new Map<Subject | null, Mode>()
 
   apply(record: RegistryRecord, timestampMs: number): Applied {
+    this.#revision += 1
     switch (record.kind) {
       case 'schema':
         return record.value ? this.#put(record.value, timestampMs) : this.#remove(record.subject, record.version)
@@ -76,6 +80,10 @@ export class RegistryState implements RegistryView {
       case 'none':
         return 'other'
     }
+  }
+
+  get revision(): number {
+    return this.#revision
   }
 
   versions(subject: Subject): readonly SchemaVersion[] {
