@@ -141,7 +141,8 @@ describe('BASIC authentication', () => {
     const url = await start({ access: { realm: 'Weir', users, roleFor } })
     for (let i = 0; i < 10; i++) await fetch(`${url}/schemas`, { headers: as('ada', `guess${i}`) })
     const answer = await fetch(`${url}/schemas`, { headers: as('ada', 'ä') })
-    expect([answer.status, answer.headers.get('retry-after')]).toEqual([429, '60'])
+    expect(answer.status).toBe(429)
+    expect(Number(answer.headers.get('retry-after'))).toBeOneOf(Array.from({ length: 60 }, (_, at) => at + 1))
   })
 
   it('names the line it cannot read, without quoting it', () => {

@@ -1,14 +1,19 @@
+import type { FastifyInstance } from 'fastify'
 import { silentLogger } from '../../src/config/logger.ts'
 import { createMetrics } from '../../src/config/metrics.ts'
 import { Examiner, type ExaminerOptions } from '../../src/registry/examination/examiner.ts'
+import { Forwarder } from '../../src/registry/forward.ts'
 import type { Pen } from '../../src/registry/leader.ts'
 import { registryMetrics } from '../../src/registry/metrics.ts'
 import { ParsedSchemas } from '../../src/registry/parsed-schemas.ts'
 import { Registry } from '../../src/registry/registry.ts'
+import { Api } from '../../src/registry/routes/api.ts'
+import { registryRoutes } from '../../src/registry/routes/main.ts'
 import { serveRegistry } from '../../src/registry/server.ts'
 import { registryDefaults, registrySettings } from '../../src/registry/settings.ts'
 import { RecordCodec } from '../../src/registry/store/record-codec.ts'
 import { RegistryState } from '../../src/registry/store/state.ts'
+import { checkAnswer } from './openapi.ts'
 
 export type TestRegistry = {
   readonly url: string
@@ -17,6 +22,9 @@ export type TestRegistry = {
   readonly registry: Registry
   /** Keys and values as they went to the topic. */
   readonly written: readonly { readonly key: string; readonly value: string | null }[]
+  /** Its routes, for an app of a test's own. */
+  routes(app: FastifyInstance): Promise<void>
+  /** The answer is held to the OpenAPI document. */
   call(method: string, path: string, body?: unknown): Promise<{ status: number; body: unknown }>
   stop(): Promise<void>
 }
@@ -30,6 +38,8 @@ export type Trouble = {
   /** Other limits of what is examined in a process of its own. */
   readonly examiner?: ExaminerOptions
 }
+
+const NO_FORWARDING = { headers: [], connectTimeoutMs: 1, readTimeoutMs: 1 }
 
 /** A registry over a log in memory, through the real bytes of its records. */
 export async function startTestRegistry(
@@ -61,9 +71,10 @@ export async function startTestRegistry(
   const leadership = { pen: () => (leads ? pen : undefined), leaderUrl: () => trouble.leaderUrl, dropPen: () => {} }
   const examiner = new Examiner(trouble.examiner)
   const registry = new Registry({ grounds, leadership, examiner, refresh: async () => {}, ...counted })
+  const identity = { clusterId: 'test-cluster', version: '0.0.0' }
   const server = await serveRegistry(registry, {
     settings,
-    identity: { clusterId: 'test-cluster', version: '0.0.0' },
+    identity,
     logger: silentLogger(),
     metrics,
     ...counted,
@@ -75,7 +86,13 @@ export async function startTestRegistry(
     urls: server.urls,
     registry,
     written: records,
-    call: (method, path, body) => call(`${url}${path}`, method, body),
+    routes: (app) =>
+      registryRoutes(app, new Api(registry, settings, new Forwarder(NO_FORWARDING)), { identity, ...counted }),
+    call: async (method, path, body) => {
+      const answer = await call(`${url}${path}`, method, body)
+      checkAnswer(method, path, answer.status, answer.body)
+      return answer
+    },
     stop: async () => {
       await server.stop(0)
       examiner.close()

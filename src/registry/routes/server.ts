@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { openApiDocument } from '../openapi/document.ts'
 import { modeInScope } from '../scope.ts'
 import type { Api } from './api.ts'
 
@@ -11,6 +12,9 @@ export function serverRoutes(app: FastifyInstance, api: Api, identity: ServerIde
     return { mode: modeInScope(view, null, defaults) }
   })
   app.post('/', async () => ({}))
+
+  const document = JSON.stringify(openApiDocument(identity.version))
+  app.get('/openapi.json', async (_, reply) => reply.type('application/json').send(document))
 
   app.get('/v1/metadata/id', { config: { metric: 'metadata.id' } }, async () => ({
     scope: {

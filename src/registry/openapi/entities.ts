@@ -1,0 +1,113 @@
+import { COMPATIBILITY_LEVELS, MODES } from '../../clients/registry.ts'
+import { SCHEMA_TYPES } from '../formats.ts'
+
+/** A JSON Schema (2020-12), as OpenAPI 3.1 has it. */
+export type JsonSchema = Readonly<Record<string, unknown>>
+
+const text: JsonSchema = { type: 'string' }
+const integer: JsonSchema = { type: 'integer' }
+const flag: JsonSchema = { type: 'boolean' }
+export const list = (items: JsonSchema): JsonSchema => ({ type: 'array', items })
+const mapOf = (values: JsonSchema): JsonSchema => ({ type: 'object', additionalProperties: values })
+const orNull = (schema: JsonSchema): JsonSchema => ({ anyOf: [schema, { type: 'null' }] })
+export const entity = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` })
+
+/** What is answered has these members and no others; what is empty is left out. */
+export function answer(members: Readonly<Record<string, JsonSchema>>, required: readonly string[] = []): JsonSchema {
+  return { type: 'object', properties: members, required, additionalProperties: false }
+}
+
+/** What is sent may have other members; they are ignored. */
+function sent(members: Readonly<Record<string, JsonSchema>>, required: readonly string[] = []): JsonSchema {
+  const properties = Object.fromEntries(
+    Object.entries(members).map(([name, schema]) => [name, required.includes(name) ? schema : orNull(schema)]),
+  )
+  return { type: 'object', properties, required }
+}
+
+const id = { ...integer, description: 'The same content has the same id everywhere in a context.' }
+const version = { ...integer, minimum: 1 }
+const schemaType = { enum: SCHEMA_TYPES, description: 'Absent: AVRO.' }
+const content = {
+  schemaType,
+  references: list(entity('SchemaReference')),
+  metadata: entity('Metadata'),
+  ruleSet: entity('RuleSet'),
+}
+const place = { subject: text, version }
+const stamps = {
+  guid: { ...text, description: 'Names the content, everywhere.' },
+  ts: { ...integer, description: 'When it was written, in ms since 1970.' },
+  deleted: { ...flag, description: 'True of a soft-deleted version only.' },
+  schemaTags: list({ type: 'object' }),
+}
+const schema = { ...place, id, ...content, schema: text, ...stamps }
+const config = {
+  alias: text,
+  aliasForDeks: text,
+  normalize: flag,
+  validateFields: flag,
+  validateNewSchemas: flag,
+  validateRules: flag,
+  compatibilityPolicy: { enum: ['STRICT', 'LENIENT', 'LOGICAL'] },
+  compatibilityGroup: text,
+  defaultMetadata: entity('Metadata'),
+  overrideMetadata: entity('Metadata'),
+  defaultRuleSet: entity('RuleSet'),
+  overrideRuleSet: entity('RuleSet'),
+}
+const rules = list(entity('Rule'))
+
+/** Everything that bodies consist of. */
+export const ENTITIES: Readonly<Record<string, JsonSchema>> = {
+  SchemaReference: {
+    type: 'object',
+    properties: { name: text, subject: text, version: { ...integer, minimum: -1, description: '-1: the latest.' } },
+    required: ['name', 'subject'],
+    additionalProperties: false,
+  },
+  Metadata: answer({ tags: mapOf(list(text)), properties: mapOf(text), sensitive: list(text) }),
+  Rule: answer({
+    name: text,
+    doc: text,
+    kind: { enum: ['TRANSFORM', 'CONDITION'] },
+    mode: { enum: ['UPGRADE', 'DOWNGRADE', 'UPDOWN', 'WRITE', 'READ', 'WRITEREAD'] },
+    type: text,
+    tags: list(text),
+    params: mapOf(text),
+    expr: text,
+    onSuccess: text,
+    onFailure: text,
+    disabled: flag,
+  }),
+  RuleSet: answer({ migrationRules: rules, domainRules: rules, encodingRules: rules, enableAt: text }),
+  NewSchema: sent({
+    schema: { ...text, description: 'Empty: that of the latest version.' },
+    ...content,
+    id: { ...id, description: 'In mode IMPORT only, and there it is needed.' },
+    version: integer,
+  }),
+  Schema: answer(schema, ['subject', 'version', 'id', 'schema']),
+  ListedSchema: answer({ ...schema, aliases: list(text) }, ['subject', 'version', 'id', 'schema']),
+  SchemaById: answer({ ...place, ...content, schema: text, maxId: integer, ...stamps }, ['schema']),
+  RegisteredSchema: answer({ id, version, guid: text, ...content, schema: text }, ['id']),
+  CompatibilityVerdict: answer({ is_compatible: flag, messages: list(text) }, ['is_compatible']),
+  Config: answer({ ...config, compatibilityLevel: { enum: COMPATIBILITY_LEVELS } }),
+  ConfigUpdate: sent({ ...config, compatibility: { ...text, description: COMPATIBILITY_LEVELS.join(', ') } }),
+  UpdatedConfig: answer({ ...config, compatibility: { enum: COMPATIBILITY_LEVELS } }),
+  Mode: answer({ mode: { enum: MODES } }, ['mode']),
+  ModeUpdate: {
+    type: 'object',
+    properties: { mode: orNull({ ...text, description: MODES.join(', ') }) },
+    required: ['mode'],
+  },
+  Error: {
+    type: 'object',
+    properties: {
+      error_code: { ...integer, description: 'The status, and mostly two more digits that say which.' },
+      message: text,
+    },
+    required: ['error_code', 'message'],
+    additionalProperties: false,
+  },
+}

@@ -1,0 +1,195 @@
+import { answer, entity, type JsonSchema, list } from './entities.ts'
+
+export type Operation = {
+  readonly summary: string
+  readonly query?: readonly Parameter[]
+  readonly body?: 'NewSchema' | 'ConfigUpdate' | 'ModeUpdate'
+  /** Absent: nothing (204). */
+  readonly answer?: JsonSchema
+  /** Default: the registry's own types. */
+  readonly mediaType?: string
+}
+
+type Parameter = keyof typeof PARAMETERS
+
+const text: JsonSchema = { type: 'string' }
+const integer: JsonSchema = { type: 'integer' }
+const flag: JsonSchema = { type: 'boolean', default: false }
+
+/** What stands in queries, by its name. */
+export const PARAMETERS = {
+  aliases: { description: 'Tells the aliases of each subject.', schema: flag },
+  contextPrefix: { description: 'Contexts that begin so.', schema: text },
+  defaultToGlobal: { description: 'What is in force, not only what is set here.', schema: flag },
+  deleted: { description: 'Soft-deleted ones too.', schema: flag },
+  deletedAsNegative: { description: 'Soft-deleted ones too, as negative numbers.', schema: flag },
+  deletedOnly: { description: 'Soft-deleted ones only.', schema: flag },
+  fetchMaxId: { description: 'Tells the largest id.', schema: flag },
+  force: { description: 'Without the check that would refuse it.', schema: flag },
+  format: { description: 'AVRO: resolved; PROTOBUF: ignore_extensions, serialized.', schema: text },
+  key: { description: 'Properties of the metadata, each with a value of the same place.', schema: list(text) },
+  latestOnly: { description: 'The latest of each subject only.', schema: flag },
+  limit: { description: 'How many at most; -1: as many as configured.', schema: { ...integer, default: -1 } },
+  normalize: { description: 'Compares and stores one spelling of the same meaning.', schema: flag },
+  offset: { description: 'How many are left out at the beginning.', schema: { ...integer, default: 0 } },
+  permanent: { description: 'For good, what was soft-deleted before.', schema: flag },
+  recursive: { description: 'Those of the subjects in it too.', schema: flag },
+  referenceFormat: { description: 'qualified: references with their context.', schema: text },
+  ruleType: { description: 'With a rule of this type.', schema: text },
+  subject: { description: 'The subject, and so the context, that is meant.', schema: text },
+  subjectPrefix: { description: 'Subjects that begin so; :*: means those of all contexts.', schema: text },
+  value: { description: 'Values of the properties.', schema: list(text) },
+  verbose: { description: 'Says why not.', schema: flag },
+} as const
+
+const pages = ['offset', 'limit'] as const
+const which = ['deleted', 'deletedOnly'] as const
+const rawText: Pick<Operation, 'answer'> = { answer: { description: 'The text of the schema itself.' } }
+const numbers = list(integer)
+const none: JsonSchema = { type: 'object', additionalProperties: false }
+
+/** What stands alone. */
+export const SERVER_OPERATIONS: Readonly<Record<string, Operation>> = {
+  'GET /': { summary: 'The mode of everything; tells that the registry is there', answer: entity('Mode') },
+  'POST /': { summary: 'Nothing; tells that the registry is there', answer: none },
+  'GET /contexts': { summary: 'The contexts', query: ['contextPrefix', ...pages], answer: list(text) },
+  'DELETE /contexts/{context}': { summary: 'Forgets an empty context' },
+  'GET /v1/metadata/id': {
+    summary: 'Which registry this is',
+    answer: answer({
+      scope: answer({
+        path: list(text),
+        clusters: answer({ 'kafka-cluster': text, 'schema-registry-cluster': text }, ['schema-registry-cluster']),
+      }),
+    }),
+  },
+  'GET /v1/metadata/version': {
+    summary: 'Its version',
+    answer: answer({ version: text, commitId: text }, ['version']),
+  },
+  'GET /v1/metadata/deployment': { summary: 'How it is run', answer: answer({ attributes: list(text) }) },
+  'GET /openapi.json': { summary: 'This document', answer: { type: 'object' } },
+  'GET /metrics': { summary: 'Metrics for Prometheus', mediaType: 'text/plain', answer: text },
+  'GET /healthz': { summary: 'Whether the process lives', mediaType: 'text/plain', answer: text },
+  'GET /readyz': { summary: 'Whether a leader is known', mediaType: 'text/plain', answer: text },
+}
+
+/** What stands alone and under `/contexts/{context}`, where it is about that context. */
+export const RESOURCE_OPERATIONS: Readonly<Record<string, Operation>> = {
+  'GET /subjects': { summary: 'The subjects', query: ['subjectPrefix', ...which, ...pages], answer: list(text) },
+  'POST /subjects/{subject}': {
+    summary: 'Where a schema is registered under a subject',
+    query: ['normalize', 'deleted', 'format'],
+    body: 'NewSchema',
+    answer: entity('Schema'),
+  },
+  'DELETE /subjects/{subject}': {
+    summary: 'Deletes all versions; answers their numbers',
+    query: ['permanent'],
+    answer: numbers,
+  },
+  'GET /subjects/{subject}/metadata': {
+    summary: 'The latest version with these properties',
+    query: ['key', 'value', 'deleted', 'format'],
+    answer: entity('Schema'),
+  },
+  'GET /subjects/{subject}/versions': {
+    summary: 'The versions',
+    query: [...which, 'deletedAsNegative', ...pages],
+    answer: numbers,
+  },
+  'POST /subjects/{subject}/versions': {
+    summary: 'Registers a schema',
+    query: ['normalize', 'force', 'format'],
+    body: 'NewSchema',
+    answer: entity('RegisteredSchema'),
+  },
+  'GET /subjects/{subject}/versions/{version}': {
+    summary: 'One version: a number, latest or -1',
+    query: ['deleted', 'format', 'referenceFormat'],
+    answer: entity('Schema'),
+  },
+  'GET /subjects/{subject}/versions/{version}/schema': {
+    summary: 'Its text',
+    query: ['deleted', 'format'],
+    ...rawText,
+  },
+  'GET /subjects/{subject}/versions/{version}/referencedby': {
+    summary: 'Ids of the schemas that refer to it',
+    query: [...which, ...pages],
+    answer: numbers,
+  },
+  'DELETE /subjects/{subject}/versions/{version}': {
+    summary: 'Deletes one version; answers its number',
+    query: ['permanent'],
+    answer: integer,
+  },
+  'GET /schemas': {
+    summary: 'All schemas, by subject and version',
+    query: ['subjectPrefix', ...which, 'latestOnly', 'ruleType', 'aliases', ...pages],
+    answer: list(entity('ListedSchema')),
+  },
+  'GET /schemas/types': { summary: 'The schema languages', answer: list(text) },
+  'GET /schemas/ids/{id}': {
+    summary: 'What an id stands for',
+    query: ['subject', 'format', 'referenceFormat', 'fetchMaxId'],
+    answer: entity('SchemaById'),
+  },
+  'GET /schemas/ids/{id}/schema': { summary: 'Its text', query: ['subject', 'format'], ...rawText },
+  'GET /schemas/ids/{id}/subjects': {
+    summary: 'Subjects that hold it',
+    query: ['subject', ...which, ...pages],
+    answer: list(text),
+  },
+  'GET /schemas/ids/{id}/versions': {
+    summary: 'Versions that hold it',
+    query: ['subject', ...which, ...pages],
+    answer: list(answer({ subject: text, version: integer }, ['subject', 'version'])),
+  },
+  'GET /schemas/guids/{guid}': { summary: 'What a guid stands for', query: ['format'], answer: entity('SchemaById') },
+  'GET /schemas/guids/{guid}/ids': {
+    summary: 'Its id in each context',
+    answer: list(answer({ context: text, id: integer }, ['context', 'id'])),
+  },
+  'POST /compatibility/subjects/{subject}/versions': {
+    summary: 'Whether a schema may follow, by the level of its subject',
+    query: ['normalize', 'verbose'],
+    body: 'NewSchema',
+    answer: entity('CompatibilityVerdict'),
+  },
+  'POST /compatibility/subjects/{subject}/versions/{version}': {
+    summary: 'Whether a schema may follow one version',
+    query: ['normalize', 'verbose'],
+    body: 'NewSchema',
+    answer: entity('CompatibilityVerdict'),
+  },
+  ...settable('config', { get: entity('Config'), put: entity('UpdatedConfig'), body: 'ConfigUpdate' }),
+  ...settable('mode', {
+    get: entity('Mode'),
+    put: answer({ mode: { description: 'As it was sent.' } }),
+    body: 'ModeUpdate',
+    force: ['force'],
+    recursive: ['recursive'],
+  }),
+}
+
+/** What may be set of everything, of a context and of a subject. */
+function settable(
+  name: 'config' | 'mode',
+  is: {
+    readonly get: JsonSchema
+    readonly put: JsonSchema
+    readonly body: NonNullable<Operation['body']>
+    readonly force?: readonly Parameter[]
+    readonly recursive?: readonly Parameter[]
+  },
+): Readonly<Record<string, Operation>> {
+  const { get, put, body, force = [], recursive = [] } = is
+  return Object.fromEntries(
+    [`/${name}`, `/${name}/{subject}`].flatMap((path): [string, Operation][] => [
+      [`GET ${path}`, { summary: `The ${name} that is set`, query: ['defaultToGlobal'], answer: get }],
+      [`PUT ${path}`, { summary: `Sets the ${name}`, query: force, body, answer: put }],
+      [`DELETE ${path}`, { summary: `Takes the ${name} back; answers it`, query: recursive, answer: get }],
+    ]),
+  )
+}
