@@ -38,6 +38,25 @@ export function logAddress({ bootstrap, data }: LogValues): BrokerAddress | unde
   return bootstrap === undefined ? undefined : kafkaAt(bootstrap, {})
 }
 
+/** The log of a command that runs several programs: settings that begin with none of their names are Kafka's clients'. */
+export function logOf(values: LogValues, settings: readonly Setting[]): BrokerAddress | undefined {
+  const address = logAddress(values)
+  if (address?.kind !== 'kafka') return address
+  const own = settings.filter(({ key }) => !/^(registry|worker)\./.test(key))
+  return {
+    kind: 'kafka',
+    config: { ...Object.fromEntries(own.map(({ key, value }) => [key, value])), ...address.config },
+  }
+}
+
+/** The settings of one of several programs, without its name. */
+export function settingsFor(program: 'registry' | 'worker', settings: readonly Setting[]): readonly Setting[] {
+  const prefix = `${program}.`
+  return settings.flatMap((setting) =>
+    setting.key.startsWith(prefix) ? [{ ...setting, key: setting.key.slice(prefix.length) }] : [],
+  )
+}
+
 /** A Kafka cluster and the settings of its clients. */
 export function kafkaAt(bootstrap: string, config: Readonly<Record<string, string>>): BrokerAddress {
   const wrong = bootstrap

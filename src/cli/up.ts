@@ -4,13 +4,13 @@ import type { BrokerAddress } from '../broker/home.ts'
 import { createLogger, type Logger } from '../config/logger.ts'
 import type { Setting } from '../config/settings.ts'
 import { type Command, type ExitCode, parsePort, readArgs, UsageError } from './command.ts'
-import { logAddress, PROGRAM_HELP, PROGRAM_OPTIONS, writtenSettings } from './log-address.ts'
+import { logOf, PROGRAM_HELP, PROGRAM_OPTIONS, settingsFor, writtenSettings } from './log-address.ts'
 import { whenAsked } from './signals.ts'
+import { type StackOptions, startStack } from './stack.ts'
 import { converge } from './up/converge.ts'
 import { type About, type Display, LineDisplay, TerminalDisplay } from './up/display.ts'
 import { printable } from './up/log-line.ts'
 import { Screen } from './up/screen.ts'
-import { startStack } from './up/stack.ts'
 
 const OPTIONS = {
   ...PROGRAM_OPTIONS,
@@ -19,6 +19,10 @@ const OPTIONS = {
   once: { type: 'boolean', default: false },
   timeout: { type: 'string', default: '60' },
 } as const
+
+/** Local looks are cheap, and somebody watches. */
+const OBSERVE_WORKER_MS = 500
+const RESYNC_MS = 5_000
 
 export const up: Command = {
   help: `usage: weir up DIR [--data DIR | --bootstrap HOST:PORT,…] [--once]
@@ -46,16 +50,15 @@ On a terminal it shows a table; in a pipe it writes a JSON line for each change.
     const settings = writtenSettings(values)
     const address = addressFor(manifests, values, settings)
     const about = { manifests, log: describe(address) }
-    const written = {
-      registry: settingsOf('registry.', settings),
-      worker: settingsOf('worker.', settings),
-    }
-    const options = {
-      manifests,
-      address,
-      written,
-      registryPort: parsePort('--registry-port', values['registry-port']),
-      workerPort: parsePort('--worker-port', values['worker-port']),
+    const options: Omit<StackOptions, 'logger'> = {
+      cluster: { kind: 'directory', path: manifests },
+      log: address,
+      registry: {
+        port: parsePort('--registry-port', values['registry-port']),
+        written: settingsFor('registry', settings),
+      },
+      worker: { port: parsePort('--worker-port', values['worker-port']), written: settingsFor('worker', settings) },
+      operator: { observeWorkerMs: OBSERVE_WORKER_MS, resyncMs: RESYNC_MS },
     }
     const timeoutMs = parseSeconds(values.timeout) * 1_000
     const asked = askedOrUnread()
@@ -103,19 +106,7 @@ function parseSeconds(text: string): number {
 type LogValues = { readonly bootstrap?: string | undefined; readonly data?: string | undefined }
 
 function addressFor(manifests: string, values: LogValues, settings: readonly Setting[]): BrokerAddress {
-  const address = logAddress(values) ?? { kind: 'embedded', directory: join(manifests, '.weir') }
-  if (address.kind !== 'kafka') return address
-  const own = settings.filter(({ key }) => !/^(registry|worker)\./.test(key))
-  return {
-    kind: 'kafka',
-    config: { ...Object.fromEntries(own.map(({ key, value }) => [key, value])), ...address.config },
-  }
-}
-
-function settingsOf(prefix: string, settings: readonly Setting[]): readonly Setting[] {
-  return settings.flatMap((setting) =>
-    setting.key.startsWith(prefix) ? [{ ...setting, key: setting.key.slice(prefix.length) }] : [],
-  )
+  return logOf(values, settings) ?? { kind: 'embedded', directory: join(manifests, '.weir') }
 }
 
 function describe(address: BrokerAddress): string {

@@ -13,6 +13,10 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
   },
   registry: { summary: 'run a schema registry', load: async () => (await import('./registry.ts')).registry },
   worker: { summary: 'run a connector worker', load: async () => (await import('./worker.ts')).worker },
+  operator: {
+    summary: 'keep what a Kubernetes cluster declares',
+    load: async () => (await import('./operator.ts')).operator,
+  },
   crds: {
     summary: 'print the CustomResourceDefinitions',
     load: async () => (await import('./crds.ts')).crds,

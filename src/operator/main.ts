@@ -1,3 +1,4 @@
+import { hostname } from 'node:os'
 import { createRegistryClient } from '../clients/registry.ts'
 import { createWorkerClient } from '../clients/worker.ts'
 import { type Clock, systemClock } from '../config/clock.ts'
@@ -18,8 +19,16 @@ import { wokenBy } from './wakes.ts'
 
 export type { Row } from './table.ts'
 
-/** Where resources are declared: a folder of manifests. */
-export type ClusterAddress = { readonly kind: 'directory'; readonly path: string }
+/** Where resources are declared: a folder of manifests, or a Kubernetes cluster. */
+export type ClusterAddress =
+  | { readonly kind: 'directory'; readonly path: string }
+  | {
+      readonly kind: 'kubernetes'
+      /** Absent: where kubectl looks, or the pod this runs in. */
+      readonly kubeconfig?: string
+      /** Empty: all. */
+      readonly namespaces: readonly string[]
+    }
 
 export type OperatorOptions = {
   readonly cluster: ClusterAddress
@@ -56,9 +65,9 @@ const CONCURRENCY = 4
 export function startOperator(options: OperatorOptions): Promise<Operator> {
   const { clock = systemClock } = options
   const logger = options.logger.child({ program: 'operator' })
-  const cluster = new DirectoryCluster({ path: options.cluster.path, clock, logger })
-  const known = { ...options, cluster, clock, logger }
   return startAll(logger, async (life) => {
+    const cluster = await openCluster(options.cluster, { clock, logger })
+    const known = { ...options, cluster, clock, logger }
     const controllers = createControllers(known)
     const wake = (key: ResourceKey): void => controllers[kindOf(key)].queue.add(key)
     const listeners = new Set<() => void>()
@@ -67,8 +76,8 @@ export function startOperator(options: OperatorOptions): Promise<Operator> {
       for (const listener of listeners) listener()
     })
     life.onStop('watch', unsubscribe)
-    await cluster.start()
     life.onStop('cluster', () => cluster.stop())
+    await cluster.start()
     for (const kind of KINDS) {
       controllers[kind].start()
       life.onStop(`${kind} controller`, () => controllers[kind].stop())
@@ -83,6 +92,15 @@ export function startOperator(options: OperatorOptions): Promise<Operator> {
       stop: () => life.stop(),
     }
   })
+}
+
+async function openCluster(address: ClusterAddress, parts: { clock: Clock; logger: Logger }): Promise<Cluster> {
+  if (address.kind === 'directory') return new DirectoryCluster({ path: address.path, ...parts })
+  // Half a second and 80 MB that a folder of manifests does not need.
+  const { openKubernetesApi } = await import('./cluster/kubernetes/api.ts')
+  const { KubernetesCluster } = await import('./cluster/kubernetes/kubernetes.ts')
+  const { kubeconfig, namespaces } = address
+  return new KubernetesCluster({ ...parts, api: openKubernetesApi(kubeconfig), namespaces, identity: hostname() })
 }
 
 type Known = Omit<OperatorOptions, 'cluster'> & {

@@ -16,12 +16,21 @@ export function kubeApi({ url, ca, token }: KubernetesAddress): KubeApi {
         const headers = { authorization: `Bearer ${token}`, 'content-type': contentType, accept: 'application/json' }
         const sent = request(`${url}${path}`, { method, ca, headers, agent: false }, (response) => {
           text(response).then(
-            (answer) => resolve({ status: response.statusCode ?? 0, body: JSON.parse(answer) }),
+            (answer) => resolve({ status: response.statusCode ?? 0, body: parse(answer) }),
             reject,
           )
         })
         sent.once('error', reject)
         sent.end(body === undefined ? undefined : JSON.stringify(body))
       }),
+  }
+}
+
+/** A path that is not served, or not yet, is answered in plain text. */
+function parse(answer: string): KubeResponse['body'] {
+  try {
+    return JSON.parse(answer)
+  } catch {
+    return { message: answer }
   }
 }

@@ -1,8 +1,8 @@
 import type { Row } from '../../operator/main.ts'
+import type { Stack } from '../stack.ts'
 import { hintsFor } from './hints.ts'
 import { type Progress, ProgressMeter } from './progress.ts'
 import type { Screen } from './screen.ts'
-import type { Stack } from './stack.ts'
 import { bold, dim } from './style.ts'
 import { renderTable } from './table.ts'
 

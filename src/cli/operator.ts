@@ -1,0 +1,68 @@
+import { createLogger } from '../config/logger.ts'
+import { type Command, parsePort, readArgs, UsageError } from './command.ts'
+import { logOf, PROGRAM_HELP, PROGRAM_OPTIONS, settingsFor, writtenSettings } from './log-address.ts'
+import { whenAsked } from './signals.ts'
+import { type RuntimeOptions, startStack } from './stack.ts'
+
+const OPTIONS = {
+  ...PROGRAM_OPTIONS,
+  kubeconfig: { type: 'string' },
+  namespace: { type: 'string', multiple: true },
+  registry: { type: 'string' },
+  worker: { type: 'string' },
+  'registry-port': { type: 'string', default: '8081' },
+  'worker-port': { type: 'string', default: '8083' },
+} as const
+
+export const operator: Command = {
+  help: `usage: weir operator (--bootstrap HOST:PORT,… | --data DIR | --registry URL --worker URL) [--kubeconfig FILE]
+
+Keeps the Connectors, Subjects and RegistryModes of a Kubernetes cluster. Runs a registry and a worker beside itself,
+unless it is told where they are. Their definitions have to be there: weir crds | kubectl apply --server-side -f -
+
+  --kubeconfig FILE       default: where kubectl looks, or the pod this runs in
+  --namespace NAME        only this one; may be given several times; default: all
+  --registry URL          a registry that runs already, Confluent's or ours
+  --worker URL            a worker that runs already, Kafka Connect's or ours
+  --registry-port N       of the one beside it; default 8081
+  --worker-port N         of the one beside it; default 8083
+${PROGRAM_HELP}
+
+Settings begin with the name of who they are for, registry. or worker.; others are for Kafka's clients.
+
+  weir operator --kubeconfig ~/.kube/config --bootstrap 127.0.0.1:9092
+  weir operator --registry http://registry:8081 --worker http://connect:8083`,
+
+  async run(args) {
+    const { values, positionals } = readArgs(args, OPTIONS)
+    if (positionals.length > 0) throw new UsageError(`weir operator takes options only, not '${positionals[0]}'`)
+    const settings = writtenSettings(values)
+    const runtime = (program: 'registry' | 'worker'): RuntimeOptions => {
+      const url = values[program]
+      if (url !== undefined) return { url: parseUrl(`--${program}`, url) }
+      const port = parsePort(`--${program}-port`, values[`${program}-port`])
+      return { port, written: settingsFor(program, settings) }
+    }
+    const asked = whenAsked()
+    const stack = await startStack({
+      cluster: {
+        kind: 'kubernetes',
+        namespaces: values.namespace ?? [],
+        ...(values.kubeconfig !== undefined && { kubeconfig: values.kubeconfig }),
+      },
+      log: logOf(values, settings),
+      registry: runtime('registry'),
+      worker: runtime('worker'),
+      operator: {},
+      logger: createLogger(),
+    })
+    await asked
+    await stack.stop()
+    return 0
+  },
+}
+
+function parseUrl(option: string, text: string): string {
+  if (/^https?:$/.test(URL.parse(text)?.protocol ?? '')) return text.replace(/\/$/, '')
+  throw new UsageError(`${option} ${text}: expected a URL, such as http://127.0.0.1:8081`)
+}

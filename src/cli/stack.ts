@@ -1,0 +1,86 @@
+import type { Broker } from '../broker/broker.ts'
+import type { BrokerAddress } from '../broker/home.ts'
+import { openBroker } from '../broker/open.ts'
+import { type Running, startAll } from '../config/lifecycle.ts'
+import type { Logger } from '../config/logger.ts'
+import { createMetrics, type Metrics } from '../config/metrics.ts'
+import type { Setting } from '../config/settings.ts'
+import { type ClusterAddress, type Operator, type OperatorOptions, startOperator } from '../operator/main.ts'
+import { startRegistry } from '../registry/main.ts'
+import { registrySettings } from '../registry/settings.ts'
+import { startWorker } from '../worker/main.ts'
+import { workerSettings } from '../worker/settings.ts'
+import { UsageError } from './command.ts'
+
+export type StackOptions = {
+  readonly cluster: ClusterAddress
+  /** Of the runtimes that are started here. */
+  readonly log: BrokerAddress | undefined
+  readonly registry: RuntimeOptions
+  readonly worker: RuntimeOptions
+  readonly operator: Pick<OperatorOptions, 'observeWorkerMs' | 'resyncMs'>
+  readonly logger: Logger
+}
+
+/** A runtime that is somewhere already, or one to start here with settings of a person's own. */
+export type RuntimeOptions = { readonly url: string } | { readonly port: number; readonly written: readonly Setting[] }
+
+/** An operator and the runtimes it manages, in one process. */
+export type Stack = {
+  readonly registryUrl: string
+  readonly workerUrl: string
+  readonly operator: Operator
+  readonly metrics: Metrics
+  stop(): Promise<void>
+}
+
+/** Starts broker, registry, worker and operator, each on the ones before it. What fails leaves nothing running. */
+export function startStack(options: StackOptions): Promise<Stack> {
+  const { logger, cluster, log } = options
+  return startAll(logger, async (life) => {
+    const metrics = createMetrics()
+    const broker = log === undefined ? undefined : await openBroker(log, { logger })
+    if (broker !== undefined) life.onStop('broker', () => broker.close())
+    const start = async (name: string, runtime: RuntimeOptions, run: StartRuntime): Promise<string> => {
+      if ('url' in runtime) return runtime.url
+      if (broker === undefined) throw new UsageError(`where is the log of the ${name}? ${WHERE}`)
+      const running = await run(runtime, { broker, logger, metrics })
+      life.onStop(name, () => running.stop())
+      return running.url
+    }
+    const registryUrl = await start('registry', options.registry, ({ port, written }, parts) =>
+      startRegistry(registrySettings([...defaults({ listeners: `http://127.0.0.1:${port}` }), ...written]), parts),
+    )
+    const workerUrl = await start('worker', options.worker, ({ port, written }, parts) =>
+      startWorker(workerSettings([...defaults(workerDefaults(port, registryUrl)), ...written]), parts),
+    )
+    const operator = await startOperator({ cluster, registryUrl, workerUrl, logger, ...options.operator })
+    life.onStop('operator', () => operator.stop())
+    return { registryUrl, workerUrl, operator, metrics, stop: () => life.stop() }
+  })
+}
+
+type StartRuntime = (
+  runtime: Extract<RuntimeOptions, { port: number }>,
+  parts: { readonly broker: Broker; readonly logger: Logger; readonly metrics: Metrics },
+) => Promise<Running>
+
+const WHERE =
+  '--bootstrap HOST:PORT names a Kafka cluster, --data DIR an embedded broker; or name the URL of one that runs'
+
+/** What fits the parts to each other, as settings that a person's own win over. */
+function defaults(settings: Readonly<Record<string, string>>): readonly Setting[] {
+  return Object.entries(settings).map(([key, value]) => ({ key, value, source: 'the command line' }))
+}
+
+/** Converters that fit the registry beside it, so that a manifest need not know its port; a connector may name others. */
+function workerDefaults(port: number, registryUrl: string): Readonly<Record<string, string>> {
+  return {
+    listeners: `http://127.0.0.1:${port}`,
+    'group.id': 'weir-up',
+    'offset.flush.interval.ms': '1000',
+    'key.converter': 'StringConverter',
+    'value.converter': 'AvroConverter',
+    'value.converter.schema.registry.url': registryUrl,
+  }
+}

@@ -1,0 +1,152 @@
+import type { IncomingMessage } from 'node:http'
+import { request as requestPlain } from 'node:http'
+import { type Agent, type RequestOptions, request } from 'node:https'
+import { text } from 'node:stream/consumers'
+import { KubeConfig } from '@kubernetes/client-node'
+import { RequestError } from '../../../clients/http.ts'
+import { packageVersion } from '../../../config/version.ts'
+import { lines } from './lines.ts'
+
+export type ApiCall = {
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
+  /** With a leading slash; its parts already percent-encoded. */
+  readonly path: string
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>
+  readonly body?: unknown
+  /** Of the body; `application/json` when absent. */
+  readonly contentType?: string
+  /** Asked for; `application/json` when absent. */
+  readonly accept?: string
+  readonly signal?: AbortSignal
+}
+
+/** What the API server says of a call that it did not carry out. */
+export class ApiError extends RequestError {
+  /** `NotFound`, `Conflict`, `Expired`, … */
+  readonly reason: string
+
+  constructor(status: number, reason: string, message: string, options?: ErrorOptions) {
+    super(status, status, message, options)
+    this.name = 'ApiError'
+    this.reason = reason
+  }
+}
+
+export const APPLY = 'application/apply-patch+yaml'
+const REQUEST_MS = 30_000
+const SOCKETS_MAX = 16
+
+/**
+ * Calls of a Kubernetes API server. Who we are and whom we trust comes from the official client's configuration, which
+ * knows every way to log in; the calls are our own, over connections that are kept.
+ */
+export class KubernetesApi {
+  readonly #config: KubeConfig
+  readonly #server: URL
+  #agent: Agent | undefined
+
+  constructor(config: KubeConfig) {
+    const cluster = config.getCurrentCluster()
+    if (cluster === null)
+      throw new ApiError(0, 'NoCluster', 'the kubeconfig names no current cluster: set current-context')
+    this.#config = config
+    this.#server = new URL(cluster.server)
+  }
+
+  /** Reads the whole answer. Rejects with an `ApiError`. */
+  async send<T>(call: ApiCall): Promise<T> {
+    const timeout = AbortSignal.timeout(REQUEST_MS)
+    const signal = call.signal === undefined ? timeout : AbortSignal.any([call.signal, timeout])
+    const response = await this.#exchange({ ...call, signal })
+    const body = await text(response).catch((error: unknown) => Promise.reject(unreachable(this.#server, error)))
+    return parseBody(body) as T
+  }
+
+  /** The answer's lines as they come, each a JSON value; ends when the server ends it. Rejects with an `ApiError`. */
+  async *watch<T>(call: ApiCall & { readonly signal: AbortSignal }): AsyncGenerator<T> {
+    const response = await this.#exchange(call)
+    try {
+      for await (const line of lines(response)) yield JSON.parse(line) as T
+    } catch (error) {
+      throw unreachable(this.#server, error)
+    } finally {
+      response.destroy()
+    }
+  }
+
+  close(): void {
+    this.#agent?.destroy()
+  }
+
+  async #exchange(call: ApiCall): Promise<IncomingMessage> {
+    const options = await this.#options(call)
+    const response = await new Promise<IncomingMessage>((resolve, reject) => {
+      const sent = (this.#server.protocol === 'http:' ? requestPlain : request)(options, resolve)
+      sent.once('error', (error) => reject(unreachable(this.#server, error)))
+      sent.end(call.body === undefined ? undefined : JSON.stringify(call.body))
+    })
+    const { statusCode = 0 } = response
+    if (statusCode >= 200 && statusCode < 300) return response
+    const body = await text(response).catch(() => '')
+    throw refusal(statusCode, parseBody(body), call)
+  }
+
+  async #options(call: ApiCall): Promise<RequestOptions> {
+    const options: RequestOptions = {
+      method: call.method,
+      hostname: this.#server.hostname,
+      ...(this.#server.port !== '' && { port: Number(this.#server.port) }),
+      path: pathOf(this.#server, call),
+      headers: {
+        accept: call.accept ?? 'application/json',
+        'user-agent': `weir-operator/${packageVersion()}`,
+        ...(call.body === undefined ? {} : { 'content-type': call.contentType ?? 'application/json' }),
+      },
+      ...(call.signal && { signal: call.signal }),
+    }
+    await this.#config.applyToHTTPSOptions(options)
+    // The client keeps its agents, but they close every connection after one answer.
+    const agent = options.agent as Agent & { keepAlive?: boolean }
+    agent.keepAlive = true
+    agent.maxSockets = SOCKETS_MAX
+    this.#agent = agent
+    return options
+  }
+}
+
+/** From a file; without one from where kubectl looks, or from the pod this runs in. */
+export function openKubernetesApi(kubeconfig: string | undefined): KubernetesApi {
+  const config = new KubeConfig()
+  if (kubeconfig === undefined) config.loadFromDefault()
+  else config.loadFromFile(kubeconfig)
+  return new KubernetesApi(config)
+}
+
+function pathOf(server: URL, { path, query = {} }: ApiCall): string {
+  const search = new URLSearchParams()
+  for (const [key, value] of Object.entries(query)) if (value !== undefined) search.set(key, String(value))
+  return `${server.pathname.replace(/\/$/, '')}${path}${search.size === 0 ? '' : `?${search}`}`
+}
+
+function parseBody(body: string): unknown {
+  try {
+    return JSON.parse(body)
+  } catch {
+    return undefined
+  }
+}
+
+type Status = { readonly message?: string; readonly reason?: string }
+
+function refusal(status: number, body: unknown, { method, path }: ApiCall): ApiError {
+  const { message, reason } = (body ?? {}) as Status
+  return new ApiError(status, reason ?? 'Unknown', message ?? `${method} ${path}: HTTP ${status}`)
+}
+
+function unreachable(server: URL, error: unknown): unknown {
+  if (error instanceof ApiError) return error
+  const { code = '', message } = error as NodeJS.ErrnoException
+  return new ApiError(0, 'Unreachable', `the API server at ${server.host} does not answer: ${code || message}`, {
+    cause: error,
+  })
+}

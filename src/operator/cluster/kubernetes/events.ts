@@ -1,0 +1,139 @@
+import { createHash } from 'node:crypto'
+import type { Clock } from '../../../config/clock.ts'
+import type { Logger } from '../../../config/logger.ts'
+import { API_VERSION } from '../../resources/resource.ts'
+import type { ClusterEvent } from '../cluster.ts'
+import { ApiError, type KubernetesApi } from './api.ts'
+
+export type Regarding = {
+  readonly kind: string
+  readonly namespace: string
+  readonly name: string
+  readonly uid: string
+}
+
+export type EventRecorderOptions = {
+  readonly api: KubernetesApi
+  readonly clock: Clock
+  readonly logger: Logger
+  /** Name of this process. */
+  readonly identity: string
+}
+
+const CONTROLLER = 'weir.dev/operator'
+const NOTE_BYTES_MAX = 1_024
+/** The same again within this time counts the first one up. */
+const SERIES_MS = 600_000
+/** Each object may have so many at once, and one more in so long. */
+const BURST = 25
+const REFILL_MS = 300_000
+const OBJECTS_MAX = 10_000
+
+type Series = { readonly name: string; count: number; lastMs: number }
+type Bucket = { tokens: number; atMs: number }
+
+/** Events on resources, for `kubectl describe`. They are told on the side: whether one gets through changes nothing. */
+export class EventRecorder {
+  readonly #options: EventRecorderOptions
+  readonly #series = new Map<string, Series>()
+  readonly #buckets = new Map<string, Bucket>()
+  readonly #sending = new Set<Promise<void>>()
+
+  constructor(options: EventRecorderOptions) {
+    this.#options = options
+  }
+
+  record(regarding: Regarding, event: ClusterEvent): void {
+    const nowMs = this.#options.clock.nowMs()
+    if (!this.#mayTell(regarding.uid, nowMs)) return
+    const sending = this.#send(regarding, event, nowMs).catch((error: unknown) => {
+      this.#options.logger.debug({ err: error, reason: event.reason }, 'could not record an event')
+    })
+    this.#sending.add(sending)
+    void sending.finally(() => this.#sending.delete(sending))
+  }
+
+  /** Resolves when what was recorded has been sent, or has failed. */
+  async stop(): Promise<void> {
+    await Promise.all(this.#sending)
+  }
+
+  #mayTell(uid: string, nowMs: number): boolean {
+    const bucket = this.#buckets.get(uid) ?? { tokens: BURST, atMs: nowMs }
+    const refilled = Math.floor((nowMs - bucket.atMs) / REFILL_MS)
+    bucket.tokens = Math.min(BURST, bucket.tokens + refilled)
+    bucket.atMs += refilled * REFILL_MS
+    remember(this.#buckets, uid, bucket)
+    if (bucket.tokens === 0) return false
+    bucket.tokens -= 1
+    return true
+  }
+
+  async #send(regarding: Regarding, event: ClusterEvent, nowMs: number): Promise<void> {
+    const note = cut(event.note)
+    const id = createHash('sha256')
+      .update(JSON.stringify([regarding.uid, event.reason, note]))
+      .digest('hex')
+      .slice(0, 16)
+    const known = this.#series.get(id)
+    if (known !== undefined && nowMs - known.lastMs < SERIES_MS) {
+      known.count += 1
+      known.lastMs = nowMs
+      return this.#countUp(regarding.namespace, known)
+    }
+    // The time makes it another one than that of an earlier series.
+    const series = { name: `${regarding.name.slice(0, 200)}.${id}${nowMs.toString(16)}`, count: 1, lastMs: nowMs }
+    remember(this.#series, id, series)
+    const { api, identity } = this.#options
+    const { kind, namespace, name, uid } = regarding
+    const body = {
+      apiVersion: 'events.k8s.io/v1',
+      kind: 'Event',
+      metadata: { namespace, name: series.name },
+      eventTime: microTime(nowMs),
+      regarding: { apiVersion: API_VERSION, kind, namespace, name, uid },
+      reason: event.reason,
+      action: 'Reconcile',
+      note,
+      type: event.type,
+      reportingController: CONTROLLER,
+      reportingInstance: identity,
+    }
+    await api.send({ method: 'POST', path: pathOf(namespace), body })
+  }
+
+  async #countUp(namespace: string, { name, count, lastMs }: Series): Promise<void> {
+    const body = { series: { count, lastObservedTime: microTime(lastMs) } }
+    const path = `${pathOf(namespace)}/${encodeURIComponent(name)}`
+    await this.#options.api
+      .send({ method: 'PATCH', path, body, contentType: 'application/merge-patch+json' })
+      .catch((error: unknown) => {
+        // Events are kept for an hour only: the first of the series may be gone.
+        if (!(error instanceof ApiError) || error.status !== 404) throw error
+      })
+  }
+}
+
+function pathOf(namespace: string): string {
+  return `/apis/events.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/events`
+}
+
+function microTime(ms: number): string {
+  return new Date(ms).toISOString().replace('Z', '000Z')
+}
+
+/** At most so many bytes, whole characters. */
+function cut(note: string): string {
+  if (Buffer.byteLength(note) <= NOTE_BYTES_MAX) return note
+  return `${Buffer.from(note)
+    .subarray(0, NOTE_BYTES_MAX - 3)
+    .toString()
+    .replace(/\uFFFD+$/, '')}…`
+}
+
+/** The oldest is forgotten when there are too many. */
+function remember<V>(map: Map<string, V>, key: string, value: V): void {
+  map.delete(key)
+  map.set(key, value)
+  if (map.size > OBJECTS_MAX) map.delete(map.keys().next().value!)
+}

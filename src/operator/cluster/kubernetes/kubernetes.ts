@@ -1,0 +1,229 @@
+import type { Clock } from '../../../config/clock.ts'
+import type { Logger } from '../../../config/logger.ts'
+import { FINALIZER } from '../../controller/finalizer.ts'
+import { pluralOf } from '../../resources/crd.ts'
+import {
+  API_VERSION,
+  KINDS,
+  type Kind,
+  type Resource,
+  type ResourceKey,
+  resourceKey,
+  type StatusOf,
+} from '../../resources/resource.ts'
+import type { Change, Cluster, ClusterEvent, Unreadable } from '../cluster.ts'
+import { APPLY, ApiError, type KubernetesApi } from './api.ts'
+import { ConfigMaps } from './config-maps.ts'
+import { EventRecorder } from './events.ts'
+import { type CustomObject, isOlder, readObject } from './object.ts'
+import { Reflector, type Store } from './reflector.ts'
+
+export type KubernetesOptions = {
+  readonly api: KubernetesApi
+  readonly clock: Clock
+  readonly logger: Logger
+  /** Empty: all. */
+  readonly namespaces: readonly string[]
+  /** Name of this process in Events. */
+  readonly identity: string
+  readonly random?: () => number
+}
+
+const STATUS_MANAGER = 'weir-operator'
+/** Another one, so that writing a status never takes the finalizer off, nor the other way round. */
+const FINALIZER_MANAGER = 'weir-operator-finalizer'
+
+type Known = { readonly object: CustomObject; readonly resource?: Resource; readonly fault?: string }
+
+/** Resources that live in a Kubernetes cluster: what is read is a copy that watches keep, what is written is applied. */
+export class KubernetesCluster implements Cluster {
+  readonly place: string
+  readonly #options: KubernetesOptions
+  readonly #known = new Map<ResourceKey, Known>()
+  readonly #byKind = new Map<Kind, Map<ResourceKey, Resource>>(KINDS.map((kind) => [kind, new Map()]))
+  readonly #listeners = new Set<(change: Change) => void>()
+  readonly #reflectors: readonly Reflector<CustomObject>[]
+  readonly #configMaps: ConfigMaps
+  readonly #events: EventRecorder
+
+  constructor(options: KubernetesOptions) {
+    const { api, namespaces, clock, logger, identity } = options
+    this.#options = options
+    const scopes = namespaces.length === 0 ? [undefined] : namespaces
+    this.place = namespaces.length === 0 ? 'all namespaces' : `namespaces ${namespaces.join(', ')}`
+    this.#reflectors = KINDS.flatMap((kind) => scopes.map((namespace) => this.#reflectorOf(kind, namespace)))
+    this.#configMaps = new ConfigMaps({ ...options, scopes, onChange: (at, name) => this.#inputChanged(at, name) })
+    this.#events = new EventRecorder({ api, clock, logger, identity })
+  }
+
+  async start(): Promise<void> {
+    await Promise.all([...this.#reflectors.map((reflector) => reflector.start()), this.#configMaps.start()])
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([...this.#reflectors.map((reflector) => reflector.stop()), this.#configMaps.stop()])
+    await this.#events.stop()
+    this.#options.api.close()
+  }
+
+  onChange(listener: (change: Change) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  get<K extends Kind>(key: ResourceKey<K>): Resource<K> | undefined {
+    return this.#known.get(key)?.resource as Resource<K> | undefined
+  }
+
+  list<K extends Kind>(kind: K): readonly Resource<K>[] {
+    return [...this.#byKind.get(kind)!.values()] as readonly Resource[] as readonly Resource<K>[]
+  }
+
+  async writeStatus<K extends Kind>(key: ResourceKey<K>, status: StatusOf[K]): Promise<void> {
+    const known = this.#known.get(key)
+    if (known === undefined) return
+    const body = { ...identityOf(key, known.object), status }
+    await this.#apply(key, { manager: STATUS_MANAGER, subresource: '/status', body })
+  }
+
+  async setFinalizer(key: ResourceKey, present: boolean): Promise<void> {
+    const known = this.#known.get(key)
+    if (known === undefined) return
+    const [kind] = key.split('/') as [Kind]
+    const { metadata, ...rest } = identityOf(key, known.object)
+    const finalizers = present ? [FINALIZER[kind]] : []
+    await this.#apply(key, {
+      manager: FINALIZER_MANAGER,
+      subresource: '',
+      body: { ...rest, metadata: { ...metadata, finalizers } },
+    })
+  }
+
+  recordEvent(key: ResourceKey, event: ClusterEvent): void {
+    const object = this.#known.get(key)?.object
+    if (object !== undefined)
+      this.#events.record({ ...identityOf(key, object).metadata, kind: key.split('/')[0]! }, event)
+  }
+
+  configMap(namespace: string, name: string): Promise<Readonly<Record<string, string>> | undefined> {
+    return this.#configMaps.data(namespace, name)
+  }
+
+  unreadable(): readonly Unreadable[] {
+    return [...this.#known].flatMap(([key, { fault }]) =>
+      fault === undefined ? [] : [{ key, file: key, message: fault }],
+    )
+  }
+
+  /** What comes back is known at once: the watch may bring it later. Of an object that is gone, or another one: nothing. */
+  async #apply(
+    key: ResourceKey,
+    write: { readonly manager: string; readonly subresource: string; readonly body: object },
+  ): Promise<void> {
+    const [kind, namespace, name] = key.split('/') as [Kind, string, string]
+    const path = `${pathOf(kind, namespace)}/${encodeURIComponent(name)}${write.subresource}`
+    const query = { fieldManager: write.manager, force: true }
+    try {
+      const { api } = this.#options
+      this.#put(kind, await api.send({ method: 'PATCH', path, query, body: write.body, contentType: APPLY }))
+    } catch (error) {
+      if (!(error instanceof ApiError && isGone(error))) throw error
+    }
+  }
+
+  #reflectorOf(kind: Kind, namespace: string | undefined): Reflector<CustomObject> {
+    const { api, clock, logger, random } = this.#options
+    const isInScope = (key: ResourceKey) => {
+      const [ofKind, at] = key.split('/')
+      return ofKind === kind && (namespace === undefined || at === namespace)
+    }
+    const store: Store<CustomObject> = {
+      replace: (objects) => {
+        const present = new Set(objects.map((object) => keyOfObject(kind, object)))
+        for (const key of this.#known.keys()) if (isInScope(key) && !present.has(key)) this.#drop(key)
+        for (const object of objects) this.#put(kind, object)
+      },
+      put: (object) => this.#put(kind, object),
+      remove: (object) => this.#drop(keyOfObject(kind, object)),
+    }
+    return new Reflector({ api, path: pathOf(kind, namespace), clock, logger, store, ...(random && { random }) })
+  }
+
+  #put(kind: Kind, object: CustomObject): void {
+    const key = keyOfObject(kind, object)
+    const before = this.#known.get(key)
+    if (before !== undefined && isOlder(object, before.object)) return
+    if (before?.object.metadata.resourceVersion === object.metadata.resourceVersion) return
+    const read = readObject(kind, object)
+    this.#known.set(key, { object, ...read })
+    if (!('resource' in read)) {
+      const { fault } = read
+      this.#byKind.get(kind)!.delete(key)
+      this.#options.logger.error({ resource: key, fault }, 'a resource can not be read: it is left alone')
+      this.#tell({ key, what: 'gone' })
+      return
+    }
+    this.#byKind.get(kind)!.set(key, read.resource)
+    this.#tell({ key, what: isWantedOtherwise(before?.resource, read.resource) ? 'declared' : 'status' })
+  }
+
+  #drop(key: ResourceKey): void {
+    if (!this.#known.delete(key)) return
+    this.#byKind.get(key.split('/')[0] as Kind)!.delete(key)
+    this.#tell({ key, what: 'gone' })
+  }
+
+  #inputChanged(namespace: string, name: string): void {
+    for (const [key, { resource }] of this.#known) {
+      if (resource?.metadata.namespace === namespace && inputsOf(resource).has(name))
+        this.#tell({ key, what: 'declared' })
+    }
+  }
+
+  #tell(change: Change): void {
+    for (const listener of this.#listeners) listener(change)
+  }
+}
+
+function pathOf(kind: Kind, namespace: string | undefined): string {
+  const scope = namespace === undefined ? '' : `/namespaces/${encodeURIComponent(namespace)}`
+  return `/apis/${API_VERSION}${scope}/${pluralOf(kind)}`
+}
+
+function keyOfObject(kind: Kind, { metadata }: CustomObject): ResourceKey {
+  return resourceKey(kind, metadata.namespace, metadata.name)
+}
+
+/** With its uid an apply changes this very object or nothing: it never makes one that was deleted anew. */
+function identityOf(key: ResourceKey, { metadata: { uid } }: CustomObject) {
+  const [kind, namespace, name] = key.split('/') as [Kind, string, string]
+  return { apiVersion: API_VERSION, kind, metadata: { namespace, name, uid } }
+}
+
+function isGone({ status, reason, message }: ApiError): boolean {
+  return status === 404 || (reason === 'Conflict' && /uid/i.test(message))
+}
+
+function isWantedOtherwise(before: Resource | undefined, after: Resource): boolean {
+  if (before === undefined) return true
+  const wanted = ({ metadata, spec }: Resource) =>
+    JSON.stringify([metadata.uid, metadata.deletionTimestamp, metadata.finalizers, metadata.annotations, spec])
+  return before.metadata.generation !== after.metadata.generation || wanted(before) !== wanted(after)
+}
+
+/** Names of the ConfigMaps that it takes values from. */
+function inputsOf(resource: Resource): ReadonlySet<string> {
+  if (resource.kind === 'Subject') {
+    const { schemaFrom, imports = [] } = resource.spec
+    const sources = [schemaFrom, ...imports.map((version) => version.schemaFrom)]
+    return new Set(sources.flatMap((source) => (source === undefined ? [] : [source.configMapKeyRef.name])))
+  }
+  if (resource.kind !== 'Connector') return new Set()
+  const { configFrom = [], valuesFrom = [], offsets } = resource.spec
+  const from = offsets?.operation?.offsetsFrom?.configMapKeyRef.name
+  return new Set([
+    ...configFrom.map(({ configMapRef }) => configMapRef.name),
+    ...valuesFrom.flatMap(({ configMapKeyRef }) => configMapKeyRef?.name ?? []),
+    ...(from === undefined ? [] : [from]),
+  ])
+}

@@ -1,0 +1,20 @@
+/** A line may be an object of the largest size that the API server takes. */
+const LINE_BYTES_MAX = 16 * 1024 * 1024
+
+/** The lines of a stream of bytes; a last one without its end is left out, because it was cut. */
+export async function* lines(stream: AsyncIterable<Buffer>): AsyncGenerator<string> {
+  let pieces: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of stream) {
+    let from = 0
+    for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, from)) {
+      yield Buffer.concat([...pieces, chunk.subarray(from, end)]).toString()
+      pieces = []
+      bytes = 0
+      from = end + 1
+    }
+    pieces.push(chunk.subarray(from))
+    bytes += chunk.length - from
+    if (bytes > LINE_BYTES_MAX) throw new Error(`a line of more than ${LINE_BYTES_MAX} bytes`)
+  }
+}

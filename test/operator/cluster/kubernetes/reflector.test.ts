@@ -1,0 +1,161 @@
+import type { ServerResponse } from 'node:http'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createLogger } from '../../../../src/config/logger.ts'
+import { type RawObject, Reflector } from '../../../../src/operator/cluster/kubernetes/reflector.ts'
+import { FakeClock } from '../../../support/fake-clock.ts'
+import { json, type ScriptedApi, scriptedApi } from '../../../support/scripted-api.ts'
+
+const PATH = '/apis/weir.dev/v1alpha1/subjects'
+
+let script: ScriptedApi
+let clock: FakeClock
+let seen: string[]
+let waits: number[]
+let reflector: Reflector<RawObject>
+const watches: ServerResponse[] = []
+
+const object = (name: string, version: number): RawObject => ({
+  metadata: { namespace: 'n', name, uid: name, resourceVersion: String(version) },
+})
+const list = (version: number, names: readonly string[], next?: string) => ({
+  metadata: { resourceVersion: String(version), ...(next !== undefined && { continue: next }) },
+  items: names.map((name) => object(name, version)),
+})
+const event = (type: string, of: unknown) => `${JSON.stringify({ type, object: of })}\n`
+
+beforeEach(async () => {
+  script = await scriptedApi()
+  clock = new FakeClock()
+  seen = []
+  waits = []
+  reflector = new Reflector({
+    api: script.api,
+    path: PATH,
+    clock,
+    logger: createLogger({ write: (line) => waits.push(JSON.parse(line).waitMs) }),
+    random: () => 0,
+    store: {
+      replace: (objects) => seen.push(`all ${objects.map(({ metadata }) => metadata.name).join(' ')}`),
+      put: ({ metadata }) => seen.push(`put ${metadata.name}@${metadata.resourceVersion}`),
+      remove: ({ metadata }) => seen.push(`remove ${metadata.name}`),
+    },
+  })
+})
+afterEach(async () => {
+  await reflector.stop()
+  for (const watch of watches.splice(0)) watch.destroy()
+})
+
+/** Answers the next request as a watch that says this and stays open. */
+async function watch(...events: readonly string[]) {
+  const { asked, response } = await script.next()
+  expect(asked.query.get('watch')).toBe('true')
+  response.writeHead(200, { 'content-type': 'application/json' })
+  response.write(events.join('') || '\n'.repeat(0))
+  response.flushHeaders()
+  watches.push(response)
+  return { asked, response }
+}
+
+async function started(answer: object = list(5, ['a'])) {
+  const starting = reflector.start()
+  json((await script.next()).response, answer)
+  await starting
+}
+
+describe('a reflector', () => {
+  it('lists in pages, and is started when it has them all', async () => {
+    const starting = reflector.start()
+    const first = await script.next()
+    expect(Object.fromEntries(first.asked.query)).toEqual({ limit: '500' })
+    json(first.response, list(5, ['a', 'b'], 'more'))
+    const second = await script.next()
+    expect(Object.fromEntries(second.asked.query)).toEqual({ limit: '500', continue: 'more' })
+    json(second.response, list(5, ['c']))
+    await starting
+    expect(seen).toEqual(['all a b c'])
+  })
+
+  it('follows from the version that it has listed', async () => {
+    await started()
+    const { asked } = await watch(
+      event('ADDED', object('b', 6)),
+      event('MODIFIED', object('a', 7)),
+      event('DELETED', object('a', 8)),
+    )
+    expect(Object.fromEntries(asked.query)).toMatchObject({
+      resourceVersion: '5',
+      allowWatchBookmarks: 'true',
+      timeoutSeconds: '300',
+    })
+    await expect.poll(() => seen).toEqual(['all a', 'put b@6', 'put a@7', 'remove a'])
+  })
+
+  it('goes on from its last version, or bookmark, when a watch ends or is cut', async () => {
+    await started()
+    const first = await watch(event('ADDED', object('b', 6)), event('BOOKMARK', object('', 9)))
+    await expect.poll(() => seen.length).toBe(2)
+    first.response.end()
+    const second = await watch(event('ADDED', object('c', 10)))
+    expect(second.asked.query.get('resourceVersion')).toBe('9')
+    await expect.poll(() => seen.at(-1)).toBe('put c@10')
+    second.response.destroy()
+    await clock.advance(1_000)
+    expect((await watch()).asked.query.get('resourceVersion')).toBe('10')
+    expect(seen).toEqual(['all a', 'put b@6', 'put c@10'])
+  })
+
+  it.each([
+    [
+      'in the answer',
+      (response: ServerResponse) => json(response, { kind: 'Status', reason: 'Expired', code: 410 }, 410),
+    ],
+    [
+      'in the stream',
+      (response: ServerResponse) => response.end(event('ERROR', { kind: 'Status', reason: 'Expired', code: 410 })),
+    ],
+  ])('lists again when its version is forgotten: 410 %s', async (_, answer) => {
+    await started()
+    answer((await script.next()).response)
+    const again = await script.next()
+    expect(again.asked.query.get('watch')).toBeNull()
+    json(again.response, list(20, ['b']))
+    expect((await watch()).asked.query.get('resourceVersion')).toBe('20')
+    expect(seen).toEqual(['all a', 'all b'])
+  })
+
+  it('waits longer each time that the server fails, and asks again', async () => {
+    await started()
+    for (const waitMs of [200, 400, 800]) {
+      json((await script.next()).response, { kind: 'Status', message: 'overloaded' }, 500)
+      await expect.poll(() => waits.at(-1)).toBe(waitMs)
+      await clock.advance(waitMs)
+    }
+    await watch(event('ADDED', object('b', 6)))
+    await expect.poll(() => seen.at(-1)).toBe('put b@6')
+  })
+
+  it('leaves a watch that has been silent for longer than bookmarks come', async () => {
+    await started()
+    await watch(event('ADDED', object('b', 6)))
+    await expect.poll(() => seen.length).toBe(2)
+    const next = script.next()
+    await clock.advance(400_000)
+    expect((await next).asked.query.get('resourceVersion')).toBe('6')
+  })
+
+  it('says nothing any more when it is stopped, and stops at once', async () => {
+    await started()
+    const { response } = await watch()
+    const stopping = reflector.stop()
+    response.write(event('ADDED', object('b', 6)))
+    await stopping
+    expect(seen).toEqual(['all a'])
+  })
+
+  it('does not start when it may not read', async () => {
+    const starting = reflector.start()
+    json((await script.next()).response, { kind: 'Status', reason: 'Forbidden', message: 'subjects is forbidden' }, 403)
+    await expect(starting).rejects.toMatchObject({ status: 403, reason: 'Forbidden', message: 'subjects is forbidden' })
+  })
+})

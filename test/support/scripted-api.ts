@@ -1,0 +1,73 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { KubeConfig } from '@kubernetes/client-node'
+import { onTestFinished } from 'vitest'
+import { KubernetesApi } from '../../src/operator/cluster/kubernetes/api.ts'
+
+export type Asked = {
+  readonly method: string
+  readonly path: string
+  readonly query: URLSearchParams
+  readonly body: unknown
+}
+export type Reply = (response: ServerResponse) => void
+
+/** An API server that answers as the test says, a request at a time, and remembers what it was asked. */
+export type ScriptedApi = {
+  readonly api: KubernetesApi
+  readonly asked: Asked[]
+  /** The next request that comes, or has come and is not answered yet. */
+  next(): Promise<{ readonly asked: Asked; readonly response: ServerResponse }>
+}
+
+export async function scriptedApi(): Promise<ScriptedApi> {
+  const asked: Asked[] = []
+  const waiting: { readonly asked: Asked; readonly response: ServerResponse }[] = []
+  const wanted: ((one: (typeof waiting)[number]) => void)[] = []
+  const server = createServer((request, response) => {
+    void read(request).then((one) => {
+      asked.push(one)
+      const exchange = { asked: one, response }
+      const taker = wanted.shift()
+      if (taker === undefined) waiting.push(exchange)
+      else taker(exchange)
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return {
+    api: apiAt(url),
+    asked,
+    next: () => {
+      const first = waiting.shift()
+      return first === undefined ? new Promise((resolve) => wanted.push(resolve)) : Promise.resolve(first)
+    },
+  }
+}
+
+export const json = (response: ServerResponse, body: unknown, status = 200): void => {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+}
+
+function apiAt(server: string): KubernetesApi {
+  const config = new KubeConfig()
+  config.loadFromClusterAndUser({ name: 'c', server, skipTLSVerify: true }, { name: 'u', token: 'secret' })
+  return new KubernetesApi(config)
+}
+
+async function read(request: IncomingMessage): Promise<Asked> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk as Buffer)
+  const { pathname, searchParams } = new URL(request.url!, 'http://localhost')
+  const text = Buffer.concat(chunks).toString()
+  return {
+    method: request.method!,
+    path: pathname,
+    query: searchParams,
+    body: text === '' ? undefined : JSON.parse(text),
+  }
+}
