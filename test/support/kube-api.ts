@@ -15,10 +15,7 @@ export function kubeApi({ url, ca, token }: KubernetesAddress): KubeApi {
       new Promise((resolve, reject) => {
         const headers = { authorization: `Bearer ${token}`, 'content-type': contentType, accept: 'application/json' }
         const sent = request(`${url}${path}`, { method, ca, headers, agent: false }, (response) => {
-          text(response).then(
-            (answer) => resolve({ status: response.statusCode ?? 0, body: parse(answer) }),
-            reject,
-          )
+          text(response).then((answer) => resolve({ status: response.statusCode ?? 0, body: parse(answer) }), reject)
         })
         sent.once('error', reject)
         sent.end(body === undefined ? undefined : JSON.stringify(body))
