@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 
 /**
@@ -8,6 +9,8 @@ export default defineConfig({
   test: {
     projects: [
       {
+        // Modules that tests write and load as plugins find the SDK by the name that authors know.
+        resolve: { alias: { 'weir/sdk': join(import.meta.dirname, 'src/sdk/index.ts') } },
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts'],

@@ -17,6 +17,10 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
     summary: 'keep what a Kubernetes cluster declares',
     load: async () => (await import('./operator.ts')).operator,
   },
+  plugins: {
+    summary: 'list, describe and begin plugins',
+    load: async () => (await import('./plugins.ts')).plugins,
+  },
   crds: {
     summary: 'print the CustomResourceDefinitions',
     load: async () => (await import('./crds.ts')).crds,

@@ -23,6 +23,7 @@ export function createCatalog(plugins: readonly Plugin[]): Catalog {
       byName.set(nameKey(plugin.kind, name), plugin)
     }
   }
+  for (const [key, plugin] of derivedNames(plugins)) if (!byName.has(key)) byName.set(key, plugin)
   const entries = plugins.map((plugin) => ({
     class: listedName(plugin),
     type: plugin.kind,
@@ -41,8 +42,23 @@ export function listedName(plugin: Plugin): string {
   return plugin.aliases?.[0] ?? plugin.class
 }
 
-function namesOf(plugin: Plugin): readonly string[] {
+export function namesOf(plugin: Plugin): readonly string[] {
   return [plugin.class, ...(plugin.aliases ?? [])]
+}
+
+/** Short names, as the original has them: without the package, and without `Connector`. Who shares one has none. */
+function derivedNames(plugins: readonly Plugin[]): ReadonlyMap<string, Plugin> {
+  const found = new Map<string, Set<Plugin>>()
+  for (const plugin of plugins) {
+    for (const name of namesOf(plugin)) {
+      const simple = name.replace(/^.*\./, '')
+      for (const short of [simple, simple.replace(/Connector$/, '')]) {
+        const key = nameKey(plugin.kind, short)
+        found.set(key, (found.get(key) ?? new Set()).add(plugin))
+      }
+    }
+  }
+  return new Map([...found].flatMap(([key, [plugin, rival]]) => (plugin && !rival ? [[key, plugin]] : [])))
 }
 
 function nameKey(kind: PluginKind, name: string): string {

@@ -8,7 +8,7 @@ import type { Metrics } from '../config/metrics.ts'
 import { packageVersion } from '../config/version.ts'
 import { parseListener, reachableHost } from '../http/listener.ts'
 import { startHttpServer } from '../http/server.ts'
-import { shippedCatalog } from '../plugins/shipped.ts'
+import { loadPlugins } from '../plugins/load.ts'
 import type { ProtocolName } from './assignment-codec.ts'
 import { ConfigResolver, createProviders } from './config-resolver.ts'
 import { watchPlaceholders } from './config-watch.ts'
@@ -47,9 +47,10 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
   secretsOf(logger).add(settings.secrets ?? [])
   for (const warning of settings.warnings) logger.warn(warning)
   const { values } = settings
-  const plugins = shippedCatalog()
-  const resolver = new ConfigResolver(createProviders(settings.rest, plugins), secretsOf(logger))
   return startAll(logger, async (life) => {
+    const { catalog: plugins, faults } = await loadPlugins(values['plugin.path'])
+    for (const fault of faults) logger.error(fault, 'a plugin could not be loaded')
+    const resolver = new ConfigResolver(createProviders(settings.rest, plugins), secretsOf(logger))
     const place: { group?: WorkerGroup; address?: URL } = {}
     const stores = await openStores({
       broker,

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { Secrets } from '../config/secrets.ts'
 import { boolean, integer, list, readSettings, type Setting, word } from '../config/settings.ts'
 import { settingsFromEnvironment } from '../config/sources.ts'
-import { shippedCatalog } from '../plugins/shipped.ts'
+import { loadPlugins } from '../plugins/load.ts'
 import { ConfigResolver, createProviders } from './config-resolver.ts'
 import { parseOverridePolicy } from './validation/overrides.ts'
 
@@ -129,7 +129,10 @@ export function workerSettings(written: readonly Setting[]): WorkerSettings {
 
 /** The same of settings whose placeholders are filled in by their own `config.providers`. */
 export async function filledInSettings(written: readonly Setting[]): Promise<WorkerSettings> {
-  const providers = createProviders(Object.fromEntries(written.map(({ key, value }) => [key, value])), shippedCatalog())
+  const raw = Object.fromEntries(written.map(({ key, value }) => [key, value]))
+  if (!raw['config.providers']) return workerSettings(written)
+  const pluginPath = (raw['plugin.path'] ?? '').split(',').flatMap((path) => path.trim() || [])
+  const providers = createProviders(raw, (await loadPlugins(pluginPath)).catalog)
   const resolver = new ConfigResolver(providers, new Secrets())
   const resolved = await Promise.all(written.map(({ value }) => resolver.resolve({ value })))
   const settings = workerSettings(

@@ -1,0 +1,104 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { basename, join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+
+/** A module that `plugin.path` leads to, or why it leads nowhere. */
+export type Found = { readonly file: string } & ({ readonly url: string } | { readonly reason: string })
+
+/**
+ * What lies on `plugin.path`: each entry is a module (`.ts`, `.js`, `.mjs`), an npm package, or a folder of those. In the
+ * `node_modules` of such a folder, packages with the keyword `weir-plugin` count.
+ */
+export function discoverModules(pluginPath: readonly string[]): readonly Found[] {
+  return pluginPath.flatMap((entry) => {
+    const path = resolve(entry)
+    const kind = kindOf(path)
+    if (kind === undefined) return [{ file: path, reason: 'there is nothing here' }]
+    if (kind === 'file') return isModule(path) ? [found(path)] : [{ file: path, reason: 'expected .ts, .js or .mjs' }]
+    return isPackage(path) && !hasPluginsInstalled(path) ? [packageModule(path)] : folderModules(path)
+  })
+}
+
+function folderModules(folder: string): readonly Found[] {
+  const children = readdirSync(folder).sort()
+  const own = children.flatMap((name) => {
+    const path = join(folder, name)
+    if (name === 'node_modules' || name.startsWith('.')) return []
+    if (kindOf(path) === 'file') return isModule(path) ? [found(path)] : []
+    return isPackage(path) ? [packageModule(path)] : []
+  })
+  return [...own, ...installedPackages(folder).map(packageModule)]
+}
+
+/** Tests beside plugins and type declarations are none. */
+function isModule(path: string): boolean {
+  return /\.(?:ts|js|mjs)$/.test(path) && !/\.(?:d|test|spec)\.\w+$|\.config\.\w+$/.test(basename(path))
+}
+
+function isPackage(folder: string): boolean {
+  return kindOf(join(folder, 'package.json')) === 'file'
+}
+
+function hasPluginsInstalled(folder: string): boolean {
+  return installedPackages(folder).length > 0
+}
+
+function installedPackages(folder: string): readonly string[] {
+  const modules = join(folder, 'node_modules')
+  if (kindOf(modules) !== 'folder') return []
+  const names = readdirSync(modules).flatMap((name) =>
+    name.startsWith('@') ? readdirSync(join(modules, name)).map((scoped) => join(name, scoped)) : [name],
+  )
+  return names
+    .sort()
+    .map((name) => join(modules, name))
+    .filter((path) => isPackage(path) && isMarked(path))
+}
+
+function isMarked(folder: string): boolean {
+  try {
+    const { keywords } = readManifest(folder)
+    return Array.isArray(keywords) && keywords.includes('weir-plugin')
+  } catch {
+    return false
+  }
+}
+
+type Manifest = { readonly exports?: unknown; readonly main?: unknown; readonly keywords?: unknown }
+
+function readManifest(folder: string): Manifest {
+  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest
+}
+
+function packageModule(folder: string): Found {
+  try {
+    const { exports, main } = readManifest(folder)
+    const entry = targetOf(exports) ?? (typeof main === 'string' ? main : 'index.js')
+    return found(join(folder, entry))
+  } catch (error) {
+    return { file: join(folder, 'package.json'), reason: (error as Error).message }
+  }
+}
+
+const CONDITIONS = ['.', 'node', 'import', 'default']
+
+/** Where `exports` leads who imports the package by its name. */
+function targetOf(exports: unknown): string | undefined {
+  if (typeof exports === 'string') return exports
+  if (typeof exports !== 'object' || exports === null) return undefined
+  for (const [condition, target] of Object.entries(exports)) {
+    const chosen = CONDITIONS.includes(condition) ? targetOf(target) : undefined
+    if (chosen !== undefined) return chosen
+  }
+  return undefined
+}
+
+function found(file: string): Found {
+  return { file, url: pathToFileURL(file).href }
+}
+
+function kindOf(path: string): 'file' | 'folder' | undefined {
+  const stats = statSync(path, { throwIfNoEntry: false })
+  if (stats === undefined) return undefined
+  return stats.isDirectory() ? 'folder' : 'file'
+}

@@ -1,0 +1,124 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { loadModules, loadPlugins } from '../../src/plugins/load.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
+
+const plugin = (name: string, more = '') => `import { definePredicate, z } from 'weir/sdk'
+export const ${name.replace(/.*\./, '').toLowerCase()} = definePredicate({
+  class: '${name}', version: '1.2.0', summary: 'True.', config: z.object({}), create: () => () => true, ${more}
+})
+`
+
+function folderOf(files: Readonly<Record<string, string>>): string {
+  const folder = temporaryDirectory()
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true })
+    writeFileSync(join(folder, name), text)
+  }
+  return folder
+}
+
+const namesIn = ({ catalog }: Awaited<ReturnType<typeof loadPlugins>>) =>
+  catalog.list('predicate').flatMap(({ class: name }) => (name.startsWith('org.apache.') ? [] : [name]))
+
+describe('plugin.path', () => {
+  it('leads to modules, to packages, and to those in a folder', async () => {
+    const manifest = (exports: unknown) => JSON.stringify({ type: 'module', exports })
+    const folder = folderOf({
+      'one.ts': plugin('One'),
+      'one.test.ts': 'throw new Error("a test is no plugin")',
+      'notes.md': '# no plugin',
+      'two/package.json': manifest({ '.': { types: './x.d.ts', import: './lib/two.js' } }),
+      'two/lib/two.js': plugin('Two'),
+      'three/package.json': JSON.stringify({ type: 'module', main: 'three.mjs' }),
+      'three/three.mjs': plugin('Three'),
+      'no-package/four.js': plugin('Four'),
+    })
+    const loaded = await loadPlugins([folder])
+    expect(loaded.faults).toEqual([])
+    expect(namesIn(loaded)).toEqual(['One', 'Three', 'Two'])
+    expect(namesIn(await loadPlugins([join(folder, 'two'), join(folder, 'no-package/four.js')]))).toEqual([
+      'Four',
+      'Two',
+    ])
+  })
+
+  it('leads to what npm installed there, if it says that it is a plugin', async () => {
+    const installed = (keywords: readonly string[]) =>
+      JSON.stringify({ type: 'module', exports: './index.js', keywords })
+    const folder = folderOf({
+      'package.json': JSON.stringify({ private: true, dependencies: {} }),
+      'node_modules/@acme/five/package.json': installed(['weir-plugin']),
+      'node_modules/@acme/five/index.js': plugin('Five'),
+      'node_modules/left-pad/package.json': installed([]),
+      'node_modules/left-pad/index.js': 'throw new Error("no plugin")',
+    })
+    const loaded = await loadPlugins([folder])
+    expect([namesIn(loaded), loaded.faults]).toEqual([['Five'], []])
+  })
+
+  it('tells what is broken by file and reason, and loads the rest', async () => {
+    const folder = folderOf({
+      'a-syntax.js': 'export const = 1',
+      'b-throws.js': 'throw new Error("no licence")',
+      'c-imports.js': "import 'not-installed-anywhere'",
+      'd-nothing.js': 'export const x = 1',
+      'e-kind.js': "export const x = { kind: 'gadget', class: 'Gadget' }",
+      'f-member.js': "export const x = { kind: 'source', class: 'Source', version: '1', summary: 's' }",
+      'g-config.js': "export const x = { kind: 'sink', class: 'Sink', version: '1', summary: 's', start() {} }",
+      'h/package.json': 'not json',
+      'i-good.ts': plugin('Good'),
+    })
+    const loaded = await loadPlugins([folder, '/no/such/place', join(folder, 'h/package.json')])
+    expect(namesIn(loaded)).toEqual(['Good'])
+    const reasons = Object.fromEntries(
+      loaded.faults.map(({ file, reason }) => [file.replace(`${folder}/`, ''), reason]),
+    )
+    expect(reasons).toEqual({
+      'a-syntax.js': expect.stringMatching(/expected|Unexpected/i),
+      'b-throws.js': 'no licence',
+      'c-imports.js': expect.stringContaining("'not-installed-anywhere'"),
+      'd-nothing.js': expect.stringContaining('exports no plugin'),
+      'e-kind.js': "Gadget is of no known kind: 'gadget'",
+      'f-member.js': 'Source has no function poll',
+      'g-config.js': 'Sink has no config: z.object({}) says that it has no keys',
+      'h/package.json': 'expected .ts, .js or .mjs',
+      '/no/such/place': 'there is nothing here',
+    })
+  })
+
+  it('brings plugins that answer to short names as the original’s do', async () => {
+    const folder = folderOf({
+      'sink.js': `import { defineSink, z } from 'weir/sdk'
+export const plugins = [defineSink({
+  class: 'com.acme.ParcelSinkConnector', version: '2', summary: 'Sends.', config: z.object({}), start: () => ({ put() {} }),
+})]`,
+    })
+    const { catalog } = await loadPlugins([folder])
+    const names = ['com.acme.ParcelSinkConnector', 'ParcelSinkConnector', 'ParcelSink']
+    expect(names.map((name) => catalog.find('sink', name)?.class)).toEqual(names.map(() => names[0]))
+  })
+
+  it('takes the newest of several versions, and lets nobody take a name that is taken', async () => {
+    const versioned = (version: string) => plugin('Again').replace('1.2.0', version)
+    const folder = folderOf({
+      'again-9.js': versioned('1.9.0'),
+      'again-10.js': versioned('1.10.0'),
+      'thief.js': plugin('Thief', "aliases: ['RecordIsTombstone']"),
+    })
+    const { catalog, faults } = await loadPlugins([folder])
+    expect(catalog.find('predicate', 'Again')?.version).toBe('1.10.0')
+    expect(catalog.find('predicate', 'Thief')).toBeUndefined()
+    expect(faults.map(({ reason }) => reason)).toEqual([
+      'Again 1.9.0: version 1.10.0 is here, too, and is taken',
+      'Thief answers to a name of RecordIsTombstone, which was here before',
+    ])
+  })
+
+  it('is loaded again from its modules, as a thread does', async () => {
+    const { modules } = await loadPlugins([folderOf({ 'one.js': plugin('One'), 'two.js': 'broken' })])
+    expect(modules).toHaveLength(1)
+    expect((await loadModules(modules)).find('predicate', 'One')?.version).toBe('1.2.0')
+  })
+})
