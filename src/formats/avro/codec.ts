@@ -9,14 +9,17 @@ import type { AvroSchema } from './schema.ts'
  * as what they are made of.
  *
  * With a `reader`, data of `writer` comes out as the reader's schema says: defaults filled in, unknown fields left out.
+ * With `unions: 'plain'` the value of a union stands for itself wherever it can only be of one branch.
+ *
  * Throws a `SchemaError` when the two don't match.
  */
-export function avroCodec(writer: AvroSchema, reader: AvroSchema = writer): Codec {
-  const fast = bind(writer, reader, { long: new ExactLong() })
+export function avroCodec(writer: AvroSchema, { reader = writer, unions = 'wrapped' }: AvroCodecOptions = {}): Codec {
+  const wrapUnions = unions === 'wrapped' ? true : 'auto'
+  const fast = bind(writer, reader, { wrapUnions, registry: { long: new ExactLong() } })
   // Longs beyond 2^52 are rare and slow: the types that carry them are made when the first one comes.
   let exact: Bound | undefined
   const withBigints = () => {
-    exact ??= bind(writer, reader, { long: bigintLong() })
+    exact ??= bind(writer, reader, { wrapUnions, registry: { long: bigintLong() } })
     return exact
   }
   return {
@@ -29,6 +32,9 @@ export function avroCodec(writer: AvroSchema, reader: AvroSchema = writer): Code
   }
 }
 
+export type AvroCodecOptions = { readonly reader?: AvroSchema; readonly unions?: 'wrapped' | 'plain' }
+
+type TypeOptions = { readonly wrapUnions: boolean | 'auto'; readonly registry: Readonly<Record<string, avsc.Type>> }
 type Bound = { readonly encode: (value: unknown) => Buffer; readonly decode: (bytes: Buffer) => unknown }
 
 function attempt<In, Out>(what: string, fast: (input: In) => Out, exact: () => (input: In) => Out, input: In): Out {
@@ -43,8 +49,9 @@ function attempt<In, Out>(what: string, fast: (input: In) => Out, exact: () => (
   }
 }
 
-function bind(writer: AvroSchema, reader: AvroSchema, registry: Record<string, avsc.Type>): Bound {
-  const typeOf = (schema: avsc.Schema) => avsc.Type.forSchema(schema, { wrapUnions: true, registry: { ...registry } })
+function bind(writer: AvroSchema, reader: AvroSchema, { wrapUnions, registry }: TypeOptions): Bound {
+  const typeOf = (schema: avsc.Schema) =>
+    avsc.Type.forSchema(schema, { wrapUnions, registry: { ...registry } } as avsc.ForSchemaOptions)
   try {
     const writing = typeOf(toAvsc(writer))
     if (reader === writer) {

@@ -4,10 +4,10 @@ import { Ajv2019 } from 'ajv/dist/2019.js'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import Ajv04Module from 'ajv-draft-04'
 import { SchemaError } from '../format.ts'
-import type { Dialect, Draft } from './dialect.ts'
-import type { Json } from './model.ts'
+import { type Dialect, type Draft, dialectOf } from './dialect.ts'
+import type { Json, JsonObject } from './model.ts'
 
-type Validator = Pick<Ajv, 'validateSchema' | 'errors'>
+type Validator = Pick<Ajv, 'validateSchema' | 'errors' | 'addSchema' | 'compile'>
 
 // `$id`s of user schemas must not be remembered, and formats of the meta-schemas are the loader's business.
 const OPTIONS: Options = { strict: false, validateFormats: false, logger: false, addUsedSchema: false }
@@ -33,9 +33,35 @@ export function checkMetaSchema(schema: Json, { draft }: Dialect): void {
     validator = MAKERS[draft]()
     validators.set(draft, validator)
   }
-  const known =
-    typeof schema === 'object' && schema !== null && '$schema' in schema ? { ...schema, $schema: META[draft] } : schema
-  if (validator.validateSchema(known as object) !== true) throw new SchemaError(describe(validator.errors ?? [], draft))
+  if (validator.validateSchema(spelled(schema, draft) as object) !== true)
+    throw new SchemaError(describe(validator.errors ?? [], draft))
+}
+
+/** What is wrong with a value; undefined when nothing is. */
+export type ValueCheck = (value: unknown) => string | undefined
+
+/** Compiles a schema; `references` are what its `$ref`s name, of whatever draft. Throws a `SchemaError`. */
+export function compileJsonSchema(schema: Json, references: ReadonlyMap<string, Json>): ValueCheck {
+  const { draft, idKeyword } = dialectOf(schema)
+  // One of its own: what is compiled stays in it, and two schemas may give different things one name.
+  const validator = MAKERS[draft]()
+  const id = typeof schema === 'object' && schema !== null ? (schema as JsonObject)[idKeyword] : undefined
+  try {
+    for (const [name, text] of references) {
+      const uri = typeof id === 'string' && URL.canParse(name, id) ? new URL(name, id).href : name
+      validator.addSchema(spelled(text, draft) as object, uri)
+    }
+    const validate = validator.compile(spelled(schema, draft) as object)
+    return (value) => (validate(value) ? undefined : describe(validate.errors ?? [], draft))
+  } catch (error) {
+    throw new SchemaError((error as Error).message, { cause: error })
+  }
+}
+
+/** Validators know only their own draft, under one name. */
+function spelled(schema: Json, draft: Draft): Json {
+  const names = typeof schema === 'object' && schema !== null && '$schema' in schema
+  return names ? { ...schema, $schema: META[draft] } : schema
 }
 
 /** As each validator knows its draft: people write it with https, with and without the hash. */

@@ -31,6 +31,12 @@ function parseProtobufSchema(source: SchemaSource, options: ParseOptions = {}): 
   return schema
 }
 
+/** A file with everything that it imports. Throws a `SchemaError`. */
+export function protoUnit(source: SchemaSource): ProtoUnit {
+  const file = fileOf(source.text)
+  return asSchemaError(() => ({ file, dependencies: importsOf(file, source) }))
+}
+
 /** A text, or what some clients send instead: the base64 of a compiled file. */
 function fileOf(text: string): ProtoFile {
   try {
@@ -146,7 +152,7 @@ function importsOf(file: ProtoFile, { dependencies = [] }: SchemaSource): readon
     if (text === undefined)
       throw new UnresolvedType(`the import '${path}' is neither among the references nor a well-known file`)
     const imported = parseProto(text)
-    found.set(path, reference ? { file: imported, reference } : { file: imported })
+    found.set(path, { path, file: imported, ...(reference ? { reference } : {}) })
     left.push(...imported.imports, ...imported.publicImports)
   }
   return [...found.values()]

@@ -2,6 +2,8 @@ import type { Field, Message, ProtoFile, TypeElement } from './file.ts'
 
 /** A file that another one imports; `reference` tells which registered version it is, absent for built-in files. */
 export type Dependency = {
+  /** As it is imported. */
+  readonly path: string
   readonly file: ProtoFile
   readonly reference?: { readonly subject: string; readonly version: number }
 }

@@ -1,6 +1,7 @@
-import { RequestError } from '../../clients/http.ts'
 import { createRegistryClient, type RegistryClient } from '../../clients/registry.ts'
 import { DataError, field, RetriableError, type z } from '../../sdk/index.ts'
+import { SerdeError } from '../../serde/error.ts'
+import type { SchemaIdOptions } from '../../serde/schema-id.ts'
 import { strategyField } from './subject.ts'
 
 /** The keys by which all converters with a registry reach it. */
@@ -63,9 +64,21 @@ function urlAuth({ username, password }: URL): Auth | undefined {
     : { username: decodeURIComponent(username), password: decodeURIComponent(password) }
 }
 
-/** What a failed registry call means for the record: try it again, or it cannot be written or read at all. */
-export function registryFailure(what: string, error: unknown): unknown {
-  if (!(error instanceof RequestError)) return error
-  const message = `${what}: ${error.message}`
-  return error.retriable ? new RetriableError(message, { cause: error }) : new DataError(message, { cause: error })
+/** How schemas get their ids. */
+export function schemaIdOptions(settings: RegistrySettings): SchemaIdOptions {
+  const otherwise = settings['use.latest.version'] ? 'use-latest' : 'look-up'
+  return {
+    policy: settings['auto.register.schemas'] ? 'auto-register' : otherwise,
+    normalize: settings['normalize.schemas'],
+    strict: settings['latest.compatibility.strict'],
+  }
+}
+
+/** What a failure means for the record: try it again, or it cannot be written or read at all. */
+export function recordFailure(error: unknown): unknown {
+  if (!(error instanceof SerdeError)) return error
+  const options = { cause: error }
+  return error.code === 'unavailable'
+    ? new RetriableError(error.message, options)
+    : new DataError(error.message, options)
 }

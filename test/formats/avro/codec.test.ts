@@ -66,12 +66,12 @@ describe('the Avro codec', () => {
       ],
     })
     const bytes = avroCodec(writer).encode({ a: 3, gone: 'x' })
-    expect({ ...(avroCodec(writer, reader).decode(bytes) as object) }).toEqual({ a: 3, b: null })
+    expect({ ...(avroCodec(writer, { reader }).decode(bytes) as object) }).toEqual({ a: 3, b: null })
   })
 
   it('says what does not fit', () => {
     expect(() => avroCodec(long).encode('x')).toThrow('the value does not fit its schema')
     expect(() => avroCodec(schemaOf('string')).decode(Buffer.from([200]))).toThrow('the bytes do not fit their schema')
-    expect(() => avroCodec(schemaOf('string'), long)).toThrow('no binary form of this schema')
+    expect(() => avroCodec(schemaOf('string'), { reader: long })).toThrow('no binary form of this schema')
   })
 })

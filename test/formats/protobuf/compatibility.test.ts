@@ -5,6 +5,7 @@ import { parseProto } from '../../../src/formats/protobuf/parser.ts'
 const unit = (body: string, imports: Record<string, number> = {}): ProtoUnit => ({
   file: parseProto(`syntax = "proto3"; package shop; ${body}`),
   dependencies: Object.entries(imports).map(([text, version]) => ({
+    path: `${version}.proto`,
     file: parseProto(text),
     reference: { subject: 'dependency', version },
   })),

@@ -7,7 +7,7 @@ const normal = (text: string, ...imports: string[]) =>
   printProto(
     normalizeProto(
       parseProto(text),
-      imports.map((file) => ({ file: parseProto(file) })),
+      imports.map((file, at) => ({ path: `${at}.proto`, file: parseProto(file) })),
     ),
   )
 

@@ -2,8 +2,7 @@ import { RequestError } from '../../../clients/http.ts'
 import type { RegistryClient } from '../../../clients/registry.ts'
 import { avroFormat, type ParsedAvro } from '../../../formats/avro/avro.ts'
 import { avroCodec } from '../../../formats/avro/codec.ts'
-import { SchemaError } from '../../../formats/format.ts'
-import type { Dependency } from '../../../formats/references.ts'
+import { SchemaError, type SchemaSource } from '../../../formats/format.ts'
 import {
   type ConverterInstance,
   DataError,
@@ -13,15 +12,17 @@ import {
   type SchemaAndValue,
   z,
 } from '../../../sdk/index.ts'
+import { BoundedMap, shared } from '../../../serde/bounded-map.ts'
+import { asked } from '../../../serde/error.ts'
+import { findWriteSchema, sourceOf, type WriteSchema } from '../../../serde/schema-id.ts'
+import { type SubjectOf, subjectNaming } from '../../../serde/subject-name.ts'
+import { frame, unframe } from '../../../serde/wire-format.ts'
 import { SHIPPED_VERSION } from '../../version.ts'
-import { BoundedMap, shared } from '../bounded-map.ts'
-import { openRegistry, registryFailure, registryFields } from '../registry-access.ts'
-import { resolveReferences } from '../registry-references.ts'
-import { type SubjectOf, subjectStrategy } from '../subject.ts'
+import { openRegistry, recordFailure, registryFields, schemaIdOptions } from '../registry-access.ts'
+import { subjectStrategy } from '../subject.ts'
 import { avroEncoder } from './encoder.ts'
 import { fromAvro } from './from-avro.ts'
 import { toAvroText } from './to-avro.ts'
-import { frame, unframe } from './wire-format.ts'
 
 const config = z.object({
   ...registryFields,
@@ -57,17 +58,20 @@ const NOTHING: SchemaAndValue = { schema: null, value: null }
 
 /** The first record of a schema waits for the registry; from then on only the codec works. */
 export function createAvroInstance(registry: RegistryClient, settings: Settings, isKey: boolean): ConverterInstance {
-  const subjectOf = subjectStrategy(settings[`${isKey ? 'key' : 'value'}.subject.name.strategy`], isKey)
+  const strategy = subjectStrategy(settings[`${isKey ? 'key' : 'value'}.subject.name.strategy`])
+  const subjectOf = subjectNaming(strategy, isKey)
   const writers = new WeakMap<Schema, Map<string, Write>>()
-  const written = new BoundedMap<string, Promise<Written>>(settings['schemas.cache.config'])
+  const written = new BoundedMap<string, Promise<WriteSchema<ParsedAvro>>>(settings['schemas.cache.config'])
   const readers = new BoundedMap<number, Read>(settings['schemas.cache.config'])
   const options = { metadata: settings['connect.meta.data'], enums: settings['enhanced.avro.schema.support'] }
+  const idOptions = { ...schemaIdOptions(settings), parse }
 
   const openWriter = async (topic: string, schema: Schema): Promise<Write> => {
-    const parsed = parse(toAvroText(schema, options))
+    const parsed = parse({ text: toAvroText(schema, options) }, 'strict')
     const subject = subjectOf(topic, parsed.name)
-    const { id, avro } = await shared(written, `${subject} ${parsed.canonical}`, () =>
-      settle(registry, settings, subject, parsed),
+    const source = { type: 'AVRO', text: parsed.canonical } as const
+    const { id, parsed: avro } = await shared(written, `${subject} ${parsed.canonical}`, () =>
+      findWriteSchema(registry, subject, { parsed, source }, idOptions),
     )
     const encode = avroEncoder(schema, avro.schema)
     const codec = avroCodec(avro.schema)
@@ -95,13 +99,13 @@ export function createAvroInstance(registry: RegistryClient, settings: Settings,
       }
       if (schema === null) throw new DataError('AvroConverter needs a schema: this record is schemaless')
       const write = writers.get(schema)?.get(topic)
-      return write ? write(value) : openWriter(topic, schema).then((opened) => opened(value))
+      return write ? write(value) : forRecord(async () => (await openWriter(topic, schema))(value))
     },
     toConnect(topic, bytes) {
       if (bytes === null) return NOTHING
-      const { id, data } = unframe(bytes)
+      const { id, data } = attempt(() => unframe(bytes))
       const read = readers.get(id)
-      return read ? read(data) : openReader(topic, id).then((opened) => opened(data))
+      return read ? read(data) : forRecord(async () => (await openReader(topic, id))(data))
     },
   }
 }
@@ -111,48 +115,16 @@ function nothing(schema: Schema | null): null {
   throw new DataError('Found null value for non-optional schema')
 }
 
-/** Under which id data is written, and with which schema. */
-type Written = { readonly id: number; readonly avro: ParsedAvro }
-
-async function settle(
-  registry: RegistryClient,
-  settings: Settings,
-  subject: string,
-  avro: ParsedAvro,
-): Promise<Written> {
-  const normalize = settings['normalize.schemas']
-  const own = { schema: avro.canonical }
-  try {
-    if (settings['auto.register.schemas'])
-      return { id: (await registry.register(subject, own, { normalize })).id, avro }
-    if (!settings['use.latest.version']) return { id: (await registry.lookup(subject, own, { normalize })).id, avro }
-    const latest = await registry.latest(subject)
-    const parsed = parse(latest.schema, await resolveReferences(registry, latest.references), 'loose')
-    if (settings['latest.compatibility.strict']) refuseIncompatible(subject, parsed, avro)
-    return { id: latest.id, avro: parsed }
-  } catch (error) {
-    throw registryFailure(`schema of subject '${subject}'`, error)
-  }
-}
-
-function refuseIncompatible(subject: string, latest: ParsedAvro, own: ParsedAvro): void {
-  const [first] = latest.incompatibilities(own, { roles: { reader: 'latest', writer: 'record' } })
-  if (first) throw new DataError(`the latest schema of subject '${subject}' does not fit the records: ${first.message}`)
-}
-
 /** The schema of an id, and its version in the topic's subject where it is known there. */
 async function fetched(registry: RegistryClient, subjectOf: SubjectOf, topic: string, id: number) {
-  try {
+  return asked(`schema ${id} of topic '${topic}'`, async () => {
     const found = await registry.byId(id)
-    if (found.schemaType !== undefined && found.schemaType !== 'AVRO') {
-      throw new DataError(`schema ${id} of topic '${topic}' is ${found.schemaType}, not AVRO`)
-    }
-    const avro = parse(found.schema, await resolveReferences(registry, found.references), 'loose')
+    const source = await sourceOf(registry, found)
+    if (source.type !== 'AVRO') throw new DataError(`schema ${id} of topic '${topic}' is ${source.type}, not AVRO`)
+    const avro = parse(source, 'loose')
     const registered = await registry.lookup(subjectOf(topic, avro.name), found).catch(absent)
     return { avro, version: registered?.version }
-  } catch (error) {
-    throw registryFailure(`schema ${id} of topic '${topic}'`, error)
-  }
+  })
 }
 
 /** The subject or the schema in it is not there: what was asked has no answer, and none is needed. */
@@ -160,12 +132,8 @@ function absent(error: unknown): undefined {
   if (!(error instanceof RequestError && error.status === 404)) throw error
 }
 
-function parse(
-  text: string,
-  dependencies: readonly Dependency[] = [],
-  validation: 'strict' | 'loose' = 'strict',
-): ParsedAvro {
-  return attempt(() => avroFormat.parse({ text, dependencies }, { validation }) as ParsedAvro)
+function parse(source: SchemaSource, validation: 'strict' | 'loose'): ParsedAvro {
+  return attempt(() => avroFormat.parse(source, { validation }) as ParsedAvro)
 }
 
 /** A schema or a value that Avro refuses is wrong data, not a wrong program. */
@@ -174,6 +142,14 @@ function attempt<Result>(run: () => Result): Result {
     return run()
   } catch (error) {
     if (error instanceof SchemaError) throw new DataError(error.message, { cause: error })
-    throw error
+    throw recordFailure(error)
+  }
+}
+
+async function forRecord<Result>(run: () => Promise<Result>): Promise<Result> {
+  try {
+    return await run()
+  } catch (error) {
+    throw recordFailure(error)
   }
 }

@@ -1,5 +1,5 @@
-import type { RegistryClient, SchemaReference } from '../../clients/registry.ts'
-import type { Dependency } from '../../formats/references.ts'
+import type { RegistryClient, SchemaReference } from '../clients/registry.ts'
+import type { Dependency } from '../formats/references.ts'
 
 /** The texts of everything that references reach, each name once, what others need first. */
 export async function resolveReferences(

@@ -1,0 +1,50 @@
+import { type Codec, SchemaError, type SchemaSource } from '../format.ts'
+import { compileJsonSchema } from './meta-schema.ts'
+import type { Json } from './model.ts'
+
+/**
+ * JSON as text in UTF-8. With `validate`, which compiles the schema, values that the schema refuses are a `SchemaError`
+ * in both directions.
+ */
+export function jsonCodec(source: SchemaSource, { validate }: { readonly validate: boolean }): Codec {
+  const check = validate ? compileJsonSchema(JSON.parse(source.text) as Json, referencesOf(source)) : () => undefined
+  const checked = (value: unknown, what: string): void => {
+    const wrong = check(value)
+    if (wrong !== undefined) throw new SchemaError(`${what}: ${wrong}`)
+  }
+  return {
+    encode(value) {
+      const text = textOf(value)
+      // As it will be read: dates, for instance, are text by then.
+      if (validate) checked(JSON.parse(text), 'the value does not fit its schema')
+      return Buffer.from(text, 'utf8')
+    },
+    decode(bytes) {
+      const value = parsedText(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'))
+      checked(value, 'the data does not fit its schema')
+      return value
+    },
+  }
+}
+
+function textOf(value: unknown): string {
+  try {
+    const text = JSON.stringify(value) as string | undefined
+    if (text !== undefined) return text
+  } catch (error) {
+    throw new SchemaError(`the value has no JSON form: ${(error as Error).message}`, { cause: error })
+  }
+  throw new SchemaError(`the value has no JSON form: it is ${typeof value}`)
+}
+
+function parsedText(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw new SchemaError(`the data is not JSON: ${(error as Error).message}`, { cause: error })
+  }
+}
+
+function referencesOf({ dependencies = [] }: SchemaSource): ReadonlyMap<string, Json> {
+  return new Map(dependencies.map(({ name, text }) => [name, JSON.parse(text) as Json]))
+}

@@ -1,0 +1,106 @@
+import {
+  create,
+  createFileRegistry,
+  type DescMessage,
+  type FileRegistry,
+  fromBinary,
+  type MessageShape,
+  toBinary,
+} from '@bufbuild/protobuf'
+import { type FileDescriptorProto, FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt'
+import { type Codec, SchemaError, type SchemaSource } from '../format.ts'
+import type { ProtoUnit } from './compatibility.ts'
+import { toFileDescriptor } from './descriptor-writer.ts'
+import type { Message, TypeElement } from './file.ts'
+import { protoUnit } from './protobuf.ts'
+
+const OWN_NAME = 'default.proto'
+
+/** A message of a file: its full name, and the places of the messages around it and its own, outermost first. */
+export type MessagePlace = { readonly name: string; readonly indexes: readonly number[] }
+
+/**
+ * The messages of a schema and their binary form. Values are objects as @bufbuild/protobuf makes and takes them: fields
+ * in lowerCamelCase, 64-bit numbers as bigint, a oneof as `{ case, value }`. Everything may throw a `SchemaError`.
+ */
+export class ProtobufMessages {
+  readonly #unit: ProtoUnit
+  #registry: FileRegistry | undefined
+
+  constructor(source: SchemaSource) {
+    this.#unit = protoUnit(source)
+  }
+
+  /** By full name; the first one without a name. */
+  find(name?: string): MessagePlace {
+    const all = [...placesIn(this.#unit.file.types, this.#unit.file.packageName ?? '', [])]
+    const found = name === undefined ? all[0] : all.find((place) => place.name === name)
+    if (found) return found
+    throw new SchemaError(
+      name === undefined
+        ? 'the schema has no message'
+        : `the schema has no message ${name}, but ${all.map((place) => place.name).join(', ')}`,
+    )
+  }
+
+  at(indexes: readonly number[]): MessagePlace {
+    const all = placesIn(this.#unit.file.types, this.#unit.file.packageName ?? '', [])
+    for (const place of all) if (place.indexes.join() === indexes.join()) return place
+    throw new SchemaError(`the schema has no message at [${indexes.join()}]`)
+  }
+
+  codec({ name }: MessagePlace): Codec {
+    const descriptor = this.#descriptor(name)
+    return {
+      encode: (value) => attempt('the value does not fit its schema', () => encode(descriptor, value)),
+      decode: (bytes) => attempt('the data does not fit its schema', () => fromBinary(descriptor, bytes)),
+    }
+  }
+
+  #descriptor(name: string): DescMessage {
+    this.#registry ??= attempt('the schema can not be compiled', () => compile(this.#unit))
+    const found = this.#registry.getMessage(name)
+    if (!found) throw new SchemaError(`the schema has no message ${name}`)
+    return found
+  }
+}
+
+function encode(descriptor: DescMessage, value: unknown): Uint8Array {
+  if (value === null || typeof value !== 'object') throw new TypeError(`a message is an object, not ${typeof value}`)
+  const named = (value as { readonly $typeName?: unknown }).$typeName
+  if (named !== undefined && named !== descriptor.typeName) {
+    throw new TypeError(`it is a ${String(named)}, not a ${descriptor.typeName}`)
+  }
+  for (const key of Object.keys(value)) {
+    const known = key.startsWith('$') || descriptor.members.some(({ localName }) => localName === key)
+    if (!known) throw new TypeError(`${descriptor.typeName} has no field '${key}'`)
+  }
+  return toBinary(descriptor, create(descriptor, value as MessageShape<DescMessage>))
+}
+
+function compile({ file, dependencies }: ProtoUnit): FileRegistry {
+  const compiled: FileDescriptorProto[] = dependencies.map((one) =>
+    toFileDescriptor({ file: one.file, dependencies }, one.path),
+  )
+  compiled.push(toFileDescriptor({ file, dependencies }, OWN_NAME))
+  return createFileRegistry(create(FileDescriptorSetSchema, { file: compiled }))
+}
+
+function* placesIn(types: readonly TypeElement[], around: string, path: readonly number[]): Generator<MessagePlace> {
+  const messages = types.filter((type): type is Message => type.kind === 'message')
+  for (const [index, message] of messages.entries()) {
+    const name = around === '' ? message.name : `${around}.${message.name}`
+    const indexes = [...path, index]
+    yield { name, indexes }
+    yield* placesIn(message.types, name, indexes)
+  }
+}
+
+function attempt<T>(what: string, run: () => T): T {
+  try {
+    return run()
+  } catch (error) {
+    if (error instanceof SchemaError) throw error
+    throw new SchemaError(`${what}: ${(error as Error).message}`, { cause: error })
+  }
+}

@@ -1,0 +1,55 @@
+import type { RegistryClient, SchemaReference } from '../clients/registry.ts'
+import type { SchemaType } from '../formats/format.ts'
+import { asked } from './error.ts'
+import { type SchemaIdOptions, type SourcedSchema, sourceOf } from './schema-id.ts'
+
+/** A schema as a program brings it. */
+export type SchemaDefinition = {
+  readonly type: SchemaType
+  readonly text: string
+  readonly references?: readonly ReferenceDefinition[]
+}
+
+/**
+ * What a schema refers to, by the name in its text: a version that is registered, or a text, whose subject is the name
+ * unless it has another one.
+ */
+export type ReferenceDefinition =
+  | SchemaReference
+  | {
+      readonly name: string
+      readonly text: string
+      readonly subject?: string
+      readonly references?: readonly ReferenceDefinition[]
+    }
+
+type Options = Pick<SchemaIdOptions, 'policy' | 'normalize'>
+
+/** Brings a definition to what the registry knows: references by text are registered, or looked up where nothing may be. */
+export async function settleDefinition(
+  registry: RegistryClient,
+  { type, text, references = [] }: SchemaDefinition,
+  options: Options,
+): Promise<SourcedSchema> {
+  const settled: SchemaReference[] = []
+  for (const reference of references) settled.push(await settleReference(registry, type, reference, options))
+  return asked('references', () => sourceOf(registry, { schemaType: type, schema: text, references: settled }))
+}
+
+async function settleReference(
+  registry: RegistryClient,
+  type: SchemaType,
+  reference: ReferenceDefinition,
+  options: Options,
+): Promise<SchemaReference> {
+  if (!('text' in reference)) return reference
+  const { name, subject = name, text, references = [] } = reference
+  const { references: deeper = [] } = await settleDefinition(registry, { type, text, references }, options)
+  const schema = { schemaType: type, schema: text, ...(deeper.length > 0 ? { references: deeper } : {}) }
+  const { policy, normalize } = options
+  return asked(`reference '${name}'`, async () => {
+    if (policy === 'auto-register') await registry.register(subject, schema, { normalize })
+    const { version } = await registry.lookup(subject, schema, { normalize })
+    return { name, subject, version }
+  })
+}

@@ -1,0 +1,76 @@
+import type { NewSchema, RegistryClient, SchemaReference } from '../clients/registry.ts'
+import type { ParsedSchema, SchemaSource, SchemaType } from '../formats/format.ts'
+import { asked, checked, SerdeError } from './error.ts'
+import { resolveReferences } from './references.ts'
+
+export type SchemaIdOptions = {
+  /**
+   * `auto-register`: register our schema, which changes nothing where it is registered. `look-up`: it has to be registered.
+   * `use-latest`: write with the subject's latest schema instead of ours.
+   */
+  readonly policy: 'auto-register' | 'look-up' | 'use-latest'
+  /** Lets the registry bring schemas into their normal form first. */
+  readonly normalize: boolean
+  /** With `use-latest`: refuse a latest schema that can't read what ours writes. */
+  readonly strict: boolean
+}
+
+/** A schema with the texts of its references. */
+export type SourcedSchema = SchemaSource & { readonly type: SchemaType }
+export type Parse<Parsed> = (source: SourcedSchema, validation: 'strict' | 'loose') => Parsed | Promise<Parsed>
+/** Under which id data is written, and with which schema. */
+export type WriteSchema<Parsed> = { readonly id: number; readonly parsed: Parsed; readonly source: SourcedSchema }
+
+/** Finds the id that data of a subject is written under. Without an own schema there has to be a latest one. */
+export async function findWriteSchema<Parsed extends ParsedSchema>(
+  registry: RegistryClient,
+  subject: string,
+  own: Omit<WriteSchema<Parsed>, 'id'> | undefined,
+  options: SchemaIdOptions & { readonly parse: Parse<Parsed> },
+): Promise<WriteSchema<Parsed>> {
+  const { policy, normalize, strict, parse } = options
+  return asked(`schema of subject '${subject}'`, async () => {
+    if (policy !== 'use-latest' && own !== undefined) {
+      const schema = toNewSchema(own.source)
+      const known =
+        policy === 'auto-register'
+          ? registry.register(subject, schema, { normalize })
+          : registry.lookup(subject, schema, { normalize })
+      return { parsed: own.parsed, source: own.source, id: (await known).id }
+    }
+    const latest = await registry.latest(subject)
+    const source = await sourceOf(registry, latest)
+    const parsed = await parse(source, 'loose')
+    if (strict && own !== undefined) refuseIncompatible(subject, parsed, own.parsed)
+    return { id: latest.id, parsed, source }
+  })
+}
+
+/** The schema of an id, ready to be parsed. */
+export function fetchSchema(registry: RegistryClient, id: number): Promise<SourcedSchema> {
+  return asked(`schema ${id}`, async () => sourceOf(registry, await registry.byId(id)))
+}
+
+/** Adds the texts of everything that a schema refers to. */
+export async function sourceOf(registry: RegistryClient, schema: NewSchema): Promise<SourcedSchema> {
+  const { schemaType: type = 'AVRO', schema: text, references = [] } = schema
+  return { type, text, references, dependencies: await resolveReferences(registry, references) }
+}
+
+function toNewSchema({ type, text, references = [] }: SourcedSchema): NewSchema {
+  const written: readonly SchemaReference[] = references
+  return {
+    schema: text,
+    ...(type === 'AVRO' ? {} : { schemaType: type }),
+    ...(written.length > 0 ? { references: written } : {}),
+  }
+}
+
+function refuseIncompatible(subject: string, latest: ParsedSchema, own: ParsedSchema): void {
+  const misfit = (reason: string) =>
+    new SerdeError('incompatible', `the latest schema of subject '${subject}' does not fit the records: ${reason}`)
+  if (latest.type !== own.type) throw misfit(`it is ${latest.type}, not ${own.type}`)
+  const roles = { reader: 'latest', writer: 'record' }
+  const [first] = checked('invalid_schema', () => latest.incompatibilities(own, { roles }))
+  if (first) throw misfit(first.message)
+}

@@ -1,0 +1,25 @@
+import { SerdeError } from './error.ts'
+
+/** How a serializer finds the registry's name for its schemas. */
+export type SubjectNameStrategy = 'TopicName' | 'RecordName' | 'TopicRecordName' | SubjectOf
+
+/** `recordName`: full name of the record or message, title of the JSON Schema; undefined where there is none. */
+export type SubjectOf = (topic: string, recordName: string | undefined) => string
+
+/** The result throws `nameless` for a schema without the name that it needs. */
+export function subjectNaming(strategy: SubjectNameStrategy, isKey: boolean): SubjectOf {
+  if (typeof strategy === 'function') return strategy
+  switch (strategy) {
+    case 'TopicName':
+      return (topic) => `${topic}-${isKey ? 'key' : 'value'}`
+    case 'RecordName':
+      return (topic, recordName) => named(recordName, topic)
+    case 'TopicRecordName':
+      return (topic, recordName) => `${topic}-${named(recordName, topic)}`
+  }
+}
+
+function named(recordName: string | undefined, topic: string): string {
+  if (recordName !== undefined) return recordName
+  throw new SerdeError('nameless', `topic '${topic}': this subject name strategy needs a schema with a name`)
+}

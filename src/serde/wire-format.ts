@@ -1,0 +1,66 @@
+import { SerdeError } from './error.ts'
+
+// Before the data stands a zero byte and the schema's id, four bytes, big-endian.
+const HEAD_BYTES = 5
+/** Messages nested deeper nobody writes: more is not a path but other data. */
+const DEPTH_MAX = 64
+
+export function frame(id: number, data: Uint8Array): Buffer {
+  const framed = Buffer.allocUnsafe(HEAD_BYTES + data.length)
+  framed[0] = 0
+  framed.writeInt32BE(id, 1)
+  framed.set(data, HEAD_BYTES)
+  return framed
+}
+
+/** Throws `not_framed` when the bytes do not begin as they should. */
+export function unframe(bytes: Uint8Array): { readonly id: number; readonly data: Buffer } {
+  const buffer = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  if (buffer.length < HEAD_BYTES || buffer[0] !== 0) {
+    throw new SerdeError(
+      'not_framed',
+      `Unknown magic byte! Expected 0 and a schema id, got ${buffer.subarray(0, HEAD_BYTES).toString('hex')}`,
+    )
+  }
+  return { id: buffer.readInt32BE(1), data: buffer.subarray(HEAD_BYTES) }
+}
+
+/** Which message of a Protobuf file follows: the count of indexes and each, as zigzag varints; `[0]` is one zero byte. */
+export function frameIndexes(indexes: readonly number[]): Buffer {
+  if (indexes.length === 1 && indexes[0] === 0) return Buffer.of(0)
+  return Buffer.from([indexes.length, ...indexes].flatMap(zigzag))
+}
+
+/** Throws `not_framed`. */
+export function unframeIndexes(bytes: Buffer): { readonly indexes: readonly number[]; readonly data: Buffer } {
+  const reader = { bytes, at: 0 }
+  const count = readZigzag(reader)
+  if (count < 0 || count > DEPTH_MAX) throw noIndexes(bytes)
+  const indexes = Array.from({ length: count }, () => readZigzag(reader))
+  return { indexes: count === 0 ? [0] : indexes, data: bytes.subarray(reader.at) }
+}
+
+function zigzag(value: number): readonly number[] {
+  const bytes: number[] = []
+  let left = value * 2
+  while (left >= 0x80) {
+    bytes.push((left & 0x7f) | 0x80)
+    left >>>= 7
+  }
+  return [...bytes, left]
+}
+
+function readZigzag(reader: { readonly bytes: Buffer; at: number }): number {
+  let value = 0
+  for (let shift = 0; shift < 32; shift += 7) {
+    const byte = reader.bytes[reader.at++]
+    if (byte === undefined) throw noIndexes(reader.bytes)
+    value |= (byte & 0x7f) << shift
+    if (byte < 0x80) return (value >>> 1) ^ -(value & 1)
+  }
+  throw noIndexes(reader.bytes)
+}
+
+function noIndexes(bytes: Buffer): SerdeError {
+  return new SerdeError('not_framed', `expected the indexes of a Protobuf message, got ${bytes.toString('hex', 0, 8)}`)
+}
