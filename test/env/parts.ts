@@ -4,6 +4,7 @@ import { javaConnectPart } from './java-connect.ts'
 import { kafkaPart } from './kafka.ts'
 import { kubernetesPart } from './kubernetes.ts'
 import type { AddressOf } from './part.ts'
+import { pythonClientsPart } from './python-clients.ts'
 
 const kafka = kafkaPart('kafka', '4.3.1', 'KAFKA_BOOTSTRAP')
 
@@ -13,6 +14,7 @@ export const parts = {
   kafka3: kafkaPart('kafka3', '3.9.2', 'KAFKA3_BOOTSTRAP'),
   javaConnect: javaConnectPart('javaConnect', kafka),
   apicurio: apicurioPart('apicurio'),
+  pythonClients: pythonClientsPart('pythonClients'),
   kubernetes: kubernetesPart('kubernetes'),
   javaAvro: javaAvroPart('javaAvro'),
 }
