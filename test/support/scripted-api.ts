@@ -10,7 +10,6 @@ export type Asked = {
   readonly query: URLSearchParams
   readonly body: unknown
 }
-export type Reply = (response: ServerResponse) => void
 
 /** An API server that answers as the test says, a request at a time, and remembers what it was asked. */
 export type ScriptedApi = {
