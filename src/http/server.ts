@@ -78,6 +78,7 @@ function createApp(options: HttpServerOptions): FastifyInstance {
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: options.bodyBytesMax ?? BODY_BYTES_MAX,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 2_048 },
+    frameworkErrors: (error, _request, reply) => answerUnrouted(error, reply as FastifyReply, options.produces[0]),
     // The originals ignore what they don't know; a key named __proto__ is only data.
     onProtoPoisoning: 'ignore',
     onConstructorPoisoning: 'ignore',
@@ -136,7 +137,7 @@ function parseJson(body: string | Buffer): unknown {
 }
 
 function answerAs(app: FastifyInstance, produces: readonly string[]): void {
-  app.decorateRequest('answerType', '')
+  app.decorateRequest('answerType', produces[0] ?? 'application/json')
   app.addHook('onRequest', (request, _reply, done) => {
     const type = negotiate(request.headers.accept, produces)
     request.answerType = type ?? produces[0] ?? 'application/json'
@@ -190,6 +191,16 @@ function answerError(options: HttpServerOptions, error: unknown, request: Fastif
   if (wire.status >= 500)
     options.logger.error({ err: error, method: request.method, path: request.url }, 'request failed')
   void reply.code(wire.status).type('application/json').send(wire.body)
+}
+
+/** A path that is no URL reaches no hook and no handler. */
+function answerUnrouted(error: Error, reply: FastifyReply, type = 'application/json'): void {
+  const { status, body } = wireErrorOf(error)
+  // Bytes: to a text fastify adds a charset.
+  void reply
+    .code(status)
+    .header('content-type', type)
+    .send(Buffer.from(JSON.stringify(body)))
 }
 
 /** Probes carry no password. */

@@ -46,6 +46,12 @@ describe('the http server', () => {
     expect(await (await fetch(`${url}/things/a%2Fb%20%25/`)).json()).toEqual({ name: 'a/b %' })
   })
 
+  it('refuses a path that is no URL as it refuses everything else', async () => {
+    const answer = await fetch(`${await start()}/things/%E0%A4%A`)
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([400, JSON_V1])
+    expect(await answer.json()).toEqual({ error_code: 400, message: "'/things/%E0%A4%A' is not a valid url component" })
+  })
+
   it('takes a body in any listed type, or in none', async () => {
     const url = await start()
     for (const type of [JSON_V1, 'application/json', 'application/json; charset=utf-8']) {

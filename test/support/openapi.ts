@@ -21,7 +21,8 @@ export const operations: readonly string[] = Object.entries(document.paths).flat
 
 /** Throws when an answer is not what the registry's document says of it. A path that is not in it has to be refused. */
 export function checkAnswer(method: string, url: string, status: number, body: unknown): void {
-  const path = url.split('?', 1)[0] ?? ''
+  // As `fetch` sends it.
+  const path = new URL(`http://registry${url}`).pathname
   const known = PATTERNS.find((one) => one.pattern.test(path) && document.paths[one.path]?.[method.toLowerCase()])
   const what = `${method} ${url.slice(0, 200)} answered ${status}`
   if (!known) {
