@@ -73,20 +73,20 @@ export function javaDouble(value: number): string {
 }
 
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?/y
-const BLANKS = /[ \t\n\r]*/y
-const BLANKS_AND_COMMENTS = /(?:[ \t\n\r]|\/\*[\s\S]*?\*\/|\/\/[^\n]*)*/y
+const BLANK = /[ \t\n\r]+/y
+const BLANK_OR_COMMENT = /[ \t\n\r]+|\/\*[\s\S]*?\*\/|\/\/[^\n]*/y
 // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON forbids them inside strings.
 const PLAIN = /[^"\\\u0000-\u001f]*/y
 
 class JsonReader {
   readonly #text: string
-  readonly #blanks: RegExp
+  readonly #blank: RegExp
   readonly #depthMax: number
   #at = 0
 
   constructor(text: string, options: JsonOptions) {
     this.#text = text
-    this.#blanks = options.comments ? BLANKS_AND_COMMENTS : BLANKS
+    this.#blank = options.comments ? BLANK_OR_COMMENT : BLANK
     this.#depthMax = options.depthMax ?? DEPTH_MAX
   }
 
@@ -181,7 +181,7 @@ class JsonReader {
   }
 
   #peek(): string {
-    this.#match(this.#blanks)
+    while (this.#match(this.#blank) !== '');
     return this.#text[this.#at] ?? ''
   }
 

@@ -1,4 +1,4 @@
-import type { CompareOptions, Incompatibility } from '../format.ts'
+import { type CompareOptions, type Incompatibility, SchemaError } from '../format.ts'
 import {
   type AvroEnum,
   type AvroField,
@@ -22,6 +22,9 @@ export type AvroFinding =
   | 'MISSING_UNION_BRANCH'
 
 const FINDINGS_MAX = 1_000
+/** Two sets of types that go round in different ways meet in every pair of them: anybody's text must not hold us up. */
+const PAIRS_MAX = 500_000
+const DEPTH_MAX = 1_000
 
 /** Which writers' types a reader takes besides its own: Avro's promotions. */
 const PROMOTIONS: Readonly<Record<string, readonly string[]>> = {
@@ -41,7 +44,7 @@ export function avroIncompatibilities(
   writer: AvroSchema,
   roles: CompareOptions['roles'],
 ): readonly Incompatibility[] {
-  const findings = compare({ verdicts: new Map(), branches: new Map() }, reader, writer, [])
+  const findings = compare({ verdicts: new Map(), branches: new Map(), pairs: 0, depth: 0 }, reader, writer, [])
   return findings.map(({ type, path, info }) => ({
     type,
     path,
@@ -59,6 +62,9 @@ type Walk = {
    */
   readonly verdicts: Map<AvroRecord, Map<AvroRecord, readonly Finding[]>>
   readonly branches: Map<AvroUnion, Branches>
+  /** How many pairs of records were met, and how many are being compared inside each other. */
+  pairs: number
+  depth: number
 }
 
 function finding(type: AvroFinding, at: Path, info: string): Finding {
@@ -138,7 +144,13 @@ function compareRecords(walk: Walk, reader: AvroRecord, writer: AvroRecord, at: 
   const known = ofReader.get(writer)
   if (known) return known
   ofReader.set(writer, [])
+  walk.pairs += 1
+  walk.depth += 1
+  if (walk.pairs > PAIRS_MAX || walk.depth > DEPTH_MAX) {
+    throw new SchemaError('the two schemas are too entangled to compare: their types meet in too many pairs')
+  }
   const found = [...compareNames(reader, writer, at), ...compareFields(walk, reader, writer, at)]
+  walk.depth -= 1
   ofReader.set(writer, found)
   return found
 }

@@ -2,7 +2,7 @@ import { SchemaError } from '../format.ts'
 import { isObject, type Json, JsonNumber, type JsonObject, parseJson, printJson } from '../json-text.ts'
 import { defaultFits } from './default-value.ts'
 import { checkName, checkNamespace } from './names.ts'
-import { printAvro } from './printer.ts'
+import { NESTING_MAX, printAvro, printDefinition } from './printer.ts'
 import {
   type AvroField,
   type AvroName,
@@ -233,7 +233,7 @@ export class AvroParser {
       return schema
     }
     this.#checks.push(() => {
-      if (printAvro(known) !== printAvro(schema)) throw new SchemaError(`Can't redefine: ${full}`)
+      if (printDefinition(known) !== printDefinition(schema)) throw new SchemaError(`Can't redefine: ${full}`)
     })
     return schema
   }
@@ -241,7 +241,7 @@ export class AvroParser {
 
 function readJson(text: string): Json {
   try {
-    return parseJson(text, { comments: true })
+    return parseJson(text, { comments: true, depthMax: NESTING_MAX })
   } catch (error) {
     throw new SchemaError((error as Error).message, { cause: error })
   }

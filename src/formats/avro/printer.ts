@@ -1,3 +1,4 @@
+import { SchemaError } from '../format.ts'
 import { printJson, printString } from '../json-text.ts'
 import type { AvroField, AvroName, AvroNamed, AvroSchema, Props } from './schema.ts'
 
@@ -21,22 +22,43 @@ const TYPE_WORDS = new Set([
 
 /**
  * The text that Java's `Schema.toString()` gives, which is what registries store: no blanks, a fixed order of members, a
- * namespace only where it changes, a named type in full where it comes first. Types in `known` are only named.
+ * namespace only where it changes, a named type in full where it comes first. Types in `known` are only named. Throws a
+ * `SchemaError` when types that name each other would nest deeper than any reader reads.
  */
 export function printAvro(schema: AvroSchema, known: readonly AvroNamed[] = []): string {
-  return print(schema, { seen: new Set(known.map(({ name }) => name.full)), space: '' })
+  return print(schema, { seen: new Set(known.map(({ name }) => name.full)), space: '', depth: 0 })
 }
 
-type Scope = { readonly seen: Set<string>; readonly space: string }
+/** Of this type alone: all others are only named. */
+export function printDefinition(schema: AvroNamed): string {
+  const seen = { has: (name: string) => name !== schema.name.full, add: () => {} }
+  return print(schema, { seen, space: '', depth: 0 })
+}
+
+/** `depth` is that of the JSON text. */
+type Scope = {
+  readonly seen: { has(name: string): boolean; add(name: string): void }
+  readonly space: string
+  readonly depth: number
+}
+
+/** Of arrays and objects: what Java's JSON reader takes. */
+export const NESTING_MAX = 1_000
+
+function deeper(scope: Scope, by: number): Scope {
+  const depth = scope.depth + by
+  if (depth > NESTING_MAX) throw new SchemaError(`types nest deeper than ${NESTING_MAX}`)
+  return { ...scope, depth }
+}
 
 function print(schema: AvroSchema, scope: Scope): string {
   switch (schema.type) {
     case 'union':
-      return `[${schema.branches.map((branch) => print(branch, scope)).join(',')}]`
+      return `[${schema.branches.map((branch) => print(branch, deeper(scope, 1))).join(',')}]`
     case 'array':
-      return `{"type":"array","items":${print(schema.items, scope)}${printProps(schema.props)}}`
+      return `{"type":"array","items":${print(schema.items, deeper(scope, 1))}${printProps(schema.props)}}`
     case 'map':
-      return `{"type":"map","values":${print(schema.values, scope)}${printProps(schema.props)}}`
+      return `{"type":"map","values":${print(schema.values, deeper(scope, 1))}${printProps(schema.props)}}`
     case 'record':
     case 'enum':
     case 'fixed':
@@ -60,7 +82,7 @@ function printNamed(schema: AvroNamed, scope: Scope): string {
 function printBody(schema: AvroNamed, scope: Scope): string {
   switch (schema.type) {
     case 'record': {
-      const inner = { seen: scope.seen, space: schema.name.space }
+      const inner = deeper({ ...scope, space: schema.name.space }, 3)
       return `,"fields":[${schema.fields.map((field) => printField(field, inner)).join(',')}]`
     }
     case 'enum': {

@@ -1,10 +1,11 @@
+import { SchemaError } from '../format.ts'
 import { type Change, isAllowed, type Policy } from './change.ts'
 import { compareArrays } from './compare-array.ts'
 import { compareObjects } from './compare-object.ts'
 import { compareNumbers, compareStrings } from './compare-scalar.ts'
+import { digestOf } from './digest.ts'
 import { maximumMatching } from './matching.ts'
 import type { CombinedModel, Json, Model } from './model.ts'
-import { sortedText } from './text.ts'
 import type { Walk } from './walk.ts'
 
 /**
@@ -13,19 +14,25 @@ import type { Walk } from './walk.ts'
  * no such assumption turned out wrong.
  */
 export function breakingChanges(original: Model, update: Model, policy: Policy = 'STRICT'): readonly Change[] {
+  const numbers = new Map<Model, number>()
   let broken: Pairs = new Map()
   for (;;) {
-    const pass = comparePass(original, update, policy, broken)
-    if (!pass.assumed || pass.broken.size === broken.size) return pass.changes
-    broken = pass.broken
+    const pass = comparePass(original, update, policy, numbers, broken)
+    const known = new Map([...broken, ...pass.broken])
+    if (!pass.assumed || known.size === broken.size) return pass.changes
+    broken = known
   }
 }
+
+/** How many pairs are compared inside each other: the stack holds 990 of those that take most of it. */
+const DEPTH_MAX = 800
+/** No more than anybody reads: definitions that share definitions multiply them. */
+const CHANGES_MAX = 1_000
 
 /** Changes by pair; the key joins the numbers that models get as they are met. */
 type Pairs = ReadonlyMap<string, readonly Change[]>
 
-function comparePass(original: Model, update: Model, policy: Policy, broken: Pairs) {
-  const numbers = new Map<Model, number>()
+function comparePass(original: Model, update: Model, policy: Policy, numbers: Map<Model, number>, broken: Pairs) {
   const done = new Map<string, readonly Change[]>()
   const underWay = new Set<string>()
   let assumed = false
@@ -49,8 +56,9 @@ function comparePass(original: Model, update: Model, policy: Policy, broken: Pai
         assumed ||= seeded === undefined
         return seeded ?? []
       }
+      if (underWay.size >= DEPTH_MAX) throw new SchemaError('the two schemas refer too deeply to be compared')
       underWay.add(key)
-      const changes = comparePair(walk, ...pair)
+      const changes = comparePair(walk, ...pair).slice(0, CHANGES_MAX)
       underWay.delete(key)
       done.set(key, changes)
       return changes
@@ -61,7 +69,9 @@ function comparePass(original: Model, update: Model, policy: Policy, broken: Pai
 }
 
 function resolved(model: Model): Model {
-  return model.kind === 'reference' ? resolved(model.target()) : model
+  let target = model
+  while (target.kind === 'reference') target = target.target()
+  return target
 }
 
 /** How two schemas of one kind compare; kinds that restrict nothing more are missing. */
@@ -81,7 +91,7 @@ const SAME_KIND: Comparisons = {
   combined: compareCombined,
   enum: (walk, { values: before }, { values: after }) => compareEnums(walk, before, after),
   const: (walk, { value: before }, { value: after }) =>
-    sameJson(before, after) ? [] : walk.report('ENUM_ARRAY_CHANGED', 'const'),
+    digestOf(before) === digestOf(after) ? [] : walk.report('ENUM_ARRAY_CHANGED', 'const'),
   // Less is excluded when the new inner schema takes only what the old one took.
   not: (walk, { schema: before }, { schema: after }) =>
     walk.compare(after, before).length === 0 ? [] : walk.report('NOT_TYPE_EXTENDED', 'not'),
@@ -118,8 +128,15 @@ function compareCombined(walk: Walk, original: CombinedModel, update: CombinedMo
   if (!mayBecome(original, update)) return walk.report('COMBINED_TYPE_CHANGED')
   const before = distinct(original.schemas)
   const after = distinct(update.schemas)
-  const pairs = before.map((old) => after.flatMap((now, at) => (walk.compare(old, now).length === 0 ? [at] : [])))
-  const covered = maximumMatching(pairs, after.length) >= Math.min(before.length, after.length)
+  const places = new Map(after.map(({ text }, at) => [text, at]))
+  const matched = maximumMatching({
+    left: before.length,
+    right: after.length,
+    // Most branches stay as they are.
+    guess: (old) => places.get(before[old]?.text ?? ''),
+    fits: (old, now) => walk.compare(before[old], after[now]).length === 0,
+  })
+  const covered = matched >= Math.min(before.length, after.length)
   return [
     ...compareSizes(walk, original, update, before.length, after.length),
     ...(covered ? [] : walk.report('COMBINED_TYPE_SUBSCHEMAS_CHANGED')),
@@ -151,11 +168,7 @@ function distinct(schemas: readonly Model[]): readonly Model[] {
 }
 
 function compareEnums(walk: Walk, before: readonly Json[], after: readonly Json[]): readonly Change[] {
-  const has = (values: readonly Json[], value: Json) => values.some((other) => sameJson(value, other))
-  if (before.every((value) => has(after, value))) return []
-  return walk.report(after.every((value) => has(before, value)) ? 'ENUM_ARRAY_NARROWED' : 'ENUM_ARRAY_CHANGED', 'enum')
-}
-
-function sameJson(a: Json, b: Json): boolean {
-  return sortedText(a) === sortedText(b)
+  const [was, is] = [before, after].map((values) => new Set(values.map(digestOf))) as [Set<string>, Set<string>]
+  if (was.isSubsetOf(is)) return []
+  return walk.report(is.isSubsetOf(was) ? 'ENUM_ARRAY_NARROWED' : 'ENUM_ARRAY_CHANGED', 'enum')
 }

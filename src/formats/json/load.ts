@@ -1,3 +1,4 @@
+import { digestOf } from './digest.ts'
 import type {
   ArrayModel,
   Bound,
@@ -11,7 +12,6 @@ import type {
   StringModel,
 } from './model.ts'
 import { Documents, type Located } from './references.ts'
-import { sortedText } from './text.ts'
 
 /** A keyword has a value that it can't have, or a type that there is not. */
 export class InvalidJsonSchema extends Error {
@@ -22,7 +22,7 @@ const NESTING_MAX = 500
 
 /**
  * Reads a schema into its model. `references` are other documents by the URI that `$ref`s name. Every `$ref` is
- * resolved before this returns: one that leads nowhere is an `InvalidJsonSchema`.
+ * resolved before this returns: one that leads nowhere, or round in a circle, is an `InvalidJsonSchema`.
  */
 export function loadJsonSchema(root: Json, references: ReadonlyMap<string, Json> = new Map()): Model {
   const loader = new Loader(new Documents(root, references))
@@ -35,6 +35,8 @@ class Loader {
   readonly #documents: Documents
   readonly #models = new Map<Json, Model>()
   readonly #unresolved: (() => Model)[] = []
+  /** References that lead to something, through others or not. */
+  readonly #leading = new Set<Model>()
 
   constructor(documents: Documents) {
     this.#documents = documents
@@ -45,7 +47,15 @@ class Loader {
   }
 
   resolveAll(): void {
-    for (let next = this.#unresolved.pop(); next; next = this.#unresolved.pop()) next()
+    for (let next = this.#unresolved.pop(); next; next = this.#unresolved.pop()) {
+      const way = new Set<Model>()
+      let target = next()
+      for (; target.kind === 'reference' && !this.#leading.has(target); target = target.target()) {
+        if (way.has(target)) throw new InvalidJsonSchema('$refs lead to each other only, round in a circle')
+        way.add(target)
+      }
+      for (const one of way) this.#leading.add(one)
+    }
   }
 
   load(at: Located, depth: number): Model {
@@ -63,7 +73,7 @@ class Loader {
   }
 
   #combine(schema: JsonObject, parts: readonly Model[]): Model {
-    const common = commonOf(schema, sortedText(schema))
+    const common = commonOf(schema, digestOf(schema))
     const [only] = parts
     if (only === undefined) return { kind: 'any', ...common }
     if (parts.length === 1) return { ...only, ...common, text: only.text }
@@ -105,7 +115,7 @@ class Loader {
           kind: 'combined',
           criterion: 'anyOf',
           schemas: type.map(load),
-          ...commonOf({}, `types ${sortedText(schema)}`),
+          ...commonOf({}, `types ${digestOf(schema)}`),
         },
       ]
     }
@@ -156,7 +166,7 @@ function isObject(value: Json | undefined): value is JsonObject {
 
 function enumPart(schema: JsonObject): readonly Model[] {
   const values = schema['enum']
-  return Array.isArray(values) ? [{ kind: 'enum', values, ...commonOf({}, `enum ${sortedText(values)}`) }] : []
+  return Array.isArray(values) ? [{ kind: 'enum', values, ...commonOf({}, `enum ${digestOf(values)}`) }] : []
 }
 
 function combinedParts(schema: JsonObject, inner: (value: Json) => Model): readonly Model[] {
@@ -168,7 +178,7 @@ function combinedParts(schema: JsonObject, inner: (value: Json) => Model): reado
         kind: 'combined',
         criterion,
         schemas: branches.map(inner),
-        ...commonOf({}, `${criterion} ${sortedText(branches)}`),
+        ...commonOf({}, `${criterion} ${digestOf(branches)}`),
       },
     ]
   })
@@ -176,12 +186,12 @@ function combinedParts(schema: JsonObject, inner: (value: Json) => Model): reado
 
 function notPart(schema: JsonObject, inner: (value: Json) => Model): readonly Model[] {
   const { not } = schema
-  return not === undefined ? [] : [{ kind: 'not', schema: inner(not), ...commonOf({}, `not ${sortedText(not)}`) }]
+  return not === undefined ? [] : [{ kind: 'not', schema: inner(not), ...commonOf({}, `not ${digestOf(not)}`) }]
 }
 
 function constPart(schema: JsonObject, { dialect }: Located): readonly Model[] {
   const value = dialect.hasConst ? schema['const'] : undefined
-  return value === undefined ? [] : [{ kind: 'const', value, ...commonOf({}, `const ${sortedText(value)}`) }]
+  return value === undefined ? [] : [{ kind: 'const', value, ...commonOf({}, `const ${digestOf(value)}`) }]
 }
 
 function conditionalPart(schema: JsonObject): readonly Model[] {
@@ -190,7 +200,7 @@ function conditionalPart(schema: JsonObject): readonly Model[] {
 }
 
 function typedModel(at: Located, schema: JsonObject, type: Json, inner: (value: Json) => Model): Model {
-  const common = commonOf({}, `${String(type)} ${sortedText(schema)}`)
+  const common = commonOf({}, `${String(type)} ${digestOf(schema)}`)
   switch (type) {
     case 'string':
       return { kind: 'string', ...stringOf(schema), ...common }

@@ -1,17 +1,55 @@
 /**
- * The size of a largest set of pairs in which nobody stands twice (augmenting paths). `partners[i]` lists which of the
- * `rightCount` on the right go with the i-th on the left.
+ * The size of a largest set of pairs in which nobody stands twice, or `enough` when that is reached: augmenting paths,
+ * by breadth. `guess` names a likely partner, tried first; `fits` is asked only where it matters, for it may be costly.
  */
-export function maximumMatching(partners: readonly (readonly number[])[], rightCount: number): number {
-  const leftOf = new Array<number>(rightCount).fill(-1)
-  const tryPlace = (left: number, visited: Set<number>): boolean =>
-    (partners[left] ?? []).some((right) => {
-      if (visited.has(right)) return false
-      visited.add(right)
-      const holder = leftOf[right] ?? -1
-      if (holder >= 0 && !tryPlace(holder, visited)) return false
+export function maximumMatching(sides: {
+  readonly left: number
+  readonly right: number
+  readonly guess: (left: number) => number | undefined
+  readonly fits: (left: number, right: number) => boolean
+}): number {
+  const enough = Math.min(sides.left, sides.right)
+  const leftOf = new Array<number>(sides.right).fill(-1)
+  const rightOf = new Array<number>(sides.left).fill(-1)
+  for (const left of rightOf.keys()) {
+    const right = sides.guess(left)
+    if (right === undefined || leftOf[right] !== -1 || !sides.fits(left, right)) continue
+    leftOf[right] = left
+    rightOf[left] = right
+  }
+
+  /** Finds a partner for `start`, moving others to other partners. */
+  const place = (start: number): boolean => {
+    const reachedBy = new Array<number>(sides.right).fill(-1)
+    const left = [start]
+    for (const one of left) {
+      for (const right of leftOf.keys()) {
+        if (reachedBy[right] !== -1 || !sides.fits(one, right)) continue
+        reachedBy[right] = one
+        const holder = leftOf[right] ?? -1
+        if (holder === -1) {
+          move(right, reachedBy)
+          return true
+        }
+        left.push(holder)
+      }
+    }
+    return false
+  }
+  const move = (end: number, reachedBy: readonly number[]): void => {
+    for (let right = end; right !== -1; ) {
+      const left = reachedBy[right] ?? -1
+      const before = rightOf[left] ?? -1
       leftOf[right] = left
-      return true
-    })
-  return partners.filter((_, left) => tryPlace(left, new Set())).length
+      rightOf[left] = right
+      right = before
+    }
+  }
+
+  let size = rightOf.filter((right) => right !== -1).length
+  for (const left of rightOf.keys()) {
+    if (size >= enough) break
+    if (rightOf[left] === -1 && place(left)) size += 1
+  }
+  return size
 }

@@ -1,16 +1,27 @@
 import { createRequire } from 'node:module'
-import { Ajv, type ErrorObject, type Options } from 'ajv'
+import { Ajv, type ErrorObject, type KeywordDefinition, type Options } from 'ajv'
 import { Ajv2019 } from 'ajv/dist/2019.js'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import Ajv04Module from 'ajv-draft-04'
 import { SchemaError } from '../format.ts'
 import { type Dialect, type Draft, dialectOf } from './dialect.ts'
+import { digestOf } from './digest.ts'
 import type { Json, JsonObject } from './model.ts'
 
-type Validator = Pick<Ajv, 'validateSchema' | 'errors' | 'addSchema' | 'compile'>
+type Validator = Pick<Ajv, 'validateSchema' | 'errors' | 'addSchema' | 'compile' | 'removeKeyword' | 'addKeyword'>
 
 // `$id`s of user schemas must not be remembered, and formats of the meta-schemas are the loader's business.
 const OPTIONS: Options = { strict: false, validateFormats: false, logger: false, addUsedSchema: false }
+
+/** An `enum` may have 100,000 values; ajv would compare every two of them. */
+const UNIQUE_ITEMS: KeywordDefinition = {
+  keyword: 'uniqueItems',
+  type: 'array',
+  schemaType: 'boolean',
+  validate: (isAsked: boolean, items: readonly Json[]) =>
+    !isAsked || new Set(items.map(digestOf)).size === items.length,
+  error: { message: 'must NOT have duplicate items' },
+}
 
 const requireJson = createRequire(import.meta.url)
 const MAKERS: Readonly<Record<Draft, () => Validator>> = {
@@ -31,6 +42,7 @@ export function checkMetaSchema(schema: Json, { draft }: Dialect): void {
   let validator = validators.get(draft)
   if (!validator) {
     validator = MAKERS[draft]()
+    validator.removeKeyword('uniqueItems').addKeyword(UNIQUE_ITEMS)
     validators.set(draft, validator)
   }
   if (validator.validateSchema(spelled(schema, draft) as object) !== true)

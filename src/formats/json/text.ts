@@ -1,5 +1,4 @@
 import { isObject, JsonNumber, type Json as JsonTree, parseJson, printString } from '../json-text.ts'
-import type { Json } from './model.ts'
 
 const NESTING_MAX = 1_000
 
@@ -9,15 +8,6 @@ const NESTING_MAX = 1_000
  */
 export function canonicalJson(text: string, options: { readonly sorted: boolean } = { sorted: false }): string {
   return print(parseJson(text, { depthMax: NESTING_MAX }), options.sorted)
-}
-
-/** JSON with the members of objects in order: equal values have equal texts. */
-export function sortedText(value: Json): string {
-  return JSON.stringify(value, (_, inner: Json) =>
-    inner !== null && typeof inner === 'object' && !Array.isArray(inner)
-      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : inner,
-  )
 }
 
 function print(value: JsonTree, sorted: boolean): string {

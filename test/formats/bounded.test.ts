@@ -1,0 +1,151 @@
+import { describe, expect, it } from 'vitest'
+import { avroFormat } from '../../src/formats/avro/avro.ts'
+import type { Format } from '../../src/formats/format.ts'
+import { jsonFormat } from '../../src/formats/json/json.ts'
+import { maximumMatching } from '../../src/formats/json/matching.ts'
+import { protobufFormat } from '../../src/formats/protobuf/protobuf.ts'
+
+const roles = { reader: 'new', writer: 'old' }
+const list = <T>(length: number, one: (at: number) => T): T[] => Array.from({ length }, (_, at) => one(at))
+const record = (name: string, fields: unknown[]) => ({ type: 'record', name, fields })
+const field = (name: string, type: unknown) => ({ name, type })
+
+function work(format: Format, text: string, other = text) {
+  const [now, old] = [format.parse({ text }), format.parse({ text: other })]
+  now.normalized()
+  return now.incompatibilities(old, { roles })
+}
+
+/** Texts in proportion to `n`, of the kinds that once took its square. */
+const GROWING: readonly (readonly [title: string, Format, (n: number) => string])[] = [
+  ['an Avro enum', avroFormat, (n) => JSON.stringify({ type: 'enum', name: 'E', symbols: list(n, (at) => `S${at}`) })],
+  ['an Avro union of records', avroFormat, (n) => JSON.stringify(list(n, (at) => record(`R${at}`, [])))],
+  [
+    'an Avro type defined again and again beside a large one',
+    avroFormat,
+    (n) =>
+      JSON.stringify([
+        record(
+          'Large',
+          list(n, (at) => field(`f${at}`, 'int')),
+        ),
+        record(
+          'R',
+          list(n, (at) => field(`f${at}`, record('K', [field('l', 'Large')]))),
+        ),
+      ]),
+  ],
+  ['a JSON enum', jsonFormat, (n) => JSON.stringify({ enum: list(n, (at) => `s${at}`) })],
+  [
+    'JSON branches',
+    jsonFormat,
+    (n) => JSON.stringify({ oneOf: list(n / 4, (at) => ({ type: 'object', properties: { [`k${at}`]: {} } })) }),
+  ],
+  [
+    'reserved numbers',
+    protobufFormat,
+    (n) => `message M { ${list(n, (at) => `reserved ${at + 20_000}; optional int32 f${at} = ${at + 1};`).join('')} }`,
+  ],
+  ['keys of an option', protobufFormat, (n) => `option (a) = { ${'k: 1 '.repeat(n)} }; message M {}`],
+]
+
+describe('what anybody may send', () => {
+  it.each(GROWING)('costs in proportion: %s', (_, format, text) => {
+    const cost = (n: number) => {
+      const sample = text(n)
+      const before = process.cpuUsage()
+      work(format, sample, `${sample} `)
+      return process.cpuUsage(before).user
+    }
+    cost(200)
+    const small = Math.max(cost(250), cost(250), 1_000)
+    // Sixteen times as much: the square would be 256.
+    expect(Math.min(cost(4_000), cost(4_000)) / small).toBeLessThan(100)
+  })
+
+  it('is compared branch by branch only where branches have changed', () => {
+    let asked = 0
+    const size = maximumMatching({
+      left: 1_000,
+      right: 1_001,
+      guess: (left) => (left === 500 ? undefined : left),
+      fits: (left, right) => {
+        asked += 1
+        return left === right || (left === 500 && right === 1_000)
+      },
+    })
+    expect(size).toBe(1_000)
+    expect(asked).toBeLessThan(2_500)
+  })
+
+  it.each([
+    ['JSON', jsonFormat, `{"not":`.repeat(10_000), 'nested deeper than 1000'],
+    ['Avro', avroFormat, `{"type":"array","items":`.repeat(10_000), 'nested deeper than 1000'],
+    ['Protobuf', protobufFormat, 'message M {'.repeat(10_000), 'nested deeper than 100'],
+    [
+      'Avro types that name the next one',
+      avroFormat,
+      JSON.stringify(list(10_000, (at) => record(`R${at}`, at < 9_999 ? [field('n', `R${at + 1}`)] : []))),
+      'types nest deeper than 1000',
+    ],
+    ['a JSON schema that is only itself', jsonFormat, '{"$ref":"#"}', '$refs lead to each other only'],
+    ['a message in an option', protobufFormat, `option (a) = ${'{ b: '.repeat(10_000)}`, 'nested deeper than 50'],
+  ])('is refused with a sentence when it is deep: %s', (_, format, text, message) => {
+    expect(() => format.parse({ text })).toThrow(message)
+  })
+
+  it('is refused with a sentence when JSON definitions lead on and on', () => {
+    const definitions = (last: object) =>
+      JSON.stringify({
+        $ref: '#/definitions/d0',
+        definitions: Object.fromEntries(
+          list(5_000, (at) => [
+            `d${at}`,
+            at === 4_999 ? last : { type: 'array', items: { $ref: `#/definitions/d${at + 1}` } },
+          ]),
+        ),
+      })
+    expect(() => work(jsonFormat, definitions({}), definitions({ type: 'string' }))).toThrow('refer too deeply')
+  })
+
+  it('is refused with a sentence when Avro types go round in two ways', () => {
+    const ring = (length: number) =>
+      JSON.stringify(list(length, (at) => record(`R${at}`, [field('n', `R${(at + 1) % length}`)])))
+    expect(() => work(avroFormat, ring(101), ring(103))).toThrow('too entangled to compare')
+  })
+
+  it('does not double with every type that is used twice', () => {
+    const avro = (last: string) =>
+      JSON.stringify(
+        list(60, (at) => at).reduceRight<unknown>(
+          (inner, at) => record(`R${at}`, [field('a', inner), field('b', at === 59 ? last : `R${at + 1}`)]),
+          last,
+        ),
+      )
+    expect(work(avroFormat, avro('int'), avro('string')).length).toBeLessThanOrEqual(1_000)
+    const json = (last: string) =>
+      JSON.stringify({
+        $ref: '#/definitions/d0',
+        definitions: Object.fromEntries(
+          list(60, (at) => {
+            const next = { $ref: `#/definitions/d${at + 1}` }
+            return [`d${at}`, at === 59 ? { type: last } : { type: 'object', properties: { a: next, b: next } }]
+          }),
+        ),
+      })
+    expect(work(jsonFormat, json('string'), json('string'))).toEqual([])
+    expect(work(jsonFormat, json('integer'), json('string')).length).toBeGreaterThan(0)
+  })
+
+  it('tries an Avro default once against each type', () => {
+    const branch = (name: string, more: unknown[]) => record(name, [field('f', ['null', 'A', 'B']), ...more])
+    const value = list(60, () => 0).reduce<unknown>((inner) => ({ f: inner }), null)
+    const text = (name: string) =>
+      JSON.stringify([
+        branch('A', [field('needed', 'int')]),
+        branch('B', []),
+        record(name, [{ ...field('x', ['A', 'B']), default: value }]),
+      ])
+    expect(avroFormat.parse({ text: text('R') }).name).toBeUndefined()
+  })
+})

@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest'
+import { avroFormat } from '../../src/formats/avro/avro.ts'
+import type { Format } from '../../src/formats/format.ts'
+import { jsonFormat } from '../../src/formats/json/json.ts'
+import { protobufFormat } from '../../src/formats/protobuf/protobuf.ts'
+import { dependenciesOf, type Referenced, type SchemaReference } from '../../src/formats/references.ts'
+
+const to = (...names: string[]): SchemaReference[] => names.map((name) => ({ name, subject: `s-${name}`, version: 1 }))
+const missing = ({ subject }: SchemaReference): never => {
+  throw new Error(`no ${subject}`)
+}
+const reached = (stored: Readonly<Record<string, Referenced>>, ...from: string[]) =>
+  dependenciesOf(to(...from), ({ name }) => stored[name], missing)
+
+/** `top` refers to left and right, and both to `base`. */
+const DIAMONDS: readonly (readonly [Format, Readonly<Record<string, Referenced>>, string])[] = [
+  [
+    avroFormat,
+    {
+      base: { text: '{"type":"enum","name":"n.Base","symbols":["A"]}', references: [] },
+      left: {
+        text: '{"type":"record","name":"n.Left","fields":[{"name":"b","type":"Base"}]}',
+        references: to('base'),
+      },
+      right: {
+        text: '{"type":"record","name":"n.Right","fields":[{"name":"b","type":"Base"}]}',
+        references: to('base'),
+      },
+    },
+    '{"type":"record","name":"n.Top","fields":[{"name":"l","type":"Left"},{"name":"r","type":"Right"},{"name":"b","type":"Base"}]}',
+  ],
+  [
+    jsonFormat,
+    {
+      base: { text: '{"type":"string"}', references: [] },
+      left: { text: '{"properties":{"b":{"$ref":"base"}}}', references: to('base') },
+      right: { text: '{"items":{"$ref":"base"}}', references: to('base') },
+    },
+    '{"properties":{"l":{"$ref":"left"},"r":{"$ref":"right"},"b":{"$ref":"base"}}}',
+  ],
+  [
+    protobufFormat,
+    {
+      base: { text: 'package n; message Base {}', references: [] },
+      left: { text: 'package n; import public "base"; message Left { optional Base b = 1; }', references: to('base') },
+      right: { text: 'package n; import "base"; message Right { optional Base b = 1; }', references: to('base') },
+    },
+    'package n; import "left"; import "right"; message Top { optional Left l = 1; optional Right r = 2; optional Base b = 3; }',
+  ],
+]
+
+describe('references', () => {
+  it.each(DIAMONDS)('$type: what two of them need is read once, first', (format, stored, text) => {
+    const references = to('left', 'right')
+    const dependencies = dependenciesOf(references, ({ name }) => stored[name], missing)
+    expect(dependencies.map(({ name }) => name)).toEqual(['base', 'left', 'right'])
+    const schema = format.parse({ text, references, dependencies })
+    expect(schema.incompatibilities(schema, { roles: { reader: 'new', writer: 'old' } })).toEqual([])
+    expect(schema.normalized().normalized().canonical).toBe(schema.normalized().canonical)
+  })
+
+  it.each(DIAMONDS)('$type: one that is not there is named', (format, _, text) => {
+    expect(() => format.parse({ text })).toThrow(/left|right|base/i)
+  })
+
+  it('that go round in a circle are refused, and the circle is named', () => {
+    const stored = {
+      a: { text: '', references: to('b') },
+      b: { text: '', references: to('c') },
+      c: { text: '', references: to('b') },
+    }
+    expect(() => reached(stored, 'a')).toThrow('references go round in a circle: a → b → c → b')
+  })
+
+  it('that lead on and on are refused', () => {
+    const stored = Object.fromEntries(
+      Array.from({ length: 10_000 }, (_, at) => [`r${at}`, { text: '', references: to(`r${at + 1}`) }]),
+    )
+    expect(() => reached(stored, 'r0')).toThrow('references lead on through more than 500 schemas')
+  })
+
+  it('are visited once each, however many ways lead to them', () => {
+    let visits = 0
+    const layers = Array.from({ length: 40 }, (_, at) => [
+      `l${at}`,
+      { text: '', references: at === 39 ? [] : to(`l${at + 1}`, `m${at + 1}`) },
+    ])
+    const others = layers.map(([name, referenced]) => [String(name).replace('l', 'm'), referenced])
+    const stored = Object.fromEntries([...layers, ...others]) as Record<string, Referenced>
+    const find = ({ name }: SchemaReference) => {
+      visits += 1
+      return stored[name]
+    }
+    expect(dependenciesOf(to('l0'), find, missing)).toHaveLength(79)
+    expect(visits).toBe(79)
+  })
+})
