@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { openBroker } from '../../src/broker/open.ts'
 import { createRegistryClient, type Registered, type RegistryClient } from '../../src/clients/registry.ts'
 import { silentLogger } from '../../src/config/logger.ts'
+import { hashPassword } from '../../src/http/users.ts'
+import { freePort } from '../env/ports.ts'
 import { real } from '../env/real.ts'
 import { describePen } from '../support/registry-pen.ts'
 import { type RegistryProcess, startRegistryProcess } from '../support/registry-process.ts'
@@ -73,6 +76,38 @@ describe.skipIf(!kafka)('several registries on one Kafka', () => {
       return JSON.stringify(here) === JSON.stringify(there)
     })
   })
+
+  it('refuse writes with 503 and 50004 when nobody may lead, and still answer reads', async () => {
+    const group = randomUUID()
+    const [leader] = await start(1, () => ({}), group)
+    const [follower] = await start(1, () => ({ 'master.eligibility': 'false' }), group)
+    await createRegistryClient({ url: leader?.url ?? '' }).register('s', { schema: '"int"' })
+    const client = createRegistryClient({ url: follower?.url ?? '', timeoutMs: 20_000 })
+    await until('the follower to know it', WAIT, async () => (await client.subjects()).includes('s'))
+    await leader?.kill()
+    await until('the end of the leader’s time', WAIT, async () => !(await fetch(`${follower?.url}/readyz`)).ok)
+    await expect(client.register('t', { schema: '"int"' })).rejects.toMatchObject({ status: 503, errorCode: 50004 })
+    expect(await client.latest('s')).toMatchObject({ schema: '"int"' })
+  })
+
+  it('pass writes on over TLS, with the name of whoever writes', async () => {
+    const users = `ada: ${await hashPassword('a')}, developer\nrea: ${await hashPassword('r')}, readonly`
+    const instances = await start(2, (plain, tls) => ({
+      listeners: `http://127.0.0.1:${plain},https://127.0.0.1:${tls}`,
+      'inter.instance.protocol': 'https',
+      'ssl.keystore.location': certificate('server.pem'),
+      'ssl.truststore.location': certificate('ca.pem'),
+      'authentication.method': 'BASIC',
+      'authentication.skip.paths': '/metrics',
+      'weir.authentication.users': users,
+    }))
+    const { followers } = await roles(instances)
+    const as = (username: string, password: string) =>
+      createRegistryClient({ url: followers[0]?.url ?? '', auth: { username, password } })
+    expect(await as('ada', 'a').register('s', { schema: '"int"' })).toMatchObject({ id: 1 })
+    await expect(as('rea', 'r').register('s', { schema: '"long"' })).rejects.toMatchObject({ status: 403 })
+    expect(await as('rea', 'r').latest('s')).toMatchObject({ id: 1 })
+  })
 })
 
 describe.skipIf(!kafka)('the pen on Kafka', () => {
@@ -86,8 +121,14 @@ describe.skipIf(!kafka)('the pen on Kafka', () => {
   })
 })
 
-async function start(count: number): Promise<RegistryProcess[]> {
-  const group = `registry-${randomUUID()}`
+type SettingsOf = (plainPort: number, tlsPort: number) => Readonly<Record<string, string>>
+
+async function start(
+  count: number,
+  own: SettingsOf = () => ({}),
+  name: string = randomUUID(),
+): Promise<RegistryProcess[]> {
+  const group = `registry-${name}`
   const settings = {
     'brokerstore.topic': `_schemas-${group}`,
     'schema.registry.group.id': group,
@@ -98,9 +139,15 @@ async function start(count: number): Promise<RegistryProcess[]> {
   onTestFinished(async () => {
     await Promise.all(started.map((one) => one.kill()))
   })
-  for (let at = 0; at < count; at++)
-    started.push(await startRegistryProcess(['--bootstrap', kafka?.bootstrap ?? ''], settings))
+  for (let at = 0; at < count; at++) {
+    const all = { ...settings, ...own(await freePort(), await freePort()) }
+    started.push(await startRegistryProcess(['--bootstrap', kafka?.bootstrap ?? ''], all))
+  }
   return started
+}
+
+function certificate(name: string): string {
+  return join(import.meta.dirname, '../support/tls', name)
 }
 
 async function roles(instances: readonly RegistryProcess[]) {

@@ -27,7 +27,7 @@ export async function startRegistryProcess(
   nodeArgs: readonly string[] = [],
 ): Promise<RegistryProcess> {
   const directory = partDirectory('registry')
-  const url = `http://127.0.0.1:${await freePort()}`
+  const url = settings['listeners']?.split(',')[0] ?? `http://127.0.0.1:${await freePort()}`
   const all = { listeners: url, 'brokerstore.topic.replication.factor': '1', ...settings }
   const set = Object.entries(all).flatMap(([key, value]) => ['--set', `${key}=${value}`])
   const logFile = join(directory, 'registry.log')
