@@ -52,7 +52,7 @@ ${REGISTRY_HELP}
       return tell(plan, `${sizeOf(dump)} from ${path}`, values['dry-run'])
     } catch (error) {
       progress.end()
-      return undecided(error)
+      return undecided(error, '\nrun it again: it goes on where it was')
     }
   },
 }

@@ -30,7 +30,8 @@ export function abortedWhenAsked(): AbortSignal {
   return asked.signal
 }
 
-class Interrupted extends UserError<'interrupted'> {
+/** The reason of that signal. */
+export class Interrupted extends UserError<'interrupted'> {
   constructor(name: NodeJS.Signals) {
     super('interrupted', `stopped by ${name}`)
   }

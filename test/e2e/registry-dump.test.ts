@@ -12,7 +12,7 @@ const CLI = ['--max-semi-space-size=8', join(import.meta.dirname, '../../src/cli
 const WAIT = { everyMs: 5, timeoutMs: 60_000 }
 const VERSIONS = 10_000
 
-it('10,000 schemas of all formats come through weir export and weir import, killed half way, as they were', {
+it('10,000 schemas of all formats come through weir export and weir import, stopped and killed on the way, as they were', {
   timeout: 600_000,
 }, async () => {
   const directory = temporaryDirectory()
@@ -25,9 +25,17 @@ it('10,000 schemas of all formats come through weir export and weir import, kill
   expect(exported).toMatchObject({ code: 0, stderr: '' })
   expect(exported.stdout).toMatch(/^exported 10000 versions of \d+ subjects to first\n$/)
 
-  const cutOff = startServer(weir('import', 'first', '--registry', target.url), join(directory, 'import.log'))
   const there = createRegistryClient({ url: target.url })
-  await until('some subjects', WAIT, async () => (await there.subjects({ prefix: ':*:' })).length > 30)
+  const subjects = () => there.subjects({ prefix: ':*:' })
+  const stopped = startServer(weir('import', 'first', '--registry', target.url), join(directory, 'stopped.log'))
+  await until('some subjects', WAIT, async () => (await subjects()).length > 20)
+  expect(await stopped.end(10_000, 'SIGINT')).toBe(3)
+  expect(readFileSync(join(directory, 'stopped.log'), 'utf8')).toMatch(/^weir: stopped by SIGINT\nrun it again/)
+  for (const subject of await subjects()) await expect(there.mode(subject)).rejects.toMatchObject({ status: 404 })
+
+  const before = (await subjects()).length
+  const cutOff = startServer(weir('import', 'first', '--registry', target.url), join(directory, 'import.log'))
+  await until('more subjects', WAIT, async () => (await subjects()).length > before + 10)
   await cutOff.kill()
   const planned = await run(weir('import', 'first', '--registry', target.url, '--dry-run'))
   expect(planned).toMatchObject({ code: 0, stderr: '' })

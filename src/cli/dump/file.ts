@@ -10,6 +10,8 @@ const FORMAT = 'weir-registry-1'
 /** In a directory: the contexts, and the mark of an export that is complete. */
 const HEAD_FILE = 'registry.json'
 const SUBJECTS = 'subjects'
+/** Ends the names of what is being written. */
+const PART = '.part'
 const NAME_LENGTH_MAX = 100
 
 const rules = z.array(z.record(z.string(), z.unknown())).optional()
@@ -58,8 +60,8 @@ export function placeAt(path: string): DumpPlace {
 /** Throws a `UserError` where an export would mix with something else. */
 export function checkWritable({ kind, path }: DumpPlace): void {
   if (kind === 'file' || !statSync(path, { throwIfNoEntry: false })) return
-  const names = readdirSync(path).filter((name) => !name.startsWith('.'))
-  if (names.length > 0 && !names.every((name) => name === HEAD_FILE || name === SUBJECTS)) {
+  const own = [HEAD_FILE, SUBJECTS].flatMap((name) => [name, `${name}${PART}`])
+  if (readdirSync(path).some((name) => !name.startsWith('.') && !own.includes(name))) {
     throw new UserError('usage', `${path} holds something else than an export: give an empty or a new directory`)
   }
 }
@@ -70,12 +72,14 @@ export function writeDump({ kind, path }: DumpPlace, { contexts, subjects }: Dum
     replaceFile(path, { format: FORMAT, contexts, subjects })
     return
   }
+  const [old, next] = [join(path, SUBJECTS), join(path, `${SUBJECTS}${PART}`)]
+  rmSync(next, { recursive: true, force: true })
+  mkdirSync(next, { recursive: true })
+  for (const subject of subjects) writeFileSync(join(next, fileNameOf(subject.subject)), printed(subject))
+  // From here until the mark is there again it is no export.
   rmSync(join(path, HEAD_FILE), { force: true })
-  rmSync(join(path, SUBJECTS), { recursive: true, force: true })
-  mkdirSync(join(path, SUBJECTS), { recursive: true })
-  for (const subject of subjects) {
-    writeFileSync(join(path, SUBJECTS, fileNameOf(subject.subject)), printed(subject))
-  }
+  rmSync(old, { recursive: true, force: true })
+  renameSync(next, old)
   replaceFile(join(path, HEAD_FILE), { format: FORMAT, contexts })
 }
 
@@ -102,8 +106,8 @@ function fileNameOf(subject: string): string {
 
 function replaceFile(path: string, content: object): void {
   mkdirSync(dirname(path), { recursive: true })
-  writeFileSync(`${path}.part`, printed(content))
-  renameSync(`${path}.part`, path)
+  writeFileSync(`${path}${PART}`, printed(content))
+  renameSync(`${path}${PART}`, path)
 }
 
 function printed(content: object): string {

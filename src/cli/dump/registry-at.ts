@@ -4,6 +4,7 @@ import { createRegistryClient, type RegistryClient } from '../../clients/registr
 import { messageOf } from '../../config/failure.ts'
 import { tlsMaterial } from '../../config/tls.ts'
 import { type ExitCode, UsageError } from '../command.ts'
+import { Interrupted } from '../signals.ts'
 
 /** Options of every command that talks to a registry. */
 export const REGISTRY_OPTIONS = {
@@ -37,10 +38,10 @@ export function registryAt(values: Values, environment: NodeJS.ProcessEnv = proc
   return createRegistryClient({ url: url.href, ...(auth && { auth }), ...tlsOf(values) })
 }
 
-/** Says why a registry could not be asked, or throws what is no answer of a registry. */
-export function undecided(error: unknown): ExitCode {
-  if (!(error instanceof RequestError)) throw error
-  process.stderr.write(`weir: ${error.message}\n`)
+/** Says why there is no result; throws what is neither a registry's doing nor somebody's wish. */
+export function undecided(error: unknown, hint = ''): ExitCode {
+  if (!(error instanceof RequestError || error instanceof Interrupted)) throw error
+  process.stderr.write(`weir: ${error.message}${hint}\n`)
   return 3
 }
 

@@ -1,9 +1,10 @@
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { carryOut } from '../../../src/cli/dump/carry-out.ts'
 import { collectDump } from '../../../src/cli/dump/collect.ts'
 import { type Dump, placedVersions } from '../../../src/cli/dump/dump.ts'
-import { placeAt, readDump, writeDump } from '../../../src/cli/dump/file.ts'
+import { checkWritable, placeAt, readDump, writeDump } from '../../../src/cli/dump/file.ts'
 import { type ImportPlan, missingCount, planImport } from '../../../src/cli/dump/plan.ts'
 import { inSpellingOf } from '../../../src/cli/dump/respelled.ts'
 import { RequestError } from '../../../src/clients/http.ts'
@@ -267,4 +268,46 @@ it('counts what is left to do', async () => {
   expect(missingCount(await planFor(dump, target))).toBe(2)
   await importInto(target, { ...dump, subjects: dump.subjects.slice(0, 1) })
   expect(missingCount(await planFor(dump, target))).toBe(1)
+})
+
+describe('the files of an export', () => {
+  const one = (subject: string): Dump => ({
+    contexts: [],
+    subjects: [{ subject, versions: [{ version: 1, id: 1, schema: '"int"' }] }],
+  })
+
+  it('take the place of an earlier one, and of nothing else', () => {
+    const path = join(temporaryDirectory(), 'dump')
+    writeDump(placeAt(path), one('first'))
+    mkdirSync(join(path, '.git'))
+    checkWritable(placeAt(path))
+    writeDump(placeAt(path), one('second'))
+    expect(readDump(path)).toEqual(one('second'))
+    writeFileSync(join(path, 'notes.txt'), '')
+    expect(() => checkWritable(placeAt(path))).toThrow('holds something else than an export')
+  })
+
+  it('have names for all subjects, also for those that differ in their case or are very long', () => {
+    const path = join(temporaryDirectory(), 'dump')
+    const names = ['', 'a', 'A', 'a/../b', ':.ctx:a', 'é'.repeat(300), `${'é'.repeat(300)}x`]
+    const subjects = names.map((subject) => ({ subject, versions: [] }))
+    writeDump(placeAt(path), { contexts: [], subjects })
+    expect(
+      readDump(path)
+        .subjects.map(({ subject }) => subject)
+        .sort(),
+    ).toEqual(names.toSorted())
+    const files = readdirSync(join(path, 'subjects')).map((name) => name.toLowerCase())
+    expect(new Set(files).size).toBe(names.length)
+  })
+
+  it('are refused when they are incomplete or wrong', () => {
+    const path = join(temporaryDirectory(), 'dump')
+    writeDump(placeAt(path), one('s'))
+    writeFileSync(join(path, 'subjects/s.json'), '{"subject":"s","versions":[{"version":0,"id":1,"schema":""}]}')
+    expect(() => readDump(path)).toThrow(/s\.json can't be imported: versions\.0\.version/)
+    rmSync(join(path, 'registry.json'))
+    expect(() => readDump(path)).toThrow('it has no registry.json')
+    expect(() => readDump(join(path, 'none'))).toThrow('there is no such file or directory')
+  })
 })
