@@ -11,7 +11,7 @@ import sys
 
 sys.path.insert(0, sys.argv[1])
 
-from confluent_kafka import Consumer, Producer
+from confluent_kafka import OFFSET_BEGINNING, Consumer, Producer, TopicPartition
 from confluent_kafka.schema_registry import SchemaRegistryClient
 from confluent_kafka.schema_registry.avro import AvroDeserializer, AvroSerializer
 from confluent_kafka.schema_registry.json_schema import JSONDeserializer, JSONSerializer
@@ -58,10 +58,8 @@ if values:
         producer.produce(topic, value=serialize(value, context))
     sys.exit(producer.flush(30))
 
-consumer = Consumer(
-    {"bootstrap.servers": bootstrap, "group.id": topic, "auto.offset.reset": "earliest", "enable.partition.eof": True}
-)
-consumer.subscribe([topic])
+consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": topic, "enable.partition.eof": True})
+consumer.assign([TopicPartition(topic, 0, OFFSET_BEGINNING)])
 deserialize = deserializer()
 while True:
     message = consumer.poll(30)
