@@ -75,7 +75,13 @@ export type SinkContext<Config> = TaskContext<Config> & {
 
 /** One task of a sink. Methods are called one at a time. */
 export type SinkTask = {
-  readonly open?: (partitions: readonly SinkPartition[]) => Promise<void> | void
+  /**
+   * Partitions are this task's from now on. A sink that stores offsets itself, together with the records, answers where
+   * to go on: those win over what is committed.
+   */
+  readonly open?: (
+    partitions: readonly SinkPartition[],
+  ) => Promise<readonly SinkPosition[] | void> | readonly SinkPosition[] | void
   readonly put: (records: readonly SinkRecord[]) => Promise<void> | void
   /**
    * Everything put so far has to be safe when this resolves; then `offsets` (the next ones to read) are committed.

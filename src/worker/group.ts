@@ -49,6 +49,7 @@ export class WorkerGroup {
   readonly #options: GroupOptions
   #member: Member | undefined
   #generation: Generation | undefined
+  #rounds = 0
   /** The last assignment, with everything that this worker has by now as `assigned`. */
   #holds: Assignment | undefined
   #held: ReadonlySet<string> = new Set()
@@ -93,6 +94,11 @@ export class WorkerGroup {
 
   get work(): Work {
     return this.#holds?.assigned ?? NO_WORK
+  }
+
+  /** How many rounds this worker has taken part in. */
+  get rounds(): number {
+    return this.#rounds
   }
 
   get generation(): number {
@@ -192,6 +198,7 @@ export class WorkerGroup {
   async #joined(generation: Generation): Promise<void> {
     const told = parseAssignment(generation.assignment)
     this.#generation = generation
+    this.#rounds += 1
     this.#waiting.abort()
     if (told.configOffset > this.#options.configOffset()) await this.#catchUp()
     this.#holds = { ...told, assigned: merge(this.work, told), revoked: NO_WORK, error: ASSIGNMENT_ERROR.none }

@@ -1,18 +1,24 @@
 import { randomBytes } from 'node:crypto'
+import type { Broker } from '../broker/broker.ts'
 import type { Clock } from '../config/clock.ts'
 import type { Logger } from '../config/logger.ts'
 import { WorkerError } from './failure.ts'
+import { fenceProducer, transactionalIdOf } from './fencing.ts'
 import { planForgetting } from './plan.ts'
 import type { RawConfig } from './stores/config-codec.ts'
+import type { ConnectorConfig } from './stores/config-state.ts'
 import type { ConfigStore } from './stores/config-store.ts'
 import type { StatusStore } from './stores/status-store.ts'
 
 export type LeaderParts = {
+  readonly broker: Broker
+  readonly groupId: string
   readonly logger: Logger
   readonly clock: Clock
   readonly configs: ConfigStore
   readonly statuses: StatusStore
   readonly isLeader: () => boolean
+  readonly isSource: (config: RawConfig) => boolean
   readonly sessionKey: {
     /** 0: a key never gets too old. */
     readonly ttlMs: number
@@ -26,6 +32,7 @@ const KEY_CHECK_MS = 10_000
 /** What the leader of a group does for all of it. */
 export class Leader {
   readonly #parts: LeaderParts
+  readonly #fencing = new Map<string, Promise<void>>()
 
   constructor(parts: LeaderParts) {
     this.#parts = parts
@@ -52,6 +59,43 @@ export class Leader {
       )
     }
     await configs.putTasks(name, tasks)
+  }
+
+  /** Makes sure that no task of an earlier set of tasks can write any more. Asked for by every task that starts. */
+  fence(name: string): Promise<void> {
+    const fencing = this.#fencing.get(name) ?? this.#fence(name).finally(() => this.#fencing.delete(name))
+    this.#fencing.set(name, fencing)
+    return fencing
+  }
+
+  async #fence(name: string): Promise<void> {
+    const { configs, broker, groupId } = this.#parts
+    await configs.readToEnd()
+    const { pendingFencing, fencedTasks, tasks, taskGeneration } = this.#requireSource(name)
+    if (!pendingFencing) return
+    // A task fences its own predecessor when it starts: one that stays alone needs no help.
+    const older = fencedTasks === 1 && tasks.length === 1 ? 0 : (fencedTasks ?? 0)
+    const ids = Array.from({ length: older }, (_, task) => transactionalIdOf(groupId, { connector: name, task }))
+    await Promise.all(ids.map((id) => fenceProducer(broker, id)))
+    await configs.readToEnd()
+    if (this.#requireSource(name).taskGeneration !== taskGeneration) {
+      throw new WorkerError(
+        'rebalancing',
+        'Fencing failed because new task configurations were generated for the connector',
+      )
+    }
+    await configs.write([{ kind: 'fencing', connector: name, tasks: tasks.length }])
+  }
+
+  #requireSource(name: string): ConnectorConfig {
+    const { configs, isLeader, isSource } = this.#parts
+    if (!isLeader()) throw new WorkerError('rebalancing', 'this worker does not lead its group')
+    const connector = configs.state.connector(name)
+    if (!connector) throw new WorkerError('connector_not_found', `Connector ${name} not found`)
+    if (!isSource(connector.config)) {
+      throw new WorkerError('invalid_request', `Connector ${name} is not a source: only sources are fenced`)
+    }
+    return connector
   }
 
   /** Looks now and then whether the key has got too old, until `signal` aborts. */

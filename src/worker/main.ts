@@ -12,6 +12,8 @@ import { loadPlugins } from '../plugins/load.ts'
 import type { ProtocolName } from './assignment-codec.ts'
 import { ConfigResolver, createProviders } from './config-resolver.ts'
 import { watchPlaceholders } from './config-watch.ts'
+import { findConnector } from './connector-tasks.ts'
+import { fenceProducer, transactionalIdOf } from './fencing.ts'
 import { WorkerGroup } from './group.ts'
 import { Herder } from './herder.ts'
 import { ThreadPool } from './isolation/pool.ts'
@@ -78,7 +80,17 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
       signatureAlgorithm: values['inter.worker.signature.algorithm'],
       timeoutMs: REQUEST_TIMEOUT_MS,
     })
-    const leader = new Leader({ ...stores, logger, clock: systemClock, isLeader, sessionKey: sessionKey(settings) })
+    const leader = new Leader({
+      ...stores,
+      broker,
+      groupId: values['group.id'],
+      logger,
+      clock: systemClock,
+      isLeader,
+      isSource: (config) => findConnector(plugins, config)?.kind === 'source',
+      sessionKey: sessionKey(settings),
+    })
+    const isExactlyOnce = values['exactly.once.source.support'] === 'enabled'
     const runner = new Runner({
       ...stores,
       plugins,
@@ -96,6 +108,14 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
         // What is compared next must know of this.
         await stores.configs.readToEnd()
       },
+      fence: isExactlyOnce
+        ? async (id) => {
+            const leaderUrl = place.group?.leaderUrl
+            if (isLeader() || leaderUrl === undefined) await leader.fence(id.connector)
+            else await peers.fence(leaderUrl, id.connector)
+            await fenceProducer(broker, transactionalIdOf(values['group.id'], id))
+          }
+        : undefined,
       onInterrupted: () => herder.onInterrupted(),
       stopTimeoutMs: values['task.shutdown.graceful.timeout.ms'],
     })
@@ -119,7 +139,11 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
         return watching
       })
     }
-    workerMetrics(metrics, () => runner.readings())
+    workerMetrics(metrics, {
+      worker: () => runner.reading(),
+      tasks: () => runner.readings(),
+      group: () => place.group ?? { rounds: 0, generation: 0, isLeader: false },
+    })
     const worker = new Worker({
       ...stores,
       plugins,
@@ -129,7 +153,7 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
       validation: {
         plugins,
         groupId: values['group.id'],
-        exactlyOnceSources: false,
+        exactlyOnceSources: isExactlyOnce,
         workerDefaults: converters(settings),
         overrides: overridePolicy(settings),
       },

@@ -10,6 +10,22 @@ export type TaskReading = {
   readonly counters: TaskCounters
 }
 
+/** One worker as metrics see it. */
+export type WorkerReading = {
+  readonly connectors: number
+  readonly tasks: number
+  /** Since the worker was started. */
+  readonly starts: {
+    readonly connectorAttempts: number
+    readonly connectorFailures: number
+    readonly taskAttempts: number
+    readonly taskFailures: number
+  }
+}
+
+/** Its place in the group. */
+export type GroupReading = { readonly rounds: number; readonly generation: number; readonly isLeader: boolean }
+
 type Kind = TaskReading['kind']
 type Family = {
   readonly name: string
@@ -91,8 +107,66 @@ const FAMILIES: readonly Family[] = [
   },
 ]
 
-/** Registers the worker's families; they are read from the running tasks when somebody asks. */
-export function workerMetrics(metrics: Metrics, readTasks: () => readonly TaskReading[]): void {
+type WorkerFamily = {
+  readonly name: string
+  readonly help: string
+  readonly read: (worker: WorkerReading, group: GroupReading) => number
+}
+
+const WORKER_FAMILIES: readonly WorkerFamily[] = [
+  { name: 'worker_metrics_connector_count', help: 'Connectors that run here.', read: (w) => w.connectors },
+  { name: 'worker_metrics_task_count', help: 'Tasks that run here.', read: (w) => w.tasks },
+  {
+    name: 'worker_metrics_connector_startup_attempts_total',
+    help: 'Starts of connectors.',
+    read: ({ starts }) => starts.connectorAttempts,
+  },
+  {
+    name: 'worker_metrics_connector_startup_failure_total',
+    help: 'Starts of connectors that failed.',
+    read: ({ starts }) => starts.connectorFailures,
+  },
+  {
+    name: 'worker_metrics_task_startup_attempts_total',
+    help: 'Starts of tasks.',
+    read: ({ starts }) => starts.taskAttempts,
+  },
+  {
+    name: 'worker_metrics_task_startup_failure_total',
+    help: 'Starts of tasks that failed.',
+    read: ({ starts }) => starts.taskFailures,
+  },
+  {
+    name: 'worker_rebalance_metrics_completed_rebalances_total',
+    help: 'Rounds of the group that this worker took part in.',
+    read: (_, group) => group.rounds,
+  },
+  { name: 'worker_rebalance_metrics_epoch', help: 'Generation of the group.', read: (_, group) => group.generation },
+  {
+    name: 'worker_rebalance_metrics_leader',
+    help: '1: this worker leads its group.',
+    read: (_, group) => Number(group.isLeader),
+  },
+]
+
+export type WorkerReadings = {
+  readonly worker: () => WorkerReading
+  readonly group: () => GroupReading
+  readonly tasks: () => readonly TaskReading[]
+}
+
+/** Registers the worker's families; they are read when somebody asks. */
+export function workerMetrics(metrics: Metrics, { worker, group, tasks }: WorkerReadings): void {
+  for (const { name, help, read } of WORKER_FAMILIES) {
+    new Gauge({
+      name: `kafka_connect_${name}`,
+      help,
+      registers: [metrics],
+      collect() {
+        this.set(read(worker(), group()))
+      },
+    })
+  }
   for (const { name, help, kind, read } of FAMILIES) {
     new Gauge({
       name: `kafka_connect_${name}`,
@@ -101,7 +175,7 @@ export function workerMetrics(metrics: Metrics, readTasks: () => readonly TaskRe
       registers: [metrics],
       collect() {
         this.reset()
-        for (const reading of readTasks()) {
+        for (const reading of tasks()) {
           if (kind === undefined || kind === reading.kind) {
             this.set({ connector: reading.connector, task: String(reading.task) }, read(reading.counters))
           }

@@ -5,7 +5,8 @@ import { retry } from '../config/retry.ts'
 import type { Catalog } from '../plugins/catalog.ts'
 import { type ConfigResolver, withPlaceholders } from './config-resolver.ts'
 import { type ConnectorPlugin, findConnector, sameConfig, toTaskConfigs } from './connector-tasks.ts'
-import type { TaskReading } from './metrics.ts'
+import { transactionalIdOf } from './fencing.ts'
+import type { TaskReading, WorkerReading } from './metrics.ts'
 import { type Started, type Step, taskKey } from './plan.ts'
 import type { RawConfig, TargetState } from './stores/config-codec.ts'
 import type { ConnectorConfig } from './stores/config-state.ts'
@@ -30,6 +31,8 @@ export type RunnerParts = {
   readonly generation: () => number
   /** Stores the tasks of a connector, here or through the leader. */
   readonly putTasks: (connector: string, tasks: readonly RawConfig[]) => Promise<void>
+  /** Makes sure that nothing older than this source task can write; undefined: sources write at least once. */
+  readonly fence: ((id: TaskId) => Promise<void>) | undefined
   readonly stopTimeoutMs: number
   /** A task was torn out of its work by another one and waits for `startAgain`. */
   readonly onInterrupted: () => void
@@ -43,6 +46,8 @@ export type StartedTask = {
   running: RunningTask | undefined
   failed: boolean
   isInterrupted: boolean
+  /** It has run, or paused as it was told. */
+  hasStarted: boolean
 }
 
 type StartedConnector = {
@@ -53,8 +58,8 @@ type StartedConnector = {
   work: AbortController
 }
 
-/** Storing tasks goes on until it succeeds: the leader may be away, or be another worker by then. */
-const PUT_TASKS = {
+/** What needs the leader goes on until it succeeds: it may be away, or be another worker by then. */
+const UNTIL_DONE = {
   backoff: { firstMs: 250, maxMs: 60_000 },
   withinMs: Number.POSITIVE_INFINITY,
   retriable: () => true,
@@ -65,11 +70,17 @@ export class Runner implements Started {
   readonly connectors = new Map<string, StartedConnector>()
   readonly tasks = new Map<string, StartedTask>()
   readonly #parts: RunnerParts
+  /** Since this worker was started. */
+  readonly starts = { connectorAttempts: 0, connectorFailures: 0, taskAttempts: 0, taskFailures: 0 }
   /** The last one of each connector: they follow each other, or the older could be stored last. */
   readonly #regenerations = new Map<string, Promise<void>>()
 
   constructor(parts: RunnerParts) {
     this.#parts = parts
+  }
+
+  reading(): WorkerReading {
+    return { connectors: this.connectors.size, tasks: this.tasks.size, starts: this.starts }
   }
 
   readings(): readonly TaskReading[] {
@@ -89,8 +100,13 @@ export class Runner implements Started {
   async carryOut(steps: readonly Step[]): Promise<void> {
     const isStop = (step: Step) => step.do === 'stop-task' || step.do === 'stop-connector'
     await all(steps.filter(isStop).map((step) => this.#carryOut(step)))
-    if (steps.some((step) => step.do === 'start-task')) await this.#parts.offsets.refresh()
+    if (steps.some((step) => step.do === 'start-task')) await this.#readOffsets()
     await all(steps.filter((step) => !isStop(step)).map((step) => this.#carryOut(step)))
+  }
+
+  /** Tasks that are fenced read theirs afterwards: nobody else should wait for the transactions of others. */
+  async #readOffsets(): Promise<void> {
+    if (!this.#parts.fence) await this.#parts.offsets.refresh()
   }
 
   async stopAll(): Promise<void> {
@@ -101,7 +117,9 @@ export class Runner implements Started {
   async startConnector(connector: ConnectorConfig): Promise<void> {
     const { name, config, target } = connector
     this.connectors.set(name, { config, target, failed: false, work: new AbortController() })
+    this.starts.connectorAttempts += 1
     await this.#applyTarget(connector)
+    if (this.connectors.get(name)?.failed) this.starts.connectorFailures += 1
   }
 
   async stopConnector(name: string, next: RunState = 'UNASSIGNED'): Promise<void> {
@@ -115,27 +133,67 @@ export class Runner implements Started {
   /** Starts from the offsets that were read last, with what its placeholders stand for now. */
   async startTask(id: TaskId, config: RawConfig, target: TargetState): Promise<void> {
     const kind = findConnector(this.#parts.plugins, config)?.kind
-    const offsets = kind === 'source' ? this.#parts.offsets.state.of(id.connector) : []
-    const task: StartedTask = { id, config, target, running: undefined, failed: false, isInterrupted: false }
+    const task: StartedTask = {
+      id,
+      config,
+      target,
+      running: undefined,
+      failed: false,
+      isInterrupted: false,
+      hasStarted: false,
+    }
     this.tasks.set(taskKey(id), task)
+    this.starts.taskAttempts += 1
     if (kind === undefined) {
       this.#said(id, { type: 'failed', trace: missingPlugin(config) })
       return
     }
+    if (kind === 'source' && this.#parts.fence) this.#inBackground(this.#startFenced(task))
+    else await this.#start(task, kind)
+  }
+
+  /** Offsets count only when nobody can change them any more. Goes on until it succeeds, or the task is not wanted. */
+  async #startFenced(task: StartedTask): Promise<void> {
+    const { fence, clock, logger, offsets } = this.#parts
+    const onRetry = (error: unknown, _: number, waitMs: number) =>
+      logger.warn({ err: error, ...task.id, waitMs }, 'older tasks could not be fenced: trying again')
+    const attempt = async () => {
+      if (!this.#isWanted(task)) return
+      await fence?.(task.id)
+      await offsets.refresh()
+    }
+    await retry(attempt, { ...UNTIL_DONE, clock, onRetry })
+    await this.#start(task, 'source')
+  }
+
+  async #start(task: StartedTask, kind: 'source' | 'sink'): Promise<void> {
+    const { resolver, defaults, offsets, host, fence } = this.#parts
+    const { id, config } = task
     try {
-      const resolved = await this.#parts.resolver.resolve(config, id.connector)
-      if (this.tasks.get(taskKey(id)) !== task) return
-      const paused = task.target === 'PAUSED'
-      const spec = { ...id, kind, config: resolved.config, worker: this.#parts.defaults, paused, offsets }
-      task.running = this.#parts.host.start(spec, (message) => this.#said(id, message))
+      const resolved = await resolver.resolve(config, id.connector)
+      if (!this.#isWanted(task)) return
+      const spec = {
+        ...id,
+        kind,
+        config: resolved.config,
+        worker: defaults,
+        paused: task.target === 'PAUSED',
+        offsets: kind === 'source' ? offsets.state.of(id.connector) : [],
+        ...(kind === 'source' && fence ? { transactionalId: transactionalIdOf(defaults.workerGroup, id) } : {}),
+      }
+      task.running = host.start(spec, (message) => this.#said(id, message))
     } catch (error) {
       this.#said(id, { type: 'failed', trace: traceOf(error) })
     }
   }
 
+  #isWanted(task: StartedTask): boolean {
+    return this.tasks.get(taskKey(task.id)) === task
+  }
+
   /** Starts what was interrupted from where it is now. */
   async startAgain(): Promise<void> {
-    await this.#parts.offsets.refresh()
+    await this.#readOffsets()
     const interrupted = [...this.tasks.values()].filter(({ isInterrupted }) => isInterrupted)
     await all(interrupted.map(({ id, config, target }) => this.startTask(id, config, target)))
   }
@@ -230,7 +288,7 @@ export class Runner implements Started {
       if (isSame && appliedConfig !== undefined && sameConfig(config, appliedConfig)) return
       const onRetry = (error: unknown, _: number, waitMs: number) =>
         logger.warn({ err: error, connector: name, waitMs }, 'tasks could not be stored: trying again')
-      await retry(() => putTasks(name, made), { ...PUT_TASKS, clock, signal, onRetry })
+      await retry(() => putTasks(name, made), { ...UNTIL_DONE, clock, signal, onRetry })
     } catch (error) {
       if (!signal.aborted) await this.#connectorFailed(name, plugin, error)
     }
@@ -243,6 +301,7 @@ export class Runner implements Started {
     switch (message.type) {
       case 'running':
       case 'paused':
+        if (task) task.hasStarted = true
         this.#inBackground(
           statuses.put(
             { kind: 'task', ...id },
@@ -251,6 +310,7 @@ export class Runner implements Started {
         )
         break
       case 'failed':
+        if (task && !task.hasStarted) this.starts.taskFailures += 1
         if (task) task.failed = true
         this.#inBackground(this.#putTaskSafe(id, 'FAILED', message.trace, version))
         break

@@ -28,6 +28,11 @@ export function internalRoutes(app: FastifyInstance, { leader, isSigned, session
       await leader.putTasks(params.name, parseTasks(body))
       return reply.code(204).send()
     })
+
+    inner.put<ByName>('/connectors/:name/fence', async ({ params }, reply) => {
+      await leader.fence(params.name)
+      return reply.code(204).send()
+    })
     done()
   })
 }

@@ -186,7 +186,8 @@ export class SinkTask {
 
   async #assigned(partitions: readonly TopicPartition[]): Promise<void> {
     this.#parts.log.info({ partitions: partitions.map(keyOf) }, 'partitions were assigned')
-    if (partitions.length > 0) await this.#plugin?.open?.(partitions)
+    const positions = partitions.length > 0 ? await this.#plugin?.open?.(partitions) : undefined
+    if (positions !== undefined && positions.length > 0) this.#consumer?.seek(positions)
     if (this.#paused || this.#batch) this.#consumer?.pause(partitions)
   }
 

@@ -8,6 +8,7 @@ import { AtLeastOnce } from './at-least-once.ts'
 import { DeadLetters } from './dead-letters.ts'
 import type { Delivery, OffsetWriter } from './delivery.ts'
 import { ErrorPolicy } from './error-policy.ts'
+import { ExactlyOnce } from './exactly-once.ts'
 import { Gate } from './gate.ts'
 import { createPipeline, type Pipeline } from './pipeline.ts'
 import { toDeadLetter, toFailure } from './source-failure.ts'
@@ -16,6 +17,10 @@ import { parseTaskConfig } from './task-config.ts'
 import type { TaskCounters } from './task-counters.ts'
 import type { TaskMessage, TaskSpec } from './task-spec.ts'
 import { TaskTopics } from './task-topics.ts'
+
+/** Brokers refuse more than the longer one by default. */
+const TRANSACTION_MS_MIN = 60_000
+const TRANSACTION_MS_MAX = 900_000
 
 /** What a task works with; made anew in every thread. */
 export type TaskParts = {
@@ -119,26 +124,38 @@ export class SourceTask {
   }
 
   async #commitRegularly(delivery: Delivery): Promise<void> {
-    const { clock, spec } = this.#parts
+    const { clock } = this.#parts
     while (!this.#ending.aborted) {
-      await clock.sleep(spec.worker.commitIntervalMs, this.#ending).catch(() => undefined)
+      await clock.sleep(this.#commitIntervalMs(), this.#ending).catch(() => undefined)
       if (!this.#ending.aborted) await delivery.commit()
     }
   }
 
+  #commitIntervalMs(): number {
+    const { config, worker, transactionalId } = this.#parts.spec
+    const { boundary, intervalMs } = parseTaskConfig(config).transactions
+    const isOwn = transactionalId !== undefined && boundary === 'interval' && intervalMs !== undefined
+    return isOwn ? intervalMs : worker.commitIntervalMs
+  }
+
   async #delivery(): Promise<Delivery> {
-    const { broker, counters, clock, log } = this.#parts
-    // A record waits for its broker as long as it takes; the source waits with it.
-    const producer = await broker.producer({ deliveryTimeoutMs: 2 ** 31 - 1 })
+    const { broker, counters, clock, log, spec } = this.#parts
+    const { transactionalId, config } = spec
     const onFailure = () => this.#failed.abort()
-    return new AtLeastOnce({
-      producer,
-      toOffsets: this.#offsets(),
-      counters,
-      clock,
-      log,
-      signal: this.#ending,
-      onFailure,
+    const parts = { toOffsets: this.#offsets(), counters, clock, log, signal: this.#ending, onFailure }
+    // A record waits for its broker as long as it takes; the source waits with it.
+    if (transactionalId === undefined) {
+      return new AtLeastOnce({ ...parts, producer: await broker.producer({ deliveryTimeoutMs: 2 ** 31 - 1 }) })
+    }
+    const { boundary } = parseTaskConfig(config).transactions
+    const transactionTimeoutMs = Math.min(
+      TRANSACTION_MS_MAX,
+      Math.max(TRANSACTION_MS_MIN, 2 * this.#commitIntervalMs()),
+    )
+    return new ExactlyOnce({
+      ...parts,
+      boundary,
+      producer: await broker.producer({ transactionalId, transactionTimeoutMs }),
     })
   }
 

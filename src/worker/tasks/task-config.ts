@@ -1,6 +1,6 @@
 import { parseConfig, z } from '../../sdk/index.ts'
 import type { RawConfig } from '../stores/config-codec.ts'
-import { commonKeys, sinkKeys } from '../validation/connector-keys.ts'
+import { commonKeys, sinkKeys, sourceKeys } from '../validation/connector-keys.ts'
 
 const spec = z.object({
   ...commonKeys.pick({
@@ -10,6 +10,7 @@ const spec = z.object({
     'errors.log.enable': true,
     'errors.log.include.messages': true,
   }).shape,
+  ...sourceKeys.pick({ 'transaction.boundary': true, 'transaction.boundary.interval.ms': true }).shape,
   ...sinkKeys.shape,
 })
 
@@ -18,6 +19,13 @@ export type TaskConfig = {
   readonly errors: ErrorConfig
   readonly deadLetters: DeadLetterConfig | undefined
   readonly topics: readonly string[] | RegExp
+  readonly transactions: TransactionConfig
+}
+
+/** Where a source's transactions end. `intervalMs` undefined: as often as the worker commits. */
+export type TransactionConfig = {
+  readonly boundary: 'poll' | 'interval'
+  readonly intervalMs: number | undefined
 }
 
 export type ErrorConfig = {
@@ -41,6 +49,10 @@ export function parseTaskConfig(raw: RawConfig): TaskConfig {
   const retryTimeoutMs = config['errors.retry.timeout']
   const deadLetterTopic = config['errors.deadletterqueue.topic.name']
   return {
+    transactions: {
+      boundary: config['transaction.boundary'] === 'interval' ? 'interval' : 'poll',
+      intervalMs: config['transaction.boundary.interval.ms'],
+    },
     errors: {
       retryTimeoutMs: retryTimeoutMs < 0 ? Number.POSITIVE_INFINITY : retryTimeoutMs,
       retryDelayMsMax: config['errors.retry.delay.max.ms'],

@@ -13,6 +13,8 @@ export type TaskSpec = {
   readonly paused: boolean
   /** Where a source goes on. */
   readonly offsets: readonly SourceOffset[]
+  /** A source's that writes exactly once. Undefined: at least once. */
+  readonly transactionalId?: string
 }
 
 /** What the worker's settings say for all its tasks. */

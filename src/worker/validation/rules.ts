@@ -108,7 +108,18 @@ function toRegex(regex: string): RegExp | undefined {
 }
 
 function sourceProblems(config: RawConfig, { exactlyOnceSources }: RuleContext): readonly Problem[] {
-  const isRequired = config['exactly.once.support']?.trim().toLowerCase() === 'required'
-  if (!isRequired || exactlyOnceSources) return []
-  return [{ key: 'exactly.once.support', message: 'This worker does not have exactly-once source support enabled.' }]
+  const problems: Problem[] = []
+  if (!exactlyOnceSources && isWord(config['exactly.once.support'], 'required')) {
+    const message = 'This worker does not have exactly-once source support enabled.'
+    problems.push({ key: 'exactly.once.support', message })
+  }
+  if (isWord(config['transaction.boundary'], 'connector')) {
+    const message = "No connector here defines its own transaction boundaries: expected 'poll' or 'interval'"
+    problems.push({ key: 'transaction.boundary', message })
+  }
+  return problems
+}
+
+function isWord(written: string | undefined, word: string): boolean {
+  return written?.trim().toLowerCase() === word
 }

@@ -1,0 +1,106 @@
+import type { Producer } from '../../broker/broker.ts'
+import type { Clock } from '../../config/clock.ts'
+import type { Position, SourceRecord } from '../../sdk/index.ts'
+import { partitionId } from '../stores/offset-state.ts'
+import type { Delivery, OffsetWriter } from './delivery.ts'
+import { progressOf } from './prefix.ts'
+import type { Outgoing } from './source-records.ts'
+import type { TaskCounters } from './task-counters.ts'
+
+export type ExactlyOnceParts = {
+  /** Transactional: it fenced every older producer of this task when it was opened. */
+  readonly producer: Producer
+  readonly toOffsets: OffsetWriter
+  readonly counters: TaskCounters
+  readonly clock: Clock
+  /** Whether every batch is a transaction, or those between two commits are one. */
+  readonly boundary: 'poll' | 'interval'
+  /** Every failure that ends the task, as soon as it is known. */
+  readonly onFailure: () => void
+}
+
+/**
+ * Records and the offsets behind them get into the log in one transaction, or not at all: a batch that was read twice is
+ * seen once. What fails a transaction fails the task; it begins again at the last one that was committed.
+ */
+export class ExactlyOnce implements Delivery {
+  readonly #parts: ExactlyOnceParts
+  readonly #progress = new Map<string, { readonly partition: Position; readonly offset: Position }>()
+  #line: Promise<unknown> = Promise.resolve()
+  #isOpen = false
+  #failure: unknown
+
+  constructor(parts: ExactlyOnceParts) {
+    this.#parts = parts
+  }
+
+  async deliver(outgoing: Outgoing, batch: readonly SourceRecord[]): Promise<void> {
+    await this.#inLine(async () => {
+      await this.#send(outgoing)
+      for (const progress of progressOf(batch)) this.#progress.set(partitionId(progress.partition), progress)
+      if (this.#parts.boundary === 'poll') await this.#commit()
+    })
+  }
+
+  async commit(): Promise<void> {
+    // Who delivers next, or closes, is told what failed.
+    if (this.#parts.boundary === 'interval') await this.#inLine(() => this.#commit()).catch(() => undefined)
+  }
+
+  async close(): Promise<void> {
+    try {
+      await this.#inLine(() => this.#commit())
+    } finally {
+      // Aborts what is open still.
+      await this.#parts.producer.close()
+    }
+  }
+
+  async #send({ records, bytes }: Outgoing): Promise<void> {
+    const { producer, counters } = this.#parts
+    if (!this.#isOpen) producer.begin()
+    this.#isOpen = true
+    counters.recordsActive += records.length
+    try {
+      await producer.send(records)
+    } finally {
+      counters.recordsActive -= records.length
+    }
+    counters.recordsOut += records.length
+    counters.bytesOut += bytes
+  }
+
+  async #commit(): Promise<void> {
+    const { producer, toOffsets, counters, clock } = this.#parts
+    if (!this.#isOpen) return
+    const startMs = clock.monotonicMs()
+    try {
+      await producer.send(toOffsets([...this.#progress.values()]))
+      await producer.commit()
+      this.#isOpen = false
+      this.#progress.clear()
+      counters.commits += 1
+    } catch (error) {
+      counters.commitFailures += 1
+      throw error
+    } finally {
+      counters.commitMsTotal += clock.monotonicMs() - startMs
+    }
+  }
+
+  /** One after the other; after a failure nothing more. */
+  #inLine(job: () => Promise<void>): Promise<void> {
+    const done = this.#line.then(async () => {
+      if (this.#failure !== undefined) throw this.#failure
+      try {
+        await job()
+      } catch (error) {
+        this.#failure = error
+        this.#parts.onFailure()
+        throw error
+      }
+    })
+    this.#line = done.catch(() => undefined)
+    return done
+  }
+}

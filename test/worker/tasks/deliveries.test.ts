@@ -1,0 +1,206 @@
+import { describe, expect, it } from 'vitest'
+import type { NewRecord, Producer, Sent } from '../../../src/broker/broker.ts'
+import { silentLogger } from '../../../src/config/logger.ts'
+import type { SourceRecord } from '../../../src/sdk/index.ts'
+import { AtLeastOnce } from '../../../src/worker/tasks/at-least-once.ts'
+import type { Delivery } from '../../../src/worker/tasks/delivery.ts'
+import { ExactlyOnce } from '../../../src/worker/tasks/exactly-once.ts'
+import { countersIn } from '../../../src/worker/tasks/task-counters.ts'
+import { FakeClock } from '../../support/fake-clock.ts'
+
+describe('at least once', () => {
+  it('does not wait for a batch, and stores the offsets of the acknowledged ones without a gap', async () => {
+    const { producer, delivery } = atLeastOnce()
+    await deliver(delivery, 1)
+    await deliver(delivery, 2)
+    await deliver(delivery, 3)
+    producer.acknowledge(1)
+    await new FakeClock().advance(0)
+    await delivery.commit()
+    expect(producer.offsets()).toEqual([])
+    producer.acknowledge(0)
+    await new FakeClock().advance(0)
+    await delivery.commit()
+    expect(producer.offsets()).toEqual([2])
+    producer.acknowledge(2)
+    await delivery.close()
+    expect(producer.offsets()).toEqual([2, 3])
+    expect(producer.closed).toBe(true)
+  })
+
+  it('waits when too much is under way', async () => {
+    const { producer, delivery } = atLeastOnce()
+    let passed = false
+    const waiting = deliver(delivery, 1, 10_000).then(() => {
+      passed = true
+    })
+    await new FakeClock().advance(0)
+    expect(passed).toBe(false)
+    producer.acknowledge(0)
+    await waiting
+  })
+
+  it('tells what failed to the next batch and at the end, and stores nothing past it', async () => {
+    const { producer, delivery, failures } = atLeastOnce()
+    await deliver(delivery, 1)
+    producer.refuse(0, new Error('too large'))
+    await new FakeClock().advance(0)
+    expect(failures()).toBe(1)
+    await expect(deliver(delivery, 2)).rejects.toThrow('too large')
+    producer.acknowledge(1)
+    await expect(delivery.close()).rejects.toThrow('too large')
+    expect(producer.offsets()).toEqual([])
+  })
+
+  it('keeps offsets that could not be committed for the next commit', async () => {
+    const { producer, delivery, counters } = atLeastOnce()
+    await deliver(delivery, 7)
+    producer.acknowledge(0)
+    producer.offsetsFail = true
+    await new FakeClock().advance(0)
+    await delivery.commit()
+    producer.offsetsFail = false
+    await delivery.commit()
+    expect(producer.offsets()).toEqual([7])
+    expect([counters.commits, counters.commitFailures]).toEqual([1, 1])
+  })
+})
+
+describe('exactly once', () => {
+  it('makes every batch a transaction with its offsets', async () => {
+    const { producer, delivery } = exactlyOnce('poll')
+    await deliver(delivery, 1)
+    await deliver(delivery, 2)
+    await delivery.commit()
+    await delivery.close()
+    expect(producer.log).toEqual(['begin', 'batch', 'offset 1', 'commit', 'begin', 'batch', 'offset 2', 'commit'])
+  })
+
+  it('or those between two commits one', async () => {
+    const { producer, delivery } = exactlyOnce('interval')
+    await delivery.commit()
+    await deliver(delivery, 1)
+    await deliver(delivery, 2)
+    await delivery.commit()
+    await deliver(delivery, 3)
+    await delivery.close()
+    expect(producer.log).toEqual([
+      'begin',
+      'batch',
+      'batch',
+      'offset 2',
+      'commit',
+      'begin',
+      'batch',
+      'offset 3',
+      'commit',
+    ])
+  })
+
+  it('commits nothing after a failure', async () => {
+    const { producer, delivery, failures } = exactlyOnce('interval')
+    await deliver(delivery, 1)
+    producer.batchesFail = true
+    await expect(deliver(delivery, 2)).rejects.toThrow('refused')
+    expect(failures()).toBe(1)
+    await delivery.commit()
+    await expect(delivery.close()).rejects.toThrow('refused')
+    expect(producer.log).not.toContain('commit')
+    expect(producer.closed).toBe(true)
+  })
+})
+
+function deliver(delivery: Delivery, position: number, count = 1): Promise<void> {
+  const records = Array.from({ length: count }, (): NewRecord => ({ topic: 't', key: null, value: Buffer.from('v') }))
+  const record: SourceRecord = { topic: 't', value: 'v', sourcePartition: {}, sourceOffset: { position } }
+  return delivery.deliver({ records, bytes: count }, Array(count).fill(record))
+}
+
+function atLeastOnce() {
+  const counters = countersIn()
+  const producer = new FakeProducer(true)
+  const { onFailure, failures } = failureCount()
+  const delivery = new AtLeastOnce({ ...parts(producer, counters), onFailure })
+  return { producer, delivery, failures, counters }
+}
+
+function exactlyOnce(boundary: 'poll' | 'interval') {
+  const producer = new FakeProducer(false)
+  const { onFailure, failures } = failureCount()
+  const delivery = new ExactlyOnce({ ...parts(producer, countersIn()), boundary, onFailure })
+  return { producer, delivery, failures }
+}
+
+function parts(producer: FakeProducer, counters: ReturnType<typeof countersIn>) {
+  return {
+    producer: producer as unknown as Producer,
+    counters,
+    clock: new FakeClock(),
+    log: silentLogger(),
+    signal: new AbortController().signal,
+    toOffsets: (entries: readonly { readonly offset: object }[]) =>
+      entries.map(({ offset }) => ({
+        topic: 'offsets',
+        key: Buffer.from('k'),
+        value: Buffer.from(JSON.stringify(offset)),
+      })),
+  }
+}
+
+function failureCount() {
+  let count = 0
+  return { onFailure: () => void count++, failures: () => count }
+}
+
+/** Stores offsets at once, and batches when the test says so, or at once too. */
+class FakeProducer {
+  readonly log: string[] = []
+  closed = false
+  offsetsFail = false
+  batchesFail = false
+  readonly #isSlow: boolean
+  readonly #batches: PromiseWithResolvers<Sent>[] = []
+
+  constructor(isSlow: boolean) {
+    this.#isSlow = isSlow
+  }
+
+  async send(records: readonly NewRecord[]): Promise<Sent> {
+    const sent = { partitions: new Int32Array(), offsets: new Float64Array() }
+    if (records[0]?.topic === 'offsets') {
+      if (this.offsetsFail) throw new Error('refused')
+      for (const { value } of records) this.log.push(`offset ${JSON.parse(String(value)).position}`)
+      return sent
+    }
+    if (this.batchesFail) throw new Error('refused')
+    this.log.push('batch')
+    if (!this.#isSlow) return sent
+    const batch = Promise.withResolvers<Sent>()
+    this.#batches.push(batch)
+    return batch.promise
+  }
+
+  acknowledge(index: number): void {
+    this.#batches[index]?.resolve({ partitions: new Int32Array(), offsets: new Float64Array() })
+  }
+
+  refuse(index: number, error: Error): void {
+    this.#batches[index]?.reject(error)
+  }
+
+  begin(): void {
+    this.log.push('begin')
+  }
+
+  async commit(): Promise<void> {
+    this.log.push('commit')
+  }
+
+  async close(): Promise<void> {
+    this.closed = true
+  }
+
+  offsets(): readonly number[] {
+    return this.log.filter((line) => line.startsWith('offset ')).map((line) => Number(line.slice(7)))
+  }
+}
