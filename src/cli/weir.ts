@@ -17,6 +17,7 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
     summary: 'keep what a Kubernetes cluster declares',
     load: async () => (await import('./operator.ts')).operator,
   },
+  dlq: { summary: 'show dead letters, and give them another try', load: async () => (await import('./dlq.ts')).dlq },
   plugins: {
     summary: 'list, describe and begin plugins',
     load: async () => (await import('./plugins.ts')).plugins,

@@ -6,6 +6,7 @@ import { openBroker } from '../../src/broker/open.ts'
 import { createWorkerClient } from '../../src/clients/worker.ts'
 import { silentLogger } from '../../src/config/logger.ts'
 import { readAll } from '../contract/broker-support.ts'
+import { run } from '../env/process.ts'
 import { real } from '../env/real.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { until } from '../support/until.ts'
@@ -116,6 +117,63 @@ describe.skipIf(!kafka)('broken records on Kafka', () => {
     expect(await worker.offsets(name)).toEqual([])
   })
 })
+
+const CLI = join(import.meta.dirname, '../../src/cli/weir.ts')
+
+describe.skipIf(!kafka)('weir dlq', () => {
+  it('shows why records are dead, and replays them once the cause is mended', async () => {
+    const broker = await openKafka()
+    const topic = await newTopic(broker, 'mended')
+    const dead = `${topic}-dead`
+    const headers: readonly Header[] = [['mine', Buffer.from('1')]]
+    await produce(broker, [
+      { topic, key: Buffer.from('a'), value: Buffer.from('plain text'), headers, timestampMs: AT_MS },
+      { topic, key: Buffer.from('b'), value: Buffer.from('{"n":1}') },
+    ])
+    const { url } = await startWorker()
+    const worker = createWorkerClient({ url })
+    const file = join(temporaryDirectory(), 'out.txt')
+    const name = `${topic}-sink`
+    const sink = { 'connector.class': 'FileStreamSink', topics: topic, file, ...TOLERANT(dead) }
+    await worker.create(name, { ...sink, ...JSON_VALUES })
+    await lettersIn(broker, dead, 1)
+    await until('the good record', WAIT, () => linesOf(file).length > 0)
+
+    const shown = await weir('show', dead)
+    expect(shown.stdout).toMatch(new RegExp(`^0/0  2023-11-14T22:13:20.000Z  ${name}\n  of +${topic}/0/0\n`))
+    expect(shown.stdout).toContain('  stage VALUE_CONVERTER org.apache.kafka.connect.json.JsonConverter\n')
+    expect(shown.stdout).toContain('  key   a\n  value plain text\n')
+    const [json] = (await weir('show', dead, '--json', '--connector', name)).stdout.split('\n')
+    expect(JSON.parse(json!)).toMatchObject({ offset: 0, headers: [{ key: 'mine' }], errors: { topic } })
+    expect((await weir('show', dead, '--stage', 'TASK_PUT')).stdout).toBe('')
+
+    const strings = 'org.apache.kafka.connect.storage.StringConverter'
+    await worker.putConfig(name, { ...sink, 'key.converter': strings, 'value.converter': strings })
+    expect(await weir('replay', dead, '--dry-run')).toMatchObject({ code: 0, stdout: 'to replay: 1, left: 0\n' })
+    expect(await weir('replay', dead)).toMatchObject({ code: 0, stdout: 'replayed: 1, left: 0\n' })
+    await until('the mended record', WAIT, () => linesOf(file).includes('plain text'))
+    const again = (await readAll(broker, topic)).at(-1)!
+    expect({ ...contentOf(again), headers: again.headers.map(([key]) => key) }).toEqual({
+      key: 'a',
+      value: 'plain text',
+      timestampMs: AT_MS,
+      headers: ['mine'],
+    })
+    expect(await weir('replay', dead)).toMatchObject({ code: 0, stdout: 'replayed: 0, left: 0\n' })
+    expect(await weir('replay', dead, '--from-beginning', '--to', `${topic}-other`, '--dry-run')).toMatchObject({
+      stdout: 'to replay: 1, left: 0\n',
+    })
+  })
+
+  it('says which topic is not there', async () => {
+    expect(await weir('show', 'nowhere-dead')).toMatchObject({ code: 1, stderr: "there is no topic 'nowhere-dead'\n" })
+  })
+})
+
+function weir(...args: string[]) {
+  const all = [CLI, 'dlq', ...args, '--bootstrap', kafka!.bootstrap]
+  return run({ file: process.execPath, args: all, directory: temporaryDirectory() })
+}
 
 async function startWorker() {
   const worker = await startWorkerProcess({
