@@ -9,7 +9,7 @@ import { startWorkerProcess } from '../support/weir.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const CLI = join(ROOT, 'src/cli/weir.ts')
-const WAIT = { everyMs: 20, timeoutMs: 60_000 }
+const WAIT = { everyMs: 50, timeoutMs: 110_000 }
 
 const weir = (directory: string, ...args: string[]) => run({ file: process.execPath, args: [CLI, ...args], directory })
 
