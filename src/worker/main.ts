@@ -50,7 +50,7 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
   for (const warning of settings.warnings) logger.warn(warning)
   const { values } = settings
   return startAll(logger, async (life) => {
-    const { catalog: plugins, faults } = await loadPlugins(values['plugin.path'])
+    const { catalog: plugins, modules, faults } = await loadPlugins(values['plugin.path'])
     for (const fault of faults) logger.error(fault, 'a plugin could not be loaded')
     const resolver = new ConfigResolver(createProviders(settings.rest, plugins), secretsOf(logger))
     const place: { group?: WorkerGroup; address?: URL } = {}
@@ -66,6 +66,7 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
     })
     life.onStop('stores', () => stores.close())
     const threads = new ThreadPool({
+      plugins: modules,
       logger: levels.logger('weir.worker.tasks'),
       address: () => broker.address(),
       threads: values['worker.threads'] ?? availableParallelism(),

@@ -7,7 +7,7 @@ export type ThreadData = {
   readonly address: BrokerAddress
   /** One number that the thread counts up as long as it is well. */
   readonly beat: SharedArrayBuffer
-  /** Modules whose `plugins` it has beside the shipped ones, as URLs. */
+  /** Modules of plugins that it has beside the shipped ones, as URLs. */
   readonly plugins: readonly string[]
 }
 

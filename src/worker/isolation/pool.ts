@@ -9,7 +9,7 @@ import { TaskThread, type ThreadEnd } from './task-thread.ts'
 export type PoolOptions = {
   readonly logger: Logger
   readonly address: () => Promise<BrokerAddress>
-  /** Modules whose `plugins` tasks may use beside the shipped ones, as URLs. */
+  /** Modules of plugins that tasks may use beside the shipped ones, as URLs. */
   readonly plugins?: readonly string[]
   /** How many threads are made before tasks share one. */
   readonly threads: number

@@ -4,9 +4,7 @@ import { openBroker } from '../../broker/open.ts'
 import { systemClock } from '../../config/clock.ts'
 import { createLogger } from '../../config/logger.ts'
 import { retry } from '../../config/retry.ts'
-import { createCatalog } from '../../plugins/catalog.ts'
-import { SHIPPED } from '../../plugins/shipped.ts'
-import type { Plugin } from '../../sdk/index.ts'
+import { loadModules } from '../../plugins/load.ts'
 import { countersIn } from '../tasks/task-counters.ts'
 import type { FromThread, ThreadData, ToThread } from './messages.ts'
 import { type LocalTask, TaskRunner } from './task-runner.ts'
@@ -23,8 +21,7 @@ const beat = new Int32Array(data.beat)
 
 // What of it is wanted, the other side knows: it can change at any time.
 const logger = createLogger({ level: 'debug', write: (line) => tell({ type: 'log', line }) })
-const modules = await Promise.all(data.plugins.map((url) => import(url) as Promise<{ plugins: readonly Plugin[] }>))
-const plugins = createCatalog([...SHIPPED, ...modules.flatMap((module) => module.plugins)])
+const plugins = await loadModules(data.plugins)
 const broker = await retry(() => openBroker(data.address, { logger }), OPEN)
 const runner = new TaskRunner({ broker, plugins, logger, clock: systemClock })
 const tasks = new Map<number, LocalTask>()
