@@ -1,0 +1,132 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, it, onTestFinished } from 'vitest'
+import { residentMb } from '../bench/memory.ts'
+import { type Kafka, startKafka } from '../env/kafka.ts'
+import { real } from '../env/real.ts'
+import { Ledger } from '../support/datagen-ledger.ts'
+import { until } from '../support/until.ts'
+import type { WeirWorker } from '../support/weir.ts'
+import { clientOf, WAIT, WorkerGroup } from '../support/worker-group.ts'
+
+/** Of disorder; 600 for the whole of it. What a failed run did comes again with its seed. */
+const SECONDS = Number(process.env['WEIR_CHAOS_SECONDS'] ?? 30)
+const SEED = Number(process.env['WEIR_CHAOS_SEED'] ?? 1)
+const CONNECTORS = 10
+const TASKS_EACH = 4
+const RATE = 20
+const WORKERS = 3
+/** Well over what a worker with forty tasks has when all is well: 250 to 300. */
+const MEMORY_MB_MAX = 700
+const SETTINGS = {
+  'session.timeout.ms': '6000',
+  'heartbeat.interval.ms': '500',
+  'scheduled.rebalance.max.delay.ms': '3000',
+  'offset.flush.interval.ms': '1000',
+  'exactly.once.source.support': 'enabled',
+}
+const PATIENCE = { ...WAIT, timeoutMs: 240_000 }
+
+const kafka = await real('kafka')
+
+it.skipIf(!kafka)(
+  'loses and repeats nothing while workers are killed and frozen and the broker is restarted',
+  { timeout: (SECONDS + 600) * 1_000 },
+  async () => {
+    const broker = await startKafka()
+    onTestFinished(() => broker.stop())
+    const group = new WorkerGroup(broker.bootstrap, SETTINGS)
+    await group.start(WORKERS)
+    const ledgers = await createConnectors(group, broker.bootstrap)
+    await untilAllRun(group)
+    const chaos = new Chaos(group, broker)
+    await chaos.rage()
+    await untilAllRun(group)
+    const repeated = await Promise.all(ledgers.map((ledger) => ledger.untilComplete(PATIENCE.timeoutMs)))
+    expect(repeated, `after ${chaos.done.join(', ')}`).toEqual(Array(CONNECTORS).fill(0))
+    for (const { pid } of group.workers) expect(await residentMb(pid)).toBeLessThan(MEMORY_MB_MAX)
+  },
+)
+
+async function createConnectors(group: WorkerGroup, bootstrap: string): Promise<readonly Ledger[]> {
+  const client = clientOf(group.workers[0]!)
+  const iterations = RATE * (SECONDS + 20)
+  const ledgers: Ledger[] = []
+  for (let at = 0; at < CONNECTORS; at++) {
+    const ledger = new Ledger(bootstrap, { topic: `records-${at}`, tasks: TASKS_EACH, iterations })
+    const config = { 'connector.class': 'Datagen', rate: String(RATE), 'tasks.max': String(TASKS_EACH) }
+    await client.create(`gen-${at}`, { ...ledger.config, ...config })
+    ledgers.push(ledger)
+  }
+  return ledgers
+}
+
+/** All tasks of all connectors, on workers that live. */
+async function untilAllRun({ workers }: WorkerGroup): Promise<void> {
+  const hosts = workers.map(({ url }) => new URL(url).host)
+  await until('every task to run', PATIENCE, async () => {
+    const all = await clientOf(workers[0]!)
+      .list()
+      .catch(() => ({}))
+    const tasks = Object.values(all).flatMap(({ status }) => status?.tasks ?? [])
+    const isRunning = ({ state, worker_id: place }: (typeof tasks)[number]) =>
+      state === 'RUNNING' && hosts.includes(place)
+    return tasks.length === CONNECTORS * TASKS_EACH && tasks.every(isRunning)
+  })
+}
+
+class Chaos {
+  /** What was done, in order. */
+  readonly done: string[] = []
+  readonly #group: WorkerGroup
+  readonly #broker: Kafka
+  #state = SEED
+
+  constructor(group: WorkerGroup, broker: Kafka) {
+    this.#group = group
+    this.#broker = broker
+  }
+
+  async rage(): Promise<void> {
+    const disasters = [() => this.#kill(), () => this.#freeze(), () => this.#restartBroker()]
+    const untilMs = performance.now() + SECONDS * 1_000
+    // Each of them at least once, then as it comes.
+    for (let count = 0; count < disasters.length || performance.now() < untilMs; count++) {
+      await disasters[count < disasters.length ? count : this.#below(disasters.length)]!()
+      await sleep(this.#below(5_000))
+    }
+  }
+
+  async #kill(): Promise<void> {
+    const worker = this.#any()
+    this.done.push('kill')
+    await worker.kill()
+    this.#group.forget(worker)
+    await this.#group.startOne()
+  }
+
+  /** For longer than a session, or not. */
+  async #freeze(): Promise<void> {
+    const worker = this.#any()
+    const seconds = 2 + this.#below(8)
+    this.done.push(`freeze ${seconds} s`)
+    process.kill(worker.pid!, 'SIGSTOP')
+    await sleep(seconds * 1_000)
+    process.kill(worker.pid!, 'SIGCONT')
+  }
+
+  async #restartBroker(): Promise<void> {
+    this.done.push('restart broker')
+    await this.#broker.kill()
+    await this.#broker.restart()
+  }
+
+  #any(): WeirWorker {
+    return this.#group.workers[this.#below(this.#group.workers.length)]!
+  }
+
+  /** Park and Miller's generator. */
+  #below(end: number): number {
+    this.#state = (this.#state * 48_271) % 2_147_483_647
+    return this.#state % end
+  }
+}
