@@ -35,7 +35,9 @@ export async function collectDump(registry: RegistryClient, options: CollectOpti
   const withVersions = await registry.subjects({ deleted, prefix: ':*:' })
   const client = patient(registry)
   // Not every registry knows contexts and aliases.
-  const contexts = (await client.contexts().catch(orAbsent)) ?? [DEFAULT_CONTEXT]
+  const named = (await client.contexts().catch(orAbsent)) ?? [DEFAULT_CONTEXT]
+  // Some write `.a` as `:.a:`.
+  const contexts = named.map((context) => context.replace(/^:(.*):$/, '$1'))
   const aliases = (await client.aliases().catch(orAbsent)) ?? []
   const names = [...new Set([...withVersions, ...aliases, ...also])]
   let done = 0
