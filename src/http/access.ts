@@ -10,8 +10,8 @@ export type Access = {
   readonly roles?: readonly Role[]
   /** Paths that need no name; `/*` at the end takes all below. */
   readonly openPaths?: readonly string[]
-  /** The least role that may make this request. */
-  readonly roleFor: (request: FastifyRequest) => Role
+  /** The least role that may make this request; undefined: it needs no name. */
+  readonly roleFor: (request: FastifyRequest) => Role | undefined
 }
 
 const FAILURES_MAX = 10
@@ -56,7 +56,8 @@ export async function authorize(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {
-  if (isOpen(access.openPaths ?? [], request.url)) return
+  const needed = access.roleFor(request)
+  if (needed === undefined || isOpen(access.openPaths ?? [], request.url)) return
   const waitSeconds = failed.waitSeconds(request.ip)
   if (waitSeconds > 0) {
     void reply.header('retry-after', String(waitSeconds))
@@ -72,7 +73,6 @@ export async function authorize(
   if (access.roles && !access.roles.includes(role)) {
     throw new Refusal(403, `User '${given.name}' has the role ${role}, which may not come in`)
   }
-  const needed = access.roleFor(request)
   if (ROLES.indexOf(role) < ROLES.indexOf(needed)) {
     throw new Refusal(403, `User '${given.name}' has the role ${role}; this request needs ${needed}`)
   }

@@ -116,6 +116,11 @@ export class Herder {
     await this.#inLine(() => this.#parts.runner.stopAll())
   }
 
+  /** True when everything that had to be started or stopped until now is. */
+  isResponding(): Promise<boolean> {
+    return this.#inLine(async () => true)
+  }
+
   #inLine<T>(job: () => Promise<T>): Promise<T> {
     const done = this.#line.then(job)
     this.#line = done.catch(() => undefined)

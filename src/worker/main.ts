@@ -7,7 +7,6 @@ import { type Logger, secretsOf } from '../config/logger.ts'
 import type { Metrics } from '../config/metrics.ts'
 import { packageVersion } from '../config/version.ts'
 import { parseListener, reachableHost } from '../http/listener.ts'
-import { startHttpServer } from '../http/server.ts'
 import { loadPlugins } from '../plugins/load.ts'
 import type { ProtocolName } from './assignment-codec.ts'
 import { ConfigResolver, createProviders } from './config-resolver.ts'
@@ -23,10 +22,9 @@ import { workerMetrics } from './metrics.ts'
 import { OffsetEditor } from './offset-editor.ts'
 import { Peers } from './peers.ts'
 import { configuredWork } from './plan.ts'
-import { toWire } from './routes/errors.ts'
 import type { LoggerRoutes } from './routes/loggers.ts'
-import { workerRoutes } from './routes/main.ts'
 import { Runner } from './runner.ts'
+import { serveWorker } from './serving.ts'
 import type { WorkerSettings } from './settings.ts'
 import type { RawConfig } from './stores/config-codec.ts'
 import type { ConfigState } from './stores/config-state.ts'
@@ -166,35 +164,32 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
       setEverywhere: (name, level) => stores.configs.write([{ kind: 'logger', logger: name, level }]),
     }
     const info = { version: packageVersion(), commit: '', kafka_cluster_id: await broker.clusterId() }
-    const server = await startHttpServer({
-      listeners: values.listeners,
+    const server = await serveWorker({
+      settings,
       logger: root,
-      routes: (app) =>
-        workerRoutes(app, {
-          worker,
-          info: () => info,
-          isReady: () => place.group !== undefined,
-          loggers,
-          answerers: {
-            group: () => place.group,
-            peers,
-            clock: systemClock,
-            exists: (owned) => isConfigured(stores.configs.state, owned),
-            readConfigs: () => stores.configs.readToEnd(),
-          },
-          internal: {
-            leader,
-            session,
-            isSigned: () => place.group?.isSigned === true,
-            algorithms: values['inter.worker.verification.algorithms'],
-          },
-        }),
-      toWire,
-      consumes: ['application/json'],
-      typedBodiesOnly: true,
-      produces: ['application/json'],
       metrics,
-      ready: () => place.group !== undefined,
+      clock: systemClock,
+      loggers,
+      routes: {
+        worker,
+        info: () => info,
+        isReady: () => place.group !== undefined,
+        isResponding: () => herder.isResponding(),
+        timeouts: { requestMs: REQUEST_TIMEOUT_MS, healthMs: HEALTH_TIMEOUT_MS },
+        answerers: {
+          group: () => place.group,
+          peers,
+          clock: systemClock,
+          exists: (owned) => isConfigured(stores.configs.state, owned),
+          readConfigs: () => stores.configs.readToEnd(),
+        },
+        internal: {
+          leader,
+          session,
+          isSigned: () => place.group?.isSigned === true,
+          algorithms: values['inter.worker.verification.algorithms'],
+        },
+      },
     })
     life.onStop('http server', () => server.stop())
     const address = advertised(server.urls[0] ?? '', settings)
@@ -234,6 +229,7 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
 
 /** As long as the original's. */
 const REQUEST_TIMEOUT_MS = 90_000
+const HEALTH_TIMEOUT_MS = 10_000
 const SESSION_KEY_BYTES = 32
 
 function sessionKey({ values }: WorkerSettings) {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { UserError } from '../config/failure.ts'
 import { Secrets } from '../config/secrets.ts'
 import { boolean, integer, list, readSettings, type Setting, word } from '../config/settings.ts'
 import { settingsFromEnvironment } from '../config/sources.ts'
@@ -69,6 +70,15 @@ const shape = z.object({
   'access.control.allow.methods': text(''),
   'admin.listeners': list().optional(),
   'response.http.headers.config': text(''),
+  'authentication.method': word(['NONE', 'BASIC']).default('NONE'),
+  'authentication.realm': text('KafkaConnect'),
+  'weir.authentication.users.file': text(''),
+  'weir.authentication.users': text(''),
+  // Whoever names one relies on it.
+  'rest.extension.classes': text('').refine(
+    (classes) => classes === '',
+    'extensions are Java classes; for a log-in set authentication.method=BASIC',
+  ),
 })
 
 /** Read with other keys, by the parts that know them. */
@@ -99,7 +109,6 @@ const PASS_THROUGH = [
   'request.timeout.ms',
   'send.buffer.bytes',
   'receive.buffer.bytes',
-  'rest.extension.classes',
   'internal.',
 ]
 
@@ -121,10 +130,19 @@ export type WorkerSettings = {
 
 /** Throws a `UserError` that names every wrong value and where it stands. */
 export function workerSettings(written: readonly Setting[]): WorkerSettings {
-  return readSettings(
+  const settings = readSettings(
     { program: 'the connector worker', shape, aliases: {}, passThrough: PASS_THROUGH, withoutEffect: WITHOUT_EFFECT },
     written,
   )
+  const { values } = settings
+  const users = [values['weir.authentication.users'], values['weir.authentication.users.file']].filter(Boolean)
+  if (values['authentication.method'] === 'BASIC' && users.length !== 1) {
+    throw new UserError(
+      'invalid_settings',
+      'authentication.method=BASIC needs weir.authentication.users.file, or else weir.authentication.users: who may come in',
+    )
+  }
+  return settings
 }
 
 /** The same of settings whose placeholders are filled in by their own `config.providers`. */

@@ -6,32 +6,36 @@ import { connectorRoutes } from './connectors.ts'
 import { forwarding } from './forwarding.ts'
 import { type InternalRoutes, internalRoutes } from './internal.ts'
 import { lifecycleRoutes } from './lifecycle.ts'
-import { type LoggerRoutes, loggerRoutes } from './loggers.ts'
 import { offsetRoutes } from './offsets.ts'
 import { pluginRoutes } from './plugins.ts'
+import { answerInTime, before } from './timeout.ts'
 
 export type WorkerRoutes = {
   readonly worker: Worker
   readonly info: () => WorkerInfo
   readonly isReady: () => boolean
+  /** Resolves to true when what stands before it is done: starting and stopping connectors and tasks. */
+  readonly isResponding: () => Promise<boolean>
+  /** Of any request, and of `/health`. */
+  readonly timeouts: { readonly requestMs: number; readonly healthMs: number }
   readonly answerers: AnswererParts
   readonly internal: InternalRoutes
-  /** Absent: they are answered elsewhere, or not at all. */
-  readonly loggers: LoggerRoutes | undefined
 }
 
-/** Everything the worker answers. */
+/** Everything the worker answers but for its loggers. */
 export function workerRoutes(app: FastifyInstance, routes: WorkerRoutes): void {
-  const { worker, info, isReady, answerers, internal, loggers } = routes
+  const { worker, info, isReady, isResponding, timeouts, answerers, internal } = routes
+  answerInTime(app, timeouts.requestMs)
   forwarding(app, answerers)
 
   app.get('/', async () => info())
 
   app.get('/health', async (_, reply) => {
-    if (isReady()) {
-      return { status: 'healthy', message: 'Worker has completed startup and is ready to handle requests.' }
-    }
-    return reply.code(503).send({ status: 'starting', message: 'Worker is still starting up.' })
+    if (!isReady()) return reply.code(503).send({ status: 'starting', message: 'Worker is still starting up.' })
+    const isAlive = await before(isResponding(), timeouts.healthMs).catch(() => false)
+    if (isAlive) return { status: 'healthy', message: 'Worker has completed startup and is ready to handle requests.' }
+    const message = 'Worker was unable to handle this request and may be unable to handle other requests.'
+    return reply.code(500).send({ status: 'unhealthy', message })
   })
 
   connectorRoutes(app, worker)
@@ -39,5 +43,4 @@ export function workerRoutes(app: FastifyInstance, routes: WorkerRoutes): void {
   offsetRoutes(app, worker)
   pluginRoutes(app, worker)
   internalRoutes(app, internal)
-  if (loggers) loggerRoutes(app, loggers)
 }

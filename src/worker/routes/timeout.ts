@@ -1,0 +1,23 @@
+import type { FastifyInstance, RouteHandlerMethod } from 'fastify'
+import { WorkerError } from '../failure.ts'
+
+/** Answers every request of the routes that are added after this within `timeoutMs`; what it began goes on. */
+export function answerInTime(app: FastifyInstance, timeoutMs: number): void {
+  app.addHook('onRoute', (route) => {
+    const answer = route.handler
+    route.handler = function inTime(request, reply) {
+      return before(Promise.resolve(answer.call(this, request, reply)), timeoutMs)
+    } satisfies RouteHandlerMethod
+  })
+}
+
+/** Rejects with `timed_out` when `answer` takes longer. */
+export async function before<T>(answer: Promise<T>, timeoutMs: number): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(new WorkerError('timed_out', 'Request timed out')), timeoutMs)
+  try {
+    return await Promise.race([answer, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}

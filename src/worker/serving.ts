@@ -1,0 +1,107 @@
+import type { ServerOptions as TlsOptions } from 'node:https'
+import type { Clock } from '../config/clock.ts'
+import type { Logger } from '../config/logger.ts'
+import type { Metrics } from '../config/metrics.ts'
+import { tlsMaterial } from '../config/tls.ts'
+import { addHeaders, parseHeaderRules } from '../http/response-headers.ts'
+import { type HttpServer, type HttpServerOptions, startHttpServer } from '../http/server.ts'
+import { ROLES, Users } from '../http/users.ts'
+import { roleFor } from './routes/access.ts'
+import { toWire } from './routes/errors.ts'
+import { type LoggerRoutes, loggerRoutes } from './routes/loggers.ts'
+import { type WorkerRoutes, workerRoutes } from './routes/main.ts'
+import type { WorkerSettings } from './settings.ts'
+
+export type ServeParts = {
+  readonly settings: WorkerSettings
+  readonly logger: Logger
+  readonly metrics: Metrics
+  readonly clock: Clock
+  readonly routes: WorkerRoutes
+  readonly loggers: LoggerRoutes
+}
+
+/** Puts a worker behind its listeners, and what `admin.listeners` name behind those. */
+export async function serveWorker(parts: ServeParts): Promise<HttpServer> {
+  const { settings, logger, metrics, clock, routes, loggers } = parts
+  const { listeners, 'admin.listeners': adminListeners } = settings.values
+  const users = usersOf(settings, logger)
+  const common = {
+    logger,
+    toWire,
+    consumes: ['application/json'],
+    produces: ['application/json'],
+    typedBodiesOnly: true,
+    ...secured(settings, [...listeners, ...(adminListeners ?? [])], users),
+  }
+  const rules = parseHeaderRules(settings.values['response.http.headers.config'])
+  const publicRoutes: HttpServerOptions['routes'] = (app) => {
+    addHeaders(app, rules, clock.nowMs)
+    workerRoutes(app, routes)
+    if (adminListeners === undefined) loggerRoutes(app, loggers)
+  }
+  const started: HttpServer[] = []
+  const stop = async (graceMs?: number) => {
+    await Promise.all(started.map((server) => server.stop(graceMs)))
+    users?.close()
+  }
+  try {
+    const server = await startHttpServer({
+      ...common,
+      ...crossOrigin(settings),
+      listeners,
+      routes: publicRoutes,
+      metrics,
+      ready: routes.isReady,
+    })
+    started.push(server)
+    if (adminListeners !== undefined && adminListeners.length > 0) {
+      const admin: HttpServerOptions['routes'] = (app) => loggerRoutes(app, loggers)
+      started.push(await startHttpServer({ ...common, listeners: adminListeners, routes: admin }))
+    }
+    return { urls: server.urls, stop }
+  } catch (error) {
+    await stop(0)
+    throw error
+  }
+}
+
+/** Undefined when everybody may come in. */
+function usersOf({ values }: WorkerSettings, logger: Logger): Users | undefined {
+  if (values['authentication.method'] === 'NONE') return undefined
+  const file = values['weir.authentication.users.file']
+  return file === ''
+    ? Users.fromText(values['weir.authentication.users'], 'weir.authentication.users')
+    : Users.fromFile(file, logger)
+}
+
+function secured(
+  { values, rest }: WorkerSettings,
+  listeners: readonly string[],
+  users: Users | undefined,
+): Pick<HttpServerOptions, 'tls' | 'access'> {
+  const isHttps = listeners.some((listener) => listener.toLowerCase().startsWith('https:'))
+  const tls = isHttps ? listenerTls(rest) : undefined
+  const realm = values['authentication.realm']
+  return { ...(tls ? { tls } : {}), ...(users ? { access: { realm, users, roles: ROLES, roleFor } } : {}) }
+}
+
+/** Either all from `listeners.https.ssl.*`, or all from `ssl.*`, as in Kafka Connect. */
+function listenerTls(rest: Readonly<Record<string, string>>): TlsOptions | undefined {
+  const own = below('listeners.https.', rest)
+  const ssl = Object.keys(own).length > 0 ? own : rest
+  if (!(ssl['ssl.keystore.location'] || ssl['ssl.keystore.certificate.chain'])) return undefined
+  const client = ssl['ssl.client.auth'] ?? 'none'
+  return { ...tlsMaterial(ssl), requestCert: client !== 'none', rejectUnauthorized: client === 'required' }
+}
+
+function below(prefix: string, settings: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const found = Object.entries(settings).filter(([key]) => key.startsWith(prefix))
+  return Object.fromEntries(found.map(([key, value]) => [key.slice(prefix.length), value]))
+}
+
+function crossOrigin({ values }: WorkerSettings): Pick<HttpServerOptions, 'crossOrigin'> {
+  const origins = values['access.control.allow.origin']
+  const methods = values['access.control.allow.methods'] || 'GET,POST,HEAD'
+  return origins === '' ? {} : { crossOrigin: { origins, methods, headers: '' } }
+}

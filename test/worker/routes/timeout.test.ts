@@ -1,0 +1,18 @@
+import Fastify from 'fastify'
+import { expect, it } from 'vitest'
+import { toWire } from '../../../src/worker/routes/errors.ts'
+import { answerInTime } from '../../../src/worker/routes/timeout.ts'
+
+it('answers a request that hangs, and leaves the others alone', async () => {
+  const app = Fastify()
+  answerInTime(app, 20)
+  app.setErrorHandler((error, _, reply) => reply.code(toWire(error)?.status ?? 0).send(toWire(error)?.body))
+  app.get('/hangs', () => new Promise(() => undefined))
+  app.get('/answers', async () => ({ fine: true }))
+  app.get('/sends', (_, reply) => reply.code(202).send())
+  const hung = await app.inject('/hangs')
+  expect([hung.statusCode, hung.json()]).toEqual([500, { error_code: 500, message: 'Request timed out' }])
+  expect((await app.inject('/answers')).json()).toEqual({ fine: true })
+  expect((await app.inject('/sends')).statusCode).toBe(202)
+  await app.close()
+})
