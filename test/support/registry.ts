@@ -13,7 +13,7 @@ import { serveRegistry } from '../../src/registry/server.ts'
 import { registryDefaults, registrySettings } from '../../src/registry/settings.ts'
 import { RecordCodec } from '../../src/registry/store/record-codec.ts'
 import { RegistryState } from '../../src/registry/store/state.ts'
-import { checkAnswer } from './openapi.ts'
+import { checkAnswer } from './registry-openapi.ts'
 
 export type TestRegistry = {
   readonly url: string

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { WorkerInfo } from '../../clients/worker.ts'
 import type { AnswererParts } from '../answerer.ts'
+import { openApiDocument } from '../openapi/document.ts'
 import type { Worker } from '../worker.ts'
 import { connectorRoutes } from './connectors.ts'
 import { forwarding } from './forwarding.ts'
@@ -29,6 +30,9 @@ export function workerRoutes(app: FastifyInstance, routes: WorkerRoutes): void {
   forwarding(app, answerers)
 
   app.get('/', async () => info())
+
+  const document = JSON.stringify(openApiDocument(info().version))
+  app.get('/openapi.json', async (_, reply) => reply.type('application/json').send(document))
 
   app.get('/health', async (_, reply) => {
     if (!isReady()) return reply.code(503).send({ status: 'starting', message: 'Worker is still starting up.' })

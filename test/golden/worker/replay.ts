@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { packageVersion } from '../../../src/config/version.ts'
+import { openApiDocument } from '../../../src/worker/openapi/document.ts'
+import { createChecks } from '../../support/openapi.ts'
 import { type Allowance, ANSWERS, RECORDS } from './allowances.ts'
 import { type Answer, ask } from './asking.ts'
 import { type Exchange, exchanges, type TopicRecord, type TopicStep, topicSteps } from './recording.ts'
@@ -9,6 +11,9 @@ import { type TopicView, viewKey, viewOf } from './topic-view.ts'
 const WORKER = '127.0.0.1:23483'
 const VERSION = '4.3.1'
 const WAIT = { everyMs: 50, timeoutMs: 30_000 }
+/** Methods that OpenAPI can't describe, or that answer for the server. */
+const BEYOND_THE_DOCUMENT: ReadonlySet<string> = new Set(['HEAD', 'OPTIONS', 'TRACE', 'PROPFIND'])
+const { checkAnswer } = createChecks(openApiDocument('0.0.0'))
 /** Enough to see what is wrong. */
 const DIFFERENCES_MAX = 10
 
@@ -49,6 +54,7 @@ export class Replay {
     const { number, section, label, method, path } = exchange
     const problem = await settled(method === 'GET', async () => {
       const ours = await ask(this.#url, exchange)
+      if (!BEYOND_THE_DOCUMENT.has(method)) checkAnswer(method, path, ours.status, bodyOf(ours))
       if (isSame(exchange, ours) || this.#allows(ANSWERS, exchange, ours)) return undefined
       return `${number} ${section}: ${label}, ${method} ${path}\n${excerpts(textOf(exchange), textOf(ours))}`
     })
@@ -118,6 +124,10 @@ function isSame(recorded: Answer, ours: Answer): boolean {
   const names = Object.keys(recorded.answerHeaders)
   const hasHeaders = names.every((name) => recorded.answerHeaders[name] === ours.answerHeaders[name])
   return recorded.status === ours.status && hasHeaders && recorded.answer === ours.answer
+}
+
+function bodyOf({ answer }: Answer): unknown {
+  return answer === '' ? undefined : JSON.parse(answer)
 }
 
 function textOf({ status, answerHeaders, answer }: Answer): string {

@@ -1,0 +1,106 @@
+import { entity, type JsonSchema, list, mapOf, text } from './entities.ts'
+
+export type Operation = {
+  readonly summary: string
+  readonly query?: readonly (keyof typeof PARAMETERS)[]
+  readonly body?: 'NewConnector' | 'WrittenConfig' | 'Offsets' | 'Level'
+  /** By status; null: no body. Refusals, which are alike everywhere, are left out. */
+  readonly answers: Readonly<Record<number, JsonSchema | null>>
+  /** Default: JSON. */
+  readonly mediaType?: string
+}
+
+const flag = (value: boolean): JsonSchema => ({ type: 'boolean', default: value })
+
+/** What stands in queries, by its name. */
+export const PARAMETERS = {
+  connectorsOnly: { description: 'Converters, transforms and predicates too when it is false.', schema: flag(true) },
+  expand: { description: 'What is told of each connector.', schema: list({ enum: ['info', 'status'] }) },
+  includeTasks: { description: 'Its tasks too.', schema: flag(false) },
+  onlyFailed: { description: 'Only what has failed.', schema: flag(false) },
+  scope: { description: 'On this worker, or on all of the group.', schema: { enum: ['worker', 'cluster'] } },
+  version: { description: 'The plugin has to be of this version.', schema: text },
+} as const
+
+const nothing = (status: number): Pick<Operation, 'answers'> => ({ answers: { [status]: null } })
+const good = (schema: JsonSchema): Pick<Operation, 'answers'> => ({ answers: { 200: schema } })
+const plain = { mediaType: 'text/plain', ...good(text) }
+
+/** Everything a worker answers, but for what only workers ask of each other. */
+export const OPERATIONS: Readonly<Record<string, Operation>> = {
+  'GET /': { summary: 'Which worker this is', ...good(entity('Worker')) },
+  'GET /health': {
+    summary: 'Whether it can do its work',
+    answers: { 200: entity('Health'), 500: entity('Health'), 503: entity('Health') },
+  },
+  'GET /connectors': {
+    summary: 'The connectors: their names, or what is told of each',
+    query: ['expand'],
+    ...good({ anyOf: [list(text), entity('ExpandedConnectors')] }),
+  },
+  'POST /connectors': { summary: 'Makes a connector', body: 'NewConnector', answers: { 201: entity('Connector') } },
+  'GET /connectors/{name}': { summary: 'One connector', ...good(entity('Connector')) },
+  'DELETE /connectors/{name}': { summary: 'Deletes it; its offsets stay', ...nothing(204) },
+  'GET /connectors/{name}/config': { summary: 'Its configuration', ...good(entity('Config')) },
+  'PUT /connectors/{name}/config': {
+    summary: 'Makes it, or changes its configuration',
+    body: 'WrittenConfig',
+    answers: { 200: entity('Connector'), 201: entity('Connector') },
+  },
+  'PATCH /connectors/{name}/config': {
+    summary: 'Changes some keys of its configuration',
+    body: 'WrittenConfig',
+    ...good(entity('Connector')),
+  },
+  'GET /connectors/{name}/status': { summary: 'How it and its tasks are', ...good(entity('ConnectorStatus')) },
+  'GET /connectors/{name}/tasks': { summary: 'Its tasks and their configurations', ...good(list(entity('Task'))) },
+  'GET /connectors/{name}/tasks/{task}/status': { summary: 'How one task is', ...good(entity('TaskStatus')) },
+  'POST /connectors/{name}/tasks/{task}/restart': { summary: 'Restarts one task', ...nothing(204) },
+  'PUT /connectors/{name}/pause': { summary: 'Lets it and its tasks rest', ...nothing(202) },
+  'PUT /connectors/{name}/resume': { summary: 'Lets it go on', ...nothing(202) },
+  'PUT /connectors/{name}/stop': { summary: 'Ends its tasks and keeps its configuration', ...nothing(204) },
+  'POST /connectors/{name}/restart': {
+    summary: 'Restarts it',
+    query: ['includeTasks', 'onlyFailed'],
+    answers: { 202: entity('ConnectorStatus'), 204: null },
+  },
+  'GET /connectors/{name}/topics': { summary: 'The topics it used', ...good(entity('Topics')) },
+  'PUT /connectors/{name}/topics/reset': { summary: 'Forgets which topics it used', ...nothing(202) },
+  'GET /connectors/{name}/offsets': { summary: 'How far it is', ...good(entity('Offsets')) },
+  'PATCH /connectors/{name}/offsets': {
+    summary: 'Moves it, while it is stopped; an offset of null forgets a partition',
+    body: 'Offsets',
+    ...good(entity('Message')),
+  },
+  'DELETE /connectors/{name}/offsets': {
+    summary: 'Lets it begin anew, while it is stopped',
+    ...good(entity('Message')),
+  },
+  'GET /connector-plugins': {
+    summary: 'What a connector can be made of',
+    query: ['connectorsOnly'],
+    ...good(list(entity('Plugin'))),
+  },
+  'GET /connector-plugins/{plugin}/config': {
+    summary: 'The keys of a plugin',
+    query: ['version'],
+    ...good(list(entity('ConfigKey'))),
+  },
+  'PUT /connector-plugins/{plugin}/config/validate': {
+    summary: 'What is wrong with a configuration, key by key',
+    body: 'WrittenConfig',
+    ...good(entity('Validation')),
+  },
+  'GET /admin/loggers': { summary: 'The loggers and their levels', ...good(mapOf(entity('LoggerLevel'))) },
+  'GET /admin/loggers/{logger}': { summary: 'The level of one logger', ...good(entity('LoggerLevel')) },
+  'PUT /admin/loggers/{logger}': {
+    summary: 'Sets the level of a logger and all below it; answers those that were changed',
+    query: ['scope'],
+    body: 'Level',
+    answers: { 200: list(text), 204: null },
+  },
+  'GET /openapi.json': { summary: 'This document', ...good({ type: 'object' }) },
+  'GET /metrics': { summary: 'Metrics for Prometheus', ...plain },
+  'GET /healthz': { summary: 'Whether the process lives', ...plain },
+  'GET /readyz': { summary: 'Whether the worker is a member of its group', ...plain },
+}
