@@ -1,0 +1,88 @@
+import { silentLogger } from '../../src/config/logger.ts'
+import { shippedCatalog } from '../../src/plugins/shipped.ts'
+import type { ConfigResolver } from '../../src/worker/config-resolver.ts'
+import { Runner, type RunnerParts } from '../../src/worker/runner.ts'
+import type { RawConfig } from '../../src/worker/stores/config-codec.ts'
+import { ConfigState } from '../../src/worker/stores/config-state.ts'
+import type { ConfigStore } from '../../src/worker/stores/config-store.ts'
+import { OffsetState } from '../../src/worker/stores/offset-state.ts'
+import type { OffsetStore } from '../../src/worker/stores/offset-store.ts'
+import type { StatusKey, StoredStatus } from '../../src/worker/stores/status-codec.ts'
+import { toStatusKey, toStatusValue } from '../../src/worker/stores/status-codec.ts'
+import { StatusState } from '../../src/worker/stores/status-state.ts'
+import type { StatusStore } from '../../src/worker/stores/status-store.ts'
+import { countersIn } from '../../src/worker/tasks/task-counters.ts'
+import type { TaskMessage, TaskSpec } from '../../src/worker/tasks/task-spec.ts'
+import { FakeClock } from './fake-clock.ts'
+
+export const SOURCE: RawConfig = { 'connector.class': 'Datagen', 'kafka.topic': 't', name: 'c' }
+
+/** A task that does what the test says. */
+export type FakeTask = {
+  readonly spec: TaskSpec
+  readonly say: (message: TaskMessage) => void
+  readonly done: string[]
+}
+
+/** A runner whose topics are memory and whose tasks are the test's. */
+export function createRunner(changes: Partial<RunnerParts> = {}) {
+  const configs = new ConfigState()
+  const statuses = new StatusState()
+  const written: string[] = []
+  const tasks: FakeTask[] = []
+  const stored: string[] = []
+  const clock = new FakeClock()
+  const put = async (key: Extract<StatusKey, { kind: 'connector' | 'task' }>, status: StoredStatus) => {
+    written.push(`${key.kind === 'task' ? `${key.connector}-${key.task}` : key.connector} ${status.state}`)
+    statuses.apply(toStatusKey(key), toStatusValue(status))
+  }
+  const parts: RunnerParts = {
+    plugins: shippedCatalog(),
+    logger: silentLogger(),
+    clock,
+    resolver: {
+      resolve: async (config: RawConfig) => ({ config, filledIn: new Map() }),
+      masked: (text: string) => text,
+    } as unknown as ConfigResolver,
+    configs: { state: configs } as unknown as ConfigStore,
+    statuses: { state: statuses, put, putSafe: put, putTopic: async () => undefined } as unknown as StatusStore,
+    offsets: { state: new OffsetState(), refresh: async () => void written.push('offsets') } as unknown as OffsetStore,
+    defaults: {
+      workerGroup: 'workers',
+      converters: {},
+      offsetsTopic: 'offsets',
+      commitIntervalMs: 60_000,
+      commitTimeoutMs: 5_000,
+      createTopics: true,
+      trackTopics: true,
+    },
+    host: {
+      start(spec, say) {
+        const done: string[] = []
+        tasks.push({ spec, say, done })
+        return {
+          pause: () => void done.push('pause'),
+          resume: () => void done.push('resume'),
+          stop: async () => void done.push('stop'),
+          abandon: () => void done.push('abandon'),
+          counters: countersIn,
+        }
+      },
+    },
+    workerId: () => 'me:1',
+    generation: () => 1,
+    putTasks: async (connector, made) => void stored.push(`${connector} ${made.length}`),
+    fence: undefined,
+    stopTimeoutMs: 10,
+    onInterrupted: () => undefined,
+    ...changes,
+  }
+  return { runner: new Runner(parts), parts, configs, statuses, written, tasks, stored, clock }
+}
+
+/** A connector `c` with so many tasks. */
+export function configure(configs: ConfigState, tasks: number, config: RawConfig = SOURCE): void {
+  configs.apply({ kind: 'connector', connector: 'c', config })
+  for (let task = 0; task < tasks; task++) configs.apply({ kind: 'task', connector: 'c', task, config })
+  configs.apply({ kind: 'commit', connector: 'c', tasks })
+}

@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest'
+import { silentLogger } from '../../src/config/logger.ts'
+import type { Work } from '../../src/worker/assignment-codec.ts'
+import { Herder } from '../../src/worker/herder.ts'
+import type { Leader } from '../../src/worker/leader.ts'
+import { configure, createRunner } from '../support/worker-parts.ts'
+
+const ALL: Work = { connectors: ['c'], tasks: [0, 1].map((task) => ({ connector: 'c', task })) }
+
+describe('a herder', () => {
+  it('brings what runs to what the group gave, and only the leader tidies up', async () => {
+    const { herder, group, runner, tidied } = createHerder()
+    await herder.onWork()
+    expect([...runner.tasks.keys()]).toEqual(['c-0', 'c-1'])
+    expect(tidied()).toBe(0)
+    group.isLeader = true
+    group.work = { connectors: [], tasks: [{ connector: 'c', task: 1 }] }
+    await herder.onWork()
+    expect([...runner.tasks.keys()]).toEqual(['c-1'])
+    expect(tidied()).toBe(1)
+  })
+
+  it('looks once for all changes that came together, and tells the group', async () => {
+    const { herder, group, tasks } = createHerder()
+    await herder.onWork()
+    group.looks = 0
+    for (let change = 0; change < 5; change++) herder.wake()
+    await herder.onWork()
+    expect(group.looks).toBe(2)
+    expect(tasks).toHaveLength(2)
+  })
+
+  it('stops everything when it is out of the group', async () => {
+    const { herder, runner, tasks } = createHerder()
+    await herder.onWork()
+    await herder.onLost()
+    expect([runner.tasks.size, runner.connectors.size]).toEqual([0, 0])
+    expect(tasks.map(({ done }) => done)).toEqual([['stop'], ['stop']])
+  })
+
+  it('restarts what failed, where that is asked for', async () => {
+    const { herder, tasks, written } = createHerder()
+    await herder.onWork()
+    for (const { say } of tasks) say({ type: 'running' })
+    tasks[1]?.say({ type: 'failed', trace: 'why' })
+    await herder.restartTask({ connector: 'c', task: 0 })
+    written.length = 0
+    expect(herder.restartPlan('c', true, true)).toEqual({ connector: false, tasks: [1] })
+    herder.onRestart({ kind: 'restart', connector: 'c', includeTasks: true, onlyFailed: true })
+    await herder.onWork()
+    expect(written).toEqual(['c-1 RESTARTING', 'offsets'])
+  })
+
+  it('refuses to restart what is not there', async () => {
+    const { herder } = createHerder()
+    await expect(herder.restartTask({ connector: 'c', task: 9 })).rejects.toMatchObject({ code: 'task_not_found' })
+    await expect(herder.restartConnector('d')).rejects.toMatchObject({ code: 'connector_not_found' })
+  })
+})
+
+function createHerder() {
+  const made = createRunner()
+  configure(made.configs, 2)
+  let tidied = 0
+  const group = {
+    work: ALL,
+    isLeader: false,
+    looks: 0,
+    configuredChanged() {
+      group.looks += 1
+    },
+  }
+  const herder = new Herder({
+    ...made.parts,
+    logger: silentLogger(),
+    runner: made.runner,
+    leader: { tidy: async () => void tidied++ } as unknown as Leader,
+    group: () => group,
+  })
+  return { ...made, herder, group, tidied: () => tidied }
+}

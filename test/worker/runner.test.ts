@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest'
+import type { RunnerParts } from '../../src/worker/runner.ts'
+import { configure, createRunner, SOURCE } from '../support/worker-parts.ts'
+
+const ID = { connector: 'c', task: 0 }
+const START = { do: 'start-task', id: ID, config: SOURCE, target: 'STARTED' } as const
+
+describe('a runner', () => {
+  it('reads offsets, then starts tasks, and writes what they say of themselves', async () => {
+    const { runner, written, tasks } = createRunner()
+    await runner.carryOut([START])
+    tasks[0]?.say({ type: 'running' })
+    tasks[0]?.say({ type: 'failed', trace: 'why' })
+    await runner.stopTask(ID)
+    expect(written).toEqual(['offsets', 'c-0 RUNNING', 'c-0 FAILED', 'c-0 UNASSIGNED'])
+    expect(tasks[0]?.spec).toMatchObject({ ...ID, kind: 'source', config: SOURCE, paused: false })
+    expect(runner.reading().starts).toMatchObject({ taskAttempts: 1, taskFailures: 0 })
+  })
+
+  it('fails a task whose class is not here, and says what to do', async () => {
+    const { runner, statuses, tasks } = createRunner()
+    await runner.carryOut([{ ...START, config: { 'connector.class': 'Gone' } }])
+    expect(tasks).toEqual([])
+    expect(statuses.task('c', 0)?.trace).toContain("there is no connector 'Gone' on this worker")
+    expect(runner.reading().starts.taskFailures).toBe(1)
+  })
+
+  it('starts an interrupted task again, from the offsets of now', async () => {
+    let asked = 0
+    const { runner, written, tasks } = createRunner({ onInterrupted: () => void asked++ })
+    await runner.carryOut([START])
+    tasks[0]?.say({ type: 'interrupted', reason: 'a neighbour' })
+    expect(asked).toBe(1)
+    await runner.startAgain()
+    expect(tasks).toHaveLength(2)
+    expect(written).toEqual(['offsets', 'offsets'])
+    await runner.startAgain()
+    expect(tasks).toHaveLength(2)
+  })
+
+  it('starts a fenced task only when nothing older can write, however often it has to ask', async () => {
+    let refusals = 2
+    const fence = async () => {
+      if (refusals-- > 0) throw new Error('nobody leads')
+    }
+    const { runner, written, tasks, clock } = createRunner({ fence })
+    await runner.carryOut([START])
+    expect(tasks).toEqual([])
+    await clock.advance(2_000)
+    expect(written).toEqual(['offsets'])
+    expect(tasks[0]?.spec.transactionalId).toBe('workers-c-0')
+  })
+
+  it('does not start a fenced task that was taken away meanwhile', async () => {
+    const fencing = Promise.withResolvers<void>()
+    const { runner, tasks, clock } = createRunner({ fence: () => fencing.promise })
+    await runner.carryOut([START])
+    await runner.stopTask(ID)
+    fencing.resolve()
+    await clock.advance(1_000)
+    expect(tasks).toEqual([])
+  })
+
+  it('walks away from a task that does not stop in time', async () => {
+    const done: string[] = []
+    const host: RunnerParts['host'] = {
+      start: () => ({
+        ...{ pause: () => undefined, resume: () => undefined },
+        counters: () => expect.unreachable(),
+        stop: () => new Promise<never>(() => undefined),
+        abandon: () => void done.push('abandon'),
+      }),
+    }
+    const { runner, written } = createRunner({ host })
+    await runner.carryOut([START])
+    await runner.stopTask(ID)
+    expect(done).toEqual(['abandon'])
+    expect(written.at(-1)).toBe('c-0 UNASSIGNED')
+  })
+
+  it('stores a connector’s tasks until the leader has them, and not when they are as they were', async () => {
+    const stored: number[] = []
+    let refusals = 1
+    const putTasks = async (_: string, made: readonly unknown[]) => {
+      if (refusals-- > 0) throw new Error('nobody leads')
+      stored.push(made.length)
+    }
+    const { runner, configs, clock, written } = createRunner({ putTasks })
+    configs.apply({ kind: 'connector', connector: 'c', config: { ...SOURCE, 'tasks.max': '3' } })
+    await runner.startConnector(configs.connector('c')!)
+    expect(written).toEqual(['c RUNNING'])
+    await clock.advance(1_000)
+    expect(stored).toEqual([3])
+  })
+
+  it('fails a connector that makes no tasks, and leaves it so until it is restarted or stopped', async () => {
+    const { runner, configs, clock, statuses } = createRunner()
+    configure(configs, 0, { ...SOURCE, 'tasks.max': 'many' })
+    await runner.startConnector(configs.connector('c')!)
+    await clock.advance(0)
+    expect(statuses.connector('c')).toMatchObject({ state: 'FAILED', trace: expect.stringContaining('tasks.max') })
+    await runner.carryOut([{ do: 'set-connector', connector: configs.connector('c')! }])
+    expect(statuses.connector('c')?.state).toBe('FAILED')
+  })
+})
