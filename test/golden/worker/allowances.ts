@@ -87,11 +87,6 @@ export const ANSWERS: readonly Allowance<Exchange, Answer>[] = [
     accepts: (_, ours) => ours.status === 404 && ours.answer.includes('Connector unknown not found'),
   },
   {
-    reason: 'workers of one kind fence through the log, and ask nobody to',
-    of: ({ path }) => path.endsWith('/fence'),
-    accepts: (_, ours) => ours.status === 404,
-  },
-  {
     reason: 'a topic that is not there is named',
     of: ({ path, answer }) => path === '/connectors/snk/offsets' && answer.includes('Failed to alter consumer group'),
     accepts: (recorded, ours) => sameStatus(recorded, ours) && ours.answer.startsWith(recorded.answer.slice(0, -2)),
