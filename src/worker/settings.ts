@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { UserError } from '../config/failure.ts'
 import { Secrets } from '../config/secrets.ts'
-import { boolean, integer, list, readSettings, type Setting, word } from '../config/settings.ts'
+import { boolean, integer, list, readSettings, type Setting, type SettingsSpec, word } from '../config/settings.ts'
 import { settingsFromEnvironment } from '../config/sources.ts'
 import { loadPlugins } from '../plugins/load.ts'
 import { ConfigResolver, createProviders } from './config-resolver.ts'
@@ -24,8 +24,6 @@ const shape = z.object({
   'connect.protocol': word(['compatible', 'sessioned']).default('sessioned'),
   'scheduled.rebalance.max.delay.ms': milliseconds(300_000, 2 ** 31 - 1),
   'exactly.once.source.support': word(['disabled', 'preparing', 'enabled']).default('disabled'),
-  'worker.sync.timeout.ms': milliseconds(3_000),
-  'worker.unsync.backoff.ms': milliseconds(300_000),
   'inter.worker.key.ttl.ms': milliseconds(3_600_000, 2 ** 31 - 1),
   'inter.worker.key.generation.algorithm': text('HmacSHA256'),
   'inter.worker.key.size': integer({ min: 8 }).optional(),
@@ -112,8 +110,10 @@ const PASS_THROUGH = [
   'internal.',
 ]
 
-/** What images of the original set up around the worker. */
+/** What the original and its images have, and why it changes nothing here. */
 const WITHOUT_EFFECT = {
+  'worker.sync.timeout.ms': 'a worker reads the config topic to its end before it takes work, however long that takes',
+  'worker.unsync.backoff.ms': 'a worker that lags behind stays in its group',
   'log4j.*': 'the log is JSON on standard error; PUT /admin/loggers/NAME sets its level',
   'cub.*': 'the worker itself waits for Kafka',
 }
@@ -128,12 +128,17 @@ export type WorkerSettings = {
   readonly secrets?: readonly string[]
 }
 
+export const settingsSpec: SettingsSpec<typeof shape> = {
+  program: 'the connector worker',
+  shape,
+  aliases: {},
+  passThrough: PASS_THROUGH,
+  withoutEffect: WITHOUT_EFFECT,
+}
+
 /** Throws a `UserError` that names every wrong value and where it stands. */
 export function workerSettings(written: readonly Setting[]): WorkerSettings {
-  const settings = readSettings(
-    { program: 'the connector worker', shape, aliases: {}, passThrough: PASS_THROUGH, withoutEffect: WITHOUT_EFFECT },
-    written,
-  )
+  const settings = readSettings(settingsSpec, written)
   const { values } = settings
   const users = [values['weir.authentication.users'], values['weir.authentication.users.file']].filter(Boolean)
   if (values['authentication.method'] === 'BASIC' && users.length !== 1) {
