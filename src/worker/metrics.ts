@@ -67,6 +67,12 @@ const FAMILIES: readonly Family[] = [
     help: 'Records under way.',
     read: (c) => c.recordsActive,
   },
+  {
+    name: 'sink_task_metrics_sink_record_lag_max',
+    kind: 'sink',
+    help: 'Records that wait in the log, in the partition where most do.',
+    read: (c) => c.recordsLag,
+  },
   { name: 'connector_task_metrics_batch_total', help: 'Batches.', read: (c) => c.batches },
   {
     name: 'connector_task_metrics_offset_commit_total',

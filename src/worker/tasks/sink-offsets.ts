@@ -4,9 +4,11 @@ import type { PartitionOffset, PartitionRecords, TopicPartition } from '../../br
 export class SinkOffsets {
   readonly #delivered = new Map<string, PartitionOffset>()
   readonly #committed = new Map<string, number>()
+  readonly #lags = new Map<string, number>()
 
   delivered(polled: readonly PartitionRecords[]): void {
-    for (const { topic, partition, nextOffset } of polled) {
+    for (const { topic, partition, nextOffset, endOffset } of polled) {
+      this.#lags.set(keyOf({ topic, partition }), Math.max(0, endOffset - nextOffset))
       this.#delivered.set(keyOf({ topic, partition }), { topic, partition, offset: nextOffset })
     }
   }
@@ -19,7 +21,13 @@ export class SinkOffsets {
     for (const partition of partitions) {
       this.#delivered.delete(keyOf(partition))
       this.#committed.delete(keyOf(partition))
+      this.#lags.delete(keyOf(partition))
     }
+  }
+
+  /** How many records of one partition wait in the log, where most do. */
+  lagMax(): number {
+    return Math.max(0, ...this.#lags.values())
   }
 
   /** What was given and is not committed. */

@@ -150,6 +150,7 @@ export class SinkTask {
     counters.recordsOut += batch.records.length
     counters.recordsActive = 0
     this.#offsets.delivered(batch.polled)
+    counters.recordsLag = this.#offsets.lagMax()
     if (this.#batch && !this.#paused) this.#holdPartitions(consumer, false)
     this.#batch = undefined
   }
@@ -198,6 +199,7 @@ export class SinkTask {
 
   async #lost(partitions: readonly TopicPartition[]): Promise<void> {
     this.#offsets.forget(partitions)
+    this.#parts.counters.recordsLag = this.#offsets.lagMax()
     this.#dropFromBatch(partitions)
     await this.#plugin?.close?.(partitions)
   }

@@ -8,6 +8,8 @@ export type TaskCounters = {
   bytesOut: number
   /** Records under way now. */
   recordsActive: number
+  /** Records that wait for a sink in the log, in the partition where most do. */
+  recordsLag: number
   batches: number
   commits: number
   commitFailures: number
@@ -28,6 +30,7 @@ const NAMES = Object.keys({
   recordsOut: 0,
   bytesOut: 0,
   recordsActive: 0,
+  recordsLag: 0,
   batches: 0,
   commits: 0,
   commitFailures: 0,
