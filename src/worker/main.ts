@@ -148,7 +148,13 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
       plugins,
       resolver,
       herder,
-      offsets: new OffsetEditor({ broker, plugins, resolver, offsets: stores.offsets }),
+      offsets: new OffsetEditor({
+        broker,
+        plugins,
+        resolver,
+        offsets: stores.offsets,
+        fence: isExactlyOnce ? (connector) => leader.fence(connector) : undefined,
+      }),
       validation: {
         plugins,
         groupId: values['group.id'],

@@ -15,6 +15,8 @@ export type OffsetEditorParts = {
   readonly broker: Broker
   readonly plugins: Catalog
   readonly offsets: OffsetStore
+  /** Makes sure that no task of a source can write offsets any more; undefined: sources write at least once. */
+  readonly fence: ((connector: string) => Promise<void>) | undefined
   readonly resolver: ConfigResolver
 }
 
@@ -80,7 +82,9 @@ export class OffsetEditor {
     } catch (error) {
       throw new WorkerError('offsets_refused', this.#parts.resolver.masked(messageOf(error)), { cause: error })
     }
-    if (offsets.length > 0) await this.#parts.offsets.write(connector.name, offsets)
+    if (offsets.length === 0) return
+    await this.#parts.fence?.(connector.name)
+    await this.#parts.offsets.write(connector.name, offsets)
   }
 
   async #alterSink(connector: ConnectorConfig, offsets: readonly ConnectorOffset[]): Promise<void> {

@@ -34,6 +34,15 @@ describe('fencing', () => {
     expect(fenced).toEqual([])
   })
 
+  it('shuts out all tasks of a connector that was stopped, so that its offsets can be changed', async () => {
+    const { leader, configs, fenced } = createLeader()
+    configure(configs, 2)
+    await leader.fence('c')
+    configs.apply({ kind: 'commit', connector: 'c', tasks: 0 })
+    await leader.fence('c')
+    expect(fenced).toEqual(['workers-c-0', 'workers-c-1'])
+  })
+
   it('fails when another set of tasks came meanwhile', async () => {
     const { leader, configs, onFenced } = createLeader()
     configure(configs, 2)

@@ -1,0 +1,104 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import type { Broker } from '../../src/broker/broker.ts'
+import { openBroker } from '../../src/broker/open.ts'
+import { systemClock } from '../../src/config/clock.ts'
+import { silentLogger } from '../../src/config/logger.ts'
+import type { Work } from '../../src/worker/assignment-codec.ts'
+import { type GroupOptions, WorkerGroup } from '../../src/worker/group.ts'
+import { taskKey } from '../../src/worker/plan.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
+
+const WAIT = { timeout: 20_000, interval: 10 }
+
+describe('a group of workers', () => {
+  it('shares the work, knows who has what, and takes back what a member leaves', async () => {
+    const { join } = await openGroup(4)
+    const first = await join('a')
+    expect(first.tasks()).toEqual(['c-0', 'c-1', 'c-2', 'c-3'])
+    const second = await join('b')
+    await expect.poll(() => [first.tasks().length, second.tasks().length], WAIT).toEqual([2, 2])
+    const [leader, follower] = first.group.isLeader ? [first, second] : [second, first]
+    expect(follower.group.isLeader).toBe(false)
+    expect(follower.group.leaderUrl).toBe(leader.url)
+    for (const { group, url } of [first, second]) {
+      for (const task of group.work.tasks) {
+        expect(group.has(task)).toBe(true)
+        expect(leader.group.urlOf(task)).toBe(url)
+      }
+    }
+    await follower.group.leave()
+    await expect.poll(() => leader.tasks(), WAIT).toHaveLength(4)
+  })
+
+  it('has its leader ask for a round when the configured work changed, and nobody else', async () => {
+    const { join, configure } = await openGroup(2)
+    const first = await join('a')
+    const second = await join('b')
+    await expect.poll(() => [first.tasks().length, second.tasks().length], WAIT).toEqual([1, 1])
+    const [leader, follower] = first.group.isLeader ? [first, second] : [second, first]
+    const { rounds } = follower.group
+    configure(6)
+    follower.group.configuredChanged()
+    expect(follower.group.rounds).toBe(rounds)
+    leader.group.configuredChanged()
+    await expect.poll(() => [first.tasks().length, second.tasks().length], WAIT).toEqual([3, 3])
+  })
+
+  it('begins a round again when its leader has read less of the configurations than others', async () => {
+    const { join } = await openGroup(2)
+    // It reads on only when it is asked the second time.
+    let offset = 1
+    let asked = 0
+    const behind = await join('a', {
+      configOffset: () => offset,
+      readConfigs: async () => {
+        asked += 1
+        if (asked > 1) offset = 5
+      },
+    })
+    const ahead = await join('b', { configOffset: () => 5 })
+    await expect.poll(() => [behind.tasks().length, ahead.tasks().length], WAIT).toEqual([1, 1])
+    expect(asked).toBeGreaterThan(1)
+  })
+})
+
+async function openGroup(tasks: number) {
+  const broker = await openBroker({ kind: 'embedded', directory: temporaryDirectory() }, { logger: silentLogger() })
+  onTestFinished(() => broker.close())
+  let configured = workOf(tasks)
+  return {
+    configure: (count: number) => {
+      configured = workOf(count)
+    },
+    join: (name: string, changes: Partial<GroupOptions> = {}) => joinGroup(broker, name, () => configured, changes),
+  }
+}
+
+async function joinGroup(broker: Broker, name: string, configured: () => Work, changes: Partial<GroupOptions>) {
+  const url = `http://${name}/`
+  const group = await WorkerGroup.join({
+    broker,
+    logger: silentLogger(),
+    clock: systemClock,
+    groupId: 'workers',
+    clientId: name,
+    sessionTimeoutMs: 10_000,
+    rebalanceTimeoutMs: 10_000,
+    heartbeatMs: 20,
+    delayMsMax: 0,
+    protocols: ['sessioned', 'compatible'],
+    url,
+    configOffset: () => 5,
+    readConfigs: async () => undefined,
+    configured,
+    onWork: async () => undefined,
+    onLost: async () => undefined,
+    ...changes,
+  })
+  onTestFinished(() => group.leave())
+  return { url, group, tasks: () => group.work.tasks.map(taskKey).sort() }
+}
+
+function workOf(tasks: number): Work {
+  return { connectors: ['c'], tasks: Array.from({ length: tasks }, (_, task) => ({ connector: 'c', task })) }
+}
