@@ -106,13 +106,14 @@ export type ProducerOptions = {
    */
   readonly fencingId?: string
   readonly compression?: Compression
-  /** Largest record batch, in bytes before compression. Default 1,000,000. */
+  /** Largest record batch of several records, in bytes before compression. Default 1,000,000. */
   readonly batchBytesMax?: number
+  /** Largest record, in bytes before compression. Default: `batchBytesMax`. */
+  readonly recordBytesMax?: number
   /** How many bytes may wait for their acknowledgement before `send` waits. Default 32 MiB. */
   readonly bufferBytesMax?: number
   /** How long one record may be tried. Default 120,000 ms. */
   readonly deliveryTimeoutMs?: number
-  readonly clientId?: string
 }
 
 /** Where records went, by their index in the call. */
@@ -141,9 +142,10 @@ export type ReaderOptions = {
   readonly isolation?: Isolation
   /** Upper bound of what one poll brings, over all partitions. Default 4 MiB; one batch larger than it still comes. */
   readonly pollBytesMax?: number
+  /** How many records one poll brings at most, over all partitions. Default: as many as are at hand. */
+  readonly pollRecordsMax?: number
   /** Answer of an `offset_out_of_range`: go on from there, or reject. Default `earliest`. */
   readonly outOfRange?: 'earliest' | 'latest' | 'error'
-  readonly clientId?: string
 }
 
 export interface Reader {
@@ -170,6 +172,8 @@ export type InstanceId = string
 export type ConsumerOptions = ReaderOptions & {
   readonly groupId: string
   readonly instanceId?: InstanceId
+  /** What its group shows of it. */
+  readonly clientId?: string
   /** Names, or one expression that topic names must match in whole; new topics join as they appear. */
   readonly topics: readonly string[] | RegExp
   /** Where a partition without a committed offset begins. Default `earliest`; `none` rejects. */

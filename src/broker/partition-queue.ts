@@ -18,7 +18,7 @@ export type Entry = {
 /** Entries that travel together. Sent again as the same bytes, so that the log can tell a repetition. */
 export type OutBatch = {
   readonly entries: readonly Entry[]
-  readonly bytes: Uint8Array
+  readonly bytes: Promise<Uint8Array>
   readonly size: number
   readonly baseSequence: number
   readonly sinceMs: number
@@ -33,6 +33,8 @@ export class PartitionQueue implements TopicPartition {
   /** Set when a batch failed: nothing new is sent until all that is under way has come back. */
   isBlocked = false
   nextSequence = 0
+  /** What a batch may have at most since the log found one too large: its topic allows less than producers assume. */
+  batchBytesMax = Number.POSITIVE_INFINITY
   /**
    * Whether the log has taken a batch of this producer. Before that it would take any sequence as the first one, so only
    * one batch may be under way.
@@ -60,21 +62,14 @@ export class PartitionQueue implements TopicPartition {
 
   /** The next entries, as many as fit into `bytesMax`; at least one. */
   take(bytesMax: number): { entries: readonly Entry[]; size: number } {
-    const from = this.#taken
-    let size = 0
-    let to = from
-    for (; to < this.#entries.length; to++) {
-      const { bytes } = this.#entries[to]!
-      if (to > from && size + bytes > bytesMax) break
-      size += bytes
-    }
-    const entries = this.#entries.slice(from, to)
+    const taken = fitting(this.#entries, this.#taken, Math.min(bytesMax, this.batchBytesMax))
+    const to = this.#taken + taken.entries.length
     this.#taken = to
     if (to === this.#entries.length) {
       this.#entries = []
       this.#taken = 0
     }
-    return { entries, size }
+    return taken
   }
 
   /** Everything that was not acknowledged and is not under way. */
@@ -85,4 +80,20 @@ export class PartitionQueue implements TopicPartition {
     this.#taken = 0
     return left
   }
+}
+
+/** So many entries from `from` on as fit into `bytesMax`; at least one. */
+export function fitting(
+  entries: readonly Entry[],
+  from: number,
+  bytesMax: number,
+): { entries: readonly Entry[]; size: number } {
+  let size = 0
+  let to = from
+  for (; to < entries.length; to++) {
+    const { bytes } = entries[to]!
+    if (to > from && size + bytes > bytesMax) break
+    size += bytes
+  }
+  return { entries: entries.slice(from, to), size }
 }

@@ -23,13 +23,13 @@ export type ProducerParts = {
 }
 
 /** Throws what a producer with these options would reject with for this record alone, whatever the log says. */
-export function checkSize(record: NewRecord, batchBytesMax = BATCH_BYTES_MAX): void {
+export function checkSize(record: NewRecord, bytesMax = BATCH_BYTES_MAX): void {
   const { key, value, topic } = record
-  if ((key?.length ?? 0) + (value?.length ?? 0) <= batchBytesMax) return
+  if ((key?.length ?? 0) + (value?.length ?? 0) <= bytesMax) return
   const bytes = recordBytesMax(record)
   throw new BrokerError(
     'record_too_large',
-    `a record of ${bytes} bytes for topic '${topic}' is larger than the ${batchBytesMax} bytes of a batch`,
+    `a record of ${bytes} bytes for topic '${topic}' is larger than the ${bytesMax} bytes that one may have`,
   )
 }
 
@@ -45,7 +45,7 @@ class LogProducer implements Producer {
   readonly #parts: ProducerParts
   readonly #transactionalId: string | undefined
   readonly #fencingId: string | undefined
-  readonly #batchBytesMax: number
+  readonly #recordBytesMax: number
   readonly #deliveryTimeoutMs: number
   readonly #sender: Sender
   readonly #room: Room
@@ -67,14 +67,15 @@ class LogProducer implements Producer {
     this.#identity = identity
     this.#transactionalId = options.transactionalId
     this.#fencingId = options.transactionalId === undefined ? options.fencingId : undefined
-    this.#batchBytesMax = options.batchBytesMax ?? BATCH_BYTES_MAX
+    const batchBytesMax = options.batchBytesMax ?? BATCH_BYTES_MAX
+    this.#recordBytesMax = options.recordBytesMax ?? batchBytesMax
     this.#deliveryTimeoutMs = options.deliveryTimeoutMs ?? DELIVERY_TIMEOUT_MS
     this.#room = new Room(options.bufferBytesMax ?? BUFFER_BYTES_MAX)
     this.#sender = new Sender({
       ...parts,
       transactionalId: options.transactionalId,
       compression: options.compression ?? 'none',
-      batchBytesMax: this.#batchBytesMax,
+      batchBytesMax,
       deliveryTimeoutMs: this.#deliveryTimeoutMs,
       identity: () => this.#identity,
       renew: async () => {
@@ -175,7 +176,7 @@ class LogProducer implements Producer {
   }
 
   #sizeOf(record: NewRecord): number {
-    checkSize(record, this.#batchBytesMax)
+    checkSize(record, this.#recordBytesMax)
     return recordBytesMax(record)
   }
 

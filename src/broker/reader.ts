@@ -39,6 +39,8 @@ type Position = TopicPartition & {
   fetchOffset: number
   /** What was fetched and not handed out, at most `AHEAD_MAX`. */
   readonly fetched: Fetched[]
+  /** What was decoded and was too much for the last poll. */
+  surplus: readonly StoredRecord[]
 }
 
 type Fetched = {
@@ -50,6 +52,13 @@ type Fetched = {
   readonly aborted: Map<bigint, number[]>
 }
 
+/** What a poll may bring still. */
+type Left = { bytes: number; records: number }
+
+function hasRoom({ bytes, records }: Left): boolean {
+  return bytes > 0 && records > 0
+}
+
 /**
  * One fetch is under way for each node while the caller works on what came before. Positions move by batch, so gaps that
  * compaction and transactions leave are stepped over.
@@ -58,6 +67,7 @@ export class LogReader implements Reader {
   readonly #parts: ReaderParts
   readonly #isolation: Isolation
   readonly #pollBytesMax: number
+  readonly #pollRecordsMax: number
   readonly #outOfRange: NonNullable<ReaderOptions['outOfRange']>
   readonly #positions = new Map<string, Position>()
   readonly #busyNodes = new Set<number>()
@@ -71,6 +81,7 @@ export class LogReader implements Reader {
     this.#parts = parts
     this.#isolation = options.isolation ?? 'read_committed'
     this.#pollBytesMax = options.pollBytesMax ?? POLL_BYTES_MAX
+    this.#pollRecordsMax = options.pollRecordsMax ?? Number.POSITIVE_INFINITY
     this.#outOfRange = options.outOfRange ?? 'earliest'
   }
 
@@ -88,6 +99,7 @@ export class LogReader implements Reader {
         isAsked: false,
         fetchOffset: offset,
         fetched: [],
+        surplus: [],
       })
     }
     this.wake()
@@ -137,11 +149,6 @@ export class LogReader implements Reader {
     this.#positions.clear()
     this.wake()
     this.#parts.onClose()
-  }
-
-  /** Where reading stands now; undefined for a partition that is not read. */
-  position(partition: TopicPartition): number | undefined {
-    return this.#positions.get(keyOf(partition))?.offset
   }
 
   #setPaused(partitions: readonly TopicPartition[], isPaused: boolean): void {
@@ -292,41 +299,49 @@ export class LogReader implements Reader {
 
   async #takeReady(): Promise<PartitionRecords[]> {
     const taken: PartitionRecords[] = []
-    let left = DECODE_BYTES_MAX
+    const left = { bytes: DECODE_BYTES_MAX, records: this.#pollRecordsMax }
     for (const position of this.#positions.values()) {
-      if (left <= 0) break
-      if (position.isPaused) continue
-      for (let fetched = position.fetched[0]; fetched && left > 0; fetched = position.fetched[0]) {
-        const { records, bytes } = await this.#take(position, fetched, left)
-        left -= bytes
-        if (records) taken.push(records)
-        if (fetched.taken === fetched.batches.length) position.fetched.shift()
-      }
+      if (!hasRoom(left)) break
+      if (!position.isPaused) await this.#takeFrom(position, left, taken)
     }
     return taken
   }
 
-  async #take(
-    position: Position,
-    fetched: Fetched,
-    bytesMax: number,
-  ): Promise<{ records?: PartitionRecords; bytes: number }> {
+  async #takeFrom(position: Position, left: Left, taken: PartitionRecords[]): Promise<void> {
+    if (position.surplus.length > 0) taken.push(this.#cut(position, position.surplus, left))
+    for (let fetched = position.fetched[0]; fetched && hasRoom(left); fetched = position.fetched[0]) {
+      const records = await this.#take(position, fetched, left)
+      if (records) taken.push(records)
+      if (fetched.taken === fetched.batches.length) position.fetched.shift()
+    }
+  }
+
+  /** As many of these as there is room for. The position is behind all of them. */
+  #cut(position: Position, records: readonly StoredRecord[], left: Left): PartitionRecords {
+    const { topic, partition, offset, endOffset } = position
+    position.surplus = records.length > left.records ? records.slice(left.records) : []
+    const given = position.surplus.length > 0 ? records.slice(0, left.records) : records
+    left.records -= given.length
+    return { topic, partition, records: given, nextOffset: position.surplus[0]?.offset ?? offset, endOffset }
+  }
+
+  async #take(position: Position, fetched: Fetched, left: Left): Promise<PartitionRecords | undefined> {
     const records: StoredRecord[] = []
     const before = { offset: position.offset, endOffset: position.endOffset }
-    let bytes = 0
     position.endOffset = fetched.endOffset
-    for (let next = fetched.batches[fetched.taken]; next && bytes < bytesMax; next = fetched.batches[fetched.taken]) {
+    for (let next = fetched.batches[fetched.taken]; next && hasRoom(left); next = fetched.batches[fetched.taken]) {
+      if (records.length >= left.records) break
       fetched.taken += 1
-      bytes += next.bytes.length
+      left.bytes -= next.bytes.length
       if (next.nextOffset > position.offset && !this.#isHidden(next, fetched.aborted)) {
         for (const record of await this.#decode(position, next)) records.push(record)
       }
       position.offset = Math.max(position.offset, next.nextOffset)
     }
-    if (this.#positions.get(position.key) !== position) return { bytes }
-    const { topic, partition, offset, endOffset } = position
-    if (records.length === 0 && offset === before.offset && endOffset === before.endOffset) return { bytes }
-    return { bytes, records: { topic, partition, records, nextOffset: offset, endOffset } }
+    if (this.#positions.get(position.key) !== position) return undefined
+    const { offset, endOffset } = position
+    if (records.length === 0 && offset === before.offset && endOffset === before.endOffset) return undefined
+    return this.#cut(position, records, left)
   }
 
   async #decode(position: Position, batch: Batch): Promise<readonly StoredRecord[]> {

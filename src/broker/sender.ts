@@ -3,7 +3,7 @@ import { backoffMs } from '../config/retry.ts'
 import type { Compression, NewRecord } from './broker.ts'
 import { BrokerError } from './error.ts'
 import type { Home, ProduceResult, ProducerIdentity } from './home.ts'
-import { type Delivery, type Entry, type OutBatch, PartitionQueue } from './partition-queue.ts'
+import { type Delivery, type Entry, fitting, type OutBatch, PartitionQueue } from './partition-queue.ts'
 import { encodeBatch } from './record-batch.ts'
 import { keyOf, type Topology } from './topology.ts'
 
@@ -26,13 +26,15 @@ const IN_FLIGHT_MAX = 5
 const REQUEST_BYTES_MAX = 8 * 1024 * 1024
 const BACKOFF = { firstMs: 20, maxMs: 1_000 }
 const REQUEST_TIMEOUT_MS = 30_000
+const SEQUENCES = 2 ** 31
 
 /**
  * Takes entries out of the partitions' queues and gets them stored, in order. While requests are under way, entries
  * gather, so that few large batches go out under load and single records at once when there is none.
  *
  * A batch keeps its sequence number for ever. When one fails and may be tried again, the partition is blocked until all
- * that was under way has come back; then they go again in order, one at a time.
+ * that was under way has come back; then they go again in order, one at a time. One that is too large for its topic goes
+ * again in parts.
  */
 export class Sender {
   readonly #parts: SenderParts
@@ -118,31 +120,31 @@ export class Sender {
   }
 
   #sendTo(node: number, queues: readonly PartitionQueue[]): void {
-    const taken: { queue: PartitionQueue; batch: Promise<OutBatch> }[] = []
+    const taken: { queue: PartitionQueue; batch: OutBatch }[] = []
     let size = 0
     for (const queue of queues) {
       if (size > REQUEST_BYTES_MAX) break
       const batch = this.#next(queue)
       size += batch.size
       queue.inFlight += 1
-      taken.push({ queue, batch: batch.built })
+      taken.push({ queue, batch })
     }
     this.#inFlightOf.set(node, (this.#inFlightOf.get(node) ?? 0) + 1)
     void this.#exchange(node, taken)
   }
 
-  #next(queue: PartitionQueue): { size: number; built: Promise<OutBatch> } {
+  #next(queue: PartitionQueue): OutBatch {
     const repeated = queue.again.shift()
-    if (repeated) return { size: repeated.size, built: Promise.resolve(repeated) }
+    if (repeated) return repeated
     const { entries, size } = queue.take(this.#parts.batchBytesMax)
     const baseSequence = queue.nextSequence
-    queue.nextSequence = (baseSequence + entries.length) % 2 ** 31
-    return { size, built: this.#build(entries, size, baseSequence) }
+    queue.nextSequence = (baseSequence + entries.length) % SEQUENCES
+    return this.#build(entries, size, baseSequence)
   }
 
-  async #build(entries: readonly Entry[], size: number, baseSequence: number): Promise<OutBatch> {
+  #build(entries: readonly Entry[], size: number, baseSequence: number): OutBatch {
     const { clock, compression, transactionalId } = this.#parts
-    const bytes = await encodeBatch(
+    const bytes = encodeBatch(
       entries.map(({ record }) => record),
       {
         nowMs: clock.nowMs(),
@@ -154,18 +156,14 @@ export class Sender {
     return { entries, bytes, size, baseSequence, sinceMs: clock.monotonicMs() }
   }
 
-  async #exchange(node: number, taken: readonly { queue: PartitionQueue; batch: Promise<OutBatch> }[]): Promise<void> {
-    const batches = await Promise.all(taken.map(async ({ queue, batch }) => ({ queue, batch: await batch })))
+  async #exchange(node: number, batches: readonly { queue: PartitionQueue; batch: OutBatch }[]): Promise<void> {
+    const bytes = await Promise.all(batches.map(({ batch }) => batch.bytes))
     let results: readonly ProduceResult[] = []
     let failure: unknown
     try {
       results = await this.#parts.home.produce({
         node,
-        batches: batches.map(({ queue, batch }) => ({
-          topic: queue.topic,
-          partition: queue.partition,
-          bytes: batch.bytes,
-        })),
+        batches: batches.map(({ queue: { topic, partition } }, at) => ({ topic, partition, bytes: bytes[at]! })),
         timeoutMs: REQUEST_TIMEOUT_MS,
         ...(this.#parts.transactionalId === undefined ? {} : { transactionalId: this.#parts.transactionalId }),
       })
@@ -211,9 +209,24 @@ export class Sender {
       queue.again.push(batch)
       return
     }
+    if (error.code === 'record_too_large' && batch.entries.length > 1) {
+      this.#split(queue, batch)
+      return
+    }
     this.#fail(batch.entries, error)
     // What was never stored leaves a gap: the sequence has to begin anew.
     if (this.#parts.transactionalId === undefined) this.#isRenewalDue = true
+  }
+
+  /** None of it was stored, so the parts have the sequence of the whole. What follows is not larger than they are. */
+  #split(queue: PartitionQueue, { entries, size, baseSequence }: OutBatch): void {
+    queue.isBlocked = true
+    queue.batchBytesMax = Math.min(queue.batchBytesMax, Math.ceil(size / 2))
+    for (let at = 0; at < entries.length; ) {
+      const part = fitting(entries, at, size / 2)
+      queue.again.push(this.#build(part.entries, part.size, (baseSequence + at) % SEQUENCES))
+      at += part.entries.length
+    }
   }
 
   #fail(entries: readonly Entry[], error: Error): void {

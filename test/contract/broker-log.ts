@@ -163,6 +163,29 @@ export function describeLog(open: OpenBroker): void {
       await producer.send(records(topic, ['two']))
       expect((await readAll(broker, topic)).map(textOf)).toEqual(['one', 'two'])
     })
+
+    it('that the topic finds too large together go in parts, in order and once', async () => {
+      const broker = await opened(open)
+      const topic = await newTopic(broker, { configs: { 'max.message.bytes': '2000' } })
+      const producer = await broker.producer()
+      const values = Array.from({ length: 60 }, (_, at) => `${at} ${'x'.repeat(300)}`)
+      const sends = [values.slice(0, 40), values.slice(40, 50), values.slice(50)]
+      const sent = await Promise.all(sends.map((some) => producer.send(records(topic, some))))
+      expect([...(sent[1]?.offsets ?? [])]).toEqual([40, 41, 42, 43, 44, 45, 46, 47, 48, 49])
+      expect((await readAll(broker, topic)).map(textOf)).toEqual(values)
+    })
+
+    it('may be larger alone than several together', async () => {
+      const broker = await opened(open)
+      const topic = await newTopic(broker)
+      const producer = await broker.producer({ batchBytesMax: 1_000, recordBytesMax: 5_000 })
+      const values = ['a', 'x'.repeat(4_000), 'b']
+      await producer.send(records(topic, values))
+      expect((await readAll(broker, topic)).map(textOf)).toEqual(values)
+      await expect(producer.send(records(topic, ['x'.repeat(6_000)]))).rejects.toMatchObject({
+        code: 'record_too_large',
+      })
+    })
   })
 
   describe('a reader', () => {
@@ -197,6 +220,33 @@ export function describeLog(open: OpenBroker): void {
       expect(seen.toSorted()).toEqual(['0:a', '0:b', '1:a', '1:b', '1:b', '1:c'])
       await reader.close()
       await expect(reader.poll(1)).rejects.toMatchObject({ code: 'closed' })
+    })
+
+    it('brings no more records at once than it was told, and then the rest', async () => {
+      const broker = await opened(open)
+      const topic = await newTopic(broker, { partitions: 2 })
+      const values = Array.from({ length: 7 }, (_, at) => String(at))
+      for (const partition of [0, 1])
+        await (await broker.producer()).send(
+          values.map((value) => ({ topic, partition, key: null, value: bytes(value) })),
+        )
+      const reader = broker.reader({ pollRecordsMax: 3 })
+      reader.seek([0, 1].map((partition) => ({ topic, partition, offset: 0 })))
+      const seen: [string[], string[]] = [[], []]
+      await pollUntil(
+        (waitMs) => reader.poll(waitMs),
+        (polled) => {
+          expect(polled.flatMap(({ records: got }) => got).length).toBeLessThanOrEqual(3)
+          for (const { partition, records: got, nextOffset } of polled) {
+            const of = seen[partition as 0 | 1]
+            of.push(...got.map((record) => textOf(record) ?? ''))
+            expect(nextOffset).toBe(of.length)
+          }
+          return seen.flat().length >= 14
+        },
+      )
+      expect(seen).toEqual([values, values])
+      await reader.close()
     })
 
     it('is woken from its wait', async () => {
