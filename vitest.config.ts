@@ -15,6 +15,9 @@ export default defineConfig({
           name: 'unit',
           include: ['test/**/*.test.ts'],
           exclude: ['test/contract/**', 'test/e2e/**', 'test/golden/**'],
+          // A process for each file would cost more than the tests: nothing in them outlives its test.
+          isolate: false,
+          setupFiles: ['test/support/property-seed.ts'],
         },
       },
       {
@@ -22,6 +25,7 @@ export default defineConfig({
           name: 'real',
           include: ['test/contract/**/*.test.ts', 'test/e2e/**/*.test.ts', 'test/golden/**/*.test.ts'],
           globalSetup: ['test/env/global-setup.ts'],
+          setupFiles: ['test/support/property-seed.ts'],
           testTimeout: 120_000,
           hookTimeout: 180_000,
           maxWorkers: 2,

@@ -51,7 +51,7 @@ function attempt<In, Out>(what: string, fast: (input: In) => Out, exact: () => (
 
 function bind(writer: AvroSchema, reader: AvroSchema, { wrapUnions, registry }: TypeOptions): Bound {
   const typeOf = (schema: avsc.Schema) =>
-    avsc.Type.forSchema(schema, { wrapUnions, registry: { ...registry } } as avsc.ForSchemaOptions)
+    avsc.Type.forSchema(schema, { wrapUnions, registry: { ...registry }, typeHook: exactMap } as avsc.ForSchemaOptions)
   try {
     const writing = typeOf(toAvsc(writer))
     if (reader === writer) {
@@ -68,7 +68,35 @@ function bind(writer: AvroSchema, reader: AvroSchema, { wrapUnions, registry }: 
   }
 }
 
-type Tap = { readLong(): number; writeLong(value: number): void }
+type Tap = { readLong(): number; writeLong(value: number): void; readString(): string }
+
+/** avsc assigns a map's values by their keys, and an assignment to `__proto__` is lost. */
+class ExactMap extends avsc.types.MapType {
+  _read(tap: Tap): Record<string, unknown> {
+    const map: Record<string, unknown> = {}
+    for (let left = blockLength(tap); left > 0; left = blockLength(tap)) {
+      for (; left > 0; left--) {
+        const key = tap.readString()
+        const value: unknown = this.valuesType._read(tap)
+        if (key !== '__proto__') map[key] = value
+        else Object.defineProperty(map, key, { value, configurable: true, enumerable: true, writable: true })
+      }
+    }
+    return map
+  }
+}
+
+function exactMap(schema: avsc.Schema, options: unknown): avsc.Type | undefined {
+  const isMap = typeof schema === 'object' && !Array.isArray(schema) && 'type' in schema && schema.type === 'map'
+  return isMap ? new ExactMap(schema, options) : undefined
+}
+
+/** A block of negative length is followed by its size in bytes, for who wants to skip it. */
+function blockLength(tap: Tap): number {
+  const length = tap.readLong()
+  if (length < 0) tap.readLong()
+  return Math.abs(length)
+}
 
 /**
  * avsc computes a long's zigzag form in a double: twice the value, so it is exact up to 2^52 only. Beyond that avsc would

@@ -28,6 +28,12 @@ describe('the Avro codec', () => {
     }
   })
 
+  it('keeps every key of a map, __proto__ among them', () => {
+    const { encode, decode } = avroCodec(schemaOf({ type: 'map', values: 'string' }))
+    const value = Object.fromEntries([...'abc', '__proto__'].map((key) => [key, `of ${key}`]))
+    expect(Object.entries(decode(encode(value)) as object)).toEqual(Object.entries(value))
+  })
+
   it('writes the bytes of the specification', () => {
     const pair = schemaOf({
       type: 'record',
