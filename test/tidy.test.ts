@@ -141,3 +141,26 @@ function importsOf(file: string): readonly string[] {
 function roomOf(path: string): string | undefined {
   return /^src\/([^/]+)\//.exec(path)?.[1]
 }
+
+describe('the page of errors', () => {
+  const page = textOf('docs/errors.md')
+  const sets = [
+    'src/broker/error.ts',
+    'src/registry/failure.ts',
+    'src/worker/failure.ts',
+    'src/serde/error.ts',
+  ].flatMap((file) => [...textOf(file).matchAll(/^ {2}\| '([a-z_]+)'$/gm)].map(([, code]) => code!))
+  const single = files('src/**/*.ts').flatMap((file) =>
+    [...textOf(file).matchAll(/UserError(?:<|\()\s*'([a-z_]+)'/g)].map(([, code]) => code!),
+  )
+
+  it('names every code that there is', () => {
+    expect(sets.length).toBeGreaterThan(80)
+    expect([...new Set([...sets, ...single])].filter((code) => !page.includes(`\`${code}\``))).toEqual([])
+  })
+
+  it('names no code that there is not', () => {
+    const named = [...page.matchAll(/^\| `([a-z_]+)` \|/gm)].map(([, code]) => code!)
+    expect(named.filter((code) => !sets.includes(code) && !single.includes(code))).toEqual([])
+  })
+})
