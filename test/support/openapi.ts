@@ -57,7 +57,8 @@ function matcherOf({ paths }: Document): (method: string, url: string) => string
     .sort((a, b) => a.split('{').length - b.split('{').length)
     .map((path) => ({ path, pattern: new RegExp(`^${path.replace(/\./g, '\\.').replace(/\{\w+\}/g, '[^/]*')}/?$`) }))
   return (method, url) => {
-    const asked = url.split('?', 1)[0] ?? ''
+    // What a client makes of it: `/a/..` is never sent.
+    const asked = new URL(`http://any${url}`).pathname
     return patterns.find(({ path, pattern }) => pattern.test(asked) && paths[path]?.[method])?.path
   }
 }
