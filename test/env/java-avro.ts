@@ -53,13 +53,13 @@ export type Compared =
   | {
       /** What `SchemaCompatibility` finds. */
       readonly findings: readonly { readonly type: string; readonly path: string; readonly info: string }[]
-      /** A reader for these two has a place at which it can only fail. */
-      readonly refused: boolean
+      /** A reader for these two has a place at which it can only fail. Null: there is no reader for aliases like these. */
+      readonly refused: boolean | null
       /** Why one of the random values of the writer could not be read. */
       readonly unread: string | null
       readonly error?: never
     }
-  | { readonly error: string; readonly refused?: boolean }
+  | { readonly error: string }
 
 /** Asks the running library. */
 export function askJavaAvro(avro: JavaAvroAddress, question: ToPrint): Promise<Printed>

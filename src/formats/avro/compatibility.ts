@@ -25,6 +25,8 @@ const FINDINGS_MAX = 1_000
 /** Two sets of types that go round in different ways meet in every pair of them: anybody's text must not hold us up. */
 const PAIRS_MAX = 500_000
 const DEPTH_MAX = 1_000
+/** Java tries each branch of a union. That shows only in paths and in what is ambiguous; of more, we ask by name. */
+const BRANCHES_TRIED_MAX = 32
 
 /** Which writers' types a reader takes besides its own: Avro's promotions. */
 const PROMOTIONS: Readonly<Record<string, readonly string[]>> = {
@@ -44,8 +46,9 @@ export function avroIncompatibilities(
   writer: AvroSchema,
   roles: CompareOptions['roles'],
 ): readonly Incompatibility[] {
-  const findings = compare({ verdicts: new Map(), branches: new Map(), pairs: 0, depth: 0 }, reader, writer, [])
-  return findings.map(({ type, path, info }) => ({
+  const walk: Walk = { verdicts: new Map(), branches: new Map(), pairs: 0, depth: 0 }
+  const findings = compare(walk, reader, writer, [])
+  return (walk.ambiguous ? [walk.ambiguous] : findings).map(({ type, path, info }) => ({
     type,
     path,
     message: `{errorType:'${type}', description:'${describe(type, path, info, roles)}', additionalInfo:'${info}'}`,
@@ -57,14 +60,16 @@ type Path = readonly (string | number)[]
 
 type Walk = {
   /**
-   * Verdicts of pairs of records seen before: all that can be met again. A pair that is still being compared counts as
-   * compatible: recursive types end there.
+   * Verdicts of pairs seen before, with the path at which they were first met, as Java has it. Only a pair with a named
+   * type can be met again. One that is still being compared counts as compatible: recursive types end there.
    */
-  readonly verdicts: Map<AvroRecord, Map<AvroRecord, readonly Finding[]>>
+  readonly verdicts: Map<AvroSchema, Map<AvroSchema, readonly Finding[]>>
   readonly branches: Map<AvroUnion, Branches>
-  /** How many pairs of records were met, and how many are being compared inside each other. */
+  /** How many such pairs were met, and how many are being compared inside each other. */
   pairs: number
   depth: number
+  /** Fails the whole comparison, even if another branch of a union would do. */
+  ambiguous?: Finding
 }
 
 function finding(type: AvroFinding, at: Path, info: string): Finding {
@@ -72,6 +77,24 @@ function finding(type: AvroFinding, at: Path, info: string): Finding {
 }
 
 function compare(walk: Walk, reader: AvroSchema, writer: AvroSchema, at: Path): readonly Finding[] {
+  if (!(isNamed(reader) || isNamed(writer))) return compareTypes(walk, reader, writer, at)
+  const ofReader = walk.verdicts.get(reader) ?? new Map<AvroSchema, readonly Finding[]>()
+  walk.verdicts.set(reader, ofReader)
+  const known = ofReader.get(writer)
+  if (known) return known
+  ofReader.set(writer, [])
+  walk.pairs += 1
+  walk.depth += 1
+  if (walk.pairs > PAIRS_MAX || walk.depth > DEPTH_MAX) {
+    throw new SchemaError('the two schemas are too entangled to compare: their types meet in too many pairs')
+  }
+  const found = compareTypes(walk, reader, writer, at)
+  walk.depth -= 1
+  ofReader.set(writer, found)
+  return found
+}
+
+function compareTypes(walk: Walk, reader: AvroSchema, writer: AvroSchema, at: Path): readonly Finding[] {
   if (writer.type === 'union') return compareWriterUnion(walk, reader, writer.branches, at)
   if (reader.type === 'union') return compareReaderUnion(walk, reader, writer, at)
   if (reader.type === 'array' && writer.type === 'array') {
@@ -80,7 +103,9 @@ function compare(walk: Walk, reader: AvroSchema, writer: AvroSchema, at: Path): 
   if (reader.type === 'map' && writer.type === 'map') {
     return compare(walk, reader.values, writer.values, [...at, 'values'])
   }
-  if (reader.type === 'record' && writer.type === 'record') return compareRecords(walk, reader, writer, at)
+  if (reader.type === 'record' && writer.type === 'record') {
+    return [...compareNames(reader, writer, at), ...compareFields(walk, reader, writer, at)]
+  }
   if (reader.type === 'enum' && writer.type === 'enum') {
     return [...compareNames(reader, writer, at), ...compareSymbols(reader, writer, at)]
   }
@@ -102,18 +127,12 @@ function compareWriterUnion(
   branches: readonly AvroSchema[],
   at: Path,
 ): readonly Finding[] {
-  return gather(branches, (branch, index) =>
-    reader.type === 'union'
-      ? compareReaderUnion(walk, reader, branch, [...at, index])
-      : compare(walk, reader, branch, [...at, index]),
-  )
+  return gather(branches, (branch, index) => compare(walk, reader, branch, [...at, index]))
 }
 
 function compareReaderUnion(walk: Walk, union: AvroUnion, writer: AvroSchema, at: Path): readonly Finding[] {
-  const known = walk.branches.get(union) ?? branchesOf(union)
-  walk.branches.set(union, known)
   // Paths of what a branch lacks begin at the branch, as Java's do.
-  if (candidates(known, writer).some((branch) => compare(walk, branch, writer, []).length === 0)) return []
+  if (candidates(walk, union, writer).some((branch) => compare(walk, branch, writer, []).length === 0)) return []
   return [finding('MISSING_UNION_BRANCH', at, `reader union lacking writer type: ${word(writer)}`)]
 }
 
@@ -133,26 +152,13 @@ function branchesOf({ branches }: AvroUnion): Branches {
   }
 }
 
-function candidates({ named, others }: Branches, writer: AvroSchema): readonly AvroSchema[] {
+function candidates(walk: Walk, union: AvroUnion, writer: AvroSchema): readonly AvroSchema[] {
+  if (union.branches.length <= BRANCHES_TRIED_MAX) return union.branches
+  const known = walk.branches.get(union) ?? branchesOf(union)
+  walk.branches.set(union, known)
+  const { named, others } = known
   if (!isNamed(writer)) return others
   return [...(named.get(writer.name.simple) ?? []), ...(named.get(`=${writer.name.full}`) ?? [])]
-}
-
-function compareRecords(walk: Walk, reader: AvroRecord, writer: AvroRecord, at: Path): readonly Finding[] {
-  const ofReader = walk.verdicts.get(reader) ?? new Map<AvroRecord, readonly Finding[]>()
-  walk.verdicts.set(reader, ofReader)
-  const known = ofReader.get(writer)
-  if (known) return known
-  ofReader.set(writer, [])
-  walk.pairs += 1
-  walk.depth += 1
-  if (walk.pairs > PAIRS_MAX || walk.depth > DEPTH_MAX) {
-    throw new SchemaError('the two schemas are too entangled to compare: their types meet in too many pairs')
-  }
-  const found = [...compareNames(reader, writer, at), ...compareFields(walk, reader, writer, at)]
-  walk.depth -= 1
-  ofReader.set(writer, found)
-  return found
 }
 
 function compareNames(reader: AvroNamed, writer: AvroNamed, at: Path): readonly Finding[] {
@@ -178,7 +184,10 @@ function compareFields(walk: Walk, reader: AvroRecord, writer: AvroRecord, at: P
   return gather(reader.fields, (field, index) => {
     const place = [...at, 'fields', index]
     const sources = writtenFields(field, written)
-    if (sources.length > 1) return [finding('READER_FIELD_AMBIGUOUS', place, field.name)]
+    if (sources.length > 1) {
+      walk.ambiguous ??= finding('READER_FIELD_AMBIGUOUS', place, field.name)
+      return [walk.ambiguous]
+    }
     if (sources[0]) return compare(walk, field.schema, sources[0].schema, [...place, 'type'])
     if (field.default !== undefined) return []
     // Java compares an enum that has a default of its own with the record around it, which never fits.

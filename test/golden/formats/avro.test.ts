@@ -6,6 +6,9 @@ import { askJavaAvro, type Compared } from '../../env/java-avro.ts'
 import { real } from '../../env/real.ts'
 import { avroPair, avroText, hasClearNames } from '../../support/avro-schemas.ts'
 
+/** `FUZZ_SEED=2` for other pairs than those of always. */
+const SEED = Number(process.env['FUZZ_SEED'] ?? 1)
+
 const java = await real('javaAvro')
 
 describe.skipIf(!java)('beside Apache Avro for Java', () => {
@@ -18,11 +21,11 @@ describe.skipIf(!java)('beside Apache Avro for Java', () => {
       fc.asyncProperty(random, async ({ schemas, seed }) => {
         const theirs = await compared(schemas, seed)
         const ours = findings(schemas)
-        // Java gives up on the whole schema where a field matches several, even if another branch of a union would do.
-        if (theirs.error !== undefined) expect(ours.length > 0 || theirs.refused === false).toBe(true)
-        else expect(ours).toEqual(theirs.findings)
+        // Java gives up on the whole schema where a field matches several.
+        if (theirs.error === undefined) expect(ours).toEqual(theirs.findings)
+        else expect(ours).toMatchObject([{ type: 'READER_FIELD_AMBIGUOUS' }])
       }),
-      { numRuns: 3_000 },
+      { numRuns: 3_000, seed: SEED },
     )
   })
 
@@ -32,7 +35,7 @@ describe.skipIf(!java)('beside Apache Avro for Java', () => {
       fc.asyncProperty(random, async ({ schemas, seed }) => {
         const theirs = await compared(schemas, seed)
         // Readers look for an alias and for a branch by other rules than SchemaCompatibility when names are alike.
-        fc.pre(theirs.error === undefined && hasClearNames(schemas))
+        fc.pre(theirs.error === undefined && theirs.refused !== null && hasClearNames(schemas))
         const ours = findings(schemas)
         if (ours.length === 0) {
           expect(theirs).toMatchObject({ refused: false, unread: null })
@@ -42,7 +45,7 @@ describe.skipIf(!java)('beside Apache Avro for Java', () => {
           seen.refused += 1
         }
       }),
-      { numRuns: 3_000 },
+      { numRuns: 3_000, seed: SEED },
     )
     expect(Math.min(seen.read, seen.refused)).toBeGreaterThan(300)
   })
@@ -56,7 +59,7 @@ describe.skipIf(!java)('beside Apache Avro for Java', () => {
         if (!strict && ours.error === 'Null name') return
         expect(ours).toEqual(theirs.error === undefined ? { printed: theirs.printed } : { error: expect.any(String) })
       }),
-      { numRuns: 3_000 },
+      { numRuns: 3_000, seed: SEED },
     )
   })
 })
