@@ -52,9 +52,9 @@ export class ParsedSchemas {
     { validation, facts }: { readonly validation: 'strict' | 'loose'; readonly facts: Facts },
   ): ExaminedSchema {
     const { type, text, references } = unparsed
-    const needed = dependencies(view, subject, references)
-    const schema = { type, text, references, dependencies: needed, validation, normalized: false }
     try {
+      const needed = dependencies(view, subject, references)
+      const schema = { type, text, references, dependencies: needed, validation, normalized: false }
       if (isSmall(schema)) return new ExaminedSchema(schema, this.#parse(subject, schema, facts), facts)
       const outcome = facts.get({ op: 'read', schema })
       if ('wrong' in outcome) throw new SchemaError(outcome.wrong)

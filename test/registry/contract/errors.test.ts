@@ -139,6 +139,11 @@ const ROWS: Readonly<Record<string, Row>> = {
     when: ['POST /subjects/s/versions', { ...INT, references: [{ name: 'n', subject: 'no', version: 3 }] }],
     ...refusal(42201, text('No schema reference found for subject "no" and version 3')),
   },
+  '42201 references in a circle': {
+    given: [S, ['POST /subjects/s/versions', { ...INT, references: [{ name: 'n', subject: 's', version: 1 }] }]],
+    when: ['POST /subjects/t/versions', { ...INT, references: [{ name: 'n', subject: 's', version: 2 }] }],
+    ...refusal(42201, text('references go round in a circle: n → n')),
+  },
   ...Object.fromEntries(
     ['0', '-2', 'two', '2147483648'].map((version) => [
       `42202 ${version}`,
