@@ -1,5 +1,6 @@
 /**
- * A failure that may heal: the runtime tries the same step again, within `errors.retry.timeout`.
+ * A failure that may heal: the runtime tries the same step again, within `errors.retry.timeout`; `poll` and `put` until
+ * they succeed.
  * Match `error.code === 'retriable'`, never `instanceof`: two copies of the SDK can meet in one process.
  */
 export class RetriableError extends Error {

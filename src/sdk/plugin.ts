@@ -39,7 +39,7 @@ export type TaskLog = {
 }
 
 export type SourceContext<Config> = TaskContext<Config> & {
-  /** The last committed offset of a source partition; undefined: begin at the beginning. */
+  /** Where a source partition goes on: its last committed offset; undefined: begin at the beginning. */
   readonly resumeFrom: (partition: Position) => Position | undefined
 }
 
@@ -54,6 +54,7 @@ export type SourceConnector<Config extends z.ZodObject = z.ZodObject> = PluginIn
   /**
    * One task's life. Each batch it yields is written before the next is asked for, or soon after: not being asked is
    * back-pressure. Yield an empty batch to say «nothing now» without ending. Returning ends the task; throwing fails it.
+   * After a `RetriableError` it is called again, and `resumeFrom` knows the last batch it yielded.
    */
   poll(context: SourceContext<z.infer<Config>>): AsyncIterable<readonly SourceRecord[]>
   /** Refuses (throws) positions it could not go on from; absent: positions can't be altered from outside. */

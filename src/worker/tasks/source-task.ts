@@ -2,7 +2,7 @@ import type { Broker } from '../../broker/broker.ts'
 import type { Clock } from '../../config/clock.ts'
 import { UserError } from '../../config/failure.ts'
 import type { Catalog } from '../../plugins/catalog.ts'
-import { type Position, parseConfig, type SourceConnector, type SourceRecord, type TaskLog } from '../../sdk/index.ts'
+import type { SourceConnector, TaskLog } from '../../sdk/index.ts'
 import { partitionId, toOffsetKey } from '../stores/offset-state.ts'
 import { AtLeastOnce } from './at-least-once.ts'
 import { DeadLetters } from './dead-letters.ts'
@@ -11,6 +11,7 @@ import { ErrorPolicy } from './error-policy.ts'
 import { ExactlyOnce } from './exactly-once.ts'
 import { Gate } from './gate.ts'
 import { createPipeline, type Pipeline } from './pipeline.ts'
+import { SourceBatches } from './source-batches.ts'
 import { toDeadLetter, toFailure } from './source-failure.ts'
 import { type LostRecord, toOutgoing } from './source-records.ts'
 import { parseTaskConfig } from './task-config.ts'
@@ -33,6 +34,15 @@ export type TaskParts = {
   readonly report: (message: TaskMessage) => void
   /** Aborts when the task has to stop. */
   readonly signal: AbortSignal
+}
+
+/** What there is while the task is at work. */
+type Work = {
+  readonly batches: SourceBatches
+  readonly pipeline: Pipeline
+  readonly policy: ErrorPolicy
+  readonly delivery: Delivery
+  readonly letters: DeadLetters | undefined
 }
 
 /** The life of one source task: poll, convert, produce, commit, until it is stopped or fails. */
@@ -68,34 +78,31 @@ export class SourceTask {
     const pipeline = createPipeline(this.#parts.plugins, spec.config, spec.worker.converters)
     await using held = new AsyncDisposableStack()
     const letters = await this.#deadLetters(held)
+    const policy = this.#policy()
+    const batches = new SourceBatches({ ...this.#parts, source, policy, signal: this.#ending })
+    held.adopt(batches, () => batches.close())
     const delivery = await this.#delivery()
-    const batches = source.poll(this.#context(source))[Symbol.asyncIterator]()
     const committing = this.#commitRegularly(delivery)
     try {
       report({ type: 'running' })
-      await this.#pump(batches, pipeline, delivery, letters)
+      await this.#pump({ batches, pipeline, policy, delivery, letters })
     } finally {
       this.#failed.abort()
       await committing
       await delivery.close()
-      await batches.return?.()
     }
   }
 
-  async #pump(
-    batches: AsyncIterator<readonly SourceRecord[]>,
-    pipeline: Pipeline,
-    delivery: Delivery,
-    letters: DeadLetters | undefined,
-  ): Promise<void> {
-    const { counters, clock, log, broker, report, spec } = this.#parts
-    const policy = new ErrorPolicy({
-      config: parseTaskConfig(spec.config).errors,
-      counters,
-      log,
-      clock,
+  #policy(): ErrorPolicy {
+    return new ErrorPolicy({
+      ...this.#parts,
+      config: parseTaskConfig(this.#parts.spec.config).errors,
       signal: this.#ending,
     })
+  }
+
+  async #pump({ batches, pipeline, policy, delivery, letters }: Work): Promise<void> {
+    const { counters, log, broker, report, spec } = this.#parts
     const topics = new TaskTopics({ broker, log, spec, report })
     const lost = (record: LostRecord) => {
       policy.tolerate(toFailure(record))
@@ -104,8 +111,8 @@ export class SourceTask {
     for (;;) {
       await this.#running.pass(this.#ending)
       if (this.#ending.aborted) break
-      const { done, value: batch } = await batches.next()
-      if (done) return this.#rest()
+      const batch = await batches.next()
+      if (batch === undefined) return this.#rest()
       if (batch.length === 0) continue
       counters.recordsIn += batch.length
       counters.batches += 1
@@ -184,20 +191,5 @@ export class SourceTask {
     const source = this.#parts.plugins.find('source', className)
     if (!source) throw new UserError('plugin_missing', `there is no source connector '${className}' here`)
     return source
-  }
-
-  #context(source: SourceConnector) {
-    const { spec, log } = this.#parts
-    const { connector, task, config: raw, offsets } = spec
-    const known = new Map(offsets.map(({ partition, offset }) => [partitionId(partition), offset]))
-    return {
-      connector,
-      task,
-      config: parseConfig(source.config, raw),
-      raw,
-      signal: this.#ending,
-      log,
-      resumeFrom: (partition: Position) => known.get(partitionId(partition)),
-    }
   }
 }

@@ -1,0 +1,71 @@
+import { type Position, parseConfig, type SourceConnector, type SourceRecord } from '../../sdk/index.ts'
+import { partitionId } from '../stores/offset-state.ts'
+import { type ErrorPolicy, isRetriable } from './error-policy.ts'
+import { progressOf } from './prefix.ts'
+import type { TaskParts } from './source-task.ts'
+
+export type SourceBatchesParts = Pick<TaskParts, 'spec' | 'log' | 'clock' | 'counters'> & {
+  readonly source: SourceConnector
+  readonly policy: ErrorPolicy
+  /** Aborts when the task ends. */
+  readonly signal: AbortSignal
+}
+
+/**
+ * What a source gives, batch by batch. One that fails in a way that may heal is polled again, for as long as it takes: it
+ * begins anew behind the last batch it gave.
+ */
+export class SourceBatches {
+  readonly #parts: SourceBatchesParts
+  readonly #config: Record<string, unknown>
+  readonly #reached: Map<string, Position>
+  #current: AsyncIterator<readonly SourceRecord[]>
+  #failures = 0
+
+  /** Throws a `ConfigError`. */
+  constructor(parts: SourceBatchesParts) {
+    const { source, spec } = parts
+    this.#parts = parts
+    this.#config = parseConfig(source.config, spec.config)
+    this.#reached = new Map(spec.offsets.map(({ partition, offset }) => [partitionId(partition), offset]))
+    this.#current = this.#begin()
+  }
+
+  /** Undefined: there is nothing more. An empty batch: there is nothing now. */
+  async next(): Promise<readonly SourceRecord[] | undefined> {
+    try {
+      const { done, value } = await this.#current.next()
+      if (done) return undefined
+      this.#failures = 0
+      for (const { partition, offset } of progressOf(value)) this.#reached.set(partitionId(partition), offset)
+      return value
+    } catch (error) {
+      if (!isRetriable(error) || this.#parts.signal.aborted) throw error
+      await this.#wait(error)
+      this.#current = this.#begin()
+      return []
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#current.return?.()
+  }
+
+  #begin(): AsyncIterator<readonly SourceRecord[]> {
+    const { source, spec, signal, log } = this.#parts
+    const { connector, task, config: raw } = spec
+    // As it was when the source began: what it gives itself is not news to it.
+    const reached = new Map(this.#reached)
+    const resumeFrom = (partition: Position) => reached.get(partitionId(partition))
+    const context = { connector, task, config: this.#config, raw, signal, log, resumeFrom }
+    return source.poll(context)[Symbol.asyncIterator]()
+  }
+
+  async #wait(error: unknown): Promise<void> {
+    const { policy, clock, counters, log, signal } = this.#parts
+    const waitMs = policy.delayMs(this.#failures++)
+    log.warn({ err: error, waitMs }, 'the source could not be polled: trying again')
+    counters.retries += 1
+    await clock.sleep(waitMs, signal).catch(() => undefined)
+  }
+}
