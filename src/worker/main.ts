@@ -29,6 +29,7 @@ import type { WorkerSettings } from './settings.ts'
 import type { RawConfig } from './stores/config-codec.ts'
 import type { ConfigState } from './stores/config-state.ts'
 import { openStores } from './stores/stores.ts'
+import { keysWithoutEffect } from './tasks/client-settings.ts'
 import type { TaskDefaults } from './tasks/task-spec.ts'
 import { type OverridePolicy, parseOverridePolicy } from './validation/overrides.ts'
 import { Worker } from './worker.ts'
@@ -46,6 +47,8 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
   const logger = levels.logger('weir.worker')
   secretsOf(logger).add(settings.secrets ?? [])
   for (const warning of settings.warnings) logger.warn(warning)
+  const ineffective = keysWithoutEffect(clientKeys(settings), '')
+  if (ineffective.length > 0) logger.warn({ keys: ineffective }, 'these settings of clients have no effect here')
   const { values } = settings
   return startAll(logger, async (life) => {
     const { catalog: plugins, modules, faults } = await loadPlugins(values['plugin.path'])
@@ -268,12 +271,18 @@ function taskDefaults(settings: WorkerSettings): TaskDefaults {
   return {
     workerGroup: values['group.id'],
     converters: converters(settings),
+    clients: clientKeys(settings),
     offsetsTopic: values['offset.storage.topic'],
     commitIntervalMs: values['offset.flush.interval.ms'],
     commitTimeoutMs: values['offset.flush.timeout.ms'],
     createTopics: values['topic.creation.enable'],
     trackTopics: values['topic.tracking.enable'],
   }
+}
+
+/** What the worker says about the Kafka clients of its tasks. */
+function clientKeys({ rest }: WorkerSettings): RawConfig {
+  return Object.fromEntries(Object.entries(rest).filter(([key]) => /^(producer|consumer|admin)\./.test(key)))
 }
 
 function overridePolicy({ values }: WorkerSettings): OverridePolicy {

@@ -113,6 +113,7 @@ function specOf(name: string, task: number): TaskSpec {
     worker: {
       workerGroup: 'workers',
       converters: { 'key.converter': string, 'value.converter': string },
+      clients: {},
       offsetsTopic: 'offsets',
       commitIntervalMs: 60_000,
       commitTimeoutMs: 5_000,

@@ -50,6 +50,7 @@ export function createRunner(changes: Partial<RunnerParts> = {}) {
     defaults: {
       workerGroup: 'workers',
       converters: {},
+      clients: {},
       offsetsTopic: 'offsets',
       commitIntervalMs: 60_000,
       commitTimeoutMs: 5_000,

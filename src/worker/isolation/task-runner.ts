@@ -5,13 +5,15 @@ import type { Logger } from '../../config/logger.ts'
 import type { Catalog } from '../../plugins/catalog.ts'
 import { taskKey } from '../plan.ts'
 import { SinkTask } from '../tasks/sink-task.ts'
-import { SourceTask } from '../tasks/source-task.ts'
+import { SourceTask, type TaskParts } from '../tasks/source-task.ts'
 import type { TaskCounters } from '../tasks/task-counters.ts'
 import type { TaskMessage, TaskSpec } from '../tasks/task-spec.ts'
 import { traceOf } from '../tasks/trace.ts'
 
 export type TaskRunnerParts = {
   readonly broker: Broker
+  /** Absent: no client has a connection of its own. */
+  readonly connect?: TaskParts['connect']
   readonly plugins: Catalog
   readonly logger: Logger
   readonly clock: Clock
@@ -42,7 +44,7 @@ export class TaskRunner {
   }
 
   start(spec: TaskSpec, counters: TaskCounters, tell: (message: TaskMessage) => void): LocalTask {
-    const { broker, plugins, logger, clock } = this.#parts
+    const { broker, connect = async () => undefined, plugins, logger, clock } = this.#parts
     const key = taskKey(spec)
     const log = logger.child({ connector: spec.connector, task: spec.task })
     const stopping = new AbortController()
@@ -58,7 +60,7 @@ export class TaskRunner {
       isOver = true
       stopping.abort()
     }
-    const parts = { spec, broker, plugins, log, clock, counters, report, signal: stopping.signal }
+    const parts = { spec, broker, connect, plugins, log, clock, counters, report, signal: stopping.signal }
     this.#failing.set(key, fail)
     const { ended, setPaused } = AT_WORK.run(key, () => {
       try {

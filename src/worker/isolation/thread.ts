@@ -1,10 +1,13 @@
+import { isDeepStrictEqual } from 'node:util'
 import { parentPort, workerData } from 'node:worker_threads'
+import type { Broker } from '../../broker/broker.ts'
 import { BrokerError } from '../../broker/error.ts'
 import { openBroker } from '../../broker/open.ts'
 import { systemClock } from '../../config/clock.ts'
 import { createLogger } from '../../config/logger.ts'
 import { retry } from '../../config/retry.ts'
 import { loadModules } from '../../plugins/load.ts'
+import type { RawConfig } from '../stores/config-codec.ts'
 import { countersIn } from '../tasks/task-counters.ts'
 import type { FromThread, ThreadData, ToThread } from './messages.ts'
 import { type LocalTask, TaskRunner } from './task-runner.ts'
@@ -23,7 +26,7 @@ const beat = new Int32Array(data.beat)
 const logger = createLogger({ level: 'debug', write: (line) => tell({ type: 'log', line }) })
 const plugins = await loadModules(data.plugins)
 const broker = await retry(() => openBroker(data.address, { logger }), OPEN)
-const runner = new TaskRunner({ broker, plugins, logger, clock: systemClock })
+const runner = new TaskRunner({ broker, connect, plugins, logger, clock: systemClock })
 const tasks = new Map<number, LocalTask>()
 
 // A rejection that nobody handles arrives here too.
@@ -54,6 +57,14 @@ async function carryOut(message: ToThread): Promise<void> {
       tasks.delete(slot)
       tell({ type: 'stopped', slot })
   }
+}
+
+/** An embedded broker has one way in. */
+async function connect(connection: RawConfig): Promise<Broker | undefined> {
+  const { address } = data
+  if (address.kind !== 'kafka') return undefined
+  const config = { ...address.config, ...connection }
+  return isDeepStrictEqual(config, address.config) ? undefined : openBroker({ kind: 'kafka', config }, { logger })
 }
 
 function isPassing(error: unknown): boolean {

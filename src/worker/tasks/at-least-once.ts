@@ -14,6 +14,8 @@ const ACTIVE_BYTES_MAX = 16 * 1024 * 1024
 
 export type AtLeastOnceParts = {
   readonly producer: Producer
+  /** Where the worker's own topics are not the task's producer's to write. Default: `producer`. */
+  readonly offsetsProducer?: Producer | undefined
   readonly toOffsets: OffsetWriter
   readonly counters: TaskCounters
   readonly clock: Clock
@@ -63,6 +65,7 @@ export class AtLeastOnce implements Delivery {
     await Promise.all(this.#underWay)
     await this.commit()
     await this.#parts.producer.close()
+    await this.#parts.offsetsProducer?.close()
     if (this.#failure !== undefined) throw this.#failure
   }
 
@@ -91,12 +94,12 @@ export class AtLeastOnce implements Delivery {
   }
 
   async #commit(): Promise<void> {
-    const { producer, toOffsets, counters, clock, log } = this.#parts
+    const { producer, offsetsProducer = producer, toOffsets, counters, clock, log } = this.#parts
     const ready = this.#prefix.take()
     if (ready.length === 0) return
     const startMs = clock.monotonicMs()
     try {
-      await producer.send(toOffsets(ready))
+      await offsetsProducer.send(toOffsets(ready))
       counters.commits += 1
     } catch (error) {
       counters.commitFailures += 1

@@ -1,4 +1,5 @@
-import type { Broker, Header, NewRecord, Producer } from '../../broker/broker.ts'
+import type { Header, NewRecord, Producer } from '../../broker/broker.ts'
+import type { TaskClients } from './clients.ts'
 import type { Stage } from './error-policy.ts'
 import type { DeadLetterConfig } from './task-config.ts'
 import type { TaskCounters } from './task-counters.ts'
@@ -39,9 +40,10 @@ export class DeadLetters {
   /** Makes the topic when it is missing. */
   static async open(parts: DeadLetterParts): Promise<DeadLetters> {
     const { topic, replicationFactor } = parts.config
-    const known = await parts.broker.topics.describe(topic)
-    if (!known) await parts.broker.topics.create({ name: topic, partitions: 1, replicationFactor })
-    return new DeadLetters(parts, await parts.broker.producer())
+    const topics = await parts.clients.topics()
+    const known = await topics.describe(topic)
+    if (!known) await topics.create({ name: topic, partitions: 1, replicationFactor })
+    return new DeadLetters(parts, await parts.clients.producer())
   }
 
   /** Does not wait; `flush` does. */
@@ -109,7 +111,7 @@ const JAVA_NAMES: Readonly<Record<string, string>> = {
 }
 
 export type DeadLetterParts = {
-  readonly broker: Broker
+  readonly clients: Pick<TaskClients, 'topics' | 'producer'>
   readonly config: DeadLetterConfig
   readonly task: { readonly connector: string; readonly task: number }
   readonly counters: TaskCounters

@@ -2,6 +2,7 @@ import type { Consumer, PartitionRecords, TopicPartition } from '../../broker/br
 import { UserError } from '../../config/failure.ts'
 import { listedName } from '../../plugins/catalog.ts'
 import { parseConfig, type SinkTask as SinkPlugin, type SinkPosition, type SinkRecord } from '../../sdk/index.ts'
+import { TaskClients } from './clients.ts'
 import { DeadLetters } from './dead-letters.ts'
 import { ErrorPolicy, isRetriable } from './error-policy.ts'
 import { createPipeline, type Pipeline } from './pipeline.ts'
@@ -55,15 +56,22 @@ export class SinkTask {
 
   /** Resolves when the task was stopped; rejects when it failed. */
   async run(): Promise<void> {
-    const { spec, broker, signal, report } = this.#parts
+    const { spec, signal, report } = this.#parts
     const pipeline = createPipeline(this.#parts.plugins, spec.config, spec.worker.converters)
-    const topics = new TaskTopics(this.#parts)
+    await using held = new AsyncDisposableStack()
+    const clients = new TaskClients(this.#parts)
+    held.adopt(clients, () => clients.close())
+    const topics = new TaskTopics({ ...this.#parts, clients })
     if (!(this.#config.topics instanceof RegExp))
       await Promise.all(this.#config.topics.map((name) => topics.create(name)))
     const policy = this.#policy()
-    await using held = new AsyncDisposableStack()
     if (this.#config.deadLetters) {
-      this.#deadLetters = await DeadLetters.open({ ...this.#parts, config: this.#config.deadLetters, task: spec })
+      this.#deadLetters = await DeadLetters.open({
+        ...this.#parts,
+        clients,
+        config: this.#config.deadLetters,
+        task: spec,
+      })
       held.adopt(this.#deadLetters, (letters) => letters.close())
     }
     const plugin = await this.#start(policy)
@@ -71,11 +79,8 @@ export class SinkTask {
     held.defer(() => plugin.stop?.())
     // Joining can take as long as the others of the group need to hear of it.
     report({ type: this.#paused ? 'paused' : 'running' })
-    const consumer = await broker.consumer({
-      groupId: groupIdOf(spec),
-      instanceId: instanceIdOf(spec),
+    const consumer = await clients.consumer({
       topics: this.#config.topics,
-      startAt: 'earliest',
       rebalance: {
         assigned: (partitions) => this.#assigned(partitions),
         revoked: (partitions) => this.#revoked(partitions),
@@ -257,16 +262,4 @@ export class SinkTask {
       },
     })
   }
-}
-
-/**
- * A task that is started again, anywhere in its group of workers, takes its predecessor's place without waiting for the
- * end of that one's session. Two groups that run the same connector don't get into each other's way.
- */
-function instanceIdOf({ connector, task, config, worker }: TaskParts['spec']): string {
-  return config['consumer.override.group.instance.id'] ?? `${worker.workerGroup}-${connector}-${task}`
-}
-
-function groupIdOf({ connector, config }: TaskParts['spec']): string {
-  return config['consumer.override.group.id'] ?? `connect-${connector}`
 }

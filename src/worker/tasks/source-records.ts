@@ -22,13 +22,13 @@ type Writable = { -readonly [Member in keyof NewRecord]: NewRecord[Member] }
 /**
  * Brings a source's batch through transforms and converters. Works without waiting as long as the plugins do: one record
  * is a few calls and one object. A record that fails is tried again or handed to `lost`, which throws when it may not be
- * stepped over.
+ * stepped over; so is one that the producer would refuse.
  */
 export async function toOutgoing(
   batch: readonly SourceRecord[],
   pipeline: Pipeline,
   policy: ErrorPolicy,
-  lost: (record: LostRecord) => void,
+  { recordBytesMax, lost }: { readonly recordBytesMax: number; readonly lost: (record: LostRecord) => void },
 ): Promise<Outgoing> {
   const records: NewRecord[] = []
   const at: Progress = { stage: 'TRANSFORMATION', className: '' }
@@ -60,7 +60,7 @@ export async function toOutgoing(
   /** Here it is one record's failure still; in the producer it would be that of a whole batch. */
   function isFit(record: SourceRecord, made: NewRecord): boolean {
     try {
-      checkSize(made)
+      checkSize(made, recordBytesMax)
       return true
     } catch (error) {
       lost({ record, made, stage: 'KAFKA_PRODUCE', className: PRODUCER, error })

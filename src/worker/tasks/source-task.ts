@@ -3,8 +3,10 @@ import type { Clock } from '../../config/clock.ts'
 import { UserError } from '../../config/failure.ts'
 import type { Catalog } from '../../plugins/catalog.ts'
 import type { SourceConnector, TaskLog } from '../../sdk/index.ts'
+import type { RawConfig } from '../stores/config-codec.ts'
 import { partitionId, toOffsetKey } from '../stores/offset-state.ts'
 import { AtLeastOnce } from './at-least-once.ts'
+import { TaskClients } from './clients.ts'
 import { DeadLetters } from './dead-letters.ts'
 import type { Delivery, OffsetWriter } from './delivery.ts'
 import { ErrorPolicy } from './error-policy.ts'
@@ -27,6 +29,11 @@ const TRANSACTION_MS_MAX = 900_000
 export type TaskParts = {
   readonly spec: TaskSpec
   readonly broker: Broker
+  /**
+   * Opens another broker, for clients that have these keys of Kafka's clients for themselves; its caller closes it.
+   * Undefined when it would be the same.
+   */
+  readonly connect: (connection: RawConfig) => Promise<Broker | undefined>
   readonly plugins: Catalog
   readonly log: TaskLog
   readonly clock: Clock
@@ -38,6 +45,7 @@ export type TaskParts = {
 
 /** What there is while the task is at work. */
 type Work = {
+  readonly clients: TaskClients
   readonly batches: SourceBatches
   readonly pipeline: Pipeline
   readonly policy: ErrorPolicy
@@ -77,15 +85,17 @@ export class SourceTask {
     const source = this.#source()
     const pipeline = createPipeline(this.#parts.plugins, spec.config, spec.worker.converters)
     await using held = new AsyncDisposableStack()
-    const letters = await this.#deadLetters(held)
+    const clients = new TaskClients(this.#parts)
+    held.adopt(clients, () => clients.close())
+    const letters = await this.#deadLetters(clients, held)
     const policy = this.#policy()
     const batches = new SourceBatches({ ...this.#parts, source, policy, signal: this.#ending })
     held.adopt(batches, () => batches.close())
-    const delivery = await this.#delivery()
+    const delivery = await this.#delivery(clients)
     const committing = this.#commitRegularly(delivery)
     try {
       report({ type: 'running' })
-      await this.#pump({ batches, pipeline, policy, delivery, letters })
+      await this.#pump({ clients, batches, pipeline, policy, delivery, letters })
     } finally {
       this.#failed.abort()
       await committing
@@ -101,13 +111,14 @@ export class SourceTask {
     })
   }
 
-  async #pump({ batches, pipeline, policy, delivery, letters }: Work): Promise<void> {
-    const { counters, log, broker, report, spec } = this.#parts
-    const topics = new TaskTopics({ broker, log, spec, report })
+  async #pump({ clients, batches, pipeline, policy, delivery, letters }: Work): Promise<void> {
+    const { counters } = this.#parts
+    const topics = new TaskTopics({ ...this.#parts, clients })
     const lost = (record: LostRecord) => {
       policy.tolerate(toFailure(record))
       letters?.add(toDeadLetter(record))
     }
+    const bounds = { recordBytesMax: clients.recordBytesMax, lost }
     for (;;) {
       await this.#running.pass(this.#ending)
       if (this.#ending.aborted) break
@@ -116,7 +127,7 @@ export class SourceTask {
       if (batch.length === 0) continue
       counters.recordsIn += batch.length
       counters.batches += 1
-      const outgoing = await toOutgoing(batch, pipeline, policy, lost)
+      const outgoing = await toOutgoing(batch, pipeline, policy, bounds)
       // Before the batch, whose offsets step over them.
       await letters?.flush()
       await topics.prepare(outgoing.records)
@@ -145,14 +156,15 @@ export class SourceTask {
     return isOwn ? intervalMs : worker.commitIntervalMs
   }
 
-  async #delivery(): Promise<Delivery> {
-    const { broker, counters, clock, log, spec } = this.#parts
+  async #delivery(clients: TaskClients): Promise<Delivery> {
+    const { counters, clock, log, spec } = this.#parts
     const { transactionalId, config } = spec
     const onFailure = () => this.#failed.abort()
     const parts = { toOffsets: this.#offsets(), counters, clock, log, signal: this.#ending, onFailure }
     // A record waits for its broker as long as it takes; the source waits with it.
     if (transactionalId === undefined) {
-      return new AtLeastOnce({ ...parts, producer: await broker.producer({ deliveryTimeoutMs: 2 ** 31 - 1 }) })
+      const producer = await clients.producer({ deliveryTimeoutMs: 2 ** 31 - 1 })
+      return new AtLeastOnce({ ...parts, producer, offsetsProducer: await clients.workersProducer() })
     }
     const { boundary } = parseTaskConfig(config).transactions
     const transactionTimeoutMs = Math.min(
@@ -162,15 +174,15 @@ export class SourceTask {
     return new ExactlyOnce({
       ...parts,
       boundary,
-      producer: await broker.producer({ transactionalId, transactionTimeoutMs }),
+      producer: await clients.transactionalProducer({ transactionalId, transactionTimeoutMs }),
     })
   }
 
-  async #deadLetters(held: AsyncDisposableStack): Promise<DeadLetters | undefined> {
+  async #deadLetters(clients: TaskClients, held: AsyncDisposableStack): Promise<DeadLetters | undefined> {
     const { spec } = this.#parts
     const { deadLetters: config } = parseTaskConfig(spec.config)
     if (config === undefined) return undefined
-    const letters = await DeadLetters.open({ ...this.#parts, config, task: spec })
+    const letters = await DeadLetters.open({ ...this.#parts, clients, config, task: spec })
     held.adopt(letters, () => letters.close())
     return letters
   }

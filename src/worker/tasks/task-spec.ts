@@ -23,6 +23,8 @@ export type TaskDefaults = {
   readonly workerGroup: string
   /** Settings of converters, under the keys that connectors use. */
   readonly converters: RawConfig
+  /** Settings of the tasks' Kafka clients: `producer.X`, `consumer.X`, `admin.X`. */
+  readonly clients: RawConfig
   readonly offsetsTopic: string
   readonly commitIntervalMs: number
   readonly commitTimeoutMs: number

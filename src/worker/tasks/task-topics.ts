@@ -1,23 +1,24 @@
-import type { Broker, NewRecord } from '../../broker/broker.ts'
+import type { NewRecord } from '../../broker/broker.ts'
 import { BrokerError } from '../../broker/error.ts'
 import type { TaskLog } from '../../sdk/index.ts'
+import type { TaskClients } from './clients.ts'
 import type { TaskMessage, TaskSpec } from './task-spec.ts'
 
 /** The topics a task meets: made when they are missing, and told to the worker once each. */
 export class TaskTopics {
   readonly #known = new Set<string>()
-  readonly #broker: Broker
+  readonly #clients: TaskClients
   readonly #log: TaskLog
   readonly #spec: TaskSpec
   readonly #report: (message: TaskMessage) => void
 
   constructor(parts: {
-    readonly broker: Broker
+    readonly clients: TaskClients
     readonly log: TaskLog
     readonly spec: TaskSpec
     readonly report: (message: TaskMessage) => void
   }) {
-    this.#broker = parts.broker
+    this.#clients = parts.clients
     this.#log = parts.log
     this.#spec = parts.spec
     this.#report = parts.report
@@ -38,7 +39,8 @@ export class TaskTopics {
   /** As brokers do by themselves where they may: with their defaults. */
   async create(topic: string): Promise<void> {
     try {
-      await this.#broker.topics.create({ name: topic })
+      const topics = await this.#clients.topics()
+      await topics.create({ name: topic })
     } catch (error) {
       // Who may not make topics may still write to those that are there.
       if (!(error instanceof BrokerError) || error.code !== 'not_authorized') throw error

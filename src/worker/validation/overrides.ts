@@ -1,4 +1,5 @@
 import type { RawConfig } from '../stores/config-codec.ts'
+import { type ClientKind, overrideProblems } from '../tasks/client-settings.ts'
 import type { Entry } from './entries.ts'
 
 /** Which settings of its Kafka clients a connector may choose itself, by the names of Kafka Connect's policies. */
@@ -28,20 +29,25 @@ export function overrideBlocks(config: RawConfig, kind: 'source' | 'sink', polic
   return clientsOf(config, kind).flatMap((client) => {
     const prefix = `${client}.override.`
     const keys = Object.keys(config).filter((key) => key.startsWith(prefix))
-    return keys.map((name) =>
-      toEntry(name, config[name] ?? null, policy.allows(name.slice(prefix.length)), policy.name),
-    )
+    const wrong = overrideProblems(config, client)
+    return keys.map((name) => {
+      const problems = wrong.filter(({ key }) => key === name).map(({ message }) => message)
+      const refused = policy.allows(name.slice(prefix.length)) ? [] : [refusalOf(name, policy)]
+      return toEntry(name, config[name] ?? null, [...refused, ...problems])
+    })
   })
 }
 
-function clientsOf(config: RawConfig, kind: 'source' | 'sink'): readonly string[] {
+function clientsOf(config: RawConfig, kind: 'source' | 'sink'): readonly ClientKind[] {
   if (kind === 'source') return config['topic.creation.groups'] === undefined ? ['producer'] : ['producer', 'admin']
   const hasDeadLetters = (config['errors.deadletterqueue.topic.name'] ?? '') !== ''
   return hasDeadLetters ? ['producer', 'consumer', 'admin'] : ['consumer']
 }
 
-function toEntry(name: string, value: string | null, isAllowed: boolean, policy: string): Entry {
-  const refusal = `The '${policy}' policy does not allow '${name}' to be overridden in the connector configuration.`
-  const errors = isAllowed ? [] : [refusal]
+function refusalOf(name: string, policy: OverridePolicy): string {
+  return `The '${policy.name}' policy does not allow '${name}' to be overridden in the connector configuration.`
+}
+
+function toEntry(name: string, value: string | null, errors: readonly string[]): Entry {
   return { definition: null, value: { name, value, recommended_values: [], errors, visible: true } }
 }

@@ -1,19 +1,20 @@
 import { describe, expect, it } from 'vitest'
-import type { Broker, NewRecord, NewTopic } from '../../../src/broker/broker.ts'
+import type { NewRecord, NewTopic } from '../../../src/broker/broker.ts'
 import { DataError } from '../../../src/sdk/index.ts'
+import type { TaskClients } from '../../../src/worker/tasks/clients.ts'
 import { type DeadLetter, DeadLetters } from '../../../src/worker/tasks/dead-letters.ts'
 import { parseTaskConfig } from '../../../src/worker/tasks/task-config.ts'
 import { countersIn } from '../../../src/worker/tasks/task-counters.ts'
 
-/** What dead letters ask of a log. */
-function fakeBroker({ fails = false, exists = false } = {}) {
+/** What dead letters ask of a task's clients. */
+function fakeClients({ fails = false, exists = false } = {}) {
   const made: NewTopic[] = []
   const sent: NewRecord[] = []
-  const broker = {
-    topics: {
+  const clients = {
+    topics: async () => ({
       describe: async () => (exists ? {} : undefined),
       create: async (topic: NewTopic) => made.push(topic) > 0,
-    },
+    }),
     producer: async () => ({
       send: async (records: readonly NewRecord[]) => {
         if (fails) throw new Error('the log is full')
@@ -22,14 +23,17 @@ function fakeBroker({ fails = false, exists = false } = {}) {
       close: async () => {},
     }),
   }
-  return { made, sent, broker: broker as unknown as Broker }
+  return { made, sent, clients: clients as unknown as TaskClients }
 }
 
-async function open(config: Readonly<Record<string, string>>, fake: ReturnType<typeof fakeBroker>) {
+async function open(config: Readonly<Record<string, string>>, fake: ReturnType<typeof fakeClients>) {
   const counters = countersIn()
   const { deadLetters } = parseTaskConfig({ 'errors.deadletterqueue.topic.name': 'dead', ...config })
   const task = { connector: 'sink', task: 2 }
-  return { counters, letters: await DeadLetters.open({ broker: fake.broker, config: deadLetters!, task, counters }) }
+  return {
+    counters,
+    letters: await DeadLetters.open({ clients: fake.clients, config: deadLetters!, task, counters }),
+  }
 }
 
 const LETTER: DeadLetter = {
@@ -46,19 +50,19 @@ const LETTER: DeadLetter = {
 
 describe('the dead-letter topic', () => {
   it('is made with one partition and the replication that is asked for', async () => {
-    const fake = fakeBroker()
+    const fake = fakeClients()
     await open({ 'errors.deadletterqueue.topic.replication.factor': '2' }, fake)
     expect(fake.made).toEqual([{ name: 'dead', partitions: 1, replicationFactor: 2 }])
   })
 
   it('is left as it is when it is there', async () => {
-    const fake = fakeBroker({ exists: true })
+    const fake = fakeClients({ exists: true })
     await open({}, fake)
     expect(fake.made).toEqual([])
   })
 
   it('is given the record as it stood in the log', async () => {
-    const fake = fakeBroker()
+    const fake = fakeClients()
     const { letters, counters } = await open({}, fake)
     letters.add(LETTER)
     await letters.flush()
@@ -67,7 +71,7 @@ describe('the dead-letter topic', () => {
   })
 
   it("tells in headers what happened, in the original's words and order", async () => {
-    const fake = fakeBroker()
+    const fake = fakeClients()
     const { letters } = await open({ 'errors.deadletterqueue.context.headers.enable': 'true' }, fake)
     letters.add(LETTER)
     await letters.flush()
@@ -90,7 +94,7 @@ describe('the dead-letter topic', () => {
   })
 
   it('that can not be written to may not be stepped over', async () => {
-    const { letters, counters } = await open({}, fakeBroker({ fails: true }))
+    const { letters, counters } = await open({}, fakeClients({ fails: true }))
     letters.add(LETTER)
     await expect(letters.flush()).rejects.toThrow("could not write to the dead-letter topic 'dead'")
     expect(counters).toMatchObject({ deadLetters: 0, deadLetterFailures: 1 })

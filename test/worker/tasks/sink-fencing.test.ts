@@ -84,6 +84,7 @@ const SPEC: TaskSpec = {
       'key.converter': 'org.apache.kafka.connect.storage.StringConverter',
       'value.converter': 'org.apache.kafka.connect.storage.StringConverter',
     },
+    clients: {},
     offsetsTopic: 'offsets',
     commitIntervalMs: 60_000,
     commitTimeoutMs: 5_000,

@@ -29,15 +29,13 @@ async function run(config: Readonly<Record<string, string>>, records: readonly P
     sourceOffset: { line: index },
     ...record,
   }))
-  const { records: made } = await toOutgoing(
-    batch,
-    createPipeline(shippedCatalog(), config, STRINGS),
-    policy,
-    (one) => {
+  const { records: made } = await toOutgoing(batch, createPipeline(shippedCatalog(), config, STRINGS), policy, {
+    recordBytesMax: 1_000_000,
+    lost: (one) => {
       policy.tolerate(toFailure(one))
       lost.push(one)
     },
-  )
+  })
   return { values: made.map(({ value }) => String(value)), letters: lost.map(toDeadLetter) }
 }
 

@@ -103,6 +103,7 @@ const SPEC: TaskSpec = {
   worker: {
     workerGroup: 'workers',
     converters: { 'key.converter': STRING, 'value.converter': STRING },
+    clients: {},
     offsetsTopic: 'offsets',
     commitIntervalMs: 60_000,
     commitTimeoutMs: 5_000,

@@ -29,6 +29,14 @@ it('are refused by the policy, with its name', () => {
   expect(block('Allowlist', 'source', {}, ['linger.ms'])[0]).toHaveLength(1)
 })
 
+it('are refused with a value that their client could not have', () => {
+  const [, [name, ...errors] = []] = block('All', 'source', { 'producer.override.batch.size': 'big' })
+  expect(name).toBe('producer.override.batch.size')
+  expect(errors).toEqual([
+    expect.stringMatching(/^Invalid value big for configuration producer\.override\.batch\.size: /),
+  ])
+})
+
 it('know the policies by their short names and their classes', () => {
   const java = 'org.apache.kafka.connect.connector.policy.PrincipalConnectorClientConfigOverridePolicy'
   expect(parseOverridePolicy(java, [])?.name).toBe('Principal')

@@ -1,0 +1,155 @@
+import type { ConsumerOptions, ProducerOptions } from '../../broker/broker.ts'
+import { integer, word } from '../../config/settings.ts'
+import { ConfigError, type ConfigProblem, parseConfig, z } from '../../sdk/index.ts'
+import type { RawConfig } from '../stores/config-codec.ts'
+import { below } from './pipeline.ts'
+
+/** What a worker (`producer.X`) and, over it, a connector (`producer.override.X`) may say about the clients of a task. */
+export type ClientKind = 'producer' | 'consumer' | 'admin'
+export const CLIENT_KINDS: readonly ClientKind[] = ['producer', 'consumer', 'admin']
+
+/** Java's default of `max.request.size`. */
+const RECORD_BYTES_MAX = 1_048_576
+const BATCH_BYTES_MAX = 1_000_000
+
+const bytes = () => integer({ min: 0 }).optional()
+const milliseconds = () => integer({ min: 1 }).optional()
+
+const producerSpec = z.object({
+  'batch.size': bytes(),
+  'buffer.memory': integer({ min: 0, max: Number.MAX_SAFE_INTEGER }).optional(),
+  'compression.type': word(['none', 'gzip', 'snappy', 'lz4', 'zstd']).optional(),
+  'delivery.timeout.ms': milliseconds(),
+  'max.request.size': bytes(),
+  'transaction.timeout.ms': milliseconds(),
+})
+
+const consumerSpec = z.object({
+  'auto.offset.reset': word(['earliest', 'latest', 'none']).optional(),
+  'client.id': z.string().trim().optional(),
+  'fetch.max.bytes': integer({ min: 1 }).optional(),
+  'group.id': z.string().trim().min(1, 'a name is needed').optional(),
+  'group.instance.id': z.string().trim().min(1, 'a name is needed').optional(),
+  'heartbeat.interval.ms': milliseconds(),
+  'isolation.level': word(['read_committed', 'read_uncommitted']).optional(),
+  'max.poll.interval.ms': milliseconds(),
+  'max.poll.records': integer({ min: 1 }).optional(),
+  'session.timeout.ms': milliseconds(),
+})
+
+const SPECS = { producer: producerSpec, consumer: consumerSpec, admin: z.object({}) }
+
+/** Keys that say which brokers a client talks to, as whom, and how they are reached. */
+const CONNECTION =
+  /^(bootstrap\.servers|security\.protocol|sasl\..+|ssl\..+|request\.timeout\.ms|socket\.connection\.setup\.timeout\.ms)$/
+
+export type ClientSettings = {
+  /** Keys of the connection, where this client's differs from the worker's own. */
+  readonly connection: (kind: ClientKind) => RawConfig
+  readonly producer: () => Pick<
+    ProducerOptions,
+    'compression' | 'batchBytesMax' | 'bufferBytesMax' | 'deliveryTimeoutMs' | 'transactionTimeoutMs'
+  > & { readonly recordBytesMax: number }
+  readonly consumer: () => Partial<Omit<ConsumerOptions, 'topics' | 'rebalance'>>
+}
+
+/** Reads what concerns the clients of one connector. Its functions throw a `ConfigError` that names the written key. */
+export function clientSettings(ofWorker: RawConfig, ofConnector: RawConfig): ClientSettings {
+  const keysOf = (kind: ClientKind) => {
+    // One group, or one member, for the tasks of all connectors is what nobody means.
+    const { 'group.id': _, 'group.instance.id': __, ...shared } = below(`${kind}.`, ofWorker)
+    return { ...shared, ...below(`${kind}.override.`, ofConnector) }
+  }
+  const nameOf = (kind: ClientKind, key: string) => {
+    const own = `${kind}.override.${key}`
+    return Object.hasOwn(ofConnector, own) ? own : `${kind}.${key}`
+  }
+  const read = <Kind extends ClientKind>(kind: Kind) =>
+    named(
+      (key) => nameOf(kind, key),
+      () => parseConfig<(typeof SPECS)[Kind]>(SPECS[kind], keysOf(kind)),
+    )
+  return {
+    connection: (kind) => Object.fromEntries(Object.entries(keysOf(kind)).filter(([key]) => CONNECTION.test(key))),
+    producer: () => toProducerOptions(read('producer')),
+    consumer: () => toConsumerOptions(read('consumer')),
+  }
+}
+
+/** What is wrong with overrides of a connector, key by key as written. */
+export function overrideProblems(ofConnector: RawConfig, kind: ClientKind): readonly ConfigProblem[] {
+  try {
+    const prefix = `${kind}.override.`
+    named(
+      (key) => `${prefix}${key}`,
+      () => parseConfig(SPECS[kind], below(prefix, ofConnector)),
+    )
+    return []
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems
+    throw error
+  }
+}
+
+/** Those of the keys below `KIND.` and `infix` that change nothing here, as written. */
+export function keysWithoutEffect(config: RawConfig, infix: '' | 'override.'): readonly string[] {
+  return CLIENT_KINDS.flatMap((kind) => {
+    const prefix = `${kind}.${infix}`
+    return Object.keys(below(prefix, config))
+      .filter((key) => !Object.hasOwn(SPECS[kind].shape, key) && !CONNECTION.test(key))
+      .map((key) => `${prefix}${key}`)
+  })
+}
+
+function toProducerOptions(keys: z.infer<typeof producerSpec>): ReturnType<ClientSettings['producer']> {
+  const recordBytesMax = keys['max.request.size'] ?? RECORD_BYTES_MAX
+  return present({
+    recordBytesMax,
+    batchBytesMax: Math.min(recordBytesMax, keys['batch.size'] ?? BATCH_BYTES_MAX),
+    bufferBytesMax: keys['buffer.memory'],
+    compression: keys['compression.type'],
+    deliveryTimeoutMs: keys['delivery.timeout.ms'],
+    transactionTimeoutMs: keys['transaction.timeout.ms'],
+  })
+}
+
+function toConsumerOptions(keys: z.infer<typeof consumerSpec>): ReturnType<ClientSettings['consumer']> {
+  const startAt = keys['auto.offset.reset']
+  const outOfRange = startAt === 'none' ? ('error' as const) : startAt
+  return present({
+    startAt,
+    outOfRange,
+    groupId: keys['group.id'],
+    instanceId: keys['group.instance.id'],
+    clientId: keys['client.id'],
+    isolation: keys['isolation.level'],
+    pollBytesMax: keys['fetch.max.bytes'],
+    pollRecordsMax: keys['max.poll.records'],
+    pollIntervalMsMax: keys['max.poll.interval.ms'],
+    sessionTimeoutMs: keys['session.timeout.ms'],
+    heartbeatMs: keys['heartbeat.interval.ms'],
+  })
+}
+
+type Present<T> = { readonly [Key in keyof T as undefined extends T[Key] ? never : Key]: T[Key] } & {
+  readonly [Key in keyof T as undefined extends T[Key] ? Key : never]?: Exclude<T[Key], undefined>
+}
+
+function present<T extends object>(options: T): Present<T> {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Present<T>
+}
+
+/** Problems are told under the name that a person wrote. */
+function named<T>(nameOf: (key: string) => string, parse: () => T): T {
+  try {
+    return parse()
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    throw new ConfigError(
+      error.problems.map(({ key, message }) => ({
+        key: nameOf(key),
+        message: message.replace(`configuration ${key}:`, `configuration ${nameOf(key)}:`),
+      })),
+    )
+  }
+}
