@@ -315,6 +315,14 @@ export function hasClearNames(schemas: readonly Json[]): boolean {
   return [...taken.values()].every((uses) => new Set(uses.map(({ full }) => full)).size === 1)
 }
 
+/** Whether no field goes by a name, its own or an alias, that another field of its record has too. */
+export function hasClearFields(schema: Json): boolean {
+  if (schema === null || typeof schema !== 'object') return true
+  const { fields } = schema as { fields?: readonly { readonly name: string; readonly aliases?: readonly string[] }[] }
+  const names = Array.isArray(fields) ? fields.flatMap(({ name, aliases = [] }) => [name, ...aliases]) : []
+  return new Set(names).size === names.length && Object.values(schema).every(hasClearFields)
+}
+
 function namesOf(schema: Json): readonly { readonly full: string; readonly names: readonly string[] }[] {
   if (schema === null || typeof schema !== 'object') return []
   if (Array.isArray(schema)) return schema.flatMap(namesOf)

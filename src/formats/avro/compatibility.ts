@@ -127,13 +127,22 @@ function compareWriterUnion(
   branches: readonly AvroSchema[],
   at: Path,
 ): readonly Finding[] {
-  return gather(branches, (branch, index) => compare(walk, reader, branch, [...at, index]))
+  return gather(branches, (branch, index) => {
+    const place = [...at, index]
+    const found = compare(walk, reader, branch, place)
+    // That a union lacks a branch is told anew wherever it is met.
+    return reader.type === 'union' && found.length > 0 ? [missingBranch(branch, place)] : found
+  })
 }
 
 function compareReaderUnion(walk: Walk, union: AvroUnion, writer: AvroSchema, at: Path): readonly Finding[] {
   // Paths of what a branch lacks begin at the branch, as Java's do.
   if (candidates(walk, union, writer).some((branch) => compare(walk, branch, writer, []).length === 0)) return []
-  return [finding('MISSING_UNION_BRANCH', at, `reader union lacking writer type: ${word(writer)}`)]
+  return [missingBranch(writer, at)]
+}
+
+function missingBranch(writer: AvroSchema, at: Path): Finding {
+  return finding('MISSING_UNION_BRANCH', at, `reader union lacking writer type: ${word(writer)}`)
 }
 
 /** A union's branches by what a writer's type would have to be called: unions of thousands of records are real. */

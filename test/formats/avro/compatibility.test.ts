@@ -73,6 +73,15 @@ const TABLE: readonly (readonly [title: string, reader: unknown, writer: unknown
     ['TYPE_MISMATCH /0', 'TYPE_MISMATCH /0'],
   ],
   [
+    'a union without a branch wherever it is met',
+    record({ name: 'a', type: ['R'] }),
+    record({
+      name: 'a',
+      type: [{ ...record({ name: 'a', type: { ...record(), name: 'Q' } }), namespace: 'n' }, 'n.Q'],
+    }),
+    ['MISSING_UNION_BRANCH /fields/0/type/0', 'MISSING_UNION_BRANCH /fields/0/type/1'],
+  ],
+  [
     'a field that could be either of two, though another branch would do',
     [record({ name: 'a', type: 'int', aliases: ['b'] }, { name: 'b', type: 'int' }), { ...record(), namespace: 'x' }],
     record({ name: 'a', type: 'int' }, { name: 'b', type: 'string' }),
