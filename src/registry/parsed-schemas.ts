@@ -1,7 +1,8 @@
-import { type ParsedSchema, SchemaError, type SchemaType } from '../formats/format.ts'
+import { type ParsedSchema, SchemaError } from '../formats/format.ts'
 import { type Dependency, dependenciesOf, type SchemaReference } from '../formats/references.ts'
 import { ExaminedSchema, type Facts } from './examination/facts.ts'
 import { reasonOf, type SchemaToRead } from './examination/job.ts'
+import { isReadHere } from './examination/size.ts'
 import { invalidSchema } from './failure.ts'
 import { Formats } from './formats.ts'
 import type { SchemaContent } from './schema.ts'
@@ -18,11 +19,6 @@ export type ParsedSchemasOptions = {
   readonly nowMs: () => number
 }
 
-/**
- * Schemas of up to so many characters are read and compared here, in some 20 ms at worst; larger ones in a process of
- * their own. JSON Schema's comparison grows with the square, and its patterns can take any time.
- */
-const SMALL_MAX: Readonly<Record<SchemaType, number>> = { AVRO: 65_536, PROTOBUF: 65_536, JSON: 2_048 }
 const DUMP_MAX = 10_240
 
 /**
@@ -55,7 +51,7 @@ export class ParsedSchemas {
     try {
       const needed = dependencies(view, subject, references)
       const schema = { type, text, references, dependencies: needed, validation, normalized: false }
-      if (isSmall(schema)) return new ExaminedSchema(schema, this.#parse(subject, schema, facts), facts)
+      if (isReadHere(schema)) return new ExaminedSchema(schema, this.#parse(subject, schema, facts), facts)
       const outcome = facts.get({ op: 'read', schema })
       if ('wrong' in outcome) throw new SchemaError(outcome.wrong)
       return new ExaminedSchema(schema, undefined, facts)
@@ -90,11 +86,6 @@ export class ParsedSchemas {
     if (oldest !== undefined && this.#parsed.size >= this.#options.entriesMax) this.#parsed.delete(oldest)
     this.#parsed.set(key, { schema, usedMs: this.#options.nowMs() })
   }
-}
-
-function isSmall({ type, text, dependencies = [] }: SchemaToRead): boolean {
-  const characters = dependencies.reduce((sum, dependency) => sum + dependency.text.length, text.length)
-  return characters <= SMALL_MAX[type] && !(type === 'JSON' && text.includes('patternProperties'))
 }
 
 function keyOf(subject: Subject, { type, text, references = [], validation }: SchemaToRead): string {

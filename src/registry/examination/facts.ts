@@ -2,7 +2,8 @@ import type { CompareOptions, Incompatibility, ParsedSchema, SchemaType } from '
 import { invalidSchema } from '../failure.ts'
 import type { SchemaOperation } from '../metrics.ts'
 import type { Examiner } from './examiner.ts'
-import type { Job, Outcome, ReadSchema, ResultOf, SchemaToRead } from './job.ts'
+import { type Job, type Outcome, type ReadSchema, type ResultOf, reasonOf, type SchemaToRead } from './job.ts'
+import { isComparedHere } from './size.ts'
 
 type SchemaJob = Exclude<Job, { op: 'body' }>
 
@@ -79,7 +80,7 @@ export class Facts {
 }
 
 /**
- * A schema that may be too large to be held here: then it knows of itself what the facts say. Two schemas are compared
+ * A schema that may be too large to be read here: then it knows of itself what the facts say. Two schemas are compared
  * here only when both are small.
  */
 export class ExaminedSchema implements ParsedSchema {
@@ -120,9 +121,9 @@ export class ExaminedSchema implements ParsedSchema {
   }
 
   incompatibilities(writer: ExaminedSchema, options: CompareOptions): readonly Incompatibility[] {
-    if (this.#here && writer.#here) {
-      const [reader, other] = [this.#here, writer.#here]
-      return this.#facts.timed('compare', this.type, () => reader.incompatibilities(other, options))
+    const [reader, other] = [this.#here, writer.#here]
+    if (reader && other && isComparedHere(this.#schema) && isComparedHere(writer.#schema)) {
+      return this.#facts.timed('compare', this.type, () => compared(reader, other, options))
     }
     return resultOf(this.#facts.get({ op: 'compare', reader: this.#schema, writer: writer.#schema, options }))
   }
@@ -132,11 +133,23 @@ export class ExaminedSchema implements ParsedSchema {
   }
 }
 
+function compared(reader: ParsedSchema, writer: ParsedSchema, options: CompareOptions): readonly Incompatibility[] {
+  try {
+    return reader.incompatibilities(writer, options)
+  } catch (error) {
+    throw unusable(reasonOf(error))
+  }
+}
+
 function typeOf(job: SchemaJob): SchemaType {
   return job.op === 'compare' ? job.reader.type : job.schema.type
 }
 
 function resultOf<Op extends SchemaJob['op']>(outcome: Outcome<Op>): ResultOf<Op> {
-  if ('wrong' in outcome) throw invalidSchema(`Invalid schema, details: ${outcome.wrong}`)
+  if ('wrong' in outcome) throw unusable(outcome.wrong)
   return outcome.result
+}
+
+function unusable(details: string): Error {
+  return invalidSchema(`Invalid schema, details: ${details}`)
 }

@@ -13,6 +13,16 @@ const B: Request = [
     references: [{ name: 'A', subject: 'a', version: 1 }],
   },
 ]
+/** Two rings whose lengths have nothing in common meet in every pair of their types. */
+const ring = (length: number) => ({
+  schema: JSON.stringify(
+    Array.from({ length }, (_, at) => ({
+      type: 'record',
+      name: `R${at}`,
+      fields: [{ name: 'n', type: `R${(at + 1) % length}` }],
+    })),
+  ),
+})
 const text = (word: string) => expect.stringContaining(word)
 const VERSION = ' is not a valid version id. Allowed values are between [1, 2^31-1] and the string "latest"'
 const LEVELS =
@@ -138,6 +148,11 @@ const ROWS: Readonly<Record<string, Row>> = {
   '42201 reference': {
     when: ['POST /subjects/s/versions', { ...INT, references: [{ name: 'n', subject: 'no', version: 3 }] }],
     ...refusal(42201, text('No schema reference found for subject "no" and version 3')),
+  },
+  '42201 too entangled to compare': {
+    given: [['POST /subjects/s/versions', ring(31)]],
+    when: ['POST /subjects/s/versions', ring(33)],
+    ...refusal(42201, text('Invalid schema, details: ')),
   },
   '42201 references in a circle': {
     given: [S, ['POST /subjects/s/versions', { ...INT, references: [{ name: 'n', subject: 's', version: 1 }] }]],

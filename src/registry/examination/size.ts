@@ -1,0 +1,24 @@
+import type { SchemaType } from '../../formats/format.ts'
+import type { SchemaToRead } from './job.ts'
+
+type Limits = Readonly<Record<SchemaType, number>>
+
+/** Reading grows with the text: so many characters, with those referred to, take some 15 ms at worst. */
+const READ_HERE_MAX: Limits = { AVRO: 65_536, PROTOBUF: 65_536, JSON: 16_384 }
+/** Comparing grows with the square in Avro's types and faster in JSON's branches: so many take some 30 ms at worst. */
+const COMPARED_HERE_MAX: Limits = { AVRO: 8_192, PROTOBUF: 65_536, JSON: 2_048 }
+
+/** Whether a schema is read where everybody waits for it; else in a process of its own. */
+export function isReadHere(schema: SchemaToRead): boolean {
+  return charactersOf(schema) <= READ_HERE_MAX[schema.type]
+}
+
+/** Whether it is compared there. A pattern can take any time. */
+export function isComparedHere(schema: SchemaToRead): boolean {
+  if (charactersOf(schema) > COMPARED_HERE_MAX[schema.type]) return false
+  return !(schema.type === 'JSON' && schema.text.includes('patternProperties'))
+}
+
+function charactersOf({ text, dependencies = [] }: SchemaToRead): number {
+  return dependencies.reduce((sum, dependency) => sum + dependency.text.length, text.length)
+}
