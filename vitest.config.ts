@@ -29,6 +29,8 @@ export default defineConfig({
           testTimeout: 120_000,
           hookTimeout: 180_000,
           maxWorkers: 2,
+          // After the fast ones: who broke something simple hears of it first.
+          sequence: { groupOrder: 1 },
         },
       },
     ],
