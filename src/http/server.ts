@@ -6,6 +6,7 @@ import { UserError } from '../config/failure.ts'
 import type { Logger } from '../config/logger.ts'
 import type { Metrics } from '../config/metrics.ts'
 import { type Access, authorize, FailedLogins } from './access.ts'
+import { compressAnswers } from './compression.ts'
 import { allowPages, type CrossOrigin } from './cross-origin.ts'
 import { bindError, type Listener, parseListener, urlOf } from './listener.ts'
 import { negotiate } from './media-type.ts'
@@ -30,6 +31,8 @@ export type HttpServerOptions = {
   readonly tls?: TlsOptions
   /** BASIC authentication; absent: everybody may do everything. `/healthz` and `/readyz` are always open. */
   readonly access?: Access
+  /** Whether long answers go in gzip to those who take it. */
+  readonly compress?: boolean
   /** Absent: no page of another origin may call this server. */
   readonly crossOrigin?: CrossOrigin
   /** Reads bodies of more than 64 KiB where nobody waits for it; a refusal says why one can't be used. */
@@ -87,6 +90,7 @@ function createApp(options: HttpServerOptions): FastifyInstance {
   logRequests(app, options.logger)
   if (options.crossOrigin) allowPages(app, options.crossOrigin)
   answerAs(app, options.produces)
+  if (options.compress) compressAnswers(app)
   guard(app, options.access)
   const methodsOf = rememberRoutes(app)
   app.setNotFoundHandler((request, reply) => {

@@ -51,6 +51,7 @@ export async function serveRegistry(registry: Registry, options: ServeOptions): 
       ...mediaTypes(settings),
       ...(metrics ? { metrics } : {}),
       ready,
+      compress: settings['compression.enable'],
       parseLarge: (bytes) => parseLarge(registry.examiner, bytes),
       ...limits(settings),
       ...security(settings, users, api),

@@ -41,6 +41,7 @@ export const shape = z.object({
   'response.mediatype.default': word(MEDIA_TYPES)
     .default(MEDIA_TYPES[0])
     .describe('What is answered to clients that take anything.'),
+  'compression.enable': boolean().default(true).describe('Whether long answers go in gzip to clients that take it.'),
   'access.control.allow.origin': text().describe(
     'Web pages that may call the registry: `*` or origins. None: no page.',
   ),
@@ -181,7 +182,6 @@ export const withoutEffect: Readonly<Record<string, string>> = {
   'enable.fips.mode': 'the cryptography is that of Node.js',
   'response.mediatype.preferred': 'all three media types are answered; response.mediatype.default chooses the first',
   'request.timeout.ms': 'leader.read.timeout.ms and brokerstore.timeout.ms bound every request',
-  'compression.enable': 'answers are sent as they are',
   'websocket.*': 'there are no websockets here',
   'metrics.*': 'metrics are in Prometheus form at /metrics, there is no JMX',
   'ssl.*': 'TLS 1.2 and newer with the protocols and ciphers of Node.js',

@@ -46,6 +46,26 @@ describe('the http server', () => {
     expect(await (await fetch(`${url}/things/a%2Fb%20%25/`)).json()).toEqual({ name: 'a/b %' })
   })
 
+  it('answers at length in gzip to those who take it, and only to them', async () => {
+    const url = await start({ compress: true })
+    const ask = (name: string, encoding: string) =>
+      fetch(`${url}/things/${name}`, { headers: { 'accept-encoding': encoding } })
+    const long = 'a'.repeat(2_000)
+    for (const encoding of ['gzip', 'deflate, GZIP;q=0.5', '*']) {
+      const answer = await ask(long, encoding)
+      expect(answer.headers.get('content-encoding')).toBe('gzip')
+      expect(answer.headers.get('vary')).toBe('accept-encoding')
+      expect(Number(answer.headers.get('content-length'))).toBeLessThan(200)
+      expect(await answer.json()).toEqual({ name: long })
+    }
+    for (const encoding of ['identity', 'gzip;q=0', 'gzip; q=0.00']) {
+      const answer = await ask(long, encoding)
+      expect([answer.headers.get('content-encoding'), await answer.json()]).toEqual([null, { name: long }])
+    }
+    const short = await ask('a', 'gzip')
+    expect([short.headers.get('content-encoding'), await short.json()]).toEqual([null, { name: 'a' }])
+  })
+
   it('refuses a path that is no URL as it refuses everything else', async () => {
     const answer = await fetch(`${await start()}/things/%E0%A4%A`)
     expect([answer.status, answer.headers.get('content-type')]).toEqual([400, JSON_V1])
