@@ -1,4 +1,5 @@
 import { field, z } from '../../sdk/index.ts'
+import { deadLetterKeys, OF_SINKS, OF_SOURCES } from './dead-letter-keys.ts'
 
 // The keys that every connector has beside its own. Names, order, defaults and texts are those of Kafka Connect 4.3.
 
@@ -328,6 +329,7 @@ export const sourceKeys = z.object({
       displayName: 'Offsets topic',
     })
     .optional(),
+  ...deadLetterKeys(OF_SOURCES),
 })
 
 /** Of sinks only, after the common ones. */
@@ -354,41 +356,5 @@ export const sinkKeys = z.object({
       displayName: 'Topics regex',
     })
     .default(''),
-  'errors.deadletterqueue.topic.name': field
-    .text({
-      doc:
-        'The name of the topic to be used as the dead letter queue (DLQ) for messages that result in an error ' +
-        'when processed by this sink connector, or its transformations or converters. The topic name is blank ' +
-        'by default, which means that no messages are to be recorded in the DLQ.',
-      importance: 'MEDIUM',
-      group: 'Error Handling',
-      order: 6,
-      width: 'MEDIUM',
-      displayName: 'Dead Letter Queue Topic Name',
-    })
-    .default(''),
-  'errors.deadletterqueue.topic.replication.factor': field
-    .short({
-      doc: "Replication factor used to create the dead letter queue topic when it doesn't already exist.",
-      importance: 'MEDIUM',
-      group: 'Error Handling',
-      order: 7,
-      width: 'MEDIUM',
-      displayName: 'Dead Letter Queue Topic Replication Factor',
-    })
-    .default(3),
-  'errors.deadletterqueue.context.headers.enable': field
-    .boolean({
-      doc:
-        'If true, add headers containing error context to the messages written to the dead letter queue. To ' +
-        'avoid clashing with headers from the original record, all error context header keys, all error ' +
-        'context header keys will start with <code>__connect.errors.</code>',
-      importance: 'MEDIUM',
-      group: 'Error Handling',
-      order: 8,
-      width: 'MEDIUM',
-      displayName: 'Enable Error Context Headers',
-      recommended: [],
-    })
-    .default(false),
+  ...deadLetterKeys(OF_SINKS),
 })

@@ -39,8 +39,9 @@ export function overrideBlocks(config: RawConfig, kind: 'source' | 'sink', polic
 }
 
 function clientsOf(config: RawConfig, kind: 'source' | 'sink'): readonly ClientKind[] {
-  if (kind === 'source') return config['topic.creation.groups'] === undefined ? ['producer'] : ['producer', 'admin']
   const hasDeadLetters = (config['errors.deadletterqueue.topic.name'] ?? '') !== ''
+  const makesTopics = hasDeadLetters || config['topic.creation.groups'] !== undefined
+  if (kind === 'source') return makesTopics ? ['producer', 'admin'] : ['producer']
   return hasDeadLetters ? ['producer', 'consumer', 'admin'] : ['consumer']
 }
 

@@ -17,6 +17,7 @@ it('are those of the clients that a connector will have', () => {
   const deadLetters = { 'errors.deadletterqueue.topic.name': 'd' }
   expect(block('All', 'source')).toEqual([['producer.override.linger.ms']])
   expect(block('All', 'source', { 'topic.creation.groups': 'g' })).toHaveLength(2)
+  expect(block('All', 'source', deadLetters)).toHaveLength(2)
   expect(block('All', 'sink')).toEqual([['consumer.override.sasl.mechanism']])
   expect(block('All', 'sink', deadLetters).map(([name]) => name)).toEqual(Object.keys(config))
 })
