@@ -24,7 +24,7 @@ import { Peers } from './peers.ts'
 import { configuredWork } from './plan.ts'
 import type { LoggerRoutes } from './routes/loggers.ts'
 import { Runner } from './runner.ts'
-import { serveWorker } from './serving.ts'
+import { peerTls, serveWorker } from './serving.ts'
 import type { WorkerSettings } from './settings.ts'
 import type { RawConfig } from './stores/config-codec.ts'
 import type { ConfigState } from './stores/config-state.ts'
@@ -81,6 +81,7 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
       session,
       signatureAlgorithm: values['inter.worker.signature.algorithm'],
       timeoutMs: REQUEST_TIMEOUT_MS,
+      tls: peerTls(settings),
     })
     const leader = new Leader({
       ...stores,

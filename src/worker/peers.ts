@@ -1,4 +1,7 @@
-import type { IncomingHttpHeaders } from 'node:http'
+import { type IncomingHttpHeaders, type IncomingMessage, request as overHttp } from 'node:http'
+import { request as overHttps, type RequestOptions } from 'node:https'
+import { text } from 'node:stream/consumers'
+import type { SecureContextOptions } from 'node:tls'
 import { messageOf } from '../config/failure.ts'
 import { WorkerError } from './failure.ts'
 import { signatureHeaders } from './session-signature.ts'
@@ -19,7 +22,11 @@ export type PeersOptions = {
   readonly session: () => SessionKey | undefined
   readonly signatureAlgorithm: string
   readonly timeoutMs: number
+  /** For workers on https: what is trusted, and this worker's own certificate. */
+  readonly tls?: PeerTls
 }
+
+export type PeerTls = Pick<RequestOptions, keyof SecureContextOptions | 'checkServerIdentity'>
 
 const COMMON = { accept: 'application/json', 'user-agent': 'weir' }
 
@@ -70,10 +77,16 @@ export class Peers {
   }
 
   async #ask(url: URL, method: string, init: { headers: Record<string, string>; body?: string }): Promise<PeerAnswer> {
-    const headers = init.body === undefined ? init.headers : { ...init.headers, 'content-type': 'application/json' }
+    const body = init.body === undefined ? undefined : Buffer.from(init.body)
+    const described = body && { 'content-type': 'application/json', 'content-length': body.length }
     const signal = AbortSignal.timeout(this.#options.timeoutMs)
-    const response = await fetch(url, { ...init, method, headers, redirect: 'manual', signal })
-    return { status: response.status, location: response.headers.get('location'), text: await response.text() }
+    const options = { method, headers: { ...init.headers, ...described }, signal }
+    const response = await new Promise<IncomingMessage>((resolve, reject) => {
+      const { tls } = this.#options
+      const sent = url.protocol === 'https:' ? overHttps(url, { ...tls, ...options }) : overHttp(url, options)
+      sent.once('response', resolve).once('error', reject).end(body)
+    })
+    return { status: response.statusCode ?? 0, location: response.headers.location ?? null, text: await text(response) }
   }
 }
 
@@ -82,6 +95,8 @@ function failed(message: string, cause?: unknown): WorkerError {
 }
 
 function isUnreached(error: unknown): boolean {
-  const { code } = ((error as Error).cause ?? {}) as { code?: unknown }
-  return code === 'ECONNREFUSED' || code === 'ENOTFOUND' || code === 'UND_ERR_CONNECT_TIMEOUT'
+  // Of a host with several addresses all have failed, each for its own reason.
+  const [first = error] = error instanceof AggregateError ? (error.errors as readonly unknown[]) : []
+  const { code } = first as { code?: unknown }
+  return code === 'ECONNREFUSED' || code === 'ENOTFOUND' || code === 'ETIMEDOUT'
 }

@@ -6,6 +6,7 @@ import { tlsMaterial } from '../config/tls.ts'
 import { addHeaders, parseHeaderRules } from '../http/response-headers.ts'
 import { type HttpServer, type HttpServerOptions, startHttpServer } from '../http/server.ts'
 import { ROLES, Users } from '../http/users.ts'
+import type { PeerTls } from './peers.ts'
 import { roleFor } from './routes/access.ts'
 import { toWire } from './routes/errors.ts'
 import { type LoggerRoutes, loggerRoutes } from './routes/loggers.ts'
@@ -86,10 +87,26 @@ function secured(
   return { ...(tls ? { tls } : {}), ...(users ? { access: { realm, users, roles: ROLES, roleFor } } : {}) }
 }
 
+/**
+ * How other workers are reached on https: with this worker's certificate, trusting what its truststore says. On http the
+ * settings may mean something else.
+ */
+export function peerTls({ values, rest }: WorkerSettings): PeerTls {
+  const own = [...values.listeners, values['rest.advertised.listener'] ?? '']
+  if (!own.some((listener) => listener.toLowerCase().startsWith('https'))) return {}
+  const ssl = sslOf(rest)
+  const anyHost = ssl['ssl.endpoint.identification.algorithm'] === ''
+  return { ...tlsMaterial(ssl), ...(anyHost ? { checkServerIdentity: () => undefined } : {}) }
+}
+
 /** Either all from `listeners.https.ssl.*`, or all from `ssl.*`, as in Kafka Connect. */
-function listenerTls(rest: Readonly<Record<string, string>>): TlsOptions | undefined {
+function sslOf(rest: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   const own = below('listeners.https.', rest)
-  const ssl = Object.keys(own).length > 0 ? own : rest
+  return Object.keys(own).length > 0 ? own : rest
+}
+
+function listenerTls(rest: Readonly<Record<string, string>>): TlsOptions | undefined {
+  const ssl = sslOf(rest)
   if (!(ssl['ssl.keystore.location'] || ssl['ssl.keystore.certificate.chain'])) return undefined
   const client = ssl['ssl.client.auth'] ?? 'none'
   return { ...tlsMaterial(ssl), requestCert: client !== 'none', rejectUnauthorized: client === 'required' }
