@@ -38,6 +38,8 @@ describe.skipIf(!java)('beside Apache Avro for Java', () => {
         fc.pre(
           theirs.error === undefined && theirs.refused !== null && hasClearNames(schemas) && hasClearFields(schemas),
         )
+        // Java fails on its own default: of a union that begins with an array.
+        fc.pre(theirs.error !== undefined || !theirs.unread?.includes('Not an array: ['))
         const ours = findings(schemas)
         if (ours.length === 0) {
           expect(theirs).toMatchObject({ refused: false, unread: null })
