@@ -1,16 +1,8 @@
 import { COMPATIBILITY_LEVELS, MODES } from '../../clients/registry.ts'
+import { entity, integer, type JsonSchema, list, mapOf, orNull, text } from '../../http/openapi.ts'
 import { SCHEMA_TYPES } from '../formats.ts'
 
-/** A JSON Schema (2020-12), as OpenAPI 3.1 has it. */
-export type JsonSchema = Readonly<Record<string, unknown>>
-
-const text: JsonSchema = { type: 'string' }
-const integer: JsonSchema = { type: 'integer' }
 const flag: JsonSchema = { type: 'boolean' }
-export const list = (items: JsonSchema): JsonSchema => ({ type: 'array', items })
-const mapOf = (values: JsonSchema): JsonSchema => ({ type: 'object', additionalProperties: values })
-const orNull = (schema: JsonSchema): JsonSchema => ({ anyOf: [schema, { type: 'null' }] })
-export const entity = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` })
 
 /** What is answered has these members and no others; what is empty is left out. */
 export function answer(members: Readonly<Record<string, JsonSchema>>, required: readonly string[] = []): JsonSchema {

@@ -1,4 +1,5 @@
-import { answer, entity, type JsonSchema, list } from './entities.ts'
+import { entity, integer, type JsonSchema, list, text } from '../../http/openapi.ts'
+import { answer } from './entities.ts'
 
 export type Operation = {
   readonly summary: string
@@ -12,8 +13,6 @@ export type Operation = {
 
 type Parameter = keyof typeof PARAMETERS
 
-const text: JsonSchema = { type: 'string' }
-const integer: JsonSchema = { type: 'integer' }
 const flag: JsonSchema = { type: 'boolean', default: false }
 
 /** What stands in queries, by its name. */

@@ -1,12 +1,4 @@
-/** A JSON Schema (2020-12), as OpenAPI 3.1 has it. */
-export type JsonSchema = Readonly<Record<string, unknown>>
-
-export const text: JsonSchema = { type: 'string' }
-const integer: JsonSchema = { type: 'integer' }
-export const list = (items: JsonSchema): JsonSchema => ({ type: 'array', items })
-export const mapOf = (values: JsonSchema): JsonSchema => ({ type: 'object', additionalProperties: values })
-export const entity = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` })
-const orNull = (schema: JsonSchema): JsonSchema => ({ anyOf: [schema, { type: 'null' }] })
+import { entity, integer, type JsonSchema, list, mapOf, orNull, text } from '../../http/openapi.ts'
 
 /** These members and no others. */
 export function answer(

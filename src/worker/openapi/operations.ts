@@ -1,4 +1,4 @@
-import { entity, type JsonSchema, list, mapOf, text } from './entities.ts'
+import { entity, type JsonSchema, list, mapOf, text } from '../../http/openapi.ts'
 
 export type Operation = {
   readonly summary: string

@@ -1,0 +1,45 @@
+/** A JSON Schema (2020-12), as OpenAPI 3.1 has it. */
+export type JsonSchema = Readonly<Record<string, unknown>>
+
+export const text: JsonSchema = { type: 'string' }
+export const integer: JsonSchema = { type: 'integer' }
+export const list = (items: JsonSchema): JsonSchema => ({ type: 'array', items })
+export const mapOf = (values: JsonSchema): JsonSchema => ({ type: 'object', additionalProperties: values })
+export const orNull = (schema: JsonSchema): JsonSchema => ({ anyOf: [schema, { type: 'null' }] })
+export const entity = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` })
+
+/** An OpenAPI 3.1 document of operations by `METHOD /path` and of the entities that their bodies consist of. */
+export function openApi(
+  info: { readonly title: string; readonly version: string; readonly description: string },
+  operations: Iterable<readonly [line: string, operation: JsonSchema]>,
+  schemas: Readonly<Record<string, JsonSchema>>,
+): JsonSchema {
+  const paths: Record<string, Record<string, JsonSchema>> = {}
+  for (const [line, operation] of operations) {
+    const [method = '', path = ''] = line.split(' ')
+    paths[path] = { ...paths[path], [method.toLowerCase()]: operation }
+  }
+  return {
+    openapi: '3.1.0',
+    info: { ...info, license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
+    paths,
+    components: {
+      schemas,
+      securitySchemes: { basic: { type: 'http', scheme: 'basic', description: 'With authentication.method=BASIC.' } },
+    },
+    security: [{}, { basic: [] }],
+  }
+}
+
+/** What stands in a path between braces. */
+export function pathParameters(
+  line: string,
+  schemaOf: (name: string) => JsonSchema = () => text,
+): readonly JsonSchema[] {
+  return [...line.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: schemaOf(name),
+  }))
+}
