@@ -8,7 +8,8 @@ import type { Address, Line, Lines } from './line.ts'
 import { type ClusterMetadata, metadata } from './log-calls.ts'
 import type { Call } from './wire.ts'
 
-const RETRY = { backoff: { firstMs: 50, maxMs: 1_000 }, withinMs: 10_000 }
+/** As long as Java's clients try (`default.api.timeout.ms`): a broker that died needs a while to read its log again. */
+const RETRY = { backoff: { firstMs: 50, maxMs: 1_000 }, withinMs: 60_000 }
 
 /**
  * The nodes of a cluster and lines to them: a shared one for calls that are answered at once, and others for calls that
