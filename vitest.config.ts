@@ -17,6 +17,7 @@ export default defineConfig({
           exclude: ['test/contract/**', 'test/e2e/**', 'test/golden/**'],
           // A process for each file would cost more than the tests: nothing in them outlives its test.
           isolate: false,
+          maxWorkers: 2,
           setupFiles: ['test/support/property-seed.ts'],
         },
       },
