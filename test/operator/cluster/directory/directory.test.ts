@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -76,6 +76,20 @@ describe('what is in the folder', () => {
     write('a.yaml', CONNECTOR('a', 'clas: A'))
     await eventually(() => cluster.unreadable().length > 0)
     expect(cluster.unreadable()[0]).toMatchObject({ key: A, file: join(folder, 'a.yaml'), line: 4 })
+    await looks(3)
+    expect(cluster.get(A)).toMatchObject({ spec: { class: 'A' } })
+    expect(cluster.get(A)!.metadata.deletionTimestamp).toBeUndefined()
+  })
+
+  it('keeps what was declared in a file that can not be opened any more, and names the file', async () => {
+    write('a.yaml', CONNECTOR('a'))
+    await cluster.start()
+    rmSync(join(folder, 'a.yaml'))
+    // Leads to itself: nobody can open it, root neither.
+    symlinkSync('a.yaml', join(folder, 'a.yaml'))
+    await eventually(() => cluster.unreadable().length > 0)
+    expect(cluster.unreadable()[0]).toMatchObject({ file: join(folder, 'a.yaml') })
+    expect(cluster.unreadable()[0]?.message).toMatch(/^can't be read: ELOOP/)
     await looks(3)
     expect(cluster.get(A)).toMatchObject({ spec: { class: 'A' } })
     expect(cluster.get(A)!.metadata.deletionTimestamp).toBeUndefined()
