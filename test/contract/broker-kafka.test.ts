@@ -1,15 +1,14 @@
-import { describe } from 'vitest'
 import { openBroker } from '../../src/broker/open.ts'
 import { silentLogger } from '../../src/config/logger.ts'
-import { real } from '../env/real.ts'
+import { describeOn, real } from '../env/real.ts'
 import { describeBroker } from './broker.ts'
 
 for (const name of ['kafka', 'kafka3'] as const) {
   const kafka = await real(name)
-  describe.skipIf(!kafka)(name, () => {
-    describeBroker(`Kafka ${kafka?.version}`, () =>
+  describeOn([kafka], name, () => {
+    describeBroker(name, () =>
       openBroker(
-        { kind: 'kafka', config: { 'bootstrap.servers': kafka?.bootstrap ?? '' } },
+        { kind: 'kafka', config: { 'bootstrap.servers': kafka.address.bootstrap } },
         { logger: silentLogger() },
       ),
     )

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { ATTRIBUTES_AT, COMPRESSION_MASK } from '../../src/broker/batch-layout.ts'
 import type { Broker, Compression } from '../../src/broker/broker.ts'
 import { openKafkaHome } from '../../src/broker/kafka/home.ts'
@@ -6,7 +6,7 @@ import { openBroker } from '../../src/broker/open.ts'
 import { batchesOf } from '../../src/broker/record-batch.ts'
 import { silentLogger } from '../../src/config/logger.ts'
 import { kafkaTool } from '../env/kafka.ts'
-import { real } from '../env/real.ts'
+import { describeOn, real } from '../env/real.ts'
 import { newTopic, opened, readAll, records, uniqueName } from './broker-support.ts'
 
 const CODECS: readonly Compression[] = ['gzip', 'snappy', 'lz4', 'zstd']
@@ -16,16 +16,16 @@ const RECORD_BYTES = 400
 const BATCH_BYTES = 131_072
 
 const kafka = await real('kafka')
-const config = { 'bootstrap.servers': kafka?.bootstrap ?? '' }
+const config = () => ({ 'bootstrap.servers': kafka.address.bootstrap })
 
 /** Kafka stores batches as they come: what one client compresses, the other one has to read. */
-describe.skipIf(!kafka)('between Java and Weir', () => {
+describeOn([kafka], 'between Java and Weir', () => {
   it.each(CODECS)('%s travels from Java', async (codec) => {
     const broker = await opened(open)
     const topic = await newTopic(broker)
     const produced = await kafkaTool('ProducerPerformance', [
       ...['--topic', topic, '--num-records', String(RECORDS), '--record-size', String(RECORD_BYTES)],
-      ...['--throughput', '-1', '--producer-props', `bootstrap.servers=${kafka!.bootstrap}`],
+      ...['--throughput', '-1', '--producer-props', `bootstrap.servers=${kafka.address.bootstrap}`],
       ...[`compression.type=${codec}`, `batch.size=${BATCH_BYTES}`, 'linger.ms=1000'],
     ])
     expect(produced, produced.stderr).toMatchObject({ code: 0 })
@@ -48,7 +48,7 @@ describe.skipIf(!kafka)('between Java and Weir', () => {
       written.push(...values)
     }
     const consumed = await kafkaTool('consumer.ConsoleConsumer', [
-      ...['--bootstrap-server', kafka!.bootstrap, '--include', `${prefix}\\..*`, '--from-beginning'],
+      ...['--bootstrap-server', kafka.address.bootstrap, '--include', `${prefix}\\..*`, '--from-beginning'],
       ...['--max-messages', String(written.length), '--timeout-ms', '60000'],
     ])
     const lines = consumed.stdout.split('\n').filter((line) => line !== '')
@@ -57,12 +57,12 @@ describe.skipIf(!kafka)('between Java and Weir', () => {
 })
 
 function open(): Promise<Broker> {
-  return openBroker({ kind: 'kafka', config }, { logger: silentLogger() })
+  return openBroker({ kind: 'kafka', config: config() }, { logger: silentLogger() })
 }
 
 /** Numbers of the codecs that the topic's batches are stored with. */
 async function codecsOf(topic: string): Promise<ReadonlySet<number>> {
-  const home = await openKafkaHome(config, { logger: silentLogger() })
+  const home = await openKafkaHome(config(), { logger: silentLogger() })
   try {
     const [found] = await home.metadata({ topics: [topic] })
     const [answer] = await home.fetch({

@@ -1,10 +1,10 @@
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import type { Broker, Consumer, Generation, PartitionRecords } from '../../src/broker/broker.ts'
 import { BrokerError } from '../../src/broker/error.ts'
 import { openBroker } from '../../src/broker/open.ts'
 import { silentLogger } from '../../src/config/logger.ts'
 import { startKafka } from '../env/kafka.ts'
-import { real } from '../env/real.ts'
+import { describeOn, real } from '../env/real.ts'
 import { bytes } from './broker-support.ts'
 
 const A_WHILE = 1_000
@@ -16,7 +16,7 @@ const WAIT = { timeout: 90_000, interval: 50 }
 // Whether Kafka can be had here; the test kills one of its own.
 const kafka = await real('kafka')
 
-describe.skipIf(!kafka)('when Kafka is killed and comes back', () => {
+describeOn([kafka], 'when Kafka is killed and comes back', () => {
   it('records are neither lost, doubled nor reordered, and groups find together again', async () => {
     const own = await startKafka()
     onTestFinished(() => own.stop())

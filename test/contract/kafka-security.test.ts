@@ -3,12 +3,12 @@ import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { type AddressInfo, connect, createServer as createNetServer, type Server } from 'node:net'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import type { Broker } from '../../src/broker/broker.ts'
 import { openBroker } from '../../src/broker/open.ts'
 import { silentLogger } from '../../src/config/logger.ts'
 import { type Kafka, startKafka } from '../env/kafka.ts'
-import { real } from '../env/real.ts'
+import { describeOn, real } from '../env/real.ts'
 import { newTopic, readAll, records, textOf, uniqueName } from './broker-support.ts'
 
 const kafka = await real('kafka')
@@ -27,7 +27,7 @@ const oauth = 'org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModu
 const plain = (password: string) =>
   `org.apache.kafka.common.security.plain.PlainLoginModule required username="alice" password="${password}";`
 
-describe.skipIf(!kafka)('Kafka with security', () => {
+describeOn([kafka], 'Kafka with security', () => {
   let server: Kafka
 
   beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { ATTRIBUTES_AT, COMPRESSION_MASK } from '../../src/broker/batch-layout.ts'
 import type { Broker } from '../../src/broker/broker.ts'
 import { compressionName } from '../../src/broker/compression.ts'
@@ -9,7 +9,7 @@ import { openBroker } from '../../src/broker/open.ts'
 import { createWorkerClient } from '../../src/clients/worker.ts'
 import { silentLogger } from '../../src/config/logger.ts'
 import { newTopic, readAll, records, textOf } from '../contract/broker-support.ts'
-import { real } from '../env/real.ts'
+import { describeOn, real } from '../env/real.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { until } from '../support/until.ts'
 import { startWorkerProcess } from '../support/weir.ts'
@@ -19,7 +19,7 @@ const STRING = 'org.apache.kafka.connect.storage.StringConverter'
 const STRINGS = { 'key.converter': STRING, 'value.converter': STRING }
 const kafka = await real('kafka')
 
-describe.skipIf(!kafka)("what is set for a connector's clients", () => {
+describeOn([kafka], "what is set for a connector's clients", () => {
   it('is what its producer does, and what the worker sets for all of them', async () => {
     const broker = await openKafka()
     const [own, shared] = [await newTopic(broker), await newTopic(broker)]
@@ -72,7 +72,10 @@ describe.skipIf(!kafka)("what is set for a connector's clients", () => {
     const nowhere = async () => (await worker.status(`${topic}-nowhere`).catch(() => undefined))?.tasks[0]
     await until('the task to fail', WAIT, async () => (await nowhere())?.state === 'FAILED')
     expect((await nowhere())?.trace).toContain('127.0.0.1:1')
-    await worker.create(`${topic}-source`, { ...source, ...over(kafka!.bootstrap.replace('127.0.0.1', 'localhost')) })
+    await worker.create(`${topic}-source`, {
+      ...source,
+      ...over(kafka.address.bootstrap.replace('127.0.0.1', 'localhost')),
+    })
     await until('the offset', WAIT, async () => (await worker.offsets(`${topic}-source`)).length > 0)
     expect((await readAll(broker, topic)).map(textOf)).toEqual(['one'])
   })
@@ -88,7 +91,7 @@ describe.skipIf(!kafka)("what is set for a connector's clients", () => {
 
 async function startWorker(settings: Readonly<Record<string, string>> = {}) {
   const worker = await startWorkerProcess({
-    log: ['--bootstrap', kafka!.bootstrap],
+    log: ['--bootstrap', kafka.address.bootstrap],
     groupId: `overrides-${process.pid}-${Math.round(performance.now())}`,
     settings,
   })
@@ -97,7 +100,7 @@ async function startWorker(settings: Readonly<Record<string, string>> = {}) {
 }
 
 async function openKafka(): Promise<Broker> {
-  const address = { kind: 'kafka', config: { 'bootstrap.servers': kafka!.bootstrap } } as const
+  const address = { kind: 'kafka', config: { 'bootstrap.servers': kafka.address.bootstrap } } as const
   const broker = await openBroker(address, { logger: silentLogger() })
   onTestFinished(() => broker.close())
   return broker
@@ -105,7 +108,7 @@ async function openKafka(): Promise<Broker> {
 
 /** Of the first batch in a topic. */
 async function compressionOf(topic: string): Promise<string> {
-  const home = await openKafkaHome({ 'bootstrap.servers': kafka!.bootstrap }, { logger: silentLogger() })
+  const home = await openKafkaHome({ 'bootstrap.servers': kafka.address.bootstrap }, { logger: silentLogger() })
   onTestFinished(() => home.close())
   const [found] = await home.metadata({ topics: [topic] })
   const [answer] = await home.fetch({

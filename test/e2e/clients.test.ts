@@ -8,7 +8,7 @@ import { createRegistryClient } from '../../src/clients/registry.ts'
 import { silentLogger } from '../../src/config/logger.ts'
 import { createDeserializer, createSerializer, type SchemaDefinition } from '../../src/serde/serde.ts'
 import { run } from '../env/process.ts'
-import { real } from '../env/real.ts'
+import { describeOn, real } from '../env/real.ts'
 import { type RegistryProcess, startRegistryProcess } from '../support/registry-process.ts'
 
 const kafka = await real('kafka')
@@ -18,20 +18,6 @@ type ConfluentSchema = Parameters<SchemaRegistry['register']>[0]
 
 let registry: RegistryProcess
 let broker: Broker
-beforeAll(async () => {
-  if (!kafka) return
-  const name = `clients-${randomUUID()}`
-  const settings = { 'brokerstore.topic': `_schemas-${name}`, 'schema.registry.group.id': name }
-  registry = await startRegistryProcess(['--bootstrap', kafka.bootstrap], settings)
-  broker = await openBroker(
-    { kind: 'kafka', config: { 'bootstrap.servers': kafka.bootstrap } },
-    { logger: silentLogger() },
-  )
-})
-afterAll(async () => {
-  await broker?.close()
-  await registry?.stop()
-})
 
 async function newTopic(): Promise<string> {
   const name = `clients-${randomUUID()}`
@@ -109,133 +95,154 @@ const ORDERS = [
 ]
 const JSON_ORDERS = ORDERS.map(({ id, note }) => ({ id, note }))
 
-describe.skipIf(!(kafka && pythonClients))("Confluent's client for Python", () => {
-  /** As protoc compiles what stands in PROTOBUF. */
-  const field = (name: string, number: number, type: string, more: object = {}) => ({
-    name,
-    number,
-    type,
-    label: 'LABEL_OPTIONAL',
-    ...more,
+describeOn([kafka], 'on real Kafka and a registry of ours', () => {
+  beforeAll(async () => {
+    const name = `clients-${randomUUID()}`
+    const settings = { 'brokerstore.topic': `_schemas-${name}`, 'schema.registry.group.id': name }
+    registry = await startRegistryProcess(['--bootstrap', kafka.address.bootstrap], settings)
+    broker = await openBroker(
+      { kind: 'kafka', config: { 'bootstrap.servers': kafka.address.bootstrap } },
+      { logger: silentLogger() },
+    )
   })
-  const line = { typeName: '.shop.Line' }
-  const files = [
-    {
-      name: 'shop/line.proto',
-      package: 'shop',
-      syntax: 'proto3',
-      messageType: [{ name: 'Line', field: [field('sku', 1, 'TYPE_STRING')] }],
-    },
-    {
-      name: 'shop/order.proto',
-      package: 'shop',
-      syntax: 'proto3',
-      dependency: ['shop/line.proto'],
-      messageType: [
-        {
-          name: 'Order',
-          field: [
-            field('id', 1, 'TYPE_INT64'),
-            field('note', 2, 'TYPE_STRING'),
-            field('lines', 3, 'TYPE_MESSAGE', { ...line, label: 'LABEL_REPEATED' }),
-          ],
-          nestedType: [{ name: 'Refund', field: [field('reason', 1, 'TYPE_STRING')] }],
-        },
-        { name: 'Parcel', field: [field('line', 1, 'TYPE_MESSAGE', line)] },
-      ],
-    },
-  ]
-  const compiled = (message: string) => JSON.stringify({ message, files })
+  afterAll(async () => {
+    await broker?.close()
+    await registry?.stop()
+  })
 
-  async function python(topic: string, type: string, schema: string, values?: readonly unknown[]): Promise<unknown[]> {
-    const script = join(import.meta.dirname, 'clients/client.py')
-    const args = [script, pythonClients!.packages, kafka!.bootstrap, registry.url, topic, type, schema]
-    const written = values === undefined ? [] : [JSON.stringify(values)]
-    const { code, stdout, stderr } = await run({
-      file: 'python3',
-      args: [...args, ...written],
-      directory: import.meta.dirname,
+  describeOn([pythonClients], "Confluent's client for Python", () => {
+    /** As protoc compiles what stands in PROTOBUF. */
+    const field = (name: string, number: number, type: string, more: object = {}) => ({
+      name,
+      number,
+      type,
+      label: 'LABEL_OPTIONAL',
+      ...more,
     })
-    expect({ code, stderr }).toMatchObject({ code: 0 })
-    return stdout
-      .trim()
-      .split('\n')
-      .filter(Boolean)
-      .map((text) => JSON.parse(text) as unknown)
-  }
+    const line = { typeName: '.shop.Line' }
+    const files = [
+      {
+        name: 'shop/line.proto',
+        package: 'shop',
+        syntax: 'proto3',
+        messageType: [{ name: 'Line', field: [field('sku', 1, 'TYPE_STRING')] }],
+      },
+      {
+        name: 'shop/order.proto',
+        package: 'shop',
+        syntax: 'proto3',
+        dependency: ['shop/line.proto'],
+        messageType: [
+          {
+            name: 'Order',
+            field: [
+              field('id', 1, 'TYPE_INT64'),
+              field('note', 2, 'TYPE_STRING'),
+              field('lines', 3, 'TYPE_MESSAGE', { ...line, label: 'LABEL_REPEATED' }),
+            ],
+            nestedType: [{ name: 'Refund', field: [field('reason', 1, 'TYPE_STRING')] }],
+          },
+          { name: 'Parcel', field: [field('line', 1, 'TYPE_MESSAGE', line)] },
+        ],
+      },
+    ]
+    const compiled = (message: string) => JSON.stringify({ message, files })
 
-  it.each([
-    ['Avro', AVRO, ORDERS],
-    ['JSON Schema', JSON_SCHEMA, JSON_ORDERS],
-  ])('writes %s that we read, and reads what we write', async (_, schema, values) => {
-    const [theirs, ours] = [await newTopic(), await newTopic()]
-    await python(theirs, schema.type, schema.text, values)
-    expect(await consumeOurs(theirs)).toEqual(values)
-    await produceOurs(ours, schema, values)
-    expect(await python(ours, schema.type, schema.text)).toEqual(values)
-    expect(await python(theirs, schema.type, schema.text)).toEqual(values)
-    // Both registered the same.
-    const client = createRegistryClient(endpoint())
-    expect((await client.latest(`${theirs}-value`)).id).toBe((await client.latest(`${ours}-value`)).id)
-  })
-
-  it.each([
-    ['shop.Order', { id: 3n, note: 'x', lines: [{ sku: 'a' }] }, { id: '3', note: 'x', lines: [{ sku: 'a' }] }],
-    ['shop.Order.Refund', { reason: 'late' }, { reason: 'late' }],
-    ['shop.Parcel', { line: { sku: 'b' } }, { line: { sku: 'b' } }],
-  ])('writes Protobuf with an import that we read, and reads what we write: %s', async (message, value, written) => {
-    const [theirs, ours] = [await newTopic(), await newTopic()]
-    await python(theirs, 'PROTOBUF', compiled(message), [written])
-    expect(await consumeOurs(theirs)).toMatchObject([{ $typeName: message, ...value }])
-    await produceOurs(ours, PROTOBUF, [value], message)
-    expect(await python(ours, 'PROTOBUF', compiled(message))).toEqual([written])
-    expect(await python(theirs, 'PROTOBUF', compiled(message))).toEqual([written])
-    const { references } = await createRegistryClient(endpoint()).latest(`${theirs}-value`)
-    expect(references).toEqual([{ name: 'shop/line.proto', subject: 'shop/line.proto', version: 1 }])
-  })
-})
-
-describe.skipIf(!kafka)('@kafkajs/confluent-schema-registry', () => {
-  const theirs = () => new SchemaRegistry({ host: registry.url })
-  const decoded = async (topic: string): Promise<unknown[]> =>
-    Promise.all((await consume(topic)).map((bytes) => theirs().decode(bytes as Buffer)))
-
-  it.each([
-    ['Avro', AVRO, TheirType.AVRO as const, ORDERS],
-    ['JSON Schema', JSON_SCHEMA, TheirType.JSON as const, JSON_ORDERS],
-  ])('writes %s that we read, and reads what we write', async (_, schema, type, values) => {
-    const [written, read] = [await newTopic(), await newTopic()]
-    const client = theirs()
-    const { id } = await client.register({ type, schema: schema.text } as ConfluentSchema, {
-      subject: `${written}-value`,
-    })
-    await produce(written, await Promise.all(values.map((value) => client.encode(id, value))))
-    expect(await consumeOurs(written)).toEqual(values)
-    await produceOurs(read, schema, values)
-    expect(await decoded(read)).toEqual(values)
-    expect(await client.getLatestSchemaId(`${read}-value`)).toBe(id)
-  })
-
-  it('reads the first message of a Protobuf file that we write (its own lack the message indexes)', async () => {
-    const topic = await newTopic()
-    const schema: SchemaDefinition = {
-      type: 'PROTOBUF',
-      text: 'syntax = "proto3"; package t; message Flag { string name = 1; }',
+    async function python(
+      topic: string,
+      type: string,
+      schema: string,
+      values?: readonly unknown[],
+    ): Promise<unknown[]> {
+      const script = join(import.meta.dirname, 'clients/client.py')
+      const args = [script, pythonClients.address.packages, kafka.address.bootstrap, registry.url, topic, type, schema]
+      const written = values === undefined ? [] : [JSON.stringify(values)]
+      const { code, stdout, stderr } = await run({
+        file: 'python3',
+        args: [...args, ...written],
+        directory: import.meta.dirname,
+      })
+      expect({ code, stderr }).toMatchObject({ code: 0 })
+      return stdout
+        .trim()
+        .split('\n')
+        .filter(Boolean)
+        .map((text) => JSON.parse(text) as unknown)
     }
-    await produceOurs(topic, schema, [{ name: 'x' }])
-    expect(await decoded(topic)).toEqual([{ name: 'x' }])
+
+    it.each([
+      ['Avro', AVRO, ORDERS],
+      ['JSON Schema', JSON_SCHEMA, JSON_ORDERS],
+    ])('writes %s that we read, and reads what we write', async (_, schema, values) => {
+      const [theirs, ours] = [await newTopic(), await newTopic()]
+      await python(theirs, schema.type, schema.text, values)
+      expect(await consumeOurs(theirs)).toEqual(values)
+      await produceOurs(ours, schema, values)
+      expect(await python(ours, schema.type, schema.text)).toEqual(values)
+      expect(await python(theirs, schema.type, schema.text)).toEqual(values)
+      // Both registered the same.
+      const client = createRegistryClient(endpoint())
+      expect((await client.latest(`${theirs}-value`)).id).toBe((await client.latest(`${ours}-value`)).id)
+    })
+
+    it.each([
+      ['shop.Order', { id: 3n, note: 'x', lines: [{ sku: 'a' }] }, { id: '3', note: 'x', lines: [{ sku: 'a' }] }],
+      ['shop.Order.Refund', { reason: 'late' }, { reason: 'late' }],
+      ['shop.Parcel', { line: { sku: 'b' } }, { line: { sku: 'b' } }],
+    ])('writes Protobuf with an import that we read, and reads what we write: %s', async (message, value, written) => {
+      const [theirs, ours] = [await newTopic(), await newTopic()]
+      await python(theirs, 'PROTOBUF', compiled(message), [written])
+      expect(await consumeOurs(theirs)).toMatchObject([{ $typeName: message, ...value }])
+      await produceOurs(ours, PROTOBUF, [value], message)
+      expect(await python(ours, 'PROTOBUF', compiled(message))).toEqual([written])
+      expect(await python(theirs, 'PROTOBUF', compiled(message))).toEqual([written])
+      const { references } = await createRegistryClient(endpoint()).latest(`${theirs}-value`)
+      expect(references).toEqual([{ name: 'shop/line.proto', subject: 'shop/line.proto', version: 1 }])
+    })
   })
 
-  it('is told what the registry refuses', async () => {
-    const subject = `${await newTopic()}-value`
-    const client = theirs()
-    const schema = (type: string) =>
-      ({
-        type: TheirType.AVRO,
-        schema: `{"type":"record","name":"R","namespace":"t","fields":[{"name":"f","type":"${type}"}]}`,
-      }) as const
-    await client.register(schema('string'), { subject })
-    await expect(client.register(schema('int'), { subject })).rejects.toThrow(/incompatible with an earlier schema/)
-    await expect(client.decode(Buffer.from('000000ffff00', 'hex'))).rejects.toThrow(/Schema 65535 not found/)
+  describe('@kafkajs/confluent-schema-registry', () => {
+    const theirs = () => new SchemaRegistry({ host: registry.url })
+    const decoded = async (topic: string): Promise<unknown[]> =>
+      Promise.all((await consume(topic)).map((bytes) => theirs().decode(bytes as Buffer)))
+
+    it.each([
+      ['Avro', AVRO, TheirType.AVRO as const, ORDERS],
+      ['JSON Schema', JSON_SCHEMA, TheirType.JSON as const, JSON_ORDERS],
+    ])('writes %s that we read, and reads what we write', async (_, schema, type, values) => {
+      const [written, read] = [await newTopic(), await newTopic()]
+      const client = theirs()
+      const { id } = await client.register({ type, schema: schema.text } as ConfluentSchema, {
+        subject: `${written}-value`,
+      })
+      await produce(written, await Promise.all(values.map((value) => client.encode(id, value))))
+      expect(await consumeOurs(written)).toEqual(values)
+      await produceOurs(read, schema, values)
+      expect(await decoded(read)).toEqual(values)
+      expect(await client.getLatestSchemaId(`${read}-value`)).toBe(id)
+    })
+
+    it('reads the first message of a Protobuf file that we write (its own lack the message indexes)', async () => {
+      const topic = await newTopic()
+      const schema: SchemaDefinition = {
+        type: 'PROTOBUF',
+        text: 'syntax = "proto3"; package t; message Flag { string name = 1; }',
+      }
+      await produceOurs(topic, schema, [{ name: 'x' }])
+      expect(await decoded(topic)).toEqual([{ name: 'x' }])
+    })
+
+    it('is told what the registry refuses', async () => {
+      const subject = `${await newTopic()}-value`
+      const client = theirs()
+      const schema = (type: string) =>
+        ({
+          type: TheirType.AVRO,
+          schema: `{"type":"record","name":"R","namespace":"t","fields":[{"name":"f","type":"${type}"}]}`,
+        }) as const
+      await client.register(schema('string'), { subject })
+      await expect(client.register(schema('int'), { subject })).rejects.toThrow(/incompatible with an earlier schema/)
+      await expect(client.decode(Buffer.from('000000ffff00', 'hex'))).rejects.toThrow(/Schema 65535 not found/)
+    })
   })
 })

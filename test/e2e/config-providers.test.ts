@@ -1,11 +1,11 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { openBroker } from '../../src/broker/open.ts'
 import { createWorkerClient } from '../../src/clients/worker.ts'
 import { silentLogger } from '../../src/config/logger.ts'
 import { readAll } from '../contract/broker-support.ts'
-import { real } from '../env/real.ts'
+import { describeOn, real } from '../env/real.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { until } from '../support/until.ts'
 import { startWorkerProcess } from '../support/weir.ts'
@@ -13,10 +13,10 @@ import { startWorkerProcess } from '../support/weir.ts'
 const WAIT = { everyMs: 50, timeoutMs: 110_000 }
 const kafka = await real('kafka')
 
-describe.skipIf(!kafka)('what stands behind placeholders', () => {
+describeOn([kafka], 'what stands behind placeholders', () => {
   it('reaches the tasks, and neither topics nor REST nor the log; a change of it restarts them', async () => {
     const broker = await openBroker(
-      { kind: 'kafka', config: { 'bootstrap.servers': kafka!.bootstrap } },
+      { kind: 'kafka', config: { 'bootstrap.servers': kafka.address.bootstrap } },
       { logger: silentLogger() },
     )
     onTestFinished(() => broker.close())
@@ -27,7 +27,7 @@ describe.skipIf(!kafka)('what stands behind placeholders', () => {
     const nowhere = join(folder, 'no-hideaway', 'file.txt')
     writeFileSync(secrets, `file=${first}\nnowhere=${nowhere}\nlimit=hideaway\n`)
     const worker = await startWorkerProcess({
-      log: ['--bootstrap', kafka!.bootstrap],
+      log: ['--bootstrap', kafka.address.bootstrap],
       groupId: group,
       settings: {
         'config.providers': 'file',

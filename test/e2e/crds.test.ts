@@ -1,8 +1,8 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { crdFiles } from '../../src/operator/crds.ts'
 import { parseResource } from '../../src/operator/resources/parse.ts'
-import { real } from '../env/real.ts'
+import { describeOn, real } from '../env/real.ts'
 import { type KubeApi, kubeApi } from '../support/kube-api.ts'
 import { BAD, GOOD, type Manifest, MOVED } from '../support/manifests.ts'
 import { until } from '../support/until.ts'
@@ -13,11 +13,11 @@ const WAIT = { everyMs: 20, timeoutMs: 60_000 }
 
 const kubernetes = await real('kubernetes')
 
-describe.skipIf(!kubernetes)('the definitions on a real API server', () => {
+describeOn([kubernetes], 'the definitions on a real API server', () => {
   let api: KubeApi
 
   beforeAll(async () => {
-    api = kubeApi(kubernetes!)
+    api = kubeApi(kubernetes.address)
     for (const { text } of crdFiles()) {
       const definition = parse(text) as { metadata: { name: string }; spec: { names: { plural: string } } }
       const { status, body } = await api.send('POST', CRDS, definition)

@@ -1,13 +1,13 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import type { Broker, Header, NewRecord, StoredRecord } from '../../src/broker/broker.ts'
 import { openBroker } from '../../src/broker/open.ts'
 import { createWorkerClient } from '../../src/clients/worker.ts'
 import { silentLogger } from '../../src/config/logger.ts'
 import { readAll } from '../contract/broker-support.ts'
 import { run } from '../env/process.ts'
-import { real } from '../env/real.ts'
+import { describeOn, itOn, real } from '../env/real.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { until } from '../support/until.ts'
 import { startWorkerProcess } from '../support/weir.ts'
@@ -29,8 +29,8 @@ const JSON_VALUES = {
 }
 const AT_MS = 1_700_000_000_000
 
-describe.skipIf(!kafka)('broken records on Kafka', () => {
-  it.skipIf(!java)('go from a sink to its dead letters, as the original sends them there', async () => {
+describeOn([kafka], 'broken records on Kafka', () => {
+  itOn([java], 'go from a sink to its dead letters, as the original sends them there', async () => {
     const broker = await openKafka()
     const source = await newTopic(broker, 'letters')
     const values = ['{"n":1}', 'not json', '{"n":2}', '{"n":']
@@ -55,7 +55,7 @@ describe.skipIf(!kafka)('broken records on Kafka', () => {
     const [ours, theirs] = [`${source}-dead`, `${source}-dead-java`]
     const { url } = await startWorker()
     await createWorkerClient({ url }).create(`${source}-sink`, sink(ours, file))
-    await createWorkerClient({ url: java!.url }).create(`${source}-java`, sink(theirs, `${file}.java`))
+    await createWorkerClient({ url: java.address.url }).create(`${source}-java`, sink(theirs, `${file}.java`))
     const [letters, expected] = [await lettersIn(broker, ours, 2), await lettersIn(broker, theirs, 2)]
 
     await until('the good records', WAIT, () => linesOf(file).length >= 2)
@@ -64,7 +64,7 @@ describe.skipIf(!kafka)('broken records on Kafka', () => {
     expect(letters.map(({ headers }) => contextOf(headers, `${source}-sink`))).toEqual(
       expected.map(({ headers }) => contextOf(headers, `${source}-java`)),
     )
-    await createWorkerClient({ url: java!.url }).delete(`${source}-java`)
+    await createWorkerClient({ url: java.address.url }).delete(`${source}-java`)
   })
 
   it('go from a source to its dead letters, and its good records to their topic', async () => {
@@ -120,7 +120,7 @@ describe.skipIf(!kafka)('broken records on Kafka', () => {
 
 const CLI = join(import.meta.dirname, '../../src/cli/weir.ts')
 
-describe.skipIf(!kafka)('weir dlq', () => {
+describeOn([kafka], 'weir dlq', () => {
   it('shows why records are dead, and replays them once the cause is mended', async () => {
     const broker = await openKafka()
     const topic = await newTopic(broker, 'mended')
@@ -171,13 +171,13 @@ describe.skipIf(!kafka)('weir dlq', () => {
 })
 
 function weir(...args: string[]) {
-  const all = [CLI, 'dlq', ...args, '--bootstrap', kafka!.bootstrap]
+  const all = [CLI, 'dlq', ...args, '--bootstrap', kafka.address.bootstrap]
   return run({ file: process.execPath, args: all, directory: temporaryDirectory() })
 }
 
 async function startWorker() {
   const worker = await startWorkerProcess({
-    log: ['--bootstrap', kafka!.bootstrap],
+    log: ['--bootstrap', kafka.address.bootstrap],
     groupId: `dead-letters-${process.pid}-${Math.round(performance.now())}`,
   })
   onTestFinished(() => worker.kill())
@@ -185,7 +185,7 @@ async function startWorker() {
 }
 
 async function openKafka(): Promise<Broker> {
-  const address = { kind: 'kafka', config: { 'bootstrap.servers': kafka!.bootstrap } } as const
+  const address = { kind: 'kafka', config: { 'bootstrap.servers': kafka.address.bootstrap } } as const
   const broker = await openBroker(address, { logger: silentLogger() })
   onTestFinished(() => broker.close())
   return broker

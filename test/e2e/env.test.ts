@@ -1,6 +1,6 @@
-import { expect, it } from 'vitest'
+import { expect } from 'vitest'
 import { kafkaTool, startKafka } from '../env/kafka.ts'
-import { real } from '../env/real.ts'
+import { itOn, real } from '../env/real.ts'
 
 const kafka = await real('kafka')
 const kafka3 = await real('kafka3')
@@ -16,21 +16,20 @@ const consume = (bootstrap: string, topic: string) =>
     ...['--bootstrap-server', bootstrap, '--topic', topic, '--from-beginning', '--max-messages', '5'],
   ])
 
-it.for([['kafka', kafka] as const, ['kafka3', kafka3] as const])(
-  'writes and reads %s with the Java tools',
-  async ([, broker], { skip }) => {
-    skip(broker === undefined)
-    expect((await produce(broker!.bootstrap, 'env-tools')).stdout).toContain('5 records sent')
-    expect((await consume(broker!.bootstrap, 'env-tools')).stderr).toContain('Processed a total of 5 messages')
-  },
-)
+for (const [name, broker] of Object.entries({ kafka, kafka3 })) {
+  itOn([broker], `writes and reads ${name} with the Java tools`, async () => {
+    const { bootstrap } = broker.address
+    expect((await produce(bootstrap, 'env-tools')).stdout).toContain('5 records sent')
+    expect((await consume(bootstrap, 'env-tools')).stderr).toContain('Processed a total of 5 messages')
+  })
+}
 
-it.skipIf(!javaConnect)('runs a Java Connect worker with the file connectors', async () => {
-  const plugins = (await (await fetch(`${javaConnect!.url}/connector-plugins`)).json()) as { class: string }[]
+itOn([javaConnect], 'runs a Java Connect worker with the file connectors', async () => {
+  const plugins = (await (await fetch(`${javaConnect.address.url}/connector-plugins`)).json()) as { class: string }[]
   expect(plugins.map((plugin) => plugin.class)).toContain('org.apache.kafka.connect.file.FileStreamSourceConnector')
 })
 
-it.skipIf(!kafka)('gives a test a broker of its own that can be killed and comes back with its data', async () => {
+itOn([kafka], 'gives a test a broker of its own that can be killed and comes back with its data', async () => {
   const own = await startKafka({ listeners: { SECOND: 'PLAINTEXT' } })
   try {
     await produce(own.listeners['SECOND']!, 'kept')

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, onTestFinished } from 'vitest'
 import type { BrokerAddress } from '../../src/broker/home.ts'
 import { createWorkerClient } from '../../src/clients/worker.ts'
-import { real } from '../env/real.ts'
+import { itOn, real } from '../env/real.ts'
 import { digestOf, LINE_BYTES, lastLine, readNumbers, sizeOf, writeLines } from '../support/lines.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { openLog, readRecords } from '../support/topic.ts'
@@ -20,22 +20,22 @@ const kafka = await real('kafka')
 
 /** The log a test runs on, as the command line and as the port names it. */
 type Home = { readonly log: readonly string[]; readonly address: BrokerAddress }
-const homes: readonly (readonly [string, (() => Home) | undefined])[] = [
-  ['the embedded broker', embeddedHome],
-  ['Kafka', kafka && (() => kafkaHome(kafka.bootstrap))],
+const homes = [
+  { name: 'the embedded broker', needs: [], homeOf: embeddedHome },
+  { name: 'Kafka', needs: [kafka], homeOf: kafkaHome },
 ]
 
-describe.each(homes)('a file through a topic of %s into a file', (_, homeOf) => {
-  it.skipIf(!homeOf)('comes out as it went in, byte by byte', async () => {
-    const pipe = createPipe(homeOf!())
+describe.each(homes)('a file through a topic of $name into a file', ({ needs, homeOf }) => {
+  itOn(needs, 'comes out as it went in, byte by byte', async () => {
+    const pipe = createPipe(homeOf())
     const worker = await pipe.start()
     await pipe.createConnectors(worker)
     await until('all lines', WAIT, () => sizeOf(pipe.output) >= LINES * LINE_BYTES)
     expect(await digestOf(pipe.output)).toBe(await digestOf(pipe.input))
   })
 
-  it.skipIf(!homeOf)('loses no line when the worker is killed, and repeats one commit interval at most', async () => {
-    const pipe = createPipe(homeOf!())
+  itOn(needs, 'loses no line when the worker is killed, and repeats one commit interval at most', async () => {
+    const pipe = createPipe(homeOf())
     let worker = await pipe.start()
     await pipe.createConnectors(worker)
     const killedAtMs: number[] = []
@@ -118,6 +118,7 @@ function embeddedHome(): Home {
   return { log: ['--data', directory], address: { kind: 'embedded', directory } }
 }
 
-function kafkaHome(bootstrap: string): Home {
+function kafkaHome(): Home {
+  const { bootstrap } = kafka.address
   return { log: ['--bootstrap', bootstrap], address: { kind: 'kafka', config: { 'bootstrap.servers': bootstrap } } }
 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { beforeAll, expect, it, onTestFinished } from 'vitest'
 import { parse } from 'yaml'
 import { createRegistryClient } from '../../src/clients/registry.ts'
 import { createWorkerClient } from '../../src/clients/worker.ts'
@@ -7,7 +7,7 @@ import { crdFiles } from '../../src/operator/crds.ts'
 import { type Kubernetes, startKubernetes } from '../env/kubernetes.ts'
 import { freePort } from '../env/ports.ts'
 import { startServer, untilReady } from '../env/process.ts'
-import { real } from '../env/real.ts'
+import { describeOn, real } from '../env/real.ts'
 import { partDirectory } from '../env/workspace.ts'
 import { type KubeApi, kubeApi } from '../support/kube-api.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
@@ -20,7 +20,7 @@ const WAIT = { everyMs: 25, timeoutMs: 60_000 }
 const kubernetes = await real('kubernetes')
 
 /** A control plane of this file's own: it is killed and compacted. */
-describe.skipIf(!kubernetes)('the operator on a real Kubernetes API', () => {
+describeOn([kubernetes], 'the operator on a real Kubernetes API', () => {
   let control: Kubernetes
   let api: KubeApi
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { createRegistryClient, type RegistryClient } from '../../src/clients/registry.ts'
 import { run, startServer } from '../env/process.ts'
-import { real } from '../env/real.ts'
+import { itOn, real } from '../env/real.ts'
 import { startRegistryProcess } from '../support/registry-process.ts'
 import { registerSet } from '../support/schema-set.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
@@ -80,10 +80,10 @@ it('weir import of what contradicts the registry writes nothing and says why', a
   expect(await weir('export', '--registry', registry.url)).toMatchObject({ code: 2 })
 })
 
-it.skipIf(!apicurio)('what Apicurio holds comes over with its ids, in our spelling', async () => {
+itOn([apicurio], 'what Apicurio holds comes over with its ids, in our spelling', async () => {
   const directory = temporaryDirectory()
   const registry = await startRegistryProcess(['--data', join(directory, 'data')], {})
-  const [theirs, ours] = [apicurio!.url, registry.url].map((url) => createRegistryClient({ url })) as [
+  const [theirs, ours] = [apicurio.address.url, registry.url].map((url) => createRegistryClient({ url })) as [
     RegistryClient,
     RegistryClient,
   ]
@@ -98,7 +98,7 @@ it.skipIf(!apicurio)('what Apicurio holds comes over with its ids, in our spelli
     schema: `syntax = "proto3"; package ${mark}; message A { int32 x = 1; }`,
   })
   const weir = (...args: string[]) => run({ file: process.execPath, args: [...CLI, ...args], directory })
-  expect(await weir('export', 'theirs', '--registry', apicurio!.url)).toMatchObject({ code: 0, stderr: '' })
+  expect(await weir('export', 'theirs', '--registry', apicurio.address.url)).toMatchObject({ code: 0, stderr: '' })
   expect(await weir('import', 'theirs', '--registry', registry.url)).toMatchObject({ code: 0, stderr: '' })
   for (const subject of [base, avro, proto]) {
     expect((await ours.latest(subject)).id).toBe((await theirs.latest(subject)).id)

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { openBroker } from '../../src/broker/open.ts'
 import { createRegistryClient, type Registered, type RegistryClient } from '../../src/clients/registry.ts'
 import { silentLogger } from '../../src/config/logger.ts'
 import { hashPassword } from '../../src/http/users.ts'
 import { freePort } from '../env/ports.ts'
-import { real } from '../env/real.ts'
+import { describeOn, real } from '../env/real.ts'
 import { describePen } from '../support/registry-pen.ts'
 import { type RegistryProcess, startRegistryProcess } from '../support/registry-process.ts'
 import { until } from '../support/until.ts'
@@ -16,7 +16,7 @@ const kafka = await real('kafka')
 const SESSION_MS = 6_000
 const WAIT = { everyMs: 50, timeoutMs: 40_000 }
 
-describe.skipIf(!kafka)('several registries on one Kafka', () => {
+describeOn([kafka], 'several registries on one Kafka', () => {
   it('have one leader; the others pass writes on and then know them', async () => {
     const { leader, followers } = await roles(await start(2))
     const follower = createRegistryClient({ url: followers[0]?.url ?? '' })
@@ -110,10 +110,10 @@ describe.skipIf(!kafka)('several registries on one Kafka', () => {
   })
 })
 
-describe.skipIf(!kafka)('the pen on Kafka', () => {
+describeOn([kafka], 'the pen on Kafka', () => {
   it('is one: opening it takes it from whoever had it', async () => {
     const broker = await openBroker(
-      { kind: 'kafka', config: { 'bootstrap.servers': kafka?.bootstrap ?? '' } },
+      { kind: 'kafka', config: { 'bootstrap.servers': kafka.address.bootstrap } },
       { logger: silentLogger() },
     )
     onTestFinished(() => broker.close())
@@ -141,7 +141,7 @@ async function start(
   })
   for (let at = 0; at < count; at++) {
     const all = { ...settings, ...own(await freePort(), await freePort()) }
-    started.push(await startRegistryProcess(['--bootstrap', kafka?.bootstrap ?? ''], all))
+    started.push(await startRegistryProcess(['--bootstrap', kafka.address.bootstrap], all))
   }
   return started
 }

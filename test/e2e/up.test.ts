@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { createRegistryClient } from '../../src/clients/registry.ts'
 import { createWorkerClient } from '../../src/clients/worker.ts'
 import { kafkaTool } from '../env/kafka.ts'
-import { real } from '../env/real.ts'
+import { itOn, real } from '../env/real.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { until } from '../support/until.ts'
 import { runUp, startUp, type UpOptions } from '../support/up.ts'
@@ -20,12 +20,12 @@ const STOP_MS_MAX = 5_000
 const kafka = await real('kafka')
 
 describe.each([
-  ['the embedded broker', (directory: string) => ['--data', join(directory, 'data')]],
-  ['Kafka', kafka && (() => ['--bootstrap', kafka.bootstrap])],
-])('the quick start on %s', (_, logOf) => {
-  it.skipIf(!logOf)('comes to life, stops on Ctrl-C, and goes on where it was', async () => {
+  { name: 'the embedded broker', needs: [], logOf: (directory: string) => ['--data', join(directory, 'data')] },
+  { name: 'Kafka', needs: [kafka], logOf: () => ['--bootstrap', kafka.address.bootstrap] },
+])('the quick start on $name', ({ needs, logOf }) => {
+  itOn(needs, 'comes to life, stops on Ctrl-C, and goes on where it was', async () => {
     const checkout = quickstart()
-    const options = { manifests: QUICKSTART, directory: checkout, log: logOf!(checkout) }
+    const options = { manifests: QUICKSTART, directory: checkout, log: logOf(checkout) }
     const readme = readFileSync(join(checkout, 'README.md'), 'utf8')
     const copy = join(checkout, QUICKSTART, 'out/README.md')
     const orders = join(checkout, QUICKSTART, 'out/orders.txt')
@@ -50,24 +50,24 @@ describe.each([
     expect(read(copy)).toBe(readme)
   })
 
-  it.skipIf(!logOf)('ends by itself with --once when everything is Ready', async () => {
+  itOn(needs, 'ends by itself with --once when everything is Ready', async () => {
     const checkout = quickstart()
-    const { code, line } = await runUp({ manifests: QUICKSTART, directory: checkout, log: logOf!(checkout) })
+    const { code, line } = await runUp({ manifests: QUICKSTART, directory: checkout, log: logOf(checkout) })
     const names = ['orders-value', 'orders-source', 'orders-file', 'readme-source', 'readme-copy']
     expect(names.map((name) => [name, line(name)?.ready])).toEqual(names.map((name) => [name, 'True']))
     expect(code).toBe(0)
   })
 })
 
-it.skipIf(!kafka)('writes to Kafka what the Java tools read', async () => {
+itOn([kafka], 'writes to Kafka what the Java tools read', async () => {
   const directory = temporaryDirectory()
   const topic = `up-lines-${process.pid}`
   writeFileSync(join(directory, 'in.txt'), 'one\ntwo\nthrëe\n')
   const manifests = folder({ 'lines.yaml': connector('lines', { class: 'FileStreamSource', file: 'in.txt', topic }) })
-  const up = await startUp({ manifests, directory, log: ['--bootstrap', kafka!.bootstrap] })
+  const up = await startUp({ manifests, directory, log: ['--bootstrap', kafka.address.bootstrap] })
   await up.untilLine('Connector', 'lines', ({ ready }) => ready === 'True')
   const consumed = await kafkaTool('consumer.ConsoleConsumer', [
-    ...['--bootstrap-server', kafka!.bootstrap, '--topic', topic],
+    ...['--bootstrap-server', kafka.address.bootstrap, '--topic', topic],
     ...['--from-beginning', '--max-messages', '3', '--timeout-ms', '30000'],
   ])
   expect(consumed.stdout).toBe('one\ntwo\nthrëe\n')

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 import { residentMb } from '../bench/memory.ts'
 import { type Kafka, startKafka } from '../env/kafka.ts'
-import { real } from '../env/real.ts'
+import { itOn, real } from '../env/real.ts'
 import { Ledger } from '../support/datagen-ledger.ts'
 import { until } from '../support/until.ts'
 import type { WeirWorker } from '../support/weir.ts'
@@ -29,9 +29,9 @@ const PATIENCE = { ...WAIT, timeoutMs: 240_000 }
 
 const kafka = await real('kafka')
 
-it.skipIf(!kafka)(
+itOn(
+  [kafka],
   'loses and repeats nothing while workers are killed and frozen and the broker is restarted',
-  { timeout: (SECONDS + 600) * 1_000 },
   async () => {
     const broker = await startKafka()
     onTestFinished(() => broker.stop())
@@ -49,6 +49,7 @@ it.skipIf(!kafka)(
     expect(repeated, `after ${chaos.done.join(', ')}`).toEqual(Array(CONNECTORS).fill(0))
     for (const { pid } of group.workers) expect(await residentMb(pid)).toBeLessThan(MEMORY_MB_MAX)
   },
+  (SECONDS + 600) * 1_000,
 )
 
 function openLedgers(bootstrap: string): readonly Ledger[] {

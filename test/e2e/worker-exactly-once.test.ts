@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest'
-import { real } from '../env/real.ts'
+import { expect, it } from 'vitest'
+import { describeOn, real } from '../env/real.ts'
 import { Ledger } from '../support/datagen-ledger.ts'
 import { until } from '../support/until.ts'
 import { clientOf, placesOf, WAIT, WorkerGroup } from '../support/worker-group.ts'
@@ -14,13 +14,17 @@ const SETTINGS = {
 }
 const TASKS = 4
 
-describe.skipIf(!kafka)('a source that writes exactly once', () => {
+describeOn([kafka], 'a source that writes exactly once', () => {
   it.each(['poll', 'interval'])(
     'repeats and loses nothing, whoever is killed or stopped: boundary %s',
     async (boundary) => {
-      const group = new WorkerGroup(kafka!.bootstrap, SETTINGS)
+      const group = new WorkerGroup(kafka.address.bootstrap, SETTINGS)
       const [first, second, third] = await group.start(3)
-      const ledger = new Ledger(kafka!.bootstrap, { topic: `${group.id}-records`, tasks: TASKS, iterations: 5_000 })
+      const ledger = new Ledger(kafka.address.bootstrap, {
+        topic: `${group.id}-records`,
+        tasks: TASKS,
+        iterations: 5_000,
+      })
       const config = {
         'connector.class': 'Datagen',
         ...ledger.config,
@@ -51,7 +55,7 @@ describe.skipIf(!kafka)('a source that writes exactly once', () => {
   )
 
   it('is refused where it is not enabled', async () => {
-    const group = new WorkerGroup(kafka!.bootstrap, { 'heartbeat.interval.ms': '500' })
+    const group = new WorkerGroup(kafka.address.bootstrap, { 'heartbeat.interval.ms': '500' })
     const [worker] = await group.start(1)
     const config = { 'connector.class': 'Datagen', 'kafka.topic': 't', 'exactly.once.support': 'required' }
     await expect(clientOf(worker!).create('gen', config)).rejects.toMatchObject({

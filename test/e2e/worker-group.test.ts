@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest'
-import { real } from '../env/real.ts'
+import { expect, it } from 'vitest'
+import { describeOn, real } from '../env/real.ts'
 import { Ledger } from '../support/datagen-ledger.ts'
 import { until } from '../support/until.ts'
 import { clientOf, polledOn, untilRunning, WAIT, WorkerGroup } from '../support/worker-group.ts'
@@ -14,9 +14,9 @@ const SETTINGS = {
   'offset.flush.interval.ms': '500',
 }
 
-describe.skipIf(!kafka)('several workers in a group', () => {
+describeOn([kafka], 'several workers in a group', () => {
   it('share the work; one that joins or leaves moves only the tasks it has to', async () => {
-    const group = new WorkerGroup(kafka!.bootstrap, SETTINGS)
+    const group = new WorkerGroup(kafka.address.bootstrap, SETTINGS)
     const [first] = await group.start(1)
     const client = clientOf(first!)
     await client.create('gen', { ...datagen(group.id), rate: '200', 'tasks.max': '8' })
@@ -41,7 +41,7 @@ describe.skipIf(!kafka)('several workers in a group', () => {
   })
 
   it('run a killed worker’s tasks elsewhere within session timeout and delay', async () => {
-    const group = new WorkerGroup(kafka!.bootstrap, SETTINGS)
+    const group = new WorkerGroup(kafka.address.bootstrap, SETTINGS)
     const [first, second, third] = await group.start(3)
     await clientOf(first!).create('gen', { ...datagen(group.id), rate: '50', 'tasks.max': '6' })
     await untilRunning(second!, 'gen', [
@@ -60,7 +60,7 @@ describe.skipIf(!kafka)('several workers in a group', () => {
   })
 
   it('answer alike, whichever is asked', async () => {
-    const group = new WorkerGroup(kafka!.bootstrap, SETTINGS)
+    const group = new WorkerGroup(kafka.address.bootstrap, SETTINGS)
     const workers = await group.start(3)
     for (const [at, worker] of workers.entries()) {
       const client = clientOf(worker)
@@ -90,7 +90,7 @@ describe.skipIf(!kafka)('several workers in a group', () => {
   })
 
   it('take tasks of a connector only from workers of the group', async () => {
-    const group = new WorkerGroup(kafka!.bootstrap, SETTINGS)
+    const group = new WorkerGroup(kafka.address.bootstrap, SETTINGS)
     const [worker] = await group.start(1)
     await clientOf(worker!).create('gen', datagen(group.id))
     const post = (headers: Record<string, string>) =>
@@ -105,9 +105,9 @@ describe.skipIf(!kafka)('several workers in a group', () => {
   })
 
   it('lose nothing while one after the other is restarted under load', async () => {
-    const group = new WorkerGroup(kafka!.bootstrap, SETTINGS)
+    const group = new WorkerGroup(kafka.address.bootstrap, SETTINGS)
     await group.start(3)
-    const ledger = new Ledger(kafka!.bootstrap, { topic: `${group.id}-records`, tasks: 6, iterations: 6_000 })
+    const ledger = new Ledger(kafka.address.bootstrap, { topic: `${group.id}-records`, tasks: 6, iterations: 6_000 })
     const config = { ...datagen(group.id), ...ledger.config, rate: '400', 'tasks.max': '6' }
     await clientOf(group.workers[0]!).create('gen', config)
     for (let at = 0; at < 3; at++) {

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
-import { real } from '../env/real.ts'
+import { expect, it } from 'vitest'
+import { describeOn, real } from '../env/real.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { until } from '../support/until.ts'
 import { clientOf, polledOn, untilRunning, WAIT, WorkerGroup } from '../support/worker-group.ts'
@@ -30,12 +30,12 @@ function spinForEver() {
 }
 `
 
-describe.skipIf(!kafka)('a worker with a task that spins', () => {
+describeOn([kafka], 'a worker with a task that spins', () => {
   it('answers, keeps its place in the group and its other tasks, and names the guilty one', async () => {
     const plugins = join(temporaryDirectory(), 'plugins')
     mkdirSync(plugins)
     writeFileSync(join(plugins, 'spinner.ts'), SPINNER)
-    const group = new WorkerGroup(kafka!.bootstrap, { 'plugin.path': plugins, 'worker.threads': '1' })
+    const group = new WorkerGroup(kafka.address.bootstrap, { 'plugin.path': plugins, 'worker.threads': '1' })
     const [worker] = await group.start(1)
     const client = clientOf(worker!)
     const topic = `${group.id}-records`

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { createWorkerClient, type ExpandedConnector } from '../../src/clients/worker.ts'
 import { type JavaConnect, startJavaConnect } from '../env/java-connect.ts'
-import { real } from '../env/real.ts'
+import { describeOn, real } from '../env/real.ts'
 import { LINE_BYTES, LineWriter, lastLine, lineNumber, readNumbers, sizeOf } from '../support/lines.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { openLog, readRecords } from '../support/topic.ts'
@@ -12,7 +12,7 @@ import { runWorkerProcess, startWorkerProcess, type WeirWorker } from '../suppor
 
 const kafka = await real('kafka')
 // Its own part is not needed, only the knowledge whether this machine can bring a Java worker.
-const java = kafka && (await real('javaConnect'))
+const java = await real('javaConnect')
 
 const COMMIT_INTERVAL_MS = 500
 /** What was done in this time before a kill may be done again: an interval, and as long for the commit under way. */
@@ -23,7 +23,7 @@ const WAIT = { everyMs: 20, timeoutMs: 90_000 }
 const ELSEWHERE = 'com.example.OfAnotherImage'
 const STRING = 'org.apache.kafka.connect.storage.StringConverter'
 
-describe.skipIf(!java)('a group of workers on the topics of Kafka Connect', () => {
+describeOn([kafka, java], 'a group of workers on the topics of Kafka Connect', () => {
   it('changes hands both ways in the middle of its records: no gap, one commit interval twice', {
     timeout: 300_000,
   }, async () => {
@@ -84,7 +84,7 @@ describe.skipIf(!java)('a group of workers on the topics of Kafka Connect', () =
   it('lets only one kind of worker in at a time, and says so', async () => {
     const { group } = createPlace()
     const theirs = await startJava(group)
-    const refused = await runWorkerProcess({ log: ['--bootstrap', kafka!.bootstrap], groupId: group })
+    const refused = await runWorkerProcess({ log: ['--bootstrap', kafka.address.bootstrap], groupId: group })
     expect(refused.code).not.toBe(0)
     expect(refused.stderr).toContain(`the group '${group}' has live workers of another kind`)
     await theirs.kill()
@@ -112,13 +112,13 @@ const SETTINGS = {
 
 async function startJava(group: string): Promise<JavaConnect> {
   const properties = { ...SETTINGS, 'consumer.session.timeout.ms': '5000', 'consumer.heartbeat.interval.ms': '1000' }
-  const worker = await startJavaConnect({ bootstrap: kafka!.bootstrap, groupId: group, properties })
+  const worker = await startJavaConnect({ bootstrap: kafka.address.bootstrap, groupId: group, properties })
   onTestFinished(() => worker.kill())
   return worker
 }
 
 async function startOurs(group: string): Promise<WeirWorker> {
-  const log = ['--bootstrap', kafka!.bootstrap]
+  const log = ['--bootstrap', kafka.address.bootstrap]
   const worker = await startWorkerProcess({ log, groupId: group, settings: SETTINGS })
   onTestFinished(() => worker.kill())
   return worker
@@ -205,5 +205,5 @@ function configsOf(listed: Readonly<Record<string, ExpandedConnector>>): Record<
 }
 
 function address() {
-  return { kind: 'kafka', config: { 'bootstrap.servers': kafka!.bootstrap } } as const
+  return { kind: 'kafka', config: { 'bootstrap.servers': kafka.address.bootstrap } } as const
 }

@@ -1,23 +1,60 @@
 import { get } from 'node:http'
 import { text } from 'node:stream/consumers'
-import { inject } from 'vitest'
+import { describe, inject, it } from 'vitest'
 import type { Answer } from './host.ts'
 import type { Address, PartName } from './parts.ts'
 
+/** A real part as tests see it: where it is, or why this machine can't bring it. */
+export type Real<Address> = {
+  /** Throws where the part is missing: what uses it stands in `describeOn` or `itOn`. */
+  readonly address: Address
+  /** Undefined where the part is there. */
+  readonly missing: string | undefined
+}
+
 /**
- * The address of a real part, brought up on first need and shared by all tests of the run; undefined where this machine
- * can't bring it. With `CI` set that is a failure, because a suite that is always skipped tests nothing.
+ * A real part, brought up on first need and shared by all tests of the run. With `CI` set a missing one is a failure,
+ * because a suite that is always skipped tests nothing.
  *
  *     const kafka = await real('kafka')
- *     describe.skipIf(!kafka)('…', () => { … kafka!.bootstrap … })
+ *     describeOn([kafka], '…', () => { … kafka.address.bootstrap … })
  */
-export async function real<Name extends PartName>(name: Name): Promise<Address<Name> | undefined> {
+export async function real<Name extends PartName>(name: Name): Promise<Real<Address<Name>>> {
   const { statusCode, body } = await ask(`${inject('envUrl')}/${name}`)
   if (statusCode !== 200) throw new Error(`${name} did not start: ${body}`)
   const answer = JSON.parse(body) as Answer
-  if ('address' in answer) return answer.address as Address<Name>
-  if (process.env['CI']) throw new Error(`${name} can't be brought up here: ${answer.missing}`)
-  return undefined
+  if ('address' in answer) return { address: answer.address as Address<Name>, missing: undefined }
+  const missing = `${name} can't be brought up here: ${answer.missing}`
+  if (process.env['CI']) throw new Error(missing)
+  return {
+    missing,
+    get address(): never {
+      throw new Error(missing)
+    },
+  }
+}
+
+/** A suite that stands on real parts. Without one of them it is skipped, and its title says why. */
+export function describeOn(parts: readonly Real<unknown>[], title: string, suite: () => void): void {
+  const why = reasonOf(parts)
+  if (why === undefined) describe(title, suite)
+  else describe.skip(`${title} (${why})`, suite)
+}
+
+/** A test that stands on real parts, as `describeOn`. `timeoutMs`: instead of the project's. */
+export function itOn(
+  parts: readonly Real<unknown>[],
+  title: string,
+  test: () => Promise<void>,
+  timeoutMs?: number,
+): void {
+  const why = reasonOf(parts)
+  if (why === undefined) it(title, test, timeoutMs)
+  else it.skip(`${title} (${why})`, test)
+}
+
+function reasonOf(parts: readonly Real<unknown>[]): string | undefined {
+  return parts.find(({ missing }) => missing !== undefined)?.missing
 }
 
 /** Waits for as long as it takes: a part may have to be built first, and fetch gives up after five minutes. */

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { avroFormat } from '../../../src/formats/avro/avro.ts'
 import { SchemaError } from '../../../src/formats/format.ts'
 import { askJavaAvro, type Compared } from '../../env/java-avro.ts'
-import { real } from '../../env/real.ts'
+import { describeOn, real } from '../../env/real.ts'
 import { avroPair, avroText, hasClearFields, hasClearNames } from '../../support/avro-schemas.ts'
 
 /** `FUZZ_SEED=2` for other pairs than those of always. */
@@ -11,10 +11,10 @@ const SEED = Number(process.env['FUZZ_SEED'] ?? 1)
 
 const java = await real('javaAvro')
 
-describe.skipIf(!java)('beside Apache Avro for Java', () => {
+describeOn([java], 'beside Apache Avro for Java', () => {
   const random = fc.record({ schemas: avroPair, seed: fc.nat() })
   const compared = ([reader, writer]: readonly unknown[], seed: number) =>
-    askJavaAvro(java!, { reader: JSON.stringify(reader), writer: JSON.stringify(writer), seed })
+    askJavaAvro(java.address, { reader: JSON.stringify(reader), writer: JSON.stringify(writer), seed })
 
   it('we find in random pairs of schemas what its SchemaCompatibility finds', async () => {
     await fc.assert(
@@ -57,7 +57,7 @@ describe.skipIf(!java)('beside Apache Avro for Java', () => {
   it.each([true, false])('we write and refuse schemas as it does, strict: %s', async (strict) => {
     await fc.assert(
       fc.asyncProperty(avroText, async (schema) => {
-        const theirs = await askJavaAvro(java!, { schema, strict })
+        const theirs = await askJavaAvro(java.address, { schema, strict })
         const ours = written(schema, strict)
         // A symbol that is no text is `null` to loose Java.
         if (!strict && ours.error === 'Null name') return

@@ -1,19 +1,19 @@
 import { randomUUID } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import type { Broker } from '../../../src/broker/broker.ts'
 import { openBroker } from '../../../src/broker/open.ts'
 import { silentLogger } from '../../../src/config/logger.ts'
 import { startKafka } from '../../env/kafka.ts'
-import { real } from '../../env/real.ts'
+import { describeOn, real } from '../../env/real.ts'
 import { startWorkerProcess } from '../../support/weir.ts'
 import { Replay } from './replay.ts'
 import { TopicLog } from './topic-log.ts'
 
 const kafka = await real('kafka')
 
-describe.skipIf(!kafka)('the recording of Kafka Connect 4.3.1', () => {
+describeOn([kafka], 'the recording of Kafka Connect 4.3.1', () => {
   it('is answered and written the same by a worker of ours', { timeout: 300_000 }, async () => {
     const replay = await startReplay(await freshLog())
     await replay.run()
