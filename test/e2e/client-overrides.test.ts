@@ -12,7 +12,7 @@ import { newTopic, readAll, records, textOf } from '../contract/broker-support.t
 import { describeOn, real } from '../env/real.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { until } from '../support/until.ts'
-import { startWorkerProcess } from '../support/weir.ts'
+import { startWorkerProcess } from '../support/worker-process.ts'
 
 const WAIT = { everyMs: 50, timeoutMs: 110_000 }
 const STRING = 'org.apache.kafka.connect.storage.StringConverter'

@@ -8,7 +8,7 @@ import { readAll } from '../contract/broker-support.ts'
 import { describeOn, real } from '../env/real.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { until } from '../support/until.ts'
-import { startWorkerProcess } from '../support/weir.ts'
+import { startWorkerProcess } from '../support/worker-process.ts'
 
 const WAIT = { everyMs: 50, timeoutMs: 110_000 }
 const kafka = await real('kafka')
@@ -79,7 +79,7 @@ describeOn([kafka], 'what stands behind placeholders', () => {
       ...rest,
       JSON.stringify(wrong),
       ...topics.flat().map(({ key, value }) => `${key}${value}`),
-      readFileSync(join(worker.directory, 'worker.log'), 'utf8'),
+      readFileSync(worker.logFile, 'utf8'),
     ].join('\n')
     expect(told).toContain(`\${file:${secrets}:file}`)
     expect(told).toContain('[hidden]')

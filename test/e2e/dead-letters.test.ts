@@ -6,11 +6,11 @@ import { openBroker } from '../../src/broker/open.ts'
 import { createWorkerClient } from '../../src/clients/worker.ts'
 import { silentLogger } from '../../src/config/logger.ts'
 import { readAll } from '../contract/broker-support.ts'
-import { run } from '../env/process.ts'
 import { describeOn, itOn, real } from '../env/real.ts'
+import { runWeir } from '../support/cli.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { until } from '../support/until.ts'
-import { startWorkerProcess } from '../support/weir.ts'
+import { startWorkerProcess } from '../support/worker-process.ts'
 
 const WAIT = { everyMs: 50, timeoutMs: 110_000 }
 const kafka = await real('kafka')
@@ -118,8 +118,6 @@ describeOn([kafka], 'broken records on Kafka', () => {
   })
 })
 
-const CLI = join(import.meta.dirname, '../../src/cli/weir.ts')
-
 describeOn([kafka], 'weir dlq', () => {
   it('shows why records are dead, and replays them once the cause is mended', async () => {
     const broker = await openKafka()
@@ -171,8 +169,7 @@ describeOn([kafka], 'weir dlq', () => {
 })
 
 function weir(...args: string[]) {
-  const all = [CLI, 'dlq', ...args, '--bootstrap', kafka.address.bootstrap]
-  return run({ file: process.execPath, args: all, directory: temporaryDirectory() })
+  return runWeir(temporaryDirectory(), 'dlq', ...args, '--bootstrap', kafka.address.bootstrap)
 }
 
 async function startWorker() {

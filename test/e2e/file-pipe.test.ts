@@ -7,7 +7,7 @@ import { digestOf, LINE_BYTES, lastLine, readNumbers, sizeOf, writeLines } from 
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { openLog, readRecords } from '../support/topic.ts'
 import { until } from '../support/until.ts'
-import { startWorkerProcess, type WeirWorker } from '../support/weir.ts'
+import { startWorkerProcess, type WeirWorker } from '../support/worker-process.ts'
 
 /** 2,000,000 lines are 200 MB and take most of a minute; WEIR_PIPE_LINES=2000000 asks for them. */
 const LINES = Number(process.env['WEIR_PIPE_LINES'] ?? 500_000)

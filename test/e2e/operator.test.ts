@@ -6,14 +6,12 @@ import { createWorkerClient } from '../../src/clients/worker.ts'
 import { crdFiles } from '../../src/operator/crds.ts'
 import { type Kubernetes, startKubernetes } from '../env/kubernetes.ts'
 import { freePort } from '../env/ports.ts'
-import { startServer, untilReady } from '../env/process.ts'
 import { describeOn, real } from '../env/real.ts'
-import { partDirectory } from '../env/workspace.ts'
+import { answers, startWeir } from '../support/cli.ts'
 import { type KubeApi, kubeApi } from '../support/kube-api.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { until } from '../support/until.ts'
 
-const CLI = join(import.meta.dirname, '../../src/cli/weir.ts')
 const API = '/apis/weir.dev/v1alpha1'
 const WAIT = { everyMs: 25, timeoutMs: 60_000 }
 
@@ -179,22 +177,15 @@ async function world(api: KubeApi) {
 /** `weir operator` with both runtimes in its process, on an embedded broker. */
 async function startOperator({ kubeconfig }: Kubernetes, namespace: string) {
   const directory = temporaryDirectory()
-  const logFile = join(partDirectory('operator'), 'operator.log')
   const [registryPort, workerPort] = [await freePort(), await freePort()]
   const args = [
-    ...[CLI, 'operator', '--kubeconfig', kubeconfig, '--namespace', namespace, '--data', join(directory, 'data')],
+    ...['--kubeconfig', kubeconfig, '--namespace', namespace, '--data', join(directory, 'data')],
     ...['--registry-port', String(registryPort), '--worker-port', String(workerPort)],
     ...['--set', 'worker.value.converter=StringConverter', '--set', 'worker.offset.flush.interval.ms=200'],
   ]
-  const server = startServer({ file: process.execPath, args, directory }, logFile)
-  onTestFinished(() => server.kill())
   const workerUrl = `http://127.0.0.1:${workerPort}`
-  await untilReady(server, { what: 'weir operator', logFiles: [logFile], timeoutMs: WAIT.timeoutMs }, async () =>
-    fetch(`${workerUrl}/connectors`).then(
-      ({ ok }) => ok,
-      () => false,
-    ),
-  )
+  const program = await startWeir(['operator', ...args], () => answers(`${workerUrl}/connectors`), { directory })
+  onTestFinished(() => program.kill())
   return { registryUrl: `http://127.0.0.1:${registryPort}`, workerUrl }
 }
 

@@ -1,15 +1,11 @@
 import { spawnSync } from 'node:child_process'
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { Users } from '../../src/http/users.ts'
-
-const CLI = join(import.meta.dirname, '../../src/cli/weir.ts')
+import { weirCommand } from '../support/cli.ts'
 
 function password(args: readonly string[], input: string) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [CLI, 'password', ...args], {
-    input,
-    encoding: 'utf8',
-  })
+  const command = weirCommand('.', ['password', ...args])
+  const { status, stdout, stderr } = spawnSync(command.file, command.args, { input, encoding: 'utf8' })
   return { status, stdout, stderr }
 }
 

@@ -3,15 +3,13 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createWorkerClient } from '../../src/clients/worker.ts'
 import { run } from '../env/process.ts'
+import { runWeir as weir } from '../support/cli.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { until } from '../support/until.ts'
-import { startWorkerProcess } from '../support/weir.ts'
+import { startWorkerProcess } from '../support/worker-process.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
-const CLI = join(ROOT, 'src/cli/weir.ts')
 const WAIT = { everyMs: 50, timeoutMs: 110_000 }
-
-const weir = (directory: string, ...args: string[]) => run({ file: process.execPath, args: [CLI, ...args], directory })
 
 /** What `npm install` does for the one dependency a new plugin has. */
 function installSdk(folder: string): void {
@@ -94,7 +92,7 @@ describe('a worker with a plugin path', () => {
       'transforms.prefix.prefix': 'some-',
     })
     await until('its topic', WAIT, async () => (await client.topics('ticks')).includes('some-numbers'))
-    const log = readFileSync(join(worker.directory, 'worker.log'), 'utf8')
+    const log = readFileSync(worker.logFile, 'utf8')
     const told = log.split('\n').find((line) => line.includes('could not be loaded')) ?? '{}'
     expect(JSON.parse(told)).toMatchObject({
       level: 'error',

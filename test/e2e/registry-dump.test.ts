@@ -5,13 +5,13 @@ import { expect, it } from 'vitest'
 import { createRegistryClient, type RegistryClient } from '../../src/clients/registry.ts'
 import { run, startServer } from '../env/process.ts'
 import { itOn, real } from '../env/real.ts'
+import { runWeir, weirCommand } from '../support/cli.ts'
 import { startRegistryProcess } from '../support/registry-process.ts'
 import { registerSet } from '../support/schema-set.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { until } from '../support/until.ts'
 
 const apicurio = await real('apicurio')
-const CLI = ['--max-semi-space-size=8', join(import.meta.dirname, '../../src/cli/weir.ts')]
 const WAIT = { everyMs: 5, timeoutMs: 60_000 }
 const VERSIONS = 10_000
 
@@ -22,7 +22,7 @@ it('10,000 schemas of all formats come through weir export and weir import, stop
   const registryOn = (name: string) => startRegistryProcess(['--data', join(directory, name)], {})
   const [source, target] = await Promise.all([registryOn('source'), registryOn('target')])
   await registerSet(createRegistryClient({ url: source.url }), VERSIONS)
-  const weir = (...args: string[]) => ({ file: process.execPath, args: [...CLI, ...args], directory })
+  const weir = (...args: string[]) => weirCommand(directory, args)
 
   const exported = await run(weir('export', 'first', '--registry', source.url))
   expect(exported).toMatchObject({ code: 0, stderr: '' })
@@ -60,7 +60,7 @@ it('weir import of what contradicts the registry writes nothing and says why', a
   const directory = temporaryDirectory()
   const registry = await startRegistryProcess(['--data', join(directory, 'data')], {})
   const client = createRegistryClient({ url: registry.url })
-  const weir = (...args: string[]) => run({ file: process.execPath, args: [...CLI, ...args], directory })
+  const weir = (...args: string[]) => runWeir(directory, ...args)
   await client.register('s', { schema: '"int"' })
   await client.register('t', { schema: '"long"' })
   expect(await weir('export', 'all', '--registry', registry.url)).toMatchObject({ code: 0 })
@@ -97,7 +97,7 @@ itOn([apicurio], 'what Apicurio holds comes over with its ids, in our spelling',
     schemaType: 'PROTOBUF',
     schema: `syntax = "proto3"; package ${mark}; message A { int32 x = 1; }`,
   })
-  const weir = (...args: string[]) => run({ file: process.execPath, args: [...CLI, ...args], directory })
+  const weir = (...args: string[]) => runWeir(directory, ...args)
   expect(await weir('export', 'theirs', '--registry', apicurio.address.url)).toMatchObject({ code: 0, stderr: '' })
   expect(await weir('import', 'theirs', '--registry', registry.url)).toMatchObject({ code: 0, stderr: '' })
   for (const subject of [base, avro, proto]) {

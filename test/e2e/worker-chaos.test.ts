@@ -5,8 +5,8 @@ import { type Kafka, startKafka } from '../env/kafka.ts'
 import { itOn, real } from '../env/real.ts'
 import { Ledger } from '../support/datagen-ledger.ts'
 import { until } from '../support/until.ts'
-import type { WeirWorker } from '../support/weir.ts'
 import { clientOf, WAIT, WorkerGroup } from '../support/worker-group.ts'
+import type { WeirWorker } from '../support/worker-process.ts'
 
 /** Of disorder; 600 for the whole of it. What a failed run did comes again with its seed. */
 const SECONDS = Number(process.env['WEIR_CHAOS_SECONDS'] ?? 30)

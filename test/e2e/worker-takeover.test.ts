@@ -8,7 +8,7 @@ import { LINE_BYTES, LineWriter, lastLine, lineNumber, readNumbers, sizeOf } fro
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { openLog, readRecords } from '../support/topic.ts'
 import { until } from '../support/until.ts'
-import { runWorkerProcess, startWorkerProcess, type WeirWorker } from '../support/weir.ts'
+import { runWorkerProcess, startWorkerProcess, type WeirWorker } from '../support/worker-process.ts'
 
 const kafka = await real('kafka')
 // Its own part is not needed, only the knowledge whether this machine can bring a Java worker.

@@ -1,9 +1,9 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { openBroker } from '../../src/broker/open.ts'
 import { silentLogger } from '../../src/config/logger.ts'
 import { ThreadPool } from '../../src/worker/isolation/pool.ts'
-import type { RunningTask, TaskSpec } from '../../src/worker/tasks/task-spec.ts'
-import { temporaryDirectory } from '../support/temporary-directory.ts'
+import type { RunningTask } from '../../src/worker/tasks/task-spec.ts'
+import { taskSpec } from '../support/task.ts'
+import { openTestLog } from '../support/topic.ts'
 import { until } from '../support/until.ts'
 
 const BLOCKED_MS = 750
@@ -60,7 +60,7 @@ describe('tasks in threads', { timeout: 180_000 }, () => {
 
 async function openPool(threads: number) {
   const logger = silentLogger()
-  const broker = await openBroker({ kind: 'embedded', directory: temporaryDirectory() }, { logger })
+  const broker = await openTestLog()
   const pool = new ThreadPool({
     logger,
     address: () => broker.address(),
@@ -78,7 +78,6 @@ async function openPool(threads: number) {
   onTestFinished(async () => {
     clearInterval(turning)
     await pool.close()
-    await broker.close()
   })
   let count = 0
   return { start: (name: string) => startTask(pool, name, count++), longestTurnMs: () => longestMs }
@@ -89,7 +88,7 @@ function startTask(pool: ThreadPool, name: string, task: number) {
   const states: string[] = []
   let trace: string | undefined
   const start = (): RunningTask =>
-    pool.start(specOf(name, task), (message) => {
+    pool.start(taskSpec({ class: name, kind: 'source' }, { topic: 'records' }, { task }), (message) => {
       states.push(message.type)
       if (message.type === 'failed') trace = message.trace
       if (message.type === 'interrupted') started.running = start()
@@ -101,26 +100,4 @@ function startTask(pool: ThreadPool, name: string, task: number) {
     written: () => started.running.counters().recordsOut,
   }
   return started
-}
-
-function specOf(name: string, task: number): TaskSpec {
-  const string = 'org.apache.kafka.connect.storage.StringConverter'
-  return {
-    connector: name,
-    task,
-    kind: 'source',
-    config: { 'connector.class': name, topic: 'records' },
-    worker: {
-      workerGroup: 'workers',
-      converters: { 'key.converter': string, 'value.converter': string },
-      clients: {},
-      offsetsTopic: 'offsets',
-      commitIntervalMs: 60_000,
-      commitTimeoutMs: 5_000,
-      createTopics: true,
-      trackTopics: false,
-    },
-    paused: false,
-    offsets: [],
-  }
 }

@@ -1,7 +1,9 @@
+import { onTestFinished } from 'vitest'
 import type { Broker, StoredRecord } from '../../src/broker/broker.ts'
 import type { BrokerAddress } from '../../src/broker/home.ts'
 import { openBroker } from '../../src/broker/open.ts'
 import { silentLogger } from '../../src/config/logger.ts'
+import { temporaryDirectory } from './temporary-directory.ts'
 
 /** All records of a topic's first partition. */
 export async function readRecords(broker: Broker, topic: string): Promise<readonly StoredRecord[]> {
@@ -22,4 +24,19 @@ export async function readRecords(broker: Broker, topic: string): Promise<readon
 export async function openLog(address: BrokerAddress): Promise<Broker & AsyncDisposable> {
   const broker = await openBroker(address, { logger: silentLogger() })
   return Object.assign(broker, { [Symbol.asyncDispose]: () => broker.close() })
+}
+
+/** An embedded broker of the running test, with these topics of one partition. */
+export async function openTestLog(...topics: readonly string[]): Promise<Broker> {
+  const broker = await openBroker({ kind: 'embedded', directory: temporaryDirectory() }, { logger: silentLogger() })
+  onTestFinished(() => broker.close())
+  for (const name of topics) await broker.topics.create({ name, partitions: 1 })
+  return broker
+}
+
+/** Appends texts to a topic. */
+export async function write(broker: Broker, topic: string, ...values: readonly string[]): Promise<void> {
+  const producer = await broker.producer()
+  await producer.send(values.map((value) => ({ topic, key: null, value: Buffer.from(value) })))
+  await producer.close()
 }

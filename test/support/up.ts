@@ -1,13 +1,8 @@
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { run, startServer, untilReady } from '../env/process.ts'
-import { partDirectory } from '../env/workspace.ts'
+import { type Program, runWeir, startWeir } from './cli.ts'
 import { until } from './until.ts'
 
-const CLI = join(import.meta.dirname, '../../src/cli/weir.ts')
-const READY_TIMEOUT_MS = 30_000
-const GRACE_MS = 10_000
 const WAIT = { everyMs: 10, timeoutMs: 60_000 }
 
 /** A line of `weir up` in a pipe: what a resource, or a file, has become. */
@@ -20,14 +15,12 @@ export type UpLine = {
   readonly gone?: true
 }
 
-export type Up = {
+export type Up = Pick<Program, 'interrupt'> & {
   readonly registryUrl: string
   readonly workerUrl: string
   /** The newest line of a resource. */
   line(kind: string, name: string): UpLine | undefined
   untilLine(kind: string, name: string, isSo: (line: UpLine) => boolean): Promise<UpLine>
-  /** SIGINT, as Ctrl-C sends it; how long it took, ms. */
-  interrupt(): Promise<{ readonly tookMs: number; readonly exitCode: number | null }>
 }
 
 export type UpOptions = {
@@ -41,22 +34,23 @@ export type UpOptions = {
 
 /** `weir up` as people run it, in a pipe, on free ports. Waits until both runtimes listen. */
 export async function startUp(options: UpOptions): Promise<Up> {
-  const logFile = join(partDirectory('up'), 'up.log')
-  const server = startServer({ file: process.execPath, args: argsOf(options), directory: options.directory }, logFile)
-  onTestFinished(() => server.kill())
-  const read = () => linesOf(logFile)
-  const urlOf = (program: string) =>
-    read().find((line) => line['msg'] === 'listening' && line['program'] === program)?.['url'] as string | undefined
-  await untilReady(
-    server,
-    { what: 'weir up', logFiles: [logFile], timeoutMs: READY_TIMEOUT_MS },
-    () => urlOf('worker') !== undefined && urlOf('registry') !== undefined,
+  const urlOf = (logFile: string, name: string) =>
+    linesOf(logFile).find(({ msg, program }) => msg === 'listening' && program === name)?.['url'] as string | undefined
+  const program = await startWeir(
+    argsOf(options),
+    (logFile) => urlOf(logFile, 'worker') !== undefined && urlOf(logFile, 'registry') !== undefined,
+    options,
   )
+  onTestFinished(() => program.kill())
+  const { logFile } = program
   const line = (kind: string, name: string) =>
-    read().findLast((candidate) => candidate['kind'] === kind && candidate['name'] === name) as UpLine | undefined
+    linesOf(logFile).findLast((candidate) => candidate['kind'] === kind && candidate['name'] === name) as
+      | UpLine
+      | undefined
   return {
-    registryUrl: urlOf('registry')!,
-    workerUrl: urlOf('worker')!,
+    ...program,
+    registryUrl: urlOf(logFile, 'registry')!,
+    workerUrl: urlOf(logFile, 'worker')!,
     line,
     async untilLine(kind, name, isSo) {
       let found: UpLine | undefined
@@ -68,27 +62,18 @@ export async function startUp(options: UpOptions): Promise<Up> {
       })
       return found!
     },
-    async interrupt() {
-      const beganMs = performance.now()
-      const exitCode = await server.end(GRACE_MS, 'SIGINT')
-      return { tookMs: performance.now() - beganMs, exitCode }
-    },
   }
 }
 
 /** `weir up --once`, to its end. */
 export async function runUp(options: UpOptions) {
-  const output = await run({
-    file: process.execPath,
-    args: [...argsOf(options), '--once'],
-    directory: options.directory,
-  })
+  const output = await runWeir(options.directory, ...argsOf(options), '--once')
   const lines = output.stdout.split('\n').flatMap(parse) as readonly unknown[] as readonly UpLine[]
   return { ...output, line: (name: string) => lines.findLast((line) => line.name === name) }
 }
 
-function argsOf({ manifests, log, args = [] }: UpOptions): readonly string[] {
-  return [CLI, 'up', manifests, ...log, '--registry-port', '0', '--worker-port', '0', ...args]
+function argsOf({ manifests, log, args = [] }: UpOptions) {
+  return ['up', manifests, ...log, '--registry-port', '0', '--worker-port', '0', ...args] as const
 }
 
 function linesOf(file: string): readonly Readonly<Record<string, unknown>>[] {

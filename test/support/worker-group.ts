@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { onTestFinished } from 'vitest'
 import { createWorkerClient, type WorkerClient } from '../../src/clients/worker.ts'
 import { until } from './until.ts'
-import { startWorkerProcess, type WeirWorker } from './weir.ts'
+import { startWorkerProcess, type WeirWorker } from './worker-process.ts'
 
 export const WAIT = { everyMs: 50, timeoutMs: 60_000 }
 

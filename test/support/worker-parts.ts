@@ -14,6 +14,7 @@ import type { StatusStore } from '../../src/worker/stores/status-store.ts'
 import { countersIn } from '../../src/worker/tasks/task-counters.ts'
 import type { TaskMessage, TaskSpec } from '../../src/worker/tasks/task-spec.ts'
 import { FakeClock } from './fake-clock.ts'
+import { TASK_DEFAULTS } from './task.ts'
 
 export const SOURCE: RawConfig = { 'connector.class': 'Datagen', 'kafka.topic': 't', name: 'c' }
 
@@ -47,16 +48,7 @@ export function createRunner(changes: Partial<RunnerParts> = {}) {
     configs: { state: configs } as unknown as ConfigStore,
     statuses: { state: statuses, put, putSafe: put, putTopic: async () => undefined } as unknown as StatusStore,
     offsets: { state: new OffsetState(), refresh: async () => void written.push('offsets') } as unknown as OffsetStore,
-    defaults: {
-      workerGroup: 'workers',
-      converters: {},
-      clients: {},
-      offsetsTopic: 'offsets',
-      commitIntervalMs: 60_000,
-      commitTimeoutMs: 5_000,
-      createTopics: true,
-      trackTopics: true,
-    },
+    defaults: TASK_DEFAULTS,
     host: {
       start(spec, say) {
         const done: string[] = []

@@ -1,12 +1,11 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Broker } from '../../src/broker/broker.ts'
-import { openBroker } from '../../src/broker/open.ts'
 import { systemClock } from '../../src/config/clock.ts'
 import { silentLogger } from '../../src/config/logger.ts'
 import type { Work } from '../../src/worker/assignment-codec.ts'
 import { type GroupOptions, WorkerGroup } from '../../src/worker/group.ts'
 import { taskKey } from '../../src/worker/plan.ts'
-import { temporaryDirectory } from '../support/temporary-directory.ts'
+import { openTestLog } from '../support/topic.ts'
 
 const WAIT = { timeout: 20_000, interval: 10 }
 
@@ -63,8 +62,7 @@ describe('a group of workers', () => {
 })
 
 async function openGroup(tasks: number) {
-  const broker = await openBroker({ kind: 'embedded', directory: temporaryDirectory() }, { logger: silentLogger() })
-  onTestFinished(() => broker.close())
+  const broker = await openTestLog()
   let configured = workOf(tasks)
   return {
     configure: (count: number) => {

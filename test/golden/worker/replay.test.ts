@@ -7,7 +7,7 @@ import { openBroker } from '../../../src/broker/open.ts'
 import { silentLogger } from '../../../src/config/logger.ts'
 import { startKafka } from '../../env/kafka.ts'
 import { describeOn, real } from '../../env/real.ts'
-import { startWorkerProcess } from '../../support/weir.ts'
+import { startWorkerProcess } from '../../support/worker-process.ts'
 import { Replay } from './replay.ts'
 import { TopicLog } from './topic-log.ts'
 

@@ -1,0 +1,71 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Command, type Output, run, type Server, startServer, untilReady } from '../env/process.ts'
+import { partDirectory } from '../env/workspace.ts'
+
+const FILE = join(import.meta.dirname, '../../src/cli/weir.ts')
+/** Node's own arguments, as the command's first line has them. */
+const NODE_ARGS = /^#!.* node (.+)$/m.exec(readFileSync(FILE, 'utf8'))![1]!.split(' ')
+const READY_TIMEOUT_MS = 60_000
+const GRACE_MS = 10_000
+
+/** A program of ours as people run it, which dies with this process. */
+export type Program = Pick<Server, 'pid' | 'kill'> & {
+  /** Where relative paths begin. */
+  readonly directory: string
+  readonly logFile: string
+  /** SIGTERM, and waits for its end. */
+  stop(): Promise<void>
+  /** SIGINT, as Ctrl-C sends it; how long it took, ms. */
+  interrupt(): Promise<{ readonly tookMs: number; readonly exitCode: number | null }>
+}
+
+/** `weir ARGS`, called in this directory. */
+export function weirCommand(directory: string, args: readonly string[], nodeArgs: readonly string[] = []): Command {
+  return { file: process.execPath, args: [...NODE_ARGS, ...nodeArgs, FILE, ...args], directory }
+}
+
+/** Runs `weir ARGS` to its end. */
+export function runWeir(directory: string, ...args: readonly string[]): Promise<Output> {
+  return run(weirCommand(directory, args))
+}
+
+/** Starts `weir PROGRAM ARGS` and waits until it is ready, as its log file or its port tells. */
+export async function startWeir(
+  args: readonly [program: string, ...rest: string[]],
+  isReady: (logFile: string) => Promise<boolean> | boolean,
+  { directory, nodeArgs }: { readonly directory?: string; readonly nodeArgs?: readonly string[] } = {},
+): Promise<Program> {
+  const own = partDirectory(args[0])
+  const logFile = join(own, 'output.log')
+  const command = weirCommand(directory ?? own, args, nodeArgs)
+  const server = startServer(command, logFile)
+  const what = { what: `weir ${args[0]}`, logFiles: [logFile], timeoutMs: READY_TIMEOUT_MS }
+  await untilReady(server, what, () => isReady(logFile))
+  return {
+    pid: server.pid,
+    directory: command.directory,
+    logFile,
+    kill: () => server.kill(),
+    stop: async () => void (await server.end(GRACE_MS)),
+    async interrupt() {
+      const beganMs = performance.now()
+      const exitCode = await server.end(GRACE_MS, 'SIGINT')
+      return { tookMs: performance.now() - beganMs, exitCode }
+    },
+  }
+}
+
+/** Whether somebody answers there, and not with an error. */
+export async function answers(url: string): Promise<boolean> {
+  try {
+    return (await fetch(url, { signal: AbortSignal.timeout(2_000) })).ok
+  } catch {
+    return false
+  }
+}
+
+/** `--set KEY=VALUE` for each. */
+export function setArgs(settings: Readonly<Record<string, string>>): readonly string[] {
+  return Object.entries(settings).flatMap(([key, value]) => ['--set', `${key}=${value}`])
+}

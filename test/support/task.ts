@@ -1,0 +1,59 @@
+import { onTestFinished } from 'vitest'
+import type { Broker } from '../../src/broker/broker.ts'
+import { systemClock } from '../../src/config/clock.ts'
+import { silentLogger } from '../../src/config/logger.ts'
+import { createCatalog } from '../../src/plugins/catalog.ts'
+import { SHIPPED } from '../../src/plugins/shipped.ts'
+import type { SinkConnector, SourceConnector } from '../../src/sdk/index.ts'
+import { TaskRunner } from '../../src/worker/isolation/task-runner.ts'
+import type { RawConfig } from '../../src/worker/stores/config-codec.ts'
+import { countersIn } from '../../src/worker/tasks/task-counters.ts'
+import type { TaskDefaults, TaskMessage, TaskSpec } from '../../src/worker/tasks/task-spec.ts'
+
+const STRING = 'org.apache.kafka.connect.storage.StringConverter'
+
+/** Of a worker whose records are texts and that commits when a task stops. */
+export const TASK_DEFAULTS: TaskDefaults = {
+  workerGroup: 'workers',
+  converters: { 'key.converter': STRING, 'value.converter': STRING },
+  clients: {},
+  offsetsTopic: 'offsets',
+  commitIntervalMs: 60_000,
+  commitTimeoutMs: 5_000,
+  createTopics: true,
+  trackTopics: false,
+}
+
+/** The first task of a connector that is called as its class, unless `own` says otherwise. */
+export function taskSpec(
+  plugin: Pick<SourceConnector | SinkConnector, 'class' | 'kind'>,
+  config: RawConfig,
+  own: Partial<TaskSpec> = {},
+): TaskSpec {
+  return {
+    connector: plugin.class,
+    task: 0,
+    kind: plugin.kind,
+    config: { 'connector.class': plugin.class, ...config },
+    worker: TASK_DEFAULTS,
+    paused: false,
+    offsets: [],
+    ...own,
+  }
+}
+
+/** A task of the running test's own plugin, in this thread. It ends with the test. */
+export function startTask(
+  broker: Broker,
+  plugin: SourceConnector | SinkConnector,
+  config: RawConfig,
+  own: Partial<TaskSpec> = {},
+) {
+  const plugins = createCatalog([...SHIPPED, plugin])
+  const runner = new TaskRunner({ broker, plugins, logger: silentLogger(), clock: systemClock })
+  const said: TaskMessage[] = []
+  const counters = countersIn()
+  const task = runner.start(taskSpec(plugin, config, own), counters, (message) => said.push(message))
+  onTestFinished(() => task.stop())
+  return { said, counters, stop: () => task.stop() }
+}

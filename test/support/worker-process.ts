@@ -1,0 +1,42 @@
+import { freePort } from '../env/ports.ts'
+import { type Output, run } from '../env/process.ts'
+import { partDirectory } from '../env/workspace.ts'
+import { answers, type Program, setArgs, startWeir, weirCommand } from './cli.ts'
+
+export type WorkerOptions = {
+  /** `['--bootstrap', 'host:port']` or `['--data', directory]`. */
+  readonly log: readonly string[]
+  readonly groupId: string
+  readonly settings?: Readonly<Record<string, string>>
+  readonly nodeArgs?: readonly string[]
+}
+export type WeirWorker = Program & { readonly url: string }
+
+/** `weir worker` in a process. Waits until it serves. */
+export async function startWorkerProcess(options: WorkerOptions): Promise<WeirWorker> {
+  const { url, args } = await workerArgs(options)
+  const { nodeArgs = [] } = options
+  return { ...(await startWeir(args, () => answers(`${url}/connectors`), { nodeArgs })), url }
+}
+
+/** For a worker that is expected to end by itself. */
+export async function runWorkerProcess(options: WorkerOptions): Promise<Output> {
+  const { args } = await workerArgs(options)
+  return run(weirCommand(partDirectory('worker'), args, options.nodeArgs))
+}
+
+async function workerArgs({ log, groupId, settings }: WorkerOptions) {
+  const url = `http://127.0.0.1:${await freePort()}`
+  const args = setArgs({ listeners: url, ...storage(groupId), ...settings })
+  return { url, args: ['worker', ...log, ...args] as const }
+}
+
+/** Topics of its own for each group, on a Kafka that all tests share, named as `startJavaConnect` names them. */
+function storage(groupId: string): Readonly<Record<string, string>> {
+  const names = { config: 'configs', offset: 'offsets', status: 'status' }
+  const topics = Object.entries(names).flatMap(([kind, name]) => [
+    [`${kind}.storage.topic`, `${groupId}-${name}`],
+    [`${kind}.storage.replication.factor`, '1'],
+  ])
+  return { 'group.id': groupId, ...Object.fromEntries(topics) }
+}
