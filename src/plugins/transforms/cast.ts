@@ -8,7 +8,7 @@ import {
   fieldsOf,
   javaClass,
   type Members,
-  memberOf,
+  membersOf,
   nullsToDefaults,
   oncePerSchema,
   requireObject,
@@ -53,13 +53,10 @@ export const cast = sideTransforms({
       return structOf({ ...basicsOf(schema), ...(optional && { optional }), ...castDefault }, made)
     })
     const castFields = (schema: Schema, struct: Members, withDefaults: boolean): Members =>
-      Object.fromEntries(
-        fieldsOf(schema).map((one) => {
-          const target = fields.get(one.name)
-          const found = memberOf(struct, one, withDefaults)
-          return [one.name, target === undefined ? found : castValue(one.schema, found, target)]
-        }),
-      )
+      membersOf(schema, struct, withDefaults, (found, one) => {
+        const target = fields.get(one.name)
+        return target === undefined ? found : castValue(one.schema, found, target)
+      })
     return (side) => {
       const { schema, value } = side
       if (value === null || value === undefined) return side

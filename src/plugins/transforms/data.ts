@@ -27,6 +27,16 @@ export function memberOf(struct: Members, { name, schema }: Field, withDefault =
   return struct[name] ?? (withDefault ? schema.default : undefined) ?? null
 }
 
+/** What a struct has in the fields of `schema`, each as `change` makes it. */
+export function membersOf(
+  { fields = [] }: Schema,
+  struct: Members,
+  withDefault: boolean,
+  change: (value: unknown, field: Field) => unknown = (value) => value,
+): Members {
+  return Object.fromEntries(fields.map((one) => [one.name, change(memberOf(struct, one, withDefault), one)]))
+}
+
 export function fieldOf(schema: Schema, name: string): Field | undefined {
   if (schema.type !== 'struct') throw new DataError('Cannot look up fields on non-struct type')
   return schema.fields?.find((known) => known.name === name)

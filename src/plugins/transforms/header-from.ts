@@ -3,6 +3,7 @@ import {
   basicsOf,
   fieldOf,
   memberOf,
+  membersOf,
   nullsToDefaults,
   oncePerSchema,
   requireObject,
@@ -67,10 +68,7 @@ export const headerFrom = sideTransforms({
       const moved = left(schema)
       return {
         schema: moved,
-        value:
-          operation === 'copy'
-            ? struct
-            : Object.fromEntries((moved.fields ?? []).map((one) => [one.name, memberOf(struct, one, withDefault)])),
+        value: operation === 'copy' ? struct : membersOf(moved, struct, withDefault),
         headers: added((name) => {
           const one = fieldOf(schema, name)
           if (one === undefined) throw new DataError(`Field does not exist: ${name}`)

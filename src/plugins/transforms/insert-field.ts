@@ -12,7 +12,7 @@ import {
   TIMESTAMP,
   z,
 } from '../../sdk/index.ts'
-import { basicsOf, memberOf, nullsToDefaults, oncePerSchema, requireObject, requireStruct, structOf } from './data.ts'
+import { basicsOf, membersOf, nullsToDefaults, oncePerSchema, requireObject, requireStruct, structOf } from './data.ts'
 import { sideTransforms } from './sides.ts'
 
 const PURPOSE = 'field insertion'
@@ -60,19 +60,21 @@ export const insertField = sideTransforms({
       structOf(basicsOf(schema), [...(schema.fields ?? []), ...insertions.map((one) => one.field)]),
     )
     const inserted = (record: ConnectRecord, isTyped: boolean) =>
-      insertions.flatMap((one) => {
-        const value = one.of(record, isTyped)
-        return value === undefined ? [] : [[one.field.name, value] as const]
-      })
+      Object.fromEntries(
+        insertions.flatMap((one) => {
+          const value = one.of(record, isTyped)
+          return value === undefined ? [] : [[one.field.name, value]]
+        }),
+      )
     return (side, record) => {
       const { schema, value } = side
       if (value === null || value === undefined) return side
       if (schema === null) {
-        return { schema, value: { ...requireObject(value, PURPOSE), ...Object.fromEntries(inserted(record, false)) } }
+        return { schema, value: { ...requireObject(value, PURPOSE), ...inserted(record, false) } }
       }
       const struct = requireStruct(value, schema, PURPOSE)
-      const kept = (schema.fields ?? []).map((one) => [one.name, memberOf(struct, one, withDefault)] as const)
-      return { schema: extended(schema), value: Object.fromEntries([...kept, ...inserted(record, true)]) }
+      const kept = membersOf(schema, struct, withDefault)
+      return { schema: extended(schema), value: { ...kept, ...inserted(record, true) } }
     }
   },
 })

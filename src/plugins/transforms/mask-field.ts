@@ -11,7 +11,7 @@ import {
   z,
 } from '../../sdk/index.ts'
 import { toInteger } from './cast-number.ts'
-import { javaClass, memberOf, namesOf, nullsToDefaults, requireObject, requireStruct, typeOf } from './data.ts'
+import { javaClass, membersOf, namesOf, nullsToDefaults, requireObject, requireStruct, typeOf } from './data.ts'
 import { sideTransforms } from './sides.ts'
 
 const PURPOSE = 'mask fields'
@@ -45,11 +45,10 @@ export const maskField = sideTransforms({
         return { schema, value: { ...members, ...Object.fromEntries(changed) } }
       }
       const struct = requireStruct(value, schema, PURPOSE)
-      const members = (schema.fields ?? []).map((one) => {
-        const found = memberOf(struct, one, withDefault)
-        return [one.name, masked.has(one.name) ? mask(found, one.schema) : found]
-      })
-      return { schema, value: Object.fromEntries(members) }
+      const changed = membersOf(schema, struct, withDefault, (found, one) =>
+        masked.has(one.name) ? mask(found, one.schema) : found,
+      )
+      return { schema, value: changed }
     }
   },
 })

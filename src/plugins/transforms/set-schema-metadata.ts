@@ -1,5 +1,5 @@
 import { ConfigError, DataError, field, z } from '../../sdk/index.ts'
-import { type Members, memberOf, nullsToDefaults, oncePerSchema } from './data.ts'
+import { type Members, membersOf, nullsToDefaults, oncePerSchema } from './data.ts'
 import { sideTransforms } from './sides.ts'
 
 /** Another name or version for a schema. */
@@ -28,8 +28,7 @@ export const setSchemaMetadata = sideTransforms({
         throw new DataError('Schema required for [updating schema metadata]')
       }
       if (isMissing || schema.type !== 'struct') return { schema: renamed(schema), value }
-      const members = (schema.fields ?? []).map((one) => [one.name, memberOf(value as Members, one, withDefault)])
-      return { schema: renamed(schema), value: Object.fromEntries(members) }
+      return { schema: renamed(schema), value: membersOf(schema, value as Members, withDefault) }
     }
   },
 })

@@ -29,39 +29,32 @@ export function sideTransforms<Config extends z.ZodObject>(
   transform: SideTransform<Config>,
 ): readonly [Transform<Config>, Transform<Config>] {
   const { name, create, ...info } = transform
-  const named = (side: string) => ({
-    ...info,
-    class: `${name}$${side}`,
-    aliases: [`${PACKAGE}.${name}$${side}`],
-    version: SHIPPED_VERSION,
-  })
-  const key = defineTransform<Config>({
-    ...named('Key'),
-    create(config) {
-      const change = create(config)
-      return (record) => {
-        const side = { schema: record.keySchema, value: record.key }
-        const changed = change(side, record)
-        if (changed === side) return record
-        const { schema, value, ...rest } = changed
-        return { ...record, ...rest, keySchema: schema, key: value }
-      }
-    },
-  })
-  const value = defineTransform<Config>({
-    ...named('Value'),
-    create(config) {
-      const change = create(config)
-      return (record) => {
-        const side = { schema: record.valueSchema, value: record.value }
-        const changed = change(side, record)
-        if (changed === side) return record
-        const { schema, value, ...rest } = changed
-        return { ...record, ...rest, valueSchema: schema, value }
-      }
-    },
-  })
-  return [key, value]
+  const of = (side: string, read: (record: ConnectRecord) => Side, write: (side: Side) => Partial<ConnectRecord>) =>
+    defineTransform<Config>({
+      ...info,
+      ...names(`${name}$${side}`),
+      create(config) {
+        const change = create(config)
+        return (record) => {
+          const side = read(record)
+          const changed = change(side, record)
+          if (changed === side) return record
+          return { ...record, headers: changed.headers ?? record.headers, ...write(changed) }
+        }
+      },
+    })
+  return [
+    of(
+      'Key',
+      ({ keySchema: schema, key: value }) => ({ schema, value }),
+      ({ schema, value }) => ({ keySchema: schema, key: value }),
+    ),
+    of(
+      'Value',
+      ({ valueSchema: schema, value }) => ({ schema, value }),
+      ({ schema, value }) => ({ valueSchema: schema, value }),
+    ),
+  ]
 }
 
 /** Of transforms of the whole record. */

@@ -18,7 +18,7 @@ import {
   basicsOf,
   javaClass,
   type Members,
-  memberOf,
+  membersOf,
   nullsToDefaults,
   oncePerSchema,
   requireObject,
@@ -86,12 +86,7 @@ count, and of time zones it knows UTC, GMT and offsets.
     const convert = converter(target, config.format, config['unix.precision'])
     const formFor = (schema: Schema) => (schema.optional ? OPTIONAL : SCHEMAS)[target]
     const changed = (schema: Schema, struct: Members, withDefaults: boolean): Members =>
-      Object.fromEntries(
-        (schema.fields ?? []).map((one) => {
-          const found = memberOf(struct, one, withDefaults)
-          return [one.name, one.name === name ? convert(found, one.schema) : found]
-        }),
-      )
+      membersOf(schema, struct, withDefaults, (found, one) => (one.name === name ? convert(found, one.schema) : found))
     const updated = oncePerSchema((schema) => {
       const fields = (schema.fields ?? []).map((one) =>
         one.name === name ? { name, schema: formFor(one.schema) } : one,

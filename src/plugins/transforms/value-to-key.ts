@@ -1,7 +1,7 @@
 import { DataError, defineTransform, z } from '../../sdk/index.ts'
 import {
   fieldOf,
-  memberOf,
+  membersOf,
   namesOf,
   nullsToDefaults,
   oncePerSchema,
@@ -43,8 +43,7 @@ export const valueToKey = defineTransform({
       }
       const struct = requireStruct(value, valueSchema, PURPOSE)
       const keySchema = keySchemaOf(valueSchema)
-      const key = (keySchema.fields ?? []).map((one) => [one.name, memberOf(struct, one, withDefault)])
-      return { ...record, keySchema, key: Object.fromEntries(key) }
+      return { ...record, keySchema, key: membersOf(keySchema, struct, withDefault) }
     }
   },
 })
