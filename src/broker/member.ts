@@ -198,15 +198,28 @@ class GroupMembership implements Member {
       if (this.#current !== generation || this.#stop.signal.aborted) return
       const sentMs = clock.monotonicMs()
       try {
-        await home.heartbeat({
-          ...this.#identity(),
-          generation: generation.generation,
-          memberId: generation.memberId,
-        })
+        const beat = { ...this.#identity(), generation: generation.generation, memberId: generation.memberId }
+        await this.#within(Math.max(this.#validUntilMs, sentMs + heartbeatMs), home.heartbeat(beat))
         this.#extend(sentMs)
       } catch (error) {
         await this.#missed(error, sentMs)
       }
+    }
+  }
+
+  /** Whoever hangs on a call to a broker that is out of reach has to know nevertheless that his session is over. */
+  async #within(endMs: number, answer: Promise<void>): Promise<void> {
+    const { clock } = this.#parts
+    const answered = new AbortController()
+    const sessionEnd = async () => {
+      for (let leftMs = endMs - clock.monotonicMs(); leftMs > 0; leftMs = endMs - clock.monotonicMs())
+        await clock.sleep(Math.ceil(leftMs), answered.signal)
+      throw new BrokerError('timeout', 'the session is over, and the broker did not answer')
+    }
+    try {
+      await Promise.race([answer, sessionEnd()])
+    } finally {
+      answered.abort()
     }
   }
 
@@ -216,7 +229,7 @@ class GroupMembership implements Member {
       this.#wantRejoin()
     } else if (isFenced(error)) await this.#endFenced(error as Error)
     else if (isGone(error)) await this.#lose(error as Error)
-    else if (this.#parts.clock.monotonicMs() > this.#validUntilMs) await this.#lose(error as Error)
+    else if (this.#parts.clock.monotonicMs() >= this.#validUntilMs) await this.#lose(error as Error)
   }
 
   /** Somebody else may have this place now. */

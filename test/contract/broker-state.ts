@@ -87,6 +87,18 @@ export function describeState(open: OpenBroker): void {
       expect((await view(broker, name)).map.size).toBe(2)
     })
 
+    it('is not at its end before what a transaction wrote is in it', async () => {
+      const broker = await opened(open)
+      const name = uniqueName('state')
+      const producer = await broker.producer({ transactionalId: uniqueName('txn') })
+      const { state, map } = await view(broker, name)
+      producer.begin()
+      await state.append([set('a', '1')], producer)
+      const seen = state.readToEnd().then(() => [...map.keys()])
+      await producer.commit()
+      expect(await seen).toEqual(['a'])
+    })
+
     it('spreads over partitions when it has several', async () => {
       const broker = await opened(open)
       const name = uniqueName('state')

@@ -1,5 +1,5 @@
 import type { Clock } from '../../config/clock.ts'
-import { retry } from '../../config/retry.ts'
+import { type RetryOptions, retry } from '../../config/retry.ts'
 import { BrokerError } from '../error.ts'
 import type { ClientConfig } from './config.ts'
 import { check } from './error.ts'
@@ -10,6 +10,11 @@ import type { Call } from './wire.ts'
 
 /** As long as Java's clients try (`default.api.timeout.ms`): a broker that died needs a while to read its log again. */
 const RETRY = { backoff: { firstMs: 50, maxMs: 1_000 }, withinMs: 60_000 }
+
+/** For what its caller repeats by himself, or can do without. */
+export const BRIEFLY: Patience = { ...RETRY, withinMs: 3_000 }
+
+export type Patience = Pick<RetryOptions, 'backoff' | 'withinMs'>
 
 /**
  * The nodes of a cluster and lines to them: a shared one for calls that are answered at once, and others for calls that
@@ -89,18 +94,27 @@ export class KafkaCluster {
   }
 
   /** Calls `use` with the coordinator's node; looks for it again, for a while, when it was not it or not ready. */
-  async withCoordinator<T>(type: number, key: string, use: (node: number) => Promise<T>): Promise<T> {
+  async withCoordinator<T>(
+    type: number,
+    key: string,
+    use: (node: number) => Promise<T>,
+    patience: Patience = RETRY,
+  ): Promise<T> {
     const name = `${type}:${key}`
-    return this.passing(async () => {
-      try {
-        const known = this.#coordinators.get(name) ?? (await this.#lookForCoordinator(type, key))
-        this.#coordinators.set(name, known)
-        return await use(known)
-      } catch (error) {
-        if (isMoved(error)) this.#coordinators.delete(name)
-        throw error
-      }
-    })
+    return this.passing(
+      async () => {
+        try {
+          const known = this.#coordinators.get(name) ?? (await this.#lookForCoordinator(type, key))
+          this.#coordinators.set(name, known)
+          return await use(known)
+        } catch (error) {
+          if (isMoved(error)) this.#coordinators.delete(name)
+          throw error
+        }
+      },
+      isMoved,
+      patience,
+    )
   }
 
   /** The first node that answers: those that are known, then the bootstrap servers. */
@@ -168,8 +182,12 @@ export class KafkaCluster {
   }
 
   /** What passes by itself in moments is not the caller's to see. */
-  passing<T>(attempt: () => Promise<T>, passes: (error: unknown) => boolean = isMoved, times = RETRY): Promise<T> {
-    return retry(attempt, { ...times, clock: this.#clock, retriable: (error) => !this.#closed && passes(error) })
+  passing<T>(
+    attempt: () => Promise<T>,
+    passes: (error: unknown) => boolean = isMoved,
+    patience: Patience = RETRY,
+  ): Promise<T> {
+    return retry(attempt, { ...patience, clock: this.#clock, retriable: (error) => !this.#closed && passes(error) })
   }
 }
 

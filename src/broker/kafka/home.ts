@@ -4,7 +4,7 @@ import type { PartitionOffset } from '../broker.ts'
 import { BrokerError } from '../error.ts'
 import type { Home, HomeRequest } from '../home.ts'
 import * as admin from './admin-calls.ts'
-import { KafkaCluster } from './cluster.ts'
+import { BRIEFLY, KafkaCluster, type Patience } from './cluster.ts'
 import { readClientConfig } from './config.ts'
 import { check, doubtingProtocol, MEMBER_ID_REQUIRED, partitionError, UNKNOWN_TOPIC } from './error.ts'
 import * as group from './group-calls.ts'
@@ -33,8 +33,8 @@ export async function openKafkaHome(config: Readonly<Record<string, string>>, op
 }
 
 function createHome(cluster: KafkaCluster, clusterId: string): Home {
-  const onGroup = <T>(groupId: string, use: (node: number) => Promise<T>) =>
-    cluster.withCoordinator(group.GROUP, groupId, use)
+  const onGroup = <T>(groupId: string, use: (node: number) => Promise<T>, patience?: Patience) =>
+    cluster.withCoordinator(group.GROUP, groupId, use, patience)
   const onTransaction = <T>(id: string, use: (node: number) => Promise<T>) =>
     cluster.withCoordinator(group.TRANSACTION, id, use)
   return {
@@ -70,8 +70,9 @@ function createHome(cluster: KafkaCluster, clusterId: string): Home {
     joinGroup: (request) => onGroup(request.groupId, (node) => join(cluster, node, request)),
     syncGroup: (request) =>
       onGroup(request.groupId, (node) => cluster.onNodeWaiting(node, group.syncGroup, request, SYNC_WAIT_MS)),
-    heartbeat: (request) => onGroup(request.groupId, (node) => cluster.onNode(node, group.heartbeat, request)),
-    leaveGroup: (request) => onGroup(request.groupId, (node) => cluster.onNode(node, group.leaveGroup, request)),
+    heartbeat: (request) => onGroup(request.groupId, (node) => cluster.onNode(node, group.heartbeat, request), BRIEFLY),
+    leaveGroup: (request) =>
+      onGroup(request.groupId, (node) => cluster.onNode(node, group.leaveGroup, request), BRIEFLY),
     commitOffsets: (request) => onGroup(request.groupId, (node) => cluster.onNode(node, group.commitOffsets, request)),
     groupOffsets: (request) => onGroup(request.groupId, (node) => cluster.onNode(node, group.groupOffsets, request)),
     listGroups: async () => (await Promise.all(await cluster.onEach(group.listGroups, undefined))).flat(),

@@ -1,13 +1,12 @@
-import kafkajs, { type Kafka, Kafka as KafkaClient, logLevel } from 'kafkajs'
+import kafkajs, { Kafka, logLevel } from 'kafkajs'
 import type { Logger } from '../../config/logger.ts'
 import { BrokerError } from '../error.ts'
 import type { ClientConfig } from './config.ts'
 import { toBrokerError } from './error.ts'
+import { type Call, WireReader, WireWriter } from './wire.ts'
 
 // Node finds names of its errors only when they are read from the module as a whole.
 const { KafkaJSError, KafkaJSSASLAuthenticationError } = kafkajs
-
-import { type Call, WireReader, WireWriter } from './wire.ts'
 
 /**
  * What is used of kafkajs: its connections, with their TLS, SASL and framing. These are its internals, pinned by the
@@ -59,7 +58,7 @@ export interface Line {
 export type Lines = { open(to: Address): Promise<Line> }
 
 export function createLines(config: ClientConfig, logger: Logger): Lines {
-  const kafka = new KafkaClient({
+  const kafka = new Kafka({
     ...config,
     brokers: [...config.brokers],
     enforceRequestTimeout: true,

@@ -51,7 +51,7 @@ async function seenEverywhere(
   cluster: KafkaCluster,
   topic: string,
   isSo: (seen: SeenTopic) => boolean,
-  times = WAIT,
+  patience = WAIT,
 ): Promise<void> {
   await cluster.passing(
     async () => {
@@ -62,7 +62,7 @@ async function seenEverywhere(
       throw new BrokerError(NOT_SEEN, `topic '${topic}': not every node of the cluster knows of the change yet`)
     },
     undefined,
-    times,
+    patience,
   )
 }
 

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest'
 import { Storage } from '../../../src/broker/embedded/storage.ts'
 import { BrokerError } from '../../../src/broker/error.ts'
-import { silentLogger } from '../../../src/config/logger.ts'
+import { createLogger, silentLogger } from '../../../src/config/logger.ts'
 
-function open() {
-  const storage = new Storage(':memory:', { nowMs: 0, logger: silentLogger() })
+function open(logger = silentLogger()) {
+  const storage = new Storage(':memory:', { nowMs: 0, logger })
   const insert = storage.prepare('insert into settings (name, value) values (?, ?)')
   const names = () =>
     storage
@@ -44,6 +44,19 @@ it('fails only the write that does not fit on a full disk, takes it back, and go
   expect(remembered).toBe('before')
   await put('c')
   expect(names()).toEqual(['a', 'b', 'c'])
+  storage.close()
+})
+
+it('says once that the disk is full, and once that there is space again', async () => {
+  const said: string[] = []
+  const { storage, put } = open(createLogger({ write: (line) => void said.push(JSON.parse(line).msg) }))
+  const pages = Number(storage.prepare('pragma page_count').get()!['page_count'])
+  const limit = (count: number) => void storage.prepare(`pragma max_page_count = ${count}`).get()
+  limit(pages)
+  for (const name of ['a', 'b']) await expect(put(name, 'x'.repeat(1e5))).rejects.toMatchObject({ code: 'disk_full' })
+  limit(pages + 100)
+  for (const name of ['a', 'b']) await put(name, 'x'.repeat(1e5))
+  expect(said).toEqual([expect.stringContaining('is full'), expect.stringContaining('has space again')])
   storage.close()
 })
 
