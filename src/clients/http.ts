@@ -1,5 +1,6 @@
 import { type ClientRequest, type IncomingMessage, request as overHttp } from 'node:http'
 import { request as overHttps } from 'node:https'
+import { text } from 'node:stream/consumers'
 import type { SecureContextOptions } from 'node:tls'
 
 /** How to reach a program over HTTP. */
@@ -56,7 +57,7 @@ async function exchange(endpoint: Endpoint, call: Call): Promise<{ status: numbe
   const timeout = AbortSignal.timeout(endpoint.timeoutMs ?? 60_000)
   try {
     const response = await send(endpoint, call, call.signal ? AbortSignal.any([call.signal, timeout]) : timeout)
-    return { status: response.statusCode ?? 0, text: await textOf(response) }
+    return { status: response.statusCode ?? 0, text: await text(response) }
   } catch (error) {
     call.signal?.throwIfAborted()
     const reason = timeout.aborted ? 'no answer in time' : reasonOf(error)
@@ -80,12 +81,6 @@ function send(endpoint: Endpoint, call: Call, signal: AbortSignal): Promise<Inco
 /** The server closed a kept connection just when it was used again: what may be asked twice is asked on a new one. */
 function isStale(sent: ClientRequest, error: NodeJS.ErrnoException, { method }: Call): boolean {
   return sent.reusedSocket && error.code === 'ECONNRESET' && method !== 'POST' && method !== 'PATCH'
-}
-
-async function textOf(response: IncomingMessage): Promise<string> {
-  const parts: Buffer[] = []
-  for await (const part of response) parts.push(part as Buffer)
-  return Buffer.concat(parts).toString('utf8')
 }
 
 function urlOf(endpoint: Endpoint, call: Call): string {

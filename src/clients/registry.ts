@@ -1,3 +1,4 @@
+import { BoundedMap, shared } from './bounded-map.ts'
 import { type Endpoint, request } from './http.ts'
 
 // What a schema registry takes and answers. Members that are absent on the wire are absent here.
@@ -134,7 +135,7 @@ const IDS_MAX = 10_000
 const PAGE_SIZE = 1_000
 
 export function createRegistryClient(endpoint: Endpoint): RegistryClient {
-  const byId = new Map<string, Promise<SchemaById>>()
+  const byId = new BoundedMap<string, Promise<SchemaById>>(IDS_MAX)
   const get = (path: string, query: Query = {}) => request(endpoint, { method: 'GET', path, query })
   const remove = (path: string, query: Query = {}) => request(endpoint, { method: 'DELETE', path, query })
   const post = (path: string, body: unknown, query: Query = {}) =>
@@ -147,7 +148,8 @@ export function createRegistryClient(endpoint: Endpoint): RegistryClient {
       (await post(`${subjectPath(subject)}/versions`, schema, { normalize })) as Registered,
     lookup: async (subject, schema, options = {}) =>
       (await post(subjectPath(subject), schema, options)) as RegisteredSchema,
-    byId: (id, subject) => remembered(byId, `${id} ${subject ?? ''}`, () => get(`/schemas/ids/${id}`, { subject })),
+    byId: (id, subject) =>
+      shared(byId, `${id} ${subject ?? ''}`, async () => (await get(`/schemas/ids/${id}`, { subject })) as SchemaById),
     latest: async (subject) => (await get(`${subjectPath(subject)}/versions/latest`)) as RegisteredSchema,
     version: async (subject, version, options = {}) =>
       (await get(`${subjectPath(subject)}/versions/${version}`, options)) as RegisteredSchema,
@@ -204,21 +206,4 @@ function subjectPath(subject: string): string {
 
 function ofSubject(resource: '/config' | '/mode', subject: string | undefined): string {
   return subject === undefined ? resource : `${resource}/${encodeURIComponent(subject)}`
-}
-
-/** Callers that ask for one id at the same time share one request; a failed one is not remembered. */
-function remembered(
-  known: Map<string, Promise<SchemaById>>,
-  key: string,
-  ask: () => Promise<unknown>,
-): Promise<SchemaById> {
-  const found = known.get(key)
-  if (found !== undefined) return found
-  if (known.size >= IDS_MAX) known.clear()
-  const asked = (ask() as Promise<SchemaById>).catch((error: unknown) => {
-    known.delete(key)
-    throw error
-  })
-  known.set(key, asked)
-  return asked
 }

@@ -1,7 +1,7 @@
+import { BoundedMap, shared } from '../clients/bounded-map.ts'
 import type { Endpoint } from '../clients/http.ts'
 import { createRegistryClient } from '../clients/registry.ts'
 import type { ParsedSchema, SchemaType } from '../formats/format.ts'
-import { BoundedMap, shared } from './bounded-map.ts'
 import { type DataCodec, loadLanguage } from './codec.ts'
 import { type SchemaDefinition, settleDefinition } from './definition.ts'
 import { checked, SerdeError } from './error.ts'

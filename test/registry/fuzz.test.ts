@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { nonsense, randomOf } from '../support/fuzz.ts'
+import { SEED } from '../support/property-seed.ts'
 import { startTestRegistry, type TestRegistry } from '../support/registry.ts'
 import { send } from '../support/registry-rows.ts'
 
-/** `FUZZ_CASES=10000` for a long run; a failure names the case, which `FUZZ_SEED` brings back. */
+/** `FUZZ_CASES=10000` for a long run; a failure names the case, which `PROPERTY_SEED` brings back. */
 const CASES = Number(process.env['FUZZ_CASES'] ?? 500)
-const SEED = Number(process.env['FUZZ_SEED'] ?? 1)
 let registry: TestRegistry
 beforeAll(async () => {
   registry = await startTestRegistry({}, { examiner: { limitMs: 1_000 } })

@@ -1,3 +1,4 @@
+import { BoundedMap, shared } from '../../../clients/bounded-map.ts'
 import { RequestError } from '../../../clients/http.ts'
 import type { RegistryClient } from '../../../clients/registry.ts'
 import { avroFormat, type ParsedAvro } from '../../../formats/avro/avro.ts'
@@ -12,7 +13,6 @@ import {
   type SchemaAndValue,
   z,
 } from '../../../sdk/index.ts'
-import { BoundedMap, shared } from '../../../serde/bounded-map.ts'
 import { asked } from '../../../serde/error.ts'
 import { findWriteSchema, sourceOf, type WriteSchema } from '../../../serde/schema-id.ts'
 import { type SubjectOf, subjectNaming } from '../../../serde/subject-name.ts'

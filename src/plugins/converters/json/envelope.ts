@@ -1,5 +1,5 @@
+import { BoundedMap } from '../../../clients/bounded-map.ts'
 import { DataError, type Schema, type SchemaAndValue } from '../../../sdk/index.ts'
-import { BoundedMap } from '../../../serde/bounded-map.ts'
 import { type Exact, type JsonReader, parseExact, plainValue } from './read.ts'
 import { schemaFromJson } from './schema-text.ts'
 import { plainJson } from './write.ts'
