@@ -268,6 +268,14 @@ describe('schemas', () => {
     })
   })
 
+  it('that were deleted softly are read with all that they refer to', async () => {
+    const [[schema, value]] = REFERRING as readonly [readonly [SchemaDefinition, unknown]]
+    const bytes = await serializer({ schema }).serialize('gone', value)
+    for (const topic of ['gone', `referring-${schema.type}`]) await client.deleteSubject(`${topic}-value`)
+    for (const subject of ['x.Middle', 'leaves']) await client.deleteSubject(subject)
+    expect(await deserializer().deserialize(bytes)).toMatchObject(value as object)
+  })
+
   it('of a reader give values its shape', async () => {
     const bytes = await serializer({ schema: ORDER }).serialize('read', { id: 3, note: 'x', tags: {} })
     const fields = [

@@ -123,6 +123,11 @@ const ROWS: Readonly<Record<string, Row>> = {
     when: ['GET /subjects/s/versions?deleted=true'],
     answer: [2, 3],
   },
+  'unless something refers to it': {
+    given: [A, B, ['DELETE /subjects/b'], ['DELETE /subjects/a'], A],
+    when: ['GET /subjects/a/versions?deleted=true'],
+    answer: [1, 2],
+  },
   'version numbers start anew after a hard deletion, ids do not': {
     given: [...S2, SOFT, HARD],
     when: ['POST /subjects/s/versions', { schema: '"int"' }],
