@@ -269,7 +269,7 @@ describe('schemas', () => {
   })
 
   it('that were deleted softly are read with all that they refer to', async () => {
-    const [[schema, value]] = REFERRING as readonly [readonly [SchemaDefinition, unknown]]
+    const [[schema, value]] = REFERRING as readonly [readonly [SchemaDefinition, unknown], ...unknown[]]
     const bytes = await serializer({ schema }).serialize('gone', value)
     for (const topic of ['gone', `referring-${schema.type}`]) await client.deleteSubject(`${topic}-value`)
     for (const subject of ['x.Middle', 'leaves']) await client.deleteSubject(subject)
