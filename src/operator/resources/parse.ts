@@ -47,6 +47,20 @@ const metadata = z.strictObject({
   ...Object.fromEntries(SERVER_FIELDS.map((name) => [name, z.unknown().optional().meta({ server: true })])),
 })
 
+/** Made once a kind: zod compiles a schema when it first reads with it, which costs more than the reading. */
+const RESOURCES = new Map(
+  KINDS.map((kind) => [
+    kind,
+    z.strictObject({
+      apiVersion: z.literal(API_VERSION),
+      kind: z.literal(kind),
+      metadata,
+      spec: SPECS[kind],
+      status: z.unknown().optional(),
+    }),
+  ]),
+)
+
 /** Reads one manifest's value. A wrong one gives every fault that can be told at once, each with its path. */
 export function parseResource(value: unknown): Parsed {
   if (!isObject(value)) return refused([{ path: [], message: `expected a resource, got ${describe(value)}` }])
@@ -54,13 +68,7 @@ export function parseResource(value: unknown): Parsed {
   const kindFault = faultOfKind(kind, apiVersion)
   if (kindFault !== undefined) return refused([kindFault])
   const known = kind as Kind
-  const schema = z.strictObject({
-    apiVersion: z.literal(API_VERSION),
-    kind: z.literal(known),
-    metadata,
-    spec: SPECS[known],
-    status: z.unknown().optional(),
-  })
+  const schema = RESOURCES.get(known)!
   const parsed = schema.safeParse(value)
   if (!parsed.success) return refused(parsed.error.issues.flatMap((issue) => faultsOf(issue, value, schema)))
   const { spec } = parsed.data
