@@ -1,26 +1,13 @@
 import fc from 'fast-check'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { RequestError } from '../../../src/clients/http.ts'
-import { createConnectorReconciler } from '../../../src/operator/connector/reconcile.ts'
-import { FakeClock } from '../../support/fake-clock.ts'
-import { FakeWorker } from '../../support/fake-worker.ts'
-import { MemoryCluster } from '../../support/memory-cluster.ts'
-import { passesIn } from '../../support/passes.ts'
+import { createStage } from '../../support/stage.ts'
 
-let clock: FakeClock
-let cluster: MemoryCluster
-let worker: FakeWorker
+let { clock, cluster, worker, connectors: operator } = createStage()
 
 beforeEach(() => {
-  clock = new FakeClock()
-  cluster = new MemoryCluster()
-  worker = new FakeWorker()
+  ;({ clock, cluster, worker, connectors: operator } = createStage())
 })
-
-function operator() {
-  const options = { cluster, worker, clock, random: () => 0.5, instance: 'test', observeMs: 30_000 }
-  return passesIn(cluster, clock, createConnectorReconciler(options))
-}
 
 const datagen = { class: 'Datagen', config: { topic: 'orders' } }
 
@@ -70,8 +57,7 @@ describe('a Connector', () => {
     })
     await fc.assert(
       fc.asyncProperty(spec, fc.option(present), fc.option(spec), async (declared, before, changed) => {
-        cluster = new MemoryCluster()
-        worker = new FakeWorker()
+        ;({ cluster, worker, connectors: operator } = createStage())
         if (before !== null) worker.connectors.set('orders', { ...before, tasks: [], offsets: [] })
         const { settle, verdict, pass } = operator()
         const key = cluster.apply('Connector', 'orders', declared)
@@ -323,7 +309,7 @@ describe('offsets', () => {
     const key = cluster.apply('Connector', 'orders', { ...datagen, offsets: operation('rewind') })
     await operator().settle(key)
     const writes = worker.writes.length
-    cluster = new MemoryCluster()
+    ;({ cluster, connectors: operator } = createStage({ worker }))
     const again = cluster.apply('Connector', 'orders', { ...datagen, offsets: operation('rewind') })
     await operator().settle(again)
     expect(worker.writes.slice(writes)).toEqual([])

@@ -1,23 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { createRegistryModeReconciler } from '../../../src/operator/registry-mode/reconcile.ts'
-import { FakeClock } from '../../support/fake-clock.ts'
-import { FakeRegistry } from '../../support/fake-registry.ts'
-import { MemoryCluster } from '../../support/memory-cluster.ts'
-import { passesIn } from '../../support/passes.ts'
+import { createStage } from '../../support/stage.ts'
 
-let clock: FakeClock
-let cluster: MemoryCluster
-let registry: FakeRegistry
+let { clock, cluster, registry, modes: operator } = createStage()
 
 beforeEach(() => {
-  clock = new FakeClock()
-  cluster = new MemoryCluster()
-  registry = new FakeRegistry()
+  ;({ clock, cluster, registry, modes: operator } = createStage())
 })
-
-function operator() {
-  return passesIn(cluster, clock, createRegistryModeReconciler({ cluster, registry, clock, observeMs: 30_000 }))
-}
 
 const legacy = { type: 'Context', context: '.legacy' }
 

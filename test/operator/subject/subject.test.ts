@@ -1,24 +1,12 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { RequestError } from '../../../src/clients/http.ts'
-import { createSubjectReconciler } from '../../../src/operator/subject/reconcile.ts'
-import { FakeClock } from '../../support/fake-clock.ts'
-import { FakeRegistry } from '../../support/fake-registry.ts'
-import { MemoryCluster } from '../../support/memory-cluster.ts'
-import { passesIn } from '../../support/passes.ts'
+import { createStage } from '../../support/stage.ts'
 
-let clock: FakeClock
-let cluster: MemoryCluster
-let registry: FakeRegistry
+let { clock, cluster, registry, subjects: operator } = createStage()
 
 beforeEach(() => {
-  clock = new FakeClock()
-  cluster = new MemoryCluster()
-  registry = new FakeRegistry()
+  ;({ clock, cluster, registry, subjects: operator } = createStage())
 })
-
-function operator() {
-  return passesIn(cluster, clock, createSubjectReconciler({ cluster, registry, clock, observeMs: 30_000 }))
-}
 
 type Field = { readonly name: string; readonly type: string; readonly default?: unknown }
 const record = (...fields: Field[]) => JSON.stringify({ type: 'record', name: 'Order', fields })
