@@ -20,6 +20,20 @@ export type Unreadable = {
 export type ClusterEvent = { readonly type: 'Normal' | 'Warning'; readonly reason: string; readonly note: string }
 
 /**
+ * Why the place of the resources did not do what it was asked. `unreachable`: the same may succeed later without anyone
+ * changing anything; `forbidden`: somebody has to grant it; `refused`: it will not do that.
+ */
+export class ClusterError extends Error {
+  readonly code: 'unreachable' | 'forbidden' | 'refused'
+
+  constructor(code: ClusterError['code'], message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'ClusterError'
+    this.code = code
+  }
+}
+
+/**
  * Where resources live: a folder of manifests, or a Kubernetes cluster. Reads are of what is known here and cost nothing;
  * what is read may be older than what was just written, never newer than what `onChange` will tell.
  */

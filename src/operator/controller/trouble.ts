@@ -1,5 +1,6 @@
 import { RequestError } from '../../clients/http.ts'
 import { messageOf } from '../../config/failure.ts'
+import { ClusterError } from '../cluster/cluster.ts'
 import { conditionOf, type Reason, type Verdict } from '../resources/condition.ts'
 import type { Condition } from '../resources/status.ts'
 import type { Again } from './controller.ts'
@@ -57,11 +58,23 @@ export function judge(
     const again: Again = againMs === undefined ? 'when changed' : { afterMs: againMs }
     return { verdict: { ready: 'False', reason, message, progress: 'working' }, again }
   }
+  if (error instanceof ClusterError) return judgeCluster(error, circumstances)
   return error instanceof RequestError ? judgeRequest(error, circumstances) : undefined
 }
 
+/** It is not the runtime's fault: neither is it blamed, nor is anything known of how the resource is doing there. */
+function judgeCluster({ code, message }: ClusterError, circumstances: Circumstances) {
+  const again: Again = 'after backoff'
+  if (code === 'forbidden') {
+    return { verdict: { ready: 'Unknown', reason: 'Forbidden', message, progress: 'stuck' } as const, again }
+  }
+  const kept = code === 'unreachable' ? stillReady(circumstances) : undefined
+  const verdict = kept ?? ({ ready: 'Unknown', reason: 'InternalError', message, progress: 'working' } as const)
+  return { verdict, again }
+}
+
 function judgeRequest(error: RequestError, circumstances: Circumstances) {
-  const { runtime, previous, sinceMs } = circumstances
+  const { runtime } = circumstances
   const again: Again = 'after backoff'
   if (error.status === 401 || error.status === 403) {
     const message = `the ${runtime.toLowerCase()} does not let the operator in: ${error.message}`
@@ -71,12 +84,17 @@ function judgeRequest(error: RequestError, circumstances: Circumstances) {
     const message = `the ${runtime.toLowerCase()} refused: ${error.message}`
     return { verdict: { ready: 'False', reason: 'ConfigInvalid', message, progress: 'stuck' } as const, again }
   }
-  const ready = conditionOf(previous, 'Ready')
-  if (ready?.status === 'True' && sinceMs < GRACE_MS) {
-    return { verdict: { ready: 'True', reason: 'Succeeded', message: ready.message } as const, again }
-  }
+  const kept = stillReady(circumstances)
+  if (kept !== undefined) return { verdict: kept, again }
   const rebalancing = error.status === 409
   const reason = rebalancing ? 'Rebalancing' : (`${runtime}Unreachable` as const)
   const message = rebalancing ? 'the workers are sharing out their work' : messageOf(error)
   return { verdict: { ready: 'Unknown', reason, message } as const, again }
+}
+
+/** What was ready stays so for the time of grace. */
+function stillReady({ previous, sinceMs }: Circumstances): Verdict | undefined {
+  const ready = conditionOf(previous, 'Ready')
+  const keeps = ready?.status === 'True' && sinceMs < GRACE_MS
+  return keeps ? { ready: 'True', reason: 'Succeeded', message: ready.message } : undefined
 }

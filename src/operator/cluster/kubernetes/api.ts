@@ -2,32 +2,31 @@ import type { IncomingMessage } from 'node:http'
 import { request as requestPlain } from 'node:http'
 import { type Agent, type RequestOptions, request } from 'node:https'
 import { text } from 'node:stream/consumers'
+import { urlToHttpOptions } from 'node:url'
 import { KubeConfig } from '@kubernetes/client-node'
-import { RequestError } from '../../../clients/http.ts'
+import type { Call } from '../../../clients/http.ts'
 import { packageVersion } from '../../../config/version.ts'
+import { ClusterError } from '../cluster.ts'
 import { lines } from './lines.ts'
 
-export type ApiCall = {
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
-  /** With a leading slash; its parts already percent-encoded. */
-  readonly path: string
-  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>
-  readonly body?: unknown
-  /** Of the body; `application/json` when absent. */
-  readonly contentType?: string
+export type ApiCall = Call & {
   /** Asked for; `application/json` when absent. */
   readonly accept?: string
-  readonly signal?: AbortSignal
 }
 
 /** What the API server says of a call that it did not carry out. */
-export class ApiError extends RequestError {
+export class ApiError extends ClusterError {
+  /** 0 when it did not answer. */
+  readonly status: number
   /** `NotFound`, `Conflict`, `Expired`, … */
   readonly reason: string
 
   constructor(status: number, reason: string, message: string, options?: ErrorOptions) {
-    super(status, status, message, options)
+    const passes = status === 0 || status === 408 || status === 429 || status >= 500
+    const forbidden = status === 401 || status === 403
+    super(passes ? 'unreachable' : forbidden ? 'forbidden' : 'refused', message, options)
     this.name = 'ApiError'
+    this.status = status
     this.reason = reason
   }
 }
@@ -58,8 +57,10 @@ export class KubernetesApi {
     const timeout = AbortSignal.timeout(REQUEST_MS)
     const signal = call.signal === undefined ? timeout : AbortSignal.any([call.signal, timeout])
     const response = await this.#exchange({ ...call, signal })
-    const body = await text(response).catch((error: unknown) => Promise.reject(unreachable(this.#server, error)))
-    return parseBody(body) as T
+    const answer = await text(response).catch((error: unknown) => Promise.reject(unreachable(this.#server, error)))
+    const body = parseBody(answer)
+    if (body === undefined) throw unreachable(this.#server, new Error(`its answer is no JSON: ${answer.slice(0, 200)}`))
+    return body as T
   }
 
   /** The answer's lines as they come, each a JSON value; ends when the server ends it. Rejects with an `ApiError`. */
@@ -93,9 +94,9 @@ export class KubernetesApi {
 
   async #options(call: ApiCall): Promise<RequestOptions> {
     const options: RequestOptions = {
+      // Without the brackets of an IPv6 address, which a URL keeps.
+      ...urlToHttpOptions(this.#server),
       method: call.method,
-      hostname: this.#server.hostname,
-      ...(this.#server.port !== '' && { port: Number(this.#server.port) }),
       path: pathOf(this.#server, call),
       headers: {
         accept: call.accept ?? 'application/json',

@@ -82,7 +82,8 @@ export class EventRecorder {
       return this.#countUp(regarding.namespace, known)
     }
     // The time makes it another one than that of an earlier series.
-    const series = { name: `${regarding.name.slice(0, 200)}.${id}${nowMs.toString(16)}`, count: 1, lastMs: nowMs }
+    const stem = regarding.name.slice(0, 200).replace(/[.-]+$/, '')
+    const series = { name: `${stem}.${id}${nowMs.toString(16)}`, count: 1, lastMs: nowMs }
     remember(this.#series, id, series)
     const { api, identity } = this.#options
     const { kind, namespace, name, uid } = regarding

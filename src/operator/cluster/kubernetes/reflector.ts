@@ -67,9 +67,13 @@ export class Reflector<T extends RawObject> {
   }
 
   /** Resolves when the store has everything; tries for as long as it takes. Rejects when it may not read it. */
-  async start(): Promise<void> {
-    await this.#listUntilDone()
-    this.#running = this.#follow()
+  start(): Promise<void> {
+    const listed = this.#listUntilDone()
+    this.#running = listed.then(
+      () => this.#follow(),
+      () => undefined,
+    )
+    return listed
   }
 
   async stop(): Promise<void> {
@@ -99,6 +103,7 @@ export class Reflector<T extends RawObject> {
       page = await api.send<List<T>>({ method: 'GET', path, query, signal, ...(accept && { accept: accept.list }) })
       objects.push(...(page.items ?? []))
     } while (page.metadata.continue)
+    if (this.#stopping.signal.aborted) return
     this.#version = page.metadata.resourceVersion
     store.replace(objects)
   }
@@ -194,5 +199,5 @@ function isForgotten(error: unknown): boolean {
 }
 
 function isPassing(error: unknown): boolean {
-  return error instanceof ApiError && (error.retriable || isForgotten(error))
+  return error instanceof ApiError && (error.code === 'unreachable' || isForgotten(error))
 }

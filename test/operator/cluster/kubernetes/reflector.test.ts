@@ -153,6 +153,31 @@ describe('a reflector', () => {
     expect(seen).toEqual(['all a'])
   })
 
+  it('takes nothing and asks no more when it is stopped while it lists', async () => {
+    const starting = reflector.start()
+    const { response } = await script.next()
+    let stopped = false
+    const stopping = reflector.stop().then(() => {
+      stopped = true
+    })
+    expect(stopped).toBe(false)
+    json(response, list(5, ['a']))
+    await Promise.all([starting, stopping])
+    await clock.advance(60_000)
+    expect(seen).toEqual([])
+    expect(script.asked).toHaveLength(1)
+  })
+
+  it('takes an answer that is no list for an answer that did not come', async () => {
+    const starting = reflector.start()
+    ;(await script.next()).response.end('<html>a proxy that is not well</html>')
+    await expect.poll(() => waits).toEqual([200])
+    await clock.advance(200)
+    json((await script.next()).response, list(5, ['a']))
+    await starting
+    expect(seen).toEqual(['all a'])
+  })
+
   it('does not start when it may not read', async () => {
     const starting = reflector.start()
     json((await script.next()).response, { kind: 'Status', reason: 'Forbidden', message: 'subjects is forbidden' }, 403)

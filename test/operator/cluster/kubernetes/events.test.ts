@@ -1,0 +1,125 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { silentLogger } from '../../../../src/config/logger.ts'
+import { EventRecorder } from '../../../../src/operator/cluster/kubernetes/events.ts'
+import { FakeClock } from '../../../support/fake-clock.ts'
+import { json, type ScriptedApi, scriptedApi } from '../../../support/scripted-api.ts'
+
+const EVENTS = '/apis/events.k8s.io/v1/namespaces/shop/events'
+const orders = { kind: 'Connector', namespace: 'shop', name: 'orders', uid: 'u-1' }
+const failed = { type: 'Warning', reason: 'AutoRestarted', note: 'task 0 failed' } as const
+
+let script: ScriptedApi
+let clock: FakeClock
+let recorder: EventRecorder
+
+beforeEach(async () => {
+  script = await scriptedApi()
+  clock = new FakeClock(Date.UTC(2026, 0, 1))
+  recorder = new EventRecorder({ api: script.api, clock, logger: silentLogger(), identity: 'pod-7' })
+})
+
+/** Answers the next request, and gives what it asked. */
+async function answered(status = 201) {
+  const { asked, response } = await script.next()
+  json(response, status < 300 ? {} : { kind: 'Status', message: 'no' }, status)
+  return asked
+}
+
+type Told = {
+  readonly note: string
+  readonly metadata: { readonly name: string }
+  readonly series: { readonly count: number }
+}
+
+describe('an event recorder', () => {
+  it('tells what happened to which object, and who says so', async () => {
+    recorder.record(orders, failed)
+    const { method, path, body } = await answered()
+    expect([method, path]).toEqual(['POST', EVENTS])
+    expect(body).toMatchObject({
+      apiVersion: 'events.k8s.io/v1',
+      kind: 'Event',
+      eventTime: '2026-01-01T00:00:00.000000Z',
+      regarding: { apiVersion: 'weir.dev/v1alpha1', ...orders },
+      reason: 'AutoRestarted',
+      action: 'Reconcile',
+      note: 'task 0 failed',
+      type: 'Warning',
+      reportingController: 'weir.dev/operator',
+      reportingInstance: 'pod-7',
+    })
+  })
+
+  it('counts the first one up when the same happens again within ten minutes', async () => {
+    recorder.record(orders, failed)
+    const first = (await answered()).body as Told
+    await clock.advance(599_000)
+    recorder.record(orders, failed)
+    const { method, path, body } = await answered(200)
+    expect([method, path]).toEqual(['PATCH', `${EVENTS}/${first.metadata.name}`])
+    expect(body).toEqual({ series: { count: 2, lastObservedTime: '2026-01-01T00:09:59.000000Z' } })
+    await clock.advance(600_000)
+    recorder.record(orders, failed)
+    const later = await answered()
+    expect(later.method).toBe('POST')
+    expect((later.body as Told).metadata.name).not.toBe(first.metadata.name)
+  })
+
+  it('tells another note, and the same of another object, on their own', async () => {
+    for (const [regarding, note] of [
+      [orders, 'one'],
+      [orders, 'two'],
+      [{ ...orders, uid: 'u-2' }, 'two'],
+    ] as const) {
+      recorder.record(regarding, { ...failed, note })
+      expect((await answered()).method).toBe('POST')
+    }
+  })
+
+  it('tells 25 of an object at once, and one more every five minutes', async () => {
+    for (let at = 0; at < 30; at++) recorder.record(orders, { ...failed, note: String(at) })
+    for (let at = 0; at < 25; at++) await answered()
+    recorder.record({ ...orders, uid: 'u-2' }, failed)
+    await answered()
+    await clock.advance(300_000)
+    for (const note of ['refilled', 'too many']) recorder.record(orders, { ...failed, note })
+    expect(((await answered()).body as Told).note).toBe('refilled')
+    await recorder.stop()
+    expect(script.asked).toHaveLength(27)
+  })
+
+  it('cuts a note to 1,024 bytes, between characters', async () => {
+    recorder.record(orders, { ...failed, note: `a${'é'.repeat(2_000)}` })
+    const { note } = (await answered()).body as Told
+    expect(Buffer.byteLength(note)).toBeLessThanOrEqual(1_024)
+    expect(note).toMatch(/^aé{500,}…$/)
+  })
+
+  it('makes a name that the API server takes out of the longest one of an object', async () => {
+    const name = `${'a'.repeat(199)}.${'b'.repeat(53)}`
+    recorder.record({ ...orders, name }, failed)
+    const { metadata } = (await answered()).body as Told
+    expect(metadata.name).toMatch(/^[a-z0-9]+(\.[a-z0-9]+)*$/)
+    expect(metadata.name.length).toBeLessThanOrEqual(253)
+  })
+
+  it('goes on when an event is refused, or the first of a series is gone', async () => {
+    recorder.record(orders, failed)
+    await answered(403)
+    recorder.record(orders, failed)
+    await answered(404)
+    await expect(recorder.stop()).resolves.toBeUndefined()
+  })
+
+  it('stops when what it had to tell has been told', async () => {
+    recorder.record(orders, failed)
+    let stopped = false
+    const stopping = recorder.stop().then(() => {
+      stopped = true
+    })
+    const { response } = await script.next()
+    expect(stopped).toBe(false)
+    json(response, {}, 201)
+    await stopping
+  })
+})

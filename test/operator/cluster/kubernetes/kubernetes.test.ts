@@ -1,0 +1,199 @@
+import type { ServerResponse } from 'node:http'
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { silentLogger } from '../../../../src/config/logger.ts'
+import type { Change } from '../../../../src/operator/cluster/cluster.ts'
+import { KubernetesCluster } from '../../../../src/operator/cluster/kubernetes/kubernetes.ts'
+import { UNOBSERVED } from '../../../../src/operator/resources/resource.ts'
+import { FakeClock } from '../../../support/fake-clock.ts'
+import { type Asked, json, type ScriptedApi, scriptedApi } from '../../../support/scripted-api.ts'
+
+const KEY = 'Subject/shop/user'
+
+let script: ScriptedApi
+let cluster: KubernetesCluster
+let changes: Change[]
+/** Open watches, by the plural they follow. */
+let watches: Map<string, ServerResponse>
+
+function subject(version: number, more: { metadata?: object; spec?: object; status?: object } = {}) {
+  return {
+    apiVersion: 'weir.dev/v1alpha1',
+    kind: 'Subject',
+    metadata: {
+      namespace: 'shop',
+      name: 'user',
+      uid: 'u-1',
+      generation: 1,
+      resourceVersion: String(version),
+      creationTimestamp: '2026-01-01T00:00:00Z',
+      ...more.metadata,
+    },
+    spec: more.spec ?? { schema: '"int"' },
+    ...(more.status && { status: more.status }),
+  }
+}
+
+const pluralOf = ({ path }: Asked) => path.slice(path.lastIndexOf('/') + 1)
+
+/** Answers lists with `objects` (Subjects) and keeps watches open, until all four are. */
+async function started(objects: readonly object[] = []) {
+  const starting = cluster.start()
+  while (watches.size < 4) {
+    const { asked, response } = await script.next()
+    const plural = pluralOf(asked)
+    if (asked.query.get('watch') === 'true') {
+      response.writeHead(200).flushHeaders()
+      watches.set(plural, response)
+    } else {
+      json(response, { metadata: { resourceVersion: '10' }, items: plural === 'subjects' ? objects : [] })
+    }
+  }
+  await starting
+}
+
+async function happens(type: string, object: object, plural = 'subjects') {
+  const count = changes.length
+  watches.get(plural)!.write(`${JSON.stringify({ type, object })}\n`)
+  await expect.poll(() => changes.length).toBeGreaterThan(count)
+  return changes.at(-1)
+}
+
+beforeEach(async () => {
+  script = await scriptedApi()
+  changes = []
+  watches = new Map()
+  const parts = { api: script.api, clock: new FakeClock(), logger: silentLogger(), identity: 'pod-7' }
+  cluster = new KubernetesCluster({ ...parts, namespaces: [] })
+  cluster.onChange((change) => changes.push(change))
+  onTestFinished(() => cluster.stop())
+})
+
+describe('a Kubernetes cluster', () => {
+  it('knows everything that is there when it is started', async () => {
+    await started([subject(5)])
+    expect(cluster.list('Subject')).toHaveLength(1)
+    expect(cluster.get(KEY)).toMatchObject({ spec: { schema: '"int"', schemaType: 'AVRO' }, status: UNOBSERVED })
+    expect(changes).toEqual([{ key: KEY, what: 'declared' }])
+  })
+
+  it('tells what somebody wants from what it wrote itself', async () => {
+    await started([subject(5)])
+    expect(await happens('MODIFIED', subject(11, { status: { observedGeneration: 1 } }))).toEqual({
+      key: KEY,
+      what: 'status',
+    })
+    const annotated = subject(12, { metadata: { annotations: { 'weir.dev/reconcile-requested-at': '1' } } })
+    expect(await happens('MODIFIED', annotated)).toEqual({ key: KEY, what: 'declared' })
+    expect(await happens('DELETED', subject(13))).toEqual({ key: KEY, what: 'gone' })
+    expect(cluster.get(KEY)).toBeUndefined()
+  })
+
+  it('applies a status as a manager of its own, and knows it at once', async () => {
+    await started([subject(5)])
+    const writing = cluster.writeStatus(KEY, { ...UNOBSERVED, observedGeneration: 1 })
+    const { asked, response } = await script.next()
+    expect([asked.method, asked.path]).toEqual([
+      'PATCH',
+      '/apis/weir.dev/v1alpha1/namespaces/shop/subjects/user/status',
+    ])
+    expect(Object.fromEntries(asked.query)).toEqual({ fieldManager: 'weir-operator', force: 'true' })
+    expect(asked.body).toMatchObject({ metadata: { uid: 'u-1' }, status: { observedGeneration: 1 } })
+    json(response, subject(20, { status: { observedGeneration: 1 } }))
+    await writing
+    expect(cluster.get(KEY)?.status.observedGeneration).toBe(1)
+    // The watch is behind: it does not undo what is known.
+    await happens('MODIFIED', { ...subject(21), metadata: { ...subject(21).metadata, name: 'other', uid: 'u-2' } })
+    watches.get('subjects')!.write(`${JSON.stringify({ type: 'MODIFIED', object: subject(15) })}\n`)
+    await happens('MODIFIED', {
+      ...subject(22),
+      metadata: { ...subject(22).metadata, name: 'other', uid: 'u-2', generation: 2 },
+    })
+    expect(cluster.get(KEY)?.status.observedGeneration).toBe(1)
+  })
+
+  it('puts its finalizer on and takes it off beside those of others', async () => {
+    await started([subject(5, { metadata: { finalizers: ['example.com/theirs'] } })])
+    expect(cluster.get(KEY)?.metadata.finalizers).toEqual([])
+    const on = cluster.setFinalizer(KEY, true)
+    const first = await script.next()
+    expect(first.asked.path).toBe('/apis/weir.dev/v1alpha1/namespaces/shop/subjects/user')
+    expect(first.asked.query.get('fieldManager')).toBe('weir-operator-finalizer')
+    expect(first.asked.body).toMatchObject({ metadata: { uid: 'u-1', finalizers: ['weir.dev/subject'] } })
+    json(first.response, subject(20, { metadata: { finalizers: ['example.com/theirs', 'weir.dev/subject'] } }))
+    await on
+    expect(cluster.get(KEY)?.metadata.finalizers).toEqual(['weir.dev/subject'])
+    const off = cluster.setFinalizer(KEY, false)
+    const second = await script.next()
+    expect(second.asked.body).toMatchObject({ metadata: { finalizers: [] } })
+    json(second.response, subject(21, { metadata: { finalizers: ['example.com/theirs'] } }))
+    await off
+  })
+
+  it.each([
+    ['is gone', 404, 'NotFound', 'subjects "user" not found'],
+    ['was made anew', 409, 'Conflict', 'Precondition failed: UID in precondition: u-1, UID in object meta: u-2'],
+  ])('writes nothing to an object that %s', async (_, status, reason, message) => {
+    await started([subject(5)])
+    const writing = cluster.writeStatus(KEY, UNOBSERVED)
+    json((await script.next()).response, { kind: 'Status', reason, message }, status)
+    await expect(writing).resolves.toBeUndefined()
+  })
+
+  it('says that a write was refused', async () => {
+    await started([subject(5)])
+    const writing = cluster.writeStatus(KEY, UNOBSERVED)
+    const message = 'subjects.weir.dev "user" is forbidden'
+    json((await script.next()).response, { kind: 'Status', reason: 'Forbidden', message }, 403)
+    await expect(writing).rejects.toMatchObject({ code: 'forbidden', message })
+  })
+
+  it('leaves alone what it can not read, and says why', async () => {
+    await started([subject(5)])
+    expect(await happens('MODIFIED', subject(11, { spec: { schema: 3 } }))).toEqual({ key: KEY, what: 'gone' })
+    expect(cluster.list('Subject')).toEqual([])
+    expect(cluster.unreadable()).toEqual([{ key: KEY, file: KEY, message: expect.stringContaining('spec.schema') }])
+    await happens('MODIFIED', subject(12))
+    expect(cluster.unreadable()).toEqual([])
+    expect(cluster.list('Subject')).toHaveLength(1)
+  })
+
+  it('wakes whoever takes values from a ConfigMap that changes, comes or goes', async () => {
+    const schemaFrom = { configMapKeyRef: { name: 'schemas', key: 'user' } }
+    await started([subject(5, { spec: { schemaFrom } })])
+    const map = (version: number, name = 'schemas') => ({
+      metadata: { namespace: 'shop', name, uid: name, resourceVersion: String(version) },
+    })
+    for (const [type, version] of [
+      ['ADDED', 11],
+      ['MODIFIED', 12],
+      ['DELETED', 13],
+    ] as const) {
+      expect(await happens(type, map(version), 'configmaps')).toEqual({ key: KEY, what: 'declared' })
+    }
+    const count = changes.length
+    const others = [map(14, 'other'), { metadata: { ...map(15).metadata, namespace: 'elsewhere' } }]
+    for (const object of others) watches.get('configmaps')!.write(`${JSON.stringify({ type: 'ADDED', object })}\n`)
+    await happens('ADDED', map(16), 'configmaps')
+    expect(changes).toHaveLength(count + 1)
+  })
+
+  it('fetches what a ConfigMap holds, and knows one that is not there', async () => {
+    await started()
+    const [there, gone] = [cluster.configMap('shop', 'schemas'), cluster.configMap('shop', 'none')]
+    for (let at = 0; at < 2; at++) {
+      const { asked, response } = await script.next()
+      if (pluralOf(asked) === 'none') json(response, { kind: 'Status', reason: 'NotFound' }, 404)
+      else json(response, { data: { user: '"int"' } })
+    }
+    expect([await there, await gone]).toEqual([{ user: '"int"' }, undefined])
+  })
+
+  it('says nothing of an object that is not known', async () => {
+    await started()
+    await cluster.writeStatus(KEY, UNOBSERVED)
+    await cluster.setFinalizer(KEY, true)
+    cluster.recordEvent(KEY, { type: 'Normal', reason: 'Created', note: '' })
+    await cluster.stop()
+    expect(script.asked.filter(({ method }) => method !== 'GET')).toEqual([])
+  })
+})

@@ -1,0 +1,51 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { ClusterError } from '../../../src/operator/cluster/cluster.ts'
+import type { ResourceKey } from '../../../src/operator/resources/resource.ts'
+import { createStage } from '../../support/stage.ts'
+
+// A Connector that reads a ConfigMap: trouble may be the worker's or that of the place where resources live.
+
+let stage = createStage()
+let key: ResourceKey<'Connector'>
+let operator: ReturnType<typeof stage.connectors>
+
+beforeEach(async () => {
+  stage = createStage()
+  stage.cluster.configMaps.set('default/base', { topic: 'orders' })
+  const spec = { class: 'Datagen', configFrom: [{ configMapRef: { name: 'base' } }] }
+  key = stage.cluster.apply('Connector', 'orders', spec)
+  operator = stage.connectors()
+  await operator.settle(key)
+})
+
+const failing = (error: Error) => () => Promise.reject(error)
+
+describe('trouble with the API server', () => {
+  it('is not blamed on the worker when it has to be granted', async () => {
+    const message = 'configmaps "base" is forbidden: User "weir" cannot get resource "configmaps"'
+    stage.cluster.configMap = failing(new ClusterError('forbidden', message))
+    expect(await operator.pass(key)).toBe('after backoff')
+    expect(operator.verdict(key)).toBe('Stalled/Forbidden')
+    expect(operator.condition(key, 'Ready')).toMatchObject({ status: 'Unknown', message })
+  })
+
+  it('keeps what was ready so for a minute, then says what does not answer', async () => {
+    const message = 'the API server at 127.0.0.1:6443 does not answer: ECONNREFUSED'
+    stage.cluster.configMap = failing(new ClusterError('unreachable', message))
+    expect(await operator.pass(key)).toBe('after backoff')
+    expect(operator.verdict(key)).toBe('Ready=True/Succeeded')
+    await stage.clock.advance(61_000)
+    await operator.pass(key)
+    expect(operator.verdict(key)).toBe('Reconciling/InternalError')
+    expect(operator.condition(key, 'Ready')).toMatchObject({ status: 'Unknown', message })
+  })
+})
+
+describe('an error of the operator itself', () => {
+  it('is no fault of a runtime, and is tried again', async () => {
+    stage.cluster.configMap = failing(new TypeError('x is not a function'))
+    expect(await operator.pass(key)).toBe('after backoff')
+    expect(operator.verdict(key)).toBe('Reconciling/InternalError')
+    expect(operator.condition(key, 'Ready')?.message).not.toContain('x is not a function')
+  })
+})
