@@ -45,7 +45,14 @@ itOn(
     await untilAllRun(group)
     // What is left to do, at once: how long it was out of order is not to be waited for again.
     await putConnectors(group, ledgers, RATE_AFTER)
-    const repeated = await Promise.all(ledgers.map((ledger) => ledger.untilComplete(PATIENCE.timeoutMs)))
+    const repeated = await Promise.all(
+      ledgers.map((ledger, at) =>
+        ledger.untilComplete(PATIENCE.timeoutMs).catch(async (error: Error) => {
+          const { tasks } = await clientOf(group.workers[0]!).status(`gen-${at}`)
+          throw new Error(`${error.message}; after ${chaos.done.join(', ')} they are ${JSON.stringify(tasks)}`)
+        }),
+      ),
+    )
     expect(repeated, `after ${chaos.done.join(', ')}`).toEqual(Array(CONNECTORS).fill(0))
     for (const { pid } of group.workers) expect(await residentMb(pid)).toBeLessThan(MEMORY_MB_MAX)
   },

@@ -180,6 +180,8 @@ function serverProperties(
     'num.network.threads': '2',
     'num.io.threads': '4',
     'background.threads': '2',
+    // By default half of the heap that it has here, on top of what a start has to read: it died of that.
+    'log.cleaner.dedupe.buffer.size': '8388608',
     ...(version.startsWith('3.') ? {} : shareCoordinator),
   }
 }

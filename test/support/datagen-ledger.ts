@@ -10,7 +10,8 @@ export class Ledger {
   readonly config: Readonly<Record<string, string>>
   readonly #bootstrap: string
   readonly #topic: string
-  readonly #expected: ReadonlySet<string>
+  /** By what it says, whose record it is. */
+  readonly #expected: ReadonlyMap<string, number>
 
   constructor(
     bootstrap: string,
@@ -25,10 +26,10 @@ export class Ledger {
       'value.converter': 'org.apache.kafka.connect.json.JsonConverter',
       'value.converter.schemas.enable': 'false',
     }
-    this.#expected = new Set(
+    this.#expected = new Map(
       Array.from({ length: tasks * iterations }, (_, at) => {
-        const index = Math.floor(at / tasks)
-        return JSON.stringify(QUICKSTARTS[KIND].record(index, randomAt(at % tasks, index)).value)
+        const [task, index] = [at % tasks, Math.floor(at / tasks)]
+        return [JSON.stringify(QUICKSTARTS[KIND].record(index, randomAt(task, index)).value), task]
       }),
     )
     if (this.#expected.size !== tasks * iterations) throw new Error('two records of the ledger are alike')
@@ -41,14 +42,17 @@ export class Ledger {
       { logger: silentLogger() },
     )
     try {
-      const missing = new Set(this.#expected)
+      const missing = new Map(this.#expected)
       const reader = broker.reader({ isolation: 'read_committed' })
       reader.seek(await broker.topics.offsets(this.#topic, 'earliest'))
       const untilMs = performance.now() + timeoutMs
       let read = 0
       while (missing.size > 0) {
-        if (performance.now() > untilMs)
-          throw new Error(`${missing.size} of ${this.#expected.size} records are missing`)
+        if (performance.now() > untilMs) {
+          const tasks = [...Map.groupBy(missing.values(), (task) => task)]
+          const each = tasks.map(([task, { length }]) => `${length} of task ${task}`).join(', ')
+          throw new Error(`of ${this.#expected.size} records in ${this.#topic} are missing: ${each}`)
+        }
         for (const { records } of await reader.poll(1_000)) {
           read += records.length
           // Parsed, because a converter may write a whole double as 2.0.
