@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { commaSeparated } from '../config/settings.ts'
 import { settingsFromFile } from '../config/sources.ts'
 import { packageVersion } from '../config/version.ts'
 import { listedName, namesOf } from '../plugins/catalog.ts'
@@ -45,7 +46,7 @@ its keys; begins a plugin of your own, with a test that passes.
 function pathOf({ 'plugin-path': paths = [], config }: Values): readonly string[] {
   const written = config === undefined ? [] : settingsFromFile(config)
   const ofWorker = written.findLast(({ key }) => key === 'plugin.path')?.value ?? ''
-  return [...ofWorker.split(',').flatMap((path) => path.trim() || []), ...paths]
+  return [...commaSeparated(ofWorker), ...paths]
 }
 
 function list({ catalog, faults }: LoadedPlugins, isJson: boolean): ExitCode {

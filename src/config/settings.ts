@@ -132,17 +132,20 @@ export function boolean() {
     .meta({ takes: 'true, false' })
 }
 
-/** Comma-separated; blanks around items and empty items are dropped. */
+/** Comma-separated, as `commaSeparated` reads it. */
 export function list() {
-  return z
-    .string()
-    .transform((text) =>
-      text
-        .split(',')
-        .map((item) => item.trim())
-        .filter((item) => item !== ''),
-    )
-    .meta({ takes: 'a list' })
+  return z.string().transform(commaSeparated).meta({ takes: 'a list' })
+}
+
+/** Blanks around items and empty items are dropped. */
+export function commaSeparated(text: string): readonly string[] {
+  return text.split(',').flatMap((item) => item.trim() || [])
+}
+
+/** What stands below a prefix, without it. */
+export function below<T>(prefix: string, settings: Readonly<Record<string, T>>): Readonly<Record<string, T>> {
+  const found = Object.entries(settings).filter(([key]) => key.startsWith(prefix))
+  return Object.fromEntries(found.map(([key, value]) => [key.slice(prefix.length), value]))
 }
 
 /** One of a few words, any case; gives the word as written here. */

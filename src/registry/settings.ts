@@ -1,5 +1,5 @@
 import { UserError } from '../config/failure.ts'
-import { readSettings, type Setting, type Settings, type SettingsSpec } from '../config/settings.ts'
+import { below, readSettings, type Setting, type Settings, type SettingsSpec } from '../config/settings.ts'
 import { settingsFromEnvironment } from '../config/sources.ts'
 import type { Defaults } from './scope.ts'
 import { aliases, shape, withoutEffect } from './setting-keys.ts'
@@ -69,20 +69,12 @@ function contradiction(values: RegistryValues): string | undefined {
 
 /** Settings of `brokerstore.` that this program does not know itself, without the prefix: they are the log's client's. */
 export function brokerSettings({ rest }: RegistrySettings): Readonly<Record<string, string>> {
-  return withPrefix(rest, 'brokerstore.')
+  return below('brokerstore.', rest)
 }
 
 /** Settings of the topic, for when it is made. */
 export function topicSettings({ rest }: RegistrySettings): Readonly<Record<string, string>> {
-  return withPrefix(rest, 'brokerstore.topic.config.')
-}
-
-function withPrefix(settings: Readonly<Record<string, string>>, prefix: string): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    Object.entries(settings).flatMap(([key, value]) =>
-      key.startsWith(prefix) ? [[key.slice(prefix.length), value]] : [],
-    ),
-  )
+  return below('brokerstore.topic.config.', rest)
 }
 
 /** What counts where nothing is configured. */

@@ -1,5 +1,6 @@
 import { messageOf, UserError } from '../config/failure.ts'
 import type { Secrets } from '../config/secrets.ts'
+import { below, commaSeparated } from '../config/settings.ts'
 import type { Catalog } from '../plugins/catalog.ts'
 import { type ConfigProviderInstance, parseConfig } from '../sdk/index.ts'
 import type { RawConfig } from './stores/config-codec.ts'
@@ -106,7 +107,7 @@ export function withPlaceholders(made: RawConfig, raw: RawConfig, { filledIn }: 
 
 /** Reads `config.providers` and what stands below it. Throws a `UserError` that says what is wrong. */
 export function createProviders(settings: RawConfig, plugins: Catalog): ReadonlyMap<string, Provider> {
-  const names = (settings['config.providers'] ?? '').split(',').flatMap((name) => name.trim() || [])
+  const names = commaSeparated(settings['config.providers'] ?? '')
   return new Map(names.map((name) => [name, createProvider(name, settings, plugins)]))
 }
 
@@ -119,10 +120,8 @@ function createProvider(name: string, settings: RawConfig, plugins: Catalog): Pr
     const wrong = className === undefined ? 'is not set' : `'${className}' is not here`
     throw new UserError('invalid_settings', `${prefix}.class ${wrong}: there are ${known.join(', ')}`)
   }
-  const own = Object.entries(settings).filter(([key]) => key.startsWith(`${prefix}.param.`))
-  const params = Object.fromEntries(own.map(([key, value]) => [key.slice(`${prefix}.param.`.length), value]))
   try {
-    return plugin.create(parseConfig(plugin.config, params)).read
+    return plugin.create(parseConfig(plugin.config, below(`${prefix}.param.`, settings))).read
   } catch (error) {
     throw new UserError('invalid_settings', `${prefix}.param: ${messageOf(error)}`, { cause: error })
   }

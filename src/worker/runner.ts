@@ -1,5 +1,6 @@
 import type { RunState, TaskId } from '../clients/worker.ts'
 import type { Clock } from '../config/clock.ts'
+import { inTime } from '../config/in-time.ts'
 import type { Logger } from '../config/logger.ts'
 import { retry } from '../config/retry.ts'
 import type { Catalog } from '../plugins/catalog.ts'
@@ -333,16 +334,10 @@ export class Runner implements Started {
 
   async #stopInTime(id: TaskId, running: RunningTask): Promise<void> {
     const { stopTimeoutMs, logger } = this.#parts
-    let timer: NodeJS.Timeout | undefined
-    const late = new Promise<'late'>((resolve) => {
-      timer = setTimeout(() => resolve('late'), stopTimeoutMs)
+    await inTime(running.stop(), stopTimeoutMs, () => {
+      logger.error({ ...id, stopTimeoutMs }, 'the task did not stop in time and is left to itself')
+      running.abandon()
     })
-    const stopped = running.stop()
-    const outcome = await Promise.race([stopped, late])
-    clearTimeout(timer)
-    if (outcome !== 'late') return
-    logger.error({ ...id, stopTimeoutMs }, 'the task did not stop in time and is left to itself')
-    running.abandon()
   }
 
   async #putConnector(name: string, state: RunState, version: string | null): Promise<void> {

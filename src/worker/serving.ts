@@ -2,6 +2,7 @@ import type { ServerOptions as TlsOptions } from 'node:https'
 import type { Clock } from '../config/clock.ts'
 import type { Logger } from '../config/logger.ts'
 import type { Metrics } from '../config/metrics.ts'
+import { below } from '../config/settings.ts'
 import { tlsMaterial } from '../config/tls.ts'
 import { addHeaders, parseHeaderRules } from '../http/response-headers.ts'
 import { type HttpServer, type HttpServerOptions, startHttpServer } from '../http/server.ts'
@@ -110,11 +111,6 @@ function listenerTls(rest: Readonly<Record<string, string>>): TlsOptions | undef
   if (!(ssl['ssl.keystore.location'] || ssl['ssl.keystore.certificate.chain'])) return undefined
   const client = ssl['ssl.client.auth'] ?? 'none'
   return { ...tlsMaterial(ssl), requestCert: client !== 'none', rejectUnauthorized: client === 'required' }
-}
-
-function below(prefix: string, settings: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  const found = Object.entries(settings).filter(([key]) => key.startsWith(prefix))
-  return Object.fromEntries(found.map(([key, value]) => [key.slice(prefix.length), value]))
 }
 
 function crossOrigin({ values }: WorkerSettings): Pick<HttpServerOptions, 'crossOrigin'> {

@@ -1,7 +1,16 @@
 import { z } from 'zod'
 import { UserError } from '../config/failure.ts'
 import { Secrets } from '../config/secrets.ts'
-import { boolean, integer, list, readSettings, type Setting, type SettingsSpec, word } from '../config/settings.ts'
+import {
+  boolean,
+  commaSeparated,
+  integer,
+  list,
+  readSettings,
+  type Setting,
+  type SettingsSpec,
+  word,
+} from '../config/settings.ts'
 import { settingsFromEnvironment } from '../config/sources.ts'
 import { loadPlugins } from '../plugins/load.ts'
 import { ConfigResolver, createProviders } from './config-resolver.ts'
@@ -154,7 +163,7 @@ export function workerSettings(written: readonly Setting[]): WorkerSettings {
 export async function filledInSettings(written: readonly Setting[]): Promise<WorkerSettings> {
   const raw = Object.fromEntries(written.map(({ key, value }) => [key, value]))
   if (!raw['config.providers']) return workerSettings(written)
-  const pluginPath = (raw['plugin.path'] ?? '').split(',').flatMap((path) => path.trim() || [])
+  const pluginPath = commaSeparated(raw['plugin.path'] ?? '')
   const providers = createProviders(raw, (await loadPlugins(pluginPath)).catalog)
   const resolver = new ConfigResolver(providers, new Secrets())
   const resolved = await Promise.all(written.map(({ value }) => resolver.resolve({ value })))

@@ -1,4 +1,5 @@
 import type { FastifyInstance, RouteHandlerMethod } from 'fastify'
+import { inTime } from '../../config/in-time.ts'
 import { WorkerError } from '../failure.ts'
 
 /** Answers every request of the routes that are added after this within `timeoutMs`; what it began goes on. */
@@ -12,12 +13,8 @@ export function answerInTime(app: FastifyInstance, timeoutMs: number): void {
 }
 
 /** Rejects with `timed_out` when `answer` takes longer. */
-export async function before<T>(answer: Promise<T>, timeoutMs: number): Promise<T> {
-  const { promise: late, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(new WorkerError('timed_out', 'Request timed out')), timeoutMs)
-  try {
-    return await Promise.race([answer, late])
-  } finally {
-    clearTimeout(timer)
-  }
+export function before<T>(answer: Promise<T>, timeoutMs: number): Promise<T> {
+  return inTime(answer, timeoutMs, () => {
+    throw new WorkerError('timed_out', 'Request timed out')
+  })
 }

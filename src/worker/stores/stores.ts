@@ -1,5 +1,6 @@
 import type { Broker } from '../../broker/broker.ts'
 import type { Logger } from '../../config/logger.ts'
+import { below } from '../../config/settings.ts'
 import type { WorkerSettings } from '../settings.ts'
 import type { ConfigRecord } from './config-codec.ts'
 import { ConfigStore } from './config-store.ts'
@@ -44,17 +45,13 @@ type Kind = 'config' | 'offset' | 'status'
 
 /** Other keys below the prefix are the topic's own, such as `config.storage.min.insync.replicas`. */
 function storeTopic(kind: Kind, { values, rest }: WorkerSettings): StoreTopic {
-  const prefix = `${kind}.storage.`
-  const own = Object.entries(rest).flatMap(([key, value]) =>
-    key.startsWith(prefix) ? [[key.slice(prefix.length), value]] : [],
-  )
   const replicationFactor = values[`${kind}.storage.replication.factor`] ?? -1
   const partitions = kind === 'config' ? 1 : values[`${kind}.storage.partitions`]
   return {
     name: values[`${kind}.storage.topic`],
     ...(partitions > 0 ? { partitions } : {}),
     ...(replicationFactor > 0 ? { replicationFactor } : {}),
-    configs: Object.fromEntries(own) as Record<string, string>,
+    configs: below(`${kind}.storage.`, rest),
   }
 }
 

@@ -1,8 +1,9 @@
 import type { Producer } from '../../broker/broker.ts'
 import type { Clock } from '../../config/clock.ts'
+import { inTime } from '../../config/in-time.ts'
 import type { Position, SourceRecord, TaskLog } from '../../sdk/index.ts'
 import { partitionId } from '../stores/offset-state.ts'
-import type { Delivery, OffsetWriter } from './delivery.ts'
+import { type Delivery, isLate, type OffsetWriter } from './delivery.ts'
 import { Gate } from './gate.ts'
 import { AcknowledgedPrefix, progressOf } from './prefix.ts'
 import type { Outgoing } from './source-records.ts'
@@ -19,6 +20,8 @@ export type AtLeastOnceParts = {
   readonly toOffsets: OffsetWriter
   readonly counters: TaskCounters
   readonly clock: Clock
+  /** How long a commit may take. */
+  readonly commitTimeoutMs: number
   readonly log: TaskLog
   readonly signal: AbortSignal
   /** Every failure that ends the task, as soon as it is known. */
@@ -94,12 +97,13 @@ export class AtLeastOnce implements Delivery {
   }
 
   async #commit(): Promise<void> {
-    const { producer, offsetsProducer = producer, toOffsets, counters, clock, log } = this.#parts
+    const { producer, offsetsProducer = producer, toOffsets, counters, clock, commitTimeoutMs, log } = this.#parts
     const ready = this.#prefix.take()
     if (ready.length === 0) return
     const startMs = clock.monotonicMs()
     try {
-      await offsetsProducer.send(toOffsets(ready))
+      // What comes late is followed by the next commit, in the same partition and behind it.
+      await inTime(offsetsProducer.send(toOffsets(ready)), commitTimeoutMs, isLate(commitTimeoutMs), clock)
       counters.commits += 1
     } catch (error) {
       counters.commitFailures += 1

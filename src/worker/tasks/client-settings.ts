@@ -1,8 +1,7 @@
 import type { ConsumerOptions, ProducerOptions } from '../../broker/broker.ts'
-import { integer, word } from '../../config/settings.ts'
+import { below, integer, word } from '../../config/settings.ts'
 import { ConfigError, type ConfigProblem, parseConfig, z } from '../../sdk/index.ts'
 import type { RawConfig } from '../stores/config-codec.ts'
-import { below } from './pipeline.ts'
 
 /** What a worker (`producer.X`) and, over it, a connector (`producer.override.X`) may say about the clients of a task. */
 export type ClientKind = 'producer' | 'consumer' | 'admin'

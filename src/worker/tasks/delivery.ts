@@ -14,6 +14,13 @@ export interface Delivery {
   close(): Promise<void>
 }
 
+/** Fails a commit that takes longer than it may. */
+export function isLate(timeoutMs: number): () => never {
+  return () => {
+    throw new Error(`the log did not take them within ${timeoutMs} ms (offset.flush.timeout.ms)`)
+  }
+}
+
 /** Writes source offsets with the task's own producer. */
 export type OffsetWriter = (
   entries: readonly { readonly partition: Position; readonly offset: Position }[],

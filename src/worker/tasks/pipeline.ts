@@ -1,4 +1,5 @@
 import { UserError } from '../../config/failure.ts'
+import { below, commaSeparated } from '../../config/settings.ts'
 import { type Catalog, listedName, type PluginKind } from '../../plugins/catalog.ts'
 import {
   type ConnectRecord,
@@ -42,18 +43,8 @@ export function createPipeline(catalog: Catalog, config: RawConfig, workerDefaul
   }
 
   function transforms(): readonly Named<TransformStep>[] {
-    return aliases(config['transforms']).map((alias) => createTransform(catalog, config, alias))
+    return commaSeparated(config['transforms'] ?? '').map((alias) => createTransform(catalog, config, alias))
   }
-}
-
-export function aliases(list: string | undefined): readonly string[] {
-  return (list ?? '').split(',').flatMap((item) => item.trim() || [])
-}
-
-/** Members below a prefix, without it. */
-export function below(prefix: string, config: RawConfig): RawConfig {
-  const own = Object.entries(config).filter(([key]) => key.startsWith(prefix))
-  return Object.fromEntries(own.map(([key, value]) => [key.slice(prefix.length), value]))
 }
 
 /** A connector that names a converter brings all of its settings; the worker's are for the worker's converter. */

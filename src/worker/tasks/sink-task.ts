@@ -1,9 +1,11 @@
 import type { Consumer, PartitionRecords, TopicPartition } from '../../broker/broker.ts'
 import { UserError } from '../../config/failure.ts'
+import { inTime } from '../../config/in-time.ts'
 import { listedName } from '../../plugins/catalog.ts'
 import { parseConfig, type SinkTask as SinkPlugin, type SinkPosition, type SinkRecord } from '../../sdk/index.ts'
 import { TaskClients } from './clients.ts'
 import { DeadLetters } from './dead-letters.ts'
+import { isLate } from './delivery.ts'
 import { ErrorPolicy, isRetriable } from './error-policy.ts'
 import { createPipeline, type Pipeline } from './pipeline.ts'
 import { keyOf, SinkOffsets } from './sink-offsets.ts'
@@ -175,7 +177,8 @@ export class SinkTask {
     // What the sink can't make safe fails the task; what the broker does not take is tried again.
     const safe = await this.#flush(pending)
     try {
-      await this.#consumer?.commit(safe)
+      const { commitTimeoutMs } = spec.worker
+      await inTime(Promise.resolve(this.#consumer?.commit(safe)), commitTimeoutMs, isLate(commitTimeoutMs), clock)
       this.#offsets.committed(safe)
       counters.commits += 1
     } catch (error) {

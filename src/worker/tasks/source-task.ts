@@ -164,7 +164,8 @@ export class SourceTask {
     // A record waits for its broker as long as it takes; the source waits with it.
     if (transactionalId === undefined) {
       const producer = await clients.producer({ deliveryTimeoutMs: 2 ** 31 - 1 })
-      return new AtLeastOnce({ ...parts, producer, offsetsProducer: await clients.workersProducer() })
+      const { commitTimeoutMs } = spec.worker
+      return new AtLeastOnce({ ...parts, commitTimeoutMs, producer, offsetsProducer: await clients.workersProducer() })
     }
     const { boundary } = parseTaskConfig(config).transactions
     const transactionTimeoutMs = Math.min(

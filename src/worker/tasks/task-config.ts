@@ -1,3 +1,4 @@
+import { javaRegex } from '../../plugins/java-regex.ts'
 import { parseConfig, z } from '../../sdk/index.ts'
 import type { RawConfig } from '../stores/config-codec.ts'
 import { commonKeys, sinkKeys, sourceKeys } from '../validation/connector-keys.ts'
@@ -68,6 +69,6 @@ export function parseTaskConfig(raw: RawConfig): TaskConfig {
             replicationFactor: config['errors.deadletterqueue.topic.replication.factor'],
             contextHeaders: config['errors.deadletterqueue.context.headers.enable'],
           },
-    topics: config['topics.regex'] === '' ? config.topics : new RegExp(`^(?:${config['topics.regex']})$`, 'u'),
+    topics: config['topics.regex'] === '' ? config.topics : javaRegex(config['topics.regex'], { whole: true }),
   }
 }

@@ -1,7 +1,7 @@
 import type { ConfigKey } from '../../clients/worker.ts'
+import { below } from '../../config/settings.ts'
 import type { Catalog } from '../../plugins/catalog.ts'
 import type { RawConfig } from '../stores/config-codec.ts'
-import { below } from '../tasks/pipeline.ts'
 import { type Entry, entriesOf } from './entries.ts'
 
 const ROLES = ['header', 'key', 'value'] as const

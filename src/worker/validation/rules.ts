@@ -1,5 +1,6 @@
+import { commaSeparated } from '../../config/settings.ts'
+import { javaRegex } from '../../plugins/java-regex.ts'
 import type { RawConfig } from '../stores/config-codec.ts'
-import { aliases } from '../tasks/pipeline.ts'
 import type { Entry } from './entries.ts'
 
 export type RuleContext = {
@@ -55,14 +56,14 @@ function nameProblems({ name }: RawConfig): readonly Problem[] {
 
 function aliasProblems(config: RawConfig): readonly Problem[] {
   return ['transforms', 'predicates'].flatMap((key) => {
-    const names = aliases(config[key])
+    const names = commaSeparated(config[key] ?? '')
     if (new Set(names).size === names.length) return []
     return [{ key, message: `Invalid value ${config[key]} for configuration ${key}: Duplicate alias provided.` }]
   })
 }
 
 function sinkProblems(config: RawConfig, { groupId }: RuleContext): readonly Problem[] {
-  const topics = aliases(config['topics'])
+  const topics = commaSeparated(config['topics'] ?? '')
   const regex = config['topics.regex'] ?? ''
   return [
     ...topicProblems(topics, regex),
@@ -101,7 +102,7 @@ function groupProblems(config: RawConfig, groupId: string): readonly Problem[] {
 function toRegex(regex: string): RegExp | undefined {
   if (regex === '') return undefined
   try {
-    return new RegExp(`^(?:${regex})$`, 'u')
+    return javaRegex(regex, { whole: true })
   } catch {
     return undefined
   }

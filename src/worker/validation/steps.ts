@@ -1,13 +1,17 @@
 import type { ConfigKey } from '../../clients/worker.ts'
+import { below, commaSeparated } from '../../config/settings.ts'
 import type { Catalog } from '../../plugins/catalog.ts'
 import type { RawConfig } from '../stores/config-codec.ts'
-import { aliases, below } from '../tasks/pipeline.ts'
 import { type Entry, entriesOf } from './entries.ts'
 
 /** The keys of transforms and predicates, alias by alias. */
 export function stepEntries(config: RawConfig, plugins: Catalog): readonly Entry[] {
-  const transforms = aliases(config['transforms']).flatMap((alias) => transformEntries(alias, config, plugins))
-  const predicates = aliases(config['predicates']).flatMap((alias) => stepKeys(PREDICATES, alias, config, plugins))
+  const transforms = commaSeparated(config['transforms'] ?? '').flatMap((alias) =>
+    transformEntries(alias, config, plugins),
+  )
+  const predicates = commaSeparated(config['predicates'] ?? '').flatMap((alias) =>
+    stepKeys(PREDICATES, alias, config, plugins),
+  )
   return [...transforms, ...predicates.map(({ entry }) => entry)]
 }
 

@@ -8,6 +8,8 @@ import { ExactlyOnce } from '../../../src/worker/tasks/exactly-once.ts'
 import { countersIn } from '../../../src/worker/tasks/task-counters.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 
+const COMMIT_TIMEOUT_MS = 5_000
+
 describe('at least once', () => {
   it('does not wait for a batch, and stores the offsets of the acknowledged ones without a gap', async () => {
     const { producer, delivery } = atLeastOnce()
@@ -61,6 +63,21 @@ describe('at least once', () => {
     await delivery.commit()
     producer.offsetsFail = false
     await delivery.commit()
+    expect(producer.offsets()).toEqual([7])
+    expect([counters.commits, counters.commitFailures]).toEqual([1, 1])
+  })
+
+  it('waits for a commit no longer than it may, and repeats it with the next one', async () => {
+    const { producer, delivery, counters, clock } = atLeastOnce()
+    await deliver(delivery, 7)
+    producer.acknowledge(0)
+    await clock.advance(0)
+    producer.offsetsHang = true
+    const committing = delivery.commit()
+    await clock.advance(COMMIT_TIMEOUT_MS)
+    await committing
+    producer.offsetsHang = false
+    await delivery.close()
     expect(producer.offsets()).toEqual([7])
     expect([counters.commits, counters.commitFailures]).toEqual([1, 1])
   })
@@ -120,8 +137,9 @@ function atLeastOnce() {
   const counters = countersIn()
   const producer = new FakeProducer(true)
   const { onFailure, failures } = failureCount()
-  const delivery = new AtLeastOnce({ ...parts(producer, counters), onFailure })
-  return { producer, delivery, failures, counters }
+  const own = parts(producer, counters)
+  const delivery = new AtLeastOnce({ ...own, commitTimeoutMs: COMMIT_TIMEOUT_MS, onFailure })
+  return { producer, delivery, failures, counters, clock: own.clock }
 }
 
 function exactlyOnce(boundary: 'poll' | 'interval') {
@@ -157,6 +175,7 @@ class FakeProducer {
   readonly log: string[] = []
   closed = false
   offsetsFail = false
+  offsetsHang = false
   batchesFail = false
   readonly #isSlow: boolean
   readonly #batches: PromiseWithResolvers<Sent>[] = []
@@ -169,6 +188,7 @@ class FakeProducer {
     const sent = { partitions: new Int32Array(), offsets: new Float64Array() }
     if (records[0]?.topic === 'offsets') {
       if (this.offsetsFail) throw new Error('refused')
+      if (this.offsetsHang) return new Promise(() => undefined)
       for (const { value } of records) this.log.push(`offset ${JSON.parse(String(value)).position}`)
       return sent
     }

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import type { Broker } from '../../../src/broker/broker.ts'
 import { defineSink, type SinkTask, z } from '../../../src/sdk/index.ts'
-import { startTask } from '../../support/task.ts'
+import type { RawConfig } from '../../../src/worker/stores/config-codec.ts'
+import type { TaskDefaults } from '../../../src/worker/tasks/task-spec.ts'
+import { startTask, TASK_DEFAULTS } from '../../support/task.ts'
 import { openTestLog, write } from '../../support/topic.ts'
 
 const WAIT = { timeout: 20_000 }
@@ -46,6 +48,28 @@ describe('a sink task', () => {
     expect(await broker.groups.offsets('connect-out')).toEqual([])
   })
 
+  it('waits for a commit no longer than it may', async () => {
+    const broker = await openLog('a')
+    const open = broker.consumer.bind(broker)
+    broker.consumer = async (options) => Object.assign(await open(options), { commit: () => new Promise(() => {}) })
+    const seen: unknown[] = []
+    const sink: SinkTask = { put: (records) => void seen.push(...records.map(({ value }) => value)) }
+    const task = startSink(broker, sink, { commitIntervalMs: 1, commitTimeoutMs: 1 })
+    await expect.poll(() => task.counters.commitFailures, WAIT).toBeGreaterThan(1)
+    await write(broker, 'lines', 'b')
+    await expect.poll(() => seen, WAIT).toEqual(['a', 'b'])
+    await task.stop()
+  })
+
+  it('reads what an expression of Java matches', async () => {
+    const broker = await openLog('a')
+    const seen: unknown[] = []
+    const sink: SinkTask = { put: (records) => void seen.push(...records.map(({ value }) => value)) }
+    const task = startSink(broker, sink, {}, { 'topics.regex': '(?i)LI\\Qne\\Es' })
+    await expect.poll(() => seen, WAIT).toEqual(['a'])
+    await task.stop()
+  })
+
   it('goes on where a sink says that stores its offsets itself, whatever is committed', async () => {
     const broker = await openLog('a', 'b')
     // One transaction of a database: rows and how far they are.
@@ -75,7 +99,10 @@ async function openLog(...values: readonly string[]): Promise<Broker> {
   return broker
 }
 
-function startSink(broker: Broker, sink: SinkTask) {
+function startSink(broker: Broker, sink: SinkTask, worker: Partial<TaskDefaults> = {}, config?: RawConfig) {
   const own = defineSink({ class: 'Own', version: '1', summary: 'Own.', config: z.object({}), start: () => sink })
-  return startTask(broker, own, { topics: 'lines' }, { connector: 'out' })
+  return startTask(broker, own, config ?? { topics: 'lines' }, {
+    connector: 'out',
+    worker: { ...TASK_DEFAULTS, ...worker },
+  })
 }

@@ -1,0 +1,16 @@
+import { type Clock, systemClock } from './clock.ts'
+
+/** What `work` comes to or, when it takes longer than `ms`, what `late` says. The work itself goes on. */
+export async function inTime<T, Late>(
+  work: Promise<T>,
+  ms: number,
+  late: () => Late,
+  clock: Clock = systemClock,
+): Promise<T | Late> {
+  const waiting = new AbortController()
+  try {
+    return await Promise.race([work, clock.sleep(ms, waiting.signal).then(late)])
+  } finally {
+    waiting.abort()
+  }
+}
