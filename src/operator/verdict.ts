@@ -22,7 +22,7 @@ export type Objections = readonly string[]
  */
 export async function objectionsTo(
   schema: NewSchema,
-  earlier: readonly NewSchema[],
+  earlier: readonly RegisteredSchema[],
   level: CompatibilityLevel,
   lookup: SchemaLookup,
 ): Promise<Objections> {
@@ -34,9 +34,10 @@ export async function objectionsTo(
     const type = one.schemaType ?? 'AVRO'
     if (type === candidate.type) {
       const old = await parseSchema(one, lookup).catch(() => undefined)
-      if (old !== undefined) objections.push(...between(candidate, old, meaning))
+      if (old !== undefined)
+        objections.push(...between(candidate, old, meaning).map((objection) => `version ${one.version}: ${objection}`))
     } else if (meaning.backward || meaning.forward) {
-      objections.push(`the schema type changes from ${type} to ${candidate.type}`)
+      objections.push(`the schema type changes from ${type} in version ${one.version} to ${candidate.type}`)
     }
   }
   return objections

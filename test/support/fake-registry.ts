@@ -62,9 +62,10 @@ export class FakeRegistry implements RegistryClient {
     return this.#find(subject).map(({ version }) => version)
   }
 
-  async subjects() {
+  /** Of a context by its prefix, such as `:.legacy:`; without one those of the default context. */
+  async subjects({ prefix = '' }: { readonly prefix?: string } = {}) {
     this.#fail()
-    return [...this.schemas.keys()]
+    return [...this.schemas.keys()].filter((name) => (prefix === '' ? !name.startsWith(':') : name.startsWith(prefix)))
   }
 
   async contexts() {

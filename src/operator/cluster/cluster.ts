@@ -19,6 +19,9 @@ export type Unreadable = {
 
 export type ClusterEvent = { readonly type: 'Normal' | 'Warning'; readonly reason: string; readonly note: string }
 
+/** What is declared, as far as it is known here: what reconcilers decide by. */
+export type ClusterView = Pick<Cluster, 'get' | 'list' | 'configMap'>
+
 /**
  * Why the place of the resources did not do what it was asked. `unreachable`: the same may succeed later without anyone
  * changing anything; `forbidden`: somebody has to grant it; `refused`: it will not do that.

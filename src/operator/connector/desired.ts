@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { ConnectorConfig } from '../../clients/worker.ts'
-import type { Cluster } from '../cluster/cluster.ts'
+import type { ClusterView } from '../cluster/cluster.ts'
 import { Stalled } from '../controller/trouble.ts'
 import { conditionOf } from '../resources/condition.ts'
 import { type Resource, resourceKey } from '../resources/resource.ts'
@@ -27,7 +27,11 @@ export function connectorName(resource: Resource<'Connector'>): string {
 }
 
 /** Later sources win: ConfigMaps in order, then `config`, then single values, then what has a field of its own. */
-export async function desiredOf(resource: Resource<'Connector'>, cluster: Cluster, instance: string): Promise<Desired> {
+export async function desiredOf(
+  resource: Resource<'Connector'>,
+  cluster: ClusterView,
+  instance: string,
+): Promise<Desired> {
   const { spec, metadata } = resource
   const missing: string[] = []
   const config: Record<string, string> = {
@@ -49,7 +53,7 @@ export async function desiredOf(resource: Resource<'Connector'>, cluster: Cluste
   }
 }
 
-async function configFrom(resource: Resource<'Connector'>, cluster: Cluster, missing: string[]) {
+async function configFrom(resource: Resource<'Connector'>, cluster: ClusterView, missing: string[]) {
   const { namespace } = resource.metadata
   const config: Record<string, string> = {}
   for (const { configMapRef, prefix = '' } of resource.spec.configFrom ?? []) {
@@ -60,7 +64,7 @@ async function configFrom(resource: Resource<'Connector'>, cluster: Cluster, mis
   return config
 }
 
-async function valuesFrom(resource: Resource<'Connector'>, cluster: Cluster, missing: string[]) {
+async function valuesFrom(resource: Resource<'Connector'>, cluster: ClusterView, missing: string[]) {
   const { namespace } = resource.metadata
   const config: Record<string, string> = {}
   for (const { key, secretKeyRef, configMapKeyRef, resolve } of resource.spec.valuesFrom ?? []) {
@@ -80,7 +84,7 @@ async function valuesFrom(resource: Resource<'Connector'>, cluster: Cluster, mis
   return config
 }
 
-function unreadySubjects({ spec, metadata }: Resource<'Connector'>, cluster: Cluster): readonly string[] {
+function unreadySubjects({ spec, metadata }: Resource<'Connector'>, cluster: ClusterView): readonly string[] {
   return (spec.subjectRefs ?? []).flatMap(({ name }) => {
     const subject = cluster.get(resourceKey('Subject', metadata.namespace, name))
     if (subject === undefined) return [`Subject ${name}, which does not exist`]

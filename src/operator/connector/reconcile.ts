@@ -2,7 +2,7 @@ import { RequestError } from '../../clients/http.ts'
 import type { ConnectorConfig, WorkerClient } from '../../clients/worker.ts'
 import type { Clock } from '../../config/clock.ts'
 import { unreachable } from '../../config/failure.ts'
-import type { Cluster } from '../cluster/cluster.ts'
+import type { ClusterView } from '../cluster/cluster.ts'
 import { winnerOf } from '../controller/claims.ts'
 import type { Pass, Reconciler } from '../controller/reconciler.ts'
 import { Stalled } from '../controller/trouble.ts'
@@ -12,7 +12,7 @@ import { countTasks, type Observed, observe } from './observed.ts'
 import { findings, type Moment, type Plan, plan, type Step } from './plan.ts'
 
 export type ConnectorReconcilerOptions = {
-  readonly cluster: Cluster
+  readonly cluster: ClusterView
   readonly worker: WorkerClient
   readonly clock: Clock
   readonly random?: () => number
@@ -25,17 +25,26 @@ const PLUGIN_AGAIN_MS = 300_000
 
 export function createConnectorReconciler(options: ConnectorReconcilerOptions): Reconciler<'Connector'> {
   const { cluster, worker, clock, random = Math.random, instance, observeMs } = options
+  const look = async (resource: Resource<'Connector'>) => {
+    const desired = await desiredOf(resource, cluster, instance)
+    assertClaim(resource, cluster)
+    return { desired, observed: await observe(worker, desired.name) }
+  }
+  const moment = (): Moment => ({ nowMs: clock.nowMs(), random: random(), observeMs })
   return {
     kind: 'Connector',
     runtime: 'Worker',
     holds: ({ spec }) => spec.deletionPolicy !== 'Retain',
+    async review(resource) {
+      const { desired, observed } = await look(resource)
+      // Also of one that has to wait before it is made.
+      if (desired.missing.length === 0) await assertValid(worker, desired.config)
+      plan(resource, desired, observed, moment())
+    },
     async reconcile(resource) {
       if (resource.metadata.deletionTimestamp !== undefined) return tidyUp(resource, worker, instance)
-      const desired = await desiredOf(resource, cluster, instance)
-      assertClaim(resource, cluster)
-      const observed = await observe(worker, desired.name)
-      const moment: Moment = { nowMs: clock.nowMs(), random: random(), observeMs }
-      const planned = plan(resource, desired, observed, moment)
+      const { desired, observed } = await look(resource)
+      const planned = plan(resource, desired, observed, moment())
       if (resource.spec.suspend) return passOf(resource, desired, observed, { ...planned, steps: [], remember: {} })
       for (const step of planned.steps) await carryOut(step, desired.name, worker)
       return passOf(resource, desired, observed, planned)
@@ -84,7 +93,7 @@ function definedOnly(facts: object): Pass<'Connector'>['facts'] {
 }
 
 /** Two resources for one connector: one of them keeps it, the other says which. */
-function assertClaim(resource: Resource<'Connector'>, cluster: Cluster): void {
+function assertClaim(resource: Resource<'Connector'>, cluster: ClusterView): void {
   const name = connectorName(resource)
   const { workerRef } = resource.spec
   const claimants = cluster

@@ -23,6 +23,8 @@ export interface Reconciler<K extends Kind> {
   /** Whether deletion of the resource has to wait until something elsewhere is tidied up. */
   holds(resource: Resource<K>): boolean
   reconcile(resource: Resource<K>): Promise<Pass<K>>
+  /** What `reconcile` would say of it, found out without writing anything: throws what keeps it from coming about. */
+  review(resource: Resource<K>): Promise<void>
 }
 
 export type Surroundings = { readonly cluster: Cluster; readonly clock: Clock; readonly logger: Logger }

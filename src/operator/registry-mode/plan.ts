@@ -10,6 +10,8 @@ export type Observed = {
   readonly ownMode?: Mode
   readonly mode: Mode
   readonly ownLevel?: CompatibilityLevel
+  /** Asked only where `needsEmptyScope`. */
+  readonly isEmpty: boolean
 }
 
 export type Step =
@@ -78,7 +80,19 @@ function planMode(
   if (closed && wanted === 'READWRITE' && !previous.explicit) {
     return observed.ownMode === undefined || observed.ownMode === wanted ? [] : [{ do: 'delete-mode' }]
   }
+  if (!closed && !observed.isEmpty && needsEmptyScope({ spec }, observed.ownMode)) {
+    throw scopeNotEmpty('there are subjects in this scope already')
+  }
   return observed.ownMode === wanted ? [] : [{ do: 'put-mode', mode: wanted, force: spec.force && !closed }]
+}
+
+/** A registry enters IMPORT, unless it is forced to, only where nothing is registered. */
+export function needsEmptyScope({ spec }: Pick<Resource<'RegistryMode'>, 'spec'>, ownMode: Mode | undefined): boolean {
+  return spec.mode === 'IMPORT' && !spec.force && ownMode !== 'IMPORT'
+}
+
+export function scopeNotEmpty(reason: string): Stalled {
+  return new Stalled('ScopeNotEmpty', `${reason}; force: true enters IMPORT although the scope is not empty`)
 }
 
 function planLevel({ spec, status }: Resource<'RegistryMode'>, observed: Observed): readonly Step[] {

@@ -2,16 +2,16 @@ import { RequestError } from '../../clients/http.ts'
 import { REGISTRY_ERROR, type RegistryClient } from '../../clients/registry.ts'
 import type { Clock } from '../../config/clock.ts'
 import { unreachable } from '../../config/failure.ts'
-import type { Cluster } from '../cluster/cluster.ts'
+import type { ClusterView } from '../cluster/cluster.ts'
 import { winnerOf } from '../controller/claims.ts'
 import type { Pass, Reconciler } from '../controller/reconciler.ts'
 import { Stalled } from '../controller/trouble.ts'
 import { conditionOf } from '../resources/condition.ts'
 import { keyOf, type Resource } from '../resources/resource.ts'
-import { type Observed, plan, restoredLevel, restoredMode, type Step } from './plan.ts'
+import { needsEmptyScope, type Observed, plan, restoredLevel, restoredMode, type Step, scopeNotEmpty } from './plan.ts'
 
 export type RegistryModeReconcilerOptions = {
-  readonly cluster: Cluster
+  readonly cluster: ClusterView
   readonly registry: RegistryClient
   readonly clock: Clock
   readonly observeMs: number
@@ -19,15 +19,19 @@ export type RegistryModeReconcilerOptions = {
 
 export function createRegistryModeReconciler(options: RegistryModeReconcilerOptions): Reconciler<'RegistryMode'> {
   const { cluster, registry, clock, observeMs } = options
+  const look = async (resource: Resource<'RegistryMode'>) => {
+    assertClaim(resource, cluster)
+    const observed = await observe(registry, resource)
+    return { observed, planned: plan(resource, observed, clock.nowMs(), importsDone(resource, cluster)) }
+  }
   return {
     kind: 'RegistryMode',
     runtime: 'Registry',
     holds: ({ spec }) => spec.deletionPolicy !== 'Retain',
+    review: async (resource) => void (await look(resource)),
     async reconcile(resource) {
       if (resource.metadata.deletionTimestamp !== undefined) return tidyUp(resource, registry)
-      assertClaim(resource, cluster)
-      const observed = await observe(registry, resource)
-      const planned = plan(resource, observed, clock.nowMs(), importsDone(resource, cluster))
+      const { observed, planned } = await look(resource)
       const steps = resource.spec.suspend ? [] : planned.steps
       for (const step of steps) await carryOut(step, scopeOf(resource), registry)
       const { observedGeneration: _, conditions: __, appliedCompatibility: ___, ...known } = resource.status
@@ -60,7 +64,21 @@ async function observe(registry: RegistryClient, resource: Resource<'RegistryMod
     orNothing(registry.config(scope)),
   ])
   const ownLevel = config?.compatibility
-  return { mode, ...(ownMode === undefined ? {} : { ownMode }), ...(ownLevel === undefined ? {} : { ownLevel }) }
+  return {
+    mode,
+    ...(ownMode === undefined ? {} : { ownMode }),
+    ...(ownLevel === undefined ? {} : { ownLevel }),
+    isEmpty: !needsEmptyScope(resource, ownMode) || (await isEmpty(registry, resource)),
+  }
+}
+
+/** Nothing below it that is not deleted. */
+async function isEmpty(registry: RegistryClient, { spec }: Resource<'RegistryMode'>): Promise<boolean> {
+  const { type, context, subject = '' } = spec.scope
+  if (type === 'Subject') return (await orNothing(registry.versions(subject))) === undefined
+  // The registry itself and the default context are the same scope, and other contexts have imports of their own.
+  const subjects = await registry.subjects({ prefix: type === 'Context' ? `:${context}:` : '' })
+  return subjects.length === 0
 }
 
 async function orNothing<T>(asked: Promise<T>): Promise<T | undefined> {
@@ -89,14 +107,13 @@ async function carryOut(step: Step, scope: string | undefined, registry: Registr
 
 function refusedMode(error: unknown): never {
   if (error instanceof RequestError && error.errorCode === REGISTRY_ERROR.operationNotPermitted) {
-    const message = `the registry refuses: ${error.message}; force: true enters IMPORT although the scope is not empty`
-    throw new Stalled('ScopeNotEmpty', message)
+    throw scopeNotEmpty(`the registry refuses: ${error.message}`)
   }
   throw error
 }
 
 /** Whether every Subject of this registry and namespace that imports versions has them all; at least one has to. */
-function importsDone(resource: Resource<'RegistryMode'>, cluster: Cluster): boolean {
+function importsDone(resource: Resource<'RegistryMode'>, cluster: ClusterView): boolean {
   const importing = cluster
     .list('Subject')
     .filter(
@@ -109,7 +126,7 @@ function importsDone(resource: Resource<'RegistryMode'>, cluster: Cluster): bool
   return importing.length > 0 && importing.every(done)
 }
 
-function assertClaim(resource: Resource<'RegistryMode'>, cluster: Cluster): void {
+function assertClaim(resource: Resource<'RegistryMode'>, cluster: ClusterView): void {
   const scope = scopeOf(resource)
   const claimants = cluster
     .list('RegistryMode')

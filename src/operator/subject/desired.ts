@@ -1,6 +1,6 @@
 import type { CompatibilityLevel, NewSchema, SchemaReference } from '../../clients/registry.ts'
 import type { Clock } from '../../config/clock.ts'
-import type { Cluster } from '../cluster/cluster.ts'
+import type { ClusterView } from '../cluster/cluster.ts'
 import { Stalled, Waiting } from '../controller/trouble.ts'
 import { conditionOf } from '../resources/condition.ts'
 import { type Resource, resourceKey } from '../resources/resource.ts'
@@ -22,7 +22,7 @@ export function subjectName(resource: Resource<'Subject'>): string {
 }
 
 /** Throws `Waiting` or `Stalled` when the text or a reference is not to be had. */
-export async function desiredOf(resource: Resource<'Subject'>, cluster: Cluster, clock: Clock): Promise<Desired> {
+export async function desiredOf(resource: Resource<'Subject'>, cluster: ClusterView, clock: Clock): Promise<Desired> {
   const { spec } = resource
   const text = await textOf(resource, cluster)
   const references = text === undefined ? [] : resolve(resource, cluster, clock)
@@ -48,7 +48,7 @@ function schemaOf(
   }
 }
 
-async function textOf({ spec, metadata }: Resource<'Subject'>, cluster: Cluster): Promise<string | undefined> {
+async function textOf({ spec, metadata }: Resource<'Subject'>, cluster: ClusterView): Promise<string | undefined> {
   if (spec.schemaFrom === undefined) return spec.schema
   const { name, key } = spec.schemaFrom.configMapKeyRef
   const text = (await cluster.configMap(metadata.namespace, name))?.[key]
@@ -56,7 +56,7 @@ async function textOf({ spec, metadata }: Resource<'Subject'>, cluster: Cluster)
   return text
 }
 
-function resolve(resource: Resource<'Subject'>, cluster: Cluster, clock: Clock): readonly SchemaReference[] {
+function resolve(resource: Resource<'Subject'>, cluster: ClusterView, clock: Clock): readonly SchemaReference[] {
   assertNoCycle(resource, cluster)
   return (resource.spec.references ?? []).map(({ name, subject, subjectRef, version }) => {
     if (subjectRef === undefined) return { name, subject: subject ?? '', version: version ?? 0 }
@@ -88,7 +88,7 @@ function missing(resource: Resource<'Subject'>, name: string, clock: Clock): nev
 }
 
 /** All members of a cycle say so, each with the way round. */
-function assertNoCycle(start: Resource<'Subject'>, cluster: Cluster): void {
+function assertNoCycle(start: Resource<'Subject'>, cluster: ClusterView): void {
   const { namespace, name: startName } = start.metadata
   const walk = (resource: Resource<'Subject'>, path: readonly string[]): void => {
     for (const { subjectRef } of resource.spec.references ?? []) {

@@ -2,7 +2,7 @@ import { RequestError } from '../../clients/http.ts'
 import { REGISTRY_ERROR, type RegistryClient } from '../../clients/registry.ts'
 import type { Clock } from '../../config/clock.ts'
 import { unreachable } from '../../config/failure.ts'
-import type { Cluster } from '../cluster/cluster.ts'
+import type { ClusterView } from '../cluster/cluster.ts'
 import { winnerOf } from '../controller/claims.ts'
 import type { Pass, Reconciler } from '../controller/reconciler.ts'
 import { Stalled, Waiting } from '../controller/trouble.ts'
@@ -13,7 +13,7 @@ import { type Observed, observe, refusedSchema } from './observed.ts'
 import { plan, type Step } from './plan.ts'
 
 export type SubjectReconcilerOptions = {
-  readonly cluster: Cluster
+  readonly cluster: ClusterView
   readonly registry: RegistryClient
   readonly clock: Clock
   readonly observeMs: number
@@ -23,16 +23,20 @@ const BLOCKED_AGAIN_MS = 5_000
 
 export function createSubjectReconciler(options: SubjectReconcilerOptions): Reconciler<'Subject'> {
   const { cluster, registry, clock, observeMs } = options
+  const look = async (resource: Resource<'Subject'>) => {
+    assertClaim(resource, cluster)
+    const desired = await keepingReady(resource, desiredOf(resource, cluster, clock))
+    const observed = await observe(registry, desired)
+    return { desired, observed, ...plan(resource, desired, observed) }
+  }
   return {
     kind: 'Subject',
     runtime: 'Registry',
     holds: ({ spec }) => spec.deletionPolicy !== 'Retain',
+    review: async (resource) => void (await look(resource)),
     async reconcile(resource) {
       if (resource.metadata.deletionTimestamp !== undefined) return tidyUp(resource, registry, cluster)
-      assertClaim(resource, cluster)
-      const desired = await keepingReady(resource, desiredOf(resource, cluster, clock))
-      const observed = await observe(registry, desired)
-      const { steps, verdict } = plan(resource, desired, observed)
+      const { desired, observed, steps, verdict } = await look(resource)
       const taken = resource.spec.suspend ? [] : steps
       const undo: (() => Promise<void>)[] = []
       for (const step of taken) await carryOut(step, desired, observed, registry, undo)
@@ -129,7 +133,7 @@ function factsOf(
 }
 
 /** Two resources for one subject: one of them keeps it, the other says which. */
-function assertClaim(resource: Resource<'Subject'>, cluster: Cluster): void {
+function assertClaim(resource: Resource<'Subject'>, cluster: ClusterView): void {
   const claimants = claimantsOf(resource, cluster)
   const winner = winnerOf(claimants, ({ status }) => status.version !== undefined)
   if (winner === undefined || keyOf(winner) === keyOf(resource)) return
@@ -138,7 +142,7 @@ function assertClaim(resource: Resource<'Subject'>, cluster: Cluster): void {
   throw new Stalled('Conflict', message)
 }
 
-function claimantsOf(resource: Resource<'Subject'>, cluster: Cluster): readonly Resource<'Subject'>[] {
+function claimantsOf(resource: Resource<'Subject'>, cluster: ClusterView): readonly Resource<'Subject'>[] {
   const subject = subjectName(resource)
   return cluster
     .list('Subject')
@@ -149,7 +153,7 @@ function claimantsOf(resource: Resource<'Subject'>, cluster: Cluster): readonly 
 async function tidyUp(
   resource: Resource<'Subject'>,
   registry: RegistryClient,
-  cluster: Cluster,
+  cluster: ClusterView,
 ): Promise<Pass<'Subject'>> {
   const { spec, status, metadata } = resource
   const { observedGeneration: _, conditions: __, ...facts } = status

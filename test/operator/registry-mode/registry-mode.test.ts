@@ -22,6 +22,34 @@ describe('a RegistryMode', () => {
     expect(cluster.get(key)).toBeUndefined()
   })
 
+  it.each([
+    ['the registry', { type: 'Registry' }, 'orders-value'],
+    ['a context', legacy, ':.legacy:orders-value'],
+    ['a subject', { type: 'Subject', subject: 'orders-value' }, 'orders-value'],
+  ])('enters IMPORT only where %s is empty, or by force, and asks before it writes', async (_, scope, subject) => {
+    await registry.register('other', { schema: '"int"' })
+    await registry.register(subject, { schema: '"int"' })
+    const writes = registry.writes.length
+    const { settle, verdict } = operator()
+    const key = cluster.apply('RegistryMode', 'import', { scope, mode: 'IMPORT' })
+    await settle(key)
+    expect(verdict(key)).toBe('Stalled/ScopeNotEmpty')
+    expect(registry.writes).toHaveLength(writes)
+    cluster.apply('RegistryMode', 'import', { scope, mode: 'IMPORT', force: true })
+    await settle(key)
+    expect(verdict(key)).toBe('Ready=True/Succeeded')
+  })
+
+  it('enters IMPORT in a scope that is empty, whatever stands beside it', async () => {
+    await registry.register('orders-value', { schema: '"int"' })
+    const { settle, verdict } = operator()
+    const key = cluster.apply('RegistryMode', 'import', { scope: legacy, mode: 'IMPORT' })
+    await settle(key)
+    await registry.register(':.legacy:orders-value', { schema: '"int"' })
+    await settle(key)
+    expect(verdict(key)).toBe('Ready=True/Succeeded')
+  })
+
   it('leaves a mode alone at its deletion that somebody else set since', async () => {
     const { settle } = operator()
     const key = cluster.apply('RegistryMode', 'freeze', { scope: legacy, mode: 'READONLY' })

@@ -51,7 +51,7 @@ describe('a Subject', () => {
     cluster.apply('Subject', 'orders-value', { schema: record(ID, COUPON), compatibility: 'FULL' })
     await settle(key)
     expect(verdict(key)).toBe('Stalled/Incompatible')
-    expect(condition(key, 'Ready')?.message).toContain('READER_FIELD_MISSING_DEFAULT_VALUE at /fields/1')
+    expect(condition(key, 'Ready')?.message).toContain('\nversion 1: READER_FIELD_MISSING_DEFAULT_VALUE at /fields/1')
     expect(registry.writes.slice(writes)).toEqual([])
   })
 
