@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http'
+import { createServer, type RequestListener, type Server } from 'node:http'
 import { createServer as createTlsServer, type ServerOptions as TlsOptions } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify'
@@ -6,11 +6,14 @@ import { UserError } from '../config/failure.ts'
 import type { Logger } from '../config/logger.ts'
 import type { Metrics } from '../config/metrics.ts'
 import { type Access, authorize, FailedLogins } from './access.ts'
+import { type AnsweredRequest, logAnswers, tellAnswers } from './answered.ts'
 import { compressAnswers } from './compression.ts'
 import { allowPages, type CrossOrigin } from './cross-origin.ts'
+import { answerAgain } from './given-answers.ts'
 import { bindError, type Listener, parseListener, urlOf } from './listener.ts'
 import { negotiate } from './media-type.ts'
 import { Refusal, type WireError, wireErrorOf } from './refusal.ts'
+import { nameRequests } from './request-id.ts'
 
 export type HttpServerOptions = {
   /** `http://host:port`; port 0 takes a free one. */
@@ -39,6 +42,15 @@ export type HttpServerOptions = {
   readonly parseLarge?: (bytes: Buffer) => Promise<unknown>
   /** Default 10 MiB. */
   readonly bodyBytesMax?: number
+  /** Whether each answer has an `x-request-id`: that of its request, or a new one. */
+  readonly requestIds?: boolean
+  /** Hears of every answer. */
+  readonly answered?: (request: AnsweredRequest) => void
+  /**
+   * Another number after every change of what routes tell of. A route that sets `request.revision` to the one it read is
+   * not asked again by the same words until it changes. Without effect with `access` or `crossOrigin`.
+   */
+  readonly revision?: () => number
 }
 
 export type HttpServer = {
@@ -58,11 +70,12 @@ const SMALL_BYTES_MAX = 64 * 1024
 export async function startHttpServer(options: HttpServerOptions): Promise<HttpServer> {
   const listeners = options.listeners.map(parseListener)
   const app = createApp(options)
+  const answer = createAnswerer(app, options)
   await options.routes(app)
   await app.ready()
   const bound: { server: Server; url: string }[] = []
   try {
-    for (const listener of listeners) bound.push(await bind(app, listener, options.tls))
+    for (const listener of listeners) bound.push(await bind(answer, listener, options.tls))
   } catch (error) {
     await stopAll(app, bound, 0)
     throw error
@@ -87,7 +100,9 @@ function createApp(options: HttpServerOptions): FastifyInstance {
     onConstructorPoisoning: 'ignore',
   }) as unknown as FastifyInstance
   takeBodies(app, options)
-  logRequests(app, options.logger)
+  if (options.requestIds) nameRequests(app)
+  if (options.answered) tellAnswers(app, options.answered)
+  logAnswers(app, options.logger)
   if (options.crossOrigin) allowPages(app, options.crossOrigin)
   answerAs(app, options.produces)
   if (options.compress) compressAnswers(app)
@@ -105,11 +120,12 @@ function createApp(options: HttpServerOptions): FastifyInstance {
   return app
 }
 
-function logRequests(app: FastifyInstance, logger: Logger): void {
-  if (!logger.isLevelEnabled('debug')) return
-  app.addHook('onResponse', async ({ method, url, ip }, reply) => {
-    logger.debug({ method, url, ip, status: reply.statusCode, ms: Math.round(reply.elapsedTime) }, 'answered')
-  })
+/** The app, before which, where nobody has to be let in first, stand the answers that it has given. */
+function createAnswerer(app: FastifyInstance, options: HttpServerOptions): RequestListener {
+  const ask: RequestListener = (request, response) => app.routing(request, response)
+  const { revision, requestIds = false, answered, access, crossOrigin, logger } = options
+  if (!revision || access || crossOrigin || logger.isLevelEnabled('debug')) return ask
+  return answerAgain(app, ask, { revision, requestIds, answered })
 }
 
 /** In the order in which both originals list them. */
@@ -229,11 +245,11 @@ function addOwnRoutes(app: FastifyInstance, { metrics, ready }: HttpServerOption
 }
 
 async function bind(
-  app: FastifyInstance,
+  answer: RequestListener,
   listener: Listener,
   tls?: TlsOptions,
 ): Promise<{ server: Server; url: string }> {
-  const server = createListener(app, listener, tls)
+  const server = createListener(answer, listener, tls)
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(bindError(listener, error)))
     server.listen({ port: listener.port, ...(listener.host === '' ? {} : { host: listener.host }) }, resolve)
@@ -241,15 +257,15 @@ async function bind(
   return { server, url: urlOf(listener, (server.address() as AddressInfo).port) }
 }
 
-function createListener(app: FastifyInstance, listener: Listener, tls: TlsOptions | undefined): Server {
-  if (listener.scheme === 'http') return createServer((request, response) => app.routing(request, response))
+function createListener(answer: RequestListener, listener: Listener, tls: TlsOptions | undefined): Server {
+  if (listener.scheme === 'http') return createServer(answer)
   if (!tls) {
     throw new UserError(
       'invalid_listener',
       'an https listener needs a certificate: set ssl.keystore.location to a PEM or PKCS#12 file',
     )
   }
-  return createTlsServer(tls, (request, response) => app.routing(request, response))
+  return createTlsServer(tls, answer)
 }
 
 async function stopAll(app: FastifyInstance, bound: readonly { server: Server }[], graceMs: number): Promise<void> {

@@ -1,6 +1,7 @@
 import { Counter, Gauge, Histogram } from 'prom-client'
 import type { Metrics } from '../config/metrics.ts'
 import type { SchemaType } from '../formats/format.ts'
+import type { AnsweredRequest } from '../http/answered.ts'
 import { SCHEMA_TYPES } from './formats.ts'
 import { Meter, type Reading } from './meter.ts'
 import type { RegistryRecord } from './store/record.ts'
@@ -13,13 +14,6 @@ export type SchemaOperation = {
   readonly ms: number
   readonly failed: boolean
 }
-export type AnsweredRequest = {
-  /** The original's name of the endpoint; undefined: no endpoint of the registry. */
-  readonly endpoint: string | undefined
-  readonly status: number
-  readonly ms: number
-}
-
 export type RegistryMetrics = {
   /** Counts what was read from the topic. */
   readonly observe: (applied: Applied | 'unreadable', record?: RegistryRecord) => void
@@ -27,6 +21,14 @@ export type RegistryMetrics = {
   readonly operated: (operation: SchemaOperation) => void
   /** How long this instance took to become the leader. */
   readonly elected: (ms: number) => void
+}
+
+/** Of one endpoint, found once: to look a label up costs more than to count. */
+type EndpointMetrics = {
+  /** None for requests that meet no endpoint. */
+  readonly meter: Meter | undefined
+  readonly duration: Histogram.Internal<'endpoint'>
+  readonly total: (status: number) => Counter.Internal
 }
 
 /** The original's prefix, and that of the documents that call Kafka a broker. */
@@ -119,25 +121,37 @@ export function registryMetrics(
       buckets: SECONDS,
       registers,
     })
-    const meters = new Map<string, Meter>()
-    return ({ endpoint, status, ms }) => {
+    const endpoints = new Map<string, EndpointMetrics>()
+    return ({ endpoint = 'none', status, ms }) => {
       const isError = status >= 400
       ;(isError ? failed : succeeded).inc()
       all.add(ms, isError)
       if (status >= 500) serverErrors.add(ms, true)
-      total.inc({ endpoint: endpoint ?? 'none', status })
-      duration.observe({ endpoint: endpoint ?? 'none' }, ms / 1_000)
-      if (endpoint !== undefined) meterOf(endpoint).add(ms, isError)
+      const of = metricsOf(endpoint)
+      of.total(status).inc()
+      of.duration.observe(ms / 1_000)
+      of.meter?.add(ms, isError)
     }
 
     /** As the original's, an endpoint's families are there from its first request on. */
-    function meterOf(endpoint: string): Meter {
-      const known = meters.get(endpoint)
+    function metricsOf(endpoint: string): EndpointMetrics {
+      const known = endpoints.get(endpoint)
       if (known) return known
-      const meter = new Meter(nowMs)
-      meters.set(endpoint, meter)
-      meterGauges(`${ORIGINAL}_jersey_metrics_${endpoint.replace(/[^a-zA-Z0-9]+/g, '_')}`, meter)
-      return meter
+      const totals = new Map<number, Counter.Internal>()
+      const made: EndpointMetrics = {
+        meter: endpoint === 'none' ? undefined : new Meter(nowMs),
+        duration: duration.labels({ endpoint }),
+        total: (status) => {
+          const counted = totals.get(status) ?? total.labels({ endpoint, status })
+          totals.set(status, counted)
+          return counted
+        },
+      }
+      endpoints.set(endpoint, made)
+      if (made.meter) {
+        meterGauges(`${ORIGINAL}_jersey_metrics_${endpoint.replace(/[^a-zA-Z0-9]+/g, '_')}`, made.meter)
+      }
+      return made
     }
   }
 

@@ -1,12 +1,12 @@
 import type { Logger } from '../config/logger.ts'
 import type { Metrics } from '../config/metrics.ts'
 import type { Access } from '../http/access.ts'
+import type { AnsweredRequest } from '../http/answered.ts'
 import { type HttpServer, type HttpServerOptions, startHttpServer } from '../http/server.ts'
 import { ROLES, type Users } from '../http/users.ts'
 import type { Examiner } from './examination/examiner.ts'
 import { RegistryError } from './failure.ts'
 import { Forwarder } from './forward.ts'
-import type { AnsweredRequest } from './metrics.ts'
 import type { Registry } from './registry.ts'
 import { roleFor } from './routes/access.ts'
 import { Api } from './routes/api.ts'
@@ -46,7 +46,10 @@ export async function serveRegistry(registry: Registry, options: ServeOptions): 
     const server = await startHttpServer({
       listeners: settings.listeners,
       logger,
-      routes: (app) => registryRoutes(app, api, { identity, answered }),
+      routes: (app) => registryRoutes(app, api, identity),
+      requestIds: true,
+      answered,
+      revision: () => api.view.revision,
       toWire: (error) => toWire(error, api.profile),
       ...mediaTypes(settings),
       ...(metrics ? { metrics } : {}),

@@ -86,8 +86,7 @@ export async function startTestRegistry(
     urls: server.urls,
     registry,
     written: records,
-    routes: (app) =>
-      registryRoutes(app, new Api(registry, settings, new Forwarder(NO_FORWARDING)), { identity, ...counted }),
+    routes: (app) => registryRoutes(app, new Api(registry, settings, new Forwarder(NO_FORWARDING)), identity),
     call: async (method, path, body) => {
       const answer = await call(`${url}${path}`, method, body)
       checkAnswer(method, path, answer.status, answer.body)

@@ -18,7 +18,6 @@ import {
   toSubject,
 } from '../subject.ts'
 import type { AnswerOptions, Profile } from './answer.ts'
-import { AnswerCache } from './answer-cache.ts'
 import { flag, type Limits, parseSchemaBody, type Query, type SchemaBody, text } from './request.ts'
 
 /** A write: what is decided, and how the answer is told. */
@@ -33,7 +32,6 @@ export type Write<Answer> = {
 export class Api {
   readonly registry: Registry
   readonly settings: RegistryValues
-  readonly #answers = new AnswerCache()
   readonly #forwarder: Forwarder
 
   constructor(registry: Registry, settings: RegistryValues, forwarder: Forwarder) {
@@ -44,6 +42,11 @@ export class Api {
 
   get view(): RegistryView {
     return this.registry.grounds.view
+  }
+
+  /** Says of a request that its answer tells of the state as it is now, and of nothing else. */
+  tellsState(request: FastifyRequest): void {
+    request.revision = this.view.revision
   }
 
   get profile(): Profile {
@@ -128,18 +131,6 @@ export class Api {
       .code(status)
       .type(type ?? request.answerType)
       .send(body === '' ? undefined : body)
-  }
-
-  /** Answers a read: with the very text of the last time, when nothing has changed since. */
-  read(request: FastifyRequest, reply: FastifyReply, answer: () => Promise<object>): unknown {
-    const { revision } = this.view
-    const known = this.#answers.get(request.url, revision)
-    if (known !== undefined) return reply.type('application/json').send(known)
-    return answer().then((made) => {
-      const text = JSON.stringify(made)
-      this.#answers.keep(request.url, revision, text)
-      return reply.type('application/json').send(text)
-    })
   }
 
   /** The schema of a body, ready to be parsed. */

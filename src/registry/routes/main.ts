@@ -1,6 +1,4 @@
-import { randomUUID } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
-import type { AnsweredRequest } from '../metrics.ts'
 import type { Api } from './api.ts'
 import { compatibilityRoutes } from './compatibility.ts'
 import { configRoutes } from './config.ts'
@@ -11,28 +9,8 @@ import { type ServerIdentity, serverRoutes } from './server.ts'
 import { subjectRoutes } from './subjects.ts'
 import { versionRoutes } from './versions.ts'
 
-declare module 'fastify' {
-  interface FastifyContextConfig {
-    /** The original's name of this endpoint in its metrics. */
-    metric?: string
-  }
-}
-
 /** Everything the registry answers. Every resource answers under `/contexts/{context}` too. */
-export async function registryRoutes(
-  app: FastifyInstance,
-  api: Api,
-  { identity, answered }: { readonly identity: ServerIdentity; readonly answered: (request: AnsweredRequest) => void },
-): Promise<void> {
-  app.addHook('onRequest', (request, reply, done) => {
-    const given = request.headers['x-request-id']
-    void reply.header('x-request-id', typeof given === 'string' && given.trim() !== '' ? given : randomUUID())
-    done()
-  })
-  app.addHook('onResponse', (request, reply, done) => {
-    answered({ endpoint: request.routeOptions.config?.metric, status: reply.statusCode, ms: reply.elapsedTime })
-    done()
-  })
+export async function registryRoutes(app: FastifyInstance, api: Api, identity: ServerIdentity): Promise<void> {
   serverRoutes(app, api, identity)
   contextRoutes(app, api)
   resourceRoutes(app, api)

@@ -20,18 +20,17 @@ export function schemaRoutes(app: FastifyInstance, api: Api): void {
 
   app.get('/schemas/types', { config: { metric: 'schemas.get-types' } }, async () => SCHEMA_TYPES)
 
-  app.get('/schemas/ids/:id', { config: { metric: 'schemas.ids.get-schema' } }, (request, reply) =>
-    api.read(request, reply, async () => {
-      const query = queryOf(request)
-      const version = byId(api, request)
-      const maxId = flag(query, 'fetchMaxId') ? api.view.idMax(contextOf(version.subject)) : undefined
-      return schemaByIdAnswer(version, {
-        ...(await api.written(version, query)),
-        maxId,
-        place: text(query, 'subject') !== undefined,
-      })
-    }),
-  )
+  app.get('/schemas/ids/:id', { config: { metric: 'schemas.ids.get-schema' } }, async (request) => {
+    api.tellsState(request)
+    const query = queryOf(request)
+    const version = byId(api, request)
+    const maxId = flag(query, 'fetchMaxId') ? api.view.idMax(contextOf(version.subject)) : undefined
+    return schemaByIdAnswer(version, {
+      ...(await api.written(version, query)),
+      maxId,
+      place: text(query, 'subject') !== undefined,
+    })
+  })
 
   app.get('/schemas/ids/:id/schema', { config: { metric: 'schemas.ids.get-schema.only' } }, async (request, reply) => {
     const version = byId(api, request)

@@ -19,6 +19,7 @@ export function subjectRoutes(app: FastifyInstance, api: Api): void {
   })
 
   app.post('/subjects/:subject', { config: { metric: 'subjects.get-schema' } }, async (request) => {
+    api.tellsState(request)
     const query = queryOf(request)
     const { schema } = await api.sent(request)
     const options = { normalize: flag(query, 'normalize'), deleted: flag(query, 'deleted') }

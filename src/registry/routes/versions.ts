@@ -41,19 +41,22 @@ export function versionRoutes(app: FastifyInstance, api: Api): void {
         return registeredAnswer(stored, { ...(await api.written(stored, query)), changed })
       }
       // What is there already needs no leader.
+      const { revision } = api.view
       const registered = await api.registry.think((grounds) => findRegistered(grounds, registration))
-      if (registered) return answer({ schema: registered, changed: false })
+      if (registered) {
+        request.revision = revision
+        return answer({ schema: registered, changed: false })
+      }
       const decide = (grounds: Grounds) => decideRegister(grounds, registration)
       return api.write(request, reply, { operation: REGISTER, decide, answer })
     },
   )
 
-  app.get(VERSION, { config: { metric: 'subjects.versions.get-schema' } }, (request, reply) =>
-    api.read(request, reply, async () => {
-      const version = versionIn(api, request)
-      return schemaAnswer(version, await api.written(version, queryOf(request)))
-    }),
-  )
+  app.get(VERSION, { config: { metric: 'subjects.versions.get-schema' } }, async (request) => {
+    api.tellsState(request)
+    const version = versionIn(api, request)
+    return schemaAnswer(version, await api.written(version, queryOf(request)))
+  })
 
   app.get(`${VERSION}/schema`, { config: { metric: 'subjects.versions.get-schema.only' } }, async (request, reply) => {
     const version = versionIn(api, request)

@@ -1,0 +1,33 @@
+import { expect, it, onTestFinished } from 'vitest'
+import { startTestRegistry } from '../../support/registry.ts'
+
+it('never answers with what was true before a write', async () => {
+  const registry = await startTestRegistry({ 'schema.compatibility.level': 'none' })
+  onTestFinished(() => registry.stop())
+  const register = async (schema: string) => {
+    const { status, body } = await registry.call('POST', '/subjects/s/versions', { schema })
+    return [status, (body as { id?: number }).id]
+  }
+  const lookUp = async (schema: string) => (await registry.call('POST', '/subjects/s', { schema })).status
+  const latest = async () => {
+    const { status, body } = await registry.call('GET', '/subjects/s/versions/latest')
+    return [status, (body as { version?: number }).version]
+  }
+  expect([await lookUp('"int"'), await latest()]).toEqual([404, [404, undefined]])
+  for (let time = 1; time <= 3; time++) {
+    expect([await register('"int"'), await latest(), await lookUp('"int"')]).toEqual([[200, 1], [200, 1], 200])
+  }
+  await register('"long"')
+  expect([await latest(), await register('"int"'), await register('"long"')]).toEqual([
+    [200, 2],
+    [200, 1],
+    [200, 2],
+  ])
+  await registry.call('DELETE', '/subjects/s')
+  expect([await latest(), await lookUp('"int"')]).toEqual([[404, undefined], 404])
+  // It has its id again, under the next version.
+  expect([await register('"int"'), await latest()]).toEqual([
+    [200, 1],
+    [200, 3],
+  ])
+})
