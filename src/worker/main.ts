@@ -132,10 +132,11 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
     const reloadMs = values['worker.config.reload.ms']
     if (reloadMs > 0) {
       const ending = new AbortController()
-      const connectors = () => runner.running().filter((name) => isReloaded(stores.configs.state, name))
+      const connectors = () => runner.running()
+      const configOf = (name: string) => stores.configs.state.connector(name)?.config
       const restart = (connector: string) =>
         herder.onRestart({ kind: 'restart', connector, includeTasks: true, onlyFailed: false })
-      const parts = { resolver, clock: systemClock, logger, intervalMs: reloadMs, connectors, restart }
+      const parts = { resolver, clock: systemClock, logger, intervalMs: reloadMs, connectors, configOf, restart }
       const watching = watchPlaceholders(parts, ending.signal)
       life.onStop('watch over placeholders', () => {
         ending.abort()
@@ -260,11 +261,6 @@ function isConfigured(configs: ConfigState, owned: string | TaskId): boolean {
 const PROTOCOLS: Readonly<Record<'compatible' | 'sessioned', readonly ProtocolName[]>> = {
   compatible: ['compatible'],
   sessioned: ['sessioned', 'compatible'],
-}
-
-/** Whether it wants to be restarted when what its placeholders stand for changes. */
-function isReloaded(configs: ConfigState, name: string): boolean {
-  return configs.connector(name)?.config['config.action.reload']?.trim().toLowerCase() !== 'none'
 }
 
 function taskDefaults(settings: WorkerSettings): TaskDefaults {

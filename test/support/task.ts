@@ -42,6 +42,27 @@ export function taskSpec(
   }
 }
 
+/** Of a task that steps over what fails, but for a copy in the topic 'dead'. */
+export const DEAD_LETTERS: RawConfig = {
+  'errors.tolerance': 'all',
+  'errors.deadletterqueue.topic.name': 'dead',
+  'errors.deadletterqueue.topic.replication.factor': '1',
+}
+
+/** From now on no producer of this broker gets a record into this topic. */
+export function refuseRecordsFor(broker: Broker, topic: string): void {
+  const open = broker.producer.bind(broker)
+  broker.producer = async (options) => {
+    const producer = await open(options)
+    const send = producer.send.bind(producer)
+    producer.send = async (records) => {
+      if (records[0]?.topic === topic) throw new Error('the log is full')
+      return send(records)
+    }
+    return producer
+  }
+}
+
 /** A task of the running test's own plugin, in this thread. It ends with the test. */
 export function startTask(
   broker: Broker,

@@ -79,13 +79,15 @@ describe('the watch over placeholders', () => {
         clock,
         logger: pino({ level: 'silent' }),
         intervalMs: 1_000,
-        connectors: () => ['one', 'two'],
+        connectors: () => ['one', 'two', 'three'],
+        configOf: (name) => ({ 'config.action.reload': name === 'three' ? 'None' : 'restart' }),
         restart: (connector) => void restarted.push(connector),
       },
       ending.signal,
     )
     await clock.advance(1_000)
     expect(restarted).toEqual([])
+    await resolver.resolve({ x: '${vault:a}' }, 'three')
     values['a'] = 'second'
     await clock.advance(1_000)
     expect(restarted).toEqual(['one'])

@@ -1,10 +1,11 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { Broker } from '../../src/broker/broker.ts'
+import type { Broker, Generation, MemberOptions } from '../../src/broker/broker.ts'
 import { systemClock } from '../../src/config/clock.ts'
 import { silentLogger } from '../../src/config/logger.ts'
-import type { Work } from '../../src/worker/assignment-codec.ts'
+import { type Assignment, NO_WORK, toAssignment, type Work } from '../../src/worker/assignment-codec.ts'
 import { type GroupOptions, WorkerGroup } from '../../src/worker/group.ts'
 import { taskKey } from '../../src/worker/plan.ts'
+import { FakeClock } from '../support/fake-clock.ts'
 import { openTestLog } from '../support/topic.ts'
 
 const WAIT = { timeout: 20_000, interval: 10 }
@@ -60,6 +61,72 @@ describe('a group of workers', () => {
     expect(asked).toBeGreaterThan(1)
   })
 })
+
+describe('a worker, told by its coordinator,', () => {
+  it('lets go of everything when it is out of the group', async () => {
+    const done: string[] = []
+    const { group, protocol } = await joinFake({ onLost: async () => void done.push('lost') })
+    await protocol().joined(generationOf({ assigned: workOf(2) }))
+    expect([group.work.tasks.length, group.has({ connector: 'c', task: 1 }), group.leaderUrl]).toEqual([2, true, URL])
+    await protocol().lost?.(new Error('the session is over'))
+    expect(done).toEqual(['lost'])
+    expect([group.work.tasks.length, group.has({ connector: 'c', task: 1 }), group.leaderUrl]).toEqual([
+      0,
+      false,
+      undefined,
+    ])
+    expect(group.isLeader).toBe(false)
+  })
+
+  it('leads only as long as nobody else can have been made the leader', async () => {
+    const { group, protocol, clock } = await joinFake({})
+    await protocol().joined(generationOf({}))
+    expect(group.isLeader).toBe(true)
+    await clock.advance(VALID_MS)
+    expect(group.isLeader).toBe(false)
+  })
+
+  it('asks for another round when work was given up, when it waits long enough, and when the leader was behind', async () => {
+    const { protocol, asked, clock } = await joinFake({})
+    await protocol().joined(generationOf({ revoked: workOf(1) }))
+    expect(asked).toEqual(['work was given up'])
+    await protocol().joined(generationOf({ delayMs: 300 }))
+    await clock.advance(299)
+    expect(asked).toHaveLength(1)
+    await clock.advance(1)
+    expect(asked.slice(1)).toEqual(['lost work has waited long enough'])
+    await protocol().joined(generationOf({ delayMs: 300 }))
+    await protocol().joined(generationOf({ error: 1 }))
+    await clock.advance(300)
+    expect(asked.slice(2)).toEqual(['the leader had not read all configurations'])
+  })
+})
+
+const URL = 'http://leader/'
+const VALID_MS = 1_000
+
+/** A coordinator that does what the test says. */
+async function joinFake(changes: Partial<GroupOptions>) {
+  const clock = new FakeClock()
+  const asked: string[] = []
+  let options: MemberOptions | undefined
+  const validUntilMs = clock.monotonicMs() + VALID_MS
+  const member = { memberId: 'm', validUntilMs: () => validUntilMs, rejoin: (reason: string) => asked.push(reason) }
+  const broker = {
+    member: async (given: MemberOptions) => {
+      options = given
+      return { ...member, close: async () => undefined }
+    },
+  } as unknown as Broker
+  const { group } = await joinGroup(broker, 'w', () => NO_WORK, { clock, ...changes })
+  return { group, clock, asked, protocol: () => options!.protocol }
+}
+
+function generationOf(told: Partial<Assignment>): Generation {
+  const nothing = { error: 0, leaderId: 'm', leaderUrl: URL, configOffset: 5, delayMs: 0 }
+  const assignment = toAssignment('sessioned', { ...nothing, assigned: NO_WORK, revoked: NO_WORK, ...told })
+  return { generation: 1, memberId: 'm', leaderId: 'm', protocol: 'weir-sessioned', assignment }
+}
 
 async function openGroup(tasks: number) {
   const broker = await openTestLog()

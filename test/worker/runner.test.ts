@@ -93,6 +93,48 @@ describe('a runner', () => {
     expect(stored).toEqual([3])
   })
 
+  it('stores the tasks of a connector in the order of its configurations, however long one takes', async () => {
+    const stored: number[] = []
+    const first = Promise.withResolvers<void>()
+    const putTasks = async (_: string, made: readonly unknown[]) => {
+      if (made.length === 2) await first.promise
+      stored.push(made.length)
+    }
+    const { runner, configs, clock } = createRunner({ putTasks })
+    for (const tasksMax of ['2', '3']) {
+      configs.apply({ kind: 'connector', connector: 'c', config: { ...SOURCE, 'tasks.max': tasksMax } })
+      await runner.startConnector(configs.connector('c')!)
+      await clock.advance(0)
+    }
+    first.resolve()
+    await clock.advance(0)
+    expect(stored).toEqual([2, 3])
+  })
+
+  it('stores no tasks of a connector that was taken away meanwhile', async () => {
+    const { runner, configs, clock, stored } = createRunner()
+    configs.apply({ kind: 'connector', connector: 'c', config: SOURCE })
+    await Promise.all([runner.startConnector(configs.connector('c')!), runner.stopConnector('c')])
+    await clock.advance(0)
+    expect(stored).toEqual([])
+  })
+
+  it('leaves a task that failed as it is, whatever its connector should do', async () => {
+    const { runner, tasks } = createRunner()
+    await runner.carryOut([START])
+    tasks[0]?.say({ type: 'failed', trace: 'why' })
+    await runner.carryOut([{ do: 'set-task', id: ID, target: 'PAUSED' }])
+    expect(tasks[0]?.done).toEqual([])
+  })
+
+  it('writes no secret into a status', async () => {
+    const { runner, tasks, statuses, parts } = createRunner()
+    Object.assign(parts.resolver, { masked: (text: string) => text.replace('s3cret', '[hidden]') })
+    await runner.carryOut([START])
+    tasks[0]?.say({ type: 'failed', trace: 'can not log in with s3cret' })
+    expect(statuses.task('c', 0)?.trace).toBe('can not log in with [hidden]')
+  })
+
   it('fails a connector that makes no tasks, and leaves it so until it is restarted or stopped', async () => {
     const { runner, configs, clock, statuses } = createRunner()
     configure(configs, 0, { ...SOURCE, 'tasks.max': 'many' })

@@ -42,6 +42,34 @@ describe('at least once', () => {
     await waiting
   })
 
+  it('waits, too, when that is few records and many bytes', async () => {
+    const { producer, delivery } = atLeastOnce()
+    let passed = false
+    const waiting = deliver(delivery, 1, 1, 16 * 1024 * 1024).then(() => {
+      passed = true
+    })
+    await new FakeClock().advance(0)
+    expect(passed).toBe(false)
+    producer.acknowledge(0)
+    await waiting
+  })
+
+  it('does not go back to offsets that could not be committed when newer ones are there', async () => {
+    const { producer, delivery, clock } = atLeastOnce()
+    await deliver(delivery, 7)
+    producer.acknowledge(0)
+    await clock.advance(0)
+    producer.offsetsHang = true
+    const committing = delivery.commit()
+    await deliver(delivery, 8)
+    producer.acknowledge(1)
+    await clock.advance(COMMIT_TIMEOUT_MS)
+    await committing
+    producer.offsetsHang = false
+    await delivery.close()
+    expect(producer.offsets()).toEqual([8])
+  })
+
   it('tells what failed to the next batch and at the end, and stores nothing past it', async () => {
     const { producer, delivery, failures } = atLeastOnce()
     await deliver(delivery, 1)
@@ -127,10 +155,10 @@ describe('exactly once', () => {
   })
 })
 
-function deliver(delivery: Delivery, position: number, count = 1): Promise<void> {
+function deliver(delivery: Delivery, position: number, count = 1, bytes = count): Promise<void> {
   const records = Array.from({ length: count }, (): NewRecord => ({ topic: 't', key: null, value: Buffer.from('v') }))
   const record: SourceRecord = { topic: 't', value: 'v', sourcePartition: {}, sourceOffset: { position } }
-  return delivery.deliver({ records, bytes: count }, Array(count).fill(record))
+  return delivery.deliver({ records, bytes }, Array(count).fill(record))
 }
 
 function atLeastOnce() {

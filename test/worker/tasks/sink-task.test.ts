@@ -3,7 +3,7 @@ import type { Broker } from '../../../src/broker/broker.ts'
 import { defineSink, type SinkTask, z } from '../../../src/sdk/index.ts'
 import type { RawConfig } from '../../../src/worker/stores/config-codec.ts'
 import type { TaskDefaults } from '../../../src/worker/tasks/task-spec.ts'
-import { startTask, TASK_DEFAULTS } from '../../support/task.ts'
+import { DEAD_LETTERS, refuseRecordsFor, startTask, TASK_DEFAULTS } from '../../support/task.ts'
 import { openTestLog, write } from '../../support/topic.ts'
 
 const WAIT = { timeout: 20_000 }
@@ -32,6 +32,26 @@ describe('a sink task', () => {
     await expect.poll(() => taken, WAIT).toEqual(['a', 'b'])
     expect(task.said.map(({ type }) => type)).not.toContain('failed')
     await task.stop()
+  })
+
+  it('reads nothing more while a batch waits for its sink', async () => {
+    const broker = await openLog('a')
+    const asked: unknown[] = []
+    let isBusy = true
+    const sink: SinkTask = {
+      put: (records) => {
+        asked.push(records.map(({ value }) => value).join())
+        if (isBusy) throw Object.assign(new Error('busy'), { code: 'retriable' })
+      },
+    }
+    startSink(broker, sink, {}, { topics: 'lines', 'errors.retry.delay.max.ms': '5' })
+    await expect.poll(() => asked.length, WAIT).toBeGreaterThan(0)
+    await write(broker, 'lines', 'b')
+    const { length } = asked
+    await expect.poll(() => asked.length, WAIT).toBeGreaterThan(length + 5)
+    expect(new Set(asked)).toEqual(new Set(['a']))
+    isBusy = false
+    await expect.poll(() => asked.at(-1), WAIT).toBe('b')
   })
 
   it('fails without committing when the sink fails', async () => {
@@ -70,6 +90,56 @@ describe('a sink task', () => {
     await task.stop()
   })
 
+  it('asks nothing more of a sink that failed, and commits nothing more', async () => {
+    const broker = await openLog('a')
+    const done: string[] = []
+    const task = startSink(broker, {
+      put: ([record]) => {
+        done.push(`put ${record?.value}`)
+        if (record?.value === 'b') throw new Error('disk gone')
+      },
+      flush: (offsets) => {
+        done.push('flush')
+        return offsets
+      },
+    })
+    await expect.poll(() => done, WAIT).toEqual(['put a'])
+    await write(broker, 'lines', 'b')
+    await expect.poll(() => task.said.at(-1)?.type, WAIT).toBe('failed')
+    await task.stop()
+    expect(done).toEqual(['put a', 'put b'])
+    expect(await broker.groups.offsets('connect-out')).toEqual([])
+  })
+
+  it('does not put again what others are given meanwhile', async () => {
+    const broker = await openTestLog()
+    await broker.topics.create({ name: 'lines', partitions: 2 })
+    const producer = await broker.producer()
+    await producer.send([0, 1].map((partition) => ({ topic: 'lines', partition, key: null, value: Buffer.from('a') })))
+    await producer.close()
+    const seen: (readonly number[])[] = []
+    const busy: SinkTask = {
+      put: (records) => {
+        seen.push(records.map(({ partition }) => partition))
+        throw Object.assign(new Error('busy'), { code: 'retriable' })
+      },
+    }
+    startSink(broker, busy)
+    await expect.poll(() => seen.flat(), WAIT).toContain(1)
+    startSink(broker, { put: () => undefined }, {}, undefined, 1)
+    await expect.poll(async () => (await broker.groups.describe('connect-out')).members.length, WAIT).toBe(2)
+    await expect.poll(() => seen.at(-1)?.length, WAIT).toBeLessThan(2)
+  })
+
+  it('steps over no record that its dead letters could not take', async () => {
+    const broker = await openLog('not json')
+    refuseRecordsFor(broker, 'dead')
+    const task = startSink(broker, { put: () => undefined }, {}, { topics: 'lines', ...JSON_VALUES, ...DEAD_LETTERS })
+    await expect.poll(() => task.counters.deadLetterFailures, WAIT).toBe(1)
+    await task.stop()
+    expect(await broker.groups.offsets('connect-out')).toEqual([])
+  })
+
   it('goes on where a sink says that stores its offsets itself, whatever is committed', async () => {
     const broker = await openLog('a', 'b')
     // One transaction of a database: rows and how far they are.
@@ -99,10 +169,15 @@ async function openLog(...values: readonly string[]): Promise<Broker> {
   return broker
 }
 
-function startSink(broker: Broker, sink: SinkTask, worker: Partial<TaskDefaults> = {}, config?: RawConfig) {
+const JSON_VALUES = { 'value.converter': 'JsonConverter', 'key.converter': 'StringConverter' }
+
+function startSink(
+  broker: Broker,
+  sink: SinkTask,
+  worker: Partial<TaskDefaults> = {},
+  config: RawConfig = { topics: 'lines' },
+  task = 0,
+) {
   const own = defineSink({ class: 'Own', version: '1', summary: 'Own.', config: z.object({}), start: () => sink })
-  return startTask(broker, own, config ?? { topics: 'lines' }, {
-    connector: 'out',
-    worker: { ...TASK_DEFAULTS, ...worker },
-  })
+  return startTask(broker, own, config, { connector: 'out', task, worker: { ...TASK_DEFAULTS, ...worker } })
 }

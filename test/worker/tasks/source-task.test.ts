@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import type { Broker } from '../../../src/broker/broker.ts'
 import { defineSource, RetriableError, type SourceConnector, type SourceRecord, z } from '../../../src/sdk/index.ts'
-import { startTask } from '../../support/task.ts'
+import type { RawConfig } from '../../../src/worker/stores/config-codec.ts'
+import { DEAD_LETTERS, refuseRecordsFor, startTask } from '../../support/task.ts'
 import { openTestLog, readRecords } from '../../support/topic.ts'
 
 const WAIT = { timeout: 20_000 }
+const CAST = 'org.apache.kafka.connect.transforms.Cast$Value'
 const CLOCK = { of: 'all' }
 
 describe('a source task', () => {
@@ -38,6 +40,22 @@ describe('a source task', () => {
     expect(task.said.map(({ type }) => type)).toEqual(['running'])
   })
 
+  it('steps over no record that its dead letters could not take', async () => {
+    const broker = await openLog()
+    refuseRecordsFor(broker, 'dead')
+    const task = startSource(
+      broker,
+      async function* () {
+        yield [record(1_000)]
+      },
+      { ...DEAD_LETTERS, transforms: 'cast', 'transforms.cast.type': CAST, 'transforms.cast.spec': 'int8' },
+    )
+    await expect.poll(() => task.said.at(-1)?.type, WAIT).toBe('failed')
+    expect(task.counters.deadLetterFailures).toBe(1)
+    await task.stop()
+    expect(await readRecords(broker, 'offsets')).toEqual([])
+  })
+
   it('fails with what its source fails with for good', async () => {
     const broker = await openLog()
     const task = startSource(broker, async function* () {
@@ -61,7 +79,7 @@ async function valuesOf(broker: Broker): Promise<readonly string[]> {
   return (await readRecords(broker, 'lines')).map(({ value }) => String(value))
 }
 
-function startSource(broker: Broker, poll: SourceConnector['poll']) {
+function startSource(broker: Broker, poll: SourceConnector['poll'], config: RawConfig = {}) {
   const own = defineSource({ class: 'Own', version: '1', summary: 'Own.', config: z.object({}), poll })
-  return startTask(broker, own, { 'errors.retry.delay.max.ms': '20' })
+  return startTask(broker, own, { 'errors.retry.delay.max.ms': '20', ...config })
 }

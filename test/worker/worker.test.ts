@@ -1,0 +1,51 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { expect, it } from 'vitest'
+import { shippedCatalog } from '../../src/plugins/shipped.ts'
+import type { RawConfig } from '../../src/worker/stores/config-codec.ts'
+import { parseOverridePolicy } from '../../src/worker/validation/overrides.ts'
+import { Worker, type WorkerParts } from '../../src/worker/worker.ts'
+import { createRunner, SOURCE } from '../support/worker-parts.ts'
+
+it('makes the changes of one connector one after the other, however long the log takes', async () => {
+  const { worker } = slowWorker()
+  const made = await Promise.allSettled([worker.create('c', SOURCE), worker.create('c', SOURCE)])
+  expect(made.map(({ status }) => status)).toEqual(['fulfilled', 'rejected'])
+  await Promise.all(['a', 'b'].map((key) => worker.patchConfig('c', { [key]: '1' })))
+  expect(worker.config('c')).toMatchObject({ a: '1', b: '1' })
+})
+
+it('and those of others meanwhile', async () => {
+  const { worker, begun } = slowWorker()
+  await Promise.all([worker.create('c', SOURCE), worker.create('d', { ...SOURCE, name: 'd' })])
+  expect(begun).toEqual(['c begins', 'd begins', 'c ends', 'd ends'])
+})
+
+/** One whose config topic takes its time. */
+function slowWorker() {
+  const { parts, configs } = createRunner()
+  const begun: string[] = []
+  const putConnector = async (connector: string, config: RawConfig) => {
+    begun.push(`${connector} begins`)
+    for (let turn = 0; turn < 5; turn++) await nextTurn()
+    configs.apply({ kind: 'connector', connector, config })
+    begun.push(`${connector} ends`)
+  }
+  const { plugins, statuses, resolver } = parts
+  const worker = new Worker({
+    plugins,
+    statuses,
+    resolver,
+    configs: { ...parts.configs, putConnector } as unknown as WorkerParts['configs'],
+    herder: {} as WorkerParts['herder'],
+    offsets: {} as WorkerParts['offsets'],
+    topicTracking: { enabled: true, resettable: true },
+    validation: {
+      plugins: shippedCatalog(),
+      groupId: 'workers',
+      exactlyOnceSources: false,
+      workerDefaults: {},
+      overrides: parseOverridePolicy('All', [])!,
+    },
+  })
+  return { worker, begun }
+}
