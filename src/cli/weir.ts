@@ -1,4 +1,5 @@
 #!/usr/bin/env -S node --max-semi-space-size=8
+import { enableCompileCache } from 'node:module'
 import { messageOf } from '../config/failure.ts'
 import { nearest } from '../config/nearest.ts'
 import type { Command, ExitCode } from './command.ts'
@@ -61,6 +62,8 @@ const USAGE_CODES = new Set([
   'unreadable_dump',
 ])
 
+// What a command loads is compiled once for all its starts.
+enableCompileCache()
 process.exitCode = await main(process.argv.slice(2))
 
 async function main([name = '--help', ...args]: readonly string[]): Promise<ExitCode> {
