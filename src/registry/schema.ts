@@ -35,7 +35,7 @@ export function toContent(content: Omit<SchemaContent, 'guid'>): SchemaContent {
 
 const MARK = Buffer.from([1])
 
-export function guidOf({ text, references, metadata, ruleSet }: Omit<SchemaContent, 'guid'>): string {
+export function guidOf({ text, references, metadata, ruleSet }: Omit<SchemaContent, 'guid' | 'type'>): string {
   const parts: (string | Buffer)[] = [text]
   for (const { name, subject, version } of references) {
     const number = Buffer.alloc(4)

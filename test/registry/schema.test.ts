@@ -20,13 +20,13 @@ describe('the identity of a schema', () => {
     ['references', references, undefined, '5c08d70e-5347-41b2-6369-199425d044eb'],
     ['references and metadata', references, metadata, '3619d8e0-2ee8-de51-0d9e-2520d39174d5'],
   ])('is the one that the original gives to %s', (_, refs, meta, guid) => {
-    expect(guidOf({ type: 'AVRO', text, references: refs, metadata: meta, ruleSet: undefined })).toBe(guid)
+    expect(guidOf({ text, references: refs, metadata: meta, ruleSet: undefined })).toBe(guid)
   })
 
   it('depends on rules, and on whether one is disabled', () => {
     const rule = { name: 'r', type: 'T', mode: 'WRITE' }
     const guid = (ruleSet: object | undefined) =>
-      guidOf({ type: 'AVRO', text, references: [], metadata: undefined, ruleSet })
+      guidOf({ text, references: [], metadata: undefined, ruleSet })
     const guids = [undefined, {}, { domainRules: [rule] }, { domainRules: [{ ...rule, disabled: true }] }].map(guid)
     expect(new Set(guids).size).toBe(4)
   })

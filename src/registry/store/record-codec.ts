@@ -181,14 +181,18 @@ function unknownMembers(value: Members): Members {
 }
 
 function toContent(value: Members, md5: unknown): SchemaContent {
-  const content = {
+  const text = toText(value['schema'], 'schema')
+  const references = (value['references'] ?? NO_REFERENCES) as readonly SchemaReference[]
+  const metadata = value['metadata'] ? (metadataSpec.safeParse(value['metadata']).data as Metadata) : undefined
+  const ruleSet = value['ruleSet'] ? (ruleSetSpec.safeParse(value['ruleSet']).data as RuleSet) : undefined
+  return {
+    guid: typeof md5 === 'string' ? toUuid(md5) : guidOf({ text, references, metadata, ruleSet }),
     type: (value['schemaType'] ?? 'AVRO') as SchemaType,
-    text: toText(value['schema'], 'schema'),
-    references: (value['references'] ?? NO_REFERENCES) as readonly SchemaReference[],
-    metadata: value['metadata'] ? (metadataSpec.safeParse(value['metadata']).data as Metadata) : undefined,
-    ruleSet: value['ruleSet'] ? (ruleSetSpec.safeParse(value['ruleSet']).data as RuleSet) : undefined,
+    text,
+    references,
+    metadata,
+    ruleSet,
   }
-  return { ...content, guid: typeof md5 === 'string' ? toUuid(md5) : guidOf(content) }
 }
 
 function toMode(word: unknown): Mode {
