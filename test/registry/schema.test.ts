@@ -25,8 +25,7 @@ describe('the identity of a schema', () => {
 
   it('depends on rules, and on whether one is disabled', () => {
     const rule = { name: 'r', type: 'T', mode: 'WRITE' }
-    const guid = (ruleSet: object | undefined) =>
-      guidOf({ text, references: [], metadata: undefined, ruleSet })
+    const guid = (ruleSet: object | undefined) => guidOf({ text, references: [], metadata: undefined, ruleSet })
     const guids = [undefined, {}, { domainRules: [rule] }, { domainRules: [{ ...rule, disabled: true }] }].map(guid)
     expect(new Set(guids).size).toBe(4)
   })
