@@ -1,4 +1,5 @@
 import type { Dependency, SchemaReference } from './references.ts'
+import type { SchemaTags, TagChange } from './tags.ts'
 
 /**
  * What the registry and the serializers need of a schema language. A format is one folder; nothing outside it looks
@@ -40,6 +41,10 @@ export interface ParsedSchema {
   normalized(): ParsedSchema
   /** The text for `?format=`; undefined when this format does not know the word. `resolved` has no references left. */
   formatted(format: string): string | undefined
+  /** Tags that stand in the schema, by the records and fields that carry them. */
+  tags(): readonly SchemaTags[]
+  /** The text with other tags. Throws a `SchemaError` for a path that leads nowhere. */
+  tagged(change: TagChange): string
   /**
    * Why data written with `writer` can't be read with this schema; empty when it can. Everything that is wrong is told,
    * in the order of this schema.

@@ -1,4 +1,5 @@
 import type { Mode } from '../clients/registry.ts'
+import type { TagChange } from '../formats/tags.ts'
 import { hasDefaults, inheritedAdditions } from './additions.ts'
 import { candidates } from './check.ts'
 import { compatibilityMessages } from './compatibility.ts'
@@ -7,7 +8,7 @@ import { incompatibleSchema, invalidSchema, notPermitted, RegistryError } from '
 import { findSchema, isSame, type SentSchema, type UnderstoodSchema, understand } from './lookup.ts'
 import { VERSION_PROPERTY, withProperty } from './metadata.ts'
 import { checkRuleSet } from './rule-set.ts'
-import type { SchemaVersion } from './schema.ts'
+import type { SchemaContent, SchemaVersion } from './schema.ts'
 import { configInScope, type EffectiveConfig, isImporting, isReadOnly, modeInScope, wrongMode } from './scope.ts'
 import type { StoredSchema } from './store/record.ts'
 import { contextOf, DEFAULT_CONTEXT, type Subject } from './subject.ts'
@@ -22,6 +23,10 @@ export type Registration = {
   readonly normalize: boolean
   /** Leaves compatibility unchecked. */
   readonly force: boolean
+  /** What becomes of the tags in the schema. */
+  readonly tags?: TagChange | undefined
+  /** Takes over the tags of the version before, as far as what carries them is still there. */
+  readonly propagateTags?: boolean
 }
 
 /** `changed`: what is stored is not what was sent, because config or an earlier version added to it. */
@@ -36,7 +41,8 @@ const ID_MAX = 2 ** 31 - 1
 export function findRegistered(grounds: Grounds, request: Registration): SchemaVersion | undefined {
   const { subject, id, version } = request
   const config = configInScope(grounds.view, subject, grounds.defaults)
-  if (hasDefaults(config) || request.schema.text.trim() === '') return undefined
+  if (hasDefaults(config) || request.tags || request.propagateTags) return undefined
+  if (request.schema.text.trim() === '') return undefined
   const schema = understand(grounds, subject, request.schema, {
     normalize: normalizing(request, config),
     validation: 'loose',
@@ -53,8 +59,9 @@ export function findRegistered(grounds: Grounds, request: Registration): SchemaV
  * Registers a schema. Throws `not_permitted` in the wrong mode or for an id that means something else, `invalid_schema`,
  * `invalid_rule_set` and `incompatible_schema`.
  */
-export function decideRegister(grounds: Grounds, request: Registration): Decision<RegisterAnswer> {
-  checkRuleSet(request.schema.ruleSet)
+export function decideRegister(grounds: Grounds, asked: Registration): Decision<RegisterAnswer> {
+  checkRuleSet(asked.schema.ruleSet)
+  const request = tagged(grounds, asked)
   const registered = findRegistered(grounds, request)
   if (registered) return nothingToWrite({ schema: registered, changed: false })
   const { view, defaults } = grounds
@@ -97,17 +104,39 @@ function checkMode({ subject, id }: Registration, mode: Mode): void {
 }
 
 /** What is missing comes from the version before and from config; what config overrides is overridden. */
-function completed({ view }: Grounds, request: Registration, config: EffectiveConfig, next: number): SentSchema {
-  const { schema: sent, subject, version } = request
-  const previous = view.latest(subject)?.content
+function completed(grounds: Grounds, request: Registration, config: EffectiveConfig, next: number): SentSchema {
+  const { schema: sent, subject, version, propagateTags } = request
+  const previous = grounds.view.latest(subject)?.content
   const isEmpty = sent.text.trim() === ''
   if (isEmpty && !previous) throw invalidSchema('Empty schema')
   const { metadata: merged, ruleSet } = inheritedAdditions(sent, previous, config)
   const counted = version !== 0 || merged?.properties?.[VERSION_PROPERTY] !== undefined
   const metadata = counted ? withProperty(merged, VERSION_PROPERTY, String(next)) : merged
   const { type, text, references } = isEmpty && previous ? previous : sent
-  if (!isEmpty && metadata === undefined && ruleSet === undefined) return sent
-  return { type, text, references, metadata, ruleSet }
+  const inherited = propagateTags && previous ? takenOver(grounds, subject, previous, { type, text, references }) : text
+  const isAsSent = !isEmpty && inherited === text
+  if (isAsSent && metadata === undefined && ruleSet === undefined) return sent
+  return { type, text: inherited, references, metadata, ruleSet }
+}
+
+function tagged({ view, schemas, facts }: Grounds, request: Registration): Registration {
+  const { subject, schema, tags } = request
+  if (!tags) return request
+  const parsed = schemas.parse(view, subject, schema, { validation: 'loose', facts })
+  return { ...request, schema: { ...schema, text: parsed.tagged(tags) }, tags: undefined }
+}
+
+/** The text with the tags that the version before has at what both have. */
+function takenOver(
+  { view, schemas, facts }: Grounds,
+  subject: Subject,
+  previous: SchemaContent,
+  sent: Pick<SchemaContent, 'type' | 'text' | 'references'>,
+): string {
+  const add = schemas.stored(view, subject, previous, facts).tags()
+  if (add.length === 0) return sent.text
+  const parsed = schemas.parse(view, subject, sent, { validation: 'loose', facts })
+  return parsed.tagged({ add, remove: [], ifThere: true })
 }
 
 function alreadyThere(

@@ -23,7 +23,7 @@ export type RuleSet = {
   readonly enableAt?: string
 }
 
-export const RULE_KINDS = ['migrationRules', 'domainRules', 'encodingRules'] as const
+const RULE_KINDS = ['migrationRules', 'domainRules', 'encodingRules'] as const
 type RuleKind = (typeof RULE_KINDS)[number]
 
 const optionalText = z.string().nullish()
@@ -97,7 +97,14 @@ export function mergeRuleSets(under: RuleSet | undefined, over: RuleSet | undefi
   return withoutEmpty({ ...Object.fromEntries(merged), enableAt: over.enableAt ?? under.enableAt }) as RuleSet
 }
 
-function invalidRule(message: string): RegistryError {
+/** Without the rules of these names. */
+export function withoutRules(rules: RuleSet | undefined, names: readonly string[]): RuleSet | undefined {
+  if (!rules) return undefined
+  const kept = RULE_KINDS.map((kind) => [kind, rules[kind]?.filter(({ name }) => !names.includes(name ?? ''))])
+  return withoutEmpty({ ...rules, ...Object.fromEntries(kept) }) as RuleSet
+}
+
+export function invalidRule(message: string): RegistryError {
   return new RegistryError('invalid_rule_set', message)
 }
 

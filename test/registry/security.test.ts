@@ -71,6 +71,8 @@ describe('who may do what', () => {
     ['POST /subjects/s/versions', INT, DEVELOPERS],
     ['POST /contexts/.c/subjects/s/versions', INT, DEVELOPERS],
     ['POST /subjects/importing/versions', { ...INT, id: 7 }, ADMINS],
+    ['POST /subjects/s/versions/1/tags', { metadata: { properties: { a: 'b' } } }, DEVELOPERS],
+    ['POST /subjects/importing/versions/1/tags', {}, ADMINS],
     ['DELETE /subjects/s/versions/1', undefined, DEVELOPERS],
     ['DELETE /subjects/s', undefined, DEVELOPERS],
     ['DELETE /subjects/s?permanent=true', undefined, ADMINS],

@@ -1,9 +1,12 @@
 import { type CompareOptions, type Format, type Incompatibility, type ParsedSchema, SchemaError } from '../format.ts'
+import { parseJson } from '../json-text.ts'
+import { type SchemaTags, type TagChange, tagsIn } from '../tags.ts'
 import { avroIncompatibilities } from './compatibility.ts'
 import { normalizeAvro } from './normalize.ts'
 import { AvroParser } from './parser.ts'
-import { printAvro } from './printer.ts'
+import { NESTING_MAX, printAvro } from './printer.ts'
 import { type AvroNamed, type AvroSchema, isNamed } from './schema.ts'
+import { avroEntities, tagAvro } from './tags.ts'
 
 /** Avro as Java's library 1.12 reads, prints and compares it. */
 export const avroFormat: Format = {
@@ -42,6 +45,15 @@ export class ParsedAvro implements ParsedSchema {
 
   formatted(format: string): string | undefined {
     return format === 'resolved' ? printAvro(this.schema) : undefined
+  }
+
+  /** Also those of the types that references define. */
+  tags(): readonly SchemaTags[] {
+    return tagsIn(avroEntities(parseJson(printAvro(this.schema), { depthMax: NESTING_MAX })))
+  }
+
+  tagged(change: TagChange): string {
+    return tagAvro(this.canonical, change)
   }
 
   incompatibilities(writer: ParsedSchema, { roles }: CompareOptions): readonly Incompatibility[] {

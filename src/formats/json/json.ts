@@ -7,6 +7,7 @@ import {
   SchemaError,
   type SchemaSource,
 } from '../format.ts'
+import { type SchemaTags, type TagChange, tagsIn } from '../tags.ts'
 import { describeChange } from './change.ts'
 import { breakingChanges } from './compatibility.ts'
 import { dialectOf } from './dialect.ts'
@@ -14,7 +15,8 @@ import { InvalidJsonSchema, loadJsonSchema } from './load.ts'
 import { checkMetaSchema } from './meta-schema.ts'
 import type { Json, JsonObject, Model } from './model.ts'
 import { UnresolvedReference } from './references.ts'
-import { canonicalJson } from './text.ts'
+import { jsonEntities, tagJson } from './tags.ts'
+import { canonicalJson, jsonTree, printTree } from './text.ts'
 
 /** JSON Schema, draft 4 to 2020-12. */
 export const jsonFormat: Format = { type: 'JSON', parse: parseJsonSchema }
@@ -61,6 +63,16 @@ class JsonSchema implements ParsedSchema {
 
   formatted(): string | undefined {
     return undefined
+  }
+
+  tags(): readonly SchemaTags[] {
+    return tagsIn(jsonEntities(jsonTree(this.canonical)))
+  }
+
+  tagged(change: TagChange): string {
+    const root = jsonTree(this.canonical)
+    tagJson(root, change)
+    return printTree(root)
   }
 
   incompatibilities(writer: ParsedSchema, { roles, policy }: CompareOptions): readonly Incompatibility[] {

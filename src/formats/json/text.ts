@@ -7,17 +7,22 @@ const NESTING_MAX = 1_000
  * `SyntaxError` that says where it is no JSON.
  */
 export function canonicalJson(text: string, options: { readonly sorted: boolean } = { sorted: false }): string {
-  return print(parseJson(text, { depthMax: NESTING_MAX }), options.sorted)
+  return printTree(jsonTree(text), options.sorted)
 }
 
-function print(value: JsonTree, sorted: boolean): string {
+/** Throws a `SyntaxError`. */
+export function jsonTree(text: string): JsonTree {
+  return parseJson(text, { depthMax: NESTING_MAX })
+}
+
+export function printTree(value: JsonTree, sorted = false): string {
   if (typeof value === 'string') return printString(value)
   if (value === null || typeof value === 'boolean') return String(value)
   if (value instanceof JsonNumber) return decimal(value.literal)
-  if (!isObject(value)) return `[${value.map((item) => print(item, sorted)).join(',')}]`
+  if (!isObject(value)) return `[${value.map((item) => printTree(item, sorted)).join(',')}]`
   const members = [...value]
   if (sorted) members.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
-  return `{${members.map(([name, member]) => `${printString(name)}:${print(member, sorted)}`).join(',')}}`
+  return `{${members.map(([name, member]) => `${printString(name)}:${printTree(member, sorted)}`).join(',')}}`
 }
 
 /** A number as Java's BigDecimal writes it: digits are kept, an exponent stands where the value is far from 1. */

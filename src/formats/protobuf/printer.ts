@@ -167,18 +167,28 @@ function printValue(value: OptionValue): string {
     case 'option':
       return printOption(value.option)
     case 'list':
-      return bracketed(value.items.map(printValue))
+      return bracketed(value.items.map(printInside))
     case 'map': {
-      const entries = [...value.entries].map(([key, entry]) => `${key}: ${printValue(entry)}`)
-      return `{\n${entries.map((entry, at) => indent(at < entries.length - 1 ? `${entry},` : entry)).join('')}}`
+      const entries = [...value.entries].map(([key, entry]) => `${key}: ${printInside(entry)}`)
+      return `{\n${lines(entries)}}`
     }
   }
+}
+
+/** Inside an aggregate a list has lines of its own, however short it is. */
+function printInside(value: OptionValue): string {
+  return value.kind === 'list' ? `[\n${lines(value.items.map(printInside))}]` : printValue(value)
 }
 
 /** One item on the line, several on lines of their own. */
 function bracketed(items: readonly string[]): string {
   if (items.length === 1) return `[${items[0]}]`
-  return `[\n${items.map((item, at) => indent(at < items.length - 1 ? `${item},` : item)).join('')}]`
+  return `[\n${lines(items)}]`
+}
+
+/** Indented, with commas between. */
+function lines(items: readonly string[]): string {
+  return items.map((item, at) => indent(at < items.length - 1 ? `${item},` : item)).join('')
 }
 
 const ESCAPES: Readonly<Record<string, string>> = {

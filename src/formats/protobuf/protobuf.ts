@@ -9,6 +9,7 @@ import {
   SchemaError,
   type SchemaSource,
 } from '../format.ts'
+import type { SchemaTags, TagChange } from '../tags.ts'
 import { type Breaking, breakingChanges, type ProtoUnit } from './compatibility.ts'
 import { fromFileDescriptor } from './descriptor-reader.ts'
 import { toFileDescriptor } from './descriptor-writer.ts'
@@ -17,6 +18,7 @@ import { ProtoSyntaxError } from './lexer.ts'
 import { normalizeProto, UnresolvedType } from './normalize.ts'
 import { parseProto } from './parser.ts'
 import { printProto } from './printer.ts'
+import { protoTags, tagProto } from './tags.ts'
 import type { Dependency } from './types.ts'
 import { validateProto } from './validate.ts'
 import { wellKnownFile } from './well-known.ts'
@@ -105,6 +107,14 @@ class ProtobufSchema implements ParsedSchema {
     if (format === 'ignore_extensions') return printProto(withoutExtensions(this.#file))
     if (format !== 'serialized') return undefined
     return Buffer.from(toBinary(FileDescriptorProtoSchema, toFileDescriptor(this.unit()))).toString('base64')
+  }
+
+  tags(): readonly SchemaTags[] {
+    return protoTags(this.#file)
+  }
+
+  tagged(change: TagChange): string {
+    return printProto(tagProto(this.#file, change))
   }
 
   incompatibilities(writer: ParsedSchema, { roles }: CompareOptions): readonly Incompatibility[] {

@@ -1,4 +1,5 @@
 import type { CompareOptions, Incompatibility, ParsedSchema, SchemaType } from '../../formats/format.ts'
+import type { SchemaTags, TagChange } from '../../formats/tags.ts'
 import { invalidSchema } from '../failure.ts'
 import type { SchemaOperation } from '../metrics.ts'
 import type { Examiner } from './examiner.ts'
@@ -64,7 +65,8 @@ export class Facts {
     if (job.op === 'compare') {
       return JSON.stringify([job.op, this.#schemaKey(job.reader), this.#schemaKey(job.writer), job.options])
     }
-    return JSON.stringify([job.op, this.#schemaKey(job.schema), job.op === 'format' ? job.format : ''])
+    const { op, schema, ...how } = job
+    return JSON.stringify([op, this.#schemaKey(schema), how])
   }
 
   #schemaKey({ type, text, references = [], dependencies = [], validation, normalized }: SchemaToRead): unknown {
@@ -120,10 +122,20 @@ export class ExaminedSchema implements ParsedSchema {
     return resultOf(this.#facts.get({ op: 'format', schema: this.#schema, format }))
   }
 
+  tags(): readonly SchemaTags[] {
+    return this.#here?.tags() ?? resultOf(this.#facts.get({ op: 'tags', schema: this.#schema }))
+  }
+
+  tagged(change: TagChange): string {
+    const here = this.#here
+    if (here) return usable(() => here.tagged(change))
+    return resultOf(this.#facts.get({ op: 'tag', schema: this.#schema, change }))
+  }
+
   incompatibilities(writer: ExaminedSchema, options: CompareOptions): readonly Incompatibility[] {
     const [reader, other] = [this.#here, writer.#here]
     if (reader && other && isComparedHere(this.#schema) && isComparedHere(writer.#schema)) {
-      return this.#facts.timed('compare', this.type, () => compared(reader, other, options))
+      return this.#facts.timed('compare', this.type, () => usable(() => reader.incompatibilities(other, options)))
     }
     return resultOf(this.#facts.get({ op: 'compare', reader: this.#schema, writer: writer.#schema, options }))
   }
@@ -133,9 +145,9 @@ export class ExaminedSchema implements ParsedSchema {
   }
 }
 
-function compared(reader: ParsedSchema, writer: ParsedSchema, options: CompareOptions): readonly Incompatibility[] {
+function usable<Result>(act: () => Result): Result {
   try {
-    return reader.incompatibilities(writer, options)
+    return act()
   } catch (error) {
     throw unusable(reasonOf(error))
   }

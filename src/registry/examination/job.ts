@@ -6,6 +6,7 @@ import {
   type SchemaSource,
   type SchemaType,
 } from '../../formats/format.ts'
+import type { SchemaTags, TagChange } from '../../formats/tags.ts'
 import type { Formats } from '../formats.ts'
 
 /** A schema by all that it is read from. Plain data: it goes to another process. */
@@ -23,6 +24,8 @@ export type Job =
   | { readonly op: 'body'; readonly bytes: Uint8Array }
   | { readonly op: 'read'; readonly schema: SchemaToRead }
   | { readonly op: 'format'; readonly schema: SchemaToRead; readonly format: string }
+  | { readonly op: 'tags'; readonly schema: SchemaToRead }
+  | { readonly op: 'tag'; readonly schema: SchemaToRead; readonly change: TagChange }
   | {
       readonly op: 'compare'
       readonly reader: SchemaToRead
@@ -36,6 +39,8 @@ type Results = {
   readonly body: unknown
   readonly read: ReadSchema
   readonly format: string | undefined
+  readonly tags: readonly SchemaTags[]
+  readonly tag: string
   readonly compare: readonly Incompatibility[]
 }
 export type ResultOf<Op extends Job['op']> = Results[Op]
@@ -70,6 +75,10 @@ function resultOf(job: Job, formats: Formats): Results[Job['op']] {
     }
     case 'format':
       return read(job.schema, formats).formatted(job.format)
+    case 'tags':
+      return read(job.schema, formats).tags()
+    case 'tag':
+      return read(job.schema, formats).tagged(job.change)
     case 'compare':
       return read(job.reader, formats).incompatibilities(read(job.writer, formats), job.options)
   }

@@ -31,7 +31,7 @@ const stamps = {
   guid: { ...text, description: 'Names the content, everywhere.' },
   ts: { ...integer, description: 'When it was written, in ms since 1970.' },
   deleted: { ...flag, description: 'True of a soft-deleted version only.' },
-  schemaTags: list({ type: 'object' }),
+  schemaTags: list(entity('SchemaTags')),
 }
 const schema = { ...place, id, ...content, schema: text, ...stamps }
 const config = {
@@ -49,6 +49,7 @@ const config = {
   overrideRuleSet: entity('RuleSet'),
 }
 const rules = list(entity('Rule'))
+const tags = list(entity('SchemaTags'))
 
 /** Everything that bodies consist of. */
 export const ENTITIES: Readonly<Record<string, JsonSchema>> = {
@@ -78,6 +79,33 @@ export const ENTITIES: Readonly<Record<string, JsonSchema>> = {
     ...content,
     id: { ...id, description: 'In mode IMPORT only, and there it is needed.' },
     version: integer,
+    schemaTagsToAdd: tags,
+    schemaTagsToRemove: tags,
+    propagateSchemaTags: { ...flag, description: 'Takes over the tags of the version before.' },
+  }),
+  SchemaTags: {
+    type: 'object',
+    properties: {
+      schemaEntity: {
+        type: 'object',
+        properties: {
+          entityPath: { ...text, description: 'ns.Record, ns.Record.field' },
+          entityType: { enum: ['sr_record', 'sr_field'] },
+        },
+        required: ['entityPath', 'entityType'],
+      },
+      tags: list(text),
+    },
+    required: ['schemaEntity', 'tags'],
+  },
+  TagsUpdate: sent({
+    newVersion: { ...integer, minimum: 0, description: '0: the next one.' },
+    tagsToAdd: tags,
+    tagsToRemove: tags,
+    metadata: entity('Metadata'),
+    ruleSet: entity('RuleSet'),
+    rulesToMerge: entity('RuleSet'),
+    rulesToRemove: { ...list(text), description: 'Names of rules.' },
   }),
   Schema: answer(schema, ['subject', 'version', 'id', 'schema']),
   ListedSchema: answer({ ...schema, aliases: list(text) }, ['subject', 'version', 'id', 'schema']),

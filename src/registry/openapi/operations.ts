@@ -4,7 +4,7 @@ import { answer } from './entities.ts'
 export type Operation = {
   readonly summary: string
   readonly query?: readonly Parameter[]
-  readonly body?: 'NewSchema' | 'ConfigUpdate' | 'ModeUpdate'
+  readonly body?: 'NewSchema' | 'TagsUpdate' | 'ConfigUpdate' | 'ModeUpdate'
   /** Absent: nothing (204). */
   readonly answer?: JsonSchema
   /** Default: the registry's own types. */
@@ -24,6 +24,7 @@ export const PARAMETERS = {
   deletedAsNegative: { description: 'Soft-deleted ones too, as negative numbers.', schema: flag },
   deletedOnly: { description: 'Soft-deleted ones only.', schema: flag },
   fetchMaxId: { description: 'Tells the largest id.', schema: flag },
+  findTags: { description: 'Tells where these tags stand in the schema; *: any tag.', schema: list(text) },
   force: { description: 'Without the check that would refuse it.', schema: flag },
   format: { description: 'AVRO: resolved; PROTOBUF: ignore_extensions, serialized.', schema: text },
   key: { description: 'Properties of the metadata, each with a value of the same place.', schema: list(text) },
@@ -105,7 +106,7 @@ export const RESOURCE_OPERATIONS: Readonly<Record<string, Operation>> = {
   },
   'GET /subjects/{subject}/versions/{version}': {
     summary: 'One version: a number, latest or -1',
-    query: ['deleted', 'format', 'referenceFormat'],
+    query: ['deleted', 'format', 'referenceFormat', 'findTags'],
     answer: entity('Schema'),
   },
   'GET /subjects/{subject}/versions/{version}/schema': {
@@ -117,6 +118,11 @@ export const RESOURCE_OPERATIONS: Readonly<Record<string, Operation>> = {
     summary: 'Ids of the schemas that refer to it',
     query: [...which, ...pages],
     answer: numbers,
+  },
+  'POST /subjects/{subject}/versions/{version}/tags': {
+    summary: 'Registers it with other tags, metadata or rules',
+    body: 'TagsUpdate',
+    answer: entity('RegisteredSchema'),
   },
   'DELETE /subjects/{subject}/versions/{version}': {
     summary: 'Deletes one version; answers its number',
@@ -131,7 +137,7 @@ export const RESOURCE_OPERATIONS: Readonly<Record<string, Operation>> = {
   'GET /schemas/types': { summary: 'The schema languages', answer: list(text) },
   'GET /schemas/ids/{id}': {
     summary: 'What an id stands for',
-    query: ['subject', 'format', 'referenceFormat', 'fetchMaxId'],
+    query: ['subject', 'format', 'referenceFormat', 'findTags', 'fetchMaxId'],
     answer: entity('SchemaById'),
   },
   'GET /schemas/ids/{id}/schema': { summary: 'Its text', query: ['subject', 'format'], ...rawText },

@@ -11,6 +11,7 @@ const ROLES: Readonly<Record<string, Role | ((request: FastifyRequest, api: Api)
   'POST /compatibility/subjects/:subject/versions': 'readonly',
   'POST /compatibility/subjects/:subject/versions/:version': 'readonly',
   'POST /subjects/:subject/versions': registering,
+  'POST /subjects/:subject/versions/:version/tags': registering,
   'DELETE /subjects/:subject': deleting,
   'DELETE /subjects/:subject/versions/:version': deleting,
 }

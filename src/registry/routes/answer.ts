@@ -1,4 +1,5 @@
 import type { SchemaReference } from '../../formats/references.ts'
+import type { SchemaTags } from '../../formats/tags.ts'
 import type { Config } from '../config.ts'
 import type { SchemaContent, SchemaVersion } from '../schema.ts'
 import type { StoredSchema } from '../store/record.ts'
@@ -13,6 +14,8 @@ export type AnswerOptions = {
   readonly qualified?: boolean
   /** Stands for the stored text, when another form of it was asked for. */
   readonly text?: string
+  /** Those that were asked for. */
+  readonly tags?: readonly SchemaTags[]
 }
 
 /** A schema at its place (`Schema`). Members without a value are left out, as everywhere on this wire. */
@@ -25,7 +28,7 @@ export function schemaAnswer(version: SchemaVersion, options: AnswerOptions): ob
     ...typeMember(version.content, options),
     ...additions(version, options),
     schema: options.text ?? version.content.text,
-    ...tagsMember(version),
+    ...tagsMember(version, options),
     ...newer(options, stamps(version)),
   }
 }
@@ -41,7 +44,7 @@ export function schemaByIdAnswer(
     ...typeMember(version.content, options),
     schema: options.text ?? version.content.text,
     ...additions(version, options),
-    ...tagsMember(version),
+    ...tagsMember(version, options),
     ...(options.maxId === undefined ? {} : { maxId: options.maxId }),
     ...newer(options, stamps(version)),
   }
@@ -88,8 +91,9 @@ function qualified(reference: SchemaReference, context: string): SchemaReference
   return { ...reference, subject: toSubject(reference.subject, context) }
 }
 
-function tagsMember({ extra }: SchemaVersion): object {
-  return Array.isArray(extra['schemaTags']) && extra['schemaTags'].length > 0 ? { schemaTags: extra['schemaTags'] } : {}
+function tagsMember({ extra }: SchemaVersion, options: AnswerOptions): object {
+  const tags = options.tags ?? extra['schemaTags']
+  return Array.isArray(tags) && tags.length > 0 ? { schemaTags: tags } : {}
 }
 
 function stamps({ timestampMs, deleted }: SchemaVersion): object {

@@ -1,4 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { ParsedSchema } from '../../formats/format.ts'
+import type { SchemaTags } from '../../formats/tags.ts'
 import type { Decision, Grounds } from '../decision.ts'
 import { RegistryError } from '../failure.ts'
 import type { Forwarder } from '../forward.ts'
@@ -18,7 +20,7 @@ import {
   toSubject,
 } from '../subject.ts'
 import type { AnswerOptions, Profile } from './answer.ts'
-import { flag, type Limits, parseSchemaBody, type Query, type SchemaBody, text } from './request.ts'
+import { flag, type Limits, parseSchemaBody, type Query, type SchemaBody, text, texts } from './request.ts'
 
 /** A write: what is decided, and how the answer is told. */
 export type Write<Answer> = {
@@ -102,14 +104,17 @@ export class Api {
     return context === DEFAULT_CONTEXT ? (named ?? otherwise) : toSubject(named ?? '', context)
   }
 
-  /** How a schema is written: in the form that was asked for, when its format knows that form. */
+  /** How a schema is written: in the form that was asked for when its format knows that form, with tags if asked for. */
   async written(version: SchemaVersion, query: Query): Promise<AnswerOptions> {
     const format = text(query, 'format')
-    const formatted = format ? await this.#formatted(version, format) : undefined
+    const wanted = texts(query, 'findTags').flatMap((words) => words.split(','))
+    const formatted = format ? await this.#ask(version, (schema) => schema.formatted(format)) : undefined
+    const tags = wanted.length > 0 ? await this.#ask(version, (schema) => schema.tags()) : undefined
     return {
       profile: this.profile,
       qualified: text(query, 'referenceFormat')?.toLowerCase() === 'qualified',
       ...(formatted === undefined ? {} : { text: formatted }),
+      ...(tags === undefined ? {} : { tags: tags.filter((one) => isWanted(one, wanted)) }),
     }
   }
 
@@ -140,12 +145,21 @@ export class Api {
     return body
   }
 
-  async #formatted(version: SchemaVersion, format: string): Promise<string | undefined> {
-    await this.registry.grounds.schemas.formats.load(version.content.type)
+  /** Has to be awaited before a version's schema is parsed. */
+  loadFormatOf({ content }: SchemaVersion): Promise<void> {
+    return this.registry.grounds.schemas.formats.load(content.type)
+  }
+
+  async #ask<Answer>(version: SchemaVersion, question: (schema: ParsedSchema) => Answer): Promise<Answer> {
+    await this.loadFormatOf(version)
     return this.registry.think(({ schemas, view, facts }) =>
-      schemas.stored(view, version.subject, version.content, facts).formatted(format),
+      question(schemas.stored(view, version.subject, version.content, facts)),
     )
   }
+}
+
+function isWanted({ tags }: SchemaTags, wanted: readonly string[]): boolean {
+  return wanted.includes('*') || tags.some((tag) => wanted.includes(tag))
 }
 
 export function queryOf(request: FastifyRequest): Query {

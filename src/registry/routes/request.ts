@@ -1,8 +1,11 @@
 import { z } from 'zod'
 import type { SchemaType } from '../../formats/format.ts'
+import type { SchemaTags, TagChange } from '../../formats/tags.ts'
+import type { TagsUpdate } from '../change-tags.ts'
 import { invalidVersion, RegistryError } from '../failure.ts'
-import type { SentSchema, VersionSelector } from '../lookup.ts'
+import type { VersionSelector } from '../lookup.ts'
 import { metadataSpec } from '../metadata.ts'
+import type { Registration } from '../register.ts'
 import { ruleSetSpec } from '../rule-set.ts'
 
 // What stands in paths, queries and bodies, read as the original reads it.
@@ -65,6 +68,12 @@ const referenceSpec = z.object({
   subject: z.string(),
   version: z.number().int().min(-1).max(VERSION_MAX).nullish(),
 })
+const tagsSpec = z.array(
+  z.object({
+    schemaEntity: z.object({ entityPath: z.string(), entityType: z.enum(['sr_record', 'sr_field']) }),
+    tags: z.array(z.string()),
+  }),
+)
 const schemaSpec = z.object({
   version: z.number().int().max(VERSION_MAX).nullish(),
   id: z.number().int().max(VERSION_MAX).nullish(),
@@ -73,13 +82,17 @@ const schemaSpec = z.object({
   metadata: metadataSpec.nullish(),
   ruleSet: ruleSetSpec.nullish(),
   schema: z.string().nullish(),
+  schemaTagsToAdd: tagsSpec.nullish(),
+  schemaTagsToRemove: tagsSpec.nullish(),
+  propagateSchemaTags: z.boolean().nullish(),
 })
 
-export type SchemaBody = { readonly schema: SentSchema; readonly id: number; readonly version: number }
+export type SchemaBody = Pick<Registration, 'schema' | 'id' | 'version' | 'tags' | 'propagateTags'>
 
 /** The body of a registration, a lookup or a check. Throws `missing_body` or `invalid_body`. */
 export function parseSchemaBody(body: unknown): SchemaBody {
-  const { schema, schemaType, references, metadata, ruleSet, id, version } = parseBody(schemaSpec, body)
+  const { schema, schemaType, references, metadata, ruleSet, id, version, ...more } = parseBody(schemaSpec, body)
+  const tags = tagChange(more.schemaTagsToAdd, more.schemaTagsToRemove)
   return {
     schema: {
       // Whether there is such a format is for the registry to say.
@@ -90,8 +103,40 @@ export function parseSchemaBody(body: unknown): SchemaBody {
       ruleSet: ruleSet ?? undefined,
     },
     id: id ?? -1,
-    version: version ?? 0,
+    // Tags make a new version, which says its number.
+    version: version ?? (tags ? -1 : 0),
+    tags,
+    propagateTags: more.propagateSchemaTags ?? false,
   }
+}
+
+const tagsUpdateSpec = z.object({
+  newVersion: z.number().int().min(0).max(VERSION_MAX).nullish(),
+  tagsToAdd: tagsSpec.nullish(),
+  tagsToRemove: tagsSpec.nullish(),
+  metadata: metadataSpec.nullish(),
+  ruleSet: ruleSetSpec.nullish(),
+  rulesToMerge: ruleSetSpec.nullish(),
+  rulesToRemove: z.array(z.string()).nullish(),
+})
+
+/** The body of a change of tags. Throws `missing_body` or `invalid_body`. */
+export function parseTagsUpdate(body: unknown): TagsUpdate {
+  const { newVersion, tagsToAdd, tagsToRemove, ...more } = parseBody(tagsUpdateSpec, body)
+  return {
+    newVersion: newVersion ?? 0,
+    tags: tagChange(tagsToAdd, tagsToRemove) ?? { add: [], remove: [] },
+    metadata: more.metadata ?? undefined,
+    ruleSet: more.ruleSet ?? undefined,
+    rulesToMerge: more.rulesToMerge ?? undefined,
+    rulesToRemove: more.rulesToRemove ?? undefined,
+  }
+}
+
+type Tags = readonly SchemaTags[] | null | undefined
+
+function tagChange(add: Tags, remove: Tags): TagChange | undefined {
+  return add?.length || remove?.length ? { add: add ?? [], remove: remove ?? [] } : undefined
 }
 
 /** Unknown members are ignored, as by the original. */

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { decideTags } from '../change-tags.ts'
 import type { Grounds } from '../decision.ts'
 import { decideDeleteVersion } from '../delete.ts'
 import { subjectNotFound } from '../failure.ts'
@@ -9,7 +10,7 @@ import type { SchemaVersion } from '../schema.ts'
 import { inAnyContext, takesPart } from '../search.ts'
 import { registeredAnswer, schemaAnswer } from './answer.ts'
 import { type Api, paramsOf, queryOf, whichIn } from './api.ts'
-import { flag, page, parseVersion } from './request.ts'
+import { flag, page, parseTagsUpdate, parseVersion, type Query } from './request.ts'
 
 const VERSION = '/subjects/:subject/versions/:version'
 
@@ -36,10 +37,7 @@ export function versionRoutes(app: FastifyInstance, api: Api): void {
         normalize: flag(query, 'normalize'),
         force: flag(query, 'force'),
       }
-      const answer = async ({ schema, changed }: RegisterAnswer) => {
-        const stored = { ...schema, timestampMs: 0 }
-        return registeredAnswer(stored, { ...(await api.written(stored, query)), changed })
-      }
+      const answer = (registered: RegisterAnswer) => answerRegistered(api, registered, query)
       // What is there already needs no leader.
       const { revision } = api.view
       const registered = await api.registry.think((grounds) => findRegistered(grounds, registration))
@@ -78,6 +76,16 @@ export function versionRoutes(app: FastifyInstance, api: Api): void {
     )
   })
 
+  app.post(`${VERSION}/tags`, { config: { metric: 'subjects.versions.modify.tags' } }, async (request, reply) => {
+    const subject = api.subject(request)
+    const selector = parseVersion(paramsOf(request)['version'] ?? '')
+    const update = parseTagsUpdate(request.body)
+    await api.loadFormatOf(versionIn(api, request))
+    const decide = (grounds: Grounds) => decideTags(grounds, subject, selector, update)
+    const answer = (registered: RegisterAnswer) => answerRegistered(api, { ...registered, changed: true }, {})
+    return api.write(request, reply, { operation: REGISTER, decide, answer })
+  })
+
   app.delete(
     VERSION,
     { config: { metric: 'subjects.versions.deleteSchemaVersion-schema' } },
@@ -89,6 +97,11 @@ export function versionRoutes(app: FastifyInstance, api: Api): void {
       return api.write(request, reply, { operation: DELETE_VERSION, decide })
     },
   )
+}
+
+async function answerRegistered(api: Api, { schema, changed }: RegisterAnswer, query: Query): Promise<object> {
+  const stored = { ...schema, timestampMs: 0 }
+  return registeredAnswer(stored, { ...(await api.written(stored, query)), changed })
 }
 
 function versionIn(api: Api, request: FastifyRequest): SchemaVersion {

@@ -1,0 +1,50 @@
+import type { TagChange } from '../formats/tags.ts'
+import type { Decision, Grounds } from './decision.ts'
+import { findVersion, type VersionSelector } from './lookup.ts'
+import { type Metadata, VERSION_PROPERTY, withProperty } from './metadata.ts'
+import { decideRegister, type RegisterAnswer } from './register.ts'
+import { checkRuleSet, invalidRule, mergeRuleSets, type RuleSet, withoutRules } from './rule-set.ts'
+import { inAnyContext } from './search.ts'
+import type { Subject } from './subject.ts'
+
+export type TagsUpdate = {
+  /** 0: the next one. */
+  readonly newVersion: number
+  readonly tags: TagChange
+  readonly metadata: Metadata | undefined
+  /** Instead of that of the version before. */
+  readonly ruleSet: RuleSet | undefined
+  /** Both change that of the version before. */
+  readonly rulesToMerge: RuleSet | undefined
+  readonly rulesToRemove: readonly string[] | undefined
+}
+
+/** Registers a version with other tags, and if asked for with other metadata and rules. Throws as registering does. */
+export function decideTags(
+  grounds: Grounds,
+  name: Subject,
+  selector: VersionSelector,
+  update: TagsUpdate,
+): Decision<RegisterAnswer> {
+  const { view } = grounds
+  const { subject, content } = inAnyContext(view, name, (one) => findVersion(view, one, selector, { deleted: false }))
+  const { newVersion, tags, metadata = content.metadata } = update
+  const ruleSet = changedRules(update, () => ruleSetBefore(grounds, subject, newVersion))
+  const schema = { ...content, metadata: withProperty(metadata, VERSION_PROPERTY, String(newVersion)), ruleSet }
+  return decideRegister(grounds, { subject, schema, id: -1, version: newVersion, normalize: false, force: false, tags })
+}
+
+function changedRules(
+  { ruleSet, rulesToMerge, rulesToRemove }: TagsUpdate,
+  before: () => RuleSet | undefined,
+): RuleSet | undefined {
+  checkRuleSet(rulesToMerge)
+  if (!rulesToMerge && !rulesToRemove) return ruleSet
+  if (ruleSet) throw invalidRule('ruleSet should be omitted if specifying rulesToMerge or rulesToRemove')
+  return withoutRules(mergeRuleSets(before(), rulesToMerge), rulesToRemove ?? [])
+}
+
+function ruleSetBefore({ view }: Grounds, subject: Subject, newVersion: number): RuleSet | undefined {
+  const before = newVersion === 0 ? view.latest(subject) : view.version(subject, newVersion - 1)
+  return before?.content.ruleSet
+}
