@@ -8,6 +8,7 @@ export class FakeClock implements Clock {
   #nowMs: number
   readonly #startMs: number
   readonly #sleepers = new Set<Sleeper>()
+  #jumpedMs = 0
 
   constructor(startMs = Date.UTC(2026, 0, 1)) {
     this.#nowMs = startMs
@@ -15,7 +16,12 @@ export class FakeClock implements Clock {
   }
 
   nowMs(): number {
-    return this.#nowMs
+    return this.#nowMs + this.#jumpedMs
+  }
+
+  /** Somebody sets the clock on the wall: no time passes. */
+  jump(ms: number): void {
+    this.#jumpedMs += ms
   }
 
   monotonicMs(): number {

@@ -126,23 +126,14 @@ function planWindow(
   if (window === undefined) return undefined
   const known = status.window?.id === window.id ? status.window : undefined
   if (known?.phase === 'Closed') return known
-  const openedMs = known?.openedAt === undefined ? nowMs : Date.parse(known.openedAt)
-  const closesMs = closesAt(window, openedMs, nowMs)
+  const writtenMs = known?.openedAt === undefined ? nowMs : Date.parse(known.openedAt)
+  // Opened in the future: the clock was set back. No window stays open for longer than it was meant to.
+  const openedMs = writtenMs > nowMs + CLOCK_SLACK_MS ? nowMs : writtenMs
+  const closesMs =
+    window.until === undefined ? openedMs + durationMs(window.duration ?? '0s') : Date.parse(window.until)
   const open = { id: window.id, openedAt: new Date(openedMs).toISOString(), closesAt: new Date(closesMs).toISOString() }
   const over = closesMs <= nowMs || (known !== undefined && window.closeWhenImported && importsDone)
   return over ? { ...open, phase: 'Closed', closedAt: new Date(nowMs).toISOString() } : { ...open, phase: 'Open' }
-}
-
-/** A clock that was set back does not keep a window open for longer than it was meant to be. */
-function closesAt(
-  { duration, until }: NonNullable<Resource<'RegistryMode'>['spec']['window']>,
-  openedMs: number,
-  nowMs: number,
-): number {
-  if (until !== undefined) return Date.parse(until)
-  const lastsMs = durationMs(duration ?? '0s')
-  const endMs = openedMs + lastsMs
-  return endMs > nowMs + lastsMs + CLOCK_SLACK_MS ? nowMs + lastsMs : endMs
 }
 
 function verdictOf(

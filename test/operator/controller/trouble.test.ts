@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
+import { RequestError } from '../../../src/clients/http.ts'
 import { ClusterError } from '../../../src/operator/cluster/cluster.ts'
 import type { ResourceKey } from '../../../src/operator/resources/resource.ts'
 import { createStage } from '../../support/stage.ts'
@@ -38,6 +39,23 @@ describe('trouble with the API server', () => {
     await operator.pass(key)
     expect(operator.verdict(key)).toBe('Reconciling/InternalError')
     expect(operator.condition(key, 'Ready')).toMatchObject({ status: 'Unknown', message })
+  })
+})
+
+describe('trouble with a runtime', () => {
+  it('gets a minute of grace each time that it begins', async () => {
+    const { status, connectors } = stage.worker
+    const away = () => Promise.reject(new RequestError(0, 0, 'ECONNREFUSED'))
+    expect(connectors.size).toBe(1)
+    for (let time = 0; time < 3; time++) {
+      stage.worker.status = away
+      await operator.pass(key)
+      await stage.clock.advance(40_000)
+      await operator.pass(key)
+      expect(operator.verdict(key)).toBe('Ready=True/Succeeded')
+      stage.worker.status = status
+      await operator.settle(key)
+    }
   })
 })
 

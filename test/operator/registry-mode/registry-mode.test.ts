@@ -98,4 +98,21 @@ describe('a RegistryMode', () => {
     await settle(first)
     expect([verdict(first), verdict(second)]).toEqual(['Ready=True/Succeeded', 'Stalled/Conflict'])
   })
+
+  it('closes its window in time although the clock was set back since it opened', async () => {
+    const window = { id: '1', duration: '1h' }
+    const key = cluster.apply('RegistryMode', 'freeze', { scope: legacy, mode: 'READONLY', window })
+    const { settle, pass, condition } = operator()
+    await settle(key)
+    clock.jump(-86_400_000)
+    for (let minutes = 0; minutes < 50; minutes += 10) {
+      await pass(key)
+      await clock.advance(600_000)
+    }
+    expect(condition(key, 'WindowOpen')?.status).toBe('True')
+    await clock.advance(600_000)
+    await settle(key)
+    expect(condition(key, 'WindowOpen')).toMatchObject({ status: 'False', reason: 'Closed' })
+    expect(registry.modes.has(':.legacy:')).toBe(false)
+  })
 })

@@ -88,6 +88,20 @@ describe('a Kubernetes cluster', () => {
     expect(cluster.get(KEY)).toBeUndefined()
   })
 
+  it('lets go of what is no more in a list that it has to make again', async () => {
+    await started([subject(5)])
+    watches.get('subjects')!.end(`${JSON.stringify({ type: 'ERROR', object: { code: 410, reason: 'Expired' } })}\n`)
+    const other = subject(20, { metadata: { name: 'other', uid: 'u-2' } })
+    json((await script.next()).response, { metadata: { resourceVersion: '20' }, items: [other] })
+    await expect
+      .poll(() => changes.slice(1))
+      .toEqual([
+        { key: KEY, what: 'gone' },
+        { key: 'Subject/shop/other', what: 'declared' },
+      ])
+    expect([cluster.get(KEY), cluster.list('Subject').length]).toEqual([undefined, 1])
+  })
+
   it('applies a status as a manager of its own, and knows it at once', async () => {
     await started([subject(5)])
     const writing = cluster.writeStatus(KEY, { ...UNOBSERVED, observedGeneration: 1 })

@@ -1,0 +1,60 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import type { Change } from '../../src/operator/cluster/cluster.ts'
+import type { Reason } from '../../src/operator/resources/condition.ts'
+import { type Kind, type ResourceKey, UNOBSERVED } from '../../src/operator/resources/resource.ts'
+import { wokenBy } from '../../src/operator/wakes.ts'
+import { MemoryCluster } from '../support/memory-cluster.ts'
+
+let cluster: MemoryCluster
+
+beforeEach(() => {
+  cluster = new MemoryCluster()
+})
+
+const woken = (key: ResourceKey, what: Change['what']) => [...wokenBy({ key, what }, cluster)].sort()
+
+function withReason<K extends Kind>(key: ResourceKey<K>, reason: Reason): ResourceKey<K> {
+  const conditions = [
+    { type: 'Ready', status: 'False', reason, message: '', observedGeneration: 1, lastTransitionTime: '' },
+  ]
+  void cluster.writeStatus(key, { ...UNOBSERVED, conditions } as never)
+  return key
+}
+
+const schema = '"int"'
+
+describe('a change', () => {
+  it('wakes the resource when somebody wants something of it or it is gone, not when its status was written', () => {
+    const key = cluster.apply('Subject', 'a', { schema })
+    expect(woken(key, 'declared')).toEqual([key])
+    expect(woken(key, 'gone')).toEqual([key])
+    expect(woken(key, 'status')).toEqual([])
+  })
+
+  it('of a Subject wakes the Subjects that refer to it and the Connectors that wait for it', () => {
+    const key = cluster.apply('Subject', 'a', { schema })
+    const references = [{ name: 'A', subjectRef: { name: 'a' } }]
+    const referring = cluster.apply('Subject', 'b', { schema, references })
+    const connector = cluster.apply('Connector', 'c', { class: 'Datagen', subjectRefs: [{ name: 'a' }] })
+    cluster.apply('Subject', 'other', { schema })
+    cluster.apply('Connector', 'other', { class: 'Datagen', subjectRefs: [{ name: 'other' }] })
+    expect(woken(key, 'status')).toEqual([connector, referring])
+  })
+
+  it('of a RegistryMode wakes the Subjects that wait for another mode', () => {
+    const mode = cluster.apply('RegistryMode', 'm', { scope: { type: 'Registry' }, mode: 'READONLY' })
+    const waiting = (['RegistryReadOnly', 'WaitingForImportMode'] as const).map((reason) =>
+      withReason(cluster.apply('Subject', reason.toLowerCase(), { schema }), reason),
+    )
+    withReason(cluster.apply('Subject', 'fine', { schema }), 'Succeeded')
+    expect(woken(mode, 'status')).toEqual(waiting)
+  })
+
+  it('wakes who lost a claim to it when it is gone', () => {
+    const winner = cluster.apply('Connector', 'a', { class: 'Datagen' })
+    const loser = withReason(cluster.apply('Connector', 'b', { class: 'Datagen', name: 'a' }), 'Conflict')
+    withReason(cluster.apply('Subject', 'c', { schema }), 'Conflict')
+    expect(woken(winner, 'gone')).toEqual([winner, loser])
+    expect(woken(winner, 'declared')).toEqual([winner])
+  })
+})
