@@ -8,11 +8,15 @@ const OPTIONS = {
   ...PROGRAM_OPTIONS,
   kubeconfig: { type: 'string' },
   namespace: { type: 'string', multiple: true },
+  'lease-namespace': { type: 'string' },
   registry: { type: 'string' },
   worker: { type: 'string' },
   'registry-port': { type: 'string', default: '8081' },
   'worker-port': { type: 'string', default: '8083' },
 } as const
+
+/** Kubernetes gives a pod 30 s. */
+const STOP_MS = 25_000
 
 export const operator: Command = {
   help: `usage: weir operator (--bootstrap HOST:PORT,… | --data DIR | --registry URL --worker URL) [--kubeconfig FILE]
@@ -22,6 +26,7 @@ unless it is told where they are. Their definitions have to be there: weir crds 
 
   --kubeconfig FILE       default: where kubectl looks, or the pod this runs in
   --namespace NAME        only this one; may be given several times; default: all
+  --lease-namespace NAME  of the lease that says which of several operators acts; default: the kubeconfig's, or the pod's
   --registry URL          a registry that runs already, Confluent's or ours
   --worker URL            a worker that runs already, Kafka Connect's or ours
   --registry-port N       of the one beside it; default 8081
@@ -43,12 +48,13 @@ Settings begin with the name of who they are for, registry. or worker.; others a
       const port = parsePort(`--${program}-port`, values[`${program}-port`])
       return { port, written: settingsFor(program, settings) }
     }
-    const asked = whenAsked()
+    const asked = whenAsked(STOP_MS)
     const stack = await startStack({
       cluster: {
         kind: 'kubernetes',
         namespaces: values.namespace ?? [],
         ...(values.kubeconfig !== undefined && { kubeconfig: values.kubeconfig }),
+        ...(values['lease-namespace'] !== undefined && { leaseNamespace: values['lease-namespace'] }),
       },
       log: logOf(values, settings),
       registry: runtime('registry'),

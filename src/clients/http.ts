@@ -13,7 +13,11 @@ export type Endpoint = {
   readonly auth?: { readonly username: string; readonly password: string }
   /** For one request, answer included. Default 60,000 ms. */
   readonly timeoutMs?: number
+  /** Stands in the way of every call: may refuse it, make it end early, and sees how it ends. */
+  readonly through?: (call: Call, send: (call: Call) => Promise<Answer>) => Promise<Answer>
 }
+
+export type Answer = { readonly status: number; readonly text: string }
 
 /**
  * A request that brought no answer to use. `status` and `errorCode` are the server's; both are 0 when none answered.
@@ -46,14 +50,15 @@ export type Call = {
 
 /** Makes one call and reads its JSON answer; undefined when the answer has no body. Rejects with a `RequestError`. */
 export async function request(endpoint: Endpoint, call: Call): Promise<unknown> {
-  const { status, text } = await exchange(endpoint, call)
+  const send = (one: Call) => exchange(endpoint, one)
+  const { status, text } = await (endpoint.through?.(call, send) ?? send(call))
   const ok = status >= 200 && status < 300
   const body = parseAnswer(status, text, ok)
   if (ok) return body
   throw new RequestError(status, errorCodeOf(body) ?? status, messageIn(body) ?? `HTTP ${status}`)
 }
 
-async function exchange(endpoint: Endpoint, call: Call): Promise<{ status: number; text: string }> {
+async function exchange(endpoint: Endpoint, call: Call): Promise<Answer> {
   const timeout = AbortSignal.timeout(endpoint.timeoutMs ?? 60_000)
   try {
     const response = await send(endpoint, call, call.signal ? AbortSignal.any([call.signal, timeout]) : timeout)

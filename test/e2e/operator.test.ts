@@ -1,19 +1,15 @@
 import { join } from 'node:path'
 import { beforeAll, expect, it, onTestFinished } from 'vitest'
-import { parse } from 'yaml'
 import { createRegistryClient } from '../../src/clients/registry.ts'
 import { createWorkerClient } from '../../src/clients/worker.ts'
-import { crdFiles } from '../../src/operator/crds.ts'
 import { type Kubernetes, startKubernetes } from '../env/kubernetes.ts'
-import { freePort } from '../env/ports.ts'
 import { describeOn, real } from '../env/real.ts'
-import { answers, startWeir } from '../support/cli.ts'
+import type { Program } from '../support/cli.ts'
 import { type KubeApi, kubeApi } from '../support/kube-api.ts'
+import { API, installDefinitions, logOf, startOperator, startOperatorFor, WAIT, world } from '../support/kube-world.ts'
+import { startRegistryProcess } from '../support/registry-process.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { until } from '../support/until.ts'
-
-const API = '/apis/weir.dev/v1alpha1'
-const WAIT = { everyMs: 25, timeoutMs: 60_000 }
 
 const kubernetes = await real('kubernetes')
 
@@ -25,12 +21,7 @@ describeOn([kubernetes], 'the operator on a real Kubernetes API', () => {
   beforeAll(async () => {
     control = await startKubernetes()
     api = kubeApi(control)
-    for (const { text } of crdFiles()) {
-      const definition = parse(text)
-      await api.send('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', definition)
-      const path = `${API}/${definition.spec.names.plural}`
-      await until(path, WAIT, async () => (await api.send('GET', path)).status === 200)
-    }
+    await installDefinitions(api)
     return () => control.stop()
   })
 
@@ -106,6 +97,34 @@ describeOn([kubernetes], 'the operator on a real Kubernetes API', () => {
     for (const name of ['between', 'after']) await condition('subjects', name, 'Ready', 'True/Succeeded')
   })
 
+  it('leads one at a time: who stands by goes on at once when the leader ends, and soon when it is killed', async () => {
+    const { namespace, apply, condition } = await world(api)
+    const registry = await startRegistryProcess(['--data', join(temporaryDirectory(), 'data')], {})
+    onTestFinished(() => registry.kill())
+    const runtimes = { registryUrl: registry.url, workerUrl: 'http://127.0.0.1:1' }
+    const first = await startOperatorFor(runtimes, control, namespace)
+    await until('the first leader', WAIT, () => leads(first))
+    const second = await startOperatorFor(runtimes, control, namespace)
+    await apply('Subject', 'one', { schema: '"int"' })
+    await condition('subjects', 'one', 'Ready', 'True/Succeeded')
+    expect(leads(second)).toBe(false)
+
+    const { exitCode, tookMs } = await first.interrupt()
+    expect(exitCode).toBe(0)
+    expect(tookMs).toBeLessThan(25_000)
+    await until('the second leader', WAIT, () => leads(second))
+    await apply('Subject', 'two', { schema: '"int"' })
+    await condition('subjects', 'two', 'Ready', 'True/Succeeded')
+
+    const third = await startOperatorFor(runtimes, control, namespace)
+    await second.kill()
+    await until('the third leader', WAIT, () => leads(third))
+    await apply('Subject', 'three', { schema: '"int"' })
+    await condition('subjects', 'three', 'Ready', 'True/Succeeded')
+    const client = createRegistryClient({ url: registry.url })
+    for (const subject of ['one', 'two', 'three']) expect(await client.versions(subject)).toEqual([1])
+  })
+
   it('writes nothing while nothing changes', async () => {
     const { namespace, apply, condition, object } = await world(api)
     await startOperator(control, namespace)
@@ -122,71 +141,8 @@ describeOn([kubernetes], 'the operator on a real Kubernetes API', () => {
   })
 })
 
-type Stored = {
-  readonly metadata: {
-    readonly resourceVersion: string
-    readonly finalizers?: readonly string[]
-    readonly managedFields?: readonly { readonly manager: string; readonly subresource?: string }[]
-  }
-  readonly status?: {
-    readonly version?: number
-    readonly conditions: readonly {
-      readonly type: string
-      readonly status: string
-      readonly reason: string
-      readonly message: string
-    }[]
-  }
-}
-
-/** A namespace of the test's own, and what a person does there. */
-async function world(api: KubeApi) {
-  const namespace = `test-${Math.random().toString(36).slice(2, 10)}`
-  await api.send('POST', '/api/v1/namespaces', { metadata: { name: namespace } })
-  const path = (plural: string, name: string) => `${API}/namespaces/${namespace}/${plural}/${name}`
-  const object = async (plural: string, name: string) =>
-    (await api.send('GET', path(plural, name))).body as unknown as Stored
-  return {
-    namespace,
-    object,
-    async apply(kind: string, name: string, spec: object) {
-      const body = { apiVersion: 'weir.dev/v1alpha1', kind, metadata: { name, namespace }, spec }
-      const plural = `${kind.toLowerCase()}s`
-      const answer = await api.send(
-        'PATCH',
-        `${path(plural, name)}?fieldManager=person&force=true`,
-        body,
-        'application/apply-patch+yaml',
-      )
-      expect(answer.status, JSON.stringify(answer.body)).toBeLessThan(300)
-    },
-    async condition(plural: string, name: string, type: string, wanted: string) {
-      let found: unknown
-      await until(`${name} to be ${type}=${wanted}`, WAIT, async () => {
-        const { status } = await object(plural, name)
-        found = status
-        const condition = status?.conditions?.find((each) => each.type === type)
-        return condition !== undefined && `${condition.status}/${condition.reason}` === wanted
-      }).catch((error: Error) => {
-        throw new Error(`${error.message}; it is ${JSON.stringify(found)}`)
-      })
-    },
-  }
-}
-
-/** `weir operator` with both runtimes in its process, on an embedded broker. */
-async function startOperator({ kubeconfig }: Kubernetes, namespace: string) {
-  const directory = temporaryDirectory()
-  const [registryPort, workerPort] = [await freePort(), await freePort()]
-  const args = [
-    ...['--kubeconfig', kubeconfig, '--namespace', namespace, '--data', join(directory, 'data')],
-    ...['--registry-port', String(registryPort), '--worker-port', String(workerPort)],
-    ...['--set', 'worker.value.converter=StringConverter', '--set', 'worker.offset.flush.interval.ms=200'],
-  ]
-  const workerUrl = `http://127.0.0.1:${workerPort}`
-  const program = await startWeir(['operator', ...args], () => answers(`${workerUrl}/connectors`), { directory })
-  onTestFinished(() => program.kill())
-  return { registryUrl: `http://127.0.0.1:${registryPort}`, workerUrl }
+function leads(operator: Program): boolean {
+  return logOf(operator).includes('"leading"')
 }
 
 function record(fields: readonly object[]): string {

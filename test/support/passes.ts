@@ -1,5 +1,6 @@
 import { silentLogger } from '../../src/config/logger.ts'
 import type { Again } from '../../src/operator/controller/controller.ts'
+import { type Fence, UNRIVALLED } from '../../src/operator/controller/leadership.ts'
 import { passesOf, type Reconciler } from '../../src/operator/controller/reconciler.ts'
 import { conditionOf } from '../../src/operator/resources/condition.ts'
 import type { Kind, ResourceKey } from '../../src/operator/resources/resource.ts'
@@ -8,8 +9,13 @@ import type { FakeClock } from './fake-clock.ts'
 import type { MemoryCluster } from './memory-cluster.ts'
 
 /** Passes of one reconciler, one after the other, as a test asks for them. */
-export function passesIn<K extends Kind>(cluster: MemoryCluster, clock: FakeClock, reconciler: Reconciler<K>) {
-  const pass = passesOf(reconciler, { cluster, clock, logger: silentLogger() })
+export function passesIn<K extends Kind>(
+  cluster: MemoryCluster,
+  clock: FakeClock,
+  reconciler: Reconciler<K>,
+  fence: Fence = UNRIVALLED,
+) {
+  const pass = passesOf(reconciler, { cluster, clock, logger: silentLogger(), fence })
   const condition = (key: ResourceKey<K>, type: string): Condition | undefined =>
     conditionOf(cluster.get(key)?.status.conditions ?? [], type)
   return {

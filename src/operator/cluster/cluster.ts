@@ -36,6 +36,9 @@ export class ClusterError extends Error {
   }
 }
 
+/** A write to where resources live is given up after so long. */
+export const WRITE_MS = 10_000
+
 /**
  * Where resources live: a folder of manifests, or a Kubernetes cluster. Reads are of what is known here and cost nothing;
  * what is read may be older than what was just written, never newer than what `onChange` will tell.

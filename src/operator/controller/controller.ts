@@ -1,5 +1,6 @@
 import type { Clock } from '../../config/clock.ts'
 import type { Logger } from '../../config/logger.ts'
+import { NotLeading } from './leadership.ts'
 import { WorkQueue } from './work-queue.ts'
 
 /** What becomes of a key after a pass: looked at again then, tried again with growing pauses, or left until it changes. */
@@ -58,7 +59,8 @@ export class Controller<Key extends string> {
     try {
       return await reconcile(key, signal)
     } catch (error) {
-      if (!this.#stopping.signal.aborted) logger.error({ err: error, resource: key }, 'reconcile failed')
+      if (error instanceof NotLeading) logger.debug({ resource: key, reason: error.message }, 'left to the leader')
+      else if (!this.#stopping.signal.aborted) logger.error({ err: error, resource: key }, 'reconcile failed')
       return 'after backoff'
     }
   }

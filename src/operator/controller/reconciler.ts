@@ -1,10 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Clock } from '../../config/clock.ts'
 import type { Logger } from '../../config/logger.ts'
-import type { Cluster } from '../cluster/cluster.ts'
+import { type Cluster, WRITE_MS } from '../cluster/cluster.ts'
 import { conditionsOf, type Finding, type Verdict } from '../resources/condition.ts'
 import { type Kind, keyOf, type Resource, type ResourceKey, type StatusOf } from '../resources/resource.ts'
 import type { Again } from './controller.ts'
+import { type Fence, NotLeading } from './leadership.ts'
 import { judge } from './trouble.ts'
 
 /** What one pass found out: how the resource is doing, and what else goes into its status. */
@@ -16,7 +17,7 @@ export type Pass<K extends Kind> = {
   readonly released?: true
 }
 
-/** How one kind is reconciled. It throws `Stalled`, `Waiting` or a client's `RequestError`; anything else is a bug. */
+/** How one kind is reconciled. It throws `Stalled`, `Waiting` or the error of a client; anything else is a bug. */
 export interface Reconciler<K extends Kind> {
   readonly kind: K
   readonly runtime: 'Worker' | 'Registry'
@@ -27,14 +28,20 @@ export interface Reconciler<K extends Kind> {
   review(resource: Resource<K>): Promise<void>
 }
 
-export type Surroundings = { readonly cluster: Cluster; readonly clock: Clock; readonly logger: Logger }
+export type Surroundings = {
+  readonly cluster: Cluster
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly fence: Fence
+}
 
 /**
  * Makes passes out of a reconciler: finalizer first, then the pass, then its status, which is written only when it
  * differs. This is the one place where failures become conditions.
  */
 export function passesOf<K extends Kind>(reconciler: Reconciler<K>, surroundings: Surroundings) {
-  const { cluster, clock, logger } = surroundings
+  const { clock, logger } = surroundings
+  const cluster = fenced(surroundings)
   const troubleSinceMs = new Map<ResourceKey, number>()
 
   const fail = (resource: Resource<K>, error: unknown): Pass<K> => {
@@ -63,6 +70,7 @@ export function passesOf<K extends Kind>(reconciler: Reconciler<K>, surroundings
       pass = await reconciler.reconcile(resource)
       troubleSinceMs.delete(key)
     } catch (error) {
+      if (error instanceof NotLeading) throw error
       pass = fail(resource, error)
     }
     if (pass.released) await cluster.setFinalizer(key, false)
@@ -71,9 +79,26 @@ export function passesOf<K extends Kind>(reconciler: Reconciler<K>, surroundings
   }
 }
 
+type Written = Pick<Cluster, 'get' | 'writeStatus' | 'setFinalizer'>
+
+/** What a pass reads and writes there; nothing is written by one who may not be the leader any more. */
+function fenced({ cluster, fence }: Surroundings): Written {
+  return {
+    get: (key) => cluster.get(key),
+    async writeStatus(key, status) {
+      fence.assertFor(WRITE_MS)
+      await cluster.writeStatus(key, status)
+    },
+    async setFinalizer(key, present) {
+      fence.assertFor(WRITE_MS)
+      await cluster.setFinalizer(key, present)
+    },
+  }
+}
+
 /** The resource as it is after its finalizer is in place; undefined when there is nothing left to do for it. */
 async function withFinalizer<K extends Kind>(
-  cluster: Cluster,
+  cluster: Written,
   reconciler: Reconciler<K>,
   key: ResourceKey<K>,
 ): Promise<Resource<K> | undefined> {
@@ -88,7 +113,7 @@ async function withFinalizer<K extends Kind>(
 }
 
 async function writeStatus<K extends Kind>(
-  cluster: Cluster,
+  cluster: Written,
   key: ResourceKey<K>,
   resource: Resource<K>,
   pass: Pass<K>,

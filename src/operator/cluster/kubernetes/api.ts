@@ -40,6 +40,8 @@ const SOCKETS_MAX = 16
  * knows every way to log in; the calls are our own, over connections that are kept.
  */
 export class KubernetesApi {
+  /** That calls are meant for when nobody says another one: of the context, or of the pod. */
+  readonly namespace: string
   readonly #config: KubeConfig
   readonly #server: URL
   #agent: Agent | undefined
@@ -48,6 +50,7 @@ export class KubernetesApi {
     const cluster = config.getCurrentCluster()
     if (cluster === null)
       throw new ApiError(0, 'NoCluster', 'the kubeconfig names no current cluster: set current-context')
+    this.namespace = config.getContextObject(config.getCurrentContext())?.namespace ?? 'default'
     this.#config = config
     this.#server = new URL(cluster.server)
   }

@@ -11,7 +11,7 @@ import {
   resourceKey,
   type StatusOf,
 } from '../../resources/resource.ts'
-import type { Change, Cluster, ClusterEvent, Unreadable } from '../cluster.ts'
+import { type Change, type Cluster, type ClusterEvent, type Unreadable, WRITE_MS } from '../cluster.ts'
 import { APPLY, ApiError, type KubernetesApi } from './api.ts'
 import { ConfigMaps } from './config-maps.ts'
 import { EventRecorder } from './events.ts'
@@ -125,7 +125,8 @@ export class KubernetesCluster implements Cluster {
     const query = { fieldManager: write.manager, force: true }
     try {
       const { api } = this.#options
-      this.#put(kind, await api.send({ method: 'PATCH', path, query, body: write.body, contentType: APPLY }))
+      const signal = AbortSignal.timeout(WRITE_MS)
+      this.#put(kind, await api.send({ method: 'PATCH', path, query, body: write.body, contentType: APPLY, signal }))
     } catch (error) {
       if (!(error instanceof ApiError && isGone(error))) throw error
     }

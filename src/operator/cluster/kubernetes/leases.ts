@@ -1,0 +1,70 @@
+import type { Lease, LeaseHome, SeenLease } from '../../controller/leader-elector.ts'
+import { ApiError, type KubernetesApi } from './api.ts'
+
+const API_VERSION = 'coordination.k8s.io/v1'
+
+type LeaseObject = {
+  readonly metadata: { readonly resourceVersion: string }
+  readonly spec?: {
+    readonly holderIdentity?: string
+    readonly leaseDurationSeconds?: number
+    readonly leaseTransitions?: number
+    readonly acquireTime?: string
+    readonly renewTime?: string
+  }
+}
+
+/** A Lease object, as the elections of Kubernetes' own programs use it. */
+export function kubernetesLease(api: KubernetesApi, namespace: string, name: string): LeaseHome {
+  const leases = `/apis/${API_VERSION}/namespaces/${encodeURIComponent(namespace)}/leases`
+  const path = `${leases}/${encodeURIComponent(name)}`
+  return {
+    place: `${namespace}/${name}`,
+    async read(signal) {
+      try {
+        return toSeen(await api.send<LeaseObject>({ method: 'GET', path, signal }))
+      } catch (error) {
+        if (error instanceof ApiError && error.status === 404) return undefined
+        throw error
+      }
+    },
+    async write(lease, version, signal) {
+      const metadata = { namespace, name, ...(version !== undefined && { resourceVersion: version }) }
+      const body = { apiVersion: API_VERSION, kind: 'Lease', metadata, spec: toSpec(lease) }
+      const where =
+        version === undefined ? ({ method: 'POST', path: leases } as const) : ({ method: 'PUT', path } as const)
+      try {
+        return toSeen(await api.send<LeaseObject>({ ...where, body, signal }))
+      } catch (error) {
+        if (error instanceof ApiError && error.status === 409) return undefined
+        throw error
+      }
+    },
+  }
+}
+
+function toSeen({ metadata, spec = {} }: LeaseObject): SeenLease {
+  const lease: Lease = {
+    holder: spec.holderIdentity ?? '',
+    durationMs: (spec.leaseDurationSeconds ?? 0) * 1_000,
+    transitions: spec.leaseTransitions ?? 0,
+    acquiredAt: spec.acquireTime ?? '',
+    renewedAt: spec.renewTime ?? '',
+  }
+  return { lease, version: metadata.resourceVersion }
+}
+
+function toSpec({ holder, durationMs, transitions, acquiredAt, renewedAt }: Lease): LeaseObject['spec'] {
+  return {
+    holderIdentity: holder,
+    leaseDurationSeconds: Math.round(durationMs / 1_000),
+    leaseTransitions: transitions,
+    acquireTime: toMicroTime(acquiredAt),
+    renewTime: toMicroTime(renewedAt),
+  }
+}
+
+/** As the API writes it, whatever it gave. */
+function toMicroTime(time: string): string {
+  return time.replace(/(\.\d{3})Z$/, '$1000Z')
+}

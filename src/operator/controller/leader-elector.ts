@@ -1,0 +1,221 @@
+import type { Clock } from '../../config/clock.ts'
+import type { Logger } from '../../config/logger.ts'
+import { type Fence, NotLeading, type Office } from './leadership.ts'
+
+/** Who leads, as all candidates see it. */
+export type Lease = {
+  /** Empty: nobody, the last one has gone in peace. */
+  readonly holder: string
+  /** So long after its last change nobody may rely on it any more. */
+  readonly durationMs: number
+  /** How often it went from one to another. */
+  readonly transitions: number
+  /** ISO 8601; for people. Clocks differ: nothing is decided by them. */
+  readonly acquiredAt: string
+  readonly renewedAt: string
+}
+export type SeenLease = { readonly lease: Lease; readonly version: string }
+
+/** Where the lease is kept. */
+export interface LeaseHome {
+  /** What it is called, in words. */
+  readonly place: string
+  /** Undefined while there is none. */
+  read(signal: AbortSignal): Promise<SeenLease | undefined>
+  /** Over this version only; without one, only when there is no lease. Undefined: somebody else was faster. */
+  write(lease: Lease, version: string | undefined, signal: AbortSignal): Promise<SeenLease | undefined>
+}
+
+export type LeaderElectorOptions = {
+  readonly leases: LeaseHome
+  /** Of this process and no other, ever. */
+  readonly identity: string
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly random?: () => number
+  /** Called each time this process is elected: begins what leaders do. */
+  readonly lead: (fence: Fence) => Office
+}
+
+/** Others may take the lease so long after its last renewal. */
+const LEASE_MS = 15_000
+/** A leader that could not renew for so long gives up: well before others may begin. */
+const RENEW_MS = 10_000
+const RETRY_MS = 2_000
+
+type Moment = { readonly monotonicMs: number; readonly nowMs: number }
+
+/**
+ * Stands for election as long as it runs, and leads while it holds the lease. How old a lease is goes by when its change
+ * was seen here, never by what others' clocks wrote into it.
+ */
+export class LeaderElector {
+  readonly #options: LeaderElectorOptions
+  readonly #stopping = new AbortController()
+  #seen: { readonly version: string; readonly atMs: number } | undefined
+  /** Undefined when it is not known for sure. */
+  #own: SeenLease | undefined
+  #renewed: Moment | undefined
+  #term: AbortController | undefined
+  #loop: Promise<void> = Promise.resolve()
+
+  constructor(options: LeaderElectorOptions) {
+    this.#options = options
+  }
+
+  get isLeader(): boolean {
+    return this.#term !== undefined
+  }
+
+  start(): void {
+    this.#loop = this.#run()
+  }
+
+  /** Ends what the leader does, then gives the lease to whoever wants it. */
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    await this.#loop
+  }
+
+  async #run(): Promise<void> {
+    const { logger, leases, identity } = this.#options
+    logger.info({ lease: leases.place, identity }, 'standing by')
+    while (!this.#stopping.signal.aborted) {
+      if ((await this.#try(LEASE_MS)) === 'held') await this.#lead()
+      else await this.#pause(this.#stopping.signal)
+    }
+  }
+
+  async #lead(): Promise<void> {
+    const { logger, lead } = this.#options
+    logger.info('leading')
+    const term = new AbortController()
+    this.#term = term
+    const office = lead({ signal: term.signal, assertFor: (ms) => this.#assertFor(term, ms) })
+    const ended = new AbortController()
+    const renewing = this.#renew(term, ended.signal)
+    await Promise.race([renewing, aborted(this.#stopping.signal)])
+    // While the last passes end, the lease is still renewed: they are as sure as all before them.
+    await office.stop()
+    ended.abort()
+    await renewing
+    this.#term = undefined
+    if (term.signal.aborted) logger.warn({ err: term.signal.reason }, 'not leading any more')
+    else await this.#release()
+    term.abort(new NotLeading())
+  }
+
+  async #renew(term: AbortController, ended: AbortSignal): Promise<void> {
+    for (;;) {
+      await this.#pause(ended)
+      if (ended.aborted) return
+      const leftMs = RENEW_MS - this.#sinceRenewalMs()
+      const outcome = leftMs > 0 ? await this.#try(leftMs) : 'failed'
+      const isLost = outcome === 'taken' || this.#sinceRenewalMs() >= RENEW_MS
+      if (!isLost) continue
+      const reason = outcome === 'taken' ? 'another process has the lease' : `no renewal for ${RENEW_MS} ms`
+      term.abort(new NotLeading(reason))
+      return
+    }
+  }
+
+  /** One attempt to have the lease, or to keep it. */
+  async #try(withinMs: number): Promise<'held' | 'taken' | 'failed'> {
+    try {
+      return (await this.#within(withinMs, (signal) => this.#take(signal))) ? 'held' : 'taken'
+    } catch (error) {
+      // It may have been written all the same: the next attempt reads it first.
+      this.#own = undefined
+      if (!this.#stopping.signal.aborted) this.#options.logger.warn({ err: error }, 'the lease can not be had now')
+      return 'failed'
+    }
+  }
+
+  async #take(signal: AbortSignal): Promise<boolean> {
+    const { leases, identity, clock } = this.#options
+    const found = this.#own ?? (await leases.read(signal))
+    this.#note(found)
+    const isOwn = found?.lease.holder === identity
+    if (found !== undefined && !isOwn && !this.#isFree(found.lease)) return false
+    const now = new Date(clock.nowMs()).toISOString()
+    const lease: Lease = {
+      holder: identity,
+      durationMs: LEASE_MS,
+      transitions: (found?.lease.transitions ?? -1) + (isOwn ? 0 : 1),
+      acquiredAt: isOwn ? found.lease.acquiredAt : now,
+      renewedAt: now,
+    }
+    const sent = this.#moment()
+    this.#own = await leases.write(lease, found?.version, signal)
+    if (this.#own === undefined) return isOwn && this.#take(signal)
+    // From when it was sent: others may have seen it from then on.
+    this.#renewed = sent
+    return true
+  }
+
+  #note(found: SeenLease | undefined): void {
+    if (found === undefined || found.version === this.#seen?.version) return
+    this.#seen = { version: found.version, atMs: this.#options.clock.monotonicMs() }
+  }
+
+  #isFree({ holder, durationMs }: Lease): boolean {
+    const ageMs = this.#options.clock.monotonicMs() - (this.#seen?.atMs ?? 0)
+    return holder === '' || ageMs >= durationMs
+  }
+
+  async #release(): Promise<void> {
+    const { leases, logger } = this.#options
+    const own = this.#own
+    if (own === undefined) return
+    try {
+      const lease = { ...own.lease, holder: '', durationMs: 1_000 }
+      await this.#within(RETRY_MS, (signal) => leases.write(lease, own.version, signal))
+    } catch (error) {
+      logger.warn({ err: error }, `could not give the lease back: others wait for its ${LEASE_MS} ms to end`)
+    }
+  }
+
+  #assertFor(term: AbortController, ms: number): void {
+    term.signal.throwIfAborted()
+    if (this.#sinceRenewalMs() + ms > LEASE_MS) throw new NotLeading('the lease was not renewed in time')
+  }
+
+  #moment(): Moment {
+    const { clock } = this.#options
+    return { monotonicMs: clock.monotonicMs(), nowMs: clock.nowMs() }
+  }
+
+  /** By the clock that went further: one of them stands still while a machine sleeps. */
+  #sinceRenewalMs(): number {
+    if (this.#renewed === undefined) return Number.POSITIVE_INFINITY
+    const { monotonicMs, nowMs } = this.#moment()
+    return Math.max(monotonicMs - this.#renewed.monotonicMs, nowMs - this.#renewed.nowMs)
+  }
+
+  /** A little more or less each time, so that candidates do not always come together. */
+  async #pause(signal: AbortSignal): Promise<void> {
+    const { clock, random = Math.random } = this.#options
+    await clock.sleep(RETRY_MS * (0.8 + random() * 0.4), signal).catch(() => undefined)
+  }
+
+  async #within<T>(ms: number, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const { clock } = this.#options
+    const [limit, done] = [new AbortController(), new AbortController()]
+    clock.sleep(ms, done.signal).then(
+      () => limit.abort(new Error(`no answer within ${Math.round(ms)} ms`)),
+      () => undefined,
+    )
+    try {
+      return await run(limit.signal)
+    } finally {
+      done.abort()
+    }
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}

@@ -1,0 +1,124 @@
+import type { Call } from '../clients/http.ts'
+import { createRegistryClient } from '../clients/registry.ts'
+import { createWorkerClient, type WorkerClient } from '../clients/worker.ts'
+import type { Clock } from '../config/clock.ts'
+import { Lifecycle } from '../config/lifecycle.ts'
+import type { Logger } from '../config/logger.ts'
+import type { Cluster } from './cluster/cluster.ts'
+import { connectorName } from './connector/desired.ts'
+import { WorkerObserver } from './connector/observer.ts'
+import { createConnectorReconciler } from './connector/reconcile.ts'
+import { Controller } from './controller/controller.ts'
+import { type Fence, NotLeading, type Office } from './controller/leadership.ts'
+import { passesOf, type Reconciler } from './controller/reconciler.ts'
+import type { Urgency } from './controller/work-queue.ts'
+import { createRegistryModeReconciler } from './registry-mode/reconcile.ts'
+import { KINDS, type Kind, keyOf, kindOf, type ResourceKey } from './resources/resource.ts'
+import { createSubjectReconciler } from './subject/reconcile.ts'
+
+export type LeaderOptions = {
+  readonly cluster: Cluster
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly registryUrl: string
+  readonly workerUrl: string
+  /** Part of the mark on connectors: tells installations apart that share a worker. */
+  readonly instance?: string
+  /** How often the worker is looked at as a whole. */
+  readonly observeWorkerMs?: number
+  /** How often a resource that is fine is looked at again. */
+  readonly resyncMs?: number
+}
+
+/** What acts on resources while this process leads. */
+export type Leader = Office & { wake(key: ResourceKey, urgency: Urgency): void }
+
+export const INSTANCE = 'weir'
+const OBSERVE_WORKER_MS = 30_000
+const RESYNC_MS = 30_000
+const REQUEST_MS = 10_000
+const CONCURRENCY = 4
+/** Passes may end by themselves for so long when it is stopped; then what they ask of runtimes is broken off. */
+const DRAIN_MS = 3_000
+
+/** Reconciles every resource there is, and goes on with those that are woken. */
+export function startLeader(options: LeaderOptions, fence: Fence): Leader {
+  const { cluster, clock, logger } = options
+  const life = new Lifecycle(logger)
+  const halting = new AbortController()
+  const signal = AbortSignal.any([fence.signal, halting.signal])
+  const known: Known = { ...options, fence: { ...fence, signal } }
+  const controllers = createControllers(known)
+  const wake = (key: ResourceKey, urgency: Urgency): void => controllers[kindOf(key)].queue.add(key, urgency)
+  for (const kind of KINDS) {
+    for (const resource of cluster.list(kind)) wake(keyOf(resource), 'routine')
+    controllers[kind].start()
+  }
+  life.onStop('controllers', () => Promise.all(KINDS.map((kind) => controllers[kind].stop())))
+  observeWorker(known, wake, life)
+  return {
+    wake,
+    async stop() {
+      const stopped = new AbortController()
+      clock.sleep(DRAIN_MS, stopped.signal).then(
+        () => halting.abort(new NotLeading('the operator stops')),
+        () => undefined,
+      )
+      await life.stop()
+      stopped.abort()
+    },
+  }
+}
+
+type Known = LeaderOptions & { readonly fence: Fence }
+
+/** One controller a kind, so that trouble with connectors keeps no subject waiting. */
+function createControllers(options: Known): Record<Kind, Controller<ResourceKey>> {
+  const { cluster, clock, registryUrl, instance = INSTANCE, resyncMs: observeMs = RESYNC_MS } = options
+  const registry = createRegistryClient(endpointOf(registryUrl, options.fence))
+  const worker = workerOf(options)
+  return {
+    RegistryMode: controllerOf(createRegistryModeReconciler({ cluster, registry, clock, observeMs }), options),
+    Subject: controllerOf(createSubjectReconciler({ cluster, registry, clock, observeMs }), options),
+    Connector: controllerOf(createConnectorReconciler({ cluster, worker, clock, instance, observeMs }), options),
+  }
+}
+
+function workerOf({ workerUrl, fence }: Known): WorkerClient {
+  return createWorkerClient(endpointOf(workerUrl, fence))
+}
+
+/** A runtime as one who may lose the lead reaches it. */
+function endpointOf(url: string, { signal, assertFor }: Fence) {
+  return {
+    url,
+    timeoutMs: REQUEST_MS,
+    through: async <A>(call: Call, send: (call: Call) => Promise<A>): Promise<A> => {
+      if (call.method !== 'GET') assertFor(REQUEST_MS)
+      return send({ ...call, signal })
+    },
+  }
+}
+
+function controllerOf<K extends Kind>(reconciler: Reconciler<K>, options: Known): Controller<ResourceKey> {
+  const pass = passesOf(reconciler, options)
+  const { clock, logger } = options
+  return new Controller<ResourceKey>({
+    name: reconciler.kind,
+    clock,
+    logger,
+    concurrency: CONCURRENCY,
+    reconcile: (key) => pass(key as ResourceKey<K>),
+  })
+}
+
+function observeWorker(options: Known, wake: Leader['wake'], life: Lifecycle): void {
+  const { cluster, clock, logger, observeWorkerMs: intervalMs = OBSERVE_WORKER_MS } = options
+  const onChange = (name: string): void => {
+    for (const resource of cluster.list('Connector'))
+      if (connectorName(resource) === name) wake(keyOf(resource), 'user')
+  }
+  const observer = new WorkerObserver({ worker: workerOf(options), clock, logger, intervalMs, onChange })
+  observer.start()
+  life.onStop('worker observer', () => observer.stop())
+}

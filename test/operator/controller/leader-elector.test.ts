@@ -1,0 +1,197 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { silentLogger } from '../../../src/config/logger.ts'
+import {
+  LeaderElector,
+  type Lease,
+  type LeaseHome,
+  type SeenLease,
+} from '../../../src/operator/controller/leader-elector.ts'
+import { type Fence, NotLeading } from '../../../src/operator/controller/leadership.ts'
+import { FakeClock } from '../../support/fake-clock.ts'
+
+let clock: FakeClock
+let stored: SeenLease | undefined
+let writes: string[]
+
+beforeEach(() => {
+  clock = new FakeClock()
+  stored = undefined
+  writes = []
+})
+
+/** How a candidate's calls go: `lost answer` is carried out all the same. */
+type Link = { state: 'up' | 'down' | 'lost answer' | 'hanging' }
+
+function homeOver(link: Link): LeaseHome {
+  const through = async <T>(call: () => T, signal: AbortSignal): Promise<T> => {
+    if (link.state === 'down') throw new Error('unreachable')
+    if (link.state === 'hanging') {
+      return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+    }
+    const answer = call()
+    if (link.state === 'lost answer') throw new Error('the connection broke')
+    return answer
+  }
+  return {
+    place: 'memory',
+    read: (signal) => through(() => stored, signal),
+    write: (lease: Lease, version, signal) =>
+      through(() => {
+        if (version !== stored?.version) return undefined
+        stored = { lease, version: String(Number(version ?? 0) + 1) }
+        writes.push(lease.holder)
+        return stored
+      }, signal),
+  }
+}
+
+function candidate(identity: string, own = clock) {
+  const link: Link = { state: 'up' }
+  const terms: { fence: Fence; ended: boolean }[] = []
+  let ending = async () => {}
+  const elector = new LeaderElector({
+    leases: homeOver(link),
+    identity,
+    clock: own,
+    logger: silentLogger(),
+    random: () => 0.5,
+    lead(fence) {
+      const term = { fence, ended: false }
+      terms.push(term)
+      return {
+        async stop() {
+          await ending()
+          term.ended = true
+        },
+      }
+    },
+  })
+  elector.start()
+  return {
+    elector,
+    link,
+    terms,
+    /** Whether it may begin something that takes so long. */
+    acts(ms = 0): boolean {
+      const term = terms.at(-1)
+      if (term === undefined || term.ended) return false
+      try {
+        term.fence.assertFor(ms)
+        return true
+      } catch (error) {
+        expect(error).toBeInstanceOf(NotLeading)
+        return false
+      }
+    },
+    endsWhen(ended: () => Promise<void>) {
+      ending = ended
+    },
+  }
+}
+
+describe('an election', () => {
+  it('has one winner, who stays it', async () => {
+    const [a, b] = [candidate('a'), candidate('b')]
+    await clock.advance(120_000)
+    expect([a, b].map(({ elector }) => elector.isLeader).sort()).toEqual([false, true])
+    expect(a.terms.length + b.terms.length).toBe(1)
+    expect(stored?.lease).toMatchObject({ durationMs: 15_000, transitions: 0 })
+    await Promise.all([a.elector.stop(), b.elector.stop()])
+  })
+
+  it('goes to who stands by as soon as the leader has gone in peace', async () => {
+    const a = candidate('a')
+    await clock.advance(0)
+    const b = candidate('b')
+    await clock.advance(5_000)
+    await a.elector.stop()
+    expect([a.terms[0]?.ended, stored?.lease.holder]).toEqual([true, ''])
+    await clock.advance(3_000)
+    expect([a.acts(), b.acts()]).toEqual([false, true])
+    expect(stored?.lease.transitions).toBe(1)
+    await b.elector.stop()
+  })
+
+  it('is renewed while the leader ends what it does, and given back after it', async () => {
+    const a = candidate('a')
+    await clock.advance(0)
+    let end = () => {}
+    a.endsWhen(() => new Promise((resolve) => (end = resolve)))
+    const stopping = a.elector.stop()
+    await clock.advance(20_000)
+    expect([a.acts(10_000), stored?.lease.holder]).toEqual([true, 'a'])
+    end()
+    await stopping
+    expect(writes.at(-1)).toBe('')
+  })
+
+  it.each(['down', 'hanging'] as const)(
+    'goes to another when the leader’s link is %s, and never are two sure',
+    async (state) => {
+      const a = candidate('a')
+      await clock.advance(0)
+      const b = candidate('b')
+      await clock.advance(30_000)
+      a.link.state = state
+      let handedOverMs: number | undefined
+      for (let ms = 0; ms < 40_000; ms += 100) {
+        await clock.advance(100)
+        expect(a.acts() && b.acts()).toBe(false)
+        // What is sent takes up to ten seconds to end.
+        if (a.acts(10_000)) expect(ms).toBeLessThanOrEqual(7_000)
+        if (b.acts()) handedOverMs ??= ms
+      }
+      expect(handedOverMs).toBeGreaterThanOrEqual(13_000)
+      expect(handedOverMs).toBeLessThan(20_000)
+      expect(a.terms[0]).toMatchObject({ ended: true, fence: { signal: { aborted: true } } })
+      a.link.state = 'up'
+      await clock.advance(30_000)
+      expect([a.acts(), b.acts()]).toEqual([false, true])
+      await Promise.all([a.elector.stop(), b.elector.stop()])
+    },
+  )
+
+  it('does not end when the answer to a renewal is lost, or the API server is away for less than ten seconds', async () => {
+    const a = candidate('a')
+    await clock.advance(0)
+    a.link.state = 'lost answer'
+    await clock.advance(2_500)
+    a.link.state = 'down'
+    await clock.advance(5_000)
+    a.link.state = 'up'
+    await clock.advance(30_000)
+    expect([a.terms.length, a.acts(10_000)]).toEqual([1, true])
+    await a.elector.stop()
+  })
+
+  it('ends at once when somebody else has the lease', async () => {
+    const a = candidate('a')
+    await clock.advance(0)
+    stored = { lease: { ...stored!.lease, holder: 'by force' }, version: '77' }
+    await clock.advance(2_000)
+    expect(a.acts()).toBe(false)
+    expect(writes.at(-1)).toBe('a')
+    await a.elector.stop()
+    expect(stored.lease.holder).toBe('by force')
+  })
+
+  it('goes by what is seen to change, not by what others’ clocks say', async () => {
+    const year = 365 * 86_400_000
+    stored = {
+      version: '5',
+      lease: { holder: 'dead', durationMs: 15_000, transitions: 3, acquiredAt: '2020-01-01T00:00:00Z', renewedAt: '' },
+    }
+    const b = candidate('b', new FakeClock(Date.UTC(2026, 0, 1) + year))
+    // Its own clock: it does not move with that of this test.
+    await clock.advance(0)
+    expect(b.acts()).toBe(false)
+    void b.elector.stop()
+    const c = candidate('c')
+    await clock.advance(14_000)
+    expect(c.acts()).toBe(false)
+    await clock.advance(4_000)
+    expect(c.acts()).toBe(true)
+    expect(stored?.lease.transitions).toBe(4)
+    await c.elector.stop()
+  })
+})

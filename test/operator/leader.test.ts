@@ -1,0 +1,126 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { silentLogger } from '../../src/config/logger.ts'
+import { type Fence, NotLeading } from '../../src/operator/controller/leadership.ts'
+import { startLeader } from '../../src/operator/leader.ts'
+import { FakeClock } from '../support/fake-clock.ts'
+import { MemoryCluster } from '../support/memory-cluster.ts'
+
+// The leader's way to the runtimes: a registry that answers when the test says so stands for them.
+
+let clock: FakeClock
+let cluster: MemoryCluster
+let registry: Awaited<ReturnType<typeof registryOnCall>>
+let mayAct: boolean
+let asserted: number[]
+let term: AbortController
+
+beforeEach(async () => {
+  clock = new FakeClock()
+  cluster = new MemoryCluster()
+  registry = await registryOnCall()
+  mayAct = true
+  asserted = []
+  term = new AbortController()
+})
+
+type Exchange = { readonly request: IncomingMessage; readonly response: ServerResponse }
+
+/** Has no subjects. Reads are answered, writes wait for the test. */
+async function registryOnCall() {
+  const writes: Exchange[] = []
+  const server = createServer((request, response) => {
+    request.resume()
+    const { method, url = '' } = request
+    const isRead = method === 'GET' || /^\/subjects\/[^/]+\?/.test(url)
+    if (!isRead) writes.push({ request, response })
+    else if (url.startsWith('/config') && url.includes('defaultToGlobal=true')) {
+      response.end('{"compatibilityLevel":"BACKWARD"}')
+    } else response.writeHead(404).end('{"error_code":40401,"message":"Subject not found."}')
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, writes }
+}
+
+function start() {
+  const fence: Fence = {
+    signal: term.signal,
+    assertFor(ms) {
+      asserted.push(ms)
+      if (!mayAct) throw new NotLeading()
+    },
+  }
+  const urls = { registryUrl: registry.url, workerUrl: registry.url }
+  const leader = startLeader({ cluster, clock, logger: silentLogger(), ...urls }, fence)
+  onTestFinished(() => {
+    term.abort(new NotLeading())
+    return leader.stop()
+  })
+  return leader
+}
+
+const subject = () => cluster.apply('Subject', 'user', { schema: '"int"' })
+
+describe('a leader', () => {
+  it('works on everything that is there, and asks for the time of a call before each write', async () => {
+    subject()
+    start()
+    await expect
+      .poll(() => registry.writes.map(({ request }) => request.url))
+      .toEqual(['/subjects/user/versions?normalize=false'])
+    expect(new Set(asserted)).toEqual(new Set([10_000]))
+  })
+
+  it('writes nothing anywhere when another may lead by now', async () => {
+    mayAct = false
+    const key = subject()
+    cluster.apply('Connector', 'orders', { class: 'Datagen' })
+    const before = cluster.get(key)
+    start()
+    await expect.poll(() => asserted.length).toBeGreaterThanOrEqual(2)
+    await clock.advance(60_000)
+    expect(registry.writes).toEqual([])
+    expect(cluster.get(key)).toBe(before)
+  })
+
+  it('breaks off what it is writing when it has lost the lead, and says nothing of it', async () => {
+    const key = subject()
+    const before = cluster.get(key)
+    const leader = start()
+    await expect.poll(() => registry.writes.length).toBe(1)
+    const closed = new Promise<void>((resolve) => registry.writes[0]!.response.once('close', resolve))
+    term.abort(new NotLeading())
+    await closed
+    await leader.stop()
+    expect(cluster.get(key)).toBe(before)
+  })
+
+  it('lets a pass end when it is stopped', async () => {
+    const key = subject()
+    const leader = start()
+    await expect.poll(() => registry.writes.length).toBe(1)
+    const stopping = leader.stop()
+    registry.writes[0]!.response.end('{"id":1}')
+    await stopping
+    expect(cluster.get(key)?.status.conditions.map(({ reason }) => reason)).toContain('Registering')
+  })
+
+  it('does not wait longer than three seconds for a runtime then', async () => {
+    subject()
+    const leader = start()
+    await expect.poll(() => registry.writes.length).toBe(1)
+    let stopped = false
+    const stopping = leader.stop().then(() => {
+      stopped = true
+    })
+    await clock.advance(2_900)
+    expect(stopped).toBe(false)
+    await clock.advance(200)
+    await stopping
+  })
+})

@@ -1,0 +1,111 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, onTestFinished } from 'vitest'
+import { parse } from 'yaml'
+import { crdFiles } from '../../src/operator/crds.ts'
+import type { KubernetesAddress } from '../env/kubernetes.ts'
+import { freePort } from '../env/ports.ts'
+import { answers, type Program, startWeir } from './cli.ts'
+import type { KubeApi } from './kube-api.ts'
+import { temporaryDirectory } from './temporary-directory.ts'
+import { until } from './until.ts'
+
+export const API = '/apis/weir.dev/v1alpha1'
+export const WAIT = { everyMs: 25, timeoutMs: 60_000 }
+
+/** Resolves when the API server serves all kinds. */
+export async function installDefinitions(api: KubeApi): Promise<void> {
+  for (const { text } of crdFiles()) {
+    const definition = parse(text)
+    await api.send('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', definition)
+    const path = `${API}/${definition.spec.names.plural}`
+    await until(path, WAIT, async () => (await api.send('GET', path)).status === 200)
+  }
+}
+
+type Stored = {
+  readonly metadata: {
+    readonly resourceVersion: string
+    readonly finalizers?: readonly string[]
+    readonly managedFields?: readonly { readonly manager: string; readonly subresource?: string }[]
+  }
+  readonly status?: {
+    readonly version?: number
+    readonly conditions: readonly {
+      readonly type: string
+      readonly status: string
+      readonly reason: string
+      readonly message: string
+    }[]
+  }
+}
+
+/** A namespace of the test's own, and what a person does there. */
+export async function world(api: KubeApi) {
+  const namespace = `test-${Math.random().toString(36).slice(2, 10)}`
+  await api.send('POST', '/api/v1/namespaces', { metadata: { name: namespace } })
+  const path = (plural: string, name: string) => `${API}/namespaces/${namespace}/${plural}/${name}`
+  const object = async (plural: string, name: string) =>
+    (await api.send('GET', path(plural, name))).body as unknown as Stored
+  return {
+    namespace,
+    object,
+    async apply(kind: string, name: string, spec: object) {
+      const body = { apiVersion: 'weir.dev/v1alpha1', kind, metadata: { name, namespace }, spec }
+      const plural = `${kind.toLowerCase()}s`
+      const answer = await api.send(
+        'PATCH',
+        `${path(plural, name)}?fieldManager=person&force=true`,
+        body,
+        'application/apply-patch+yaml',
+      )
+      expect(answer.status, JSON.stringify(answer.body)).toBeLessThan(300)
+    },
+    async condition(plural: string, name: string, type: string, wanted: string) {
+      let found: unknown
+      await until(`${name} to be ${type}=${wanted}`, WAIT, async () => {
+        const { status } = await object(plural, name)
+        found = status
+        const condition = status?.conditions?.find((each) => each.type === type)
+        return condition !== undefined && `${condition.status}/${condition.reason}` === wanted
+      }).catch((error: Error) => {
+        throw new Error(`${error.message}; it is ${JSON.stringify(found)}`)
+      })
+    },
+  }
+}
+
+/** `weir operator` with both runtimes in its process, on an embedded broker. */
+export async function startOperator({ kubeconfig }: Pick<KubernetesAddress, 'kubeconfig'>, namespace: string) {
+  const directory = temporaryDirectory()
+  const [registryPort, workerPort] = [await freePort(), await freePort()]
+  const args = [
+    ...['--kubeconfig', kubeconfig, '--namespace', namespace, '--lease-namespace', namespace],
+    ...['--data', join(directory, 'data')],
+    ...['--registry-port', String(registryPort), '--worker-port', String(workerPort)],
+    ...['--set', 'worker.value.converter=StringConverter', '--set', 'worker.offset.flush.interval.ms=200'],
+  ]
+  const workerUrl = `http://127.0.0.1:${workerPort}`
+  const program = await startWeir(['operator', ...args], () => answers(`${workerUrl}/connectors`), { directory })
+  onTestFinished(() => program.kill())
+  return { registryUrl: `http://127.0.0.1:${registryPort}`, workerUrl }
+}
+
+/** `weir operator` alone, for runtimes that are elsewhere. Resolves when it knows its resources and stands by. */
+export async function startOperatorFor(
+  runtimes: { readonly registryUrl: string; readonly workerUrl: string },
+  { kubeconfig }: Pick<KubernetesAddress, 'kubeconfig'>,
+  namespace: string,
+): Promise<Program> {
+  const args = [
+    ...['--kubeconfig', kubeconfig, '--namespace', namespace, '--lease-namespace', namespace],
+    ...['--registry', runtimes.registryUrl, '--worker', runtimes.workerUrl],
+  ]
+  const program = await startWeir(['operator', ...args], (logFile) => logOf({ logFile }).includes('"standing by"'))
+  onTestFinished(() => program.kill())
+  return program
+}
+
+export function logOf({ logFile }: Pick<Program, 'logFile'>): string {
+  return readFileSync(logFile, 'utf8')
+}
