@@ -113,7 +113,8 @@ function completed(grounds: Grounds, request: Registration, config: EffectiveCon
   const counted = version !== 0 || merged?.properties?.[VERSION_PROPERTY] !== undefined
   const metadata = counted ? withProperty(merged, VERSION_PROPERTY, String(next)) : merged
   const { type, text, references } = isEmpty && previous ? previous : sent
-  const inherited = propagateTags && previous ? takenOver(grounds, subject, previous, { type, text, references }) : text
+  const inherits = propagateTags && previous?.type === type
+  const inherited = inherits ? takenOver(grounds, subject, previous, { type, text, references }) : text
   const isAsSent = !isEmpty && inherited === text
   if (isAsSent && metadata === undefined && ruleSet === undefined) return sent
   return { type, text: inherited, references, metadata, ruleSet }

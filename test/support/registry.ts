@@ -22,6 +22,8 @@ export type TestRegistry = {
   readonly registry: Registry
   /** Keys and values as they went to the topic. */
   readonly written: readonly { readonly key: string; readonly value: string | null }[]
+  /** Why pens were given up. */
+  readonly dropped: readonly string[]
   /** Its routes, for an app of a test's own. */
   routes(app: FastifyInstance): Promise<void>
   /** The answer is held to the OpenAPI document. */
@@ -33,6 +35,10 @@ export type TestRegistry = {
 export type Trouble = {
   /** What every write fails with. */
   readonly store?: Error
+  /** What every write waits for. */
+  readonly storing?: Promise<void>
+  /** How a follower catches up with the leader. Default: it needs nothing. */
+  readonly refresh?: () => Promise<void>
   /** Another instance leads, there; or none, when it is undefined. */
   readonly leaderUrl?: string | undefined
   /** Other limits of what is examined in a process of its own. */
@@ -57,6 +63,7 @@ export async function startTestRegistry(
   const pen: Pen = {
     append: async (batch) => {
       if (trouble.store) throw trouble.store
+      await trouble.storing
       for (const record of batch) {
         const { key, value } = codec.encode(record)
         records.push({ key: String(key), value: value && String(value) })
@@ -68,9 +75,20 @@ export async function startTestRegistry(
   }
   const schemas = new ParsedSchemas({ entriesMax: 100, expiryMs: 60_000, nowMs: () => 0 })
   const grounds = { view: state, schemas, ...registryDefaults(settings) }
-  const leadership = { pen: () => (leads ? pen : undefined), leaderUrl: () => trouble.leaderUrl, dropPen: () => {} }
+  const dropped: string[] = []
+  const leadership = {
+    pen: () => (leads ? pen : undefined),
+    leaderUrl: () => trouble.leaderUrl,
+    dropPen: (reason: string) => void dropped.push(reason),
+  }
   const examiner = new Examiner(trouble.examiner)
-  const registry = new Registry({ grounds, leadership, examiner, refresh: async () => {}, ...counted })
+  const registry = new Registry({
+    grounds,
+    leadership,
+    examiner,
+    refresh: trouble.refresh ?? (async () => {}),
+    ...counted,
+  })
   const identity = { clusterId: 'test-cluster', version: '0.0.0' }
   const server = await serveRegistry(registry, {
     settings,
@@ -86,6 +104,7 @@ export async function startTestRegistry(
     urls: server.urls,
     registry,
     written: records,
+    dropped,
     routes: (app) => registryRoutes(app, new Api(registry, settings, new Forwarder(NO_FORWARDING)), identity),
     call: async (method, path, body) => {
       const answer = await call(`${url}${path}`, method, body)

@@ -13,6 +13,7 @@ const refused = (where: string) => refusal(42205, `Subject s in context . is ${w
 const READONLY = refused('in read-only')
 const NO_IMPORT = refused('not in import')
 const NO_READWRITE = refused('not in read-write')
+const GONE = refusal(40409, expect.any(String))
 const ENTERED = { status: 200, answer: { mode: 'IMPORT' } }
 const OCCUPIED = refusal(42205, 'Cannot import since found existing subjects')
 
@@ -93,6 +94,19 @@ describe('the mode that counts', () => {
     ],
     ['is not overridden by READONLY_OVERRIDE', row('PUT /mode/s', 'READWRITE', 'PUT /mode', 'READONLY_OVERRIDE', OK)],
   ])('%s', (_, one) => expectRow(one))
+})
+
+describe('taking a mode away with those within', () => {
+  const MODES: readonly Request[] = ['PUT /mode', 'PUT /mode/:.c:', 'PUT /mode/:.c:a', 'PUT /mode/:.c:b'].map(
+    (line) => [line, { mode: 'READONLY' }] as const,
+  )
+  it.each([
+    ['of a subject takes its own alone', 'DELETE /mode/:.c:a?recursive=true', 'GET /mode/:.c:b', OK],
+    ['of a context takes those of its subjects', 'DELETE /mode/:.c:?recursive=true', 'GET /mode/:.c:b', GONE],
+    ['of the default context leaves the others', 'DELETE /mode?recursive=true', 'GET /mode/:.c:b', OK],
+    ['of everything takes all', 'DELETE /mode/:.__GLOBAL:?recursive=true', 'GET /mode/:.c:b', GONE],
+    ['without being asked leaves those within', 'DELETE /mode/:.c:', 'GET /mode/:.c:b', OK],
+  ] as const)('%s', (_, taken, when, outcome) => expectRow({ given: [...MODES, [taken]], when: [when], ...outcome }))
 })
 
 function row(inner: string, mode: Mode, outer: string, outerMode: Mode, outcome: Outcome): Row {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTestRegistry, type TestRegistry } from '../../support/registry.ts'
-import { prepare, type Request, send } from '../../support/registry-rows.ts'
+import { expectRow, prepare, type Request, send } from '../../support/registry-rows.ts'
 
 // One row for each thing that a GET of the contract's table of endpoints can be asked for, on one registry.
 
@@ -220,4 +220,20 @@ describe('the contract’s GETs', () => {
       body: [{ context: '.', id: 1 }],
     })
   })
+})
+
+describe('the size of a page', () => {
+  const settings = { 'subject.search.default.limit': '1', 'subject.search.max.limit': '2' }
+  const given: readonly Request[] = ['a', 'b', 'c'].map((name) => [
+    `POST /subjects/${name}/versions`,
+    { schema: '"int"' },
+  ])
+
+  it.each([
+    ['', ['a']],
+    ['?limit=-1', ['a']],
+    ['?limit=2', ['a', 'b']],
+    // Too large is not cut down to the largest.
+    ['?limit=3', ['a']],
+  ])('of subjects with %s', (query, answer) => expectRow({ settings, given, when: [`GET /subjects${query}`], answer }))
 })

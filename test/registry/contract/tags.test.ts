@@ -58,6 +58,11 @@ const ROWS: Readonly<Record<string, Row>> = {
     ],
     answer: registered(2, 2, '{"type":"record","name":"R","fields":[],"confluent:tags":["A"]}'),
   },
+  'nothing is taken over from another language': {
+    given: [TAG, ['PUT /config', { compatibility: 'NONE' }]],
+    when: ['POST /subjects/s/versions', { schemaType: 'JSON', schema: '{}', propagateSchemaTags: true }],
+    answer: { ...registered(2, 2, '{}'), schemaType: 'JSON' },
+  },
   'nothing is taken over where nothing was': {
     when: ['POST /subjects/s/versions', { schema: RECORD, propagateSchemaTags: true }],
     answer: registered(1, 1, RECORD, {}),
