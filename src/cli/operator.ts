@@ -1,4 +1,6 @@
 import { createLogger } from '../config/logger.ts'
+import { isEverywhere, parseListener } from '../http/listener.ts'
+import type { OperatorOptions } from '../operator/main.ts'
 import { type Command, parsePort, readArgs, UsageError } from './command.ts'
 import { logOf, PROGRAM_HELP, PROGRAM_OPTIONS, settingsFor, writtenSettings } from './log-address.ts'
 import { whenAsked } from './signals.ts'
@@ -13,6 +15,9 @@ const OPTIONS = {
   worker: { type: 'string' },
   'registry-port': { type: 'string', default: '8081' },
   'worker-port': { type: 'string', default: '8083' },
+  webhook: { type: 'string' },
+  'webhook-service': { type: 'string' },
+  'webhook-certificates': { type: 'string' },
 } as const
 
 /** Kubernetes gives a pod 30 s. */
@@ -31,6 +36,9 @@ unless it is told where they are. Their definitions have to be there: weir crds 
   --worker URL            a worker that runs already, Kafka Connect's or ours
   --registry-port N       of the one beside it; default 8081
   --worker-port N         of the one beside it; default 8083
+  --webhook LISTENER      judges what is declared before it is stored, at https://HOST:PORT; default: it does not
+  --webhook-service NAMESPACE/NAME   the Service that leads there; default: the API server calls LISTENER itself
+  --webhook-certificates DIR         tls.crt, tls.key and ca.crt; default: it makes its own, in the Secret weir-webhook
 ${PROGRAM_HELP}
 
 Settings begin with the name of who they are for, registry. or worker.; others are for Kafka's clients.
@@ -48,6 +56,7 @@ Settings begin with the name of who they are for, registry. or worker.; others a
       const port = parsePort(`--${program}-port`, values[`${program}-port`])
       return { port, written: settingsFor(program, settings) }
     }
+    const webhook = webhookOf(values)
     const asked = whenAsked(STOP_MS)
     const stack = await startStack({
       cluster: {
@@ -59,13 +68,43 @@ Settings begin with the name of who they are for, registry. or worker.; others a
       log: logOf(values, settings),
       registry: runtime('registry'),
       worker: runtime('worker'),
-      operator: {},
+      operator: webhook,
       logger: createLogger(),
     })
     await asked
     await stack.stop()
     return 0
   },
+}
+
+type Values = ReturnType<typeof readArgs<typeof OPTIONS>>['values']
+
+function webhookOf(values: Values): Pick<OperatorOptions, 'webhook'> {
+  const { webhook: listener, 'webhook-service': service, 'webhook-certificates': certificates } = values
+  if (listener === undefined) {
+    if (service === undefined && certificates === undefined) return {}
+    throw new UsageError('where is the webhook to listen? --webhook https://HOST:PORT, such as https://0.0.0.0:9443')
+  }
+  const { scheme, host } = parseListener(listener)
+  if (scheme !== 'https')
+    throw new UsageError(`--webhook ${listener}: expected https://HOST:PORT, since the API server calls nothing else`)
+  if (service === undefined && isEverywhere(host))
+    throw new UsageError(
+      `--webhook ${listener} has no host that the API server could call: add --webhook-service NAMESPACE/NAME`,
+    )
+  return {
+    webhook: {
+      listener,
+      ...(service !== undefined && { service: parseService(service) }),
+      ...(certificates !== undefined && { certificates }),
+    },
+  }
+}
+
+function parseService(text: string): { readonly namespace: string; readonly name: string } {
+  const [, namespace, name] = /^([a-z0-9-]+)\/([a-z0-9-]+)$/.exec(text) ?? []
+  if (namespace !== undefined && name !== undefined) return { namespace, name }
+  throw new UsageError(`--webhook-service ${text}: expected NAMESPACE/NAME of a Service, such as weir/weir-webhook`)
 }
 
 function parseUrl(option: string, text: string): string {

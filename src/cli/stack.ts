@@ -18,7 +18,7 @@ export type StackOptions = {
   readonly log: BrokerAddress | undefined
   readonly registry: RuntimeOptions
   readonly worker: RuntimeOptions
-  readonly operator: Pick<OperatorOptions, 'observeWorkerMs' | 'resyncMs'>
+  readonly operator: Pick<OperatorOptions, 'observeWorkerMs' | 'resyncMs' | 'webhook'>
   readonly logger: Logger
 }
 

@@ -36,7 +36,8 @@ export function urlOf(listener: Listener, port: number): string {
   return `${listener.scheme}://${host}:${port}`
 }
 
-function isEverywhere(host: string): boolean {
+/** Whether it means every interface of the machine. */
+export function isEverywhere(host: string): boolean {
   return host === '' || host === '0.0.0.0' || host === '::'
 }
 

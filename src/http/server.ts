@@ -1,6 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
-import { createServer as createTlsServer, type ServerOptions as TlsOptions } from 'node:https'
+import { createServer as createTlsServer, type ServerOptions as TlsOptions, Server as TlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import type { SecureContextOptions } from 'node:tls'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify'
 import { UserError } from '../config/failure.ts'
 import type { Logger } from '../config/logger.ts'
@@ -60,6 +61,11 @@ export type HttpServer = {
   stop(graceMs?: number): Promise<void>
 }
 
+export type SecurableServer = HttpServer & {
+  /** Serves new connections with another certificate. */
+  secure(tls: SecureContextOptions): void
+}
+
 const BODY_BYTES_MAX = 10 * 1024 * 1024
 const SMALL_BYTES_MAX = 64 * 1024
 
@@ -67,7 +73,7 @@ const SMALL_BYTES_MAX = 64 * 1024
  * The HTTP server of every program: listeners, media types, error envelope, `/metrics`, `/healthz`, `/readyz`.
  * A port that can't be taken is a `UserError`, and nothing is left listening.
  */
-export async function startHttpServer(options: HttpServerOptions): Promise<HttpServer> {
+export async function startHttpServer(options: HttpServerOptions): Promise<SecurableServer> {
   const listeners = options.listeners.map(parseListener)
   const app = createApp(options)
   const answer = createAnswerer(app, options)
@@ -82,6 +88,9 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   }
   return {
     urls: bound.map(({ url }) => url),
+    secure: (tls) => {
+      for (const { server } of bound) if (server instanceof TlsServer) server.setSecureContext(tls)
+    },
     stop: (graceMs = 2_000) => stopAll(app, bound, graceMs),
   }
 }

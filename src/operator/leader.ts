@@ -1,41 +1,31 @@
 import type { Call } from '../clients/http.ts'
 import { createRegistryClient } from '../clients/registry.ts'
 import { createWorkerClient, type WorkerClient } from '../clients/worker.ts'
-import type { Clock } from '../config/clock.ts'
 import { Lifecycle } from '../config/lifecycle.ts'
 import type { Logger } from '../config/logger.ts'
 import type { Cluster } from './cluster/cluster.ts'
 import { connectorName } from './connector/desired.ts'
 import { WorkerObserver } from './connector/observer.ts'
-import { createConnectorReconciler } from './connector/reconcile.ts'
 import { Controller } from './controller/controller.ts'
 import { type Fence, NotLeading, type Office } from './controller/leadership.ts'
 import { passesOf, type Reconciler } from './controller/reconciler.ts'
 import type { Urgency } from './controller/work-queue.ts'
-import { createRegistryModeReconciler } from './registry-mode/reconcile.ts'
+import { createReconcilers, type ReconcilerOptions } from './reconcilers.ts'
 import { KINDS, type Kind, keyOf, kindOf, type ResourceKey } from './resources/resource.ts'
-import { createSubjectReconciler } from './subject/reconcile.ts'
 
-export type LeaderOptions = {
+export type LeaderOptions = Pick<ReconcilerOptions, 'clock' | 'instance' | 'resyncMs'> & {
   readonly cluster: Cluster
-  readonly clock: Clock
   readonly logger: Logger
   readonly registryUrl: string
   readonly workerUrl: string
-  /** Part of the mark on connectors: tells installations apart that share a worker. */
-  readonly instance?: string
   /** How often the worker is looked at as a whole. */
   readonly observeWorkerMs?: number
-  /** How often a resource that is fine is looked at again. */
-  readonly resyncMs?: number
 }
 
 /** What acts on resources while this process leads. */
 export type Leader = Office & { wake(key: ResourceKey, urgency: Urgency): void }
 
-export const INSTANCE = 'weir'
 const OBSERVE_WORKER_MS = 30_000
-const RESYNC_MS = 30_000
 const REQUEST_MS = 10_000
 const CONCURRENCY = 4
 /** Passes may end by themselves for so long when it is stopped; then what they ask of runtimes is broken off. */
@@ -74,13 +64,12 @@ type Known = LeaderOptions & { readonly fence: Fence }
 
 /** One controller a kind, so that trouble with connectors keeps no subject waiting. */
 function createControllers(options: Known): Record<Kind, Controller<ResourceKey>> {
-  const { cluster, clock, registryUrl, instance = INSTANCE, resyncMs: observeMs = RESYNC_MS } = options
-  const registry = createRegistryClient(endpointOf(registryUrl, options.fence))
-  const worker = workerOf(options)
+  const registry = createRegistryClient(endpointOf(options.registryUrl, options.fence))
+  const reconcilers = createReconcilers({ ...options, registry, worker: workerOf(options) })
   return {
-    RegistryMode: controllerOf(createRegistryModeReconciler({ cluster, registry, clock, observeMs }), options),
-    Subject: controllerOf(createSubjectReconciler({ cluster, registry, clock, observeMs }), options),
-    Connector: controllerOf(createConnectorReconciler({ cluster, worker, clock, instance, observeMs }), options),
+    RegistryMode: controllerOf(reconcilers.RegistryMode, options),
+    Subject: controllerOf(reconcilers.Subject, options),
+    Connector: controllerOf(reconcilers.Connector, options),
   }
 }
 

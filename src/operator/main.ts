@@ -1,13 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
+import { createRegistryClient } from '../clients/registry.ts'
+import { createWorkerClient } from '../clients/worker.ts'
 import { type Clock, systemClock } from '../config/clock.ts'
-import { startAll } from '../config/lifecycle.ts'
+import { type Lifecycle, startAll } from '../config/lifecycle.ts'
 import type { Logger } from '../config/logger.ts'
-import type { Cluster } from './cluster/cluster.ts'
+import type { WebhookOptions } from './admission/webhook.ts'
+import type { Cluster, ClusterView } from './cluster/cluster.ts'
 import { DirectoryCluster } from './cluster/directory/directory.ts'
 import { LeaderElector, type LeaderElectorOptions, type LeaseHome } from './controller/leader-elector.ts'
 import { type Fence, type Office, UNRIVALLED } from './controller/leadership.ts'
-import { INSTANCE, type Leader, type LeaderOptions, startLeader } from './leader.ts'
+import { type Leader, type LeaderOptions, startLeader } from './leader.ts'
+import { createReconcilers, INSTANCE } from './reconcilers.ts'
 import { type Row, rowsOf } from './table.ts'
 import { wokenBy } from './wakes.ts'
 
@@ -29,6 +33,8 @@ export type ClusterAddress =
 export type OperatorOptions = Omit<LeaderOptions, 'cluster' | 'clock'> & {
   readonly cluster: ClusterAddress
   readonly clock?: Clock
+  /** Judges what is declared before it is stored, be this process the leader or not; only on Kubernetes. */
+  readonly webhook?: WebhookOptions
 }
 
 export type Operator = {
@@ -72,6 +78,7 @@ export function startOperator(options: OperatorOptions): Promise<Operator> {
     // Who keeps a folder of manifests has it alone.
     const office = leases === undefined ? lead(UNRIVALLED) : elect({ leases, clock, logger, lead })
     life.onStop('leader', () => office.stop())
+    await serveWebhook(options, known, life)
     return {
       rows: () => rowsOf(cluster),
       onChange(listener) {
@@ -105,4 +112,24 @@ async function openCluster(options: OperatorOptions, parts: { clock: Clock; logg
     cluster: new KubernetesCluster({ ...parts, api, namespaces, identity: hostname() }),
     leases: kubernetesLease(api, leaseNamespace, `${options.instance ?? INSTANCE}-operator`),
   }
+}
+
+/** The API server waits for no longer. */
+const REVIEW_MS = 5_000
+
+async function serveWebhook(
+  { cluster: address, webhook }: OperatorOptions,
+  known: LeaderOptions,
+  life: Lifecycle,
+): Promise<void> {
+  if (webhook === undefined || address.kind !== 'kubernetes') return
+  const { openKubernetesApi } = await import('./cluster/kubernetes/api.ts')
+  const { startWebhook } = await import('./admission/webhook.ts')
+  const registry = createRegistryClient({ url: known.registryUrl, timeoutMs: REVIEW_MS })
+  const worker = createWorkerClient({ url: known.workerUrl, timeoutMs: REVIEW_MS })
+  const reviewers = (cluster: ClusterView) => createReconcilers({ ...known, cluster, registry, worker })
+  const api = openKubernetesApi(address.kubeconfig)
+  const { namespaces, leaseNamespace: home = api.namespace } = address
+  const started = startWebhook(webhook, { ...known, api, home, namespaces, reviewers })
+  life.onStop('webhook', () => started.stop())
 }

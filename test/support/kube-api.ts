@@ -2,7 +2,12 @@ import { request } from 'node:https'
 import { text } from 'node:stream/consumers'
 import type { KubernetesAddress } from '../env/kubernetes.ts'
 
-export type KubeResponse = { readonly status: number; readonly body: Readonly<Record<string, unknown>> }
+export type KubeResponse = {
+  readonly status: number
+  readonly body: Readonly<Record<string, unknown>>
+  /** What kubectl shows as `Warning: …`. */
+  readonly warnings: readonly string[]
+}
 export type KubeApi = {
   /** `body` goes as JSON, or as `contentType` says. */
   send(method: string, path: string, body?: unknown, contentType?: string): Promise<KubeResponse>
@@ -15,7 +20,9 @@ export function kubeApi({ url, ca, token }: KubernetesAddress): KubeApi {
       new Promise((resolve, reject) => {
         const headers = { authorization: `Bearer ${token}`, 'content-type': contentType, accept: 'application/json' }
         const sent = request(`${url}${path}`, { method, ca, headers, agent: false }, (response) => {
-          text(response).then((answer) => resolve({ status: response.statusCode ?? 0, body: parse(answer) }), reject)
+          const { statusCode: status = 0, headers } = response
+          const warnings = warningsIn(headers.warning ?? '')
+          text(response).then((answer) => resolve({ status, body: parse(answer), warnings }), reject)
         })
         sent.once('error', reject)
         sent.end(body === undefined ? undefined : JSON.stringify(body))
@@ -30,4 +37,9 @@ function parse(answer: string): KubeResponse['body'] {
   } catch {
     return { message: answer }
   }
+}
+
+/** Of a header such as `299 - "one", 299 - "other"`. */
+function warningsIn(header: string): readonly string[] {
+  return [...header.matchAll(/299 \S+ "((?:[^"\\]|\\.)*)"/g)].map(([, text = '']) => text.replace(/\\(.)/g, '$1'))
 }

@@ -41,24 +41,25 @@ type Stored = {
 }
 
 /** A namespace of the test's own, and what a person does there. */
-export async function world(api: KubeApi) {
-  const namespace = `test-${Math.random().toString(36).slice(2, 10)}`
+export async function world(api: KubeApi, namespace = `test-${Math.random().toString(36).slice(2, 10)}`) {
   await api.send('POST', '/api/v1/namespaces', { metadata: { name: namespace } })
   const path = (plural: string, name: string) => `${API}/namespaces/${namespace}/${plural}/${name}`
   const object = async (plural: string, name: string) =>
     (await api.send('GET', path(plural, name))).body as unknown as Stored
+  /** As `kubectl apply` does it, and with `--dry-run=server`. */
+  const tryApply = (kind: string, name: string, spec: object, { dryRun = false } = {}) =>
+    api.send(
+      'PATCH',
+      `${path(`${kind.toLowerCase()}s`, name)}?fieldManager=person&force=true${dryRun ? '&dryRun=All' : ''}`,
+      { apiVersion: 'weir.dev/v1alpha1', kind, metadata: { name, namespace }, spec },
+      'application/apply-patch+yaml',
+    )
   return {
     namespace,
     object,
+    tryApply,
     async apply(kind: string, name: string, spec: object) {
-      const body = { apiVersion: 'weir.dev/v1alpha1', kind, metadata: { name, namespace }, spec }
-      const plural = `${kind.toLowerCase()}s`
-      const answer = await api.send(
-        'PATCH',
-        `${path(plural, name)}?fieldManager=person&force=true`,
-        body,
-        'application/apply-patch+yaml',
-      )
+      const answer = await tryApply(kind, name, spec)
       expect(answer.status, JSON.stringify(answer.body)).toBeLessThan(300)
     },
     async condition(plural: string, name: string, type: string, wanted: string) {
@@ -76,7 +77,11 @@ export async function world(api: KubeApi) {
 }
 
 /** `weir operator` with both runtimes in its process, on an embedded broker. */
-export async function startOperator({ kubeconfig }: Pick<KubernetesAddress, 'kubeconfig'>, namespace: string) {
+export async function startOperator(
+  { kubeconfig }: Pick<KubernetesAddress, 'kubeconfig'>,
+  namespace: string,
+  more: readonly string[] = [],
+) {
   const directory = temporaryDirectory()
   const [registryPort, workerPort] = [await freePort(), await freePort()]
   const args = [
@@ -84,11 +89,12 @@ export async function startOperator({ kubeconfig }: Pick<KubernetesAddress, 'kub
     ...['--data', join(directory, 'data')],
     ...['--registry-port', String(registryPort), '--worker-port', String(workerPort)],
     ...['--set', 'worker.value.converter=StringConverter', '--set', 'worker.offset.flush.interval.ms=200'],
+    ...more,
   ]
   const workerUrl = `http://127.0.0.1:${workerPort}`
   const program = await startWeir(['operator', ...args], () => answers(`${workerUrl}/connectors`), { directory })
   onTestFinished(() => program.kill())
-  return { registryUrl: `http://127.0.0.1:${registryPort}`, workerUrl }
+  return { registryUrl: `http://127.0.0.1:${registryPort}`, workerUrl, program }
 }
 
 /** `weir operator` alone, for runtimes that are elsewhere. Resolves when it knows its resources and stands by. */

@@ -1,0 +1,99 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Clock } from '../../config/clock.ts'
+import { ApiError, type KubernetesApi } from '../cluster/kubernetes/api.ts'
+import { type Issued, isDue, issue, type ServingPair } from './certificates.ts'
+
+/** Where the webhook's certificate comes from. Asked again and again: it may be another one each time. */
+export type CertificateSource = () => Promise<ServingPair>
+
+/** A directory as cert-manager's Secrets are mounted: `tls.crt`, `tls.key`, and `ca.crt` where it is needed. */
+export function filesIn(directory: string): CertificateSource {
+  const read = (name: string) => readFile(join(directory, name), 'utf8')
+  return async () => {
+    const [cert, key, ca] = await Promise.all([read('tls.crt'), read('tls.key'), read('ca.crt').catch(() => undefined)])
+    return { cert, key, ...(ca !== undefined && { ca }) }
+  }
+}
+
+export type SecretOptions = {
+  readonly api: Pick<KubernetesApi, 'send'>
+  readonly namespace: string
+  readonly name: string
+  /** Host names and addresses that the certificate is for. */
+  readonly names: readonly string[]
+  readonly clock: Clock
+}
+
+type Secret = {
+  readonly metadata: { readonly name: string; readonly namespace: string; readonly resourceVersion?: string }
+  readonly data: Readonly<Record<string, string>>
+}
+
+const KEYS = { cert: 'tls.crt', key: 'tls.key', ca: 'ca.crt', caKey: 'ca.key' } as const
+const TRIES_MAX = 5
+
+/**
+ * A pair of our own making, kept in a Secret that all replicas share and that is renewed in time. Whoever writes first
+ * has made it: the others read again.
+ */
+export function secretIn({ api, namespace, name, names, clock }: SecretOptions): CertificateSource {
+  const secrets = `/api/v1/namespaces/${encodeURIComponent(namespace)}/secrets`
+  const path = `${secrets}/${encodeURIComponent(name)}`
+
+  const write = async (issued: Issued, found: Secret | undefined): Promise<void> => {
+    const body = {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { ...found?.metadata, namespace, name },
+      data: toData(issued),
+    }
+    await (found === undefined
+      ? api.send({ method: 'POST', path: secrets, body })
+      : api.send({ method: 'PUT', path, body }))
+  }
+
+  return async () => {
+    for (let tries = 1; ; tries++) {
+      const found = await orNothing(api.send<Secret>({ method: 'GET', path }))
+      const before = found && fromData(found.data)
+      const nowMs = clock.nowMs()
+      if (before !== undefined && !isDue(before, names, nowMs)) return before
+      const issued = await issue(names, nowMs, before)
+      try {
+        await write(issued, found)
+        return issued
+      } catch (error) {
+        if (!(error instanceof ApiError) || error.status !== 409 || tries === TRIES_MAX) throw error
+      }
+    }
+  }
+}
+
+function toData(issued: Issued): Secret['data'] {
+  const entries = Object.entries(KEYS) as [keyof Issued, string][]
+  return Object.fromEntries(entries.map(([field, key]) => [key, Buffer.from(issued[field]).toString('base64')]))
+}
+
+/** Undefined for what somebody else left there, or took away. */
+function fromData(data: Secret['data'] = {}): Issued | undefined {
+  const text = (key: string) => Buffer.from(data[key] ?? '', 'base64').toString()
+  const issued = { cert: text(KEYS.cert), key: text(KEYS.key), ca: text(KEYS.ca), caKey: text(KEYS.caKey) }
+  try {
+    for (const pem of [issued.cert, issued.ca]) new X509Certificate(pem)
+    for (const pem of [issued.key, issued.caKey]) createPrivateKey(pem)
+    return issued
+  } catch {
+    return undefined
+  }
+}
+
+async function orNothing<T>(asked: Promise<T>): Promise<T | undefined> {
+  try {
+    return await asked
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,117 @@
+import { createPrivateKey, createPublicKey, KeyObject, webcrypto, X509Certificate } from 'node:crypto'
+import { isIP } from 'node:net'
+
+/** PEM: what the webhook is served with, and whom its callers are to trust. */
+export type ServingPair = {
+  readonly cert: string
+  readonly key: string
+  /** Several when one authority takes over from another; absent: one that everybody knows. */
+  readonly ca?: string
+}
+
+/** With the authority's key, so that the next pair can be made. The first certificate of `ca` is that authority's. */
+export type Issued = Required<ServingPair> & { readonly caKey: string }
+
+const DAY_MS = 86_400_000
+const AUTHORITY_MS = 3_650 * DAY_MS
+const PAIR_MS = 90 * DAY_MS
+/** Clocks differ. */
+const SLACK_MS = 3_600_000
+const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const
+
+/**
+ * Makes a pair for these host names and addresses, and an authority where there is none or its time has come. The one
+ * before stays trusted until it ends, so that nobody is left who trusts neither.
+ */
+export async function issue(names: readonly string[], nowMs: number, before?: Issued): Promise<Issued> {
+  const known = before !== undefined && !isWornOut(firstOf(before.ca), nowMs) ? before : undefined
+  const authority = known ?? (await newAuthority(nowMs))
+  const kept = known === undefined ? stillValid(before?.ca ?? '', nowMs) : []
+  const { cert, key } = await newPair(authority, names, nowMs)
+  return { cert, key, ca: [authority.ca.trimEnd(), ...kept, ''].join('\n'), caKey: authority.caKey }
+}
+
+/** Whether another pair has to be made: two thirds of its life are over, or it is for other names. */
+export function isDue({ cert, ca }: Required<ServingPair>, names: readonly string[], nowMs: number): boolean {
+  const [own, authority] = [new X509Certificate(cert), firstOf(ca)]
+  const isFor = (name: string) => (isIP(name) === 0 ? own.checkHost(name) : own.checkIP(name)) !== undefined
+  return isWornOut(own, nowMs) || isWornOut(authority, nowMs) || !own.checkIssued(authority) || !names.every(isFor)
+}
+
+function isWornOut({ validFromDate, validToDate }: X509Certificate, nowMs: number): boolean {
+  const [fromMs, toMs] = [validFromDate.getTime(), validToDate.getTime()]
+  return nowMs >= fromMs + ((toMs - fromMs) * 2) / 3
+}
+
+function firstOf(bundle: string): X509Certificate {
+  return new X509Certificate(bundle)
+}
+
+function stillValid(bundle: string, nowMs: number): readonly string[] {
+  const certificates = bundle.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []
+  return certificates.filter((pem) => new X509Certificate(pem).validToDate.getTime() > nowMs)
+}
+
+type Authority = Pick<Issued, 'ca' | 'caKey'>
+
+async function newAuthority(nowMs: number): Promise<Authority> {
+  const x509 = await library()
+  const keys = await newKeys()
+  const made = await x509.X509CertificateGenerator.createSelfSigned({
+    name: 'CN=weir webhook authority',
+    keys,
+    ...lifeOf(AUTHORITY_MS, nowMs),
+    signingAlgorithm: ALGORITHM,
+    extensions: [
+      new x509.BasicConstraintsExtension(true, 0, true),
+      new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign, true),
+      await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
+    ],
+  })
+  return { ca: made.toString('pem'), caKey: pemOf(keys.privateKey) }
+}
+
+async function newPair({ ca, caKey }: Authority, names: readonly string[], nowMs: number) {
+  const x509 = await library()
+  const keys = await newKeys()
+  const authority = new x509.X509Certificate(firstOf(ca).raw)
+  const signer = createPrivateKey(caKey)
+  const made = await x509.X509CertificateGenerator.create({
+    subject: 'CN=weir webhook',
+    issuer: authority.subject,
+    publicKey: keys.publicKey,
+    signingKey: signer.toCryptoKey(ALGORITHM, false, ['sign']),
+    ...lifeOf(PAIR_MS, nowMs),
+    signingAlgorithm: ALGORITHM,
+    extensions: [
+      new x509.BasicConstraintsExtension(false, undefined, true),
+      new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
+      new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
+      new x509.SubjectAlternativeNameExtension(
+        names.map((value) => ({ type: isIP(value) === 0 ? 'dns' : 'ip', value }) as const),
+      ),
+      await x509.AuthorityKeyIdentifierExtension.create(
+        createPublicKey(signer).toCryptoKey(ALGORITHM, true, ['verify']),
+      ),
+    ],
+  })
+  return { cert: made.toString('pem'), key: pemOf(keys.privateKey) }
+}
+
+/** A quarter of a second and 20 MB that only the making of certificates needs. */
+async function library() {
+  await import('reflect-metadata')
+  return import('@peculiar/x509')
+}
+
+function newKeys(): Promise<webcrypto.CryptoKeyPair> {
+  return webcrypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify'])
+}
+
+function pemOf(key: webcrypto.CryptoKey): string {
+  return String(KeyObject.from(key).export({ type: 'pkcs8', format: 'pem' }))
+}
+
+function lifeOf(lastsMs: number, nowMs: number) {
+  return { notBefore: new Date(nowMs - SLACK_MS), notAfter: new Date(nowMs + lastsMs) }
+}

@@ -1,0 +1,84 @@
+import type { Clock } from '../../config/clock.ts'
+import type { Logger } from '../../config/logger.ts'
+import type { ClusterView } from '../cluster/cluster.ts'
+import { type CustomObject, readObject } from '../cluster/kubernetes/object.ts'
+import type { Reconciler } from '../controller/reconciler.ts'
+import { judge } from '../controller/trouble.ts'
+import type { Reason } from '../resources/condition.ts'
+import { type Kind, keyOf, type Resource } from '../resources/resource.ts'
+import { withProposed } from './proposed.ts'
+
+/** What becomes of a proposed resource. Whoever proposed it is shown the warnings. */
+export type Decision =
+  | { readonly allowed: true; readonly warnings: readonly string[] }
+  | { readonly allowed: false; readonly reason: Reason; readonly message: string }
+
+type Reviewer<K extends Kind> = Pick<Reconciler<K>, 'runtime' | 'review'>
+export type Reviewers = { readonly [K in Kind]: Reviewer<K> }
+
+export type DecideOptions = {
+  readonly cluster: ClusterView
+  /** Who knows what a pass would say, going by what this view declares. */
+  readonly reviewers: (declared: ClusterView) => Reviewers
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/** The API server waits for 5 s. */
+const ANSWER_MS = 4_000
+
+/** Stuck now, but not for good: others may bring it, in the same `kubectl apply` even. */
+const MAY_HEAL: ReadonlySet<Reason> = new Set<Reason>(['ReferenceNotFound', 'Missing', 'InputMissing'])
+
+/**
+ * Whether an object may be stored, by what a pass over it would say. What can't be found out now is allowed, with a
+ * warning: a runtime that is away keeps nobody from declaring anything.
+ */
+export async function decide<K extends Kind>(kind: K, object: CustomObject, options: DecideOptions): Promise<Decision> {
+  const read = readObject(kind, object)
+  // The definition's own rules are checked before: this one is of another version.
+  if ('fault' in read) return { allowed: false, reason: 'ConfigInvalid', message: read.fault }
+  const { resource } = read
+  const objection = await objectionTo(kind, resource, options)
+  if (objection !== undefined && !objection.allowed) return objection
+  return { allowed: true, warnings: [...(objection?.warnings ?? []), ...adviceOn(resource)] }
+}
+
+async function objectionTo<K extends Kind>(
+  kind: K,
+  resource: Resource<K>,
+  { cluster, reviewers, clock, logger }: DecideOptions,
+): Promise<Decision | undefined> {
+  const reviewer: Reviewer<K> = reviewers(withProposed(cluster, resource))[kind]
+  const answered = new AbortController()
+  const late = clock.sleep(ANSWER_MS, answered.signal).then(() => unjudged(`no answer within ${ANSWER_MS} ms`))
+  try {
+    return await Promise.race([reviewer.review(resource).then(() => undefined), late])
+  } catch (error) {
+    const judged = judge(error, { runtime: reviewer.runtime, previous: [], sinceMs: 0 })
+    if (judged === undefined) {
+      logger.error({ err: error, resource: keyOf(resource) }, 'a proposed resource could not be judged')
+      return unjudged('the operator met an error of its own; its log has it')
+    }
+    const { ready, reason, message, progress } = judged.verdict
+    const isRefused = ready === 'False' && progress === 'stuck' && !MAY_HEAL.has(reason)
+    if (isRefused) return { allowed: false, reason, message }
+    return ready === 'Unknown' ? unjudged(message) : { allowed: true, warnings: [`${reason}: ${message}`] }
+  } finally {
+    answered.abort()
+  }
+}
+
+function unjudged(why: string): Decision {
+  return { allowed: true, warnings: [`allowed without a verdict: ${why}`] }
+}
+
+/** What is allowed and may still not be meant. */
+function adviceOn(resource: Resource): readonly string[] {
+  if (resource.kind !== 'RegistryMode') return []
+  const { mode, window } = resource.spec
+  return [
+    ...(mode === 'READONLY_OVERRIDE' ? ['mode READONLY_OVERRIDE is deprecated: use READONLY'] : []),
+    ...(window === undefined ? [] : ['the operator alone closes the window: while it does not run, the mode stays']),
+  ]
+}

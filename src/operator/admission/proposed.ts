@@ -1,0 +1,17 @@
+import type { ClusterView } from '../cluster/cluster.ts'
+import { type Kind, keyOf, type Resource, type ResourceKey } from '../resources/resource.ts'
+
+/** What would be declared if this resource were, in place of the one that has its name now. */
+export function withProposed(cluster: ClusterView, proposed: Resource): ClusterView {
+  const key = keyOf(proposed)
+  return {
+    get: <K extends Kind>(wanted: ResourceKey<K>) =>
+      wanted === key ? (proposed as unknown as Resource<K>) : cluster.get(wanted),
+    list: <K extends Kind>(kind: K) => {
+      const known = cluster.list(kind)
+      if (kind !== proposed.kind) return known
+      return [...known.filter((other) => keyOf(other) !== key), proposed as unknown as Resource<K>]
+    },
+    configMap: (namespace, name) => cluster.configMap(namespace, name),
+  }
+}

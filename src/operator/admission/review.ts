@@ -1,0 +1,52 @@
+import { z } from 'zod'
+import type { CustomObject } from '../cluster/kubernetes/object.ts'
+import { KINDS, type Kind } from '../resources/resource.ts'
+import type { Decision } from './decide.ts'
+
+const API_VERSION = 'admission.k8s.io/v1'
+/** What the API server hands on of a warning; of one with line breaks nothing. */
+const WARNING_CHARACTERS_MAX = 256
+const UNPROCESSABLE = 422
+
+const review = z.object({
+  apiVersion: z.literal(API_VERSION),
+  kind: z.literal('AdmissionReview'),
+  request: z.object({
+    uid: z.string().min(1),
+    kind: z.object({ kind: z.string() }),
+    operation: z.enum(['CREATE', 'UPDATE', 'DELETE', 'CONNECT']),
+    object: z.looseObject({ metadata: z.looseObject({ name: z.string(), namespace: z.string() }) }).nullish(),
+  }),
+})
+
+/** What the API server asks: whether this object may be stored. `proposed` is absent where there is nothing to judge. */
+export type Question = {
+  readonly uid: string
+  readonly proposed?: { readonly kind: Kind; readonly object: CustomObject }
+}
+
+/** Undefined for what is no AdmissionReview of version 1. */
+export function parseQuestion(body: unknown): Question | undefined {
+  const parsed = review.safeParse(body)
+  if (!parsed.success) return undefined
+  const { uid, kind, operation, object } = parsed.data.request
+  const known = KINDS.find((name) => name === kind.kind)
+  const stores = operation === 'CREATE' || operation === 'UPDATE'
+  if (known === undefined || !stores || !object) return { uid }
+  return { uid, proposed: { kind: known, object: object as unknown as CustomObject } }
+}
+
+/** The same review with an answer in it. */
+export function toAnswer(uid: string, decision: Decision): object {
+  const verdict = decision.allowed
+    ? { allowed: true, warnings: decision.warnings.map(asWarning) }
+    : {
+        allowed: false,
+        status: { status: 'Failure', code: UNPROCESSABLE, reason: decision.reason, message: decision.message },
+      }
+  return { apiVersion: API_VERSION, kind: 'AdmissionReview', response: { uid, ...verdict } }
+}
+
+function asWarning(text: string): string {
+  return text.replace(/\s+/g, ' ').slice(0, WARNING_CHARACTERS_MAX)
+}

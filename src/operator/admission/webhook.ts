@@ -1,0 +1,128 @@
+import { parseListener } from '../../http/listener.ts'
+import { type SecurableServer, startHttpServer } from '../../http/server.ts'
+import { APPLY, type KubernetesApi } from '../cluster/kubernetes/api.ts'
+import { admissionRoutes } from '../routes/admission.ts'
+import { type CertificateSource, filesIn, secretIn } from './certificate-source.ts'
+import type { ServingPair } from './certificates.ts'
+import { type WebhookAddress, webhookConfiguration } from './configuration.ts'
+import { type DecideOptions, decide } from './decide.ts'
+
+export type WebhookOptions = {
+  /** `https://HOST:PORT`. */
+  readonly listener: string
+  /** The Service in front of it; absent: the API server calls the listener itself. */
+  readonly service?: { readonly namespace: string; readonly name: string }
+  /** Holds `tls.crt`, `tls.key` and `ca.crt`; absent: the operator makes its own and keeps them in a Secret. */
+  readonly certificates?: string
+}
+
+export type Surroundings = DecideOptions & {
+  readonly api: Pick<KubernetesApi, 'send' | 'close'>
+  /** The installation's own namespace. */
+  readonly home: string
+  /** That are judged; empty: all. */
+  readonly namespaces: readonly string[]
+}
+
+const MANAGER = 'weir-operator-webhook'
+const SECRET = 'weir-webhook'
+const SERVICE_PORT = 443
+const BODY_BYTES_MAX = 8 * 1024 * 1024
+/** How often the certificate and what the API server knows of it are looked at. */
+const LOOK_MS = 60_000
+const AGAIN_MS = 5_000
+
+/**
+ * Serves the webhook, and keeps what it needs: its certificate and its registration with the API server. It gets ready
+ * beside the controllers: they run whether it can be served or not.
+ */
+export function startWebhook(options: WebhookOptions, surroundings: Surroundings): { stop(): Promise<void> } {
+  const { logger, clock, api } = surroundings
+  const ending = new AbortController()
+  const webhook = new Webhook(options, surroundings)
+  const keep = async (): Promise<void> => {
+    while (!ending.signal.aborted) {
+      const waitMs = await webhook.refresh().then(
+        () => LOOK_MS,
+        (error: unknown) => {
+          logger.warn({ err: error, waitMs: AGAIN_MS }, 'the webhook could not be made ready: trying again')
+          return AGAIN_MS
+        },
+      )
+      await clock.sleep(waitMs, ending.signal).catch(() => undefined)
+    }
+  }
+  const keeping = keep()
+  return {
+    async stop() {
+      ending.abort()
+      await keeping
+      await webhook.stop()
+      api.close()
+    },
+  }
+}
+
+class Webhook {
+  readonly #options: WebhookOptions
+  readonly #surroundings: Surroundings
+  readonly #certificates: CertificateSource
+  #server: SecurableServer | undefined
+  #served: ServingPair | undefined
+
+  constructor(options: WebhookOptions, surroundings: Surroundings) {
+    this.#options = options
+    this.#surroundings = surroundings
+    const { certificates, listener, service } = options
+    const { clock, api, home } = surroundings
+    const namespace = service?.namespace ?? home
+    const names = service === undefined ? [parseListener(listener).host] : [`${service.name}.${service.namespace}.svc`]
+    this.#certificates =
+      certificates === undefined ? secretIn({ api, namespace, name: SECRET, names, clock }) : filesIn(certificates)
+  }
+
+  async refresh(): Promise<void> {
+    const pair = await this.#certificates()
+    this.#server ??= await this.#start(pair)
+    // Whom it is to trust the API server is told before it meets him.
+    await this.#register(this.#server, pair.ca)
+    if (pair.cert !== this.#served?.cert) this.#server.secure(pair)
+    this.#served = pair
+  }
+
+  async stop(): Promise<void> {
+    await this.#server?.stop()
+  }
+
+  async #start({ cert, key }: ServingPair): Promise<SecurableServer> {
+    const { listener } = this.#options
+    const { logger } = this.#surroundings
+    const server = await startHttpServer({
+      listeners: [listener],
+      tls: { cert, key },
+      logger,
+      routes: admissionRoutes(({ kind, object }) => decide(kind, object, this.#surroundings)),
+      consumes: ['application/json'],
+      produces: ['application/json'],
+      bodyBytesMax: BODY_BYTES_MAX,
+    })
+    logger.info({ url: server.urls[0] }, 'the webhook is served')
+    return server
+  }
+
+  /** Writes nothing while it is as it should be. */
+  async #register(server: SecurableServer, ca: string | undefined): Promise<void> {
+    const { service } = this.#options
+    const { api, home, namespaces } = this.#surroundings
+    const address: WebhookAddress =
+      service === undefined ? { url: server.urls[0] ?? '' } : { service: { ...service, port: SERVICE_PORT } }
+    const name = `weir-${service?.namespace ?? home}`
+    await api.send({
+      method: 'PATCH',
+      path: `/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/${encodeURIComponent(name)}`,
+      query: { fieldManager: MANAGER, force: true },
+      contentType: APPLY,
+      body: webhookConfiguration({ name, address, ca, namespaces }),
+    })
+  }
+}

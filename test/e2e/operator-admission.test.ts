@@ -1,0 +1,139 @@
+import { X509Certificate } from 'node:crypto'
+import { copyFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, expect, it } from 'vitest'
+import { createRegistryClient } from '../../src/clients/registry.ts'
+import { type Kubernetes, startKubernetes } from '../env/kubernetes.ts'
+import { freePort } from '../env/ports.ts'
+import { describeOn, real } from '../env/real.ts'
+import { type KubeApi, kubeApi } from '../support/kube-api.ts'
+import { installDefinitions, startOperator, WAIT, world } from '../support/kube-world.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
+import { until } from '../support/until.ts'
+
+const kubernetes = await real('kubernetes')
+
+describeOn([kubernetes], 'admission by a real API server', () => {
+  let control: Kubernetes
+  let api: KubeApi
+
+  beforeAll(async () => {
+    control = await startKubernetes()
+    api = kubeApi(control)
+    await installDefinitions(api)
+    return () => control.stop()
+  })
+
+  /** An operator whose webhook the API server asks by now. */
+  async function judged({
+    more = [],
+    namespace,
+  }: {
+    readonly more?: readonly string[]
+    readonly namespace?: string
+  } = {}) {
+    const stage = await world(api, namespace)
+    const listener = `https://127.0.0.1:${await freePort()}`
+    const operator = await startOperator(control, stage.namespace, ['--webhook', listener, ...more])
+    // An API server looks at configurations when it hears of them: until then nobody is asked.
+    await until('a refusal', WAIT, async () => {
+      const { status } = await stage.tryApply('Subject', 'probe', { schema: 'no schema' }, { dryRun: true })
+      return status === 422
+    })
+    return { ...stage, ...operator }
+  }
+
+  it('refuses an incompatible Subject in a dry run, with verdict, version and path', async () => {
+    const { apply, tryApply, condition, registryUrl } = await judged()
+    await apply('Subject', 'user', { schema: record([]), compatibility: 'BACKWARD' })
+    await condition('subjects', 'user', 'Ready', 'True/Succeeded')
+    const wrong = { schema: record([{ name: 'email', type: 'string' }]), compatibility: 'BACKWARD' }
+    const refused = await tryApply('Subject', 'user', wrong, { dryRun: true })
+    expect(refused.status).toBe(422)
+    expect(refused.body).toMatchObject({ reason: 'Incompatible' })
+    expect(refused.body['message']).toContain('version 1: READER_FIELD_MISSING_DEFAULT_VALUE at /fields/0: ')
+    const right = { schema: record([{ name: 'email', type: 'string', default: '' }]), compatibility: 'BACKWARD' }
+    expect((await tryApply('Subject', 'user', right, { dryRun: true })).status).toBe(200)
+    expect(await createRegistryClient({ url: registryUrl }).versions('user')).toEqual([1])
+  })
+
+  it('refuses what a pass would call stuck: each for its reason', async () => {
+    const { apply, tryApply, condition } = await judged()
+    const refusal = async (kind: string, name: string, spec: object) => {
+      const { status, body } = await tryApply(kind, name, spec)
+      return status === 422 ? `${body['reason']}: ${body['message']}` : status
+    }
+    const datagen = { class: 'Datagen', config: { 'kafka.topic': 'orders', quickstart: 'orders' } }
+    expect(await refusal('Connector', 'c', { ...datagen, config: { quickstart: 'orders' } })).toMatch(
+      /^ConfigInvalid: .*kafka\.topic: Missing required/s,
+    )
+    expect(await refusal('Connector', 'c', { ...datagen, class: 'Datagem' })).toMatch(/^PluginNotFound: .*Datagem/)
+
+    await apply('Connector', 'first', { ...datagen, name: 'orders' })
+    await condition('connectors', 'first', 'Ready', 'True/Succeeded')
+    expect(await refusal('Connector', 'second', { ...datagen, name: 'orders' })).toMatch(
+      /^Conflict: .*kept by Connector .*\/first/,
+    )
+
+    await apply('Subject', 'a', refersTo('b'))
+    expect(await refusal('Subject', 'b', refersTo('a'))).toMatch(/^ReferenceCycle: .*b → a → b/)
+
+    await apply('Subject', 'taken', { schema: '"int"' })
+    await condition('subjects', 'taken', 'Ready', 'True/Succeeded')
+    const entering = { scope: { type: 'Subject', subject: 'taken' }, mode: 'IMPORT' }
+    expect(await refusal('RegistryMode', 'm', entering)).toMatch(/^ScopeNotEmpty: /)
+  })
+
+  it('lets through, with a warning, what only time can tell', async () => {
+    const { tryApply, namespace } = await judged()
+    const early = await tryApply('Subject', 'early', refersTo('later'))
+    expect(early).toMatchObject({
+      status: 201,
+      warnings: [`ReferencePending: there is no Subject later in namespace ${namespace}`],
+    })
+  })
+
+  it('does not ask about what is suspended, but when it goes on', async () => {
+    const { tryApply } = await judged()
+    const suspended = { schema: 'no schema', suspend: true }
+    expect((await tryApply('Subject', 'resting', suspended)).status).toBe(201)
+    expect((await tryApply('Subject', 'resting', { schema: 'no schema' })).status).toBe(422)
+  })
+
+  it('allows everything when nobody answers', async () => {
+    const { tryApply, program } = await judged()
+    await program.kill()
+    expect((await tryApply('Subject', 'unjudged', { schema: 'no schema' })).status).toBe(201)
+  })
+
+  it('makes its own certificate, which its next process goes on with', async () => {
+    const { namespace, program } = await judged()
+    const first = await bundle(api, namespace)
+    expect(new X509Certificate(first).ca).toBe(true)
+    await program.kill()
+    await judged({ namespace })
+    expect(await bundle(api, namespace)).toBe(first)
+  })
+
+  it('serves with a certificate that somebody else made', async () => {
+    const directory = temporaryDirectory()
+    for (const name of ['tls.crt', 'ca.crt']) copyFileSync(control.tls.certFile, join(directory, name))
+    copyFileSync(control.tls.keyFile, join(directory, 'tls.key'))
+    const { namespace } = await judged({ more: ['--webhook-certificates', directory] })
+    expect((await bundle(api, namespace)).trim()).toBe(control.ca.trim())
+  })
+})
+
+/** Whom the API server trusts as this installation's webhook. */
+async function bundle(api: KubeApi, namespace: string): Promise<string> {
+  const configurations = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations'
+  const { body } = await api.send('GET', `${configurations}/weir-${namespace}`)
+  const [webhook] = body['webhooks'] as { clientConfig: { caBundle: string } }[]
+  return Buffer.from(webhook?.clientConfig.caBundle ?? '', 'base64').toString()
+}
+
+const refersTo = (name: string) => ({ schema: '"int"', references: [{ name: 'r', subjectRef: { name } }] })
+
+function record(fields: readonly object[]): string {
+  return JSON.stringify({ type: 'record', name: 'User', fields })
+}

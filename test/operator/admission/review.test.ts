@@ -1,0 +1,42 @@
+import { expect, it } from 'vitest'
+import { parseQuestion, toAnswer } from '../../../src/operator/admission/review.ts'
+
+const object = { metadata: { name: 'orders', namespace: 'shop' }, spec: {} }
+const request = {
+  uid: 'u',
+  kind: { group: 'weir.dev', version: 'v1alpha1', kind: 'Subject' },
+  operation: 'UPDATE',
+  object,
+}
+const review = (more: object = {}) => ({
+  apiVersion: 'admission.k8s.io/v1',
+  kind: 'AdmissionReview',
+  request: { ...request, ...more },
+})
+
+it('reads what is proposed', () => {
+  expect(parseQuestion(review())).toEqual({ uid: 'u', proposed: { kind: 'Subject', object } })
+})
+
+it.each([
+  ['deletions', { operation: 'DELETE', object: null }],
+  ['other kinds', { kind: { kind: 'Pod' } }],
+])('has nothing to judge about %s', (_, more) => {
+  expect(parseQuestion(review(more))).toEqual({ uid: 'u' })
+})
+
+it.each([undefined, {}, { ...review(), apiVersion: 'admission.k8s.io/v1beta1' }, review({ uid: undefined })])(
+  'takes %j for no question',
+  (body) => expect(parseQuestion(body)).toBeUndefined(),
+)
+
+it('answers the same question, and a warning so that it gets through', () => {
+  expect(toAnswer('u', { allowed: true, warnings: [`two\nlines ${'x'.repeat(300)}`] })).toEqual({
+    apiVersion: 'admission.k8s.io/v1',
+    kind: 'AdmissionReview',
+    response: { uid: 'u', allowed: true, warnings: [`two lines ${'x'.repeat(246)}`] },
+  })
+  expect(toAnswer('u', { allowed: false, reason: 'Incompatible', message: 'no\nwhy' })).toMatchObject({
+    response: { uid: 'u', allowed: false, status: { code: 422, reason: 'Incompatible', message: 'no\nwhy' } },
+  })
+})

@@ -1,0 +1,39 @@
+import { ApiError } from '../../src/operator/cluster/kubernetes/api.ts'
+
+/** The Secrets of one namespace, as an API server keeps them. */
+export class FakeSecrets {
+  stored: { metadata: { resourceVersion: string }; data: Readonly<Record<string, string>> } | undefined
+  writes = 0
+  /** Runs once, between the look of a process and what it writes. */
+  meanwhile: (() => Promise<void>) | undefined
+
+  /** What was applied to other things. */
+  readonly applied: unknown[] = []
+  /** Is thrown by every call while it is set. */
+  failure: Error | undefined
+
+  async send<T>({ method, body }: { readonly method: string; readonly body?: unknown }): Promise<T> {
+    if (this.failure !== undefined) throw this.failure
+    if (method === 'PATCH') {
+      this.applied.push(body)
+      return body as T
+    }
+    if (method === 'GET') {
+      if (this.stored === undefined) throw new ApiError(404, 'NotFound', 'there is none')
+      return structuredClone(this.stored) as T
+    }
+    const meanwhile = this.meanwhile
+    this.meanwhile = undefined
+    await meanwhile?.()
+    const { metadata, data } = body as NonNullable<FakeSecrets['stored']>
+    const known = this.stored?.metadata.resourceVersion
+    if (method === 'POST' ? known !== undefined : known !== metadata.resourceVersion) {
+      throw new ApiError(409, method === 'POST' ? 'AlreadyExists' : 'Conflict', 'another one was first')
+    }
+    this.writes += 1
+    this.stored = { metadata: { ...metadata, resourceVersion: String(this.writes) }, data }
+    return this.stored as T
+  }
+
+  close(): void {}
+}

@@ -1,0 +1,16 @@
+import { connect } from 'node:tls'
+
+/** `trusted`, or why a client that trusts only `ca` would not talk to a server on this machine by this name. */
+export function tlsOutcome(port: number, name: string, ca: string): Promise<string> {
+  const isAddress = /^[\d.]+$/.test(name)
+  const host = isAddress ? name : '127.0.0.1'
+  return new Promise((resolve) => {
+    const socket = connect({ port, host, ca, ...(isAddress ? {} : { servername: name }) })
+    const end = (outcome: string) => {
+      socket.destroy()
+      resolve(outcome)
+    }
+    socket.once('secureConnect', () => end('trusted'))
+    socket.once('error', ({ code = '' }: NodeJS.ErrnoException) => end(code))
+  })
+}
