@@ -24,6 +24,17 @@ export function tlsMaterial(ssl: SslSettings): SecureContextOptions {
   return material
 }
 
+/** Certificates that may change while a program runs. */
+export type TlsSource<Options> = { readonly files: readonly string[]; readonly read: () => Options }
+
+/** What `tlsMaterial` reads, and other options that stay as they are. */
+export function tlsSource<More extends object>(ssl: SslSettings, more: More): TlsSource<SecureContextOptions & More> {
+  return {
+    files: [ssl['ssl.keystore.location'], ssl['ssl.truststore.location']].flatMap((file) => file || []),
+    read: () => ({ ...tlsMaterial(ssl), ...more }),
+  }
+}
+
 function identity(ssl: SslSettings): SecureContextOptions {
   const passphrase = ssl['ssl.key.password'] || ssl['ssl.keystore.password']
   const withPassphrase = passphrase ? { passphrase } : {}

@@ -1,9 +1,9 @@
 import { createHmac, randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
-import { type FSWatcher, readFileSync, watch } from 'node:fs'
-import { basename, dirname } from 'node:path'
+import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { messageOf, UserError } from '../config/failure.ts'
 import type { Logger } from '../config/logger.ts'
+import { followFiles } from '../config/watch.ts'
 
 /** Each role may do what the ones before it may. */
 export const ROLES = ['readonly', 'developer', 'admin'] as const
@@ -15,6 +15,22 @@ const scryptAsync = promisify(scrypt) as (password: string, salt: Buffer, length
 const HASH_BYTES = 32
 const LINE = /^([^\s:#][^:]*):\s*scrypt\$([A-Za-z0-9+/=]+)\$([A-Za-z0-9+/=]+)\s*,\s*(\w+)$/
 const VERIFIED_MAX = 1_000
+
+/** The settings of every program that lets people in. */
+export type UsersSettings = {
+  readonly 'authentication.method': 'NONE' | 'BASIC'
+  readonly 'weir.authentication.users.file': string
+  readonly 'weir.authentication.users': string
+}
+
+/** Undefined when everybody may come in. */
+export function openUsers(settings: UsersSettings, logger: Logger): Users | undefined {
+  if (settings['authentication.method'] === 'NONE') return undefined
+  const file = settings['weir.authentication.users.file']
+  return file === ''
+    ? Users.fromText(settings['weir.authentication.users'], 'weir.authentication.users')
+    : Users.fromFile(file, logger)
+}
 
 /** What stands in a users file for a password. */
 export async function hashPassword(password: string, salt: Buffer = randomBytes(16)): Promise<string> {
@@ -55,11 +71,11 @@ export class Users {
   #users: ReadonlyMap<string, User>
   readonly #verified = new Map<string, Role>()
   readonly #key = randomBytes(32)
-  readonly #watcher: FSWatcher | undefined
+  readonly #followed: { close(): void } | undefined
 
   private constructor(users: ReadonlyMap<string, User>, file?: string, logger?: Logger) {
     this.#users = users
-    if (file !== undefined) this.#watcher = this.#watch(file, logger)
+    if (file !== undefined) this.#followed = this.#follow(file, logger)
   }
 
   static fromText(text: string, source: string): Users {
@@ -90,19 +106,18 @@ export class Users {
   }
 
   close(): void {
-    this.#watcher?.close()
+    this.#followed?.close()
   }
 
-  #watch(file: string, logger: Logger | undefined): FSWatcher {
-    // The folder, not the file: editors and mounted secrets replace a file by another of its name.
-    return watch(dirname(file), (_, changed) => {
-      if (changed !== null && changed !== basename(file) && !changed.startsWith('..')) return
-      try {
-        this.#users = parseUsers(readFileSync(file, 'utf8'), file)
+  #follow(file: string, logger: Logger | undefined): { close(): void } {
+    return followFiles({
+      files: [file],
+      read: () => parseUsers(readFileSync(file, 'utf8'), file),
+      use: (users) => {
+        this.#users = users
         this.#verified.clear()
-      } catch (error) {
-        logger?.error({ err: error, file }, 'users file not read: those known before stay')
-      }
+      },
+      logger,
     })
   }
 }

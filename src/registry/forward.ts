@@ -32,11 +32,12 @@ export type LeaderAnswer = { readonly status: number; readonly type: string | un
 /** The way to the leader, over connections that are kept. */
 export class Forwarder {
   readonly #options: ForwardOptions
-  readonly #agents: { readonly http: Agent; readonly https: TlsAgent }
+  readonly #http = new Agent({ keepAlive: true })
+  #https: TlsAgent
 
   constructor(options: ForwardOptions) {
     this.#options = options
-    this.#agents = { http: new Agent({ keepAlive: true }), https: new TlsAgent({ ...options.tls, keepAlive: true }) }
+    this.#https = new TlsAgent({ ...options.tls, keepAlive: true })
   }
 
   /**
@@ -59,9 +60,14 @@ export class Forwarder {
     }
   }
 
+  /** Other certificates, for new connections. The leader ends the old ones when nothing goes over them any more. */
+  trust(tls: TlsAgentOptions): void {
+    this.#https = new TlsAgent({ ...tls, keepAlive: true })
+  }
+
   close(): void {
-    this.#agents.http.destroy()
-    this.#agents.https.destroy()
+    this.#http.destroy()
+    this.#https.destroy()
   }
 
   #send(leader: URL, request: ForwardedRequest): Promise<IncomingMessage> {
@@ -71,7 +77,7 @@ export class Forwarder {
         protocol: leader.protocol,
         hostname: leader.hostname.replace(/^\[|\]$/g, ''),
         port: leader.port,
-        agent: leader.protocol === 'https:' ? this.#agents.https : this.#agents.http,
+        agent: leader.protocol === 'https:' ? this.#https : this.#http,
         method: request.method,
         path: request.url,
         headers: { ...this.#passedOn(request), 'x-forward': 'true', 'x-forwarded-for': request.ip },

@@ -1,9 +1,10 @@
 import type { Logger } from '../config/logger.ts'
 import type { Metrics } from '../config/metrics.ts'
+import { followFiles } from '../config/watch.ts'
 import type { Access } from '../http/access.ts'
 import type { AnsweredRequest } from '../http/answered.ts'
 import { type HttpServer, type HttpServerOptions, startHttpServer } from '../http/server.ts'
-import { ROLES, type Users } from '../http/users.ts'
+import { openUsers, ROLES, type Users } from '../http/users.ts'
 import type { Examiner } from './examination/examiner.ts'
 import { RegistryError } from './failure.ts'
 import { Forwarder } from './forward.ts'
@@ -13,7 +14,7 @@ import { Api } from './routes/api.ts'
 import { toWire } from './routes/errors.ts'
 import { registryRoutes } from './routes/main.ts'
 import type { ServerIdentity } from './routes/server.ts'
-import { instanceTls, listenerTls, usersOf } from './security.ts'
+import { instanceTls, listenerTls } from './security.ts'
 import { MEDIA_TYPES } from './setting-keys.ts'
 import type { RegistryValues } from './settings.ts'
 
@@ -30,17 +31,22 @@ export type ServeOptions = {
 /** Puts a registry behind its listeners. */
 export async function serveRegistry(registry: Registry, options: ServeOptions): Promise<HttpServer> {
   const { settings, identity, logger, metrics, answered, ready } = options
+  const [toLeader, listening] = [instanceTls(settings), listenerTls(settings)]
   const forwarder = new Forwarder({
     headers: settings['inter.instance.headers.whitelist'].map((name) => name.toLowerCase()),
     connectTimeoutMs: settings['leader.connect.timeout.ms'],
     readTimeoutMs: settings['leader.read.timeout.ms'],
-    tls: instanceTls(settings),
+    tls: toLeader.read(),
   })
   const api = new Api(registry, settings, forwarder)
-  const users = usersOf(settings, logger)
+  const users = openUsers(settings, logger)
+  const held: { close(): void }[] = [
+    forwarder,
+    followFiles({ ...toLeader, use: (renewed) => forwarder.trust(renewed), logger }),
+    ...(users ? [users] : []),
+  ]
   const close = () => {
-    users?.close()
-    forwarder.close()
+    for (const one of held) one.close()
   }
   try {
     const server = await startHttpServer({
@@ -57,8 +63,10 @@ export async function serveRegistry(registry: Registry, options: ServeOptions): 
       compress: settings['compression.enable'],
       parseLarge: (bytes) => parseLarge(registry.examiner, bytes),
       ...limits(settings),
+      ...(listening ? { tls: listening.read() } : {}),
       ...security(settings, users, api),
     })
+    if (listening) held.push(followFiles({ ...listening, use: server.secure, logger }))
     return {
       urls: server.urls,
       stop: async (graceMs = settings['shutdown.graceful.ms']) => {
@@ -97,13 +105,11 @@ function security(
   settings: RegistryValues,
   users: Users | undefined,
   api: Api,
-): Pick<HttpServerOptions, 'tls' | 'access' | 'crossOrigin'> {
-  const tls = listenerTls(settings)
+): Pick<HttpServerOptions, 'access' | 'crossOrigin'> {
   const origins = settings['access.control.allow.origin']
   const methods = settings['access.control.allow.methods']
   const headers = settings['access.control.allow.headers']
   return {
-    ...(tls ? { tls } : {}),
     ...(users ? { access: access(settings, users, api) } : {}),
     ...(origins === '' ? {} : { crossOrigin: { origins, methods, headers } }),
   }

@@ -124,13 +124,17 @@ export const shape = z.object({
   'metadata.encoder.secret': refused('metadata is not encrypted here, and a secret says that it has to be'),
   registry_authfile: refused('it holds no roles; make a weir.authentication.users.file with weir password'),
 
-  'ssl.keystore.location': text().describe('Certificate and key of https listeners, PEM or PKCS#12.'),
+  'ssl.keystore.location': text().describe(
+    'Certificate and key of https listeners, PEM or PKCS#12; read again when it changes.',
+  ),
   'ssl.keystore.password': text().describe('Its password.'),
   'ssl.key.password': text().describe("The key's password, where it differs."),
   'ssl.keystore.type': text().describe('`PEM` or `PKCS12`; found out when it is absent.'),
   'ssl.keystore.certificate.chain': text().describe('The certificates themselves, PEM, instead of a file.'),
   'ssl.keystore.key': text().describe('Their key, PEM.'),
-  'ssl.truststore.location': text().describe('Certificates that are trusted, of clients and of other instances.'),
+  'ssl.truststore.location': text().describe(
+    'Certificates that are trusted, of clients and of other instances; read again when it changes.',
+  ),
   'ssl.truststore.password': text().describe('Its password.'),
   'ssl.truststore.type': text().describe('`PEM` or `PKCS12`; found out when it is absent.'),
   'ssl.truststore.certificates': text().describe('The certificates themselves, PEM, instead of a file.'),

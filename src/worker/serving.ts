@@ -1,12 +1,13 @@
-import type { ServerOptions as TlsOptions } from 'node:https'
+import type { ServerOptions } from 'node:https'
 import type { Clock } from '../config/clock.ts'
 import type { Logger } from '../config/logger.ts'
 import type { Metrics } from '../config/metrics.ts'
 import { below } from '../config/settings.ts'
-import { tlsMaterial } from '../config/tls.ts'
+import { type TlsSource, tlsMaterial, tlsSource } from '../config/tls.ts'
+import { followFiles } from '../config/watch.ts'
 import { addHeaders, parseHeaderRules } from '../http/response-headers.ts'
 import { type HttpServer, type HttpServerOptions, startHttpServer } from '../http/server.ts'
-import { ROLES, Users } from '../http/users.ts'
+import { openUsers, ROLES } from '../http/users.ts'
 import type { PeerTls } from './peers.ts'
 import { roleFor } from './routes/access.ts'
 import { toWire } from './routes/errors.ts'
@@ -27,14 +28,16 @@ export type ServeParts = {
 export async function serveWorker(parts: ServeParts): Promise<HttpServer> {
   const { settings, logger, metrics, clock, routes, loggers } = parts
   const { listeners, 'admin.listeners': adminListeners } = settings.values
-  const users = usersOf(settings, logger)
+  const users = openUsers(settings.values, logger)
+  const tls = listenerTls(settings.rest, [...listeners, ...(adminListeners ?? [])])
   const common = {
     logger,
     toWire,
     consumes: ['application/json'],
     produces: ['application/json'],
     typedBodiesOnly: true,
-    ...secured(settings, [...listeners, ...(adminListeners ?? [])], users),
+    ...(tls ? { tls: tls.read() } : {}),
+    ...(users ? { access: { realm: settings.values['authentication.realm'], users, roles: ROLES, roleFor } } : {}),
   }
   const rules = parseHeaderRules(settings.values['response.http.headers.config'])
   const publicRoutes: HttpServerOptions['routes'] = (app) => {
@@ -43,49 +46,35 @@ export async function serveWorker(parts: ServeParts): Promise<HttpServer> {
     if (adminListeners === undefined) loggerRoutes(app, loggers)
   }
   const started: HttpServer[] = []
+  const followed: { close(): void }[] = []
   const stop = async (graceMs?: number) => {
     await Promise.all(started.map((server) => server.stop(graceMs)))
     users?.close()
+    for (const one of followed) one.close()
+  }
+  const serve = async (options: Pick<HttpServerOptions, 'listeners' | 'routes'> & Partial<HttpServerOptions>) => {
+    const server = await startHttpServer({ ...common, ...options })
+    started.push(server)
+    if (tls) followed.push(followFiles({ ...tls, use: server.secure, logger }))
+    return server
   }
   try {
-    const server = await startHttpServer({
-      ...common,
+    const server = await serve({
       ...crossOrigin(settings),
       listeners,
       routes: publicRoutes,
       metrics,
       ready: routes.isReady,
     })
-    started.push(server)
     if (adminListeners !== undefined && adminListeners.length > 0) {
       const admin: HttpServerOptions['routes'] = (app) => loggerRoutes(app, loggers)
-      started.push(await startHttpServer({ ...common, listeners: adminListeners, routes: admin }))
+      await serve({ listeners: adminListeners, routes: admin })
     }
     return { urls: server.urls, stop }
   } catch (error) {
     await stop(0)
     throw error
   }
-}
-
-/** Undefined when everybody may come in. */
-function usersOf({ values }: WorkerSettings, logger: Logger): Users | undefined {
-  if (values['authentication.method'] === 'NONE') return undefined
-  const file = values['weir.authentication.users.file']
-  return file === ''
-    ? Users.fromText(values['weir.authentication.users'], 'weir.authentication.users')
-    : Users.fromFile(file, logger)
-}
-
-function secured(
-  { values, rest }: WorkerSettings,
-  listeners: readonly string[],
-  users: Users | undefined,
-): Pick<HttpServerOptions, 'tls' | 'access'> {
-  const isHttps = listeners.some((listener) => listener.toLowerCase().startsWith('https:'))
-  const tls = isHttps ? listenerTls(rest) : undefined
-  const realm = values['authentication.realm']
-  return { ...(tls ? { tls } : {}), ...(users ? { access: { realm, users, roles: ROLES, roleFor } } : {}) }
 }
 
 /**
@@ -106,11 +95,15 @@ function sslOf(rest: Readonly<Record<string, string>>): Readonly<Record<string, 
   return Object.keys(own).length > 0 ? own : rest
 }
 
-function listenerTls(rest: Readonly<Record<string, string>>): TlsOptions | undefined {
+function listenerTls(
+  rest: Readonly<Record<string, string>>,
+  listeners: readonly string[],
+): TlsSource<ServerOptions> | undefined {
+  if (!listeners.some((listener) => listener.toLowerCase().startsWith('https:'))) return undefined
   const ssl = sslOf(rest)
   if (!(ssl['ssl.keystore.location'] || ssl['ssl.keystore.certificate.chain'])) return undefined
   const client = ssl['ssl.client.auth'] ?? 'none'
-  return { ...tlsMaterial(ssl), requestCert: client !== 'none', rejectUnauthorized: client === 'required' }
+  return tlsSource(ssl, { requestCert: client !== 'none', rejectUnauthorized: client === 'required' })
 }
 
 function crossOrigin({ values }: WorkerSettings): Pick<HttpServerOptions, 'crossOrigin'> {

@@ -1,11 +1,15 @@
+import { once } from 'node:events'
+import { copyFile } from 'node:fs/promises'
 import { Agent, request } from 'node:https'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { connect, type TLSSocket } from 'node:tls'
+import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { tlsMaterial } from '../../src/config/tls.ts'
 import { hashPassword, ROLES, type Role } from '../../src/http/users.ts'
 import { startTestRegistry, type TestRegistry, type Trouble } from '../support/registry.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 const store = (name: string) => join(import.meta.dirname, '../support/tls', name)
 const SERVER = { 'ssl.keystore.location': store('server.p12'), 'ssl.keystore.password': 'changeit' }
@@ -153,6 +157,17 @@ describe('a follower', () => {
     expect(await call(follower.url, 'POST /subjects/s/versions', {}, INT)).toMatchObject({ status: 200 })
   })
 
+  it('trusts the leader by a renewed truststore, without a restart', async () => {
+    const leader = await start(HTTPS)
+    const file = join(temporaryDirectory(), 'truststore.pem')
+    await copyFile(store('client.pem'), file)
+    const follower = await start({ 'ssl.truststore.location': file }, { leaderUrl: leader.url })
+    const write = () => call(follower.url, 'POST /subjects/s/versions', {}, INT)
+    expect(await write()).toMatchObject({ body: { error_code: 50003 } })
+    await copyFile(store('ca.pem'), file)
+    await vi.waitFor(async () => expect(await write()).toMatchObject({ status: 200 }), { timeout: 10_000 })
+  })
+
   it('trusts a leader only under the name of its certificate, unless told otherwise', async () => {
     const leader = await start({ ...SERVER, listeners: 'https://127.0.0.2:0' })
     const elsewhere = { leaderUrl: leader.url }
@@ -192,6 +207,25 @@ describe('listeners', () => {
     await (letIn ? expect(answer).resolves.toMatchObject({ status: 200 }) : expect(answer).rejects.toThrow())
     const certificate = tlsMaterial({ 'ssl.keystore.location': store('client.pem') })
     expect(await call(url, 'GET /subjects', {}, undefined, certificate)).toMatchObject({ status: 200 })
+  })
+
+  it('on https show a renewed certificate to new connections, while open ones go on', async () => {
+    const file = join(temporaryDirectory(), 'server.pem')
+    await copyFile(store('server.pem'), file)
+    const { url } = await start({ listeners: 'https://127.0.0.1:0', 'ssl.keystore.location': file })
+    const connected = async (): Promise<TLSSocket> => {
+      const socket = connect({ ...tlsMaterial(TRUST), host: '127.0.0.1', port: Number(new URL(url).port) })
+      onTestFinished(() => void socket.destroy())
+      await once(socket, 'secureConnect')
+      return socket
+    }
+    const shown = async () => (await connected()).getPeerCertificate().subject.CN
+    const open = await connected()
+    expect(await shown()).toBe('server')
+    await copyFile(store('client.pem'), file)
+    await vi.waitFor(async () => expect(await shown()).toBe('client'), { timeout: 10_000 })
+    open.write('GET /subjects HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n')
+    expect(await text(open)).toMatch(/^HTTP\/1.1 200 /)
   })
 
   it('on https need a certificate', async () => {
