@@ -62,6 +62,10 @@ export async function world(api: KubeApi, namespace = `test-${Math.random().toSt
       const answer = await tryApply(kind, name, spec)
       expect(answer.status, JSON.stringify(answer.body)).toBeLessThan(300)
     },
+    async remove(plural: string, name: string) {
+      const { status, body } = await api.send('DELETE', path(plural, name))
+      expect(status, JSON.stringify(body)).toBeLessThan(300)
+    },
     async condition(plural: string, name: string, type: string, wanted: string) {
       let found: unknown
       await until(`${name} to be ${type}=${wanted}`, WAIT, async () => {

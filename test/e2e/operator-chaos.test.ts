@@ -1,0 +1,162 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'vitest'
+import { createRegistryClient } from '../../src/clients/registry.ts'
+import { createWorkerClient } from '../../src/clients/worker.ts'
+import { itOn, real } from '../env/real.ts'
+import { randomOf } from '../support/fuzz.ts'
+import { type KubeApi, kubeApi } from '../support/kube-api.ts'
+import { API, installDefinitions, startOperatorFor, world } from '../support/kube-world.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
+import { until } from '../support/until.ts'
+import { startUp } from '../support/up.ts'
+
+/** Half of them while everything is made, half while some of it changes; 50 for the whole of it. What a failed run did comes again with its seed, up to the moments of the kills. */
+const KILLS = Number(process.env['WEIR_CHAOS_KILLS'] ?? 6)
+const SEED = Number(process.env['WEIR_CHAOS_SEED'] ?? 1)
+const SUBJECTS = 400
+const CONNECTORS = 100
+/** A kill comes within this time of the operator's being ready: so it meets any part of what it does. */
+const KILL_WITHIN_MS = 3_000
+const CHANGED_EACH = 5
+const WAIT = { everyMs: 250, timeoutMs: 300_000 }
+
+type Listed = {
+  readonly metadata: { readonly name: string; readonly generation: number }
+  readonly status?: {
+    readonly observedGeneration?: number
+    readonly conditions?: readonly { readonly type: string; readonly status: string }[]
+  }
+}
+
+const kubernetes = await real('kubernetes')
+
+itOn(
+  [kubernetes],
+  'what is declared is there once, and nothing else, however often the operator is killed',
+  async () => {
+    const api = kubeApi(kubernetes.address)
+    await installDefinitions(api)
+    const runtimes = await startRuntimes()
+    const estate = new Estate(await world(api))
+    const random = randomOf(SEED)
+    const killed = async (change: () => Promise<void>) => {
+      const operator = await startOperatorFor(runtimes, kubernetes.address, estate.namespace)
+      const changed = change()
+      await sleep(random() * KILL_WITHIN_MS)
+      await operator.kill()
+      await changed
+      // As a person would: else the next one waits until the lease is over.
+      await api.send('DELETE', `/apis/coordination.k8s.io/v1/namespaces/${estate.namespace}/leases/weir-operator`)
+    }
+    const settled = async () => {
+      const operator = await startOperatorFor(runtimes, kubernetes.address, estate.namespace)
+      await untilReady(api, estate)
+      await operator.interrupt()
+    }
+
+    await estate.declareAll()
+    for (let kill = 0; kill < KILLS / 2; kill++) await killed(async () => {})
+    await settled()
+    expect(await startsOf(runtimes.workerUrl)).toBe(CONNECTORS)
+    for (let kill = 0; kill < KILLS / 2; kill++) await killed(() => estate.changeSome(random))
+    await settled()
+    // Each was started when it was made and when it was changed, and at no other time.
+    expect(await startsOf(runtimes.workerUrl)).toBeLessThanOrEqual(CONNECTORS + estate.connectorChanges)
+
+    const registry = createRegistryClient({ url: runtimes.registryUrl })
+    expect((await registry.subjects()).toSorted()).toEqual([...estate.schemas.keys()].toSorted())
+    for (const [subject, texts] of estate.schemas) {
+      const versions = await registry.versions(subject)
+      const stored = await Promise.all(versions.map(async (at) => (await registry.version(subject, at))!.schema))
+      // One that was changed before it was first seen has only its last text.
+      expect(texts.slice(-stored.length), subject).toEqual(stored)
+    }
+    const worker = createWorkerClient({ url: runtimes.workerUrl })
+    const listed = await worker.list()
+    expect(Object.keys(listed).toSorted()).toEqual([...estate.rates.keys()].toSorted())
+    for (const [name, rate] of estate.rates) expect(listed[name]?.info?.config['rate'], name).toBe(rate)
+  },
+  600_000 + KILLS * 20_000,
+)
+
+/** A registry and a worker, with nothing declared beside them. */
+function startRuntimes() {
+  const directory = temporaryDirectory()
+  return startUp({ manifests: temporaryDirectory(), log: ['--data', `${directory}/data`], directory })
+}
+
+/** What a person declares, and changes while the operator dies. */
+class Estate {
+  readonly namespace: string
+  /** By subject, its texts in the order in which they were declared. */
+  readonly schemas = new Map<string, readonly string[]>()
+  /** By connector. */
+  readonly rates = new Map<string, string>()
+  connectorChanges = 0
+  readonly #world: Awaited<ReturnType<typeof world>>
+
+  constructor(place: Awaited<ReturnType<typeof world>>) {
+    this.#world = place
+    this.namespace = place.namespace
+  }
+
+  async declareAll(): Promise<void> {
+    for (let at = 0; at < SUBJECTS; at++) await this.#declareSubject(`subject-${at}`)
+    for (let at = 0; at < CONNECTORS; at++) await this.#declareConnector(`connector-${at}`, '0.1')
+  }
+
+  /** A new version of some subjects, another configuration of some connectors, and the end of one. */
+  async changeSome(random: () => number): Promise<void> {
+    const pick = (names: Iterable<string>) => [...names].toSorted(() => random() - 0.5).slice(0, CHANGED_EACH)
+    for (const subject of pick(this.schemas.keys())) await this.#declareSubject(subject)
+    const [doomed, ...connectors] = pick(this.rates.keys())
+    for (const connector of connectors) {
+      this.connectorChanges += 1
+      await this.#declareConnector(connector, `0.${1 + Math.floor(random() * 9)}1`)
+    }
+    this.rates.delete(doomed!)
+    await this.#world.remove('connectors', doomed!)
+  }
+
+  async #declareSubject(subject: string): Promise<void> {
+    const texts = this.schemas.get(subject) ?? []
+    const fields = Array.from({ length: texts.length }, (_, at) => ({ name: `added${at}`, type: 'int', default: 0 }))
+    const schema = JSON.stringify({ type: 'record', name: subject.replace('-', '_'), fields })
+    this.schemas.set(subject, [...texts, schema])
+    await this.#world.apply('Subject', subject, { schema })
+  }
+
+  async #declareConnector(name: string, rate: string): Promise<void> {
+    this.rates.set(name, rate)
+    await this.#world.apply('Connector', name, {
+      class: 'Datagen',
+      config: { 'kafka.topic': 'generated', quickstart: 'orders', 'value.converter': 'StringConverter', rate },
+    })
+  }
+}
+
+/** Everything that is declared is Ready, and what was deleted is gone. */
+async function untilReady(api: KubeApi, estate: Estate): Promise<void> {
+  const declared = estate.schemas.size + estate.rates.size
+  let left: readonly unknown[] = []
+  await until('everything to be Ready', WAIT, async () => {
+    const lists = await Promise.all(
+      ['subjects', 'connectors'].map((plural) => api.send('GET', `${API}/namespaces/${estate.namespace}/${plural}`)),
+    )
+    const all = lists.flatMap(({ body }) => body['items'] as readonly Listed[])
+    left = all.filter((one) => !isReady(one))
+    return left.length === 0 && all.length === declared
+  }).catch((error: Error) => {
+    throw new Error(`${error.message}; ${left.length} are not, such as ${JSON.stringify(left[0])}`)
+  })
+}
+
+function isReady({ metadata, status }: Listed): boolean {
+  const ready = status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') ?? false
+  return ready && status?.observedGeneration === metadata.generation
+}
+
+async function startsOf(workerUrl: string): Promise<number> {
+  const text = await (await fetch(`${workerUrl}/metrics`)).text()
+  return Number(/connector_startup_attempts_total\S* (\d+)/.exec(text)![1])
+}
