@@ -15,6 +15,7 @@ const OPTIONS = {
   worker: { type: 'string' },
   'registry-port': { type: 'string', default: '8081' },
   'worker-port': { type: 'string', default: '8083' },
+  monitoring: { type: 'string', default: 'http://127.0.0.1:8080' },
   webhook: { type: 'string' },
   'webhook-service': { type: 'string' },
   'webhook-certificates': { type: 'string' },
@@ -36,6 +37,7 @@ unless it is told where they are. Their definitions have to be there: weir crds 
   --worker URL            a worker that runs already, Kafka Connect's or ours
   --registry-port N       of the one beside it; default 8081
   --worker-port N         of the one beside it; default 8083
+  --monitoring LISTENER   where /metrics, /healthz and /readyz answer; default: http://127.0.0.1:8080
   --webhook LISTENER      judges what is declared before it is stored, at https://HOST:PORT; default: it does not
   --webhook-service NAMESPACE/NAME   the Service that leads there; default: the API server calls LISTENER itself
   --webhook-certificates DIR         tls.crt, tls.key and ca.crt; default: it makes its own, in the Secret weir-webhook
@@ -69,6 +71,7 @@ Settings begin with the name of who they are for, registry. or worker.; others a
       registry: runtime('registry'),
       worker: runtime('worker'),
       operator: webhook,
+      monitoring: values.monitoring,
       logger: createLogger(),
     })
     await asked

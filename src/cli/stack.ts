@@ -19,6 +19,8 @@ export type StackOptions = {
   readonly registry: RuntimeOptions
   readonly worker: RuntimeOptions
   readonly operator: Pick<OperatorOptions, 'observeWorkerMs' | 'resyncMs' | 'webhook'>
+  /** Where the operator's metrics and probes answer; absent: nowhere. */
+  readonly monitoring?: string
   readonly logger: Logger
 }
 
@@ -54,7 +56,9 @@ export function startStack(options: StackOptions): Promise<Stack> {
     const workerUrl = await start('worker', options.worker, ({ port, written }, parts) =>
       startWorker(workerSettings([...defaults(workerDefaults(port, registryUrl)), ...written]), parts),
     )
-    const operator = await startOperator({ cluster, registryUrl, workerUrl, logger, ...options.operator })
+    const monitoring = options.monitoring === undefined ? {} : { monitoring: { metrics, listener: options.monitoring } }
+    const addresses = { cluster, registryUrl, workerUrl }
+    const operator = await startOperator({ ...addresses, logger, ...monitoring, ...options.operator })
     life.onStop('operator', () => operator.stop())
     return { registryUrl, workerUrl, operator, metrics, stop: () => life.stop() }
   })

@@ -29,6 +29,8 @@ export type HttpServerOptions = {
   /** A body that does not say its media type is refused; otherwise it is taken for JSON. */
   readonly typedBodiesOnly?: boolean
   readonly metrics?: Metrics
+  /** Whether the process lives in more than answering: `/healthz`. Default: it does. */
+  readonly healthy?: () => boolean
   /** Whether this server can do its work now: `/readyz`. */
   readonly ready?: () => boolean
   /** Needed by https listeners: certificates, and `requestCert` for mutual TLS. */
@@ -243,13 +245,15 @@ function pathOf(url: string): string {
   return url.split('?', 1)[0] ?? url
 }
 
-function addOwnRoutes(app: FastifyInstance, { metrics, ready }: HttpServerOptions): void {
-  app.get('/healthz', async (_, reply) => reply.type('text/plain').send('ok\n'))
-  app.get('/readyz', async (_, reply) =>
-    (ready?.() ?? true)
-      ? reply.type('text/plain').send('ok\n')
-      : reply.code(503).type('text/plain').send('not ready\n'),
-  )
+function addOwnRoutes(app: FastifyInstance, { metrics, healthy, ready }: HttpServerOptions): void {
+  const probe = (path: string, isSo: () => boolean, not: string): void => {
+    app.get(path, async (_, reply) => {
+      const [code, text] = isSo() ? [200, 'ok'] : [503, not]
+      return reply.code(code).type('text/plain').send(`${text}\n`)
+    })
+  }
+  probe('/healthz', healthy ?? (() => true), 'stuck')
+  probe('/readyz', ready ?? (() => true), 'not ready')
   if (metrics) app.get('/metrics', async (_, reply) => reply.type(metrics.contentType).send(await metrics.metrics()))
 }
 

@@ -1,4 +1,4 @@
-import type { Call } from '../clients/http.ts'
+import { type Endpoint, RequestError } from '../clients/http.ts'
 import { createRegistryClient } from '../clients/registry.ts'
 import { createWorkerClient, type WorkerClient } from '../clients/worker.ts'
 import { Lifecycle } from '../config/lifecycle.ts'
@@ -8,8 +8,10 @@ import { connectorName } from './connector/desired.ts'
 import { WorkerObserver } from './connector/observer.ts'
 import { Controller } from './controller/controller.ts'
 import { type Fence, NotLeading, type Office } from './controller/leadership.ts'
+import type { QueueReading } from './controller/meter.ts'
 import { passesOf, type Reconciler } from './controller/reconciler.ts'
 import type { Urgency } from './controller/work-queue.ts'
+import type { OperatorMeters } from './metrics.ts'
 import { createReconcilers, type ReconcilerOptions } from './reconcilers.ts'
 import { KINDS, type Kind, keyOf, kindOf, type ResourceKey } from './resources/resource.ts'
 
@@ -20,14 +22,22 @@ export type LeaderOptions = Pick<ReconcilerOptions, 'clock' | 'instance' | 'resy
   readonly workerUrl: string
   /** How often the worker is looked at as a whole. */
   readonly observeWorkerMs?: number
+  readonly meters: OperatorMeters
 }
 
 /** What acts on resources while this process leads. */
-export type Leader = Office & { wake(key: ResourceKey, urgency: Urgency): void }
+export type Leader = Office & {
+  wake(key: ResourceKey, urgency: Urgency): void
+  queue(kind: Kind): QueueReading
+  observers(): readonly { readonly cluster: string; readonly lagMs: number }[]
+}
 
+/** What resources call their worker and their registry when they don't name another one. */
+const DEFAULT = 'default'
 const OBSERVE_WORKER_MS = 30_000
 const REQUEST_MS = 10_000
-const CONCURRENCY = 4
+/** Passes of one kind at the same time. */
+export const CONCURRENCY = 4
 /** Passes may end by themselves for so long when it is stopped; then what they ask of runtimes is broken off. */
 const DRAIN_MS = 3_000
 
@@ -45,9 +55,11 @@ export function startLeader(options: LeaderOptions, fence: Fence): Leader {
     controllers[kind].start()
   }
   life.onStop('controllers', () => Promise.all(KINDS.map((kind) => controllers[kind].stop())))
-  observeWorker(known, wake, life)
+  const observer = observeWorker(known, wake, life)
   return {
     wake,
+    queue: (kind) => controllers[kind].queue.reading(),
+    observers: () => [{ cluster: DEFAULT, lagMs: observer.lagMs }],
     async stop() {
       const stopped = new AbortController()
       clock.sleep(DRAIN_MS, stopped.signal).then(
@@ -64,7 +76,7 @@ type Known = LeaderOptions & { readonly fence: Fence }
 
 /** One controller a kind, so that trouble with connectors keeps no subject waiting. */
 function createControllers(options: Known): Record<Kind, Controller<ResourceKey>> {
-  const registry = createRegistryClient(endpointOf(options.registryUrl, options.fence))
+  const registry = createRegistryClient(endpointOf('registry', options.registryUrl, options))
   const reconcilers = createReconcilers({ ...options, registry, worker: workerOf(options) })
   return {
     RegistryMode: controllerOf(reconcilers.RegistryMode, options),
@@ -73,35 +85,45 @@ function createControllers(options: Known): Record<Kind, Controller<ResourceKey>
   }
 }
 
-function workerOf({ workerUrl, fence }: Known): WorkerClient {
-  return createWorkerClient(endpointOf(workerUrl, fence))
+function workerOf(options: Known): WorkerClient {
+  return createWorkerClient(endpointOf('worker', options.workerUrl, options))
 }
 
 /** A runtime as one who may lose the lead reaches it. */
-function endpointOf(url: string, { signal, assertFor }: Fence) {
+function endpointOf(runtime: 'worker' | 'registry', url: string, { fence, meters }: Known): Endpoint {
   return {
     url,
     timeoutMs: REQUEST_MS,
-    through: async <A>(call: Call, send: (call: Call) => Promise<A>): Promise<A> => {
-      if (call.method !== 'GET') assertFor(REQUEST_MS)
-      return send({ ...call, signal })
+    async through(call, send) {
+      if (call.method !== 'GET') fence.assertFor(REQUEST_MS)
+      try {
+        const answer = await send({ ...call, signal: fence.signal })
+        meters.called(DEFAULT, runtime, call, answer.status)
+        return answer
+      } catch (error) {
+        if (error instanceof RequestError) meters.called(DEFAULT, runtime, call, error.status)
+        throw error
+      }
     },
   }
 }
 
 function controllerOf<K extends Kind>(reconciler: Reconciler<K>, options: Known): Controller<ResourceKey> {
-  const pass = passesOf(reconciler, options)
   const { clock, logger } = options
+  const meter = options.meters.controller(reconciler.kind)
+  const onEvent = (reason: string) => options.meters.happened(reconciler.kind, reason)
+  const pass = passesOf(reconciler, { ...options, meter, onEvent })
   return new Controller<ResourceKey>({
     name: reconciler.kind,
     clock,
     logger,
+    meter,
     concurrency: CONCURRENCY,
     reconcile: (key) => pass(key as ResourceKey<K>),
   })
 }
 
-function observeWorker(options: Known, wake: Leader['wake'], life: Lifecycle): void {
+function observeWorker(options: Known, wake: Leader['wake'], life: Lifecycle): WorkerObserver {
   const { cluster, clock, logger, observeWorkerMs: intervalMs = OBSERVE_WORKER_MS } = options
   const onChange = (name: string): void => {
     for (const resource of cluster.list('Connector'))
@@ -110,4 +132,5 @@ function observeWorker(options: Known, wake: Leader['wake'], life: Lifecycle): v
   const observer = new WorkerObserver({ worker: workerOf(options), clock, logger, intervalMs, onChange })
   observer.start()
   life.onStop('worker observer', () => observer.stop())
+  return observer
 }

@@ -4,37 +4,29 @@ import { createRegistryClient } from '../clients/registry.ts'
 import { createWorkerClient } from '../clients/worker.ts'
 import { type Clock, systemClock } from '../config/clock.ts'
 import { type Lifecycle, startAll } from '../config/lifecycle.ts'
-import type { Logger } from '../config/logger.ts'
+import { createMetrics } from '../config/metrics.ts'
 import type { WebhookOptions } from './admission/webhook.ts'
-import type { Cluster, ClusterView } from './cluster/cluster.ts'
-import { DirectoryCluster } from './cluster/directory/directory.ts'
-import { LeaderElector, type LeaderElectorOptions, type LeaseHome } from './controller/leader-elector.ts'
+import type { ClusterView } from './cluster/cluster.ts'
+import { LeaderElector, type LeaderElectorOptions } from './controller/leader-elector.ts'
 import { type Fence, type Office, UNRIVALLED } from './controller/leadership.ts'
-import { type Leader, type LeaderOptions, startLeader } from './leader.ts'
-import { createReconcilers, INSTANCE } from './reconcilers.ts'
+import { type ClusterAddress, type Home, openHome } from './home.ts'
+import { CONCURRENCY, type Leader, type LeaderOptions, startLeader } from './leader.ts'
+import { operatorMetrics } from './metrics.ts'
+import { type MonitoringOptions, startMonitoring } from './monitoring.ts'
+import { createReconcilers } from './reconcilers.ts'
+import { KINDS, type Kind, type Resource } from './resources/resource.ts'
 import { type Row, rowsOf } from './table.ts'
 import { wokenBy } from './wakes.ts'
 
+export type { ClusterAddress } from './home.ts'
 export type { Row } from './table.ts'
 
-/** Where resources are declared: a folder of manifests, or a Kubernetes cluster. */
-export type ClusterAddress =
-  | { readonly kind: 'directory'; readonly path: string }
-  | {
-      readonly kind: 'kubernetes'
-      /** Absent: where kubectl looks, or the pod this runs in. */
-      readonly kubeconfig?: string
-      /** Empty: all. */
-      readonly namespaces: readonly string[]
-      /** Where operators of one installation find out which of them acts; absent: the kubeconfig's, or the pod's. */
-      readonly leaseNamespace?: string
-    }
-
-export type OperatorOptions = Omit<LeaderOptions, 'cluster' | 'clock'> & {
+export type OperatorOptions = Omit<LeaderOptions, 'cluster' | 'clock' | 'meters'> & {
   readonly cluster: ClusterAddress
   readonly clock?: Clock
   /** Judges what is declared before it is stored, be this process the leader or not; only on Kubernetes. */
   readonly webhook?: WebhookOptions
+  readonly monitoring?: MonitoringOptions
 }
 
 export type Operator = {
@@ -51,27 +43,46 @@ export type Operator = {
  * answer is waited for, and so is the lease that says which of several operators acts.
  */
 export function startOperator(options: OperatorOptions): Promise<Operator> {
-  const { clock = systemClock } = options
+  const { clock = systemClock, monitoring } = options
   const logger = options.logger.child({ program: 'operator' })
   return startAll(logger, async (life) => {
-    const { cluster, leases } = await openCluster(options, { clock, logger })
-    const known = { ...options, cluster, clock, logger }
-    let leader: Leader | undefined
+    const place: { leader?: Leader; home?: Home; isKnown?: true } = {}
+    const meters = operatorMetrics(monitoring?.metrics ?? createMetrics(), {
+      isLeader: () => place.leader !== undefined,
+      concurrency: CONCURRENCY,
+      resources: () => KINDS.flatMap((kind): readonly Resource[] => place.home?.cluster.list(kind) ?? []),
+      queue: (kind) => place.leader?.queue(kind),
+      watches: () => place.home?.watches() ?? [],
+      observers: () => place.leader?.observers() ?? [],
+    })
+    if (monitoring !== undefined) {
+      const isStuck = (kind: Kind) => place.leader?.queue(kind).workingMs.some((ms) => ms > STUCK_MS) ?? false
+      const server = await startMonitoring(monitoring, logger, {
+        ready: () => place.isKnown === true,
+        healthy: () => !KINDS.some(isStuck),
+      })
+      life.onStop('monitoring', () => server.stop())
+    }
+    const home = await openHome(options, { clock, logger, meters })
+    place.home = home
+    const { cluster, leases } = home
+    const known = { ...options, cluster, clock, logger, meters }
     const listeners = new Set<() => void>()
     const unsubscribe = cluster.onChange((change) => {
-      for (const key of wokenBy(change, cluster)) leader?.wake(key, 'user')
+      for (const key of wokenBy(change, cluster)) place.leader?.wake(key, 'user')
       for (const listener of listeners) listener()
     })
     life.onStop('watch', unsubscribe)
     life.onStop('cluster', () => cluster.stop())
     await cluster.start()
+    place.isKnown = true
     const lead = (fence: Fence): Office => {
-      const begun = startLeader(known, fence)
-      leader = begun
+      const leader = startLeader(known, fence)
+      place.leader = leader
       return {
         async stop() {
-          leader = undefined
-          await begun.stop()
+          await leader.stop()
+          delete place.leader
         },
       }
     }
@@ -79,6 +90,7 @@ export function startOperator(options: OperatorOptions): Promise<Operator> {
     const office = leases === undefined ? lead(UNRIVALLED) : elect({ leases, clock, logger, lead })
     life.onStop('leader', () => office.stop())
     await serveWebhook(options, known, life)
+    life.onStop('readiness', () => delete place.isKnown)
     return {
       rows: () => rowsOf(cluster),
       onChange(listener) {
@@ -90,28 +102,13 @@ export function startOperator(options: OperatorOptions): Promise<Operator> {
   })
 }
 
+/** A pass that runs for so long will not end. */
+const STUCK_MS = 300_000
+
 function elect(options: Omit<LeaderElectorOptions, 'identity'>): Office {
   const elector = new LeaderElector({ ...options, identity: `${hostname()}_${randomUUID()}` })
   elector.start()
   return elector
-}
-
-type Home = { readonly cluster: Cluster; readonly leases?: LeaseHome }
-
-async function openCluster(options: OperatorOptions, parts: { clock: Clock; logger: Logger }): Promise<Home> {
-  const address = options.cluster
-  if (address.kind === 'directory') return { cluster: new DirectoryCluster({ path: address.path, ...parts }) }
-  // Half a second and 80 MB that a folder of manifests does not need.
-  const { openKubernetesApi } = await import('./cluster/kubernetes/api.ts')
-  const { KubernetesCluster } = await import('./cluster/kubernetes/kubernetes.ts')
-  const { kubernetesLease } = await import('./cluster/kubernetes/leases.ts')
-  const { kubeconfig, namespaces } = address
-  const api = openKubernetesApi(kubeconfig)
-  const { leaseNamespace = api.namespace } = address
-  return {
-    cluster: new KubernetesCluster({ ...parts, api, namespaces, identity: hostname() }),
-    leases: kubernetesLease(api, leaseNamespace, `${options.instance ?? INSTANCE}-operator`),
-  }
 }
 
 /** The API server waits for no longer. */

@@ -6,7 +6,16 @@ import { type Kubernetes, startKubernetes } from '../env/kubernetes.ts'
 import { describeOn, real } from '../env/real.ts'
 import type { Program } from '../support/cli.ts'
 import { type KubeApi, kubeApi } from '../support/kube-api.ts'
-import { API, installDefinitions, logOf, startOperator, startOperatorFor, WAIT, world } from '../support/kube-world.ts'
+import {
+  API,
+  installDefinitions,
+  logOf,
+  monitoringOf,
+  startOperator,
+  startOperatorFor,
+  WAIT,
+  world,
+} from '../support/kube-world.ts'
 import { startRegistryProcess } from '../support/registry-process.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { until } from '../support/until.ts'
@@ -98,7 +107,7 @@ describeOn([kubernetes], 'the operator on a real Kubernetes API', () => {
   })
 
   it('leads one at a time: who stands by goes on at once when the leader ends, and soon when it is killed', async () => {
-    const { namespace, apply, condition } = await world(api)
+    const { namespace, apply, condition, events } = await world(api)
     const registry = await startRegistryProcess(['--data', join(temporaryDirectory(), 'data')], {})
     onTestFinished(() => registry.kill())
     const runtimes = { registryUrl: registry.url, workerUrl: 'http://127.0.0.1:1' }
@@ -108,6 +117,19 @@ describeOn([kubernetes], 'the operator on a real Kubernetes API', () => {
     await apply('Subject', 'one', { schema: '"int"' })
     await condition('subjects', 'one', 'Ready', 'True/Succeeded')
     expect(leads(second)).toBe(false)
+    for (const [operator, leading] of [
+      [first, 1],
+      [second, 0],
+    ] as const) {
+      const url = monitoringOf(operator)
+      expect((await fetch(`${url}/readyz`)).status).toBe(200)
+      expect((await fetch(`${url}/healthz`)).status).toBe(200)
+      const metrics = await (await fetch(`${url}/metrics`)).text()
+      expect(metrics).toContain(`leader_election_master_status ${leading}`)
+      expect(metrics).toContain('weir_resources{kind="Subject",ready="True",reason="Succeeded"} 1')
+      expect(metrics).toMatch(/rest_client_requests_total\{code="200",method="GET",host="127\.0\.0\.1:\d+"\} \d+/)
+    }
+    expect(await events('one')).toEqual(['Registered by weir.dev/operator'])
 
     const { exitCode, tookMs } = await first.interrupt()
     expect(exitCode).toBe(0)

@@ -134,6 +134,7 @@ describe('the http server', () => {
     const url = await start({ ready: () => false })
     expect((await fetch(`${url}/healthz`)).status).toBe(200)
     expect((await fetch(`${url}/readyz`)).status).toBe(503)
+    expect((await fetch(`${await start({ healthy: () => false })}/healthz`)).status).toBe(503)
     expect((await fetch(`${url}/metrics`, { headers: { accept: 'text/plain' } })).status).toBe(200)
   })
 

@@ -2,8 +2,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { silentLogger } from '../../src/config/logger.ts'
+import { createMetrics, type Metrics } from '../../src/config/metrics.ts'
 import { type Fence, NotLeading } from '../../src/operator/controller/leadership.ts'
 import { startLeader } from '../../src/operator/leader.ts'
+import { type OperatorMeters, operatorMetrics } from '../../src/operator/metrics.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { MemoryCluster } from '../support/memory-cluster.ts'
 
@@ -15,6 +17,8 @@ let registry: Awaited<ReturnType<typeof registryOnCall>>
 let mayAct: boolean
 let asserted: number[]
 let term: AbortController
+let metrics: Metrics
+let meters: OperatorMeters
 
 beforeEach(async () => {
   clock = new FakeClock()
@@ -23,6 +27,16 @@ beforeEach(async () => {
   mayAct = true
   asserted = []
   term = new AbortController()
+  metrics = createMetrics()
+  const nothing = () => []
+  const readings = {
+    isLeader: () => true,
+    concurrency: 4,
+    watches: nothing,
+    observers: nothing,
+    queue: () => undefined,
+  }
+  meters = operatorMetrics(metrics, { ...readings, resources: nothing })
 })
 
 type Exchange = { readonly request: IncomingMessage; readonly response: ServerResponse }
@@ -56,7 +70,7 @@ function start() {
     },
   }
   const urls = { registryUrl: registry.url, workerUrl: registry.url }
-  const leader = startLeader({ cluster, clock, logger: silentLogger(), ...urls }, fence)
+  const leader = startLeader({ cluster, clock, logger: silentLogger(), meters, ...urls }, fence)
   onTestFinished(() => {
     term.abort(new NotLeading())
     return leader.stop()
@@ -74,6 +88,27 @@ describe('a leader', () => {
       .poll(() => registry.writes.map(({ request }) => request.url))
       .toEqual(['/subjects/user/versions?normalize=false'])
     expect(new Set(asserted)).toEqual(new Set([10_000]))
+  })
+
+  it('counts its passes, what they asked of runtimes and how that went', async () => {
+    const key = subject()
+    const leader = start()
+    await expect.poll(() => registry.writes.length).toBe(1)
+    expect(leader.queue('Subject')).toEqual({ waiting: 0, workingMs: [0] })
+    registry.writes[0]!.response.writeHead(500).end('{"message":"no leader"}')
+    await expect.poll(() => cluster.get(key)?.status.observedGeneration).toBe(1)
+    const families = await metrics.metrics()
+    for (const line of [
+      'controller_runtime_reconcile_total{controller="subject",result="error"} 1',
+      'controller_runtime_reconcile_errors_total{controller="subject"} 1',
+      'workqueue_adds_total{name="subject",controller="subject"} 1',
+      'workqueue_retries_total{name="subject",controller="subject"} 1',
+      'weir_runtime_requests_total{cluster="default",endpoint="POST /subjects/{}",code="404"} 1',
+      'weir_runtime_requests_total{cluster="default",endpoint="POST /subjects/{}/versions",code="500"} 1',
+      'weir_runtime_up{cluster="default",runtime="registry"} 1',
+    ]) {
+      expect(families).toContain(line)
+    }
   })
 
   it('writes nothing anywhere when another may lead by now', async () => {

@@ -11,6 +11,7 @@ import { temporaryDirectory } from './temporary-directory.ts'
 import { until } from './until.ts'
 
 export const API = '/apis/weir.dev/v1alpha1'
+const ANYWHERE = 'http://127.0.0.1:0'
 export const WAIT = { everyMs: 25, timeoutMs: 60_000 }
 
 /** Resolves when the API server serves all kinds. */
@@ -66,6 +67,17 @@ export async function world(api: KubeApi, namespace = `test-${Math.random().toSt
       const { status, body } = await api.send('DELETE', path(plural, name))
       expect(status, JSON.stringify(body)).toBeLessThan(300)
     },
+    /** What was told of an object, in words. */
+    async events(name: string): Promise<readonly string[]> {
+      const { body } = await api.send('GET', `/apis/events.k8s.io/v1/namespaces/${namespace}/events`)
+      const items = body['items'] as readonly {
+        regarding: { name: string }
+        reason: string
+        reportingController: string
+      }[]
+      const of = items.filter(({ regarding }) => regarding.name === name)
+      return of.map(({ reason, reportingController }) => `${reason} by ${reportingController}`)
+    },
     async condition(plural: string, name: string, type: string, wanted: string) {
       let found: unknown
       await until(`${name} to be ${type}=${wanted}`, WAIT, async () => {
@@ -90,7 +102,7 @@ export async function startOperator(
   const [registryPort, workerPort] = [await freePort(), await freePort()]
   const args = [
     ...['--kubeconfig', kubeconfig, '--namespace', namespace, '--lease-namespace', namespace],
-    ...['--data', join(directory, 'data')],
+    ...['--data', join(directory, 'data'), '--monitoring', ANYWHERE],
     ...['--registry-port', String(registryPort), '--worker-port', String(workerPort)],
     ...['--set', 'worker.value.converter=StringConverter', '--set', 'worker.offset.flush.interval.ms=200'],
     ...more,
@@ -109,11 +121,18 @@ export async function startOperatorFor(
 ): Promise<Program> {
   const args = [
     ...['--kubeconfig', kubeconfig, '--namespace', namespace, '--lease-namespace', namespace],
-    ...['--registry', runtimes.registryUrl, '--worker', runtimes.workerUrl],
+    ...['--registry', runtimes.registryUrl, '--worker', runtimes.workerUrl, '--monitoring', ANYWHERE],
   ]
   const program = await startWeir(['operator', ...args], (logFile) => logOf({ logFile }).includes('"standing by"'))
   onTestFinished(() => program.kill())
   return program
+}
+
+/** Where its metrics and probes answer. */
+export function monitoringOf(program: Pick<Program, 'logFile'>): string {
+  const [, url] = /"program":"operator","url":"(http:[^"]+)"/.exec(logOf(program)) ?? []
+  if (url === undefined) throw new Error('the operator does not listen')
+  return url
 }
 
 export function logOf({ logFile }: Pick<Program, 'logFile'>): string {

@@ -17,7 +17,38 @@ export type Unreadable = {
   readonly message: string
 }
 
-export type ClusterEvent = { readonly type: 'Normal' | 'Warning'; readonly reason: string; readonly note: string }
+export type ClusterEvent = { readonly type: 'Normal' | 'Warning'; readonly reason: EventReason; readonly note: string }
+
+/** What people are told of as it happens: a closed list, part of the API. */
+export type EventReason =
+  | 'Created'
+  | 'Updated'
+  | 'Adopted'
+  | 'DriftDetected'
+  | 'DriftCorrected'
+  | 'RestartRequested'
+  | 'AutoRestarted'
+  | 'AutoRestartExhausted'
+  | 'OffsetsAltered'
+  | 'OffsetsReset'
+  | 'StateChanged'
+  | 'Registered'
+  | 'Incompatible'
+  | 'ReferencePending'
+  | 'ReferenceCycle'
+  | 'CompatibilityChanged'
+  | 'CompatibilityReverted'
+  | 'WindowOpened'
+  | 'WindowClosed'
+  | 'ModeChanged'
+  | 'ModeRestored'
+  | 'Conflict'
+  | 'NotAllowed'
+  | 'WorkerUnreachable'
+  | 'RegistryUnreachable'
+  | 'DeletionBlocked'
+  | 'Abandoned'
+  | 'Suspended'
 
 /** What is declared, as far as it is known here: what reconcilers decide by. */
 export type ClusterView = Pick<Cluster, 'get' | 'list' | 'configMap'>

@@ -18,10 +18,17 @@ export class WorkerObserver {
   readonly #stopping = new AbortController()
   #seen = new Map<string, string>()
   #answers = true
+  #seenAtMs: number
   #loop: Promise<void> = Promise.resolve()
 
   constructor(options: WorkerObserverOptions) {
     this.#options = options
+    this.#seenAtMs = options.clock.monotonicMs()
+  }
+
+  /** How long ago all connectors were last seen. */
+  get lagMs(): number {
+    return this.#options.clock.monotonicMs() - this.#seenAtMs
   }
 
   start(): void {
@@ -56,6 +63,7 @@ export class WorkerObserver {
 
   #compare(connectors: Readonly<Record<string, ExpandedConnector>>): void {
     const now = new Map(Object.entries(connectors).map(([name, connector]) => [name, JSON.stringify(connector)]))
+    this.#seenAtMs = this.#options.clock.monotonicMs()
     const before = this.#seen
     this.#seen = now
     for (const name of new Set([...now.keys(), ...before.keys()])) {

@@ -1,4 +1,5 @@
 import type { ConnectorConfig, ConnectorOffset, RunState, TargetState } from '../../clients/worker.ts'
+import type { EventReason } from '../cluster/cluster.ts'
 import type { Again } from '../controller/controller.ts'
 import { Stalled, Waiting } from '../controller/trouble.ts'
 import type { Finding, Reason, Verdict } from '../resources/condition.ts'
@@ -23,6 +24,8 @@ export type Plan = {
   readonly verdict: Verdict
   readonly remember: Partial<Omit<ConnectorStatus, 'observedGeneration' | 'conditions'>>
   readonly again: Again
+  /** What the steps come to, for people; the verdict says more. */
+  readonly event?: EventReason
 }
 
 export type Moment = {
@@ -69,10 +72,9 @@ function planCreation(resource: Resource<'Connector'>, desired: Desired, moment:
   if (desired.waitsFor.length > 0) throw new Waiting('WaitingForSubject', `waiting for ${desired.waitsFor.join(', ')}`)
   // What is to get other offsets must not run before it has them.
   const state = pendingOperation(resource) === undefined ? TARGET[spec.state] : 'STOPPED'
-  return working('Creating', `creating connector ${desired.name}`, [{ do: 'create', config: marked(desired), state }], {
-    ...applied(resource, desired, moment),
-    ...handledRestart(resource),
-  })
+  const remember = { ...applied(resource, desired, moment), ...handledRestart(resource) }
+  const steps: Step[] = [{ do: 'create', config: marked(desired), state }]
+  return { ...working('Creating', `creating connector ${desired.name}`, steps, remember), event: 'Created' }
 }
 
 function planConfig(
@@ -96,10 +98,9 @@ function planConfig(
   const drifted = status.configHash === desired.configHash && changed.length > 0
   if (drifted && spec.driftPolicy === 'Report') return undefined
   const keys = changed.length === 0 ? 'marking it as kept by this resource' : `changing ${changed.join(', ')}`
-  return working('Updating', keys, [{ do: 'put-config', config: marked(desired) }], {
-    ...applied(resource, desired, moment),
-    ...foundHandled,
-  })
+  const remember = { ...applied(resource, desired, moment), ...foundHandled }
+  const event = status.configHash === undefined ? 'Adopted' : drifted ? 'DriftCorrected' : 'Updated'
+  return { ...working('Updating', keys, [{ do: 'put-config', config: marked(desired) }], remember), event }
 }
 
 /** Stop, alter, remember, and only then go on: whatever dies in between, the same operation is repeated as it was. */
@@ -115,24 +116,28 @@ function planOffsets(resource: Resource<'Connector'>, observed: Present, { nowMs
   const offsets = (operation.offsets ?? []).map(({ partition, offset }) => ({ partition, offset: offset ?? null }))
   const step: Step = operation.type === 'Reset' ? { do: 'reset-offsets' } : { do: 'alter-offsets', offsets }
   const done = { lastOperationId: operation.id, lastOperationResult: 'Succeeded' } as const
-  return working('AlteringOffsets', message, [step], {
-    offsets: { ...done, lastOperationTime: new Date(nowMs).toISOString() },
-  })
+  const remember = { offsets: { ...done, lastOperationTime: new Date(nowMs).toISOString() } }
+  const event = operation.type === 'Reset' ? 'OffsetsReset' : 'OffsetsAltered'
+  return { ...working('AlteringOffsets', message, [step], remember), event }
 }
 
 function planState({ spec, metadata, status }: Resource<'Connector'>, observed: Present): Plan | undefined {
   const { state } = observed
   const target = TARGET[spec.state]
   if (target === 'STOPPED') {
-    return state === 'STOPPED' ? undefined : working('Stopping', 'stopping it', [{ do: 'stop' }])
+    return state === 'STOPPED' ? undefined : changing('Stopping', 'stopping it', 'stop')
   }
   if (target === 'PAUSED') {
     // A failed connector keeps saying so; its target is stored by the worker, so asking once is enough.
     const asked = state === 'FAILED' && status.observedGeneration === metadata.generation
-    return state === 'PAUSED' || asked ? undefined : working('Pausing', 'pausing it', [{ do: 'pause' }])
+    return state === 'PAUSED' || asked ? undefined : changing('Pausing', 'pausing it', 'pause')
   }
   const away = state === 'PAUSED' || state === 'STOPPED'
-  return away ? working('Resuming', 'resuming it', [{ do: 'resume' }]) : undefined
+  return away ? changing('Resuming', 'resuming it', 'resume') : undefined
+}
+
+function changing(reason: Reason, message: string, step: 'pause' | 'resume' | 'stop'): Plan {
+  return { ...working(reason, message, [{ do: step }]), event: 'StateChanged' }
 }
 
 function planRequestedRestart(resource: Resource<'Connector'>): Plan | undefined {
@@ -140,14 +145,8 @@ function planRequestedRestart(resource: Resource<'Connector'>): Plan | undefined
   const token = annotations['weir.dev/restart-requested-at']
   if (token === undefined || token === resource.status.lastHandledRestart) return undefined
   const steps = restartSteps(annotations['weir.dev/restart-scope'] ?? 'all')
-  return working(
-    'Restarting',
-    steps.length === 0 ? 'weir.dev/restart-scope is not understood' : 'restarting as asked',
-    steps,
-    {
-      lastHandledRestart: token,
-    },
-  )
+  const message = steps.length === 0 ? 'weir.dev/restart-scope is not understood' : 'restarting as asked'
+  return { ...working('Restarting', message, steps, { lastHandledRestart: token }), event: 'RestartRequested' }
 }
 
 function restartSteps(scope: string): readonly Step[] {
@@ -168,6 +167,7 @@ function planHealth(resource: Resource<'Connector'>, observed: Present, moment: 
       verdict,
       remember: { autoRestart: restarts } as Plan['remember'],
       again: { afterMs: Math.min(afterMs ?? moment.observeMs, moment.observeMs) },
+      ...(restart && { event: 'AutoRestarted' as const }),
     }
   }
   const waitsFor = unsettled(resource, observed, moment.nowMs)

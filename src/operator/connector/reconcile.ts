@@ -2,8 +2,9 @@ import { RequestError } from '../../clients/http.ts'
 import type { ConnectorConfig, WorkerClient } from '../../clients/worker.ts'
 import type { Clock } from '../../config/clock.ts'
 import { unreachable } from '../../config/failure.ts'
-import type { ClusterView } from '../cluster/cluster.ts'
+import type { ClusterView, EventReason } from '../cluster/cluster.ts'
 import { winnerOf } from '../controller/claims.ts'
+import { abandoned } from '../controller/finalizer.ts'
 import type { Pass, Reconciler } from '../controller/reconciler.ts'
 import { Stalled } from '../controller/trouble.ts'
 import { keyOf, type Resource } from '../resources/resource.ts'
@@ -45,18 +46,23 @@ export function createConnectorReconciler(options: ConnectorReconcilerOptions): 
       if (resource.metadata.deletionTimestamp !== undefined) return tidyUp(resource, worker, instance)
       const { desired, observed } = await look(resource)
       const planned = plan(resource, desired, observed, moment())
-      if (resource.spec.suspend) return passOf(resource, desired, observed, { ...planned, steps: [], remember: {} })
+      if (resource.spec.suspend) return passOf(resource, desired, observed, looked(planned))
       for (const step of planned.steps) await carryOut(step, desired.name, worker)
       return passOf(resource, desired, observed, planned)
     },
   }
 }
 
+/** Of a plan that was not carried out only what it found. */
+function looked({ event: _, ...planned }: Plan): Plan {
+  return { ...planned, steps: [], remember: {} }
+}
+
 function passOf(
   resource: Resource<'Connector'>,
   desired: Desired,
   observed: Observed,
-  { verdict, remember, again }: Plan,
+  { verdict, remember, again, event }: Plan,
 ): Pass<'Connector'> {
   const { observedGeneration: _, conditions: __, ...known } = resource.status
   return {
@@ -69,8 +75,13 @@ function passOf(
       ...remember,
     }),
     again,
+    ...(event && {
+      events: [{ type: WARNINGS.has(event) ? 'Warning' : 'Normal', reason: event, note: verdict.message }],
+    }),
   }
 }
+
+const WARNINGS: ReadonlySet<EventReason> = new Set(['AutoRestarted', 'DriftCorrected'])
 
 function factsOf(observed: Observed) {
   if (observed === 'absent') return { state: undefined, tasks: undefined, failedTasks: undefined }
@@ -175,11 +186,14 @@ async function tidyUp(
     progress: 'working',
   } as const
   const pass: Pass<'Connector'> = { verdict, facts, again: { afterMs: 250 } }
-  if (spec.suspend) return { ...pass, released: true }
+  if (spec.suspend)
+    return { ...pass, released: true, events: [abandoned(`connector ${name} stays: spec.suspend is set`)] }
   const observed = await observe(worker, name)
-  const ours =
-    observed !== 'absent' && observed.config[OWNER_KEY] === `${instance}/${metadata.namespace}/${metadata.name}`
-  if (!ours) return { ...pass, released: true }
+  const owner = `${instance}/${metadata.namespace}/${metadata.name}`
+  if (observed === 'absent') return { ...pass, released: true }
+  if (observed.config[OWNER_KEY] !== owner) {
+    return { ...pass, released: true, events: [abandoned(`connector ${name} stays: it is not kept by this resource`)] }
+  }
   if (spec.deletionPolicy === 'DeleteWithOffsets') {
     if (observed.state !== 'STOPPED') {
       await worker.stop(name)

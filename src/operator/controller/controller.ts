@@ -1,6 +1,8 @@
 import type { Clock } from '../../config/clock.ts'
 import type { Logger } from '../../config/logger.ts'
+import { ClusterError } from '../cluster/cluster.ts'
 import { NotLeading } from './leadership.ts'
+import { type Meter, type Outcome, UNMETERED } from './meter.ts'
 import { WorkQueue } from './work-queue.ts'
 
 /** What becomes of a key after a pass: looked at again then, tried again with growing pauses, or left until it changes. */
@@ -14,6 +16,7 @@ export type ControllerOptions<Key extends string> = {
   readonly concurrency: number
   /** One pass may take so long; then its signal aborts and it counts as failed. */
   readonly passMs?: number
+  readonly meter?: Meter
   /** One pass over what the key names. Level-based: it is told which, never what happened. */
   readonly reconcile: (key: Key, signal: AbortSignal) => Promise<Again>
 }
@@ -29,7 +32,8 @@ export class Controller<Key extends string> {
 
   constructor(options: ControllerOptions<Key>) {
     this.#options = options
-    this.queue = new WorkQueue({ clock: options.clock })
+    const { clock, meter = UNMETERED } = options
+    this.queue = new WorkQueue({ clock, meter })
   }
 
   start(): void {
@@ -54,11 +58,19 @@ export class Controller<Key extends string> {
   }
 
   async #pass(key: Key): Promise<Again> {
-    const { reconcile, logger, passMs = PASS_MS } = this.#options
+    const { reconcile, clock, logger, meter = UNMETERED, passMs = PASS_MS } = this.#options
     const signal = AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(passMs)])
+    const beganMs = clock.monotonicMs()
+    const ended = (outcome: Outcome): void => {
+      const tookMs = clock.monotonicMs() - beganMs
+      meter.passed(tookMs > passMs ? 'timeout' : outcome, tookMs)
+    }
     try {
-      return await reconcile(key, signal)
+      const again = await reconcile(key, signal)
+      ended(again === 'after backoff' ? 'error' : again === 'when changed' ? 'success' : 'requeue_after')
+      return again
     } catch (error) {
+      ended(error instanceof ClusterError || error instanceof NotLeading ? 'error' : 'panic')
       if (error instanceof NotLeading) logger.debug({ resource: key, reason: error.message }, 'left to the leader')
       else if (!this.#stopping.signal.aborted) logger.error({ err: error, resource: key }, 'reconcile failed')
       return 'after backoff'

@@ -1,11 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Clock } from '../../config/clock.ts'
 import type { Logger } from '../../config/logger.ts'
-import { type Cluster, WRITE_MS } from '../cluster/cluster.ts'
+import { type Cluster, type ClusterEvent, type EventReason, WRITE_MS } from '../cluster/cluster.ts'
 import { conditionsOf, type Finding, type Verdict } from '../resources/condition.ts'
 import { type Kind, keyOf, type Resource, type ResourceKey, type StatusOf } from '../resources/resource.ts'
+import type { Condition } from '../resources/status.ts'
 import type { Again } from './controller.ts'
 import { type Fence, NotLeading } from './leadership.ts'
+import { type Meter, UNMETERED } from './meter.ts'
+import { transitions } from './transitions.ts'
 import { judge } from './trouble.ts'
 
 /** What one pass found out: how the resource is doing, and what else goes into its status. */
@@ -13,6 +16,8 @@ export type Pass<K extends Kind> = {
   readonly verdict: Verdict
   readonly facts: Omit<StatusOf[K], 'observedGeneration' | 'conditions'>
   readonly again: Again
+  /** What it did, for people. */
+  readonly events?: readonly ClusterEvent[]
   /** The deletion is carried out, or given up in a visible way. */
   readonly released?: true
 }
@@ -33,6 +38,8 @@ export type Surroundings = {
   readonly clock: Clock
   readonly logger: Logger
   readonly fence: Fence
+  readonly meter?: Meter
+  readonly onEvent?: (reason: EventReason) => void
 }
 
 /**
@@ -40,8 +47,12 @@ export type Surroundings = {
  * differs. This is the one place where failures become conditions.
  */
 export function passesOf<K extends Kind>(reconciler: Reconciler<K>, surroundings: Surroundings) {
-  const { clock, logger } = surroundings
+  const { clock, logger, meter = UNMETERED } = surroundings
   const cluster = fenced(surroundings)
+  const tell = (key: ResourceKey<K>, event: ClusterEvent): void => {
+    surroundings.cluster.recordEvent(key, event)
+    surroundings.onEvent?.(event.reason)
+  }
   const troubleSinceMs = new Map<ResourceKey, number>()
 
   const fail = (resource: Resource<K>, error: unknown): Pass<K> => {
@@ -73,8 +84,13 @@ export function passesOf<K extends Kind>(reconciler: Reconciler<K>, surroundings
       if (error instanceof NotLeading) throw error
       pass = fail(resource, error)
     }
+    if (pass.verdict.progress === 'stuck') meter.stuck()
+    const conditions = conditionsAfter(resource, pass.verdict, clock.nowMs())
     if (pass.released) await cluster.setFinalizer(key, false)
-    else await writeStatus(cluster, key, resource, pass, clock.nowMs())
+    else await writeStatus(cluster, key, resource, pass, conditions)
+    // Once they are written: what is told has happened, and is told once.
+    for (const event of [...(pass.events ?? []), ...transitions(resource.status.conditions, conditions)])
+      tell(key, event)
     return pass.released ? 'when changed' : pass.again
   }
 }
@@ -117,16 +133,21 @@ async function writeStatus<K extends Kind>(
   key: ResourceKey<K>,
   resource: Resource<K>,
   pass: Pass<K>,
-  nowMs: number,
+  conditions: readonly Condition[],
 ): Promise<void> {
   const { generation } = resource.metadata
   const before = resource.status as StatusOf[K]
   const status = {
     ...pass.facts,
     observedGeneration: generation,
-    conditions: conditionsOf(withSuspension(resource, pass.verdict), before.conditions, generation, nowMs),
+    conditions,
   } as StatusOf[K]
   if (!isDeepStrictEqual(before, status)) await cluster.writeStatus(key, status)
+}
+
+function conditionsAfter(resource: Resource, verdict: Verdict, nowMs: number): readonly Condition[] {
+  const { status, metadata } = resource
+  return conditionsOf(withSuspension(resource, verdict), status.conditions, metadata.generation, nowMs)
 }
 
 /** A suspended resource still shows how it is doing, but nobody works on it. */

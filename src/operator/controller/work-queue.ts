@@ -1,5 +1,6 @@
 import type { Clock } from '../../config/clock.ts'
 import { type Backoff, backoffMs } from '../../config/retry.ts'
+import { type Meter, type QueueReading, UNMETERED } from './meter.ts'
 
 /** `user`: somebody changed something and may be watching. `routine`: looking again at what is probably fine. */
 export type Urgency = 'user' | 'routine'
@@ -8,6 +9,7 @@ export type WorkQueueOptions = {
   readonly clock: Clock
   readonly backoff?: Backoff
   readonly random?: () => number
+  readonly meter?: Meter
 }
 
 const BACKOFF: Backoff = { firstMs: 500, maxMs: 300_000 }
@@ -24,8 +26,10 @@ export class WorkQueue<Key extends string> {
   readonly #clock: Clock
   readonly #backoff: Backoff
   readonly #random: () => number
-  readonly #waiting: Record<Urgency, Set<Key>> = { user: new Set(), routine: new Set() }
-  readonly #working = new Set<Key>()
+  readonly #meter: Meter
+  /** Since when, by the monotonic clock; in the order in which they came. */
+  readonly #waiting: Record<Urgency, Map<Key, number>> = { user: new Map(), routine: new Map() }
+  readonly #working = new Map<Key, number>()
   readonly #again = new Map<Key, Urgency>()
   readonly #dueMs = new Map<Key, number>()
   readonly #failures = new Map<Key, number>()
@@ -39,11 +43,17 @@ export class WorkQueue<Key extends string> {
     this.#clock = options.clock
     this.#backoff = options.backoff ?? BACKOFF
     this.#random = options.random ?? Math.random
+    this.#meter = options.meter ?? UNMETERED
   }
 
   /** Keys that wait for a worker now. */
   get length(): number {
     return this.#waiting.user.size + this.#waiting.routine.size
+  }
+
+  reading(): QueueReading {
+    const nowMs = this.#clock.monotonicMs()
+    return { waiting: this.length, workingMs: [...this.#working.values()].map((sinceMs) => nowMs - sinceMs) }
   }
 
   /** True when no key waits, is worked on, or comes back within `withinMs`. */
@@ -60,8 +70,11 @@ export class WorkQueue<Key extends string> {
       return
     }
     if (this.#waiting.user.has(key)) return
-    if (urgency === 'user') this.#waiting.routine.delete(key)
-    this.#waiting[urgency].add(key)
+    const { routine } = this.#waiting
+    const sinceMs = routine.get(key) ?? this.#clock.monotonicMs()
+    if (!routine.has(key)) this.#meter.added()
+    if (urgency === 'user') routine.delete(key)
+    this.#waiting[urgency].set(key, sinceMs)
     this.#handOut()
   }
 
@@ -77,6 +90,7 @@ export class WorkQueue<Key extends string> {
   addAfterFailure(key: Key): number {
     const failures = this.#failures.get(key) ?? 0
     this.#failures.set(key, failures + 1)
+    this.#meter.retried()
     const delayMs = backoffMs(this.#backoff, failures, this.#random)
     this.addAfter(key, delayMs)
     return delayMs
@@ -113,7 +127,7 @@ export class WorkQueue<Key extends string> {
     while (this.#takers.length > 0) {
       const key = this.#next()
       if (key === undefined) return
-      this.#working.add(key)
+      this.#working.set(key, this.#clock.monotonicMs())
       this.#takers.shift()?.(key)
     }
   }
@@ -122,9 +136,10 @@ export class WorkQueue<Key extends string> {
     const { user, routine } = this.#waiting
     const lane =
       user.size === 0 || (routine.size > 0 && this.#given % ROUTINE_SHARE === ROUTINE_SHARE - 1) ? routine : user
-    for (const key of lane) {
+    for (const [key, sinceMs] of lane) {
       lane.delete(key)
       this.#given++
+      this.#meter.taken(this.#clock.monotonicMs() - sinceMs)
       return key
     }
     return undefined

@@ -2,13 +2,22 @@ import { RequestError } from '../../clients/http.ts'
 import { REGISTRY_ERROR, type RegistryClient } from '../../clients/registry.ts'
 import type { Clock } from '../../config/clock.ts'
 import { unreachable } from '../../config/failure.ts'
-import type { ClusterView } from '../cluster/cluster.ts'
+import type { ClusterEvent, ClusterView, EventReason } from '../cluster/cluster.ts'
 import { winnerOf } from '../controller/claims.ts'
 import type { Pass, Reconciler } from '../controller/reconciler.ts'
 import { Stalled } from '../controller/trouble.ts'
 import { conditionOf } from '../resources/condition.ts'
 import { keyOf, type Resource } from '../resources/resource.ts'
-import { needsEmptyScope, type Observed, plan, restoredLevel, restoredMode, type Step, scopeNotEmpty } from './plan.ts'
+import {
+  needsEmptyScope,
+  type Observed,
+  type Plan,
+  plan,
+  restoredLevel,
+  restoredMode,
+  type Step,
+  scopeNotEmpty,
+} from './plan.ts'
 
 export type RegistryModeReconcilerOptions = {
   readonly cluster: ClusterView
@@ -45,9 +54,29 @@ export function createRegistryModeReconciler(options: RegistryModeReconcilerOpti
           mode: observed.mode,
         },
         again: { afterMs: steps.length > 0 ? 0 : Math.max(0, Math.min(planned.afterMs ?? observeMs, observeMs)) },
+        events: steps.length > 0 ? [eventOf(resource, planned)] : [],
       }
     },
   }
+}
+
+function eventOf(
+  { metadata, status }: Resource<'RegistryMode'>,
+  { steps, verdict, remember: { window } }: Plan,
+): ClusterEvent {
+  const what = steps.map((step) =>
+    'mode' in step ? `mode ${step.mode}` : 'level' in step ? `level ${step.level}` : 'inherited again',
+  )
+  const note = [
+    ...what,
+    ...(verdict.also ?? []).filter(({ type }) => type === 'WindowOpen').map(({ message }) => message),
+  ].join('; ')
+  const told = (reason: EventReason): ClusterEvent => ({ type: 'Normal', reason, note })
+  if (window !== undefined && (window.id !== status.window?.id || window.phase !== status.window.phase)) {
+    return told(window.phase === 'Open' ? 'WindowOpened' : 'WindowClosed')
+  }
+  const isDrift = status.previousMode !== undefined && status.observedGeneration === metadata.generation
+  return told(isDrift ? 'DriftCorrected' : 'ModeChanged')
 }
 
 /** What the registry calls it: nothing for itself, `:.context:`, or the subject. */
@@ -151,5 +180,6 @@ async function tidyUp(resource: Resource<'RegistryMode'>, registry: RegistryClie
   const level = status.appliedCompatibility
   if (level !== undefined && observed.ownLevel === level) steps.push(restoredLevel(status.previousCompatibility))
   for (const step of steps) await carryOut(step, scopeOf(resource), registry)
-  return pass
+  const note = `restored: ${steps.length} of what it had changed was still so`
+  return { ...pass, events: [{ type: 'Normal', reason: 'ModeRestored', note }] }
 }

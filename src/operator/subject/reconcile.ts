@@ -2,8 +2,9 @@ import { RequestError } from '../../clients/http.ts'
 import { REGISTRY_ERROR, type RegistryClient } from '../../clients/registry.ts'
 import type { Clock } from '../../config/clock.ts'
 import { unreachable } from '../../config/failure.ts'
-import type { ClusterView } from '../cluster/cluster.ts'
+import type { ClusterEvent, ClusterView, EventReason } from '../cluster/cluster.ts'
 import { winnerOf } from '../controller/claims.ts'
+import { abandoned } from '../controller/finalizer.ts'
 import type { Pass, Reconciler } from '../controller/reconciler.ts'
 import { Stalled, Waiting } from '../controller/trouble.ts'
 import { conditionOf } from '../resources/condition.ts'
@@ -44,6 +45,7 @@ export function createSubjectReconciler(options: SubjectReconcilerOptions): Reco
         verdict,
         facts: factsOf(resource, desired, observed, taken, clock.nowMs()),
         again: { afterMs: taken.length > 0 ? 0 : observeMs },
+        events: taken.map((step) => eventOf(step, desired, resource)),
       }
     },
   }
@@ -90,6 +92,22 @@ async function carryOut(
           : refusedSchema(error)
       }
       return
+    default:
+      return unreachable(step)
+  }
+}
+
+function eventOf(step: Step, { subject }: Desired, { status, metadata }: Resource<'Subject'>): ClusterEvent {
+  const isDrift = status.observedGeneration === metadata.generation
+  const told = (reason: EventReason, note: string): ClusterEvent => ({ type: 'Normal', reason, note })
+  const corrected = (was: unknown, reason: EventReason) => (isDrift && was !== undefined ? 'DriftCorrected' : reason)
+  switch (step.do) {
+    case 'put-level':
+      return told(corrected(status.appliedCompatibility, 'CompatibilityChanged'), `level ${step.level} of ${subject}`)
+    case 'delete-level':
+      return told('CompatibilityReverted', `the level of ${subject} is the registry's again`)
+    case 'register':
+      return told(corrected(status.version, 'Registered'), `registered in ${subject}`)
     default:
       return unreachable(step)
   }
@@ -166,7 +184,9 @@ async function tidyUp(
   } as const
   const pass: Pass<'Subject'> = { verdict: deleting, facts, again: { afterMs: 250 } }
   const neverOurs = status.version === undefined && status.appliedCompatibility === undefined
-  if (spec.suspend || neverOurs || claimantsOf(resource, cluster).length > 1) return { ...pass, released: true }
+  if (spec.suspend || neverOurs || claimantsOf(resource, cluster).length > 1) {
+    return { ...pass, released: true, events: [abandoned(`subject ${subject} stays as it is`)] }
+  }
   const dependent = cluster
     .list('Subject')
     .find(

@@ -31,6 +31,9 @@ export class ApiError extends ClusterError {
   }
 }
 
+/** Is told each call when its answer begins; status 0: there was none. */
+export type OnAnswer = (method: string, host: string, status: number, tookMs: number) => void
+
 export const APPLY = 'application/apply-patch+yaml'
 const REQUEST_MS = 30_000
 const SOCKETS_MAX = 16
@@ -44,14 +47,16 @@ export class KubernetesApi {
   readonly namespace: string
   readonly #config: KubeConfig
   readonly #server: URL
+  readonly #onAnswer: OnAnswer
   #agent: Agent | undefined
 
-  constructor(config: KubeConfig) {
+  constructor(config: KubeConfig, onAnswer: OnAnswer = () => undefined) {
     const cluster = config.getCurrentCluster()
     if (cluster === null)
       throw new ApiError(0, 'NoCluster', 'the kubeconfig names no current cluster: set current-context')
     this.namespace = config.getContextObject(config.getCurrentContext())?.namespace ?? 'default'
     this.#config = config
+    this.#onAnswer = onAnswer
     this.#server = new URL(cluster.server)
   }
 
@@ -84,12 +89,19 @@ export class KubernetesApi {
 
   async #exchange(call: ApiCall): Promise<IncomingMessage> {
     const options = await this.#options(call)
+    const beganMs = performance.now()
+    const answered = (status: number) =>
+      this.#onAnswer(call.method, this.#server.host, status, performance.now() - beganMs)
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
       const sent = (this.#server.protocol === 'http:' ? requestPlain : request)(options, resolve)
-      sent.once('error', (error) => reject(unreachable(this.#server, error)))
+      sent.once('error', (error) => {
+        answered(0)
+        reject(unreachable(this.#server, error))
+      })
       sent.end(call.body === undefined ? undefined : JSON.stringify(call.body))
     })
     const { statusCode = 0 } = response
+    answered(statusCode)
     if (statusCode >= 200 && statusCode < 300) return response
     const body = await text(response).catch(() => '')
     throw refusal(statusCode, parseBody(body), call)
@@ -119,11 +131,11 @@ export class KubernetesApi {
 }
 
 /** From a file; without one from where kubectl looks, or from the pod this runs in. */
-export function openKubernetesApi(kubeconfig: string | undefined): KubernetesApi {
+export function openKubernetesApi(kubeconfig: string | undefined, onAnswer?: OnAnswer): KubernetesApi {
   const config = new KubeConfig()
   if (kubeconfig === undefined) config.loadFromDefault()
   else config.loadFromFile(kubeconfig)
-  return new KubernetesApi(config)
+  return new KubernetesApi(config, onAnswer)
 }
 
 function pathOf(server: URL, { path, query = {} }: ApiCall): string {

@@ -1,7 +1,7 @@
 import type { Clock } from '../../../config/clock.ts'
 import type { Logger } from '../../../config/logger.ts'
 import { ApiError, type KubernetesApi } from './api.ts'
-import { type RawObject, Reflector } from './reflector.ts'
+import { type OnRestart, type RawObject, Reflector } from './reflector.ts'
 
 export type ConfigMapsOptions = {
   readonly api: KubernetesApi
@@ -11,6 +11,7 @@ export type ConfigMapsOptions = {
   /** Namespaces; undefined stands for all. */
   readonly scopes: readonly (string | undefined)[]
   readonly onChange: (namespace: string, name: string) => void
+  readonly onRestart?: OnRestart
 }
 
 type ConfigMap = { readonly data?: Readonly<Record<string, string>> }
@@ -32,6 +33,10 @@ export class ConfigMaps {
     await Promise.all(this.#reflectors.map((reflector) => reflector.start()))
   }
 
+  readings() {
+    return this.#reflectors.map((reflector) => reflector.reading())
+  }
+
   async stop(): Promise<void> {
     await Promise.all(this.#reflectors.map((reflector) => reflector.stop()))
   }
@@ -48,7 +53,7 @@ export class ConfigMaps {
   }
 
   #reflectorOf(scope: string | undefined): Reflector<RawObject> {
-    const { onChange, api, clock, logger, random } = this.#options
+    const { onChange, api, clock, logger, random, onRestart } = this.#options
     const versions = new Map<string, string>()
     const note = ({ metadata: { namespace = '', name, resourceVersion } }: RawObject) => {
       const key = `${namespace}/${name}`
@@ -73,7 +78,8 @@ export class ConfigMaps {
       remove: forget,
     }
     const path = pathOf(scope)
-    return new Reflector({ api, path, accept: METADATA_ONLY, clock, logger, store, ...(random && { random }) })
+    const optional = { ...(random && { random }), ...(onRestart && { onRestart }) }
+    return new Reflector({ api, path, accept: METADATA_ONLY, clock, logger, store, ...optional })
   }
 }
 

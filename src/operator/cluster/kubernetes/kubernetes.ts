@@ -16,7 +16,7 @@ import { APPLY, ApiError, type KubernetesApi } from './api.ts'
 import { ConfigMaps } from './config-maps.ts'
 import { EventRecorder } from './events.ts'
 import { type CustomObject, isOlder, readObject } from './object.ts'
-import { Reflector, type Store } from './reflector.ts'
+import { type OnRestart, Reflector, type Store } from './reflector.ts'
 
 export type KubernetesOptions = {
   readonly api: KubernetesApi
@@ -27,6 +27,8 @@ export type KubernetesOptions = {
   /** Name of this process in Events. */
   readonly identity: string
   readonly random?: () => number
+  /** Is told each time that a watch has to begin anew. */
+  readonly onRestart?: OnRestart
 }
 
 const STATUS_MANAGER = 'weir-operator'
@@ -58,6 +60,11 @@ export class KubernetesCluster implements Cluster {
 
   async start(): Promise<void> {
     await Promise.all([...this.#reflectors.map((reflector) => reflector.start()), this.#configMaps.start()])
+  }
+
+  /** What it watches, and for how long nothing was heard of it. */
+  watches(): readonly { readonly path: string; readonly silentMs: number }[] {
+    return [...this.#reflectors.map((reflector) => reflector.reading()), ...this.#configMaps.readings()]
   }
 
   async stop(): Promise<void> {
@@ -133,7 +140,7 @@ export class KubernetesCluster implements Cluster {
   }
 
   #reflectorOf(kind: Kind, namespace: string | undefined): Reflector<CustomObject> {
-    const { api, clock, logger, random } = this.#options
+    const { api, clock, logger, random, onRestart } = this.#options
     const isInScope = (key: ResourceKey) => {
       const [ofKind, at] = key.split('/')
       return ofKind === kind && (namespace === undefined || at === namespace)
@@ -147,7 +154,8 @@ export class KubernetesCluster implements Cluster {
       put: (object) => this.#put(kind, object),
       remove: (object) => this.#drop(keyOfObject(kind, object)),
     }
-    return new Reflector({ api, path: pathOf(kind, namespace), clock, logger, store, ...(random && { random }) })
+    const optional = { ...(random && { random }), ...(onRestart && { onRestart }) }
+    return new Reflector({ api, path: pathOf(kind, namespace), clock, logger, store, ...optional })
   }
 
   #put(kind: Kind, object: CustomObject): void {

@@ -22,7 +22,11 @@ export type ReflectorOptions<T extends RawObject> = {
   readonly logger: Logger
   readonly random?: () => number
   readonly store: Store<T>
+  /** Is told each time that the watch has to begin anew, and why: a word. */
+  readonly onRestart?: OnRestart
 }
+
+export type OnRestart = (path: string, reason: string) => void
 
 /** Where a reflector puts what it sees. Called in order, never after `stop`. */
 export interface Store<T extends RawObject> {
@@ -59,11 +63,19 @@ export class Reflector<T extends RawObject> {
   readonly #options: ReflectorOptions<T>
   readonly #stopping = new AbortController()
   #running: Promise<void> = Promise.resolve()
+  #heardAtMs: number
   /** Empty: everything has to be listed. */
   #version = ''
 
   constructor(options: ReflectorOptions<T>) {
     this.#options = options
+    this.#heardAtMs = options.clock.monotonicMs()
+  }
+
+  /** What it follows, and for how long nothing was heard of it. */
+  reading(): { readonly path: string; readonly silentMs: number } {
+    const { path, clock } = this.#options
+    return { path, silentMs: clock.monotonicMs() - this.#heardAtMs }
   }
 
   /** Resolves when the store has everything; tries for as long as it takes. Rejects when it may not read it. */
@@ -105,6 +117,7 @@ export class Reflector<T extends RawObject> {
     } while (page.metadata.continue)
     if (this.#stopping.signal.aborted) return
     this.#version = page.metadata.resourceVersion
+    this.#heardAtMs = this.#options.clock.monotonicMs()
     store.replace(objects)
   }
 
@@ -122,6 +135,8 @@ export class Reflector<T extends RawObject> {
 
   async #recover(error: unknown, attempt: number): Promise<void> {
     if (this.#stopping.signal.aborted) return
+    const { path, onRestart } = this.#options
+    onRestart?.(path, error instanceof ApiError ? error.reason : 'Broken')
     const forgotten = isForgotten(error)
     if (forgotten) this.#version = ''
     // A version that is forgotten is the server's usual business: again at once, but not in circles.
@@ -139,12 +154,8 @@ export class Reflector<T extends RawObject> {
     }
     const ended = new AbortController()
     const signal = AbortSignal.any([this.#stopping.signal, ended.signal])
-    let heardAtMs = clock.monotonicMs()
-    const watchdog = this.#onSilence(
-      () => heardAtMs,
-      signal,
-      () => ended.abort(new Error('silence')),
-    )
+    this.#heardAtMs = clock.monotonicMs()
+    const watchdog = this.#onSilence(signal, () => ended.abort(new Error('silence')))
     let hasHeard = false
     try {
       for await (const event of api.watch<Event<T>>({
@@ -155,7 +166,7 @@ export class Reflector<T extends RawObject> {
         ...(accept && { accept: accept.watch }),
       })) {
         if (this.#stopping.signal.aborted) return hasHeard
-        heardAtMs = clock.monotonicMs()
+        this.#heardAtMs = clock.monotonicMs()
         this.#take(event)
         hasHeard = true
       }
@@ -166,11 +177,11 @@ export class Reflector<T extends RawObject> {
     }
   }
 
-  async #onSilence(heardAtMs: () => number, signal: AbortSignal, silent: () => void): Promise<void> {
+  async #onSilence(signal: AbortSignal, silent: () => void): Promise<void> {
     const { clock } = this.#options
     while (!signal.aborted) {
       await clock.sleep(SILENCE_MS / 2, signal).catch(() => undefined)
-      if (!signal.aborted && clock.monotonicMs() - heardAtMs() > SILENCE_MS) silent()
+      if (!signal.aborted && clock.monotonicMs() - this.#heardAtMs > SILENCE_MS) silent()
     }
   }
 

@@ -12,6 +12,7 @@ let clock: FakeClock
 let seen: string[]
 let waits: number[]
 let reflector: Reflector<RawObject>
+let restarts: string[]
 const watches: ServerResponse[] = []
 
 const object = (name: string, version: number): RawObject => ({
@@ -28,12 +29,14 @@ beforeEach(async () => {
   clock = new FakeClock()
   seen = []
   waits = []
+  restarts = []
   reflector = new Reflector({
     api: script.api,
     path: PATH,
     clock,
     logger: createLogger({ write: (line) => waits.push(JSON.parse(line).waitMs) }),
     random: () => 0,
+    onRestart: (path, reason) => restarts.push(`${path} ${reason}`),
     store: {
       replace: (objects) => seen.push(`all ${objects.map(({ metadata }) => metadata.name).join(' ')}`),
       put: ({ metadata }) => seen.push(`put ${metadata.name}@${metadata.resourceVersion}`),
@@ -122,6 +125,7 @@ describe('a reflector', () => {
     json(again.response, list(20, ['b']))
     expect((await watch()).asked.query.get('resourceVersion')).toBe('20')
     expect(seen).toEqual(['all a', 'all b'])
+    expect(restarts).toEqual([`${PATH} Expired`])
   })
 
   it('waits longer each time that the server fails, and asks again', async () => {
@@ -140,7 +144,9 @@ describe('a reflector', () => {
     await watch(event('ADDED', object('b', 6)))
     await expect.poll(() => seen.length).toBe(2)
     const next = script.next()
-    await clock.advance(400_000)
+    await clock.advance(100_000)
+    expect(reflector.reading()).toEqual({ path: PATH, silentMs: 100_000 })
+    await clock.advance(300_000)
     expect((await next).asked.query.get('resourceVersion')).toBe('6')
   })
 

@@ -1,0 +1,262 @@
+import { Counter, Gauge, Histogram } from 'prom-client'
+import type { Metrics } from '../config/metrics.ts'
+import type { Meter, Outcome, QueueReading } from './controller/meter.ts'
+import { conditionOf } from './resources/condition.ts'
+import { KINDS, type Kind, type Resource } from './resources/resource.ts'
+
+/** How the operator is now; read when somebody asks for its metrics. */
+export type OperatorReadings = {
+  readonly isLeader: () => boolean
+  /** Passes of one kind at the same time. */
+  readonly concurrency: number
+  readonly resources: () => readonly Resource[]
+  /** Undefined while this process does not lead. */
+  readonly queue: (kind: Kind) => QueueReading | undefined
+  /** How long ago each watch was heard of. */
+  readonly watches: () => readonly { readonly resource: string; readonly silentMs: number }[]
+  /** How long ago each worker was last seen as a whole. */
+  readonly observers: () => readonly { readonly cluster: string; readonly lagMs: number }[]
+}
+
+/** What is told as it happens. */
+export type OperatorMeters = {
+  controller(kind: Kind): Meter
+  /** A call of a runtime has ended; status 0: it did not answer. */
+  called(cluster: string, runtime: 'worker' | 'registry', call: { method: string; path: string }, status: number): void
+  /** A call of the API server has ended; status 0: it did not answer. */
+  asked(method: string, host: string, status: number, tookMs: number): void
+  watchRestarted(resource: string, reason: string): void
+  /** An event of a resource, by its reason. */
+  happened(kind: Kind, reason: string): void
+}
+
+const SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
+/** Each condition of each resource is a series: with more resources only their sums are told. */
+const RESOURCES_MAX = 10_000
+const EVENTS = {
+  DriftDetected: ['weir_drift_total', 'Changes behind the operator’s back that it found.'],
+  DriftCorrected: ['weir_drift_total', 'Changes behind the operator’s back that it found.'],
+  AutoRestarted: ['weir_autorestart_total', 'Restarts of connectors and tasks that had failed.'],
+} as const
+
+/** The operator's families: names of controller-runtime, so that its dashboards fit, and our own. */
+export function operatorMetrics(metrics: Metrics, read: OperatorReadings): OperatorMeters {
+  const make = new Families(metrics)
+  make.gauge('leader_election_master_status', 'Whether this process leads (1) or stands by (0).', [], (set) =>
+    set({}, Number(read.isLeader())),
+  )
+  queueGauges(make, read)
+  resourceGauges(make, read)
+  make.gauge(
+    'weir_cache_staleness_seconds',
+    'Since the API server was last heard of on a watch.',
+    ['resource'],
+    (set) => {
+      const byResource = Map.groupBy(read.watches(), ({ resource }) => resource)
+      for (const [resource, of] of byResource)
+        set({ resource }, Math.max(...of.map(({ silentMs }) => silentMs)) / 1_000)
+    },
+  )
+  make.gauge('weir_observe_lag_seconds', 'Since a worker was last seen as a whole.', ['cluster'], (set) => {
+    for (const { cluster, lagMs } of read.observers()) set({ cluster }, lagMs / 1_000)
+  })
+  return { controller: controllerMeters(make), ...callMeters(make), ...eventMeters(make) }
+}
+
+type Collect = (set: (labels: Readonly<Record<string, string>>, value: number) => void) => void
+
+/** Makes families in one registry. */
+class Families {
+  readonly #registers: [Metrics]
+
+  constructor(metrics: Metrics) {
+    this.#registers = [metrics]
+  }
+
+  /** Read anew whenever somebody asks. */
+  gauge(name: string, help: string, labelNames: readonly string[], collect: Collect): void {
+    new Gauge({
+      name,
+      help,
+      labelNames,
+      registers: this.#registers,
+      collect() {
+        this.reset()
+        collect((of, value) => this.set(of, value))
+      },
+    })
+  }
+
+  level<L extends string>(name: string, help: string, labelNames: readonly L[]): Gauge<L> {
+    return new Gauge({ name, help, labelNames, registers: this.#registers })
+  }
+
+  counter<L extends string>(name: string, help: string, labelNames: readonly L[]): Counter<L> {
+    return new Counter({ name, help, labelNames, registers: this.#registers })
+  }
+
+  histogram<L extends string>(name: string, help: string, labelNames: readonly L[]): Histogram<L> {
+    return new Histogram({ name, help, labelNames, buckets: SECONDS, registers: this.#registers })
+  }
+}
+
+const CONTROLLER = ['controller'] as const
+const QUEUE = ['name', 'controller'] as const
+const ofController = (kind: Kind) => ({ controller: kind.toLowerCase() })
+const ofQueue = (kind: Kind) => ({ name: kind.toLowerCase(), controller: kind.toLowerCase() })
+
+function queueGauges(make: Families, read: OperatorReadings): void {
+  const families: readonly (readonly [string, string, (reading: QueueReading) => number])[] = [
+    ['workqueue_depth', 'Resources that wait for a pass.', ({ waiting }) => waiting],
+    [
+      'workqueue_unfinished_work_seconds',
+      'How long the passes that run have been running, together.',
+      ({ workingMs }) => workingMs.reduce((sum, ms) => sum + ms, 0) / 1_000,
+    ],
+    [
+      'workqueue_longest_running_processor_seconds',
+      'How long the longest of them has been running.',
+      ({ workingMs }) => Math.max(0, ...workingMs) / 1_000,
+    ],
+  ]
+  for (const [name, help, of] of families) {
+    make.gauge(name, help, QUEUE, (set) => {
+      for (const kind of KINDS) set(ofQueue(kind), of(read.queue(kind) ?? NOTHING))
+    })
+  }
+  make.gauge('controller_runtime_active_workers', 'Passes that run.', CONTROLLER, (set) => {
+    for (const kind of KINDS) set(ofController(kind), read.queue(kind)?.workingMs.length ?? 0)
+  })
+  make.gauge(
+    'controller_runtime_max_concurrent_reconciles',
+    'Passes that may run at the same time.',
+    CONTROLLER,
+    (set) => {
+      for (const kind of KINDS) set(ofController(kind), read.concurrency)
+    },
+  )
+}
+
+function resourceGauges(make: Families, read: OperatorReadings): void {
+  make.gauge('weir_resources', 'Resources by how they are doing.', ['kind', 'ready', 'reason'], (set) => {
+    const counts = Map.groupBy(read.resources(), ({ kind, status }) => {
+      const ready = conditionOf(status.conditions, 'Ready')
+      return JSON.stringify({ kind, ready: ready?.status ?? 'Unknown', reason: ready?.reason ?? 'Pending' })
+    })
+    for (const [labels, { length }] of counts) set(JSON.parse(labels), length)
+  })
+  const labels = ['kind', 'namespace', 'name', 'type', 'status'] as const
+  make.gauge('weir_resource_condition', 'The conditions of each resource, up to 10,000 resources.', labels, (set) => {
+    const resources = read.resources()
+    if (resources.length > RESOURCES_MAX) return
+    for (const { kind, metadata, status } of resources) {
+      const { namespace, name } = metadata
+      for (const condition of status.conditions) {
+        set({ kind, namespace, name, type: condition.type, status: condition.status }, 1)
+      }
+    }
+  })
+}
+
+function controllerMeters(make: Families): OperatorMeters['controller'] {
+  const results = make.counter('controller_runtime_reconcile_total', 'Passes, by how they ended.', [
+    'controller',
+    'result',
+  ])
+  const failures = make.counter('controller_runtime_reconcile_errors_total', 'Passes that failed.', CONTROLLER)
+  const panics = make.counter('controller_runtime_reconcile_panics_total', 'Errors of the operator’s own.', CONTROLLER)
+  const timeouts = make.counter('controller_runtime_reconcile_timeouts_total', 'Passes that took too long.', CONTROLLER)
+  const stuck = make.counter(
+    'controller_runtime_terminal_reconcile_errors_total',
+    'Passes that ended in what only a person can put right.',
+    CONTROLLER,
+  )
+  const seconds = make.histogram('controller_runtime_reconcile_time_seconds', 'How long passes took.', CONTROLLER)
+  const added = make.counter('workqueue_adds_total', 'Resources that came to wait for a pass.', QUEUE)
+  const retried = make.counter('workqueue_retries_total', 'Resources that wait for another attempt.', QUEUE)
+  const waited = make.histogram('workqueue_queue_duration_seconds', 'How long they waited.', QUEUE)
+  const worked = make.histogram('workqueue_work_duration_seconds', 'How long passes took.', QUEUE)
+  return (kind) => {
+    const labels = ofController(kind)
+    const both = ofQueue(kind)
+    for (const family of [failures, panics, timeouts, stuck]) family.inc(labels, 0)
+    for (const family of [added, retried]) family.inc(both, 0)
+    return {
+      added: () => added.inc(both),
+      retried: () => retried.inc(both),
+      taken: (waitedMs) => waited.observe(both, waitedMs / 1_000),
+      stuck: () => stuck.inc(labels),
+      passed(outcome, tookMs) {
+        const failed = FAILED.has(outcome)
+        results.inc({ ...labels, result: failed ? 'error' : outcome })
+        if (failed) failures.inc(labels)
+        if (outcome === 'panic') panics.inc(labels)
+        if (outcome === 'timeout') timeouts.inc(labels)
+        seconds.observe(labels, tookMs / 1_000)
+        worked.observe(both, tookMs / 1_000)
+      },
+    }
+  }
+}
+
+function callMeters(make: Families): Pick<OperatorMeters, 'called' | 'asked' | 'watchRestarted'> {
+  const calls = make.counter('weir_runtime_requests_total', 'Calls of workers and registries; code 0: no answer.', [
+    'cluster',
+    'endpoint',
+    'code',
+  ])
+  const up = make.level('weir_runtime_up', 'Whether a runtime answered its last call.', ['cluster', 'runtime'])
+  const requests = make.counter('rest_client_requests_total', 'Calls of the API server; code 0: no answer.', [
+    'code',
+    'method',
+    'host',
+  ])
+  const took = make.histogram('rest_client_request_duration_seconds', 'How long its answers took to begin.', [
+    'verb',
+    'host',
+  ])
+  const restarts = make.counter('weir_watch_restarts_total', 'Watches that began anew.', ['resource', 'reason'])
+  return {
+    called(cluster, runtime, { method, path }, status) {
+      calls.inc({ cluster, endpoint: `${method} ${templateOf(path)}`, code: String(status) })
+      up.set({ cluster, runtime }, Number(status > 0))
+    },
+    asked(method, host, status, tookMs) {
+      requests.inc({ code: String(status), method, host })
+      took.observe({ verb: method, host }, tookMs / 1_000)
+    },
+    watchRestarted: (resource, reason) => restarts.inc({ resource, reason }),
+  }
+}
+
+function eventMeters(make: Families): Pick<OperatorMeters, 'happened'> {
+  const families = new Map<string, Counter<'kind'>>()
+  for (const [name, help] of Object.values(EVENTS)) {
+    if (!families.has(name)) families.set(name, make.counter(name, help, ['kind']))
+  }
+  return {
+    happened(kind, reason) {
+      const event = EVENTS[reason as keyof typeof EVENTS]
+      if (event !== undefined) families.get(event[0])?.inc({ kind })
+    },
+  }
+}
+
+const NOTHING: QueueReading = { waiting: 0, workingMs: [] }
+const FAILED: ReadonlySet<Outcome> = new Set(['error', 'panic', 'timeout'])
+
+/** Words of the runtimes' paths; everything else is a name that somebody gave. */
+const WORDS = new Set(
+  [
+    'connectors connector-plugins config validate status offsets restart pause resume stop tasks topics',
+    'subjects versions mode schemas ids latest compatibility referencedby',
+  ].flatMap((words) => words.split(' ')),
+)
+
+function templateOf(path: string): string {
+  const [bare = ''] = path.split('?')
+  return bare
+    .split('/')
+    .map((part) => (part === '' || WORDS.has(part) ? part : '{}'))
+    .join('/')
+}

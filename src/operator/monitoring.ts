@@ -1,0 +1,24 @@
+import { collectDefaultMetrics } from 'prom-client'
+import type { Logger } from '../config/logger.ts'
+import type { Metrics } from '../config/metrics.ts'
+import { type HttpServer, type HttpServerOptions, startHttpServer } from '../http/server.ts'
+
+export type MonitoringOptions = {
+  readonly metrics: Metrics
+  /** Where they, `/healthz` and `/readyz` answer: `http://host:port`. */
+  readonly listener: string
+}
+
+/** Answers from before the first resource is known until everything has stopped. */
+export async function startMonitoring(
+  { metrics, listener }: MonitoringOptions,
+  logger: Logger,
+  probes: Pick<HttpServerOptions, 'ready' | 'healthy'>,
+): Promise<HttpServer> {
+  collectDefaultMetrics({ register: metrics })
+  const json = ['application/json']
+  const options = { listeners: [listener], logger, metrics, routes: () => undefined, consumes: json, produces: json }
+  const server = await startHttpServer({ ...options, ...probes })
+  logger.info({ url: server.urls[0] }, 'listening')
+  return server
+}

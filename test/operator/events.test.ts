@@ -1,0 +1,132 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import type { ResourceKey } from '../../src/operator/resources/resource.ts'
+import { createStage } from '../support/stage.ts'
+
+// What people are told of, once, when it happens.
+
+let stage = createStage()
+
+beforeEach(() => {
+  stage = createStage()
+})
+
+/** The reasons told since this was last asked. */
+function told(): readonly string[] {
+  return stage.cluster.events.splice(0).map(({ reason }) => reason)
+}
+
+const datagen = { class: 'Datagen', config: { topic: 'orders' } }
+
+describe('of a Connector people are told', () => {
+  let settle: (key: ResourceKey<'Connector'>) => Promise<unknown>
+  const apply = (spec: object = {}, annotations = {}) =>
+    stage.cluster.apply('Connector', 'orders', { ...datagen, ...spec }, annotations)
+
+  beforeEach(() => {
+    settle = stage.connectors().settle
+  })
+
+  it('that it was made, changed, paused, restarted as asked and set to other offsets; nothing while nothing happens', async () => {
+    await settle(apply())
+    expect(told()).toEqual(['Created'])
+    await settle(apply())
+    expect(told()).toEqual([])
+    await settle(apply({ tasksMax: 2 }))
+    expect(told()).toEqual(['Updated'])
+    await settle(apply({ tasksMax: 2, state: 'Paused' }))
+    expect(told()).toEqual(['StateChanged'])
+    await settle(apply({ tasksMax: 2 }, { 'weir.dev/restart-requested-at': '1' }))
+    expect(told()).toEqual(['StateChanged', 'RestartRequested'])
+    const operation = { id: 'again', type: 'Reset' }
+    await settle(apply({ tasksMax: 2, offsets: { operation } }, { 'weir.dev/restart-requested-at': '1' }))
+    expect(told()).toEqual(['OffsetsReset', 'StateChanged'])
+  })
+
+  it('that it was taken over, with the names of the keys that change', async () => {
+    stage.worker.connectors.set('orders', { config: { topic: 'old' }, state: 'RUNNING', tasks: [], offsets: [] })
+    await settle(apply())
+    expect(stage.cluster.events).toEqual([
+      { type: 'Normal', reason: 'Adopted', note: expect.stringMatching(/^changing connector.class, name, .*topic$/) },
+    ])
+  })
+
+  it.each([
+    ['Correct', ['DriftCorrected'], []],
+    ['Report', ['DriftDetected'], []],
+  ])('of drift, once, with driftPolicy %s', async (driftPolicy, first, then) => {
+    const key = apply({ driftPolicy })
+    await settle(key)
+    told()
+    await stage.worker.putConfig('orders', { ...stage.worker.connectors.get('orders')!.config, topic: 'other' })
+    await settle(key)
+    expect(told()).toEqual(first)
+    await settle(key)
+    expect(told()).toEqual(then)
+  })
+
+  it('that it was suspended, and what its deletion leaves behind', async () => {
+    const key = apply()
+    await settle(key)
+    await settle(apply({ suspend: true }))
+    stage.cluster.remove(key)
+    await settle(key)
+    expect(told()).toEqual(['Created', 'Suspended', 'Abandoned'])
+  })
+
+  it('that another one has its name', async () => {
+    await settle(apply())
+    const loser = stage.cluster.apply('Connector', 'second', { ...datagen, name: 'orders' })
+    for (let pass = 0; pass < 2; pass++) await settle(loser)
+    expect(told()).toEqual(['Created', 'Conflict'])
+  })
+})
+
+describe('of a Subject people are told', () => {
+  it('what was registered, which level was set and taken back, and why a schema is not taken', async () => {
+    const { settle } = stage.subjects()
+    const apply = (spec: object) => stage.cluster.apply('Subject', 'user', spec)
+    await settle(apply({ schema: '"int"', compatibility: 'BACKWARD' }))
+    expect(told()).toEqual(['CompatibilityChanged', 'Registered'])
+    await settle(apply({ schema: '"string"', compatibility: 'BACKWARD' }))
+    expect(told()).toEqual(['Incompatible'])
+    await settle(apply({ schema: '"int"' }))
+    expect(told()).toEqual(['CompatibilityReverted'])
+  })
+
+  it('that a level which somebody changed was put back', async () => {
+    const { settle } = stage.subjects()
+    const key = stage.cluster.apply('Subject', 'user', { compatibility: 'FULL' })
+    await settle(key)
+    await stage.registry.putConfig({ compatibility: 'NONE' }, 'user')
+    told()
+    await settle(key)
+    expect(told()).toEqual(['DriftCorrected'])
+  })
+})
+
+describe('of a RegistryMode people are told', () => {
+  const scope = { type: 'Context', context: '.legacy' }
+
+  it('that it was set, put back after somebody changed it, and restored', async () => {
+    const { settle } = stage.modes()
+    const key = stage.cluster.apply('RegistryMode', 'freeze', { scope, mode: 'READONLY' })
+    await settle(key)
+    expect(told()).toEqual(['ModeChanged'])
+    stage.registry.modes.set(':.legacy:', 'FORWARD')
+    await settle(key)
+    expect(told()).toEqual(['DriftCorrected'])
+    stage.cluster.remove(key)
+    await settle(key)
+    expect(told()).toEqual(['ModeRestored'])
+  })
+
+  it('when its window opens and closes', async () => {
+    const { settle } = stage.modes()
+    const window = { duration: '1h' }
+    const key = stage.cluster.apply('RegistryMode', 'freeze', { scope, mode: 'READONLY', window })
+    await settle(key)
+    await stage.clock.advance(3_600_000)
+    await settle(key)
+    expect(told()).toEqual(['WindowOpened', 'WindowClosed'])
+  })
+})
