@@ -3,13 +3,13 @@ import { parseArgs } from 'node:util'
 import { startKafka } from '../env/kafka.ts'
 import { type Figure, toJson, toTable } from './figures.ts'
 import { benchLog } from './log.ts'
-import { benchPipe } from './pipe.ts'
 import { benchRegistry } from './registry/main.ts'
 import { progress, type Settings } from './settings.ts'
+import { benchWorker } from './worker/main.ts'
 
 const BENCHES: Readonly<Record<string, (settings: Settings) => Promise<readonly Figure[]>>> = {
   log: benchLog,
-  pipe: benchPipe,
+  worker: benchWorker,
   registry: benchRegistry,
 }
 const USAGE = `npm run bench -- [--quick] [--records N] [--rounds N] [--profile DIR] [${Object.keys(BENCHES).join(' | ')} …]`

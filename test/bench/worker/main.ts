@@ -1,0 +1,41 @@
+import type { Figure } from '../figures.ts'
+import { progress, type Settings } from '../settings.ts'
+import { measureAnswers, measureRebalance } from './crowd.ts'
+import { measureLatency } from './latency.ts'
+import { benchPipe } from './pipe.ts'
+import { onBoth, type Side } from './sides.ts'
+import { measureStart } from './start.ts'
+
+type Measured = Readonly<Record<keyof typeof AIMS, number>>
+
+/** What is measured once on each side: its unit, and the ratio to Java's that it may have. */
+const AIMS = {
+  firstRecordMs: { name: 'start to the first record', unit: 'ms', aim: 1 / 5 },
+  idleMb: { name: 'resident memory, idle', unit: 'MB', aim: 1 / 4 },
+  busyMb: { name: 'resident memory with 50 tasks', unit: 'MB', aim: 1 / 4 },
+  p99Ms: { name: 'one record, topic → file, p99', unit: 'ms', aim: 1 },
+  joinMs: { name: '500 tasks, a worker joins', unit: 'ms', aim: 0.5 },
+  leaveMs: { name: '500 tasks, a worker leaves', unit: 'ms', aim: 0.5 },
+  answerMs: { name: 'GET info and status of 1,000 connectors', unit: 'ms', aim: 0.5 },
+} as const
+
+/** The worker beside a Java Connect worker on the same Kafka. Only the pipes are measured in rounds. */
+export async function benchWorker(settings: Settings): Promise<readonly Figure[]> {
+  const pipes = await benchPipe(settings)
+  const { ours, java } = await onBoth(settings, (side) => measureAll(settings, side))
+  const others = (Object.keys(AIMS) as (keyof typeof AIMS)[]).map(
+    (what): Figure => ({ ...AIMS[what], ours: [ours[what]], against: { name: 'Java Connect', values: [java[what]] } }),
+  )
+  return [...pipes, ...others]
+}
+
+async function measureAll(settings: Settings, side: Side): Promise<Measured> {
+  progress(`worker: ${side.name}, start and memory`)
+  const start = await measureStart(settings, side)
+  progress(`worker: ${side.name}, latency`)
+  const latency = await measureLatency(settings, side)
+  progress(`worker: ${side.name}, 500 tasks`)
+  const rebalance = await measureRebalance(settings, side)
+  progress(`worker: ${side.name}, 1,000 connectors`)
+  return { ...start, ...latency, ...rebalance, ...(await measureAnswers(settings, side)) }
+}

@@ -1,0 +1,52 @@
+import { startJavaConnect } from '../../env/java-connect.ts'
+import { partDirectory } from '../../env/workspace.ts'
+import { startWorkerProcess } from '../../support/worker-process.ts'
+import type { Settings } from '../settings.ts'
+
+export type BenchWorker = { readonly url: string; readonly pid: number | undefined; stop(): Promise<void> }
+
+/** One kind of worker. */
+export type Side = {
+  readonly name: string
+  /** Resolves when it answers. Without `groupId` it is in a group of its own. */
+  start(settings: Readonly<Record<string, string>>, groupId?: string): Promise<BenchWorker>
+}
+
+const JVM = ['-Xms256m', '-Xmx1g', '-XX:+UseSerialGC']
+
+let groups = 0
+
+/** Ours and Java's, on the Kafka of this run. */
+export function sidesOn({ bootstrap, nodeArgs }: Settings): readonly [ours: Side, java: Side] {
+  return [
+    {
+      name: 'weir',
+      start: (settings, groupId = `weir-${groups++}`) =>
+        startWorkerProcess({ log: ['--bootstrap', bootstrap], groupId, settings, nodeArgs }),
+    },
+    {
+      name: 'java',
+      start: (properties, groupId = `java-${groups++}`) =>
+        startJavaConnect({ bootstrap, groupId, properties, jvm: JVM }),
+    },
+  ]
+}
+
+/** Ours on an embedded broker that is new every time. */
+export function weirOnItsOwnLog({ nodeArgs }: Settings): Side {
+  return {
+    name: 'weir',
+    start: (settings) =>
+      startWorkerProcess({ log: ['--data', partDirectory('data')], groupId: 'weir', settings, nodeArgs }),
+  }
+}
+
+/** Measures both, Java first, and hands out what came of each. */
+export async function onBoth<T>(
+  settings: Settings,
+  measure: (side: Side) => Promise<T>,
+): Promise<{ readonly ours: T; readonly java: T }> {
+  const [weir, connect] = sidesOn(settings)
+  const java = await measure(connect)
+  return { java, ours: await measure(weir) }
+}
