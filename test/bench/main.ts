@@ -1,6 +1,8 @@
 import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { startKafka } from '../env/kafka.ts'
+import { run } from '../env/process.ts'
 import { type Figure, toJson, toTable } from './figures.ts'
 import { benchLog } from './log.ts'
 import { benchRegistry } from './registry/main.ts'
@@ -32,6 +34,12 @@ if (unknown.length > 0) {
   process.stderr.write(`no bench is called ${unknown.join(', ')}: ${USAGE}\n`)
   process.exit(2)
 }
+
+progress('building what people run')
+const build = join(import.meta.dirname, '../../tsconfig.build.json')
+const built = await run({ file: 'tsc', args: ['-p', build], directory: '.' })
+if (built.code !== 0) throw new Error(`the sources do not compile:\n${built.stdout}`)
+process.env['WEIR_CLI'] = join(import.meta.dirname, '../../dist/cli/weir.js')
 
 const kafka = await startKafka({ jvm: BROKER_JVM })
 try {

@@ -20,9 +20,13 @@ export type Program = Pick<Server, 'pid' | 'kill'> & {
   interrupt(): Promise<{ readonly tookMs: number; readonly exitCode: number | null }>
 }
 
-/** `weir ARGS`, called in this directory. */
+/** `weir ARGS`, called in this directory. `WEIR_CLI` names what was built, to have that instead of the sources. */
 export function weirCommand(directory: string, args: readonly string[], nodeArgs: readonly string[] = []): Command {
-  return { file: process.execPath, args: [...NODE_ARGS, ...nodeArgs, FILE, ...args], directory }
+  return {
+    file: process.execPath,
+    args: [...NODE_ARGS, ...nodeArgs, process.env['WEIR_CLI'] ?? FILE, ...args],
+    directory,
+  }
 }
 
 /** Runs `weir ARGS` to its end. */

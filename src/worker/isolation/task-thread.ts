@@ -1,4 +1,5 @@
-import { extname } from 'node:path'
+import { getCompileCacheDir } from 'node:module'
+import { dirname, extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import type { BrokerAddress } from '../../broker/home.ts'
 import type { Logger } from '../../config/logger.ts'
@@ -29,6 +30,12 @@ const LEVELS: Readonly<Record<number, 'trace' | 'debug' | 'info' | 'warn' | 'err
   40: 'warn',
   50: 'error',
   60: 'fatal',
+}
+
+/** A thread finds what was compiled where its process does, but only if it is told so. */
+function withCompileCache(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const own = getCompileCacheDir()
+  return own === undefined ? env : { ...env, NODE_COMPILE_CACHE: dirname(own) }
 }
 
 /** One thread for tasks, seen from outside. */
@@ -82,6 +89,7 @@ export class TaskThread {
     const worker = new Worker(new URL(`./thread${extname(import.meta.filename)}`, import.meta.url), {
       name,
       workerData,
+      env: withCompileCache(process.env),
       resourceLimits: { maxOldGenerationSizeMb: memoryMbMax },
       transferList: place.kind === 'thread' ? [place.port] : [],
     })
