@@ -1,10 +1,10 @@
-type Unit = 'rec/s' | 'req/s' | 'ms' | 'MB'
+type Unit = 'rec/s' | 'req/s' | 'ms' | 'MB' | 'calls/s' | 'writes'
 
 /** One quantity, measured in every round on each side. */
 export type Figure = {
   readonly name: string
   readonly unit: Unit
-  /** What ours is measured against, and the ratio it should reach: at least for rates, at most for times and memory. */
+  /** What ours is measured against, and the ratio it should reach: at least for rates, at most for times, memory and what had better not be. */
   readonly against: { readonly name: string; readonly values: readonly number[] }
   readonly ours: readonly number[]
   readonly aim: number

@@ -5,6 +5,7 @@ import { startKafka } from '../env/kafka.ts'
 import { run } from '../env/process.ts'
 import { type Figure, toJson, toTable } from './figures.ts'
 import { benchLog } from './log.ts'
+import { benchOperator } from './operator/main.ts'
 import { benchRegistry } from './registry/main.ts'
 import { progress, type Settings } from './settings.ts'
 import { benchWorker } from './worker/main.ts'
@@ -13,8 +14,9 @@ const BENCHES: Readonly<Record<string, (settings: Settings) => Promise<readonly 
   log: benchLog,
   worker: benchWorker,
   registry: benchRegistry,
+  operator: benchOperator,
 }
-const USAGE = `npm run bench -- [--quick] [--records N] [--rounds N] [--profile DIR] [${Object.keys(BENCHES).join(' | ')} …]`
+const USAGE = `npm run bench -- [--quick] [--records N] [--rounds N] [--objects N] [--profile DIR] [${Object.keys(BENCHES).join(' | ')} …]`
 /** As Kafka runs for people, not as it runs for tests. */
 const BROKER_JVM = ['-Xms256m', '-Xmx512m', '-XX:+UseSerialGC']
 
@@ -25,6 +27,7 @@ const { values, positionals } = parseArgs({
     quick: { type: 'boolean', default: false },
     records: { type: 'string' },
     rounds: { type: 'string' },
+    objects: { type: 'string' },
     profile: { type: 'string' },
   },
 })
@@ -47,6 +50,7 @@ try {
     bootstrap: kafka.bootstrap,
     records: Number(values.records ?? (values.quick ? 300_000 : 2_000_000)),
     rounds: Number(values.rounds ?? (values.quick ? 1 : 3)),
+    objects: Number(values.objects ?? (values.quick ? 200 : 1_000)),
     nodeArgs: values.profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${values.profile}`],
   }
   const figures: Figure[] = []

@@ -4,6 +4,8 @@ export type Settings = {
   readonly bootstrap: string
   readonly records: number
   readonly rounds: number
+  /** Resources that the operator keeps: six Subjects for four Connectors. */
+  readonly objects: number
   /** Arguments for every Node process of ours: profiling. */
   readonly nodeArgs: readonly string[]
 }

@@ -5,17 +5,9 @@ import { createWorkerClient } from '../../src/clients/worker.ts'
 import { type Kubernetes, startKubernetes } from '../env/kubernetes.ts'
 import { describeOn, real } from '../env/real.ts'
 import type { Program } from '../support/cli.ts'
+import { API, installDefinitions } from '../support/definitions.ts'
 import { type KubeApi, kubeApi } from '../support/kube-api.ts'
-import {
-  API,
-  installDefinitions,
-  logOf,
-  monitoringOf,
-  startOperator,
-  startOperatorFor,
-  WAIT,
-  world,
-} from '../support/kube-world.ts'
+import { logOf, monitoringOf, startOperator, startOperatorFor, WAIT, world } from '../support/kube-world.ts'
 import { startRegistryProcess } from '../support/registry-process.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { until } from '../support/until.ts'

@@ -1,28 +1,16 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished } from 'vitest'
-import { parse } from 'yaml'
-import { crdFiles } from '../../src/operator/crds.ts'
 import type { KubernetesAddress } from '../env/kubernetes.ts'
 import { freePort } from '../env/ports.ts'
 import { answers, type Program, startWeir } from './cli.ts'
+import { API } from './definitions.ts'
 import type { KubeApi } from './kube-api.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
 import { until } from './until.ts'
 
-export const API = '/apis/weir.dev/v1alpha1'
 const ANYWHERE = 'http://127.0.0.1:0'
 export const WAIT = { everyMs: 25, timeoutMs: 60_000 }
-
-/** Resolves when the API server serves all kinds. */
-export async function installDefinitions(api: KubeApi): Promise<void> {
-  for (const { text } of crdFiles()) {
-    const definition = parse(text)
-    await api.send('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', definition)
-    const path = `${API}/${definition.spec.names.plural}`
-    await until(path, WAIT, async () => (await api.send('GET', path)).status === 200)
-  }
-}
 
 type Stored = {
   readonly metadata: {
