@@ -1,4 +1,5 @@
-import { existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { cacheDirectory } from './cache.ts'
 import type { Part } from './part.ts'
@@ -9,11 +10,11 @@ export type PythonClientsAddress = { readonly packages: string }
 
 const VERSION = '2.16.0'
 const VARIABLE = 'PYTHON_CLIENTS'
-/** The client, and all that its three serializers need, each in the version that was tried. */
+/** The client, all that its three serializers need, and protoc; each in the version that was tried. */
 const REQUIREMENTS = join(import.meta.dirname, 'python-clients.txt')
 const PYTHON_MIN = 10
 
-/** Confluent's client for Python with its serializers, in a folder of its own. */
+/** Confluent's client for Python with its serializers, and protoc, in a folder of its own. */
 export function pythonClientsPart(name: string): Part<PythonClientsAddress> {
   return {
     name,
@@ -53,7 +54,7 @@ async function install(python: string): Promise<string> {
   if (existsSync(packages)) return packages
   const directory = mkdtempSync(`${packages}-`)
   try {
-    const options = ['--quiet', '--disable-pip-version-check', '--only-binary', ':all:']
+    const options = ['--quiet', '--disable-pip-version-check', '--no-deps', '--only-binary', ':all:']
     const args = ['-m', 'pip', 'install', ...options, '--requirement', REQUIREMENTS, '--target', directory]
     const { code, stdout, stderr } = await run({ file: 'python3', args, directory })
     if (code !== 0) throw new Error(`pip could not bring the clients for Python:\n${stdout}${stderr}`)
@@ -65,7 +66,8 @@ async function install(python: string): Promise<string> {
   }
 }
 
-/** What is compiled fits one Python. */
+/** What is compiled fits one Python; other requirements are another folder. */
 function packagesFor(python: string): string {
-  return join(cacheDirectory('python-clients'), `${VERSION}-python-${python}`)
+  const required = createHash('sha256').update(readFileSync(REQUIREMENTS)).digest('hex').slice(0, 8)
+  return join(cacheDirectory('python-clients'), `${VERSION}-${required}-python-${python}`)
 }

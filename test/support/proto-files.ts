@@ -75,15 +75,17 @@ const reserved = fc.array(fc.array(fc.oneof(range, fc.constantFrom('old', 'older
 type Syntax = ProtoFile['syntax']
 
 const field = (label: fc.Arbitrary<Label | undefined>): fc.Arbitrary<Field> =>
-  fc.record({
-    label,
-    type: typeName,
-    name: word,
-    tag,
-    options,
-    defaultValue: fc.option(fc.oneof(text, literal), { nil: undefined, freq: 4 }),
-    jsonName: fc.option(text, { nil: undefined, freq: 4 }),
-  })
+  fc
+    .record({
+      label,
+      type: typeName,
+      name: word,
+      tag,
+      options,
+      defaultValue: fc.option(fc.oneof(text, literal), { nil: undefined, freq: 4 }),
+      jsonName: fc.option(text, { nil: undefined, freq: 4 }),
+    })
+    .map((one) => (one.type.startsWith('map<') ? { ...one, label: undefined } : one))
 const group = (label: fc.Arbitrary<Label | undefined>, one: fc.Arbitrary<Field>): fc.Arbitrary<Group> =>
   fc.record({ label, name: fc.constantFrom('G', 'H'), tag, fields: fc.array(one, { maxLength: 2 }) })
 

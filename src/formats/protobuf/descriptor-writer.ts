@@ -19,18 +19,19 @@ import {
 } from '@bufbuild/protobuf/wkt'
 import type { ProtoUnit } from './compatibility.ts'
 import { jsonNameOf } from './descriptor-reader.ts'
-import type {
-  Enum,
-  Extend,
-  Field,
-  Group,
-  Message,
-  Option,
-  OptionValue,
-  ProtoFile,
-  Ranges,
-  Service,
-  TypeElement,
+import {
+  type Enum,
+  type Extend,
+  type Field,
+  type Group,
+  type Message,
+  type Option,
+  type OptionValue,
+  type ProtoFile,
+  type Ranges,
+  type Service,
+  TAG_MAX,
+  type TypeElement,
 } from './file.ts'
 import { isScalar, mapTypes, type Scope, splitName, TypeTable } from './types.ts'
 
@@ -164,9 +165,28 @@ function writeField(file: ProtoFile, field: Field, scope: Scope): Built<typeof F
       ? { type: Type.MESSAGE, typeName: `.${[...scope.path, entryName(field)].join('.')}` }
       : typeOf(field.type, scope)),
     jsonName: field.jsonName ?? jsonNameOf(field.name),
-    ...(field.defaultValue === undefined || file.syntax === 'proto3' ? {} : { defaultValue: field.defaultValue }),
+    ...(field.defaultValue === undefined || file.syntax === 'proto3'
+      ? {}
+      : { defaultValue: defaultOf(field.type, field.defaultValue) }),
     options: writeOptions(FieldOptionsSchema, field.options),
   } as Built<typeof FieldDescriptorProtoSchema>
+}
+
+/** A default as a compiler writes it: whole numbers in decimal, bytes with escapes. */
+function defaultOf(type: string, written: string): string {
+  const [, sign = '', digits = ''] = /^(-?)(\d[\da-fA-FxX]*)$/.exec(written) ?? []
+  if (INTEGERS.test(type) && digits !== '') return `${sign}${BigInt(digits.replace(/^0(?=\d)/, '0o'))}`
+  if (type !== 'bytes') return written
+  return [...Buffer.from(written, 'latin1')].map(escapedByte).join('')
+}
+
+const INTEGERS = /^(?:[us]?int|s?fixed)(?:32|64)$/
+const BYTE_ESCAPES = new Map([...'\n\r\t"\'\\'].map((char, at) => [char.charCodeAt(0), `\\${'nrt"\'\\'[at]}`]))
+
+function escapedByte(byte: number): string {
+  const isPlain = byte >= 0x20 && byte < 0x7f
+  const plain = isPlain ? String.fromCharCode(byte) : `\\${byte.toString(8).padStart(3, '0')}`
+  return BYTE_ESCAPES.get(byte) ?? plain
 }
 
 function typeOf(type: string, { types, path }: Scope): { type: Type; typeName?: string } {
@@ -182,6 +202,7 @@ function groupField(group: Group, scope: Scope): Built<typeof FieldDescriptorPro
     label: LABELS[group.label ?? 'optional'],
     type: Type.GROUP,
     typeName: `.${[...scope.path, group.name].join('.')}`,
+    jsonName: jsonNameOf(group.name.toLowerCase()),
   }
 }
 
@@ -204,7 +225,7 @@ function writeEnum(element: Enum): Built<typeof EnumDescriptorProtoSchema> {
       number: tag,
       options: writeOptions(EnumValueOptionsSchema, options),
     })),
-    reservedRange: element.reserved.flatMap(closed),
+    reservedRange: element.reserved.flatMap(closed).map(toEnumMax),
     reservedName: namesOf(element.reserved),
     options: writeOptions(EnumOptionsSchema, element.options),
   } as Built<typeof EnumDescriptorProtoSchema>
@@ -222,6 +243,11 @@ function closed(ranges: Ranges): { start: number; end: number }[] {
   })
 }
 
+/** `to max` reaches further in an enum. */
+function toEnumMax({ start, end }: { start: number; end: number }): { start: number; end: number } {
+  return { start, end: end === TAG_MAX ? 2 ** 31 - 1 : end }
+}
+
 function namesOf(reserved: readonly Ranges[]): string[] {
   return reserved.flat().filter((range): range is string => typeof range === 'string')
 }
@@ -234,8 +260,8 @@ function writeService(service: Service, scope: Scope) {
       name: rpc.name,
       inputType: typeOf(rpc.requestType, scope).typeName ?? '',
       outputType: typeOf(rpc.responseType, scope).typeName ?? '',
-      clientStreaming: rpc.requestStreaming,
-      serverStreaming: rpc.responseStreaming,
+      ...(rpc.requestStreaming ? { clientStreaming: true } : {}),
+      ...(rpc.responseStreaming ? { serverStreaming: true } : {}),
       options: writeOptions(MethodOptionsSchema, rpc.options),
     })),
   }

@@ -17,6 +17,7 @@ import type {
 import { TAG_MAX } from './file.ts'
 import { Lexer } from './lexer.ts'
 import { parseFieldOptions, parseOption } from './option-parser.ts'
+import { mapTypes } from './types.ts'
 
 const NESTING_MAX = 100
 
@@ -146,7 +147,9 @@ class Parser {
       into.groups.push(this.#group(label))
       return
     }
-    into.fields.push(this.#field(label))
+    const field = this.#field(label)
+    if (label && mapTypes(field.type)) this.#lexer.fail('a map has no label', at)
+    into.fields.push(field)
   }
 
   #label(): Label | undefined {
