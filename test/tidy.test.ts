@@ -26,7 +26,7 @@ const PROGRAM_DOORS = ['main.ts', 'settings.ts', 'crds.ts']
 const LIBRARIES: Readonly<Record<string, RegExp>> = {
   kafkajs: /^src\/broker\/kafka\//,
   fastify: /^src\/(http|(registry|worker|operator)\/routes)\//,
-  '@kubernetes/client-node': /^src\/operator\/cluster\/kubernetes\//,
+  '@kubernetes/client-node': /^src\/clients\/kubernetes\//,
 }
 
 const LINES_MAX = 400

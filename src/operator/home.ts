@@ -37,7 +37,7 @@ export async function openHome(options: HomeOptions, { clock, logger, meters }: 
     return { cluster: new DirectoryCluster({ path: address.path, ...parts }), watches: () => [] }
   }
   // Half a second and 80 MB that a folder of manifests does not need.
-  const { openKubernetesApi } = await import('./cluster/kubernetes/api.ts')
+  const { openKubernetesApi } = await import('../clients/kubernetes/api.ts')
   const { KubernetesCluster } = await import('./cluster/kubernetes/kubernetes.ts')
   const { kubernetesLease } = await import('./cluster/kubernetes/leases.ts')
   const { kubeconfig, namespaces } = address

@@ -120,7 +120,7 @@ async function serveWebhook(
   life: Lifecycle,
 ): Promise<void> {
   if (webhook === undefined || address.kind !== 'kubernetes') return
-  const { openKubernetesApi } = await import('./cluster/kubernetes/api.ts')
+  const { openKubernetesApi } = await import('../clients/kubernetes/api.ts')
   const { startWebhook } = await import('./admission/webhook.ts')
   const registry = createRegistryClient({ url: known.registryUrl, timeoutMs: REVIEW_MS })
   const worker = createWorkerClient({ url: known.workerUrl, timeoutMs: REVIEW_MS })

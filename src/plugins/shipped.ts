@@ -12,6 +12,7 @@ import { hasHeaderKey, recordIsTombstone, topicNameMatches } from './predicates/
 import { directoryProvider } from './providers/directory.ts'
 import { environmentProvider } from './providers/environment.ts'
 import { fileProvider } from './providers/file.ts'
+import { kubernetesConfigMapProvider, kubernetesSecretProvider } from './providers/kubernetes.ts'
 import { cast } from './transforms/cast.ts'
 import { extractField } from './transforms/extract-field.ts'
 import { filter } from './transforms/filter.ts'
@@ -60,6 +61,8 @@ export const SHIPPED: readonly Plugin[] = [
   fileProvider,
   directoryProvider,
   environmentProvider,
+  kubernetesSecretProvider,
+  kubernetesConfigMapProvider,
 ]
 
 export function shippedCatalog(): Catalog {

@@ -4,14 +4,19 @@ import { expect, it, onTestFinished } from 'vitest'
 import { openBroker } from '../../src/broker/open.ts'
 import { createWorkerClient } from '../../src/clients/worker.ts'
 import { silentLogger } from '../../src/config/logger.ts'
+import { Secrets } from '../../src/config/secrets.ts'
+import { shippedCatalog } from '../../src/plugins/shipped.ts'
+import { ConfigResolver, createProviders } from '../../src/worker/config-resolver.ts'
 import { readAll } from '../contract/broker-support.ts'
 import { describeOn, real } from '../env/real.ts'
+import { kubeApi } from '../support/kube-api.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { until } from '../support/until.ts'
 import { startWorkerProcess } from '../support/worker-process.ts'
 
 const WAIT = { everyMs: 50, timeoutMs: 110_000 }
 const kafka = await real('kafka')
+const kubernetes = await real('kubernetes')
 
 describeOn([kafka], 'what stands behind placeholders', () => {
   it('reaches the tasks, and neither topics nor REST nor the log; a change of it restarts them', async () => {
@@ -84,6 +89,40 @@ describeOn([kafka], 'what stands behind placeholders', () => {
     expect(told).toContain(`\${file:${secrets}:file}`)
     expect(told).toContain('[hidden]')
     expect(told).not.toContain('hideaway')
+  })
+})
+
+describeOn([kubernetes], 'what stands in a Kubernetes cluster', () => {
+  it('is filled in from Secrets and ConfigMaps, and noticed when it changes', async () => {
+    const { kubeconfig } = kubernetes.address
+    const api = kubeApi(kubernetes.address)
+    const namespace = `providers-${process.pid}`
+    const place = `/api/v1/namespaces/${namespace}`
+    await api.send('POST', '/api/v1/namespaces', { metadata: { name: namespace } })
+    await api.send('POST', `${place}/secrets`, { metadata: { name: 'login' }, stringData: { password: 'pässword' } })
+    await api.send('POST', `${place}/configmaps`, { metadata: { name: 'places' }, data: { host: 'db.example' } })
+    const providers = createProviders(
+      {
+        'config.providers': 'secrets,maps',
+        'config.providers.secrets.class': 'io.strimzi.kafka.KubernetesSecretConfigProvider',
+        'config.providers.secrets.param.kubeconfig': kubeconfig,
+        'config.providers.maps.class': 'KubernetesConfigMapConfigProvider',
+        'config.providers.maps.param.kubeconfig': kubeconfig,
+        'config.providers.maps.param.namespace': namespace,
+      },
+      shippedCatalog(),
+    )
+    const resolver = new ConfigResolver(providers, new Secrets())
+    const written = { url: '${maps:places:host}', login: `me:\${secrets:${namespace}/login:password}` }
+    const { config } = await resolver.resolve(written, 'c')
+    expect(config).toEqual({ url: 'db.example', login: 'me:pässword' })
+    expect(await resolver.stale(['c'])).toEqual([])
+    const change = { data: { password: Buffer.from('another').toString('base64') } }
+    await api.send('PATCH', `${place}/secrets/login`, change, 'application/merge-patch+json')
+    expect(await resolver.stale(['c'])).toEqual(['c'])
+    await expect(resolver.resolve({ a: `\${secrets:${namespace}/gone:key}` })).rejects.toThrow(
+      `can't fill in \${secrets:${namespace}/gone:…}: secrets "gone" not found`,
+    )
   })
 })
 

@@ -1,4 +1,4 @@
-import { ApiError } from '../../src/operator/cluster/kubernetes/api.ts'
+import { ApiError } from '../../src/clients/kubernetes/api.ts'
 
 /** The Secrets of one namespace, as an API server keeps them. */
 export class FakeSecrets {

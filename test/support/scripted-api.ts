@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { KubeConfig } from '@kubernetes/client-node'
 import { onTestFinished } from 'vitest'
-import { KubernetesApi } from '../../src/operator/cluster/kubernetes/api.ts'
+import { KubernetesApi } from '../../src/clients/kubernetes/api.ts'
 
 export type Asked = {
   readonly method: string
@@ -13,6 +13,7 @@ export type Asked = {
 
 /** An API server that answers as the test says, a request at a time, and remembers what it was asked. */
 export type ScriptedApi = {
+  readonly url: string
   readonly api: KubernetesApi
   readonly asked: Asked[]
   /** The next request that comes, or has come and is not answered yet. */
@@ -39,6 +40,7 @@ export async function scriptedApi(): Promise<ScriptedApi> {
   })
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   return {
+    url,
     api: apiAt(url),
     asked,
     next: () => {

@@ -1,8 +1,8 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { ApiError, type KubernetesApi } from '../../clients/kubernetes/api.ts'
 import type { Clock } from '../../config/clock.ts'
-import { ApiError, type KubernetesApi } from '../cluster/kubernetes/api.ts'
 import { type Issued, isDue, issue, type ServingPair } from './certificates.ts'
 
 /** Where the webhook's certificate comes from. Asked again and again: it may be another one each time. */

@@ -1,6 +1,6 @@
+import { APPLY, type KubernetesApi } from '../../clients/kubernetes/api.ts'
 import { parseListener } from '../../http/listener.ts'
 import { type SecurableServer, startHttpServer } from '../../http/server.ts'
-import { APPLY, type KubernetesApi } from '../cluster/kubernetes/api.ts'
 import { admissionRoutes } from '../routes/admission.ts'
 import { type CertificateSource, filesIn, secretIn } from './certificate-source.ts'
 import type { ServingPair } from './certificates.ts'

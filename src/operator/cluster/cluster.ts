@@ -53,20 +53,6 @@ export type EventReason =
 /** What is declared, as far as it is known here: what reconcilers decide by. */
 export type ClusterView = Pick<Cluster, 'get' | 'list' | 'configMap'>
 
-/**
- * Why the place of the resources did not do what it was asked. `unreachable`: the same may succeed later without anyone
- * changing anything; `forbidden`: somebody has to grant it; `refused`: it will not do that.
- */
-export class ClusterError extends Error {
-  readonly code: 'unreachable' | 'forbidden' | 'refused'
-
-  constructor(code: ClusterError['code'], message: string, options?: ErrorOptions) {
-    super(message, options)
-    this.name = 'ClusterError'
-    this.code = code
-  }
-}
-
 /** A write to where resources live is given up after so long. */
 export const WRITE_MS = 10_000
 

@@ -1,6 +1,6 @@
+import { ClusterError } from '../../clients/kubernetes/cluster-error.ts'
 import type { Clock } from '../../config/clock.ts'
 import type { Logger } from '../../config/logger.ts'
-import { ClusterError } from '../cluster/cluster.ts'
 import { NotLeading } from './leadership.ts'
 import { type Meter, type Outcome, UNMETERED } from './meter.ts'
 import { WorkQueue } from './work-queue.ts'

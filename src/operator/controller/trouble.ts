@@ -1,6 +1,6 @@
 import { RequestError } from '../../clients/http.ts'
+import { ClusterError } from '../../clients/kubernetes/cluster-error.ts'
 import { messageOf } from '../../config/failure.ts'
-import { ClusterError } from '../cluster/cluster.ts'
 import { conditionOf, type Reason, type Verdict } from '../resources/condition.ts'
 import type { Condition } from '../resources/status.ts'
 import type { Again } from './controller.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { openKubernetesApi } from '../../../src/operator/cluster/kubernetes/api.ts'
+import { openKubernetesApi } from '../../../src/clients/kubernetes/api.ts'
 import { type Kubernetes, startKubernetes } from '../../env/kubernetes.ts'
 import { type Program, startWeir } from '../../support/cli.ts'
 import { installDefinitions } from '../../support/definitions.ts'

@@ -1,4 +1,4 @@
-import { APPLY, type KubernetesApi } from '../../../src/operator/cluster/kubernetes/api.ts'
+import { APPLY, type KubernetesApi } from '../../../src/clients/kubernetes/api.ts'
 import { pluralOf } from '../../../src/operator/resources/crd.ts'
 import { API_VERSION } from '../../../src/operator/resources/resource.ts'
 import { API } from '../../support/definitions.ts'

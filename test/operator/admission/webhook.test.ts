@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest'
+import { ApiError } from '../../../src/clients/kubernetes/api.ts'
 import { silentLogger } from '../../../src/config/logger.ts'
 import { startWebhook, type WebhookOptions } from '../../../src/operator/admission/webhook.ts'
-import { ApiError } from '../../../src/operator/cluster/kubernetes/api.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { FakeSecrets } from '../../support/fake-secrets.ts'
 import { MemoryCluster } from '../../support/memory-cluster.ts'

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { RequestError } from '../../../src/clients/http.ts'
-import { ClusterError } from '../../../src/operator/cluster/cluster.ts'
+import { ClusterError } from '../../../src/clients/kubernetes/cluster-error.ts'
 import type { ResourceKey } from '../../../src/operator/resources/resource.ts'
 import { createStage } from '../../support/stage.ts'
 

@@ -4,7 +4,9 @@ import { describe, expect, it, vi } from 'vitest'
 import { directoryProvider } from '../../../src/plugins/providers/directory.ts'
 import { environmentProvider } from '../../../src/plugins/providers/environment.ts'
 import { fileProvider } from '../../../src/plugins/providers/file.ts'
+import { kubernetesConfigMapProvider, kubernetesSecretProvider } from '../../../src/plugins/providers/kubernetes.ts'
 import { parseConfig, type RawConfig } from '../../../src/sdk/index.ts'
+import { json, scriptedApi } from '../../support/scripted-api.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 
 const files = (config: RawConfig = {}) => fileProvider.create(parseConfig(fileProvider.config, config))
@@ -72,3 +74,59 @@ describe('EnvVarConfigProvider', () => {
     )
   })
 })
+
+describe('providers on Kubernetes', () => {
+  const secrets = (config: RawConfig) =>
+    kubernetesSecretProvider.create(parseConfig(kubernetesSecretProvider.config, config))
+  const maps = (config: RawConfig) =>
+    kubernetesConfigMapProvider.create(parseConfig(kubernetesConfigMapProvider.config, config))
+  const text = (value: string) => Buffer.from(value).toString('base64')
+
+  it('read those keys of a Secret that are there, in the namespace that is named or meant', async () => {
+    const script = await scriptedApi()
+    const config = { kubeconfig: kubeconfigOf(script.url, 'home') }
+    for (const [path, settings, asked] of [
+      ['db/login', config, '/api/v1/namespaces/db/secrets/login'],
+      ['login', config, '/api/v1/namespaces/home/secrets/login'],
+      ['login', { ...config, namespace: 'other' }, '/api/v1/namespaces/other/secrets/login'],
+    ] as const) {
+      const reading = secrets(settings).read(path, ['user', 'password', 'toString'])
+      const exchange = await script.next()
+      expect([exchange.asked.method, exchange.asked.path]).toEqual(['GET', asked])
+      json(exchange.response, { data: { user: text('ada'), password: text('pässword'), more: text('x') } })
+      expect(await reading).toEqual({ user: 'ada', password: 'pässword' })
+    }
+  })
+
+  it('read texts and bytes of a ConfigMap', async () => {
+    const script = await scriptedApi()
+    const reading = maps({ kubeconfig: kubeconfigOf(script.url, 'home') }).read('db/places', ['host', 'note', 'gone'])
+    const { asked, response } = await script.next()
+    expect(asked.path).toBe('/api/v1/namespaces/db/configmaps/places')
+    json(response, { data: { host: 'db.example' }, binaryData: { note: text('in bytes') } })
+    expect(await reading).toEqual({ host: 'db.example', note: 'in bytes' })
+  })
+
+  it('say what is missing, and what is no place', async () => {
+    const script = await scriptedApi()
+    const { read } = secrets({ kubeconfig: kubeconfigOf(script.url, 'home') })
+    const reading = read('gone', ['a'])
+    json((await script.next()).response, { reason: 'NotFound', message: 'secrets "gone" not found' }, 404)
+    await expect(reading).rejects.toThrow('secrets "gone" not found')
+    for (const path of ['', 'a/b/c', '/a', 'a/']) {
+      await expect(read(path, ['a'])).rejects.toThrow(`'${path}' names no Secret: expected NAMESPACE/NAME or NAME`)
+    }
+  })
+})
+
+function kubeconfigOf(server: string, namespace: string): string {
+  const file = join(temporaryDirectory(), 'kubeconfig')
+  const config = {
+    clusters: [{ name: 'c', cluster: { server, 'insecure-skip-tls-verify': true } }],
+    users: [{ name: 'u', user: { token: 'secret' } }],
+    contexts: [{ name: 'x', context: { cluster: 'c', user: 'u', namespace } }],
+    'current-context': 'x',
+  }
+  writeFileSync(file, JSON.stringify(config))
+  return file
+}

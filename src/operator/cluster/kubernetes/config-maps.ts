@@ -1,6 +1,6 @@
+import { ApiError, type KubernetesApi } from '../../../clients/kubernetes/api.ts'
 import type { Clock } from '../../../config/clock.ts'
 import type { Logger } from '../../../config/logger.ts'
-import { ApiError, type KubernetesApi } from './api.ts'
 import { type OnRestart, type RawObject, Reflector } from './reflector.ts'
 
 export type ConfigMapsOptions = {

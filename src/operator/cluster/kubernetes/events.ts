@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
+import { ApiError, type KubernetesApi } from '../../../clients/kubernetes/api.ts'
 import type { Clock } from '../../../config/clock.ts'
 import type { Logger } from '../../../config/logger.ts'
 import { API_VERSION } from '../../resources/resource.ts'
 import type { ClusterEvent } from '../cluster.ts'
-import { ApiError, type KubernetesApi } from './api.ts'
 
 export type Regarding = {
   readonly kind: string

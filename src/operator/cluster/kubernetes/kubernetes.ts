@@ -1,3 +1,4 @@
+import { APPLY, ApiError, type KubernetesApi } from '../../../clients/kubernetes/api.ts'
 import type { Clock } from '../../../config/clock.ts'
 import type { Logger } from '../../../config/logger.ts'
 import { FINALIZER } from '../../controller/finalizer.ts'
@@ -12,7 +13,6 @@ import {
   type StatusOf,
 } from '../../resources/resource.ts'
 import { type Change, type Cluster, type ClusterEvent, type Unreadable, WRITE_MS } from '../cluster.ts'
-import { APPLY, ApiError, type KubernetesApi } from './api.ts'
 import { ConfigMaps } from './config-maps.ts'
 import { EventRecorder } from './events.ts'
 import { type CustomObject, isOlder, readObject } from './object.ts'

@@ -1,5 +1,5 @@
+import { ApiError, type KubernetesApi } from '../../../clients/kubernetes/api.ts'
 import type { Lease, LeaseHome, SeenLease } from '../../controller/leader-elector.ts'
-import { ApiError, type KubernetesApi } from './api.ts'
 
 const API_VERSION = 'coordination.k8s.io/v1'
 

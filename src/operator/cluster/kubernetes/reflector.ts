@@ -1,7 +1,7 @@
+import { ApiError, type KubernetesApi } from '../../../clients/kubernetes/api.ts'
 import type { Clock } from '../../../config/clock.ts'
 import type { Logger } from '../../../config/logger.ts'
 import { backoffMs } from '../../../config/retry.ts'
-import { ApiError, type KubernetesApi } from './api.ts'
 
 export type RawObject = {
   readonly metadata: {

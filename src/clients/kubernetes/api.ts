@@ -4,9 +4,9 @@ import { type Agent, type RequestOptions, request } from 'node:https'
 import { text } from 'node:stream/consumers'
 import { urlToHttpOptions } from 'node:url'
 import { KubeConfig } from '@kubernetes/client-node'
-import type { Call } from '../../../clients/http.ts'
-import { packageVersion } from '../../../config/version.ts'
-import { ClusterError } from '../cluster.ts'
+import { packageVersion } from '../../config/version.ts'
+import type { Call } from '../http.ts'
+import { ClusterError } from './cluster-error.ts'
 import { lines } from './lines.ts'
 
 export type ApiCall = Call & {
@@ -115,7 +115,7 @@ export class KubernetesApi {
       path: pathOf(this.#server, call),
       headers: {
         accept: call.accept ?? 'application/json',
-        'user-agent': `weir-operator/${packageVersion()}`,
+        'user-agent': `weir/${packageVersion()}`,
         ...(call.body === undefined ? {} : { 'content-type': call.contentType ?? 'application/json' }),
       },
       ...(call.signal && { signal: call.signal }),

@@ -1,0 +1,82 @@
+import type { KubernetesApi } from '../../clients/kubernetes/api.ts'
+import { type ConfigProviderInstance, defineProvider, field, z } from '../../sdk/index.ts'
+import { SHIPPED_VERSION } from '../version.ts'
+
+const config = z.object({
+  kubeconfig: field
+    .text({
+      doc: 'File that says which cluster, and who asks. None: as kubectl finds it, or the pod that this runs in.',
+    })
+    .optional(),
+  namespace: field
+    .text({
+      doc: 'Where a name without a namespace is looked up. None: the namespace of the pod, or of the kubeconfig.',
+    })
+    .optional(),
+})
+
+type Settings = z.infer<typeof config>
+type Held = { readonly data?: Readonly<Record<string, string>>; readonly binaryData?: Readonly<Record<string, string>> }
+type Kind = {
+  readonly noun: string
+  readonly plural: string
+  /** As texts. */
+  readonly valuesIn: (held: Held) => Readonly<Record<string, string>>
+}
+
+const SECRET: Kind = { noun: 'Secret', plural: 'secrets', valuesIn: ({ data }) => decoded(data) }
+const CONFIG_MAP: Kind = {
+  noun: 'ConfigMap',
+  plural: 'configmaps',
+  valuesIn: ({ data, binaryData }) => ({ ...decoded(binaryData), ...data }),
+}
+
+const NOTES = `
+A place is \`NAMESPACE/NAME\`, or \`NAME\` in the namespace that is meant. Whoever runs the worker has to be allowed to \`get\`
+it. It is read when a connector or a task starts and, where \`worker.config.reload.ms\` asks for it, again and again.
+`
+
+export const kubernetesSecretProvider = defineProvider({
+  class: 'KubernetesSecretConfigProvider',
+  aliases: ['io.strimzi.kafka.KubernetesSecretConfigProvider'],
+  version: SHIPPED_VERSION,
+  summary: 'Reads values of Kubernetes Secrets: `${NAME:NAMESPACE/SECRET:KEY}`.',
+  notes: NOTES,
+  config,
+  create: (settings) => reading(SECRET, settings),
+})
+
+export const kubernetesConfigMapProvider = defineProvider({
+  class: 'KubernetesConfigMapConfigProvider',
+  aliases: ['io.strimzi.kafka.KubernetesConfigMapConfigProvider'],
+  version: SHIPPED_VERSION,
+  summary: 'Reads values of Kubernetes ConfigMaps: `${NAME:NAMESPACE/CONFIGMAP:KEY}`.',
+  notes: NOTES,
+  config,
+  create: (settings) => reading(CONFIG_MAP, settings),
+})
+
+function reading({ noun, plural, valuesIn }: Kind, settings: Settings): ConfigProviderInstance {
+  let opened: Promise<KubernetesApi> | undefined
+  return {
+    async read(path, keys) {
+      opened ??= openApi(settings)
+      const api = await opened
+      const [, namespace = settings.namespace ?? api.namespace, name = ''] = /^(?:([^/]+)\/)?([^/]+)$/.exec(path) ?? []
+      if (name === '') throw new Error(`'${path}' names no ${noun}: expected NAMESPACE/NAME or NAME`)
+      const place = `${encodeURIComponent(namespace)}/${plural}/${encodeURIComponent(name)}`
+      const values = valuesIn(await api.send<Held>({ method: 'GET', path: `/api/v1/namespaces/${place}` }))
+      return Object.fromEntries(keys.filter((key) => Object.hasOwn(values, key)).map((key) => [key, values[key]!]))
+    },
+  }
+}
+
+/** When it is needed: the client of Kubernetes takes half a second to load, and much memory. */
+async function openApi({ kubeconfig }: Settings): Promise<KubernetesApi> {
+  const { openKubernetesApi } = await import('../../clients/kubernetes/api.ts')
+  return openKubernetesApi(kubeconfig)
+}
+
+function decoded(data: Held['data'] = {}): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(data).map(([key, text]) => [key, Buffer.from(text, 'base64').toString()]))
+}
