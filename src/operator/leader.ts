@@ -4,7 +4,6 @@ import { createWorkerClient, type WorkerClient } from '../clients/worker.ts'
 import { Lifecycle } from '../config/lifecycle.ts'
 import type { Logger } from '../config/logger.ts'
 import type { Cluster } from './cluster/cluster.ts'
-import { connectorName } from './connector/desired.ts'
 import { WorkerObserver } from './connector/observer.ts'
 import { Controller } from './controller/controller.ts'
 import { type Fence, NotLeading, type Office } from './controller/leadership.ts'
@@ -14,6 +13,7 @@ import type { Urgency } from './controller/work-queue.ts'
 import type { OperatorMeters } from './metrics.ts'
 import { createReconcilers, type ReconcilerOptions } from './reconcilers.ts'
 import { KINDS, type Kind, keyOf, kindOf, type ResourceKey } from './resources/resource.ts'
+import { connectorName } from './resources/terms.ts'
 
 export type LeaderOptions = Pick<ReconcilerOptions, 'clock' | 'instance' | 'resyncMs'> & {
   readonly cluster: Cluster

@@ -9,6 +9,7 @@ import {
   type StatusOf,
   UNOBSERVED,
 } from '../../src/operator/resources/resource.ts'
+import { type Term, termsOf } from '../../src/operator/resources/terms.ts'
 
 /** Resources in memory, declared by the test. */
 export class MemoryCluster implements Cluster {
@@ -79,6 +80,11 @@ export class MemoryCluster implements Cluster {
 
   list<K extends Kind>(kind: K): readonly Resource<K>[] {
     return [...this.resources.values()].filter((resource): resource is Resource<K> => resource.kind === kind)
+  }
+
+  find<K extends Kind>(term: Term<K>): readonly Resource<K>[] {
+    const found = [...this.resources.values()].filter((resource) => termsOf(resource).includes(term))
+    return found as readonly Resource[] as readonly Resource<K>[]
   }
 
   async writeStatus<K extends Kind>(key: ResourceKey<K>, status: StatusOf[K]): Promise<void> {

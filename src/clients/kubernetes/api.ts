@@ -37,6 +37,7 @@ export type OnAnswer = (method: string, host: string, status: number, tookMs: nu
 export const APPLY = 'application/apply-patch+yaml'
 const REQUEST_MS = 30_000
 const SOCKETS_MAX = 16
+const USER_AGENT = `weir/${packageVersion()}`
 
 /**
  * Calls of a Kubernetes API server. Who we are and whom we trust comes from the official client's configuration, which
@@ -115,7 +116,7 @@ export class KubernetesApi {
       path: pathOf(this.#server, call),
       headers: {
         accept: call.accept ?? 'application/json',
-        'user-agent': `weir/${packageVersion()}`,
+        'user-agent': USER_AGENT,
         ...(call.body === undefined ? {} : { 'content-type': call.contentType ?? 'application/json' }),
       },
       ...(call.signal && { signal: call.signal }),

@@ -1,4 +1,5 @@
 import type { Kind, Resource, ResourceKey, StatusOf } from '../resources/resource.ts'
+import type { Term } from '../resources/terms.ts'
 
 /**
  * What happened to a resource. `declared`: what somebody wants of it (its spec, annotations, or that it be deleted);
@@ -51,7 +52,7 @@ export type EventReason =
   | 'Suspended'
 
 /** What is declared, as far as it is known here: what reconcilers decide by. */
-export type ClusterView = Pick<Cluster, 'get' | 'list' | 'configMap'>
+export type ClusterView = Pick<Cluster, 'get' | 'list' | 'find' | 'configMap'>
 
 /** A write to where resources live is given up after so long. */
 export const WRITE_MS = 10_000
@@ -70,6 +71,8 @@ export interface Cluster {
   onChange(listener: (change: Change) => void): () => void
   get<K extends Kind>(key: ResourceKey<K>): Resource<K> | undefined
   list<K extends Kind>(kind: K): readonly Resource<K>[]
+  /** Costs no more when there are more others. */
+  find<K extends Kind>(term: Term<K>): readonly Resource<K>[]
   /** Replaces the status; of a resource that is gone: nothing. */
   writeStatus<K extends Kind>(key: ResourceKey<K>, status: StatusOf[K]): Promise<void>
   /** Puts the operator's finalizer on a resource, or takes it off: a deleted resource is gone when none is left. */

@@ -4,6 +4,7 @@ import type { ClusterView } from '../cluster/cluster.ts'
 import { Stalled } from '../controller/trouble.ts'
 import { conditionOf } from '../resources/condition.ts'
 import { type Resource, resourceKey } from '../resources/resource.ts'
+import { connectorName } from '../resources/terms.ts'
 
 /** Marks a connector as kept by this resource, inside its configuration. */
 export const OWNER_KEY = 'weir.owner'
@@ -20,10 +21,6 @@ export type Desired = {
   readonly missing: readonly string[]
   /** Subjects that have to be Ready before the connector is first made, and are not. */
   readonly waitsFor: readonly string[]
-}
-
-export function connectorName(resource: Resource<'Connector'>): string {
-  return resource.spec.name ?? resource.metadata.name
 }
 
 /** Later sources win: ConfigMaps in order, then `config`, then single values, then what has a field of its own. */

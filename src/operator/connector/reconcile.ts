@@ -8,7 +8,8 @@ import { abandoned } from '../controller/finalizer.ts'
 import type { Pass, Reconciler } from '../controller/reconciler.ts'
 import { Stalled } from '../controller/trouble.ts'
 import { keyOf, type Resource } from '../resources/resource.ts'
-import { connectorName, type Desired, desiredOf, OWNER_KEY } from './desired.ts'
+import { claimOf, connectorName } from '../resources/terms.ts'
+import { type Desired, desiredOf, OWNER_KEY } from './desired.ts'
 import { countTasks, type Observed, observe } from './observed.ts'
 import { findings, type Moment, type Plan, plan, type Step } from './plan.ts'
 
@@ -106,10 +107,7 @@ function definedOnly(facts: object): Pass<'Connector'>['facts'] {
 /** Two resources for one connector: one of them keeps it, the other says which. */
 function assertClaim(resource: Resource<'Connector'>, cluster: ClusterView): void {
   const name = connectorName(resource)
-  const { workerRef } = resource.spec
-  const claimants = cluster
-    .list('Connector')
-    .filter((other) => connectorName(other) === name && other.spec.workerRef.name === workerRef.name)
+  const claimants = cluster.find(claimOf(resource))
   const winner = winnerOf(claimants, ({ status }) => status.configHash !== undefined)
   if (winner === undefined || keyOf(winner) === keyOf(resource)) return
   const { namespace, name: other } = winner.metadata

@@ -8,6 +8,7 @@ import type { Pass, Reconciler } from '../controller/reconciler.ts'
 import { Stalled } from '../controller/trouble.ts'
 import { conditionOf } from '../resources/condition.ts'
 import { keyOf, type Resource } from '../resources/resource.ts'
+import { claimOf, scopeName } from '../resources/terms.ts'
 import {
   needsEmptyScope,
   type Observed,
@@ -42,7 +43,7 @@ export function createRegistryModeReconciler(options: RegistryModeReconcilerOpti
       if (resource.metadata.deletionTimestamp !== undefined) return tidyUp(resource, registry)
       const { observed, planned } = await look(resource)
       const steps = resource.spec.suspend ? [] : planned.steps
-      for (const step of steps) await carryOut(step, scopeOf(resource), registry)
+      for (const step of steps) await carryOut(step, scopeName(resource), registry)
       const { observedGeneration: _, conditions: __, appliedCompatibility: ___, ...known } = resource.status
       return {
         verdict: planned.verdict,
@@ -50,7 +51,7 @@ export function createRegistryModeReconciler(options: RegistryModeReconcilerOpti
           ...known,
           ...(resource.spec.suspend ? {} : planned.remember),
           registry: resource.spec.registryRef.name,
-          scope: scopeOf(resource) ?? 'Registry',
+          scope: scopeName(resource) ?? 'Registry',
           mode: observed.mode,
         },
         again: { afterMs: steps.length > 0 ? 0 : Math.max(0, Math.min(planned.afterMs ?? observeMs, observeMs)) },
@@ -79,14 +80,8 @@ function eventOf(
   return told(isDrift ? 'DriftCorrected' : 'ModeChanged')
 }
 
-/** What the registry calls it: nothing for itself, `:.context:`, or the subject. */
-function scopeOf({ spec }: Resource<'RegistryMode'>): string | undefined {
-  const { type, context, subject } = spec.scope
-  return type === 'Context' ? `:${context}:` : type === 'Subject' ? subject : undefined
-}
-
 async function observe(registry: RegistryClient, resource: Resource<'RegistryMode'>): Promise<Observed> {
-  const scope = scopeOf(resource)
+  const scope = scopeName(resource)
   const [ownMode, mode, config] = await Promise.all([
     orNothing(registry.mode(scope)),
     registry.mode(scope, { effective: true }),
@@ -156,10 +151,8 @@ function importsDone(resource: Resource<'RegistryMode'>, cluster: ClusterView): 
 }
 
 function assertClaim(resource: Resource<'RegistryMode'>, cluster: ClusterView): void {
-  const scope = scopeOf(resource)
-  const claimants = cluster
-    .list('RegistryMode')
-    .filter((other) => scopeOf(other) === scope && other.spec.registryRef.name === resource.spec.registryRef.name)
+  const scope = scopeName(resource)
+  const claimants = cluster.find(claimOf(resource))
   const winner = winnerOf(claimants, ({ status }) => status.previousMode !== undefined)
   if (winner === undefined || keyOf(winner) === keyOf(resource)) return
   const { namespace, name } = winner.metadata
@@ -179,7 +172,7 @@ async function tidyUp(resource: Resource<'RegistryMode'>, registry: RegistryClie
   if (observed.ownMode === wrote) steps.push(restoredMode(status.previousMode))
   const level = status.appliedCompatibility
   if (level !== undefined && observed.ownLevel === level) steps.push(restoredLevel(status.previousCompatibility))
-  for (const step of steps) await carryOut(step, scopeOf(resource), registry)
+  for (const step of steps) await carryOut(step, scopeName(resource), registry)
   const note = `restored: ${steps.length} of what it had changed was still so`
   return { ...pass, events: [{ type: 'Normal', reason: 'ModeRestored', note }] }
 }

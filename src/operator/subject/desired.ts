@@ -4,6 +4,7 @@ import type { ClusterView } from '../cluster/cluster.ts'
 import { Stalled, Waiting } from '../controller/trouble.ts'
 import { conditionOf } from '../resources/condition.ts'
 import { type Resource, resourceKey } from '../resources/resource.ts'
+import { subjectName } from '../resources/terms.ts'
 
 /** What a Subject resource asks of the registry, its references resolved to versions. */
 export type Desired = {
@@ -16,10 +17,6 @@ export type Desired = {
 
 const NOT_FOUND_MS = 300_000
 const LOOK_AGAIN_MS = 30_000
-
-export function subjectName(resource: Resource<'Subject'>): string {
-  return resource.spec.subject ?? resource.metadata.name
-}
 
 /** Throws `Waiting` or `Stalled` when the text or a reference is not to be had. */
 export async function desiredOf(resource: Resource<'Subject'>, cluster: ClusterView, clock: Clock): Promise<Desired> {

@@ -9,7 +9,8 @@ import type { Pass, Reconciler } from '../controller/reconciler.ts'
 import { Stalled, Waiting } from '../controller/trouble.ts'
 import { conditionOf } from '../resources/condition.ts'
 import { keyOf, type Resource } from '../resources/resource.ts'
-import { type Desired, desiredOf, subjectName } from './desired.ts'
+import { claimOf, referenceTo, subjectName } from '../resources/terms.ts'
+import { type Desired, desiredOf } from './desired.ts'
 import { type Observed, observe, refusedSchema } from './observed.ts'
 import { plan, type Step } from './plan.ts'
 
@@ -161,10 +162,7 @@ function assertClaim(resource: Resource<'Subject'>, cluster: ClusterView): void 
 }
 
 function claimantsOf(resource: Resource<'Subject'>, cluster: ClusterView): readonly Resource<'Subject'>[] {
-  const subject = subjectName(resource)
-  return cluster
-    .list('Subject')
-    .filter((other) => subjectName(other) === subject && other.spec.registryRef.name === resource.spec.registryRef.name)
+  return cluster.find(claimOf(resource))
 }
 
 /** Carries out a deletion; what never was ours, or what somebody else declares too, is left alone. */
@@ -188,13 +186,8 @@ async function tidyUp(
     return { ...pass, released: true, events: [abandoned(`subject ${subject} stays as it is`)] }
   }
   const dependent = cluster
-    .list('Subject')
-    .find(
-      (other) =>
-        other.metadata.namespace === metadata.namespace &&
-        other.metadata.deletionTimestamp === undefined &&
-        other.spec.references?.some(({ subjectRef }) => subjectRef?.name === metadata.name),
-    )
+    .find(referenceTo(metadata.namespace, metadata.name))
+    .find((other) => other.kind === 'Subject' && other.metadata.deletionTimestamp === undefined)
   if (dependent !== undefined) {
     throw new Waiting('DeletionBlocked', `Subject ${dependent.metadata.name} refers to it`, {
       againMs: BLOCKED_AGAIN_MS,

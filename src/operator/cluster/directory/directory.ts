@@ -16,7 +16,9 @@ import {
   type StatusOf,
   UNOBSERVED,
 } from '../../resources/resource.ts'
+import type { Term } from '../../resources/terms.ts'
 import type { Change, Cluster, ClusterEvent, Unreadable } from '../cluster.ts'
+import { ResourceStore } from '../resource-store.ts'
 import { EMPTY_FOLDER, type Folder, readFolder } from './folder.ts'
 import type { ConfigMap } from './manifest.ts'
 
@@ -49,7 +51,7 @@ type Claim = Origin & { readonly declared: Declared }
 export class DirectoryCluster implements Cluster {
   readonly place: string
   readonly #options: DirectoryOptions
-  readonly #resources = new Map<ResourceKey, Resource>()
+  readonly #resources = new ResourceStore()
   readonly #origins = new Map<ResourceKey, Origin>()
   readonly #missingSinceMs = new Map<ResourceKey, number>()
   readonly #listeners = new Set<(change: Change) => void>()
@@ -89,17 +91,21 @@ export class DirectoryCluster implements Cluster {
   }
 
   get<K extends Kind>(key: ResourceKey<K>): Resource<K> | undefined {
-    return this.#resources.get(key) as Resource<K> | undefined
+    return this.#resources.get(key)
   }
 
   list<K extends Kind>(kind: K): readonly Resource<K>[] {
-    return [...this.#resources.values()].filter((resource): resource is Resource<K> => resource.kind === kind)
+    return this.#resources.list(kind)
+  }
+
+  find<K extends Kind>(term: Term<K>): readonly Resource<K>[] {
+    return this.#resources.find(term)
   }
 
   async writeStatus<K extends Kind>(key: ResourceKey<K>, status: StatusOf[K]): Promise<void> {
     const resource = this.#resources.get(key)
     if (resource === undefined) return
-    this.#resources.set(key, { ...resource, status } as Resource)
+    this.#resources.put({ ...resource, status } as Resource)
     this.#tell({ key, what: 'status' })
   }
 
@@ -257,7 +263,8 @@ export class DirectoryCluster implements Cluster {
 
   #missing(claims: ReadonlyMap<ResourceKey, Claim>): void {
     const nowMs = this.#options.clock.monotonicMs()
-    for (const [key, resource] of this.#resources) {
+    for (const resource of this.#resources.all()) {
+      const key = keyOf(resource)
       if (claims.has(key) || resource.metadata.deletionTimestamp !== undefined) continue
       const sinceMs = this.#missingSinceMs.get(key) ?? nowMs
       this.#missingSinceMs.set(key, sinceMs)
@@ -280,17 +287,16 @@ export class DirectoryCluster implements Cluster {
     const maps = [...this.#folder.files.values()].flatMap(({ configMaps }) => configMaps)
     this.#configMaps = new Map(maps.map((map) => [`${map.namespace}/${map.name}`, map]))
     if (isDeepStrictEqual(before, this.#configMaps)) return
-    for (const key of this.#resources.keys()) this.#tell({ key, what: 'declared' })
+    for (const resource of this.#resources.all()) this.#tell({ key: keyOf(resource), what: 'declared' })
   }
 
   #replace(resource: Resource): void {
-    const key = keyOf(resource)
-    this.#resources.set(key, resource)
-    this.#tell({ key, what: 'declared' })
+    this.#resources.put(resource)
+    this.#tell({ key: keyOf(resource), what: 'declared' })
   }
 
   #remove(key: ResourceKey): void {
-    this.#resources.delete(key)
+    this.#resources.drop(key)
     this.#origins.delete(key)
     this.#tell({ key, what: 'gone' })
   }

@@ -12,7 +12,9 @@ import {
   resourceKey,
   type StatusOf,
 } from '../../resources/resource.ts'
+import type { Term } from '../../resources/terms.ts'
 import { type Change, type Cluster, type ClusterEvent, type Unreadable, WRITE_MS } from '../cluster.ts'
+import { ResourceStore } from '../resource-store.ts'
 import { ConfigMaps } from './config-maps.ts'
 import { EventRecorder } from './events.ts'
 import { type CustomObject, isOlder, readObject } from './object.ts'
@@ -42,7 +44,7 @@ export class KubernetesCluster implements Cluster {
   readonly place: string
   readonly #options: KubernetesOptions
   readonly #known = new Map<ResourceKey, Known>()
-  readonly #byKind = new Map<Kind, Map<ResourceKey, Resource>>(KINDS.map((kind) => [kind, new Map()]))
+  readonly #resources = new ResourceStore()
   readonly #listeners = new Set<(change: Change) => void>()
   readonly #reflectors: readonly Reflector<CustomObject>[]
   readonly #configMaps: ConfigMaps
@@ -79,11 +81,15 @@ export class KubernetesCluster implements Cluster {
   }
 
   get<K extends Kind>(key: ResourceKey<K>): Resource<K> | undefined {
-    return this.#known.get(key)?.resource as Resource<K> | undefined
+    return this.#resources.get(key)
   }
 
   list<K extends Kind>(kind: K): readonly Resource<K>[] {
-    return [...this.#byKind.get(kind)!.values()] as readonly Resource[] as readonly Resource<K>[]
+    return this.#resources.list(kind)
+  }
+
+  find<K extends Kind>(term: Term<K>): readonly Resource<K>[] {
+    return this.#resources.find(term)
   }
 
   async writeStatus<K extends Kind>(key: ResourceKey<K>, status: StatusOf[K]): Promise<void> {
@@ -167,18 +173,18 @@ export class KubernetesCluster implements Cluster {
     this.#known.set(key, { object, ...read })
     if (!('resource' in read)) {
       const { fault } = read
-      this.#byKind.get(kind)!.delete(key)
+      this.#resources.drop(key)
       this.#options.logger.error({ resource: key, fault }, 'a resource can not be read: it is left alone')
       this.#tell({ key, what: 'gone' })
       return
     }
-    this.#byKind.get(kind)!.set(key, read.resource)
+    this.#resources.put(read.resource)
     this.#tell({ key, what: isWantedOtherwise(before?.resource, read.resource) ? 'declared' : 'status' })
   }
 
   #drop(key: ResourceKey): void {
     if (!this.#known.delete(key)) return
-    this.#byKind.get(key.split('/')[0] as Kind)!.delete(key)
+    this.#resources.drop(key)
     this.#tell({ key, what: 'gone' })
   }
 
