@@ -2,6 +2,7 @@ import { type ClientRequest, type IncomingMessage, request as overHttp } from 'n
 import { request as overHttps } from 'node:https'
 import { text } from 'node:stream/consumers'
 import type { SecureContextOptions } from 'node:tls'
+import type { z } from 'zod'
 
 /** How to reach a program over HTTP. */
 export type Endpoint = {
@@ -56,6 +57,24 @@ export async function request(endpoint: Endpoint, call: Call): Promise<unknown> 
   const body = parseAnswer(status, text, ok)
   if (ok) return body
   throw new RequestError(status, errorCodeOf(body) ?? status, messageIn(body) ?? `HTTP ${status}`)
+}
+
+/**
+ * Makes one call whose answer has to have at least this shape. One of another shape comes from somebody else, such as a
+ * proxy in between: that is a `RequestError` as if nobody had answered, which says where it differs.
+ */
+export async function ask<Body>(endpoint: Endpoint, call: Call, shape: z.ZodType): Promise<Body> {
+  const body = await request(endpoint, call)
+  const { error } = shape.safeParse(body)
+  if (error === undefined) return body as Body
+  const { path, message } = error.issues[0]!
+  const where = path.length === 0 ? '' : ` at ${path.join('.')}`
+  throw new RequestError(
+    0,
+    0,
+    `${call.method} ${endpoint.url}${call.path}: the answer is not what was asked for${where}: ${message}`,
+    { cause: error },
+  )
 }
 
 async function exchange(endpoint: Endpoint, call: Call): Promise<Answer> {

@@ -1,5 +1,6 @@
+import { z } from 'zod'
 import { BoundedMap, shared } from './bounded-map.ts'
-import { type Endpoint, request } from './http.ts'
+import { ask, type Endpoint, request } from './http.ts'
 
 // What a schema registry takes and answers. Members that are absent on the wire are absent here.
 
@@ -134,52 +135,67 @@ const IDS_MAX = 10_000
 /** No registry's own limit is lower. */
 const PAGE_SIZE = 1_000
 
+// What is relied upon of each answer; other members stay as they come.
+const registered = z.looseObject({ id: z.number() })
+const schema = z.looseObject({ schema: z.string() })
+const registeredSchema = z.looseObject({
+  subject: z.string(),
+  version: z.number(),
+  id: z.number(),
+  schema: z.string(),
+})
+const names = z.array(z.string())
+const numbers = z.array(z.number())
+const withAliases = z.array(z.looseObject({ subject: z.string(), aliases: names.optional() }))
+const verdict = z.looseObject({ is_compatible: z.boolean(), messages: names.nullish() })
+const anyConfig = z.looseObject({ compatibilityLevel: z.string().nullish() })
+const anyMode = z.looseObject({ mode: z.string() })
+
 export function createRegistryClient(endpoint: Endpoint): RegistryClient {
   const byId = new BoundedMap<string, Promise<SchemaById>>(IDS_MAX)
-  const get = (path: string, query: Query = {}) => request(endpoint, { method: 'GET', path, query })
-  const remove = (path: string, query: Query = {}) => request(endpoint, { method: 'DELETE', path, query })
-  const post = (path: string, body: unknown, query: Query = {}) =>
-    request(endpoint, { method: 'POST', path, body, query, contentType: MEDIA_TYPE })
-  const put = (path: string, body: unknown, query: Query = {}) =>
-    request(endpoint, { method: 'PUT', path, body, query, contentType: MEDIA_TYPE })
+  const get = <Body>(shape: z.ZodType, path: string, query: Query = {}) =>
+    ask<Body>(endpoint, { method: 'GET', path, query }, shape)
+  const post = <Body>(shape: z.ZodType, path: string, body: unknown, query: Query = {}) =>
+    ask<Body>(endpoint, { method: 'POST', path, body, query, contentType: MEDIA_TYPE }, shape)
+  const remove = <Body>(shape: z.ZodType, path: string, query: Query = {}) =>
+    ask<Body>(endpoint, { method: 'DELETE', path, query }, shape)
+  const put = async (path: string, body: unknown, query: Query = {}) =>
+    void (await request(endpoint, { method: 'PUT', path, body, query, contentType: MEDIA_TYPE }))
 
   return {
-    register: async (subject, schema, { normalize } = {}) =>
-      (await post(`${subjectPath(subject)}/versions`, schema, { normalize })) as Registered,
-    lookup: async (subject, schema, options = {}) =>
-      (await post(subjectPath(subject), schema, options)) as RegisteredSchema,
+    register: (subject, sent, { normalize } = {}) =>
+      post<Registered>(registered, `${subjectPath(subject)}/versions`, sent, { normalize }),
+    lookup: (subject, sent, options = {}) =>
+      post<RegisteredSchema>(registeredSchema, subjectPath(subject), sent, options),
     byId: (id, subject) =>
-      shared(byId, `${id} ${subject ?? ''}`, async () => (await get(`/schemas/ids/${id}`, { subject })) as SchemaById),
-    latest: async (subject) => (await get(`${subjectPath(subject)}/versions/latest`)) as RegisteredSchema,
-    version: async (subject, version, options = {}) =>
-      (await get(`${subjectPath(subject)}/versions/${version}`, options)) as RegisteredSchema,
-    versions: async (subject, options = {}) =>
-      (await get(`${subjectPath(subject)}/versions`, options)) as readonly number[],
-    subjects: async ({ prefix, deleted } = {}) =>
-      (await get('/subjects', { subjectPrefix: prefix, deleted })) as readonly string[],
-    contexts: async () => (await get('/contexts')) as readonly string[],
-    aliases: () => listAliases(get),
-    checkCompatibility: async (subject, schema, { version, normalize } = {}) => {
+      shared(byId, `${id} ${subject ?? ''}`, () => get<SchemaById>(schema, `/schemas/ids/${id}`, { subject })),
+    latest: (subject) => get<RegisteredSchema>(registeredSchema, `${subjectPath(subject)}/versions/latest`),
+    version: (subject, version, options = {}) =>
+      get<RegisteredSchema>(registeredSchema, `${subjectPath(subject)}/versions/${version}`, options),
+    versions: (subject, options = {}) => get<readonly number[]>(numbers, `${subjectPath(subject)}/versions`, options),
+    subjects: ({ prefix, deleted } = {}) =>
+      get<readonly string[]>(names, '/subjects', { subjectPrefix: prefix, deleted }),
+    contexts: () => get<readonly string[]>(names, '/contexts'),
+    aliases: () => listAliases((query) => get<readonly WithAliases[]>(withAliases, '/schemas', query)),
+    checkCompatibility: async (subject, sent, { version, normalize } = {}) => {
       const path = `/compatibility${subjectPath(subject)}/versions${version === undefined ? '' : `/${version}`}`
-      const answer = (await post(path, schema, { verbose: true, normalize })) as WireVerdict
+      const answer = await post<WireVerdict>(verdict, path, sent, { verbose: true, normalize })
       return { compatible: answer.is_compatible, messages: answer.messages ?? [] }
     },
     config: async (subject, { effective } = {}) => {
-      const { compatibilityLevel, ...rest } = (await get(ofSubject('/config', subject), {
-        defaultToGlobal: effective,
-      })) as WireConfig
+      const path = ofSubject('/config', subject)
+      const { compatibilityLevel, ...rest } = await get<WireConfig>(anyConfig, path, { defaultToGlobal: effective })
       return compatibilityLevel === undefined ? rest : { ...rest, compatibility: compatibilityLevel }
     },
-    putConfig: async (config, subject) => void (await put(ofSubject('/config', subject), config)),
-    deleteConfig: async (subject) => void (await remove(ofSubject('/config', subject))),
+    putConfig: (config, subject) => put(ofSubject('/config', subject), config),
+    deleteConfig: async (subject) => void (await remove(z.unknown(), ofSubject('/config', subject))),
     mode: async (subject, { effective } = {}) =>
-      ((await get(ofSubject('/mode', subject), { defaultToGlobal: effective })) as { readonly mode: Mode }).mode,
-    putMode: async (mode, subject, { force } = {}) =>
-      void (await put(ofSubject('/mode', subject), { mode }, { force })),
-    deleteMode: async (subject) => void (await remove(ofSubject('/mode', subject))),
-    deleteSubject: async (subject, options = {}) => (await remove(subjectPath(subject), options)) as readonly number[],
-    deleteVersion: async (subject, version, options = {}) =>
-      (await remove(`${subjectPath(subject)}/versions/${version}`, options)) as number,
+      (await get<{ readonly mode: Mode }>(anyMode, ofSubject('/mode', subject), { defaultToGlobal: effective })).mode,
+    putMode: (mode, subject, { force } = {}) => put(ofSubject('/mode', subject), { mode }, { force }),
+    deleteMode: async (subject) => void (await remove(z.unknown(), ofSubject('/mode', subject))),
+    deleteSubject: (subject, options = {}) => remove<readonly number[]>(numbers, subjectPath(subject), options),
+    deleteVersion: (subject, version, options = {}) =>
+      remove<number>(z.number(), `${subjectPath(subject)}/versions/${version}`, options),
   }
 }
 
@@ -189,12 +205,12 @@ type WireVerdict = { readonly is_compatible: boolean; readonly messages?: readon
 type WireConfig = Omit<Config, 'compatibility'> & { readonly compatibilityLevel?: CompatibilityLevel }
 
 /** Page by page. A registry that knows no pages gives the first one again. */
-async function listAliases(get: (path: string, query: Query) => Promise<unknown>): Promise<readonly string[]> {
+async function listAliases(get: (query: Query) => Promise<readonly WithAliases[]>): Promise<readonly string[]> {
   const query = { subjectPrefix: ':*:', latestOnly: true, aliases: true, limit: PAGE_SIZE }
   const listed = new Map<string, readonly string[]>()
   for (let offset = 0; ; offset += PAGE_SIZE) {
     const before = listed.size
-    const page = (await get('/schemas', { ...query, offset })) as readonly WithAliases[]
+    const page = await get({ ...query, offset })
     for (const { subject, aliases = [] } of page) listed.set(subject, aliases)
     if (page.length < PAGE_SIZE || listed.size === before) return [...new Set([...listed.values()].flat())]
   }

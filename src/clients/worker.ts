@@ -1,4 +1,5 @@
-import { type Endpoint, RequestError, request } from './http.ts'
+import { z } from 'zod'
+import { ask, type Endpoint, RequestError } from './http.ts'
 
 // What a connector worker takes and answers, as Kafka Connect 4.3 does. Members that are absent on the wire are absent here.
 
@@ -102,40 +103,65 @@ export interface WorkerClient {
   plugins(options?: { readonly connectorsOnly?: boolean }): Promise<readonly PluginInfo[]>
 }
 
+// What is relied upon of each answer; other members stay as they come.
+const workerInfo = z.looseObject({ version: z.string(), kafka_cluster_id: z.string() })
+const connectorInfo = z.looseObject({ name: z.string(), config: z.looseObject({}), tasks: z.array(z.unknown()) })
+const state = z.looseObject({ state: z.string() })
+const connectorStatus = z.looseObject({
+  name: z.string(),
+  connector: state,
+  tasks: z.array(state.extend({ id: z.number() })),
+})
+const expanded = z.record(
+  z.string(),
+  z.looseObject({ info: connectorInfo.optional(), status: connectorStatus.optional() }),
+)
+const sentence = z.looseObject({ message: z.string() })
+const activeTopics = z.record(z.string(), z.looseObject({ topics: z.array(z.string()) }))
+const connectorOffsets = z.looseObject({ offsets: z.array(z.looseObject({})) })
+const validation = z.looseObject({
+  configs: z.array(z.looseObject({ value: z.looseObject({ name: z.string(), errors: z.array(z.string()) }) })),
+})
+const pluginInfos = z.array(z.looseObject({ class: z.string(), type: z.string() }))
+
 export function createWorkerClient(endpoint: Endpoint): WorkerClient {
-  const call = async (method: Method, path: string, rest: { body?: unknown; query?: Query } = {}) =>
-    request(endpoint, { method, path, ...rest }).catch(retryRebalance)
-  const info = async (method: Method, path: string, body?: unknown) =>
-    (await call(method, path, { body })) as ConnectorInfo
+  type Rest = { readonly body?: unknown; readonly query?: Query }
+  const call = <Body>(shape: z.ZodType, method: Method, path: string, rest: Rest = {}) =>
+    ask<Body>(endpoint, { method, path, ...rest }, shape).catch(retryRebalance)
+  const act = async (method: Method, path: string) => void (await call(z.unknown(), method, path))
+  const info = (method: Method, path: string, body?: unknown) =>
+    call<ConnectorInfo>(connectorInfo, method, path, { body })
   const message = async (method: Method, path: string, body?: unknown) =>
-    ((await call(method, path, { body })) as { readonly message: string }).message
+    (await call<{ readonly message: string }>(sentence, method, path, { body })).message
 
   return {
-    info: async () => (await call('GET', '/')) as WorkerInfo,
-    list: async () => (await call('GET', '/connectors?expand=info&expand=status')) as Record<string, ExpandedConnector>,
+    info: () => call<WorkerInfo>(workerInfo, 'GET', '/'),
+    list: () => call<Record<string, ExpandedConnector>>(expanded, 'GET', '/connectors?expand=info&expand=status'),
     get: (name) => info('GET', pathOf(name)),
-    status: async (name) => (await call('GET', `${pathOf(name)}/status`)) as ConnectorStatus,
+    status: (name) => call<ConnectorStatus>(connectorStatus, 'GET', `${pathOf(name)}/status`),
     create: (name, config, initialState) =>
       info('POST', '/connectors', { name, config, ...(initialState ? { initial_state: initialState } : {}) }),
     putConfig: (name, config) => info('PUT', `${pathOf(name)}/config`, config),
-    delete: async (name) => void (await call('DELETE', pathOf(name))),
-    pause: async (name) => void (await call('PUT', `${pathOf(name)}/pause`)),
-    resume: async (name) => void (await call('PUT', `${pathOf(name)}/resume`)),
-    stop: async (name) => void (await call('PUT', `${pathOf(name)}/stop`)),
-    restart: async (name, query = {}) =>
-      (await call('POST', `${pathOf(name)}/restart`, { query })) as ConnectorStatus | undefined,
-    restartTask: async (name, task) => void (await call('POST', `${pathOf(name)}/tasks/${task}/restart`)),
+    delete: (name) => act('DELETE', pathOf(name)),
+    pause: (name) => act('PUT', `${pathOf(name)}/pause`),
+    resume: (name) => act('PUT', `${pathOf(name)}/resume`),
+    stop: (name) => act('PUT', `${pathOf(name)}/stop`),
+    restart: (name, query = {}) =>
+      call<ConnectorStatus | undefined>(connectorStatus.optional(), 'POST', `${pathOf(name)}/restart`, { query }),
+    restartTask: (name, task) => act('POST', `${pathOf(name)}/tasks/${task}/restart`),
     topics: async (name) =>
-      ((await call('GET', `${pathOf(name)}/topics`)) as Record<string, { topics: string[] }>)[name]?.topics ?? [],
-    offsets: async (name) => ((await call('GET', `${pathOf(name)}/offsets`)) as { offsets: ConnectorOffset[] }).offsets,
+      (await call<Record<string, { topics: string[] }>>(activeTopics, 'GET', `${pathOf(name)}/topics`))[name]?.topics ??
+      [],
+    offsets: async (name) =>
+      (await call<{ offsets: ConnectorOffset[] }>(connectorOffsets, 'GET', `${pathOf(name)}/offsets`)).offsets,
     alterOffsets: (name, offsets) => message('PATCH', `${pathOf(name)}/offsets`, { offsets }),
     resetOffsets: (name) => message('DELETE', `${pathOf(name)}/offsets`),
-    validate: async (plugin, body) =>
-      (await call('PUT', `/connector-plugins/${encodeURIComponent(plugin)}/config/validate`, {
+    validate: (plugin, body) =>
+      call<ConfigValidation>(validation, 'PUT', `/connector-plugins/${encodeURIComponent(plugin)}/config/validate`, {
         body,
-      })) as ConfigValidation,
-    plugins: async ({ connectorsOnly } = {}) =>
-      (await call('GET', '/connector-plugins', { query: { connectorsOnly } })) as readonly PluginInfo[],
+      }),
+    plugins: ({ connectorsOnly } = {}) =>
+      call<readonly PluginInfo[]>(pluginInfos, 'GET', '/connector-plugins', { query: { connectorsOnly } }),
   }
 }
 

@@ -1,0 +1,70 @@
+import { beforeAll, expect, it } from 'vitest'
+import { createRegistryClient } from '../../src/clients/registry.ts'
+import { createWorkerClient } from '../../src/clients/worker.ts'
+import { describeOn, real } from '../env/real.ts'
+import { installDefinitions } from '../support/definitions.ts'
+import { type Behaviour, startFaultyProxy } from '../support/faulty-proxy.ts'
+import { type KubeApi, kubeApi } from '../support/kube-api.ts'
+import { startOperatorFor, WAIT, world } from '../support/kube-world.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
+import { until } from '../support/until.ts'
+import { startUp } from '../support/up.ts'
+
+const kubernetes = await real('kubernetes')
+const DATAGEN = { 'kafka.topic': 'generated', quickstart: 'orders', 'value.converter': 'StringConverter', rate: '1' }
+/** Of passes that fail, by one resource, before the test looks: back-off allows no more in the time. */
+const ASKED_MAX = 400
+
+describeOn([kubernetes], 'the operator, of runtimes in trouble,', () => {
+  let api: KubeApi
+
+  beforeAll(async () => {
+    api = kubeApi(kubernetes.address)
+    await installDefinitions(api)
+  })
+
+  const TROUBLES: readonly Behaviour[] = ['breaks off', 'fails', 'answers a page', 'answers nonsense']
+
+  it.each(TROUBLES)('says of one that %s that it is not to be had, and goes on when it is', async (how) => {
+    const { registry, worker, place, subjects, connectors } = await begin()
+    for (const runtime of [registry, worker]) runtime.behave(how)
+    await place.apply('Subject', 'late', { schema: '"int"' })
+    await place.apply('Connector', 'late', { class: 'Datagen', config: DATAGEN })
+    await place.condition('subjects', 'late', 'Ready', 'Unknown/RegistryUnreachable')
+    await place.condition('connectors', 'late', 'Ready', 'Unknown/WorkerUnreachable')
+    expect(registry.asked() + worker.asked()).toBeLessThan(ASKED_MAX)
+    for (const runtime of [registry, worker]) runtime.behave('well')
+    await place.condition('subjects', 'late', 'Ready', 'True/Succeeded')
+    await place.condition('connectors', 'late', 'Ready', 'True/Succeeded')
+    expect(await subjects.versions('late')).toEqual([1])
+    expect((await connectors.list())['late']?.status?.tasks).toHaveLength(1)
+  })
+
+  it('waits for one that says nothing, and lets nobody else wait', async () => {
+    const { worker, registry, place } = await begin()
+    const all = Array.from({ length: 20 }, (_, at) => `each-${at}`)
+    worker.behave('says nothing')
+    for (const name of all) await place.apply('Connector', name, { class: 'Datagen', config: DATAGEN })
+    await until('the worker to be asked', WAIT, () => worker.asked() > 0)
+    for (const name of all) await place.apply('Subject', name, { schema: '"int"' })
+    for (const name of all) await place.condition('subjects', name, 'Ready', 'True/Succeeded')
+    expect(registry.asked()).toBeGreaterThan(all.length)
+    worker.behave('well')
+    for (const name of all) await place.condition('connectors', name, 'Ready', 'True/Succeeded')
+  })
+
+  /** An operator, before whose runtimes stands trouble. */
+  async function begin() {
+    const directory = temporaryDirectory()
+    const { registryUrl, workerUrl } = await startUp({
+      manifests: temporaryDirectory(),
+      log: ['--data', `${directory}/data`],
+      directory,
+    })
+    const [registry, worker] = [await startFaultyProxy(registryUrl), await startFaultyProxy(workerUrl)]
+    const place = await world(api)
+    await startOperatorFor({ registryUrl: registry.url, workerUrl: worker.url }, kubernetes.address, place.namespace)
+    const subjects = createRegistryClient({ url: registryUrl })
+    return { registry, worker, place, subjects, connectors: createWorkerClient({ url: workerUrl }) }
+  }
+})

@@ -1,0 +1,71 @@
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { onTestFinished } from 'vitest'
+
+/** How a server behaves that stands behind a proxy: as it is, or badly. */
+export type Behaviour = 'well' | 'breaks off' | 'says nothing' | 'fails' | 'answers a page' | 'answers nonsense'
+
+export type FaultyProxy = {
+  readonly url: string
+  /** Requests since it last changed. */
+  readonly asked: () => number
+  /** Who waits for an answer then gets one, late. */
+  behave(how: Behaviour): void
+}
+
+/** Stands before `target`, for as long as the test runs. */
+export async function startFaultyProxy(target: string): Promise<FaultyProxy> {
+  let behaviour: Behaviour = 'well'
+  let asked = 0
+  let waiting: (() => void)[] = []
+  const server = createServer((incoming, answer) => {
+    asked += 1
+    if (behaviour === 'says nothing') waiting.push(() => pass(target, incoming, answer))
+    else if (behaviour === 'well') pass(target, incoming, answer)
+    else misbehave(behaviour, incoming, answer)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    asked: () => asked,
+    behave(how) {
+      behaviour = how
+      asked = 0
+      const late = waiting
+      waiting = []
+      for (const answer of late) answer()
+    },
+  }
+}
+
+function pass(target: string, incoming: IncomingMessage, answer: ServerResponse): void {
+  const { method, url, headers } = incoming
+  const onward = request(new URL(url ?? '/', target), { method, headers }, (answered) => {
+    answer.writeHead(answered.statusCode ?? 502, answered.headers)
+    answered.pipe(answer)
+  })
+  onward.once('error', () => answer.destroy())
+  incoming.pipe(onward)
+}
+
+function misbehave(
+  how: Exclude<Behaviour, 'well' | 'says nothing'>,
+  incoming: IncomingMessage,
+  answer: ServerResponse,
+) {
+  incoming.resume()
+  switch (how) {
+    case 'breaks off':
+      return incoming.socket.destroy()
+    case 'fails':
+      return answer.writeHead(500, { 'content-type': 'application/json' }).end('{"error_code":500,"message":"no luck"}')
+    case 'answers a page':
+      return answer.writeHead(200, { 'content-type': 'text/html' }).end('<html>Sign in</html>')
+    case 'answers nonsense':
+      return answer.writeHead(200, { 'content-type': 'application/json' }).end('{"unexpected":[1,{"a":null}]}')
+  }
+}
