@@ -41,10 +41,22 @@ export type TaskLog = {
 export type SourceContext<Config> = TaskContext<Config> & {
   /** Where a source partition goes on: its last committed offset; undefined: begin at the beginning. */
   readonly resumeFrom: (partition: Position) => Position | undefined
+  /** Only with `transaction.boundary=connector`, on a worker whose sources write exactly once. */
+  readonly transaction?: SourceTransaction
+}
+
+/** How a source ends its transactions itself. Each call is about the batch that it yields next. */
+export type SourceTransaction = {
+  /** That batch is the last of its transaction. */
+  readonly commit: () => void
+  /** That batch, and all before it in the transaction, is taken back: nobody sees it, and it does not come again. */
+  readonly abort: () => void
 }
 
 export type SourceConnector<Config extends z.ZodObject = z.ZodObject> = PluginInfo<Config> & {
   readonly kind: 'source'
+  /** Whether it ends its transactions itself where it is asked to. Default: the runtime does. */
+  readonly definesTransactions?: boolean
   /** Raw configurations of the tasks, at most `tasksMax`. Default: one task with the connector's configuration. */
   tasks?(
     config: z.infer<Config>,

@@ -1,13 +1,16 @@
 import type { Position, SourceRecord } from '../../sdk/index.ts'
 import type { Outgoing } from './source-records.ts'
 
+/** How a source ended its transaction. */
+export type TransactionEnd = 'commit' | 'abort'
+
 /** How a source's batches get into the log, and its offsets behind them. */
 export interface Delivery {
   /**
    * Takes a batch; resolves when the next one may come, which is before this one is stored. Rejects with what failed,
-   * be it of an earlier batch.
+   * be it of an earlier batch. `end`: what its source says of the transaction.
    */
-  deliver(outgoing: Outgoing, batch: readonly SourceRecord[]): Promise<void>
+  deliver(outgoing: Outgoing, batch: readonly SourceRecord[], end?: TransactionEnd): Promise<void>
   /** Stores the offsets of what is safely in the log. A failure is counted and tried again with the next commit. */
   commit(): Promise<void>
   /** Waits for what is under way, commits and lets go; then rejects with what failed, if anything did. */

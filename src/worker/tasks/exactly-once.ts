@@ -2,9 +2,10 @@ import type { Producer } from '../../broker/broker.ts'
 import type { Clock } from '../../config/clock.ts'
 import type { Position, SourceRecord } from '../../sdk/index.ts'
 import { partitionId } from '../stores/offset-state.ts'
-import type { Delivery, OffsetWriter } from './delivery.ts'
+import type { Delivery, OffsetWriter, TransactionEnd } from './delivery.ts'
 import { progressOf } from './prefix.ts'
 import type { Outgoing } from './source-records.ts'
+import type { TransactionBoundary } from './task-config.ts'
 import type { TaskCounters } from './task-counters.ts'
 
 export type ExactlyOnceParts = {
@@ -13,8 +14,8 @@ export type ExactlyOnceParts = {
   readonly toOffsets: OffsetWriter
   readonly counters: TaskCounters
   readonly clock: Clock
-  /** Whether every batch is a transaction, or those between two commits are one. */
-  readonly boundary: 'poll' | 'interval'
+  /** Whether every batch is a transaction, or those between two commits are one, or the source says where one ends. */
+  readonly boundary: TransactionBoundary
   /** Every failure that ends the task, as soon as it is known. */
   readonly onFailure: () => void
 }
@@ -34,11 +35,12 @@ export class ExactlyOnce implements Delivery {
     this.#parts = parts
   }
 
-  async deliver(outgoing: Outgoing, batch: readonly SourceRecord[]): Promise<void> {
+  async deliver(outgoing: Outgoing, batch: readonly SourceRecord[], end?: TransactionEnd): Promise<void> {
     await this.#inLine(async () => {
       await this.#send(outgoing)
       for (const progress of progressOf(batch)) this.#progress.set(partitionId(progress.partition), progress)
-      if (this.#parts.boundary === 'poll') await this.#commit()
+      if (end === 'abort') await this.#takeBack()
+      else if (end === 'commit' || this.#parts.boundary === 'poll') await this.#commit()
     })
   }
 
@@ -49,7 +51,8 @@ export class ExactlyOnce implements Delivery {
 
   async close(): Promise<void> {
     try {
-      await this.#inLine(() => this.#commit())
+      // What a source has not ended itself was not meant to be seen.
+      if (this.#parts.boundary !== 'connector') await this.#inLine(() => this.#commit())
     } finally {
       // Aborts what is open still.
       await this.#parts.producer.close()
@@ -86,6 +89,14 @@ export class ExactlyOnce implements Delivery {
     } finally {
       counters.commitMsTotal += clock.monotonicMs() - startMs
     }
+  }
+
+  /** The records, but not how far the source is: they are not to come again. */
+  async #takeBack(): Promise<void> {
+    const { producer } = this.#parts
+    await producer.abort()
+    producer.begin()
+    await this.#commit()
   }
 
   /** One after the other; after a failure nothing more. */

@@ -1,5 +1,12 @@
-import { type Position, parseConfig, type SourceConnector, type SourceRecord } from '../../sdk/index.ts'
+import {
+  type Position,
+  parseConfig,
+  type SourceConnector,
+  type SourceRecord,
+  type SourceTransaction,
+} from '../../sdk/index.ts'
 import { partitionId } from '../stores/offset-state.ts'
+import type { TransactionEnd } from './delivery.ts'
 import { type ErrorPolicy, isRetriable } from './error-policy.ts'
 import { progressOf } from './prefix.ts'
 import type { TaskParts } from './source-task.ts'
@@ -7,9 +14,14 @@ import type { TaskParts } from './source-task.ts'
 export type SourceBatchesParts = Pick<TaskParts, 'spec' | 'log' | 'clock' | 'counters'> & {
   readonly source: SourceConnector
   readonly policy: ErrorPolicy
+  /** Whether the source ends its transactions itself. */
+  readonly definesTransactions: boolean
   /** Aborts when the task ends. */
   readonly signal: AbortSignal
 }
+
+/** What a source gave, and whether a transaction ends with it. */
+export type SourceBatch = { readonly records: readonly SourceRecord[]; readonly end: TransactionEnd | undefined }
 
 /**
  * What a source gives, batch by batch. One that fails in a way that may heal is polled again, for as long as it takes: it
@@ -21,6 +33,8 @@ export class SourceBatches {
   readonly #reached: Map<string, Position>
   #current: AsyncIterator<readonly SourceRecord[]>
   #failures = 0
+  /** What the source said of the batch that comes next. */
+  #end: TransactionEnd | undefined
 
   /** Throws a `ConfigError`. */
   constructor(parts: SourceBatchesParts) {
@@ -32,18 +46,19 @@ export class SourceBatches {
   }
 
   /** Undefined: there is nothing more. An empty batch: there is nothing now. */
-  async next(): Promise<readonly SourceRecord[] | undefined> {
+  async next(): Promise<SourceBatch | undefined> {
+    this.#end = undefined
     try {
       const { done, value } = await this.#current.next()
       if (done) return undefined
       this.#failures = 0
       for (const { partition, offset } of progressOf(value)) this.#reached.set(partitionId(partition), offset)
-      return value
+      return { records: value, end: this.#end }
     } catch (error) {
       if (!isRetriable(error) || this.#parts.signal.aborted) throw error
       await this.#wait(error)
       this.#current = this.#begin()
-      return []
+      return { records: [], end: undefined }
     }
   }
 
@@ -57,7 +72,16 @@ export class SourceBatches {
     // As it was when the source began: what it gives itself is not news to it.
     const reached = new Map(this.#reached)
     const resumeFrom = (partition: Position) => reached.get(partitionId(partition))
-    const context = { connector, task, config: this.#config, raw, signal, log, resumeFrom }
+    const transaction: SourceTransaction = {
+      commit: () => {
+        this.#end = 'commit'
+      },
+      abort: () => {
+        this.#end = 'abort'
+      },
+    }
+    const own = this.#parts.definesTransactions ? { transaction } : {}
+    const context = { connector, task, config: this.#config, raw, signal, log, resumeFrom, ...own }
     return source.poll(context)[Symbol.asyncIterator]()
   }
 

@@ -89,7 +89,8 @@ export class SourceTask {
     held.adopt(clients, () => clients.close())
     const letters = await this.#deadLetters(clients, held)
     const policy = this.#policy()
-    const batches = new SourceBatches({ ...this.#parts, source, policy, signal: this.#ending })
+    const definesTransactions = this.#definesTransactions(source)
+    const batches = new SourceBatches({ ...this.#parts, source, policy, definesTransactions, signal: this.#ending })
     held.adopt(batches, () => batches.close())
     const delivery = await this.#delivery(clients)
     const committing = this.#commitRegularly(delivery)
@@ -101,6 +102,19 @@ export class SourceTask {
       await committing
       await delivery.close()
     }
+  }
+
+  /** One that is asked to, but can't, would never end one: nobody would ever see its records. */
+  #definesTransactions({ definesTransactions = false, class: name }: SourceConnector): boolean {
+    const { config, transactionalId } = this.#parts.spec
+    const isAsked = transactionalId !== undefined && parseTaskConfig(config).transactions.boundary === 'connector'
+    if (isAsked && !definesTransactions) {
+      throw new UserError(
+        'invalid_config',
+        `${name} defines no transactions: set transaction.boundary to poll or interval`,
+      )
+    }
+    return isAsked
   }
 
   #policy(): ErrorPolicy {
@@ -124,14 +138,15 @@ export class SourceTask {
       if (this.#ending.aborted) break
       const batch = await batches.next()
       if (batch === undefined) return this.#rest()
-      if (batch.length === 0) continue
-      counters.recordsIn += batch.length
+      const { records, end } = batch
+      if (records.length === 0 && end === undefined) continue
+      counters.recordsIn += records.length
       counters.batches += 1
-      const outgoing = await toOutgoing(batch, pipeline, policy, bounds)
+      const outgoing = await toOutgoing(records, pipeline, policy, bounds)
       // Before the batch, whose offsets step over them.
       await letters?.flush()
       await topics.prepare(outgoing.records)
-      await delivery.deliver(outgoing, batch)
+      await delivery.deliver(outgoing, records, end)
     }
   }
 

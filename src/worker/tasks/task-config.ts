@@ -23,11 +23,13 @@ export type TaskConfig = {
   readonly transactions: TransactionConfig
 }
 
-/** Where a source's transactions end. `intervalMs` undefined: as often as the worker commits. */
+/** What ends a source's transactions. `intervalMs` undefined: as often as the worker commits. */
 export type TransactionConfig = {
-  readonly boundary: 'poll' | 'interval'
+  readonly boundary: TransactionBoundary
   readonly intervalMs: number | undefined
 }
+
+export type TransactionBoundary = 'poll' | 'interval' | 'connector'
 
 export type ErrorConfig = {
   /** How long one step may be tried again; `Infinity`: for ever. */
@@ -51,7 +53,7 @@ export function parseTaskConfig(raw: RawConfig): TaskConfig {
   const deadLetterTopic = config['errors.deadletterqueue.topic.name']
   return {
     transactions: {
-      boundary: config['transaction.boundary'] === 'interval' ? 'interval' : 'poll',
+      boundary: config['transaction.boundary'],
       intervalMs: config['transaction.boundary.interval.ms'],
     },
     errors: {

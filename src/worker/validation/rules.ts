@@ -1,5 +1,7 @@
 import { commaSeparated } from '../../config/settings.ts'
 import { javaRegex } from '../../plugins/java-regex.ts'
+import type { SourceConnector } from '../../sdk/index.ts'
+import type { ConnectorPlugin } from '../connector-tasks.ts'
 import type { RawConfig } from '../stores/config-codec.ts'
 import type { Entry } from './entries.ts'
 
@@ -15,13 +17,13 @@ type Problem = { readonly key: string; readonly message: string }
 export function checkRules(
   entries: readonly Entry[],
   config: RawConfig,
-  kind: 'source' | 'sink',
+  plugin: ConnectorPlugin,
   context: RuleContext,
 ): readonly Entry[] {
   const problems = [
     ...nameProblems(config),
     ...aliasProblems(config),
-    ...(kind === 'sink' ? sinkProblems : sourceProblems)(config, context),
+    ...(plugin.kind === 'sink' ? sinkProblems(config, context) : sourceProblems(config, context, plugin)),
   ]
   return entries.map((entry) => {
     const errors = problems.filter(({ key }) => key === entry.value.name).map(({ message }) => message)
@@ -108,14 +110,20 @@ function toRegex(regex: string): RegExp | undefined {
   }
 }
 
-function sourceProblems(config: RawConfig, { exactlyOnceSources }: RuleContext): readonly Problem[] {
+function sourceProblems(
+  config: RawConfig,
+  { exactlyOnceSources }: RuleContext,
+  { definesTransactions = false }: SourceConnector,
+): readonly Problem[] {
   const problems: Problem[] = []
   if (!exactlyOnceSources && isWord(config['exactly.once.support'], 'required')) {
     const message = 'This worker does not have exactly-once source support enabled.'
     problems.push({ key: 'exactly.once.support', message })
   }
-  if (isWord(config['transaction.boundary'], 'connector')) {
-    const message = "No connector here defines its own transaction boundaries: expected 'poll' or 'interval'"
+  if (isWord(config['transaction.boundary'], 'connector') && !definesTransactions) {
+    const message =
+      'The connector does not support connector-defined transaction boundaries with the given configuration. ' +
+      'Please reconfigure it to use a different transaction boundary definition.'
     problems.push({ key: 'transaction.boundary', message })
   }
   return problems

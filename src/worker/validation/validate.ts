@@ -33,7 +33,7 @@ export function validateConnector(written: WrittenConfig, context: ValidationCon
     ...stepEntries(config, context.plugins),
   ].map((entry) => fillIn(entry, config, plugin, context))
   const own = entriesOf(plugin.config, config)
-  const merged = checkRules(replaceInPlace(base, own), config, plugin.kind, context)
+  const merged = checkRules(replaceInPlace(base, own), config, plugin, context)
   const configs = [...nullEntries(written, merged), ...markNulls(merged, written)]
   const blocks = [
     ...overrideBlocks(config, plugin.kind, context.overrides),

@@ -3,8 +3,9 @@ import type { NewRecord, Producer, Sent } from '../../../src/broker/broker.ts'
 import { silentLogger } from '../../../src/config/logger.ts'
 import type { SourceRecord } from '../../../src/sdk/index.ts'
 import { AtLeastOnce } from '../../../src/worker/tasks/at-least-once.ts'
-import type { Delivery } from '../../../src/worker/tasks/delivery.ts'
+import type { Delivery, TransactionEnd } from '../../../src/worker/tasks/delivery.ts'
 import { ExactlyOnce } from '../../../src/worker/tasks/exactly-once.ts'
+import type { TransactionBoundary } from '../../../src/worker/tasks/task-config.ts'
 import { countersIn } from '../../../src/worker/tasks/task-counters.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 
@@ -33,7 +34,7 @@ describe('at least once', () => {
   it('waits when too much is under way', async () => {
     const { producer, delivery } = atLeastOnce()
     let passed = false
-    const waiting = deliver(delivery, 1, 10_000).then(() => {
+    const waiting = deliver(delivery, 1, { count: 10_000 }).then(() => {
       passed = true
     })
     await new FakeClock().advance(0)
@@ -45,7 +46,7 @@ describe('at least once', () => {
   it('waits, too, when that is few records and many bytes', async () => {
     const { producer, delivery } = atLeastOnce()
     let passed = false
-    const waiting = deliver(delivery, 1, 1, 16 * 1024 * 1024).then(() => {
+    const waiting = deliver(delivery, 1, { bytes: 16 * 1024 * 1024 }).then(() => {
       passed = true
     })
     await new FakeClock().advance(0)
@@ -142,6 +143,23 @@ describe('exactly once', () => {
     ])
   })
 
+  it('or those that the source says; what it takes back does not come again', async () => {
+    const { producer, delivery } = exactlyOnce('connector')
+    await deliver(delivery, 1)
+    await delivery.commit()
+    await deliver(delivery, 2, { end: 'commit' })
+    await deliver(delivery, 3)
+    await deliver(delivery, 4, { end: 'abort' })
+    await deliver(delivery, 5)
+    await delivery.close()
+    expect(producer.log).toEqual([
+      ...['begin', 'batch', 'batch', 'offset 2', 'commit'],
+      ...['begin', 'batch', 'batch', 'abort', 'begin', 'offset 4', 'commit'],
+      ...['begin', 'batch'],
+    ])
+    expect(producer.closed).toBe(true)
+  })
+
   it('commits nothing after a failure', async () => {
     const { producer, delivery, failures } = exactlyOnce('interval')
     await deliver(delivery, 1)
@@ -155,10 +173,12 @@ describe('exactly once', () => {
   })
 })
 
-function deliver(delivery: Delivery, position: number, count = 1, bytes = count): Promise<void> {
+type Given = { readonly count?: number; readonly bytes?: number; readonly end?: TransactionEnd }
+
+function deliver(delivery: Delivery, position: number, { count = 1, bytes = count, end }: Given = {}): Promise<void> {
   const records = Array.from({ length: count }, (): NewRecord => ({ topic: 't', key: null, value: Buffer.from('v') }))
   const record: SourceRecord = { topic: 't', value: 'v', sourcePartition: {}, sourceOffset: { position } }
-  return delivery.deliver({ records, bytes }, Array(count).fill(record))
+  return delivery.deliver({ records, bytes }, Array(count).fill(record), end)
 }
 
 function atLeastOnce() {
@@ -170,7 +190,7 @@ function atLeastOnce() {
   return { producer, delivery, failures, counters, clock: own.clock }
 }
 
-function exactlyOnce(boundary: 'poll' | 'interval') {
+function exactlyOnce(boundary: TransactionBoundary) {
   const producer = new FakeProducer(false)
   const { onFailure, failures } = failureCount()
   const delivery = new ExactlyOnce({ ...parts(producer, countersIn()), boundary, onFailure })
@@ -242,6 +262,10 @@ class FakeProducer {
 
   async commit(): Promise<void> {
     this.log.push('commit')
+  }
+
+  async abort(): Promise<void> {
+    this.log.push('abort')
   }
 
   async close(): Promise<void> {

@@ -56,6 +56,51 @@ describe('a source task', () => {
     expect(await readRecords(broker, 'offsets')).toEqual([])
   })
 
+  it('shows the records of a transaction when its source ends it, and never what that takes back', async () => {
+    const broker = await openLog()
+    const given = Promise.withResolvers<void>()
+    const poll: SourceConnector['poll'] = async function* ({ transaction, signal }) {
+      yield [record(0)]
+      transaction?.commit()
+      yield [record(1)]
+      yield [record(2)]
+      transaction?.abort()
+      yield []
+      yield [record(3)]
+      given.resolve()
+      await new Promise((resolve) => signal.addEventListener('abort', resolve))
+    }
+    const own = { ...sourceOf(poll), definesTransactions: true }
+    const task = startTask(broker, own, { 'transaction.boundary': 'connector' }, { transactionalId: 'in-0' })
+    await given.promise
+    await task.stop()
+    expect(await valuesOf(broker)).toEqual(['0', '1'])
+    expect((await readRecords(broker, 'offsets')).map(({ value }) => String(value))).toEqual(['{"at":2}', '{"at":3}'])
+  })
+
+  it('refuses a source that would never end a transaction', async () => {
+    const broker = await openLog()
+    const own = sourceOf(async function* () {})
+    const task = startTask(broker, own, { 'transaction.boundary': 'connector' }, { transactionalId: 'in-0' })
+    await expect
+      .poll(() => task.said.at(-1), WAIT)
+      .toMatchObject({
+        type: 'failed',
+        trace: expect.stringContaining('Own defines no transactions: set transaction.boundary to poll or interval'),
+      })
+  })
+
+  it('ends transactions as often as its connector says, whatever the worker does', async () => {
+    const broker = await openLog()
+    const own = sourceOf(async function* ({ signal }) {
+      yield [record(0)]
+      await new Promise((resolve) => signal.addEventListener('abort', resolve))
+    })
+    const config = { 'transaction.boundary': 'interval', 'transaction.boundary.interval.ms': '10' }
+    startTask(broker, own, config, { transactionalId: 'in-0' })
+    await expect.poll(() => valuesOf(broker), WAIT).toEqual(['0'])
+  })
+
   it('fails with what its source fails with for good', async () => {
     const broker = await openLog()
     const task = startSource(broker, async function* () {
@@ -79,7 +124,10 @@ async function valuesOf(broker: Broker): Promise<readonly string[]> {
   return (await readRecords(broker, 'lines')).map(({ value }) => String(value))
 }
 
+function sourceOf(poll: SourceConnector['poll']) {
+  return defineSource({ class: 'Own', version: '1', summary: 'Own.', config: z.object({}), poll })
+}
+
 function startSource(broker: Broker, poll: SourceConnector['poll'], config: RawConfig = {}) {
-  const own = defineSource({ class: 'Own', version: '1', summary: 'Own.', config: z.object({}), poll })
-  return startTask(broker, own, { 'errors.retry.delay.max.ms': '20', ...config })
+  return startTask(broker, sourceOf(poll), { 'errors.retry.delay.max.ms': '20', ...config })
 }
