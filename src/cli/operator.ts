@@ -1,6 +1,7 @@
 import { createLogger } from '../config/logger.ts'
+import { createMetrics } from '../config/metrics.ts'
 import { isEverywhere, parseListener } from '../http/listener.ts'
-import type { OperatorOptions } from '../operator/main.ts'
+import { type OperatorOptions, readConfiguration, startOperator } from '../operator/main.ts'
 import { type Command, parsePort, readArgs, UsageError } from './command.ts'
 import { logOf, PROGRAM_HELP, PROGRAM_OPTIONS, settingsFor, writtenSettings } from './log-address.ts'
 import { whenAsked } from './signals.ts'
@@ -25,7 +26,7 @@ const OPTIONS = {
 const STOP_MS = 25_000
 
 export const operator: Command = {
-  help: `usage: weir operator (--bootstrap HOST:PORT,… | --data DIR | --registry URL --worker URL) [--kubeconfig FILE]
+  help: `usage: weir operator (--bootstrap HOST:PORT,… | --data DIR | --registry URL --worker URL | --config FILE.yaml)
 
 Keeps the Connectors, Subjects and RegistryModes of a Kubernetes cluster. Runs a registry and a worker beside itself,
 unless it is told where they are. Their definitions have to be there: weir crds | kubectl apply --server-side -f -
@@ -43,6 +44,9 @@ unless it is told where they are. Their definitions have to be there: weir crds 
   --webhook-certificates DIR         tls.crt, tls.key and ca.crt; default: it makes its own, in the Secret weir-webhook
 ${PROGRAM_HELP}
 
+A configuration whose name ends in .yaml names workers and registries, and who may use them. It is read again when it
+changes, and so are the files of passwords and certificates that it names.
+
 Settings begin with the name of who they are for, registry. or worker.; others are for Kafka's clients.
 
   weir operator --kubeconfig ~/.kube/config --bootstrap 127.0.0.1:9092
@@ -51,31 +55,41 @@ Settings begin with the name of who they are for, registry. or worker.; others a
   async run(args) {
     const { values, positionals } = readArgs(args, OPTIONS)
     if (positionals.length > 0) throw new UsageError(`weir operator takes options only, not '${positionals[0]}'`)
-    const settings = writtenSettings(values)
+    const file = /\.ya?ml$/.test(values.config ?? '') ? values.config : undefined
+    const settings = writtenSettings(file === undefined ? values : { ...values, config: undefined })
+    const configuration = file === undefined ? undefined : readConfiguration(file)
     const runtime = (program: 'registry' | 'worker'): RuntimeOptions => {
       const url = values[program]
       if (url !== undefined) return { url: parseUrl(`--${program}`, url) }
       const port = parsePort(`--${program}-port`, values[`${program}-port`])
       return { port, written: settingsFor(program, settings) }
     }
-    const webhook = webhookOf(values)
+    const { instance, watchNamespaces = [] } = configuration ?? {}
+    const logger = createLogger()
+    const cluster: OperatorOptions['cluster'] = {
+      kind: 'kubernetes',
+      namespaces: values.namespace ?? watchNamespaces,
+      ...(values.kubeconfig !== undefined && { kubeconfig: values.kubeconfig }),
+      ...(values['lease-namespace'] !== undefined && { leaseNamespace: values['lease-namespace'] }),
+    }
+    const own = { ...webhookOf(values), ...(instance !== undefined && { instance }) }
+    const estate = file === undefined ? {} : { estate: () => readConfiguration(file).estate }
+    const log = logOf(values, settings)
     const asked = whenAsked(STOP_MS)
-    const stack = await startStack({
-      cluster: {
-        kind: 'kubernetes',
-        namespaces: values.namespace ?? [],
-        ...(values.kubeconfig !== undefined && { kubeconfig: values.kubeconfig }),
-        ...(values['lease-namespace'] !== undefined && { leaseNamespace: values['lease-namespace'] }),
-      },
-      log: logOf(values, settings),
-      registry: runtime('registry'),
-      worker: runtime('worker'),
-      operator: webhook,
-      monitoring: values.monitoring,
-      logger: createLogger(),
-    })
+    const isAlone = log === undefined && values.registry === undefined && values.worker === undefined
+    const running =
+      isAlone && estate.estate !== undefined
+        ? await startOperator({
+            ...{ ...own, estate: estate.estate, cluster, logger },
+            monitoring: { metrics: createMetrics(), listener: values.monitoring },
+          })
+        : await startStack({
+            ...{ ...estate, cluster, log, logger, operator: own, monitoring: values.monitoring },
+            registry: runtime('registry'),
+            worker: runtime('worker'),
+          })
     await asked
-    await stack.stop()
+    await running.stop()
     return 0
   },
 }

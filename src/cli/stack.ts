@@ -5,7 +5,7 @@ import { type Running, startAll } from '../config/lifecycle.ts'
 import type { Logger } from '../config/logger.ts'
 import { createMetrics, type Metrics } from '../config/metrics.ts'
 import type { Setting } from '../config/settings.ts'
-import { type ClusterAddress, type Operator, type OperatorOptions, startOperator } from '../operator/main.ts'
+import { type ClusterAddress, estateOf, type Operator, type OperatorOptions, startOperator } from '../operator/main.ts'
 import { startRegistry } from '../registry/main.ts'
 import { registrySettings } from '../registry/settings.ts'
 import { startWorker } from '../worker/main.ts'
@@ -18,7 +18,9 @@ export type StackOptions = {
   readonly log: BrokerAddress | undefined
   readonly registry: RuntimeOptions
   readonly worker: RuntimeOptions
-  readonly operator: Pick<OperatorOptions, 'observeWorkerMs' | 'resyncMs' | 'webhook'>
+  readonly operator: Pick<OperatorOptions, 'observeWorkerMs' | 'resyncMs' | 'webhook' | 'instance'>
+  /** Workers and registries beside these two. */
+  readonly estate?: OperatorOptions['estate']
   /** Where the operator's metrics and probes answer; absent: nowhere. */
   readonly monitoring?: string
   readonly logger: Logger
@@ -57,8 +59,12 @@ export function startStack(options: StackOptions): Promise<Stack> {
       startWorker(workerSettings([...defaults(workerDefaults(port, registryUrl)), ...written]), parts),
     )
     const monitoring = options.monitoring === undefined ? {} : { monitoring: { metrics, listener: options.monitoring } }
-    const addresses = { cluster, registryUrl, workerUrl }
-    const operator = await startOperator({ ...addresses, logger, ...monitoring, ...options.operator })
+    const own = estateOf({ registryUrl, workerUrl })
+    const estate = () => {
+      const { workers = [], registries = [] } = options.estate?.() ?? {}
+      return { workers: [...own.workers, ...workers], registries: [...own.registries, ...registries] }
+    }
+    const operator = await startOperator({ cluster, estate, logger, ...monitoring, ...options.operator })
     life.onStop('operator', () => operator.stop())
     return { registryUrl, workerUrl, operator, metrics, stop: () => life.stop() }
   })

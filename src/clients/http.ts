@@ -10,8 +10,8 @@ export type Endpoint = {
   readonly url: string
   /** Whom to trust and who we are, where the machine's own certificates don't do. */
   readonly tls?: SecureContextOptions
-  /** BASIC credentials. */
-  readonly auth?: { readonly username: string; readonly password: string }
+  /** BASIC credentials, or a bearer token. */
+  readonly auth?: { readonly username: string; readonly password: string } | { readonly token: string }
   /** For one request, answer included. Default 60,000 ms. */
   readonly timeoutMs?: number
   /** Stands in the way of every call: may refuse it, make it end early, and sees how it ends. */
@@ -120,8 +120,13 @@ function headersOf(endpoint: Endpoint, call: Call): Record<string, string> {
   return {
     accept: 'application/json',
     ...(call.body === undefined ? {} : { 'content-type': call.contentType ?? 'application/json' }),
-    ...(auth ? { authorization: `Basic ${Buffer.from(`${auth.username}:${auth.password}`).toString('base64')}` } : {}),
+    ...(auth ? { authorization: authorizationOf(auth) } : {}),
   }
+}
+
+function authorizationOf(auth: NonNullable<Endpoint['auth']>): string {
+  if ('token' in auth) return `Bearer ${auth.token}`
+  return `Basic ${Buffer.from(`${auth.username}:${auth.password}`).toString('base64')}`
 }
 
 function parseAnswer(status: number, text: string, ok: boolean): unknown {

@@ -23,6 +23,8 @@ export type ClusterAddress =
 /** Where resources live, and what else is kept there. */
 export type Home = {
   readonly cluster: Cluster
+  /** The operator's own. */
+  readonly namespace: string
   readonly leases?: LeaseHome
   watches(): readonly { readonly resource: string; readonly silentMs: number }[]
 }
@@ -34,7 +36,7 @@ export async function openHome(options: HomeOptions, { clock, logger, meters }: 
   const address = options.cluster
   const parts = { clock, logger }
   if (address.kind === 'directory') {
-    return { cluster: new DirectoryCluster({ path: address.path, ...parts }), watches: () => [] }
+    return { cluster: new DirectoryCluster({ path: address.path, ...parts }), namespace: 'default', watches: () => [] }
   }
   // Half a second and 80 MB that a folder of manifests does not need.
   const { openKubernetesApi } = await import('../clients/kubernetes/api.ts')
@@ -53,6 +55,7 @@ export async function openHome(options: HomeOptions, { clock, logger, meters }: 
   })
   return {
     cluster,
+    namespace: leaseNamespace,
     leases: kubernetesLease(api, leaseNamespace, `${options.instance ?? INSTANCE}-operator`),
     watches: () => cluster.watches().map(({ path, silentMs }) => ({ resource: resourceOf(path), silentMs })),
   }

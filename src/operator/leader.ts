@@ -1,6 +1,5 @@
 import { type Endpoint, RequestError } from '../clients/http.ts'
-import { createRegistryClient } from '../clients/registry.ts'
-import { createWorkerClient, type WorkerClient } from '../clients/worker.ts'
+import { createWorkerClient } from '../clients/worker.ts'
 import { Lifecycle } from '../config/lifecycle.ts'
 import type { Logger } from '../config/logger.ts'
 import type { Cluster } from './cluster/cluster.ts'
@@ -10,6 +9,7 @@ import { type Fence, NotLeading, type Office } from './controller/leadership.ts'
 import type { QueueReading } from './controller/meter.ts'
 import { passesOf, type Reconciler } from './controller/reconciler.ts'
 import type { Urgency } from './controller/work-queue.ts'
+import { type Entry, type Estate, runtimesOf, type WorkerEntry } from './estate.ts'
 import type { OperatorMeters } from './metrics.ts'
 import { createReconcilers, type ReconcilerOptions } from './reconcilers.ts'
 import { KINDS, type Kind, keyOf, kindOf, type ResourceKey } from './resources/resource.ts'
@@ -18,9 +18,10 @@ import { connectorName } from './resources/terms.ts'
 export type LeaderOptions = Pick<ReconcilerOptions, 'clock' | 'instance' | 'resyncMs'> & {
   readonly cluster: Cluster
   readonly logger: Logger
-  readonly registryUrl: string
-  readonly workerUrl: string
-  /** How often the worker is looked at as a whole. */
+  readonly estate: Estate
+  /** The operator's own namespace. */
+  readonly home: string
+  /** How often a worker is looked at as a whole; absent: as its entry says. */
   readonly observeWorkerMs?: number
   readonly meters: OperatorMeters
 }
@@ -32,10 +33,6 @@ export type Leader = Office & {
   observers(): readonly { readonly cluster: string; readonly lagMs: number }[]
 }
 
-/** What resources call their worker and their registry when they don't name another one. */
-const DEFAULT = 'default'
-const OBSERVE_WORKER_MS = 30_000
-const REQUEST_MS = 10_000
 /** Passes of one kind at the same time. */
 export const CONCURRENCY = 4
 /** Passes may end by themselves for so long when it is stopped; then what they ask of runtimes is broken off. */
@@ -55,11 +52,13 @@ export function startLeader(options: LeaderOptions, fence: Fence): Leader {
     controllers[kind].start()
   }
   life.onStop('controllers', () => Promise.all(KINDS.map((kind) => controllers[kind].stop())))
-  const observer = observeWorker(known, wake, life)
+  const observers = options.estate.workers.flatMap((entry) =>
+    'fault' in entry ? [] : [observeWorker(entry, known, wake, life)],
+  )
   return {
     wake,
     queue: (kind) => controllers[kind].queue.reading(),
-    observers: () => [{ cluster: DEFAULT, lagMs: observer.lagMs }],
+    observers: () => observers.map(({ name, observer }) => ({ cluster: name, lagMs: observer.lagMs })),
     async stop() {
       const stopped = new AbortController()
       clock.sleep(DRAIN_MS, stopped.signal).then(
@@ -76,8 +75,8 @@ type Known = LeaderOptions & { readonly fence: Fence }
 
 /** One controller a kind, so that trouble with connectors keeps no subject waiting. */
 function createControllers(options: Known): Record<Kind, Controller<ResourceKey>> {
-  const registry = createRegistryClient(endpointOf('registry', options.registryUrl, options))
-  const reconcilers = createReconcilers({ ...options, registry, worker: workerOf(options) })
+  const runtimes = runtimesOf(options.estate, options.home, (runtime, entry) => endpointOf(runtime, entry, options))
+  const reconcilers = createReconcilers({ ...options, runtimes })
   return {
     RegistryMode: controllerOf(reconcilers.RegistryMode, options),
     Subject: controllerOf(reconcilers.Subject, options),
@@ -85,23 +84,23 @@ function createControllers(options: Known): Record<Kind, Controller<ResourceKey>
   }
 }
 
-function workerOf(options: Known): WorkerClient {
-  return createWorkerClient(endpointOf('worker', options.workerUrl, options))
-}
-
 /** A runtime as one who may lose the lead reaches it. */
-function endpointOf(runtime: 'worker' | 'registry', url: string, { fence, meters }: Known): Endpoint {
+function endpointOf(
+  runtime: 'worker' | 'registry',
+  { name, endpoint, requestMs }: Entry,
+  { fence, meters }: Known,
+): Endpoint {
   return {
-    url,
-    timeoutMs: REQUEST_MS,
+    ...endpoint,
+    timeoutMs: requestMs,
     async through(call, send) {
-      if (call.method !== 'GET') fence.assertFor(REQUEST_MS)
+      if (call.method !== 'GET') fence.assertFor(requestMs)
       try {
         const answer = await send({ ...call, signal: fence.signal })
-        meters.called(DEFAULT, runtime, call, answer.status)
+        meters.called(name, runtime, call, answer.status)
         return answer
       } catch (error) {
-        if (error instanceof RequestError) meters.called(DEFAULT, runtime, call, error.status)
+        if (error instanceof RequestError) meters.called(name, runtime, call, error.status)
         throw error
       }
     },
@@ -123,14 +122,18 @@ function controllerOf<K extends Kind>(reconciler: Reconciler<K>, options: Known)
   })
 }
 
-function observeWorker(options: Known, wake: Leader['wake'], life: Lifecycle): WorkerObserver {
-  const { cluster, clock, logger, observeWorkerMs: intervalMs = OBSERVE_WORKER_MS } = options
+function observeWorker(entry: WorkerEntry, options: Known, wake: Leader['wake'], life: Lifecycle) {
+  const { name: worker } = entry
+  const { cluster, clock, logger, observeWorkerMs: intervalMs = entry.observeMs } = options
   const onChange = (name: string): void => {
-    for (const resource of cluster.list('Connector'))
-      if (connectorName(resource) === name) wake(keyOf(resource), 'user')
+    for (const resource of cluster.list('Connector')) {
+      const isIt = resource.spec.workerRef.name === worker && connectorName(resource) === name
+      if (isIt) wake(keyOf(resource), 'user')
+    }
   }
-  const observer = new WorkerObserver({ worker: workerOf(options), clock, logger, intervalMs, onChange })
+  const client = createWorkerClient(endpointOf('worker', entry, options))
+  const observer = new WorkerObserver({ worker: client, clock, logger: logger.child({ worker }), intervalMs, onChange })
   observer.start()
-  life.onStop('worker observer', () => observer.stop())
-  return observer
+  life.onStop(`observer of worker ${worker}`, () => observer.stop())
+  return { name: worker, observer }
 }

@@ -1,7 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
-import { createRegistryClient } from '../clients/registry.ts'
-import { createWorkerClient } from '../clients/worker.ts'
 import { type Clock, systemClock } from '../config/clock.ts'
 import { type Lifecycle, startAll } from '../config/lifecycle.ts'
 import { createMetrics } from '../config/metrics.ts'
@@ -9,6 +7,8 @@ import type { WebhookOptions } from './admission/webhook.ts'
 import type { ClusterView } from './cluster/cluster.ts'
 import { LeaderElector, type LeaderElectorOptions } from './controller/leader-elector.ts'
 import { type Fence, type Office, UNRIVALLED } from './controller/leadership.ts'
+import { type Estate, type Reach, type Runtimes, runtimesOf } from './estate.ts'
+import { EstateWatch } from './estate-watch.ts'
 import { type ClusterAddress, type Home, openHome } from './home.ts'
 import { CONCURRENCY, type Leader, type LeaderOptions, startLeader } from './leader.ts'
 import { operatorMetrics } from './metrics.ts'
@@ -18,10 +18,14 @@ import { KINDS, type Kind, type Resource } from './resources/resource.ts'
 import { type Row, rowsOf } from './table.ts'
 import { wokenBy } from './wakes.ts'
 
+export { readConfiguration } from './configuration.ts'
+export { estateOf } from './estate.ts'
 export type { ClusterAddress } from './home.ts'
 export type { Row } from './table.ts'
 
-export type OperatorOptions = Omit<LeaderOptions, 'cluster' | 'clock' | 'meters'> & {
+export type OperatorOptions = Omit<LeaderOptions, 'cluster' | 'clock' | 'meters' | 'estate' | 'home'> & {
+  /** The workers and registries that resources may name; called again and again, since they may change. */
+  readonly estate: () => Estate
   readonly cluster: ClusterAddress
   readonly clock?: Clock
   /** Judges what is declared before it is stored, be this process the leader or not; only on Kubernetes. */
@@ -46,7 +50,7 @@ export function startOperator(options: OperatorOptions): Promise<Operator> {
   const { clock = systemClock, monitoring } = options
   const logger = options.logger.child({ program: 'operator' })
   return startAll(logger, async (life) => {
-    const place: { leader?: Leader; home?: Home; isKnown?: true } = {}
+    const place: { leader?: ChangingLeader; home?: Home; estate?: EstateWatch; isKnown?: true } = {}
     const meters = operatorMetrics(monitoring?.metrics ?? createMetrics(), {
       isLeader: () => place.leader !== undefined,
       concurrency: CONCURRENCY,
@@ -58,7 +62,7 @@ export function startOperator(options: OperatorOptions): Promise<Operator> {
     if (monitoring !== undefined) {
       const isStuck = (kind: Kind) => place.leader?.queue(kind).workingMs.some((ms) => ms > STUCK_MS) ?? false
       const server = await startMonitoring(monitoring, logger, {
-        ready: () => place.isKnown === true,
+        ready: () => place.isKnown === true && place.estate?.isValid === true,
         healthy: () => !KINDS.some(isStuck),
       })
       life.onStop('monitoring', () => server.stop())
@@ -66,7 +70,11 @@ export function startOperator(options: OperatorOptions): Promise<Operator> {
     const home = await openHome(options, { clock, logger, meters })
     place.home = home
     const { cluster, leases } = home
-    const known = { ...options, cluster, clock, logger, meters }
+    const estate = new EstateWatch({ read: options.estate, clock, logger, onChange: () => place.leader?.restart() })
+    estate.start()
+    life.onStop('configuration', () => estate.stop())
+    place.estate = estate
+    const known = { ...options, cluster, clock, logger, meters, home: home.namespace }
     const listeners = new Set<() => void>()
     const unsubscribe = cluster.onChange((change) => {
       for (const key of wokenBy(change, cluster)) place.leader?.wake(key, 'user')
@@ -77,7 +85,7 @@ export function startOperator(options: OperatorOptions): Promise<Operator> {
     await cluster.start()
     place.isKnown = true
     const lead = (fence: Fence): Office => {
-      const leader = startLeader(known, fence)
+      const leader = changingLeader(() => startLeader({ ...known, estate: estate.current }, fence))
       place.leader = leader
       return {
         async stop() {
@@ -89,7 +97,7 @@ export function startOperator(options: OperatorOptions): Promise<Operator> {
     // Who keeps a folder of manifests has it alone.
     const office = leases === undefined ? lead(UNRIVALLED) : elect({ leases, clock, logger, lead })
     life.onStop('leader', () => office.stop())
-    await serveWebhook(options, known, life)
+    await serveWebhook(options, { ...known, estate: () => estate.current }, life)
     life.onStop('readiness', () => delete place.isKnown)
     return {
       rows: () => rowsOf(cluster),
@@ -105,6 +113,34 @@ export function startOperator(options: OperatorOptions): Promise<Operator> {
 /** A pass that runs for so long will not end. */
 const STUCK_MS = 300_000
 
+type ChangingLeader = Leader & {
+  /** Begins anew, with what is configured now. */
+  restart(): void
+}
+
+function changingLeader(start: () => Leader): ChangingLeader {
+  let leader = start()
+  let hasEnded = false
+  let changing = Promise.resolve()
+  return {
+    wake: (key, urgency) => leader.wake(key, urgency),
+    queue: (kind) => leader.queue(kind),
+    observers: () => leader.observers(),
+    restart() {
+      changing = changing.then(async () => {
+        if (hasEnded) return
+        await leader.stop()
+        leader = start()
+      })
+    },
+    async stop() {
+      hasEnded = true
+      await changing
+      await leader.stop()
+    },
+  }
+}
+
 function elect(options: Omit<LeaderElectorOptions, 'identity'>): Office {
   const elector = new LeaderElector({ ...options, identity: `${hostname()}_${randomUUID()}` })
   elector.start()
@@ -116,15 +152,19 @@ const REVIEW_MS = 5_000
 
 async function serveWebhook(
   { cluster: address, webhook }: OperatorOptions,
-  known: LeaderOptions,
+  known: Omit<LeaderOptions, 'estate'> & { readonly estate: () => Estate },
   life: Lifecycle,
 ): Promise<void> {
   if (webhook === undefined || address.kind !== 'kubernetes') return
   const { openKubernetesApi } = await import('../clients/kubernetes/api.ts')
   const { startWebhook } = await import('./admission/webhook.ts')
-  const registry = createRegistryClient({ url: known.registryUrl, timeoutMs: REVIEW_MS })
-  const worker = createWorkerClient({ url: known.workerUrl, timeoutMs: REVIEW_MS })
-  const reviewers = (cluster: ClusterView) => createReconcilers({ ...known, cluster, registry, worker })
+  const reach: Reach = (_, { endpoint }) => ({ ...endpoint, timeoutMs: REVIEW_MS })
+  let made: { readonly estate: Estate; readonly runtimes: Runtimes } | undefined
+  const reviewers = (cluster: ClusterView) => {
+    const estate = known.estate()
+    if (made?.estate !== estate) made = { estate, runtimes: runtimesOf(estate, known.home, reach) }
+    return createReconcilers({ ...known, cluster, runtimes: made.runtimes })
+  }
   const api = openKubernetesApi(address.kubeconfig)
   const { namespaces, leaseNamespace: home = api.namespace } = address
   const started = startWebhook(webhook, { ...known, api, home, namespaces, reviewers })

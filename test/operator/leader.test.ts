@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { silentLogger } from '../../src/config/logger.ts'
 import { createMetrics, type Metrics } from '../../src/config/metrics.ts'
 import { type Fence, NotLeading } from '../../src/operator/controller/leadership.ts'
+import { estateOf } from '../../src/operator/estate.ts'
 import { startLeader } from '../../src/operator/leader.ts'
 import { type OperatorMeters, operatorMetrics } from '../../src/operator/metrics.ts'
 import { FakeClock } from '../support/fake-clock.ts'
@@ -69,8 +70,8 @@ function start() {
       if (!mayAct) throw new NotLeading()
     },
   }
-  const urls = { registryUrl: registry.url, workerUrl: registry.url }
-  const leader = startLeader({ cluster, clock, logger: silentLogger(), meters, ...urls }, fence)
+  const estate = estateOf({ registryUrl: registry.url, workerUrl: registry.url })
+  const leader = startLeader({ cluster, clock, logger: silentLogger(), meters, estate, home: 'default' }, fence)
   onTestFinished(() => {
     term.abort(new NotLeading())
     return leader.stop()

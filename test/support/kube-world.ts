@@ -102,14 +102,23 @@ export async function startOperator(
 }
 
 /** `weir operator` alone, for runtimes that are elsewhere. Resolves when it knows its resources and stands by. */
-export async function startOperatorFor(
-  runtimes: { readonly registryUrl: string; readonly workerUrl: string },
+export function startOperatorFor(
+  { registryUrl, workerUrl }: { readonly registryUrl: string; readonly workerUrl: string },
+  address: Pick<KubernetesAddress, 'kubeconfig'>,
+  namespace: string,
+): Promise<Program> {
+  return startOperatorWith(['--registry', registryUrl, '--worker', workerUrl], address, namespace)
+}
+
+/** The same, with what these arguments say of runtimes. */
+export async function startOperatorWith(
+  runtimes: readonly string[],
   { kubeconfig }: Pick<KubernetesAddress, 'kubeconfig'>,
   namespace: string,
 ): Promise<Program> {
   const args = [
     ...['--kubeconfig', kubeconfig, '--namespace', namespace, '--lease-namespace', namespace],
-    ...['--registry', runtimes.registryUrl, '--worker', runtimes.workerUrl, '--monitoring', ANYWHERE],
+    ...['--monitoring', ANYWHERE, ...runtimes],
   ]
   const program = await startWeir(['operator', ...args], (logFile) => logOf({ logFile }).includes('"standing by"'))
   onTestFinished(() => program.kill())

@@ -1,4 +1,5 @@
 import { createConnectorReconciler } from '../../src/operator/connector/reconcile.ts'
+import { ENTRY, type RegistryEntry, type Runtimes, type WorkerEntry } from '../../src/operator/estate.ts'
 import { createRegistryModeReconciler } from '../../src/operator/registry-mode/reconcile.ts'
 import { createSubjectReconciler } from '../../src/operator/subject/reconcile.ts'
 import { FakeClock } from './fake-clock.ts'
@@ -11,12 +12,21 @@ import { passesIn } from './passes.ts'
 export function createStage(kept: { readonly worker?: FakeWorker } = {}) {
   const { worker = new FakeWorker() } = kept
   const [clock, cluster, registry] = [new FakeClock(), new MemoryCluster(), new FakeRegistry()]
-  const known = { cluster, clock, worker, registry, instance: 'test', random: () => 0.5, observeMs: 30_000 }
+  const entry = { ...ENTRY, name: 'default', endpoint: { url: 'http://127.0.0.1:1' } }
+  const place: { worker: WorkerEntry; registry: RegistryEntry } = { worker: entry, registry: entry }
+  const runtimes: Runtimes = {
+    worker: () => ({ client: worker, entry: place.worker }),
+    registry: () => ({ client: registry, entry: place.registry }),
+  }
+  const known = { cluster, clock, runtimes, instance: 'test', random: () => 0.5, observeMs: 30_000 }
   return {
     clock,
     cluster,
     worker,
     registry,
+    runtimes,
+    /** The entries that resources find; a test may change them. */
+    place,
     connectors: () => passesIn(cluster, clock, createConnectorReconciler(known)),
     subjects: () => passesIn(cluster, clock, createSubjectReconciler(known)),
     modes: () => passesIn(cluster, clock, createRegistryModeReconciler(known)),

@@ -27,14 +27,14 @@ export type Desired = {
 export async function desiredOf(
   resource: Resource<'Connector'>,
   cluster: ClusterView,
-  instance: string,
+  { instance, secretPlaceholder }: { readonly instance: string; readonly secretPlaceholder: string },
 ): Promise<Desired> {
   const { spec, metadata } = resource
   const missing: string[] = []
   const config: Record<string, string> = {
     ...(await configFrom(resource, cluster, missing)),
     ...spec.config,
-    ...(await valuesFrom(resource, cluster, missing)),
+    ...(await valuesFrom(resource, cluster, missing, secretPlaceholder)),
     name: connectorName(resource),
     'connector.class': spec.class,
     'tasks.max': String(spec.tasksMax),
@@ -61,7 +61,12 @@ async function configFrom(resource: Resource<'Connector'>, cluster: ClusterView,
   return config
 }
 
-async function valuesFrom(resource: Resource<'Connector'>, cluster: ClusterView, missing: string[]) {
+async function valuesFrom(
+  resource: Resource<'Connector'>,
+  cluster: ClusterView,
+  missing: string[],
+  secretPlaceholder: string,
+) {
   const { namespace } = resource.metadata
   const config: Record<string, string> = {}
   for (const { key, secretKeyRef, configMapKeyRef, resolve } of resource.spec.valuesFrom ?? []) {
@@ -71,7 +76,7 @@ async function valuesFrom(resource: Resource<'Connector'>, cluster: ClusterView,
         throw new Stalled('NotAllowed', message)
       }
       // The worker puts the value in; the operator never reads it.
-      config[key] = `\${secret:${namespace}/${secretKeyRef.name}:${secretKeyRef.key}}`
+      config[key] = filled(secretPlaceholder, { namespace, ...secretKeyRef })
     } else if (configMapKeyRef !== undefined) {
       const value = (await cluster.configMap(namespace, configMapKeyRef.name))?.[configMapKeyRef.key]
       if (value === undefined) missing.push(`key ${configMapKeyRef.key} of ConfigMap ${configMapKeyRef.name}`)
@@ -79,6 +84,10 @@ async function valuesFrom(resource: Resource<'Connector'>, cluster: ClusterView,
     }
   }
   return config
+}
+
+function filled(template: string, values: Readonly<Record<string, string>>): string {
+  return template.replace(/\{(namespace|name|key)\}/g, (_, field: string) => values[field] ?? '')
 }
 
 function unreadySubjects({ spec, metadata }: Resource<'Connector'>, cluster: ClusterView): readonly string[] {

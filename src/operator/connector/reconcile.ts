@@ -7,6 +7,7 @@ import { winnerOf } from '../controller/claims.ts'
 import { abandoned } from '../controller/finalizer.ts'
 import type { Pass, Reconciler } from '../controller/reconciler.ts'
 import { Stalled } from '../controller/trouble.ts'
+import type { Runtimes, WorkerEntry } from '../estate.ts'
 import { keyOf, type Resource } from '../resources/resource.ts'
 import { claimOf, connectorName } from '../resources/terms.ts'
 import { type Desired, desiredOf, OWNER_KEY } from './desired.ts'
@@ -15,41 +16,52 @@ import { findings, type Moment, type Plan, plan, type Step } from './plan.ts'
 
 export type ConnectorReconcilerOptions = {
   readonly cluster: ClusterView
-  readonly worker: WorkerClient
+  readonly runtimes: Pick<Runtimes, 'worker'>
   readonly clock: Clock
   readonly random?: () => number
   /** Part of the ownership mark: which installation keeps a connector. */
   readonly instance: string
-  readonly observeMs: number
+  /** How often a resource that is fine is looked at again; absent: as often as its worker's entry says. */
+  readonly observeMs?: number
 }
 
 const PLUGIN_AGAIN_MS = 300_000
 
 export function createConnectorReconciler(options: ConnectorReconcilerOptions): Reconciler<'Connector'> {
-  const { cluster, worker, clock, random = Math.random, instance, observeMs } = options
+  const { cluster, runtimes, clock, random = Math.random, instance, observeMs } = options
   const look = async (resource: Resource<'Connector'>) => {
-    const desired = await desiredOf(resource, cluster, instance)
+    const { client: worker, entry } = runtimes.worker(resource)
+    assertUnprotected(resource, entry)
+    const desired = await desiredOf(resource, cluster, { instance, secretPlaceholder: entry.secretPlaceholder })
     assertClaim(resource, cluster)
-    return { desired, observed: await observe(worker, desired.name) }
+    return { worker, entry, desired, observed: await observe(worker, desired.name) }
   }
-  const moment = (): Moment => ({ nowMs: clock.nowMs(), random: random(), observeMs })
+  const moment = ({ observeMs: ofEntry }: WorkerEntry): Moment => ({
+    nowMs: clock.nowMs(),
+    random: random(),
+    observeMs: observeMs ?? ofEntry,
+  })
   return {
     kind: 'Connector',
     runtime: 'Worker',
+    patienceMs: (resource) => runtimes.worker(resource).entry.abandonMs,
     holds: ({ spec }) => spec.deletionPolicy !== 'Retain',
     async review(resource) {
-      const { desired, observed } = await look(resource)
+      const { worker, entry, desired, observed } = await look(resource)
       // Also of one that has to wait before it is made.
       if (desired.missing.length === 0) await assertValid(worker, desired.config)
-      plan(resource, desired, observed, moment())
+      plan(resource, desired, observed, moment(entry))
     },
     async reconcile(resource) {
-      if (resource.metadata.deletionTimestamp !== undefined) return tidyUp(resource, worker, instance)
-      const { desired, observed } = await look(resource)
-      const planned = plan(resource, desired, observed, moment())
-      if (resource.spec.suspend) return passOf(resource, desired, observed, looked(planned))
+      if (resource.metadata.deletionTimestamp !== undefined) {
+        return tidyUp(resource, runtimes.worker(resource).client, instance)
+      }
+      const { worker, entry, desired, observed } = await look(resource)
+      const planned = plan(resource, desired, observed, moment(entry))
+      const { podSelector } = entry
+      if (resource.spec.suspend) return passOf(resource, desired, observed, looked(planned), podSelector)
       for (const step of planned.steps) await carryOut(step, desired.name, worker)
-      return passOf(resource, desired, observed, planned)
+      return passOf(resource, desired, observed, planned, podSelector)
     },
   }
 }
@@ -64,6 +76,7 @@ function passOf(
   desired: Desired,
   observed: Observed,
   { verdict, remember, again, event }: Plan,
+  podSelector: string | undefined,
 ): Pass<'Connector'> {
   const { observedGeneration: _, conditions: __, ...known } = resource.status
   return {
@@ -72,6 +85,7 @@ function passOf(
       ...known,
       connectorName: desired.name,
       workerCluster: resource.spec.workerRef.name,
+      selector: podSelector,
       ...factsOf(observed),
       ...remember,
     }),
@@ -102,6 +116,18 @@ function factsOf(observed: Observed) {
 
 function definedOnly(facts: object): Pass<'Connector'>['facts'] {
   return Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined))
+}
+
+function assertUnprotected(resource: Resource<'Connector'>, { name: worker, protectedNames }: WorkerEntry): void {
+  const name = connectorName(resource)
+  const pattern = protectedNames.find((one) => isLike(one, name))
+  if (pattern === undefined) return
+  throw new Stalled('ProtectedName', `connectors of worker ${worker} named ${pattern} are no resource's to have`)
+}
+
+function isLike(pattern: string, name: string): boolean {
+  const parts = pattern.split('*').map((part) => part.replace(/[.+?^$()[\]{}|\\]/g, '\\$&'))
+  return new RegExp(`^${parts.join('.*')}$`).test(name)
 }
 
 /** Two resources for one connector: one of them keeps it, the other says which. */

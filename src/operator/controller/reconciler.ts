@@ -1,15 +1,18 @@
 import { isDeepStrictEqual } from 'node:util'
+import { RequestError } from '../../clients/http.ts'
 import type { Clock } from '../../config/clock.ts'
+import { messageOf } from '../../config/failure.ts'
 import type { Logger } from '../../config/logger.ts'
 import { type Cluster, type ClusterEvent, type EventReason, WRITE_MS } from '../cluster/cluster.ts'
 import { conditionsOf, type Finding, type Verdict } from '../resources/condition.ts'
 import { type Kind, keyOf, type Resource, type ResourceKey, type StatusOf } from '../resources/resource.ts'
 import type { Condition } from '../resources/status.ts'
 import type { Again } from './controller.ts'
+import { abandoned } from './finalizer.ts'
 import { type Fence, NotLeading } from './leadership.ts'
 import { type Meter, UNMETERED } from './meter.ts'
 import { transitions } from './transitions.ts'
-import { judge } from './trouble.ts'
+import { judge, Stalled } from './trouble.ts'
 
 /** What one pass found out: how the resource is doing, and what else goes into its status. */
 export type Pass<K extends Kind> = {
@@ -29,9 +32,15 @@ export interface Reconciler<K extends Kind> {
   /** Whether deletion of the resource has to wait until something elsewhere is tidied up. */
   holds(resource: Resource<K>): boolean
   reconcile(resource: Resource<K>): Promise<Pass<K>>
+  /** How long a deletion waits for a runtime that does not answer; undefined: for ever. */
+  patienceMs(resource: Resource<K>): number | undefined
   /** What `reconcile` would say of it, found out without writing anything: throws what keeps it from coming about. */
   review(resource: Resource<K>): Promise<void>
 }
+
+/** The runtime is not this operator's business any more: its configuration has the last word. */
+const REVOKED: ReadonlySet<string> = new Set(['UnknownCluster', 'NotAllowed'])
+const FORCE_DELETE = 'weir.dev/force-delete'
 
 export type Surroundings = {
   readonly cluster: Cluster
@@ -70,20 +79,39 @@ export function passesOf<K extends Kind>(reconciler: Reconciler<K>, surroundings
     return { verdict, facts, again: 'after backoff' }
   }
 
+  /** A deletion that can't be carried out, or that somebody does not want to wait for, ends in leaving things behind. */
+  const giveUp = (resource: Resource<K>, error: unknown): Pass<K> | undefined => {
+    const { deletionTimestamp, annotations } = resource.metadata
+    if (deletionTimestamp === undefined) return undefined
+    const isRevoked = error instanceof Stalled && REVOKED.has(error.reason)
+    const patienceMs = () => reconciler.patienceMs(resource) ?? Number.POSITIVE_INFINITY
+    const waitedMs = clock.nowMs() - Date.parse(deletionTimestamp)
+    const isAway = error instanceof RequestError && error.retriable
+    if (!isRevoked && annotations[FORCE_DELETE] !== 'true' && !(isAway && waitedMs > patienceMs())) return undefined
+    const { observedGeneration: _, conditions: __, ...facts } = resource.status as StatusOf[K]
+    const message = `left as it is: ${messageOf(error)}`
+    const verdict: Verdict = { ready: 'False', reason: 'Deleting', message }
+    return { verdict, facts, again: 'when changed', released: true, events: [abandoned(message)] }
+  }
+
+  const passOver = async (resource: Resource<K>): Promise<Pass<K>> => {
+    try {
+      const pass = await reconciler.reconcile(resource)
+      troubleSinceMs.delete(keyOf(resource))
+      return pass
+    } catch (error) {
+      if (error instanceof NotLeading) throw error
+      return giveUp(resource, error) ?? fail(resource, error)
+    }
+  }
+
   return async (key: ResourceKey<K>): Promise<Again> => {
     const resource = await withFinalizer(cluster, reconciler, key)
     if (resource === undefined) {
       troubleSinceMs.delete(key)
       return 'when changed'
     }
-    let pass: Pass<K>
-    try {
-      pass = await reconciler.reconcile(resource)
-      troubleSinceMs.delete(key)
-    } catch (error) {
-      if (error instanceof NotLeading) throw error
-      pass = fail(resource, error)
-    }
+    const pass = await passOver(resource)
     if (pass.verdict.progress === 'stuck') meter.stuck()
     const conditions = conditionsAfter(resource, pass.verdict, clock.nowMs())
     if (pass.released) await cluster.setFinalizer(key, false)

@@ -6,6 +6,7 @@ import type { ClusterEvent, ClusterView, EventReason } from '../cluster/cluster.
 import { winnerOf } from '../controller/claims.ts'
 import type { Pass, Reconciler } from '../controller/reconciler.ts'
 import { Stalled } from '../controller/trouble.ts'
+import type { Runtimes } from '../estate.ts'
 import { conditionOf } from '../resources/condition.ts'
 import { keyOf, type Resource } from '../resources/resource.ts'
 import { claimOf, scopeName } from '../resources/terms.ts'
@@ -22,26 +23,37 @@ import {
 
 export type RegistryModeReconcilerOptions = {
   readonly cluster: ClusterView
-  readonly registry: RegistryClient
+  readonly runtimes: Pick<Runtimes, 'registry'>
   readonly clock: Clock
-  readonly observeMs: number
+  /** How often a resource that is fine is looked at again; absent: as often as its registry's entry says. */
+  readonly observeMs?: number
 }
 
 export function createRegistryModeReconciler(options: RegistryModeReconcilerOptions): Reconciler<'RegistryMode'> {
-  const { cluster, registry, clock, observeMs } = options
+  const { cluster, runtimes, clock } = options
   const look = async (resource: Resource<'RegistryMode'>) => {
+    const { client: registry, entry } = runtimes.registry(resource)
     assertClaim(resource, cluster)
     const observed = await observe(registry, resource)
-    return { observed, planned: plan(resource, observed, clock.nowMs(), importsDone(resource, cluster)) }
+    return {
+      registry,
+      entry,
+      observed,
+      planned: plan(resource, observed, clock.nowMs(), importsDone(resource, cluster)),
+    }
   }
   return {
     kind: 'RegistryMode',
     runtime: 'Registry',
+    patienceMs: (resource) => runtimes.registry(resource).entry.abandonMs,
     holds: ({ spec }) => spec.deletionPolicy !== 'Retain',
     review: async (resource) => void (await look(resource)),
     async reconcile(resource) {
-      if (resource.metadata.deletionTimestamp !== undefined) return tidyUp(resource, registry)
-      const { observed, planned } = await look(resource)
+      if (resource.metadata.deletionTimestamp !== undefined) {
+        return tidyUp(resource, runtimes.registry(resource).client)
+      }
+      const { registry, entry, observed, planned } = await look(resource)
+      const { observeMs = entry.observeMs } = options
       const steps = resource.spec.suspend ? [] : planned.steps
       for (const step of steps) await carryOut(step, scopeName(resource), registry)
       const { observedGeneration: _, conditions: __, appliedCompatibility: ___, ...known } = resource.status

@@ -7,6 +7,7 @@ import { winnerOf } from '../controller/claims.ts'
 import { abandoned } from '../controller/finalizer.ts'
 import type { Pass, Reconciler } from '../controller/reconciler.ts'
 import { Stalled, Waiting } from '../controller/trouble.ts'
+import type { RegistryEntry, Runtimes } from '../estate.ts'
 import { conditionOf } from '../resources/condition.ts'
 import { keyOf, type Resource } from '../resources/resource.ts'
 import { claimOf, referenceTo, subjectName } from '../resources/terms.ts'
@@ -16,29 +17,36 @@ import { plan, type Step } from './plan.ts'
 
 export type SubjectReconcilerOptions = {
   readonly cluster: ClusterView
-  readonly registry: RegistryClient
+  readonly runtimes: Pick<Runtimes, 'registry'>
   readonly clock: Clock
-  readonly observeMs: number
+  /** How often a resource that is fine is looked at again; absent: as often as its registry's entry says. */
+  readonly observeMs?: number
 }
 
 const BLOCKED_AGAIN_MS = 5_000
 
 export function createSubjectReconciler(options: SubjectReconcilerOptions): Reconciler<'Subject'> {
-  const { cluster, registry, clock, observeMs } = options
+  const { cluster, runtimes, clock } = options
   const look = async (resource: Resource<'Subject'>) => {
+    const { client: registry, entry } = runtimes.registry(resource)
+    assertPrefix(resource, entry)
     assertClaim(resource, cluster)
     const desired = await keepingReady(resource, desiredOf(resource, cluster, clock))
     const observed = await observe(registry, desired)
-    return { desired, observed, ...plan(resource, desired, observed) }
+    return { registry, entry, desired, observed, ...plan(resource, desired, observed) }
   }
   return {
     kind: 'Subject',
     runtime: 'Registry',
+    patienceMs: (resource) => runtimes.registry(resource).entry.abandonMs,
     holds: ({ spec }) => spec.deletionPolicy !== 'Retain',
     review: async (resource) => void (await look(resource)),
     async reconcile(resource) {
-      if (resource.metadata.deletionTimestamp !== undefined) return tidyUp(resource, registry, cluster)
-      const { desired, observed, steps, verdict } = await look(resource)
+      if (resource.metadata.deletionTimestamp !== undefined) {
+        return tidyUp(resource, runtimes.registry(resource).client, cluster)
+      }
+      const { registry, entry, desired, observed, steps, verdict } = await look(resource)
+      const { observeMs = entry.observeMs } = options
       const taken = resource.spec.suspend ? [] : steps
       const undo: (() => Promise<void>)[] = []
       for (const step of taken) await carryOut(step, desired, observed, registry, undo)
@@ -149,6 +157,14 @@ function factsOf(
     ...(desired.schema?.references === undefined ? {} : { resolvedReferences: desired.schema.references }),
     ...(taken.some((step) => step.do === 'register') ? { lastRegisteredTime: new Date(nowMs).toISOString() } : {}),
   }
+}
+
+function assertPrefix(resource: Resource<'Subject'>, { name, subjectPrefixes }: RegistryEntry): void {
+  const { namespace } = resource.metadata
+  const prefixes = subjectPrefixes[namespace]
+  if (prefixes === undefined || prefixes.some((prefix) => subjectName(resource).startsWith(prefix))) return
+  const message = `in registry ${name} the subjects of namespace ${namespace} begin with ${prefixes.join(' or ')}`
+  throw new Stalled('NotAllowed', message)
 }
 
 /** Two resources for one subject: one of them keeps it, the other says which. */

@@ -1,0 +1,144 @@
+import { readFileSync } from 'node:fs'
+import { parse } from 'yaml'
+import { z } from 'zod'
+import type { Endpoint } from '../clients/http.ts'
+import { messageOf, UserError } from '../config/failure.ts'
+import { ENTRY, type Entry, type Estate, type FaultyEntry, type RegistryEntry, type WorkerEntry } from './estate.ts'
+import { faultsOf } from './resources/fault.ts'
+import { duration, durationMs, objectName } from './resources/fields.ts'
+
+/** What the operator's configuration file says. */
+export type OperatorConfiguration = {
+  readonly instance?: string
+  readonly watchNamespaces: readonly string[]
+  readonly estate: Estate
+}
+
+/** A leader has to be sure of its lease, which lasts 15 s, for as long as a request may take. */
+const REQUEST_MS_MAX = 12_000
+
+const file = z.string().min(1)
+const auth = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('none') }),
+  z.strictObject({ type: z.literal('basic'), usernameFile: file, passwordFile: file }),
+  z.strictObject({ type: z.literal('bearer'), tokenFile: file }),
+  z.strictObject({ type: z.literal('mtls'), certFile: file, keyFile: file }),
+])
+const allowedNamespaces = z.discriminatedUnion('from', [
+  z.strictObject({ from: z.literal('All') }),
+  z.strictObject({ from: z.literal('Same') }),
+  z.strictObject({ from: z.literal('List'), names: z.array(objectName()).min(1) }),
+])
+const COMMON = {
+  name: objectName(),
+  url: z.url({ protocol: /^https?$/ }),
+  auth: auth.optional(),
+  tls: z.strictObject({ caFile: file }).optional(),
+  allowedNamespaces: allowedNamespaces.default({ from: 'Same' }),
+  requestTimeout: duration()
+    .refine((text) => durationMs(text) <= REQUEST_MS_MAX, 'is too long: at most 12s')
+    .optional(),
+  observeInterval: duration().optional(),
+  onUnreachableDelete: z.enum(['Block', 'Abandon']).default('Block'),
+  abandonAfter: duration().default('1h'),
+}
+const worker = z.strictObject({
+  ...COMMON,
+  protectedNames: z.array(z.string().min(1)).default([]),
+  secretPlaceholder: z.string().default(ENTRY.secretPlaceholder),
+  podSelector: z.string().optional(),
+})
+const registry = z.strictObject({
+  ...COMMON,
+  subjectPrefixes: z.record(objectName(), z.array(z.string().min(1)).min(1)).default({}),
+})
+/** Entries are read one by one: what is wrong with one is no matter of the others. */
+const whole = z.strictObject({
+  apiVersion: z.literal('config.weir.dev/v1alpha1'),
+  kind: z.literal('OperatorConfig'),
+  instance: objectName().optional(),
+  watchNamespaces: z.array(objectName()).default([]),
+  workers: z.array(z.looseObject({ name: objectName() })).default([]),
+  registries: z.array(z.looseObject({ name: objectName() })).default([]),
+})
+
+/**
+ * Reads the configuration and the files of secrets that it names; relative ones are looked for in the working directory.
+ * Throws a `UserError` for what is wrong as a whole; an entry that is wrong becomes a `FaultyEntry`.
+ */
+export function readConfiguration(path: string): OperatorConfiguration {
+  const { instance, watchNamespaces, workers, registries } = parsed(path)
+  const toWorker = (value: object): WorkerEntry => {
+    const { protectedNames, secretPlaceholder, podSelector, ...common } = read(worker, value)
+    return { ...toEntry(common), protectedNames, secretPlaceholder, ...(podSelector && { podSelector }) }
+  }
+  const toRegistry = (value: object): RegistryEntry => {
+    const { subjectPrefixes, ...common } = read(registry, value)
+    return { ...toEntry(common), subjectPrefixes }
+  }
+  return {
+    ...(instance !== undefined && { instance }),
+    watchNamespaces,
+    estate: { workers: entries(path, workers, toWorker), registries: entries(path, registries, toRegistry) },
+  }
+}
+
+function parsed(path: string): z.output<typeof whole> {
+  try {
+    return read(whole, parse(readFileSync(path, 'utf8')))
+  } catch (error) {
+    throw new UserError('invalid_config', `${path}: ${messageOf(error)}`, { cause: error })
+  }
+}
+
+type Named = { readonly name: string }
+
+function entries<E>(path: string, values: readonly Named[], toEntry: (value: Named) => E): (E | FaultyEntry)[] {
+  const names = values.map(({ name }) => name)
+  const twice = names.find((name, at) => names.indexOf(name) !== at)
+  if (twice !== undefined)
+    throw new UserError('invalid_config', `${path}: there are two entries with the name ${twice}`)
+  return values.map((value) => {
+    try {
+      return toEntry(value)
+    } catch (error) {
+      return { name: value.name, fault: messageOf(error) }
+    }
+  })
+}
+
+function read<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
+  const { success, data, error } = schema.safeParse(value)
+  if (success) return data
+  const faults = error.issues.flatMap((issue) => faultsOf(issue, value, schema))
+  throw new Error(faults.map(({ message }) => message).join('; '))
+}
+
+type Common = z.output<z.ZodObject<typeof COMMON>>
+
+function toEntry(common: Common): Entry {
+  const { name, url, auth, tls, allowedNamespaces, requestTimeout, observeInterval } = common
+  const { onUnreachableDelete, abandonAfter } = common
+  return {
+    name,
+    endpoint: { url, ...credentials(auth, tls) },
+    namespaces: allowedNamespaces.from === 'List' ? allowedNamespaces.names : allowedNamespaces.from,
+    requestMs: requestTimeout === undefined ? ENTRY.requestMs : durationMs(requestTimeout),
+    observeMs: observeInterval === undefined ? ENTRY.observeMs : durationMs(observeInterval),
+    ...(onUnreachableDelete === 'Abandon' && { abandonMs: durationMs(abandonAfter) }),
+  }
+}
+
+function credentials(auth: Common['auth'], tls: Common['tls']): Pick<Endpoint, 'auth' | 'tls'> {
+  const trimmed = (path: string) => readFileSync(path, 'utf8').trim()
+  const own = auth?.type === 'mtls' ? { cert: readFileSync(auth.certFile), key: readFileSync(auth.keyFile) } : {}
+  const trusted = tls === undefined ? {} : { ca: readFileSync(tls.caFile) }
+  const context = { ...own, ...trusted }
+  return {
+    ...(Object.keys(context).length > 0 && { tls: context }),
+    ...(auth?.type === 'basic' && {
+      auth: { username: trimmed(auth.usernameFile), password: trimmed(auth.passwordFile) },
+    }),
+    ...(auth?.type === 'bearer' && { auth: { token: trimmed(auth.tokenFile) } }),
+  }
+}

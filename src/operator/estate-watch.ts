@@ -1,0 +1,67 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Clock } from '../config/clock.ts'
+import type { Logger } from '../config/logger.ts'
+import type { Estate } from './estate.ts'
+
+export type EstateWatchOptions = {
+  /** Reads it anew, with the files of secrets that it names. Throws when it can't be read. */
+  readonly read: () => Estate
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly onChange: (estate: Estate) => void
+}
+
+const READ_MS = 10_000
+
+/** Follows what the operator's configuration says of runtimes. What can't be read changes nothing. */
+export class EstateWatch {
+  /** Whether what stands there now could be read. */
+  isValid = true
+  #current: Estate
+  readonly #options: EstateWatchOptions
+  readonly #stopping = new AbortController()
+  #loop: Promise<void> = Promise.resolve()
+
+  /** Throws when it can't be read at the start. */
+  constructor(options: EstateWatchOptions) {
+    this.#options = options
+    this.#current = options.read()
+  }
+
+  get current(): Estate {
+    return this.#current
+  }
+
+  start(): void {
+    this.#loop = this.#run()
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    await this.#loop
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stopping
+    while (!signal.aborted) {
+      await this.#options.clock.sleep(READ_MS, signal).catch(() => undefined)
+      if (!signal.aborted) this.#look()
+    }
+  }
+
+  #look(): void {
+    const { read, logger, onChange } = this.#options
+    try {
+      const estate = read()
+      this.isValid = true
+      if (isDeepStrictEqual(estate, this.#current)) return
+      logger.info('the configuration of workers and registries has changed')
+      this.#current = estate
+      onChange(estate)
+    } catch (error) {
+      if (this.isValid)
+        logger.error({ err: error }, 'the configuration can not be read: what it said before stays in force')
+      this.isValid = false
+    }
+  }
+}

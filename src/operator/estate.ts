@@ -1,0 +1,97 @@
+import type { Endpoint } from '../clients/http.ts'
+import { createRegistryClient, type RegistryClient } from '../clients/registry.ts'
+import { createWorkerClient, type WorkerClient } from '../clients/worker.ts'
+import { Stalled } from './controller/trouble.ts'
+import type { Resource } from './resources/resource.ts'
+
+/** A runtime that resources may name, and who may. */
+export type Entry = {
+  /** What `workerRef` and `registryRef` call it. */
+  readonly name: string
+  readonly endpoint: Pick<Endpoint, 'url' | 'auth' | 'tls'>
+  /** `Same`: the operator's own. */
+  readonly namespaces: 'All' | 'Same' | readonly string[]
+  /** For one request, answer included. */
+  readonly requestMs: number
+  /** How often it is looked at although nothing was heard of it. */
+  readonly observeMs: number
+  /** A deletion gives up when it does not answer for so long; absent: never. */
+  readonly abandonMs?: number
+}
+export type WorkerEntry = Entry & {
+  /** Connectors that no resource may have; `*` stands for anything. */
+  readonly protectedNames: readonly string[]
+  /** What stands in a configuration for a value of a Secret, with `{namespace}`, `{name}` and `{key}`. */
+  readonly secretPlaceholder: string
+  /** Of its pods, for autoscalers. */
+  readonly podSelector?: string
+}
+export type RegistryEntry = Entry & {
+  /** How the subjects of a namespace have to begin; a namespace that is not named may have all. */
+  readonly subjectPrefixes: Readonly<Record<string, readonly string[]>>
+}
+/** An entry that can't be used: it hurts whoever names it, and nobody else. */
+export type FaultyEntry = { readonly name: string; readonly fault: string }
+
+/** Everything that resources may name. */
+export type Estate = {
+  readonly workers: readonly (WorkerEntry | FaultyEntry)[]
+  readonly registries: readonly (RegistryEntry | FaultyEntry)[]
+}
+
+export const ENTRY = {
+  namespaces: 'All',
+  requestMs: 10_000,
+  observeMs: 30_000,
+  protectedNames: [],
+  secretPlaceholder: '${secret:{namespace}/{name}:{key}}',
+  subjectPrefixes: {},
+} as const
+
+/** What resources call their worker and their registry when they name none. */
+const DEFAULT = 'default'
+
+/** Of one worker and one registry, for every namespace. */
+export function estateOf(urls: { readonly workerUrl?: string; readonly registryUrl?: string }): Estate {
+  const entries = (url: string | undefined) =>
+    url === undefined ? [] : [{ ...ENTRY, name: DEFAULT, endpoint: { url } }]
+  return { workers: entries(urls.workerUrl), registries: entries(urls.registryUrl) }
+}
+
+export type WorkerPlace = { readonly entry: WorkerEntry; readonly client: WorkerClient }
+export type RegistryPlace = { readonly entry: RegistryEntry; readonly client: RegistryClient }
+
+/** Whom a resource talks to. Both throw `Stalled` when it may not. */
+export interface Runtimes {
+  worker(resource: Resource<'Connector'>): WorkerPlace
+  registry(resource: Resource<'Subject' | 'RegistryMode'>): RegistryPlace
+}
+
+/** How one entry is reached. */
+export type Reach = (runtime: 'worker' | 'registry', entry: Entry) => Endpoint
+
+/** `home` is the operator's own namespace. Its clients live as long as it does: what they know of schemas is of use to all resources. */
+export function runtimesOf({ workers, registries }: Estate, home: string, reach: Reach): Runtimes {
+  const places = <E extends Entry, C>(entries: readonly (E | FaultyEntry)[], connect: (entry: E) => C) =>
+    new Map(entries.map((entry) => [entry.name, 'fault' in entry ? entry : { entry, client: connect(entry) }]))
+  const workerPlaces = places(workers, (entry) => createWorkerClient(reach('worker', entry)))
+  const registryPlaces = places(registries, (entry) => createRegistryClient(reach('registry', entry)))
+  return {
+    worker: ({ spec, metadata }) => found('worker', workerPlaces, spec.workerRef.name, metadata.namespace),
+    registry: ({ spec, metadata }) => found('registry', registryPlaces, spec.registryRef.name, metadata.namespace),
+  }
+
+  function found<P extends { readonly entry: Entry }>(
+    what: string,
+    places: ReadonlyMap<string, P | FaultyEntry>,
+    name: string,
+    namespace: string,
+  ): P {
+    const place = places.get(name)
+    if (place === undefined) throw new Stalled('UnknownCluster', `the operator's configuration has no ${what} ${name}`)
+    if ('fault' in place) throw new Stalled('ClusterConfigInvalid', `${what} ${name}: ${place.fault}`)
+    const { namespaces } = place.entry
+    if (namespaces === 'All' || (namespaces === 'Same' ? [home] : namespaces).includes(namespace)) return place
+    throw new Stalled('NotAllowed', `${what} ${name} is not granted to namespace ${namespace}`)
+  }
+}

@@ -1,0 +1,59 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, expect, it, onTestFinished } from 'vitest'
+import { stringify } from 'yaml'
+import { createRegistryClient } from '../../src/clients/registry.ts'
+import { describeOn, real } from '../env/real.ts'
+import { installDefinitions } from '../support/definitions.ts'
+import { kubeApi } from '../support/kube-api.ts'
+import { logOf, monitoringOf, startOperatorWith, WAIT, world } from '../support/kube-world.ts'
+import { startRegistryProcess } from '../support/registry-process.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
+import { until } from '../support/until.ts'
+
+const kubernetes = await real('kubernetes')
+
+describeOn([kubernetes], 'an operator of several registries', () => {
+  beforeAll(() => installDefinitions(kubeApi(kubernetes.address)))
+
+  it('keeps each Subject in the one that it names, as its configuration file says, and follows that file', async () => {
+    const { namespace, apply, condition } = await world(kubeApi(kubernetes.address))
+    const [first, second] = [await startRegistry(), await startRegistry()]
+    const path = join(temporaryDirectory(), 'operator.yaml')
+    const write = (registries: readonly object[], more: object = {}) =>
+      writeFileSync(
+        path,
+        stringify({ apiVersion: 'config.weir.dev/v1alpha1', kind: 'OperatorConfig', registries, ...more }),
+      )
+    const entry = (name: string, url: string) => ({ name, url, allowedNamespaces: { from: 'All' } })
+    const broken = { name: 'broken', url: 'here' }
+    write([entry('one', first.url), broken])
+    const operator = await startOperatorWith(['--config', path], kubernetes.address, namespace)
+    const subjects = { a: 'one', b: 'two', c: 'broken' }
+    for (const [name, registry] of Object.entries(subjects)) {
+      await apply('Subject', name, { registryRef: { name: registry }, schema: '"int"' })
+    }
+    await condition('subjects', 'a', 'Ready', 'True/Succeeded')
+    await condition('subjects', 'b', 'Stalled', 'True/UnknownCluster')
+    await condition('subjects', 'c', 'Stalled', 'True/ClusterConfigInvalid')
+
+    write([entry('one', first.url), entry('two', second.url), broken])
+    await condition('subjects', 'b', 'Ready', 'True/Succeeded')
+    expect(await createRegistryClient({ url: first.url }).subjects()).toEqual(['a'])
+    expect(await createRegistryClient({ url: second.url }).subjects()).toEqual(['b'])
+    const metrics = await (await fetch(`${monitoringOf(operator)}/metrics`)).text()
+    expect(metrics).toContain('weir_runtime_up{cluster="two",runtime="registry"} 1')
+
+    write([], { kind: 'Nothing' })
+    await until('the complaint', WAIT, () => logOf(operator).includes('the configuration can not be read'))
+    expect((await fetch(`${monitoringOf(operator)}/readyz`)).status).toBe(503)
+    await apply('Subject', 'd', { registryRef: { name: 'two' }, schema: '"int"' })
+    await condition('subjects', 'd', 'Ready', 'True/Succeeded')
+  })
+})
+
+async function startRegistry() {
+  const registry = await startRegistryProcess(['--data', join(temporaryDirectory(), 'data')], {})
+  onTestFinished(() => registry.kill())
+  return registry
+}

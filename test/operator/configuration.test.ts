@@ -1,0 +1,119 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { readConfiguration } from '../../src/operator/configuration.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
+
+let directory: string
+
+beforeEach(() => {
+  directory = temporaryDirectory()
+})
+
+function file(name: string, text: string): string {
+  const path = join(directory, name)
+  writeFileSync(path, text)
+  return path
+}
+
+const read = (...lines: readonly string[]) =>
+  readConfiguration(
+    file('operator.yaml', ['apiVersion: config.weir.dev/v1alpha1', 'kind: OperatorConfig', ...lines].join('\n')),
+  )
+
+describe('the operator’s configuration', () => {
+  it('names workers and registries, how they are reached and who may use them', () => {
+    const password = file('password', 'pass\n')
+    const token = file('token', 'secret-token\n')
+    const ca = file('ca.crt', 'PEM')
+    const { instance, watchNamespaces, estate } = read(
+      'instance: prod-eu',
+      'watchNamespaces: [shop]',
+      'workers:',
+      '- name: default',
+      '  url: https://worker:8083',
+      `  auth: {type: basic, usernameFile: ${file('user', 'u\n')}, passwordFile: ${password}}`,
+      `  tls: {caFile: ${ca}}`,
+      '  allowedNamespaces: {from: List, names: [shop, orders]}',
+      '  protectedNames: ["mirror-*"]',
+      '  podSelector: app=worker',
+      '  requestTimeout: 5s',
+      '  observeInterval: 1m',
+      '  onUnreachableDelete: Abandon',
+      'registries:',
+      '- name: default',
+      '  url: http://registry:8081',
+      `  auth: {type: bearer, tokenFile: ${token}}`,
+      '  allowedNamespaces: {from: All}',
+      '  subjectPrefixes: {shop: [shop-]}',
+    )
+    expect([instance, watchNamespaces]).toEqual(['prod-eu', ['shop']])
+    expect(estate).toEqual({
+      workers: [
+        {
+          name: 'default',
+          endpoint: {
+            url: 'https://worker:8083',
+            auth: { username: 'u', password: 'pass' },
+            tls: { ca: Buffer.from('PEM') },
+          },
+          namespaces: ['shop', 'orders'],
+          requestMs: 5_000,
+          observeMs: 60_000,
+          abandonMs: 3_600_000,
+          protectedNames: ['mirror-*'],
+          secretPlaceholder: '${secret:{namespace}/{name}:{key}}',
+          podSelector: 'app=worker',
+        },
+      ],
+      registries: [
+        {
+          name: 'default',
+          endpoint: { url: 'http://registry:8081', auth: { token: 'secret-token' } },
+          namespaces: 'All',
+          requestMs: 10_000,
+          observeMs: 30_000,
+          subjectPrefixes: { shop: ['shop-'] },
+        },
+      ],
+    })
+  })
+
+  it('grants an entry to the operator’s own namespace where nothing else is said', () => {
+    const { estate } = read('workers: [{name: w, url: "http://w"}]')
+    expect(estate.workers[0]).toMatchObject({ namespaces: 'Same' })
+  })
+
+  it.each([
+    ['{name: bad}', 'url is missing: expected a string'],
+    ['{name: bad, url: "ftp://w"}', 'url: '],
+    ['{name: bad, url: "http://w", requestTimeout: 1m}', 'requestTimeout: is too long: at most 12s'],
+    [
+      '{name: bad, url: "http://w", observeIntervall: 1m}',
+      'observeIntervall: unknown field; did you mean observeInterval?',
+    ],
+    ['{name: bad, url: "http://w", auth: {type: bearer, tokenFile: /no/such/token}}', '/no/such/token'],
+    ['{name: bad, url: "http://w", allowedNamespaces: {from: Some}}', 'allowedNamespaces'],
+  ])('keeps an entry that can not be used from hurting others: %s', (entry, fault) => {
+    const { estate } = read('workers:', `- ${entry}`, '- {name: good, url: "http://w"}')
+    expect(estate.workers).toMatchObject([
+      { name: 'bad', fault: expect.stringContaining(fault) },
+      { name: 'good', endpoint: { url: 'http://w' } },
+    ])
+  })
+
+  it.each([
+    ['what is no YAML', () => file('x.yaml', 'workers: ['), /x\.yaml: /],
+    ['another kind', () => file('x.yaml', 'apiVersion: config.weir.dev/v1alpha1\nkind: Other'), /x\.yaml: kind/],
+    ['no file', () => join(directory, 'none.yaml'), /none\.yaml: ENOENT/],
+  ])('is refused as a whole when it is %s', (_, made, message) => {
+    expect(() => readConfiguration(made())).toThrow(
+      expect.objectContaining({ code: 'invalid_config', message: expect.stringMatching(message) }),
+    )
+  })
+
+  it('is refused when a name stands for two entries', () => {
+    const lines = ['registries:', '- {name: one, url: "http://a"}', '- {name: one, url: "http://b"}']
+    expect(() => read(...lines)).toThrow('there are two entries with the name one')
+  })
+})

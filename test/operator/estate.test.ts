@@ -1,0 +1,181 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { RequestError } from '../../src/clients/http.ts'
+import { silentLogger } from '../../src/config/logger.ts'
+import { Stalled } from '../../src/operator/controller/trouble.ts'
+import { ENTRY, type Estate, estateOf, runtimesOf } from '../../src/operator/estate.ts'
+import { EstateWatch } from '../../src/operator/estate-watch.ts'
+import type { Resource } from '../../src/operator/resources/resource.ts'
+import { FakeClock } from '../support/fake-clock.ts'
+import { createStage } from '../support/stage.ts'
+
+const entry = { ...ENTRY, name: 'default', endpoint: { url: 'http://w' } }
+
+describe('the runtimes that a resource may name', () => {
+  const { cluster } = createStage()
+  const connector = (workerRef: string): Resource<'Connector'> =>
+    cluster.get(cluster.apply('Connector', 'a', { class: 'Datagen', workerRef: { name: workerRef } }))!
+  const reasonOf = (estate: Estate['workers'], workerRef = 'default', home = 'weir') => {
+    const runtimes = runtimesOf({ workers: estate, registries: [] }, home, (_, { endpoint }) => endpoint)
+    try {
+      return runtimes.worker(connector(workerRef)).entry.name
+    } catch (error) {
+      return [(error as { reason: string }).reason, (error as Error).message]
+    }
+  }
+
+  it.each([
+    ['granted to all', [entry], 'default'],
+    ['granted to its namespace', [{ ...entry, namespaces: ['other', 'default'] }], 'default'],
+    [
+      'granted to others',
+      [{ ...entry, namespaces: ['other'] }],
+      ['NotAllowed', 'worker default is not granted to namespace default'],
+    ],
+    [
+      'granted to the operator’s own',
+      [{ ...entry, namespaces: 'Same' as const }],
+      ['NotAllowed', 'worker default is not granted to namespace default'],
+    ],
+    ['not there', [], ['UnknownCluster', "the operator's configuration has no worker default"]],
+    [
+      'wrong in the configuration',
+      [{ name: 'default', fault: 'url is missing' }],
+      ['ClusterConfigInvalid', 'worker default: url is missing'],
+    ],
+  ])('are told from those that are %s', (_, estate, said) => {
+    expect(reasonOf(estate)).toEqual(said)
+  })
+
+  it('are those of its own namespace where the operator lives there', () => {
+    expect(reasonOf([{ ...entry, namespaces: 'Same' }], 'default', 'default')).toBe('default')
+  })
+})
+
+describe('what an entry says', () => {
+  let stage = createStage()
+  const datagen = { class: 'Datagen', config: { topic: 'orders' } }
+
+  beforeEach(() => {
+    stage = createStage()
+  })
+
+  it('keeps resources from connectors with protected names', async () => {
+    stage.place.worker = { ...entry, protectedNames: ['mirror-*', 'x.y'] }
+    const { settle, verdict } = stage.connectors()
+    for (const [name, wanted] of [
+      ['mirror-a', 'Stalled/ProtectedName'],
+      ['x.y', 'Stalled/ProtectedName'],
+      ['xzy', 'Ready=True/Succeeded'],
+      ['a-mirror-', 'Ready=True/Succeeded'],
+    ] as const) {
+      const key = stage.cluster.apply('Connector', name.replace('.', '-').replace(/-$/, ''), { ...datagen, name })
+      await settle(key)
+      expect(verdict(key), name).toBe(wanted)
+    }
+  })
+
+  it('is the text that stands for a secret, and the selector for autoscalers', async () => {
+    stage.place.worker = { ...entry, secretPlaceholder: '%{namespace}:{name}#{key}', podSelector: 'app=worker' }
+    const valuesFrom = [{ key: 'password', secretKeyRef: { name: 's3', key: 'secret' } }]
+    const key = stage.cluster.apply('Connector', 'a', { ...datagen, valuesFrom })
+    await stage.connectors().settle(key)
+    expect(stage.worker.connectors.get('a')?.config).toMatchObject({ password: '%default:s3#secret' })
+    expect(stage.cluster.get(key)?.status.selector).toBe('app=worker')
+  })
+
+  it('is how the subjects of a namespace begin', async () => {
+    stage.place.registry = { ...entry, subjectPrefixes: { default: ['shop-', 'orders-'] } }
+    const { settle, verdict, condition } = stage.subjects()
+    const [bad, good] = ['user', 'shop-user'].map((name) => stage.cluster.apply('Subject', name, { schema: '"int"' }))
+    for (const key of [bad!, good!]) await settle(key)
+    expect([verdict(bad!), verdict(good!)]).toEqual(['Stalled/NotAllowed', 'Ready=True/Succeeded'])
+    expect(condition(bad!, 'Ready')?.message).toContain('begin with shop- or orders-')
+    expect(stage.registry.writes).toEqual(['register shop-user'])
+  })
+})
+
+describe('a deletion', () => {
+  let stage = createStage()
+  const away = new RequestError(0, 0, 'ECONNREFUSED')
+
+  async function deleted(annotations = {}) {
+    const key = stage.cluster.apply('Connector', 'a', { class: 'Datagen', config: {} }, annotations)
+    const operator = stage.connectors()
+    await operator.settle(key)
+    stage.cluster.remove(key)
+    stage.worker.failure = away
+    const since = Date.parse(stage.cluster.get(key)!.metadata.deletionTimestamp!)
+    await stage.clock.advance(Math.max(0, since - stage.clock.nowMs()))
+    return { key, ...operator }
+  }
+
+  beforeEach(() => {
+    stage = createStage()
+  })
+
+  it('waits for a worker that does not answer', async () => {
+    const { key, pass } = await deleted()
+    await stage.clock.advance(86_400_000)
+    expect(await pass(key)).toBe('after backoff')
+    expect(stage.cluster.get(key)).toBeDefined()
+  })
+
+  it('gives up after the time that the entry allows, and says what is left behind', async () => {
+    stage.place.worker = { ...entry, abandonMs: 3_600_000 }
+    const { key, pass } = await deleted()
+    await stage.clock.advance(3_500_000)
+    await pass(key)
+    expect(stage.cluster.get(key)).toBeDefined()
+    await stage.clock.advance(200_000)
+    await pass(key)
+    expect(stage.cluster.get(key)).toBeUndefined()
+    expect(stage.cluster.events.at(-1)).toEqual({
+      type: 'Warning',
+      reason: 'Abandoned',
+      note: 'left as it is: ECONNREFUSED',
+    })
+  })
+
+  it('gives up at once when somebody forces it', async () => {
+    const { key, pass } = await deleted({ 'weir.dev/force-delete': 'true' })
+    await pass(key)
+    expect(stage.cluster.get(key)).toBeUndefined()
+  })
+
+  it.each(['UnknownCluster', 'NotAllowed'] as const)('gives up when its worker is %s by now', async (reason) => {
+    const { key, pass } = await deleted()
+    stage.runtimes.worker = () => {
+      throw new Stalled(reason, 'not ours')
+    }
+    await pass(key)
+    expect(stage.cluster.get(key)).toBeUndefined()
+    expect(stage.worker.connectors.has('a')).toBe(true)
+  })
+})
+
+describe('the watch over the configuration', () => {
+  it('tells what has changed, and keeps what it knew while it can not be read', async () => {
+    const clock = new FakeClock()
+    let estate = estateOf({ workerUrl: 'http://a' })
+    let failure: Error | undefined
+    const told: Estate[] = []
+    const read = () => {
+      if (failure) throw failure
+      return structuredClone(estate)
+    }
+    const watch = new EstateWatch({ read, clock, logger: silentLogger(), onChange: (changed) => told.push(changed) })
+    watch.start()
+    await clock.advance(20_000)
+    expect(told).toEqual([])
+    estate = estateOf({ workerUrl: 'http://b' })
+    await clock.advance(10_000)
+    expect([told, watch.current]).toEqual([[estate], estate])
+    failure = new Error('half written')
+    await clock.advance(10_000)
+    expect([watch.isValid, watch.current]).toEqual([false, estate])
+    failure = undefined
+    await clock.advance(10_000)
+    expect([watch.isValid, told.length]).toEqual([true, 1])
+    await watch.stop()
+  })
+})
