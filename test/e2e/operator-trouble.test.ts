@@ -12,6 +12,8 @@ import { startUp } from '../support/up.ts'
 
 const kubernetes = await real('kubernetes')
 const DATAGEN = { 'kafka.topic': 'generated', quickstart: 'orders', 'value.converter': 'StringConverter', rate: '1' }
+/** 60,000 for the whole of it. */
+const EDITED_MS = Number(process.env['WEIR_EDITED_MS'] ?? 5_000)
 /** Of passes that fail, by one resource, before the test looks: back-off allows no more in the time. */
 const ASKED_MAX = 400
 
@@ -53,6 +55,39 @@ describeOn([kubernetes], 'the operator, of runtimes in trouble,', () => {
     for (const name of all) await place.condition('connectors', name, 'Ready', 'True/Succeeded')
   })
 
+  it('takes names that paths do not, and a schema as long as one may be', async () => {
+    const { place, subjects, connectors } = await begin()
+    const subject = 'ä/b %25 :c?#'
+    const largest = schemaOf(512 * 1024)
+    await place.apply('Subject', 'odd', { subject, schema: largest })
+    await place.apply('Connector', 'odd', { name: '100%:ü?#c', class: 'Datagen', config: DATAGEN })
+    await place.condition('subjects', 'odd', 'Ready', 'True/Succeeded')
+    await place.condition('connectors', 'odd', 'Ready', 'True/Succeeded')
+    expect((await subjects.latest(subject)).schema).toBe(largest)
+    const refused = await place.tryApply('Subject', 'larger', { schema: schemaOf(1024 * 1024) })
+    expect([refused.status, refused.body['message']]).toEqual([422, expect.stringContaining('spec.schema: Too long')])
+    expect(Object.keys(await connectors.list())).toEqual(['100%:ü?#c'])
+  })
+
+  it('keeps up with a resource that is edited without pause, and rests when that ends', async () => {
+    const { place, worker, connectors } = await begin()
+    const endMs = performance.now() + EDITED_MS
+    let edits = 0
+    while (performance.now() < endMs) {
+      edits += 1
+      await place.apply('Connector', 'restless', { class: 'Datagen', config: { ...DATAGEN, rate: String(edits) } })
+    }
+    const wanted = async () => (await connectors.list())['restless']?.info?.config['rate'] === String(edits)
+    await until('the last edit', WAIT, wanted)
+    await place.condition('connectors', 'restless', 'Ready', 'True/Succeeded')
+    // Each edit costs a look, a validation and a change, and no more.
+    expect(worker.asked()).toBeLessThan(20 + 6 * edits)
+    worker.behave('well')
+    await place.apply('Connector', 'other', { class: 'Datagen', config: DATAGEN })
+    await place.condition('connectors', 'other', 'Ready', 'True/Succeeded')
+    expect(worker.asked()).toBeLessThan(60)
+  })
+
   /** An operator, before whose runtimes stands trouble. */
   async function begin() {
     const directory = temporaryDirectory()
@@ -68,3 +103,9 @@ describeOn([kubernetes], 'the operator, of runtimes in trouble,', () => {
     return { registry, worker, place, subjects, connectors: createWorkerClient({ url: workerUrl }) }
   }
 })
+
+/** A record of so many characters. */
+function schemaOf(length: number): string {
+  const schema = (doc: string) => JSON.stringify({ type: 'record', name: 'Large', doc, fields: [] })
+  return schema('x'.repeat(length - schema('').length))
+}
