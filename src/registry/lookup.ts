@@ -4,7 +4,7 @@ import type { Grounds } from './decision.ts'
 import type { ExaminedSchema } from './examination/facts.ts'
 import { invalidSchema, schemaNotFound, subjectNotFound, versionNotFound } from './failure.ts'
 import { VERSION_PROPERTY, withProperty } from './metadata.ts'
-import { guidOf, type SchemaContent, type SchemaVersion, toContent } from './schema.ts'
+import { guidOf, type SchemaContent, type SchemaVersion } from './schema.ts'
 import { configInScope } from './scope.ts'
 import type { RegistryView } from './store/state.ts'
 import { contextOf, type Subject, toSubject } from './subject.ts'
@@ -30,12 +30,12 @@ export function understand(
   if (options.fields && parsed.type === 'JSON' && parsed.fields.some((field) => field.startsWith('$$'))) {
     throw invalidSchema('Field names cannot start with $$ prefix')
   }
-  const content = toContent({
+  const content = {
     ...sent,
     text: parsed.canonical,
     references: options.normalize ? normalizedReferences(references) : references,
-  })
-  return { content, parsed }
+  }
+  return { content: { ...content, guid: facts.guidOf(content) }, parsed }
 }
 
 /** References to the latest version get its number. */

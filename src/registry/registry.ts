@@ -46,12 +46,16 @@ export class Registry {
     return this.#options.refresh()
   }
 
+  /** What a request finds out. One that thinks more than once hands it on. */
+  newFacts(): Facts {
+    return new Facts(this.#options.operated)
+  }
+
   /**
    * Does what reads schemas. When it lacks a fact about a large one, the examiner finds that out and it is done anew: so
    * decisions stay plain functions of what is, and nobody else waits.
    */
-  async think<Answer>(act: (grounds: Grounds) => Answer | Promise<Answer>): Promise<Answer> {
-    const facts = new Facts(this.#options.operated)
+  async think<Answer>(act: (grounds: Grounds) => Answer | Promise<Answer>, facts = this.newFacts()): Promise<Answer> {
     const grounds = { ...this.grounds, facts }
     for (;;) {
       try {
@@ -64,8 +68,8 @@ export class Registry {
   }
 
   /** Decides, writes and answers. Rejects with a `RegistryError`; `operation` words a failure of the store. */
-  write<Answer>(decide: (grounds: Grounds) => Decision<Answer>, operation: Operation): Promise<Answer> {
-    return this.think((grounds) => this.#inTurn(() => this.#decideAndWrite(decide, grounds, operation)))
+  write<Answer>(decide: (grounds: Grounds) => Decision<Answer>, operation: Operation, facts?: Facts): Promise<Answer> {
+    return this.think((grounds) => this.#inTurn(() => this.#decideAndWrite(decide, grounds, operation)), facts)
   }
 
   async #inTurn<Answer>(act: () => Promise<Answer>): Promise<Answer> {

@@ -28,13 +28,9 @@ export type SchemaVersion = {
   readonly extra: Readonly<Record<string, unknown>>
 }
 
-/** Gives a content its identity. The rule is the original's: MD5 over text, references, metadata and rules. */
-export function toContent(content: Omit<SchemaContent, 'guid'>): SchemaContent {
-  return { ...content, guid: guidOf(content) }
-}
-
 const MARK = Buffer.from([1])
 
+/** The identity of a content. The rule is the original's: MD5 over text, references, metadata and rules. */
 export function guidOf({ text, references, metadata, ruleSet }: Omit<SchemaContent, 'guid' | 'type'>): string {
   const parts: (string | Buffer)[] = [text]
   for (const { name, subject, version } of references) {

@@ -2,9 +2,13 @@ import type { CompareOptions, Incompatibility, ParsedSchema, SchemaType } from '
 import type { SchemaTags, TagChange } from '../../formats/tags.ts'
 import { invalidSchema } from '../failure.ts'
 import type { SchemaOperation } from '../metrics.ts'
+import { guidOf, type SchemaContent } from '../schema.ts'
 import type { Examiner } from './examiner.ts'
 import { type Job, type Outcome, type ReadSchema, type ResultOf, reasonOf, type SchemaToRead } from './job.ts'
 import { isComparedHere } from './size.ts'
+
+/** In characters. Hashing takes 2 ms for each million. */
+const LARGE_TEXT_MIN = 100_000
 
 type SchemaJob = Exclude<Job, { op: 'body' }>
 
@@ -22,12 +26,23 @@ export class MissingFact extends Error {
 export class Facts {
   readonly #operated: (operation: SchemaOperation) => void
   readonly #outcomes = new Map<string, Outcome>()
+  readonly #guids = new Map<string, string>()
   /** Texts may be long: each is told by a number. */
   readonly #texts = new Map<string, number>()
 
   /** `operated` hears of every operation, wherever it is done. */
   constructor(operated: (operation: SchemaOperation) => void) {
     this.#operated = operated
+  }
+
+  /** The identity of a content, found out once where that takes its time. */
+  guidOf(content: Omit<SchemaContent, 'guid'>): string {
+    if (content.text.length < LARGE_TEXT_MIN) return guidOf(content)
+    const { text, ...rest } = content
+    const key = JSON.stringify([this.#numberOf(text), rest])
+    const guid = this.#guids.get(key) ?? guidOf(content)
+    this.#guids.set(key, guid)
+    return guid
   }
 
   async find(job: SchemaJob, examiner: Pick<Examiner, 'ask'>): Promise<void> {

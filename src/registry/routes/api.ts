@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ParsedSchema } from '../../formats/format.ts'
 import type { SchemaTags } from '../../formats/tags.ts'
 import type { Decision, Grounds } from '../decision.ts'
+import type { Facts } from '../examination/facts.ts'
 import { RegistryError } from '../failure.ts'
 import type { Forwarder } from '../forward.ts'
 import type { Operation } from '../operation.ts'
@@ -28,6 +29,8 @@ export type Write<Answer> = {
   readonly decide: (grounds: Grounds) => Decision<Answer>
   /** Default: as it is. */
   readonly answer?: (written: Answer) => unknown
+  /** What the request knows already. */
+  readonly facts?: Facts
 }
 
 /** What the routes of every resource share. */
@@ -125,11 +128,11 @@ export class Api {
   async write<Answer>(
     request: FastifyRequest,
     reply: FastifyReply,
-    { operation, decide, answer = (written) => written }: Write<Answer>,
+    { operation, decide, answer = (written) => written, facts }: Write<Answer>,
   ): Promise<unknown> {
     const { registry } = this
     const { leadership } = registry
-    if (leadership.pen()) return answer(await registry.write(decide, operation))
+    if (leadership.pen()) return answer(await registry.write(decide, operation, facts))
     const { status, type, text: body } = await this.#forwarder.ask(leadership.leaderUrl(), request, operation)
     if (status < 300) await registry.refresh()
     return reply

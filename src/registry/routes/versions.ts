@@ -40,13 +40,14 @@ export function versionRoutes(app: FastifyInstance, api: Api): void {
       const answer = (registered: RegisterAnswer) => answerRegistered(api, registered, query)
       // What is there already needs no leader.
       const { revision } = api.view
-      const registered = await api.registry.think((grounds) => findRegistered(grounds, registration))
+      const facts = api.registry.newFacts()
+      const registered = await api.registry.think((grounds) => findRegistered(grounds, registration), facts)
       if (registered) {
         request.revision = revision
         return answer({ schema: registered, changed: false })
       }
       const decide = (grounds: Grounds) => decideRegister(grounds, registration)
-      return api.write(request, reply, { operation: REGISTER, decide, answer })
+      return api.write(request, reply, { operation: REGISTER, decide, answer, facts })
     },
   )
 

@@ -1,5 +1,5 @@
 import type { Broker } from '../../../src/broker/broker.ts'
-import { toContent } from '../../../src/registry/schema.ts'
+import { guidOf } from '../../../src/registry/schema.ts'
 import { RecordCodec } from '../../../src/registry/store/record-codec.ts'
 import { type Subject, toSubject } from '../../../src/registry/subject.ts'
 
@@ -44,7 +44,8 @@ function recordOf(id: number) {
   const subject = subjectOf(id)
   const version = ((id - 1) % VERSIONS) + 1
   const text = schemaText(subject, version)
-  const content = toContent({ type: 'AVRO', text, references: [], metadata: undefined, ruleSet: undefined })
+  const bare = { type: 'AVRO', text, references: [], metadata: undefined, ruleSet: undefined } as const
+  const content = { ...bare, guid: guidOf(bare) }
   return {
     kind: 'schema' as const,
     subject,

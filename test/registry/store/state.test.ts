@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { toContent } from '../../../src/registry/schema.ts'
+import { guidOf } from '../../../src/registry/schema.ts'
 import { RegistryState } from '../../../src/registry/store/state.ts'
 import { type Subject, toSubject } from '../../../src/registry/subject.ts'
 
-const content = (text: string, references: { name: string; subject: string; version: number }[] = []) =>
-  toContent({ type: 'AVRO', text, references, metadata: undefined, ruleSet: undefined })
+const content = (text: string, references: { name: string; subject: string; version: number }[] = []) => {
+  const bare = { type: 'AVRO', text, references, metadata: undefined, ruleSet: undefined } as const
+  return { ...bare, guid: guidOf(bare) }
+}
 
 function put(state: RegistryState, name: string, version: number, id: number, text: string, options: object = {}) {
   const subject = toSubject(name)
