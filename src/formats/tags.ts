@@ -20,28 +20,35 @@ export type TaggableNode = SchemaEntity & { readonly node: JsonObject }
 const MEMBER = 'confluent:tags'
 
 /**
- * Goes through the entities of a change: `find` gives what carries an entity's tags, `retag` replaces them. Throws a
+ * Gives everything that a change is about its tags: `carriers` are what may carry tags, by `entityKey`. Throws a
  * `SchemaError` for an entity that is not there.
  */
 export function changeTags<Carrier>(
   { add, remove, ifThere = false }: TagChange,
-  find: (entity: SchemaEntity) => Carrier | undefined,
-  retag: (carrier: Carrier, tagsAfter: TagsAfter) => void,
+  carriers: ReadonlyMap<string, Carrier>,
+  retag: (carrier: Carrier, tagsAfter: (before: readonly string[]) => readonly string[]) => void,
 ): void {
-  const each = ({ schemaEntity }: SchemaTags, tagsAfter: TagsAfter) => {
-    const carrier = find(schemaEntity)
-    if (carrier !== undefined) retag(carrier, tagsAfter)
-    else if (!ifThere) throw new SchemaError(`No matching path '${schemaEntity.entityPath}' found in the schema`)
+  const changes = new Map<Carrier, { readonly add: Set<string>; readonly remove: Set<string> }>()
+  const note = (kind: 'add' | 'remove', { schemaEntity, tags }: SchemaTags) => {
+    const carrier = carriers.get(entityKey(schemaEntity))
+    if (carrier === undefined) {
+      if (ifThere) return
+      throw new SchemaError(`No matching path '${schemaEntity.entityPath}' found in the schema`)
+    }
+    const change = changes.get(carrier) ?? { add: new Set(), remove: new Set() }
+    for (const tag of tags) change[kind].add(tag)
+    changes.set(carrier, change)
   }
-  for (const one of add) each(one, (before) => [...new Set([...before, ...one.tags])])
-  for (const one of remove) each(one, (before) => before.filter((tag) => !one.tags.includes(tag)))
+  for (const one of add) note('add', one)
+  for (const one of remove) note('remove', one)
+  for (const [carrier, change] of changes) {
+    retag(carrier, (before) => [...new Set([...before, ...change.add])].filter((tag) => !change.remove.has(tag)))
+  }
 }
 
-type TagsAfter = (before: readonly string[]) => readonly string[]
-
-/** Without the dot before it. */
-export function pathOf({ entityPath }: SchemaEntity): string {
-  return entityPath.replace(/^\./, '')
+/** The same for paths that mean the same. */
+export function entityKey({ entityPath, entityType }: SchemaEntity): string {
+  return `${entityType} ${entityPath.replace(/^\./, '')}`
 }
 
 export function tagsIn(nodes: Iterable<TaggableNode>): readonly SchemaTags[] {
@@ -52,8 +59,8 @@ export function tagsIn(nodes: Iterable<TaggableNode>): readonly SchemaTags[] {
 }
 
 /** Changes the tags of a tree that nobody else holds. */
-export function changeTagsIn(change: TagChange, find: (entity: SchemaEntity) => JsonObject | undefined): void {
-  changeTags(change, find, (carrier, tagsAfter) => {
+export function changeTagsIn(change: TagChange, nodes: ReadonlyMap<string, JsonObject>): void {
+  changeTags(change, nodes, (carrier, tagsAfter) => {
     const node = carrier as Map<string, Json>
     const tags = tagsAfter(wordsIn(node))
     if (tags.length === 0) node.delete(MEMBER)

@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { expect, it, onTestFinished } from 'vitest'
 import { monsters } from '../support/fuzz.ts'
 import { type RegistryProcess, startRegistryProcess } from '../support/registry-process.ts'
@@ -13,7 +12,7 @@ const TURN_MS_MAX = 100
 /** The wait itself, beside other suites that want the same processor. */
 const WAIT_MS_MAX = 1_000
 const GROWTH_MEGABYTES_MAX = 400
-const LONGEST_TURN = pathToFileURL(join(import.meta.dirname, '../support/longest-turn.ts')).href
+const LONGEST_TURN = new URL('../support/longest-turn.ts', import.meta.url).href
 
 it('answers others while it reads the largest and the worst, in bounded memory', { timeout: 180_000 }, async () => {
   const registry = await startRegistryProcess(['--data', temporaryDirectory()], {}, ['--import', LONGEST_TURN])

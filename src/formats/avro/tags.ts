@@ -1,5 +1,5 @@
 import { isObject, type Json, type JsonObject, parseJson, printJson } from '../json-text.ts'
-import { changeTagsIn, pathOf, type SchemaEntity, type TagChange, type TaggableNode } from '../tags.ts'
+import { changeTagsIn, entityKey, type TagChange, type TaggableNode } from '../tags.ts'
 import { NESTING_MAX } from './printer.ts'
 import { avroName } from './schema.ts'
 
@@ -23,16 +23,22 @@ function* recordEntities(node: JsonObject, space: string): Generator<TaggableNod
   }
 }
 
-/** A canonical text with other tags. A path without a namespace means a record in any. */
+/** A canonical text with other tags. A path without a namespace means the first record of that name. */
 export function tagAvro(canonical: string, change: TagChange): string {
   const root = parseJson(canonical, { depthMax: NESTING_MAX })
+  const nodes = new Map<string, JsonObject>()
   const entities = [...avroEntities(root)]
-  changeTagsIn(change, (entity) => {
-    const path = pathOf(entity)
-    const dots = entity.entityType === 'sr_record' ? 0 : 1
-    const isBare = path.split('.').length === dots + 1
-    const matches = ({ entityPath }: SchemaEntity) => entityPath === path || (isBare && entityPath.endsWith(`.${path}`))
-    return entities.find((one) => one.entityType === entity.entityType && matches(one))?.node
-  })
+  for (const entity of entities) nodes.set(entityKey(entity), entity.node)
+  for (const { entityPath, entityType, node } of entities) {
+    const key = entityKey({
+      entityPath: entityPath
+        .split('.')
+        .slice(entityType === 'sr_record' ? -1 : -2)
+        .join('.'),
+      entityType,
+    })
+    if (!nodes.has(key)) nodes.set(key, node)
+  }
+  changeTagsIn(change, nodes)
   return printJson(root)
 }

@@ -1,5 +1,5 @@
 import { isObject, type Json, type JsonObject } from '../json-text.ts'
-import { changeTagsIn, pathOf, type TagChange, type TaggableNode } from '../tags.ts'
+import { changeTagsIn, entityKey, type TagChange, type TaggableNode } from '../tags.ts'
 
 /** What a schema says of its values, one criterion a kind, in the order in which the original counts them. */
 const KINDS = [
@@ -49,11 +49,7 @@ export function* jsonEntities(node: Json | undefined, scope = '', isField = fals
 
 /** The schema with other tags; the tree has to be nobody else's. */
 export function tagJson(root: Json, change: TagChange): void {
-  const entities = [...jsonEntities(root)]
-  changeTagsIn(change, (entity) => {
-    const path = pathOf(entity)
-    return entities.find((one) => one.entityType === entity.entityType && one.entityPath === path)?.node
-  })
+  changeTagsIn(change, new Map([...jsonEntities(root)].map((entity) => [entityKey(entity), entity.node])))
 }
 
 function criteriaOf(node: JsonObject): readonly Criterion[] {

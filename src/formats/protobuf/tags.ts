@@ -1,4 +1,4 @@
-import { changeTags, pathOf, type SchemaEntity, type SchemaTags, type TagChange } from '../tags.ts'
+import { changeTags, entityKey, type SchemaEntity, type SchemaTags, type TagChange } from '../tags.ts'
 import type { Field, Message, Option, OptionValue, ProtoFile, TypeElement } from './file.ts'
 
 /** A message or a field; a member of a oneof is also found by a path that names the oneof. */
@@ -16,16 +16,14 @@ export function protoTags({ types }: ProtoFile): readonly SchemaTags[] {
 
 /** The file with other tags. All that an option holds is written as one then. */
 export function tagProto(file: ProtoFile, change: TagChange): ProtoFile {
-  const known = [...entities(file.types)]
-  const optionsOf = new Map<Message | Field, readonly Option[]>()
-  const find = (entity: SchemaEntity) => {
-    const path = pathOf(entity)
-    const isMeant = ({ entityType, entityPath, otherPath }: Taggable) =>
-      entityType === entity.entityType && (entityPath === path || otherPath === path)
-    return known.find(isMeant)
+  const carriers = new Map<string, Taggable>()
+  for (const taggable of entities(file.types)) {
+    const { entityType, entityPath, otherPath = entityPath } = taggable
+    for (const path of [entityPath, otherPath]) carriers.set(entityKey({ entityPath: path, entityType }), taggable)
   }
-  changeTags(change, find, ({ element, entityType }, tagsAfter) => {
-    optionsOf.set(element, retagged(optionsOf.get(element) ?? element.options, META[entityType], tagsAfter))
+  const optionsOf = new Map<Message | Field, readonly Option[]>()
+  changeTags(change, carriers, ({ element, entityType }, tagsAfter) => {
+    optionsOf.set(element, retagged(element.options, META[entityType], tagsAfter))
   })
   const withOptions = <Element extends Message | Field>(element: Element): Element => {
     const options = optionsOf.get(element)
