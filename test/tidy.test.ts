@@ -165,6 +165,17 @@ describe('the page of errors', () => {
   })
 })
 
+describe('the page of the operator', () => {
+  it('tells what each reason means, and no other', () => {
+    const reasons = textOf('src/operator/resources/condition.ts')
+      .split('\n\n')[1]!
+      .matchAll(/^ {2}\| '(\w+)'$/gm)
+    const rows = [...textOf('docs/operator.md').matchAll(/^\| (`[A-Z]\w+`(?:, `\w+`)*) \|/gm)]
+    const told = rows.flatMap(([, names]) => [...names!.matchAll(/\w+/g)].map(([name]) => name))
+    expect(told.toSorted()).toEqual([...reasons].map(([, reason]) => reason!).toSorted())
+  })
+})
+
 describe('the tests', () => {
   it('leave nothing out but what stands on a real part that is missing', () => {
     const left = files('test/**/*.ts')

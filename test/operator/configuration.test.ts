@@ -22,6 +22,13 @@ const read = (...lines: readonly string[]) =>
   )
 
 describe('the operator’s configuration', () => {
+  it('is, in the example that we give, right in all its entries', () => {
+    const { estate } = readConfiguration(join(import.meta.dirname, '../../examples/operator/weir-operator.yaml'))
+    const entries = [...estate.workers, ...estate.registries]
+    expect(entries.map(({ name }) => name)).toEqual(['default', 'java', 'default'])
+    expect(entries.filter((entry) => 'fault' in entry)).toEqual([])
+  })
+
   it('names workers and registries, how they are reached and who may use them', () => {
     const password = file('password', 'pass\n')
     const token = file('token', 'secret-token\n')
