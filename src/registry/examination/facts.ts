@@ -5,7 +5,7 @@ import type { SchemaOperation } from '../metrics.ts'
 import { guidOf, type SchemaContent } from '../schema.ts'
 import type { Examiner } from './examiner.ts'
 import { type Job, type Outcome, type ReadSchema, type ResultOf, reasonOf, type SchemaToRead } from './job.ts'
-import { isComparedHere } from './size.ts'
+import { isComparedHere, isTaggedHere } from './size.ts'
 
 /** In characters. Hashing takes 2 ms for each million. */
 const LARGE_TEXT_MIN = 100_000
@@ -138,12 +138,16 @@ export class ExaminedSchema implements ParsedSchema {
   }
 
   tags(): readonly SchemaTags[] {
-    return this.#here?.tags() ?? resultOf(this.#facts.get({ op: 'tags', schema: this.#schema }))
+    const here = this.#here
+    if (here && isTaggedHere(this.#schema)) return this.#facts.timed('tags', this.type, () => here.tags())
+    return resultOf(this.#facts.get({ op: 'tags', schema: this.#schema }))
   }
 
   tagged(change: TagChange): string {
     const here = this.#here
-    if (here) return usable(() => here.tagged(change))
+    if (here && isTaggedHere(this.#schema)) {
+      return this.#facts.timed('tag', this.type, () => usable(() => here.tagged(change)))
+    }
     return resultOf(this.#facts.get({ op: 'tag', schema: this.#schema, change }))
   }
 

@@ -8,6 +8,9 @@ const READ_HERE_MAX: Limits = { AVRO: 65_536, PROTOBUF: 65_536, JSON: 16_384 }
 /** Comparing grows with the square in Avro's types and faster in JSON's branches: so many take some 30 ms at worst. */
 const COMPARED_HERE_MAX: Limits = { AVRO: 8_192, PROTOBUF: 65_536, JSON: 2_048 }
 
+/** For all languages: so many take some 15 ms at worst, with thousands of tags. */
+const TAGGED_HERE_MAX = 8_192
+
 /** Whether a schema is read where everybody waits for it; else in a process of its own. */
 export function isReadHere(schema: SchemaToRead): boolean {
   return charactersOf(schema) <= READ_HERE_MAX[schema.type]
@@ -17,6 +20,11 @@ export function isReadHere(schema: SchemaToRead): boolean {
 export function isComparedHere(schema: SchemaToRead): boolean {
   if (charactersOf(schema) > COMPARED_HERE_MAX[schema.type]) return false
   return !(schema.type === 'JSON' && schema.text.includes('patternProperties'))
+}
+
+/** Whether its tags are: that reads it once more. */
+export function isTaggedHere(schema: SchemaToRead): boolean {
+  return charactersOf(schema) <= TAGGED_HERE_MAX
 }
 
 function charactersOf({ text, dependencies = [] }: SchemaToRead): number {
