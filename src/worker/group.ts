@@ -44,12 +44,23 @@ export type GroupOptions = {
   readonly onLost: () => Promise<void>
 }
 
+/** Rounds of a group as one worker met them. Times are ms. */
+export type RoundsReading = {
+  readonly count: number
+  readonly msTotal: number
+  readonly msMax: number
+  readonly sinceLastMs: number
+  readonly isUnderWay: boolean
+}
+
 /** This worker's place among those of its group: who leads, and what this one has to run. */
 export class WorkerGroup {
   readonly #options: GroupOptions
   #member: Member | undefined
   #generation: Generation | undefined
-  #rounds = 0
+  readonly #rounds: { count: number; msTotal: number; msMax: number; lastMs: number }
+  /** When the round began that is not over yet. */
+  #joiningMs: number | undefined
   /** The last assignment, with everything that this worker has by now as `assigned`. */
   #holds: Assignment | undefined
   #held: ReadonlySet<string> = new Set()
@@ -62,6 +73,7 @@ export class WorkerGroup {
 
   private constructor(options: GroupOptions) {
     this.#options = options
+    this.#rounds = { count: 0, msTotal: 0, msMax: 0, lastMs: options.clock.monotonicMs() }
   }
 
   /** Returns after the first round. */
@@ -81,7 +93,10 @@ export class WorkerGroup {
       heartbeatMs: this.#options.heartbeatMs,
       clientId: this.#options.clientId,
       protocol: {
-        offer: () => protocols.map((name) => ({ name: OURS + name, metadata: this.#metadata(name) })),
+        offer: () => {
+          this.#joiningMs ??= this.#options.clock.monotonicMs()
+          return protocols.map((name) => ({ name: OURS + name, metadata: this.#metadata(name) }))
+        },
         assign: (protocol, members, self) => this.#assign(protocol, members, self),
         joined: (generation) => this.#joined(generation),
         lost: () => this.#lost(),
@@ -96,9 +111,11 @@ export class WorkerGroup {
     return this.#holds?.assigned ?? NO_WORK
   }
 
-  /** How many rounds this worker has taken part in. */
-  get rounds(): number {
-    return this.#rounds
+  /** The rounds that this worker has taken part in, and whether one goes on. */
+  get rounds(): RoundsReading {
+    const nowMs = this.#options.clock.monotonicMs()
+    const { count, msTotal, msMax, lastMs } = this.#rounds
+    return { count, msTotal, msMax, sinceLastMs: nowMs - lastMs, isUnderWay: this.#joiningMs !== undefined }
   }
 
   get generation(): number {
@@ -198,7 +215,7 @@ export class WorkerGroup {
   async #joined(generation: Generation): Promise<void> {
     const told = parseAssignment(generation.assignment)
     this.#generation = generation
-    this.#rounds += 1
+    this.#countRound()
     this.#waiting.abort()
     if (told.configOffset > this.#options.configOffset()) await this.#catchUp()
     this.#holds = { ...told, assigned: merge(this.work, told), revoked: NO_WORK, error: ASSIGNMENT_ERROR.none }
@@ -208,6 +225,16 @@ export class WorkerGroup {
     } finally {
       this.#goOn(told)
     }
+  }
+
+  #countRound(): void {
+    const nowMs = this.#options.clock.monotonicMs()
+    const tookMs = nowMs - (this.#joiningMs ?? nowMs)
+    this.#joiningMs = undefined
+    this.#rounds.count += 1
+    this.#rounds.msTotal += tookMs
+    this.#rounds.msMax = Math.max(this.#rounds.msMax, tookMs)
+    this.#rounds.lastMs = nowMs
   }
 
   /** What has to follow on a round. */

@@ -146,7 +146,7 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
     workerMetrics(metrics, {
       worker: () => runner.reading(),
       tasks: () => runner.readings(),
-      group: () => place.group ?? { rounds: 0, generation: 0, isLeader: false },
+      group: () => place.group,
     })
     const worker = new Worker({
       ...stores,

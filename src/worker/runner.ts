@@ -7,7 +7,7 @@ import type { Catalog } from '../plugins/catalog.ts'
 import { type ConfigResolver, withPlaceholders } from './config-resolver.ts'
 import { type ConnectorPlugin, findConnector, sameConfig, toTaskConfigs } from './connector-tasks.ts'
 import { transactionalIdOf } from './fencing.ts'
-import type { TaskReading, WorkerReading } from './metrics.ts'
+import type { ConnectorReading, TaskReading, WorkerReading } from './metrics.ts'
 import { type Started, type Step, taskKey } from './plan.ts'
 import type { RawConfig, TargetState } from './stores/config-codec.ts'
 import type { ConnectorConfig } from './stores/config-state.ts'
@@ -81,13 +81,20 @@ export class Runner implements Started {
   }
 
   reading(): WorkerReading {
-    return { connectors: this.connectors.size, tasks: this.tasks.size, starts: this.starts }
+    const connectors = [...this.connectors].map(([name, { config, target, failed }]): ConnectorReading => {
+      const plugin = findConnector(this.#parts.plugins, config)
+      const state = failed ? 'failed' : RUN_STATES[target].toLowerCase()
+      const className = config['connector.class'] ?? ''
+      return { name, kind: plugin?.kind ?? 'unknown', version: plugin?.version ?? '', className, state }
+    })
+    return { connectors, tasks: this.tasks.size, starts: this.starts }
   }
 
   readings(): readonly TaskReading[] {
-    return [...this.tasks.values()].flatMap(({ id, config, running }) => {
+    return [...this.tasks.values()].map((task) => {
+      const { id, config, running } = task
       const kind = findConnector(this.#parts.plugins, config)?.kind ?? 'unknown'
-      return running ? [{ ...id, kind, counters: running.counters() }] : []
+      return { ...id, kind, state: stateOf(task), ...(running && { counters: running.counters() }) }
     })
   }
 
@@ -360,6 +367,12 @@ export class Runner implements Started {
   #inBackground(writing: Promise<void>): void {
     writing.catch((error: unknown) => this.#parts.logger.error({ err: error }, 'a status could not be written'))
   }
+}
+
+function stateOf({ failed, hasStarted, target }: StartedTask): TaskReading['state'] {
+  if (failed) return 'failed'
+  if (!hasStarted) return 'unassigned'
+  return target === 'PAUSED' ? 'paused' : 'running'
 }
 
 const RUN_STATES: Readonly<Record<TargetState, RunState>> = { STARTED: 'RUNNING', PAUSED: 'PAUSED', STOPPED: 'STOPPED' }

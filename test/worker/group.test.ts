@@ -36,10 +36,10 @@ describe('a group of workers', () => {
     const second = await join('b')
     await expect.poll(() => [first.tasks().length, second.tasks().length], WAIT).toEqual([1, 1])
     const [leader, follower] = first.group.isLeader ? [first, second] : [second, first]
-    const { rounds } = follower.group
+    const rounds = follower.group.rounds.count
     configure(6)
     follower.group.configuredChanged()
-    expect(follower.group.rounds).toBe(rounds)
+    expect(follower.group.rounds.count).toBe(rounds)
     leader.group.configuredChanged()
     await expect.poll(() => [first.tasks().length, second.tasks().length], WAIT).toEqual([3, 3])
   })
@@ -76,6 +76,17 @@ describe('a worker, told by its coordinator,', () => {
       undefined,
     ])
     expect(group.isLeader).toBe(false)
+  })
+
+  it('tells how long its rounds take, and since when there was none', async () => {
+    const { group, protocol, clock } = await joinFake({})
+    expect(group.rounds).toMatchObject({ count: 0, isUnderWay: false })
+    protocol().offer()
+    await clock.advance(50)
+    expect(group.rounds.isUnderWay).toBe(true)
+    await protocol().joined(generationOf({}))
+    await clock.advance(30)
+    expect(group.rounds).toEqual({ count: 1, msTotal: 50, msMax: 50, sinceLastMs: 30, isUnderWay: false })
   })
 
   it('leads only as long as nobody else can have been made the leader', async () => {

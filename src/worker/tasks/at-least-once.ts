@@ -7,7 +7,7 @@ import { type Delivery, isLate, type OffsetWriter } from './delivery.ts'
 import { Gate } from './gate.ts'
 import { AcknowledgedPrefix, progressOf } from './prefix.ts'
 import type { Outgoing } from './source-records.ts'
-import type { TaskCounters } from './task-counters.ts'
+import { countCommitMs, type TaskCounters } from './task-counters.ts'
 
 /** What may be under way before the source has to wait. */
 const ACTIVE_RECORDS_MAX = 10_000
@@ -110,6 +110,6 @@ export class AtLeastOnce implements Delivery {
       this.#prefix.restore(ready)
       log.warn({ err: error }, 'offsets could not be committed: trying again with the next commit')
     }
-    counters.commitMsTotal += clock.monotonicMs() - startMs
+    countCommitMs(counters, clock.monotonicMs() - startMs)
   }
 }

@@ -6,7 +6,7 @@ import type { Delivery, OffsetWriter, TransactionEnd } from './delivery.ts'
 import { progressOf } from './prefix.ts'
 import type { Outgoing } from './source-records.ts'
 import type { TransactionBoundary } from './task-config.ts'
-import type { TaskCounters } from './task-counters.ts'
+import { countCommitMs, type TaskCounters } from './task-counters.ts'
 
 export type ExactlyOnceParts = {
   /** Transactional: it fenced every older producer of this task when it was opened. */
@@ -87,7 +87,7 @@ export class ExactlyOnce implements Delivery {
       counters.commitFailures += 1
       throw error
     } finally {
-      counters.commitMsTotal += clock.monotonicMs() - startMs
+      countCommitMs(counters, clock.monotonicMs() - startMs)
     }
   }
 

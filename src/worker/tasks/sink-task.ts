@@ -12,6 +12,7 @@ import { keyOf, SinkOffsets } from './sink-offsets.ts'
 import { Origin, toSinkRecords, type UndeliveredRecord } from './sink-records.ts'
 import type { TaskParts } from './source-task.ts'
 import { parseTaskConfig, type TaskConfig } from './task-config.ts'
+import { countBatch, countCommitMs } from './task-counters.ts'
 import { TaskTopics } from './task-topics.ts'
 
 /** How long a poll waits: until something comes, but not past the next commit. */
@@ -139,7 +140,8 @@ export class SinkTask {
   }
 
   async #put({ plugin, consumer, policy }: Work, batch: Batch): Promise<void> {
-    const { counters, log } = this.#parts
+    const { counters, log, clock } = this.#parts
+    const startMs = clock.monotonicMs()
     try {
       if (batch.records.length > 0) {
         counters.recordsActive = batch.records.length
@@ -153,13 +155,28 @@ export class SinkTask {
       this.#batch = { ...batch, attempt: batch.attempt + 1 }
       return
     }
-    counters.batches += 1
+    countBatch(counters, batch.records.length, clock.monotonicMs() - startMs)
+    this.#countLatency(batch.records)
     counters.recordsOut += batch.records.length
     counters.recordsActive = 0
     this.#offsets.delivered(batch.polled)
     counters.recordsLag = this.#offsets.lagMax()
     if (this.#batch && !this.#paused) this.#holdPartitions(consumer, false)
     this.#batch = undefined
+  }
+
+  #countLatency(records: readonly SinkRecord[]): void {
+    const { counters, clock } = this.#parts
+    const nowMs = clock.nowMs()
+    let totalMs = 0
+    let maxMs = 0
+    for (const { timestampMs } of records) {
+      const ageMs = timestampMs === null ? 0 : Math.max(0, nowMs - timestampMs)
+      totalMs += ageMs
+      if (ageMs > maxMs) maxMs = ageMs
+    }
+    counters.latencyMsTotal += totalMs
+    counters.latencyMsMax = maxMs
   }
 
   #holdPartitions(consumer: Consumer, hold: boolean): void {
@@ -185,7 +202,7 @@ export class SinkTask {
       counters.commitFailures += 1
       log.warn({ err: error }, 'offsets could not be committed: trying again with the next commit')
     }
-    counters.commitMsTotal += clock.monotonicMs() - startMs
+    countCommitMs(counters, clock.monotonicMs() - startMs)
   }
 
   async #flush(pending: readonly SinkPosition[]): Promise<readonly SinkPosition[]> {
@@ -198,6 +215,7 @@ export class SinkTask {
     const positions = partitions.length > 0 ? await this.#plugin?.open?.(partitions) : undefined
     if (positions !== undefined && positions.length > 0) this.#consumer?.seek(positions)
     if (this.#paused || this.#batch) this.#consumer?.pause(partitions)
+    this.#parts.counters.partitions += partitions.length
   }
 
   async #revoked(partitions: readonly TopicPartition[]): Promise<void> {
@@ -207,6 +225,7 @@ export class SinkTask {
 
   async #lost(partitions: readonly TopicPartition[]): Promise<void> {
     this.#offsets.forget(partitions)
+    this.#parts.counters.partitions -= partitions.length
     this.#parts.counters.recordsLag = this.#offsets.lagMax()
     this.#dropFromBatch(partitions)
     await this.#plugin?.close?.(partitions)

@@ -17,7 +17,7 @@ import { SourceBatches } from './source-batches.ts'
 import { toDeadLetter, toFailure } from './source-failure.ts'
 import { type LostRecord, toOutgoing } from './source-records.ts'
 import { parseTaskConfig } from './task-config.ts'
-import type { TaskCounters } from './task-counters.ts'
+import { countBatch, type TaskCounters } from './task-counters.ts'
 import type { TaskMessage, TaskSpec } from './task-spec.ts'
 import { TaskTopics } from './task-topics.ts'
 
@@ -126,7 +126,7 @@ export class SourceTask {
   }
 
   async #pump({ clients, batches, pipeline, policy, delivery, letters }: Work): Promise<void> {
-    const { counters } = this.#parts
+    const { counters, clock } = this.#parts
     const topics = new TaskTopics({ ...this.#parts, clients })
     const lost = (record: LostRecord) => {
       policy.tolerate(toFailure(record))
@@ -136,12 +136,13 @@ export class SourceTask {
     for (;;) {
       await this.#running.pass(this.#ending)
       if (this.#ending.aborted) break
+      const startMs = clock.monotonicMs()
       const batch = await batches.next()
       if (batch === undefined) return this.#rest()
       const { records, end } = batch
       if (records.length === 0 && end === undefined) continue
       counters.recordsIn += records.length
-      counters.batches += 1
+      countBatch(counters, records.length, clock.monotonicMs() - startMs)
       const outgoing = await toOutgoing(records, pipeline, policy, bounds)
       // Before the batch, whose offsets step over them.
       await letters?.flush()

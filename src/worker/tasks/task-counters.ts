@@ -10,10 +10,21 @@ export type TaskCounters = {
   recordsActive: number
   /** Records that wait for a sink in the log, in the partition where most do. */
   recordsLag: number
+  /** Partitions that a sink has now. */
+  partitions: number
+  /** Polls of a source that brought records, and puts of a sink. */
   batches: number
+  batchRecordsMax: number
+  batchMsTotal: number
+  batchMsMax: number
   commits: number
   commitFailures: number
   commitMsTotal: number
+  commitMsMax: number
+  /** How old records were when a sink had them, by their own timestamps. */
+  latencyMsTotal: number
+  /** In the last batch. */
+  latencyMsMax: number
   /** Errors of single records, tolerated or not. */
   errors: number
   errorsLogged: number
@@ -31,10 +42,17 @@ const NAMES = Object.keys({
   bytesOut: 0,
   recordsActive: 0,
   recordsLag: 0,
+  partitions: 0,
   batches: 0,
+  batchRecordsMax: 0,
+  batchMsTotal: 0,
+  batchMsMax: 0,
   commits: 0,
   commitFailures: 0,
   commitMsTotal: 0,
+  commitMsMax: 0,
+  latencyMsTotal: 0,
+  latencyMsMax: 0,
   errors: 0,
   errorsLogged: 0,
   retries: 0,
@@ -63,4 +81,18 @@ export function countersIn(memory = countersMemory()): TaskCounters {
     },
   ])
   return Object.defineProperties({}, Object.fromEntries(counters)) as TaskCounters
+}
+
+/** One more batch that was polled or put, and how long that took. */
+export function countBatch(counters: TaskCounters, records: number, ms: number): void {
+  counters.batches += 1
+  counters.batchRecordsMax = Math.max(counters.batchRecordsMax, records)
+  counters.batchMsTotal += ms
+  counters.batchMsMax = Math.max(counters.batchMsMax, ms)
+}
+
+/** How long a commit took, whatever came of it. */
+export function countCommitMs(counters: TaskCounters, ms: number): void {
+  counters.commitMsTotal += ms
+  counters.commitMsMax = Math.max(counters.commitMsMax, ms)
 }

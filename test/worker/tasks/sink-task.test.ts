@@ -34,6 +34,21 @@ describe('a sink task', () => {
     await task.stop()
   })
 
+  it('counts what it has and how old the records were when the sink had them', async () => {
+    const broker = await openLog()
+    const producer = await broker.producer()
+    const old = { topic: 'lines', key: null, value: Buffer.from('a'), timestampMs: Date.now() - 60_000 }
+    await producer.send([old, { ...old, timestampMs: Date.now() - 30_000 }])
+    await producer.close()
+    const task = startSink(broker, { put: () => undefined })
+    await expect.poll(() => task.counters.recordsOut, WAIT).toBe(2)
+    expect(task.counters).toMatchObject({ partitions: 1, batches: 1, batchRecordsMax: 2 })
+    expect(task.counters.latencyMsMax).toBeGreaterThanOrEqual(60_000)
+    expect(task.counters.latencyMsTotal).toBeGreaterThanOrEqual(90_000)
+    await task.stop()
+    expect(task.counters.partitions).toBe(0)
+  })
+
   it('reads nothing more while a batch waits for its sink', async () => {
     const broker = await openLog('a')
     const asked: unknown[] = []
