@@ -21,9 +21,10 @@ export type Present = {
 export type Observed = 'absent' | Present
 
 export async function observe(worker: WorkerClient, name: string): Promise<Observed> {
-  const [info, status] = await Promise.all([orAbsent(worker.get(name)), orAbsent(worker.status(name))])
+  const info = await orAbsent(worker.get(name))
   // A connector that is just being deleted has no configuration any more but still a status for a moment.
   if (info === undefined) return 'absent'
+  const status = await orAbsent(worker.status(name))
   const { state = 'UNASSIGNED', worker_id: workerId = '', trace } = status?.connector ?? {}
   return {
     config: info.config,

@@ -1,5 +1,5 @@
 import { RequestError } from '../../clients/http.ts'
-import type { CompatibilityLevel, NewSchema, RegistryClient } from '../../clients/registry.ts'
+import type { CompatibilityLevel, Config, NewSchema, RegistryClient } from '../../clients/registry.ts'
 import { REGISTRY_ERROR } from '../../clients/registry.ts'
 import { SchemaError } from '../../formats/format.ts'
 import { Stalled } from '../controller/trouble.ts'
@@ -12,7 +12,7 @@ export type Observed = {
   readonly registered?: { readonly id: number; readonly version: number }
   /** Not deleted, ascending; empty: there is no such subject. */
   readonly versions: readonly number[]
-  /** The subject's own level, when it has one. */
+  /** The subject's own level, when it has one; asked only where it is managed. */
   readonly level?: CompatibilityLevel
   /** The level in force: its own or the registry's. */
   readonly effectiveLevel: CompatibilityLevel
@@ -20,12 +20,18 @@ export type Observed = {
   readonly objections: Objections
 }
 
-export async function observe(registry: RegistryClient, desired: Desired): Promise<Observed> {
+const NO_LEVEL: Config = {}
+
+export async function observe(
+  registry: RegistryClient,
+  desired: Desired,
+  { managesLevel }: { readonly managesLevel: boolean },
+): Promise<Observed> {
   const { subject, schema, normalize } = desired
   const [registered, versions, level, effective] = await Promise.all([
     schema === undefined ? undefined : lookUp(registry, subject, schema, normalize),
     orElse(registry.versions(subject), []),
-    orElse(registry.config(subject), {}),
+    managesLevel ? orElse(registry.config(subject), NO_LEVEL) : NO_LEVEL,
     registry.config(subject, { effective: true }),
   ])
   const effectiveLevel = effective.compatibility ?? 'BACKWARD'

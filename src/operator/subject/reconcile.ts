@@ -32,7 +32,7 @@ export function createSubjectReconciler(options: SubjectReconcilerOptions): Reco
     assertPrefix(resource, entry)
     assertClaim(resource, cluster)
     const desired = await keepingReady(resource, desiredOf(resource, cluster, clock))
-    const observed = await observe(registry, desired)
+    const observed = await observe(registry, desired, { managesLevel: managesLevel(resource) })
     return { registry, entry, desired, observed, ...plan(resource, desired, observed) }
   }
   return {
@@ -58,6 +58,11 @@ export function createSubjectReconciler(options: SubjectReconcilerOptions): Reco
       }
     },
   }
+}
+
+/** Whether a level is declared, or was and has to go. */
+function managesLevel({ spec, status }: Resource<'Subject'>): boolean {
+  return spec.compatibility !== undefined || status.appliedCompatibility !== undefined
 }
 
 /** A source that went away does not undo what was registered from it: the last registration stays, and stays Ready. */

@@ -35,6 +35,21 @@ describe('a Connector', () => {
     expect(worker.writes).toEqual(['create orders'])
   })
 
+  it('asks for no status of a connector that is not there', async () => {
+    cluster.apply('Subject', 'later', { schema: '"int"' })
+    const asked: string[] = []
+    const status = worker.status.bind(worker)
+    worker.status = (name) => {
+      asked.push(name)
+      return status(name)
+    }
+    const key = cluster.apply('Connector', 'orders', { ...datagen, subjectRefs: [{ name: 'later' }] })
+    const { settle, verdict } = operator()
+    await settle(key)
+    expect(verdict(key)).toBe('Reconciling/WaitingForSubject')
+    expect(asked).toEqual([])
+  })
+
   it('follows changes of its configuration and its state', async () => {
     const { settle } = operator()
     const key = cluster.apply('Connector', 'orders', datagen)

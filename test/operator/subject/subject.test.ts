@@ -34,6 +34,25 @@ describe('a Subject', () => {
     expect(cluster.get(key)?.status).toBe(status)
   })
 
+  it('asks for a level of its own only where one is managed, or was', async () => {
+    const { settle } = operator()
+    let asked = 0
+    const config = registry.config.bind(registry)
+    registry.config = (subject, options) => {
+      if (!options?.effective) asked += 1
+      return config(subject, options)
+    }
+    const key = cluster.apply('Subject', 'orders-value', { schema: record(ID) })
+    await settle(key)
+    expect(asked).toBe(0)
+    cluster.apply('Subject', 'orders-value', { schema: record(ID), compatibility: 'FULL' })
+    await settle(key)
+    cluster.apply('Subject', 'orders-value', { schema: record(ID) })
+    await settle(key)
+    expect(asked).toBeGreaterThan(0)
+    expect(registry.levels.has('orders-value')).toBe(false)
+  })
+
   it('registers a compatible change as the next version', async () => {
     const { settle } = operator()
     const key = cluster.apply('Subject', 'orders-value', { schema: record(ID) })
