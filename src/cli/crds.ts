@@ -1,20 +1,36 @@
-import { crdFiles } from '../operator/crds.ts'
+import { crdFiles, rbacText } from '../operator/crds.ts'
 import { type Command, readArgs, UsageError } from './command.ts'
 
+const OPTIONS = {
+  rbac: { type: 'boolean', default: false },
+  namespace: { type: 'string', default: 'weir' },
+  watch: { type: 'string', multiple: true },
+  webhook: { type: 'boolean', default: false },
+} as const
+
 export const crds: Command = {
-  help: `usage: weir crds
+  help: `usage: weir crds [--rbac [--namespace NAME] [--watch NAME] [--webhook]]
 
 Prints the CustomResourceDefinitions of this version.
 
-  weir crds | kubectl apply --server-side -f -`,
+  --rbac            a service account for the operator instead, and what it needs to be allowed, no verb more
+  --namespace NAME  where the operator lives; default: weir
+  --watch NAME      whose resources it keeps; may be given several times; default: those of all namespaces
+  --webhook         it judges what is declared before it is stored
+
+  weir crds | kubectl apply --server-side -f -
+  weir crds --rbac --watch shop | kubectl apply --server-side -f -`,
 
   async run(args) {
-    const { positionals } = readArgs(args, {})
-    if (positionals.length > 0) throw new UsageError(`weir crds takes no arguments: '${positionals[0]}' is too many`)
+    const { values, positionals } = readArgs(args, OPTIONS)
+    if (positionals.length > 0) throw new UsageError(`weir crds takes options only, not '${positionals[0]}'`)
+    const { rbac, namespace, watch: watched = [], webhook } = values
     process.stdout.write(
-      crdFiles()
-        .map(({ text }) => text)
-        .join('---\n'),
+      rbac
+        ? rbacText({ namespace, watched, webhook })
+        : crdFiles()
+            .map(({ text }) => text)
+            .join('---\n'),
     )
     return 0
   },

@@ -2,6 +2,8 @@ import { stringify } from 'yaml'
 import { crdName, crdOf } from './resources/crd.ts'
 import { KINDS } from './resources/resource.ts'
 
+export { rbacText } from './rbac.ts'
+
 export type CrdFile = { readonly name: string; readonly text: string }
 
 /** The CustomResourceDefinitions as files for `kubectl apply --server-side -f`, a kind each. */

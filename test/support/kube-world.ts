@@ -1,11 +1,12 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished } from 'vitest'
+import { rbacOf } from '../../src/operator/rbac.ts'
 import type { KubernetesAddress } from '../env/kubernetes.ts'
 import { freePort } from '../env/ports.ts'
 import { answers, type Program, startWeir } from './cli.ts'
 import { API } from './definitions.ts'
-import type { KubeApi } from './kube-api.ts'
+import { type KubeApi, kubeApi } from './kube-api.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
 import { until } from './until.ts'
 
@@ -80,16 +81,58 @@ export async function world(api: KubeApi, namespace = `test-${Math.random().toSt
   }
 }
 
+/**
+ * A service account that may do what `weir crds --rbac` says, and nothing else: a kubeconfig for it. Every operator of these
+ * tests runs as one, so that a call it is not granted fails a test.
+ */
+async function operatorAccount(address: KubernetesAddress, namespace: string, withheld?: Verb): Promise<string> {
+  const api = kubeApi(address)
+  for (const object of rbacOf({ namespace, watched: [namespace], webhook: true }) as readonly Granted[]) {
+    const grants = (rule: Rule) => ({
+      ...rule,
+      verbs: rule.verbs.filter((verb) => verb !== withheld?.verb || !rule.resources.includes(withheld.resource)),
+    })
+    const rules = object.rules && { rules: object.rules.map(grants).filter(({ verbs }) => verbs.length > 0) }
+    const { status, body } = await api.send(
+      'PATCH',
+      `${pathOf(object)}?fieldManager=person&force=true`,
+      { ...object, ...rules },
+      APPLY,
+    )
+    expect(status, JSON.stringify(body)).toBeLessThan(300)
+  }
+  const account = `/api/v1/namespaces/${namespace}/serviceaccounts/weir-operator`
+  const { body } = await api.send('POST', `${account}/token`, { spec: { expirationSeconds: 3_600 } })
+  const { token } = body['status'] as { token: string }
+  const file = join(temporaryDirectory(), 'kubeconfig')
+  const admin = JSON.parse(readFileSync(address.kubeconfig, 'utf8'))
+  writeFileSync(file, JSON.stringify({ ...admin, users: [{ name: 'admin', user: { token } }] }), { mode: 0o600 })
+  return file
+}
+
+/** Something that one may do. */
+export type Verb = { readonly verb: string; readonly resource: string }
+type Rule = { readonly resources: readonly string[]; readonly verbs: readonly string[] }
+type Granted = {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly metadata: { readonly name: string; readonly namespace?: string }
+  readonly rules?: readonly Rule[]
+}
+const APPLY = 'application/apply-patch+yaml'
+
+function pathOf({ apiVersion, kind, metadata: { name, namespace } }: Granted): string {
+  const group = apiVersion === 'v1' ? '/api/v1' : `/apis/${apiVersion}`
+  return `${group}${namespace === undefined ? '' : `/namespaces/${namespace}`}/${kind.toLowerCase()}s/${name}`
+}
+
 /** `weir operator` with both runtimes in its process, on an embedded broker. */
-export async function startOperator(
-  { kubeconfig }: Pick<KubernetesAddress, 'kubeconfig'>,
-  namespace: string,
-  more: readonly string[] = [],
-) {
+export async function startOperator(address: KubernetesAddress, namespace: string, more: readonly string[] = []) {
   const directory = temporaryDirectory()
   const [registryPort, workerPort] = [await freePort(), await freePort()]
   const args = [
-    ...['--kubeconfig', kubeconfig, '--namespace', namespace, '--lease-namespace', namespace],
+    ...['--kubeconfig', await operatorAccount(address, namespace)],
+    ...['--namespace', namespace, '--lease-namespace', namespace],
     ...['--data', join(directory, 'data'), '--monitoring', ANYWHERE],
     ...['--registry-port', String(registryPort), '--worker-port', String(workerPort)],
     ...['--set', 'worker.value.converter=StringConverter', '--set', 'worker.offset.flush.interval.ms=200'],
@@ -104,7 +147,7 @@ export async function startOperator(
 /** `weir operator` alone, for runtimes that are elsewhere. Resolves when it knows its resources and stands by. */
 export function startOperatorFor(
   { registryUrl, workerUrl }: { readonly registryUrl: string; readonly workerUrl: string },
-  address: Pick<KubernetesAddress, 'kubeconfig'>,
+  address: KubernetesAddress,
   namespace: string,
 ): Promise<Program> {
   return startOperatorWith(['--registry', registryUrl, '--worker', workerUrl], address, namespace)
@@ -113,11 +156,13 @@ export function startOperatorFor(
 /** The same, with what these arguments say of runtimes. */
 export async function startOperatorWith(
   runtimes: readonly string[],
-  { kubeconfig }: Pick<KubernetesAddress, 'kubeconfig'>,
+  address: KubernetesAddress,
   namespace: string,
+  withheld?: Verb,
 ): Promise<Program> {
   const args = [
-    ...['--kubeconfig', kubeconfig, '--namespace', namespace, '--lease-namespace', namespace],
+    ...['--kubeconfig', await operatorAccount(address, namespace, withheld)],
+    ...['--namespace', namespace, '--lease-namespace', namespace],
     ...['--monitoring', ANYWHERE, ...runtimes],
   ]
   const program = await startWeir(['operator', ...args], (logFile) => logOf({ logFile }).includes('"standing by"'))

@@ -1,0 +1,105 @@
+import { stringify } from 'yaml'
+import { pluralOf } from './resources/crd.ts'
+import { API_VERSION, KINDS } from './resources/resource.ts'
+
+export type RbacOptions = {
+  /** Where the operator and its service account live. */
+  readonly namespace: string
+  /** Whose resources it keeps; empty: of all. */
+  readonly watched: readonly string[]
+  /** It judges what is declared before it is stored. */
+  readonly webhook: boolean
+  /** Of the configuration, when it has one. */
+  readonly instance?: string
+}
+
+type Rule = {
+  readonly apiGroups: readonly string[]
+  readonly resources: readonly string[]
+  readonly resourceNames?: readonly string[]
+  readonly verbs: readonly string[]
+}
+
+const NAME = 'weir-operator'
+const AUTHORIZATION = 'rbac.authorization.k8s.io'
+const GROUP = API_VERSION.split('/')[0]!
+const PLURALS = KINDS.map(pluralOf)
+
+/** What the operator does in the namespaces that it watches, and no verb more. */
+const WATCHING: readonly Rule[] = [
+  // Applied: its finalizer on the resource, and the status.
+  { apiGroups: [GROUP], resources: PLURALS, verbs: ['list', 'watch', 'patch'] },
+  { apiGroups: [GROUP], resources: PLURALS.map((plural) => `${plural}/status`), verbs: ['patch'] },
+  { apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'list', 'watch'] },
+  { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
+]
+
+/** In its own namespace. What is created has no name yet that a rule could know. */
+const leading = (instance: string): readonly Rule[] => [
+  { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['create'] },
+  {
+    apiGroups: ['coordination.k8s.io'],
+    resources: ['leases'],
+    resourceNames: [`${instance}-operator`],
+    verbs: ['get', 'update'],
+  },
+]
+
+const CERTIFICATE: readonly Rule[] = [
+  { apiGroups: [''], resources: ['secrets'], verbs: ['create'] },
+  { apiGroups: [''], resources: ['secrets'], resourceNames: ['weir-webhook'], verbs: ['get', 'update'] },
+]
+
+const registration = (namespace: string): Rule => ({
+  apiGroups: ['admissionregistration.k8s.io'],
+  resources: ['validatingwebhookconfigurations'],
+  resourceNames: [`weir-${namespace}`],
+  verbs: ['create', 'patch'],
+})
+
+/** The operator's service account and what it may do; and what people may, by the roles that clusters give them. */
+export function rbacOf({ namespace, watched, webhook, instance = 'weir' }: RbacOptions): readonly object[] {
+  const own = [...leading(instance), ...(webhook ? CERTIFICATE : [])]
+  const everywhere = [...(watched.length === 0 ? WATCHING : []), ...(webhook ? [registration(namespace)] : [])]
+  return [
+    { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: NAME, namespace } },
+    ...granted(`${NAME}-own`, own, namespace, namespace),
+    ...watched.flatMap((at) => granted(NAME, WATCHING, namespace, at)),
+    ...(everywhere.length === 0 ? [] : granted(`${NAME}-${namespace}`, everywhere, namespace)),
+    ...USERS,
+  ]
+}
+
+export function rbacText(options: RbacOptions): string {
+  return rbacOf(options)
+    .map((object) => stringify(object, { lineWidth: 0, aliasDuplicateObjects: false }))
+    .join('---\n')
+}
+
+/** A role, in a namespace or of the cluster, and that the operator has it. */
+function granted(name: string, rules: readonly Rule[], account: string, namespace?: string): readonly object[] {
+  const kind = namespace === undefined ? 'ClusterRole' : 'Role'
+  const metadata = { name, ...(namespace !== undefined && { namespace }) }
+  const apiVersion = `${AUTHORIZATION}/v1`
+  const subjects = [{ kind: 'ServiceAccount', name: NAME, namespace: account }]
+  const roleRef = { apiGroup: AUTHORIZATION, kind, name }
+  return [
+    { apiVersion, kind, metadata, rules },
+    { apiVersion, kind: `${kind}Binding`, metadata, subjects, roleRef },
+  ]
+}
+
+const READ = ['get', 'list', 'watch']
+const WRITE = ['create', 'update', 'patch', 'delete', 'deletecollection']
+
+/** Who may view, edit or administer a namespace may do so with its resources; modes are an administrator's. */
+const USERS = [
+  userRole('view', [{ apiGroups: [GROUP], resources: PLURALS, verbs: READ }]),
+  userRole('edit', [{ apiGroups: [GROUP], resources: ['connectors', 'connectors/scale', 'subjects'], verbs: WRITE }]),
+  userRole('admin', [{ apiGroups: [GROUP], resources: ['registrymodes'], verbs: WRITE }]),
+]
+
+function userRole(name: string, rules: readonly Rule[]): object {
+  const labels = { [`${AUTHORIZATION}/aggregate-to-${name}`]: 'true' }
+  return { apiVersion: `${AUTHORIZATION}/v1`, kind: 'ClusterRole', metadata: { name: `weir-${name}`, labels }, rules }
+}

@@ -1,0 +1,51 @@
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { type RbacOptions, rbacOf, rbacText } from '../../src/operator/rbac.ts'
+
+// `npx vitest run -u test/operator/rbac.test.ts` writes the files anew. What they grant is proven in test/e2e.
+
+const FOLDER = join(import.meta.dirname, '../../rbac')
+
+describe('the checked-in rights', () => {
+  it.each([
+    ['all-namespaces.yaml', { namespace: 'weir', watched: [], webhook: true }],
+    ['one-namespace.yaml', { namespace: 'weir', watched: ['weir'], webhook: false }],
+  ] as const)('%s is what the operator needs', async (name, options) => {
+    await expect(rbacText(options)).toMatchFileSnapshot(join(FOLDER, name))
+  })
+})
+
+type Granted = { readonly kind: string; readonly metadata: { readonly namespace?: string }; readonly rules?: unknown }
+
+const rolesOf = (options: Partial<RbacOptions>) => {
+  const all = rbacOf({ namespace: 'weir', watched: ['shop', 'orders'], webhook: false, ...options })
+  return (all as readonly Granted[]).filter(({ rules }) => rules !== undefined)
+}
+
+describe('the operator’s rights', () => {
+  it('are those of a cluster only where it watches all namespaces, or judges', () => {
+    const ofCluster = (options: Partial<RbacOptions>) => {
+      const roles = rolesOf(options).filter(({ kind }) => kind === 'ClusterRole')
+      return roles.map(({ metadata }) => (metadata as { name: string }).name)
+    }
+    const users = ['weir-view', 'weir-edit', 'weir-admin']
+    expect(ofCluster({})).toEqual(users)
+    expect(ofCluster({ webhook: true })).toEqual(['weir-operator-weir', ...users])
+    expect(ofCluster({ watched: [] })).toEqual(['weir-operator-weir', ...users])
+  })
+
+  it('are given where it watches, and for its lease where it lives', () => {
+    const namespaces = rolesOf({}).flatMap(({ metadata }) => metadata.namespace ?? [])
+    expect(namespaces).toEqual(['weir', 'shop', 'orders'])
+  })
+
+  it('never let it read a Secret but its own', () => {
+    const text = JSON.stringify(rolesOf({ webhook: true, watched: [] }))
+    const reading = text.match(/"resources":\["secrets"\][^}]*/g)
+    expect(reading).toEqual([
+      '"resources":["secrets"],"verbs":["create"]',
+      '"resources":["secrets"],"resourceNames":["weir-webhook"],"verbs":["get","update"]',
+    ])
+    expect(JSON.stringify(rolesOf({}))).not.toContain('secrets')
+  })
+})
