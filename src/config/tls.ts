@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createSecureContext, type SecureContextOptions } from 'node:tls'
 import { messageOf, UserError } from './failure.ts'
@@ -32,6 +33,29 @@ export function tlsSource<More extends object>(ssl: SslSettings, more: More): Tl
   return {
     files: [ssl['ssl.keystore.location'], ssl['ssl.truststore.location']].flatMap((file) => file || []),
     read: () => ({ ...tlsMaterial(ssl), ...more }),
+  }
+}
+
+/** When the first certificate of each store ends, in ms since 1970; undefined where there is none, or none can be read. */
+export type CertificateExpiry = { readonly keystoreMs: number | undefined; readonly truststoreMs: number | undefined }
+
+export function certificateExpiry(ssl: SslSettings): CertificateExpiry {
+  const { cert, pfx, passphrase = '' } = identity(ssl)
+  return {
+    keystoreMs: firstEnd(() => (pfx ? certificatesOf(pfx as Buffer, passphrase) : [cert])),
+    truststoreMs: firstEnd(() => [trusted(ssl).ca]),
+  }
+}
+
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g
+
+function firstEnd(read: () => readonly unknown[]): number | undefined {
+  try {
+    const certificates = read().flat().join('\n').match(CERTIFICATE) ?? []
+    const endsMs = certificates.map((certificate) => new X509Certificate(certificate).validToDate.getTime())
+    return endsMs.length === 0 ? undefined : Math.min(...endsMs)
+  } catch {
+    return undefined
   }
 }
 

@@ -49,12 +49,16 @@ export type HttpServerOptions = {
   readonly requestIds?: boolean
   /** Hears of every answer. */
   readonly answered?: (request: AnsweredRequest) => void
+  /** Hears of every connection. */
+  readonly connected?: (change: ConnectionChange) => void
   /**
    * Another number after every change of what routes tell of. A route that sets `request.revision` to the one it read is
    * not asked again by the same words until it changes. Without effect with `access` or `crossOrigin`.
    */
   readonly revision?: () => number
 }
+
+export type ConnectionChange = 'opened' | 'closed'
 
 export type HttpServer = {
   /** One a listener, with the port that was really taken. */
@@ -83,7 +87,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<Secur
   await app.ready()
   const bound: { server: Server; url: string }[] = []
   try {
-    for (const listener of listeners) bound.push(await bind(answer, listener, options.tls))
+    for (const listener of listeners) bound.push(await bind(answer, listener, options))
   } catch (error) {
     await stopAll(app, bound, 0)
     throw error
@@ -260,14 +264,22 @@ function addOwnRoutes(app: FastifyInstance, { metrics, healthy, ready }: HttpSer
 async function bind(
   answer: RequestListener,
   listener: Listener,
-  tls?: TlsOptions,
+  { tls, connected }: Pick<HttpServerOptions, 'tls' | 'connected'>,
 ): Promise<{ server: Server; url: string }> {
   const server = createListener(answer, listener, tls)
+  if (connected) tellConnections(server, connected)
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(bindError(listener, error)))
     server.listen({ port: listener.port, ...(listener.host === '' ? {} : { host: listener.host }) }, resolve)
   })
   return { server, url: urlOf(listener, (server.address() as AddressInfo).port) }
+}
+
+function tellConnections(server: Server, connected: (change: ConnectionChange) => void): void {
+  server.on('connection', (socket) => {
+    connected('opened')
+    socket.once('close', () => connected('closed'))
+  })
 }
 
 function createListener(answer: RequestListener, listener: Listener, tls: TlsOptions | undefined): Server {

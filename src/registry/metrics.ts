@@ -1,7 +1,9 @@
 import { Counter, Gauge, Histogram } from 'prom-client'
 import type { Metrics } from '../config/metrics.ts'
+import type { CertificateExpiry } from '../config/tls.ts'
 import type { SchemaType } from '../formats/format.ts'
 import type { AnsweredRequest } from '../http/answered.ts'
+import type { ConnectionChange } from '../http/server.ts'
 import { SCHEMA_TYPES } from './formats.ts'
 import { Meter, type Reading } from './meter.ts'
 import type { RegistryRecord } from './store/record.ts'
@@ -19,6 +21,8 @@ export type RegistryMetrics = {
   readonly observe: (applied: Applied | 'unreadable', record?: RegistryRecord) => void
   readonly answered: (request: AnsweredRequest) => void
   readonly operated: (operation: SchemaOperation) => void
+  readonly connected: (change: ConnectionChange) => void
+  readonly certified: (expiry: CertificateExpiry) => void
   /** How long this instance took to become the leader. */
   readonly elected: (ms: number) => void
 }
@@ -70,6 +74,8 @@ export function registryMetrics(
     ...recordMetrics(),
     answered: requestMetrics(),
     operated: operationMetrics(),
+    connected: connectionMetrics(),
+    certified: certificateMetrics(),
     elected: (ms) => latency.set(ms),
   }
 
@@ -170,6 +176,32 @@ export function registryMetrics(
     return ({ type, operation, ms, failed }) => {
       duration.observe({ type, operation }, ms / 1_000)
       meters.get(type)?.add(ms, failed)
+    }
+  }
+
+  function connectionMetrics(): RegistryMetrics['connected'] {
+    const meters = { opened: new Meter(nowMs), closed: new Meter(nowMs) }
+    const prefix = `${ORIGINAL}_jetty_metrics_connections`
+    const active = new Gauge({ name: `${prefix}_active`, help: 'Connections that are open.', registers })
+    for (const [change, meter] of Object.entries(meters)) {
+      gauge(`${prefix}_${change}_rate`, `Connections that were ${change}, a second.`, () => meter.read().rate)
+    }
+    return (change) => {
+      meters[change].add(0, false)
+      if (change === 'opened') active.inc()
+      else active.dec()
+    }
+  }
+
+  function certificateMetrics(): RegistryMetrics['certified'] {
+    const end = (store: string) => {
+      const help = `When the first certificate of the ${store} ends, in ms since 1970; 0: there is none.`
+      return new Gauge({ name: bean(`certificate_expiration_${store}`), help, registers })
+    }
+    const [keystore, truststore] = [end('keystore'), end('truststore')]
+    return ({ keystoreMs, truststoreMs }) => {
+      keystore.set(keystoreMs ?? 0)
+      truststore.set(truststoreMs ?? 0)
     }
   }
 

@@ -1,5 +1,11 @@
 import type { AgentOptions, ServerOptions } from 'node:https'
-import { type SslSettings, type TlsSource, tlsSource } from '../config/tls.ts'
+import {
+  type CertificateExpiry,
+  certificateExpiry,
+  type SslSettings,
+  type TlsSource,
+  tlsSource,
+} from '../config/tls.ts'
 import type { RegistryValues } from './settings.ts'
 
 /** The certificate of https listeners, and whether clients have to show one. Undefined when no listener is on https. */
@@ -8,6 +14,11 @@ export function listenerTls(values: RegistryValues): TlsSource<ServerOptions> | 
   if (!wanted || !(values['ssl.keystore.location'] || values['ssl.keystore.certificate.chain'])) return undefined
   const client = values['ssl.client.authentication']
   return tlsSource(sslOf(values), { requestCert: client !== 'NONE', rejectUnauthorized: client === 'REQUIRED' })
+}
+
+/** When what listeners show and trust ends. */
+export function listenerExpiry(values: RegistryValues): CertificateExpiry {
+  return certificateExpiry(sslOf(values))
 }
 
 /** How the leader is reached on https: with this instance's own certificate, trusting what its truststore says. */

@@ -1,9 +1,11 @@
+import type { SecureContextOptions } from 'node:tls'
 import type { Logger } from '../config/logger.ts'
 import type { Metrics } from '../config/metrics.ts'
+import type { CertificateExpiry } from '../config/tls.ts'
 import { followFiles } from '../config/watch.ts'
 import type { Access } from '../http/access.ts'
 import type { AnsweredRequest } from '../http/answered.ts'
-import { type HttpServer, type HttpServerOptions, startHttpServer } from '../http/server.ts'
+import { type ConnectionChange, type HttpServer, type HttpServerOptions, startHttpServer } from '../http/server.ts'
 import { openUsers, ROLES, type Users } from '../http/users.ts'
 import type { Examiner } from './examination/examiner.ts'
 import { RegistryError } from './failure.ts'
@@ -14,7 +16,7 @@ import { Api } from './routes/api.ts'
 import { toWire } from './routes/errors.ts'
 import { registryRoutes } from './routes/main.ts'
 import type { ServerIdentity } from './routes/server.ts'
-import { instanceTls, listenerTls } from './security.ts'
+import { instanceTls, listenerExpiry, listenerTls } from './security.ts'
 import { MEDIA_TYPES } from './setting-keys.ts'
 import type { RegistryValues } from './settings.ts'
 
@@ -25,12 +27,16 @@ export type ServeOptions = {
   readonly metrics?: Metrics
   /** Hears of every answer. */
   readonly answered: (request: AnsweredRequest) => void
+  /** Hears of every connection. */
+  readonly connected: (change: ConnectionChange) => void
+  /** Hears when the certificates of listeners end. */
+  readonly certified: (expiry: CertificateExpiry) => void
   readonly ready: () => boolean
 }
 
 /** Puts a registry behind its listeners. */
 export async function serveRegistry(registry: Registry, options: ServeOptions): Promise<HttpServer> {
-  const { settings, identity, logger, metrics, answered, ready } = options
+  const { settings, identity, logger, metrics, answered, connected, certified, ready } = options
   const [toLeader, listening] = [instanceTls(settings), listenerTls(settings)]
   const forwarder = new Forwarder({
     headers: settings['inter.instance.headers.whitelist'].map((name) => name.toLowerCase()),
@@ -55,6 +61,7 @@ export async function serveRegistry(registry: Registry, options: ServeOptions): 
       routes: (app) => registryRoutes(app, api, identity),
       requestIds: true,
       answered,
+      connected,
       revision: () => api.view.revision,
       toWire: (error) => toWire(error, api.profile),
       ...mediaTypes(settings),
@@ -66,7 +73,14 @@ export async function serveRegistry(registry: Registry, options: ServeOptions): 
       ...(listening ? { tls: listening.read() } : {}),
       ...security(settings, users, api),
     })
-    if (listening) held.push(followFiles({ ...listening, use: server.secure, logger }))
+    if (listening) {
+      certified(listenerExpiry(settings))
+      const use = (renewed: SecureContextOptions) => {
+        server.secure(renewed)
+        certified(listenerExpiry(settings))
+      }
+      held.push(followFiles({ ...listening, use, logger }))
+    }
     return {
       urls: server.urls,
       stop: async (graceMs = settings['shutdown.graceful.ms']) => {

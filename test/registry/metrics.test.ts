@@ -1,3 +1,8 @@
+import { X509Certificate } from 'node:crypto'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTestRegistry, type TestRegistry } from '../support/registry.ts'
 import { until } from '../support/until.ts'
@@ -56,6 +61,7 @@ describe('the metrics of a registry', () => {
     ['weir_registry_requests_total{endpoint="subjects.versions.register",status="200"}', 5],
     ['weir_registry_requests_total{endpoint="subjects.versions.get-schema",status="404"}', 1],
     ['weir_registry_requests_total{endpoint="none",status="404"}', 1],
+    ['kafka_schema_registry_certificate_expiration_keystore_certificate_expiration_keystore', 0],
     ['weir_registry_request_error_ratio', 0],
     ['weir_registry_unreadable_records_total', 0],
     ['weir_registry_id_conflicts_total', 0],
@@ -73,4 +79,35 @@ describe('the metrics of a registry', () => {
     expect(page.get(`${count}{type="JSON",operation="compare"}`)).toBe(1)
     expect(page.get(`${count}{type="AVRO",operation="compare"}`)).toBe(1)
   })
+})
+
+it('tells of connections, how many are open, were opened and were closed', async () => {
+  const socket = connect(Number(new URL(registry.url).port), '127.0.0.1')
+  await once(socket, 'connect')
+  const open = async () => (await metrics()).get('kafka_schema_registry_jetty_metrics_connections_active') ?? 0
+  const rate = async (what: string) =>
+    (await metrics()).get(`kafka_schema_registry_jetty_metrics_connections_${what}_rate`)
+  const before = await open()
+  // The one that asks is another.
+  expect(before).toBeGreaterThanOrEqual(2)
+  expect(await rate('opened')).toBeGreaterThan(0)
+  socket.destroy()
+  await until('it to be closed', { everyMs: 5, timeoutMs: 10_000 }, async () => (await open()) < before)
+  expect(await rate('closed')).toBeGreaterThan(0)
+})
+
+it.each(['server.pem', 'server.p12'])('tells when the certificates of %s and of the truststore end', async (file) => {
+  const store = (name: string) => join(import.meta.dirname, '../support/tls', name)
+  const secure = await startTestRegistry({
+    listeners: 'http://127.0.0.1:0,https://127.0.0.1:0',
+    'ssl.keystore.location': store(file),
+    'ssl.keystore.password': 'changeit',
+    'ssl.truststore.location': store('ca.pem'),
+  })
+  const endOf = (name: string) => new X509Certificate(readFileSync(store(name))).validToDate.getTime()
+  const text = await (await fetch(`${secure.url}/metrics`)).text()
+  const name = (what: string) => `kafka_schema_registry_certificate_expiration_${what}_certificate_expiration_${what}`
+  expect(text).toContain(`\n${name('keystore')} ${endOf('server.pem')}\n`)
+  expect(text).toContain(`\n${name('truststore')} ${endOf('ca.pem')}\n`)
+  await secure.stop()
 })
