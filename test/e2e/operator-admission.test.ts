@@ -6,9 +6,9 @@ import { createRegistryClient } from '../../src/clients/registry.ts'
 import { type Kubernetes, startKubernetes } from '../env/kubernetes.ts'
 import { freePort } from '../env/ports.ts'
 import { describeOn, real } from '../env/real.ts'
-import { installDefinitions } from '../support/definitions.ts'
+import { API, installDefinitions } from '../support/definitions.ts'
 import { type KubeApi, kubeApi } from '../support/kube-api.ts'
-import { startOperator, WAIT, world } from '../support/kube-world.ts'
+import { startOperator, startOperatorWith, WAIT, world } from '../support/kube-world.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { until } from '../support/until.ts'
 
@@ -101,10 +101,29 @@ describeOn([kubernetes], 'admission by a real API server', () => {
     expect((await tryApply('Subject', 'resting', { schema: 'no schema' })).status).toBe(422)
   })
 
-  it('allows everything when nobody answers', async () => {
-    const { tryApply, program } = await judged()
+  it('allows everything when nobody answers, and what got in so may be labelled', async () => {
+    const { tryApply, program, namespace } = await judged()
     await program.kill()
     expect((await tryApply('Subject', 'unjudged', { schema: 'no schema' })).status).toBe(201)
+    await judged({ namespace })
+    const path = `${API}/namespaces/${namespace}/subjects/unjudged`
+    const label = (spec: object) =>
+      api.send('PATCH', path, { metadata: { labels: { team: 'a' } }, ...spec }, 'application/merge-patch+json')
+    expect((await label({})).status).toBe(200)
+    expect((await label({ spec: { schema: 'still none' } })).status).toBe(422)
+  })
+
+  it('allows with a warning what it can not judge because a runtime is away', async () => {
+    const { namespace, tryApply } = await world(api)
+    const [listener, nowhere] = [`https://127.0.0.1:${await freePort()}`, `http://127.0.0.1:${await freePort()}`]
+    await startOperatorWith(['--webhook', listener, '--registry', nowhere, '--worker', nowhere], control, namespace)
+    const of = { Subject: { schema: 'no schema' }, Connector: { class: 'Nothing', config: {} } }
+    for (const [kind, spec] of Object.entries(of)) {
+      await until(`a warning about a ${kind}`, WAIT, async () => {
+        const { status, warnings } = await tryApply(kind, 'unjudged', spec, { dryRun: true })
+        return status === 201 && warnings.some((text) => text.startsWith('allowed without a verdict: '))
+      })
+    }
   })
 
   it('makes its own certificate, which its next process goes on with', async () => {
