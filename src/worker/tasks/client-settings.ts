@@ -77,12 +77,19 @@ export function clientSettings(ofWorker: RawConfig, ofConnector: RawConfig): Cli
 
 /** What is wrong with overrides of a connector, key by key as written. */
 export function overrideProblems(ofConnector: RawConfig, kind: ClientKind): readonly ConfigProblem[] {
-  try {
-    const prefix = `${kind}.override.`
+  const prefix = `${kind}.override.`
+  return problemsOf(() =>
     named(
       (key) => `${prefix}${key}`,
       () => parseConfig(SPECS[kind], below(prefix, ofConnector)),
-    )
+    ),
+  )
+}
+
+/** What a parser finds wrong. */
+export function problemsOf(parse: () => unknown): readonly ConfigProblem[] {
+  try {
+    parse()
     return []
   } catch (error) {
     if (error instanceof ConfigError) return error.problems
@@ -139,7 +146,7 @@ function present<T extends object>(options: T): Present<T> {
 }
 
 /** Problems are told under the name that a person wrote. */
-function named<T>(nameOf: (key: string) => string, parse: () => T): T {
+export function named<T>(nameOf: (key: string) => string, parse: () => T): T {
   try {
     return parse()
   } catch (error) {

@@ -3,6 +3,7 @@ import { BrokerError } from '../../broker/error.ts'
 import type { TaskLog } from '../../sdk/index.ts'
 import type { TaskClients } from './clients.ts'
 import type { TaskMessage, TaskSpec } from './task-spec.ts'
+import { newTopic, parseTopicRules, type TopicRule } from './topic-creation.ts'
 
 /** The topics a task meets: made when they are missing, and told to the worker once each. */
 export class TaskTopics {
@@ -11,6 +12,7 @@ export class TaskTopics {
   readonly #log: TaskLog
   readonly #spec: TaskSpec
   readonly #report: (message: TaskMessage) => void
+  readonly #rules: readonly TopicRule[]
 
   constructor(parts: {
     readonly clients: TaskClients
@@ -22,6 +24,8 @@ export class TaskTopics {
     this.#log = parts.log
     this.#spec = parts.spec
     this.#report = parts.report
+    const { kind, config, worker } = parts.spec
+    this.#rules = kind === 'source' && worker.createTopics ? parseTopicRules(config) : []
   }
 
   /** Waits only for topics that were not seen before. */
@@ -36,11 +40,11 @@ export class TaskTopics {
     }
   }
 
-  /** As brokers do by themselves where they may: with their defaults. */
+  /** As the connector says; else as brokers do by themselves where they may: with their defaults. */
   async create(topic: string): Promise<void> {
     try {
       const topics = await this.#clients.topics()
-      await topics.create({ name: topic })
+      await topics.create(newTopic(topic, this.#rules))
     } catch (error) {
       // Who may not make topics may still write to those that are there.
       if (!(error instanceof BrokerError) || error.code !== 'not_authorized') throw error

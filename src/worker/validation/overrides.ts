@@ -40,7 +40,7 @@ export function overrideBlocks(config: RawConfig, kind: 'source' | 'sink', polic
 
 function clientsOf(config: RawConfig, kind: 'source' | 'sink'): readonly ClientKind[] {
   const hasDeadLetters = (config['errors.deadletterqueue.topic.name'] ?? '') !== ''
-  const makesTopics = hasDeadLetters || config['topic.creation.groups'] !== undefined
+  const makesTopics = hasDeadLetters || Object.keys(config).some((key) => key.startsWith('topic.creation.'))
   if (kind === 'source') return makesTopics ? ['producer', 'admin'] : ['producer']
   return hasDeadLetters ? ['producer', 'consumer', 'admin'] : ['consumer']
 }

@@ -3,6 +3,8 @@ import { javaRegex } from '../../plugins/java-regex.ts'
 import type { SourceConnector } from '../../sdk/index.ts'
 import type { ConnectorPlugin } from '../connector-tasks.ts'
 import type { RawConfig } from '../stores/config-codec.ts'
+import { problemsOf } from '../tasks/client-settings.ts'
+import { parseTopicRules } from '../tasks/topic-creation.ts'
 import type { Entry } from './entries.ts'
 
 export type RuleContext = {
@@ -120,6 +122,9 @@ function sourceProblems(
     const message = 'This worker does not have exactly-once source support enabled.'
     problems.push({ key: 'exactly.once.support', message })
   }
+  // Its keys have no entries of their own, as they have none in the original.
+  const key = 'topic.creation.groups'
+  problems.push(...problemsOf(() => parseTopicRules(config)).map(({ message }) => ({ key, message })))
   if (isWord(config['transaction.boundary'], 'connector') && !definesTransactions) {
     const message =
       'The connector does not support connector-defined transaction boundaries with the given configuration. ' +

@@ -28,6 +28,21 @@ it('take expressions for topics as Java reads them', () => {
   ])
 })
 
+it('tell what is wrong with the topics that a source wants', () => {
+  const source = { 'connector.class': 'Datagen', 'kafka.topic': 't' }
+  const wrong = (keys: Readonly<Record<string, string>>) => errorsOf({ ...source, ...keys }, 'topic.creation.groups')
+  const fine = { 'topic.creation.default.partitions': '-1', 'topic.creation.default.replication.factor': '1' }
+  expect(wrong(fine)).toEqual([])
+  expect(wrong({ 'topic.creation.default.partitions': '3' })).toEqual([
+    'Missing required configuration "topic.creation.default.replication.factor" which has no default value.',
+  ])
+  const group = { 'topic.creation.groups': 'g', 'topic.creation.g.include': '(', 'topic.creation.g.partitions': '0' }
+  expect(wrong({ ...fine, ...group })).toEqual([
+    expect.stringMatching(/configuration topic\.creation\.g\.include: .*Invalid regex/),
+    expect.stringMatching(/configuration topic\.creation\.g\.partitions: .*expected at least 1, or -1/),
+  ])
+})
+
 it('let a source end its transactions itself only if it can', () => {
   const catalog = (definesTransactions: boolean) => {
     const poll = async function* () {}

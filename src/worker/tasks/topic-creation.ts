@@ -1,0 +1,94 @@
+import type { NewTopic } from '../../broker/broker.ts'
+import { messageOf } from '../../config/failure.ts'
+import { below, commaSeparated, integer, list } from '../../config/settings.ts'
+import { javaRegex } from '../../plugins/java-regex.ts'
+import { ConfigError, parseConfig, z } from '../../sdk/index.ts'
+import type { RawConfig } from '../stores/config-codec.ts'
+import { named } from './client-settings.ts'
+
+/** How topics are made that a source needs and that are not there. */
+export type TopicRule = {
+  readonly applies: (topic: string) => boolean
+  readonly made: Omit<NewTopic, 'name'>
+}
+
+const PREFIX = 'topic.creation.'
+const DEFAULT = 'default'
+
+/** -1: as the brokers have it. */
+const count = (max: number) => integer({ min: -1, max }).refine((value) => value !== 0, 'expected at least 1, or -1')
+const expressions = () =>
+  list()
+    .transform((texts, context) => {
+      try {
+        return texts.map((text) => javaRegex(text, { whole: true }))
+      } catch (error) {
+        context.addIssue({ code: 'custom', message: `Invalid regex: ${messageOf(error)}` })
+        return z.NEVER
+      }
+    })
+    .default([])
+
+const group = z.object({
+  include: expressions(),
+  exclude: expressions(),
+  partitions: count(2 ** 31 - 1).optional(),
+  'replication.factor': count(32_767).optional(),
+})
+
+/** The groups of a source's `topic.creation.*` in the order they are tried, the default last. Throws a `ConfigError`. */
+export function parseTopicRules(config: RawConfig): readonly TopicRule[] {
+  if (!Object.keys(config).some((key) => key.startsWith(PREFIX))) return []
+  const fallback = parseGroup(DEFAULT, config)
+  const missing = (['replication.factor', 'partitions'] as const).filter((key) => fallback[key] === undefined)
+  if (missing.length > 0) {
+    throw new ConfigError(
+      missing.map((name) => {
+        const key = `${PREFIX}${DEFAULT}.${name}`
+        return { key, message: `Missing required configuration "${key}" which has no default value.` }
+      }),
+    )
+  }
+  const groups = commaSeparated(config[`${PREFIX}groups`] ?? '').filter((name) => name !== DEFAULT)
+  return [
+    ...groups.map((name) => {
+      const own = parseGroup(name, config)
+      const isIn = (topic: string) => own.include.some((wanted) => wanted.test(topic))
+      const applies = (topic: string) => isIn(topic) && !own.exclude.some((unwanted) => unwanted.test(topic))
+      return toRule({ ...fallback, ...own, configs: own.configs }, applies)
+    }),
+    toRule(fallback, () => true),
+  ]
+}
+
+/** As the first rule says that applies; without one as the brokers have it. */
+export function newTopic(name: string, rules: readonly TopicRule[]): NewTopic {
+  return { name, ...rules.find(({ applies }) => applies(name))?.made }
+}
+
+function parseGroup(name: string, config: RawConfig) {
+  const prefix = `${PREFIX}${name}.`
+  const written = below(prefix, config)
+  const parsed = named(
+    (key) => `${prefix}${key}`,
+    () => parseConfig<typeof group>(group, written),
+  )
+  // What is not about the group is the topic's own.
+  const configs = Object.fromEntries(Object.entries(written).filter(([key]) => !Object.hasOwn(group.shape, key)))
+  const known = Object.entries(parsed).filter(([, value]) => value !== undefined)
+  return { ...(Object.fromEntries(known) as z.infer<typeof group>), configs }
+}
+
+function toRule(
+  { partitions = -1, 'replication.factor': replicationFactor = -1, configs }: ReturnType<typeof parseGroup>,
+  applies: TopicRule['applies'],
+): TopicRule {
+  return {
+    applies,
+    made: {
+      ...(partitions > 0 && { partitions }),
+      ...(replicationFactor > 0 && { replicationFactor }),
+      ...(Object.keys(configs).length > 0 && { configs }),
+    },
+  }
+}
