@@ -129,24 +129,26 @@ export class ExaminedSchema implements ParsedSchema {
   }
 
   normalized(): ExaminedSchema {
-    return new ExaminedSchema({ ...this.#schema, normalized: true }, this.#here?.normalized(), this.#facts)
+    const here = this.#here && usable(this.#here, (schema) => schema.normalized())
+    return new ExaminedSchema({ ...this.#schema, normalized: true }, here, this.#facts)
   }
 
   formatted(format: string): string | undefined {
-    if (this.#here) return this.#here.formatted(format)
+    if (this.#here) return usable(this.#here, (schema) => schema.formatted(format))
     return resultOf(this.#facts.get({ op: 'format', schema: this.#schema, format }))
   }
 
   tags(): readonly SchemaTags[] {
     const here = this.#here
-    if (here && isTaggedHere(this.#schema)) return this.#facts.timed('tags', this.type, () => here.tags())
+    if (here && isTaggedHere(this.#schema))
+      return this.#facts.timed('tags', this.type, () => usable(here, (schema) => schema.tags()))
     return resultOf(this.#facts.get({ op: 'tags', schema: this.#schema }))
   }
 
   tagged(change: TagChange): string {
     const here = this.#here
     if (here && isTaggedHere(this.#schema)) {
-      return this.#facts.timed('tag', this.type, () => usable(() => here.tagged(change)))
+      return this.#facts.timed('tag', this.type, () => usable(here, (schema) => schema.tagged(change)))
     }
     return resultOf(this.#facts.get({ op: 'tag', schema: this.#schema, change }))
   }
@@ -154,7 +156,9 @@ export class ExaminedSchema implements ParsedSchema {
   incompatibilities(writer: ExaminedSchema, options: CompareOptions): readonly Incompatibility[] {
     const [reader, other] = [this.#here, writer.#here]
     if (reader && other && isComparedHere(this.#schema) && isComparedHere(writer.#schema)) {
-      return this.#facts.timed('compare', this.type, () => usable(() => reader.incompatibilities(other, options)))
+      return this.#facts.timed('compare', this.type, () =>
+        usable(reader, (schema) => schema.incompatibilities(other, options)),
+      )
     }
     return resultOf(this.#facts.get({ op: 'compare', reader: this.#schema, writer: writer.#schema, options }))
   }
@@ -164,9 +168,10 @@ export class ExaminedSchema implements ParsedSchema {
   }
 }
 
-function usable<Result>(act: () => Result): Result {
+/** What is stored is read loosely: it may turn out to be wrong only when it is used. */
+function usable<Result>(schema: ParsedSchema, use: (schema: ParsedSchema) => Result): Result {
   try {
-    return act()
+    return use(schema)
   } catch (error) {
     throw unusable(reasonOf(error))
   }

@@ -35,6 +35,8 @@ const IMPORT: Request = ['PUT /mode/s', { mode: 'IMPORT' }]
 const isReadOnly = (subject: string, context = '.') =>
   refusal(42205, `Subject ${subject} in context ${context} is in read-only mode`)
 
+const UNRESOLVED = { schemaType: 'PROTOBUF', schema: 'syntax = "proto3"; message M { Gone g = 1; }' }
+
 const ROWS: Readonly<Record<string, Row>> = {
   '40401 version': { when: ['GET /subjects/x/versions/1'], ...refusal(40401, "Subject 'x' not found.") },
   '40401 raw version': { when: ['GET /subjects/x/versions/1/schema'], ...refusal(40401, "Subject 'x' not found.") },
@@ -144,6 +146,15 @@ const ROWS: Readonly<Record<string, Row>> = {
   '42201 version': {
     when: ['POST /subjects/s/versions', { ...INT, version: 2 }],
     ...refusal(42201, 'Version is not one more than previous version'),
+  },
+  '42201 normalised': {
+    when: ['POST /subjects/s/versions?normalize=true', UNRESOLVED],
+    ...refusal(42201, text("the type 'Gone' in M is neither declared")),
+  },
+  '42201 in a form it has not': {
+    given: [IMPORT, ['POST /subjects/s/versions', { ...UNRESOLVED, id: 7 }]],
+    when: ['GET /schemas/ids/7?format=serialized'],
+    ...refusal(42201, text("the type 'Gone' in M is neither declared")),
   },
   '42201 reference': {
     when: ['POST /subjects/s/versions', { ...INT, references: [{ name: 'n', subject: 'no', version: 3 }] }],
