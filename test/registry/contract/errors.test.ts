@@ -152,9 +152,9 @@ const ROWS: Readonly<Record<string, Row>> = {
     ...refusal(42201, text("the type 'Gone' in M is neither declared")),
   },
   '42201 in a form it has not': {
-    given: [IMPORT, ['POST /subjects/s/versions', { ...UNRESOLVED, id: 7 }]],
+    given: [IMPORT, ['POST /subjects/s/versions', { schemaType: 'PROTOBUF', schema: 'import "gone.proto";', id: 7 }]],
     when: ['GET /schemas/ids/7?format=serialized'],
-    ...refusal(42201, text("the type 'Gone' in M is neither declared")),
+    ...refusal(42201, text("the import 'gone.proto' is neither among the references")),
   },
   '42201 reference': {
     when: ['POST /subjects/s/versions', { ...INT, references: [{ name: 'n', subject: 'no', version: 3 }] }],
