@@ -36,7 +36,7 @@ export class OffsetEditor {
         offset: { kafka_offset: offset },
       }))
     }
-    const stored = await this.#parts.offsets.read(connector.name)
+    const stored = await this.#parts.offsets.read(connector.name, connector.config)
     return stored.map(({ partition, offset }) => ({ partition, offset }))
   }
 
@@ -50,7 +50,7 @@ export class OffsetEditor {
   async reset(connector: ConnectorConfig): Promise<string> {
     if (this.#kindOf(connector) === 'sink') await this.#resetSink(connector)
     else {
-      const known = await this.#parts.offsets.read(connector.name)
+      const known = await this.#parts.offsets.read(connector.name, connector.config)
       await this.#alterSource(
         connector,
         known.map(({ partition }) => ({ partition, offset: null })),
@@ -84,7 +84,7 @@ export class OffsetEditor {
     }
     if (offsets.length === 0) return
     await this.#parts.fence?.(connector.name)
-    await this.#parts.offsets.write(connector.name, offsets)
+    await this.#parts.offsets.write(connector.name, connector.config, offsets)
   }
 
   async #alterSink(connector: ConnectorConfig, offsets: readonly ConnectorOffset[]): Promise<void> {

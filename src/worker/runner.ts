@@ -179,6 +179,7 @@ export class Runner implements Started {
     const { id, config } = task
     try {
       const resolved = await resolver.resolve(config, id.connector)
+      const reached = kind === 'source' ? await offsets.of(id.connector, resolved.config) : []
       if (!this.#isWanted(task)) return
       const spec = {
         ...id,
@@ -186,7 +187,7 @@ export class Runner implements Started {
         config: resolved.config,
         worker: defaults,
         paused: task.target === 'PAUSED',
-        offsets: kind === 'source' ? offsets.state.of(id.connector) : [],
+        offsets: reached,
         ...(kind === 'source' && fence ? { transactionalId: transactionalIdOf(defaults.workerGroup, id) } : {}),
       }
       task.running = host.start(spec, (message) => this.#said(id, message))

@@ -5,7 +5,6 @@ import { Runner, type RunnerParts } from '../../src/worker/runner.ts'
 import type { RawConfig } from '../../src/worker/stores/config-codec.ts'
 import { ConfigState } from '../../src/worker/stores/config-state.ts'
 import type { ConfigStore } from '../../src/worker/stores/config-store.ts'
-import { OffsetState } from '../../src/worker/stores/offset-state.ts'
 import type { OffsetStore } from '../../src/worker/stores/offset-store.ts'
 import type { StatusKey, StoredStatus } from '../../src/worker/stores/status-codec.ts'
 import { toStatusKey, toStatusValue } from '../../src/worker/stores/status-codec.ts'
@@ -47,7 +46,7 @@ export function createRunner(changes: Partial<RunnerParts> = {}) {
     } as unknown as ConfigResolver,
     configs: { state: configs } as unknown as ConfigStore,
     statuses: { state: statuses, put, putSafe: put, putTopic: async () => undefined } as unknown as StatusStore,
-    offsets: { state: new OffsetState(), refresh: async () => void written.push('offsets') } as unknown as OffsetStore,
+    offsets: { of: async () => [], refresh: async () => void written.push('offsets') } as unknown as OffsetStore,
     defaults: TASK_DEFAULTS,
     host: {
       start(spec, say) {

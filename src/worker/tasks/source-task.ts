@@ -5,6 +5,7 @@ import type { Catalog } from '../../plugins/catalog.ts'
 import type { SourceConnector, TaskLog } from '../../sdk/index.ts'
 import type { RawConfig } from '../stores/config-codec.ts'
 import { partitionId, toOffsetKey } from '../stores/offset-state.ts'
+import { ownOffsetsTopic } from '../stores/offset-store.ts'
 import { AtLeastOnce } from './at-least-once.ts'
 import { TaskClients } from './clients.ts'
 import { DeadLetters } from './dead-letters.ts'
@@ -205,14 +206,15 @@ export class SourceTask {
   }
 
   #offsets(): OffsetWriter {
-    const { connector, offsets, worker } = this.#parts.spec
+    const { connector, offsets, worker, config } = this.#parts.spec
     const keys = new Map(offsets.map(({ key, partition }) => [partitionId(partition), key]))
+    const topics = new Set([ownOffsetsTopic(config) ?? worker.offsetsTopic, worker.offsetsTopic])
     return (entries) =>
-      entries.map(({ partition, offset }) => ({
-        topic: worker.offsetsTopic,
-        key: keys.get(partitionId(partition)) ?? toOffsetKey(connector, partition),
-        value: Buffer.from(JSON.stringify(offset)),
-      }))
+      entries.flatMap(({ partition, offset }) => {
+        const key = keys.get(partitionId(partition)) ?? toOffsetKey(connector, partition)
+        const value = Buffer.from(JSON.stringify(offset))
+        return [...topics].map((topic) => ({ topic, key, value }))
+      })
   }
 
   #source(): SourceConnector {

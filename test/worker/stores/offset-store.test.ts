@@ -1,0 +1,80 @@
+import { expect, it, onTestFinished } from 'vitest'
+import type { Broker } from '../../../src/broker/broker.ts'
+import { createWorkerClient } from '../../../src/clients/worker.ts'
+import { silentLogger } from '../../../src/config/logger.ts'
+import { OffsetStore } from '../../../src/worker/stores/offset-store.ts'
+import { openTestLog, readRecords } from '../../support/topic.ts'
+import { startTestWorker } from '../../support/worker.ts'
+
+const OWN = { 'offsets.storage.topic': 'own-offsets' }
+const [A, B] = [{ file: 'a' }, { file: 'b' }]
+
+async function openStore(broker: Broker): Promise<OffsetStore> {
+  const store = await OffsetStore.open({ broker, logger: silentLogger(), topic: { name: 'offsets', partitions: 1 } })
+  onTestFinished(() => store.close())
+  return store
+}
+
+const toPairs = (offsets: Awaited<ReturnType<OffsetStore['read']>>) =>
+  offsets.map(({ partition, offset }) => [partition, offset])
+
+it('keep what a connector wants to have in a topic of its own there, and in the one of all', async () => {
+  const broker = await openTestLog()
+  const store = await openStore(broker)
+  await store.write('c', OWN, [{ partition: A, offset: { at: 1 } }])
+  for (const topic of ['offsets', 'own-offsets']) {
+    const records = await readRecords(broker, topic)
+    expect(records.map(({ key, value }) => [String(key), String(value)])).toEqual([['["c",{"file":"a"}]', '{"at":1}']])
+  }
+})
+
+it('go by its own topic first, and by the one of all for what is only there', async () => {
+  const broker = await openTestLog()
+  const store = await openStore(broker)
+  await store.write('c', {}, [
+    { partition: A, offset: { at: 1 } },
+    { partition: B, offset: { at: 2 } },
+  ])
+  await store.write('c', { 'offsets.storage.topic': 'offsets' }, [{ partition: B, offset: { at: 3 } }])
+  expect(await readRecords(broker, 'offsets')).toHaveLength(3)
+  const other = await openStore(broker)
+  await other.write('c', OWN, [{ partition: A, offset: { at: 9 } }])
+  // As a writer that could not reach the topic of all.
+  await other.write('c', {}, [{ partition: A, offset: { at: 4 } }])
+  expect(toPairs(await store.read('c', OWN))).toEqual([
+    [A, { at: 9 }],
+    [B, { at: 3 }],
+  ])
+  expect(toPairs(await store.read('c', {}))).toEqual([
+    [A, { at: 4 }],
+    [B, { at: 3 }],
+  ])
+  await other.write('c', OWN, [{ partition: A, offset: null }])
+  expect(toPairs(await store.read('c', OWN))).toEqual([[B, { at: 3 }]])
+})
+
+it('are written there by tasks, read there by a task that goes on, and shown and reset over REST', async () => {
+  const { url, broker } = await startTestWorker({ 'offset.flush.interval.ms': '20', 'offset.storage.partitions': '1' })
+  const client = createWorkerClient({ url })
+  const config = { 'connector.class': 'Datagen', 'kafka.topic': 't', iterations: '5', 'max.interval': '0', ...OWN }
+  await client.create('c', config)
+  const offset = async () => (await client.offsets('c'))[0]?.offset?.['current.iteration']
+  await expect.poll(offset, { timeout: 20_000 }).toBe(5)
+  const last = (await readRecords(broker, 'own-offsets')).at(-1)
+  expect(JSON.parse(String(last?.value))).toMatchObject({ 'current.iteration': 5 })
+  await client.putConfig('c', { ...config, iterations: '8' })
+  await expect.poll(offset, { timeout: 20_000 }).toBe(8)
+  expect(await readRecords(broker, 't')).toHaveLength(8)
+  await client.stop('c')
+  await expect
+    .poll(
+      () =>
+        client.resetOffsets('c').then(
+          () => true,
+          () => false,
+        ),
+      { timeout: 20_000 },
+    )
+    .toBe(true)
+  expect(await client.offsets('c')).toEqual([])
+})
