@@ -8,6 +8,10 @@ import { FakeWorker } from './fake-worker.ts'
 import { MemoryCluster } from './memory-cluster.ts'
 import { passesIn } from './passes.ts'
 
+/** How a process that may die reaches a thing. */
+export type Mortal = <T extends object>(thing: T) => T
+const same: Mortal = (thing) => thing
+
 /** A cluster and both runtimes in memory, and operators of one kind on them: each call is a start, with nothing known. */
 export function createStage(kept: { readonly worker?: FakeWorker } = {}) {
   const { worker = new FakeWorker() } = kept
@@ -19,6 +23,27 @@ export function createStage(kept: { readonly worker?: FakeWorker } = {}) {
     registry: () => ({ client: registry, entry: place.registry }),
   }
   const known = { cluster, clock, runtimes, instance: 'test', random: () => 0.5, observeMs: 30_000 }
+  const operators = ({ mortal = same }: { readonly mortal?: Mortal } = {}) => {
+    const own = {
+      ...known,
+      cluster: mortal(cluster),
+      runtimes: {
+        worker: (resource) => {
+          const { client, entry } = runtimes.worker(resource)
+          return { client: mortal(client), entry }
+        },
+        registry: (resource) => {
+          const { client, entry } = runtimes.registry(resource)
+          return { client: mortal(client), entry }
+        },
+      } satisfies Runtimes,
+    }
+    return {
+      Connector: passesIn(own.cluster, clock, createConnectorReconciler(own)),
+      Subject: passesIn(own.cluster, clock, createSubjectReconciler(own)),
+      RegistryMode: passesIn(own.cluster, clock, createRegistryModeReconciler(own)),
+    }
+  }
   return {
     clock,
     cluster,
@@ -27,8 +52,10 @@ export function createStage(kept: { readonly worker?: FakeWorker } = {}) {
     runtimes,
     /** The entries that resources find; a test may change them. */
     place,
-    connectors: () => passesIn(cluster, clock, createConnectorReconciler(known)),
-    subjects: () => passesIn(cluster, clock, createSubjectReconciler(known)),
-    modes: () => passesIn(cluster, clock, createRegistryModeReconciler(known)),
+    /** All three, of a process whose hands on things are these. */
+    operators,
+    connectors: () => operators().Connector,
+    subjects: () => operators().Subject,
+    modes: () => operators().RegistryMode,
   }
 }

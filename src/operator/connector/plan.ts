@@ -4,7 +4,7 @@ import type { Again } from '../controller/controller.ts'
 import { Stalled, Waiting } from '../controller/trouble.ts'
 import type { Finding, Reason, Verdict } from '../resources/condition.ts'
 import type { ConnectorStatus } from '../resources/connector.ts'
-import type { Resource } from '../resources/resource.ts'
+import { type Resource, UNOBSERVED } from '../resources/resource.ts'
 import { type Desired, OWNER_KEY } from './desired.ts'
 import type { Observed, Present } from './observed.ts'
 import { assertOurs, changedKeys } from './ownership.ts'
@@ -70,6 +70,11 @@ function planCreation(resource: Resource<'Connector'>, desired: Desired, moment:
   }
   if (desired.missing.length > 0) throw new Waiting('WaitingForInput', `waiting for ${desired.missing.join(', ')}`)
   if (desired.waitsFor.length > 0) throw new Waiting('WaitingForSubject', `waiting for ${desired.waitsFor.join(', ')}`)
+  const isNew = status.observedGeneration === UNOBSERVED.observedGeneration
+  if (isNew && pendingOperation(resource) !== undefined) {
+    // Written down first: if it is found there later, it was made here, and the operation is still to be done.
+    return working('Creating', `creating connector ${desired.name}`, [])
+  }
   // What is to get other offsets must not run before it has them.
   const state = pendingOperation(resource) === undefined ? TARGET[spec.state] : 'STOPPED'
   const remember = { ...applied(resource, desired, moment), ...handledRestart(resource) }
@@ -84,7 +89,7 @@ function planConfig(
   moment: Moment,
 ): Plan | undefined {
   const { spec, status } = resource
-  const foundHandled = status.configHash === undefined ? handledOnAdoption(resource) : {}
+  const foundHandled = status.configHash === undefined ? handledBefore(resource) : {}
   if (desired.missing.length > 0) return undefined
   const changed = changedKeys(desired, observed)
   const ours = observed.config[OWNER_KEY] === desired.owner
@@ -225,11 +230,12 @@ function pendingOperation({ spec, status }: Resource<'Connector'>) {
  * A resource that finds its connector there already has lost its status (a restart of a directory's operator, a restore):
  * what it was asked to do once was done then, and is not done again.
  */
-function handledOnAdoption(resource: Resource<'Connector'>): Plan['remember'] {
+function handledBefore(resource: Resource<'Connector'>): Plan['remember'] {
   const operation = resource.spec.offsets?.operation
+  const isNew = resource.status.observedGeneration === UNOBSERVED.observedGeneration
   return {
     ...handledRestart(resource),
-    ...(operation === undefined
+    ...(operation === undefined || !isNew
       ? {}
       : { offsets: { lastOperationId: operation.id, lastOperationResult: 'Succeeded' } }),
   }

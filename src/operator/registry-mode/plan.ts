@@ -1,6 +1,6 @@
 import type { CompatibilityLevel, Mode } from '../../clients/registry.ts'
 import { Stalled } from '../controller/trouble.ts'
-import type { Finding, Verdict } from '../resources/condition.ts'
+import { conditionOf, type Finding, type Verdict } from '../resources/condition.ts'
 import { durationMs } from '../resources/fields.ts'
 import type { Previous, RegistryModeStatus } from '../resources/registry-mode.ts'
 import type { Resource } from '../resources/resource.ts'
@@ -29,7 +29,7 @@ export type Plan = {
     RegistryModeStatus,
     'previousMode' | 'previousCompatibility' | 'appliedCompatibility' | 'window'
   >
-  /** When the window closes. */
+  /** When to look again: the window closes then. */
   readonly afterMs: number | undefined
 }
 
@@ -46,11 +46,14 @@ export function plan(
   const window = planWindow(resource, nowMs, importsDone)
   const closed = window?.phase === 'Closed'
   const previousMode = status.previousMode ?? previousOf(observed.ownMode)
-  const drifted = status.previousMode !== undefined && status.observedGeneration === resource.metadata.generation
+  const drifted = wasSettled(resource)
   const justClosed = closed && status.window?.phase !== 'Closed'
   const mayWrite = spec.driftPolicy === 'Correct' || !drifted || justClosed
   const modeSteps = mayWrite ? planMode(resource, observed, closed, previousMode) : []
-  const steps = [...modeSteps, ...planLevel(resource, observed)]
+  const wanted = [...modeSteps, ...planLevel(resource, observed)]
+  // What was there before is written down first: after a crash it would be taken for what this operator has set.
+  const isKnown = spec.compatibility === undefined || status.previousCompatibility !== undefined
+  const isRecorded = wanted.length === 0 || (status.previousMode !== undefined && isKnown)
   const levelFacts =
     spec.compatibility === undefined
       ? {}
@@ -59,12 +62,22 @@ export function plan(
           previousCompatibility: status.previousCompatibility ?? previousOf(observed.ownLevel),
         }
   return {
-    steps,
-    verdict: verdictOf(resource, observed, steps, window),
-    remember: { previousMode, ...levelFacts, ...(window === undefined ? {} : { window }) },
-    afterMs:
-      window?.phase === 'Open' && window.closesAt !== undefined ? Date.parse(window.closesAt) - nowMs : undefined,
+    steps: isRecorded ? wanted : [],
+    verdict: verdictOf(resource, observed, wanted, window),
+    remember: { previousMode, ...levelFacts, ...(window === undefined || !isRecorded ? {} : { window }) },
+    afterMs: isRecorded ? closesAfterMs(window, nowMs) : 0,
   }
+}
+
+/** Whether it has been as declared since it was last declared: what differs now was changed by somebody else. */
+export function wasSettled({ metadata, status }: Resource<'RegistryMode'>): boolean {
+  const isCurrent = status.observedGeneration === metadata.generation
+  return isCurrent && conditionOf(status.conditions, 'Synced') !== undefined
+}
+
+function closesAfterMs(window: Window | undefined, nowMs: number): number | undefined {
+  if (window?.phase !== 'Open' || window.closesAt === undefined) return undefined
+  return Date.parse(window.closesAt) - nowMs
 }
 
 function planMode(

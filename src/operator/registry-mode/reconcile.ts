@@ -19,6 +19,7 @@ import {
   restoredMode,
   type Step,
   scopeNotEmpty,
+  wasSettled,
 } from './plan.ts'
 
 export type RegistryModeReconcilerOptions = {
@@ -73,10 +74,7 @@ export function createRegistryModeReconciler(options: RegistryModeReconcilerOpti
   }
 }
 
-function eventOf(
-  { metadata, status }: Resource<'RegistryMode'>,
-  { steps, verdict, remember: { window } }: Plan,
-): ClusterEvent {
+function eventOf(resource: Resource<'RegistryMode'>, { steps, verdict, remember: { window } }: Plan): ClusterEvent {
   const what = steps.map((step) =>
     'mode' in step ? `mode ${step.mode}` : 'level' in step ? `level ${step.level}` : 'inherited again',
   )
@@ -85,10 +83,13 @@ function eventOf(
     ...(verdict.also ?? []).filter(({ type }) => type === 'WindowOpen').map(({ message }) => message),
   ].join('; ')
   const told = (reason: EventReason): ClusterEvent => ({ type: 'Normal', reason, note })
-  if (window !== undefined && (window.id !== status.window?.id || window.phase !== status.window.phase)) {
+  if (
+    window !== undefined &&
+    (window.id !== resource.status.window?.id || window.phase !== resource.status.window.phase)
+  ) {
     return told(window.phase === 'Open' ? 'WindowOpened' : 'WindowClosed')
   }
-  const isDrift = status.previousMode !== undefined && status.observedGeneration === metadata.generation
+  const isDrift = wasSettled(resource)
   return told(isDrift ? 'DriftCorrected' : 'ModeChanged')
 }
 

@@ -148,7 +148,9 @@ function factsOf(
   const { observedGeneration: _, conditions: __, appliedCompatibility, ...known } = status
   const reverted = taken.some((step) => step.do === 'delete-level') || spec.compatibility === undefined
   const put = taken.find((step) => step.do === 'put-level')
-  const level = reverted ? undefined : (put?.level ?? appliedCompatibility)
+  // A level that is as declared is kept from now on, whoever set it: it may have been this operator, before it died.
+  const asDeclared = observed.level === spec.compatibility ? observed.level : appliedCompatibility
+  const level = reverted ? undefined : (put?.level ?? asDeclared)
   const latestVersion = observed.versions.at(-1)
   return {
     ...known,

@@ -1,0 +1,263 @@
+import { describe, expect, it } from 'vitest'
+import { KINDS, keyOf, kindOf, type ResourceKey } from '../../src/operator/resources/resource.ts'
+import { createStage, type Mortal } from '../support/stage.ts'
+
+// The operator is killed after each of its effects in turn: the effect has happened, and nobody has heard of it. A new
+// one, which knows nothing, goes on. The world has to end up as if nothing had happened.
+
+type Stage = ReturnType<typeof createStage>
+type Scenario = {
+  readonly what: string
+  /** What people do, one after the other; what it comes to is waited for each time. */
+  readonly acts: readonly ((stage: Stage) => unknown)[]
+  /** What may be asked of a runtime once more than without a crash, because asking twice changes nothing. */
+  readonly repeats?: RegExp
+}
+
+/** Everything that changes something outside of the process. */
+const EFFECTS =
+  /^(create|putConfig|delete|pause|resume|stop|restart|restartTask|alterOffsets|resetOffsets|register|deleteConfig|putMode|deleteMode|deleteSubject|writeStatus|setFinalizer)$/
+
+/** A process that dies after so many effects. */
+class Process {
+  effects = 0
+  readonly #effectsMax: number
+  #die: () => void = () => undefined
+  readonly death = new Promise<void>((resolve) => {
+    this.#die = resolve
+  })
+
+  constructor(effectsMax: number) {
+    this.#effectsMax = effectsMax
+  }
+
+  readonly mortal: Mortal = (thing) =>
+    new Proxy(thing, {
+      get: (target, name: string) => {
+        const value = Reflect.get(target, name, target) as unknown
+        if (typeof value !== 'function') return value
+        if (!EFFECTS.test(name)) return value.bind(target)
+        return async (...args: unknown[]) => {
+          if (this.effects >= this.#effectsMax) return NEVER
+          this.effects += 1
+          const answer: unknown = await value.apply(target, args)
+          if (this.effects < this.#effectsMax) return answer
+          this.#die()
+          return NEVER
+        }
+      },
+    })
+}
+
+const NEVER = new Promise<never>(() => undefined)
+
+/** Plays a scenario; the first process dies after so many effects. Gives what was done and what came of it. */
+async function play({ acts }: Scenario, effectsMax: number) {
+  const stage = createStage()
+  let process = new Process(effectsMax)
+  let operators = stage.operators(process)
+  for (const act of acts) {
+    await act(stage)
+    while (
+      (await Promise.race([settle(stage, operators, () => process.effects), process.death.then(() => 'died')])) ===
+      'died'
+    ) {
+      process = new Process(Number.POSITIVE_INFINITY)
+      operators = stage.operators(process)
+    }
+  }
+  return { effects: process.effects, asked: [...stage.worker.writes, ...stage.registry.writes], world: worldOf(stage) }
+}
+
+/** Passes over all resources until none asks for another soon. */
+async function settle(
+  { cluster, clock }: Stage,
+  operators: ReturnType<Stage['operators']>,
+  effects: () => number,
+): Promise<'settled'> {
+  for (let round = 0; round < 60; round++) {
+    let isQuiet = true
+    const before = effects()
+    for (const key of [...cluster.resources.keys()]) {
+      const again = await operators[kindOf(key)].pass(key as ResourceKey<never>)
+      if (typeof again !== 'string' && again.afterMs <= 1_000) isQuiet = false
+    }
+    // What one wrote may be what another waits for.
+    if (isQuiet && effects() === before) return 'settled'
+    await clock.advance(1_000)
+  }
+  throw new Error('it does not come to rest')
+}
+
+/** All that matters of the end, without times; a restart that nobody heard of is not counted. */
+function worldOf({ cluster, worker, registry }: Stage) {
+  const resources = KINDS.flatMap((kind) => cluster.list(kind)).map((resource) => {
+    const { conditions, observedGeneration, ...facts } = resource.status
+    return {
+      key: keyOf(resource),
+      finalizers: resource.metadata.finalizers,
+      conditions: conditions.map(({ type, status, reason, message }) => [
+        type,
+        status,
+        reason,
+        message.replace(/\d{4}-\S+Z/g, 'some time'),
+      ]),
+      observedGeneration,
+      facts: JSON.parse(
+        JSON.stringify(facts, (key, value) => (/(Time|At|autoRestart)$/.test(key) ? undefined : value)),
+      ),
+    }
+  })
+  const { schemas, levels, modes } = registry
+  return {
+    resources,
+    connectors: [...worker.connectors],
+    schemas: [...schemas],
+    levels: [...levels],
+    modes: [...modes],
+  }
+}
+
+const connector =
+  (spec: object = {}, annotations = {}) =>
+  (stage: Stage) =>
+    stage.cluster.apply('Connector', 'c', { class: 'Datagen', config: { topic: 'x' }, ...spec }, annotations)
+const subject =
+  (spec: object, name = 's') =>
+  (stage: Stage) =>
+    stage.cluster.apply('Subject', name, spec)
+const mode = (spec: object) => (stage: Stage) =>
+  stage.cluster.apply('RegistryMode', 'm', { scope: { type: 'Context', context: '.x' }, ...spec })
+const remove = (key: ResourceKey) => (stage: Stage) => stage.cluster.remove(key)
+const operation = (id: string, type = 'Reset') => ({ offsets: { operation: { id, type } } })
+const record = (...fields: string[]) =>
+  JSON.stringify({ type: 'record', name: 'R', fields: fields.map((name) => ({ name, type: 'int', default: 0 })) })
+
+const SCENARIOS: readonly Scenario[] = [
+  {
+    what: 'a connector is made, changed, paused and goes on',
+    acts: [
+      connector(),
+      connector({ tasksMax: 2 }),
+      connector({ tasksMax: 2, state: 'Paused' }),
+      connector({ tasksMax: 2 }),
+    ],
+  },
+  { what: 'a connector is made stopped', acts: [connector({ state: 'Stopped' })] },
+  {
+    what: 'a connector is taken over',
+    acts: [
+      (stage) =>
+        stage.worker.connectors.set('c', { config: { topic: 'old' }, state: 'RUNNING', tasks: [], offsets: [] }),
+      connector(),
+    ],
+  },
+  {
+    what: 'a connector that somebody changed is put right',
+    acts: [
+      connector(),
+      (stage) => stage.worker.connectors.set('c', { ...stage.worker.connectors.get('c')!, config: { topic: 'other' } }),
+    ],
+  },
+  {
+    what: 'a restart is asked for',
+    acts: [connector(), connector({}, { 'weir.dev/restart-requested-at': '1' })],
+    repeats: /^restart /,
+  },
+  {
+    what: 'a task that failed is restarted',
+    acts: [
+      connector({ autoRestart: { initialBackoff: '1s' } }),
+      (stage) => stage.worker.failTask('c', 0, 'boom'),
+      (stage) => stage.clock.advance(2_000),
+    ],
+  },
+  {
+    what: 'offsets are reset before a connector first runs',
+    acts: [connector(operation('a'))],
+    repeats: /^resetOffsets /,
+  },
+  {
+    what: 'offsets of a running connector are reset, twice',
+    acts: [connector(), connector(operation('a')), connector(operation('b'))],
+    repeats: /^resetOffsets /,
+  },
+  { what: 'a connector is deleted', acts: [connector(), remove('Connector/default/c')] },
+  {
+    what: 'a connector is deleted with its offsets',
+    acts: [connector({ deletionPolicy: 'DeleteWithOffsets' }), remove('Connector/default/c')],
+    repeats: /^resetOffsets /,
+  },
+  {
+    what: 'a connector waits for a subject',
+    acts: [connector({ subjectRefs: [{ name: 's' }] }), subject({ schema: '"int"' })],
+  },
+  {
+    what: 'a subject gets its level and three versions',
+    acts: [['a'], ['a', 'b'], ['a', 'b', 'c']].map((fields) =>
+      subject({ schema: record(...fields), compatibility: 'FULL' }),
+    ),
+  },
+  {
+    what: 'a level is declared and given up again',
+    acts: [subject({ schema: '"int"', compatibility: 'FULL' }), subject({ schema: '"int"' })],
+  },
+  {
+    what: 'subjects refer to each other',
+    acts: [
+      subject({ schema: '"int"', references: [{ name: 'R', subjectRef: { name: 'r' } }] }),
+      subject({ schema: record('a') }, 'r'),
+      subject({ schema: record('a', 'b') }, 'r'),
+    ],
+  },
+  {
+    what: 'a subject is deleted for good',
+    acts: [
+      subject({ schema: '"int"', compatibility: 'FULL', deletionPolicy: 'HardDelete' }),
+      remove('Subject/default/s'),
+    ],
+    repeats: /^(deleteSubject|deleteConfig) /,
+  },
+  {
+    what: 'a subject is deleted softly',
+    acts: [subject({ schema: '"int"', deletionPolicy: 'SoftDelete' }), remove('Subject/default/s')],
+    repeats: /^deleteSubject /,
+  },
+  {
+    what: 'a mode and a level are set where there was one, and restored',
+    acts: [
+      (stage) => stage.registry.modes.set(':.x:', 'FORWARD'),
+      (stage) => stage.registry.levels.set(':.x:', 'NONE'),
+      mode({ mode: 'READONLY', compatibility: 'FULL' }),
+      remove('RegistryMode/default/m'),
+    ],
+  },
+  {
+    what: 'a mode and a level are set where there was none, and restored',
+    acts: [mode({ mode: 'READONLY', compatibility: 'FULL' }), remove('RegistryMode/default/m')],
+  },
+  {
+    what: 'a window opens and closes',
+    acts: [mode({ mode: 'READONLY', window: { duration: '1h' } }), (stage) => stage.clock.advance(3_600_000)],
+  },
+]
+
+describe.each(SCENARIOS)('when $what', (scenario) => {
+  it('a crash after any effect changes nothing of the end, and nothing is done twice', async () => {
+    const calm = await play(scenario, Number.POSITIVE_INFINITY)
+    expect(calm.effects).toBeGreaterThan(1)
+    for (let effects = 1; effects <= calm.effects; effects++) {
+      const crashed = await play(scenario, effects)
+      const after = `killed after effect ${effects} of ${calm.effects}`
+      expect(crashed.world, after).toEqual(calm.world)
+      const { repeats } = scenario
+      const counted = (asked: readonly string[]) => asked.filter((one) => !repeats?.test(one))
+      expect(counted(crashed.asked), after).toEqual(counted(calm.asked))
+      // Even what may be repeated is asked for once more only.
+      for (const one of new Set(crashed.asked)) {
+        const times = (asked: readonly string[]) => asked.filter((other) => other === one).length
+        expect(times(crashed.asked), `${one}, ${after}`).toBeLessThanOrEqual(times(calm.asked) + 1)
+      }
+    }
+  })
+})
