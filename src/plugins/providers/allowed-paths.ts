@@ -1,4 +1,4 @@
-import { isAbsolute, relative, resolve } from 'node:path'
+import { isAbsolute, relative, resolve, sep } from 'node:path'
 import { field } from '../../sdk/index.ts'
 
 /** `allowed.paths`: places outside of which nothing is read. */
@@ -19,5 +19,5 @@ export function isAllowed(path: string, allowed: readonly string[]): boolean {
 
 function isWithin(root: string, path: string): boolean {
   const way = relative(root, path)
-  return way === '' || (!way.startsWith('..') && !isAbsolute(way))
+  return way.split(sep)[0] !== '..' && !isAbsolute(way)
 }

@@ -30,12 +30,14 @@ describe('FileConfigProvider', () => {
   it('finds nothing outside of the allowed paths', async () => {
     const folder = temporaryDirectory()
     const inside = join(folder, 'in')
-    mkdirSync(inside)
-    for (const name of ['in/a.properties', 'out.properties', 'inside.properties']) {
+    // As Kubernetes mounts a Secret.
+    mkdirSync(join(inside, '..data'), { recursive: true })
+    for (const name of ['in/a.properties', 'in/..data/a.properties', 'out.properties', 'inside.properties']) {
       writeFileSync(join(folder, name), 'k=v')
     }
     const { read } = files({ 'allowed.paths': `${inside}, /elsewhere` })
-    expect(await read(join(inside, 'a.properties'), ['k'])).toEqual({ k: 'v' })
+    for (const name of ['a.properties', '..data/a.properties'])
+      expect(await read(join(inside, name), ['k'])).toEqual({ k: 'v' })
     expect(await read(join(inside, '../out.properties'), ['k'])).toEqual({})
     expect(await read(join(folder, 'inside.properties'), ['k'])).toEqual({})
     expect(await read('', ['k'])).toEqual({})
