@@ -64,7 +64,7 @@ describe('EnvVarConfigProvider', () => {
       WEIR_TEST_A: 'a',
       WEIR_TEST_B: 'b',
     })
-    expect(environment({ 'allowlist.pattern': '.*_A' }).read('', ['WEIR_TEST_A', 'WEIR_TEST_B'])).toEqual({
+    expect(environment({ 'allowlist.pattern': 'WEIR_TEST_A|TEST' }).read('', ['WEIR_TEST_A', 'WEIR_TEST_B'])).toEqual({
       WEIR_TEST_A: 'a',
     })
     vi.unstubAllEnvs()
