@@ -17,6 +17,8 @@ export class MemoryCluster implements Cluster {
   readonly resources = new Map<ResourceKey, Resource>()
   readonly events: ClusterEvent[] = []
   readonly configMaps = new Map<string, Readonly<Record<string, string>>>()
+  /** Those that somebody else keeps. */
+  readonly foreignConfigMaps = new Set<string>()
   readonly #listeners = new Set<(change: Change) => void>()
   #created = 0
 
@@ -105,6 +107,13 @@ export class MemoryCluster implements Cluster {
 
   async configMap(namespace: string, name: string) {
     return this.configMaps.get(`${namespace}/${name}`)
+  }
+
+  async writeConfigMap(namespace: string, name: string, data: Readonly<Record<string, string>>) {
+    const key = `${namespace}/${name}`
+    if (this.foreignConfigMaps.has(key)) return false
+    this.configMaps.set(key, { ...this.configMaps.get(key), ...data })
+    return true
   }
 
   unreadable() {

@@ -32,6 +32,7 @@ export type EventReason =
   | 'AutoRestartExhausted'
   | 'OffsetsAltered'
   | 'OffsetsReset'
+  | 'OffsetsExported'
   | 'StateChanged'
   | 'Registered'
   | 'Incompatible'
@@ -80,6 +81,11 @@ export interface Cluster {
   recordEvent(key: ResourceKey, event: ClusterEvent): void
   /** Data of a ConfigMap; undefined when there is none. */
   configMap(namespace: string, name: string): Promise<Readonly<Record<string, string>> | undefined>
+  /**
+   * Keeps these keys of a ConfigMap, which is made when there is none. False where one of them is somebody else's: then
+   * nothing is written.
+   */
+  writeConfigMap(namespace: string, name: string, data: Readonly<Record<string, string>>): Promise<boolean>
   /** What is there but could not be read, now. */
   unreadable(): readonly Unreadable[]
 }

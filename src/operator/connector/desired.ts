@@ -5,6 +5,7 @@ import { Stalled } from '../controller/trouble.ts'
 import { conditionOf } from '../resources/condition.ts'
 import { type Resource, resourceKey } from '../resources/resource.ts'
 import { connectorName } from '../resources/terms.ts'
+import { type OffsetsToSet, offsetsToSet } from './offsets.ts'
 
 /** Marks a connector as kept by this resource, inside its configuration. */
 export const OWNER_KEY = 'weir.owner'
@@ -21,6 +22,8 @@ export type Desired = {
   readonly missing: readonly string[]
   /** Subjects that have to be Ready before the connector is first made, and are not. */
   readonly waitsFor: readonly string[]
+  /** By the operation that is still to be carried out, if there is one. */
+  readonly offsetsToSet: OffsetsToSet
 }
 
 /** Later sources win: ConfigMaps in order, then `config`, then single values, then what has a field of its own. */
@@ -47,6 +50,7 @@ export async function desiredOf(
     owner: `${instance}/${metadata.namespace}/${metadata.name}`,
     missing,
     waitsFor: unreadySubjects(resource, cluster),
+    offsetsToSet: await offsetsToSet(resource, cluster),
   }
 }
 

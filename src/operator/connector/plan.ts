@@ -7,6 +7,7 @@ import type { ConnectorStatus } from '../resources/connector.ts'
 import { type Resource, UNOBSERVED } from '../resources/resource.ts'
 import { type Desired, OWNER_KEY } from './desired.ts'
 import type { Observed, Present } from './observed.ts'
+import { pendingOperation } from './offsets.ts'
 import { assertOurs, changedKeys } from './ownership.ts'
 import { planRestart, restartsWhenHealthy } from './restarts.ts'
 
@@ -37,7 +38,7 @@ export type Moment = {
 }
 
 /** How soon to look whether a step had its effect. */
-const SOON: Again = { afterMs: 250 }
+export const SOON: Again = { afterMs: 250 }
 /** A connector makes its tasks a moment after it runs: until then none is not yet "none". */
 const TASKS_APPEAR_MS = 5_000
 
@@ -56,7 +57,7 @@ export function plan(resource: Resource<'Connector'>, desired: Desired, observed
   assertOurs(resource, desired, observed)
   return (
     planConfig(resource, desired, observed, moment) ??
-    planOffsets(resource, observed, moment) ??
+    planOffsets(resource, desired, observed, moment) ??
     planState(resource, observed) ??
     planRequestedRestart(resource) ??
     planHealth(resource, observed, moment)
@@ -109,19 +110,25 @@ function planConfig(
 }
 
 /** Stop, alter, remember, and only then go on: whatever dies in between, the same operation is repeated as it was. */
-function planOffsets(resource: Resource<'Connector'>, observed: Present, { nowMs }: Moment): Plan | undefined {
+function planOffsets(
+  resource: Resource<'Connector'>,
+  { offsetsToSet }: Desired,
+  observed: Present,
+  { nowMs }: Moment,
+): Plan | undefined {
   const operation = pendingOperation(resource)
   if (operation === undefined) return undefined
   const message = `offsets operation ${operation.id}`
   if (observed.state !== 'STOPPED') return working('AlteringOffsets', `${message}: stopping first`, [{ do: 'stop' }])
   if (observed.tasks.length > 0) return working('AlteringOffsets', `${message}: waiting for the tasks to stop`, [])
-  if (operation.offsetsFrom !== undefined) {
-    throw new Stalled('OffsetsRejected', `${message}: offsetsFrom is not read yet; write the offsets inline`)
-  }
-  const offsets = (operation.offsets ?? []).map(({ partition, offset }) => ({ partition, offset: offset ?? null }))
+  if ('missing' in offsetsToSet) throw new Waiting('WaitingForInput', `${message}: waiting for ${offsetsToSet.missing}`)
+  if ('wrong' in offsetsToSet) throw new Stalled('OffsetsRejected', `${message}: ${offsetsToSet.wrong}`)
+  const { offsets } = offsetsToSet
   const step: Step = operation.type === 'Reset' ? { do: 'reset-offsets' } : { do: 'alter-offsets', offsets }
   const done = { lastOperationId: operation.id, lastOperationResult: 'Succeeded' } as const
-  const remember = { offsets: { ...done, lastOperationTime: new Date(nowMs).toISOString() } }
+  const remember = {
+    offsets: { ...resource.status.offsets, ...done, lastOperationTime: new Date(nowMs).toISOString() },
+  }
   const event = operation.type === 'Reset' ? 'OffsetsReset' : 'OffsetsAltered'
   return { ...working('AlteringOffsets', message, [step], remember), event }
 }
@@ -219,11 +226,6 @@ function synced(resource: Resource<'Connector'>, desired: Desired, observed: Pre
   if (changed.length === 0) return { type: 'Synced', status: 'True', reason: 'Succeeded', message: 'as declared' }
   const reported = resource.spec.driftPolicy === 'Report'
   return no(reported ? 'Drifted' : 'Updating', `the worker's configuration differs in ${changed.join(', ')}`)
-}
-
-function pendingOperation({ spec, status }: Resource<'Connector'>) {
-  const operation = spec.offsets?.operation
-  return operation?.id === status.offsets?.lastOperationId ? undefined : operation
 }
 
 /**

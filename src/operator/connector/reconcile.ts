@@ -4,6 +4,7 @@ import type { Clock } from '../../config/clock.ts'
 import { unreachable } from '../../config/failure.ts'
 import type { ClusterView, EventReason } from '../cluster/cluster.ts'
 import { winnerOf } from '../controller/claims.ts'
+import type { Again } from '../controller/controller.ts'
 import { abandoned } from '../controller/finalizer.ts'
 import type { Pass, Reconciler } from '../controller/reconciler.ts'
 import { Stalled } from '../controller/trouble.ts'
@@ -12,7 +13,8 @@ import { keyOf, type Resource } from '../resources/resource.ts'
 import { claimOf, connectorName } from '../resources/terms.ts'
 import { type Desired, desiredOf, OWNER_KEY } from './desired.ts'
 import { countTasks, type Observed, observe } from './observed.ts'
-import { findings, type Moment, type Plan, plan, type Step } from './plan.ts'
+import { exportOf, OFFSETS_KEY } from './offsets.ts'
+import { findings, type Moment, type Plan, plan, SOON, type Step } from './plan.ts'
 
 export type ConnectorReconcilerOptions = {
   readonly cluster: ClusterView
@@ -61,7 +63,10 @@ export function createConnectorReconciler(options: ConnectorReconcilerOptions): 
       const { podSelector } = entry
       if (resource.spec.suspend) return passOf(resource, desired, observed, looked(planned), podSelector)
       for (const step of planned.steps) await carryOut(step, desired.name, worker)
-      return passOf(resource, desired, observed, planned, podSelector)
+      const pass = passOf(resource, desired, observed, planned, podSelector)
+      return planned.steps.length > 0 || observed === 'absent'
+        ? pass
+        : withExport(pass, resource, worker, clock.nowMs())
     },
   }
 }
@@ -94,6 +99,36 @@ function passOf(
       events: [{ type: WARNINGS.has(event) ? 'Warning' : 'Normal', reason: event, note: verdict.message }],
     }),
   }
+}
+
+/** Adds a copy of the offsets when one is due, and sees to it that the next one is not missed. */
+async function withExport(
+  pass: Pass<'Connector'>,
+  resource: Resource<'Connector'>,
+  worker: WorkerClient,
+  nowMs: number,
+): Promise<Pass<'Connector'>> {
+  const due = exportOf(resource, nowMs)
+  if (due === undefined) return pass
+  if (due.inMs > 0) return { ...pass, again: sooner(pass.again, due.inMs) }
+  const offsets = await worker.offsets(connectorName(resource))
+  const note = `${offsets.length} offsets to ConfigMap ${due.configMap}`
+  return {
+    ...pass,
+    copy: { configMap: due.configMap, data: { [OFFSETS_KEY]: `${JSON.stringify({ offsets }, null, 2)}\n` } },
+    facts: {
+      ...pass.facts,
+      ...(due.token !== undefined && { lastHandledOffsetsExport: due.token }),
+      offsets: { ...pass.facts.offsets, lastExportTime: new Date(nowMs).toISOString() },
+    },
+    events: [...(pass.events ?? []), { type: 'Normal', reason: 'OffsetsExported', note }],
+    again: SOON,
+  }
+}
+
+function sooner(again: Again, ms: number): Again {
+  if (again === 'after backoff') return again
+  return again === 'when changed' ? { afterMs: ms } : { afterMs: Math.min(again.afterMs, ms) }
 }
 
 const WARNINGS: ReadonlySet<EventReason> = new Set(['AutoRestarted', 'DriftCorrected'])

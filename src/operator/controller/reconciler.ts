@@ -19,6 +19,8 @@ export type Pass<K extends Kind> = {
   readonly verdict: Verdict
   readonly facts: Omit<StatusOf[K], 'observedGeneration' | 'conditions'>
   readonly again: Again
+  /** What is to be kept in a ConfigMap of its namespace; written before the status, which says that it is. */
+  readonly copy?: { readonly configMap: string; readonly data: Readonly<Record<string, string>> }
   /** What it did, for people. */
   readonly events?: readonly ClusterEvent[]
   /** The deletion is carried out, or given up in a visible way. */
@@ -97,6 +99,7 @@ export function passesOf<K extends Kind>(reconciler: Reconciler<K>, surroundings
   const passOver = async (resource: Resource<K>): Promise<Pass<K>> => {
     try {
       const pass = await reconciler.reconcile(resource)
+      if (pass.copy !== undefined) await keepCopy(cluster, resource, pass.copy)
       troubleSinceMs.delete(keyOf(resource))
       return pass
     } catch (error) {
@@ -123,7 +126,7 @@ export function passesOf<K extends Kind>(reconciler: Reconciler<K>, surroundings
   }
 }
 
-type Written = Pick<Cluster, 'get' | 'writeStatus' | 'setFinalizer'>
+type Written = Pick<Cluster, 'get' | 'writeStatus' | 'setFinalizer' | 'writeConfigMap'>
 
 /** What a pass reads and writes there; nothing is written by one who may not be the leader any more. */
 function fenced({ cluster, fence }: Surroundings): Written {
@@ -136,6 +139,10 @@ function fenced({ cluster, fence }: Surroundings): Written {
     async setFinalizer(key, present) {
       fence.assertFor(WRITE_MS)
       await cluster.setFinalizer(key, present)
+    },
+    async writeConfigMap(namespace, name, data) {
+      fence.assertFor(WRITE_MS)
+      return cluster.writeConfigMap(namespace, name, data)
     },
   }
 }
@@ -189,4 +196,16 @@ function withSuspension(resource: Resource, verdict: Verdict): Verdict {
     message: 'spec.suspend is set: the operator looks, and writes nothing',
   }
   return { ...rest, also: [...also, suspended] }
+}
+
+async function keepCopy(
+  cluster: Written,
+  { metadata: { namespace } }: Resource,
+  { configMap, data }: NonNullable<Pass<Kind>['copy']>,
+): Promise<void> {
+  if (await cluster.writeConfigMap(namespace, configMap, data)) return
+  throw new Stalled(
+    'Conflict',
+    `${Object.keys(data).join(', ')} of ConfigMap ${configMap} is kept by somebody else: name another ConfigMap`,
+  )
 }

@@ -218,6 +218,7 @@ export type TaskCounts = Readonly<z.output<typeof taskCounts>>
 export const connectorStatus = z.object({
   ...commonStatus,
   lastHandledRestart: handled('restart'),
+  lastHandledOffsetsExport: handled('offsets-export'),
   connectorName: z.string().optional().describe('Name on the worker.'),
   workerCluster: z.string().optional().describe('Worker cluster it is on.'),
   type: z.string().optional().describe('source or sink.'),
@@ -241,6 +242,7 @@ export const connectorStatus = z.object({
       lastOperationId: z.string().optional().describe('Id of the last operation.'),
       lastOperationResult: z.enum(['Succeeded', 'Failed']).optional().describe('How it ended.'),
       lastOperationTime: time().optional().describe('When it ended.'),
+      lastExportTime: time().optional().describe('When they were last written to the ConfigMap.'),
     })
     .optional()
     .describe('What was done with the offsets.'),

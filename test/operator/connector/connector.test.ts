@@ -297,40 +297,6 @@ describe('restarts', () => {
   })
 })
 
-describe('offsets', () => {
-  const operation = (id: string) => ({
-    operation: { id, type: 'Alter', offsets: [{ partition: { file: 'a' }, offset: { position: 42 } }] },
-  })
-
-  it('are altered once for each id while the connector is stopped, which then goes on', async () => {
-    const key = cluster.apply('Connector', 'orders', datagen)
-    const { settle, verdict } = operator()
-    await settle(key)
-    cluster.apply('Connector', 'orders', { ...datagen, offsets: operation('rewind') })
-    await settle(key)
-    await settle(key)
-    expect(verdict(key)).toBe('Ready=True/Succeeded')
-    expect(worker.writes).toEqual(['create orders', 'stopped orders', 'alterOffsets orders', 'running orders'])
-    expect(worker.connectors.get('orders')?.offsets).toEqual([{ partition: { file: 'a' }, offset: { position: 42 } }])
-  })
-
-  it('are altered before a new connector runs', async () => {
-    const key = cluster.apply('Connector', 'orders', { ...datagen, offsets: operation('start') })
-    await operator().settle(key)
-    expect(worker.writes).toEqual(['create orders', 'alterOffsets orders', 'running orders'])
-  })
-
-  it('are not altered again by an operator that lost its memory', async () => {
-    const key = cluster.apply('Connector', 'orders', { ...datagen, offsets: operation('rewind') })
-    await operator().settle(key)
-    const writes = worker.writes.length
-    ;({ cluster, connectors: operator } = createStage({ worker }))
-    const again = cluster.apply('Connector', 'orders', { ...datagen, offsets: operation('rewind') })
-    await operator().settle(again)
-    expect(worker.writes.slice(writes)).toEqual([])
-  })
-})
-
 describe('deletion', () => {
   it('deletes the connector, and lets the resource go when it is gone', async () => {
     const key = cluster.apply('Connector', 'orders', datagen)

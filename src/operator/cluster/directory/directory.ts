@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type FSWatcher, watch } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { Clock } from '../../../config/clock.ts'
@@ -20,7 +21,7 @@ import type { Term } from '../../resources/terms.ts'
 import type { Change, Cluster, ClusterEvent, Unreadable } from '../cluster.ts'
 import { ResourceStore } from '../resource-store.ts'
 import { EMPTY_FOLDER, type Folder, readFolder } from './folder.ts'
-import type { ConfigMap } from './manifest.ts'
+import { type ConfigMap, manifestOf } from './manifest.ts'
 
 export type DirectoryOptions = {
   readonly path: string
@@ -124,6 +125,18 @@ export class DirectoryCluster implements Cluster {
 
   async configMap(namespace: string, name: string): Promise<Readonly<Record<string, string>> | undefined> {
     return this.#configMaps.get(`${namespace}/${name}`)?.data
+  }
+
+  /** In a manifest of its own; what another one declares is somebody else's. */
+  async writeConfigMap(namespace: string, name: string, data: Readonly<Record<string, string>>): Promise<boolean> {
+    const file = `${namespace}.${name}.exported.yaml`
+    const isOthers = [...this.#folder.files.values()].some(
+      ({ path, configMaps }) =>
+        path !== file && configMaps.some((map) => map.namespace === namespace && map.name === name),
+    )
+    if (isOthers) return false
+    await writeFile(join(this.#options.path, file), manifestOf({ namespace, name, data }))
+    return true
   }
 
   unreadable(): readonly Unreadable[] {

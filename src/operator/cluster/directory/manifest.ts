@@ -1,4 +1,4 @@
-import { type Document, isMap, isNode, isScalar, LineCounter, type Pair, parseAllDocuments } from 'yaml'
+import { type Document, isMap, isNode, isScalar, LineCounter, type Pair, parseAllDocuments, stringify } from 'yaml'
 import type { Fault } from '../../resources/fault.ts'
 import { type Declared, parseResource } from '../../resources/parse.ts'
 import { KINDS, type Kind, type ResourceKey, resourceKey } from '../../resources/resource.ts'
@@ -16,6 +16,10 @@ export type Manifests = {
   readonly resources: readonly LocatedResource[]
   readonly configMaps: readonly ConfigMap[]
   readonly unreadable: readonly Unreadable[]
+}
+
+export function manifestOf({ namespace, name, data }: ConfigMap): string {
+  return stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace, name }, data })
 }
 
 /** Reads a file of YAML or JSON documents. What is wrong with one document leaves the others as they are. */

@@ -1,6 +1,7 @@
-import { ApiError, type KubernetesApi } from '../../../clients/kubernetes/api.ts'
+import { APPLY, ApiError, type KubernetesApi } from '../../../clients/kubernetes/api.ts'
 import type { Clock } from '../../../config/clock.ts'
 import type { Logger } from '../../../config/logger.ts'
+import { WRITE_MS } from '../cluster.ts'
 import { type OnRestart, type RawObject, Reflector } from './reflector.ts'
 
 export type ConfigMapsOptions = {
@@ -13,6 +14,8 @@ export type ConfigMapsOptions = {
   readonly onChange: (namespace: string, name: string) => void
   readonly onRestart?: OnRestart
 }
+
+const MANAGER = 'weir-operator-export'
 
 type ConfigMap = { readonly data?: Readonly<Record<string, string>> }
 
@@ -48,6 +51,24 @@ export class ConfigMaps {
       return (await this.#options.api.send<ConfigMap>({ method: 'GET', path })).data ?? {}
     } catch (error) {
       if (error instanceof ApiError && error.status === 404) return undefined
+      throw error
+    }
+  }
+
+  /** False where another manager has one of these keys. */
+  async write(namespace: string, name: string, data: Readonly<Record<string, string>>): Promise<boolean> {
+    try {
+      await this.#options.api.send({
+        method: 'PATCH',
+        path: `${pathOf(namespace)}/${encodeURIComponent(name)}`,
+        query: { fieldManager: MANAGER },
+        contentType: APPLY,
+        body: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace, name }, data },
+        signal: AbortSignal.timeout(WRITE_MS),
+      })
+      return true
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 409) return false
       throw error
     }
   }

@@ -122,6 +122,10 @@ export class KubernetesCluster implements Cluster {
     return this.#configMaps.data(namespace, name)
   }
 
+  writeConfigMap(namespace: string, name: string, data: Readonly<Record<string, string>>): Promise<boolean> {
+    return this.#configMaps.write(namespace, name, data)
+  }
+
   unreadable(): readonly Unreadable[] {
     return [...this.#known].flatMap(([key, { fault }]) =>
       fault === undefined ? [] : [{ key, file: key, message: fault }],

@@ -30,11 +30,10 @@ afterEach(async () => {
 const write = (file: string, text: string) => writeFileSync(join(folder, file), text)
 
 /** Lets time pass until it is so; files are read by the machine's own time. */
-async function eventually(isSo: () => boolean): Promise<void> {
-  // Files are read by the machine, in its time.
+async function eventually(isSo: () => boolean | Promise<boolean>): Promise<void> {
   const deadlineMs = performance.now() + 10_000
-  while (!isSo() && performance.now() < deadlineMs) await clock.advance(100)
-  expect(isSo()).toBe(true)
+  while (!(await isSo()) && performance.now() < deadlineMs) await clock.advance(100)
+  expect(await isSo()).toBe(true)
 }
 
 /** So many looks at the folder, each of them finished. */
@@ -175,6 +174,16 @@ describe('what is found out about it', () => {
     expect(cluster.get(A)?.status.observedGeneration).toBe(1)
     await cluster.writeStatus('Connector/default/none', status)
     expect(heard).toEqual([`${A} status`])
+  })
+
+  it('keeps a ConfigMap in a manifest of its own, and leaves what another one declares', async () => {
+    await cluster.start()
+    expect(await cluster.writeConfigMap('default', 'saved', { k: 'one' })).toBe(true)
+    expect(await cluster.writeConfigMap('default', 'saved', { k: 'two\n' })).toBe(true)
+    await eventually(async () => (await cluster.configMap('default', 'saved'))?.['k'] === 'two\n')
+    write('m.yaml', 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m}\ndata: {k: mine}\n')
+    await eventually(async () => (await cluster.configMap('default', 'm')) !== undefined)
+    expect(await cluster.writeConfigMap('default', 'm', { k: 'theirs' })).toBe(false)
   })
 
   it('comes with the ConfigMaps of the folder, whose change tells everybody', async () => {

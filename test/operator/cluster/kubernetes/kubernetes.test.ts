@@ -125,6 +125,21 @@ describe('a Kubernetes cluster', () => {
     expect(cluster.get(KEY)?.status.observedGeneration).toBe(1)
   })
 
+  it('keeps keys of a ConfigMap as a manager of its own, and leaves those of others', async () => {
+    await started()
+    const writing = cluster.writeConfigMap('shop', 'saved', { 'offsets.json': '{}' })
+    const { asked, response } = await script.next()
+    expect([asked.method, asked.path]).toEqual(['PATCH', '/api/v1/namespaces/shop/configmaps/saved'])
+    // Without force.
+    expect(Object.fromEntries(asked.query)).toEqual({ fieldManager: 'weir-operator-export' })
+    expect(asked.body).toMatchObject({ kind: 'ConfigMap', data: { 'offsets.json': '{}' } })
+    json(response, {})
+    expect(await writing).toBe(true)
+    const again = cluster.writeConfigMap('shop', 'saved', { 'offsets.json': '{}' })
+    json((await script.next()).response, { code: 409, reason: 'Conflict', message: 'conflict with "kubectl"' }, 409)
+    expect(await again).toBe(false)
+  })
+
   it('puts its finalizer on and takes it off beside those of others', async () => {
     await started([subject(5, { metadata: { finalizers: ['example.com/theirs'] } })])
     expect(cluster.get(KEY)?.metadata.finalizers).toEqual([])

@@ -1,0 +1,136 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { createStage } from '../../support/stage.ts'
+
+let { clock, cluster, worker, connectors: operator } = createStage()
+
+beforeEach(() => {
+  ;({ clock, cluster, worker, connectors: operator } = createStage())
+})
+
+const datagen = { class: 'Datagen', config: { topic: 'orders' } }
+
+describe('offsets', () => {
+  const operation = (id: string) => ({
+    operation: { id, type: 'Alter', offsets: [{ partition: { file: 'a' }, offset: { position: 42 } }] },
+  })
+
+  it('are altered once for each id while the connector is stopped, which then goes on', async () => {
+    const key = cluster.apply('Connector', 'orders', datagen)
+    const { settle, verdict } = operator()
+    await settle(key)
+    cluster.apply('Connector', 'orders', { ...datagen, offsets: operation('rewind') })
+    await settle(key)
+    await settle(key)
+    expect(verdict(key)).toBe('Ready=True/Succeeded')
+    expect(worker.writes).toEqual(['create orders', 'stopped orders', 'alterOffsets orders', 'running orders'])
+    expect(worker.connectors.get('orders')?.offsets).toEqual([{ partition: { file: 'a' }, offset: { position: 42 } }])
+  })
+
+  it('are altered before a new connector runs', async () => {
+    const key = cluster.apply('Connector', 'orders', { ...datagen, offsets: operation('start') })
+    await operator().settle(key)
+    expect(worker.writes).toEqual(['create orders', 'alterOffsets orders', 'running orders'])
+  })
+
+  it('are not altered again by an operator that lost its memory', async () => {
+    const key = cluster.apply('Connector', 'orders', { ...datagen, offsets: operation('rewind') })
+    await operator().settle(key)
+    const writes = worker.writes.length
+    ;({ cluster, connectors: operator } = createStage({ worker }))
+    const again = cluster.apply('Connector', 'orders', { ...datagen, offsets: operation('rewind') })
+    await operator().settle(again)
+    expect(worker.writes.slice(writes)).toEqual([])
+  })
+})
+
+describe('offsets in a ConfigMap', () => {
+  const OFFSETS = [{ partition: { file: 'a' }, offset: { position: 42 } }]
+  const from = (type = 'Alter') => ({
+    operation: { id: 'restore', type, offsetsFrom: { configMapKeyRef: { name: 'saved' } } },
+  })
+  const saved = () => JSON.parse(cluster.configMaps.get('default/saved')?.['offsets.json'] ?? 'null')
+  const EXPORT = { export: { configMapRef: { name: 'saved' }, interval: '1h' } }
+
+  it('are taken when they are there, and waited for until then', async () => {
+    const key = cluster.apply('Connector', 'orders', { ...datagen, offsets: from() })
+    const { settle, verdict, condition } = operator()
+    await settle(key)
+    expect(verdict(key)).toBe('Reconciling/WaitingForInput')
+    expect(condition(key, 'Ready')?.message).toBe(
+      'offsets operation restore: waiting for key offsets.json of ConfigMap saved',
+    )
+    cluster.configMaps.set('default/saved', { 'offsets.json': JSON.stringify({ offsets: OFFSETS }) })
+    await settle(key)
+    expect(verdict(key)).toBe('Ready=True/Succeeded')
+    expect(worker.connectors.get('orders')?.offsets).toEqual(OFFSETS)
+  })
+
+  it.each(['{', '[]', '{"offsets":[{"partition":{"file":"a"}}]}'])(
+    'are refused when they are none: %s',
+    async (text) => {
+      cluster.configMaps.set('default/saved', { 'offsets.json': text })
+      const key = cluster.apply('Connector', 'orders', { ...datagen, offsets: from() })
+      const { settle, verdict, condition } = operator()
+      await settle(key)
+      expect(verdict(key)).toBe('Stalled/OffsetsRejected')
+      expect(condition(key, 'Ready')?.message).toContain('ConfigMap saved/offsets.json is not {"offsets"')
+      expect(worker.writes).toEqual(['create orders'])
+    },
+  )
+
+  it('are written there, and again after each interval', async () => {
+    const key = cluster.apply('Connector', 'orders', { ...datagen, offsets: EXPORT })
+    const { settle, pass } = operator()
+    await settle(key)
+    expect(saved()).toEqual({ offsets: [] })
+    worker.connectors.get('orders')!.offsets = OFFSETS
+    await clock.advance(3_595_000)
+    const again = await pass(key)
+    expect(saved()).toEqual({ offsets: [] })
+    await clock.advance((again as { afterMs: number }).afterMs)
+    await settle(key)
+    expect(saved()).toEqual({ offsets: OFFSETS })
+    expect(cluster.events.filter(({ reason }) => reason === 'OffsetsExported').map(({ note }) => note)).toEqual([
+      '0 offsets to ConfigMap saved',
+      '1 offsets to ConfigMap saved',
+    ])
+  })
+
+  it('are written when that is asked for, once for each time', async () => {
+    const spec = { ...datagen, offsets: { export: { configMapRef: { name: 'saved' } } } }
+    const key = cluster.apply('Connector', 'orders', spec)
+    const { settle } = operator()
+    await settle(key)
+    expect(saved()).toBe(null)
+    cluster.apply('Connector', 'orders', spec, { 'weir.dev/offsets-export-requested-at': '1' })
+    await settle(key)
+    await settle(key)
+    expect(saved()).toEqual({ offsets: [] })
+    expect(cluster.events.filter(({ reason }) => reason === 'OffsetsExported')).toHaveLength(1)
+    expect(cluster.get(key)?.status.lastHandledOffsetsExport).toBe('1')
+  })
+
+  it('are not written over what somebody else keeps', async () => {
+    cluster.foreignConfigMaps.add('default/saved')
+    const key = cluster.apply('Connector', 'orders', { ...datagen, offsets: EXPORT })
+    const { settle, verdict, condition } = operator()
+    await settle(key)
+    expect(verdict(key)).toBe('Stalled/Conflict')
+    expect(condition(key, 'Ready')?.message).toBe(
+      'offsets.json of ConfigMap saved is kept by somebody else: name another ConfigMap',
+    )
+  })
+
+  it('come back from where they were written', async () => {
+    const key = cluster.apply('Connector', 'orders', { ...datagen, offsets: EXPORT })
+    const { settle } = operator()
+    await settle(key)
+    worker.connectors.get('orders')!.offsets = OFFSETS
+    await clock.advance(3_600_000)
+    await settle(key)
+    worker.connectors.delete('orders')
+    cluster.apply('Connector', 'orders', { ...datagen, offsets: { ...EXPORT, ...from() } })
+    await settle(key)
+    expect(worker.connectors.get('orders')).toMatchObject({ offsets: OFFSETS, state: 'RUNNING' })
+  })
+})
