@@ -6,10 +6,11 @@ const OPTIONS = {
   namespace: { type: 'string', default: 'weir' },
   watch: { type: 'string', multiple: true },
   webhook: { type: 'boolean', default: false },
+  'offsets-export': { type: 'boolean', default: false },
 } as const
 
 export const crds: Command = {
-  help: `usage: weir crds [--rbac [--namespace NAME] [--watch NAME] [--webhook]]
+  help: `usage: weir crds [--rbac [--namespace NAME] [--watch NAME] [--webhook] [--offsets-export]]
 
 Prints the CustomResourceDefinitions of this version.
 
@@ -17,6 +18,7 @@ Prints the CustomResourceDefinitions of this version.
   --namespace NAME  where the operator lives; default: weir
   --watch NAME      whose resources it keeps; may be given several times; default: those of all namespaces
   --webhook         it judges what is declared before it is stored
+  --offsets-export  Connectors may keep copies of their offsets in ConfigMaps
 
   weir crds | kubectl apply --server-side -f -
   weir crds --rbac --watch shop | kubectl apply --server-side -f -`,
@@ -24,10 +26,10 @@ Prints the CustomResourceDefinitions of this version.
   async run(args) {
     const { values, positionals } = readArgs(args, OPTIONS)
     if (positionals.length > 0) throw new UsageError(`weir crds takes options only, not '${positionals[0]}'`)
-    const { rbac, namespace, watch: watched = [], webhook } = values
+    const { rbac, namespace, watch: watched = [], webhook, 'offsets-export': offsetsExport } = values
     process.stdout.write(
       rbac
-        ? rbacText({ namespace, watched, webhook })
+        ? rbacText({ namespace, watched, webhook, offsetsExport })
         : crdFiles()
             .map(({ text }) => text)
             .join('---\n'),

@@ -9,6 +9,8 @@ export type RbacOptions = {
   readonly watched: readonly string[]
   /** It judges what is declared before it is stored. */
   readonly webhook: boolean
+  /** Connectors may keep copies of their offsets in ConfigMaps. */
+  readonly offsetsExport: boolean
   /** Of the configuration, when it has one. */
   readonly instance?: string
 }
@@ -26,11 +28,15 @@ const GROUP = API_VERSION.split('/')[0]!
 const PLURALS = KINDS.map(pluralOf)
 
 /** What the operator does in the namespaces that it watches, and no verb more. */
-const WATCHING: readonly Rule[] = [
+const watching = (offsetsExport: boolean): readonly Rule[] => [
   // Applied: its finalizer on the resource, and the status.
   { apiGroups: [GROUP], resources: PLURALS, verbs: ['list', 'watch', 'patch'] },
   { apiGroups: [GROUP], resources: PLURALS.map((plural) => `${plural}/status`), verbs: ['patch'] },
-  { apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'list', 'watch'] },
+  {
+    apiGroups: [''],
+    resources: ['configmaps'],
+    verbs: ['get', 'list', 'watch', ...(offsetsExport ? ['create', 'patch'] : [])],
+  },
   { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
 ]
 
@@ -58,13 +64,15 @@ const registration = (namespace: string): Rule => ({
 })
 
 /** The operator's service account and what it may do; and what people may, by the roles that clusters give them. */
-export function rbacOf({ namespace, watched, webhook, instance = 'weir' }: RbacOptions): readonly object[] {
+export function rbacOf(options: RbacOptions): readonly object[] {
+  const { namespace, watched, webhook, offsetsExport, instance = 'weir' } = options
+  const there = watching(offsetsExport)
   const own = [...leading(instance), ...(webhook ? CERTIFICATE : [])]
-  const everywhere = [...(watched.length === 0 ? WATCHING : []), ...(webhook ? [registration(namespace)] : [])]
+  const everywhere = [...(watched.length === 0 ? there : []), ...(webhook ? [registration(namespace)] : [])]
   return [
     { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: NAME, namespace } },
     ...granted(`${NAME}-own`, own, namespace, namespace),
-    ...watched.flatMap((at) => granted(NAME, WATCHING, namespace, at)),
+    ...watched.flatMap((at) => granted(NAME, there, namespace, at)),
     ...(everywhere.length === 0 ? [] : granted(`${NAME}-${namespace}`, everywhere, namespace)),
     ...USERS,
   ]

@@ -1,4 +1,6 @@
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { beforeAll, expect, it, onTestFinished } from 'vitest'
 import { createRegistryClient } from '../../src/clients/registry.ts'
 import { createWorkerClient } from '../../src/clients/worker.ts'
@@ -83,6 +85,32 @@ describeOn([kubernetes], 'the operator on a real Kubernetes API', () => {
     await condition('subjects', 'user', 'Ready', 'True/Succeeded')
     await api.send('PUT', `${configMaps}/schemas`, data(record([{ name: 'age', type: 'int', default: 0 }])))
     await until('version 2', WAIT, async () => (await object('subjects', 'user')).status?.version === 2)
+  })
+
+  it('keeps a copy of offsets in a ConfigMap, from which a new connector begins', async () => {
+    const { namespace, apply, condition, remove } = await world(api)
+    const { workerUrl } = await startOperator(control, namespace)
+    const worker = createWorkerClient({ url: workerUrl })
+    const lines = join(temporaryDirectory(), 'lines.txt')
+    writeFileSync(lines, 'one\ntwo\n')
+    const source = { class: 'FileStreamSource', config: { file: lines, topic: 'lines' } }
+    const kept = { export: { configMapRef: { name: 'saved' }, interval: '1s' } }
+    await apply('Connector', 'lines', { ...source, offsets: kept })
+    const saved = async () => {
+      const { body } = await api.send('GET', `/api/v1/namespaces/${namespace}/configmaps/saved`)
+      return JSON.parse((body as { data?: Record<string, string> }).data?.['offsets.json'] ?? '{}').offsets
+    }
+    const place = { partition: { filename: lines }, offset: { position: 8 } }
+    await until('the offsets to be saved', WAIT, async () => isDeepStrictEqual(await saved(), [place]))
+
+    await remove('connectors', 'lines')
+    const path = `${API}/namespaces/${namespace}/connectors/lines`
+    await until('the deletion', WAIT, async () => (await api.send('GET', path)).status === 404)
+    const offsetsFrom = { configMapKeyRef: { name: 'saved' } }
+    const operation = { id: 'restore', type: 'Alter', offsetsFrom }
+    await apply('Connector', 'again', { ...source, state: 'Stopped', offsets: { operation } })
+    await condition('connectors', 'again', 'Ready', 'True/Succeeded')
+    expect(await worker.offsets('again')).toEqual([place])
   })
 
   it('goes on when the API server was killed, and its watches are told to list again', async () => {

@@ -8,17 +8,24 @@ const FOLDER = join(import.meta.dirname, '../../rbac')
 
 describe('the checked-in rights', () => {
   it.each([
-    ['all-namespaces.yaml', { namespace: 'weir', watched: [], webhook: true }],
-    ['one-namespace.yaml', { namespace: 'weir', watched: ['weir'], webhook: false }],
+    ['all-namespaces.yaml', { namespace: 'weir', watched: [], webhook: true, offsetsExport: true }],
+    ['one-namespace.yaml', { namespace: 'weir', watched: ['weir'], webhook: false, offsetsExport: false }],
   ] as const)('%s is what the operator needs', async (name, options) => {
     await expect(rbacText(options)).toMatchFileSnapshot(join(FOLDER, name))
   })
 })
 
+type Rule = { readonly resources: readonly string[] }
 type Granted = { readonly kind: string; readonly metadata: { readonly namespace?: string }; readonly rules?: unknown }
 
 const rolesOf = (options: Partial<RbacOptions>) => {
-  const all = rbacOf({ namespace: 'weir', watched: ['shop', 'orders'], webhook: false, ...options })
+  const all = rbacOf({
+    namespace: 'weir',
+    watched: ['shop', 'orders'],
+    webhook: false,
+    offsetsExport: false,
+    ...options,
+  })
   return (all as readonly Granted[]).filter(({ rules }) => rules !== undefined)
 }
 
@@ -37,6 +44,18 @@ describe('the operator’s rights', () => {
   it('are given where it watches, and for its lease where it lives', () => {
     const namespaces = rolesOf({}).flatMap(({ metadata }) => metadata.namespace ?? [])
     expect(namespaces).toEqual(['weir', 'shop', 'orders'])
+  })
+
+  it('let it write ConfigMaps only where offsets are exported', () => {
+    const ofConfigMaps = (options: Partial<RbacOptions>) =>
+      rolesOf(options).flatMap(({ rules }) =>
+        (rules as readonly Rule[]).filter(({ resources }) => resources[0] === 'configmaps'),
+      )
+    const reading = { apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'list', 'watch'] }
+    expect(ofConfigMaps({ watched: ['shop'] })).toEqual([reading])
+    expect(ofConfigMaps({ watched: ['shop'], offsetsExport: true })).toEqual([
+      { ...reading, verbs: [...reading.verbs, 'create', 'patch'] },
+    ])
   })
 
   it('never let it read a Secret but its own', () => {

@@ -87,7 +87,12 @@ export async function world(api: KubeApi, namespace = `test-${Math.random().toSt
  */
 async function operatorAccount(address: KubernetesAddress, namespace: string, withheld?: Verb): Promise<string> {
   const api = kubeApi(address)
-  for (const object of rbacOf({ namespace, watched: [namespace], webhook: true }) as readonly Granted[]) {
+  for (const object of rbacOf({
+    namespace,
+    watched: [namespace],
+    webhook: true,
+    offsetsExport: true,
+  }) as readonly Granted[]) {
     const grants = (rule: Rule) => ({
       ...rule,
       verbs: rule.verbs.filter((verb) => verb !== withheld?.verb || !rule.resources.includes(withheld.resource)),
