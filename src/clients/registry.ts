@@ -97,6 +97,8 @@ export interface RegistryClient {
   ): Promise<RegisteredSchema>
   /** Remembered: an id never changes its meaning. `subject` tells whose context the id is of. */
   byId(id: number, subject?: string): Promise<SchemaById>
+  /** Remembered too. Registries before 8.0 know no guids. */
+  byGuid(guid: string): Promise<SchemaById>
   latest(subject: string): Promise<RegisteredSchema>
   version(
     subject: string,
@@ -169,6 +171,7 @@ export function createRegistryClient(endpoint: Endpoint): RegistryClient {
       post<RegisteredSchema>(registeredSchema, subjectPath(subject), sent, options),
     byId: (id, subject) =>
       shared(byId, `${id} ${subject ?? ''}`, () => get<SchemaById>(schema, `/schemas/ids/${id}`, { subject })),
+    byGuid: (guid) => shared(byId, guid, () => get<SchemaById>(schema, `/schemas/guids/${encodeURIComponent(guid)}`)),
     latest: (subject) => get<RegisteredSchema>(registeredSchema, `${subjectPath(subject)}/versions/latest`),
     version: (subject, version, options = {}) =>
       get<RegisteredSchema>(registeredSchema, `${subjectPath(subject)}/versions/${version}`, options),

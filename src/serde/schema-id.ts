@@ -1,7 +1,8 @@
-import type { NewSchema, RegistryClient, SchemaReference } from '../clients/registry.ts'
+import type { NewSchema, RegistryClient, SchemaById, SchemaReference } from '../clients/registry.ts'
 import type { ParsedSchema, SchemaSource, SchemaType } from '../formats/format.ts'
 import { asked, checked, SerdeError } from './error.ts'
 import { resolveReferences } from './references.ts'
+import type { SchemaId } from './wire-format.ts'
 
 export type SchemaIdOptions = {
   /**
@@ -47,8 +48,12 @@ export async function findWriteSchema<Parsed extends ParsedSchema>(
 }
 
 /** The schema of an id, ready to be parsed. */
-export function fetchSchema(registry: RegistryClient, id: number): Promise<SourcedSchema> {
-  return asked(`schema ${id}`, async () => sourceOf(registry, await registry.byId(id)))
+export function fetchSchema(registry: RegistryClient, id: SchemaId): Promise<SourcedSchema> {
+  return asked(`schema ${id}`, async () => sourceOf(registry, await schemaOf(registry, id)))
+}
+
+export function schemaOf(registry: RegistryClient, id: SchemaId): Promise<SchemaById> {
+  return typeof id === 'number' ? registry.byId(id) : registry.byGuid(id)
 }
 
 /** Adds the texts of everything that a schema refers to. */

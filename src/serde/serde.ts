@@ -7,7 +7,7 @@ import { type SchemaDefinition, settleDefinition } from './definition.ts'
 import { checked, SerdeError } from './error.ts'
 import { fetchSchema, findWriteSchema, type SchemaIdOptions, type SourcedSchema } from './schema-id.ts'
 import { type SubjectNameStrategy, subjectNaming } from './subject-name.ts'
-import { frame, unframe } from './wire-format.ts'
+import { frame, type RecordHeaders, type SchemaId, unframe, unframeHeader } from './wire-format.ts'
 
 // What `weir/serde` is: values to bytes in Confluent's wire format and back, with their schemas in a registry.
 
@@ -15,6 +15,7 @@ export type { Endpoint } from '../clients/http.ts'
 export type { ReferenceDefinition, SchemaDefinition } from './definition.ts'
 export { SerdeError, type SerdeErrorCode } from './error.ts'
 export type { SubjectNameStrategy } from './subject-name.ts'
+export type { RecordHeaders } from './wire-format.ts'
 
 export type SerializerOptions = {
   readonly registry: Endpoint
@@ -44,6 +45,8 @@ export interface Serializer<Value = unknown> {
 
 export type DeserializerOptions = {
   readonly registry: Endpoint
+  /** Whether it reads keys: their schemas stand in another header. */
+  readonly isKey?: boolean
   /** Avro: what values are read as, whatever they were written as. */
   readonly readerSchema?: SchemaDefinition
   /** The only format that is taken. Default: each. */
@@ -55,8 +58,8 @@ export type DeserializerOptions = {
 }
 
 export interface Deserializer<Value = unknown> {
-  /** Rejects with a `SerdeError`. */
-  deserialize(bytes: Uint8Array | null): Promise<Value | null>
+  /** `headers`: those of the record, where its schema may stand. Rejects with a `SerdeError`. */
+  deserialize(bytes: Uint8Array | null, headers?: RecordHeaders): Promise<Value | null>
 }
 
 /** Our schema, as the registry knows it. */
@@ -104,10 +107,10 @@ export function createSerializer<Value = unknown>(options: SerializerOptions): S
 /** The first value of a schema waits for the registry; later ones only for the codec. */
 export function createDeserializer<Value = unknown>(options: DeserializerOptions): Deserializer<Value> {
   const registry = createRegistryClient(options.registry)
-  const { readerSchema, type, validate = false } = options
-  const readers = new BoundedMap<number, Promise<Read>>(options.schemasMax ?? 1_000)
+  const { readerSchema, type, validate = false, isKey = false } = options
+  const readers = new BoundedMap<SchemaId, Promise<Read>>(options.schemasMax ?? 1_000)
 
-  async function openReader(id: number): Promise<Read> {
+  async function openReader(id: SchemaId): Promise<Read> {
     const source = await fetchSchema(registry, id)
     if (type !== undefined && source.type !== type) {
       throw new SerdeError('wrong_format', `schema ${id} is ${source.type}, not ${type}`)
@@ -119,13 +122,18 @@ export function createDeserializer<Value = unknown>(options: DeserializerOptions
   }
 
   return {
-    async deserialize(bytes) {
+    async deserialize(bytes, headers = {}) {
       if (bytes === null) return null
-      const { id, data } = unframe(bytes)
+      const { id, data } = framed(bytes, unframeHeader(headers, isKey))
       const read = await shared(readers, id, () => openReader(id))
       return checked('invalid_data', () => read(data)) as Value
     },
   }
+}
+
+/** What the header says of the schema, and of the message, comes before what the bytes say: they are bare then. */
+function framed(bytes: Uint8Array, head: ReturnType<typeof unframeHeader>): ReturnType<typeof unframe> {
+  return head ? { id: head.id, data: Buffer.concat([head.data, bytes]) } : unframe(bytes)
 }
 
 async function parse(source: SourcedSchema, validation: 'strict' | 'loose'): Promise<ParsedSchema> {

@@ -1,7 +1,17 @@
 import { SerdeError } from './error.ts'
 
-// Before the data stands a zero byte and the schema's id, four bytes, big-endian.
+// Before the data stands a zero byte and the schema's id, four bytes, big-endian; or a one and its guid, 16 bytes.
 const HEAD_BYTES = 5
+const GUID_HEAD_BYTES = 17
+/** What a record's header is called that holds the guid instead, for its key and for its value. */
+const HEADERS = { key: '__key_schema_id', value: '__value_schema_id' } as const
+
+/** A number within one registry, or a guid (a text), which names the schema in all of them. */
+export type SchemaId = number | string
+/** Headers of a record, as Kafka clients give them. */
+export type RecordHeaders = Readonly<Record<string, HeaderValue | readonly HeaderValue[]>>
+type HeaderValue = Uint8Array | string | null | undefined
+
 /** Messages nested deeper nobody writes: more is not a path but other data. */
 const DEPTH_MAX = 64
 
@@ -14,15 +24,30 @@ export function frame(id: number, data: Uint8Array): Buffer {
 }
 
 /** Throws `not_framed` when the bytes do not begin as they should. */
-export function unframe(bytes: Uint8Array): { readonly id: number; readonly data: Buffer } {
-  const buffer = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  if (buffer.length < HEAD_BYTES || buffer[0] !== 0) {
-    throw new SerdeError(
-      'not_framed',
-      `Unknown magic byte! Expected 0 and a schema id, got ${buffer.subarray(0, HEAD_BYTES).toString('hex')}`,
-    )
+export function unframe(bytes: Uint8Array): { readonly id: SchemaId; readonly data: Buffer } {
+  const buffer = bufferOf(bytes)
+  if (buffer[0] === 0 && buffer.length >= HEAD_BYTES) {
+    return { id: buffer.readInt32BE(1), data: buffer.subarray(HEAD_BYTES) }
   }
-  return { id: buffer.readInt32BE(1), data: buffer.subarray(HEAD_BYTES) }
+  if (buffer[0] === 1 && buffer.length >= GUID_HEAD_BYTES) {
+    const guid = buffer.toString('hex', 1, GUID_HEAD_BYTES).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+    return { id: guid, data: buffer.subarray(GUID_HEAD_BYTES) }
+  }
+  throw new SerdeError(
+    'not_framed',
+    `Unknown magic byte! Expected 0 and a schema id, or 1 and a guid, got ${buffer.toString('hex', 0, HEAD_BYTES)}`,
+  )
+}
+
+/** What a record's header says stands before its data; undefined when it has no such header. Throws `not_framed`. */
+export function unframeHeader(headers: RecordHeaders, isKey: boolean): ReturnType<typeof unframe> | undefined {
+  const value = [headers[HEADERS[isKey ? 'key' : 'value']]].flat().at(-1)
+  if (value === undefined || value === null) return undefined
+  return unframe(typeof value === 'string' ? Buffer.from(value, 'latin1') : value)
+}
+
+function bufferOf(bytes: Uint8Array): Buffer {
+  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
 
 /** Which message of a Protobuf file follows: the count of indexes and each, as zigzag varints; `[0]` is one zero byte. */

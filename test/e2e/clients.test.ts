@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { SchemaRegistry, SchemaType as TheirType } from '@kafkajs/confluent-schema-registry'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Broker } from '../../src/broker/broker.ts'
+import type { Broker, StoredRecord } from '../../src/broker/broker.ts'
 import { openBroker } from '../../src/broker/open.ts'
 import { createRegistryClient } from '../../src/clients/registry.ts'
 import { silentLogger } from '../../src/config/logger.ts'
@@ -32,17 +32,21 @@ async function produce(topic: string, values: readonly (Uint8Array | null)[]): P
 }
 
 /** Everything the topic holds. */
-async function consume(topic: string): Promise<readonly (Buffer | null)[]> {
+async function recordsOf(topic: string): Promise<readonly StoredRecord[]> {
   const reader = await broker.reader()
   reader.seek([{ topic, partition: 0, offset: 0 }])
-  const values: (Buffer | null)[] = []
+  const all: StoredRecord[] = []
   for (;;) {
     const polled = await reader.poll(10_000)
-    values.push(...polled.flatMap(({ records }) => records.map(({ value }) => value)))
+    all.push(...polled.flatMap(({ records }) => records))
     if (polled.some(({ nextOffset, endOffset }) => nextOffset >= endOffset)) break
   }
   await reader.close()
-  return values
+  return all
+}
+
+async function consume(topic: string): Promise<readonly (Buffer | null)[]> {
+  return (await recordsOf(topic)).map(({ value }) => value)
 }
 
 /** Written by us and stored in Kafka. */
@@ -56,7 +60,8 @@ async function produceOurs(topic: string, schema: SchemaDefinition, values: read
 /** Read from Kafka and understood by us. */
 async function consumeOurs(topic: string): Promise<readonly unknown[]> {
   const deserializer = createDeserializer({ registry: endpoint(), validate: true })
-  return Promise.all((await consume(topic)).map((bytes) => deserializer.deserialize(bytes)))
+  const records = await recordsOf(topic)
+  return Promise.all(records.map(({ value, headers }) => deserializer.deserialize(value, Object.fromEntries(headers))))
 }
 
 const endpoint = () => ({ url: registry.url })
@@ -153,13 +158,14 @@ describeOn([kafka], 'on real Kafka and a registry of ours', () => {
       type: string,
       schema: string,
       values?: readonly unknown[],
+      ...more: 'HEADER'[]
     ): Promise<unknown[]> {
       const script = join(import.meta.dirname, 'clients/client.py')
       const args = [script, pythonClients.address.packages, kafka.address.bootstrap, registry.url, topic, type, schema]
       const written = values === undefined ? [] : [JSON.stringify(values)]
       const { code, stdout, stderr } = await run({
         file: 'python3',
-        args: [...args, ...written],
+        args: [...args, ...written, ...more],
         directory: import.meta.dirname,
       })
       expect({ code, stderr }).toMatchObject({ code: 0 })
@@ -183,6 +189,19 @@ describeOn([kafka], 'on real Kafka and a registry of ours', () => {
       // Both registered the same.
       const client = createRegistryClient(endpoint())
       expect((await client.latest(`${theirs}-value`)).id).toBe((await client.latest(`${ours}-value`)).id)
+    })
+
+    it.each([
+      // Only the first: it refuses what it wrote itself where that is less than six bytes.
+      ['Avro', AVRO.type, AVRO.text, ORDERS.slice(0, 1)],
+      ['JSON Schema', JSON_SCHEMA.type, JSON_SCHEMA.text, JSON_ORDERS],
+      ['Protobuf', 'PROTOBUF', compiled('shop.Order.Refund'), [{ reason: 'late' }]],
+    ])('writes %s with the guid of its schema in a header, and we read it', async (_, type, schema, values) => {
+      const topic = await newTopic()
+      await python(topic, type, schema, values, 'HEADER')
+      expect((await recordsOf(topic)).map(({ headers }) => headers[0]?.[0])).toContain('__value_schema_id')
+      expect(await consumeOurs(topic)).toMatchObject(values)
+      expect(await python(topic, type, schema)).toEqual(values)
     })
 
     it.each([

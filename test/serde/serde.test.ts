@@ -112,6 +112,8 @@ describe('values', () => {
 })
 
 describe('the wire format', () => {
+  const guidHead = (guid: string) => Buffer.from(`01${guid.replaceAll('-', '')}`, 'hex')
+
   it('is a zero byte, the id and the data', async () => {
     const bytes = await serializer({ schema: avro({ type: 'string' }) }).serialize('frames', 'ok')
     const { id } = await client.latest('frames-value')
@@ -127,6 +129,39 @@ describe('the wire format', () => {
     const bytes = await serializer({ schema: SHOP, message }).serialize('indexes', {})
     expect(bytes?.toString('hex', 5)).toBe(indexes)
     expect(await deserializer().deserialize(bytes)).toMatchObject({ $typeName: message })
+  })
+
+  it.each([
+    ['before the data', (guid: string, data: Buffer) => [Buffer.concat([guidHead(guid), data]), {}] as const],
+    ['in a header', (guid: string, data: Buffer) => [data, { __value_schema_id: guidHead(guid) }] as const],
+    [
+      'in the last of several headers',
+      (guid: string, data: Buffer) =>
+        [data, { other: 'x', __value_schema_id: ['x', guidHead(guid).toString('latin1')] }] as const,
+    ],
+  ])('may have a guid instead of the id: %s', async (_, record) => {
+    const { guid = '' } = await client.register('guids-value', { schema: '"string"' })
+    const [bytes, headers] = record(guid, Buffer.from('046f6b', 'hex'))
+    expect(await deserializer().deserialize(bytes, headers)).toBe('ok')
+  })
+
+  it('has the indexes of a Protobuf message behind the guid', async () => {
+    const framed = await serializer({ schema: SHOP, message: 'shop.Refund' }).serialize('guid', { reason: 'late' })
+    const { guid = '' } = await client.byId(framed?.readInt32BE(1) ?? 0)
+    const [indexes, data] = [framed?.subarray(5, 7) ?? '', framed?.subarray(7) ?? Buffer.of()]
+    const headers = { __key_schema_id: Buffer.concat([guidHead(guid), Buffer.from(indexes)]) }
+    const value = { $typeName: 'shop.Refund', reason: 'late' }
+    expect(await deserializer({ isKey: true }).deserialize(data, headers)).toMatchObject(value)
+    // The header of a key says nothing of a value.
+    await expect(deserializer().deserialize(data, headers)).rejects.toMatchObject({ code: 'not_framed' })
+  })
+
+  it('tells a guid that nobody knows', async () => {
+    const bytes = guidHead('00000000-0000-0000-0000-000000000000')
+    await expect(deserializer().deserialize(bytes)).rejects.toMatchObject({
+      code: 'refused',
+      message: expect.stringContaining('Schema 00000000-0000-0000-0000-000000000000 not found'),
+    })
   })
 
   it('reads indexes beyond one byte', async () => {

@@ -43,11 +43,8 @@ export class FakeRegistry implements RegistryClient {
     return found
   }
 
-  async byId(id: number) {
-    const found = [...this.schemas.values()].flat().find((one) => one.id === id)
-    if (found === undefined) throw new RequestError(404, 40403, 'Schema not found')
-    return found
-  }
+  byId = async (id: number) => this.#any((one) => one.id === id)
+  byGuid = async (guid: string) => this.#any((one) => one.guid === guid)
 
   latest = (subject: string) => this.version(subject, 'latest')
 
@@ -137,6 +134,12 @@ export class FakeRegistry implements RegistryClient {
 
   #modeOf(subject: string): Mode {
     return this.modes.get(subject) ?? this.modes.get(GLOBAL) ?? 'READWRITE'
+  }
+
+  #any(isMeant: (schema: RegisteredSchema) => boolean): RegisteredSchema {
+    const found = [...this.schemas.values()].flat().find(isMeant)
+    if (found === undefined) throw new RequestError(404, 40403, 'Schema not found')
+    return found
   }
 
   #find(subject: string): RegisteredSchema[] {

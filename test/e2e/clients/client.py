@@ -1,8 +1,8 @@
 """Confluent's client for Python, as a program would use it.
 
-usage: client.py PACKAGES BOOTSTRAP REGISTRY TOPIC AVRO|JSON|PROTOBUF SCHEMA [VALUES]
+usage: client.py PACKAGES BOOTSTRAP REGISTRY TOPIC AVRO|JSON|PROTOBUF SCHEMA [VALUES [HEADER]]
 
-Writes VALUES, a JSON array; without it prints what the topic holds. Protobuf's 64-bit numbers are text there. SCHEMA is a
+Writes VALUES, a JSON array, with HEADER the schema's guid in a header; without VALUES prints what the topic holds. Protobuf's 64-bit numbers are text there. SCHEMA is a
 text, for Protobuf {"message": name, "files": compiled files in their JSON form, those that others import first}.
 """
 
@@ -12,7 +12,7 @@ import sys
 sys.path.insert(0, sys.argv[1])
 
 from confluent_kafka import OFFSET_BEGINNING, Consumer, Producer, TopicPartition
-from confluent_kafka.schema_registry import SchemaRegistryClient
+from confluent_kafka.schema_registry import SchemaRegistryClient, header_schema_id_serializer
 from confluent_kafka.schema_registry.avro import AvroDeserializer, AvroSerializer
 from confluent_kafka.schema_registry.json_schema import JSONDeserializer, JSONSerializer
 from confluent_kafka.schema_registry.protobuf import ProtobufDeserializer, ProtobufSerializer
@@ -21,7 +21,6 @@ from google.protobuf import descriptor_pb2, descriptor_pool, json_format, messag
 
 _, _, bootstrap, registry_url, topic, schema_type, schema, *values = sys.argv
 registry = SchemaRegistryClient({"url": registry_url})
-context = SerializationContext(topic, MessageField.VALUE)
 
 
 def message_class():
@@ -33,12 +32,13 @@ def message_class():
 
 
 def serializer():
+    conf = {"schema.id.serializer": header_schema_id_serializer} if len(values) > 1 else {}
     if schema_type == "AVRO":
-        return AvroSerializer(registry, schema)
+        return AvroSerializer(registry, schema, conf=conf)
     if schema_type == "JSON":
-        return JSONSerializer(schema, registry)
+        return JSONSerializer(schema, registry, conf=conf)
     message = message_class()
-    serialize = ProtobufSerializer(message, registry, {"use.deprecated.format": False})
+    serialize = ProtobufSerializer(message, registry, {"use.deprecated.format": False, **conf})
     return lambda value, where: serialize(json_format.ParseDict(value, message()), where)
 
 
@@ -55,7 +55,8 @@ if values:
     producer = Producer({"bootstrap.servers": bootstrap})
     serialize = serializer()
     for value in json.loads(values[0]):
-        producer.produce(topic, value=serialize(value, context))
+        context = SerializationContext(topic, MessageField.VALUE, headers=[])
+        producer.produce(topic, value=serialize(value, context), headers=context.headers)
     sys.exit(producer.flush(30))
 
 consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": topic, "enable.partition.eof": True})
@@ -69,4 +70,5 @@ while True:
         # The end of the only partition.
         consumer.close()
         sys.exit(0)
+    context = SerializationContext(topic, MessageField.VALUE, headers=message.headers())
     print(json.dumps(deserialize(message.value(), context)))

@@ -14,9 +14,9 @@ import {
   z,
 } from '../../../sdk/index.ts'
 import { asked } from '../../../serde/error.ts'
-import { findWriteSchema, sourceOf, type WriteSchema } from '../../../serde/schema-id.ts'
+import { findWriteSchema, schemaOf, sourceOf, type WriteSchema } from '../../../serde/schema-id.ts'
 import { type SubjectOf, subjectNaming } from '../../../serde/subject-name.ts'
-import { frame, unframe } from '../../../serde/wire-format.ts'
+import { frame, type SchemaId, unframe } from '../../../serde/wire-format.ts'
 import { SHIPPED_VERSION } from '../../version.ts'
 import { openRegistry, recordFailure, registryFields, schemaIdOptions } from '../registry-access.ts'
 import { subjectStrategy } from '../subject.ts'
@@ -62,7 +62,7 @@ export function createAvroInstance(registry: RegistryClient, settings: Settings,
   const subjectOf = subjectNaming(strategy, isKey)
   const writers = new WeakMap<Schema, Map<string, Write>>()
   const written = new BoundedMap<string, Promise<WriteSchema<ParsedAvro>>>(settings['schemas.cache.config'])
-  const readers = new BoundedMap<number, Read>(settings['schemas.cache.config'])
+  const readers = new BoundedMap<SchemaId, Read>(settings['schemas.cache.config'])
   const options = { metadata: settings['connect.meta.data'], enums: settings['enhanced.avro.schema.support'] }
   const idOptions = { ...schemaIdOptions(settings), parse }
 
@@ -85,7 +85,7 @@ export function createAvroInstance(registry: RegistryClient, settings: Settings,
     return write
   }
 
-  const openReader = async (topic: string, id: number): Promise<Read> => {
+  const openReader = async (topic: string, id: SchemaId): Promise<Read> => {
     const { avro, version } = await fetched(registry, subjectOf, topic, id)
     const { schema, decode } = fromAvro(avro.schema, { ...options, version })
     const codec = avroCodec(avro.schema)
@@ -116,9 +116,9 @@ function nothing(schema: Schema | null): null {
 }
 
 /** The schema of an id, and its version in the topic's subject where it is known there. */
-async function fetched(registry: RegistryClient, subjectOf: SubjectOf, topic: string, id: number) {
+async function fetched(registry: RegistryClient, subjectOf: SubjectOf, topic: string, id: SchemaId) {
   return asked(`schema ${id} of topic '${topic}'`, async () => {
-    const found = await registry.byId(id)
+    const found = await schemaOf(registry, id)
     const source = await sourceOf(registry, found)
     if (source.type !== 'AVRO') throw new DataError(`schema ${id} of topic '${topic}' is ${source.type}, not AVRO`)
     const avro = parse(source, 'loose')
