@@ -38,6 +38,20 @@ describe("what Kafka Connect's transforms and predicates make of records", () =>
   })
 })
 
+it.each(classes)('gives records of one schema one schema, so that converters know it again: %s', (name) => {
+  const transform = catalog.find('transformation', PACKAGE + name)
+  for (const { config, record, java } of cases.filter(
+    (known) => known.class === name && known.java.error === undefined,
+  )) {
+    if (transform === undefined || java.out === null) continue
+    const change = transform.create(parseConfig(transform.config, config))
+    const given = read(record)
+    const [first, second] = [change(given), change({ ...given })]
+    expect(second?.keySchema).toBe(first?.keySchema)
+    expect(second?.valueSchema).toBe(first?.valueSchema)
+  }
+})
+
 /** The exception's message where Java builds it of the wrong parts, and the fault behind it at its end. */
 function expected({ record, java }: (typeof cases)[number]): Outcome {
   if (java.error === undefined) {
