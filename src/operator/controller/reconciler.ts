@@ -8,6 +8,7 @@ import { conditionsOf, type Finding, type Verdict } from '../resources/condition
 import { type Kind, keyOf, type Resource, type ResourceKey, type StatusOf } from '../resources/resource.ts'
 import type { Condition } from '../resources/status.ts'
 import type { Again } from './controller.ts'
+import { DriftFights, ofFight, reporting } from './drift-fights.ts'
 import { abandoned } from './finalizer.ts'
 import { type Fence, NotLeading } from './leadership.ts'
 import { type Meter, UNMETERED } from './meter.ts'
@@ -65,6 +66,7 @@ export function passesOf<K extends Kind>(reconciler: Reconciler<K>, surroundings
     surroundings.onEvent?.(event.reason)
   }
   const troubleSinceMs = new Map<ResourceKey, number>()
+  const fights = new DriftFights<ResourceKey>(clock)
 
   const fail = (resource: Resource<K>, error: unknown): Pass<K> => {
     const key = keyOf(resource)
@@ -96,9 +98,23 @@ export function passesOf<K extends Kind>(reconciler: Reconciler<K>, surroundings
     return { verdict, facts, again: 'when changed', released: true, events: [abandoned(message)] }
   }
 
+  /** Puts right what drifted, unless that has become a fight. */
+  const peaceful = async (resource: Resource<K>): Promise<Pass<K>> => {
+    const key = keyOf(resource)
+    const truceMs = fights.truceMs(key)
+    if (truceMs === 0) {
+      const pass = await reconciler.reconcile(resource)
+      if (pass.events?.some(({ reason }) => reason === 'DriftCorrected')) fights.corrected(key)
+      return pass
+    }
+    const { verdict, again, ...pass } = await reconciler.reconcile(reporting(resource))
+    const afterMs = typeof again === 'string' ? truceMs : Math.min(truceMs, again.afterMs)
+    return { ...pass, verdict: { ...verdict, also: verdict.also?.map(ofFight) ?? [] }, again: { afterMs } }
+  }
+
   const passOver = async (resource: Resource<K>): Promise<Pass<K>> => {
     try {
-      const pass = await reconciler.reconcile(resource)
+      const pass = await peaceful(resource)
       if (pass.copy !== undefined) await keepCopy(cluster, resource, pass.copy)
       troubleSinceMs.delete(keyOf(resource))
       return pass
@@ -112,6 +128,7 @@ export function passesOf<K extends Kind>(reconciler: Reconciler<K>, surroundings
     const resource = await withFinalizer(cluster, reconciler, key)
     if (resource === undefined) {
       troubleSinceMs.delete(key)
+      fights.forget(key)
       return 'when changed'
     }
     const pass = await passOver(resource)

@@ -1,0 +1,54 @@
+import type { Clock } from '../../config/clock.ts'
+import type { Finding } from '../resources/condition.ts'
+import type { Kind, Resource } from '../resources/resource.ts'
+
+const WINDOW_MS = 600_000
+const CORRECTIONS_MAX = 3
+const TRUCE_MS = 300_000
+
+/**
+ * What is put right is at times put wrong again by somebody who means it: then both would write for ever. Who was
+ * corrected three times in ten minutes is corrected once in five, and says so in between.
+ */
+export class DriftFights<Key> {
+  readonly #clock: Pick<Clock, 'monotonicMs'>
+  /** When a resource was put right, within the window. */
+  readonly #corrections = new Map<Key, readonly number[]>()
+
+  constructor(clock: Pick<Clock, 'monotonicMs'>) {
+    this.#clock = clock
+  }
+
+  corrected(key: Key): void {
+    this.#corrections.set(key, [...this.#recent(key), this.#clock.monotonicMs()])
+  }
+
+  /** Until it is put right again; 0: it may be now. */
+  truceMs(key: Key): number {
+    const recent = this.#recent(key)
+    const last = recent.at(-1)
+    if (last === undefined || recent.length < CORRECTIONS_MAX) return 0
+    return Math.max(0, last + TRUCE_MS - this.#clock.monotonicMs())
+  }
+
+  forget(key: Key): void {
+    this.#corrections.delete(key)
+  }
+
+  #recent(key: Key): readonly number[] {
+    const sinceMs = this.#clock.monotonicMs() - WINDOW_MS
+    return (this.#corrections.get(key) ?? []).filter((atMs) => atMs > sinceMs)
+  }
+}
+
+/** The resource as if it asked only to be told of drift. */
+export function reporting<K extends Kind>(resource: Resource<K>): Resource<K> {
+  return { ...resource, spec: { ...resource.spec, driftPolicy: 'Report' } }
+}
+
+/** A finding of drift, for one that would be put right if it were not put wrong again each time. */
+export function ofFight(finding: Finding): Finding {
+  if (finding.reason !== 'Drifted') return finding
+  const message = `${finding.message}; it was put right ${CORRECTIONS_MAX} times in ${WINDOW_MS / 60_000} minutes: somebody else keeps writing it`
+  return { ...finding, reason: 'DriftFight', message }
+}

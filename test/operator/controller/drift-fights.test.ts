@@ -1,0 +1,89 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import type { Kind, ResourceKey } from '../../../src/operator/resources/resource.ts'
+import { createStage } from '../../support/stage.ts'
+
+let stage = createStage()
+
+beforeEach(() => {
+  stage = createStage()
+})
+
+const MINUTE_MS = 60_000
+
+/** Somebody changes it behind the operator's back, every minute; which of the changes were put right. */
+async function fight<K extends Kind>(
+  key: ResourceKey<K>,
+  operator: { settle(key: ResourceKey<K>): Promise<unknown> },
+  { change, isRight, times }: { change: () => void; isRight: () => boolean; times: number },
+): Promise<readonly boolean[]> {
+  const outcomes: boolean[] = []
+  for (let time = 0; time < times; time++) {
+    await stage.clock.advance(MINUTE_MS)
+    change()
+    await operator.settle(key)
+    outcomes.push(isRight())
+  }
+  return outcomes
+}
+
+describe('a fight about drift', () => {
+  it('of a Connector is given up after three corrections, and tried again each five minutes', async () => {
+    const { cluster, worker } = stage
+    const key = cluster.apply('Connector', 'orders', { class: 'Datagen', config: { topic: 'orders' } })
+    const operator = stage.connectors()
+    await operator.settle(key)
+    const change = () => {
+      const there = worker.connectors.get('orders')!
+      worker.connectors.set('orders', { ...there, config: { ...there.config, topic: 'theirs' } })
+    }
+    const isRight = () => worker.connectors.get('orders')?.config['topic'] === 'orders'
+    const outcomes = await fight(key, operator, { change, isRight, times: 10 })
+    expect(outcomes).toEqual([true, true, true, false, false, false, false, true, false, false])
+    expect(operator.verdict(key)).toBe('Ready=True/Succeeded')
+    expect(operator.condition(key, 'Synced')).toMatchObject({
+      status: 'False',
+      reason: 'DriftFight',
+      message: expect.stringContaining('somebody else keeps writing it'),
+    })
+  })
+
+  it('of a RegistryMode is given up as well', async () => {
+    const { cluster, registry } = stage
+    const key = cluster.apply('RegistryMode', 'freeze', { mode: 'READONLY' })
+    const operator = stage.modes()
+    await operator.settle(key)
+    const change = () => void registry.putMode('READWRITE')
+    const outcomes: string[] = []
+    const isRight = () => {
+      outcomes.push(operator.condition(key, 'Synced')?.reason ?? '')
+      return true
+    }
+    await fight(key, operator, { change, isRight, times: 5 })
+    expect(outcomes).toEqual(['Succeeded', 'Succeeded', 'Succeeded', 'DriftFight', 'DriftFight'])
+  })
+
+  it('is none when changes are rare', async () => {
+    const { cluster, worker, clock } = stage
+    const key = cluster.apply('Connector', 'orders', { class: 'Datagen', config: { topic: 'orders' } })
+    const operator = stage.connectors()
+    await operator.settle(key)
+    for (let time = 0; time < 6; time++) {
+      await clock.advance(4 * MINUTE_MS)
+      const there = worker.connectors.get('orders')!
+      worker.connectors.set('orders', { ...there, config: { ...there.config, topic: 'theirs' } })
+      await operator.settle(key)
+      expect(worker.connectors.get('orders')?.config['topic']).toBe('orders')
+    }
+  })
+
+  it('is not about what the resource itself asks for', async () => {
+    const { cluster, worker } = stage
+    const key = cluster.apply('Connector', 'orders', { class: 'Datagen', config: { topic: '0' } })
+    const operator = stage.connectors()
+    for (let time = 1; time <= 6; time++) {
+      cluster.apply('Connector', 'orders', { class: 'Datagen', config: { topic: String(time) } })
+      await operator.settle(key)
+      expect(worker.connectors.get('orders')?.config['topic']).toBe(String(time))
+    }
+  })
+})
