@@ -56,7 +56,10 @@ export function startStack(options: StackOptions): Promise<Stack> {
       startRegistry(registrySettings([...defaults({ listeners: `http://127.0.0.1:${port}` }), ...written]), parts),
     )
     const workerUrl = await start('worker', options.worker, ({ port, written }, parts) =>
-      startWorker(workerSettings([...defaults(workerDefaults(port, registryUrl)), ...written]), parts),
+      startWorker(workerSettings([...defaults(workerDefaults(port, registryUrl)), ...written]), {
+        ...parts,
+        isWarm: true,
+      }),
     )
     const monitoring = options.monitoring === undefined ? {} : { monitoring: { metrics, listener: options.monitoring } }
     const own = estateOf({ registryUrl, workerUrl })

@@ -37,7 +37,7 @@ Settings may also stand in the environment, as CONNECT_… with _ for each dot; 
     const running = await startAll(logger, async (life) => {
       const broker = await openBroker(address, { logger })
       life.onStop('broker', () => broker.close())
-      const started = await startWorker(settings, { broker, logger, metrics: createMetrics() })
+      const started = await startWorker(settings, { broker, logger, metrics: createMetrics(), isWarm: true })
       life.onStop('worker', () => started.stop())
       return life
     })

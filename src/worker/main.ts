@@ -34,7 +34,13 @@ import type { TaskDefaults } from './tasks/task-spec.ts'
 import { type OverridePolicy, parseOverridePolicy } from './validation/overrides.ts'
 import { Worker } from './worker.ts'
 
-export type WorkerDependencies = { readonly broker: Broker; readonly logger: Logger; readonly metrics: Metrics }
+export type WorkerDependencies = {
+  readonly broker: Broker
+  readonly logger: Logger
+  readonly metrics: Metrics
+  /** Whether the first task finds a thread that is ready: one is made while the worker starts. Default: no. */
+  readonly isWarm?: boolean
+}
 
 /**
  * Starts a connector worker on a log. Resolves when it answers, is a member of its group and has started its share of the
@@ -55,6 +61,16 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
     for (const fault of faults) logger.error(fault, 'a plugin could not be loaded')
     const resolver = new ConfigResolver(createProviders(settings.rest, plugins), secretsOf(logger))
     const place: { group?: WorkerGroup; address?: URL } = {}
+    const threads = new ThreadPool({
+      plugins: modules,
+      logger: levels.logger('weir.worker.tasks'),
+      address: () => broker.address(),
+      threads: values['worker.threads'] ?? availableParallelism(),
+      memoryMbMax: values['worker.thread.memory.mb'],
+      blockedMsMax: values['worker.thread.blocked.max.ms'],
+      isWarm: dependencies.isWarm,
+    })
+    life.onStop('threads', () => threads.close())
     const stores = await openStores({
       broker,
       logger,
@@ -66,15 +82,6 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
       },
     })
     life.onStop('stores', () => stores.close())
-    const threads = new ThreadPool({
-      plugins: modules,
-      logger: levels.logger('weir.worker.tasks'),
-      address: () => broker.address(),
-      threads: values['worker.threads'] ?? availableParallelism(),
-      memoryMbMax: values['worker.thread.memory.mb'],
-      blockedMsMax: values['worker.thread.blocked.max.ms'],
-    })
-    life.onStop('threads', () => threads.close())
     const isLeader = () => place.group?.isLeader === true
     const session = () => stores.configs.state.session
     const peers = new Peers({

@@ -45,6 +45,17 @@ describe('tasks in threads', { timeout: 180_000 }, () => {
     expect(others.map((task) => task.trace())).toEqual([undefined, undefined, undefined])
   })
 
+  it('find a thread ready that was made ahead, and not one more', async () => {
+    const tasks = await openPool(2, true)
+    expect(tasks.threads()).toBe(1)
+    const one = tasks.start('Steady')
+    await until('it to write', WAIT, () => one.written() > 3)
+    expect(tasks.threads()).toBe(1)
+    const two = tasks.start('Steady')
+    await until('the other to write', WAIT, () => two.written() > 3)
+    expect(tasks.threads()).toBe(2)
+  })
+
   it('that do not stop take their thread with them when they are alone in it', async () => {
     const tasks = await openPool(1)
     const stuck = tasks.start('Sleeper')
@@ -58,16 +69,21 @@ describe('tasks in threads', { timeout: 180_000 }, () => {
   })
 })
 
-async function openPool(threads: number) {
+async function openPool(threads: number, isWarm = false) {
   const logger = silentLogger()
   const broker = await openTestLog()
+  let made = 0
   const pool = new ThreadPool({
     logger,
-    address: () => broker.address(),
+    address: () => {
+      made += 1
+      return broker.address()
+    },
     plugins: [new URL('../support/misbehaving-plugins.ts', import.meta.url).href],
     threads,
     memoryMbMax: 48,
     blockedMsMax: BLOCKED_MS,
+    isWarm,
   })
   let longestMs = 0
   let lastMs = performance.now()
@@ -80,7 +96,12 @@ async function openPool(threads: number) {
     await pool.close()
   })
   let count = 0
-  return { start: (name: string) => startTask(pool, name, count++), longestTurnMs: () => longestMs }
+  return {
+    start: (name: string) => startTask(pool, name, count++),
+    /** How many were made. */
+    threads: () => made,
+    longestTurnMs: () => longestMs,
+  }
 }
 
 /** Starts again what was interrupted, as the runner does. */

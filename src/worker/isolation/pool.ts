@@ -15,6 +15,8 @@ export type PoolOptions = {
   readonly threads: number
   /** For V8's heap of each thread. */
   readonly memoryMbMax: number
+  /** Whether a thread is made before there is a task for it; when it is not used it is let go again. */
+  readonly isWarm?: boolean | undefined
   /** How long a task may keep its thread from everything else. */
   readonly blockedMsMax: number
 }
@@ -56,6 +58,7 @@ export class ThreadPool implements TaskHost {
   constructor(options: PoolOptions) {
     this.#options = options
     this.#looking = setInterval(() => this.#look(), LOOK_MS).unref()
+    if (options.isWarm) this.#clear(this.#open(undefined))
   }
 
   start(spec: TaskSpec, report: (message: TaskMessage) => void): RunningTask {
