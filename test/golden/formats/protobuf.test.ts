@@ -6,6 +6,7 @@ import { FileDescriptorProtoSchema, FileDescriptorSetSchema } from '@bufbuild/pr
 import { expect, it, onTestFinished } from 'vitest'
 import { SchemaError } from '../../../src/formats/format.ts'
 import { protobufFormat } from '../../../src/formats/protobuf/protobuf.ts'
+import { wellKnownFile } from '../../../src/formats/protobuf/well-known.ts'
 import { run } from '../../env/process.ts'
 import { describeOn, real } from '../../env/real.ts'
 import { SAMPLES, TAKEN_ALL_THE_SAME, VERDICTS } from '../../support/proto-samples.ts'
@@ -82,6 +83,25 @@ describeOn([python], 'beside protoc', () => {
     for (const path of paths) expect(ours(textOf(path) ?? '', textOf), path).toEqual(theirs.get(path))
   })
 
+  it('what we give to imports without a reference declares what Google’s files declare', async () => {
+    const { packages } = python.address
+    const [types, own] = [join(packages, 'google/type'), join(packages, 'grpc_tools/_proto/google/protobuf')]
+    const pathsIn = (folder: string, prefix: string) =>
+      readdirSync(folder)
+        .filter((name) => name.endsWith('.proto') && wellKnownFile(prefix + name) !== undefined)
+        .map((name) => [prefix + name, readFileSync(join(folder, name), 'utf8')] as const)
+    const files = Object.fromEntries([...pathsIn(types, 'google/type/'), ...pathsIn(own, 'google/protobuf/')])
+    expect(Object.keys(files).length).toBeGreaterThan(25)
+    // It grows with each release, and protoc's is not ours.
+    delete files['google/protobuf/descriptor.proto']
+    const theirs = await compiled(folderOf(files))
+    for (const path of Object.keys(files)) {
+      expect(declared(ours(wellKnownFile(path) ?? '', () => undefined)), path).toEqual(
+        declared(theirs.get(path) ?? null),
+      )
+    }
+  })
+
   it('we take what it takes, and refuse what it refuses, but for what the original takes', async () => {
     const cases = Object.entries(VERDICTS).flatMap(([name, texts]) =>
       texts.map((text, at) => ({
@@ -139,6 +159,14 @@ function inOrder(value: JsonValue): JsonValue {
     ...(fields.length > 0 ? { field: fields } : {}),
     ...(types.length > 0 ? { nestedType: [...types.filter((type) => !isMade(type)), ...made] } : {}),
   }
+}
+
+/** Without what compilers of other languages are told, and what nobody may use. */
+function declared(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map(declared)
+  if (typeof value !== 'object' || value === null) return value
+  const { options: _, reservedRange: __, reservedName: ___, ...rest } = value
+  return Object.fromEntries(Object.entries(rest).map(([key, member]) => [key, declared(member)]))
 }
 
 function listIn(members: JsonObject, key: string): readonly JsonObject[] {
