@@ -21,7 +21,7 @@ import {
   toSubject,
 } from '../subject.ts'
 import type { AnswerOptions, Profile } from './answer.ts'
-import { flag, type Limits, parseSchemaBody, type Query, type SchemaBody, text, texts } from './request.ts'
+import { flag, formatIn, type Limits, parseSchemaBody, type Query, type SchemaBody, text, texts } from './request.ts'
 
 /** A write: what is decided, and how the answer is told. */
 export type Write<Answer> = {
@@ -109,7 +109,7 @@ export class Api {
 
   /** How a schema is written: in the form that was asked for when its format knows that form, with tags if asked for. */
   async written(version: SchemaVersion, query: Query): Promise<AnswerOptions> {
-    const format = text(query, 'format')
+    const format = formatIn(query)
     const wanted = texts(query, 'findTags').flatMap((words) => words.split(','))
     const formatted = format ? await this.#ask(version, (schema) => schema.formatted(format)) : undefined
     const tags = wanted.length > 0 ? await this.#ask(version, (schema) => schema.tags()) : undefined

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { SchemaType } from '../../formats/format.ts'
 import type { SchemaTags, TagChange } from '../../formats/tags.ts'
 import type { TagsUpdate } from '../change-tags.ts'
-import { invalidVersion, RegistryError } from '../failure.ts'
+import { invalidSchema, invalidVersion, RegistryError } from '../failure.ts'
 import type { VersionSelector } from '../lookup.ts'
 import { metadataSpec } from '../metadata.ts'
 import type { Registration } from '../register.ts'
@@ -27,6 +27,13 @@ export function text(query: Query, name: string): string | undefined {
 export function texts(query: Query, name: string): readonly string[] {
   const value = query[name]
   return value === undefined ? [] : typeof value === 'object' ? value : [value]
+}
+
+/** The form that a schema is asked for in, or sent in. Throws `invalid_schema` for the one that would be misread. */
+export function formatIn(query: Query): string | undefined {
+  const format = text(query, 'format')
+  if (format?.toLowerCase() !== 'logical') return format
+  throw invalidSchema('format=logical is not known here: schemas are sent and answered in their own language')
 }
 
 export type Limits = { readonly default: number; readonly max: number }

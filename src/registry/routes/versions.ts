@@ -10,7 +10,7 @@ import type { SchemaVersion } from '../schema.ts'
 import { inAnyContext, takesPart } from '../search.ts'
 import { registeredAnswer, schemaAnswer } from './answer.ts'
 import { type Api, paramsOf, queryOf, whichIn } from './api.ts'
-import { flag, page, parseTagsUpdate, parseVersion, type Query } from './request.ts'
+import { flag, formatIn, page, parseTagsUpdate, parseVersion, type Query } from './request.ts'
 
 const VERSION = '/subjects/:subject/versions/:version'
 
@@ -31,6 +31,7 @@ export function versionRoutes(app: FastifyInstance, api: Api): void {
     { config: { metric: 'subjects.versions.register' } },
     async (request, reply) => {
       const query = queryOf(request)
+      formatIn(query)
       const registration: Registration = {
         ...(await api.sent(request)),
         subject: api.subject(request),

@@ -156,6 +156,15 @@ const ROWS: Readonly<Record<string, Row>> = {
     when: ['GET /schemas/ids/7?format=serialized'],
     ...refusal(42201, text("the import 'gone.proto' is neither among the references")),
   },
+  '42201 of a form that is not known': {
+    given: [S],
+    when: ['GET /subjects/s/versions/1?format=logical'],
+    ...refusal(42201, text('format=logical is not known here')),
+  },
+  '42201 in a form that is not known': {
+    when: ['POST /subjects/s/versions?format=logical', INT],
+    ...refusal(42201, text('format=logical is not known here')),
+  },
   '42201 reference': {
     when: ['POST /subjects/s/versions', { ...INT, references: [{ name: 'n', subject: 'no', version: 3 }] }],
     ...refusal(42201, text('No schema reference found for subject "no" and version 3')),
