@@ -4,6 +4,7 @@ import { expect, onTestFinished } from 'vitest'
 import { rbacOf } from '../../src/operator/rbac.ts'
 import type { KubernetesAddress } from '../env/kubernetes.ts'
 import { freePort } from '../env/ports.ts'
+import { partDirectory } from '../env/workspace.ts'
 import { answers, type Program, startWeir } from './cli.ts'
 import { API } from './definitions.ts'
 import { type KubeApi, kubeApi } from './kube-api.ts'
@@ -37,19 +38,19 @@ export async function world(api: KubeApi, namespace = `test-${Math.random().toSt
   const object = async (plural: string, name: string) =>
     (await api.send('GET', path(plural, name))).body as unknown as Stored
   /** As `kubectl apply` does it, and with `--dry-run=server`. */
-  const tryApply = (kind: string, name: string, spec: object, { dryRun = false } = {}) =>
+  const tryApply = (kind: string, name: string, spec: object, { dryRun = false, annotations = {} } = {}) =>
     api.send(
       'PATCH',
       `${path(`${kind.toLowerCase()}s`, name)}?fieldManager=person&force=true${dryRun ? '&dryRun=All' : ''}`,
-      { apiVersion: 'weir.dev/v1alpha1', kind, metadata: { name, namespace }, spec },
+      { apiVersion: 'weir.dev/v1alpha1', kind, metadata: { name, namespace, annotations }, spec },
       'application/apply-patch+yaml',
     )
   return {
     namespace,
     object,
     tryApply,
-    async apply(kind: string, name: string, spec: object) {
-      const answer = await tryApply(kind, name, spec)
+    async apply(kind: string, name: string, spec: object, annotations: Readonly<Record<string, string>> = {}) {
+      const answer = await tryApply(kind, name, spec, { annotations })
       expect(answer.status, JSON.stringify(answer.body)).toBeLessThan(300)
     },
     async remove(plural: string, name: string) {
@@ -85,7 +86,7 @@ export async function world(api: KubeApi, namespace = `test-${Math.random().toSt
  * A service account that may do what `weir crds --rbac` says, and nothing else: a kubeconfig for it. Every operator of these
  * tests runs as one, so that a call it is not granted fails a test.
  */
-async function operatorAccount(address: KubernetesAddress, namespace: string, withheld?: Verb): Promise<string> {
+export async function operatorAccount(address: KubernetesAddress, namespace: string, withheld?: Verb): Promise<string> {
   const api = kubeApi(address)
   for (const object of rbacOf({
     namespace,
@@ -109,7 +110,7 @@ async function operatorAccount(address: KubernetesAddress, namespace: string, wi
   const account = `/api/v1/namespaces/${namespace}/serviceaccounts/weir-operator`
   const { body } = await api.send('POST', `${account}/token`, { spec: { expirationSeconds: 3_600 } })
   const { token } = body['status'] as { token: string }
-  const file = join(temporaryDirectory(), 'kubeconfig')
+  const file = join(partDirectory('account'), 'kubeconfig')
   const admin = JSON.parse(readFileSync(address.kubeconfig, 'utf8'))
   writeFileSync(file, JSON.stringify({ ...admin, users: [{ name: 'admin', user: { token } }] }), { mode: 0o600 })
   return file

@@ -1,0 +1,304 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, expect, it } from 'vitest'
+import { describeOn, real } from '../../env/real.ts'
+import { WAIT } from '../../support/kube-world.ts'
+import { type Scene, startScene } from '../../support/scene.ts'
+import { until } from '../../support/until.ts'
+
+// Every row of the Connector's table, by its name, on a real API server and a real worker.
+
+const kubernetes = await real('kubernetes')
+
+const LINES = { class: 'FileStreamSource', config: { file: 'no-such-file', topic: 'lines' } }
+type Spec = { readonly [key: string]: unknown }
+
+describeOn([kubernetes], 'a Connector', () => {
+  let scene: Scene
+  let count = 0
+
+  beforeAll(async () => {
+    scene = await startScene(kubernetes.address)
+    return () => scene.stop()
+  })
+
+  /** One connector of the test's own, and what can be done to it and asked of it. */
+  function connector() {
+    count += 1
+    const name = `c-${count}`
+    const { worker } = scene
+    const ready = (wanted: string) => scene.condition('connectors', name, 'Ready', wanted)
+    const stalled = (reason: string) => scene.condition('connectors', name, 'Stalled', `True/${reason}`)
+    const state = async () => (await worker.status(name)).connector.state
+    return {
+      name,
+      ready,
+      stalled,
+      apply: (spec: Spec = {}, annotations = {}) => scene.apply('Connector', name, { ...LINES, ...spec }, annotations),
+      status: async () => (await scene.object('connectors', name)).status as Record<string, unknown> | undefined,
+      message: async () => {
+        const { status } = await scene.object('connectors', name)
+        return status?.conditions.find(({ type }) => type === 'Ready')?.message
+      },
+      is: (wanted: string) => until(`${name} to be ${wanted}`, WAIT, async () => (await state()) === wanted),
+      absent: async () => !Object.hasOwn(await worker.list(), name),
+      config: async () => (await worker.get(name)).config,
+    }
+  }
+
+  it('any · no status yet: is claimed with a finalizer before anything is made', async () => {
+    const { name, apply, ready } = connector()
+    await apply({ subjectRefs: [{ name: 'never' }] })
+    await ready('False/WaitingForSubject')
+    expect((await scene.object('connectors', name)).metadata.finalizers).toEqual(['weir.dev/connector'])
+  })
+
+  it.each([
+    ['none', 'UnknownCluster'],
+    ['foreign', 'NotAllowed'],
+    ['broken', 'ClusterConfigInvalid'],
+  ])('worker entry %s: %s', async (name, reason) => {
+    const { apply, stalled } = connector()
+    await apply({ workerRef: { name } })
+    await stalled(reason)
+  })
+
+  it('loser of a claim: Conflict, until the winner is gone', async () => {
+    const [winner, loser] = [connector(), connector()]
+    await winner.apply()
+    await winner.ready('True/Succeeded')
+    await loser.apply({ name: winner.name })
+    await loser.stalled('Conflict')
+    await scene.remove('connectors', winner.name)
+    await loser.ready('True/Succeeded')
+    expect((await scene.worker.get(winner.name)).config['weir.owner']).toBe(`weir/${scene.namespace}/${loser.name}`)
+  })
+
+  it('a protected name: ProtectedName', async () => {
+    const { apply, stalled } = connector()
+    await apply({ name: 'mirror-heartbeat' })
+    await stalled('ProtectedName')
+  })
+
+  it('inputs missing, never applied · 404: waits for them', async () => {
+    const { name, apply, ready, config, absent } = connector()
+    await apply({ configFrom: [{ configMapRef: { name } }] })
+    await ready('False/WaitingForInput')
+    expect(await absent()).toBe(true)
+    const configMaps = `/api/v1/namespaces/${scene.namespace}/configmaps`
+    await scene.api.send('POST', configMaps, { metadata: { name }, data: { 'batch.size': '7' } })
+    await ready('True/Succeeded')
+    expect(await config()).toMatchObject({ 'batch.size': '7' })
+  })
+
+  it('subjectRefs not Ready · 404: waits for them', async () => {
+    const { name, apply, ready, absent } = connector()
+    await apply({ subjectRefs: [{ name }] })
+    await ready('False/WaitingForSubject')
+    expect(await absent()).toBe(true)
+    await scene.apply('Subject', name, { schema: '"int"' })
+    await ready('True/Succeeded')
+  })
+
+  it('Running · 404: is made, with its mark', async () => {
+    const { name, apply, ready, config } = connector()
+    await apply({ tasksMax: 1 })
+    await ready('True/Succeeded')
+    expect(await config()).toEqual({
+      ...LINES.config,
+      name,
+      'connector.class': 'FileStreamSource',
+      'tasks.max': '1',
+      'weir.owner': `weir/${scene.namespace}/${name}`,
+    })
+  })
+
+  it('validate has errors: ConfigInvalid, with the key', async () => {
+    const { apply, stalled, message, absent } = connector()
+    await apply({ config: { file: 'x' } })
+    await stalled('ConfigInvalid')
+    expect(await message()).toContain('topic')
+    expect(await absent()).toBe(true)
+  })
+
+  it('class not found: PluginNotFound', async () => {
+    const { apply, stalled } = connector()
+    await apply({ class: 'com.example.Nothing' })
+    await stalled('PluginNotFound')
+  })
+
+  it('Running · exists, config equal, RUNNING: nothing is done', async () => {
+    const { name, apply, ready } = connector()
+    await apply()
+    await ready('True/Succeeded')
+    const { resourceVersion } = (await scene.object('connectors', name)).metadata
+    // Others come and go through the same controller, and it is looked at each second.
+    const other = connector()
+    await other.apply()
+    await other.ready('True/Succeeded')
+    expect((await scene.object('connectors', name)).metadata.resourceVersion).toBe(resourceVersion)
+  })
+
+  it('Running · config differs, ours, generation new: is changed', async () => {
+    const { apply, ready, config } = connector()
+    await apply()
+    await ready('True/Succeeded')
+    await apply({ config: { ...LINES.config, 'batch.size': '9' } })
+    await until('the change', WAIT, async () => (await config())['batch.size'] === '9')
+    await ready('True/Succeeded')
+  })
+
+  it('Running · config differs, ours, generation old: is corrected', async () => {
+    const { name, apply, ready, config } = connector()
+    await apply()
+    await ready('True/Succeeded')
+    await scene.worker.putConfig(name, { ...(await config()), topic: 'elsewhere' })
+    await until('the correction', WAIT, async () => (await config())['topic'] === 'lines')
+    await until('the event', WAIT, async () =>
+      (await scene.events(name)).some((one) => one.startsWith('DriftCorrected')),
+    )
+  })
+
+  it('the same with driftPolicy Report: is told', async () => {
+    const { name, apply, ready, config } = connector()
+    await apply({ driftPolicy: 'Report' })
+    await ready('True/Succeeded')
+    await scene.worker.putConfig(name, { ...(await config()), topic: 'elsewhere' })
+    await scene.condition('connectors', name, 'Synced', 'False/Drifted')
+    expect(await config()).toMatchObject({ topic: 'elsewhere' })
+    await scene.worker.delete(name)
+    await scene.condition('connectors', name, 'Stalled', 'True/Missing')
+  })
+
+  it.each([
+    ['PAUSED', 'pause'],
+    ['STOPPED', 'stop'],
+  ] as const)('Running · %s: is resumed', async (_, how) => {
+    const { name, apply, ready, is } = connector()
+    await apply()
+    await ready('True/Succeeded')
+    await scene.worker[how](name)
+    await until('the event', WAIT, async () => (await scene.events(name)).some((one) => one.startsWith('StateChanged')))
+    await is('RUNNING')
+    await ready('True/Succeeded')
+  })
+
+  it('Paused · RUNNING: is paused', async () => {
+    const { apply, ready, is } = connector()
+    await apply()
+    await ready('True/Succeeded')
+    await apply({ state: 'Paused' })
+    await is('PAUSED')
+    await ready('True/Succeeded')
+  })
+
+  it('Stopped · RUNNING, PAUSED: is stopped, without tasks', async () => {
+    const { name, apply, ready, is } = connector()
+    await apply({ state: 'Paused' })
+    await ready('True/Succeeded')
+    await apply({ state: 'Stopped' })
+    await is('STOPPED')
+    await ready('True/Succeeded')
+    expect((await scene.worker.status(name)).tasks).toEqual([])
+  })
+
+  /** Fails as long as its folder is missing; a record has to reach it. */
+  const sink = (name: string) => ({
+    class: 'FileStreamSink',
+    config: { topics: name, file: join(scene.files, name, 'out.txt') },
+  })
+
+  it('Running · task FAILED: says when it is restarted, and is when that is due', async () => {
+    const { name, apply, ready, message, status } = connector()
+    await apply({ ...sink(name), autoRestart: { initialBackoff: '4s' } })
+    await ready('False/TaskFailed')
+    expect(await message()).toMatch(/restart 1 at \d\d:\d\d:\d\d UTC/)
+    mkdirSync(join(scene.files, name))
+    await ready('True/Succeeded')
+    expect(await status()).toMatchObject({ autoRestart: { count: expect.any(Number) } })
+    expect(await scene.events(name)).toContainEqual(expect.stringMatching(/^AutoRestarted/))
+  })
+
+  it('Running · FAILED, exhausted: AutoRestartExhausted', async () => {
+    const { name, apply, stalled } = connector()
+    await apply({ ...sink(name), autoRestart: { initialBackoff: '1s', maxRestarts: 1 } })
+    await stalled('AutoRestartExhausted')
+  })
+
+  it('Running · FAILED, restarts disabled: TaskFailed', async () => {
+    const { name, apply, stalled } = connector()
+    await apply({ ...sink(name), autoRestart: { enabled: false } })
+    await stalled('TaskFailed')
+  })
+
+  it('any · 401: Unauthorized', async () => {
+    const { apply, stalled } = connector()
+    await apply({ workerRef: { name: 'closed' } })
+    await stalled('Unauthorized')
+  })
+
+  it('any · connection error: WorkerUnreachable', async () => {
+    const { name, apply, ready } = connector()
+    await apply({ workerRef: { name: 'away' } })
+    await ready('Unknown/WorkerUnreachable')
+    const { status } = await scene.object('connectors', name)
+    expect(status?.conditions.map(({ type }) => type)).not.toContain('Reconciling')
+  })
+
+  it('offsets.operation new: is stopped, altered, and goes on; once', async () => {
+    const { name, apply, ready, status } = connector()
+    await apply()
+    await ready('True/Succeeded')
+    const offsets = [{ partition: { filename: 'no-such-file' }, offset: { position: 42 } }]
+    await apply({ offsets: { operation: { id: 'rewind', type: 'Alter', offsets } } })
+    await until('the operation', WAIT, async () => (await status())?.['offsets'] !== undefined)
+    await ready('True/Succeeded')
+    expect(await scene.worker.offsets(name)).toEqual(offsets)
+    expect(await status()).toMatchObject({
+      offsets: { lastOperationId: 'rewind', lastOperationResult: 'Succeeded' },
+      state: 'RUNNING',
+    })
+  })
+
+  it('restart token new: is restarted, once', async () => {
+    const { name, apply, ready, status } = connector()
+    await apply()
+    await ready('True/Succeeded')
+    await apply({}, { 'weir.dev/restart-requested-at': '2026-11-20T10:00:00Z' })
+    await until('the token', WAIT, async () => (await status())?.['lastHandledRestart'] === '2026-11-20T10:00:00Z')
+    await ready('True/Succeeded')
+    expect(await scene.events(name)).toContainEqual(expect.stringMatching(/^RestartRequested/))
+  })
+
+  it('suspend: is looked at, and left alone', async () => {
+    const { name, apply, ready, is, config } = connector()
+    await apply()
+    await ready('True/Succeeded')
+    await apply({ suspend: true, tasksMax: 2 })
+    await scene.condition('connectors', name, 'Suspended', 'True/Suspended')
+    await scene.worker.pause(name)
+    await is('PAUSED')
+    await until('the look', WAIT, async () => {
+      const { status } = await scene.object('connectors', name)
+      return (status as { state?: string } | undefined)?.state === 'PAUSED'
+    })
+    expect(await config()).toMatchObject({ 'tasks.max': '1' })
+  })
+
+  it.each([
+    ['Delete', true],
+    ['DeleteWithOffsets', true],
+    ['Retain', false],
+  ])('deleting, %s', async (deletionPolicy, goes) => {
+    const { name, apply, ready, absent } = connector()
+    await apply({ deletionPolicy })
+    await ready('True/Succeeded')
+    await scene.remove('connectors', name)
+    await until(
+      'the deletion',
+      WAIT,
+      async () => (await scene.object('connectors', name)).metadata.resourceVersion === undefined,
+    )
+    expect(await absent()).toBe(goes)
+  })
+})

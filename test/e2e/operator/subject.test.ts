@@ -1,0 +1,216 @@
+import { beforeAll, expect, it } from 'vitest'
+import { describeOn, real } from '../../env/real.ts'
+import { WAIT } from '../../support/kube-world.ts'
+import { type Scene, startScene } from '../../support/scene.ts'
+import { until } from '../../support/until.ts'
+
+// Every row of the Subject's table, by its name, on a real API server and a real registry.
+
+const kubernetes = await real('kubernetes')
+
+type Field = { readonly name: string; readonly type: string; readonly default?: unknown }
+const ID: Field = { name: 'id', type: 'long' }
+const NOTE: Field = { name: 'note', type: 'string' }
+const record = (...fields: readonly Field[]) => JSON.stringify({ type: 'record', name: 'Order', fields })
+
+describeOn([kubernetes], 'a Subject', () => {
+  let scene: Scene
+  let count = 0
+
+  beforeAll(async () => {
+    scene = await startScene(kubernetes.address)
+    return () => scene.stop()
+  })
+
+  /** One subject of the test's own, and what can be done to it and asked of it. */
+  function subject() {
+    count += 1
+    const name = `s-${count}`
+    return {
+      name,
+      apply: (spec: object) => scene.apply('Subject', name, spec),
+      ready: (wanted: string) => scene.condition('subjects', name, 'Ready', wanted),
+      stalled: (reason: string) => scene.condition('subjects', name, 'Stalled', `True/${reason}`),
+      is: (type: string, wanted: string) => scene.condition('subjects', name, type, wanted),
+      message: async () => {
+        const { status } = await scene.object('subjects', name)
+        return status?.conditions.find(({ type }) => type === 'Ready')?.message
+      },
+      versions: () => scene.registry.versions(name).catch(() => []),
+      level: async () => (await scene.registry.config(name).catch(() => undefined))?.compatibility,
+    }
+  }
+
+  it('schema invalid: SchemaInvalid, with what is wrong', async () => {
+    const { apply, stalled, message } = subject()
+    await apply({ schema: '{"type":"lng"}' })
+    await stalled('SchemaInvalid')
+    expect(await message()).toContain('lng')
+  })
+
+  it('schema · no subject: level first, then registered', async () => {
+    const { apply, ready, versions, level, name } = subject()
+    await apply({ schema: record(ID), compatibility: 'FULL' })
+    await ready('True/Succeeded')
+    expect([await versions(), await level()]).toEqual([[1], 'FULL'])
+    expect((await scene.object('subjects', name)).status).toMatchObject({ version: 1, appliedCompatibility: 'FULL' })
+  })
+
+  it('schema · registered and the latest: Latest=True', async () => {
+    const { apply, ready, is, name, versions } = subject()
+    await scene.registry.register(name, { schema: record(ID) })
+    await apply({ schema: record(ID) })
+    await ready('True/Succeeded')
+    await is('Latest', 'True/Succeeded')
+    expect(await versions()).toEqual([1])
+  })
+
+  it('schema · registered, not the latest: Latest=False, and nothing is done', async () => {
+    const { apply, ready, is, name, versions } = subject()
+    for (const schema of [record(ID), record(ID, { ...NOTE, default: '' })])
+      await scene.registry.register(name, { schema })
+    await apply({ schema: record(ID) })
+    await ready('True/Succeeded')
+    await is('Latest', 'False/SupersededByVersion')
+    expect(await versions()).toEqual([1, 2])
+  })
+
+  it('schema · not registered, compatible: one version more', async () => {
+    const { apply, ready, name, versions } = subject()
+    await apply({ schema: record(ID) })
+    await ready('True/Succeeded')
+    await apply({ schema: record(ID, { ...NOTE, default: '' }) })
+    await until('version 2', WAIT, async () => (await scene.object('subjects', name)).status?.version === 2)
+    expect(await versions()).toEqual([1, 2])
+  })
+
+  it('schema · not registered, incompatible: Incompatible, and nothing is written', async () => {
+    const { apply, ready, stalled, message, versions, level } = subject()
+    await apply({ schema: record(ID) })
+    await ready('True/Succeeded')
+    await apply({ schema: record(ID, NOTE), compatibility: 'FULL' })
+    await stalled('Incompatible')
+    expect(await message()).toContain("'note'")
+    expect([await versions(), await level()]).toEqual([[1], undefined])
+  })
+
+  it('schema and new level · compatible under the new one: both', async () => {
+    const { apply, ready, name, versions, level } = subject()
+    await apply({ schema: record(ID), compatibility: 'FULL' })
+    await ready('True/Succeeded')
+    await apply({ schema: record(ID, NOTE), compatibility: 'NONE' })
+    await until('version 2', WAIT, async () => (await scene.object('subjects', name)).status?.version === 2)
+    expect([await versions(), await level()]).toEqual([[1, 2], 'NONE'])
+  })
+
+  it('compatibility only · differs: is set, and goes with the field', async () => {
+    const { apply, ready, level } = subject()
+    await apply({ compatibility: 'FORWARD' })
+    await ready('True/Succeeded')
+    expect(await level()).toBe('FORWARD')
+    await apply({ schema: '"int"' })
+    await until('the level to go', WAIT, async () => (await level()) === undefined)
+    await ready('True/Succeeded')
+  })
+
+  it('any · its version was deleted elsewhere, Correct: is registered again', async () => {
+    const { apply, ready, name, versions } = subject()
+    await apply({ schema: record(ID) })
+    await ready('True/Succeeded')
+    await scene.registry.deleteSubject(name)
+    await until('the correction', WAIT, async () => (await versions()).length === 1)
+    await until('the event', WAIT, async () =>
+      (await scene.events(name)).some((one) => one.startsWith('DriftCorrected')),
+    )
+  })
+
+  it('any · its version was deleted elsewhere, Report: is told', async () => {
+    const { apply, ready, is, name, versions } = subject()
+    await apply({ schema: record(ID), driftPolicy: 'Report' })
+    await ready('True/Succeeded')
+    await scene.registry.deleteSubject(name)
+    await is('Synced', 'False/Drifted')
+    expect(await versions()).toEqual([])
+  })
+
+  it('any · the registry is read-only: RegistryReadOnly, until it is not', async () => {
+    const { apply, ready, name, versions } = subject()
+    await scene.registry.putMode('READONLY', name)
+    await apply({ schema: record(ID) })
+    await ready('False/RegistryReadOnly')
+    expect(await versions()).toEqual([])
+    await scene.registry.deleteMode(name)
+    await ready('True/Succeeded')
+  })
+
+  it('any · no answer: RegistryUnreachable', async () => {
+    const { apply, ready } = subject()
+    await apply({ registryRef: { name: 'away' }, schema: '"int"' })
+    await ready('Unknown/RegistryUnreachable')
+  })
+
+  it('any · 401: Unauthorized', async () => {
+    const { apply, stalled } = subject()
+    await apply({ registryRef: { name: 'closed' }, schema: '"int"' })
+    await stalled('Unauthorized')
+  })
+
+  it.each([
+    ['none', 'UnknownCluster'],
+    ['foreign', 'NotAllowed'],
+    ['broken', 'ClusterConfigInvalid'],
+  ])('registry entry %s: %s', async (name, reason) => {
+    const { apply, stalled } = subject()
+    await apply({ registryRef: { name }, schema: '"int"' })
+    await stalled(reason)
+  })
+
+  it('references: wait for each other, and may not go round', async () => {
+    const [referring, referred] = [subject(), subject()]
+    const to = (name: string) => ({ references: [{ name: 'Order', subjectRef: { name } }] })
+    await referring.apply({ schema: '{"type":"array","items":"Order"}', ...to(referred.name) })
+    await referring.ready('False/ReferencePending')
+    await referred.apply({ schema: record(ID) })
+    await referring.ready('True/Succeeded')
+    const [a, b] = [subject(), subject()]
+    await a.apply({ schema: '"int"', ...to(b.name) })
+    await b.apply({ schema: '"int"', ...to(a.name) })
+    for (const { stalled } of [a, b]) await stalled('ReferenceCycle')
+  })
+
+  it.each([
+    ['AlreadyExists', 'Never'],
+    ['AdoptionRefused', 'AdoptIfIdentical'],
+  ])('exists at first apply · %s with adoptionPolicy %s', async (reason, adoptionPolicy) => {
+    const { apply, stalled, name, versions } = subject()
+    await scene.registry.register(name, { schema: record(ID) })
+    await apply({ schema: record(ID, { ...NOTE, default: '' }), adoptionPolicy })
+    await stalled(reason)
+    expect(await versions()).toEqual([1])
+  })
+
+  it('two for one subject: Conflict', async () => {
+    const [first, second] = [subject(), subject()]
+    await first.apply({ schema: '"int"' })
+    await first.ready('True/Succeeded')
+    await second.apply({ subject: first.name, schema: '"long"' })
+    await second.stalled('Conflict')
+  })
+
+  it('deleting, dependents: DeletionBlocked, until they are gone', async () => {
+    const [referred, referring] = [subject(), subject()]
+    await referred.apply({ schema: record(ID), deletionPolicy: 'SoftDelete' })
+    const references = [{ name: 'Order', subjectRef: { name: referred.name } }]
+    await referring.apply({ schema: '{"type":"array","items":"Order"}', references, deletionPolicy: 'HardDelete' })
+    await referring.ready('True/Succeeded')
+    await scene.remove('subjects', referred.name)
+    await referred.ready('False/DeletionBlocked')
+    expect(await referred.versions()).toEqual([1])
+    await scene.remove('subjects', referring.name)
+    await until(
+      'both to go',
+      WAIT,
+      async () => (await referred.versions()).length + (await referring.versions()).length === 0,
+    )
+  })
+})

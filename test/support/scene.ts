@@ -1,0 +1,97 @@
+import { writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { stringify } from 'yaml'
+import { createRegistryClient, type RegistryClient } from '../../src/clients/registry.ts'
+import { createWorkerClient, type WorkerClient } from '../../src/clients/worker.ts'
+import type { KubernetesAddress } from '../env/kubernetes.ts'
+import { freePort } from '../env/ports.ts'
+import { partDirectory } from '../env/workspace.ts'
+import { answers, startWeir } from './cli.ts'
+import { installDefinitions } from './definitions.ts'
+import { kubeApi } from './kube-api.ts'
+import { operatorAccount, world } from './kube-world.ts'
+
+/** A namespace with an operator, whose runtimes are real and looked at every second. */
+export type Scene = Awaited<ReturnType<typeof world>> & {
+  readonly worker: WorkerClient
+  readonly registry: RegistryClient
+  /** Where connectors read and write files. */
+  readonly files: string
+  readonly api: ReturnType<typeof kubeApi>
+  stop(): Promise<void>
+}
+
+/**
+ * For tests that share it, each under names of its own. Beside `default` the configuration has the entries `closed` (nobody
+ * gets in), `away` (nobody answers), `foreign` (of another namespace) and `broken`.
+ */
+export async function startScene(address: KubernetesAddress): Promise<Scene> {
+  const api = kubeApi(address)
+  await installDefinitions(api)
+  const place = await world(api)
+  const files = partDirectory('scene')
+  const [registryUrl, workerUrl] = [`http://127.0.0.1:${await freePort()}`, `http://127.0.0.1:${await freePort()}`]
+  const ports = ['--registry-port', new URL(registryUrl).port, '--worker-port', new URL(workerUrl).port]
+  const settings = ['value.converter=StringConverter', 'offset.flush.interval.ms=100'].flatMap((setting) => [
+    '--set',
+    `worker.${setting}`,
+  ])
+  const up = ['up', partDirectory('no-manifests'), '--data', join(files, 'data'), ...ports, ...settings] as const
+  const runtimes = await startWeir(up, () => answers(`${workerUrl}/connectors`), { directory: files })
+  const closed = await startClosed()
+  const configuration = join(files, 'operator.yaml')
+  writeFileSync(configuration, stringify(configurationFor(workerUrl, registryUrl, closed.url)))
+  const operator = await startWeir(
+    [
+      ...([
+        'operator',
+        '--config',
+        configuration,
+        '--kubeconfig',
+        await operatorAccount(address, place.namespace),
+      ] as const),
+      ...['--namespace', place.namespace, '--lease-namespace', place.namespace, '--monitoring', 'http://127.0.0.1:0'],
+    ],
+    () => true,
+  )
+  return {
+    ...place,
+    api,
+    files,
+    worker: createWorkerClient({ url: workerUrl }),
+    registry: createRegistryClient({ url: registryUrl }),
+    async stop() {
+      await Promise.all([operator.kill(), runtimes.kill()])
+      closed.stop()
+    },
+  }
+}
+
+function configurationFor(workerUrl: string, registryUrl: string, closedUrl: string): object {
+  const entries = (url: string) => {
+    const allowedNamespaces = { from: 'All' }
+    const common = { allowedNamespaces, observeInterval: '1s', requestTimeout: '5s' }
+    return [
+      { name: 'default', url, ...common },
+      { name: 'closed', url: closedUrl, ...common },
+      { name: 'away', url: 'http://127.0.0.1:1', ...common },
+      { name: 'foreign', url, allowedNamespaces: { from: 'List', names: ['elsewhere'] } },
+      { name: 'broken', url: 'nowhere' },
+    ]
+  }
+  const protectedNames = ['mirror-*']
+  const workers = entries(workerUrl).map((entry) => (entry.name === 'broken' ? entry : { ...entry, protectedNames }))
+  const registries = entries(registryUrl)
+  return { apiVersion: 'config.weir.dev/v1alpha1', kind: 'OperatorConfig', workers, registries }
+}
+
+/** A runtime that lets nobody in. */
+async function startClosed() {
+  const server = createServer((_, response) => {
+    response.writeHead(401, { 'content-type': 'application/json' }).end('{"error_code":401,"message":"Unauthorized"}')
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, stop: () => server.close() }
+}
