@@ -35,6 +35,16 @@ export function createSubjectReconciler(options: SubjectReconcilerOptions): Reco
     const observed = await observe(registry, desired, { managesLevel: managesLevel(resource) })
     return { registry, entry, desired, observed, ...plan(resource, desired, observed) }
   }
+  const passOf = (
+    resource: Resource<'Subject'>,
+    { entry, desired, observed, verdict }: Awaited<ReturnType<typeof look>>,
+    taken: readonly Step[],
+  ): Pass<'Subject'> => ({
+    verdict,
+    facts: factsOf(resource, desired, observed, taken, clock.nowMs()),
+    again: { afterMs: taken.length > 0 ? 0 : (options.observeMs ?? entry.observeMs) },
+    events: taken.map((step) => eventOf(step, desired, resource)),
+  })
   return {
     kind: 'Subject',
     runtime: 'Registry',
@@ -45,17 +55,18 @@ export function createSubjectReconciler(options: SubjectReconcilerOptions): Reco
       if (resource.metadata.deletionTimestamp !== undefined) {
         return tidyUp(resource, runtimes.registry(resource).client, cluster)
       }
-      const { registry, entry, desired, observed, steps, verdict } = await look(resource)
-      const { observeMs = entry.observeMs } = options
-      const taken = resource.spec.suspend ? [] : steps
+      const found = await look(resource)
+      const taken = resource.spec.suspend ? [] : found.steps
       const undo: (() => Promise<void>)[] = []
-      for (const step of taken) await carryOut(step, desired, observed, registry, undo)
-      return {
-        verdict,
-        facts: factsOf(resource, desired, observed, taken, clock.nowMs()),
-        again: { afterMs: taken.length > 0 ? 0 : observeMs },
-        events: taken.map((step) => eventOf(step, desired, resource)),
-      }
+      for (const step of taken) await carryOut(step, found.desired, found.observed, found.registry, undo)
+      const pass = passOf(resource, found, taken)
+      if (taken.length === 0) return pass
+      // What it brought about is there at once: to see it now saves a status. What does not show yet, the next pass sees.
+      const after = { ...resource, status: { ...resource.status, ...pass.facts } }
+      const seen = await look(after).catch(() => undefined)
+      return seen === undefined || seen.steps.length > 0
+        ? pass
+        : { ...passOf(after, seen, []), events: pass.events ?? [] }
     },
   }
 }

@@ -23,6 +23,26 @@ describe('a Subject', () => {
     expect(cluster.get(key)?.status).toMatchObject({ version: 1, id: 1, latestVersion: 1, compatibility: 'FULL' })
   })
 
+  it('is Ready in one pass when the registry shows at once what was written, and else in the next', async () => {
+    const { pass, verdict } = operator()
+    const key = cluster.apply('Subject', 'orders-value', { schema: record(ID), compatibility: 'FULL' })
+    await pass(key)
+    expect(verdict(key)).toBe('Ready=True/Succeeded')
+    expect(cluster.get(key)?.status).toMatchObject({ version: 1, appliedCompatibility: 'FULL' })
+    expect(cluster.get(key)?.status.lastRegisteredTime).toBeDefined()
+
+    const lookup = registry.lookup.bind(registry)
+    registry.lookup = async () => {
+      throw new RequestError(404, 40403, 'a replica that is behind')
+    }
+    const slow = cluster.apply('Subject', 'slow-value', { schema: record(ID) })
+    await pass(slow)
+    expect(verdict(slow)).toBe('Reconciling/Registering')
+    registry.lookup = lookup
+    await pass(slow)
+    expect(verdict(slow)).toBe('Ready=True/Succeeded')
+  })
+
   it('writes nothing the second time', async () => {
     const key = cluster.apply('Subject', 'orders-value', { schema: record(ID), compatibility: 'FULL' })
     const { settle, pass } = operator()
