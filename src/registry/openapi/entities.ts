@@ -41,7 +41,10 @@ const config = {
   validateFields: flag,
   validateNewSchemas: flag,
   validateRules: flag,
-  compatibilityPolicy: { enum: ['STRICT', 'LENIENT', 'LOGICAL'] },
+  compatibilityPolicy: {
+    enum: ['STRICT', 'LENIENT', 'LOGICAL'],
+    description: 'LENIENT: of JSON Schema only. LOGICAL: kept, and checked as STRICT.',
+  },
   compatibilityGroup: text,
   defaultMetadata: entity('Metadata'),
   overrideMetadata: entity('Metadata'),
