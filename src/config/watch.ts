@@ -25,10 +25,13 @@ export function followFiles<Content>({ files, read, use, logger }: FollowOptions
   }
   const watchers = [...new Set(files.map(dirname))].map((folder) => {
     const names = files.filter((file) => dirname(file) === folder).map((file) => basename(file))
-    return watch(folder, (_, changed) => {
+    const watcher = watch(folder, (_, changed) => {
       // A mounted secret changes by a link of its own, `..data`.
       if (changed === null || names.includes(changed) || changed.startsWith('..')) readAgain()
     })
+    return watcher.on('error', (error) =>
+      logger?.error({ err: error, folder }, 'the folder is not watched any more: what changes in it needs a restart'),
+    )
   })
   return {
     close: () => {

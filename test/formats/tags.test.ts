@@ -187,6 +187,7 @@ const OBJECT = {
     when: { if: {}, else: { type: 'object', properties: { t: {} } } },
   },
   definitions: { d: { type: 'object', properties: { w: {} } } },
+  $defs: { e: { type: 'object', properties: { v: {} } } },
 }
 
 describe('tags in JSON Schema', () => {
@@ -206,6 +207,7 @@ describe('tags in JSON Schema', () => {
     ['object.when.conditional.else.object.t', 'sr_field'],
     ['object.definitions.d.object', 'sr_record'],
     ['object.definitions.d.object.w', 'sr_field'],
+    ['object.$defs.e.object.v', 'sr_field'],
   ] as const
 
   it('stand at objects and properties, by the paths of the original', () => {

@@ -58,10 +58,16 @@ const ROWS: Readonly<Record<string, Row>> = {
     ],
     answer: registered(2, 2, '{"type":"record","name":"R","fields":[],"confluent:tags":["A"]}'),
   },
-  'nothing is taken over from another language': {
-    given: [TAG, ['PUT /config', { compatibility: 'NONE' }]],
-    when: ['POST /subjects/s/versions', { schemaType: 'JSON', schema: '{}', propagateSchemaTags: true }],
-    answer: { ...registered(2, 2, '{}'), schemaType: 'JSON' },
+  'nothing is taken over from another language, though paths are alike': {
+    given: [
+      ['PUT /config', { compatibility: 'NONE' }],
+      ['POST /subjects/s/versions', { schemaType: 'JSON', schema: '{"type":"object","confluent:tags":["A"]}' }],
+    ],
+    when: [
+      'POST /subjects/s/versions',
+      { schema: '{"type":"record","name":"object","fields":[]}', propagateSchemaTags: true },
+    ],
+    answer: registered(2, 2, '{"type":"record","name":"object","fields":[]}', {}),
   },
   'nothing is taken over where nothing was': {
     when: ['POST /subjects/s/versions', { schema: RECORD, propagateSchemaTags: true }],
@@ -101,6 +107,14 @@ const ROWS: Readonly<Record<string, Row>> = {
     answer: registered(2, 2, RECORD, {
       ...versioned('2'),
       ruleSet: { domainRules: [rule('two'), rule('three')] },
+    }),
+  },
+  'with the rules of the version before the new one, whichever it is made of': {
+    given: [RULED, [LATEST, { ruleSet: { domainRules: [rule('three')] } }]],
+    when: ['POST /subjects/s/versions/1/tags', { newVersion: 3, rulesToMerge: { domainRules: [rule('four')] } }],
+    answer: registered(3, 3, RECORD, {
+      ...versioned('3'),
+      ruleSet: { domainRules: [rule('three'), rule('four')] },
     }),
   },
   'with other rules': {
