@@ -16,8 +16,8 @@ const TASKS_EACH = 4
 const RATE = 20
 const RATE_AFTER = 1_000
 const WORKERS = 3
-/** A worker with fifty tasks was measured at 271 MB when all was well. */
-const MEMORY_MB_MAX = 700
+/** Of a worker's memory. After four minutes of disorder, with as much to catch up on, it was 282 MB instead of 228. */
+const GROWTH_MAX = 2
 const SETTINGS = {
   'session.timeout.ms': '6000',
   'heartbeat.interval.ms': '500',
@@ -40,6 +40,7 @@ itOn(
     const ledgers = openLedgers(broker.bootstrap)
     await putConnectors(group, ledgers, RATE)
     await untilAllRun(group)
+    const levelMb = Math.max(...(await residentMbOf(group)))
     const chaos = new Chaos(group, broker)
     await chaos.rage()
     await untilAllRun(group)
@@ -54,10 +55,14 @@ itOn(
       ),
     )
     expect(repeated, `after ${chaos.done.join(', ')}`).toEqual(Array(CONNECTORS).fill(0))
-    for (const { pid } of group.workers) expect(await residentMb(pid)).toBeLessThan(MEMORY_MB_MAX)
+    expect(Math.max(...(await residentMbOf(group)))).toBeLessThan(GROWTH_MAX * levelMb)
   },
   (SECONDS + 600) * 1_000,
 )
+
+function residentMbOf({ workers }: WorkerGroup): Promise<readonly number[]> {
+  return Promise.all(workers.map(({ pid }) => residentMb(pid)))
+}
 
 function openLedgers(bootstrap: string): readonly Ledger[] {
   const iterations = RATE * (SECONDS + 20)
