@@ -1,7 +1,9 @@
+import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { certificatesOf } from '../../src/config/pkcs12.ts'
+import { certificateExpiry } from '../../src/config/tls.ts'
 
 const store = (name: string) => readFileSync(join(import.meta.dirname, '../support/tls', name))
 const ca = store('ca.pem').toString()
@@ -29,4 +31,19 @@ it('refuses a store that is cut off, wherever it is', () => {
   for (let bytes = 0; bytes < whole.length; bytes++) {
     expect(() => certificatesOf(whole.subarray(0, bytes), 'changeit')).toThrow()
   }
+})
+
+it('tells when the first certificate of a store ends, and nothing of a store that it can not read', () => {
+  const endOf = (name: string) => new X509Certificate(store(name)).validToDate.getTime()
+  const texts = { 'ssl.keystore.certificate.chain': `${ca}${store('shorter.pem')}`, 'ssl.keystore.key': 'any' }
+  expect(endOf('shorter.pem')).toBeLessThan(endOf('ca.pem'))
+  expect(certificateExpiry({ ...texts, 'ssl.truststore.certificates': ca })).toEqual({
+    keystoreMs: endOf('shorter.pem'),
+    truststoreMs: endOf('ca.pem'),
+  })
+  const location = join(import.meta.dirname, '../support/tls/server.p12')
+  expect(certificateExpiry({ 'ssl.keystore.location': location, 'ssl.keystore.password': 'wrong' })).toEqual({
+    keystoreMs: undefined,
+    truststoreMs: undefined,
+  })
 })

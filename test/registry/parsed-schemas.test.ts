@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { Facts, MissingFact } from '../../src/registry/examination/facts.ts'
 import { ParsedSchemas } from '../../src/registry/parsed-schemas.ts'
+import { guidOf } from '../../src/registry/schema.ts'
 import { RegistryState } from '../../src/registry/store/state.ts'
 import { toSubject } from '../../src/registry/subject.ts'
 
@@ -67,4 +68,12 @@ describe('schemas of which one is too large to be compared here', () => {
     // Each was read here all the same.
     expect(done).toContain('read')
   })
+})
+
+it('gives the content of a large schema the identity that it has, also where only what stands beside its text differs', () => {
+  const facts = new Facts(() => {})
+  const content = { type: 'AVRO', text: `"${'x'.repeat(200_000)}"`, references: [], ruleSet: undefined } as const
+  for (const metadata of [undefined, { properties: { owner: 'me' } }, undefined]) {
+    expect(facts.guidOf({ ...content, metadata })).toBe(guidOf({ ...content, metadata }))
+  }
 })

@@ -140,6 +140,7 @@ extend google.protobuf.FieldOptions {
     ['message M {', "1:12: expected '}', found the end of the file"],
     ['syntax = "proto3"; message M { required int32 a = 1; }', 'proto3 has no required fields'],
     ['message M { oneof o { repeated int32 a = 1; } }', 'a member of a oneof has no label'],
+    ['message M { repeated map<int32, int32> a = 1; }', 'a map has no label'],
     ['message M { int32 a = 99999999999; }', 'expected a field number'],
     ['message M { optional group G = 1 { optional group H = 2 {} } }', '1:36: a group has fields only, no group'],
     ['extend M { optional group G = 1 {} }', '1:12: what extends a message has fields only, no group'],
