@@ -203,6 +203,26 @@ const SCENARIOS: readonly Scenario[] = [
     acts: [subject({ schema: '"int"', compatibility: 'FULL' }), subject({ schema: '"int"' })],
   },
   {
+    what: 'versions are imported with their ids while a window is open, and a subject goes on from there',
+    acts: [
+      mode({ mode: 'IMPORT', scope: { type: 'Registry' }, window: { duration: '1h' } }),
+      subject({
+        imports: [
+          { version: 4, id: 40, schema: record('a', 'b') },
+          { version: 2, id: 20, schema: record('a') },
+        ],
+      }),
+      (stage) => stage.clock.advance(3_600_000),
+      subject({
+        imports: [
+          { version: 4, id: 40, schema: record('a', 'b') },
+          { version: 2, id: 20, schema: record('a') },
+        ],
+        schema: record('a', 'b', 'c'),
+      }),
+    ],
+  },
+  {
     what: 'subjects refer to each other',
     acts: [
       subject({ schema: '"int"', references: [{ name: 'R', subjectRef: { name: 'r' } }] }),

@@ -29,6 +29,15 @@ export class FakeRegistry implements RegistryClient {
     if (this.#modeOf(subject) === 'READONLY')
       throw new RequestError(422, 42205, `Subject ${subject} is in read-only mode`)
     const known = this.schemas.get(subject) ?? []
+    const { id, version } = schema
+    if (id !== undefined && version !== undefined) {
+      if (this.#modeOf(subject) !== 'IMPORT')
+        throw new RequestError(422, 42205, `Subject ${subject} is not in import mode`)
+      const imported = { ...schema, subject, version, id }
+      this.schemas.set(subject, [...known, imported])
+      this.#lastId = Math.max(this.#lastId, id)
+      return imported
+    }
     const found = known.find((one) => sameSchema(one, schema))
     if (found !== undefined) return found
     this.#lastId += 1

@@ -21,7 +21,7 @@ const LOOK_AGAIN_MS = 30_000
 /** Throws `Waiting` or `Stalled` when the text or a reference is not to be had. */
 export async function desiredOf(resource: Resource<'Subject'>, cluster: ClusterView, clock: Clock): Promise<Desired> {
   const { spec } = resource
-  const text = await textOf(resource, cluster)
+  const text = await textFrom(spec, resource.metadata.namespace, cluster)
   const references = text === undefined ? [] : resolve(resource, cluster, clock)
   return {
     subject: subjectName(resource),
@@ -45,10 +45,15 @@ function schemaOf(
   }
 }
 
-async function textOf({ spec, metadata }: Resource<'Subject'>, cluster: ClusterView): Promise<string | undefined> {
-  if (spec.schemaFrom === undefined) return spec.schema
-  const { name, key } = spec.schemaFrom.configMapKeyRef
-  const text = (await cluster.configMap(metadata.namespace, name))?.[key]
+/** Undefined when none is declared. Throws `Waiting` when its ConfigMap is not there. */
+export async function textFrom(
+  { schema, schemaFrom }: Pick<Resource<'Subject'>['spec'], 'schema' | 'schemaFrom'>,
+  namespace: string,
+  cluster: ClusterView,
+): Promise<string | undefined> {
+  if (schemaFrom === undefined) return schema
+  const { name, key } = schemaFrom.configMapKeyRef
+  const text = (await cluster.configMap(namespace, name))?.[key]
   if (text === undefined) throw new Waiting('WaitingForInput', `waiting for key ${key} of ConfigMap ${name}`)
   return text
 }

@@ -8,10 +8,11 @@ import { abandoned } from '../controller/finalizer.ts'
 import type { Pass, Reconciler } from '../controller/reconciler.ts'
 import { Stalled, Waiting } from '../controller/trouble.ts'
 import type { RegistryEntry, Runtimes } from '../estate.ts'
-import { conditionOf } from '../resources/condition.ts'
+import { conditionOf, type Verdict } from '../resources/condition.ts'
 import { keyOf, type Resource } from '../resources/resource.ts'
 import { claimOf, referenceTo, subjectName } from '../resources/terms.ts'
 import { type Desired, desiredOf } from './desired.ts'
+import { type Import, importsLeft } from './imports.ts'
 import { type Observed, observe, refusedSchema } from './observed.ts'
 import { plan, type Step } from './plan.ts'
 
@@ -27,10 +28,13 @@ const BLOCKED_AGAIN_MS = 5_000
 
 export function createSubjectReconciler(options: SubjectReconcilerOptions): Reconciler<'Subject'> {
   const { cluster, runtimes, clock } = options
-  const look = async (resource: Resource<'Subject'>) => {
+  const claim = (resource: Resource<'Subject'>) => {
     const { client: registry, entry } = runtimes.registry(resource)
     assertPrefix(resource, entry)
     assertClaim(resource, cluster)
+    return { registry, entry }
+  }
+  const look = async (resource: Resource<'Subject'>, { registry, entry }: ReturnType<typeof claim>) => {
     const desired = await keepingReady(resource, desiredOf(resource, cluster, clock))
     const observed = await observe(registry, desired, { managesLevel: managesLevel(resource) })
     return { registry, entry, desired, observed, ...plan(resource, desired, observed) }
@@ -50,12 +54,20 @@ export function createSubjectReconciler(options: SubjectReconcilerOptions): Reco
     runtime: 'Registry',
     patienceMs: (resource) => runtimes.registry(resource).entry.abandonMs,
     holds: ({ spec }) => spec.deletionPolicy !== 'Retain',
-    review: async (resource) => void (await look(resource)),
+    async review(resource) {
+      const claimed = claim(resource)
+      const left = await importsLeft(resource, claimed.registry, cluster)
+      // What comes after them is judged when they are there.
+      if (left.length === 0) await look(resource, claimed)
+    },
     async reconcile(resource) {
       if (resource.metadata.deletionTimestamp !== undefined) {
         return tidyUp(resource, runtimes.registry(resource).client, cluster)
       }
-      const found = await look(resource)
+      const claimed = claim(resource)
+      const left = await importsLeft(resource, claimed.registry, cluster)
+      if (left.length > 0) return importing(resource, left, claimed.registry)
+      const found = await look(resource, claimed)
       const taken = resource.spec.suspend ? [] : found.steps
       const undo: (() => Promise<void>)[] = []
       for (const step of taken) await carryOut(step, found.desired, found.observed, found.registry, undo)
@@ -63,12 +75,32 @@ export function createSubjectReconciler(options: SubjectReconcilerOptions): Reco
       if (taken.length === 0) return pass
       // What it brought about is there at once: to see it now saves a status. What does not show yet, the next pass sees.
       const after = { ...resource, status: { ...resource.status, ...pass.facts } }
-      const seen = await look(after).catch(() => undefined)
+      const seen = await look(after, claimed).catch(() => undefined)
       return seen === undefined || seen.steps.length > 0
         ? pass
         : { ...passOf(after, seen, []), events: pass.events ?? [] }
     },
   }
+}
+
+/** Registers what is left of the history, oldest first; what it is followed by comes in the next pass. */
+async function importing(
+  resource: Resource<'Subject'>,
+  left: readonly Import[],
+  registry: RegistryClient,
+): Promise<Pass<'Subject'>> {
+  const { observedGeneration: _, conditions: __, ...known } = resource.status
+  const subject = subjectName(resource)
+  const count = resource.spec.imports?.length ?? 0
+  const message = `importing ${left.length} of ${count} versions of ${subject}`
+  const verdict: Verdict = { ready: 'False', reason: 'Registering', message, progress: 'working' }
+  if (resource.spec.suspend) return { verdict, facts: known, again: 'when changed' }
+  for (const one of left) {
+    await orReadOnly(registry.register(subject, one)).catch((error: unknown) => Promise.reject(refusedSchema(error)))
+  }
+  const note = `imported versions ${left.map(({ version }) => version).join(', ')} of ${subject}`
+  const events: readonly ClusterEvent[] = [{ type: 'Normal', reason: 'Registered', note }]
+  return { verdict, facts: { ...known, imported: count }, again: { afterMs: 0 }, events }
 }
 
 /** Whether a level is declared, or was and has to go. */
@@ -172,6 +204,7 @@ function factsOf(
     ...(latestVersion === undefined ? {} : { latestVersion }),
     compatibility: put?.level ?? observed.effectiveLevel,
     ...(level === undefined ? {} : { appliedCompatibility: level }),
+    ...(spec.imports === undefined ? {} : { imported: spec.imports.length }),
     ...(desired.schema?.references === undefined ? {} : { resolvedReferences: desired.schema.references }),
     ...(taken.some((step) => step.do === 'register') ? { lastRegisteredTime: new Date(nowMs).toISOString() } : {}),
   }

@@ -36,7 +36,7 @@ describeOn([kubernetes], 'a Subject', () => {
         const { status } = await scene.object('subjects', name)
         return status?.conditions.find(({ type }) => type === 'Ready')?.message
       },
-      versions: () => scene.registry.versions(name).catch(() => []),
+      versions: (): Promise<readonly number[]> => scene.registry.versions(name).catch(() => []),
       level: async () => (await scene.registry.config(name).catch(() => undefined))?.compatibility,
     }
   }
@@ -141,6 +141,33 @@ describeOn([kubernetes], 'a Subject', () => {
     expect(await versions()).toEqual([])
     await scene.registry.deleteMode(name)
     await ready('True/Succeeded')
+  })
+
+  it('imports, mode not IMPORT: WaitingForImportMode, until it is; then they keep their ids', async () => {
+    const { apply, ready, stalled, name, versions } = subject()
+    const imports = [
+      { version: 5, id: 9_005, schema: record(ID, { ...NOTE, default: '' }) },
+      { version: 2, id: 9_002, schema: record(ID) },
+    ]
+    await apply({ imports })
+    await stalled('WaitingForImportMode')
+    const window = { duration: '1h', closeWhenImported: true }
+    const scope = { type: 'Subject', subject: name }
+    await scene.apply('RegistryMode', name, { scope, mode: 'IMPORT', window })
+    await ready('True/Succeeded')
+    expect(await versions()).toEqual([2, 5])
+    expect((await scene.registry.version(name, 2)).id).toBe(9_002)
+    await scene.condition('registrymodes', name, 'WindowOpen', 'False/Closed')
+    // From there it goes on as any other.
+    await apply({ imports, schema: record(ID, { ...NOTE, default: '' }, { name: 'more', type: 'int', default: 0 }) })
+    await until('version 6', WAIT, async () => (await versions()).includes(6))
+  })
+
+  it('imports, another schema has the place: ImportConflict', async () => {
+    const { apply, stalled, name } = subject()
+    await scene.registry.register(name, { schema: record(ID) })
+    await apply({ imports: [{ version: 1, id: 9_101, schema: record(ID) }] })
+    await stalled('ImportConflict')
   })
 
   it('any · no answer: RegistryUnreachable', async () => {

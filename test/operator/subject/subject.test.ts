@@ -183,6 +183,77 @@ describe('a Subject', () => {
   })
 })
 
+describe('what a registry refuses', () => {
+  it.each([
+    [413, 413, 'SchemaTooLarge'],
+    [422, 42201, 'SchemaInvalid'],
+    [409, 409, 'Incompatible'],
+  ])('%i, code %i, is told as it is: %s', async (status, code, reason) => {
+    registry.refusal = new RequestError(status, code, 'no')
+    const key = cluster.apply('Subject', 'orders-value', { schema: record(ID) })
+    const { settle, verdict } = operator()
+    await settle(key)
+    expect(verdict(key)).toBe(`Stalled/${reason}`)
+  })
+})
+
+describe('imports', () => {
+  const imports = [
+    { version: 3, id: 30, schema: record(ID, { ...COUPON, default: '' }) },
+    { version: 1, id: 10, schema: record(ID) },
+  ]
+
+  it('are registered under their numbers and ids, oldest first, and then are history', async () => {
+    registry.modes.set('', 'IMPORT')
+    const key = cluster.apply('Subject', 'orders-value', { imports })
+    const { settle, verdict } = operator()
+    await settle(key)
+    expect(registry.schemas.get('orders-value')?.map(({ version, id }) => [version, id])).toEqual([
+      [1, 10],
+      [3, 30],
+    ])
+    expect(verdict(key)).toBe('Ready=True/Succeeded')
+    expect(cluster.get(key)?.status).toMatchObject({ imported: 2, latestVersion: 3 })
+    registry.modes.set('', 'READWRITE')
+    registry.schemas.set('orders-value', registry.schemas.get('orders-value')!.slice(1))
+    await settle(key)
+    expect(verdict(key)).toBe('Ready=True/Succeeded')
+    cluster.apply('Subject', 'orders-value', { schema: record(ID) })
+    await settle(key)
+    expect(registry.schemas.get('orders-value')).toHaveLength(2)
+  })
+
+  it('wait for the mode where a RegistryMode brings it, and need a person where none does', async () => {
+    const key = cluster.apply('Subject', 'orders-value', { imports })
+    const { pass, verdict } = operator()
+    await pass(key)
+    expect(verdict(key)).toBe('Stalled/WaitingForImportMode')
+    cluster.apply('RegistryMode', 'open', { scope: { type: 'Registry' }, mode: 'IMPORT' })
+    await pass(key)
+    expect(verdict(key)).toBe('Reconciling/WaitingForImportMode')
+    expect(registry.writes).toEqual([])
+  })
+
+  it('are not mixed with what is there already', async () => {
+    registry.modes.set('', 'IMPORT')
+    await registry.register('orders-value', { schema: record(ID), id: 10, version: 1 })
+    const same = cluster.apply('Subject', 'orders-value', { imports })
+    const { settle, verdict, condition } = operator()
+    await settle(same)
+    expect(verdict(same)).toBe('Ready=True/Succeeded')
+    expect(registry.writes).toEqual(['register orders-value', 'register orders-value'])
+    for (const [one, why] of [
+      [{ version: 1, id: 11, schema: record(ID) }, 'with id 10'],
+      [{ version: 1, id: 10, schema: record(COUPON) }, 'with another schema'],
+    ] as const) {
+      cluster.apply('Subject', 'orders-value', { imports: [one] })
+      await settle(same)
+      expect(verdict(same)).toBe('Stalled/ImportConflict')
+      expect(condition(same, 'Ready')?.message).toContain(why)
+    }
+  })
+})
+
 describe('references', () => {
   const follows = (name: string) => ({ name: 'Address', subjectRef: { name } })
 

@@ -1,0 +1,74 @@
+import { RequestError } from '../../clients/http.ts'
+import type { NewSchema, RegistryClient } from '../../clients/registry.ts'
+import type { ClusterView } from '../cluster/cluster.ts'
+import { Stalled, Waiting } from '../controller/trouble.ts'
+import type { Resource } from '../resources/resource.ts'
+import { subjectName } from '../resources/terms.ts'
+import { textFrom } from './desired.ts'
+
+/** A version that is to be there under a number and an id of its own. */
+export type Import = NewSchema & { readonly id: number; readonly version: number }
+
+const LOOK_AGAIN_MS = 30_000
+
+/**
+ * The declared versions that are not there yet, oldest first. Once all are there they are history, and not looked at again.
+ * Throws `Stalled` where another schema has the place, and `Waiting` or `Stalled` while the registry takes no imports.
+ */
+export async function importsLeft(
+  resource: Resource<'Subject'>,
+  registry: RegistryClient,
+  cluster: ClusterView,
+): Promise<readonly Import[]> {
+  const { spec, status, metadata } = resource
+  const declared = [...(spec.imports ?? [])].sort((a, b) => a.version - b.version)
+  const isDone = status.imported === declared.length && status.observedGeneration === metadata.generation
+  if (declared.length === 0 || isDone) return []
+  const left: Import[] = []
+  for (const { version, id, schemaType, references, ...source } of declared) {
+    const schema = (await textFrom(source, metadata.namespace, cluster)) ?? ''
+    const one = { id, version, schema, schemaType, ...(references && { references }) }
+    if (!(await isThere(registry, subjectName(resource), one))) left.push(one)
+  }
+  if (left.length > 0) await assertImporting(resource, registry, cluster)
+  return left
+}
+
+async function isThere(
+  registry: RegistryClient,
+  subject: string,
+  { id, version, ...schema }: Import,
+): Promise<boolean> {
+  const found = await orNothing(registry.version(subject, version, { deleted: true }))
+  if (found === undefined) return false
+  const same = found.id === id && (await orNothing(registry.lookup(subject, schema, { deleted: true })))
+  if (same && same.id === id) return true
+  const what = found.id === id ? 'another schema' : `id ${found.id}`
+  throw new Stalled('ImportConflict', `version ${version} of ${subject} is there already, with ${what}`)
+}
+
+/** Somebody else changes the mode: a RegistryMode, or a person. */
+async function assertImporting(
+  resource: Resource<'Subject'>,
+  registry: RegistryClient,
+  cluster: ClusterView,
+): Promise<void> {
+  const mode = await registry.mode(subjectName(resource), { effective: true })
+  if (mode === 'IMPORT') return
+  const { name } = resource.spec.registryRef
+  const isPlanned = cluster
+    .list('RegistryMode')
+    .some(({ spec }) => spec.registryRef.name === name && spec.mode === 'IMPORT')
+  const message = `versions are imported in mode IMPORT only; the mode is ${mode}`
+  if (isPlanned) throw new Waiting('WaitingForImportMode', message, { againMs: LOOK_AGAIN_MS })
+  throw new Stalled('WaitingForImportMode', `${message}, and no RegistryMode of registry ${name} changes that`)
+}
+
+async function orNothing<T>(asked: Promise<T>): Promise<T | undefined> {
+  try {
+    return await asked
+  } catch (error) {
+    if (error instanceof RequestError && error.status === 404) return undefined
+    throw error
+  }
+}
