@@ -14,6 +14,7 @@ import type { OperatorMeters } from './metrics.ts'
 import { createReconcilers, type ReconcilerOptions } from './reconcilers.ts'
 import { KINDS, type Kind, keyOf, kindOf, type ResourceKey } from './resources/resource.ts'
 import { connectorName } from './resources/terms.ts'
+import { referentsFirst } from './subject/references.ts'
 
 export type LeaderOptions = Pick<ReconcilerOptions, 'clock' | 'instance' | 'resyncMs'> & {
   readonly cluster: Cluster
@@ -48,7 +49,8 @@ export function startLeader(options: LeaderOptions, fence: Fence): Leader {
   const controllers = createControllers(known)
   const wake = (key: ResourceKey, urgency: Urgency): void => controllers[kindOf(key)].queue.add(key, urgency)
   for (const kind of KINDS) {
-    for (const resource of cluster.list(kind)) wake(keyOf(resource), 'routine')
+    const resources = kind === 'Subject' ? referentsFirst(cluster.list(kind)) : cluster.list(kind)
+    for (const resource of resources) wake(keyOf(resource), 'routine')
     controllers[kind].start()
   }
   life.onStop('controllers', () => Promise.all(KINDS.map((kind) => controllers[kind].stop())))

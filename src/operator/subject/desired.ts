@@ -5,6 +5,7 @@ import { Stalled, Waiting } from '../controller/trouble.ts'
 import { conditionOf } from '../resources/condition.ts'
 import { type Resource, resourceKey } from '../resources/resource.ts'
 import { subjectName } from '../resources/terms.ts'
+import { circleThrough } from './references.ts'
 
 /** What a Subject resource asks of the registry, its references resolved to versions. */
 export type Desired = {
@@ -91,17 +92,6 @@ function missing(resource: Resource<'Subject'>, name: string, clock: Clock): nev
 
 /** All members of a cycle say so, each with the way round. */
 function assertNoCycle(start: Resource<'Subject'>, cluster: ClusterView): void {
-  const { namespace, name: startName } = start.metadata
-  const walk = (resource: Resource<'Subject'>, path: readonly string[]): void => {
-    for (const { subjectRef } of resource.spec.references ?? []) {
-      if (subjectRef === undefined) continue
-      if (subjectRef.name === startName) {
-        throw new Stalled('ReferenceCycle', `references go round: ${[...path, startName].join(' → ')}`)
-      }
-      if (path.includes(subjectRef.name)) continue
-      const next = cluster.get(resourceKey('Subject', namespace, subjectRef.name))
-      if (next !== undefined) walk(next, [...path, subjectRef.name])
-    }
-  }
-  walk(start, [startName])
+  const circle = circleThrough(start, cluster)
+  if (circle !== undefined) throw new Stalled('ReferenceCycle', `references go round: ${circle.join(' → ')}`)
 }

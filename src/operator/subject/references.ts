@@ -1,0 +1,60 @@
+import type { ClusterView } from '../cluster/cluster.ts'
+import { keyOf, type Resource, type ResourceKey, resourceKey } from '../resources/resource.ts'
+
+type Key = ResourceKey<'Subject'>
+
+/** The shortest way by references from a Subject back to it, both ends named; undefined when there is none. */
+export function circleThrough(start: Resource<'Subject'>, cluster: ClusterView): readonly string[] | undefined {
+  const home = keyOf(start) as Key
+  // By each that was reached, the one that led there. Each is looked at once, however many ways lead to it.
+  const cameFrom = new Map<Key, Key>()
+  const reached: Key[] = [home]
+  for (const key of reached) {
+    const resource = key === home ? start : cluster.get(key)
+    for (const next of resource === undefined ? [] : referents(resource)) {
+      if (next === home) return [...wayTo(key, cameFrom), home].map(nameOf)
+      if (cameFrom.has(next)) continue
+      cameFrom.set(next, key)
+      reached.push(next)
+    }
+  }
+  return undefined
+}
+
+/** In an order in which nobody has to wait for one that comes later; who goes round in a circle comes last. */
+export function referentsFirst(subjects: readonly Resource<'Subject'>[]): readonly Resource<'Subject'>[] {
+  const known = new Map(subjects.map((subject) => [keyOf(subject) as Key, subject]))
+  const missing = new Map<Key, number>()
+  const waitFor = new Map<Key, Key[]>([...known.keys()].map((key) => [key, []]))
+  for (const [key, subject] of known) {
+    const wanted = referents(subject).filter((referent) => known.has(referent))
+    missing.set(key, wanted.length)
+    for (const referent of wanted) waitFor.get(referent)?.push(key)
+  }
+  const ordered = new Set([...known.keys()].filter((key) => missing.get(key) === 0))
+  for (const key of ordered) {
+    for (const waiting of waitFor.get(key) ?? []) {
+      const left = (missing.get(waiting) ?? 0) - 1
+      missing.set(waiting, left)
+      if (left === 0) ordered.add(waiting)
+    }
+  }
+  const circles = [...known.keys()].filter((key) => !ordered.has(key))
+  return [...ordered, ...circles].flatMap((key) => known.get(key) ?? [])
+}
+
+/** Each once. */
+function referents({ spec, metadata }: Resource<'Subject'>): readonly Key[] {
+  const names = (spec.references ?? []).flatMap(({ subjectRef }) => subjectRef?.name ?? [])
+  return [...new Set(names)].map((name) => resourceKey('Subject', metadata.namespace, name))
+}
+
+function wayTo(end: Key, cameFrom: ReadonlyMap<Key, Key>): readonly Key[] {
+  const way = [end]
+  for (let key = cameFrom.get(end); key !== undefined; key = cameFrom.get(key)) way.unshift(key)
+  return way
+}
+
+function nameOf(key: Key): string {
+  return key.slice(key.lastIndexOf('/') + 1)
+}
