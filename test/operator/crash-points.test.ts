@@ -16,7 +16,7 @@ type Scenario = {
 
 /** Everything that changes something outside of the process. */
 const EFFECTS =
-  /^(create|putConfig|delete|pause|resume|stop|restart|restartTask|alterOffsets|resetOffsets|register|deleteConfig|putMode|deleteMode|deleteSubject|writeStatus|setFinalizer)$/
+  /^(create|putConfig|delete|pause|resume|stop|restart|restartTask|alterOffsets|resetOffsets|register|deleteConfig|putMode|deleteMode|deleteSubject|writeStatus|setFinalizer|writeConfigMap)$/
 
 /** A process that dies after so many effects. */
 class Process {
@@ -111,6 +111,7 @@ function worldOf({ cluster, worker, registry }: Stage) {
   const { schemas, levels, modes } = registry
   return {
     resources,
+    copies: [...cluster.configMaps],
     connectors: [...worker.connectors],
     schemas: [...schemas],
     levels: [...levels],
@@ -181,6 +182,23 @@ const SCENARIOS: readonly Scenario[] = [
     what: 'offsets of a running connector are reset, twice',
     acts: [connector(), connector(operation('a')), connector(operation('b'))],
     repeats: /^resetOffsets /,
+  },
+  {
+    what: 'offsets are exported, and set from the copy',
+    acts: [
+      (stage) =>
+        stage.worker.connectors.set('c', {
+          config: { topic: 'x' },
+          state: 'RUNNING',
+          tasks: [],
+          offsets: [{ partition: { file: 'f' }, offset: { position: 7 } }],
+        }),
+      connector({ offsets: { export: { configMapRef: { name: 'copy' }, interval: '1h' } } }),
+      connector({
+        offsets: { operation: { id: 'a', type: 'Alter', offsetsFrom: { configMapKeyRef: { name: 'copy' } } } },
+      }),
+    ],
+    repeats: /^alterOffsets /,
   },
   { what: 'a connector is deleted', acts: [connector(), remove('Connector/default/c')] },
   {

@@ -159,6 +159,20 @@ describeOn([kubernetes], 'a Connector', () => {
     )
   })
 
+  it('the same again and again: is told to be a fight, and left for a while', async () => {
+    const { name, apply, ready, config } = connector()
+    await apply()
+    await ready('True/Succeeded')
+    const declared = await config()
+    for (let time = 0; time < 3; time++) {
+      await scene.worker.putConfig(name, { ...declared, topic: 'elsewhere' })
+      await until(`correction ${time + 1}`, WAIT, async () => (await config())['topic'] === 'lines')
+    }
+    await scene.worker.putConfig(name, { ...declared, topic: 'elsewhere' })
+    await scene.condition('connectors', name, 'Synced', 'False/DriftFight')
+    expect(await config()).toMatchObject({ topic: 'elsewhere' })
+  })
+
   it('the same with driftPolicy Report: is told', async () => {
     const { name, apply, ready, config } = connector()
     await apply({ driftPolicy: 'Report' })
