@@ -113,12 +113,19 @@ describe('Avro compatibility', () => {
   it('agrees with a real reader: what avsc resolves is compatible, and nothing else', () => {
     fc.assert(
       fc.property(plainAvroPair, ([reader, writer]) => {
-        expect(findings(reader, writer).length === 0).toBe(resolves(reader, writer))
+        const found = findings(reader, writer)
+        // Java gives up on the whole schema where a field of any branch matches several; avsc takes another branch.
+        fc.pre(!(hasUnion(reader) && found.some((one) => one.startsWith('READER_FIELD_AMBIGUOUS'))))
+        expect(found.length === 0).toBe(resolves(reader, writer))
       }),
       { numRuns: 500 },
     )
   })
 })
+
+function hasUnion(schema: unknown): boolean {
+  return Array.isArray(schema) || /"(?:type|items|values)":\[/.test(JSON.stringify(schema))
+}
 
 function resolves(reader: unknown, writer: unknown): boolean {
   const type = (schema: unknown) => avsc.Type.forSchema(schema as avsc.Schema, { wrapUnions: true })
