@@ -20,7 +20,7 @@ beforeEach(() => {
 })
 
 /** How a candidate's calls go: `lost answer` is carried out all the same. */
-type Link = { state: 'up' | 'down' | 'lost answer' | 'hanging' }
+type Link = { state: 'up' | 'down' | 'lost answer' | 'hanging'; delayMs?: number }
 
 function homeOver(link: Link): LeaseHome {
   const through = async <T>(call: () => T, signal: AbortSignal): Promise<T> => {
@@ -29,6 +29,7 @@ function homeOver(link: Link): LeaseHome {
       return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
     }
     const answer = call()
+    if (link.delayMs !== undefined) await clock.sleep(link.delayMs, signal)
     if (link.state === 'lost answer') throw new Error('the connection broke')
     return answer
   }
@@ -173,6 +174,34 @@ describe('an election', () => {
     expect(writes.at(-1)).toBe('a')
     await a.elector.stop()
     expect(stored.lease.holder).toBe('by force')
+  })
+
+  it.each([
+    ['set forward: it may have slept', 60_000, false],
+    ['set back', -60_000, true],
+  ])('is doubted at once when the clock was %s', async (_, jumpMs, sure) => {
+    const a = candidate('a')
+    await clock.advance(3_000)
+    clock.jump(jumpMs)
+    expect(a.acts(10_000)).toBe(sure)
+    a.link.state = 'down'
+    await clock.advance(14_000)
+    expect(a.acts()).toBe(false)
+    a.link.state = 'up'
+    await clock.advance(20_000)
+    expect(a.acts(10_000)).toBe(true)
+    await a.elector.stop()
+  })
+
+  it('is not sure for longer than from when its renewal was sent', async () => {
+    const a = candidate('a')
+    await clock.advance(0)
+    // The answer takes its time; others may have seen the renewal when it was sent.
+    a.link.delayMs = 6_000
+    await clock.advance(2_000 + 6_000)
+    expect([a.acts(9_000), a.acts(9_001)]).toEqual([true, false])
+    delete a.link.delayMs
+    await a.elector.stop()
   })
 
   it('goes by what is seen to change, not by what others’ clocks say', async () => {
