@@ -158,6 +158,27 @@ describe('a Kubernetes cluster', () => {
     await off
   })
 
+  it('is not brought back by the answer to the write that lets it go, when the watch has told of that before', async () => {
+    await started([subject(5, { metadata: { finalizers: ['weir.dev/subject'] } })])
+    const off = cluster.setFinalizer(KEY, false)
+    const { response } = await script.next()
+    expect(await happens('DELETED', subject(21))).toEqual({ key: KEY, what: 'gone' })
+    json(response, subject(20))
+    await off
+    expect([cluster.get(KEY), cluster.list('Subject')]).toEqual([undefined, []])
+    // Nor does it stand in for one that was made anew meanwhile.
+    await happens('ADDED', subject(30, { metadata: { uid: 'u-2' } }))
+    const writing = cluster.writeStatus(KEY, UNOBSERVED)
+    const late = await script.next()
+    watches
+      .get('subjects')!
+      .write(`${JSON.stringify({ type: 'DELETED', object: subject(31, { metadata: { uid: 'u-2' } }) })}\n`)
+    expect(await happens('ADDED', subject(32, { metadata: { uid: 'u-3' } }))).toEqual({ key: KEY, what: 'declared' })
+    json(late.response, subject(33, { metadata: { uid: 'u-2' } }))
+    await writing
+    expect(cluster.get(KEY)?.metadata.uid).toBe('u-3')
+  })
+
   it.each([
     ['is gone', 404, 'NotFound', 'subjects "user" not found'],
     ['was made anew', 409, 'Conflict', 'Precondition failed: UID in precondition: u-1, UID in object meta: u-2'],
