@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished } from 'vitest'
-import { residentMb } from '../bench/memory.ts'
+import { residentMb } from '../bench/process.ts'
 import { type Kafka, startKafka } from '../env/kafka.ts'
 import { itOn, real } from '../env/real.ts'
 import { Ledger } from '../support/datagen-ledger.ts'

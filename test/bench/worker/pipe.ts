@@ -5,7 +5,7 @@ import { partDirectory } from '../../env/workspace.ts'
 import { digestOf, writeLines } from '../../support/lines.ts'
 import { until } from '../../support/until.ts'
 import type { Figure } from '../figures.ts'
-import { residentMb } from '../memory.ts'
+import { residentMb } from '../process.ts'
 import { progress, type Settings } from '../settings.ts'
 import { type BenchWorker, type Side, sidesOn, weirOnItsOwnLog } from './sides.ts'
 

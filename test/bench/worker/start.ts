@@ -6,7 +6,7 @@ import { createWorkerClient, type WorkerClient } from '../../../src/clients/work
 import { partDirectory } from '../../env/workspace.ts'
 import { openLog } from '../../support/topic.ts'
 import { until } from '../../support/until.ts'
-import { residentMb } from '../memory.ts'
+import { residentMb } from '../process.ts'
 import type { Settings } from '../settings.ts'
 import type { Side } from './sides.ts'
 

@@ -1,0 +1,17 @@
+import { run } from '../env/process.ts'
+
+/** Resident memory of a process of this machine, in MB. */
+export async function residentMb(pid: number | undefined): Promise<number> {
+  if (pid === undefined) throw new Error('memory can only be measured of a process of this machine')
+  const { stdout } = await run({ file: 'ps', args: ['-o', 'rss=', '-p', String(pid)], directory: '.' })
+  return Number(stdout) / 1024
+}
+
+/** What a process of this machine has cost its processors until now. */
+export async function cpuMs(pid: number | undefined): Promise<number> {
+  if (pid === undefined) throw new Error('time can only be measured of a process of this machine')
+  const { stdout } = await run({ file: 'ps', args: ['-o', 'time=', '-p', String(pid)], directory: '.' })
+  // `1-02:03:04` on Linux, `3:04.56` elsewhere.
+  const [seconds = 0, minutes = 0, hours = 0, days = 0] = stdout.trim().split(/[-:]/).map(Number).reverse()
+  return 1_000 * (seconds + 60 * (minutes + 60 * (hours + 24 * days)))
+}
