@@ -7,6 +7,9 @@ export type AnsweredRequest = {
   readonly endpoint: string | undefined
   readonly status: number
   readonly ms: number
+  /** Of the bodies, as they went over the wire. */
+  readonly receivedBytes: number
+  readonly sentBytes: number
 }
 
 declare module 'fastify' {
@@ -18,9 +21,20 @@ declare module 'fastify' {
 
 export function tellAnswers(app: FastifyInstance, answered: (request: AnsweredRequest) => void): void {
   app.addHook('onResponse', (request, reply, done) => {
-    answered({ endpoint: request.routeOptions.config?.metric, status: reply.statusCode, ms: reply.elapsedTime })
+    answered({
+      endpoint: request.routeOptions.config?.metric,
+      status: reply.statusCode,
+      ms: reply.elapsedTime,
+      receivedBytes: bytesIn(request.headers['content-length']),
+      sentBytes: bytesIn(reply.getHeader('content-length')),
+    })
     done()
   })
+}
+
+/** What a `content-length` says. */
+export function bytesIn(length: unknown): number {
+  return length === undefined ? 0 : Number(length)
 }
 
 export function logAnswers(app: FastifyInstance, logger: Logger): void {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener } from 'node:http'
 import type { FastifyInstance } from 'fastify'
-import type { AnsweredRequest } from './answered.ts'
+import { type AnsweredRequest, bytesIn } from './answered.ts'
 import { REQUEST_ID, requestIdOf } from './request-id.ts'
 
 /** An answer as it was sent, without what is of one request only. */
@@ -114,7 +114,13 @@ export function answerAgain(
       }
       const { headers, payload, endpoint } = known
       response.writeHead(200, requestIds ? { ...headers, [REQUEST_ID]: requestIdOf(request) } : headers).end(payload)
-      answered?.({ endpoint, status: 200, ms: performance.now() - startMs })
+      answered?.({
+        endpoint,
+        status: 200,
+        ms: performance.now() - startMs,
+        receivedBytes: bytesIn(request.headers['content-length']),
+        sentBytes: bytesIn(headers['content-length']),
+      })
     })
   }
 }

@@ -8,9 +8,22 @@ export type Reading = {
   readonly maxMs: number
   readonly p95Ms: number
   readonly p99Ms: number
+  /** Bytes a second, and of what was done. */
+  readonly received: Flow
+  readonly sent: Flow
 }
+type Flow = { readonly rate: number; readonly average: number }
 
-type Slot = { readonly sinceMs: number; count: number; failed: number; sumMs: number; maxMs: number; sample: number[] }
+type Slot = {
+  readonly sinceMs: number
+  count: number
+  failed: number
+  sumMs: number
+  maxMs: number
+  receivedBytes: number
+  sentBytes: number
+  sample: number[]
+}
 
 const SLOT_MS = 10_000
 const SLOTS = 6
@@ -28,7 +41,7 @@ export class Meter {
     this.#nowMs = nowMs
   }
 
-  add(ms: number, failed: boolean): void {
+  add(ms: number, failed: boolean, receivedBytes = 0, sentBytes = 0): void {
     const slot = this.#slot()
     this.#total += 1
     if (failed) this.#failedTotal += 1
@@ -36,6 +49,8 @@ export class Meter {
     slot.sample[slot.count % SAMPLE_MAX] = ms
     slot.count += 1
     slot.sumMs += ms
+    slot.receivedBytes += receivedBytes
+    slot.sentBytes += sentBytes
     slot.maxMs = Math.max(slot.maxMs, ms)
   }
 
@@ -46,6 +61,7 @@ export class Meter {
     const count = sum((slot) => slot.count)
     const seconds = (SLOTS * SLOT_MS) / 1_000
     const sample = slots.flatMap((slot) => slot.sample).sort((a, b) => a - b)
+    const flow = (bytes: number): Flow => ({ rate: bytes / seconds, average: count === 0 ? 0 : bytes / count })
     const quantile = (share: number) => sample[Math.ceil(sample.length * share) - 1] ?? 0
     return {
       total: this.#total,
@@ -56,6 +72,8 @@ export class Meter {
       maxMs: Math.max(0, ...slots.map((slot) => slot.maxMs)),
       p95Ms: quantile(0.95),
       p99Ms: quantile(0.99),
+      received: flow(sum((slot) => slot.receivedBytes)),
+      sent: flow(sum((slot) => slot.sentBytes)),
     }
   }
 
@@ -63,7 +81,8 @@ export class Meter {
     const nowMs = this.#nowMs()
     const last = this.#slots.at(-1)
     if (last && nowMs - last.sinceMs < SLOT_MS) return last
-    const slot: Slot = { sinceMs: nowMs, count: 0, failed: 0, sumMs: 0, maxMs: 0, sample: [] }
+    const none = { count: 0, failed: 0, sumMs: 0, maxMs: 0, receivedBytes: 0, sentBytes: 0 }
+    const slot: Slot = { sinceMs: nowMs, ...none, sample: [] }
     this.#slots = [...this.#slots, slot].slice(-SLOTS)
     return slot
   }

@@ -49,6 +49,13 @@ const ATTRIBUTES: Readonly<Record<string, (reading: Reading) => number>> = {
   request_latency_95: ({ p95Ms }) => p95Ms,
   request_latency_99: ({ p99Ms }) => p99Ms,
 }
+const REQUEST_ATTRIBUTES: typeof ATTRIBUTES = {
+  ...ATTRIBUTES,
+  request_byte_rate: ({ received }) => received.rate,
+  request_size_avg: ({ received }) => received.average,
+  response_byte_rate: ({ sent }) => sent.rate,
+  response_size_avg: ({ sent }) => sent.average,
+}
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
 
 /** The registry's metric families. Names of the original are kept, as its usual exporter writes them. */
@@ -108,7 +115,7 @@ export function registryMetrics(
     const failed = counter(bean('api_failure_count'), 'Requests answered with an error.')
     const all = new Meter(nowMs)
     const serverErrors = new Meter(nowMs)
-    for (const prefix of PREFIXES) meterGauges(`${prefix}_jersey_metrics`, all)
+    for (const prefix of PREFIXES) meterGauges(`${prefix}_jersey_metrics`, all, REQUEST_ATTRIBUTES)
     gauge('weir_registry_request_error_ratio', 'Share of the last minute’s requests that failed (5xx).', () => {
       const { rate } = all.read()
       return rate === 0 ? 0 : serverErrors.read().rate / rate
@@ -128,15 +135,15 @@ export function registryMetrics(
       registers,
     })
     const endpoints = new Map<string, EndpointMetrics>()
-    return ({ endpoint = 'none', status, ms }) => {
+    return ({ endpoint = 'none', status, ms, receivedBytes, sentBytes }) => {
       const isError = status >= 400
       ;(isError ? failed : succeeded).inc()
-      all.add(ms, isError)
+      all.add(ms, isError, receivedBytes, sentBytes)
       if (status >= 500) serverErrors.add(ms, true)
       const of = metricsOf(endpoint)
       of.total(status).inc()
       of.duration.observe(ms / 1_000)
-      of.meter?.add(ms, isError)
+      of.meter?.add(ms, isError, receivedBytes, sentBytes)
     }
 
     /** As the original's, an endpoint's families are there from its first request on. */
@@ -155,7 +162,11 @@ export function registryMetrics(
       }
       endpoints.set(endpoint, made)
       if (made.meter) {
-        meterGauges(`${ORIGINAL}_jersey_metrics_${endpoint.replace(/[^a-zA-Z0-9]+/g, '_')}`, made.meter)
+        meterGauges(
+          `${ORIGINAL}_jersey_metrics_${endpoint.replace(/[^a-zA-Z0-9]+/g, '_')}`,
+          made.meter,
+          REQUEST_ATTRIBUTES,
+        )
       }
       return made
     }
@@ -205,9 +216,9 @@ export function registryMetrics(
     }
   }
 
-  function meterGauges(prefix: string, meter: Meter): void {
-    for (const [name, of] of Object.entries(ATTRIBUTES)) {
-      gauge(`${prefix}_${name}`, 'Over the last minute; latencies in ms.', () => of(meter.read()))
+  function meterGauges(prefix: string, meter: Meter, attributes = ATTRIBUTES): void {
+    for (const [name, of] of Object.entries(attributes)) {
+      gauge(`${prefix}_${name}`, 'Over the last minute; latencies in ms, sizes in bytes.', () => of(meter.read()))
     }
   }
 

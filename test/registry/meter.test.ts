@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest'
 import { Meter } from '../../src/registry/meter.ts'
 
-const NOTHING = { rate: 0, failedRate: 0, averageMs: 0, maxMs: 0, p95Ms: 0, p99Ms: 0 }
+const STILL = { rate: 0, average: 0 }
+const NOTHING = { rate: 0, failedRate: 0, averageMs: 0, maxMs: 0, p95Ms: 0, p99Ms: 0, received: STILL, sent: STILL }
 
 it('tells rates and latencies of the last minute, and totals of all time', () => {
   let nowMs = 0
@@ -9,7 +10,7 @@ it('tells rates and latencies of the last minute, and totals of all time', () =>
   expect(meter.read()).toEqual({ total: 0, failedTotal: 0, ...NOTHING })
   for (let ms = 1; ms <= 100; ms++) {
     nowMs += 300
-    meter.add(ms, ms % 10 === 0)
+    meter.add(ms, ms % 10 === 0, 30, 6 * ms)
   }
   expect(meter.read()).toEqual({
     total: 100,
@@ -20,6 +21,8 @@ it('tells rates and latencies of the last minute, and totals of all time', () =>
     maxMs: 100,
     p95Ms: 95,
     p99Ms: 99,
+    received: { rate: 50, average: 30 },
+    sent: { rate: 505, average: 303 },
   })
   nowMs += 60_000
   expect(meter.read()).toEqual({ total: 100, failedTotal: 10, ...NOTHING })

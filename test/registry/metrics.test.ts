@@ -122,3 +122,30 @@ it('tells that a large schema is read twice: as what may be there, and to the le
   expect(text.split('\n')).toContain(`${name} 2`)
   await fresh.stop()
 })
+
+it('tells how large requests and answers are, also of answers that are given again', async () => {
+  const fresh = await startTestRegistry()
+  const body = JSON.stringify({ schema: '"int"' })
+  expect(await fresh.call('POST', '/subjects/s/versions', body)).toMatchObject({ status: 200 })
+  const sizes: number[] = []
+  for (let times = 0; times < 3; times++) {
+    sizes.push((await (await fetch(`${fresh.url}/subjects/s/versions/1`)).arrayBuffer()).byteLength)
+  }
+  const prefix = 'kafka_schema_registry_jersey_metrics_subjects_versions'
+  const told = async (name: string) => {
+    const text = await (await fetch(`${fresh.url}/metrics`)).text()
+    return Number(new RegExp(`^${prefix}_${name} (.+)$`, 'm').exec(text)?.[1])
+  }
+  await until(
+    'all to be counted',
+    { everyMs: 10, timeoutMs: 10_000 },
+    async () => (await told('get_schema_request_total')) === 3,
+  )
+  expect(new Set(sizes).size).toBe(1)
+  expect(await told('get_schema_response_size_avg')).toBe(sizes[0])
+  expect(await told('get_schema_response_byte_rate')).toBeCloseTo((3 * (sizes[0] ?? 0)) / 60)
+  expect(await told('get_schema_request_size_avg')).toBe(0)
+  expect(await told('register_request_size_avg')).toBe(body.length)
+  expect(await told('register_request_byte_rate')).toBeCloseTo(body.length / 60)
+  await fresh.stop()
+})
