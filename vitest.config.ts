@@ -17,6 +17,8 @@ export default defineConfig({
           exclude: ['test/contract/**', 'test/e2e/**', 'test/golden/**'],
           // A process for each file would cost more than the tests: nothing in them outlives its test.
           isolate: false,
+          // They take a second at most; what is slower is a machine that is busy with something else.
+          testTimeout: 30_000,
           maxWorkers: 2,
           setupFiles: ['test/support/property-seed.ts'],
         },

@@ -17,6 +17,26 @@ describe('a runner', () => {
     expect(runner.reading().starts).toMatchObject({ taskAttempts: 1, taskFailures: 0 })
   })
 
+  it('tells what its connectors and tasks are doing', async () => {
+    const { runner, tasks, configs } = createRunner()
+    configure(configs, 1)
+    await runner.startConnector(configs.connector('c')!)
+    await runner.carryOut([START])
+    const states = () => [...runner.reading().connectors, ...runner.readings()].map(({ state }) => state)
+    expect(states()).toEqual(['running', 'unassigned'])
+    tasks[0]?.say({ type: 'running' })
+    expect(states()).toEqual(['running', 'running'])
+    configs.apply({ kind: 'target', connector: 'c', target: 'PAUSED' })
+    await runner.carryOut([
+      { do: 'set-connector', connector: configs.connector('c')! },
+      { do: 'set-task', id: ID, target: 'PAUSED' },
+    ])
+    expect(states()).toEqual(['paused', 'paused'])
+    tasks[0]?.say({ type: 'failed', trace: 'why' })
+    expect(states()).toEqual(['paused', 'failed'])
+    expect(runner.reading().connectors).toMatchObject([{ name: 'c', kind: 'source', className: 'Datagen' }])
+  })
+
   it('fails a task whose class is not here, and says what to do', async () => {
     const { runner, statuses, tasks } = createRunner()
     await runner.carryOut([{ ...START, config: { 'connector.class': 'Gone' } }])

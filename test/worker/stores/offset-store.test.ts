@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, it, onTestFinished } from 'vitest'
 import type { Broker } from '../../../src/broker/broker.ts'
 import { createWorkerClient } from '../../../src/clients/worker.ts'
@@ -51,6 +52,27 @@ it('go by its own topic first, and by the one of all for what is only there', as
   ])
   await other.write('c', OWN, [{ partition: A, offset: null }])
   expect(toPairs(await store.read('c', OWN))).toEqual([[B, { at: 3 }]])
+})
+
+it('are known as they are now, however long reading them takes', async () => {
+  const broker = await openTestLog()
+  const writer = await openStore(broker)
+  await writer.write('c', OWN, [{ partition: A, offset: { at: 1 } }])
+  const open = broker.reader.bind(broker)
+  broker.reader = (options) => {
+    const reader = open(options)
+    const poll = reader.poll.bind(reader)
+    reader.poll = async (waitMsMax) => {
+      const polled = await poll(waitMsMax)
+      for (let turn = 0; turn < 50; turn++) await nextTurn()
+      return polled
+    }
+    return reader
+  }
+  const slow = await openStore(broker)
+  expect(toPairs(await slow.of('c', OWN))).toEqual([[A, { at: 1 }]])
+  await writer.write('c', OWN, [{ partition: A, offset: { at: 2 } }])
+  expect(toPairs(await slow.of('c', OWN))).toEqual([[A, { at: 2 }]])
 })
 
 it('are written there by tasks, read there by a task that goes on, and shown and reset over REST', async () => {
