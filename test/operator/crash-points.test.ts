@@ -174,9 +174,15 @@ const SCENARIOS: readonly Scenario[] = [
     ],
   },
   {
-    what: 'offsets are reset before a connector first runs',
-    acts: [connector(operation('a'))],
-    repeats: /^resetOffsets /,
+    what: 'offsets are set before a connector first runs',
+    acts: [
+      connector({
+        offsets: {
+          operation: { id: 'a', type: 'Alter', offsets: [{ partition: { file: 'f' }, offset: { position: 7 } }] },
+        },
+      }),
+    ],
+    repeats: /^alterOffsets /,
   },
   {
     what: 'offsets of a running connector are reset, twice',

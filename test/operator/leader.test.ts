@@ -116,12 +116,15 @@ describe('a leader', () => {
     mayAct = false
     const key = subject()
     cluster.apply('Connector', 'orders', { class: 'Datagen' })
-    const before = cluster.get(key)
+    // Waits: a status is all that there is to write.
+    const references = [{ name: 'r', subjectRef: { name: 'none' } }]
+    const waiting = cluster.apply('Subject', 'waiting', { schema: '"int"', references })
+    const before = [key, waiting].map((one) => cluster.get(one))
     start()
-    await expect.poll(() => asserted.length).toBeGreaterThanOrEqual(2)
+    await expect.poll(() => asserted.length).toBeGreaterThanOrEqual(3)
     await clock.advance(60_000)
     expect(registry.writes).toEqual([])
-    expect(cluster.get(key)).toBe(before)
+    expect([key, waiting].map((one) => cluster.get(one))).toEqual(before)
   })
 
   it('breaks off what it is writing when it has lost the lead, and says nothing of it', async () => {

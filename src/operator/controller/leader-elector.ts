@@ -124,8 +124,6 @@ export class LeaderElector {
     try {
       return (await this.#within(withinMs, (signal) => this.#take(signal))) ? 'held' : 'taken'
     } catch (error) {
-      // It may have been written all the same: the next attempt reads it first.
-      this.#own = undefined
       if (!this.#stopping.signal.aborted) this.#options.logger.warn({ err: error }, 'the lease can not be had now')
       return 'failed'
     }

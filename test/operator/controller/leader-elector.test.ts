@@ -107,7 +107,8 @@ describe('an election', () => {
     await clock.advance(5_000)
     await a.elector.stop()
     expect([a.terms[0]?.ended, stored?.lease.holder]).toEqual([true, ''])
-    await clock.advance(3_000)
+    // The next time that it looks.
+    await clock.advance(2_000)
     expect([a.acts(), b.acts()]).toEqual([false, true])
     expect(stored?.lease.transitions).toBe(1)
     await b.elector.stop()
