@@ -2,6 +2,7 @@ import { beforeAll, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { crdFiles } from '../../src/operator/crds.ts'
 import { parseResource } from '../../src/operator/resources/parse.ts'
+import { startKubernetes } from '../env/kubernetes.ts'
 import { describeOn, real } from '../env/real.ts'
 import { type KubeApi, kubeApi } from '../support/kube-api.ts'
 import { BAD, GOOD, type Manifest, MOVED } from '../support/manifests.ts'
@@ -13,11 +14,13 @@ const WAIT = { everyMs: 20, timeoutMs: 60_000 }
 
 const kubernetes = await real('kubernetes')
 
+/** A control plane of this file's own: the definitions are made here, and by nobody before. */
 describeOn([kubernetes], 'the definitions on a real API server', () => {
   let api: KubeApi
 
   beforeAll(async () => {
-    api = kubeApi(kubernetes.address)
+    const control = await startKubernetes()
+    api = kubeApi(control)
     for (const { text } of crdFiles()) {
       const definition = parse(text) as { metadata: { name: string }; spec: { names: { plural: string } } }
       const { status, body } = await api.send('POST', CRDS, definition)
@@ -27,6 +30,7 @@ describeOn([kubernetes], 'the definitions on a real API server', () => {
         return list.status === 200
       })
     }
+    return () => control.stop()
   })
 
   const create = (resource: Manifest) =>

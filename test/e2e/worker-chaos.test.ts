@@ -132,9 +132,14 @@ class Chaos {
     process.kill(worker.pid!, 'SIGCONT')
   }
 
+  /**
+   * In good order. A lone broker that is killed while transactions end can lose their markers when it comes back: it is its
+   * partitions' only leader, and until it leads again Kafka takes them for deleted ("Couldn't find leader endpoint for
+   * partitions … can be skipped", 4.3.1). Such a transaction stays open for ever, for every reader of committed records.
+   */
   async #restartBroker(): Promise<void> {
     this.done.push('restart broker')
-    await this.#broker.kill()
+    await this.#broker.shutDown()
     await this.#broker.restart()
   }
 

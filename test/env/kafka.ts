@@ -54,13 +54,16 @@ export type Kafka = KafkaAddress & {
   pid(): number | undefined
   /** SIGKILL; its data stays. */
   kill(): Promise<void>
-  /** After `kill`: the same data on the same ports. */
+  /** SIGTERM, as for maintenance: it gives up what it leads before it ends. Its data stays. */
+  shutDown(): Promise<void>
+  /** After `kill` or `shutDown`: the same data on the same ports. */
   restart(): Promise<void>
   /** Ends it and removes its data. */
   stop(): Promise<void>
 }
 
 const READY_TIMEOUT_MS = 60_000
+const SHUTDOWN_MS = 30_000
 
 /** Starts a broker of one node and waits until it serves. Takes 3 s, and 10 s more where the jars are not there yet. */
 export async function startKafka(options: KafkaOptions = {}): Promise<Kafka> {
@@ -84,6 +87,7 @@ export async function startKafka(options: KafkaOptions = {}): Promise<Kafka> {
     bootstrap,
     pid: () => server.pid,
     kill: () => server.kill(),
+    shutDown: async () => void (await server.end(SHUTDOWN_MS)),
     async restart() {
       server = await start()
     },
