@@ -14,7 +14,8 @@ const kafka = await real('kafka')
 // Its own part is not needed, only the knowledge whether this machine can bring a Java worker.
 const java = await real('javaConnect')
 
-const COMMIT_INTERVAL_MS = 500
+/** Long beside what a commit takes, also where other suites want the processor. */
+const COMMIT_INTERVAL_MS = 1_000
 /** What was done in this time before a kill may be done again: an interval, and as long for the commit under way. */
 const DANGER_MS = 2 * COMMIT_INTERVAL_MS
 const LINES_IN_FLOW = 20_000
