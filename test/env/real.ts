@@ -34,14 +34,17 @@ export async function real<Name extends PartName>(name: Name): Promise<Real<Addr
   }
 }
 
-/** A suite that stands on real parts. Without one of them it is skipped, and its title says why. */
+/**
+ * A suite that stands on real parts. Skipped for one reason only: this machine can't bring one of them (no Java, no Go, no
+ * Python, no Docker), which the title says. Never in CI: there `real` has failed already.
+ */
 export function describeOn(parts: readonly Real<unknown>[], title: string, suite: () => void): void {
   const why = reasonOf(parts)
   if (why === undefined) describe(title, suite)
   else describe.skip(`${title} (${why})`, suite)
 }
 
-/** A test that stands on real parts, as `describeOn`. `timeoutMs`: instead of the project's. */
+/** A test that stands on real parts: skipped for the reason of `describeOn`. `timeoutMs`: instead of the project's. */
 export function itOn(
   parts: readonly Real<unknown>[],
   title: string,
