@@ -77,6 +77,16 @@ export async function ask<Body>(endpoint: Endpoint, call: Call, shape: z.ZodType
   )
 }
 
+/** What was asked for; undefined where there is no such thing. */
+export async function orNothing<T>(asked: Promise<T>): Promise<T | undefined> {
+  try {
+    return await asked
+  } catch (error) {
+    if (error instanceof RequestError && error.status === 404) return undefined
+    throw error
+  }
+}
+
 async function exchange(endpoint: Endpoint, call: Call): Promise<Answer> {
   const timeout = AbortSignal.timeout(endpoint.timeoutMs ?? 60_000)
   try {

@@ -1,4 +1,4 @@
-import { RequestError } from '../../clients/http.ts'
+import { orNothing, RequestError } from '../../clients/http.ts'
 import { REGISTRY_ERROR, type RegistryClient } from '../../clients/registry.ts'
 import type { Clock } from '../../config/clock.ts'
 import { unreachable } from '../../config/failure.ts'
@@ -116,15 +116,6 @@ async function isEmpty(registry: RegistryClient, { spec }: Resource<'RegistryMod
   // The registry itself and the default context are the same scope, and other contexts have imports of their own.
   const subjects = await registry.subjects({ prefix: type === 'Context' ? `:${context}:` : '' })
   return subjects.length === 0
-}
-
-async function orNothing<T>(asked: Promise<T>): Promise<T | undefined> {
-  try {
-    return await asked
-  } catch (error) {
-    if (error instanceof RequestError && error.status === 404) return undefined
-    throw error
-  }
 }
 
 async function carryOut(step: Step, scope: string | undefined, registry: RegistryClient): Promise<void> {

@@ -1,4 +1,4 @@
-import { RequestError } from '../../clients/http.ts'
+import { orNothing } from '../../clients/http.ts'
 import type { NewSchema, RegistryClient } from '../../clients/registry.ts'
 import type { ClusterView } from '../cluster/cluster.ts'
 import { Stalled, Waiting } from '../controller/trouble.ts'
@@ -62,13 +62,4 @@ async function assertImporting(
   const message = `versions are imported in mode IMPORT only; the mode is ${mode}`
   if (isPlanned) throw new Waiting('WaitingForImportMode', message, { againMs: LOOK_AGAIN_MS })
   throw new Stalled('WaitingForImportMode', `${message}, and no RegistryMode of registry ${name} changes that`)
-}
-
-async function orNothing<T>(asked: Promise<T>): Promise<T | undefined> {
-  try {
-    return await asked
-  } catch (error) {
-    if (error instanceof RequestError && error.status === 404) return undefined
-    throw error
-  }
 }
