@@ -5,7 +5,15 @@ import { type Running, startAll } from '../config/lifecycle.ts'
 import type { Logger } from '../config/logger.ts'
 import { createMetrics, type Metrics } from '../config/metrics.ts'
 import type { Setting } from '../config/settings.ts'
-import { type ClusterAddress, estateOf, type Operator, type OperatorOptions, startOperator } from '../operator/main.ts'
+import {
+  type ClusterAddress,
+  DEFAULT_ENTRY,
+  estateOf,
+  type News,
+  type Operator,
+  type OperatorOptions,
+  startOperator,
+} from '../operator/main.ts'
 import { startRegistry } from '../registry/main.ts'
 import { registrySettings } from '../registry/settings.ts'
 import { startWorker } from '../worker/main.ts'
@@ -52,13 +60,21 @@ export function startStack(options: StackOptions): Promise<Stack> {
       life.onStop(name, () => running.stop())
       return running.url
     }
+    const listeners = new Set<(news: News) => void>()
+    const tell = (news: News): void => {
+      for (const listener of listeners) listener(news)
+    }
     const registryUrl = await start('registry', options.registry, ({ port, written }, parts) =>
-      startRegistry(registrySettings([...defaults({ listeners: `http://127.0.0.1:${port}` }), ...written]), parts),
+      startRegistry(registrySettings([...defaults({ listeners: `http://127.0.0.1:${port}` }), ...written]), {
+        ...parts,
+        onChange: (subject) => tell({ registry: DEFAULT_ENTRY, subject }),
+      }),
     )
     const workerUrl = await start('worker', options.worker, ({ port, written }, parts) =>
       startWorker(workerSettings([...defaults(workerDefaults(port, registryUrl)), ...written]), {
         ...parts,
         isWarm: true,
+        onChange: (connector) => tell({ worker: DEFAULT_ENTRY, connector }),
       }),
     )
     const monitoring = options.monitoring === undefined ? {} : { monitoring: { metrics, listener: options.monitoring } }
@@ -67,7 +83,11 @@ export function startStack(options: StackOptions): Promise<Stack> {
       const { workers = [], registries = [] } = options.estate?.() ?? {}
       return { workers: [...own.workers, ...workers], registries: [...own.registries, ...registries] }
     }
-    const operator = await startOperator({ cluster, estate, logger, ...monitoring, ...options.operator })
+    const listen: OperatorOptions['listen'] = (listener) => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    }
+    const operator = await startOperator({ cluster, estate, logger, listen, ...monitoring, ...options.operator })
     life.onStop('operator', () => operator.stop())
     return { registryUrl, workerUrl, operator, metrics, stop: () => life.stop() }
   })

@@ -49,12 +49,12 @@ export const ENTRY = {
 } as const
 
 /** What resources call their worker and their registry when they name none. */
-const DEFAULT = 'default'
+export const DEFAULT_ENTRY = 'default'
 
 /** Of one worker and one registry, for every namespace. */
 export function estateOf(urls: { readonly workerUrl?: string; readonly registryUrl?: string }): Estate {
   const entries = (url: string | undefined) =>
-    url === undefined ? [] : [{ ...ENTRY, name: DEFAULT, endpoint: { url } }]
+    url === undefined ? [] : [{ ...ENTRY, name: DEFAULT_ENTRY, endpoint: { url } }]
   return { workers: entries(urls.workerUrl), registries: entries(urls.registryUrl) }
 }
 

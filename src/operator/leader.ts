@@ -13,8 +13,8 @@ import { type Entry, type Estate, runtimesOf, type WorkerEntry } from './estate.
 import type { OperatorMeters } from './metrics.ts'
 import { createReconcilers, type ReconcilerOptions } from './reconcilers.ts'
 import { KINDS, type Kind, keyOf, kindOf, type ResourceKey } from './resources/resource.ts'
-import { connectorName } from './resources/terms.ts'
 import { referentsFirst } from './subject/references.ts'
+import { concernedBy } from './wakes.ts'
 
 export type LeaderOptions = Pick<ReconcilerOptions, 'clock' | 'instance' | 'resyncMs'> & {
   readonly cluster: Cluster
@@ -127,11 +127,8 @@ function controllerOf<K extends Kind>(reconciler: Reconciler<K>, options: Known)
 function observeWorker(entry: WorkerEntry, options: Known, wake: Leader['wake'], life: Lifecycle) {
   const { name: worker } = entry
   const { cluster, clock, logger, observeWorkerMs: intervalMs = entry.observeMs } = options
-  const onChange = (name: string): void => {
-    for (const resource of cluster.list('Connector')) {
-      const isIt = resource.spec.workerRef.name === worker && connectorName(resource) === name
-      if (isIt) wake(keyOf(resource), 'user')
-    }
+  const onChange = (connector: string): void => {
+    for (const key of concernedBy({ worker, connector }, cluster)) wake(key, 'user')
   }
   const client = createWorkerClient(endpointOf('worker', entry, options))
   const observer = new WorkerObserver({ worker: client, clock, logger: logger.child({ worker }), intervalMs, onChange })

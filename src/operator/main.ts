@@ -13,14 +13,16 @@ import { type ClusterAddress, type Home, openHome } from './home.ts'
 import { CONCURRENCY, type Leader, type LeaderOptions, startLeader } from './leader.ts'
 import { operatorMetrics } from './metrics.ts'
 import { type MonitoringOptions, startMonitoring } from './monitoring.ts'
+import { type Listen, NewsDesk } from './news.ts'
 import { createReconcilers } from './reconcilers.ts'
 import { KINDS, type Kind, type Resource } from './resources/resource.ts'
 import { type Row, rowsOf } from './table.ts'
-import { wokenBy } from './wakes.ts'
+import { concernedBy, wokenBy } from './wakes.ts'
 
 export { readConfiguration } from './configuration.ts'
-export { estateOf } from './estate.ts'
+export { DEFAULT_ENTRY, estateOf } from './estate.ts'
 export type { ClusterAddress } from './home.ts'
+export type { News } from './news.ts'
 export type { Row } from './table.ts'
 
 export type OperatorOptions = Omit<LeaderOptions, 'cluster' | 'clock' | 'meters' | 'estate' | 'home'> & {
@@ -31,6 +33,8 @@ export type OperatorOptions = Omit<LeaderOptions, 'cluster' | 'clock' | 'meters'
   /** Judges what is declared before it is stored, be this process the leader or not; only on Kubernetes. */
   readonly webhook?: WebhookOptions
   readonly monitoring?: MonitoringOptions
+  /** Where runtimes of this process tell what changed; others are looked at again and again. */
+  readonly listen?: Listen
 }
 
 export type Operator = {
@@ -81,6 +85,14 @@ export function startOperator(options: OperatorOptions): Promise<Operator> {
       for (const listener of listeners) listener()
     })
     life.onStop('watch', unsubscribe)
+    const news = new NewsDesk(clock, (told) => {
+      for (const key of concernedBy(told, cluster)) place.leader?.wake(key, 'routine')
+    })
+    const unhear = options.listen?.((told) => news.hear(told))
+    life.onStop('news', () => {
+      unhear?.()
+      news.stop()
+    })
     life.onStop('cluster', () => cluster.stop())
     await cluster.start()
     place.isKnown = true

@@ -15,14 +15,23 @@ import { type RegistrySettings, type RegistryValues, registryDefaults, topicSett
 import { openRegistryLog } from './store/log.ts'
 import { RegistryState } from './store/state.ts'
 
-export type RegistryDependencies = { readonly broker: Broker; readonly logger: Logger; readonly metrics: Metrics }
+export type RegistryDependencies = {
+  readonly broker: Broker
+  readonly logger: Logger
+  readonly metrics: Metrics
+  /**
+   * Is told each subject of which a version, the level or the mode changed, whoever changed it; `:.ctx:` stands for a
+   * context and null for the default one.
+   */
+  readonly onChange?: (subject: string | null) => void
+}
 
 /**
  * Starts a registry on a log. Resolves when it answers and knows everything the topic holds. The broker stays the
  * caller's.
  */
 export function startRegistry(settings: RegistrySettings, dependencies: RegistryDependencies): Promise<Running> {
-  const { broker, metrics } = dependencies
+  const { broker, metrics, onChange = () => {} } = dependencies
   const logger = dependencies.logger.child({ program: 'registry' })
   for (const warning of settings.warnings) logger.warn(warning)
   const { values } = settings
@@ -31,7 +40,16 @@ export function startRegistry(settings: RegistrySettings, dependencies: Registry
     const office: { election?: Election } = {}
     const { observe, elected, ...counted } = registryMetrics(metrics, () => office.election?.pen() !== undefined)
     const topicConfigs = topicSettings(settings)
-    const log = await openRegistryLog(state, { broker, logger, settings: values, topicConfigs, observe })
+    const log = await openRegistryLog(state, {
+      broker,
+      logger,
+      settings: values,
+      topicConfigs,
+      observe(applied, record) {
+        observe(applied, record)
+        if (record !== undefined && 'subject' in record) onChange(record.subject)
+      },
+    })
     life.onStop('topic', () => log.close())
     const schemas = new ParsedSchemas({
       entriesMax: values['schema.cache.size'],

@@ -40,6 +40,8 @@ export type WorkerDependencies = {
   readonly metrics: Metrics
   /** Whether the first task finds a thread that is ready: one is made while the worker starts. Default: no. */
   readonly isWarm?: boolean
+  /** Is told each connector whose configuration, wanted state or status changed, whoever changed it. */
+  readonly onChange?: (connector: string) => void
 }
 
 /**
@@ -47,7 +49,7 @@ export type WorkerDependencies = {
  * work. The broker stays the caller's.
  */
 export function startWorker(settings: WorkerSettings, dependencies: WorkerDependencies): Promise<Running> {
-  const { broker, metrics } = dependencies
+  const { broker, metrics, onChange = () => {} } = dependencies
   const root = dependencies.logger.child({ program: 'worker' })
   const levels = new LogLevels(root)
   const logger = levels.logger('weir.worker')
@@ -79,7 +81,9 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
         if (record.kind === 'restart') herder.onRestart(record)
         else if (record.kind === 'logger') levels.apply(record, systemClock.nowMs())
         else herder.wake()
+        if (record.kind === 'connector' || record.kind === 'target') onChange(record.connector)
       },
+      onStatus: onChange,
     })
     life.onStop('stores', () => stores.close())
     const isLeader = () => place.group?.isLeader === true

@@ -1,8 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Change } from '../../src/operator/cluster/cluster.ts'
+import type { News } from '../../src/operator/news.ts'
 import type { Reason } from '../../src/operator/resources/condition.ts'
 import { type Kind, type ResourceKey, UNOBSERVED } from '../../src/operator/resources/resource.ts'
-import { wokenBy } from '../../src/operator/wakes.ts'
+import { concernedBy, wokenBy } from '../../src/operator/wakes.ts'
 import { MemoryCluster } from '../support/memory-cluster.ts'
 
 let cluster: MemoryCluster
@@ -56,5 +57,38 @@ describe('a change', () => {
     withReason(cluster.apply('Subject', 'c', { schema }), 'Conflict')
     expect(woken(winner, 'gone')).toEqual([winner, loser])
     expect(woken(winner, 'declared')).toEqual([winner])
+  })
+})
+
+describe('what a runtime tells', () => {
+  const concerned = (news: News) => [...concernedBy(news, cluster)].sort()
+  const registryMode = (name: string, scope: object) => cluster.apply('RegistryMode', name, { scope, mode: 'READONLY' })
+
+  it('of a connector concerns who stands for it on that worker', () => {
+    const key = cluster.apply('Connector', 'a', { class: 'Datagen', name: ':.:orders' })
+    cluster.apply('Connector', 'b', { class: 'Datagen', name: 'orders' })
+    cluster.apply('Connector', 'c', { class: 'Datagen', name: ':.:orders', workerRef: { name: 'other' } })
+    expect(concerned({ worker: 'default', connector: ':.:orders' })).toEqual([key])
+  })
+
+  it('of a subject concerns the Subject and the RegistryMode that stand for it, by either of its names', () => {
+    const subject = cluster.apply('Subject', 'a', { schema, subject: ':.:orders' })
+    const mode = registryMode('m', { type: 'Subject', subject: 'orders' })
+    cluster.apply('Subject', 'b', { schema })
+    expect(concerned({ registry: 'default', subject: 'orders' })).toEqual([mode, subject])
+  })
+
+  it('of a context concerns all in it, of the registry all there are', () => {
+    const [inside, outside] = [
+      cluster.apply('Subject', 'a', { schema, subject: ':.x:orders' }),
+      cluster.apply('Subject', 'b', { schema }),
+    ]
+    cluster.apply('Subject', 'c', { schema, registryRef: { name: 'other' } })
+    const [context, whole] = [
+      registryMode('x', { type: 'Context', context: '.x' }),
+      registryMode('y', { type: 'Registry' }),
+    ]
+    expect(concerned({ registry: 'default', subject: ':.x:' })).toEqual([context, inside])
+    expect(concerned({ registry: 'default', subject: null })).toEqual([whole, inside, outside])
   })
 })

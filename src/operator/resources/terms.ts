@@ -1,6 +1,9 @@
 import { conditionOf, type Reason } from './condition.ts'
 import type { Kind, Resource } from './resource.ts'
 
+/** Names in the default context have a short form and this one. */
+const DEFAULT_CONTEXT = /^:\.:/
+
 /** Something that resources of a kind are looked up by, beside their key. */
 export type Term<K extends Kind = Kind> = string & { readonly of: K }
 
@@ -20,12 +23,17 @@ export function claimOf<K extends Kind>(resource: Resource<K>): Term<K>
 export function claimOf(resource: Resource): Term {
   switch (resource.kind) {
     case 'Connector':
-      return term('Connector', resource.spec.workerRef.name, connectorName(resource))
+      return claimTo('Connector', resource.spec.workerRef.name, connectorName(resource))
     case 'Subject':
-      return term('Subject', resource.spec.registryRef.name, subjectName(resource))
+      return claimTo('Subject', resource.spec.registryRef.name, subjectName(resource))
     case 'RegistryMode':
-      return term('RegistryMode', resource.spec.registryRef.name, scopeName(resource) ?? '')
+      return claimTo('RegistryMode', resource.spec.registryRef.name, scopeName(resource) ?? '')
   }
+}
+
+/** The same, of a thing that a runtime names; the default context and a registry as a whole have the name ''. */
+export function claimTo<K extends Kind>(kind: K, runtime: string, name: string): Term<K> {
+  return term(kind, runtime, kind === 'Connector' ? name : name.replace(DEFAULT_CONTEXT, ''))
 }
 
 /** Resources of this namespace that name that Subject. */

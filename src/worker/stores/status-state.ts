@@ -1,4 +1,4 @@
-import { parseStatusKey, parseStatusValue, type StoredStatus } from './status-codec.ts'
+import { parseStatusKey, parseStatusValue, type StatusKey, type StoredStatus } from './status-codec.ts'
 
 type Connector = {
   status: StoredStatus | undefined
@@ -30,10 +30,10 @@ export class StatusState {
     return [...(this.#connectors.get(name)?.topics ?? [])]
   }
 
-  /** Null: a tombstone. Throws when the value is no status. */
-  apply(key: string, value: string | null): void {
+  /** Null: a tombstone. Gives what it is about, if it is anything known. Throws when the value is no status. */
+  apply(key: string, value: string | null): StatusKey | undefined {
     const parsed = parseStatusKey(key)
-    if (parsed === undefined) return
+    if (parsed === undefined) return undefined
     const connector = this.#get(parsed.connector)
     switch (parsed.kind) {
       case 'connector':
@@ -50,6 +50,7 @@ export class StatusState {
     }
     const { status, tasks, topics } = connector
     if (status === undefined && tasks.size === 0 && topics.size === 0) this.#connectors.delete(parsed.connector)
+    return parsed
   }
 
   #get(name: string): Connector {

@@ -16,6 +16,8 @@ export type StatusStoreOptions = {
   readonly broker: Broker
   readonly logger: Logger
   readonly topic: StoreTopic
+  /** Each connector of which a status is read, its own or that of a task. */
+  readonly onStatus?: (connector: string) => void
 }
 
 type Subject = Extract<StatusKey, { kind: 'connector' | 'task' }>
@@ -33,7 +35,10 @@ export class StatusStore {
       broker: options.broker,
       logger: options.logger,
       topic: options.topic,
-      apply: ({ key, value }) => store.state.apply(String(key), value === null ? null : String(value)),
+      apply: ({ key, value }) => {
+        const applied = store.state.apply(String(key), value === null ? null : String(value))
+        if (applied !== undefined && applied.kind !== 'topic') options.onStatus?.(applied.connector)
+      },
     })
     return store
   }

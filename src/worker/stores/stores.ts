@@ -22,14 +22,17 @@ export type StoresOptions = {
   readonly settings: WorkerSettings
   /** Every record of the config topic that is read after it was opened. */
   readonly onConfig: (record: ConfigRecord) => void
+  /** Each connector of which a status is read, its own or that of a task. */
+  readonly onStatus: (connector: string) => void
 }
 
 /** Makes the topics that are missing and reads each to its end. */
-export async function openStores({ broker, logger, settings, onConfig }: StoresOptions): Promise<Stores> {
+export async function openStores(options: StoresOptions): Promise<Stores> {
+  const { broker, logger, settings, onConfig, onStatus } = options
   const topic = (kind: Kind) => storeTopic(kind, settings)
   const opened = await Promise.allSettled([
     ConfigStore.open({ broker, logger, topic: topic('config'), onRecord: onConfig }),
-    StatusStore.open({ broker, logger, topic: topic('status') }),
+    StatusStore.open({ broker, logger, topic: topic('status'), onStatus }),
     OffsetStore.open({ broker, logger, topic: topic('offset') }),
   ])
   const [configs, statuses, offsets] = opened

@@ -1,0 +1,104 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, describe, it } from 'vitest'
+import { type Stack, startStack } from '../../src/cli/stack.ts'
+import { createRegistryClient, type RegistryClient } from '../../src/clients/registry.ts'
+import { createWorkerClient, type WorkerClient } from '../../src/clients/worker.ts'
+import { silentLogger } from '../../src/config/logger.ts'
+import { partDirectory } from '../env/workspace.ts'
+import { until } from '../support/until.ts'
+
+// Both runtimes and the operator in this process. By itself it would look at them once an hour: what it sees of what is
+// changed here by REST, it was told.
+
+const HOUR_MS = 3_600_000
+const WAIT = { everyMs: 10, timeoutMs: 60_000 }
+
+describe('an operator with its runtimes inside', () => {
+  const directory = partDirectory('news')
+  const out = join(directory, 'out')
+  let stack: Stack
+  let worker: WorkerClient
+  let registry: RegistryClient
+
+  const manifests = {
+    lines: { kind: 'Connector', spec: { class: 'FileStreamSource', config: { file: 'none', topic: 'lines' } } },
+    sink: {
+      kind: 'Connector',
+      spec: {
+        class: 'FileStreamSink',
+        autoRestart: { enabled: false },
+        config: { file: join(out, 'lines.txt'), topics: 'lines' },
+      },
+    },
+    user: { kind: 'Subject', spec: { schema: '"int"', compatibility: 'FULL' } },
+    plain: { kind: 'Subject', spec: { schema: '"string"', driftPolicy: 'Report' } },
+    others: { kind: 'RegistryMode', spec: { scope: { type: 'Subject', subject: 'others' }, mode: 'READONLY' } },
+  }
+
+  const is = (name: string, wanted: string) =>
+    until(`${name} to be ${wanted}`, WAIT, () => {
+      const { ready, reason } = stack.operator.rows().find((row) => row.name === name) ?? {}
+      return `${ready}/${reason}` === wanted
+    })
+
+  beforeAll(async () => {
+    mkdirSync(out)
+    for (const [name, manifest] of Object.entries(manifests)) {
+      const whole = { apiVersion: 'weir.dev/v1alpha1', metadata: { name }, ...manifest }
+      writeFileSync(join(directory, `${name}.yaml`), JSON.stringify(whole))
+    }
+    const written = [{ key: 'value.converter', value: 'StringConverter', source: 'the test' }]
+    stack = await startStack({
+      cluster: { kind: 'directory', path: directory },
+      log: { kind: 'embedded', directory: join(directory, '.weir') },
+      registry: { port: 0, written: [] },
+      worker: { port: 0, written },
+      operator: { observeWorkerMs: HOUR_MS, resyncMs: HOUR_MS },
+      logger: silentLogger(),
+    })
+    worker = createWorkerClient({ url: stack.workerUrl })
+    registry = createRegistryClient({ url: stack.registryUrl })
+    for (const name of Object.keys(manifests)) await is(name, 'True/Succeeded')
+    return () => stack.stop()
+  })
+
+  it('puts back the configuration of a connector', async () => {
+    const { config } = await worker.get('lines')
+    await worker.putConfig('lines', { ...config, topic: 'elsewhere' })
+    await until('the topic', WAIT, async () => (await worker.get('lines')).config['topic'] === 'lines')
+  })
+
+  it('makes a connector again that was deleted', async () => {
+    await is('lines', 'True/Succeeded')
+    await worker.delete('lines')
+    await until('the connector', WAIT, async () => Object.hasOwn(await worker.list(), 'lines'))
+  })
+
+  it('resumes a connector that was stopped', async () => {
+    await is('lines', 'True/Succeeded')
+    await worker.stop('lines')
+    await until('it to be stopped', WAIT, async () => (await worker.status('lines')).connector.state === 'STOPPED')
+    await until('it to run', WAIT, async () => (await worker.status('lines')).connector.state === 'RUNNING')
+  })
+
+  it('says that a task has failed', async () => {
+    rmSync(out, { recursive: true })
+    await worker.restart('sink', { includeTasks: true, onlyFailed: false })
+    await is('sink', 'False/TaskFailed')
+  })
+
+  it('puts back a level and a mode', async () => {
+    await registry.putConfig({ compatibility: 'NONE' }, 'user')
+    await until('the level', WAIT, async () => (await registry.config('user')).compatibility === 'FULL')
+    await registry.putMode('READWRITE', 'others')
+    await until('the mode', WAIT, async () => (await registry.mode('others')) === 'READONLY')
+  })
+
+  it('registers a schema again that was deleted, or says that it was', async () => {
+    await registry.deleteSubject('user')
+    await until('the schema', WAIT, async () => (await registry.subjects()).includes('user'))
+    await registry.deleteSubject('plain')
+    await is('plain', 'False/Missing')
+  })
+})
