@@ -48,6 +48,7 @@ const kafka = await startKafka({ jvm: BROKER_JVM })
 try {
   const settings: Settings = {
     bootstrap: kafka.bootstrap,
+    kafkaPid: kafka.pid(),
     records: Number(values.records ?? (values.quick ? 300_000 : 2_000_000)),
     rounds: Number(values.rounds ?? (values.quick ? 1 : 3)),
     objects: Number(values.objects ?? (values.quick ? 200 : 1_000)),

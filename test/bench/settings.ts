@@ -2,6 +2,8 @@
 export type Settings = {
   /** The Kafka that everything of this run meets. */
   readonly bootstrap: string
+  /** Of that Kafka. */
+  readonly kafkaPid: number | undefined
   readonly records: number
   readonly rounds: number
   /** Resources that the operator keeps: six Subjects for four Connectors. */

@@ -42,6 +42,7 @@ export type KubernetesAddress = {
 export type Kubernetes = KubernetesAddress & {
   /** Of the API server. */
   readonly pid: number | undefined
+  readonly etcdPid: number | undefined
   /** SIGKILL of the API server; what etcd holds stays. */
   kill(): Promise<void>
   /** After `kill`: on the same port. */
@@ -109,6 +110,7 @@ export async function startKubernetes(): Promise<Kubernetes> {
     get pid() {
       return server.pid
     },
+    etcdPid: etcd.pid,
     kill: () => server.kill(),
     async restart() {
       server = await start()

@@ -1,29 +1,27 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { openKubernetesApi } from '../../../src/clients/kubernetes/api.ts'
 import { type Kubernetes, startKubernetes } from '../../env/kubernetes.ts'
-import { type Program, startWeir } from '../../support/cli.ts'
 import { installDefinitions } from '../../support/definitions.ts'
-import { type KubeApi, kubeApi } from '../../support/kube-api.ts'
-import { startRegistryProcess } from '../../support/registry-process.ts'
-import { startWorkerProcess } from '../../support/worker-process.ts'
+import { kubeApi } from '../../support/kube-api.ts'
 import type { Figure } from '../figures.ts'
-import { cpuMs, residentMb } from '../process.ts'
+import { residentMb } from '../process.ts'
 import { progress, type Settings } from '../settings.ts'
-import { apiCalls } from './api-calls.ts'
-import { connector, objectsOf, subject } from './objects.ts'
-import { Place } from './place.ts'
+import { countOf, perObject } from './calls.ts'
+import { connector, subject } from './objects.ts'
+import type { Place } from './place.ts'
+import { type Spent, seconds, startWorld, type World } from './world.ts'
 
 /** 120 s for 10,000 resources. */
 const READY_MS_PER_OBJECT = 12
 /** On so many cores: what the processor may do in that time, whoever else is at work. */
 const CORES = 2
 const MEMORY_MB = 350
+/** What the last changes brought about is over by then. */
+const SETTLE_MS = 5_000
 const STEADY_MS = 30_000
 const CALLS_PER_SECOND = 2
 const CHANGES = 100
 const P50_MS = 300
 const P99_MS = 1_000
-const STOP_MS = 30_000
 
 type Start = {
   readonly wholeMs: number
@@ -44,16 +42,15 @@ export async function benchOperator(settings: Settings): Promise<readonly Figure
     const changes: Changes[] = []
     for (let round = 1; round <= settings.rounds; round++) {
       const of = `round ${round} of ${settings.rounds}`
-      progress(`operator: ${settings.objects / 10} resources, ${of}`)
-      const tenth = await startWith(settings, control, settings.objects / 10, `tenth-${round}`)
+      const tenth = await worldOf(settings, control, settings.objects / 10, `tenth-${round}`)
       await tenth.stop()
-      progress(`operator: ${settings.objects} resources, ${of}`)
-      const whole = await startWith(settings, control, settings.objects, `whole-${round}`)
+      const whole = await worldOf(settings, control, settings.objects, `whole-${round}`)
       try {
         const memoryMb = await residentMb(whole.operator.pid)
-        starts.push({ wholeMs: whole.ms, tenthMs: tenth.ms, cpuMs: whole.cpuMs, memoryMb })
+        const { ms: wholeMs, cpu } = whole.start
+        starts.push({ wholeMs, tenthMs: tenth.start.ms, cpuMs: sumOf(cpu), memoryMb })
         progress(`operator: nothing changes, ${of}`)
-        rests.push(await measureSteady(kubeApi(control)))
+        rests.push(await measureSteady(whole))
         progress(`operator: ${CHANGES} changes, ${of}`)
         changes.push(await measureChanges(whole.place, settings.objects))
       } finally {
@@ -66,70 +63,36 @@ export async function benchOperator(settings: Settings): Promise<readonly Figure
   }
 }
 
-type World = {
-  readonly ms: number
-  /** Of the operator and of all that it talks to. */
-  readonly cpuMs: number
-  readonly operator: Program
-  readonly place: Place
-  stop(): Promise<void>
+async function worldOf(settings: Settings, control: Kubernetes, count: number, name: string): Promise<World> {
+  progress(`operator: ${count} resources (${name})`)
+  const world = await startWorld(settings, control, count, name)
+  const { cpu, api, runtimes } = world.start
+  progress(`  CPU: ${cpuIn(world.start)}; ${(sumOf(cpu) / count).toFixed(1)} ms a resource`)
+  progress(`  calls of the API server for a resource: ${perObject(api, count)}`)
+  progress(`  calls of the runtimes for a resource: ${perObject(runtimes, count)}`)
+  return world
 }
 
-/** Everything is declared, both runtimes run and are empty: from the start of the operator until all is Ready. */
-async function startWith(settings: Settings, control: Kubernetes, count: number, name: string): Promise<World> {
-  const { bootstrap, nodeArgs } = settings
-  const api = openKubernetesApi(control.kubeconfig)
-  const place = new Place(api, `bench-${name}`)
-  const log = ['--bootstrap', bootstrap]
-  const registrySettings = { 'brokerstore.topic': `bench-${name}`, 'schema.registry.group.id': `bench-${name}` }
-  const registry = await startRegistryProcess(log, registrySettings)
-  const worker = await startWorkerProcess({ log, groupId: `bench-${name}-worker` })
-  const programs: Program[] = [worker, registry]
-  const stop = async () => {
-    place.close()
-    for (const program of [...programs]) await within(STOP_MS, program.stop())
-    api.close()
-  }
-  try {
-    await place.open()
-    await place.declareAll(objectsOf(count))
-    const cpuBeforeMs = await cpuMsOf([control, worker, registry])
-    const startedMs = performance.now()
-    const args = [
-      ...['--kubeconfig', control.kubeconfig, '--namespace', place.namespace, '--lease-namespace', place.namespace],
-      ...['--registry', registry.url, '--worker', worker.url],
-    ]
-    const operator = await startWeir(['operator', ...args], () => true, { nodeArgs })
-    programs.unshift(operator)
-    await place.untilAllReady(count)
-    const ms = performance.now() - startedMs
-    const cpuMs = (await cpuMsOf([control, worker, registry, operator])) - cpuBeforeMs
-    return { ms, cpuMs, operator, place, stop }
-  } catch (error) {
-    await stop()
-    throw error
-  }
+function cpuIn({ cpu }: Spent): string {
+  return Object.entries(cpu)
+    .map(([part, ms]) => `${part} ${seconds(ms)}`)
+    .join(', ')
 }
 
-async function cpuMsOf(programs: readonly { readonly pid: number | undefined }[]): Promise<number> {
-  const spentMs = await Promise.all(programs.map(({ pid }) => cpuMs(pid)))
-  return spentMs.reduce((sum, ms) => sum + ms, 0)
+function sumOf(cpu: Spent['cpu']): number {
+  return Object.values(cpu).reduce((sum, ms) => sum + ms, 0)
 }
 
-async function within(ms: number, ending: Promise<void>): Promise<void> {
-  await Promise.race([ending, delay(ms, undefined, { ref: false })])
-}
-
-/** What the API server is asked while nobody wants anything. */
-async function measureSteady(api: KubeApi): Promise<Steady> {
-  // What the last changes brought about is over by then.
-  await delay(5_000)
-  const before = await apiCalls(api)
+/** What everybody does while nobody wants anything. */
+async function measureSteady(world: World): Promise<Steady> {
+  await delay(SETTLE_MS)
+  const spent = await world.spending()
   await delay(STEADY_MS)
-  const after = await apiCalls(api)
+  const rest = await spent()
+  progress(`  CPU in ${seconds(rest.ms)}: ${cpuIn(rest)}; calls of the runtimes: ${countOf(rest.runtimes)}`)
   return {
-    callsPerSecond: (after.all - before.all) / (STEADY_MS / 1000),
-    statusWrites: after.statusWrites - before.statusWrites,
+    callsPerSecond: countOf(rest.api) / (rest.ms / 1_000),
+    statusWrites: countOf(rest.api, /\/status$/),
   }
 }
 

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { APPLY, type KubernetesApi } from '../../../src/clients/kubernetes/api.ts'
 import { pluralOf } from '../../../src/operator/resources/crd.ts'
 import { API_VERSION } from '../../../src/operator/resources/resource.ts'
@@ -16,6 +17,7 @@ type WatchEvent = { readonly type: string; readonly object: Stored }
 type Waiter = { readonly isDone: () => boolean; readonly resolve: () => void }
 
 const LANES = 8
+const TELL_MS = 5_000
 
 /** A namespace in which the bench declares resources, and hears when they are Ready for what it declared. */
 export class Place {
@@ -53,8 +55,22 @@ export class Place {
     await Promise.all(Array.from({ length: LANES }, lane))
   }
 
-  untilAllReady(count: number): Promise<void> {
-    return this.#until(() => this.#ready.size >= count)
+  /** `tell` hears every few seconds how many are Ready. Rejects when not all are within `limitMs`. */
+  async untilAllReady(count: number, limitMs: number, tell: (ready: number, ms: number) => void): Promise<void> {
+    const beganMs = performance.now()
+    const telling = setInterval(() => tell(this.#ready.size, performance.now() - beganMs), TELL_MS)
+    const ended = new AbortController()
+    const late = delay(limitMs, undefined, { signal: ended.signal }).then(
+      () => Promise.reject(new Error(`${this.#ready.size} of ${count} are Ready after ${limitMs} ms`)),
+      () => undefined,
+    )
+    try {
+      await Promise.race([this.#until(() => this.#ready.size >= count), late])
+      tell(count, performance.now() - beganMs)
+    } finally {
+      clearInterval(telling)
+      ended.abort()
+    }
   }
 
   /** From the declaration on, ms. */
