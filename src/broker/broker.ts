@@ -1,3 +1,4 @@
+import type { BrokerError } from './error.ts'
 import type { BrokerAddress } from './home.ts'
 
 /**
@@ -121,8 +122,12 @@ export type Sent = { readonly partitions: Int32Array; readonly offsets: Float64A
 
 /** Idempotent, acks=all. Calls may overlap: records of one partition keep the order of the calls. */
 export interface Producer {
-  /** Resolves when every record is stored. Rejects with the first record's failure; the others may be stored. */
-  send(records: readonly NewRecord[]): Promise<Sent>
+  /**
+   * Resolves when every record is stored. Rejects with the first record's failure; the others may be stored. With
+   * `refused`, a record that the log does not take for what it is (`record_too_large`, `invalid_record`) is told there,
+   * by its index, and is no failure: but in a transaction, or with a fencing id, which it spoils.
+   */
+  send(records: readonly NewRecord[], refused?: (index: number, error: BrokerError) => void): Promise<Sent>
   /** Transactions: `begin`, any number of `send` and `sendOffsets`, then `commit` or `abort`. */
   begin(): void
   /** `illegal_generation` or `unknown_member`: the partitions are another member's now; abort. */

@@ -11,6 +11,7 @@ export type BrokerErrorCode =
   | 'invalid_request'
   | 'invalid_offset'
   | 'record_too_large'
+  | 'invalid_record'
   | 'offset_out_of_range'
   | 'corrupt_batch'
   | 'unsupported'

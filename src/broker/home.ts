@@ -148,6 +148,8 @@ export type PartitionError = { readonly code: BrokerErrorCode; readonly message:
 export type ProduceResult = TopicPartition & {
   readonly baseOffset: number
   readonly error?: PartitionError
+  /** Places in the batch of the records that are to blame for the error, as far as the log says. */
+  readonly refused?: readonly number[]
 }
 
 export type FetchRequest = {

@@ -5,7 +5,7 @@ import { recordBytesMax } from './record-batch.ts'
 export type Delivery = {
   /** Record `index` of the call stands at `offset` of `partition`. */
   readonly stored: (index: number, partition: number, offset: number) => void
-  readonly failed: (error: Error) => void
+  readonly failed: (index: number, error: Error) => void
 }
 
 export type Entry = {

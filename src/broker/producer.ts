@@ -87,7 +87,7 @@ class LogProducer implements Producer {
     })
   }
 
-  async send(records: readonly NewRecord[]): Promise<Sent> {
+  async send(records: readonly NewRecord[], refused?: Refused): Promise<Sent> {
     const sent = { partitions: new Int32Array(records.length), offsets: new Float64Array(records.length) }
     if (records.length === 0) return sent
     this.#check()
@@ -98,7 +98,7 @@ class LogProducer implements Producer {
     await this.#room.take(bytes, async () => {
       await this.#prepare(records)
       this.#check()
-      delivered = this.#deliver(records, sent)
+      delivered = this.#deliver(records, sent, refused)
     })
     return delivered ?? sent
   }
@@ -205,7 +205,8 @@ class LogProducer implements Producer {
     return retry(attempt, { backoff: BACKOFF, clock, retriable, withinMs: this.#deliveryTimeoutMs })
   }
 
-  #deliver(records: readonly NewRecord[], sent: Sent): Promise<Sent> {
+  #deliver(records: readonly NewRecord[], sent: Sent, refused: Refused | undefined): Promise<Sent> {
+    const tell = this.#transactionalId === undefined && this.#fencingId === undefined ? refused : undefined
     return this.#watch(
       new Promise<Sent>((resolve, reject) => {
         let left = records.length
@@ -220,8 +221,9 @@ class LogProducer implements Producer {
             sent.offsets[index] = offset
             settle()
           },
-          failed: (error) => {
-            failure ??= error
+          failed: (index, error) => {
+            if (tell && isRefusal(error)) tell(index, error)
+            else failure ??= error
             settle()
           },
         }
@@ -241,6 +243,12 @@ class LogProducer implements Producer {
 function choose({ partition, key }: NewRecord, partitions: number, rotation: number): number {
   if (partition !== undefined) return partition
   return key === null ? rotation % partitions : partitionOf(key, partitions)
+}
+
+type Refused = Parameters<Producer['send']>[1]
+
+function isRefusal(error: Error): error is BrokerError {
+  return error instanceof BrokerError && (error.code === 'record_too_large' || error.code === 'invalid_record')
 }
 
 function spoiled(fencingId: string): BrokerError {

@@ -187,13 +187,13 @@ export class Sender {
         delivery.stored(index, queue.partition, result.baseOffset + at)
       })
       this.#parts.freed(batch.size)
-    } else this.#refused(queue, batch, errorOf(queue, result, failure))
+    } else this.#refused(queue, batch, errorOf(queue, result, failure), result?.refused)
     if (queue.inFlight > 0) return
     if (queue.isBlocked) this.#repeatSoon(queue)
     else this.#rest(queue)
   }
 
-  #refused(queue: PartitionQueue, batch: OutBatch, error: BrokerError): void {
+  #refused(queue: PartitionQueue, batch: OutBatch, error: BrokerError, places: readonly number[] = []): void {
     const tooLate = this.#parts.clock.monotonicMs() - batch.sinceMs > this.#parts.deliveryTimeoutMs
     // Behind a batch that goes again, a gap in the sequence is what has to be expected.
     const follows = queue.isBlocked && error.code === 'sequence_lost'
@@ -213,9 +213,24 @@ export class Sender {
       this.#split(queue, batch)
       return
     }
-    this.#fail(batch.entries, error)
-    // What was never stored leaves a gap: the sequence has to begin anew.
-    if (this.#parts.transactionalId === undefined) this.#isRenewalDue = true
+    this.#giveUp(queue, batch, error, places)
+  }
+
+  /** What was never stored leaves a gap: the sequence has to begin anew, with those that are not to blame. */
+  #giveUp(queue: PartitionQueue, batch: OutBatch, error: BrokerError, places: readonly number[]): void {
+    const isWhole = places.length === 0 || places.length === batch.entries.length
+    if (isWhole || this.#parts.transactionalId !== undefined) this.#fail(batch.entries, error)
+    else {
+      const blamed = new Set(places)
+      const entries = batch.entries.filter((_, place) => !blamed.has(place))
+      this.#fail(
+        batch.entries.filter((_, place) => blamed.has(place)),
+        error,
+      )
+      queue.isBlocked = true
+      queue.again.push({ ...batch, entries })
+    }
+    this.#isRenewalDue ||= this.#parts.transactionalId === undefined
   }
 
   /** None of it was stored, so the parts have the sequence of the whole. What follows is not larger than they are. */
@@ -230,8 +245,8 @@ export class Sender {
   }
 
   #fail(entries: readonly Entry[], error: Error): void {
-    for (const { delivery, bytes } of entries) {
-      delivery.failed(error)
+    for (const { delivery, index, bytes } of entries) {
+      delivery.failed(index, error)
       this.#parts.freed(bytes)
     }
   }

@@ -33,6 +33,7 @@ describe('a dead letter', () => {
   it('of a source that no converter has seen is not replayed', () => {
     const dead = { '__connect.errors.topic': 'orders', '__connect.errors.content': 'json' }
     expect(toReplay(letter(dead), undefined)).toContain('its source has to read it again')
+    expect(toReplay(letter({ ...dead, '__connect.errors.content': 'none' }), undefined)).toContain('too large')
     expect(toReplay(letter({ ...dead, '__connect.errors.content': 'bytes' }), undefined)).toMatchObject({
       topic: 'orders',
     })

@@ -1,7 +1,9 @@
+import { expect, it } from 'vitest'
 import { openBroker } from '../../src/broker/open.ts'
 import { silentLogger } from '../../src/config/logger.ts'
 import { describeOn, real } from '../env/real.ts'
 import { describeBroker } from './broker.ts'
+import { bytes, newTopic, opened, readAll, records, textOf } from './broker-support.ts'
 
 for (const name of ['kafka', 'kafka3'] as const) {
   const kafka = await real(name)
@@ -12,5 +14,23 @@ for (const name of ['kafka', 'kafka3'] as const) {
         { logger: silentLogger() },
       ),
     )
+
+    it('stores the neighbours of records that it does not take for what they say', async () => {
+      const config = { 'bootstrap.servers': kafka.address.bootstrap }
+      const broker = await opened(() => openBroker({ kind: 'kafka', config }, { logger: silentLogger() }))
+      const topic = await newTopic(broker, { configs: { 'cleanup.policy': 'compact' } })
+      const producer = await broker.producer()
+      const keyed = (value: string) => records(topic, [value], { key: bytes(value) })
+      const told: unknown[] = []
+      const sends = Array.from({ length: 4 }, (_, call) =>
+        producer.send(
+          [...keyed(`${call} a`), ...records(topic, ['no key']), ...keyed(`${call} b`)],
+          (index, { code, message }) => told.push([call, index, code, message.includes('without key')]),
+        ),
+      )
+      await Promise.all(sends)
+      expect(told.toSorted()).toEqual(sends.map((_, call) => [call, 1, 'invalid_record', true]))
+      expect((await readAll(broker, topic)).map(textOf)).toEqual(sends.flatMap((_, call) => [`${call} a`, `${call} b`]))
+    })
   })
 }

@@ -175,6 +175,26 @@ export function describeLog(open: OpenBroker): void {
       expect((await readAll(broker, topic)).map(textOf)).toEqual(values)
     })
 
+    it('that the log does not take are told one by one where that is asked for, and the others are stored', async () => {
+      const broker = await opened(open)
+      const topic = await newTopic(broker, { configs: { 'max.message.bytes': '2000' } })
+      const producer = await broker.producer()
+      const told: unknown[] = []
+      const sends = [
+        ['a', 'x'.repeat(5_000), 'b'],
+        ['c', 'd', 'y'.repeat(5_000)],
+      ].map((values, call) =>
+        producer.send(records(topic, values), (index, { code }) => told.push([call, index, code])),
+      )
+      const [first, second] = await Promise.all(sends)
+      expect(told).toEqual([
+        [0, 1, 'record_too_large'],
+        [1, 2, 'record_too_large'],
+      ])
+      expect([first?.offsets[2], second?.offsets[1]]).toEqual([1, 3])
+      expect((await readAll(broker, topic)).map(textOf)).toEqual(['a', 'b', 'c', 'd'])
+    })
+
     it('may be larger alone than several together', async () => {
       const broker = await opened(open)
       const topic = await newTopic(broker)

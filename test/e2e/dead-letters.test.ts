@@ -100,6 +100,36 @@ describeOn([kafka], 'broken records on Kafka', () => {
     })
   })
 
+  it('go to its dead letters, too, when only the log finds them too large, as much of them as fits there', async () => {
+    const broker = await openKafka()
+    const small = { 'max.message.bytes': '2000' }
+    const topic = await newTopic(broker, 'small', small)
+    const dead = `${topic}-dead`
+    await broker.topics.create({ name: dead, partitions: 1, replicationFactor: 1, configs: small })
+    const file = join(temporaryDirectory(), 'in.txt')
+    writeFileSync(file, `a\nb\n${'x'.repeat(5_000)}\nc\n`)
+    const { url } = await startWorker()
+    const worker = createWorkerClient({ url })
+    const name = `${topic}-source`
+    const source = { 'connector.class': 'FileStreamSource', file, topic, ...JSON_VALUES, ...TOLERANT(dead) }
+    await worker.create(name, source)
+    const [letter] = await lettersIn(broker, dead, 1)
+    const written = await lettersIn(broker, topic, 3)
+
+    expect(written.map(({ value }) => String(value))).toEqual(['"a"', '"b"', '"c"'])
+    expect(letter!.value).toBeNull()
+    expect(Object.fromEntries(letter!.headers.map(([key, value]) => [key, String(value)]))).toMatchObject({
+      '__connect.errors.content': 'none',
+      '__connect.errors.source.offset': '{"position":5005}',
+      '__connect.errors.stage': 'KAFKA_PRODUCE',
+      '__connect.errors.class.name': 'org.apache.kafka.connect.runtime.WorkerSourceTask',
+      '__connect.errors.exception.class.name': 'org.apache.kafka.common.errors.RecordTooLargeException',
+    })
+    expect(await weir('replay', dead)).toMatchObject({ code: 1, stdout: 'replayed: 0, left: 1\n' })
+    await worker.stop(name)
+    await until('the offset behind it', WAIT, async () => JSON.stringify(await worker.offsets(name)).includes('5007'))
+  })
+
   it('fail the task when nothing is to be tolerated, with what was wrong in its trace', async () => {
     const broker = await openKafka()
     const topic = await newTopic(broker, 'strict')
@@ -188,9 +218,9 @@ async function openKafka(): Promise<Broker> {
   return broker
 }
 
-async function newTopic(broker: Broker, what: string): Promise<string> {
+async function newTopic(broker: Broker, what: string, configs: Record<string, string> = {}): Promise<string> {
   const name = `${what}-${process.pid}-${Math.round(performance.now())}`
-  await broker.topics.create({ name, partitions: 1, replicationFactor: 1 })
+  await broker.topics.create({ name, partitions: 1, replicationFactor: 1, configs })
   return name
 }
 

@@ -29,6 +29,7 @@ const CODES: Readonly<Record<number, readonly [name: string, code: BrokerErrorCo
   29: ['TOPIC_AUTHORIZATION_FAILED', 'not_authorized'],
   30: ['GROUP_AUTHORIZATION_FAILED', 'not_authorized'],
   31: ['CLUSTER_AUTHORIZATION_FAILED', 'not_authorized'],
+  32: ['INVALID_TIMESTAMP', 'invalid_record'],
   33: ['UNSUPPORTED_SASL_MECHANISM', 'not_authenticated'],
   34: ['ILLEGAL_SASL_STATE', 'not_authenticated'],
   35: ['UNSUPPORTED_VERSION', 'unsupported'],
@@ -59,7 +60,7 @@ const CODES: Readonly<Record<number, readonly [name: string, code: BrokerErrorCo
   79: ['MEMBER_ID_REQUIRED', 'unknown_member'],
   82: ['FENCED_INSTANCE_ID', 'fenced'],
   86: ['GROUP_SUBSCRIBED_TO_TOPIC', 'group_not_empty'],
-  87: ['INVALID_RECORD', 'invalid_request'],
+  87: ['INVALID_RECORD', 'invalid_record'],
   88: ['UNSTABLE_OFFSET_COMMIT', 'concurrent_transaction'],
   89: ['THROTTLING_QUOTA_EXCEEDED', 'unavailable'],
   90: ['PRODUCER_FENCED', 'fenced'],
@@ -72,17 +73,17 @@ export const LEADER_NOT_AVAILABLE = 5
 export const TOPIC_ALREADY_EXISTS = 36
 export const MEMBER_ID_REQUIRED = 79
 
-/** What an error number of the wire means; undefined for 0. `where` says of what. */
-export function partitionError(number: number, where: string): PartitionError | undefined {
+/** What an error number of the wire means; undefined for 0. `where` says of what, `detail` what the broker said of it. */
+export function partitionError(number: number, where: string, detail?: string | null): PartitionError | undefined {
   if (number === 0) return undefined
   const [name, code] = CODES[number] ?? [`error ${number}`, 'unavailable']
-  return { code, message: `${where}: ${name}` }
+  return { code, message: detail ? `${where}: ${name}: ${detail}` : `${where}: ${name}` }
 }
 
-/** Throws when the number is an error. `detail` is what the broker said beside it. */
+/** Throws when the number is an error. */
 export function check(number: number, where: string, detail?: string | null): void {
-  const error = partitionError(number, where)
-  if (error) throw new BrokerError(error.code, detail ? `${error.message}: ${detail}` : error.message)
+  const error = partitionError(number, where, detail)
+  if (error) throw new BrokerError(error.code, error.message)
 }
 
 /** A failure of kafkajs or of the socket. What can't be told is a bad moment: the broker could not be asked. */

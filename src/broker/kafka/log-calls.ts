@@ -60,7 +60,7 @@ export const metadata: Call<readonly string[] | undefined, ClusterMetadata> = {
 export const produce: Call<HomeRequest<'produce'>, readonly ProduceResult[]> = {
   key: 0,
   name: 'Produce',
-  version: 7,
+  version: 8,
   write: (writer, { batches, transactionalId, timeoutMs }) => {
     writer
       .string(transactionalId ?? null)
@@ -71,11 +71,14 @@ export const produce: Call<HomeRequest<'produce'>, readonly ProduceResult[]> = {
   read: (reader) =>
     readTopics(reader, (topic) => {
       const partition = reader.int32()
-      const error = partitionError(reader.int16(), `writing to ${topic}-${partition}`)
+      const errorNumber = reader.int16()
       const baseOffset = reader.int64()
       reader.int64()
       reader.int64()
-      return { topic, partition, baseOffset, ...errorOf(error) }
+      const refusals = reader.array(() => ({ at: reader.int32(), why: reader.nullableString() }))
+      const ofAll = reader.nullableString()
+      const error = partitionError(errorNumber, `writing to ${topic}-${partition}`, refusals[0]?.why ?? ofAll)
+      return { topic, partition, baseOffset, ...errorOf(error), refused: refusals.map(({ at }) => at) }
     }),
 }
 

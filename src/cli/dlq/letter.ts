@@ -22,6 +22,7 @@ export function toReplay({ stored, told }: Letter, to: string | undefined): NewR
   const topic = to ?? told.get('topic')
   if (topic === undefined) return 'no header says which topic it is of: name one with --to'
   if (told.get('content') === 'json') return 'it never had the bytes of its topic: its source has to read it again'
+  if (told.get('content') === 'none') return 'its value was too large for this topic: its source has to read it again'
   const { key, value, timestampMs } = stored
   const headers: readonly Header[] = stored.headers.filter(([name]) => !name.startsWith(PREFIX))
   return { topic, key, value, headers, timestampMs }

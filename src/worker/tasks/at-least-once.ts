@@ -6,7 +6,7 @@ import { partitionId } from '../stores/offset-state.ts'
 import { type Delivery, isLate, type OffsetWriter } from './delivery.ts'
 import { Gate } from './gate.ts'
 import { AcknowledgedPrefix, progressOf } from './prefix.ts'
-import type { Outgoing } from './source-records.ts'
+import { bytesOf, type LostRecord, type Outgoing, refusal } from './source-records.ts'
 import { countCommitMs, type TaskCounters } from './task-counters.ts'
 
 /** What may be under way before the source has to wait. */
@@ -18,6 +18,8 @@ export type AtLeastOnceParts = {
   /** Where the worker's own topics are not the task's producer's to write. Default: `producer`. */
   readonly offsetsProducer?: Producer | undefined
   readonly toOffsets: OffsetWriter
+  /** Told the records of a batch that the log does not take for what they are. Resolves when they may be stepped over. */
+  readonly stepOver: (lost: readonly LostRecord[]) => Promise<void>
   readonly counters: TaskCounters
   readonly clock: Clock
   /** How long a commit may take. */
@@ -72,15 +74,17 @@ export class AtLeastOnce implements Delivery {
     if (this.#failure !== undefined) throw this.#failure
   }
 
-  #send({ records, bytes }: Outgoing, stored: () => void): void {
-    const { counters, producer } = this.#parts
+  #send({ records, sources, bytes }: Outgoing, stored: () => void): void {
+    const { counters, producer, stepOver } = this.#parts
+    const lost: LostRecord[] = []
     counters.recordsActive += records.length
     this.#bytes += bytes
     const sent = producer
-      .send(records)
-      .then(() => {
-        counters.recordsOut += records.length
-        counters.bytesOut += bytes
+      .send(records, (index, error) => lost.push(refusal(sources[index]!, records[index]!, error)))
+      .then(async () => {
+        if (lost.length > 0) await stepOver(lost)
+        counters.recordsOut += records.length - lost.length
+        counters.bytesOut += lost.reduce((left, { made }) => left - bytesOf(made!), bytes)
         stored()
       })
       .catch((error: unknown) => {

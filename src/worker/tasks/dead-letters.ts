@@ -48,8 +48,7 @@ export class DeadLetters {
 
   /** Does not wait; `flush` does. */
   add(letter: DeadLetter): void {
-    const sending = this.#producer
-      .send([this.#toRecord(letter)])
+    const sending = this.#send(this.#toRecord(letter))
       .then(() => {
         this.#counters.deadLetters += 1
       })
@@ -71,6 +70,19 @@ export class DeadLetters {
 
   async close(): Promise<void> {
     await this.#producer.close()
+  }
+
+  /** As much of it as the topic takes. */
+  async #send(record: NewRecord): Promise<void> {
+    for (let left: NewRecord | undefined = record; ; ) {
+      try {
+        await this.#producer.send([left])
+        return
+      } catch (error) {
+        left = lesser(left, error)
+        if (left === undefined) throw error
+      }
+    }
   }
 
   #toRecord(letter: DeadLetter): NewRecord {
@@ -97,6 +109,25 @@ export class DeadLetters {
   }
 }
 
+const CUT = errorHeader('content', 'none')
+
+/**
+ * A letter that was refused, without what is likely to be the cause: its time, which a header tells then; or its value and,
+ * when it still is too large, all but what the runtime says of it. Undefined when nothing is left to leave out.
+ */
+function lesser({ timestampMs, ...record }: NewRecord, error: unknown): NewRecord | undefined {
+  const { code } = error as { code?: unknown }
+  const { headers = [], key } = record
+  if (code === 'invalid_record' && timestampMs !== undefined) {
+    return { ...record, headers: [...headers, errorHeader('timestamp', String(timestampMs))] }
+  }
+  if (code !== 'record_too_large') return undefined
+  const time = timestampMs === undefined ? {} : { timestampMs }
+  const own = headers.filter(([name]) => name.startsWith(PREFIX))
+  if (!headers.includes(CUT)) return { ...record, ...time, value: null, headers: [...headers, CUT] }
+  return key === null && own.length === headers.length ? undefined : { ...record, ...time, key: null, headers: own }
+}
+
 /** What the original calls it, where it has the like. */
 function exceptionName(error: Error): string {
   const { code } = error as { code?: unknown }
@@ -108,6 +139,7 @@ const JAVA_NAMES: Readonly<Record<string, string>> = {
   retriable: 'org.apache.kafka.connect.errors.RetriableException',
   config: 'org.apache.kafka.common.config.ConfigException',
   record_too_large: 'org.apache.kafka.common.errors.RecordTooLargeException',
+  invalid_record: 'org.apache.kafka.common.InvalidRecordException',
 }
 
 export type DeadLetterParts = {

@@ -12,7 +12,8 @@ export function toFailure({ record, stage, className, error }: LostRecord): Reco
 
 /**
  * A source's record for the dead-letter topic: the bytes that would have been written or, when no converter got that
- * far, key and value as JSON. The header `content` says which (`bytes`, `json`).
+ * far, key and value as JSON. The header `content` says which (`bytes`, `json`; `none` where the value was left out because
+ * the dead-letter topic refused it as too large).
  */
 export function toDeadLetter({ record, made, stage, className, error }: LostRecord): DeadLetter {
   const { topic, sourcePartition, sourceOffset, timestampMs } = record

@@ -5,7 +5,12 @@ import type { ErrorPolicy, Stage } from './error-policy.ts'
 import type { Pipeline } from './pipeline.ts'
 
 /** A batch on its way to the log. */
-export type Outgoing = { readonly records: readonly NewRecord[]; readonly bytes: number }
+export type Outgoing = {
+  readonly records: readonly NewRecord[]
+  /** What each of them was made of. */
+  readonly sources: readonly SourceRecord[]
+  readonly bytes: number
+}
 
 /** A record that a source gave and that could not be brought into its topic. */
 export type LostRecord = {
@@ -31,6 +36,7 @@ export async function toOutgoing(
   { recordBytesMax, lost }: { readonly recordBytesMax: number; readonly lost: (record: LostRecord) => void },
 ): Promise<Outgoing> {
   const records: NewRecord[] = []
+  const sources: SourceRecord[] = []
   const at: Progress = { stage: 'TRANSFORMATION', className: '' }
   let bytes = 0
   for (const record of batch) {
@@ -43,10 +49,11 @@ export async function toOutgoing(
     }
     if (made !== null && isFit(record, made)) {
       records.push(made)
-      bytes += (made.key?.length ?? 0) + (made.value?.length ?? 0)
+      sources.push(record)
+      bytes += bytesOf(made)
     }
   }
-  return { records, bytes }
+  return { records, sources, bytes }
 
   async function again(record: SourceRecord, failed: unknown): Promise<NewRecord | null> {
     try {
@@ -63,14 +70,20 @@ export async function toOutgoing(
       checkSize(made, recordBytesMax)
       return true
     } catch (error) {
-      lost({ record, made, stage: 'KAFKA_PRODUCE', className: PRODUCER, error })
+      lost(refusal(record, made, error))
       return false
     }
   }
 }
 
-/** What people know it by. */
-const PRODUCER = 'org.apache.kafka.clients.producer.KafkaProducer'
+/** A record that got as far as the log, which does not take it. The original names its task as what was at work. */
+export function refusal(record: SourceRecord, made: NewRecord, error: unknown): LostRecord {
+  return { record, made, stage: 'KAFKA_PRODUCE', className: 'org.apache.kafka.connect.runtime.WorkerSourceTask', error }
+}
+
+export function bytesOf({ key, value }: NewRecord): number {
+  return (key?.length ?? 0) + (value?.length ?? 0)
+}
 
 /** Which step is at work: known when it throws. */
 type Progress = { stage: Stage; className: string }

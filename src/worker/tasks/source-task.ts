@@ -6,7 +6,7 @@ import type { SourceConnector, TaskLog } from '../../sdk/index.ts'
 import type { RawConfig } from '../stores/config-codec.ts'
 import { partitionId, toOffsetKey } from '../stores/offset-state.ts'
 import { ownOffsetsTopic } from '../stores/offset-store.ts'
-import { AtLeastOnce } from './at-least-once.ts'
+import { AtLeastOnce, type AtLeastOnceParts } from './at-least-once.ts'
 import { TaskClients } from './clients.ts'
 import { DeadLetters } from './dead-letters.ts'
 import type { Delivery, OffsetWriter } from './delivery.ts'
@@ -51,6 +51,8 @@ type Work = {
   readonly pipeline: Pipeline
   readonly policy: ErrorPolicy
   readonly delivery: Delivery
+  /** Throws when this record may not be stepped over. */
+  readonly lost: (record: LostRecord) => void
   readonly letters: DeadLetters | undefined
 }
 
@@ -93,11 +95,18 @@ export class SourceTask {
     const definesTransactions = this.#definesTransactions(source)
     const batches = new SourceBatches({ ...this.#parts, source, policy, definesTransactions, signal: this.#ending })
     held.adopt(batches, () => batches.close())
-    const delivery = await this.#delivery(clients)
+    const lost = (record: LostRecord) => {
+      policy.tolerate(toFailure(record))
+      letters?.add(toDeadLetter(record))
+    }
+    const delivery = await this.#delivery(clients, async (records) => {
+      for (const record of records) lost(record)
+      await letters?.flush()
+    })
     const committing = this.#commitRegularly(delivery)
     try {
       report({ type: 'running' })
-      await this.#pump({ clients, batches, pipeline, policy, delivery, letters })
+      await this.#pump({ clients, batches, pipeline, policy, delivery, lost, letters })
     } finally {
       this.#failed.abort()
       await committing
@@ -126,13 +135,9 @@ export class SourceTask {
     })
   }
 
-  async #pump({ clients, batches, pipeline, policy, delivery, letters }: Work): Promise<void> {
+  async #pump({ clients, batches, pipeline, policy, delivery, lost, letters }: Work): Promise<void> {
     const { counters, clock } = this.#parts
     const topics = new TaskTopics({ ...this.#parts, clients })
-    const lost = (record: LostRecord) => {
-      policy.tolerate(toFailure(record))
-      letters?.add(toDeadLetter(record))
-    }
     const bounds = { recordBytesMax: clients.recordBytesMax, lost }
     for (;;) {
       await this.#running.pass(this.#ending)
@@ -173,7 +178,7 @@ export class SourceTask {
     return isOwn ? intervalMs : worker.commitIntervalMs
   }
 
-  async #delivery(clients: TaskClients): Promise<Delivery> {
+  async #delivery(clients: TaskClients, stepOver: AtLeastOnceParts['stepOver']): Promise<Delivery> {
     const { counters, clock, log, spec } = this.#parts
     const { transactionalId, config } = spec
     const onFailure = () => this.#failed.abort()
@@ -182,7 +187,8 @@ export class SourceTask {
     if (transactionalId === undefined) {
       const producer = await clients.producer({ deliveryTimeoutMs: 2 ** 31 - 1 })
       const { commitTimeoutMs } = spec.worker
-      return new AtLeastOnce({ ...parts, commitTimeoutMs, producer, offsetsProducer: await clients.workersProducer() })
+      const offsetsProducer = await clients.workersProducer()
+      return new AtLeastOnce({ ...parts, commitTimeoutMs, producer, offsetsProducer, stepOver })
     }
     const { boundary } = parseTaskConfig(config).transactions
     const transactionTimeoutMs = Math.min(

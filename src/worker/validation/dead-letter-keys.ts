@@ -23,7 +23,8 @@ export const OF_SOURCES: Docs = {
   topic:
     `${BEYOND}The topic for records of this source that can't be transformed, converted or written; they are ` +
     'written as they would have been, or as JSON when no converter got that far, as the header ' +
-    '<code>__connect.errors.content</code> says. Blank by default: none are kept.',
+    '<code>__connect.errors.content</code> says. Of one that is too large for this topic, too, key and headers are kept. ' +
+    'Blank by default: none are kept.',
   replication: BEYOND + REPLICATION,
   context: `${BEYOND}If true, headers that start with <code>__connect.errors.</code> say what happened to a record.`,
 }

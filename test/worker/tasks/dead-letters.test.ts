@@ -7,7 +7,11 @@ import { parseTaskConfig } from '../../../src/worker/tasks/task-config.ts'
 import { countersIn } from '../../../src/worker/tasks/task-counters.ts'
 
 /** What dead letters ask of a task's clients. */
-function fakeClients({ fails = false, exists = false } = {}) {
+function fakeClients({
+  fails = false,
+  exists = false,
+  refusal = (_: NewRecord): string | undefined => undefined,
+} = {}) {
   const made: NewTopic[] = []
   const sent: NewRecord[] = []
   const clients = {
@@ -18,6 +22,8 @@ function fakeClients({ fails = false, exists = false } = {}) {
     producer: async () => ({
       send: async (records: readonly NewRecord[]) => {
         if (fails) throw new Error('the log is full')
+        const code = records.map(refusal).find((one) => one !== undefined)
+        if (code !== undefined) throw Object.assign(new Error(code), { code })
         sent.push(...records)
       },
       close: async () => {},
@@ -91,6 +97,47 @@ describe('the dead-letter topic', () => {
     ])
     expect(stacktrace?.[0]).toBe('__connect.errors.exception.stacktrace')
     expect(stacktrace?.[1]).toContain('dead-letters.test.ts')
+  })
+
+  it.each([
+    ['its value', 1_000, { key: 'k', headers: { mine: '1', '__connect.errors.content': 'none' } }],
+    ['all that is its own', 10, { key: null, headers: { '__connect.errors.content': 'none' } }],
+  ])('is given a letter that is too large for it without %s', async (_, bytesMax, left) => {
+    const sizeOf = ({ key, value, headers = [] }: NewRecord) =>
+      [key, value, ...headers.filter(([name]) => name === 'mine').map(([, bytes]) => bytes)].reduce(
+        (size, bytes) => size + (bytes?.length ?? 0) * 10,
+        0,
+      )
+    const fake = fakeClients({ refusal: (record) => (sizeOf(record) > bytesMax ? 'record_too_large' : undefined) })
+    const { letters, counters } = await open({}, fake)
+    letters.add({ ...LETTER, record: { ...LETTER.record, value: Buffer.alloc(1_000) } })
+    await letters.flush()
+    const [{ key, value, headers = [], timestampMs }] = fake.sent as [NewRecord]
+    const texts = Object.fromEntries(headers.map(([name, bytes]) => [name, String(bytes)]))
+    expect({ key: key && String(key), value, headers: texts, timestampMs }).toEqual({
+      ...left,
+      value: null,
+      timestampMs: 5,
+    })
+    expect(counters).toMatchObject({ deadLetters: 1, deadLetterFailures: 0 })
+  })
+
+  it('is given one whose time it does not take with that in a header', async () => {
+    const fake = fakeClients({
+      refusal: ({ timestampMs }) => (timestampMs === undefined ? undefined : 'invalid_record'),
+    })
+    const { letters } = await open({}, fake)
+    letters.add(LETTER)
+    await letters.flush()
+    expect(fake.sent[0]).not.toHaveProperty('timestampMs')
+    expect(String(fake.sent[0]?.value)).toBe('v')
+    expect(fake.sent[0]?.headers?.at(-1)?.map(String)).toEqual(['__connect.errors.timestamp', '5'])
+  })
+
+  it('fails the task with what it refuses for good', async () => {
+    const { letters } = await open({}, fakeClients({ refusal: () => 'record_too_large' }))
+    letters.add(LETTER)
+    await expect(letters.flush()).rejects.toThrow("could not write to the dead-letter topic 'dead'")
   })
 
   it('that can not be written to may not be stepped over', async () => {

@@ -5,6 +5,7 @@ import type { SourceRecord } from '../../../src/sdk/index.ts'
 import { AtLeastOnce } from '../../../src/worker/tasks/at-least-once.ts'
 import type { Delivery, TransactionEnd } from '../../../src/worker/tasks/delivery.ts'
 import { ExactlyOnce } from '../../../src/worker/tasks/exactly-once.ts'
+import type { LostRecord } from '../../../src/worker/tasks/source-records.ts'
 import type { TransactionBoundary } from '../../../src/worker/tasks/task-config.ts'
 import { countersIn } from '../../../src/worker/tasks/task-counters.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
@@ -80,6 +81,32 @@ describe('at least once', () => {
     await expect(deliver(delivery, 2)).rejects.toThrow('too large')
     producer.acknowledge(1)
     await expect(delivery.close()).rejects.toThrow('too large')
+    expect(producer.offsets()).toEqual([])
+  })
+
+  it('steps over a record that the log does not take when that is told and kept, and not before', async () => {
+    const { producer, delivery, counters, lost, written } = atLeastOnce()
+    await deliver(delivery, 1, { count: 3 })
+    producer.refuseRecord(0, 1, new Error('too large'))
+    producer.acknowledge(0)
+    await new FakeClock().advance(0)
+    await delivery.commit()
+    expect(producer.offsets()).toEqual([])
+    expect(lost).toMatchObject([{ stage: 'KAFKA_PRODUCE', record: { sourceOffset: { position: 1 } } }])
+    written.resolve()
+    await delivery.close()
+    expect(producer.offsets()).toEqual([1])
+    expect([counters.recordsOut, counters.bytesOut, counters.recordsActive]).toEqual([2, 2, 0])
+  })
+
+  it('stores no offset past one that may not be stepped over', async () => {
+    const { producer, delivery, failures, written } = atLeastOnce()
+    await deliver(delivery, 1)
+    producer.refuseRecord(0, 0, new Error('too large'))
+    written.reject(new Error('Tolerance exceeded'))
+    producer.acknowledge(0)
+    await expect(delivery.close()).rejects.toThrow('Tolerance exceeded')
+    expect(failures()).toBe(1)
     expect(producer.offsets()).toEqual([])
   })
 
@@ -178,7 +205,8 @@ type Given = { readonly count?: number; readonly bytes?: number; readonly end?: 
 function deliver(delivery: Delivery, position: number, { count = 1, bytes = count, end }: Given = {}): Promise<void> {
   const records = Array.from({ length: count }, (): NewRecord => ({ topic: 't', key: null, value: Buffer.from('v') }))
   const record: SourceRecord = { topic: 't', value: 'v', sourcePartition: {}, sourceOffset: { position } }
-  return delivery.deliver({ records, bytes }, Array(count).fill(record), end)
+  const sources = Array<SourceRecord>(count).fill(record)
+  return delivery.deliver({ records, sources, bytes }, sources, end)
 }
 
 function atLeastOnce() {
@@ -186,8 +214,14 @@ function atLeastOnce() {
   const producer = new FakeProducer(true)
   const { onFailure, failures } = failureCount()
   const own = parts(producer, counters)
-  const delivery = new AtLeastOnce({ ...own, commitTimeoutMs: COMMIT_TIMEOUT_MS, onFailure })
-  return { producer, delivery, failures, counters, clock: own.clock }
+  const written = Promise.withResolvers<void>()
+  const lost: LostRecord[] = []
+  const stepOver = (records: readonly LostRecord[]) => {
+    lost.push(...records)
+    return written.promise
+  }
+  const delivery = new AtLeastOnce({ ...own, commitTimeoutMs: COMMIT_TIMEOUT_MS, onFailure, stepOver })
+  return { lost, written, producer, delivery, failures, counters, clock: own.clock }
 }
 
 function exactlyOnce(boundary: TransactionBoundary) {
@@ -227,12 +261,13 @@ class FakeProducer {
   batchesFail = false
   readonly #isSlow: boolean
   readonly #batches: PromiseWithResolvers<Sent>[] = []
+  readonly #refusals: (((index: number, error: Error) => void) | undefined)[] = []
 
   constructor(isSlow: boolean) {
     this.#isSlow = isSlow
   }
 
-  async send(records: readonly NewRecord[]): Promise<Sent> {
+  async send(records: readonly NewRecord[], refused?: (index: number, error: Error) => void): Promise<Sent> {
     const sent = { partitions: new Int32Array(), offsets: new Float64Array() }
     if (records[0]?.topic === 'offsets') {
       if (this.offsetsFail) throw new Error('refused')
@@ -244,12 +279,17 @@ class FakeProducer {
     this.log.push('batch')
     if (!this.#isSlow) return sent
     const batch = Promise.withResolvers<Sent>()
+    this.#refusals.push(refused)
     this.#batches.push(batch)
     return batch.promise
   }
 
   acknowledge(index: number): void {
     this.#batches[index]?.resolve({ partitions: new Int32Array(), offsets: new Float64Array() })
+  }
+
+  refuseRecord(index: number, record: number, error: Error): void {
+    this.#refusals[index]?.(record, error)
   }
 
   refuse(index: number, error: Error): void {

@@ -56,6 +56,38 @@ describe('a source task', () => {
     expect(await readRecords(broker, 'offsets')).toEqual([])
   })
 
+  it('steps over a record that its topic does not take, with a dead letter of it, and not over its neighbours', async () => {
+    const broker = await openLog()
+    await broker.topics.create({ name: 'small', partitions: 1, configs: { 'max.message.bytes': '2000' } })
+    const value = (at: number) => (at === 2 ? 'x'.repeat(5_000) : String(at))
+    const task = startSource(
+      broker,
+      async function* ({ signal }) {
+        yield [0, 1, 2, 3].map((at) => ({ ...record(at), topic: 'small', value: value(at) }))
+        await new Promise((resolve) => signal.addEventListener('abort', resolve))
+      },
+      DEAD_LETTERS,
+    )
+    await expect.poll(() => task.counters.recordsOut, WAIT).toBe(3)
+    await task.stop()
+    expect((await readRecords(broker, 'small')).map(({ value }) => String(value))).toEqual(['0', '1', '3'])
+    expect((await readRecords(broker, 'dead')).map(({ value }) => value?.length)).toEqual([5_000])
+    expect((await readRecords(broker, 'offsets')).map(({ value }) => String(value))).toEqual(['{"at":4}'])
+    expect(task.counters).toMatchObject({ errors: 1, skipped: 1, deadLetters: 1 })
+  })
+
+  it('fails on such a record when none is to be tolerated, and stores no offset past it', async () => {
+    const broker = await openLog()
+    await broker.topics.create({ name: 'small', partitions: 1, configs: { 'max.message.bytes': '2000' } })
+    const task = startSource(broker, async function* () {
+      yield [{ ...record(0), topic: 'small', value: 'x'.repeat(5_000) }]
+    })
+    await expect.poll(() => task.said.at(-1)?.type, WAIT).toBe('failed')
+    expect(task.said.at(-1)).toMatchObject({ trace: expect.stringContaining('Tolerance exceeded') })
+    await task.stop()
+    expect(await readRecords(broker, 'offsets')).toEqual([])
+  })
+
   it('shows the records of a transaction when its source ends it, and never what that takes back', async () => {
     const broker = await openLog()
     const given = Promise.withResolvers<void>()
