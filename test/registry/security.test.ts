@@ -5,7 +5,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { connect, type TLSSocket } from 'node:tls'
-import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { tlsMaterial } from '../../src/config/tls.ts'
 import { hashPassword, ROLES, type Role } from '../../src/http/users.ts'
 import { startTestRegistry, type TestRegistry, type Trouble } from '../support/registry.ts'
@@ -61,6 +61,13 @@ async function plainCall(url: string, method: string, headers: object, body: unk
 }
 
 describe('who may do what', () => {
+  // One for all rows, which start over: passwords are slow on purpose, and who was let in once is remembered.
+  let guarded: TestRegistry
+  beforeAll(async () => {
+    guarded = await startTestRegistry(basic())
+  })
+  afterAll(() => guarded.stop())
+
   const EVERYBODY: readonly Role[] = ROLES
   const DEVELOPERS: readonly Role[] = ['developer', 'admin']
   const ADMINS: readonly Role[] = ['admin']
@@ -88,7 +95,8 @@ describe('who may do what', () => {
     ['DELETE /mode/s', undefined, ADMINS],
     ['DELETE /contexts/.c', undefined, ADMINS],
   ])('%s is for %j %j', async (line, body, allowed) => {
-    const { url } = await start(basic())
+    const { url } = guarded
+    guarded.startOver()
     await call(url, 'PUT /mode/importing', as('admin'), { mode: 'IMPORT' })
     await call(url, 'POST /subjects/s/versions', as('admin'), INT)
     for (const role of ROLES) {

@@ -1,4 +1,4 @@
-import { expect, onTestFinished } from 'vitest'
+import { afterAll, expect, onTestFinished } from 'vitest'
 import { startTestRegistry, type TestRegistry, type Trouble } from './registry.ts'
 
 /** `GET /subjects`, and a body where there is one. */
@@ -19,19 +19,33 @@ export const refusal = (code: number, message: unknown, status = Math.floor(code
   answer: { error_code: code, message },
 })
 
-/** Plays a row on a registry of its own. What is given has to succeed. */
-export async function expectRow({
-  given = [],
-  when,
-  status = 200,
-  answer,
-  settings = {},
-  trouble = {},
-}: Row): Promise<void> {
-  const registry = await startTestRegistry(settings, trouble)
-  onTestFinished(() => registry.stop())
-  await prepare(registry, given)
-  expect(await send(registry, when)).toEqual({ status, body: answer })
+/**
+ * What plays rows of one test file, each on a registry with nothing in it. What is given has to succeed. Rows with the
+ * same settings share a server, which starts over; one in trouble has its own.
+ */
+export function rowPlayer(): (row: Row) => Promise<void> {
+  const shared = new Map<string, Promise<TestRegistry>>()
+  afterAll(async () => {
+    for (const registry of shared.values()) await (await registry).stop()
+  })
+  const sharedWith = async (settings: Readonly<Record<string, string>>): Promise<TestRegistry> => {
+    const key = JSON.stringify(settings)
+    const started = shared.get(key) ?? startTestRegistry(settings)
+    shared.set(key, started)
+    const registry = await started
+    registry.startOver()
+    return registry
+  }
+  const inTrouble = async (settings: Readonly<Record<string, string>>, trouble: Trouble): Promise<TestRegistry> => {
+    const registry = await startTestRegistry(settings, trouble)
+    onTestFinished(() => registry.stop())
+    return registry
+  }
+  return async ({ given = [], when, status = 200, answer, settings = {}, trouble }) => {
+    const registry = trouble ? await inTrouble(settings, trouble) : await sharedWith(settings)
+    await prepare(registry, given)
+    expect(await send(registry, when)).toEqual({ status, body: answer })
+  }
 }
 
 export async function prepare(registry: TestRegistry, given: readonly Request[]): Promise<void> {

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { expectRow, type Request, type Row, refusal } from '../../support/registry-rows.ts'
+import { type Request, type Row, refusal, rowPlayer } from '../../support/registry-rows.ts'
+
+const expectRow = rowPlayer()
 
 // One row for each code of the contract's table of errors that a request can cause, with its text to the letter.
 

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { MODES, type Mode } from '../../../src/clients/registry.ts'
-import { expectRow, type Request, type Row, refusal } from '../../support/registry-rows.ts'
+import { type Request, type Row, refusal, rowPlayer } from '../../support/registry-rows.ts'
+
+const expectRow = rowPlayer()
 
 // The contract's modes, a row each, and in the columns all that can be asked of a subject while one of them counts.
 

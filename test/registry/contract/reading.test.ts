@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTestRegistry, type TestRegistry } from '../../support/registry.ts'
-import { expectRow, prepare, type Request, send } from '../../support/registry-rows.ts'
+import { prepare, type Request, rowPlayer, send } from '../../support/registry-rows.ts'
+
+const expectRow = rowPlayer()
 
 // One row for each thing that a GET of the contract's table of endpoints can be asked for, on one registry.
 

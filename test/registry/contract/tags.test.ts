@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { expectRow, type Request, type Row, refusal } from '../../support/registry-rows.ts'
+import { type Request, type Row, refusal, rowPlayer } from '../../support/registry-rows.ts'
+
+const expectRow = rowPlayer()
 
 // One row for each thing that can be done with the tags of a schema.
 

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { BrokerError, type BrokerErrorCode } from '../../../src/broker/error.ts'
 import { startTestRegistry } from '../../support/registry.ts'
-import { expectRow, type Request, type Row, refusal } from '../../support/registry-rows.ts'
+import { type Request, type Row, refusal, rowPlayer } from '../../support/registry-rows.ts'
+
+const expectRow = rowPlayer()
 
 // One row for each write and each thing that can keep it from being stored, with the contract's words for it.
 

@@ -1,11 +1,12 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { startTestRegistry, type TestRegistry } from '../../support/registry.ts'
 
 let registry: TestRegistry
-beforeEach(async () => {
+beforeAll(async () => {
   registry = await startTestRegistry()
 })
-afterEach(() => registry.stop())
+beforeEach(() => registry.startOver())
+afterAll(() => registry.stop())
 
 const INT = { schema: '{"type":"int"}' }
 const LONG = { schema: '"long"' }
