@@ -58,6 +58,9 @@ export type RegisteredSchema = NewSchema & {
 export type Registered = { readonly id: number; readonly version?: number; readonly guid?: string }
 export type CompatibilityVerdict = { readonly compatible: boolean; readonly messages: readonly string[] }
 
+/** Where a schema is, in its subject. */
+export type Place = { readonly version: number; readonly id: number }
+
 export type Config = {
   readonly compatibility?: CompatibilityLevel
   readonly normalize?: boolean
@@ -109,6 +112,8 @@ export interface RegistryClient {
   subjects(options?: { readonly prefix?: string; readonly deleted?: boolean }): Promise<readonly string[]>
   /** `.` is the default one. */
   contexts(): Promise<readonly string[]>
+  /** The newest version of each subject, in all contexts. */
+  latestVersions(): Promise<ReadonlyMap<string, Place>>
   /** Names that stand for a subject with live versions. */
   aliases(): Promise<readonly string[]>
   /** Without a version: against those that the subject's level asks for. */
@@ -148,7 +153,9 @@ const registeredSchema = z.looseObject({
 })
 const names = z.array(z.string())
 const numbers = z.array(z.number())
-const withAliases = z.array(z.looseObject({ subject: z.string(), aliases: names.optional() }))
+const latests = z.array(
+  z.looseObject({ subject: z.string(), version: z.number(), id: z.number(), aliases: names.optional() }),
+)
 const verdict = z.looseObject({ is_compatible: z.boolean(), messages: names.nullish() })
 const anyConfig = z.looseObject({ compatibilityLevel: z.string().nullish() })
 const anyMode = z.looseObject({ mode: z.string() })
@@ -179,7 +186,14 @@ export function createRegistryClient(endpoint: Endpoint): RegistryClient {
     subjects: ({ prefix, deleted } = {}) =>
       get<readonly string[]>(names, '/subjects', { subjectPrefix: prefix, deleted }),
     contexts: () => get<readonly string[]>(names, '/contexts'),
-    aliases: () => listAliases((query) => get<readonly WithAliases[]>(withAliases, '/schemas', query)),
+    async latestVersions() {
+      const latest = await listLatest((query) => get<readonly Latest[]>(latests, '/schemas', query))
+      return new Map(latest.map(({ subject, version, id }) => [subject, { version, id }]))
+    },
+    async aliases() {
+      const latest = await listLatest((query) => get<readonly Latest[]>(latests, '/schemas', query), { aliases: true })
+      return [...new Set(latest.flatMap(({ aliases = [] }) => aliases))]
+    },
     checkCompatibility: async (subject, sent, { version, normalize } = {}) => {
       const path = `/compatibility${subjectPath(subject)}/versions${version === undefined ? '' : `/${version}`}`
       const answer = await post<WireVerdict>(verdict, path, sent, { verbose: true, normalize })
@@ -203,19 +217,22 @@ export function createRegistryClient(endpoint: Endpoint): RegistryClient {
 }
 
 type Query = Readonly<Record<string, string | number | boolean | undefined>>
-type WithAliases = { readonly subject: string; readonly aliases?: readonly string[] }
+type Latest = Place & { readonly subject: string; readonly aliases?: readonly string[] }
 type WireVerdict = { readonly is_compatible: boolean; readonly messages?: readonly string[] }
 type WireConfig = Omit<Config, 'compatibility'> & { readonly compatibilityLevel?: CompatibilityLevel }
 
 /** Page by page. A registry that knows no pages gives the first one again. */
-async function listAliases(get: (query: Query) => Promise<readonly WithAliases[]>): Promise<readonly string[]> {
-  const query = { subjectPrefix: ':*:', latestOnly: true, aliases: true, limit: PAGE_SIZE }
-  const listed = new Map<string, readonly string[]>()
+async function listLatest(
+  get: (query: Query) => Promise<readonly Latest[]>,
+  more: Query = {},
+): Promise<readonly Latest[]> {
+  const query = { subjectPrefix: ':*:', latestOnly: true, ...more, limit: PAGE_SIZE }
+  const listed = new Map<string, Latest>()
   for (let offset = 0; ; offset += PAGE_SIZE) {
     const before = listed.size
     const page = await get({ ...query, offset })
-    for (const { subject, aliases = [] } of page) listed.set(subject, aliases)
-    if (page.length < PAGE_SIZE || listed.size === before) return [...new Set([...listed.values()].flat())]
+    for (const latest of page) listed.set(latest.subject, latest)
+    if (page.length < PAGE_SIZE || listed.size === before) return [...listed.values()]
   }
 }
 

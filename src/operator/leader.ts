@@ -1,20 +1,20 @@
 import { type Endpoint, RequestError } from '../clients/http.ts'
+import { createRegistryClient } from '../clients/registry.ts'
 import { createWorkerClient } from '../clients/worker.ts'
 import { Lifecycle } from '../config/lifecycle.ts'
 import type { Logger } from '../config/logger.ts'
 import type { Cluster } from './cluster/cluster.ts'
-import { WorkerObserver } from './connector/observer.ts'
 import { Controller } from './controller/controller.ts'
 import { type Fence, NotLeading, type Office } from './controller/leadership.ts'
 import type { QueueReading } from './controller/meter.ts'
 import { passesOf, type Reconciler } from './controller/reconciler.ts'
 import type { Urgency } from './controller/work-queue.ts'
-import { type Entry, type Estate, runtimesOf, type WorkerEntry } from './estate.ts'
-import type { OperatorMeters } from './metrics.ts'
+import { type Entry, type Estate, type Reach, runtimesOf } from './estate.ts'
+import type { OperatorMeters, OperatorReadings } from './metrics.ts'
+import { createObservers, type Observers } from './observers.ts'
 import { createReconcilers, type ReconcilerOptions } from './reconcilers.ts'
 import { KINDS, type Kind, keyOf, kindOf, type ResourceKey } from './resources/resource.ts'
 import { referentsFirst } from './subject/references.ts'
-import { concernedBy } from './wakes.ts'
 
 export type LeaderOptions = Pick<ReconcilerOptions, 'clock' | 'instance' | 'resyncMs'> & {
   readonly cluster: Cluster
@@ -31,7 +31,7 @@ export type LeaderOptions = Pick<ReconcilerOptions, 'clock' | 'instance' | 'resy
 export type Leader = Office & {
   wake(key: ResourceKey, urgency: Urgency): void
   queue(kind: Kind): QueueReading
-  observers(): readonly { readonly cluster: string; readonly lagMs: number }[]
+  observers(): ReturnType<OperatorReadings['observers']>
 }
 
 /** Passes of one kind at the same time. */
@@ -41,26 +41,31 @@ const DRAIN_MS = 3_000
 
 /** Reconciles every resource there is, and goes on with those that are woken. */
 export function startLeader(options: LeaderOptions, fence: Fence): Leader {
-  const { cluster, clock, logger } = options
+  const { cluster, clock, logger, estate } = options
   const life = new Lifecycle(logger)
   const halting = new AbortController()
   const signal = AbortSignal.any([fence.signal, halting.signal])
   const known: Known = { ...options, fence: { ...fence, signal } }
-  const controllers = createControllers(known)
+  const reach: Reach = (runtime, entry) => endpointOf(runtime, entry, known)
   const wake = (key: ResourceKey, urgency: Urgency): void => controllers[kindOf(key)].queue.add(key, urgency)
+  const connect = {
+    worker: (entry: Entry) => createWorkerClient(reach('worker', entry)),
+    registry: (entry: Entry) => createRegistryClient(reach('registry', entry)),
+  }
+  const observers = createObservers({ ...options, estate, connect, wake })
+  const controllers = createControllers(known, reach, observers)
   for (const kind of KINDS) {
     const resources = kind === 'Subject' ? referentsFirst(cluster.list(kind)) : cluster.list(kind)
     for (const resource of resources) wake(keyOf(resource), 'routine')
     controllers[kind].start()
   }
   life.onStop('controllers', () => Promise.all(KINDS.map((kind) => controllers[kind].stop())))
-  const observers = options.estate.workers.flatMap((entry) =>
-    'fault' in entry ? [] : [observeWorker(entry, known, wake, life)],
-  )
+  observers.start()
+  life.onStop('observers', () => observers.stop())
   return {
     wake,
     queue: (kind) => controllers[kind].queue.reading(),
-    observers: () => observers.map(({ name, observer }) => ({ cluster: name, lagMs: observer.lagMs })),
+    observers: () => observers.readings(),
     async stop() {
       const stopped = new AbortController()
       clock.sleep(DRAIN_MS, stopped.signal).then(
@@ -76,9 +81,9 @@ export function startLeader(options: LeaderOptions, fence: Fence): Leader {
 type Known = LeaderOptions & { readonly fence: Fence }
 
 /** One controller a kind, so that trouble with connectors keeps no subject waiting. */
-function createControllers(options: Known): Record<Kind, Controller<ResourceKey>> {
-  const runtimes = runtimesOf(options.estate, options.home, (runtime, entry) => endpointOf(runtime, entry, options))
-  const reconcilers = createReconcilers({ ...options, runtimes })
+function createControllers(options: Known, reach: Reach, { isSeen }: Observers): Record<Kind, Controller<ResourceKey>> {
+  const runtimes = runtimesOf(options.estate, options.home, reach)
+  const reconcilers = createReconcilers({ ...options, runtimes, isSeen })
   return {
     RegistryMode: controllerOf(reconcilers.RegistryMode, options),
     Subject: controllerOf(reconcilers.Subject, options),
@@ -122,17 +127,4 @@ function controllerOf<K extends Kind>(reconciler: Reconciler<K>, options: Known)
     concurrency: CONCURRENCY,
     reconcile: (key) => pass(key as ResourceKey<K>),
   })
-}
-
-function observeWorker(entry: WorkerEntry, options: Known, wake: Leader['wake'], life: Lifecycle) {
-  const { name: worker } = entry
-  const { cluster, clock, logger, observeWorkerMs: intervalMs = entry.observeMs } = options
-  const onChange = (connector: string): void => {
-    for (const key of concernedBy({ worker, connector }, cluster)) wake(key, 'user')
-  }
-  const client = createWorkerClient(endpointOf('worker', entry, options))
-  const observer = new WorkerObserver({ worker: client, clock, logger: logger.child({ worker }), intervalMs, onChange })
-  observer.start()
-  life.onStop(`observer of worker ${worker}`, () => observer.stop())
-  return { name: worker, observer }
 }

@@ -14,8 +14,12 @@ export type OperatorReadings = {
   readonly queue: (kind: Kind) => QueueReading | undefined
   /** How long ago each watch was heard of. */
   readonly watches: () => readonly { readonly resource: string; readonly silentMs: number }[]
-  /** How long ago each worker was last seen as a whole. */
-  readonly observers: () => readonly { readonly cluster: string; readonly lagMs: number }[]
+  /** How long ago each worker and registry was last seen as a whole. */
+  readonly observers: () => readonly {
+    readonly cluster: string
+    readonly runtime: 'worker' | 'registry'
+    readonly lagMs: number
+  }[]
 }
 
 /** What is told as it happens. */
@@ -57,8 +61,8 @@ export function operatorMetrics(metrics: Metrics, read: OperatorReadings): Opera
         set({ resource }, Math.max(...of.map(({ silentMs }) => silentMs)) / 1_000)
     },
   )
-  make.gauge('weir_observe_lag_seconds', 'Since a worker was last seen as a whole.', ['cluster'], (set) => {
-    for (const { cluster, lagMs } of read.observers()) set({ cluster }, lagMs / 1_000)
+  make.gauge('weir_observe_lag_seconds', 'Since a runtime was last seen as a whole.', ['cluster', 'runtime'], (set) => {
+    for (const { cluster, runtime, lagMs } of read.observers()) set({ cluster, runtime }, lagMs / 1_000)
   })
   return { controller: controllerMeters(make), ...callMeters(make), ...eventMeters(make) }
 }

@@ -2,7 +2,7 @@ import type { Clock } from '../config/clock.ts'
 import type { ClusterView } from './cluster/cluster.ts'
 import { createConnectorReconciler } from './connector/reconcile.ts'
 import type { Reconciler } from './controller/reconciler.ts'
-import type { Runtimes } from './estate.ts'
+import type { Entry, Runtimes } from './estate.ts'
 import { createRegistryModeReconciler } from './registry-mode/reconcile.ts'
 import type { Kind } from './resources/resource.ts'
 import { createSubjectReconciler } from './subject/reconcile.ts'
@@ -18,16 +18,23 @@ export type ReconcilerOptions = {
   readonly instance?: string
   /** How often a resource that is fine is looked at again; absent: as the entry of its runtime says. */
   readonly resyncMs?: number
+  /** Whether changes in a runtime are told, so that passes need not look for them; absent: they are not. */
+  readonly isSeen?: (runtime: 'worker' | 'registry', name: string) => boolean
 }
+
+/** What is told of can still be missed, such as the end of a version that is not the latest. */
+const SEEN_RESYNC_MS = 600_000
 
 export type Reconcilers = { readonly [K in Kind]: Reconciler<K> }
 
 export function createReconcilers(options: ReconcilerOptions): Reconcilers {
-  const { instance = INSTANCE, resyncMs, ...parts } = options
+  const { instance = INSTANCE, resyncMs, isSeen = () => false, ...parts } = options
   const known = { ...parts, ...(resyncMs !== undefined && { observeMs: resyncMs }) }
+  const restMs = (runtime: 'worker' | 'registry') => (entry: Entry) =>
+    resyncMs ?? (isSeen(runtime, entry.name) ? SEEN_RESYNC_MS : entry.observeMs)
   return {
     RegistryMode: createRegistryModeReconciler(known),
-    Subject: createSubjectReconciler(known),
-    Connector: createConnectorReconciler({ ...known, instance }),
+    Subject: createSubjectReconciler({ ...known, restMs: restMs('registry') }),
+    Connector: createConnectorReconciler({ ...known, instance, restMs: restMs('worker') }),
   }
 }

@@ -23,6 +23,18 @@ describe('the registry client', () => {
     expect(await client.subjects({ prefix: 'a' })).toEqual(['a/b'])
   })
 
+  it('lists the newest version of each subject, in all contexts', async () => {
+    await client.register('s', INT)
+    await client.register('s', { schema: '"long"' })
+    await client.register(':.other:s', INT)
+    expect(await client.latestVersions()).toEqual(
+      new Map([
+        ['s', { version: 2, id: 2 }],
+        [':.other:s', { version: 1, id: 1 }],
+      ]),
+    )
+  })
+
   it('asks for an id once, and again after a failure', async () => {
     await expect(client.byId(1)).rejects.toMatchObject({ errorCode: REGISTRY_ERROR.schemaNotFound })
     await client.register('s', INT)

@@ -21,7 +21,7 @@ beforeEach(() => {
       { resource: 'subjects', silentMs: 1_000 },
       { resource: 'subjects', silentMs: 2_000 },
     ],
-    observers: () => [{ cluster: 'default', lagMs: 1_500 }],
+    observers: () => [{ cluster: 'default', runtime: 'worker', lagMs: 1_500 }],
   })
 })
 
@@ -83,7 +83,7 @@ describe('the operator’s metrics', () => {
 
   it('tell how fresh what is known is: the worst watch of each kind', async () => {
     expect(await samples('weir_cache_staleness_seconds')).toEqual(['{resource="subjects"} 2'])
-    expect(await samples('weir_observe_lag_seconds')).toEqual(['{cluster="default"} 1.5'])
+    expect(await samples('weir_observe_lag_seconds')).toEqual(['{cluster="default",runtime="worker"} 1.5'])
     meters.watchRestarted('subjects', 'Expired')
     expect(await samples('weir_watch_restarts_total')).toEqual(['{resource="subjects",reason="Expired"} 1'])
   })

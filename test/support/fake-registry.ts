@@ -79,6 +79,14 @@ export class FakeRegistry implements RegistryClient {
     return ['.']
   }
 
+  async latestVersions() {
+    this.#fail()
+    const latest = [...this.schemas].map(([name, versions]) => [name, versions.at(-1)] as const)
+    return new Map(
+      latest.flatMap(([name, one]) => (one ? [[name, { version: one.version, id: one.id }] as const] : [])),
+    )
+  }
+
   async aliases() {
     this.#fail()
     return []

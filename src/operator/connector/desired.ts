@@ -104,7 +104,9 @@ function unreadySubjects({ spec, metadata }: Resource<'Connector'>, cluster: Clu
   })
 }
 
-function hashOf(config: ConnectorConfig): string {
-  const sorted = Object.entries(config).sort(([a], [b]) => (a < b ? -1 : 1))
+/** Of everything but the owner's mark. */
+export function hashOf(config: ConnectorConfig): string {
+  const { [OWNER_KEY]: _, ...own } = config
+  const sorted = Object.entries(own).sort(([a], [b]) => (a < b ? -1 : 1))
   return createHash('sha256').update(JSON.stringify(sorted)).digest('hex')
 }

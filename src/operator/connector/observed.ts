@@ -1,6 +1,10 @@
+import { isDeepStrictEqual } from 'node:util'
 import { RequestError } from '../../clients/http.ts'
-import type { ConnectorConfig, RunState, WorkerClient } from '../../clients/worker.ts'
+import type { ConnectorConfig, ExpandedConnector, RunState, WorkerClient } from '../../clients/worker.ts'
+import { isReady } from '../resources/condition.ts'
 import type { TaskCounts } from '../resources/connector.ts'
+import type { Resource } from '../resources/resource.ts'
+import { hashOf } from './desired.ts'
 
 export type ObservedTask = {
   readonly id: number
@@ -19,6 +23,22 @@ export type Present = {
   readonly tasks: readonly ObservedTask[]
 }
 export type Observed = 'absent' | Present
+
+/** Whether a resource that is Ready says already what a look at everything has shown of its connector. */
+export function isKnown(
+  { status, metadata }: Resource<'Connector'>,
+  { info, status: now }: ExpandedConnector = {},
+): boolean {
+  if (info === undefined || now === undefined || !isReady(status, metadata.generation)) return false
+  const { total, running, failed, paused } = countTasks(now.tasks)
+  const { tasks } = status
+  return (
+    status.configHash === hashOf(info.config) &&
+    status.state === now.connector.state &&
+    status.workerId === now.connector.worker_id &&
+    isDeepStrictEqual([total, running, failed, paused], [tasks?.total, tasks?.running, tasks?.failed, tasks?.paused])
+  )
+}
 
 export async function observe(worker: WorkerClient, name: string): Promise<Observed> {
   const info = await orAbsent(worker.get(name))
@@ -50,7 +70,7 @@ async function orAbsent<T>(asked: Promise<T>): Promise<T | undefined> {
   }
 }
 
-export function countTasks(tasks: readonly ObservedTask[]): TaskCounts {
+export function countTasks(tasks: readonly Pick<ObservedTask, 'state'>[]): TaskCounts {
   const of = (state: RunState) => tasks.filter((task) => task.state === state).length
   const [running, failed, paused] = [of('RUNNING'), of('FAILED'), of('PAUSED')]
   return {

@@ -35,6 +35,8 @@ export type Moment = {
   readonly random: number
   /** The worker is looked at again after so long when nothing is known to happen. */
   readonly observeMs: number
+  /** The same of one that is Ready. */
+  readonly restMs: number
 }
 
 /** How soon to look whether a step had its effect. */
@@ -188,7 +190,7 @@ function planHealth(resource: Resource<'Connector'>, observed: Present, moment: 
     steps: [],
     verdict: { ready: 'True', reason: 'Succeeded', message: healthy(target, observed) },
     remember: { autoRestart: restartsWhenHealthy(resource, moment.nowMs) } as Plan['remember'],
-    again: { afterMs: moment.observeMs },
+    again: { afterMs: moment.restMs },
   }
 }
 

@@ -25,12 +25,14 @@ export type ConnectorReconcilerOptions = {
   readonly instance: string
   /** How often a resource that is fine is looked at again; absent: as often as its worker's entry says. */
   readonly observeMs?: number
+  /** How often when it is Ready; absent: as often. */
+  readonly restMs?: (entry: WorkerEntry) => number
 }
 
 const PLUGIN_AGAIN_MS = 300_000
 
 export function createConnectorReconciler(options: ConnectorReconcilerOptions): Reconciler<'Connector'> {
-  const { cluster, runtimes, clock, random = Math.random, instance, observeMs } = options
+  const { cluster, runtimes, clock, random = Math.random, instance } = options
   const look = async (resource: Resource<'Connector'>) => {
     const { client: worker, entry } = runtimes.worker(resource)
     assertUnprotected(resource, entry)
@@ -38,11 +40,10 @@ export function createConnectorReconciler(options: ConnectorReconcilerOptions): 
     assertClaim(resource, cluster)
     return { worker, entry, desired, observed: await observe(worker, desired.name) }
   }
-  const moment = ({ observeMs: ofEntry }: WorkerEntry): Moment => ({
-    nowMs: clock.nowMs(),
-    random: random(),
-    observeMs: observeMs ?? ofEntry,
-  })
+  const moment = (entry: WorkerEntry): Moment => {
+    const { observeMs = entry.observeMs, restMs = () => observeMs } = options
+    return { nowMs: clock.nowMs(), random: random(), observeMs, restMs: restMs(entry) }
+  }
   return {
     kind: 'Connector',
     runtime: 'Worker',

@@ -96,6 +96,14 @@ export function conditionsOf(
   })
 }
 
+/** Ready, and for this generation. */
+export function isReady(
+  status: { readonly observedGeneration: number; readonly conditions: readonly Condition[] },
+  generation: number,
+): boolean {
+  return status.observedGeneration === generation && conditionOf(status.conditions, 'Ready')?.status === 'True'
+}
+
 export function conditionOf(conditions: readonly Condition[], type: string): Condition | undefined {
   return conditions.find((condition) => condition.type === type)
 }

@@ -1,8 +1,10 @@
 import { RequestError } from '../../clients/http.ts'
-import type { CompatibilityLevel, Config, NewSchema, RegistryClient } from '../../clients/registry.ts'
+import type { CompatibilityLevel, Config, NewSchema, Place, RegistryClient } from '../../clients/registry.ts'
 import { REGISTRY_ERROR } from '../../clients/registry.ts'
 import { SchemaError } from '../../formats/format.ts'
 import { Stalled } from '../controller/trouble.ts'
+import { isReady } from '../resources/condition.ts'
+import type { Resource } from '../resources/resource.ts'
 import { type Objections, objectionsTo } from '../verdict.ts'
 import type { Desired } from './desired.ts'
 
@@ -18,6 +20,12 @@ export type Observed = {
   readonly effectiveLevel: CompatibilityLevel
   /** Why the desired schema may not follow the versions that are there, under the level that is to be in force. */
   readonly objections: Objections
+}
+
+/** Whether a resource that is Ready says already what a look at everything has shown of its subject. */
+export function isKnown({ status, metadata }: Resource<'Subject'>, latest: Place | undefined): boolean {
+  if (latest === undefined || !isReady(status, metadata.generation)) return false
+  return status.latestVersion === latest.version && (status.version !== latest.version || status.id === latest.id)
 }
 
 const NO_LEVEL: Config = {}

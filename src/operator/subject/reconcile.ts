@@ -22,6 +22,8 @@ export type SubjectReconcilerOptions = {
   readonly clock: Clock
   /** How often a resource that is fine is looked at again; absent: as often as its registry's entry says. */
   readonly observeMs?: number
+  /** How often when there is nothing that only a pass could see; absent: as often. */
+  readonly restMs?: (entry: RegistryEntry) => number
 }
 
 const BLOCKED_AGAIN_MS = 5_000
@@ -39,6 +41,11 @@ export function createSubjectReconciler(options: SubjectReconcilerOptions): Reco
     const observed = await observe(registry, desired, { managesLevel: managesLevel(resource) })
     return { registry, entry, desired, observed, ...plan(resource, desired, observed) }
   }
+  // Levels are nowhere listed.
+  const againMs = (resource: Resource<'Subject'>, entry: RegistryEntry): number => {
+    const { observeMs = entry.observeMs, restMs = () => observeMs } = options
+    return managesLevel(resource) ? observeMs : restMs(entry)
+  }
   const passOf = (
     resource: Resource<'Subject'>,
     { entry, desired, observed, verdict }: Awaited<ReturnType<typeof look>>,
@@ -46,7 +53,7 @@ export function createSubjectReconciler(options: SubjectReconcilerOptions): Reco
   ): Pass<'Subject'> => ({
     verdict,
     facts: factsOf(resource, desired, observed, taken, clock.nowMs()),
-    again: { afterMs: taken.length > 0 ? 0 : (options.observeMs ?? entry.observeMs) },
+    again: { afterMs: taken.length > 0 ? 0 : againMs(resource, entry) },
     events: taken.map((step) => eventOf(step, desired, resource)),
   })
   return {

@@ -1,0 +1,92 @@
+import type { Clock } from '../../config/clock.ts'
+import { messageOf } from '../../config/failure.ts'
+import type { Logger } from '../../config/logger.ts'
+
+export type ObserverOptions<Thing> = {
+  /** Everything that a runtime has, by name. */
+  readonly look: () => Promise<ReadonlyMap<string, Thing>>
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly intervalMs: number
+  /** Is told each thing that differs from the last look; undefined: it is gone. */
+  readonly onChange: (name: string, thing: Thing | undefined) => void
+  /** The runtime did not answer twice in a row, or does again. */
+  readonly onAnswering: () => void
+}
+
+/** A look that failed is followed by the next one so soon: one answer that is late is no outage. */
+const RETRY_MS = 5_000
+/** Failed looks in a row that make an outage. */
+const FAILURES = 2
+
+/** One look at all that a runtime has, again and again: what changed there reaches its resource without a pass each. */
+export class Observer<Thing> {
+  readonly #options: ObserverOptions<Thing>
+  readonly #stopping = new AbortController()
+  #seen = new Map<string, string>()
+  #failures = 0
+  #isSeen = false
+  #seenAtMs: number
+  #loop: Promise<void> = Promise.resolve()
+
+  constructor(options: ObserverOptions<Thing>) {
+    this.#options = options
+    this.#seenAtMs = options.clock.monotonicMs()
+  }
+
+  /** How long ago all was last seen. */
+  get lagMs(): number {
+    return this.#options.clock.monotonicMs() - this.#seenAtMs
+  }
+
+  /** Whether what changes there is told. */
+  get isSeen(): boolean {
+    return this.#isSeen && this.#failures < FAILURES
+  }
+
+  start(): void {
+    this.#loop = this.#run()
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    await this.#loop
+  }
+
+  async #run(): Promise<void> {
+    const { clock, intervalMs } = this.#options
+    const { signal } = this.#stopping
+    while (!signal.aborted) {
+      await this.#look()
+      const pauseMs = this.#failures === 0 ? intervalMs : Math.min(intervalMs, RETRY_MS)
+      await clock.sleep(pauseMs, signal).catch(() => undefined)
+    }
+  }
+
+  async #look(): Promise<void> {
+    const { look, logger, onAnswering } = this.#options
+    try {
+      this.#compare(await look())
+      const wasAway = this.#failures >= FAILURES
+      this.#failures = 0
+      this.#isSeen = true
+      if (!wasAway) return
+      logger.info('it answers again')
+    } catch (error) {
+      this.#failures += 1
+      if (this.#failures !== FAILURES || this.#stopping.signal.aborted) return
+      logger.warn({ reason: messageOf(error) }, 'it does not answer')
+    }
+    onAnswering()
+  }
+
+  #compare(things: ReadonlyMap<string, Thing>): void {
+    const now = new Map([...things].map(([name, thing]) => [name, JSON.stringify(thing)]))
+    this.#seenAtMs = this.#options.clock.monotonicMs()
+    const before = this.#seen
+    this.#seen = now
+    for (const name of new Set([...now.keys(), ...before.keys()])) {
+      if (now.get(name) !== before.get(name)) this.#options.onChange(name, things.get(name))
+    }
+  }
+}

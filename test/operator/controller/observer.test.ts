@@ -1,0 +1,71 @@
+import { beforeEach, expect, it, onTestFinished } from 'vitest'
+import { silentLogger } from '../../../src/config/logger.ts'
+import { Observer } from '../../../src/operator/controller/observer.ts'
+import { FakeClock } from '../../support/fake-clock.ts'
+
+const INTERVAL_MS = 30_000
+
+let clock: FakeClock
+let there: Map<string, { state: string }>
+let failure: Error | undefined
+let told: string[]
+let outages: boolean[]
+let observer: Observer<{ state: string }>
+
+beforeEach(async () => {
+  clock = new FakeClock()
+  there = new Map(['a', 'b', 'c'].map((name) => [name, { state: 'RUNNING' }]))
+  failure = undefined
+  told = []
+  outages = []
+  observer = new Observer({
+    clock,
+    logger: silentLogger(),
+    intervalMs: INTERVAL_MS,
+    look: async () => {
+      if (failure !== undefined) throw failure
+      return new Map(there)
+    },
+    onChange: (name, thing) => told.push(`${name} ${thing?.state ?? 'gone'}`),
+    onAnswering: () => outages.push(observer.isSeen),
+  })
+  expect(observer.isSeen).toBe(false)
+  observer.start()
+  onTestFinished(() => observer.stop())
+  await clock.advance(0)
+})
+
+async function toldWithin(ms: number): Promise<readonly string[]> {
+  told.length = 0
+  await clock.advance(ms)
+  return [...told].sort()
+}
+
+it('tells each thing that came, changed or went since the last look, and none that stayed', async () => {
+  expect(told).toEqual(['a RUNNING', 'b RUNNING', 'c RUNNING'])
+  expect(await toldWithin(INTERVAL_MS)).toEqual([])
+  there.set('a', { state: 'FAILED' }).set('d', { state: 'RUNNING' }).delete('b')
+  expect(await toldWithin(INTERVAL_MS)).toEqual(['a FAILED', 'b gone', 'd RUNNING'])
+})
+
+it('takes one answer that is missing for no outage, and knows what it knew', async () => {
+  failure = new Error('no answer')
+  expect(await toldWithin(INTERVAL_MS)).toEqual([])
+  failure = undefined
+  there.set('c', { state: 'PAUSED' })
+  expect(await toldWithin(5_000)).toEqual(['c PAUSED'])
+  expect(outages).toEqual([])
+})
+
+it('tells once of an outage, and of its end', async () => {
+  expect(observer.isSeen).toBe(true)
+  failure = new Error('no answer')
+  await clock.advance(INTERVAL_MS + 4_999)
+  expect(observer.isSeen).toBe(true)
+  await clock.advance(60_000)
+  expect(outages).toEqual([false])
+  failure = undefined
+  await clock.advance(5_000)
+  expect(outages).toEqual([false, true])
+  expect(observer.lagMs).toBeLessThan(5_000)
+})
