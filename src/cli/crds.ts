@@ -7,10 +7,11 @@ const OPTIONS = {
   watch: { type: 'string', multiple: true },
   webhook: { type: 'boolean', default: false },
   'offsets-export': { type: 'boolean', default: false },
+  secrets: { type: 'boolean', default: false },
 } as const
 
 export const crds: Command = {
-  help: `usage: weir crds [--rbac [--namespace NAME] [--watch NAME] [--webhook] [--offsets-export]]
+  help: `usage: weir crds [--rbac [--namespace NAME] [--watch NAME] [--webhook] [--offsets-export] [--secrets]]
 
 Prints the CustomResourceDefinitions of this version.
 
@@ -19,6 +20,7 @@ Prints the CustomResourceDefinitions of this version.
   --watch NAME      whose resources it keeps; may be given several times; default: those of all namespaces
   --webhook         it judges what is declared before it is stored
   --offsets-export  Connectors may keep copies of their offsets in ConfigMaps
+  --secrets         Connectors restart when Secrets change: it may read those of the namespaces that it watches
 
   weir crds | kubectl apply --server-side -f -
   weir crds --rbac --watch shop | kubectl apply --server-side -f -`,
@@ -26,10 +28,10 @@ Prints the CustomResourceDefinitions of this version.
   async run(args) {
     const { values, positionals } = readArgs(args, OPTIONS)
     if (positionals.length > 0) throw new UsageError(`weir crds takes options only, not '${positionals[0]}'`)
-    const { rbac, namespace, watch: watched = [], webhook, 'offsets-export': offsetsExport } = values
+    const { rbac, namespace, watch: watched = [], webhook, 'offsets-export': offsetsExport, secrets } = values
     process.stdout.write(
       rbac
-        ? rbacText({ namespace, watched, webhook, offsetsExport })
+        ? rbacText({ namespace, watched, webhook, offsetsExport, secrets })
         : crdFiles()
             .map(({ text }) => text)
             .join('---\n'),

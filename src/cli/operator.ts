@@ -12,6 +12,7 @@ const OPTIONS = {
   kubeconfig: { type: 'string' },
   namespace: { type: 'string', multiple: true },
   'lease-namespace': { type: 'string' },
+  secrets: { type: 'boolean', default: false },
   registry: { type: 'string' },
   worker: { type: 'string' },
   'registry-port': { type: 'string', default: '8081' },
@@ -34,6 +35,7 @@ unless it is told where they are. Their definitions have to be there: weir crds 
   --kubeconfig FILE       default: where kubectl looks, or the pod this runs in
   --namespace NAME        only this one; may be given several times; default: all
   --lease-namespace NAME  of the lease that says which of several operators acts; default: the kubeconfig's, or the pod's
+  --secrets               restarts connectors when a Secret changes that their values come from; it has to be granted
   --registry URL          a registry that runs already, Confluent's or ours
   --worker URL            a worker that runs already, Kafka Connect's or ours
   --registry-port N       of the one beside it; default 8081
@@ -69,6 +71,7 @@ Settings begin with the name of who they are for, registry. or worker.; others a
     const cluster: OperatorOptions['cluster'] = {
       kind: 'kubernetes',
       namespaces: values.namespace ?? watchNamespaces,
+      watchesSecrets: values.secrets,
       ...(values.kubeconfig !== undefined && { kubeconfig: values.kubeconfig }),
       ...(values['lease-namespace'] !== undefined && { leaseNamespace: values['lease-namespace'] }),
     }

@@ -16,6 +16,11 @@ export function maskSecrets(config: Readonly<Record<string, string>>): Record<st
   )
 }
 
+/** Values of settings that hold secrets, placeholders apart. */
+export function secretValuesIn(config: Readonly<Record<string, string>>): readonly string[] {
+  return Object.entries(config).flatMap(([key, value]) => (isSecretKey(key) && !isPlaceholder(value) ? [value] : []))
+}
+
 /** What is too short to be told from other text is no secret. */
 const LENGTH_MIN = 4
 

@@ -58,6 +58,7 @@ const whole = z.strictObject({
   kind: z.literal('OperatorConfig'),
   instance: objectName().optional(),
   watchNamespaces: z.array(objectName()).default([]),
+  allowInlineSecrets: z.boolean().default(false),
   workers: z.array(z.looseObject({ name: objectName() })).default([]),
   registries: z.array(z.looseObject({ name: objectName() })).default([]),
 })
@@ -67,10 +68,16 @@ const whole = z.strictObject({
  * Throws a `UserError` for what is wrong as a whole; an entry that is wrong becomes a `FaultyEntry`.
  */
 export function readConfiguration(path: string): OperatorConfiguration {
-  const { instance, watchNamespaces, workers, registries } = parsed(path)
+  const { instance, watchNamespaces, workers, registries, allowInlineSecrets } = parsed(path)
   const toWorker = (value: object): WorkerEntry => {
     const { protectedNames, secretPlaceholder, podSelector, ...common } = read(worker, value)
-    return { ...toEntry(common), protectedNames, secretPlaceholder, ...(podSelector && { podSelector }) }
+    return {
+      ...toEntry(common),
+      protectedNames,
+      secretPlaceholder,
+      allowsInlineSecrets: allowInlineSecrets,
+      ...(podSelector && { podSelector }),
+    }
   }
   const toRegistry = (value: object): RegistryEntry => {
     const { subjectPrefixes, ...common } = read(registry, value)

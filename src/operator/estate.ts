@@ -23,6 +23,8 @@ export type WorkerEntry = Entry & {
   readonly protectedNames: readonly string[]
   /** What stands in a configuration for a value of a Secret, with `{namespace}`, `{name}` and `{key}`. */
   readonly secretPlaceholder: string
+  /** Whether values of Secrets may be sent to it in clear. */
+  readonly allowsInlineSecrets: boolean
   /** Of its pods, for autoscalers. */
   readonly podSelector?: string
 }
@@ -45,6 +47,7 @@ export const ENTRY = {
   observeMs: 30_000,
   protectedNames: [],
   secretPlaceholder: '${secret:{namespace}/{name}:{key}}',
+  allowsInlineSecrets: false,
   subjectPrefixes: {},
 } as const
 

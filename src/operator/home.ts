@@ -18,6 +18,8 @@ export type ClusterAddress =
       readonly namespaces: readonly string[]
       /** Where operators of one installation find out which of them acts; absent: the kubeconfig's, or the pod's. */
       readonly leaseNamespace?: string
+      /** Whether it may know when Secrets change. Default: no. */
+      readonly watchesSecrets?: boolean
     }
 
 /** Where resources live, and what else is kept there. */
@@ -42,7 +44,7 @@ export async function openHome(options: HomeOptions, { clock, logger, meters }: 
   const { openKubernetesApi } = await import('../clients/kubernetes/api.ts')
   const { KubernetesCluster } = await import('./cluster/kubernetes/kubernetes.ts')
   const { kubernetesLease } = await import('./cluster/kubernetes/leases.ts')
-  const { kubeconfig, namespaces } = address
+  const { kubeconfig, namespaces, watchesSecrets = false } = address
   const api = openKubernetesApi(kubeconfig, meters.asked)
   const { leaseNamespace = api.namespace } = address
   const resourceOf = (path: string) => path.slice(path.lastIndexOf('/') + 1)
@@ -50,6 +52,7 @@ export async function openHome(options: HomeOptions, { clock, logger, meters }: 
     ...parts,
     api,
     namespaces,
+    watchesSecrets,
     identity: hostname(),
     onRestart: (path, reason) => meters.watchRestarted(resourceOf(path), reason),
   })

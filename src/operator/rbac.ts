@@ -11,6 +11,8 @@ export type RbacOptions = {
   readonly webhook: boolean
   /** Connectors may keep copies of their offsets in ConfigMaps. */
   readonly offsetsExport: boolean
+  /** Connectors are restarted when a Secret of theirs changes, or take values from it. */
+  readonly secrets: boolean
   /** Of the configuration, when it has one. */
   readonly instance?: string
 }
@@ -22,13 +24,14 @@ type Rule = {
   readonly verbs: readonly string[]
 }
 
+const READ = ['get', 'list', 'watch']
 const NAME = 'weir-operator'
 const AUTHORIZATION = 'rbac.authorization.k8s.io'
 const GROUP = API_VERSION.split('/')[0]!
 const PLURALS = KINDS.map(pluralOf)
 
 /** What the operator does in the namespaces that it watches, and no verb more. */
-const watching = (offsetsExport: boolean): readonly Rule[] => [
+const watching = ({ offsetsExport, secrets }: RbacOptions): readonly Rule[] => [
   // Applied: its finalizer on the resource, and the status.
   { apiGroups: [GROUP], resources: PLURALS, verbs: ['list', 'watch', 'patch'] },
   { apiGroups: [GROUP], resources: PLURALS.map((plural) => `${plural}/status`), verbs: ['patch'] },
@@ -37,6 +40,7 @@ const watching = (offsetsExport: boolean): readonly Rule[] => [
     resources: ['configmaps'],
     verbs: ['get', 'list', 'watch', ...(offsetsExport ? ['create', 'patch'] : [])],
   },
+  ...(secrets ? [{ apiGroups: [''], resources: ['secrets'], verbs: READ }] : []),
   { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
 ]
 
@@ -65,8 +69,8 @@ const registration = (namespace: string): Rule => ({
 
 /** The operator's service account and what it may do; and what people may, by the roles that clusters give them. */
 export function rbacOf(options: RbacOptions): readonly object[] {
-  const { namespace, watched, webhook, offsetsExport, instance = 'weir' } = options
-  const there = watching(offsetsExport)
+  const { namespace, watched, webhook, instance = 'weir' } = options
+  const there = watching(options)
   const own = [...leading(instance), ...(webhook ? CERTIFICATE : [])]
   const everywhere = [...(watched.length === 0 ? there : []), ...(webhook ? [registration(namespace)] : [])]
   return [
@@ -97,7 +101,6 @@ function granted(name: string, rules: readonly Rule[], account: string, namespac
   ]
 }
 
-const READ = ['get', 'list', 'watch']
 const WRITE = ['create', 'update', 'patch', 'delete', 'deletecollection']
 
 /** Who may view, edit or administer a namespace may do so with its resources; modes are an administrator's. */

@@ -36,6 +36,7 @@ describe('the operator’s configuration', () => {
     const { instance, watchNamespaces, estate } = read(
       'instance: prod-eu',
       'watchNamespaces: [shop]',
+      'allowInlineSecrets: true',
       'workers:',
       '- name: default',
       '  url: https://worker:8083',
@@ -70,6 +71,7 @@ describe('the operator’s configuration', () => {
           abandonMs: 3_600_000,
           protectedNames: ['mirror-*'],
           secretPlaceholder: '${secret:{namespace}/{name}:{key}}',
+          allowsInlineSecrets: true,
           podSelector: 'app=worker',
         },
       ],

@@ -8,8 +8,11 @@ const FOLDER = join(import.meta.dirname, '../../rbac')
 
 describe('the checked-in rights', () => {
   it.each([
-    ['all-namespaces.yaml', { namespace: 'weir', watched: [], webhook: true, offsetsExport: true }],
-    ['one-namespace.yaml', { namespace: 'weir', watched: ['weir'], webhook: false, offsetsExport: false }],
+    ['all-namespaces.yaml', { namespace: 'weir', watched: [], webhook: true, offsetsExport: true, secrets: false }],
+    [
+      'one-namespace.yaml',
+      { namespace: 'weir', watched: ['weir'], webhook: false, offsetsExport: false, secrets: false },
+    ],
   ] as const)('%s is what the operator needs', async (name, options) => {
     await expect(rbacText(options)).toMatchFileSnapshot(join(FOLDER, name))
   })
@@ -24,6 +27,7 @@ const rolesOf = (options: Partial<RbacOptions>) => {
     watched: ['shop', 'orders'],
     webhook: false,
     offsetsExport: false,
+    secrets: false,
     ...options,
   })
   return (all as readonly Granted[]).filter(({ rules }) => rules !== undefined)
@@ -58,7 +62,13 @@ describe('the operator’s rights', () => {
     ])
   })
 
-  it('never let it read a Secret but its own', () => {
+  it('let it read Secrets only where connectors follow them', () => {
+    expect(JSON.stringify(rolesOf({ secrets: true, watched: ['shop'] }))).toContain(
+      '{"apiGroups":[""],"resources":["secrets"],"verbs":["get","list","watch"]}',
+    )
+  })
+
+  it('never let it read a Secret but its own otherwise', () => {
     const text = JSON.stringify(rolesOf({ webhook: true, watched: [] }))
     const reading = text.match(/"resources":\["secrets"\][^}]*/g)
     expect(reading).toEqual([

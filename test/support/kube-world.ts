@@ -93,6 +93,7 @@ export async function operatorAccount(address: KubernetesAddress, namespace: str
     watched: [namespace],
     webhook: true,
     offsetsExport: true,
+    secrets: true,
   }) as readonly Granted[]) {
     const grants = (rule: Rule) => ({
       ...rule,

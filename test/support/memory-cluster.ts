@@ -16,6 +16,9 @@ export class MemoryCluster implements Cluster {
   readonly place = 'memory'
   readonly resources = new Map<ResourceKey, Resource>()
   readonly events: ClusterEvent[] = []
+  /** Undefined: Secrets are not watched. They can be read even then. */
+  secretVersions: Map<string, string> | undefined
+  readonly secrets = new Map<string, Readonly<Record<string, string>>>()
   readonly configMaps = new Map<string, Readonly<Record<string, string>>>()
   /** Those that somebody else keeps. */
   readonly foreignConfigMaps = new Set<string>()
@@ -107,6 +110,15 @@ export class MemoryCluster implements Cluster {
 
   async configMap(namespace: string, name: string) {
     return this.configMaps.get(`${namespace}/${name}`)
+  }
+
+  async secret(namespace: string, name: string) {
+    const data = this.secrets.get(`${namespace}/${name}`)
+    return data && { version: this.secretVersion(namespace, name) ?? '1', data }
+  }
+
+  secretVersion(namespace: string, name: string) {
+    return this.secretVersions && (this.secretVersions.get(`${namespace}/${name}`) ?? '')
   }
 
   async writeConfigMap(namespace: string, name: string, data: Readonly<Record<string, string>>) {

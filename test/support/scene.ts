@@ -52,7 +52,15 @@ export async function startScene(address: KubernetesAddress): Promise<Scene> {
         '--kubeconfig',
         await operatorAccount(address, place.namespace),
       ] as const),
-      ...['--namespace', place.namespace, '--lease-namespace', place.namespace, '--monitoring', 'http://127.0.0.1:0'],
+      ...[
+        '--namespace',
+        place.namespace,
+        '--lease-namespace',
+        place.namespace,
+        '--monitoring',
+        'http://127.0.0.1:0',
+        '--secrets',
+      ],
     ],
     () => true,
   )

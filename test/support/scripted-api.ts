@@ -8,6 +8,7 @@ export type Asked = {
   readonly method: string
   readonly path: string
   readonly query: URLSearchParams
+  readonly accept: string | undefined
   readonly body: unknown
 }
 
@@ -69,6 +70,7 @@ async function read(request: IncomingMessage): Promise<Asked> {
     method: request.method!,
     path: pathname,
     query: searchParams,
+    accept: request.headers.accept,
     body: text === '' ? undefined : JSON.parse(text),
   }
 }

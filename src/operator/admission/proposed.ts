@@ -18,5 +18,7 @@ export function withProposed(cluster: ClusterView, proposed: Resource): ClusterV
       return termsOf(proposed).includes(term) ? [...known, proposed as unknown as Resource<K>] : known
     },
     configMap: (namespace, name) => cluster.configMap(namespace, name),
+    secret: (namespace, name) => cluster.secret(namespace, name),
+    secretVersion: (namespace, name) => cluster.secretVersion(namespace, name),
   }
 }

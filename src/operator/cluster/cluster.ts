@@ -53,7 +53,10 @@ export type EventReason =
   | 'Suspended'
 
 /** What is declared, as far as it is known here: what reconcilers decide by. */
-export type ClusterView = Pick<Cluster, 'get' | 'list' | 'find' | 'configMap'>
+export type ClusterView = Pick<Cluster, 'get' | 'list' | 'find' | 'configMap' | 'secret' | 'secretVersion'>
+
+/** Of a Secret. The version is another one after every change. */
+export type SecretData = { readonly version: string; readonly data: Readonly<Record<string, string>> }
 
 /** A write to where resources live is given up after so long. */
 export const WRITE_MS = 10_000
@@ -81,6 +84,10 @@ export interface Cluster {
   recordEvent(key: ResourceKey, event: ClusterEvent): void
   /** Data of a ConfigMap; undefined when there is none. */
   configMap(namespace: string, name: string): Promise<Readonly<Record<string, string>> | undefined>
+  /** What a Secret holds, for the few who may send it in clear; undefined when there is none. */
+  secret(namespace: string, name: string): Promise<SecretData | undefined>
+  /** Of a Secret that need not be read: '' when there is none, undefined where Secrets are not watched. */
+  secretVersion(namespace: string, name: string): string | undefined
   /**
    * Keeps these keys of a ConfigMap, which is made when there is none. False where one of them is somebody else's: then
    * nothing is written.

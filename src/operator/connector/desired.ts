@@ -1,11 +1,11 @@
-import { createHash } from 'node:crypto'
 import type { ConnectorConfig } from '../../clients/worker.ts'
 import type { ClusterView } from '../cluster/cluster.ts'
-import { Stalled } from '../controller/trouble.ts'
+import type { WorkerEntry } from '../estate.ts'
 import { conditionOf } from '../resources/condition.ts'
 import { type Resource, resourceKey } from '../resources/resource.ts'
 import { connectorName } from '../resources/terms.ts'
 import { type OffsetsToSet, offsetsToSet } from './offsets.ts'
+import { hashOf, type Values, valuesOf } from './values.ts'
 
 /** Marks a connector as kept by this resource, inside its configuration. */
 export const OWNER_KEY = 'weir.owner'
@@ -24,33 +24,39 @@ export type Desired = {
   readonly waitsFor: readonly string[]
   /** By the operation that is still to be carried out, if there is one. */
   readonly offsetsToSet: OffsetsToSet
-}
+} & Pick<Values, 'inline' | 'inputsHash'>
 
 /** Later sources win: ConfigMaps in order, then `config`, then single values, then what has a field of its own. */
 export async function desiredOf(
   resource: Resource<'Connector'>,
   cluster: ClusterView,
-  { instance, secretPlaceholder }: { readonly instance: string; readonly secretPlaceholder: string },
+  { instance, entry }: { readonly instance: string; readonly entry: WorkerEntry },
 ): Promise<Desired> {
   const { spec, metadata } = resource
   const missing: string[] = []
+  const base = await configFrom(resource, cluster, missing)
+  const { inline, inputsHash, ...values } = await valuesOf(resource, cluster, entry)
   const config: Record<string, string> = {
-    ...(await configFrom(resource, cluster, missing)),
+    ...base,
     ...spec.config,
-    ...(await valuesFrom(resource, cluster, missing, secretPlaceholder)),
+    ...values.config,
     name: connectorName(resource),
     'connector.class': spec.class,
     'tasks.max': String(spec.tasksMax),
     ...(spec.version === undefined ? {} : { 'connector.plugin.version': spec.version }),
   }
+  // What is sent in clear is told by its version: a hash of a short secret would give it away.
+  const versions = Object.entries(inline).map(([key, { version }]) => [key, `version ${version}`])
   return {
     name: connectorName(resource),
     config,
-    configHash: hashOf(config),
+    configHash: configHashOf({ ...config, ...Object.fromEntries(versions) }),
     owner: `${instance}/${metadata.namespace}/${metadata.name}`,
-    missing,
+    missing: [...missing, ...values.missing],
     waitsFor: unreadySubjects(resource, cluster),
     offsetsToSet: await offsetsToSet(resource, cluster),
+    inline,
+    ...(inputsHash !== undefined && { inputsHash }),
   }
 }
 
@@ -65,35 +71,6 @@ async function configFrom(resource: Resource<'Connector'>, cluster: ClusterView,
   return config
 }
 
-async function valuesFrom(
-  resource: Resource<'Connector'>,
-  cluster: ClusterView,
-  missing: string[],
-  secretPlaceholder: string,
-) {
-  const { namespace } = resource.metadata
-  const config: Record<string, string> = {}
-  for (const { key, secretKeyRef, configMapKeyRef, resolve } of resource.spec.valuesFrom ?? []) {
-    if (secretKeyRef !== undefined) {
-      if (resolve === 'Operator') {
-        const message = `the value of ${key} would be sent in clear: the operator's configuration does not allow inline secrets; use resolve: Worker`
-        throw new Stalled('NotAllowed', message)
-      }
-      // The worker puts the value in; the operator never reads it.
-      config[key] = filled(secretPlaceholder, { namespace, ...secretKeyRef })
-    } else if (configMapKeyRef !== undefined) {
-      const value = (await cluster.configMap(namespace, configMapKeyRef.name))?.[configMapKeyRef.key]
-      if (value === undefined) missing.push(`key ${configMapKeyRef.key} of ConfigMap ${configMapKeyRef.name}`)
-      else config[key] = value
-    }
-  }
-  return config
-}
-
-function filled(template: string, values: Readonly<Record<string, string>>): string {
-  return template.replace(/\{(namespace|name|key)\}/g, (_, field: string) => values[field] ?? '')
-}
-
 function unreadySubjects({ spec, metadata }: Resource<'Connector'>, cluster: ClusterView): readonly string[] {
   return (spec.subjectRefs ?? []).flatMap(({ name }) => {
     const subject = cluster.get(resourceKey('Subject', metadata.namespace, name))
@@ -105,8 +82,7 @@ function unreadySubjects({ spec, metadata }: Resource<'Connector'>, cluster: Clu
 }
 
 /** Of everything but the owner's mark. */
-export function hashOf(config: ConnectorConfig): string {
+export function configHashOf(config: ConnectorConfig): string {
   const { [OWNER_KEY]: _, ...own } = config
-  const sorted = Object.entries(own).sort(([a], [b]) => (a < b ? -1 : 1))
-  return createHash('sha256').update(JSON.stringify(sorted)).digest('hex')
+  return hashOf(own)
 }

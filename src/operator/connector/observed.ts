@@ -4,7 +4,7 @@ import type { ConnectorConfig, ExpandedConnector, RunState, WorkerClient } from 
 import { isReady } from '../resources/condition.ts'
 import type { TaskCounts } from '../resources/connector.ts'
 import type { Resource } from '../resources/resource.ts'
-import { hashOf } from './desired.ts'
+import { configHashOf } from './desired.ts'
 
 export type ObservedTask = {
   readonly id: number
@@ -33,7 +33,7 @@ export function isKnown(
   const { total, running, failed, paused } = countTasks(now.tasks)
   const { tasks } = status
   return (
-    status.configHash === hashOf(info.config) &&
+    status.configHash === configHashOf(info.config) &&
     status.state === now.connector.state &&
     status.workerId === now.connector.worker_id &&
     isDeepStrictEqual([total, running, failed, paused], [tasks?.total, tasks?.running, tasks?.failed, tasks?.paused])

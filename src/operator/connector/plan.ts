@@ -6,6 +6,7 @@ import type { Finding, Reason, Verdict } from '../resources/condition.ts'
 import type { ConnectorStatus } from '../resources/connector.ts'
 import { type Resource, UNOBSERVED } from '../resources/resource.ts'
 import { type Desired, OWNER_KEY } from './desired.ts'
+import { withInputs } from './inputs.ts'
 import type { Observed, Present } from './observed.ts'
 import { pendingOperation } from './offsets.ts'
 import { assertOurs, changedKeys } from './ownership.ts'
@@ -62,7 +63,7 @@ export function plan(resource: Resource<'Connector'>, desired: Desired, observed
     planOffsets(resource, desired, observed, moment) ??
     planState(resource, observed) ??
     planRequestedRestart(resource) ??
-    planHealth(resource, observed, moment)
+    withInputs(planHealth(resource, observed, moment), resource, desired, observed, moment)
   )
 }
 
@@ -80,7 +81,11 @@ function planCreation(resource: Resource<'Connector'>, desired: Desired, moment:
   }
   // What is to get other offsets must not run before it has them.
   const state = pendingOperation(resource) === undefined ? TARGET[spec.state] : 'STOPPED'
-  const remember = { ...applied(resource, desired, moment), ...handledRestart(resource) }
+  const remember = {
+    ...applied(resource, desired, moment),
+    ...handledRestart(resource),
+    inputsHash: desired.inputsHash,
+  } as Plan['remember']
   const steps: Step[] = [{ do: 'create', config: marked(desired), state }]
   return { ...working('Creating', `creating connector ${desired.name}`, steps, remember), event: 'Created' }
 }

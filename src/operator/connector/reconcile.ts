@@ -2,7 +2,8 @@ import { RequestError } from '../../clients/http.ts'
 import type { ConnectorConfig, WorkerClient } from '../../clients/worker.ts'
 import type { Clock } from '../../config/clock.ts'
 import { unreachable } from '../../config/failure.ts'
-import type { ClusterView, EventReason } from '../cluster/cluster.ts'
+import { Secrets, secretValuesIn } from '../../config/secrets.ts'
+import type { ClusterEvent, ClusterView, EventReason } from '../cluster/cluster.ts'
 import { winnerOf } from '../controller/claims.ts'
 import type { Again } from '../controller/controller.ts'
 import { abandoned } from '../controller/finalizer.ts'
@@ -33,10 +34,11 @@ const PLUGIN_AGAIN_MS = 300_000
 
 export function createConnectorReconciler(options: ConnectorReconcilerOptions): Reconciler<'Connector'> {
   const { cluster, runtimes, clock, random = Math.random, instance } = options
-  const look = async (resource: Resource<'Connector'>) => {
+  const look = async (resource: Resource<'Connector'>, secrets: Secrets) => {
     const { client: worker, entry } = runtimes.worker(resource)
     assertUnprotected(resource, entry)
-    const desired = await desiredOf(resource, cluster, { instance, secretPlaceholder: entry.secretPlaceholder })
+    const desired = await desiredOf(resource, cluster, { instance, entry })
+    secrets.add([...secretValuesIn(desired.config), ...Object.values(desired.inline).map(({ value }) => value)])
     assertClaim(resource, cluster)
     return { worker, entry, desired, observed: await observe(worker, desired.name) }
   }
@@ -49,26 +51,42 @@ export function createConnectorReconciler(options: ConnectorReconcilerOptions): 
     runtime: 'Worker',
     patienceMs: (resource) => runtimes.worker(resource).entry.abandonMs,
     holds: ({ spec }) => spec.deletionPolicy !== 'Retain',
-    async review(resource) {
-      const { worker, entry, desired, observed } = await look(resource)
-      // Also of one that has to wait before it is made.
-      if (desired.missing.length === 0) await assertValid(worker, desired.config)
-      plan(resource, desired, observed, moment(entry))
-    },
+    review: (resource) =>
+      discreetly(async (secrets) => {
+        const { worker, entry, desired, observed } = await look(resource, secrets)
+        // Also of one that has to wait before it is made.
+        if (desired.missing.length === 0) await assertValid(worker, desired.config)
+        plan(resource, desired, observed, moment(entry))
+      }),
     async reconcile(resource) {
       if (resource.metadata.deletionTimestamp !== undefined) {
         return tidyUp(resource, runtimes.worker(resource).client, instance)
       }
-      const { worker, entry, desired, observed } = await look(resource)
-      const planned = plan(resource, desired, observed, moment(entry))
-      const { podSelector } = entry
-      if (resource.spec.suspend) return passOf(resource, desired, observed, looked(planned), podSelector)
-      for (const step of planned.steps) await carryOut(step, desired.name, worker)
-      const pass = passOf(resource, desired, observed, planned, podSelector)
-      return planned.steps.length > 0 || observed === 'absent'
-        ? pass
-        : withExport(pass, resource, worker, clock.nowMs())
+      return discreetly(async (secrets) => {
+        const { worker, entry, desired, observed } = await look(resource, secrets)
+        const planned = plan(resource, desired, observed, moment(entry))
+        const pass = (done: Plan) => passOf(resource, desired, observed, done, { secrets, entry })
+        if (resource.spec.suspend) return pass(looked(planned))
+        for (const step of planned.steps) await carryOut(step, desired.name, worker)
+        return planned.steps.length > 0 || observed === 'absent'
+          ? pass(planned)
+          : withExport(pass(planned), resource, worker, clock.nowMs())
+      })
     },
+  }
+}
+
+/** What it throws tells no secret that became known on the way: the worker repeats values in what it refuses. */
+async function discreetly<T>(run: (secrets: Secrets) => Promise<T>): Promise<T> {
+  const secrets = new Secrets()
+  try {
+    return await run(secrets)
+  } catch (error) {
+    if (error instanceof Error) {
+      error.message = secrets.mask(error.message)
+      error.stack = secrets.mask(error.stack ?? '')
+    }
+    throw error
   }
 }
 
@@ -82,24 +100,29 @@ function passOf(
   desired: Desired,
   observed: Observed,
   { verdict, remember, again, event }: Plan,
-  podSelector: string | undefined,
+  { secrets, entry }: { readonly secrets: Secrets; readonly entry: WorkerEntry },
 ): Pass<'Connector'> {
   const { observedGeneration: _, conditions: __, ...known } = resource.status
+  const message = secrets.mask(verdict.message)
   return {
-    verdict: { ...verdict, also: findings(resource, desired, observed) },
+    verdict: { ...verdict, message, also: findings(resource, desired, observed) },
     facts: definedOnly({
       ...known,
       connectorName: desired.name,
       workerCluster: resource.spec.workerRef.name,
-      selector: podSelector,
-      ...factsOf(observed),
+      selector: entry.podSelector,
+      ...factsOf(observed, secrets),
       ...remember,
     }),
     again,
-    ...(event && {
-      events: [{ type: WARNINGS.has(event) ? 'Warning' : 'Normal', reason: event, note: verdict.message }],
-    }),
+    ...(event && { events: [eventOf(event, message, Object.keys(desired.inline))] }),
   }
+}
+
+function eventOf(reason: EventReason, message: string, inClear: readonly string[]): ClusterEvent {
+  const isSent = inClear.length > 0 && SENDS.has(reason)
+  const note = isSent ? `${message}; the worker is sent in clear: ${inClear.join(', ')}` : message
+  return { type: isSent || WARNINGS.has(reason) ? 'Warning' : 'Normal', reason, note }
 }
 
 /** Adds a copy of the offsets when one is due, and sees to it that the next one is not missed. */
@@ -133,8 +156,10 @@ function sooner(again: Again, ms: number): Again {
 }
 
 const WARNINGS: ReadonlySet<EventReason> = new Set(['AutoRestarted', 'DriftCorrected'])
+/** They come with the configuration, and with it the values in it. */
+const SENDS: ReadonlySet<EventReason> = new Set(['Created', 'Updated', 'Adopted', 'DriftCorrected'])
 
-function factsOf(observed: Observed) {
+function factsOf(observed: Observed, secrets: Secrets) {
   if (observed === 'absent') return { state: undefined, tasks: undefined, failedTasks: undefined }
   const { type, state, workerId, tasks } = observed
   const failed = tasks.filter((task) => task.state === 'FAILED').slice(0, 20)
@@ -146,7 +171,7 @@ function factsOf(observed: Observed) {
     failedTasks:
       failed.length === 0
         ? undefined
-        : failed.map(({ id, workerId, trace = '' }) => ({ id, workerId, trace: trace.slice(0, 2_048) })),
+        : failed.map(({ id, workerId, trace = '' }) => ({ id, workerId, trace: secrets.mask(trace).slice(0, 2_048) })),
   }
 }
 

@@ -227,6 +227,8 @@ export const connectorStatus = z.object({
   tasks: taskCounts.optional().describe('How many tasks are in which state.'),
   failedTasks: mapList(failedTask, 'id').max(20).readonly().optional().describe('The first tasks that failed.'),
   configHash: z.string().optional().describe('SHA-256 of the configuration in force, before secrets.'),
+  inputsHash: z.string().optional().describe('SHA-256 of the versions of Secrets that its tasks were started with.'),
+  inputsRestartTime: time().optional().describe('When it is restarted for a Secret that has changed.'),
   lastAppliedTime: time().optional().describe('When the configuration was last written to the worker.'),
   autoRestart: z
     .object({

@@ -284,6 +284,28 @@ describeOn([kubernetes], 'a Connector', () => {
     expect(await scene.events(name)).toContainEqual(expect.stringMatching(/^RestartRequested/))
   })
 
+  it('a Secret of valuesFrom changed: is restarted, once', async () => {
+    const { name, apply, ready, config } = connector()
+    const path = `/api/v1/namespaces/${scene.namespace}/secrets`
+    await scene.api.send('POST', path, { metadata: { name }, data: { secret: 'YQ==' } })
+    const valuesFrom = [{ key: 'file', secretKeyRef: { name, key: 'secret' } }]
+    await apply({ config: { topic: 'lines' }, valuesFrom })
+    await ready('True/Succeeded')
+    expect(await config()).toMatchObject({ file: `\${secret:${scene.namespace}/${name}:secret}` })
+    const { inputsHash } = (await scene.object('connectors', name)).status as { inputsHash?: string }
+    expect(inputsHash).toMatch(/^[0-9a-f]{64}$/)
+    const change = { data: { secret: 'Yg==' } }
+    await scene.api.send('PATCH', `${path}/${name}`, change, 'application/merge-patch+json')
+    await until('the restart', WAIT, async () =>
+      (await scene.events(name)).some((one) => one.startsWith('RestartRequested')),
+    )
+    await until('the new state to be remembered', WAIT, async () => {
+      const { status } = await scene.object('connectors', name)
+      return (status as { inputsHash?: string } | undefined)?.inputsHash !== inputsHash
+    })
+    await ready('True/Succeeded')
+  })
+
   it('suspend: is looked at, and left alone', async () => {
     const { name, apply, ready, is, config } = connector()
     await apply()

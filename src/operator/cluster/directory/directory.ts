@@ -127,6 +127,15 @@ export class DirectoryCluster implements Cluster {
     return this.#configMaps.get(`${namespace}/${name}`)?.data
   }
 
+  /** Nobody keeps Secrets in a folder of manifests. */
+  async secret(): Promise<undefined> {
+    return undefined
+  }
+
+  secretVersion(): undefined {
+    return undefined
+  }
+
   /** In a manifest of its own; what another one declares is somebody else's. */
   async writeConfigMap(namespace: string, name: string, data: Readonly<Record<string, string>>): Promise<boolean> {
     const file = `${namespace}.${name}.exported.yaml`

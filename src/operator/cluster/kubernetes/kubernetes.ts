@@ -13,10 +13,12 @@ import {
   type StatusOf,
 } from '../../resources/resource.ts'
 import type { Term } from '../../resources/terms.ts'
-import { type Change, type Cluster, type ClusterEvent, type Unreadable, WRITE_MS } from '../cluster.ts'
+import { type Change, type Cluster, type ClusterEvent, type SecretData, type Unreadable, WRITE_MS } from '../cluster.ts'
 import { ResourceStore } from '../resource-store.ts'
-import { ConfigMaps } from './config-maps.ts'
 import { EventRecorder } from './events.ts'
+import { inputsOf } from './inputs.ts'
+import { readConfigMap, readSecret, writeConfigMap } from './key-values.ts'
+import { MetadataWatch, type Resource as Watched } from './metadata-watch.ts'
 import { type CustomObject, isOlder, readObject } from './object.ts'
 import { type OnRestart, Reflector, type Store } from './reflector.ts'
 
@@ -26,6 +28,8 @@ export type KubernetesOptions = {
   readonly logger: Logger
   /** Empty: all. */
   readonly namespaces: readonly string[]
+  /** Whether it may know when Secrets change. Default: no. */
+  readonly watchesSecrets?: boolean
   /** Name of this process in Events. */
   readonly identity: string
   readonly random?: () => number
@@ -47,7 +51,8 @@ export class KubernetesCluster implements Cluster {
   readonly #resources = new ResourceStore()
   readonly #listeners = new Set<(change: Change) => void>()
   readonly #reflectors: readonly Reflector<CustomObject>[]
-  readonly #configMaps: ConfigMaps
+  readonly #configMaps: MetadataWatch
+  readonly #secrets: MetadataWatch | undefined
   readonly #events: EventRecorder
 
   constructor(options: KubernetesOptions) {
@@ -56,21 +61,30 @@ export class KubernetesCluster implements Cluster {
     const scopes = namespaces.length === 0 ? [undefined] : namespaces
     this.place = namespaces.length === 0 ? 'all namespaces' : `namespaces ${namespaces.join(', ')}`
     this.#reflectors = KINDS.flatMap((kind) => scopes.map((namespace) => this.#reflectorOf(kind, namespace)))
-    this.#configMaps = new ConfigMaps({ ...options, scopes, onChange: (at, name) => this.#inputChanged(at, name) })
+    const watch = (resource: Watched) => {
+      const onChange = (at: string, name: string): void => this.#inputChanged(resource, at, name)
+      return new MetadataWatch(resource, { ...options, scopes, onChange })
+    }
+    this.#configMaps = watch('configmaps')
+    this.#secrets = options.watchesSecrets ? watch('secrets') : undefined
     this.#events = new EventRecorder({ api, clock, logger, identity })
   }
 
   async start(): Promise<void> {
-    await Promise.all([...this.#reflectors.map((reflector) => reflector.start()), this.#configMaps.start()])
+    await Promise.all(this.#watching().map((watch) => watch.start()))
   }
 
   /** What it watches, and for how long nothing was heard of it. */
   watches(): readonly { readonly path: string; readonly silentMs: number }[] {
-    return [...this.#reflectors.map((reflector) => reflector.reading()), ...this.#configMaps.readings()]
+    return [
+      ...this.#reflectors.map((reflector) => reflector.reading()),
+      ...this.#configMaps.readings(),
+      ...(this.#secrets?.readings() ?? []),
+    ]
   }
 
   async stop(): Promise<void> {
-    await Promise.all([...this.#reflectors.map((reflector) => reflector.stop()), this.#configMaps.stop()])
+    await Promise.all(this.#watching().map((watch) => watch.stop()))
     await this.#events.stop()
     this.#options.api.close()
   }
@@ -119,11 +133,19 @@ export class KubernetesCluster implements Cluster {
   }
 
   configMap(namespace: string, name: string): Promise<Readonly<Record<string, string>> | undefined> {
-    return this.#configMaps.data(namespace, name)
+    return readConfigMap(this.#options.api, namespace, name)
+  }
+
+  secret(namespace: string, name: string): Promise<SecretData | undefined> {
+    return readSecret(this.#options.api, namespace, name)
+  }
+
+  secretVersion(namespace: string, name: string): string | undefined {
+    return this.#secrets && (this.#secrets.version(namespace, name) ?? '')
   }
 
   writeConfigMap(namespace: string, name: string, data: Readonly<Record<string, string>>): Promise<boolean> {
-    return this.#configMaps.write(namespace, name, data)
+    return writeConfigMap(this.#options.api, namespace, name, data)
   }
 
   unreadable(): readonly Unreadable[] {
@@ -195,9 +217,13 @@ export class KubernetesCluster implements Cluster {
     this.#tell({ key, what: 'gone' })
   }
 
-  #inputChanged(namespace: string, name: string): void {
+  #watching(): readonly { start(): Promise<void>; stop(): Promise<void> }[] {
+    return [...this.#reflectors, this.#configMaps, ...(this.#secrets === undefined ? [] : [this.#secrets])]
+  }
+
+  #inputChanged(of: Watched, namespace: string, name: string): void {
     for (const [key, { resource }] of this.#known) {
-      if (resource?.metadata.namespace === namespace && inputsOf(resource).has(name))
+      if (resource?.metadata.namespace === namespace && inputsOf(resource)[of].includes(name))
         this.#tell({ key, what: 'declared' })
     }
   }
@@ -231,21 +257,4 @@ function isWantedOtherwise(before: Resource | undefined, after: Resource): boole
   const wanted = ({ metadata, spec }: Resource) =>
     JSON.stringify([metadata.uid, metadata.deletionTimestamp, metadata.finalizers, metadata.annotations, spec])
   return before.metadata.generation !== after.metadata.generation || wanted(before) !== wanted(after)
-}
-
-/** Names of the ConfigMaps that it takes values from. */
-function inputsOf(resource: Resource): ReadonlySet<string> {
-  if (resource.kind === 'Subject') {
-    const { schemaFrom, imports = [] } = resource.spec
-    const sources = [schemaFrom, ...imports.map((version) => version.schemaFrom)]
-    return new Set(sources.flatMap((source) => (source === undefined ? [] : [source.configMapKeyRef.name])))
-  }
-  if (resource.kind !== 'Connector') return new Set()
-  const { configFrom = [], valuesFrom = [], offsets } = resource.spec
-  const from = offsets?.operation?.offsetsFrom?.configMapKeyRef.name
-  return new Set([
-    ...configFrom.map(({ configMapRef }) => configMapRef.name),
-    ...valuesFrom.flatMap(({ configMapKeyRef }) => configMapKeyRef?.name ?? []),
-    ...(from === undefined ? [] : [from]),
-  ])
 }

@@ -227,6 +227,48 @@ describe('a Kubernetes cluster', () => {
     expect(changes).toHaveLength(count + 1)
   })
 
+  it('watches when Secrets change only where it may, and never what they hold', async () => {
+    const parts = { api: script.api, clock: new FakeClock(), logger: silentLogger(), identity: 'pod-7' }
+    expect(cluster.secretVersion('shop', 's3')).toBeUndefined()
+    const watching = new KubernetesCluster({ ...parts, namespaces: [], watchesSecrets: true })
+    onTestFinished(() => watching.stop())
+    const told: Change[] = []
+    watching.onChange((change) => told.push(change))
+    const valuesFrom = [{ key: 'k', secretKeyRef: { name: 's3', key: 'secret' } }]
+    const object = { ...subject(5, { spec: { class: 'Datagen', valuesFrom } }), kind: 'Connector' }
+    const starting = watching.start()
+    while (watches.size < 5) {
+      const { asked, response } = await script.next()
+      const plural = pluralOf(asked)
+      if (asked.query.get('watch') === 'true') {
+        response.writeHead(200).flushHeaders()
+        watches.set(plural, response)
+      } else {
+        json(response, { metadata: { resourceVersion: '10' }, items: plural === 'connectors' ? [object] : [] })
+      }
+    }
+    await starting
+    expect(watching.secretVersion('shop', 's3')).toBe('')
+    const secret = { metadata: { namespace: 'shop', name: 's3', uid: 's3', resourceVersion: '11' } }
+    watches.get('secrets')!.write(`${JSON.stringify({ type: 'ADDED', object: secret })}\n`)
+    const declared = { key: 'Connector/shop/user', what: 'declared' }
+    await expect.poll(() => told).toEqual([declared, declared])
+    expect(watching.secretVersion('shop', 's3')).toBe('11')
+    expect(script.asked.filter(({ path }) => path.endsWith('/secrets')).map(({ accept }) => accept)).toEqual([
+      expect.stringContaining('PartialObjectMetadataList'),
+      expect.stringContaining('PartialObjectMetadata'),
+    ])
+  })
+
+  it('reads a Secret when it is asked to', async () => {
+    await started()
+    const reading = cluster.secret('shop', 's3')
+    const { asked, response } = await script.next()
+    expect(asked.path).toBe('/api/v1/namespaces/shop/secrets/s3')
+    json(response, { metadata: { resourceVersion: '7' }, data: { secret: Buffer.from('hunter2').toString('base64') } })
+    expect(await reading).toEqual({ version: '7', data: { secret: 'hunter2' } })
+  })
+
   it('fetches what a ConfigMap holds, and knows one that is not there', async () => {
     await started()
     const [there, gone] = [cluster.configMap('shop', 'schemas'), cluster.configMap('shop', 'none')]

@@ -1,0 +1,167 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { RequestError } from '../../../src/clients/http.ts'
+import { createStage } from '../../support/stage.ts'
+
+let { clock, cluster, worker, place, connectors: operator } = createStage()
+
+beforeEach(() => {
+  ;({ clock, cluster, worker, place, connectors: operator } = createStage())
+})
+
+const secretKeyRef = { name: 's3', key: 'secret' }
+const taking = (more: object = {}) => ({
+  class: 'Datagen',
+  config: { topic: 'orders' },
+  valuesFrom: [{ key: 's3.key', secretKeyRef, ...more }],
+})
+const restarts = () => worker.writes.filter((write) => write.startsWith('restart'))
+const config = () => worker.connectors.get('orders')?.config
+
+describe('a Secret that the worker reads', () => {
+  const changeTo = (version: string) => cluster.secretVersions?.set('default/s3', version)
+
+  beforeEach(() => {
+    cluster.secretVersions = new Map([['default/s3', '1']])
+  })
+
+  it('restarts the connector once when it changes, within half a minute', async () => {
+    const { settle, pass, verdict } = operator()
+    const key = cluster.apply('Connector', 'orders', taking())
+    await settle(key)
+    expect(config()?.['s3.key']).toBe('${secret:default/s3:secret}')
+    changeTo('2')
+    expect(await pass(key)).toEqual({ afterMs: 15_000 })
+    expect([verdict(key), restarts()]).toEqual(['Ready=True/Succeeded', []])
+    await clock.advance(15_000)
+    await settle(key)
+    expect(restarts()).toEqual(['restart orders'])
+    await clock.advance(600_000)
+    await settle(key)
+    expect([verdict(key), restarts()]).toEqual(['Ready=True/Succeeded', ['restart orders']])
+    expect(cluster.events).toContainEqual(
+      expect.objectContaining({ reason: 'RestartRequested', note: expect.stringContaining('Secret') }),
+    )
+  })
+
+  it('keeps to the time it was given when another process goes on, and when the clock is set back', async () => {
+    const key = cluster.apply('Connector', 'orders', taking())
+    await operator().settle(key)
+    changeTo('2')
+    await operator().pass(key)
+    await clock.advance(10_000)
+    clock.jump(-3_600_000)
+    await operator().pass(key)
+    await clock.advance(30_000)
+    await operator().settle(key)
+    expect(restarts()).toEqual(['restart orders'])
+  })
+
+  it('changes nothing where onChange is Ignore', async () => {
+    const { settle } = operator()
+    const key = cluster.apply('Connector', 'orders', taking({ onChange: 'Ignore' }))
+    await settle(key)
+    changeTo('2')
+    await settle(key)
+    await clock.advance(60_000)
+    await settle(key)
+    expect(restarts()).toEqual([])
+  })
+
+  it('does not restart what is stopped: it reads the Secret when it is started', async () => {
+    const { settle } = operator()
+    const key = cluster.apply('Connector', 'orders', { ...taking(), state: 'Stopped' })
+    await settle(key)
+    changeTo('2')
+    await settle(key)
+    cluster.apply('Connector', 'orders', taking())
+    await settle(key)
+    await clock.advance(60_000)
+    await settle(key)
+    expect(restarts()).toEqual([])
+  })
+
+  it('is waited for before the connector is made, and leaves it alone when it goes away', async () => {
+    cluster.secretVersions = new Map()
+    const { settle, verdict, condition } = operator()
+    const key = cluster.apply('Connector', 'orders', taking())
+    await settle(key)
+    expect(verdict(key)).toBe('Reconciling/WaitingForInput')
+    changeTo('1')
+    await settle(key)
+    cluster.secretVersions.clear()
+    await settle(key)
+    expect([verdict(key), condition(key, 'Synced')?.reason]).toEqual(['Ready=True/Succeeded', 'InputMissing'])
+    expect(restarts()).toEqual([])
+  })
+
+  it('is not asked for where Secrets are not watched', async () => {
+    cluster.secretVersions = undefined
+    const { settle, verdict } = operator()
+    const key = cluster.apply('Connector', 'orders', taking())
+    await settle(key)
+    expect(verdict(key)).toBe('Ready=True/Succeeded')
+    expect(cluster.get(key)?.status).not.toHaveProperty('inputsHash')
+  })
+})
+
+describe('a Secret that the operator reads', () => {
+  const inClear = taking({ resolve: 'Operator' })
+
+  beforeEach(() => {
+    place.worker = { ...place.worker, allowsInlineSecrets: true }
+    cluster.secrets.set('default/s3', { secret: 'hunter2hunter2' })
+  })
+
+  it('is not sent unless the configuration allows it', async () => {
+    place.worker = { ...place.worker, allowsInlineSecrets: false }
+    const { settle, verdict, condition } = operator()
+    const key = cluster.apply('Connector', 'orders', inClear)
+    await settle(key)
+    expect(verdict(key)).toBe('Stalled/NotAllowed')
+    expect(condition(key, 'Ready')?.message).toMatch(/s3\.key .*worker default .*allowInlineSecrets.*resolve: Worker/)
+    expect(worker.writes).toEqual([])
+  })
+
+  it('is sent in clear, with a warning, and followed when it changes', async () => {
+    const { settle } = operator()
+    cluster.secretVersions = new Map([['default/s3', '1']])
+    const key = cluster.apply('Connector', 'orders', inClear)
+    await settle(key)
+    expect(config()?.['s3.key']).toBe('hunter2hunter2')
+    expect(cluster.events).toContainEqual({
+      type: 'Warning',
+      reason: 'Created',
+      note: expect.stringMatching(/in clear: s3\.key$/),
+    })
+    cluster.secrets.set('default/s3', { secret: 'rotated-value' })
+    cluster.secretVersions.set('default/s3', '2')
+    await settle(key)
+    expect(config()?.['s3.key']).toBe('rotated-value')
+    expect(cluster.events.map(({ reason }) => reason)).toEqual(['Created', 'Updated'])
+  })
+
+  it('is told nowhere, whatever the worker says of it', async () => {
+    const { settle, verdict, condition } = operator()
+    const key = cluster.apply('Connector', 'orders', inClear)
+    worker.failure = new RequestError(400, 400, 'Invalid value hunter2hunter2 for s3.key', { retriable: false })
+    await settle(key)
+    expect(verdict(key)).toBe('Stalled/ConfigInvalid')
+    expect(condition(key, 'Ready')?.message).toContain('Invalid value [hidden] for s3.key')
+    worker.failure = undefined
+    await settle(key)
+    const connector = worker.connectors.get('orders')!
+    connector.tasks = [{ state: 'FAILED', trace: 'Error: 403 for hunter2hunter2' }]
+    await operator().pass(key)
+    expect(cluster.get(key)?.status.failedTasks).toHaveLength(1)
+    expect(JSON.stringify([cluster.get(key)?.status, cluster.events])).not.toContain('hunter2')
+  })
+
+  it('hides passwords of the configuration in the same way', async () => {
+    const { settle, condition } = operator()
+    const config = { topic: 'orders', 'db.password': 'correct horse' }
+    const key = cluster.apply('Connector', 'orders', { class: 'Datagen', config })
+    worker.failure = new RequestError(400, 400, 'login with correct horse failed', { retriable: false })
+    await settle(key)
+    expect(condition(key, 'Ready')?.message).toContain('login with [hidden] failed')
+  })
+})
