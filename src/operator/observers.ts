@@ -8,8 +8,9 @@ import { Observer } from './controller/observer.ts'
 import type { Urgency } from './controller/work-queue.ts'
 import type { Entry, Estate, FaultyEntry, RegistryEntry, WorkerEntry } from './estate.ts'
 import type { OperatorReadings } from './metrics.ts'
+import { isReady } from './resources/condition.ts'
 import { keyOf, type Resource, type ResourceKey } from './resources/resource.ts'
-import { claimTo } from './resources/terms.ts'
+import { claimOf, claimTo, type Term } from './resources/terms.ts'
 import { isKnown as isKnownSubject } from './subject/observed.ts'
 
 export type ObserversOptions = {
@@ -35,6 +36,15 @@ export type Observers = {
 }
 type Runtime = 'worker' | 'registry'
 
+type Watched<K extends 'Connector' | 'Subject', Thing> = {
+  readonly kind: K
+  readonly runtime: Runtime
+  readonly entry: Entry
+  /** Absent: as the entry says. */
+  readonly intervalMs?: number | undefined
+  readonly look: () => Promise<ReadonlyMap<string, Thing>>
+  readonly isKnown: (resource: Resource<K>, thing: Thing | undefined) => boolean
+}
 type Watch = {
   readonly runtime: Runtime
   readonly name: string
@@ -42,45 +52,52 @@ type Watch = {
 }
 
 /**
- * One observer for each runtime. A thing that changed wakes the resource that stands for it, unless its status says so
- * already; an outage and its end wake all, since what each of them says of the runtime is no longer true.
+ * One observer for each runtime. A resource is woken when its thing changed, or is not what a Ready one says it is, so
+ * that nobody is woken by what the operator did itself. An outage and its end wake all: what each of them says of the
+ * runtime is no longer true.
  */
 export function createObservers({ estate, cluster, connect, wake, ...options }: ObserversOptions): Observers {
   const { clock, observeWorkerMs, logger } = options
-  const wakeAll = (resources: readonly Resource[]): void => {
-    for (const resource of resources) wake(keyOf(resource), 'routine')
+  const watch = <K extends 'Connector' | 'Subject', Thing>({
+    kind,
+    runtime,
+    entry,
+    ...own
+  }: Watched<K, Thing>): Watch => {
+    const { name, observeMs } = entry
+    const held = () => cluster.list(kind).filter((resource) => runtimeOf(resource) === name)
+    const claim = (thing: string) => claimTo(kind, name, thing)
+    const observer = new Observer<Thing>({
+      clock,
+      logger: logger.child({ [runtime]: name }),
+      intervalMs: own.intervalMs ?? observeMs,
+      look: own.look,
+      onLook(things, changed) {
+        const byClaim = new Map([...things].map(([thing, seen]) => [claim(thing), seen]))
+        const news = new Set([...changed].map(claim))
+        for (const resource of held()) {
+          const { status, metadata } = resource
+          const of = claimOf(resource) as Term<K>
+          const isConcerned = news.has(of) || isReady(status, metadata.generation)
+          if (isConcerned && !own.isKnown(resource, byClaim.get(of))) wake(keyOf(resource), 'user')
+        }
+      },
+      onAnswering() {
+        for (const resource of held()) wake(keyOf(resource), 'routine')
+      },
+    })
+    return { runtime, name, observer }
   }
   const ofWorker = (entry: WorkerEntry): Watch => {
-    const { name } = entry
     const worker = connect.worker(entry)
-    const observer = new Observer({
-      clock,
-      logger: logger.child({ worker: name }),
-      intervalMs: observeWorkerMs ?? entry.observeMs,
-      look: async () => new Map(Object.entries(await worker.list())),
-      onChange(connector, seen) {
-        for (const resource of cluster.find(claimTo('Connector', name, connector)))
-          if (!isKnownConnector(resource, seen)) wake(keyOf(resource), 'user')
-      },
-      onAnswering: () => wakeAll(cluster.list('Connector').filter(({ spec }) => spec.workerRef.name === name)),
-    })
-    return { runtime: 'worker', name, observer }
+    const look = async () => new Map(Object.entries(await worker.list()))
+    const intervalMs = observeWorkerMs
+    return watch({ kind: 'Connector', runtime: 'worker', entry, look, isKnown: isKnownConnector, intervalMs })
   }
   const ofRegistry = (entry: RegistryEntry): Watch => {
-    const { name } = entry
     const registry = connect.registry(entry)
-    const observer = new Observer({
-      clock,
-      logger: logger.child({ registry: name }),
-      intervalMs: entry.observeMs,
-      look: () => registry.latestVersions(),
-      onChange(subject, latest) {
-        for (const resource of cluster.find(claimTo('Subject', name, subject)))
-          if (!isKnownSubject(resource, latest)) wake(keyOf(resource), 'user')
-      },
-      onAnswering: () => wakeAll(cluster.list('Subject').filter(({ spec }) => spec.registryRef.name === name)),
-    })
-    return { runtime: 'registry', name, observer }
+    const look = () => registry.latestVersions()
+    return watch({ kind: 'Subject', runtime: 'registry', entry, look, isKnown: isKnownSubject })
   }
   const watches = [...sound(estate.workers).map(ofWorker), ...sound(estate.registries).map(ofRegistry)]
   return {
@@ -98,4 +115,8 @@ export function createObservers({ estate, cluster, connect, wake, ...options }: 
 
 function sound<E extends Entry>(entries: readonly (E | FaultyEntry)[]): readonly E[] {
   return entries.filter((entry): entry is E => !('fault' in entry))
+}
+
+function runtimeOf({ spec }: Resource<'Connector' | 'Subject'>): string {
+  return 'workerRef' in spec ? spec.workerRef.name : spec.registryRef.name
 }

@@ -50,6 +50,14 @@ describe('the observers of a leader', () => {
     expect(await wokenWithin(INTERVAL_MS)).toEqual(['Connector/default/orders user', 'Subject/default/user user'])
   })
 
+  it('find what came and went between two looks', async () => {
+    const { cluster, registry } = stage
+    const brief = cluster.apply('Subject', 'brief', { schema: '"int"' })
+    await stage.subjects().settle(brief)
+    await registry.deleteSubject('brief')
+    expect(await wokenWithin(INTERVAL_MS)).toEqual(['Subject/default/brief user'])
+  })
+
   it('wake all that a runtime holds when it goes away, and when it is back', async () => {
     stage.worker.failure = new Error('no answer')
     expect(await wokenWithin(INTERVAL_MS + 5_000)).toEqual(['Connector/default/orders routine'])

@@ -8,8 +8,8 @@ export type ObserverOptions<Thing> = {
   readonly clock: Clock
   readonly logger: Logger
   readonly intervalMs: number
-  /** Is told each thing that differs from the last look; undefined: it is gone. */
-  readonly onChange: (name: string, thing: Thing | undefined) => void
+  /** Is shown everything after each look, and what differs from the last one: what came, changed or went. */
+  readonly onLook: (things: ReadonlyMap<string, Thing>, changed: ReadonlySet<string>) => void
   /** The runtime did not answer twice in a row, or does again. */
   readonly onAnswering: () => void
 }
@@ -64,9 +64,10 @@ export class Observer<Thing> {
   }
 
   async #look(): Promise<void> {
-    const { look, logger, onAnswering } = this.#options
+    const { look, logger, onAnswering, onLook } = this.#options
     try {
-      this.#compare(await look())
+      const things = await look()
+      onLook(things, this.#changedIn(things))
       const wasAway = this.#failures >= FAILURES
       this.#failures = 0
       this.#isSeen = true
@@ -80,13 +81,11 @@ export class Observer<Thing> {
     onAnswering()
   }
 
-  #compare(things: ReadonlyMap<string, Thing>): void {
+  #changedIn(things: ReadonlyMap<string, Thing>): ReadonlySet<string> {
     const now = new Map([...things].map(([name, thing]) => [name, JSON.stringify(thing)]))
     this.#seenAtMs = this.#options.clock.monotonicMs()
     const before = this.#seen
     this.#seen = now
-    for (const name of new Set([...now.keys(), ...before.keys()])) {
-      if (now.get(name) !== before.get(name)) this.#options.onChange(name, things.get(name))
-    }
+    return new Set([...now.keys(), ...before.keys()].filter((name) => now.get(name) !== before.get(name)))
   }
 }

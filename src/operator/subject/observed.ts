@@ -1,5 +1,12 @@
 import { RequestError } from '../../clients/http.ts'
-import type { CompatibilityLevel, Config, NewSchema, Place, RegistryClient } from '../../clients/registry.ts'
+import type {
+  CompatibilityLevel,
+  Config,
+  NewSchema,
+  Place,
+  Registered,
+  RegistryClient,
+} from '../../clients/registry.ts'
 import { REGISTRY_ERROR } from '../../clients/registry.ts'
 import { SchemaError } from '../../formats/format.ts'
 import { Stalled } from '../controller/trouble.ts'
@@ -11,11 +18,11 @@ import type { Desired } from './desired.ts'
 /** A subject as the registry has it, seen from what is wanted of it. */
 export type Observed = {
   /** Where the desired schema is registered already. */
-  readonly registered?: { readonly id: number; readonly version: number }
+  readonly registered?: Place
   /** Not deleted, ascending; empty: there is no such subject. */
   readonly versions: readonly number[]
   /** The subject's own level, when it has one; asked only where it is managed. */
-  readonly level?: CompatibilityLevel
+  readonly level?: CompatibilityLevel | undefined
   /** The level in force: its own or the registry's. */
   readonly effectiveLevel: CompatibilityLevel
   /** Why the desired schema may not follow the versions that are there, under the level that is to be in force. */
@@ -36,13 +43,11 @@ export async function observe(
   { managesLevel }: { readonly managesLevel: boolean },
 ): Promise<Observed> {
   const { subject, schema, normalize } = desired
-  const [registered, versions, level, effective] = await Promise.all([
-    schema === undefined ? undefined : lookUp(registry, subject, schema, normalize),
-    orElse(registry.versions(subject), []),
+  const [{ registered, versions }, level, effectiveLevel] = await Promise.all([
+    placeOf(registry, subject, schema, normalize),
     managesLevel ? orElse(registry.config(subject), NO_LEVEL) : NO_LEVEL,
-    registry.config(subject, { effective: true }),
+    levelInForce(registry, subject),
   ])
-  const effectiveLevel = effective.compatibility ?? 'BACKWARD'
   const missed = schema !== undefined && registered === undefined
   return {
     ...(registered === undefined ? {} : { registered }),
@@ -55,13 +60,49 @@ export async function observe(
   }
 }
 
-async function lookUp(registry: RegistryClient, subject: string, schema: NewSchema, normalize: boolean) {
+export async function levelInForce(registry: RegistryClient, subject: string): Promise<CompatibilityLevel> {
+  return (await registry.config(subject, { effective: true })).compatibility ?? 'BACKWARD'
+}
+
+/** What a registration has made of it; nothing where the registry does not tell the version yet. */
+export async function seenRegistered(
+  registry: RegistryClient,
+  { subject, schema, normalize }: Desired,
+  { versions }: Observed,
+  { id, version }: Registered,
+): Promise<Partial<Observed>> {
+  // Older registries tell the id only.
+  const asked = version === undefined && schema !== undefined
+  const place = asked ? await lookUp(registry, subject, schema, normalize).catch(() => undefined) : { id, version }
+  if (typeof place !== 'object' || place.version === undefined) return {}
+  const all = [...new Set([...versions, place.version])].sort((a, b) => a - b)
+  return { registered: { id: place.id, version: place.version }, versions: all, objections: [] }
+}
+
+async function placeOf(
+  registry: RegistryClient,
+  subject: string,
+  schema: NewSchema | undefined,
+  normalize: boolean,
+): Promise<Pick<Observed, 'registered' | 'versions'>> {
+  const found = schema === undefined ? 'no such schema' : await lookUp(registry, subject, schema, normalize)
+  if (found === 'no such subject') return { versions: [] }
+  const versions = await orElse(registry.versions(subject), [])
+  return found === 'no such schema' ? { versions } : { registered: found, versions }
+}
+
+async function lookUp(
+  registry: RegistryClient,
+  subject: string,
+  schema: NewSchema,
+  normalize: boolean,
+): Promise<Place | 'no such schema' | 'no such subject'> {
   try {
     const { id, version } = await registry.lookup(subject, schema, { normalize })
     return { id, version }
   } catch (error) {
-    if (error instanceof RequestError && error.status === 404) return undefined
-    throw refusedSchema(error)
+    if (!(error instanceof RequestError) || error.status !== 404) throw refusedSchema(error)
+    return error.errorCode === REGISTRY_ERROR.subjectNotFound ? 'no such subject' : 'no such schema'
   }
 }
 

@@ -13,7 +13,7 @@ import { keyOf, type Resource } from '../resources/resource.ts'
 import { claimOf, referenceTo, subjectName } from '../resources/terms.ts'
 import { type Desired, desiredOf } from './desired.ts'
 import { type Import, importsLeft } from './imports.ts'
-import { type Observed, observe, refusedSchema } from './observed.ts'
+import { levelInForce, type Observed, observe, refusedSchema, seenRegistered } from './observed.ts'
 import { plan, type Step } from './plan.ts'
 
 export type SubjectReconcilerOptions = {
@@ -76,16 +76,17 @@ export function createSubjectReconciler(options: SubjectReconcilerOptions): Reco
       if (left.length > 0) return importing(resource, left, claimed.registry)
       const found = await look(resource, claimed)
       const taken = resource.spec.suspend ? [] : found.steps
+      if (taken.length === 0) return passOf(resource, found, taken)
       const undo: (() => Promise<void>)[] = []
-      for (const step of taken) await carryOut(step, found.desired, found.observed, found.registry, undo)
-      const pass = passOf(resource, found, taken)
-      if (taken.length === 0) return pass
-      // What it brought about is there at once: to see it now saves a status. What does not show yet, the next pass sees.
+      let observed = found.observed
+      for (const step of taken) observed = { ...observed, ...(await carryOut(step, found, undo)) }
+      // What it brought about is there at once: to say so now saves a status. What is not settled yet, the next pass sees.
+      const pass = passOf(resource, { ...found, observed }, taken)
       const after = { ...resource, status: { ...resource.status, ...pass.facts } }
-      const seen = await look(after, claimed).catch(() => undefined)
-      return seen === undefined || seen.steps.length > 0
+      const next = plan(after, found.desired, observed)
+      return next.steps.length > 0
         ? pass
-        : { ...passOf(after, seen, []), events: pass.events ?? [] }
+        : { ...passOf(after, { ...found, ...next, observed }, []), events: pass.events ?? [] }
     },
   }
 }
@@ -127,13 +128,15 @@ async function keepingReady(resource: Resource<'Subject'>, desired: Promise<Desi
   }
 }
 
+type Found = { readonly desired: Desired; readonly observed: Observed; readonly registry: RegistryClient }
+
+/** Gives what is different then, by the registry's own word. */
 async function carryOut(
   step: Step,
-  { subject }: Desired,
-  observed: Observed,
-  registry: RegistryClient,
+  { desired, observed, registry }: Found,
   undo: (() => Promise<void>)[],
-): Promise<void> {
+): Promise<Partial<Observed>> {
+  const { subject } = desired
   switch (step.do) {
     case 'put-level': {
       const { level } = observed
@@ -141,13 +144,15 @@ async function carryOut(
       undo.push(() =>
         level === undefined ? registry.deleteConfig(subject) : registry.putConfig({ compatibility: level }, subject),
       )
-      return
+      return { level: step.level, effectiveLevel: step.level }
     }
     case 'delete-level':
-      return orReadOnly(registry.deleteConfig(subject))
+      await orReadOnly(registry.deleteConfig(subject))
+      return { level: undefined, effectiveLevel: await levelInForce(registry, subject) }
     case 'register':
       try {
-        await orReadOnly(registry.register(subject, step.schema, { normalize: step.normalize }))
+        const registered = await orReadOnly(registry.register(subject, step.schema, { normalize: step.normalize }))
+        return await seenRegistered(registry, desired, observed, registered)
       } catch (error) {
         // The registry has the last word: what was changed for this schema is put back.
         if (error instanceof RequestError && !error.retriable) for (const back of undo) await back()
@@ -155,7 +160,6 @@ async function carryOut(
           ? new Stalled('Incompatible', error.message)
           : refusedSchema(error)
       }
-      return
     default:
       return unreachable(step)
   }
@@ -177,9 +181,9 @@ function eventOf(step: Step, { subject }: Desired, { status, metadata }: Resourc
   }
 }
 
-async function orReadOnly(asked: Promise<unknown>): Promise<void> {
+async function orReadOnly<T>(asked: Promise<T>): Promise<T> {
   try {
-    await asked
+    return await asked
   } catch (error) {
     if (!(error instanceof RequestError) || error.errorCode !== REGISTRY_ERROR.operationNotPermitted) throw error
     throw new Waiting('RegistryReadOnly', `the registry takes no changes now: ${error.message}`, {

@@ -109,7 +109,7 @@ describe('a proposed Subject', () => {
   })
 
   it('is allowed with a warning when the registry takes its time', async () => {
-    stage.registry.versions = () => new Promise(() => undefined)
+    stage.registry.lookup = () => new Promise(() => undefined)
     const decided = propose('Subject', 'orders', { schema: '"int"' })
     await stage.clock.advance(4_000)
     expect(await decided).toEqual({ allowed: true, warnings: ['allowed without a verdict: no answer within 4000 ms'] })

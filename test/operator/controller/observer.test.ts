@@ -26,7 +26,9 @@ beforeEach(async () => {
       if (failure !== undefined) throw failure
       return new Map(there)
     },
-    onChange: (name, thing) => told.push(`${name} ${thing?.state ?? 'gone'}`),
+    onLook(things, changed) {
+      for (const name of changed) told.push(`${name} ${things.get(name)?.state ?? 'gone'}`)
+    },
     onAnswering: () => outages.push(observer.isSeen),
   })
   expect(observer.isSeen).toBe(false)

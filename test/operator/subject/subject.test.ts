@@ -31,7 +31,8 @@ describe('a Subject', () => {
     expect(cluster.get(key)?.status).toMatchObject({ version: 1, appliedCompatibility: 'FULL' })
     expect(cluster.get(key)?.status.lastRegisteredTime).toBeDefined()
 
-    const lookup = registry.lookup.bind(registry)
+    const { lookup, register } = registry
+    registry.register = async (...asked) => ({ id: (await register.call(registry, ...asked)).id }) as never
     registry.lookup = async () => {
       throw new RequestError(404, 40403, 'a replica that is behind')
     }
@@ -41,6 +42,21 @@ describe('a Subject', () => {
     registry.lookup = lookup
     await pass(slow)
     expect(verdict(slow)).toBe('Ready=True/Succeeded')
+  })
+
+  it('asks three things for a new one: is it there, which level counts, and register it', async () => {
+    const asked: string[] = []
+    for (const name of ['lookup', 'versions', 'version', 'config', 'register'] as const) {
+      const real = registry[name] as (...args: unknown[]) => unknown
+      Object.assign(registry, {
+        [name]: (...args: unknown[]) => {
+          asked.push(name)
+          return real.apply(registry, args)
+        },
+      })
+    }
+    await operator().pass(cluster.apply('Subject', 'orders-value', { schema: record(ID) }))
+    expect(asked.sort()).toEqual(['config', 'lookup', 'register'])
   })
 
   it('writes nothing the second time', async () => {

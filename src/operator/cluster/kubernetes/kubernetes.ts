@@ -20,7 +20,7 @@ import { inputsOf } from './inputs.ts'
 import { readConfigMap, readSecret, writeConfigMap } from './key-values.ts'
 import { MetadataWatch, type Resource as Watched } from './metadata-watch.ts'
 import { type CustomObject, isOlder, readObject } from './object.ts'
-import { type OnRestart, Reflector, type Store } from './reflector.ts'
+import { type OnRestart, type RawObject, Reflector, type Store } from './reflector.ts'
 
 export type KubernetesOptions = {
   readonly api: KubernetesApi
@@ -41,7 +41,8 @@ const STATUS_MANAGER = 'weir-operator'
 /** Another one, so that writing a status never takes the finalizer off, nor the other way round. */
 const FINALIZER_MANAGER = 'weir-operator-finalizer'
 
-type Known = { readonly object: CustomObject; readonly resource?: Resource; readonly fault?: string }
+/** Not the object itself: who wrote which of its fields is longer than what they say. */
+type Known = { readonly identity: RawObject; readonly resource?: Resource; readonly fault?: string }
 
 /** Resources that live in a Kubernetes cluster: what is read is a copy that watches keep, what is written is applied. */
 export class KubernetesCluster implements Cluster {
@@ -109,7 +110,7 @@ export class KubernetesCluster implements Cluster {
   async writeStatus<K extends Kind>(key: ResourceKey<K>, status: StatusOf[K]): Promise<void> {
     const known = this.#known.get(key)
     if (known === undefined) return
-    const body = { ...identityOf(key, known.object), status }
+    const body = { ...identityOf(key, known.identity), status }
     await this.#apply(key, { manager: STATUS_MANAGER, subresource: '/status', body })
   }
 
@@ -117,7 +118,7 @@ export class KubernetesCluster implements Cluster {
     const known = this.#known.get(key)
     if (known === undefined) return
     const [kind] = key.split('/') as [Kind]
-    const { metadata, ...rest } = identityOf(key, known.object)
+    const { metadata, ...rest } = identityOf(key, known.identity)
     const finalizers = present ? [FINALIZER[kind]] : []
     await this.#apply(key, {
       manager: FINALIZER_MANAGER,
@@ -127,9 +128,9 @@ export class KubernetesCluster implements Cluster {
   }
 
   recordEvent(key: ResourceKey, event: ClusterEvent): void {
-    const object = this.#known.get(key)?.object
-    if (object !== undefined)
-      this.#events.record({ ...identityOf(key, object).metadata, kind: key.split('/')[0]! }, event)
+    const identity = this.#known.get(key)?.identity
+    if (identity !== undefined)
+      this.#events.record({ ...identityOf(key, identity).metadata, kind: key.split('/')[0]! }, event)
   }
 
   configMap(namespace: string, name: string): Promise<Readonly<Record<string, string>> | undefined> {
@@ -168,7 +169,7 @@ export class KubernetesCluster implements Cluster {
       const call = { method: 'PATCH', path, query, body: write.body, contentType: APPLY, signal } as const
       const object = await api.send<CustomObject>(call)
       // The watch may have been faster: the write that takes the last finalizer off answers with what is no more.
-      if (this.#known.get(key)?.object.metadata.uid === object.metadata.uid) this.#put(kind, object)
+      if (this.#known.get(key)?.identity.metadata.uid === object.metadata.uid) this.#put(kind, object)
     } catch (error) {
       if (!(error instanceof ApiError && isGone(error))) throw error
     }
@@ -196,10 +197,10 @@ export class KubernetesCluster implements Cluster {
   #put(kind: Kind, object: CustomObject): void {
     const key = keyOfObject(kind, object)
     const before = this.#known.get(key)
-    if (before !== undefined && isOlder(object, before.object)) return
-    if (before?.object.metadata.resourceVersion === object.metadata.resourceVersion) return
+    if (before !== undefined && isOlder(object, before.identity)) return
+    if (before?.identity.metadata.resourceVersion === object.metadata.resourceVersion) return
     const read = readObject(kind, object)
-    this.#known.set(key, { object, ...read })
+    this.#known.set(key, { identity: toIdentity(object), ...read })
     if (!('resource' in read)) {
       const { fault } = read
       this.#resources.drop(key)
@@ -242,8 +243,12 @@ function keyOfObject(kind: Kind, { metadata }: CustomObject): ResourceKey {
   return resourceKey(kind, metadata.namespace, metadata.name)
 }
 
+function toIdentity({ metadata: { namespace, name, uid, resourceVersion } }: CustomObject): RawObject {
+  return { metadata: { namespace, name, uid, resourceVersion } }
+}
+
 /** With its uid an apply changes this very object or nothing: it never makes one that was deleted anew. */
-function identityOf(key: ResourceKey, { metadata: { uid } }: CustomObject) {
+function identityOf(key: ResourceKey, { metadata: { uid } }: RawObject) {
   const [kind, namespace, name] = key.split('/') as [Kind, string, string]
   return { apiVersion: API_VERSION, kind, metadata: { namespace, name, uid } }
 }
@@ -252,9 +257,11 @@ function isGone({ status, reason, message }: ApiError): boolean {
   return status === 404 || (reason === 'Conflict' && /uid/i.test(message))
 }
 
+/** The generation counts changes of `spec`. A finalizer that came is our own doing; one that went may not be. */
 function isWantedOtherwise(before: Resource | undefined, after: Resource): boolean {
   if (before === undefined) return true
-  const wanted = ({ metadata, spec }: Resource) =>
-    JSON.stringify([metadata.uid, metadata.deletionTimestamp, metadata.finalizers, metadata.annotations, spec])
-  return before.metadata.generation !== after.metadata.generation || wanted(before) !== wanted(after)
+  const wanted = ({ metadata: { uid, generation, deletionTimestamp, annotations } }: Resource) =>
+    JSON.stringify([uid, generation, deletionTimestamp, annotations])
+  const isLoosed = before.metadata.finalizers.some((finalizer) => !after.metadata.finalizers.includes(finalizer))
+  return isLoosed || wanted(before) !== wanted(after)
 }

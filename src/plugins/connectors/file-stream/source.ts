@@ -6,6 +6,8 @@ import { LineSplitter } from './line-splitter.ts'
 
 /** How long nothing is asked of a file that had nothing new. */
 const IDLE_MS = 100
+/** How long nothing is asked for a file that is not there. */
+const ABSENT_MS = 1_000
 
 const config = z.object({
   file: field
@@ -50,7 +52,7 @@ than that was cut or replaced, and the task fails with a sentence that says so.
     if (!opened) log.warn({ file }, 'waiting for the file to be created')
     for (; !opened && !signal.aborted; opened = await openInput(file)) {
       yield []
-      await idle(signal)
+      await idle(ABSENT_MS, signal)
     }
     if (!opened) return
     await using input = opened
@@ -64,7 +66,7 @@ than that was cut or replaced, and the task fails with a sentence that says so.
       lines.filled(bytes)
       if (bytes > 0) continue
       yield batch
-      await idle(signal)
+      await idle(IDLE_MS, signal)
     }
   },
   alterOffsets({ file }, offsets) {
@@ -85,8 +87,8 @@ async function openInput(file: string | undefined): Promise<Input | undefined> {
   return file ? openFile(file) : openStream(process.stdin)
 }
 
-async function idle(signal: AbortSignal): Promise<void> {
-  await sleep(IDLE_MS, undefined, { signal }).catch(() => {})
+async function idle(ms: number, signal: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal }).catch(() => {})
 }
 
 function startPosition(file: string, offset: Position | undefined): number {

@@ -88,6 +88,13 @@ describe('a Kubernetes cluster', () => {
     expect(cluster.get(KEY)).toBeUndefined()
   })
 
+  it('takes its finalizer for its own doing when it comes, and for somebody else’s when it goes', async () => {
+    await started([subject(5)])
+    const held = { finalizers: ['weir.dev/subject'] }
+    expect(await happens('MODIFIED', subject(11, { metadata: held }))).toEqual({ key: KEY, what: 'status' })
+    expect(await happens('MODIFIED', subject(12))).toEqual({ key: KEY, what: 'declared' })
+  })
+
   it('lets go of what is no more in a list that it has to make again', async () => {
     await started([subject(5)])
     watches.get('subjects')!.end(`${JSON.stringify({ type: 'ERROR', object: { code: 410, reason: 'Expired' } })}\n`)
