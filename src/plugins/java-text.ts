@@ -51,6 +51,8 @@ function numberText(value: number, schema: Schema | null): string {
 
 /** The shortest decimal that is this 32-bit number again. */
 export function shortestFloat(value: number): number {
+  // With its sign.
+  if (value === 0) return value
   for (let digits = 1; digits < 9; digits++) {
     const shorter = Number(value.toPrecision(digits))
     if (Math.fround(shorter) === Math.fround(value)) return shorter

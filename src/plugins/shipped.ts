@@ -6,6 +6,7 @@ import { fileStreamSource } from './connectors/file-stream/source.ts'
 import { avroConverter } from './converters/avro/converter.ts'
 import { byteArrayConverter } from './converters/byte-array.ts'
 import { jsonConverter } from './converters/json/converter.ts'
+import { scalarConverters } from './converters/scalar.ts'
 import { simpleHeaderConverter } from './converters/simple-header/converter.ts'
 import { stringConverter } from './converters/string.ts'
 import { hasHeaderKey, recordIsTombstone, topicNameMatches } from './predicates/predicates.ts'
@@ -38,6 +39,7 @@ export const SHIPPED: readonly Plugin[] = [
   jsonConverter,
   avroConverter,
   byteArrayConverter,
+  ...scalarConverters,
   simpleHeaderConverter,
   ...cast,
   dropHeaders,

@@ -4,19 +4,25 @@ import { delimiter, join } from 'node:path'
 import { cacheDirectory } from './cache.ts'
 import { run } from './process.ts'
 
-/** What one Java program needs; `kafka` has the broker and the command line tools, `avro` Apache Avro's library. */
-export type Bundle = 'kafka' | 'connect' | 'avro'
+/**
+ * What one Java program needs; `kafka` has the broker and the command line tools, `avro` Apache Avro's library, `plugins`
+ * Kafka Connect's plugins and Debezium's.
+ */
+export type Bundle = 'kafka' | 'connect' | 'avro' | 'plugins'
 
 const GROUPS: Record<Bundle, string> = {
   kafka: 'org.apache.kafka',
   connect: 'org.apache.kafka',
   avro: 'org.apache.avro',
+  plugins: 'org.apache.kafka',
 }
 const ARTIFACTS: Record<Bundle, readonly string[]> = {
   kafka: ['kafka_2.13', 'kafka-tools'],
   connect: ['connect-runtime', 'connect-file', 'connect-json', 'connect-transforms'],
   avro: ['avro'],
+  plugins: ['connect-runtime', 'connect-json', 'connect-transforms'],
 }
+type Artifact = readonly [group: string, artifact: string, version: string]
 const PLUGIN = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1:build-classpath'
 
 const resolving = new Map<string, Promise<string>>()
@@ -65,7 +71,7 @@ function classpathFile(bundle: Bundle, version: string): string {
 function pom(bundle: Bundle, version: string): string {
   const dependencies = [
     ...ARTIFACTS[bundle].map((artifact) => [GROUPS[bundle], artifact, version] as const),
-    ...loggers(bundle, version),
+    ...others(bundle, version),
   ]
   return `<project>
   <modelVersion>4.0.0</modelVersion>
@@ -77,12 +83,11 @@ ${dependencies.map(([group, artifact, v]) => `    <dependency><groupId>${group}<
 `
 }
 
-/** They bring the logging facade, not what it writes with. */
-function loggers(
-  bundle: Bundle,
-  version: string,
-): readonly (readonly [group: string, artifact: string, version: string])[] {
-  if (bundle === 'avro') return [['org.slf4j', 'slf4j-nop', '2.0.17']]
+/** What a bundle has from elsewhere; and the logging facade has to have something that writes. */
+function others(bundle: Bundle, version: string): readonly Artifact[] {
+  const silent: Artifact = ['org.slf4j', 'slf4j-nop', '2.0.17']
+  if (bundle === 'avro') return [silent]
+  if (bundle === 'plugins') return [['io.debezium', 'debezium-core', '3.4.0.Final'], silent]
   if (version.startsWith('3.')) return [['org.slf4j', 'slf4j-reload4j', '1.7.36']]
   return [
     ['org.apache.logging.log4j', 'log4j-core', '2.25.3'],

@@ -1,6 +1,7 @@
 import { apicurioPart } from './apicurio.ts'
 import { javaAvroPart } from './java-avro.ts'
 import { javaConnectPart } from './java-connect.ts'
+import { javaPluginsPart } from './java-plugins.ts'
 import { kafkaPart } from './kafka.ts'
 import { kubernetesPart } from './kubernetes.ts'
 import type { AddressOf } from './part.ts'
@@ -17,6 +18,7 @@ export const parts = {
   pythonClients: pythonClientsPart('pythonClients'),
   kubernetes: kubernetesPart('kubernetes'),
   javaAvro: javaAvroPart('javaAvro'),
+  javaPlugins: javaPluginsPart('javaPlugins'),
 }
 
 export type PartName = keyof typeof parts

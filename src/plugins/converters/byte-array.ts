@@ -1,4 +1,5 @@
-import { DataError, defineConverter, OPTIONAL_BYTES, valueLabel, z } from '../../sdk/index.ts'
+import { DataError, defineConverter, OPTIONAL_BYTES, z } from '../../sdk/index.ts'
+import { javaClass } from '../java-class.ts'
 import { SHIPPED_VERSION } from '../version.ts'
 
 /** Bytes as they are. */
@@ -11,10 +12,11 @@ export const byteArrayConverter = defineConverter({
   create: () => ({
     fromConnect(_topic, schema, value) {
       if (schema !== null && schema.type !== 'bytes') {
-        throw new DataError(`ByteArrayConverter takes bytes only, not ${schema.type}`)
+        throw new DataError(`Invalid schema type for ByteArrayConverter: ${schema.type.toUpperCase()}`)
       }
       if (value === null || value === undefined || value instanceof Uint8Array) return value ?? null
-      throw new DataError(`ByteArrayConverter takes bytes only, not ${valueLabel(value)}`)
+      const found = javaClass(value, schema)
+      throw new DataError(`ByteArrayConverter is not compatible with objects of type class ${found}`)
     },
     toConnect: (_topic, bytes) => ({ schema: OPTIONAL_BYTES, value: bytes }),
   }),

@@ -1,19 +1,18 @@
 import { DataError, type Field, field, isDecimal, LOGICAL, type Schema, type SchemaType, z } from '../../sdk/index.ts'
 import { headerText } from '../converters/simple-header/write.ts'
+import { javaClass, typeOf } from '../java-class.ts'
 import { toBoolean, toFloat, toInteger } from './cast-number.ts'
 import {
   absenceOf,
   basicsOf,
   colonParts,
   fieldsOf,
-  javaClass,
   type Members,
   membersOf,
   nullsToDefaults,
   oncePerSchema,
   requireObject,
   structOf,
-  typeOf,
 } from './data.ts'
 import { sideTransforms } from './sides.ts'
 

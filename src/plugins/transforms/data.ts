@@ -1,4 +1,5 @@
-import { DataError, type Field, field, isDecimal, LOGICAL, type Schema, type SchemaType, z } from '../../sdk/index.ts'
+import { DataError, type Field, field, type Schema, z } from '../../sdk/index.ts'
+import { javaClass } from '../java-class.ts'
 
 // What Kafka Connect's transforms have in common: how they look at data, and how they say that it is not as they need it.
 
@@ -81,38 +82,6 @@ export function oncePerSchema(make: (schema: Schema) => Schema): (schema: Schema
     made.set(schema, fresh)
     return fresh
   }
-}
-
-/** The name that the original's messages have for what a value is; numbers without a schema are long or double. */
-export function javaClass(value: unknown, schema: Schema | null): string {
-  if (value === null || value === undefined) return 'null'
-  if (value instanceof Date || schema?.name === LOGICAL.time) return 'java.util.Date'
-  if (isDecimal(value)) return 'java.math.BigDecimal'
-  return JAVA_CLASSES[schema?.type ?? typeOf(value)]
-}
-
-/** Of a value without a schema. */
-export function typeOf(value: unknown): SchemaType {
-  if (typeof value === 'number') return Number.isSafeInteger(value) ? 'int64' : 'float64'
-  if (typeof value === 'bigint') return 'int64'
-  if (typeof value === 'string' || typeof value === 'boolean') return typeof value as 'string' | 'boolean'
-  if (value instanceof Uint8Array) return 'bytes'
-  return Array.isArray(value) ? 'array' : 'map'
-}
-
-const JAVA_CLASSES: Readonly<Record<SchemaType, string>> = {
-  int8: 'java.lang.Byte',
-  int16: 'java.lang.Short',
-  int32: 'java.lang.Integer',
-  int64: 'java.lang.Long',
-  float32: 'java.lang.Float',
-  float64: 'java.lang.Double',
-  boolean: 'java.lang.Boolean',
-  string: 'java.lang.String',
-  bytes: '[B',
-  array: 'java.util.ArrayList',
-  map: 'java.util.HashMap',
-  struct: 'org.apache.kafka.connect.data.Struct',
 }
 
 /** `replace.null.with.default`, as most transforms have it. */

@@ -1,15 +1,14 @@
 import { DataError, type Field, field, isDecimal, type Schema, type SchemaType, z } from '../../sdk/index.ts'
+import { javaClass, typeOf } from '../java-class.ts'
 import {
   absenceOf,
   basicsOf,
-  javaClass,
   type Members,
   memberOf,
   oncePerSchema,
   requireObject,
   requireStruct,
   structOf,
-  typeOf,
 } from './data.ts'
 import { sideTransforms } from './sides.ts'
 

@@ -10,8 +10,9 @@ import {
   type SchemaType,
   z,
 } from '../../sdk/index.ts'
+import { javaClass, typeOf } from '../java-class.ts'
 import { toInteger } from './cast-number.ts'
-import { javaClass, membersOf, namesOf, nullsToDefaults, requireObject, requireStruct, typeOf } from './data.ts'
+import { membersOf, namesOf, nullsToDefaults, requireObject, requireStruct } from './data.ts'
 import { sideTransforms } from './sides.ts'
 
 const PURPOSE = 'mask fields'

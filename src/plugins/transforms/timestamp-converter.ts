@@ -13,10 +13,10 @@ import {
   TIMESTAMP,
   z,
 } from '../../sdk/index.ts'
+import { javaClass, typeOf } from '../java-class.ts'
 import {
   absenceOf,
   basicsOf,
-  javaClass,
   type Members,
   membersOf,
   nullsToDefaults,
@@ -24,7 +24,6 @@ import {
   requireObject,
   requireStructOrNull,
   structOf,
-  typeOf,
   word,
 } from './data.ts'
 import { type DatePattern, parseDatePattern } from './date-pattern.ts'

@@ -16,7 +16,7 @@ import { anyStruct } from './arbitrary-data.ts'
 import golden from './json.golden.json' with { type: 'json' }
 
 type Golden = {
-  readonly text: string
+  readonly json: string
   readonly config: RawConfig
   readonly out?: string | null
   readonly javaText?: string | null
@@ -41,12 +41,12 @@ const DIFFERENT: readonly (readonly [RegExp, string])[] = [
   [/^(1\.0|1e3)$/, 'numbers without a schema have no type'],
   [/^12345678901234567890$/, 'Java lets it overflow'],
 ]
-const cases = (golden as readonly Golden[]).filter(({ text }) => !DIFFERENT.some(([pattern]) => pattern.test(text)))
+const cases = (golden as readonly Golden[]).filter(({ json }) => !DIFFERENT.some(([pattern]) => pattern.test(json)))
 
 describe('JsonConverter, beside the original', () => {
   it.each(cases.filter(({ error }) => error === undefined))(
-    'reads and writes $text',
-    ({ text, config, out, javaText: shown }) => {
+    'reads and writes $json',
+    ({ json: text, config, out, javaText: shown }) => {
       const instance = converter(config)
       const data = read(instance, text)
       expect(write(instance, data)).toBe(out)
@@ -54,8 +54,8 @@ describe('JsonConverter, beside the original', () => {
     },
   )
 
-  it.each(cases.filter(({ error }) => error !== undefined))('refuses $text', ({ text, config, error }) => {
-    expect(() => read(converter(config), text)).toThrow(error)
+  it.each(cases.filter(({ error }) => error !== undefined))('refuses $json', ({ json, config, error }) => {
+    expect(() => read(converter(config), json)).toThrow(error)
   })
 })
 

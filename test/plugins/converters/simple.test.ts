@@ -1,12 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { byteArrayConverter } from '../../../src/plugins/converters/byte-array.ts'
 import { simpleHeaderConverter } from '../../../src/plugins/converters/simple-header/converter.ts'
 import { stringConverter } from '../../../src/plugins/converters/string.ts'
 import { javaText } from '../../../src/plugins/java-text.ts'
 import {
-  BYTES,
   INT64,
-  OPTIONAL_BYTES,
   OPTIONAL_STRING,
   parseConfig,
   type RawConfig,
@@ -41,20 +38,7 @@ describe('StringConverter', () => {
   })
 })
 
-describe('ByteArrayConverter', () => {
-  const converter = byteArrayConverter.create({}, { isKey: false })
-
-  it('passes bytes through and takes nothing else', () => {
-    const bytes = Buffer.from([0, 255])
-    expect(converter.fromConnect('t', BYTES, bytes)).toBe(bytes)
-    expect(converter.toConnect('t', bytes)).toEqual({ schema: OPTIONAL_BYTES, value: bytes })
-    expect(converter.fromConnect('t', null, null)).toBeNull()
-    expect(() => converter.fromConnect('t', STRING, 'x')).toThrow('bytes only, not string')
-    expect(() => converter.fromConnect('t', null, 'x')).toThrow("bytes only, not the string 'x'")
-  })
-})
-
-type Golden = { readonly text: string; readonly schema: unknown; readonly javaText: string; readonly out: string }
+type Golden = { readonly header: string; readonly schema: unknown; readonly javaText: string; readonly out: string }
 
 /** Where Weir differs on purpose: text and why. */
 const DIFFERENT = new Map([
@@ -80,10 +64,10 @@ function shown(schema: Schema | null | undefined): unknown {
 describe('SimpleHeaderConverter, beside the original', () => {
   const converter = simpleHeaderConverter.create({})
 
-  it.each((golden as readonly Golden[]).filter(({ text }) => !DIFFERENT.has(text)))(
-    'sees $text as Java does',
+  it.each((golden as readonly Golden[]).filter(({ header }) => !DIFFERENT.has(header)))(
+    'sees $header as Java does',
     (expected) => {
-      const header = converter.toConnect('k', Buffer.from(expected.text))
+      const header = converter.toConnect('k', Buffer.from(expected.header))
       expect(shown(header.schema)).toEqual(expected.schema)
       expect(javaText(header.value, header.schema)).toBe(expected.javaText)
       expect(String(converter.fromConnect(header))).toBe(expected.out)

@@ -221,11 +221,9 @@ function* tableCases(): Generator<Case> {
 }
 
 /**
- * What the transforms are held to: `node test/plugins/transforms/cases.ts | java … RecordTransforms.java`, joined to one
- * array, is transforms.golden.json. A side is an envelope of the JSON converter, `{plain}` without a schema, or null.
+ * What the transforms are held to; transforms.golden.json is what Java's classes made of it. A side is an envelope of the
+ * JSON converter, `{plain}` without a schema, or null.
  */
 export function allCases(): readonly Case[] {
   return [...castCases(), ...tableCases(), ...timeCases(), ...randomCases()]
 }
-
-if (import.meta.main) for (const one of allCases()) process.stdout.write(`${JSON.stringify(one)}\n`)

@@ -1,0 +1,52 @@
+import { join } from 'node:path'
+import { javaOfMachine } from './java-toolchain.ts'
+import type { Part } from './part.ts'
+import { freePort } from './ports.ts'
+import { run, untilReady } from './process.ts'
+import { accepts } from './tcp.ts'
+import { partDirectory } from './workspace.ts'
+
+export type JavaPluginsAddress = { readonly url: string; readonly version: string }
+
+const VERSION = '4.3.1'
+const READY_TIMEOUT_MS = 60_000
+
+/** Kafka Connect's converters, transforms and predicates, and Debezium's, to hold ours to what they do. */
+export function javaPluginsPart(name: string): Part<JavaPluginsAddress> {
+  return {
+    name,
+    version: VERSION,
+    async find() {
+      const compiles = await run({ file: 'javac', args: ['-version'], directory: '.' }).catch(() => undefined)
+      if (compiles?.code !== 0) return { how: 'missing', detail: 'there is no javac on PATH' }
+      return javaOfMachine.find('plugins', VERSION)
+    },
+    async start() {
+      await javaOfMachine.prepare('plugins', VERSION)
+      const directory = partDirectory(name)
+      const port = await freePort()
+      const server = await javaOfMachine.start({
+        bundle: 'plugins',
+        version: VERSION,
+        // A file of source: Java compiles it as it starts.
+        main: join(import.meta.dirname, 'java-plugins.java'),
+        args: [String(port)],
+        jvm: ['-Dsun.net.httpserver.nodelay=true', '-Duser.timezone=UTC', '-Xmx512m', '-XX:+UseSerialGC'],
+        directory,
+      })
+      const logFiles = [join(directory, 'output.log')]
+      const what = `the plugins of Kafka Connect ${VERSION}`
+      await untilReady(server, { what, logFiles, timeoutMs: READY_TIMEOUT_MS }, () => accepts(`127.0.0.1:${port}`))
+      return { address: { url: `http://127.0.0.1:${port}`, version: VERSION }, stop: () => server.kill() }
+    },
+  }
+}
+
+/** What the real classes make of each case; `java-plugins.java` says what a case is. */
+export async function askJavaPlugins(
+  plugins: JavaPluginsAddress,
+  cases: readonly object[],
+): Promise<readonly object[]> {
+  const response = await fetch(plugins.url, { method: 'POST', body: JSON.stringify(cases) })
+  return (await response.json()) as readonly object[]
+}

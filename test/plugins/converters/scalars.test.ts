@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest'
+import { jsonConverter } from '../../../src/plugins/converters/json/converter.ts'
+import { javaText } from '../../../src/plugins/java-text.ts'
+import { shippedCatalog } from '../../../src/plugins/shipped.ts'
+import { parseConfig, type SchemaAndValue } from '../../../src/sdk/index.ts'
+import { type ScalarCase, scalarCases } from './scalar-cases.ts'
+import golden from './scalars.golden.json' with { type: 'json' }
+
+/** What Java's class answered: the bytes it wrote, what it read, or how it failed. */
+type Outcome = {
+  readonly bytes?: string | null
+  readonly schema?: unknown
+  readonly javaText?: string | null
+  readonly error?: string
+}
+
+const catalog = shippedCatalog()
+const cases = scalarCases().map((one, index) => ({ ...one, java: golden[index] as Outcome }))
+const classes = [...new Set(cases.map((one) => one.class))]
+
+describe("what Kafka Connect's converters of plain values read and write", () => {
+  it('was recorded for every case', () => {
+    expect(golden).toHaveLength(cases.length)
+  })
+
+  it.each(classes)('is what %s reads and writes here', (name) => {
+    for (const one of cases.filter((known) => known.class === name)) {
+      const ours = outcomeOf(one)
+      // A number without a schema has no Java class of its own: it is taken where it fits.
+      if ('side' in one && isUntypedNumber(one.side) && one.java.error?.startsWith('Failed to serialize')) continue
+      if (one.java.error === undefined) expect(ours, JSON.stringify(one)).toEqual(one.java)
+      // The reason stands behind, where Java has it in the exception that caused this one.
+      else expect(ours.error, JSON.stringify(one)).toContain(one.java.error.replace(/: $/, ''))
+    }
+  })
+
+  it('are exact for numbers without a schema, and refuse those that do not fit', () => {
+    const short = catalog.find('converter', 'ShortConverter')!.create({}, { isKey: false })
+    expect(short.fromConnect('t', null, 12)).toEqual(Buffer.from('000c', 'hex'))
+    expect(() => short.fromConnect('t', null, 70_000)).toThrow('Failed to serialize to short')
+    expect(() => short.fromConnect('t', null, 'x')).toThrow('(was class java.lang.String)')
+  })
+})
+
+function isUntypedNumber(side: object | null): boolean {
+  return side !== null && 'plain' in side && typeof side.plain === 'number'
+}
+
+function outcomeOf(one: ScalarCase): Outcome {
+  const plugin = catalog.find('converter', `org.apache.kafka.connect.${one.class}`)!
+  const converter = plugin.create(parseConfig(plugin.config, one.config), { isKey: false })
+  try {
+    if ('side' in one) {
+      const { schema, value } = sideOf(one.side)
+      const bytes = converter.fromConnect('t', schema, value) as Buffer | null
+      return { bytes: bytes === null ? null : bytes.toString('hex') }
+    }
+    const bytes = one.bytes === null ? null : Buffer.from(one.bytes, 'hex')
+    const { schema, value } = converter.toConnect('t', bytes) as SchemaAndValue
+    const { schema: told } = JSON.parse(String(json(true).fromConnect('t', schema, value))) as { schema: unknown }
+    return { schema: told, javaText: javaText(value, schema) }
+  } catch (error) {
+    return { error: (error as Error).message }
+  }
+}
+
+function sideOf(side: object | null): SchemaAndValue {
+  if (side === null) return { schema: null, value: null }
+  const [reader, data] = 'plain' in side ? [json(false), side.plain] : [json(true), side]
+  return reader.toConnect('t', Buffer.from(JSON.stringify(data))) as SchemaAndValue
+}
+
+function json(schemas: boolean) {
+  return jsonConverter.create(parseConfig(jsonConverter.config, { 'schemas.enable': String(schemas) }), {
+    isKey: false,
+  })
+}
