@@ -39,6 +39,8 @@ const COMMON = {
     .refine((text) => durationMs(text) <= REQUEST_MS_MAX, 'is too long: at most 12s')
     .optional(),
   observeInterval: duration().optional(),
+  maxInFlight: z.int().min(1).max(1_000).default(ENTRY.inFlightMax),
+  healthGrace: duration().optional(),
   onUnreachableDelete: z.enum(['Block', 'Abandon']).default('Block'),
   abandonAfter: duration().default('1h'),
 }
@@ -46,11 +48,15 @@ const worker = z.strictObject({
   ...COMMON,
   protectedNames: z.array(z.string().min(1)).default([]),
   secretPlaceholder: z.string().default(ENTRY.secretPlaceholder),
+  ownershipMarker: z.boolean().default(ENTRY.marksOwner),
   podSelector: z.string().optional(),
 })
+/** As in `:.ctx:orders`; the default context has two names. */
+const context = z.string().regex(/^\.[^:\s]*$/, 'must begin with a dot and hold no colon, such as .shop, or .default')
 const registry = z.strictObject({
   ...COMMON,
   subjectPrefixes: z.record(objectName(), z.array(z.string().min(1)).min(1)).default({}),
+  contexts: z.record(z.union([z.literal('*'), objectName()]), z.array(context).min(1)).default({}),
 })
 /** Entries are read one by one: what is wrong with one is no matter of the others. */
 const whole = z.strictObject({
@@ -70,18 +76,19 @@ const whole = z.strictObject({
 export function readConfiguration(path: string): OperatorConfiguration {
   const { instance, watchNamespaces, workers, registries, allowInlineSecrets } = parsed(path)
   const toWorker = (value: object): WorkerEntry => {
-    const { protectedNames, secretPlaceholder, podSelector, ...common } = read(worker, value)
+    const { protectedNames, secretPlaceholder, ownershipMarker, podSelector, ...common } = read(worker, value)
     return {
       ...toEntry(common),
       protectedNames,
       secretPlaceholder,
+      marksOwner: ownershipMarker,
       allowsInlineSecrets: allowInlineSecrets,
       ...(podSelector && { podSelector }),
     }
   }
   const toRegistry = (value: object): RegistryEntry => {
-    const { subjectPrefixes, ...common } = read(registry, value)
-    return { ...toEntry(common), subjectPrefixes }
+    const { subjectPrefixes, contexts, ...common } = read(registry, value)
+    return { ...toEntry(common), subjectPrefixes, contexts }
   }
   return {
     ...(instance !== undefined && { instance }),
@@ -125,13 +132,15 @@ type Common = z.output<z.ZodObject<typeof COMMON>>
 
 function toEntry(common: Common): Entry {
   const { name, url, auth, tls, allowedNamespaces, requestTimeout, observeInterval } = common
-  const { onUnreachableDelete, abandonAfter } = common
+  const { onUnreachableDelete, abandonAfter, healthGrace, maxInFlight } = common
   return {
     name,
     endpoint: { url, ...credentials(auth, tls) },
     namespaces: allowedNamespaces.from === 'List' ? allowedNamespaces.names : allowedNamespaces.from,
     requestMs: requestTimeout === undefined ? ENTRY.requestMs : durationMs(requestTimeout),
     observeMs: observeInterval === undefined ? ENTRY.observeMs : durationMs(observeInterval),
+    inFlightMax: maxInFlight,
+    graceMs: healthGrace === undefined ? ENTRY.graceMs : durationMs(healthGrace),
     ...(onUnreachableDelete === 'Abandon' && { abandonMs: durationMs(abandonAfter) }),
   }
 }

@@ -15,6 +15,10 @@ export type Entry = {
   readonly requestMs: number
   /** How often it is looked at although nothing was heard of it. */
   readonly observeMs: number
+  /** Requests at the same time. */
+  readonly inFlightMax: number
+  /** What was Ready stays so for so long while the runtime does not answer, or shares out its work. */
+  readonly graceMs: number
   /** A deletion gives up when it does not answer for so long; absent: never. */
   readonly abandonMs?: number
 }
@@ -23,6 +27,8 @@ export type WorkerEntry = Entry & {
   readonly protectedNames: readonly string[]
   /** What stands in a configuration for a value of a Secret, with `{namespace}`, `{name}` and `{key}`. */
   readonly secretPlaceholder: string
+  /** Whether its connectors carry the mark of who keeps them in their configuration. */
+  readonly marksOwner: boolean
   /** Whether values of Secrets may be sent to it in clear. */
   readonly allowsInlineSecrets: boolean
   /** Of its pods, for autoscalers. */
@@ -31,6 +37,8 @@ export type WorkerEntry = Entry & {
 export type RegistryEntry = Entry & {
   /** How the subjects of a namespace have to begin; a namespace that is not named may have all. */
   readonly subjectPrefixes: Readonly<Record<string, readonly string[]>>
+  /** By namespace, the contexts that it may use; `*` stands for all that are not named. Who is not named may use all. */
+  readonly contexts: Readonly<Record<string, readonly string[]>>
 }
 /** An entry that can't be used: it hurts whoever names it, and nobody else. */
 export type FaultyEntry = { readonly name: string; readonly fault: string }
@@ -45,10 +53,14 @@ export const ENTRY = {
   namespaces: 'All',
   requestMs: 10_000,
   observeMs: 30_000,
+  inFlightMax: 8,
+  graceMs: 60_000,
   protectedNames: [],
   secretPlaceholder: '${secret:{namespace}/{name}:{key}}',
+  marksOwner: true,
   allowsInlineSecrets: false,
   subjectPrefixes: {},
+  contexts: {},
 } as const
 
 /** What resources call their worker and their registry when they name none. */

@@ -5,6 +5,7 @@ import { Lifecycle } from '../config/lifecycle.ts'
 import type { Logger } from '../config/logger.ts'
 import type { Cluster } from './cluster/cluster.ts'
 import { Controller } from './controller/controller.ts'
+import { limitedTo } from './controller/in-flight.ts'
 import { type Fence, NotLeading, type Office } from './controller/leadership.ts'
 import type { QueueReading } from './controller/meter.ts'
 import { passesOf, type Reconciler } from './controller/reconciler.ts'
@@ -46,7 +47,13 @@ export function startLeader(options: LeaderOptions, fence: Fence): Leader {
   const halting = new AbortController()
   const signal = AbortSignal.any([fence.signal, halting.signal])
   const known: Known = { ...options, fence: { ...fence, signal } }
-  const reach: Reach = (runtime, entry) => endpointOf(runtime, entry, known)
+  const gates = new Map<string, Gate>()
+  const reach: Reach = (runtime, entry) => {
+    const name = `${runtime} ${entry.name}`
+    const gate = gates.get(name) ?? limitedTo(entry.inFlightMax)
+    gates.set(name, gate)
+    return endpointOf(runtime, entry, gate, known)
+  }
   const wake = (key: ResourceKey, urgency: Urgency): void => controllers[kindOf(key)].queue.add(key, urgency)
   const connect = {
     worker: (entry: Entry) => createWorkerClient(reach('worker', entry)),
@@ -79,6 +86,8 @@ export function startLeader(options: LeaderOptions, fence: Fence): Leader {
 }
 
 type Known = LeaderOptions & { readonly fence: Fence }
+/** What all calls to one runtime go through. */
+type Gate = ReturnType<typeof limitedTo>
 
 /** One controller a kind, so that trouble with connectors keeps no subject waiting. */
 function createControllers(options: Known, reach: Reach, { isSeen }: Observers): Record<Kind, Controller<ResourceKey>> {
@@ -95,22 +104,24 @@ function createControllers(options: Known, reach: Reach, { isSeen }: Observers):
 function endpointOf(
   runtime: 'worker' | 'registry',
   { name, endpoint, requestMs }: Entry,
+  gate: Gate,
   { fence, meters }: Known,
 ): Endpoint {
   return {
     ...endpoint,
     timeoutMs: requestMs,
-    async through(call, send) {
-      if (call.method !== 'GET') fence.assertFor(requestMs)
-      try {
-        const answer = await send({ ...call, signal: fence.signal })
-        meters.called(name, runtime, call, answer.status)
-        return answer
-      } catch (error) {
-        if (error instanceof RequestError) meters.called(name, runtime, call, error.status)
-        throw error
-      }
-    },
+    through: (call, send) =>
+      gate(async () => {
+        if (call.method !== 'GET') fence.assertFor(requestMs)
+        try {
+          const answer = await send({ ...call, signal: fence.signal })
+          meters.called(name, runtime, call, answer.status)
+          return answer
+        } catch (error) {
+          if (error instanceof RequestError) meters.called(name, runtime, call, error.status)
+          throw error
+        }
+      }),
   }
 }
 

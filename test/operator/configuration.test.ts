@@ -46,6 +46,9 @@ describe('the operator’s configuration', () => {
       '  protectedNames: ["mirror-*"]',
       '  podSelector: app=worker',
       '  requestTimeout: 5s',
+      '  maxInFlight: 3',
+      '  healthGrace: 90s',
+      '  ownershipMarker: false',
       '  observeInterval: 1m',
       '  onUnreachableDelete: Abandon',
       'registries:',
@@ -54,6 +57,7 @@ describe('the operator’s configuration', () => {
       `  auth: {type: bearer, tokenFile: ${token}}`,
       '  allowedNamespaces: {from: All}',
       '  subjectPrefixes: {shop: [shop-]}',
+      '  contexts: {"*": [.default], shop: [.shop]}',
     )
     expect([instance, watchNamespaces]).toEqual(['prod-eu', ['shop']])
     expect(estate).toEqual({
@@ -68,9 +72,12 @@ describe('the operator’s configuration', () => {
           namespaces: ['shop', 'orders'],
           requestMs: 5_000,
           observeMs: 60_000,
+          inFlightMax: 3,
+          graceMs: 90_000,
           abandonMs: 3_600_000,
           protectedNames: ['mirror-*'],
           secretPlaceholder: '${secret:{namespace}/{name}:{key}}',
+          marksOwner: false,
           allowsInlineSecrets: true,
           podSelector: 'app=worker',
         },
@@ -82,7 +89,10 @@ describe('the operator’s configuration', () => {
           namespaces: 'All',
           requestMs: 10_000,
           observeMs: 30_000,
+          inFlightMax: 8,
+          graceMs: 60_000,
           subjectPrefixes: { shop: ['shop-'] },
+          contexts: { '*': ['.default'], shop: ['.shop'] },
         },
       ],
     })
@@ -103,12 +113,27 @@ describe('the operator’s configuration', () => {
     ],
     ['{name: bad, url: "http://w", auth: {type: bearer, tokenFile: /no/such/token}}', '/no/such/token'],
     ['{name: bad, url: "http://w", allowedNamespaces: {from: Some}}', 'allowedNamespaces'],
+    ['{name: bad, url: "http://w", maxInFlight: 0}', 'maxInFlight: '],
+    [
+      '{name: bad, url: "http://w", healthGrace: soon}',
+      "healthGrace: 'soon' must be a duration such as 30s, 10m or 1h30m",
+    ],
+    ['{name: bad, url: "http://w", ownershipMarker: "no"}', 'ownershipMarker: '],
   ])('keeps an entry that can not be used from hurting others: %s', (entry, fault) => {
     const { estate } = read('workers:', `- ${entry}`, '- {name: good, url: "http://w"}')
     expect(estate.workers).toMatchObject([
       { name: 'bad', fault: expect.stringContaining(fault) },
       { name: 'good', endpoint: { url: 'http://w' } },
     ])
+  })
+
+  it.each([
+    ['{shop: [shop]}', "contexts.shop[0]: 'shop' must begin with a dot and hold no colon, such as .shop, or .default"],
+    ['{shop: []}', 'contexts.shop: '],
+    ['{"s p": [.x]}', 'contexts'],
+  ])('keeps contexts that are none from being granted: %s', (contexts, fault) => {
+    const { estate } = read('registries:', `- {name: bad, url: "http://r", contexts: ${contexts}}`)
+    expect(estate.registries).toMatchObject([{ name: 'bad', fault: expect.stringContaining(fault) }])
   })
 
   it.each([

@@ -12,6 +12,7 @@ import { answers, startWeir } from './cli.ts'
 import { installDefinitions } from './definitions.ts'
 import { kubeApi } from './kube-api.ts'
 import { operatorAccount, world } from './kube-world.ts'
+import { startRebalancingWorker } from './rebalancing-worker.ts'
 
 /** A namespace with an operator, whose runtimes are real and looked at every second. */
 export type Scene = Awaited<ReturnType<typeof world>> & {
@@ -19,13 +20,15 @@ export type Scene = Awaited<ReturnType<typeof world>> & {
   readonly registry: RegistryClient
   /** Where connectors read and write files. */
   readonly files: string
+  /** Connectors for which the worker `shaky` answers as if their work was being shared out, and how. */
+  readonly rebalancing: Awaited<ReturnType<typeof startRebalancingWorker>>['connectors']
   readonly api: ReturnType<typeof kubeApi>
   stop(): Promise<void>
 }
 
 /**
  * For tests that share it, each under names of its own. Beside `default` the configuration has the entries `closed` (nobody
- * gets in), `away` (nobody answers), `foreign` (of another namespace) and `broken`.
+ * gets in), `shaky` (see `rebalancing`; its grace is short), `away` (nobody answers), `foreign` (of another namespace) and `broken`.
  */
 export async function startScene(address: KubernetesAddress): Promise<Scene> {
   const api = kubeApi(address)
@@ -41,8 +44,9 @@ export async function startScene(address: KubernetesAddress): Promise<Scene> {
   const up = ['up', partDirectory('no-manifests'), '--data', join(files, 'data'), ...ports, ...settings] as const
   const runtimes = await startWeir(up, () => answers(`${workerUrl}/connectors`), { directory: files })
   const closed = await startClosed()
+  const shaky = await startRebalancingWorker(workerUrl)
   const configuration = join(files, 'operator.yaml')
-  writeFileSync(configuration, stringify(configurationFor(workerUrl, registryUrl, closed.url)))
+  writeFileSync(configuration, stringify(configurationFor(workerUrl, registryUrl, closed.url, shaky.url)))
   const operator = await startWeir(
     [
       ...([
@@ -68,16 +72,18 @@ export async function startScene(address: KubernetesAddress): Promise<Scene> {
     ...place,
     api,
     files,
+    rebalancing: shaky.connectors,
     worker: createWorkerClient({ url: workerUrl }),
     registry: createRegistryClient({ url: registryUrl }),
     async stop() {
       await Promise.all([operator.kill(), runtimes.kill()])
       closed.stop()
+      shaky.stop()
     },
   }
 }
 
-function configurationFor(workerUrl: string, registryUrl: string, closedUrl: string): object {
+function configurationFor(workerUrl: string, registryUrl: string, closedUrl: string, shakyUrl: string): object {
   const entries = (url: string) => {
     const allowedNamespaces = { from: 'All' }
     const common = { allowedNamespaces, observeInterval: '1s', requestTimeout: '5s' }
@@ -91,8 +97,14 @@ function configurationFor(workerUrl: string, registryUrl: string, closedUrl: str
   }
   const protectedNames = ['mirror-*']
   const workers = entries(workerUrl).map((entry) => (entry.name === 'broken' ? entry : { ...entry, protectedNames }))
+  const shaky = { ...workers[0], name: 'shaky', url: shakyUrl, healthGrace: '4s' }
   const registries = entries(registryUrl)
-  return { apiVersion: 'config.weir.dev/v1alpha1', kind: 'OperatorConfig', workers, registries }
+  return {
+    apiVersion: 'config.weir.dev/v1alpha1',
+    kind: 'OperatorConfig',
+    workers: [...workers, shaky],
+    registries,
+  }
 }
 
 /** A runtime that lets nobody in. */

@@ -18,6 +18,8 @@ export type Desired = {
   readonly configHash: string
   /** `instance/namespace/name`. */
   readonly owner: string
+  /** Whether the connector carries the owner's mark. */
+  readonly isMarked: boolean
   /** ConfigMaps and keys that are asked for and not there, in words. */
   readonly missing: readonly string[]
   /** Subjects that have to be Ready before the connector is first made, and are not. */
@@ -52,6 +54,7 @@ export async function desiredOf(
     config,
     configHash: configHashOf({ ...config, ...Object.fromEntries(versions) }),
     owner: `${instance}/${metadata.namespace}/${metadata.name}`,
+    isMarked: entry.marksOwner,
     missing: [...missing, ...values.missing],
     waitsFor: unreadySubjects(resource, cluster),
     offsetsToSet: await offsetsToSet(resource, cluster),

@@ -26,6 +26,8 @@ export type Plan = {
   readonly verdict: Verdict
   readonly remember: Partial<Omit<ConnectorStatus, 'observedGeneration' | 'conditions'>>
   readonly again: Again
+  /** Nobody asked for what is found, and it passes by itself. */
+  readonly isPassing?: boolean
   /** What the steps come to, for people; the verdict says more. */
   readonly event?: EventReason
 }
@@ -44,6 +46,8 @@ export type Moment = {
 export const SOON: Again = { afterMs: 250 }
 /** A connector makes its tasks a moment after it runs: until then none is not yet "none". */
 const TASKS_APPEAR_MS = 5_000
+
+const PASSING: ReadonlySet<RunState> = new Set<RunState>(['UNASSIGNED', 'RESTARTING'])
 
 const TARGET: Readonly<Record<Resource<'Connector'>['spec']['state'], TargetState>> = {
   Running: 'RUNNING',
@@ -100,7 +104,7 @@ function planConfig(
   const foundHandled = status.configHash === undefined ? handledBefore(resource) : {}
   if (desired.missing.length > 0) return undefined
   const changed = changedKeys(desired, observed)
-  const ours = observed.config[OWNER_KEY] === desired.owner
+  const ours = observed.config[OWNER_KEY] === (desired.isMarked ? desired.owner : undefined)
   if (changed.length === 0 && ours) {
     if (status.configHash === desired.configHash) return undefined
     return working('Progressing', 'it runs as declared already', [], {
@@ -190,7 +194,9 @@ function planHealth(resource: Resource<'Connector'>, observed: Present, moment: 
     }
   }
   const waitsFor = unsettled(resource, observed, moment.nowMs)
-  if (waitsFor !== undefined) return working('Progressing', waitsFor, [])
+  if (waitsFor !== undefined) {
+    return { ...working('Progressing', waitsFor, []), isPassing: states.some((state) => PASSING.has(state)) }
+  }
   return {
     steps: [],
     verdict: { ready: 'True', reason: 'Succeeded', message: healthy(target, observed) },
@@ -260,7 +266,7 @@ function applied(_: Resource<'Connector'>, desired: Desired, { nowMs }: Moment):
 }
 
 function marked(desired: Desired): ConnectorConfig {
-  return { ...desired.config, [OWNER_KEY]: desired.owner }
+  return desired.isMarked ? { ...desired.config, [OWNER_KEY]: desired.owner } : desired.config
 }
 
 function working(reason: Reason, message: string, steps: readonly Step[], remember: Plan['remember'] = {}): Plan {

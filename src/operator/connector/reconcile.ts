@@ -9,7 +9,7 @@ import type { Again } from '../controller/controller.ts'
 import { abandoned } from '../controller/finalizer.ts'
 import type { Pass, Reconciler } from '../controller/reconciler.ts'
 import { Stalled } from '../controller/trouble.ts'
-import type { Runtimes, WorkerEntry } from '../estate.ts'
+import type { Runtimes, WorkerEntry, WorkerPlace } from '../estate.ts'
 import { keyOf, type Resource } from '../resources/resource.ts'
 import { claimOf, connectorName } from '../resources/terms.ts'
 import { type Desired, desiredOf, OWNER_KEY } from './desired.ts'
@@ -50,6 +50,7 @@ export function createConnectorReconciler(options: ConnectorReconcilerOptions): 
     kind: 'Connector',
     runtime: 'Worker',
     patienceMs: (resource) => runtimes.worker(resource).entry.abandonMs,
+    graceMs: (resource) => runtimes.worker(resource).entry.graceMs,
     holds: ({ spec }) => spec.deletionPolicy !== 'Retain',
     review: (resource) =>
       discreetly(async (secrets) => {
@@ -60,7 +61,7 @@ export function createConnectorReconciler(options: ConnectorReconcilerOptions): 
       }),
     async reconcile(resource) {
       if (resource.metadata.deletionTimestamp !== undefined) {
-        return tidyUp(resource, runtimes.worker(resource).client, instance)
+        return tidyUp(resource, runtimes.worker(resource), instance)
       }
       return discreetly(async (secrets) => {
         const { worker, entry, desired, observed } = await look(resource, secrets)
@@ -99,7 +100,7 @@ function passOf(
   resource: Resource<'Connector'>,
   desired: Desired,
   observed: Observed,
-  { verdict, remember, again, event }: Plan,
+  { verdict, remember, again, event, isPassing = false }: Plan,
   { secrets, entry }: { readonly secrets: Secrets; readonly entry: WorkerEntry },
 ): Pass<'Connector'> {
   const { observedGeneration: _, conditions: __, ...known } = resource.status
@@ -115,6 +116,7 @@ function passOf(
       ...remember,
     }),
     again,
+    isPassing,
     ...(event && { events: [eventOf(event, message, Object.keys(desired.inline))] }),
   }
 }
@@ -258,7 +260,7 @@ async function offsetsAccepted(asked: Promise<string>): Promise<void> {
 /** Carries out a deletion. What is not ours (any more) is left alone, and the resource may go. */
 async function tidyUp(
   resource: Resource<'Connector'>,
-  worker: WorkerClient,
+  { client: worker, entry }: WorkerPlace,
   instance: string,
 ): Promise<Pass<'Connector'>> {
   const { spec, metadata, status } = resource
@@ -276,7 +278,10 @@ async function tidyUp(
   const observed = await observe(worker, name)
   const owner = `${instance}/${metadata.namespace}/${metadata.name}`
   if (observed === 'absent') return { ...pass, released: true }
-  if (observed.config[OWNER_KEY] !== owner) {
+  const mark = observed.config[OWNER_KEY]
+  // Where nothing is marked, ours is what was applied.
+  const isOurs = mark === owner || (mark === undefined && !entry.marksOwner && status.configHash !== undefined)
+  if (!isOurs) {
     return { ...pass, released: true, events: [abandoned(`connector ${name} stays: it is not kept by this resource`)] }
   }
   if (spec.deletionPolicy === 'DeleteWithOffsets') {

@@ -13,7 +13,7 @@ import { abandoned } from './finalizer.ts'
 import { type Fence, NotLeading } from './leadership.ts'
 import { type Meter, UNMETERED } from './meter.ts'
 import { transitions } from './transitions.ts'
-import { judge, Stalled } from './trouble.ts'
+import { bridge, judge, Stalled } from './trouble.ts'
 
 /** What one pass found out: how the resource is doing, and what else goes into its status. */
 export type Pass<K extends Kind> = {
@@ -22,6 +22,8 @@ export type Pass<K extends Kind> = {
   readonly again: Again
   /** What is to be kept in a ConfigMap of its namespace; written before the status, which says that it is. */
   readonly copy?: { readonly configMap: string; readonly data: Readonly<Record<string, string>> }
+  /** It is on its way by itself: what was Ready before stays so for the time of grace. */
+  readonly isPassing?: boolean
   /** What it did, for people. */
   readonly events?: readonly ClusterEvent[]
   /** The deletion is carried out, or given up in a visible way. */
@@ -37,6 +39,8 @@ export interface Reconciler<K extends Kind> {
   reconcile(resource: Resource<K>): Promise<Pass<K>>
   /** How long a deletion waits for a runtime that does not answer; undefined: for ever. */
   patienceMs(resource: Resource<K>): number | undefined
+  /** What was Ready stays so for so long while its runtime is in trouble. */
+  graceMs(resource: Resource<K>): number
   /** What `reconcile` would say of it, found out without writing anything: throws what keeps it from coming about. */
   review(resource: Resource<K>): Promise<void>
 }
@@ -68,14 +72,23 @@ export function passesOf<K extends Kind>(reconciler: Reconciler<K>, surroundings
   const troubleSinceMs = new Map<ResourceKey, number>()
   const fights = new DriftFights<ResourceKey>(clock)
 
-  const fail = (resource: Resource<K>, error: unknown): Pass<K> => {
+  /** How long it has been in trouble, this pass included. */
+  const troubleMs = (resource: Resource<K>): number => {
     const key = keyOf(resource)
     const nowMs = clock.monotonicMs()
     const sinceMs = troubleSinceMs.get(key) ?? nowMs
     troubleSinceMs.set(key, sinceMs)
+    return nowMs - sinceMs
+  }
+
+  const fail = (resource: Resource<K>, error: unknown): Pass<K> => {
+    const key = keyOf(resource)
     const { observedGeneration: _, conditions, ...facts } = resource.status as StatusOf[K]
     const { runtime } = reconciler
-    const judged = judge(error, { runtime, previous: conditions, sinceMs: nowMs - sinceMs })
+    const sinceMs = troubleMs(resource)
+    // Who may not talk to a runtime has no grace there.
+    const graceMs = error instanceof Stalled ? 0 : reconciler.graceMs(resource)
+    const judged = judge(error, { runtime, previous: conditions, sinceMs, graceMs })
     if (judged !== undefined) return { ...judged, facts }
     logger.error({ err: error, resource: key }, 'reconcile failed')
     const message = 'the operator met an error of its own; its log has it'
@@ -116,6 +129,11 @@ export function passesOf<K extends Kind>(reconciler: Reconciler<K>, surroundings
     try {
       const pass = await peaceful(resource)
       if (pass.copy !== undefined) await keepCopy(cluster, resource, pass.copy)
+      if (pass.isPassing) {
+        const { conditions: previous } = resource.status
+        const times = { sinceMs: troubleMs(resource), graceMs: reconciler.graceMs(resource) }
+        return { ...pass, ...bridge(pass.verdict, { previous, ...times }) }
+      }
       troubleSinceMs.delete(keyOf(resource))
       return pass
     } catch (error) {

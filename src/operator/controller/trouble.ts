@@ -38,10 +38,13 @@ export type Circumstances = {
   readonly previous: readonly Condition[]
   /** How long passes over this resource have been failing in this way. */
   readonly sinceMs: number
+  /** A runtime may be away for so long before a resource that was ready is called anything else. */
+  readonly graceMs: number
 }
 
-/** A runtime may be away for so long before a resource that was ready is called anything else. */
-const GRACE_MS = 60_000
+/** Rebalances are short: whoever waits for the end of one looks often, the longer it takes the less so. */
+const REBALANCE = { firstMs: 1_000, maxMs: 15_000 }
+const PASSING = { firstMs: 2_000, maxMs: 30_000 }
 const STALLED_AGAIN_MS = 30_000
 
 /** What a failed pass means for the resource, and when to look again. Undefined for what is nobody's fault but ours. */
@@ -84,17 +87,42 @@ function judgeRequest(error: RequestError, circumstances: Circumstances) {
     const message = `the ${runtime.toLowerCase()} refused: ${error.message}`
     return { verdict: { ready: 'False', reason: 'ConfigInvalid', message, progress: 'stuck' } as const, again }
   }
-  const kept = stillReady(circumstances)
-  if (kept !== undefined) return { verdict: kept, again }
   const rebalancing = error.status === 409
+  const soon: Again = rebalancing ? { afterMs: doubling(REBALANCE, circumstances.sinceMs) } : again
+  const kept = stillReady(circumstances)
+  if (kept !== undefined) return { verdict: kept, again: soon }
   const reason = rebalancing ? 'Rebalancing' : (`${runtime}Unreachable` as const)
   const message = rebalancing ? 'the workers are sharing out their work' : messageOf(error)
-  return { verdict: { ready: 'Unknown', reason, message } as const, again }
+  return { verdict: { ready: 'Unknown', reason, message } as const, again: soon }
+}
+
+/** What is found on its way by itself, as after a worker has gone, is not held against it for the time of grace. */
+export function bridge(
+  verdict: Verdict,
+  circumstances: Pick<Circumstances, 'previous' | 'sinceMs' | 'graceMs'>,
+): { readonly verdict: Verdict; readonly again: Again } {
+  const { message, also = [] } = verdict
+  const { sinceMs, graceMs } = circumstances
+  const overdue: Verdict = { ready: 'Unknown', reason: 'Rebalancing', message, also }
+  const kept = stillReady(circumstances)
+  return {
+    verdict: kept === undefined ? (sinceMs < graceMs ? verdict : overdue) : { ...kept, also },
+    again: { afterMs: doubling(PASSING, sinceMs) },
+  }
+}
+
+/** A pause as long as all before it. */
+function doubling({ firstMs, maxMs }: { readonly firstMs: number; readonly maxMs: number }, sinceMs: number): number {
+  return Math.min(maxMs, Math.max(firstMs, sinceMs))
 }
 
 /** What was ready stays so for the time of grace. */
-function stillReady({ previous, sinceMs }: Circumstances): Verdict | undefined {
+function stillReady({
+  previous,
+  sinceMs,
+  graceMs,
+}: Pick<Circumstances, 'previous' | 'sinceMs' | 'graceMs'>): Verdict | undefined {
   const ready = conditionOf(previous, 'Ready')
-  const keeps = ready?.status === 'True' && sinceMs < GRACE_MS
+  const keeps = ready?.status === 'True' && sinceMs < graceMs
   return keeps ? { ready: 'True', reason: 'Succeeded', message: ready.message } : undefined
 }

@@ -7,6 +7,7 @@ import { winnerOf } from '../controller/claims.ts'
 import type { Pass, Reconciler } from '../controller/reconciler.ts'
 import { Stalled } from '../controller/trouble.ts'
 import type { Runtimes } from '../estate.ts'
+import { assertGranted } from '../grants.ts'
 import { conditionOf } from '../resources/condition.ts'
 import { keyOf, type Resource } from '../resources/resource.ts'
 import { claimOf, scopeName } from '../resources/terms.ts'
@@ -34,6 +35,7 @@ export function createRegistryModeReconciler(options: RegistryModeReconcilerOpti
   const { cluster, runtimes, clock } = options
   const look = async (resource: Resource<'RegistryMode'>) => {
     const { client: registry, entry } = runtimes.registry(resource)
+    assertGranted(entry, resource.metadata.namespace, scopeName(resource))
     assertClaim(resource, cluster)
     const observed = await observe(registry, resource)
     return {
@@ -47,6 +49,7 @@ export function createRegistryModeReconciler(options: RegistryModeReconcilerOpti
     kind: 'RegistryMode',
     runtime: 'Registry',
     patienceMs: (resource) => runtimes.registry(resource).entry.abandonMs,
+    graceMs: (resource) => runtimes.registry(resource).entry.graceMs,
     holds: ({ spec }) => spec.deletionPolicy !== 'Retain',
     review: async (resource) => void (await look(resource)),
     async reconcile(resource) {

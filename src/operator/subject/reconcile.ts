@@ -8,6 +8,7 @@ import { abandoned } from '../controller/finalizer.ts'
 import type { Pass, Reconciler } from '../controller/reconciler.ts'
 import { Stalled, Waiting } from '../controller/trouble.ts'
 import type { RegistryEntry, Runtimes } from '../estate.ts'
+import { assertGranted } from '../grants.ts'
 import { conditionOf, type Verdict } from '../resources/condition.ts'
 import { keyOf, type Resource } from '../resources/resource.ts'
 import { claimOf, referenceTo, subjectName } from '../resources/terms.ts'
@@ -32,7 +33,7 @@ export function createSubjectReconciler(options: SubjectReconcilerOptions): Reco
   const { cluster, runtimes, clock } = options
   const claim = (resource: Resource<'Subject'>) => {
     const { client: registry, entry } = runtimes.registry(resource)
-    assertPrefix(resource, entry)
+    assertGranted(entry, resource.metadata.namespace, subjectName(resource))
     assertClaim(resource, cluster)
     return { registry, entry }
   }
@@ -60,6 +61,7 @@ export function createSubjectReconciler(options: SubjectReconcilerOptions): Reco
     kind: 'Subject',
     runtime: 'Registry',
     patienceMs: (resource) => runtimes.registry(resource).entry.abandonMs,
+    graceMs: (resource) => runtimes.registry(resource).entry.graceMs,
     holds: ({ spec }) => spec.deletionPolicy !== 'Retain',
     async review(resource) {
       const claimed = claim(resource)
@@ -219,14 +221,6 @@ function factsOf(
     ...(desired.schema?.references === undefined ? {} : { resolvedReferences: desired.schema.references }),
     ...(taken.some((step) => step.do === 'register') ? { lastRegisteredTime: new Date(nowMs).toISOString() } : {}),
   }
-}
-
-function assertPrefix(resource: Resource<'Subject'>, { name, subjectPrefixes }: RegistryEntry): void {
-  const { namespace } = resource.metadata
-  const prefixes = subjectPrefixes[namespace]
-  if (prefixes === undefined || prefixes.some((prefix) => subjectName(resource).startsWith(prefix))) return
-  const message = `in registry ${name} the subjects of namespace ${namespace} begin with ${prefixes.join(' or ')}`
-  throw new Stalled('NotAllowed', message)
 }
 
 /** Two resources for one subject: one of them keeps it, the other says which. */

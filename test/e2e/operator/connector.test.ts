@@ -11,6 +11,11 @@ import { until } from '../../support/until.ts'
 const kubernetes = await real('kubernetes')
 
 const LINES = { class: 'FileStreamSource', config: { file: 'no-such-file', topic: 'lines' } }
+/** Members in the order of their names. */
+const sorted = (_: string, value: unknown) =>
+  value !== null && typeof value === 'object' && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+    : value
 type Spec = { readonly [key: string]: unknown }
 
 describeOn([kubernetes], 'a Connector', () => {
@@ -243,6 +248,29 @@ describeOn([kubernetes], 'a Connector', () => {
     const { name, apply, stalled } = connector()
     await apply({ ...sink(name), autoRestart: { enabled: false } })
     await stalled('TaskFailed')
+  })
+
+  it.each([
+    ['UNASSIGNED', 'unassigned', '"total":1,"unassigned":1'],
+    ['409 rebalance', 'conflict', ''],
+  ] as const)('any · %s < grace: keeps the previous Ready, then says Rebalancing', async (_, how, shown) => {
+    const { name, apply, ready } = connector()
+    await apply({ workerRef: { name: 'shaky' } })
+    await ready('True/Succeeded')
+    const asked = new Date().toISOString()
+    scene.rebalancing.set(name, how)
+    await apply({ workerRef: { name: 'shaky' } }, { 'weir.dev/reconcile-requested-at': asked })
+    const seen = new Set<string>()
+    await until('the grace to be over', WAIT, async () => {
+      const { status } = await scene.object('connectors', name)
+      const { status: is, reason } = status?.conditions.find(({ type }) => type === 'Ready') ?? {}
+      seen.add(`${is}/${reason}`)
+      return is === 'Unknown'
+    })
+    expect([...seen]).toEqual(['True/Succeeded', 'Unknown/Rebalancing'])
+    expect(JSON.stringify((await scene.object('connectors', name)).status, sorted)).toContain(shown)
+    scene.rebalancing.delete(name)
+    await ready('True/Succeeded')
   })
 
   it('any · 401: Unauthorized', async () => {

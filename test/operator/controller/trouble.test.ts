@@ -59,6 +59,42 @@ describe('trouble with a runtime', () => {
   })
 })
 
+describe('workers that share out their work', () => {
+  const rebalancing = () => Promise.reject(new RequestError(409, 409, 'rebalance in process', { retriable: true }))
+
+  it('are asked again soon, and what was Ready stays so for the grace of their entry', async () => {
+    stage.place.worker = { ...stage.place.worker, graceMs: 20_000 }
+    stage.worker.get = rebalancing
+    const pauses: unknown[] = []
+    for (let count = 0; count < 6; count++) {
+      const again = await operator.pass(key)
+      pauses.push(again)
+      if (operator.verdict(key) !== 'Ready=True/Succeeded') break
+      await stage.clock.advance(typeof again === 'string' ? 60_000 : again.afterMs)
+    }
+    expect(pauses).toEqual([1_000, 1_000, 2_000, 4_000, 8_000, 15_000].map((afterMs) => ({ afterMs })))
+    await operator.pass(key)
+    expect(operator.verdict(key)).toBe('Ready=Unknown/Rebalancing')
+  })
+
+  it.each(['UNASSIGNED', 'RESTARTING'] as const)('leave a task %s for a while', async (state) => {
+    const { tasks } = stage.worker.connectors.get('orders')!
+    tasks[0] = { state }
+    expect(await operator.pass(key)).toEqual({ afterMs: 2_000 })
+    expect(operator.verdict(key)).toBe('Ready=True/Succeeded')
+    expect(stage.cluster.get(key)?.status.tasks?.summary).toBe('0/1')
+    await stage.clock.advance(59_000)
+    await operator.pass(key)
+    expect(operator.verdict(key)).toBe('Ready=True/Succeeded')
+    await stage.clock.advance(1_000)
+    await operator.pass(key)
+    expect(operator.verdict(key)).toBe('Ready=Unknown/Rebalancing')
+    tasks[0] = { state: 'RUNNING' }
+    await operator.settle(key)
+    expect(operator.verdict(key)).toBe('Ready=True/Succeeded')
+  })
+})
+
 describe('an error of the operator itself', () => {
   it('is no fault of a runtime, and is tried again', async () => {
     stage.cluster.configMap = failing(new TypeError('x is not a function'))

@@ -1,0 +1,36 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/** How workers that share out their work answer for a connector. */
+type Answers = 'conflict' | 'unassigned'
+
+/** Stands in front of a worker, and answers for single connectors as if their work was being shared out. */
+export async function startRebalancingWorker(workerUrl: string) {
+  const connectors = new Map<string, Answers>()
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk as Buffer)
+    const { url = '', method = 'GET' } = request
+    const answers = connectors.get(/^\/connectors\/([^/?]+)/.exec(url)?.[1] ?? '')
+    if (answers === 'conflict') {
+      const message = 'Cannot complete request momentarily due to stale configuration (typically caused by a rebalance)'
+      response.writeHead(409, { 'content-type': 'application/json' }).end(JSON.stringify({ error_code: 409, message }))
+      return
+    }
+    const headers = { 'content-type': 'application/json' }
+    const body = chunks.length === 0 ? {} : { body: Buffer.concat(chunks) }
+    const answer = await fetch(`${workerUrl}${url}`, { method, headers, ...body })
+    const text = await answer.text()
+    const shown = answers === 'unassigned' ? text.replaceAll('"state":"RUNNING"', '"state":"UNASSIGNED"') : text
+    response.writeHead(answer.status, headers).end(shown)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    connectors,
+    stop() {
+      server.closeAllConnections()
+      server.close()
+    },
+  }
+}
