@@ -3,6 +3,7 @@ import { type Catalog, createCatalog } from './catalog.ts'
 import { datagen } from './connectors/datagen/source.ts'
 import { fileStreamSink } from './connectors/file-stream/sink.ts'
 import { fileStreamSource } from './connectors/file-stream/source.ts'
+import { httpSink } from './connectors/http-sink/sink.ts'
 import { avroConverter } from './converters/avro/converter.ts'
 import { byteArrayConverter } from './converters/byte-array.ts'
 import { jsonConverter } from './converters/json/converter.ts'
@@ -35,6 +36,7 @@ export const SHIPPED: readonly Plugin[] = [
   fileStreamSource,
   fileStreamSink,
   datagen,
+  httpSink,
   stringConverter,
   jsonConverter,
   avroConverter,

@@ -35,9 +35,10 @@ export function parseConfig<Spec extends z.ZodObject>(spec: Spec, raw: RawConfig
 export function validateConfig(spec: z.ZodObject, raw: RawConfig): readonly ConfigValue[] {
   const parsed = spec.safeParse(knownPart(spec, raw))
   const problems = parsed.success ? [] : problemsOf(spec, raw, parsed.error)
+  const known = knownPart(spec, raw)
   return describeConfig(spec).map(({ name, type, defaultValue }) => {
     const errors = problems.filter(({ key }) => key === name).map(({ message }) => message)
-    const written = raw[name]?.trim()
+    const written = known[name]
     const value = errors.length > 0 ? (written ?? null) : (written ?? defaultValue)
     return { name, value: type === 'PASSWORD' && value !== null ? HIDDEN : value, errors }
   })
@@ -108,7 +109,13 @@ function toText(value: unknown): string {
 
 function knownPart(spec: z.ZodObject, raw: RawConfig): RawConfig {
   const known = Object.entries(raw).filter(([key]) => Object.hasOwn(spec.shape, key))
-  return Object.fromEntries(known.map(([key, value]) => [key, value.trim()]))
+  return Object.fromEntries(
+    known.map(([key, value]) => [key, isVerbatim(spec.shape[key] as z.ZodType) ? value : value.trim()]),
+  )
+}
+
+function isVerbatim(schema: z.ZodType): boolean {
+  return [...unwrap(schema)].some((layer) => fieldMeta(layer)?.isVerbatim === true)
 }
 
 function problemsOf(spec: z.ZodObject, raw: RawConfig, error: z.ZodError): readonly ConfigProblem[] {

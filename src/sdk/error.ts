@@ -6,6 +6,12 @@
 export class RetriableError extends Error {
   readonly code = 'retriable'
   override readonly name = 'RetriableError'
+  /** How long `poll` and `put` are not to be called, where the plugin knows; otherwise the runtime decides. */
+  readonly retryAfterMs: number | undefined
+  constructor(message: string, options: ErrorOptions & { readonly retryAfterMs?: number } = {}) {
+    super(message, options)
+    this.retryAfterMs = options.retryAfterMs
+  }
 }
 
 /** Data that does not fit its schema or its format. Tolerated or dead-lettered record by record. */

@@ -19,6 +19,8 @@ export type FieldInfo = {
   readonly width?: Width
   readonly displayName?: string
   readonly recommended?: readonly string[]
+  /** Blanks and line ends around the value belong to it. Default: they are left out. */
+  readonly isVerbatim?: boolean
 }
 
 /** What is kept with a zod type, under one key of zod's own registry so that wrappers inherit it. */
@@ -114,6 +116,14 @@ export function parsed<Field extends z.ZodType, Value>(schema: Field, parse: (va
       return z.NEVER
     }
   })
+}
+
+/**
+ * Says what is wrong about a key beside others: for `superRefine` of a whole configuration. The message names the key
+ * itself.
+ */
+export function addProblem(context: z.core.$RefinementCtx, key: string, message: string): void {
+  context.addIssue({ code: 'custom', path: [key], message, params: { [WHOLE_SENTENCE]: true } })
 }
 
 type Limits = { readonly min?: number; readonly max?: number }

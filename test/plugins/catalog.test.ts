@@ -32,9 +32,11 @@ describe('the catalog', () => {
   })
 
   it('lists plugins by the names of the originals, sorted by kind and name', () => {
-    expect(shippedCatalog().list('sink')).toEqual([
-      { class: 'org.apache.kafka.connect.file.FileStreamSinkConnector', type: 'sink', version: SHIPPED_VERSION },
-    ])
+    expect(shippedCatalog().list('sink')).toContainEqual({
+      class: 'org.apache.kafka.connect.file.FileStreamSinkConnector',
+      type: 'sink',
+      version: SHIPPED_VERSION,
+    })
     const names = createCatalog([sink('b'), sink('c', 'a.c'), sink('a')]).list()
     expect(names.map((entry) => entry.class)).toEqual(['a', 'a.c', 'b'])
   })

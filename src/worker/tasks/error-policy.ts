@@ -71,6 +71,12 @@ export class ErrorPolicy {
     }
   }
 
+  /** What the plugin asked for with its error, else what `delayMs` says. */
+  delayAfterMs(error: unknown, attempt: number): number {
+    const { retryAfterMs } = error as { retryAfterMs?: unknown }
+    return typeof retryAfterMs === 'number' && retryAfterMs >= 0 ? retryAfterMs : this.delayMs(attempt)
+  }
+
   /** Doubles from 300 ms up to the longest allowed, and is random from there on. */
   delayMs(attempt: number): number {
     const doubled = RETRY_DELAY_MS_MIN * 2 ** Math.min(attempt, 30)

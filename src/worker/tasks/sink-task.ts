@@ -17,9 +17,17 @@ import { TaskTopics } from './task-topics.ts'
 
 /** How long a poll waits: until something comes, but not past the next commit. */
 const POLL_MS_MAX = 1_000
+/** The same while a batch waits for its time: well within what the group allows between two polls. */
+const HELD_POLL_MS_MAX = 30_000
 
 /** What the sink was given and did not take yet. */
-type Batch = { readonly polled: readonly PartitionRecords[]; records: readonly SinkRecord[]; attempt: number }
+type Batch = {
+  readonly polled: readonly PartitionRecords[]
+  readonly records: readonly SinkRecord[]
+  readonly attempt: number
+  /** Not to be tried before, by the monotonic clock. */
+  readonly dueMs: number
+}
 
 /** What there is while the task is at work. */
 type Work = {
@@ -110,7 +118,7 @@ export class SinkTask {
         isHeld = this.#paused
         if (isHeld || !this.#batch) this.#holdPartitions(work.consumer, isHeld)
       }
-      await this.#turn(work, await work.consumer.poll(this.#waitMs(work.policy)))
+      await this.#turn(work, await work.consumer.poll(this.#waitMs()))
       if (clock.monotonicMs() >= this.#commitAtMs) await this.#commit()
     }
   }
@@ -118,14 +126,15 @@ export class SinkTask {
   async #turn(work: Work, polled: readonly PartitionRecords[]): Promise<void> {
     if (this.#parts.signal.aborted) return
     // Every partition is held back while a batch waits: its poll only keeps the membership.
-    if (this.#batch && !this.#paused) await this.#put(work, this.#batch)
+    if (this.#batch && !this.#paused && this.#parts.clock.monotonicMs() >= this.#batch.dueMs)
+      await this.#put(work, this.#batch)
     if (polled.length > 0) await this.#deliver(work, polled)
   }
 
-  #waitMs(policy: ErrorPolicy): number {
-    if (this.#batch) return policy.delayMs(this.#batch.attempt - 1)
-    const leftMs = this.#commitAtMs - this.#parts.clock.monotonicMs()
-    return Math.max(0, Math.min(POLL_MS_MAX, leftMs))
+  #waitMs(): number {
+    const nowMs = this.#parts.clock.monotonicMs()
+    if (this.#batch && !this.#paused) return Math.max(0, Math.min(HELD_POLL_MS_MAX, this.#batch.dueMs - nowMs))
+    return Math.max(0, Math.min(POLL_MS_MAX, this.#commitAtMs - nowMs))
   }
 
   async #deliver(work: Work, polled: readonly PartitionRecords[]): Promise<void> {
@@ -136,7 +145,7 @@ export class SinkTask {
       await toSinkRecords(chunk, work.pipeline, work.policy, (lost) => this.#undelivered(work.policy, lost), records)
       if (records.length > before) work.topics.saw(chunk.topic)
     }
-    await this.#put(work, { polled, records, attempt: 0 })
+    await this.#put(work, { polled, records, attempt: 0, dueMs: 0 })
   }
 
   async #put({ plugin, consumer, policy }: Work, batch: Batch): Promise<void> {
@@ -150,9 +159,10 @@ export class SinkTask {
     } catch (error) {
       if (!isRetriable(error)) throw error
       if (batch.attempt === 0) this.#holdPartitions(consumer, true)
-      log.warn({ err: error, waitMs: policy.delayMs(batch.attempt) }, 'the sink could not take a batch: trying again')
+      const waitMs = policy.delayAfterMs(error, batch.attempt)
+      log.warn({ err: error, waitMs }, 'the sink could not take a batch: trying again')
       counters.retries += 1
-      this.#batch = { ...batch, attempt: batch.attempt + 1 }
+      this.#batch = { ...batch, attempt: batch.attempt + 1, dueMs: clock.monotonicMs() + waitMs }
       return
     }
     countBatch(counters, batch.records.length, clock.monotonicMs() - startMs)

@@ -87,7 +87,7 @@ export class SourceBatches {
 
   async #wait(error: unknown): Promise<void> {
     const { policy, clock, counters, log, signal } = this.#parts
-    const waitMs = policy.delayMs(this.#failures++)
+    const waitMs = policy.delayAfterMs(error, this.#failures++)
     log.warn({ err: error, waitMs }, 'the source could not be polled: trying again')
     counters.retries += 1
     await clock.sleep(waitMs, signal).catch(() => undefined)

@@ -34,6 +34,19 @@ describe('a sink task', () => {
     await task.stop()
   })
 
+  it('does not put a batch again before the time that the sink asked for', async () => {
+    const broker = await openLog('a')
+    const atMs: number[] = []
+    startSink(broker, {
+      put: () => {
+        atMs.push(performance.now())
+        if (atMs.length === 1) throw Object.assign(new Error('busy'), { code: 'retriable', retryAfterMs: 700 })
+      },
+    })
+    await expect.poll(() => atMs.length, WAIT).toBe(2)
+    expect(atMs[1]! - atMs[0]!).toBeGreaterThanOrEqual(695)
+  })
+
   it('counts what it has and how old the records were when the sink had them', async () => {
     const broker = await openLog()
     const producer = await broker.producer()

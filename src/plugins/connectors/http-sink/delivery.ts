@@ -1,0 +1,188 @@
+import { backoffMs } from '../../../config/retry.ts'
+import { RetriableError, type SinkContext, type SinkRecord, type SinkTask } from '../../../sdk/index.ts'
+import type { Connection } from '../http/connection.ts'
+import { retryAfterMs } from '../http/retry-after.ts'
+import { adviceOn, judge } from '../http/statuses.ts'
+import { type HttpAnswer, LongAnswer, NoAnswer, placeOf } from '../http/transport.ts'
+import { type Letter, laneOf, letterWriter, toBatches, toBody } from './requests.ts'
+import type { HttpSinkSettings } from './settings.ts'
+
+/** How much of what a server says about a refusal is told. */
+const EXCERPT_MAX = 300
+
+export type DeliveryParts = Pick<SinkContext<unknown>, 'log' | 'signal' | 'reject'> & {
+  readonly settings: HttpSinkSettings
+  readonly connection: Connection
+  readonly random?: () => number
+}
+
+/**
+ * Brings records to a server. Records wait in lanes: within a lane one request follows the other, so that none of a key
+ * overtakes another one. What the server takes later is left to the runtime, which puts the batch again; what was taken of
+ * it by then is not sent twice.
+ */
+export class HttpDelivery implements SinkTask {
+  readonly #parts: DeliveryParts
+  readonly #write: (record: SinkRecord) => Letter
+  /** Taken, refused or left out: what of a batch that comes again is done with. */
+  readonly #settled = new Set<string>()
+  /** How often in a row nothing of a batch was taken. */
+  #failures = 0
+
+  constructor(parts: DeliveryParts) {
+    this.#parts = parts
+    this.#write = letterWriter(parts.settings)
+  }
+
+  async put(records: readonly SinkRecord[]): Promise<void> {
+    const before = this.#settled.size
+    const lanes = await this.#lanes(records.filter((record) => !this.#settled.has(placeIn(record))))
+    const run = { isOver: false }
+    const outcomes = await Promise.allSettled(lanes.map((letters) => this.#deliverInTurn(letters, run)))
+    if (this.#settled.size > before) this.#failures = 0
+    const errors = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as Error] : []))
+    if (errors.length > 0) this.#giveBack(errors)
+    this.#settled.clear()
+  }
+
+  stop(): void {
+    this.#parts.connection.transport.close()
+  }
+
+  async #lanes(records: readonly SinkRecord[]): Promise<readonly (readonly Letter[])[]> {
+    const { requestsMax } = this.#parts.settings
+    const lanes = Array.from({ length: requestsMax }, (): Letter[] => [])
+    for (const record of records) {
+      const letter = await this.#letter(record)
+      if (letter !== undefined) lanes[laneOf(record, requestsMax)]!.push(letter)
+    }
+    return lanes.filter((lane) => lane.length > 0)
+  }
+
+  /** Undefined for what is not sent at all. */
+  async #letter(record: SinkRecord): Promise<Letter | undefined> {
+    const { log, settings } = this.#parts
+    if ((record.value === null || record.value === undefined) && settings.onNull !== 'delete') {
+      if (settings.onNull === 'fail') await this.#refuse(record, new Error('the record has no value'))
+      if (settings.onNull === 'log') log.warn(record.origin, 'a record without a value is left out')
+      this.#settle([record])
+      return undefined
+    }
+    try {
+      return this.#write(record)
+    } catch (error) {
+      await this.#refuse(record, error as Error)
+      return undefined
+    }
+  }
+
+  /** What fails one lane for good ends the others behind the requests that are on their way. */
+  async #deliverInTurn(letters: readonly Letter[], run: { isOver: boolean }): Promise<void> {
+    try {
+      for (const batch of toBatches(letters, this.#parts.settings.batch.recordsMax)) {
+        if (run.isOver) return
+        await this.#deliver(batch)
+      }
+    } catch (error) {
+      if (!(error instanceof RetriableError)) run.isOver = true
+      throw error
+    }
+  }
+
+  async #deliver(batch: readonly Letter[]): Promise<void> {
+    const { settings } = this.#parts
+    const answer = await this.#ask(batch).catch((error: unknown) => this.#unanswered(error))
+    const { status, headers } = answer
+    const place = placeOf(batch[0]!)
+    switch (judge(status, settings.retry.statuses)) {
+      case 'taken':
+        return this.#settle(batch.map(({ record }) => record))
+      case 'later': {
+        const waitMs = retryAfterMs(headers, Date.now())
+        throw new RetriableError(
+          `${place}: the server answered ${status}${excerptOf(answer)}`,
+          waitMs === undefined ? {} : { retryAfterMs: waitMs },
+        )
+      }
+      case 'refused':
+        return this.#narrow(batch, new Error(`${place}: the server refused it with ${status}${excerptOf(answer)}`))
+      case 'wrong':
+        throw new Error(`${place}: the server answered ${status}: ${adviceOn(status, headers.location)}`)
+    }
+  }
+
+  async #ask(batch: readonly Letter[]): Promise<HttpAnswer> {
+    const { settings, connection, signal } = this.#parts
+    const { method, url, headers } = batch[0]!
+    const body = toBody(batch, settings.batch)
+    const send = (authorization: string | undefined) =>
+      connection.transport.send({
+        method,
+        url,
+        headers: authorization === undefined ? headers : { ...headers, authorization },
+        ...(body !== undefined && { body }),
+        signal,
+      })
+    const authorization = await connection.authorization.header(signal)
+    const answer = await send(authorization)
+    if (answer.status !== 401 || authorization === undefined) return answer
+    if (!connection.authorization.refused(authorization)) return answer
+    return send(await connection.authorization.header(signal))
+  }
+
+  #unanswered(error: unknown): never {
+    // Stopped amid a request: the records come again, and what was taken before is to be committed.
+    if (this.#parts.signal.aborted) throw new RetriableError('the task is stopped', { cause: error })
+    if (error instanceof NoAnswer || error instanceof LongAnswer) {
+      throw new RetriableError(error.message, { cause: error })
+    }
+    throw error
+  }
+
+  /** Halves what was refused as a whole until single records are left: those were meant. */
+  async #narrow(batch: readonly Letter[], refusal: Error): Promise<void> {
+    const [first, ...others] = batch
+    if (others.length === 0) return this.#refuse(first!.record, refusal)
+    const half = Math.ceil(batch.length / 2)
+    await this.#deliver(batch.slice(0, half))
+    await this.#deliver(batch.slice(half))
+  }
+
+  async #refuse(record: SinkRecord, error: Error): Promise<void> {
+    const { settings, reject, log } = this.#parts
+    if (settings.onRefused === 'fail') await reject(record, error)
+    if (settings.onRefused === 'log') log.warn({ err: error, ...record.origin }, 'a record is left out')
+    this.#settle([record])
+  }
+
+  #settle(records: readonly SinkRecord[]): void {
+    for (const record of records) this.#settled.add(placeIn(record))
+  }
+
+  /** Throws what the runtime is to do: fail, or come again. */
+  #giveBack(errors: readonly Error[]): never {
+    const { retry } = this.#parts.settings
+    const fatal = errors.find((error) => !(error instanceof RetriableError))
+    if (fatal !== undefined) throw fatal
+    const waits = (errors as readonly RetriableError[]).map((error) => error.retryAfterMs ?? 0)
+    const first = errors[0]!
+    if (this.#failures >= retry.max && !this.#parts.signal.aborted) {
+      throw new Error(
+        `${first.message}; gave up after ${this.#failures} retries (max.retries). No record is lost: ` +
+          'restart the task when the server is well',
+        { cause: first },
+      )
+    }
+    const waitMs = Math.max(backoffMs(retry.backoff, this.#failures++, this.#parts.random), ...waits)
+    throw new RetriableError(first.message, { cause: first, retryAfterMs: waitMs })
+  }
+}
+
+function placeIn({ origin }: SinkRecord): string {
+  return `${origin.topic}-${origin.partition}-${origin.offset}`
+}
+
+function excerptOf({ body }: HttpAnswer): string {
+  const text = body.toString().replace(/\s+/g, ' ').trim()
+  return text === '' ? '' : `: ${text.slice(0, EXCERPT_MAX)}`
+}

@@ -1,0 +1,69 @@
+import { type ConnectRecord, DataError } from '../../../sdk/index.ts'
+import { javaText } from '../../java-text.ts'
+
+/** What a template is filled in with: a record of a sink. */
+export type TemplateRecord = Pick<ConnectRecord, 'topic' | 'key' | 'keySchema' | 'value' | 'valueSchema'> & {
+  readonly partition: number
+  readonly offset: number
+  readonly timestampMs: number | null
+}
+
+/** Throws a `DataError` when the record lacks what the template names. */
+export type Template = (record: TemplateRecord) => string
+
+const PLACEHOLDER = /\$\{([^}:]+)\}/g
+
+/**
+ * A text with `${topic}`, `${key}`, `${partition}`, `${offset}`, `${timestamp}` (ms), `${key.field}`, and `${field}` or
+ * `${field.inner}` of the value. `encode` is done to what is filled in.
+ */
+export function template(text: string, encode: (value: string) => string = (value) => value): Template {
+  if (!isTemplate(text)) return () => text
+  const parts = text.split(PLACEHOLDER)
+  return (record) => parts.map((part, index) => (index % 2 === 0 ? part : encode(lookUp(part, record)))).join('')
+}
+
+export function isTemplate(text: string): boolean {
+  return text.search(PLACEHOLDER) >= 0
+}
+
+function lookUp(name: string, record: TemplateRecord): string {
+  const found = place(name, record)
+  if (found !== undefined && found !== null) return textOf(found)
+  throw new DataError(`the record has no '${name}', which \${${name}} asks for`)
+}
+
+function place(name: string, record: TemplateRecord): unknown {
+  switch (name) {
+    case 'topic':
+      return record.topic
+    case 'partition':
+      return record.partition
+    case 'offset':
+      return record.offset
+    case 'timestamp':
+      return record.timestampMs
+    case 'key':
+      return javaKey(record)
+    default:
+      return name.startsWith('key.')
+        ? follow(record.key, name.slice('key.'.length).split('.'))
+        : follow(record.value, name.split('.'))
+  }
+}
+
+function javaKey({ key, keySchema }: TemplateRecord): string | null {
+  return key === null || key === undefined ? null : key instanceof Uint8Array ? textOf(key) : javaText(key, keySchema)
+}
+
+function follow(value: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>((at, name) => {
+    if (at instanceof Map) return at.get(name)
+    const isObject = typeof at === 'object' && at !== null && Object.hasOwn(at, name)
+    return isObject ? (at as Record<string, unknown>)[name] : undefined
+  }, value)
+}
+
+function textOf(value: unknown): string {
+  return value instanceof Uint8Array ? Buffer.from(value).toString() : javaText(value, null)
+}

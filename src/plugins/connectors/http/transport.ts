@@ -1,0 +1,136 @@
+import { Agent as HttpAgent, type IncomingMessage, request as overHttp } from 'node:http'
+import { Agent as HttpsAgent, request as overHttps } from 'node:https'
+import type { SecureContextOptions } from 'node:tls'
+
+/** How to reach servers: one of these for all calls of a task, which share its connections. */
+export type TransportOptions = {
+  /** Whom to trust and who we are, where the machine's own certificates don't do. */
+  readonly tls?: (SecureContextOptions & { readonly checkServerIdentity?: () => undefined }) | undefined
+  /** `http://user:password@host:port`. */
+  readonly proxyUrl?: string | undefined
+  /** Until a connection stands, and until its answer is there in whole. */
+  readonly connectTimeoutMs: number
+  readonly requestTimeoutMs: number
+  /** Of an answer that has more than this, the rest is left out, or it is refused. */
+  readonly answerBytesMax: number
+  readonly whenLonger: 'cut' | 'refuse'
+}
+
+export type HttpCall = {
+  readonly method: string
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string
+  readonly signal: AbortSignal
+}
+
+export type HttpAnswer = {
+  readonly status: number
+  /** Names in lower case. */
+  readonly headers: IncomingMessage['headers']
+  readonly body: Buffer
+}
+
+/** No answer, or only a part of one. The same call may succeed later. */
+export class NoAnswer extends Error {
+  override readonly name = 'NoAnswer'
+}
+
+/** An answer with more bytes than were asked for. */
+export class LongAnswer extends Error {
+  override readonly name = 'LongAnswer'
+}
+
+export type Transport = {
+  /** Rejects with a `NoAnswer`, a `LongAnswer`, or the reason of its signal. Whatever status an answer has, it is one. */
+  send(call: HttpCall): Promise<HttpAnswer>
+  close(): void
+}
+
+export function createTransport(options: TransportOptions): Transport {
+  const { tls, proxyUrl } = options
+  const agentOptions = {
+    keepAlive: true,
+    ...(proxyUrl && { proxyEnv: { HTTP_PROXY: proxyUrl, HTTPS_PROXY: proxyUrl } }),
+  }
+  const plain = new HttpAgent(agentOptions)
+  const secure = new HttpsAgent({ ...agentOptions, ...tls })
+  return {
+    async send(call) {
+      const timeout = new AbortController()
+      const late = () => timeout.abort(new Error(`no whole answer within ${options.requestTimeoutMs} ms`))
+      const timer = setTimeout(late, options.requestTimeoutMs)
+      const signal = AbortSignal.any([call.signal, timeout.signal])
+      try {
+        const response = await begin(call, signal)
+        return {
+          status: response.statusCode ?? 0,
+          headers: response.headers,
+          body: await bodyOf(response, options),
+        }
+      } catch (error) {
+        call.signal.throwIfAborted()
+        if (error instanceof LongAnswer) throw new LongAnswer(`${placeOf(call)}: ${error.message}`)
+        const reason = timeout.signal.aborted ? timeout.signal.reason : error
+        throw new NoAnswer(`${placeOf(call)}: ${reasonOf(reason)}`, { cause: error })
+      } finally {
+        clearTimeout(timer)
+      }
+    },
+    close() {
+      plain.destroy()
+      secure.destroy()
+    },
+  }
+
+  function begin(call: HttpCall, signal: AbortSignal): Promise<IncomingMessage> {
+    const { method, url, body } = call
+    const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }
+    const request = { method, headers: { ...call.headers, ...length }, signal }
+    return new Promise((resolve, reject) => {
+      const sent = url.startsWith('https:')
+        ? overHttps(url, { ...request, agent: secure })
+        : overHttp(url, { ...request, agent: plain })
+      sent.once('socket', (socket) => {
+        if (!socket.connecting) return
+        const slow = () => sent.destroy(new Error(`no connection within ${options.connectTimeoutMs} ms`))
+        const timer = setTimeout(slow, options.connectTimeoutMs)
+        for (const event of ['connect', 'close'] as const) socket.once(event, () => clearTimeout(timer))
+      })
+      // The server closed a kept connection just when it was used again. All callers may send twice.
+      const isStale = (error: NodeJS.ErrnoException) => sent.reusedSocket && error.code === 'ECONNRESET'
+      sent.once('response', resolve)
+      sent.on('error', (error) => (isStale(error) && !signal.aborted ? resolve(begin(call, signal)) : reject(error)))
+      sent.end(body)
+    })
+  }
+}
+
+async function bodyOf(response: IncomingMessage, { answerBytesMax, whenLonger }: TransportOptions): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    const left = answerBytesMax - bytes
+    bytes += chunk.length
+    if (left < chunk.length && whenLonger === 'refuse') {
+      throw new LongAnswer(`the answer has more than ${answerBytesMax} bytes`)
+    }
+    if (left > 0) chunks.push(chunk.subarray(0, left))
+  }
+  return Buffer.concat(chunks)
+}
+
+/** Without the query, which may hold a secret. */
+export function placeOf({ method, url }: Pick<HttpCall, 'method' | 'url'>): string {
+  const { origin, pathname } = new URL(url)
+  return `${method} ${origin}${pathname}`
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  // Of a host with several addresses all have failed, each for its own reason.
+  const [first] = error instanceof AggregateError ? (error.errors as readonly unknown[]) : []
+  if (first !== undefined) return reasonOf(first)
+  const { code } = error as NodeJS.ErrnoException
+  return code === 'ENOTFOUND' ? `${error.message}: there is no host of this name` : error.message
+}

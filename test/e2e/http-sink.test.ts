@@ -1,0 +1,70 @@
+import { expect, it, onTestFinished } from 'vitest'
+import { openBroker } from '../../src/broker/open.ts'
+import { createWorkerClient } from '../../src/clients/worker.ts'
+import { silentLogger } from '../../src/config/logger.ts'
+import { readAll } from '../contract/broker-support.ts'
+import { describeOn, real } from '../env/real.ts'
+import { firstTimes, type Moody, moodyRecords, startMoodyServer } from '../support/moody-server.ts'
+import { SEED } from '../support/property-seed.ts'
+import { until } from '../support/until.ts'
+import { startWorkerProcess } from '../support/worker-process.ts'
+
+const WAIT = { everyMs: 50, timeoutMs: 110_000 }
+const RECORDS = 3_000
+const kafka = await real('kafka')
+
+describeOn([kafka], 'the HTTP sink on Kafka', () => {
+  it('brings each record to a moody server, in order per key, whatever happens to its worker; refused ones are dead', async () => {
+    const address = { kind: 'kafka', config: { 'bootstrap.servers': kafka.address.bootstrap } } as const
+    const broker = await openBroker(address, { logger: silentLogger() })
+    onTestFinished(() => broker.close())
+    const topic = `moody-${crypto.randomUUID()}`
+    await broker.topics.create({ name: topic, partitions: 4, replicationFactor: 1 })
+    const records = moodyRecords(SEED, RECORDS)
+    const producer = await broker.producer()
+    await producer.send(
+      records.map((record) => ({ topic, key: Buffer.from(record.key), value: Buffer.from(JSON.stringify(record)) })),
+    )
+    await producer.close()
+    const server = await startMoodyServer(SEED)
+    const options = {
+      log: ['--bootstrap', kafka.address.bootstrap],
+      groupId: topic,
+      settings: { 'offset.flush.interval.ms': '500' },
+    } as const
+    const killed = await startWorkerProcess(options)
+    onTestFinished(() => killed.kill())
+    await createWorkerClient(killed).create(topic, {
+      'connector.class': 'io.confluent.connect.http.HttpSinkConnector',
+      'tasks.max': '2',
+      topics: topic,
+      'http.api.url': `${server.url}/in`,
+      'request.body.format': 'json',
+      'batch.json.as.array': 'true',
+      'batch.max.size': '20',
+      'retry.backoff.ms': '5',
+      'max.retries': '1000',
+      'max.in.flight.requests': '4',
+      'key.converter': 'org.apache.kafka.connect.storage.StringConverter',
+      'value.converter': 'org.apache.kafka.connect.storage.StringConverter',
+      'errors.tolerance': 'all',
+      'errors.deadletterqueue.topic.name': `${topic}-dead`,
+      'errors.deadletterqueue.topic.replication.factor': '1',
+    })
+    await until('a third of them', WAIT, () => server.taken.length > RECORDS / 3)
+    await killed.kill()
+    const worker = await startWorkerProcess(options)
+    onTestFinished(() => worker.kill())
+
+    const good = records.filter(({ isBad }) => !isBad)
+    const bad = records.filter(({ isBad }) => isBad).map(({ n }) => n)
+    const arrived = () => new Set(server.taken.map(({ n }) => n)).size
+    const dead = async () => {
+      const letters = await readAll(broker, `${topic}-dead`).catch(() => [])
+      return [...new Set(letters.map(({ value }) => (JSON.parse(String(value)) as Moody).n))].toSorted((a, b) => a - b)
+    }
+    await until('all of them', WAIT, async () => arrived() >= good.length && (await dead()).length >= bad.length)
+    expect(firstTimes(server.taken)).toEqual(firstTimes(good))
+    expect(await dead()).toEqual(bad)
+  })
+})

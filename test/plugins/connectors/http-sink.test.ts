@@ -1,0 +1,253 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { httpSink } from '../../../src/plugins/connectors/http-sink/sink.ts'
+import { type HarnessRecord, INT64, runSink, STRING, struct, validateConfig } from '../../../src/sdk/index.ts'
+import { inTurn, OK, type Reacts, type Reply, startHttpServer } from '../../support/http-server.ts'
+
+describe('the HTTP sink', () => {
+  it('sends each value as a body of its own, one after the other, over one connection', async () => {
+    const { run, server } = await start(() => OK)
+    await run.put(values('a', 'b', 'c'))
+    expect(server.seen.map(({ method, path, body }) => [method, path, body])).toEqual([
+      ['POST', '/in', 'a'],
+      ['POST', '/in', 'b'],
+      ['POST', '/in', 'c'],
+    ])
+    expect(server.connections()).toBe(1)
+    expect(await run.flush()).toEqual([{ topic: 't', partition: 0, offset: 3 }])
+  })
+
+  it('sends neighbours together as far as batch.max.size and batch.key.pattern allow', async () => {
+    const { run, server } = await start(() => OK, {
+      'batch.max.size': '2',
+      'batch.key.pattern': '${key}',
+      'batch.prefix': '<',
+      'batch.suffix': '>',
+      'batch.separator': ' ',
+    })
+    const of = (key: string, value: string) => ({ topic: 't', key, value })
+    await run.put([of('x', '1'), of('x', '2'), of('x', '3'), of('y', '4'), of('x', '5')])
+    expect(server.seen.map(({ body }) => body)).toEqual(['<1 2>', '<3>', '<4>', '<5>'])
+  })
+
+  it('sends JSON arrays of structs and of texts that are JSON already', async () => {
+    const { run, server } = await start(() => OK, {
+      'request.body.format': 'json',
+      'batch.json.as.array': 'true',
+      'batch.max.size': '10',
+    })
+    const schema = struct('order', { id: INT64, name: STRING })
+    await run.put([
+      { topic: 't', value: { id: 7, name: 'x' }, valueSchema: schema },
+      { topic: 't', value: '{"id":8}' },
+      { topic: 't', value: 'no json' },
+    ])
+    expect(server.seen[0]?.body).toBe('[{"id":7,"name":"x"},{"id":8},"no json"]')
+    expect(server.seen[0]?.headers['content-type']).toBe('application/json')
+  })
+
+  it('fills in URL and headers from the record, and keeps what it puts into an address from changing it', async () => {
+    const { run, server } = await start(
+      () => OK,
+      { headers: 'X-Who: ${user.name}|X-At:${topic}-${partition}-${offset}' },
+      '/${topic}/${key}',
+    )
+    await run.put([{ topic: 't', key: '../a b?', value: { user: { name: 'ann' } }, offset: 5 }])
+    expect(server.seen[0]).toMatchObject({
+      path: '/t/..%2Fa%20b%3F',
+      headers: { 'x-who': 'ann', 'x-at': 't-0-5' },
+    })
+    await run.put([{ topic: 't', key: 'k', value: { user: {} } }])
+    expect(run.rejected.map(({ error }) => error.message)).toEqual([
+      "the record has no 'user.name', which ${user.name} asks for",
+    ])
+  })
+
+  it('rewrites texts by expressions of Java', async () => {
+    const { run, server } = await start(() => OK, {
+      'regex.patterns': '(?i)SECRET=(\\d+)~b',
+      'regex.replacements': 'secret=<$1>~c',
+    })
+    await run.put(values('Secret=12 b, secret=3'))
+    expect(server.seen[0]?.body).toBe('secret=<12> c, secret=<3>')
+  })
+
+  it.each([
+    ['ignore', [], []],
+    ['delete', [['DELETE', '/in/k', '']], []],
+    ['fail', [], ['the record has no value']],
+  ])('treats records without a value as %s says', async (word, requests, refused) => {
+    const { run, server } = await start(() => OK, { 'behavior.on.null.values': word })
+    await run.put([{ topic: 't', key: 'k', value: null }])
+    expect(server.seen.map(({ method, path, body }) => [method, path, body])).toEqual(requests)
+    expect(run.rejected.map(({ error }) => error.message)).toEqual(refused)
+  })
+
+  it.each<[string, Reply, RegExp]>([
+    ['429', { status: 429, headers: { 'retry-after': '7' } }, /answered 429/],
+    ['503', { status: 503, body: 'over  load' }, /answered 503: over load/],
+    ['an answer that is cut', 'half', /: aborted/],
+  ])('comes again after %s, with what was not taken yet only', async (_, failure, reason) => {
+    const { run, server } = await start(inTurn(OK, failure, OK))
+    const records = values('a', 'b', 'c')
+    await expect(run.put(records)).rejects.toMatchObject({ code: 'retriable', message: expect.stringMatching(reason) })
+    await run.put(records)
+    expect(server.seen.map(({ body }) => body)).toEqual(['a', 'b', 'b', 'c'])
+    expect(run.rejected).toEqual([])
+  })
+
+  it('comes again after a connection that is cut, at once on a new one when it was an old one', async () => {
+    const { run, server } = await start(inTurn('cut', OK, 'cut', OK))
+    await expect(run.put(values('a', 'b'))).rejects.toMatchObject({
+      code: 'retriable',
+      message: expect.stringMatching(/^POST http:\/\/127\.0\.0\.1:\d+\/in: socket hang up$/),
+    })
+    await run.put(values('a', 'b'))
+    expect(server.seen.map(({ body }) => body)).toEqual(['a', 'a', 'b', 'b'])
+    expect(server.connections()).toBe(3)
+  })
+
+  it.each([
+    ['seconds', { 'retry-after': '7' }, 7_000],
+    ['a date, by the clock of the server', ahead(20_000, -3_600_000), 20_000],
+    ['a date that is over', ahead(-20_000, 0), 50],
+    ['something else', { 'retry-after': 'soon' }, 50],
+  ])('waits as long as Retry-After says in %s', async (_, headers, waitMs) => {
+    const { run } = await start(() => ({ status: 429, headers }), {
+      'retry.backoff.ms': '50',
+      'retry.backoff.policy': 'CONSTANT_VALUE',
+    })
+    const error = await run.put(values('a')).catch((failed: { retryAfterMs: number }) => failed)
+    expect(error?.retryAfterMs).toBeGreaterThanOrEqual(waitMs / 2)
+    expect(error?.retryAfterMs).toBeLessThanOrEqual(waitMs)
+  })
+
+  it('gives up when nothing gets through for max.retries, and not before', async () => {
+    const { run } = await start(inTurn({ status: 503 }, { status: 503 }, OK, { status: 503 }), { 'max.retries': '2' })
+    const records = values('a', 'b')
+    const outcome = () => run.put(records).catch((error: Error) => error)
+    const outcomes = [await outcome(), await outcome(), await outcome(), await outcome(), await outcome()]
+    expect(outcomes.map((error) => (error as { code?: string }).code)).toEqual([
+      'retriable',
+      'retriable',
+      'retriable',
+      'retriable',
+      undefined,
+    ])
+    expect(outcomes.at(-1)?.message).toMatch(
+      /answered 503; gave up after 2 retries \(max\.retries\)\. No record is lost/,
+    )
+  })
+
+  it('comes again when a server is too slow, and says so', async () => {
+    const { run } = await start(() => new Promise<Reply>(() => {}), { 'http.request.timeout.ms': '50' })
+    await expect(run.put(values('a'))).rejects.toThrow(/\/in: no whole answer within 50 ms/)
+  })
+
+  it('halves a batch that is refused until it knows who was meant; the others arrive in order', async () => {
+    const taken: string[] = []
+    const { run } = await start(
+      ({ body }) => {
+        if (/bad/.test(body)) return { status: 422, body: '{"reason":"bad"}' }
+        taken.push(...body.split(','))
+        return OK
+      },
+      { 'batch.max.size': '8' },
+    )
+    await run.put(values('1', '2', 'bad3', '4', '5', 'bad6', 'bad7', '8'))
+    expect(taken).toEqual(['1', '2', '4', '5', '8'])
+    expect(run.rejected.map(({ record }) => record.value)).toEqual(['bad3', 'bad6', 'bad7'])
+    expect(run.rejected[0]?.error.message).toMatch(/\/in: the server refused it with 422: \{"reason":"bad"\}$/)
+  })
+
+  it('leaves refused records out where behavior.on.error says so', async () => {
+    const { run } = await start(() => ({ status: 400 }), { 'behavior.on.error': 'ignore' })
+    await run.put(values('a'))
+    expect(run.rejected).toEqual([])
+  })
+
+  it.each<[number, Readonly<Record<string, string>>, RegExp]>([
+    [401, {}, /answered 401: it does not know us: check auth\.type/],
+    [403, {}, /answered 403: it knows us, but does not let us/],
+    [302, { location: 'https://elsewhere/x?token=1' }, /answered 302: it leads to https:\/\/elsewhere\/x, which/],
+  ])('fails at %i, which is about us, and refuses no record for it', async (status, headers, message) => {
+    const { run } = await start(() => ({ status, headers }))
+    const error = await run.put(values('a')).catch((failed: Error) => failed)
+    expect(error).toMatchObject({ message: expect.stringMatching(message) })
+    expect(error).not.toHaveProperty('code')
+    expect(run.rejected).toEqual([])
+  })
+
+  it('comes again when there is no server, and says where', async () => {
+    const run = await runSink(httpSink, { config: { 'http.api.url': 'http://127.0.0.1:1/in?token=geheim' } })
+    onTestFinished(() => run.stop())
+    await expect(run.put(values('a'))).rejects.toMatchObject({
+      code: 'retriable',
+      message: 'POST http://127.0.0.1:1/in: connect ECONNREFUSED 127.0.0.1:1',
+    })
+  })
+
+  it('lets records of other keys overtake a slow one, of its own key none', async () => {
+    const release = Promise.withResolvers<Reply>()
+    const { run, server } = await start(({ body }) => (body === 'a1' ? release.promise : OK), {
+      'max.in.flight.requests': '16',
+    })
+    const of = (key: string, value: string) => ({ topic: 't', key, value })
+    const putting = run.put([of('a', 'a1'), of('a', 'a2'), of('b', 'b1'), of('b', 'b2')])
+    await expect.poll(() => server.seen.map(({ body }) => body).toSorted()).toEqual(['a1', 'b1', 'b2'])
+    release.resolve(OK)
+    await putting
+    expect(server.seen.at(-1)?.body).toBe('a2')
+    expect(server.seen.map(({ body }) => body).filter((body) => body.startsWith('b'))).toEqual(['b1', 'b2'])
+  })
+
+  it('sends BASIC credentials and bearer tokens', async () => {
+    const { run, server } = await start(() => OK, {
+      'auth.type': 'basic',
+      'connection.user': 'ann',
+      'connection.password': 'pä:ss',
+    })
+    await run.put(values('a'))
+    expect(server.seen[0]?.headers.authorization).toBe(`Basic ${Buffer.from('ann:pä:ss').toString('base64')}`)
+    const other = await start(() => OK, { 'auth.type': 'BEARER', 'bearer.token': 'tok' })
+    await other.run.put(values('a'))
+    expect(other.server.seen[0]?.headers.authorization).toBe('Bearer tok')
+  })
+})
+
+describe('its configuration', () => {
+  const problems = (config: Readonly<Record<string, string>>) =>
+    validateConfig(httpSink.config, { 'http.api.url': 'http://h/', ...config }).flatMap(({ errors }) => errors)
+
+  it.each<[Readonly<Record<string, string>>, string]>([
+    [{ 'http.api.url': 'ftp://x' }, 'Invalid value ftp://x for configuration http.api.url: expected http://'],
+    [{ 'auth.type': 'BASIC', 'connection.user': 'u' }, 'auth.type=BASIC needs connection.password'],
+    [{ 'auth.type': 'OAUTH2' }, 'auth.type=OAUTH2 needs oauth2.token.url'],
+    [{ headers: 'nonsense' }, 'Invalid value for configuration headers: a header is no NAME:VALUE'],
+    [{ 'retry.on.status.codes': '5xx' }, "'5xx' is no status or range of statuses"],
+    [{ 'regex.patterns': 'a~b', 'regex.replacements': 'c' }, 'regex.patterns and regex.replacements must be as many'],
+    [{ 'http.proxy.host': 'p' }, 'http.proxy.host needs http.proxy.port'],
+  ])('refuses %o', (config, message) => {
+    expect(problems(config)).toContainEqual(expect.stringContaining(message))
+  })
+
+  it('takes what is right', () => {
+    expect(problems({ headers: 'A:b|C: ${key}', 'retry.on.status.codes': '400-' })).toEqual([])
+  })
+})
+
+async function start(react: Reacts, config: Readonly<Record<string, string>> = {}, path = '/in') {
+  const server = await startHttpServer(react)
+  const run = await runSink(httpSink, { config: { 'http.api.url': `${server.url}${path}`, ...config } })
+  onTestFinished(() => run.stop())
+  return { server, run }
+}
+
+function values(...texts: readonly string[]): readonly HarnessRecord[] {
+  return texts.map((value, offset) => ({ topic: 't', value, offset }))
+}
+
+/** A date so far ahead of a server whose clock differs so much from ours. */
+function ahead(ms: number, skewMs: number): Readonly<Record<string, string>> {
+  const serverMs = Math.floor(Date.now() / 1000) * 1000 + skewMs
+  return { date: new Date(serverMs).toUTCString(), 'retry-after': new Date(serverMs + ms).toUTCString() }
+}

@@ -1,0 +1,109 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { type ClientCredentials, clientCredentials } from '../../../src/plugins/connectors/http/authorization.ts'
+import { createTransport } from '../../../src/plugins/connectors/http/transport.ts'
+import { httpSink } from '../../../src/plugins/connectors/http-sink/sink.ts'
+import { runSink } from '../../../src/sdk/index.ts'
+import { inTurn, OK, type Reply, startHttpServer } from '../../support/http-server.ts'
+
+const { signal } = new AbortController()
+
+describe('client credentials of OAuth2', () => {
+  it('ask for a token once, whoever needs it meanwhile, and again shortly before it ends', async () => {
+    const { authorization, server, clock } = await start(inTurn(token('one', 600), token('two', 600)))
+    expect(await Promise.all([authorization.header(signal), authorization.header(signal)])).toEqual([
+      'Bearer one',
+      'Bearer one',
+    ])
+    clock.ms = 539_000
+    expect(await authorization.header(signal)).toBe('Bearer one')
+    clock.ms = 541_000
+    expect(await authorization.header(signal)).toBe('Bearer two')
+    expect(server.seen.map(({ method, path }) => `${method} ${path}`)).toEqual(['POST /token', 'POST /token'])
+  })
+
+  it('ask for a new one after a refusal, but not twice for one that was replaced already', async () => {
+    const { authorization, server } = await start(inTurn(token('one', 600), token('two', 600)))
+    const old = (await authorization.header(signal))!
+    expect(authorization.refused(old)).toBe(true)
+    expect(await authorization.header(signal)).toBe('Bearer two')
+    expect(authorization.refused(old)).toBe(true)
+    expect(await authorization.header(signal)).toBe('Bearer two')
+    expect(server.seen).toHaveLength(2)
+  })
+
+  it.each<[ClientCredentials['mode'], string | undefined, string]>([
+    ['header', 'Basic YSUyRmI6cyUzQXQ=', 'grant_type=client_credentials&scope=read+write'],
+    ['url', undefined, 'grant_type=client_credentials&scope=read+write&client_id=a%2Fb&client_secret=s%3At'],
+  ])('go in the %s', async (mode, header, body) => {
+    const { authorization, server } = await start(() => token('x', 600), { mode, scope: 'read write' })
+    await authorization.header(signal)
+    expect(server.seen[0]).toMatchObject({ body })
+    expect(server.seen[0]?.headers.authorization).toBe(header)
+  })
+
+  it.each<[string, Reply, object]>([
+    [
+      'can heal',
+      { status: 503 },
+      { code: 'retriable', message: expect.stringMatching(/token: POST .* answered 503$/) },
+    ],
+    ['can heal', 'cut', { code: 'retriable', message: expect.stringMatching(/^no token: .*socket hang up/) }],
+    [
+      'is wrong',
+      { status: 401, body: '{"error":"invalid_client","error_description":"s:t is wrong"}' },
+      { message: expect.stringMatching(/answered 401 \(invalid_client\): check oauth2\.client\.id, [^:]*$/) },
+    ],
+    [
+      'is none',
+      { status: 200, body: '{"token":"x"}' },
+      { message: expect.stringMatching(/has no text 'access_token'/) },
+    ],
+  ])('tell whether what their server says %s', async (_, reply, error) => {
+    const { authorization } = await start(() => reply)
+    await expect(authorization.header(signal)).rejects.toMatchObject(error)
+  })
+
+  it('send what a sink has with a new token when the old one is not taken any more', async () => {
+    const tokens = await startHttpServer(inTurn(token('old', 600), token('new', 600)))
+    const server = await startHttpServer(({ headers }) =>
+      headers.authorization === 'Bearer new' ? OK : { status: 401 },
+    )
+    const run = await runSink(httpSink, {
+      config: {
+        'http.api.url': server.url,
+        'auth.type': 'OAUTH2',
+        'oauth2.token.url': `${tokens.url}/token`,
+        'oauth2.client.id': 'a',
+        'oauth2.client.secret': 'b',
+      },
+    })
+    onTestFinished(() => run.stop())
+    await run.put([{ topic: 't', value: 'x' }])
+    expect(server.seen.map(({ headers }) => headers.authorization)).toEqual(['Bearer old', 'Bearer new'])
+  })
+})
+
+function token(value: string, seconds: number): Reply {
+  return { status: 200, body: JSON.stringify({ access_token: value, token_type: 'bearer', expires_in: seconds }) }
+}
+
+async function start(react: Parameters<typeof startHttpServer>[0], own: Partial<ClientCredentials> = {}) {
+  const server = await startHttpServer(react)
+  const transport = createTransport({
+    connectTimeoutMs: 5_000,
+    requestTimeoutMs: 5_000,
+    answerBytesMax: 10_000,
+    whenLonger: 'cut',
+  })
+  onTestFinished(() => transport.close())
+  const clock = { ms: 0 }
+  const credentials = {
+    tokenUrl: `${server.url}/token`,
+    clientId: 'a/b',
+    clientSecret: 's:t',
+    mode: 'header',
+    tokenProperty: 'access_token',
+    ...own,
+  } as const
+  return { server, clock, authorization: clientCredentials(credentials, { transport, nowMs: () => clock.ms }) }
+}
