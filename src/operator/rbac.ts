@@ -1,6 +1,7 @@
 import { stringify } from 'yaml'
+import { GUARDS } from './admission/guarded.ts'
 import { pluralOf } from './resources/crd.ts'
-import { API_VERSION, KINDS } from './resources/resource.ts'
+import { API_VERSION, KINDS, type Kind } from './resources/resource.ts'
 
 export type RbacOptions = {
   /** Where the operator and its service account live. */
@@ -67,12 +68,15 @@ const registration = (namespace: string): Rule => ({
   verbs: ['create', 'patch'],
 })
 
+/** Whether a person may ask for what only some may. */
+const ASKING: Rule = { apiGroups: ['authorization.k8s.io'], resources: ['subjectaccessreviews'], verbs: ['create'] }
+
 /** The operator's service account and what it may do; and what people may, by the roles that clusters give them. */
 export function rbacOf(options: RbacOptions): readonly object[] {
   const { namespace, watched, webhook, instance = 'weir' } = options
   const there = watching(options)
   const own = [...leading(instance), ...(webhook ? CERTIFICATE : [])]
-  const everywhere = [...(watched.length === 0 ? there : []), ...(webhook ? [registration(namespace)] : [])]
+  const everywhere = [...(watched.length === 0 ? there : []), ...(webhook ? [registration(namespace), ASKING] : [])]
   return [
     { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: NAME, namespace } },
     ...granted(`${NAME}-own`, own, namespace, namespace),
@@ -107,7 +111,14 @@ const WRITE = ['create', 'update', 'patch', 'delete', 'deletecollection']
 const USERS = [
   userRole('view', [{ apiGroups: [GROUP], resources: PLURALS, verbs: READ }]),
   userRole('edit', [{ apiGroups: [GROUP], resources: ['connectors', 'connectors/scale', 'subjects'], verbs: WRITE }]),
-  userRole('admin', [{ apiGroups: [GROUP], resources: ['registrymodes'], verbs: WRITE }]),
+  userRole('admin', [
+    { apiGroups: [GROUP], resources: ['registrymodes'], verbs: WRITE },
+    ...Object.entries(GUARDS).map(([kind, { verb }]) => ({
+      apiGroups: [GROUP],
+      resources: [pluralOf(kind as Kind)],
+      verbs: [verb],
+    })),
+  ]),
 ]
 
 function userRole(name: string, rules: readonly Rule[]): object {

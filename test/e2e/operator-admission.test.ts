@@ -85,6 +85,41 @@ describeOn([kubernetes], 'admission by a real API server', () => {
     expect(await refusal('RegistryMode', 'm', entering)).toMatch(/^ScopeNotEmpty: /)
   })
 
+  it('lets only administrators declare that a schema is deleted for good', async () => {
+    const { namespace } = await judged()
+    /** Somebody with this role of `weir crds --rbac` in the namespace. */
+    const person = async (role: string) => {
+      const accounts = `/api/v1/namespaces/${namespace}/serviceaccounts`
+      await api.send('POST', accounts, { metadata: { name: role } })
+      await api.send('POST', `/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}/rolebindings`, {
+        metadata: { name: role },
+        subjects: [{ kind: 'ServiceAccount', name: role, namespace }],
+        roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: role },
+      })
+      const { body } = await api.send('POST', `${accounts}/${role}/token`, { spec: {} })
+      return kubeApi({ ...control, token: (body['status'] as { token: string }).token })
+    }
+    const [editor, admin] = [await person('weir-edit'), await person('weir-admin')]
+    // An administrator has the role of an editor, too.
+    await api.send('POST', `/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}/rolebindings`, {
+      metadata: { name: 'admin-edits' },
+      subjects: [{ kind: 'ServiceAccount', name: 'weir-admin', namespace }],
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'weir-edit' },
+    })
+    const declare = (by: KubeApi, name: string, deletionPolicy: string) =>
+      by.send('POST', `${API}/namespaces/${namespace}/subjects`, {
+        apiVersion: 'weir.dev/v1alpha1',
+        kind: 'Subject',
+        metadata: { name },
+        spec: { schema: '"int"', deletionPolicy },
+      })
+    await until('the editor to be known', WAIT, async () => (await declare(editor, 'a', 'SoftDelete')).status !== 403)
+    const refused = await declare(editor, 'b', 'HardDelete')
+    expect(refused.status).toBe(403)
+    expect(refused.body['message']).toContain('needs the verb harddelete on subjects.weir.dev')
+    expect((await declare(admin, 'c', 'HardDelete')).status).toBe(201)
+  })
+
   it('lets through, with a warning, what only time can tell', async () => {
     const { tryApply, namespace } = await judged()
     const early = await tryApply('Subject', 'early', refersTo('later'))

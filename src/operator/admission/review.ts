@@ -7,6 +7,7 @@ const API_VERSION = 'admission.k8s.io/v1'
 /** What the API server hands on of a warning; of one with line breaks nothing. */
 const WARNING_CHARACTERS_MAX = 256
 const UNPROCESSABLE = 422
+const FORBIDDEN = 403
 
 const review = z.object({
   apiVersion: z.literal(API_VERSION),
@@ -16,24 +17,40 @@ const review = z.object({
     kind: z.object({ kind: z.string() }),
     operation: z.enum(['CREATE', 'UPDATE', 'DELETE', 'CONNECT']),
     object: z.looseObject({ metadata: z.looseObject({ name: z.string(), namespace: z.string() }) }).nullish(),
+    oldObject: z.looseObject({ spec: z.looseObject({}).optional() }).nullish(),
+    userInfo: z
+      .object({
+        username: z.string().default(''),
+        uid: z.string().optional(),
+        groups: z.array(z.string()).optional(),
+        extra: z.record(z.string(), z.array(z.string())).optional(),
+      })
+      .default({ username: '' }),
   }),
 })
 
-/** What the API server asks: whether this object may be stored. `proposed` is absent where there is nothing to judge. */
-export type Question = {
-  readonly uid: string
-  readonly proposed?: { readonly kind: Kind; readonly object: CustomObject }
+export type Proposed = {
+  readonly kind: Kind
+  readonly object: CustomObject
+  /** What is stored now, if anything is. */
+  readonly before?: { readonly spec?: object | undefined }
+  /** Who asks, as the API server knows them. */
+  readonly by: z.output<typeof review>['request']['userInfo']
 }
+
+/** What the API server asks: whether this object may be stored. `proposed` is absent where there is nothing to judge. */
+export type Question = { readonly uid: string; readonly proposed?: Proposed }
 
 /** Undefined for what is no AdmissionReview of version 1. */
 export function parseQuestion(body: unknown): Question | undefined {
   const parsed = review.safeParse(body)
   if (!parsed.success) return undefined
-  const { uid, kind, operation, object } = parsed.data.request
+  const { uid, kind, operation, object, oldObject, userInfo: by } = parsed.data.request
   const known = KINDS.find((name) => name === kind.kind)
   const stores = operation === 'CREATE' || operation === 'UPDATE'
   if (known === undefined || !stores || !object) return { uid }
-  return { uid, proposed: { kind: known, object: object as unknown as CustomObject } }
+  const before = oldObject ? { before: oldObject } : {}
+  return { uid, proposed: { kind: known, object: object as unknown as CustomObject, ...before, by } }
 }
 
 /** The same review with an answer in it. */
@@ -42,7 +59,12 @@ export function toAnswer(uid: string, decision: Decision): object {
     ? { allowed: true, warnings: decision.warnings.map(asWarning) }
     : {
         allowed: false,
-        status: { status: 'Failure', code: UNPROCESSABLE, reason: decision.reason, message: decision.message },
+        status: {
+          status: 'Failure',
+          code: decision.reason === 'Forbidden' ? FORBIDDEN : UNPROCESSABLE,
+          reason: decision.reason,
+          message: decision.message,
+        },
       }
   return { apiVersion: API_VERSION, kind: 'AdmissionReview', response: { uid, ...verdict } }
 }

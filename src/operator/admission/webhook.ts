@@ -6,6 +6,7 @@ import { type CertificateSource, filesIn, secretIn } from './certificate-source.
 import type { ServingPair } from './certificates.ts'
 import { type WebhookAddress, webhookConfiguration } from './configuration.ts'
 import { type DecideOptions, decide } from './decide.ts'
+import { refusalOf } from './guarded.ts'
 
 export type WebhookOptions = {
   /** `https://HOST:PORT`. */
@@ -96,12 +97,15 @@ class Webhook {
 
   async #start({ cert, key }: ServingPair): Promise<SecurableServer> {
     const { listener } = this.#options
-    const { logger } = this.#surroundings
+    const { logger, api } = this.#surroundings
     const server = await startHttpServer({
       listeners: [listener],
       tls: { cert, key },
       logger,
-      routes: admissionRoutes(({ kind, object }) => decide(kind, object, this.#surroundings)),
+      routes: admissionRoutes(
+        async (proposed) =>
+          (await refusalOf(proposed, api)) ?? decide(proposed.kind, proposed.object, this.#surroundings),
+      ),
       consumes: ['application/json'],
       produces: ['application/json'],
       bodyBytesMax: BODY_BYTES_MAX,

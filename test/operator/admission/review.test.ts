@@ -15,7 +15,18 @@ const review = (more: object = {}) => ({
 })
 
 it('reads what is proposed', () => {
-  expect(parseQuestion(review())).toEqual({ uid: 'u', proposed: { kind: 'Subject', object } })
+  expect(parseQuestion(review())).toEqual({ uid: 'u', proposed: { kind: 'Subject', object, by: { username: '' } } })
+})
+
+it('reads who proposes it, and what was there before', () => {
+  const userInfo = { username: 'jo', groups: ['shop'], extra: { scopes: ['a'] } }
+  const oldObject = { spec: { suspend: true } }
+  expect(parseQuestion(review({ userInfo, oldObject }))?.proposed).toEqual({
+    kind: 'Subject',
+    object,
+    before: oldObject,
+    by: userInfo,
+  })
 })
 
 it.each([
@@ -38,5 +49,8 @@ it('answers the same question, and a warning so that it gets through', () => {
   })
   expect(toAnswer('u', { allowed: false, reason: 'Incompatible', message: 'no\nwhy' })).toMatchObject({
     response: { uid: 'u', allowed: false, status: { code: 422, reason: 'Incompatible', message: 'no\nwhy' } },
+  })
+  expect(toAnswer('u', { allowed: false, reason: 'Forbidden', message: 'no' })).toMatchObject({
+    response: { allowed: false, status: { code: 403 } },
   })
 })

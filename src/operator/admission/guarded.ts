@@ -1,0 +1,58 @@
+import type { KubernetesApi } from '../../clients/kubernetes/api.ts'
+import { messageOf } from '../../config/failure.ts'
+import { pluralOf } from '../resources/crd.ts'
+import { API_VERSION, type Kind } from '../resources/resource.ts'
+import type { Decision } from './decide.ts'
+import type { Proposed } from './review.ts'
+
+/** What only some may ask for: a field that has this value, and the verb that a role has to grant for it. */
+type Guard = { readonly field: string; readonly value: unknown; readonly verb: string }
+
+/** Kubernetes knows no such verbs: they are granted by roles all the same. */
+export const GUARDS: Readonly<Partial<Record<Kind, Guard>>> = {
+  Subject: { field: 'deletionPolicy', value: 'HardDelete', verb: 'harddelete' },
+  RegistryMode: { field: 'force', value: true, verb: 'force' },
+}
+
+const ANSWER_MS = 3_000
+const [GROUP = ''] = API_VERSION.split('/')
+
+/**
+ * Why the person who asks may not declare this; undefined when nothing is asked for that needs a right of its own, or
+ * the person has that. Who can't be asked about has it not.
+ */
+export async function refusalOf(
+  { kind, object, before, by }: Proposed,
+  api: Pick<KubernetesApi, 'send'>,
+): Promise<Extract<Decision, { allowed: false }> | undefined> {
+  const guard = GUARDS[kind]
+  if (guard === undefined || !asksFor(guard, object.spec)) return undefined
+  // What was there before was asked for by one who may; but of a suspended object nobody is asked.
+  const { suspend } = (before?.spec ?? {}) as { readonly suspend?: boolean }
+  if (before !== undefined && !suspend && asksFor(guard, before.spec)) return undefined
+  const { namespace, name } = object.metadata
+  const resourceAttributes = { group: GROUP, resource: pluralOf(kind), verb: guard.verb, namespace, name }
+  const what = `spec.${guard.field}: ${guard.value} needs the verb ${guard.verb} on ${pluralOf(kind)}.${GROUP} in namespace ${namespace}`
+  const refused = (why: string) => ({ allowed: false, reason: 'Forbidden', message: `${what}, ${why}` }) as const
+  try {
+    const { status } = await api.send<{ readonly status?: { readonly allowed?: boolean } }>({
+      method: 'POST',
+      path: '/apis/authorization.k8s.io/v1/subjectaccessreviews',
+      body: {
+        apiVersion: 'authorization.k8s.io/v1',
+        kind: 'SubjectAccessReview',
+        spec: { user: by.username, uid: by.uid, groups: by.groups, extra: by.extra, resourceAttributes },
+      },
+      signal: AbortSignal.timeout(ANSWER_MS),
+    })
+    return status?.allowed === true
+      ? undefined
+      : refused(`which ${by.username} is not granted; the role weir-admin grants it`)
+  } catch (error) {
+    return refused(`and it could not be found out whether ${by.username} has it: ${messageOf(error)}`)
+  }
+}
+
+function asksFor({ field, value }: Guard, spec: unknown): boolean {
+  return (spec as Readonly<Record<string, unknown>> | undefined)?.[field] === value
+}
