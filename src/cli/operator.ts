@@ -1,5 +1,6 @@
 import { createLogger } from '../config/logger.ts'
 import { createMetrics } from '../config/metrics.ts'
+import { settingsFromEnvironment } from '../config/sources.ts'
 import { isEverywhere, parseListener } from '../http/listener.ts'
 import { type OperatorOptions, readConfiguration, startOperator } from '../operator/main.ts'
 import { type Command, parsePort, readArgs, UsageError } from './command.ts'
@@ -49,7 +50,8 @@ ${PROGRAM_HELP}
 A configuration whose name ends in .yaml names workers and registries, and who may use them. It is read again when it
 changes, and so are the files of passwords and certificates that it names.
 
-Settings begin with the name of who they are for, registry. or worker.; others are for Kafka's clients.
+Settings begin with the name of who they are for, registry. or worker.; others are for Kafka's clients. They may also stand
+in the environment, as WEIR_SET_… with _ for each dot: a password has no place among arguments.
 
   weir operator --kubeconfig ~/.kube/config --bootstrap 127.0.0.1:9092
   weir operator --registry http://registry:8081 --worker http://connect:8083`,
@@ -58,7 +60,8 @@ Settings begin with the name of who they are for, registry. or worker.; others a
     const { values, positionals } = readArgs(args, OPTIONS)
     if (positionals.length > 0) throw new UsageError(`weir operator takes options only, not '${positionals[0]}'`)
     const file = /\.ya?ml$/.test(values.config ?? '') ? values.config : undefined
-    const settings = writtenSettings(file === undefined ? values : { ...values, config: undefined })
+    const environment = settingsFromEnvironment('WEIR_SET', process.env)
+    const settings = writtenSettings(file === undefined ? values : { ...values, config: undefined }, environment)
     const configuration = file === undefined ? undefined : readConfiguration(file)
     const runtime = (program: 'registry' | 'worker'): RuntimeOptions => {
       const url = values[program]

@@ -44,7 +44,8 @@ const COMMON = {
   onUnreachableDelete: z.enum(['Block', 'Abandon']).default('Block'),
   abandonAfter: duration().default('1h'),
 }
-const worker = z.strictObject({
+/** What an entry may say; the chart's values take the same. */
+export const worker = z.strictObject({
   ...COMMON,
   protectedNames: z.array(z.string().min(1)).default([]),
   secretPlaceholder: z.string().default(ENTRY.secretPlaceholder),
@@ -53,7 +54,7 @@ const worker = z.strictObject({
 })
 /** As in `:.ctx:orders`; the default context has two names. */
 const context = z.string().regex(/^\.[^:\s]*$/, 'must begin with a dot and hold no colon, such as .shop, or .default')
-const registry = z.strictObject({
+export const registry = z.strictObject({
   ...COMMON,
   subjectPrefixes: z.record(objectName(), z.array(z.string().min(1)).min(1)).default({}),
   contexts: z.record(z.union([z.literal('*'), objectName()]), z.array(context).min(1)).default({}),

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { operator } from '../../src/cli/operator.ts'
 
 it.each([
@@ -9,4 +9,14 @@ it.each([
   [['--webhook', 'https://0.0.0.0:9443', '--webhook-service', 'webhook'], 'expected NAMESPACE/NAME'],
 ])('says of %j what would be right, and starts nothing', async (args, sentence) => {
   await expect(operator.run(args)).rejects.toThrow(sentence)
+})
+
+it('takes settings of Kafka’s clients from the environment, where --set wins over them', async () => {
+  vi.stubEnv('WEIR_SET_SECURITY_PROTOCOL', 'SASL_SSL')
+  vi.stubEnv('WEIR_SET_SASL_MECHANISM', 'nonsense')
+  onTestFinished(() => void vi.unstubAllEnvs())
+  const args = ['--bootstrap', '127.0.0.1:1']
+  await expect(operator.run(args)).rejects.toThrow('sasl.mechanism=nonsense: expected one of')
+  const set = ['--set', 'security.protocol=other']
+  await expect(operator.run([...args, ...set])).rejects.toThrow('security.protocol=other: expected one of')
 })

@@ -1,4 +1,5 @@
 import { apicurioPart } from './apicurio.ts'
+import { goProgramPart, helm, kubectl } from './go-program.ts'
 import { javaAvroPart } from './java-avro.ts'
 import { javaConnectPart } from './java-connect.ts'
 import { javaPluginsPart } from './java-plugins.ts'
@@ -19,6 +20,8 @@ export const parts = {
   kubernetes: kubernetesPart('kubernetes'),
   javaAvro: javaAvroPart('javaAvro'),
   javaPlugins: javaPluginsPart('javaPlugins'),
+  helm: goProgramPart('helm', helm, 'HELM_BINARY'),
+  kubectl: goProgramPart('kubectl', kubectl, 'KUBECTL_BINARY'),
 }
 
 export type PartName = keyof typeof parts

@@ -1,0 +1,55 @@
+// `helm test`: a Subject comes, becomes Ready, is found in the registry, and goes.
+import { readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port, NAMESPACE, SUBJECT, REGISTRY_URL } = process.env
+const WAIT_MS = 60_000
+const subjects = `https://${host.includes(':') ? `[${host}]` : host}:${port}/apis/weir.dev/v1alpha1/namespaces/${NAMESPACE}/subjects`
+const token = readFileSync('/var/run/secrets/kubernetes.io/serviceaccount/token', 'utf8').trim()
+
+async function ask(url, method = 'GET', body) {
+  const headers = url.startsWith(subjects)
+    ? { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+    : {}
+  const response = await fetch(url, { method, headers, ...(body && { body: JSON.stringify(body) }) })
+  const text = await response.text()
+  if (!response.ok && response.status !== 404) throw new Error(`${method} ${url}: ${response.status} ${text}`)
+  return { status: response.status, body: response.ok ? JSON.parse(text) : undefined }
+}
+
+async function until(what, isSo) {
+  const deadline = Date.now() + WAIT_MS
+  for (let last = await isSo(); last !== true; last = await isSo()) {
+    if (Date.now() > deadline) throw new Error(`waited ${WAIT_MS / 1000} s for ${what}: ${JSON.stringify(last)}`)
+    await sleep(250)
+  }
+  process.stdout.write(`ok ${what}\n`)
+}
+
+const one = `${subjects}/${SUBJECT}`
+await ask(one, 'DELETE')
+await until('an empty place', async () => (await ask(one)).status === 404)
+await ask(subjects, 'POST', {
+  apiVersion: 'weir.dev/v1alpha1',
+  kind: 'Subject',
+  metadata: { name: SUBJECT },
+  spec: { schema: '{"type": "record", "name": "HelmTest", "fields": []}', deletionPolicy: 'HardDelete' },
+})
+await until('the Subject is Ready', async () => {
+  const conditions = (await ask(one)).body?.status?.conditions ?? []
+  return conditions.some(({ type, status }) => type === 'Ready' && status === 'True') || conditions
+})
+if (REGISTRY_URL) {
+  await until(
+    'the registry has it',
+    async () => (await ask(`${REGISTRY_URL}/subjects/${SUBJECT}/versions`)).status === 200,
+  )
+}
+await ask(one, 'DELETE')
+await until('the Subject is gone', async () => (await ask(one)).status === 404)
+if (REGISTRY_URL) {
+  await until(
+    'the registry has it no more',
+    async () => (await ask(`${REGISTRY_URL}/subjects/${SUBJECT}/versions`)).status === 404,
+  )
+}

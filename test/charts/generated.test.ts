@@ -1,0 +1,51 @@
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { CHARTS, chartFile, chartValues, generatedFiles, type Schema } from '../support/charts.ts'
+
+// `npx vitest run -u test/charts/generated.test.ts` writes the files anew.
+
+describe('what is generated in the charts', () => {
+  it.each(generatedFiles())('$path is what it is made from', async ({ path, text }) => {
+    await expect(text).toMatchFileSnapshot(join(CHARTS, path))
+  })
+})
+
+describe('the values', () => {
+  const schema: Schema = JSON.parse(chartFile('weir/values.schema.json'))
+  const values = chartValues()
+
+  it('say each what they are for', () => {
+    expect(values.length).toBeGreaterThan(80)
+    expect(values.filter(({ about }) => about === '').map(({ path }) => path)).toEqual([])
+  })
+
+  it('are those of the schema, all and no other', () => {
+    const known = new Set(values.map(({ path }) => path))
+    // Helm's own, and the chart of the definitions, which has no values.
+    expect(leavesOf(schema).filter((path) => !known.has(path))).toEqual(['global', 'weir-crds'])
+    expect(values.filter(({ takes }) => takes === 'anything').map(({ path }) => path)).toEqual([])
+  })
+
+  it('have no place for a word that nobody knows', () => {
+    const open = objectsOf(schema, '#').filter(({ at, schema: { additionalProperties: more } }) => {
+      const isOfKubernetes = at.startsWith('#/$defs/kubernetes.')
+      return !isOfKubernetes && !(more === false || typeof more === 'object')
+    })
+    expect(open.map(({ at }) => at)).toEqual(['#/properties/global', '#/properties/weir-crds/properties/global'])
+  })
+
+  function leavesOf({ properties = {} }: Schema, prefix = ''): readonly string[] {
+    return Object.entries(properties).flatMap(([key, below]) => {
+      const path = `${prefix}${key}`
+      const isWhole = path === 'pods' && schema.$defs?.['pods']
+      const own = isWhole || below
+      return own.properties === undefined || path === 'weir-crds' ? [path] : leavesOf(own, `${path}.`)
+    })
+  }
+
+  function objectsOf(node: unknown, at: string): readonly { at: string; schema: Schema }[] {
+    if (typeof node !== 'object' || node === null) return []
+    const own = (node as Schema).type === 'object' ? [{ at, schema: node as Schema }] : []
+    return [...own, ...Object.entries(node).flatMap(([key, below]) => objectsOf(below, `${at}/${key}`))]
+  }
+})

@@ -1,0 +1,86 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { collectDefaultMetrics } from 'prom-client'
+import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { createMetrics } from '../../src/config/metrics.ts'
+import { operatorMetrics } from '../../src/operator/metrics.ts'
+import { registryMetrics } from '../../src/registry/metrics.ts'
+import { workerMetrics } from '../../src/worker/metrics.ts'
+import { CHARTS, chartFile } from '../support/charts.ts'
+
+/** Every family that the programs expose, and its labels. */
+const exposed = new Map(
+  (() => {
+    const metrics = createMetrics()
+    collectDefaultMetrics({ register: metrics })
+    operatorMetrics(metrics, {
+      ...{ isLeader: () => true, concurrency: 1, queue: () => undefined },
+      ...{ resources: () => [], watches: () => [], observers: () => [] },
+    })
+    registryMetrics(metrics, () => true)
+    const starts = { connectorAttempts: 0, connectorFailures: 0, taskAttempts: 0, taskFailures: 0 }
+    workerMetrics(metrics, {
+      worker: () => ({ connectors: [], tasks: 0, starts }),
+      group: () => undefined,
+      tasks: () => [],
+    })
+    return metrics.getMetricsAsArray() as unknown as readonly { name: string; labelNames: readonly string[] }[]
+  })().map(({ name, labelNames }) => [name, labelNames]),
+)
+/** What a scrape adds, and a histogram's own. */
+const ADDED = ['namespace', 'pod', 'le']
+
+type Query = { readonly title: string; readonly expr: string; readonly labels: readonly string[] }
+
+const named = ({ expr }: Query) =>
+  [...expr.matchAll(/([a-zA-Z_:][\w:]*)\{/g)].map(([, name]) =>
+    exposed.has(name!) ? name! : name!.replace(/_bucket$/, ''),
+  )
+
+function judge(queries: readonly Query[]): void {
+  expect(queries.length).toBeGreaterThan(5)
+  expect(queries.filter((query) => named(query).length === 0).map(({ title }) => title)).toEqual([])
+  const unknown = queries.flatMap((query) => named(query).filter((name) => !exposed.has(name)))
+  expect(unknown).toEqual([])
+  const strange = queries.flatMap((query) => {
+    const known = new Set([...ADDED, ...named(query).flatMap((name) => exposed.get(name) ?? [])])
+    const grouped = [...query.expr.matchAll(/ by \(([^)]*)\)/g)].flatMap(([, names]) => names!.split(', '))
+    return [...grouped, ...query.labels].filter((label) => !known.has(label)).map((label) => `${query.title}: ${label}`)
+  })
+  expect(strange).toEqual([])
+}
+
+describe('what is asked of Prometheus is there', () => {
+  it('in the alerts', () => {
+    // Every alert stands alone between two others; what Helm fills in is no matter here.
+    const alerts = chartFile('weir/files/alerts.yaml')
+      .split(/^ {6}- alert: /m)
+      .slice(1)
+    judge(
+      alerts.map((text) => ({
+        title: text.split('\n')[0]!,
+        expr: text.slice(text.indexOf('expr:'), text.indexOf('for:')),
+        labels: [...text.matchAll(/\$labels\.(\w+)/g)].map(([, label]) => label!),
+      })),
+    )
+  })
+
+  const boards = readdirSync(join(CHARTS, 'weir/files/dashboards'))
+
+  it.each(boards)('in the dashboard %s', (board) => {
+    const { present, panels } = parse(chartFile(`weir/files/dashboards/${board}`)) as {
+      present: string
+      panels: readonly { title: string; show: Readonly<Record<string, string>> }[]
+    }
+    expect(exposed.has(present)).toBe(true)
+    judge(
+      panels.flatMap(({ title, show }) =>
+        Object.entries(show).map(([legend, expr]) => {
+          const labels = [...legend.matchAll(/\{\{(\w+)\}\}/g)].map(([, label]) => label!)
+          return { title, expr, labels }
+        }),
+      ),
+    )
+  })
+})

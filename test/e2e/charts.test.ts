@@ -1,0 +1,127 @@
+import { beforeAll, expect, it } from 'vitest'
+import { startKubernetes } from '../env/kubernetes.ts'
+import { describeOn, real } from '../env/real.ts'
+import { KAFKA, MATRIX, REFUSED } from '../support/chart-values.ts'
+import { foreignDefinitions } from '../support/foreign-definitions.ts'
+import { type Helm, helmAt, type Rendered } from '../support/helm.ts'
+import { kubeApi } from '../support/kube-api.ts'
+import { type KubeResources, kubeResources } from '../support/kube-resources.ts'
+
+const helm = await real('helm')
+const kubernetes = await real('kubernetes')
+
+describeOn([helm], 'the charts', () => {
+  const charts = helmAt(helm.address.file)
+
+  it.each(Object.entries(MATRIX))('have nothing that Helm finds fault with: %s', async (_, values) => {
+    const { code, stdout } = await charts.call(['lint', 'weir', '--strict', '--values', charts.valuesFile(values)])
+    expect(code, stdout).toBe(0)
+  })
+
+  it('of the definitions have nothing that Helm finds fault with', async () => {
+    const { code, stdout } = await charts.call(['lint', 'weir-crds', '--strict'])
+    expect(code, stdout).toBe(0)
+  })
+
+  it.each(REFUSED)('refuse %j', async (values, reason) => {
+    await expect(charts.render(values)).rejects.toThrow(reason)
+  })
+
+  it('choose the operator’s pods by labels that no version changes', async () => {
+    const versions = await Promise.all(['1.0.0', '2.0.0'].map((tag) => charts.render({ ...KAFKA, image: { tag } })))
+    const selectors = versions.map((objects) => objects.find(({ kind }) => kind === 'Deployment')?.spec?.['selector'])
+    expect(selectors[0]).toEqual(selectors[1])
+    expect(JSON.stringify(selectors[0])).not.toMatch(/version|chart/)
+  })
+
+  it('start pods anew when their settings change, and only then', async () => {
+    const checksums = async (values: object) => {
+      const objects = await charts.render({ ...KAFKA, runtimes: 'Separate', ...values })
+      const pods = objects.flatMap((object) => podTemplates(object))
+      return Object.fromEntries(
+        pods.map(({ metadata }) => [component(metadata.labels), metadata.annotations['checksum/config']]),
+      )
+    }
+    const before = await checksums({})
+    const after = await checksums({ registry: { properties: { 'schema.compatibility.level': 'FULL' } } })
+    const changed = Object.keys(before).filter((name) => before[name] !== after[name])
+    expect(Object.keys(before)).toEqual(['operator', 'registry', 'worker'])
+    expect(changed).toEqual(['registry'])
+  })
+
+  it('keep no password in what everybody may read', async () => {
+    const objects = await charts.render(MATRIX['everything']!)
+    const readable = objects.filter(({ kind }) => kind === 'ConfigMap')
+    expect(JSON.stringify(readable)).not.toMatch(/sasl\.(?:password|jaas)|ssl\.\w+\.password|keystore\.key/)
+    const variables = objects
+      .flatMap(podTemplates)
+      .flatMap(({ spec }) => spec.containers.flatMap(({ env = [] }) => env))
+    const secret = variables.filter(({ name }) => /PASSWORD|USERNAME|KEYSTORE/.test(name))
+    expect(secret.length).toBeGreaterThan(0)
+    expect(secret.filter(({ valueFrom }) => valueFrom === undefined)).toEqual([])
+  })
+})
+
+describeOn([helm, kubernetes], 'a real API server', () => {
+  let charts: Helm
+  let resources: KubeResources
+
+  beforeAll(async () => {
+    charts = helmAt(helm.address.file)
+    const control = await startKubernetes()
+    resources = kubeResources(kubeApi(control))
+    const labels = Object.fromEntries(
+      ['enforce', 'warn', 'audit'].map((mode) => [`pod-security.kubernetes.io/${mode}`, 'restricted']),
+    )
+    for (const name of ['weir', 'shop']) {
+      await resources.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } })
+    }
+    for (const one of foreignDefinitions()) await resources.define(one as Rendered)
+    for (const one of await charts.render(KAFKA)) {
+      if (one.kind === 'CustomResourceDefinition') await resources.define(one)
+    }
+    return () => control.stop()
+  })
+
+  it.each(Object.entries(MATRIX))('takes every object, and no pod is less than restricted: %s', async (_, values) => {
+    const objects = await charts.render(values)
+    const pods = objects.flatMap(podTemplates).map(({ metadata, spec }) => ({
+      ...{ apiVersion: 'v1', kind: 'Pod', spec },
+      metadata: { ...metadata, name: 'of-template', namespace: 'weir' },
+    }))
+    expect(pods.length).toBeGreaterThan(0)
+    const complaints: string[] = []
+    for (const object of [...objects, ...pods]) {
+      const { status, body, warnings } = await resources.tryApply(object)
+      const what = `${object.kind} ${object.metadata.name}`
+      if (status >= 300) complaints.push(`${what}: ${JSON.stringify(body['message'])}`)
+      for (const warning of warnings) complaints.push(`${what}: ${warning}`)
+    }
+    expect(complaints).toEqual([])
+  })
+
+  it('would refuse a pod that asks for more', async () => {
+    const [operator] = (await charts.render(KAFKA)).filter(({ kind }) => kind === 'Deployment').flatMap(podTemplates)
+    const spec = { ...operator!.spec, hostNetwork: true }
+    const metadata = { name: 'greedy', namespace: 'weir' }
+    const { status, body } = await resources.tryApply({ apiVersion: 'v1', kind: 'Pod', metadata, spec })
+    expect(status).toBe(403)
+    expect(body['message']).toContain('violates PodSecurity "restricted:latest": host namespaces')
+  })
+})
+
+type PodTemplate = {
+  readonly metadata: {
+    readonly labels: Readonly<Record<string, string>>
+    readonly annotations: Readonly<Record<string, string>>
+  }
+  readonly spec: { readonly containers: readonly { readonly env?: readonly { name: string; valueFrom?: object }[] }[] }
+}
+
+function podTemplates({ kind, spec }: Rendered): readonly PodTemplate[] {
+  return kind === 'Deployment' || kind === 'StatefulSet' ? [spec!['template'] as PodTemplate] : []
+}
+
+function component(labels: Readonly<Record<string, string>>): string {
+  return labels['app.kubernetes.io/component'] ?? ''
+}

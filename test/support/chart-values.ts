@@ -1,0 +1,153 @@
+/** Values as people give them, from the least to all of them. What each makes is judged by a real API server. */
+export const KAFKA = { kafka: { bootstrapServers: 'kafka-0:9092,kafka-1:9092' } }
+
+const LOGGED_IN = {
+  kafka: {
+    bootstrapServers: 'kafka:9093',
+    properties: { 'request.timeout.ms': '20000' },
+    tls: { enabled: true, caSecretName: 'kafka-ca', secretName: 'kafka-user' },
+    sasl: { mechanism: 'SCRAM-SHA-512', secretName: 'kafka-user' },
+  },
+}
+
+const PLUGINS = {
+  npm: { packages: ['@acme/weir-plugin@1.2.3', 'other@2.0.0'], npmrcSecretName: 'npmrc' },
+  configMaps: ['my-plugins'],
+  images: [{ reference: 'registry.example/plugin:1', pullPolicy: 'Always' }, { reference: 'registry.example/other:2' }],
+}
+
+const EVERYTHING = {
+  ...LOGGED_IN,
+  runtimes: 'Separate',
+  fullnameOverride: 'streams',
+  watchNamespaces: ['weir', 'shop'],
+  commonLabels: { team: 'data' },
+  image: { digest: `sha256:${'0a'.repeat(32)}`, pullSecrets: ['pull'] },
+  pods: {
+    annotations: { note: 'all' },
+    labels: { tier: 'streams' },
+    nodeSelector: { pool: 'small' },
+    tolerations: [{ key: 'streams', operator: 'Exists', effect: 'NoSchedule' }],
+    priorityClassName: 'system-cluster-critical',
+  },
+  operator: {
+    replicas: 2,
+    instance: 'prod',
+    offsetsExport: true,
+    watchSecrets: true,
+    allowInlineSecrets: true,
+    secrets: ['java-connect'],
+    workers: [
+      {
+        name: 'java',
+        url: 'https://connect:8083',
+        auth: { type: 'bearer', tokenFile: '/etc/weir/secrets/java-connect/token' },
+        allowedNamespaces: { from: 'List', names: ['shop'] },
+        protectedNames: ['mirror-*'],
+      },
+    ],
+    registries: [{ name: 'confluent', url: 'http://registry:8081', subjectPrefixes: { shop: ['shop-'] } }],
+  },
+  registry: {
+    replicas: 3,
+    properties: { 'schema.compatibility.level': 'FULL' },
+    tls: { secretName: 'registry-tls' },
+    users: { secretName: 'registry-users' },
+    service: { type: 'LoadBalancer', annotations: { note: 'outside' } },
+    autoscaling: { kind: 'HPA', minReplicas: 3, maxReplicas: 5 },
+  },
+  worker: {
+    tls: { secretName: 'worker-tls' },
+    users: { secretName: 'worker-users' },
+    secretNamespaces: ['shop'],
+    plugins: PLUGINS,
+    autoscaling: { kind: 'KEDA', lag: [{ connector: 'orders', topic: 'orders', records: 10_000 }] },
+    env: [{ name: 'REGION', value: 'eu' }],
+    volumes: [{ name: 'scratch', emptyDir: {} }],
+    volumeMounts: [{ name: 'scratch', mountPath: '/scratch' }],
+    pod: {
+      nodeSelector: { pool: 'big' },
+      affinity: {
+        nodeAffinity: {
+          preferredDuringSchedulingIgnoredDuringExecution: [
+            { weight: 1, preference: { matchExpressions: [{ key: 'disk', operator: 'In', values: ['ssd'] }] } },
+          ],
+        },
+      },
+      topologySpreadConstraints: [
+        {
+          maxSkew: 1,
+          topologyKey: 'rack',
+          whenUnsatisfiable: 'DoNotSchedule',
+          labelSelector: { matchLabels: { a: 'b' } },
+        },
+      ],
+    },
+    serviceAccountAnnotations: { role: 'writes-to-s3' },
+  },
+  webhook: { certificates: 'CertManager', issuerRef: { name: 'corporate', kind: 'ClusterIssuer' } },
+  networkPolicy: {
+    enabled: true,
+    registryFrom: [{ namespaceSelector: { matchLabels: { streams: 'allowed' } } }],
+    monitoringFrom: [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'monitoring' } } }],
+    egress: [{ ports: [{ port: 8443 }], to: [{ ipBlock: { cidr: '10.0.0.0/8' } }] }],
+  },
+  monitoring: {
+    labels: { release: 'prometheus' },
+    alerts: { expectedConnectors: 2, expectedTasks: 8 },
+    dashboards: { enabled: true },
+  },
+  argocd: { enabled: true },
+}
+
+export const MATRIX: Readonly<Record<string, object>> = {
+  'the least': KAFKA,
+  'no Kafka at all': { kafka: { embedded: { enabled: true } } },
+  'no Kafka, on a volume': { kafka: { embedded: { enabled: true, size: '1Gi', storageClassName: 'fast' } } },
+  'all namespaces': { ...KAFKA, watchNamespaces: ['*'], worker: { secretNamespaces: ['*'] } },
+  'embedded runtimes on three replicas': { ...LOGGED_IN, operator: { replicas: 3 }, worker: { plugins: PLUGINS } },
+  'embedded runtimes behind network policies': { ...KAFKA, networkPolicy: { enabled: true } },
+  'separate runtimes': { ...KAFKA, runtimes: 'Separate' },
+  'separate runtimes that log in to Kafka': { ...LOGGED_IN, runtimes: 'Separate' },
+  'workers for a registry that is there': {
+    ...KAFKA,
+    runtimes: 'Separate',
+    registry: { enabled: false },
+    operator: { registries: [{ name: 'default', url: 'http://confluent:8081' }] },
+    worker: { autoscaling: { kind: 'HPA' } },
+  },
+  'an operator alone': {
+    runtimes: 'Separate',
+    registry: { enabled: false },
+    worker: { enabled: false },
+    operator: {
+      workers: [{ name: 'default', url: 'http://connect:8083' }],
+      registries: [{ name: 'default', url: 'http://confluent:8081' }],
+    },
+  },
+  'no webhook': { ...KAFKA, webhook: { enabled: false }, monitoring: { enabled: false }, crds: { enabled: false } },
+  'a certificate of a small issuer': { ...KAFKA, webhook: { certificates: 'CertManager' } },
+  'a certificate of my own': { ...KAFKA, webhook: { certificates: 'Secret', secretName: 'mine' } },
+  everything: EVERYTHING,
+}
+
+/** What is refused, and a word of the reason. */
+export const REFUSED: readonly (readonly [object, RegExp])[] = [
+  [{}, /where is Kafka\? kafka.bootstrapServers/],
+  [{ ...KAFKA, replicas: 3 }, /additional properties 'replicas' not allowed/],
+  [{ ...KAFKA, operator: { replica: 3 } }, /additional properties 'replica' not allowed/],
+  [{ ...KAFKA, worker: { plugins: { npm: { packages: ['no-version'] } } } }, /does not match pattern/],
+  [{ ...KAFKA, operator: { workers: [{ name: 'java', url: 'connect:8083' }] } }, /does not match pattern/],
+  [{ ...KAFKA, watchNamespaces: 'shop' }, /want array/],
+  [{ ...KAFKA, runtimes: 'Both' }, /must be one of/],
+  [{ ...KAFKA, registry: { enabled: false } }, /need runtimes=Separate/],
+  [{ ...KAFKA, registry: { tls: { secretName: 'x' } } }, /need runtimes=Separate/],
+  [{ runtimes: 'Separate' }, /where is Kafka/],
+  [{ ...KAFKA, operator: { allowInlineSecrets: true } }, /needs operator.watchSecrets/],
+  [{ runtimes: 'Separate', kafka: { embedded: { enabled: true } } }, /needs runtimes=Embedded/],
+  [{ kafka: { embedded: { enabled: true } }, operator: { replicas: 2 } }, /needs operator.replicas=1/],
+  [{ kafka: { bootstrapServers: 'k:9092', embedded: { enabled: true } } }, /give one of them/],
+  [{ kafka: { bootstrapServers: 'k:9092', sasl: { mechanism: 'PLAIN' } } }, /needs kafka.sasl.secretName/],
+  [{ ...KAFKA, webhook: { certificates: 'Secret' } }, /needs webhook.secretName/],
+  [{ ...KAFKA, runtimes: 'Separate', worker: { autoscaling: { kind: 'KEDA' } } }, /needs worker.autoscaling.lag/],
+]
