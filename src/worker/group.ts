@@ -53,6 +53,13 @@ export type RoundsReading = {
   readonly isUnderWay: boolean
 }
 
+/**
+ * Rounds cost by all work there is, not by what changed. For so many times as long as the last one took a leader asks for no
+ * other because of what is configured: what changes meanwhile goes into one.
+ */
+const REST_PER_ROUND = 3
+const REST_MS_MAX = 1_000
+
 /** This worker's place among those of its group: who leads, and what this one has to run. */
 export class WorkerGroup {
   readonly #options: GroupOptions
@@ -70,6 +77,11 @@ export class WorkerGroup {
   #owners: ReadonlyMap<string, string> = new Map()
   /** Ends the wait for lost work. */
   #waiting = new AbortController()
+  /** When the leader began to share out. */
+  #sharingMs: number | undefined
+  #restUntilMs = 0
+  #isGathering = false
+  readonly #leaving = new AbortController()
 
   private constructor(options: GroupOptions) {
     this.#options = options
@@ -150,9 +162,21 @@ export class WorkerGroup {
 
   /** The configured work may have changed: asks for a new round if so. Only the leader knows what is shared out. */
   configuredChanged(): void {
-    if (this.isLeader && !sameWork(this.#options.configured(), this.#sharedOut)) {
-      this.#rejoin('the configured work changed')
-    }
+    if (this.#isGathering || !this.isLeader || sameWork(this.#options.configured(), this.#sharedOut)) return
+    const restMs = this.#restUntilMs - this.#options.clock.monotonicMs()
+    if (restMs <= 0) this.#rejoin('the configured work changed')
+    else this.#gather(restMs)
+  }
+
+  #gather(ms: number): void {
+    this.#isGathering = true
+    this.#options.clock.sleep(ms, this.#leaving.signal).then(
+      () => {
+        this.#isGathering = false
+        this.configuredChanged()
+      },
+      () => undefined,
+    )
   }
 
   #rejoin(reason: string): void {
@@ -161,6 +185,7 @@ export class WorkerGroup {
 
   async leave(): Promise<void> {
     this.#waiting.abort()
+    this.#leaving.abort()
     await this.#member?.close()
   }
 
@@ -175,6 +200,7 @@ export class WorkerGroup {
     members: readonly JoinedMember[],
     { memberId: leaderId, generation }: { readonly memberId: string; readonly generation: number },
   ): Promise<ReadonlyMap<string, Uint8Array>> {
+    this.#sharingMs = this.#options.clock.monotonicMs()
     const name = protocolOf(protocol)
     const workers = toGroupWorkers(members)
     const newest = Math.max(...workers.map(({ metadata }) => metadata.configOffset))
@@ -220,11 +246,21 @@ export class WorkerGroup {
     if (told.configOffset > this.#options.configOffset()) await this.#catchUp()
     this.#holds = { ...told, assigned: merge(this.work, told), revoked: NO_WORK, error: ASSIGNMENT_ERROR.none }
     this.#held = new Set([...this.work.connectors, ...this.work.tasks].map(ownedKey))
+    const restMs = this.#restAfterRound()
     try {
       await this.#options.onWork()
     } finally {
+      this.#restUntilMs = this.#options.clock.monotonicMs() + restMs
       this.#goOn(told)
     }
+  }
+
+  /** By what sharing out took: how long the members let wait for each other says nothing of the next round. */
+  #restAfterRound(): number {
+    const nowMs = this.#options.clock.monotonicMs()
+    const tookMs = nowMs - (this.#sharingMs ?? nowMs)
+    this.#sharingMs = undefined
+    return Math.min(REST_MS_MAX, REST_PER_ROUND * tookMs)
   }
 
   #countRound(): void {

@@ -30,6 +30,8 @@ export class Herder {
   readonly #parts: HerderParts
   #line: Promise<unknown> = Promise.resolve()
   #isPending = false
+  /** Connectors of which something may be different; undefined: all. */
+  #changed: Set<string> | undefined = new Set()
   #isStartingAgain = false
   #stopped = false
 
@@ -37,8 +39,10 @@ export class Herder {
     this.#parts = parts
   }
 
-  /** Something may be different: looks soon, once for all that happened until then. */
-  wake(): void {
+  /** Something may be different, of this connector or of all: looks soon, once for all that happened until then. */
+  wake(connector?: string): void {
+    if (connector === undefined) this.#changed = undefined
+    else this.#changed?.add(connector)
     if (this.#isPending || this.#stopped) return
     this.#isPending = true
     this.#inLine(() => this.#reconcile()).catch((error: unknown) => {
@@ -50,6 +54,7 @@ export class Herder {
   /** A round of the group is over. Resolves when what it took away has stopped. */
   async onWork(): Promise<void> {
     await this.#inLine(async () => {
+      this.#changed = undefined
       await this.#reconcile()
       if (this.#parts.group()?.isLeader) await this.#tidy()
     })
@@ -132,7 +137,9 @@ export class Herder {
     const group = this.#parts.group()
     if (!group || this.#stopped) return
     const { configs, runner } = this.#parts
-    const steps = planWork(group.work, configs.state, runner)
+    const changed = this.#changed
+    this.#changed = new Set()
+    const steps = planWork(group.work, configs.state, runner, changed)
     if (steps.length > 0) await runner.carryOut(steps)
     // A connector that is new or gone, or another number of tasks, is the whole group's business.
     group.configuredChanged()

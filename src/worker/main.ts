@@ -80,7 +80,7 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
       onConfig: (record) => {
         if (record.kind === 'restart') herder.onRestart(record)
         else if (record.kind === 'logger') levels.apply(record, systemClock.nowMs())
-        else herder.wake()
+        else herder.wake('connector' in record ? record.connector : undefined)
         if (record.kind === 'connector' || record.kind === 'target') onChange(record.connector)
       },
       onStatus: onChange,

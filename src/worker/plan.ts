@@ -21,15 +21,28 @@ export type Step =
 
 type Configs = Pick<ConfigState, 'connector'>
 
-/** Everything between what a worker runs and what it should run. Stops come first; no steps means done. */
-export function planWork(assigned: Work, configs: Configs, started: Started): readonly Step[] {
-  const wanted = new Set(assigned.connectors)
-  const wantedTasks = new Set(assigned.tasks.map(taskKey))
+/**
+ * Everything between what a worker runs and what it should run, of these connectors only or of all. Stops come first; no
+ * steps means done.
+ */
+export function planWork(
+  assigned: Work,
+  configs: Configs,
+  started: Started,
+  only?: ReadonlySet<string>,
+): readonly Step[] {
+  const isMeant = (connector: string) => only?.has(connector) ?? true
+  const connectors = assigned.connectors.filter(isMeant)
+  const tasks = assigned.tasks.filter(({ connector }) => isMeant(connector))
+  const wanted = new Set(connectors)
+  const wantedTasks = new Set(tasks.map(taskKey))
+  const runningTasks = [...started.tasks.values()].filter(({ id }) => isMeant(id.connector))
+  const running = [...started.connectors].filter(([name]) => isMeant(name))
   return [
-    ...[...started.tasks.values()].flatMap((task) => keepTask(task, wantedTasks, configs)),
-    ...[...started.connectors].flatMap(([name, connector]) => keepConnector(name, connector, wanted, configs)),
-    ...assigned.connectors.flatMap((name) => begin(name, configs, started)),
-    ...assigned.tasks.flatMap((id) => beginTask(id, configs, started)),
+    ...runningTasks.flatMap((task) => keepTask(task, wantedTasks, configs)),
+    ...running.flatMap(([name, connector]) => keepConnector(name, connector, wanted, configs)),
+    ...connectors.flatMap((name) => begin(name, configs, started)),
+    ...tasks.flatMap((id) => beginTask(id, configs, started)),
   ]
 }
 

@@ -97,6 +97,31 @@ describe('a worker, told by its coordinator,', () => {
     expect(group.isLeader).toBe(false)
   })
 
+  it('rests after a round that took long, and asks once for all that changed meanwhile', async () => {
+    let configured = NO_WORK
+    const { group, protocol, asked, clock } = await joinFake({ configured: () => configured })
+    const share = async (generation: number) => {
+      const members = [{ memberId: 'm', metadata: protocol().offer()[0]!.metadata }]
+      await protocol().assign('weir-sessioned', members, { memberId: 'm', generation })
+    }
+    await share(1)
+    await clock.advance(50)
+    await protocol().joined(generationOf({}))
+    for (const count of [1, 2, 3]) {
+      configured = workOf(count)
+      group.configuredChanged()
+      await clock.advance(40)
+    }
+    expect(asked).toEqual([])
+    await clock.advance(30)
+    expect(asked).toEqual(['the configured work changed'])
+    await share(2)
+    await protocol().joined(generationOf({}))
+    configured = workOf(4)
+    group.configuredChanged()
+    expect(asked).toHaveLength(2)
+  })
+
   it('asks for another round when work was given up, when it waits long enough, and when the leader was behind', async () => {
     const { protocol, asked, clock } = await joinFake({})
     await protocol().joined(generationOf({ revoked: workOf(1) }))

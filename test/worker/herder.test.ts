@@ -30,6 +30,20 @@ describe('a herder', () => {
     expect(tasks).toHaveLength(2)
   })
 
+  it('looks at the connectors that changed only, and at all after a round', async () => {
+    const { herder, runner } = createHerder()
+    herder.wake('other')
+    await herder.isResponding()
+    expect([...runner.tasks.keys()]).toEqual([])
+    herder.wake('other')
+    herder.wake('c')
+    await herder.isResponding()
+    expect([...runner.tasks.keys()]).toEqual(['c-0', 'c-1'])
+    await runner.stopAll()
+    await herder.onWork()
+    expect([...runner.tasks.keys()]).toEqual(['c-0', 'c-1'])
+  })
+
   it('stops everything when it is out of the group', async () => {
     const { herder, runner, tasks } = createHerder()
     await herder.onWork()

@@ -19,6 +19,13 @@ describe('the plan of a worker', () => {
     ])
   })
 
+  it('leaves alone what it was not asked about', () => {
+    const configs = configured('STARTED')
+    expect(planWork(WORK, configs, nothing(), new Set(['other']))).toEqual([])
+    expect(planWork({ connectors: [], tasks: [] }, configs, all(configs), new Set(['other']))).toEqual([])
+    expect(planWork(WORK, configs, nothing(), new Set(['c']))).toHaveLength(2)
+  })
+
   it('has nothing to do for what is configured no more, but to stop it', () => {
     const before = configured('STARTED')
     const started = all(before)
