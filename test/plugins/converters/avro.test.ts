@@ -122,10 +122,12 @@ describe('AvroConverter', () => {
   })
 
   it('keeps a tombstone a tombstone', async () => {
-    expect(converter().fromConnect('t', null, null)).toBeNull()
-    expect(converter().fromConnect('t', optional(order), null)).toBeNull()
-    expect(converter().toConnect('t', null)).toEqual({ schema: null, value: null })
-    expect(() => converter().fromConnect('t', order, null)).toThrow('Found null value for non-optional schema')
+    expect(await converter().fromConnect('t', null, null)).toBeNull()
+    expect(await converter().fromConnect('t', optional(order), null)).toBeNull()
+    expect(await converter().toConnect('t', null)).toEqual({ schema: null, value: null })
+    await expect(async () => converter().fromConnect('t', order, null)).rejects.toThrow(
+      'Found null value for non-optional schema',
+    )
   })
 
   it.each<[string, (instance: ConverterInstance) => unknown, RegExp]>([
