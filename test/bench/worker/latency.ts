@@ -7,59 +7,70 @@ import { partDirectory } from '../../env/workspace.ts'
 import { openLog } from '../../support/topic.ts'
 import { until } from '../../support/until.ts'
 import type { Settings } from '../settings.ts'
-import type { Side } from './sides.ts'
+import { type Side, sidesOn } from './sides.ts'
 
 const RECORDS = 500
 const WARM_UP = 100
 const EVERY_MS = 10
 const WAIT = { everyMs: 20, timeoutMs: 60_000 }
 const STRING = 'org.apache.kafka.connect.storage.StringConverter'
+const STRINGS = { 'key.converter': STRING, 'value.converter': STRING }
 const LINE = Buffer.from('x'.repeat(99))
 
-/** How long single records take from their producer through the log and a sink into a file. */
-export async function measureLatency({ bootstrap }: Settings, side: Side): Promise<{ readonly p99Ms: number }> {
-  await using log = await openLog({ kind: 'kafka', config: { 'bootstrap.servers': bootstrap } })
-  const topic = `single-${side.name}-${performance.now()}`
+/**
+ * How long single records take from the log through a sink into a file. Both workers read the same records in the same
+ * seconds, and the time begins when the log has them: a stall of the broker or of the machine meets both, or neither.
+ */
+export async function measureLatency(settings: Settings) {
+  await using log = await openLog({ kind: 'kafka', config: { 'bootstrap.servers': settings.bootstrap } })
+  await using workers = new AsyncDisposableStack()
+  const topic = `single-${performance.now()}`
   await log.topics.create({ name: topic, partitions: 1, replicationFactor: 1 })
-  const file = join(partDirectory('single'), 'out.txt')
-  const worker = await side.start({})
-  try {
-    const config = { 'connector.class': 'FileStreamSink', topics: topic, file }
-    await createWorkerClient({ url: worker.url }).create(`out-${topic}`, {
-      ...config,
-      'key.converter': STRING,
-      'value.converter': STRING,
-    })
-    const times = await timesOf(log, topic, file)
-    return { p99Ms: times.slice(WARM_UP).toSorted((a, b) => a - b)[Math.floor((RECORDS - 1) * 0.99)]! }
-  } finally {
-    await worker.stop()
+  const open = async (side: Side): Promise<Output> => {
+    const worker = workers.adopt(await side.start({}), ({ stop }) => stop())
+    const file = join(partDirectory('single'), 'out.txt')
+    const config = { 'connector.class': 'FileStreamSink', topics: topic, file, ...STRINGS }
+    await createWorkerClient({ url: worker.url }).create(`${side.name}-${topic}`, config)
+    return { file, atMs: [] }
   }
+  const [ours, java] = sidesOn(settings)
+  const outputs = [await open(java), await open(ours)] as const
+  const storedMs = await sendSingly(log, topic, outputs)
+  const [javaMs, oursMs] = outputs.map(({ atMs }) => p99(atMs.map((ms, at) => Math.max(0, ms - storedMs[at]!))))
+  return { java: { p99Ms: javaMs! }, ours: { p99Ms: oursMs! } }
 }
 
-/** Of one record after the other, at a steady pace, ms. */
-async function timesOf(log: Broker, topic: string, file: string): Promise<readonly number[]> {
+/** A sink's file, and when its records were there. */
+type Output = { readonly file: string; readonly atMs: number[] }
+
+/** One record after the other, at a steady pace. When the log had them. */
+async function sendSingly(log: Broker, topic: string, outputs: readonly Output[]): Promise<readonly number[]> {
   const producer = await log.producer()
   const send = () => producer.send([{ topic, key: null, value: LINE }])
   await send()
-  await until('the sink to write', WAIT, () => existsSync(file) && statSync(file).size > 0)
-  const before = statSync(file).size
-  const sentMs: number[] = []
-  const times: number[] = []
-  const look = () => {
-    const there = Math.floor((statSync(file).size - before) / (LINE.length + 1))
-    const nowMs = performance.now()
-    while (times.length < there) times.push(nowMs - sentMs[times.length]!)
-  }
-  const watching = watch(file, look)
+  const sizeOf = ({ file }: Output) => (existsSync(file) ? statSync(file).size : 0)
+  await until('the sinks to write', WAIT, () => outputs.every((output) => sizeOf(output) > 0))
+  const watching = outputs.map((output) => {
+    const look = () => {
+      const there = Math.floor(sizeOf(output) / (LINE.length + 1)) - 1
+      while (output.atMs.length < there) output.atMs.push(performance.now())
+    }
+    return watch(output.file, look)
+  })
+  const storedMs: number[] = []
   const startMs = performance.now()
   for (let at = 0; at < WARM_UP + RECORDS; at++) {
     await sleep(Math.max(0, startMs + at * EVERY_MS - performance.now()))
-    sentMs.push(performance.now())
-    void send()
+    void send().then(() => {
+      storedMs[at] = performance.now()
+    })
   }
-  await until('all records to be there', WAIT, () => times.length === WARM_UP + RECORDS)
-  watching.close()
+  await until('all records to be there', WAIT, () => outputs.every(({ atMs }) => atMs.length === WARM_UP + RECORDS))
+  for (const watcher of watching) watcher.close()
   await producer.close()
-  return times
+  return storedMs
+}
+
+function p99(times: readonly number[]): number {
+  return times.slice(WARM_UP).toSorted((a, b) => a - b)[Math.floor((RECORDS - 1) * 0.99)]!
 }
