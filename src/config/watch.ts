@@ -39,3 +39,19 @@ export function followFiles<Content>({ files, read, use, logger }: FollowOptions
     },
   }
 }
+
+/** What files say now, as far as they can be used. Throws when they can't be used to begin with. */
+export function followedFiles<Content>({
+  files,
+  read,
+  logger,
+}: Omit<FollowOptions<Content>, 'use'>): Followed<Content> {
+  let content = read()
+  const use = (fresh: Content) => {
+    content = fresh
+  }
+  const following = followFiles({ files, read, use, logger })
+  return { current: () => content, close: following.close }
+}
+
+export type Followed<Content> = { readonly current: () => Content; close(): void }

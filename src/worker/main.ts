@@ -6,6 +6,7 @@ import { type Running, startAll } from '../config/lifecycle.ts'
 import { type Logger, secretsOf } from '../config/logger.ts'
 import type { Metrics } from '../config/metrics.ts'
 import { packageVersion } from '../config/version.ts'
+import { followedFiles } from '../config/watch.ts'
 import { parseListener, reachableHost } from '../http/listener.ts'
 import { loadPlugins } from '../plugins/load.ts'
 import type { ProtocolName } from './assignment-codec.ts'
@@ -88,11 +89,14 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
     life.onStop('stores', () => stores.close())
     const isLeader = () => place.group?.isLeader === true
     const session = () => stores.configs.state.session
+    const trusted = peerTls(settings)
+    const certificates = trusted && followedFiles({ ...trusted, logger })
+    life.onStop('watch over certificates', () => certificates?.close())
     const peers = new Peers({
       session,
       signatureAlgorithm: values['inter.worker.signature.algorithm'],
       timeoutMs: REQUEST_TIMEOUT_MS,
-      tls: peerTls(settings),
+      tls: certificates?.current,
     })
     const leader = new Leader({
       ...stores,

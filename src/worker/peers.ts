@@ -23,7 +23,7 @@ export type PeersOptions = {
   readonly signatureAlgorithm: string
   readonly timeoutMs: number
   /** For workers on https: what is trusted, and this worker's own certificate. */
-  readonly tls?: PeerTls
+  readonly tls?: (() => PeerTls) | undefined
 }
 
 export type PeerTls = Pick<RequestOptions, keyof SecureContextOptions | 'checkServerIdentity'>
@@ -83,7 +83,7 @@ export class Peers {
     const options = { method, headers: { ...init.headers, ...described }, signal }
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
       const { tls } = this.#options
-      const sent = url.protocol === 'https:' ? overHttps(url, { ...tls, ...options }) : overHttp(url, options)
+      const sent = url.protocol === 'https:' ? overHttps(url, { ...tls?.(), ...options }) : overHttp(url, options)
       sent.once('response', resolve).once('error', reject).end(body)
     })
     return { status: response.statusCode ?? 0, location: response.headers.location ?? null, text: await text(response) }

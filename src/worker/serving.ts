@@ -3,7 +3,7 @@ import type { Clock } from '../config/clock.ts'
 import type { Logger } from '../config/logger.ts'
 import type { Metrics } from '../config/metrics.ts'
 import { below } from '../config/settings.ts'
-import { type TlsSource, tlsMaterial, tlsSource } from '../config/tls.ts'
+import { type TlsSource, tlsSource } from '../config/tls.ts'
 import { followFiles } from '../config/watch.ts'
 import { addHeaders, parseHeaderRules } from '../http/response-headers.ts'
 import { type HttpServer, type HttpServerOptions, startHttpServer } from '../http/server.ts'
@@ -81,12 +81,12 @@ export async function serveWorker(parts: ServeParts): Promise<HttpServer> {
  * How other workers are reached on https: with this worker's certificate, trusting what its truststore says. On http the
  * settings may mean something else.
  */
-export function peerTls({ values, rest }: WorkerSettings): PeerTls {
+export function peerTls({ values, rest }: WorkerSettings): TlsSource<PeerTls> | undefined {
   const own = [...values.listeners, values['rest.advertised.listener'] ?? '']
-  if (!own.some((listener) => listener.toLowerCase().startsWith('https'))) return {}
+  if (!own.some((listener) => listener.toLowerCase().startsWith('https'))) return undefined
   const ssl = sslOf(rest)
   const anyHost = ssl['ssl.endpoint.identification.algorithm'] === ''
-  return { ...tlsMaterial(ssl), ...(anyHost ? { checkServerIdentity: () => undefined } : {}) }
+  return tlsSource(ssl, anyHost ? { checkServerIdentity: () => undefined } : {})
 }
 
 /** Either all from `listeners.https.ssl.*`, or all from `ssl.*`, as in Kafka Connect. */

@@ -1,12 +1,19 @@
+import { copyFileSync } from 'node:fs'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { silentLogger } from '../../src/config/logger.ts'
 import { tlsMaterial } from '../../src/config/tls.ts'
+import { followedFiles } from '../../src/config/watch.ts'
 import { Peers, type PeerTls } from '../../src/worker/peers.ts'
+import { peerTls } from '../../src/worker/serving.ts'
+import { workerSettings } from '../../src/worker/settings.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 const pem = (name: string) => join(import.meta.dirname, '../support/tls', name)
 const TRUST = { 'ssl.truststore.location': pem('ca.pem') }
+const OPTIONS = { session: () => undefined, signatureAlgorithm: 'HmacSHA256', timeoutMs: 20_000 }
 const REQUEST = { method: 'PUT', url: '/connectors/c/config', headers: { authorization: 'Basic x' }, body: { a: 'ä' } }
 
 describe('a worker on https with a certificate of a private authority', () => {
@@ -27,13 +34,31 @@ describe('a worker on https with a certificate of a private authority', () => {
     await expect(peers(tlsMaterial(TRUST)).pass(url, REQUEST, true)).rejects.toMatchObject({ code: 'peer_failed' })
   })
 
+  it('is reached when the trust in it comes later, in a file that was there', async () => {
+    const url = await startPeer()
+    const file = join(temporaryDirectory(), 'trust.pem')
+    copyFileSync(pem('shorter.pem'), file)
+    const written = {
+      listeners: 'https://127.0.0.1:0',
+      'ssl.truststore.location': file,
+      'ssl.keystore.location': pem('client.pem'),
+    }
+    const settings = workerSettings(Object.entries(written).map(([key, value]) => ({ key, value, source: 'here' })))
+    const certificates = followedFiles({ ...peerTls(settings)!, logger: silentLogger() })
+    onTestFinished(() => certificates.close())
+    const us = new Peers({ ...OPTIONS, tls: certificates.current })
+    await expect(us.fence(url, 'c')).rejects.toMatchObject({ code: 'peer_failed' })
+    copyFileSync(pem('ca.pem'), file)
+    await vi.waitFor(() => us.fence(url, 'c'), { timeout: 10_000 })
+  })
+
   it('is told from one that nobody listens for', async () => {
     expect(await peers({}).pass('https://127.0.0.1:1', REQUEST, true)).toBeUndefined()
   })
 })
 
 function peers(tls: PeerTls): Peers {
-  return new Peers({ session: () => undefined, signatureAlgorithm: 'HmacSHA256', timeoutMs: 20_000, tls })
+  return new Peers({ ...OPTIONS, tls: () => tls })
 }
 
 async function startPeer(): Promise<string> {

@@ -1,7 +1,7 @@
 import type { ConnectionOptions } from 'node:tls'
 import type { KafkaConfig, SASLOptions } from 'kafkajs'
 import { UserError } from '../../config/failure.ts'
-import { tlsMaterial } from '../../config/tls.ts'
+import { type TlsSource, tlsSource } from '../../config/tls.ts'
 import { oauthTokenProvider } from './oauth.ts'
 
 export type ClientConfig = Pick<
@@ -23,21 +23,23 @@ const KNOWN =
 export function readClientConfig(written: Keys): {
   readonly config: ClientConfig
   readonly protocol: string
+  /** Where the certificates come from; undefined without TLS. */
+  readonly tls: TlsSource<ConnectionOptions> | undefined
   readonly ignored: readonly string[]
 } {
   const keys = withOverrides(written)
   const protocol = oneOf(keys, 'security.protocol', ['PLAINTEXT', 'SSL', 'SASL_PLAINTEXT', 'SASL_SSL'], 'PLAINTEXT')
-  const ssl = protocol.endsWith('SSL') ? sslOptions(keys) : false
+  const tls = protocol.endsWith('SSL') ? tlsOf(keys) : undefined
   const config: ClientConfig = {
     brokers: bootstrapServers(keys),
     clientId: keys['client.id'] || 'weir',
-    ssl,
+    ssl: tls?.read() ?? false,
     connectionTimeout: milliseconds(keys, 'socket.connection.setup.timeout.ms', 10_000),
     requestTimeout: milliseconds(keys, 'request.timeout.ms', 30_000),
     authenticationTimeout: 10_000,
     ...(protocol.startsWith('SASL') ? { sasl: saslOptions(keys) } : {}),
   }
-  return { config, protocol, ignored: Object.keys(keys).filter((key) => !KNOWN.test(key)) }
+  return { config, protocol, tls, ignored: Object.keys(keys).filter((key) => !KNOWN.test(key)) }
 }
 
 function withOverrides(written: Keys): Keys {
@@ -87,9 +89,9 @@ function milliseconds(keys: Keys, key: string, absent: number): number {
   return /^\d{1,10}$/.test(written.trim()) ? Number(written) : refuse(key, written, 'milliseconds')
 }
 
-function sslOptions(keys: Keys): ConnectionOptions {
+function tlsOf(keys: Keys): TlsSource<ConnectionOptions> {
   const checksHost = keys['ssl.endpoint.identification.algorithm'] !== ''
-  return { ...tlsMaterial(keys), ...(checksHost ? {} : { checkServerIdentity: () => undefined }) }
+  return tlsSource(keys, checksHost ? {} : { checkServerIdentity: () => undefined })
 }
 
 const MECHANISMS = ['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512', 'OAUTHBEARER'] as const

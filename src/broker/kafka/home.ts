@@ -20,19 +20,24 @@ export type KafkaOptions = { readonly logger: Logger; readonly clock?: Clock }
  * wrong one is a `UserError`. Returns when the cluster has answered; a cluster that can't be reached rejects.
  */
 export async function openKafkaHome(config: Readonly<Record<string, string>>, options: KafkaOptions): Promise<Home> {
-  const { config: client, protocol, ignored } = readClientConfig(config)
+  const { config: client, protocol, tls, ignored } = readClientConfig(config)
   if (ignored.length > 0) options.logger.debug({ keys: ignored }, 'these client settings have no effect here')
-  const cluster = new KafkaCluster(createLines(client, options.logger), client, options.clock ?? systemClock)
+  const lines = createLines(client, options.logger, tls)
+  const cluster = new KafkaCluster(lines, client, options.clock ?? systemClock)
+  const close = () => {
+    lines.close()
+    return cluster.close()
+  }
   try {
     const { clusterId } = await cluster.metadata([])
-    return createHome(cluster, clusterId)
+    return { ...createHome(cluster, clusterId), close }
   } catch (error) {
-    await cluster.close()
+    await close()
     throw doubtingProtocol(error, protocol)
   }
 }
 
-function createHome(cluster: KafkaCluster, clusterId: string): Home {
+function createHome(cluster: KafkaCluster, clusterId: string): Omit<Home, 'close'> {
   const onGroup = <T>(groupId: string, use: (node: number) => Promise<T>, patience?: Patience) =>
     cluster.withCoordinator(group.GROUP, groupId, use, patience)
   const onTransaction = <T>(id: string, use: (node: number) => Promise<T>) =>
@@ -83,8 +88,6 @@ function createHome(cluster: KafkaCluster, clusterId: string): Home {
     deleteGroupOffsets: (request) =>
       onGroup(request.groupId, (node) => cluster.onNode(node, group.deleteGroupOffsets, request)),
     deleteGroup: ({ groupId }) => onGroup(groupId, (node) => cluster.onNode(node, group.deleteGroup, groupId)),
-
-    close: () => cluster.close(),
   }
 }
 

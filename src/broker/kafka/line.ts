@@ -1,5 +1,9 @@
-import kafkajs, { Kafka, logLevel } from 'kafkajs'
+import { isIP } from 'node:net'
+import { type ConnectionOptions, connect } from 'node:tls'
+import kafkajs, { type ISocketFactory, Kafka, logLevel } from 'kafkajs'
 import type { Logger } from '../../config/logger.ts'
+import type { TlsSource } from '../../config/tls.ts'
+import { followedFiles } from '../../config/watch.ts'
 import { BrokerError } from '../error.ts'
 import type { ClientConfig } from './config.ts'
 import { toBrokerError } from './error.ts'
@@ -39,6 +43,8 @@ type Cluster = {
   }
 }
 
+const KEEP_ALIVE_MS = 60_000
+
 export type Address = { readonly host: string; readonly port: number }
 
 /** One authenticated connection. Calls are answered in the order in which they were made. */
@@ -57,11 +63,18 @@ export interface Line {
 /** Opens lines to the nodes of one cluster. */
 export type Lines = { open(to: Address): Promise<Line> }
 
-export function createLines(config: ClientConfig, logger: Logger): Lines {
+/** `tls`: what connections are made with, each with what it says then; undefined: without TLS. */
+export function createLines(
+  config: ClientConfig,
+  logger: Logger,
+  tls: TlsSource<ConnectionOptions> | undefined,
+): Lines & { close(): void } {
+  const certificates = tls && followedFiles({ ...tls, logger })
   const kafka = new Kafka({
     ...config,
     brokers: [...config.brokers],
     enforceRequestTimeout: true,
+    ...(certificates && { socketFactory: secureSockets(certificates.current) }),
     retry: { retries: 0 },
     logLevel: logLevel.WARN,
     // Every failure is thrown at its caller too, who knows what it means: here it is only a detail.
@@ -69,6 +82,7 @@ export function createLines(config: ClientConfig, logger: Logger): Lines {
   })
   const cluster = clusterOf(kafka)
   return {
+    close: () => certificates?.close(),
     open: async ({ host, port }) => {
       const connectionPool = await cluster.connectionPoolBuilder.build({ host, port, rack: null })
       connectionPool.pool.forEach(lookOnlyWhenWaiting)
@@ -84,6 +98,14 @@ export function createLines(config: ClientConfig, logger: Logger): Lines {
         throw toBrokerError(brokeOff ? brokenOff(error) : error, where)
       }
     },
+  }
+}
+
+/** As kafkajs makes them, but with the certificates of now instead of those of its beginning. */
+function secureSockets(tls: () => ConnectionOptions): ISocketFactory {
+  return ({ host, port, onConnect }) => {
+    const name = isIP(host) === 0 ? { servername: host } : {}
+    return connect({ host, port, ...name, ...tls() }, onConnect).setKeepAlive(true, KEEP_ALIVE_MS)
   }
 }
 
