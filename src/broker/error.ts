@@ -38,6 +38,7 @@ export type BrokerErrorCode =
   | 'not_leader'
   | 'coordinator_moved'
   | 'concurrent_transaction'
+  | 'transaction_open'
 
 const RETRIABLE: ReadonlySet<BrokerErrorCode> = new Set([
   'disk_full',
@@ -46,6 +47,7 @@ const RETRIABLE: ReadonlySet<BrokerErrorCode> = new Set([
   'not_leader',
   'coordinator_moved',
   'concurrent_transaction',
+  'transaction_open',
   'rebalance_in_progress',
 ])
 

@@ -1,3 +1,4 @@
+import { inTime } from '../config/in-time.ts'
 import type { Logger } from '../config/logger.ts'
 import type {
   Broker,
@@ -60,6 +61,8 @@ export type StateWrite = Pick<NewRecord, 'key' | 'value' | 'partition' | 'header
 const OPEN_TIMEOUT_MS = 60_000
 const APPEND_TIMEOUT_MS = 30_000
 const POLL_MS = 1_000
+/** How long the answer to why it took too long may take. */
+const STABLE_MS_MAX = 5_000
 
 /**
  * A compacted topic as the program's memory: read to its end when it is opened, followed from then on. The log is the
@@ -182,12 +185,7 @@ class FollowedTopic implements StateTopic {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         this.#waiters.delete(waiter)
-        reject(
-          new BrokerError(
-            'timeout',
-            `topic '${this.#options.topic.name}' was not read to its end within ${timeoutMs} ms`,
-          ),
-        )
+        void this.#lateness(until, timeoutMs).then(reject)
       }, timeoutMs)
       const ended = (settle: () => void) => () => {
         clearTimeout(timer)
@@ -197,6 +195,26 @@ class FollowedTopic implements StateTopic {
       const waiter: Waiter = { until, resolve: ended(resolve), reject: (error) => ended(() => reject(error))() }
       this.#waiters.add(waiter)
     })
+  }
+
+  /** Why the view is not where it should be: it reads up to the first transaction that is open. */
+  async #lateness(until: ReadonlyMap<string, number>, timeoutMs: number): Promise<BrokerError> {
+    const { broker, topic } = this.#options
+    const late = `topic '${topic.name}' was not read to its end within ${timeoutMs} ms`
+    const asked = broker.topics.offsets(topic.name, 'latest', 'read_committed').catch(() => [])
+    const stable = await inTime(asked, STABLE_MS_MAX, () => [])
+    const held = stable.find((end) => {
+      const position = this.#positions.get(keyOf(end))?.offset ?? 0
+      return position >= end.offset && position < (until.get(keyOf(end)) ?? 0)
+    })
+    if (this.#options.isolation === 'read_uncommitted' || held === undefined) return new BrokerError('timeout', late)
+    const { partition, offset } = held
+    return new BrokerError(
+      'transaction_open',
+      `${late}: partition ${partition} can't be read past offset ${offset}, where a transaction begins that has no end; ` +
+        'when its producer is gone, as after a crash of the only broker, end it with: kafka-transactions.sh ' +
+        `--bootstrap-server HOST:PORT abort --topic ${topic.name} --partition ${partition} --start-offset ${offset}`,
+    )
   }
 
   #hasReached(until: ReadonlyMap<string, number>): boolean {

@@ -1,3 +1,4 @@
+import { BrokerError } from '../broker/error.ts'
 import type { RunState, TaskId } from '../clients/worker.ts'
 import type { Clock } from '../config/clock.ts'
 import { inTime } from '../config/in-time.ts'
@@ -160,17 +161,24 @@ export class Runner implements Started {
     else await this.#start(task, kind)
   }
 
-  /** Offsets count only when nobody can change them any more. Goes on until it succeeds, or the task is not wanted. */
+  /**
+   * Offsets count only when nobody can change them any more. Goes on until it succeeds, or the task is not wanted; what
+   * somebody has to end first makes it FAILED meanwhile.
+   */
   async #startFenced(task: StartedTask): Promise<void> {
     const { fence, clock, logger, offsets } = this.#parts
-    const onRetry = (error: unknown, _: number, waitMs: number) =>
+    const onRetry = (error: unknown, _: number, waitMs: number) => {
       logger.warn({ err: error, ...task.id, waitMs }, 'older tasks could not be fenced: trying again')
+      const isHeldBack = error instanceof BrokerError && error.code === 'transaction_open'
+      if (isHeldBack && this.#isWanted(task)) this.#said(task.id, { type: 'failed', trace: traceOf(error) })
+    }
     const attempt = async () => {
       if (!this.#isWanted(task)) return
       await fence?.(task.id)
       await offsets.refresh()
     }
     await retry(attempt, { ...UNTIL_DONE, clock, onRetry })
+    task.failed = false
     await this.#start(task, 'source')
   }
 

@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Broker } from '../../src/broker/broker.ts'
 import {
   openStateTopic,
@@ -9,6 +9,8 @@ import {
 import { silentLogger } from '../../src/config/logger.ts'
 import type { OpenBroker } from './broker.ts'
 import { bytes, newTopic, opened, records, uniqueName } from './broker-support.ts'
+
+const WHILE_MS = 30_000
 
 type View = {
   readonly state: StateTopic
@@ -97,6 +99,24 @@ export function describeState(open: OpenBroker): void {
       const seen = state.readToEnd().then(() => [...map.keys()])
       await producer.commit()
       expect(await seen).toEqual(['a'])
+    })
+
+    it('says what holds it back, and how that is ended, and goes on when it is', async () => {
+      const broker = await opened(open)
+      const name = uniqueName('state')
+      const producer = await broker.producer({ transactionalId: uniqueName('txn') })
+      const { state, map } = await view(broker, name, { appendTimeoutMs: 1_500 })
+      await state.append([set('a', '1')])
+      producer.begin()
+      await state.append([set('b', '1')], producer)
+      await expect(state.readToEnd()).rejects.toMatchObject({
+        code: 'transaction_open',
+        retriable: true,
+        message: expect.stringContaining(`abort --topic ${name} --partition 0 --start-offset 1`),
+      })
+      await producer.abort()
+      await vi.waitFor(() => state.readToEnd(), { timeout: WHILE_MS })
+      expect([...map.keys()]).toEqual(['a'])
     })
 
     it('spreads over partitions when it has several', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { BrokerError } from '../../src/broker/error.ts'
 import type { RunnerParts } from '../../src/worker/runner.ts'
 import { configure, createRunner, SOURCE } from '../support/worker-parts.ts'
 
@@ -69,6 +70,24 @@ describe('a runner', () => {
     await clock.advance(2_000)
     expect(written).toEqual(['offsets'])
     expect(tasks[0]?.spec.transactionalId).toBe('workers-c-0')
+  })
+
+  it('fails a fenced task whose offsets wait for a transaction, says how that is ended, and starts it afterwards', async () => {
+    const held = new BrokerError('transaction_open', 'end it with: kafka-transactions.sh abort')
+    let isHeld = true
+    const fence = async () => {
+      if (isHeld) throw held
+    }
+    const { runner, statuses, tasks, clock } = createRunner({ fence })
+    await runner.carryOut([START])
+    await clock.advance(100)
+    expect(statuses.task('c', 0)).toMatchObject({ state: 'FAILED', trace: expect.stringContaining(held.message) })
+    isHeld = false
+    await clock.advance(60_000)
+    tasks[0]?.say({ type: 'running' })
+    await clock.advance(0)
+    expect(statuses.task('c', 0)).toMatchObject({ state: 'RUNNING', trace: null })
+    expect(runner.readings().map(({ state }) => state)).toEqual(['running'])
   })
 
   it('does not start a fenced task that was taken away meanwhile', async () => {
