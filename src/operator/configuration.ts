@@ -47,6 +47,14 @@ const COMMON = {
 /** What an entry may say; the chart's values take the same. */
 export const worker = z.strictObject({
   ...COMMON,
+  nameTemplate: z
+    .string()
+    .regex(
+      /^(?=[^{}]*(\{namespace\})?[^{}]*\{name\}[^{}]*(\{namespace\})?[^{}]*$)(?!.*\{namespace\}.*\{namespace\})[^\s/\\]+$/,
+      'must hold {name} once, {namespace} at most once, and no blanks, slashes or other braces, such as {namespace}.{name}',
+    )
+    .default(ENTRY.nameTemplate),
+  allowExplicitNames: z.boolean().default(ENTRY.allowsExplicitNames),
   protectedNames: z.array(z.string().min(1)).default([]),
   secretPlaceholder: z.string().default(ENTRY.secretPlaceholder),
   ownershipMarker: z.boolean().default(ENTRY.marksOwner),
@@ -77,9 +85,19 @@ const whole = z.strictObject({
 export function readConfiguration(path: string): OperatorConfiguration {
   const { instance, watchNamespaces, workers, registries, allowInlineSecrets } = parsed(path)
   const toWorker = (value: object): WorkerEntry => {
-    const { protectedNames, secretPlaceholder, ownershipMarker, podSelector, ...common } = read(worker, value)
+    const {
+      nameTemplate,
+      allowExplicitNames,
+      protectedNames,
+      secretPlaceholder,
+      ownershipMarker,
+      podSelector,
+      ...common
+    } = read(worker, value)
     return {
       ...toEntry(common),
+      nameTemplate,
+      allowsExplicitNames: allowExplicitNames,
       protectedNames,
       secretPlaceholder,
       marksOwner: ownershipMarker,

@@ -23,6 +23,10 @@ export type Entry = {
   readonly abandonMs?: number
 }
 export type WorkerEntry = Entry & {
+  /** What connectors are called there, with `{namespace}` and `{name}`. */
+  readonly nameTemplate: string
+  /** Whether `spec.name` stands as it is, whatever the template. */
+  readonly allowsExplicitNames: boolean
   /** Connectors that no resource may have; `*` stands for anything. */
   readonly protectedNames: readonly string[]
   /** What stands in a configuration for a value of a Secret, with `{namespace}`, `{name}` and `{key}`. */
@@ -55,6 +59,8 @@ export const ENTRY = {
   observeMs: 30_000,
   inFlightMax: 8,
   graceMs: 60_000,
+  nameTemplate: '{name}',
+  allowsExplicitNames: false,
   protectedNames: [],
   secretPlaceholder: '${secret:{namespace}/{name}:{key}}',
   marksOwner: true,

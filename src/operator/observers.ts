@@ -3,6 +3,7 @@ import type { WorkerClient } from '../clients/worker.ts'
 import type { Clock } from '../config/clock.ts'
 import type { Logger } from '../config/logger.ts'
 import type { Cluster } from './cluster/cluster.ts'
+import { nameAt } from './connector/naming.ts'
 import { isKnown as isKnownConnector } from './connector/observed.ts'
 import { Observer } from './controller/observer.ts'
 import type { Urgency } from './controller/work-queue.ts'
@@ -10,7 +11,7 @@ import type { Entry, Estate, FaultyEntry, RegistryEntry, WorkerEntry } from './e
 import type { OperatorReadings } from './metrics.ts'
 import { isReady } from './resources/condition.ts'
 import { keyOf, type Resource, type ResourceKey } from './resources/resource.ts'
-import { claimOf, claimTo, type Term } from './resources/terms.ts'
+import { claimTo, subjectName } from './resources/terms.ts'
 import { isKnown as isKnownSubject } from './subject/observed.ts'
 
 export type ObserversOptions = {
@@ -43,6 +44,8 @@ type Watched<K extends 'Connector' | 'Subject', Thing> = {
   /** Absent: as the entry says. */
   readonly intervalMs?: number | undefined
   readonly look: () => Promise<ReadonlyMap<string, Thing>>
+  /** What its thing is called there. */
+  readonly nameOf: (resource: Resource<K>) => string
   readonly isKnown: (resource: Resource<K>, thing: Thing | undefined) => boolean
 }
 type Watch = {
@@ -77,7 +80,7 @@ export function createObservers({ estate, cluster, connect, wake, ...options }: 
         const news = new Set([...changed].map(claim))
         for (const resource of held()) {
           const { status, metadata } = resource
-          const of = claimOf(resource) as Term<K>
+          const of = claim(own.nameOf(resource))
           const isConcerned = news.has(of) || isReady(status, metadata.generation)
           if (isConcerned && !own.isKnown(resource, byClaim.get(of))) wake(keyOf(resource), 'user')
         }
@@ -92,12 +95,13 @@ export function createObservers({ estate, cluster, connect, wake, ...options }: 
     const worker = connect.worker(entry)
     const look = async () => new Map(Object.entries(await worker.list()))
     const intervalMs = observeWorkerMs
-    return watch({ kind: 'Connector', runtime: 'worker', entry, look, isKnown: isKnownConnector, intervalMs })
+    const nameOf = (resource: Resource<'Connector'>) => nameAt(entry, resource)
+    return watch({ kind: 'Connector', runtime: 'worker', entry, look, nameOf, isKnown: isKnownConnector, intervalMs })
   }
   const ofRegistry = (entry: RegistryEntry): Watch => {
     const registry = connect.registry(entry)
     const look = () => registry.latestVersions()
-    return watch({ kind: 'Subject', runtime: 'registry', entry, look, isKnown: isKnownSubject })
+    return watch({ kind: 'Subject', runtime: 'registry', entry, look, nameOf: subjectName, isKnown: isKnownSubject })
   }
   const watches = [...sound(estate.workers).map(ofWorker), ...sound(estate.registries).map(ofRegistry)]
   return {

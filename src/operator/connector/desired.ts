@@ -3,7 +3,7 @@ import type { ClusterView } from '../cluster/cluster.ts'
 import type { WorkerEntry } from '../estate.ts'
 import { conditionOf } from '../resources/condition.ts'
 import { type Resource, resourceKey } from '../resources/resource.ts'
-import { connectorName } from '../resources/terms.ts'
+import { nameAt } from './naming.ts'
 import { type OffsetsToSet, offsetsToSet } from './offsets.ts'
 import { hashOf, type Values, valuesOf } from './values.ts'
 
@@ -35,6 +35,7 @@ export async function desiredOf(
   { instance, entry }: { readonly instance: string; readonly entry: WorkerEntry },
 ): Promise<Desired> {
   const { spec, metadata } = resource
+  const name = nameAt(entry, resource)
   const missing: string[] = []
   const base = await configFrom(resource, cluster, missing)
   const { inline, inputsHash, ...values } = await valuesOf(resource, cluster, entry)
@@ -42,7 +43,7 @@ export async function desiredOf(
     ...base,
     ...spec.config,
     ...values.config,
-    name: connectorName(resource),
+    name,
     'connector.class': spec.class,
     'tasks.max': String(spec.tasksMax),
     ...(spec.version === undefined ? {} : { 'connector.plugin.version': spec.version }),
@@ -50,7 +51,7 @@ export async function desiredOf(
   // What is sent in clear is told by its version: a hash of a short secret would give it away.
   const versions = Object.entries(inline).map(([key, { version }]) => [key, `version ${version}`])
   return {
-    name: connectorName(resource),
+    name,
     config,
     configHash: configHashOf({ ...config, ...Object.fromEntries(versions) }),
     owner: `${instance}/${metadata.namespace}/${metadata.name}`,

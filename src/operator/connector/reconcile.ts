@@ -11,8 +11,8 @@ import type { Pass, Reconciler } from '../controller/reconciler.ts'
 import { Stalled } from '../controller/trouble.ts'
 import type { Runtimes, WorkerEntry, WorkerPlace } from '../estate.ts'
 import { keyOf, type Resource } from '../resources/resource.ts'
-import { claimOf, connectorName } from '../resources/terms.ts'
 import { type Desired, desiredOf, OWNER_KEY } from './desired.ts'
+import { claimantsOf, nameAt } from './naming.ts'
 import { countTasks, type Observed, observe } from './observed.ts'
 import { exportOf, OFFSETS_KEY } from './offsets.ts'
 import { findings, type Moment, type Plan, plan, SOON, type Step } from './plan.ts'
@@ -36,10 +36,12 @@ export function createConnectorReconciler(options: ConnectorReconcilerOptions): 
   const { cluster, runtimes, clock, random = Math.random, instance } = options
   const look = async (resource: Resource<'Connector'>, secrets: Secrets) => {
     const { client: worker, entry } = runtimes.worker(resource)
-    assertUnprotected(resource, entry)
+    const name = nameAt(entry, resource)
+    assertUnprotected(name, entry)
+    assertSameName(resource, name, entry)
     const desired = await desiredOf(resource, cluster, { instance, entry })
     secrets.add([...secretValuesIn(desired.config), ...Object.values(desired.inline).map(({ value }) => value)])
-    assertClaim(resource, cluster)
+    assertClaim(resource, claimantsOf(entry, name, cluster), name)
     return { worker, entry, desired, observed: await observe(worker, desired.name) }
   }
   const moment = (entry: WorkerEntry): Moment => {
@@ -137,7 +139,7 @@ async function withExport(
   const due = exportOf(resource, nowMs)
   if (due === undefined) return pass
   if (due.inMs > 0) return { ...pass, again: sooner(pass.again, due.inMs) }
-  const offsets = await worker.offsets(connectorName(resource))
+  const offsets = await worker.offsets(pass.facts.connectorName ?? '')
   const note = `${offsets.length} offsets to ConfigMap ${due.configMap}`
   return {
     ...pass,
@@ -181,8 +183,15 @@ function definedOnly(facts: object): Pass<'Connector'>['facts'] {
   return Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined))
 }
 
-function assertUnprotected(resource: Resource<'Connector'>, { name: worker, protectedNames }: WorkerEntry): void {
-  const name = connectorName(resource)
+/** What was made under another name would stay there, and go on beside the new one. */
+function assertSameName({ status }: Resource<'Connector'>, name: string, { name: worker }: WorkerEntry): void {
+  const { configHash, connectorName: before = name } = status
+  if (configHash === undefined || before === name) return
+  const message = `worker ${worker}: connector ${before} would be called ${name} now: put nameTemplate and allowExplicitNames back, or delete this resource and declare it again`
+  throw new Stalled('ClusterConfigInvalid', message)
+}
+
+function assertUnprotected(name: string, { name: worker, protectedNames }: WorkerEntry): void {
   const pattern = protectedNames.find((one) => isLike(one, name))
   if (pattern === undefined) return
   throw new Stalled('ProtectedName', `connectors of worker ${worker} named ${pattern} are no resource's to have`)
@@ -194,9 +203,7 @@ function isLike(pattern: string, name: string): boolean {
 }
 
 /** Two resources for one connector: one of them keeps it, the other says which. */
-function assertClaim(resource: Resource<'Connector'>, cluster: ClusterView): void {
-  const name = connectorName(resource)
-  const claimants = cluster.find(claimOf(resource))
+function assertClaim(resource: Resource<'Connector'>, claimants: readonly Resource<'Connector'>[], name: string): void {
   const winner = winnerOf(claimants, ({ status }) => status.configHash !== undefined)
   if (winner === undefined || keyOf(winner) === keyOf(resource)) return
   const { namespace, name: other } = winner.metadata
@@ -264,7 +271,8 @@ async function tidyUp(
   instance: string,
 ): Promise<Pass<'Connector'>> {
   const { spec, metadata, status } = resource
-  const name = connectorName(resource)
+  const made = status.configHash === undefined ? undefined : status.connectorName
+  const name = made ?? nameAt(entry, resource)
   const { observedGeneration: _, conditions: __, ...facts } = status
   const verdict = {
     ready: 'False',

@@ -1,0 +1,44 @@
+import type { ClusterView } from '../cluster/cluster.ts'
+import type { WorkerEntry } from '../estate.ts'
+import type { Resource } from '../resources/resource.ts'
+import { claimTo, connectorName } from '../resources/terms.ts'
+
+type Naming = Pick<WorkerEntry, 'name' | 'nameTemplate' | 'allowsExplicitNames'>
+
+/** What a connector is called on its worker. */
+export function nameAt({ nameTemplate, allowsExplicitNames }: Naming, resource: Resource<'Connector'>): string {
+  const { spec, metadata } = resource
+  if (spec.name !== undefined && allowsExplicitNames) return spec.name
+  const values = { namespace: metadata.namespace, name: connectorName(resource) }
+  return nameTemplate.replace(/\{(namespace|name)\}/g, (_, field: 'namespace' | 'name') => values[field])
+}
+
+/** All that stand for a connector of this name there, found without looking at the others. */
+export function claimantsOf(
+  entry: Naming,
+  name: string,
+  cluster: Pick<ClusterView, 'find'>,
+): readonly Resource<'Connector'>[] {
+  const declared = new Set([name, ...declaredNames(entry.nameTemplate, name)])
+  return [...declared]
+    .flatMap((one) => cluster.find(claimTo('Connector', entry.name, one)))
+    .filter((resource) => nameAt(entry, resource) === name)
+}
+
+/** Every name that the template may have made this one of, in whatever namespace. */
+function declaredNames(template: string, made: string): readonly string[] {
+  const [before = '', between, after] = template.split(/\{namespace\}|\{name\}/)
+  if (after === undefined) {
+    const fits = made.startsWith(before) && made.endsWith(between ?? '')
+    return fits ? [made.slice(before.length, made.length - (between ?? '').length)] : []
+  }
+  if (!made.startsWith(before) || !made.endsWith(after)) return []
+  const inner = made.slice(before.length, made.length - after.length)
+  const isNameFirst = template.indexOf('{name}') < template.indexOf('{namespace}')
+  const names: string[] = []
+  for (let at = inner.indexOf(between!); at >= 0; at = inner.indexOf(between!, at + 1)) {
+    names.push(isNameFirst ? inner.slice(0, at) : inner.slice(at + between!.length))
+    if (at >= inner.length) break
+  }
+  return names
+}

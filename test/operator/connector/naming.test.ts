@@ -1,0 +1,75 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { claimantsOf, nameAt } from '../../../src/operator/connector/naming.ts'
+import { createStage } from '../../support/stage.ts'
+
+let { cluster, worker, place, connectors: operator } = createStage()
+const datagen = { class: 'Datagen', config: { topic: 'orders' } }
+const named = (nameTemplate: string, allowsExplicitNames = false) => {
+  place.worker = { ...place.worker, nameTemplate, allowsExplicitNames }
+}
+
+beforeEach(() => {
+  ;({ cluster, worker, place, connectors: operator } = createStage())
+})
+
+describe('a worker with a template for names', () => {
+  it.each([
+    ['{name}', 'orders'],
+    ['{namespace}.{name}', 'default.orders'],
+    ['{name}-of-{namespace}', 'orders-of-default'],
+    ['team_{name}', 'team_orders'],
+    ['{namespace}{name}', 'defaultorders'],
+  ])('calls connectors as %s says, makes them, sees them and deletes them', async (template, name) => {
+    named(template)
+    const { settle, verdict, pass } = operator()
+    const key = cluster.apply('Connector', 'orders', datagen)
+    await settle(key)
+    expect(verdict(key)).toBe('Ready=True/Succeeded')
+    expect(worker.connectors.get(name)?.config).toMatchObject({ name })
+    expect(cluster.get(key)?.status.connectorName).toBe(name)
+    expect(claimantsOf(place.worker, name, cluster)).toEqual([cluster.get(key)])
+    expect(claimantsOf(place.worker, `x${name}x`, cluster)).toEqual([])
+    cluster.remove(key)
+    await pass(key)
+    await pass(key)
+    expect([worker.connectors.size, cluster.get(key)]).toEqual([0, undefined])
+  })
+
+  it('takes spec.name as it is only where that is allowed', () => {
+    const resource = cluster.get(cluster.apply('Connector', 'a', { ...datagen, name: 'Orders' }))!
+    named('{namespace}.{name}')
+    expect(nameAt(place.worker, resource)).toBe('default.Orders')
+    named('{namespace}.{name}', true)
+    expect(nameAt(place.worker, resource)).toBe('Orders')
+  })
+
+  it('lets one of two have a name, however they come by it', async () => {
+    named('{namespace}.{name}', true)
+    const { settle, verdict } = operator()
+    const first = cluster.apply('Connector', 'orders', datagen)
+    const second = cluster.apply('Connector', 'other', { ...datagen, name: 'default.orders' })
+    const third = cluster.apply('Connector', 'third', { ...datagen, name: 'orders' })
+    for (const key of [first, second, third]) await settle(key)
+    expect([first, second, third].map(verdict)).toEqual([
+      'Ready=True/Succeeded',
+      'Stalled/Conflict',
+      'Ready=True/Succeeded',
+    ])
+    expect([...worker.connectors.keys()]).toEqual(['default.orders', 'orders'])
+  })
+
+  it('leaves what was made under another name, and says so, when the template changes', async () => {
+    const { settle, verdict, condition, pass } = operator()
+    const key = cluster.apply('Connector', 'orders', datagen)
+    await settle(key)
+    named('{namespace}.{name}')
+    await settle(key)
+    expect(verdict(key)).toBe('Stalled/ClusterConfigInvalid')
+    expect(condition(key, 'Ready')?.message).toContain('connector orders would be called default.orders now')
+    expect([...worker.connectors.keys()]).toEqual(['orders'])
+    cluster.remove(key)
+    await pass(key)
+    await pass(key)
+    expect([...worker.connectors.keys()]).toEqual([])
+  })
+})
