@@ -27,6 +27,10 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
     summary: 'print the CustomResourceDefinitions',
     load: async () => (await import('./crds.ts')).crds,
   },
+  health: {
+    summary: 'ask running programs whether they are healthy',
+    load: async () => (await import('./health.ts')).health,
+  },
   password: {
     summary: "make a line of a registry's users file",
     load: async () => (await import('./password.ts')).password,

@@ -1,5 +1,6 @@
 import { apicurioPart } from './apicurio.ts'
 import { goProgramPart, helm, kubectl } from './go-program.ts'
+import { imagePart } from './image.ts'
 import { javaAvroPart } from './java-avro.ts'
 import { javaConnectPart } from './java-connect.ts'
 import { javaPluginsPart } from './java-plugins.ts'
@@ -22,6 +23,7 @@ export const parts = {
   javaPlugins: javaPluginsPart('javaPlugins'),
   helm: goProgramPart('helm', helm, 'HELM_BINARY'),
   kubectl: goProgramPart('kubectl', kubectl, 'KUBECTL_BINARY'),
+  image: imagePart('image'),
 }
 
 export type PartName = keyof typeof parts

@@ -1,0 +1,81 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { cacheDirectory } from './cache.ts'
+import { findDebian, must, unpackDebian, withDebian } from './debian.ts'
+import type { ImageOptions, ImageWay } from './image.ts'
+import { type DockerConfig, toImageConfig } from './image-config.ts'
+import { nodeBaseRoot, TRUSTED } from './node-base.ts'
+import { type Command, run } from './process.ts'
+import { startRunc } from './runc.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+export const IMAGE_PACKAGES = ['buildah', 'debootstrap', 'runc'] as const
+
+type Inspected = { readonly Docker: { readonly config: DockerConfig } }
+
+/** By Debian's buildah, without an engine; nothing is pulled: what the Dockerfile begins with is made here. */
+export const imageByBuildah: ImageWay = {
+  find: () => findDebian(IMAGE_PACKAGES),
+  async build(options) {
+    const reference = await bud(options)
+    const inspected = JSON.parse(await must(await buildah('inspect', '--type', 'image', reference))) as Inspected
+    return { reference, config: toImageConfig(inspected.Docker.config) }
+  },
+  async start({ reference, config }, options) {
+    const debian = await unpackDebian(IMAGE_PACKAGES)
+    const name = (await must(await buildah('from', '--pull-never', reference))).trim()
+    const container = await startRunc({
+      ...options,
+      config,
+      debian,
+      mount: ['buildah', ...storage(), 'mount', name].join(' '),
+    })
+    return {
+      ...container,
+      async stop() {
+        const code = await container.stop()
+        await must(await buildah('rm', name))
+        return code
+      },
+    }
+  },
+  async save({ reference }, file) {
+    await must(await buildah('push', reference, `docker-archive:${file}:${reference}`))
+  },
+}
+
+async function bud({ version, architecture }: ImageOptions): Promise<string> {
+  const reference = `localhost/weir:${version}${architecture === undefined ? '' : `-${architecture}`}`
+  await makeBase()
+  // This buildah does not know by itself what it runs on.
+  const own = `linux/${process.arch === 'x64' ? 'amd64' : process.arch}`
+  const target = architecture === undefined ? own : `linux/${architecture}`
+  const platform = ['--platform', target, '--build-arg', `BUILDPLATFORM=${own}`]
+  const args = ['--pull-never', '--format', 'docker', '--layers', '--build-arg', `VERSION=${version}`]
+  await must(await buildah('bud', ...platform, ...args, '--tag', reference, ROOT))
+  return reference
+}
+
+/** What the Dockerfile begins with, under the name that it asks for. */
+async function makeBase(): Promise<void> {
+  const name = /^ARG NODE=(.+)$/m.exec(readFileSync(join(ROOT, 'Dockerfile'), 'utf8'))?.[1] ?? ''
+  if ((await run(await buildah('inspect', '--type', 'image', name))).code === 0) return
+  const root = await nodeBaseRoot(await unpackDebian(IMAGE_PACKAGES))
+  const container = (await must(await buildah('from', 'scratch'))).trim()
+  const env = [`PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin`, `NODE_EXTRA_CA_CERTS=/${TRUSTED}`]
+  await must(await buildah('add', container, root, '/'))
+  await must(await buildah('config', ...env.flatMap((variable) => ['--env', variable]), container))
+  await must(await buildah('commit', '--format', 'docker', '--rm', container, `docker.io/library/${name}`))
+}
+
+/** Steps that were built before are found again, also by the next run. */
+function storage(): readonly string[] {
+  const directory = cacheDirectory('buildah')
+  return ['--root', join(directory, 'storage'), '--runroot', join(directory, 'run')]
+}
+
+async function buildah(...args: readonly string[]): Promise<Command> {
+  const debian = await unpackDebian(IMAGE_PACKAGES)
+  const env = { BUILDAH_ISOLATION: 'chroot' }
+  return withDebian(debian, { file: 'buildah', args: [...storage(), ...args], directory: ROOT, env })
+}

@@ -1,0 +1,33 @@
+/** What an image says of itself. */
+export type ImageConfig = {
+  readonly user: string
+  readonly env: readonly string[]
+  readonly workingDirectory: string
+  readonly entrypoint: readonly string[]
+  /** The words of its command. */
+  readonly healthcheck: readonly string[]
+  readonly labels: Readonly<Record<string, string>>
+}
+
+/** As engines print it. */
+export type DockerConfig = {
+  readonly User: string
+  readonly Env: readonly string[]
+  readonly WorkingDir: string
+  readonly Entrypoint: readonly string[]
+  readonly Healthcheck?: { readonly Test: readonly string[] }
+  readonly Labels: Readonly<Record<string, string>>
+}
+
+export function toImageConfig(config: DockerConfig): ImageConfig {
+  const [kind, ...healthcheck] = config.Healthcheck?.Test ?? []
+  if (kind !== 'CMD') throw new Error('the image has no health check that needs no shell')
+  return {
+    user: config.User,
+    env: config.Env,
+    workingDirectory: config.WorkingDir,
+    entrypoint: config.Entrypoint,
+    healthcheck,
+    labels: config.Labels,
+  }
+}

@@ -1,0 +1,75 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { withDebian } from './debian.ts'
+import type { Container, ContainerOptions } from './image.ts'
+import type { ImageConfig } from './image-config.ts'
+import { run, startServer, untilReady } from './process.ts'
+import { partDirectory } from './workspace.ts'
+
+const STOP_MS = 10_000
+const READY_TIMEOUT_MS = 60_000
+
+type Bundle = ContainerOptions & {
+  readonly config: ImageConfig
+  /** The unpacked packages that have runc. */
+  readonly debian: string
+  /** A shell command that mounts the image's files and prints where. */
+  readonly mount: string
+}
+
+/** Starts a container as an engine would, by the program that engines use for it. */
+export async function startRunc({ debian, mount, ...options }: Bundle): Promise<Container> {
+  const directory = partDirectory('container')
+  const file = (name: string) => join(directory, name)
+  mkdirSync(file('rootfs'))
+  writeFileSync(file('config.json'), JSON.stringify(specOf(options)))
+  const runc = (...args: readonly string[]) =>
+    withDebian(debian, { file: 'runc', args: ['--root', file('state'), ...args], directory })
+  const script = `mount --bind "$(${mount})" rootfs && exec runc --root state run weir`
+  const server = startServer(withDebian(debian, { file: 'sh', args: ['-ec', script], directory }), file('output.log'))
+  const what = { what: 'the container', logFiles: [file('output.log')], timeoutMs: READY_TIMEOUT_MS }
+  await untilReady(server, what, async () => (await run(runc('state', 'weir'))).stdout.includes('"running"'))
+  return {
+    exec: (command) => run(runc('exec', 'weir', ...command)),
+    output: async () => readFileSync(file('output.log'), 'utf8'),
+    async stop() {
+      // runc hands the signal on, and its exit code is the program's.
+      const code = await server.end(STOP_MS)
+      await run(runc('delete', '--force', 'weir'))
+      rmSync(directory, { recursive: true, force: true })
+      return code
+    },
+  }
+}
+
+/** https://github.com/opencontainers/runtime-spec: no more rights than the restricted Pod Security of Kubernetes gives. */
+function specOf({ config, args, writable, hidden }: Pick<Bundle, 'config' | keyof ContainerOptions>): object {
+  const [uid, gid = uid] = config.user.split(':').map(Number)
+  const folder = (destination: string, options: readonly string[]) => ({
+    ...{ destination, type: 'tmpfs', source: 'tmpfs' },
+    options: ['nosuid', 'nodev', ...options],
+  })
+  const system = (destination: string, type: string, options: readonly string[]) => ({
+    ...{ destination, type, source: type },
+    options: ['nosuid', 'noexec', ...options],
+  })
+  return {
+    ociVersion: '1.0.2',
+    process: {
+      user: { uid, gid },
+      args: [...config.entrypoint, ...args],
+      env: config.env,
+      cwd: config.workingDirectory,
+      noNewPrivileges: true,
+      capabilities: {},
+    },
+    root: { path: 'rootfs', readonly: true },
+    mounts: [
+      system('/proc', 'proc', ['nodev']),
+      { destination: '/dev', type: 'tmpfs', source: 'tmpfs', options: ['nosuid', 'strictatime', 'mode=755'] },
+      ...writable.map((path) => folder(path, ['rw', `uid=${uid}`, `gid=${gid}`, 'mode=700'])),
+      ...hidden.map((path) => folder(path, ['ro'])),
+    ],
+    linux: { namespaces: ['pid', 'ipc', 'uts', 'mount', 'network'].map((type) => ({ type })) },
+  }
+}
