@@ -25,6 +25,8 @@ const PROGRAM_DOORS = ['main.ts', 'settings.ts', 'crds.ts']
 /** Libraries that only one room may touch, so that they can be replaced there. */
 const LIBRARIES: Readonly<Record<string, RegExp>> = {
   kafkajs: /^src\/broker\/kafka\//,
+  pg: /^src\/plugins\/connectors\/postgres\/session\.ts$/,
+  'pg-cursor': /^src\/plugins\/connectors\/postgres\/session\.ts$/,
   fastify: /^src\/(http|(registry|worker|operator)\/routes)\//,
   '@kubernetes/client-node': /^src\/clients\/kubernetes\//,
 }

@@ -4,6 +4,7 @@ import { datagen } from './connectors/datagen/source.ts'
 import { fileStreamSink } from './connectors/file-stream/sink.ts'
 import { fileStreamSource } from './connectors/file-stream/source.ts'
 import { httpSink } from './connectors/http-sink/sink.ts'
+import { postgresSource } from './connectors/postgres/source/source.ts'
 import { avroConverter } from './converters/avro/converter.ts'
 import { byteArrayConverter } from './converters/byte-array.ts'
 import { jsonConverter } from './converters/json/converter.ts'
@@ -37,6 +38,7 @@ export const SHIPPED: readonly Plugin[] = [
   fileStreamSink,
   datagen,
   httpSink,
+  postgresSource,
   stringConverter,
   jsonConverter,
   avroConverter,

@@ -64,6 +64,11 @@ export type SourceConnector<Config extends z.ZodObject = z.ZodObject> = PluginIn
     raw: Readonly<Record<string, string>>,
   ): readonly Readonly<Record<string, string>>[] | Promise<readonly Readonly<Record<string, string>>[]>
   /**
+   * How often `tasks` is asked again, in ms: what it makes of the same configuration may depend on what is there outside.
+   * The tasks are restarted when it is something else. Default: never.
+   */
+  tasksAgainMs?(config: z.infer<Config>): number | undefined
+  /**
    * One task's life. Each batch it yields is written before the next is asked for, or soon after: not being asked is
    * back-pressure. Yield an empty batch to say «nothing now» without ending. Returning ends the task; throwing fails it.
    * After a `RetriableError` it is called again, and `resumeFrom` knows the last batch it yielded.

@@ -32,6 +32,11 @@ export async function toTaskConfigs(plugin: ConnectorPlugin, config: RawConfig):
   return made.map((task) => inJavaOrder({ ...task, 'task.class': taskClassOf(plugin), ...topics }))
 }
 
+/** How often its tasks are to be made anew; undefined: when its configuration changes. */
+export function tasksAgainMs(plugin: ConnectorPlugin, config: RawConfig): number | undefined {
+  return plugin.kind === 'source' ? plugin.tasksAgainMs?.(parseConfig(plugin.config, config)) : undefined
+}
+
 export function sameConfig(a: RawConfig, b: RawConfig | undefined): boolean {
   if (b === undefined) return false
   const keys = Object.keys(a)

@@ -5,8 +5,8 @@ import { inTime } from '../config/in-time.ts'
 import type { Logger } from '../config/logger.ts'
 import { retry } from '../config/retry.ts'
 import type { Catalog } from '../plugins/catalog.ts'
-import { type ConfigResolver, withPlaceholders } from './config-resolver.ts'
-import { type ConnectorPlugin, findConnector, sameConfig, toTaskConfigs } from './connector-tasks.ts'
+import type { ConfigResolver } from './config-resolver.ts'
+import { type ConnectorPlugin, findConnector } from './connector-tasks.ts'
 import { transactionalIdOf } from './fencing.ts'
 import type { ConnectorReading, TaskReading, WorkerReading } from './metrics.ts'
 import { type Started, type Step, taskKey } from './plan.ts'
@@ -15,6 +15,7 @@ import type { ConnectorConfig } from './stores/config-state.ts'
 import type { ConfigStore } from './stores/config-store.ts'
 import type { OffsetStore } from './stores/offset-store.ts'
 import type { StatusStore } from './stores/status-store.ts'
+import { TaskMaking } from './task-making.ts'
 import type { RunningTask, TaskDefaults, TaskHost, TaskMessage } from './tasks/task-spec.ts'
 import { traceOf } from './tasks/trace.ts'
 
@@ -74,11 +75,11 @@ export class Runner implements Started {
   readonly #parts: RunnerParts
   /** Since this worker was started. */
   readonly starts = { connectorAttempts: 0, connectorFailures: 0, taskAttempts: 0, taskFailures: 0 }
-  /** The last one of each connector: they follow each other, or the older could be stored last. */
-  readonly #regenerations = new Map<string, Promise<void>>()
+  readonly #taskMaking: TaskMaking
 
   constructor(parts: RunnerParts) {
     this.#parts = parts
+    this.#taskMaking = new TaskMaking(parts)
   }
 
   reading(): WorkerReading {
@@ -271,7 +272,7 @@ export class Runner implements Started {
       await this.#connectorFailed(name, plugin, error)
       return
     }
-    if (target === 'STARTED') this.#inBackground(this.#regenerate(name, plugin))
+    if (target === 'STARTED') this.#inBackground(this.#makeTasks(name, plugin))
   }
 
   async #connectorFailed(name: string, plugin: ConnectorPlugin | undefined, error: unknown): Promise<void> {
@@ -281,31 +282,12 @@ export class Runner implements Started {
     await this.#putConnectorSafe(name, 'FAILED', traceOf(error), plugin?.version ?? null)
   }
 
-  /** Brings the stored tasks to what the connector makes of its configuration. Nobody waits for it. */
-  #regenerate(name: string, plugin: ConnectorPlugin): Promise<void> {
+  /** Nobody waits for it. */
+  async #makeTasks(name: string, plugin: ConnectorPlugin): Promise<void> {
     const signal = this.connectors.get(name)?.work.signal
-    if (!signal) return Promise.resolve()
-    const earlier = this.#regenerations.get(name) ?? Promise.resolve()
-    const done = earlier.then(() => this.#putTasks(name, plugin, signal))
-    this.#regenerations.set(name, done)
-    return done
-  }
-
-  async #putTasks(name: string, plugin: ConnectorPlugin, signal: AbortSignal): Promise<void> {
-    const { configs, putTasks, clock, logger } = this.#parts
-    const connector = configs.state.connector(name)
-    if (signal.aborted || !connector) return
-    const { config, tasks, appliedConfig } = connector
+    if (!signal) return
     try {
-      const resolved = await this.#parts.resolver.resolve(config, name)
-      const made = (await toTaskConfigs(plugin, resolved.config)).map((task) =>
-        withPlaceholders(task, config, resolved),
-      )
-      const isSame = made.length === tasks.length && made.every((task, index) => sameConfig(task, tasks[index]))
-      if (isSame && appliedConfig !== undefined && sameConfig(config, appliedConfig)) return
-      const onRetry = (error: unknown, _: number, waitMs: number) =>
-        logger.warn({ err: error, connector: name, waitMs }, 'tasks could not be stored: trying again')
-      await retry(() => putTasks(name, made), { ...UNTIL_DONE, clock, signal, onRetry })
+      await this.#taskMaking.keep(name, plugin, signal)
     } catch (error) {
       if (!signal.aborted) await this.#connectorFailed(name, plugin, error)
     }

@@ -7,6 +7,7 @@ import { javaPluginsPart } from './java-plugins.ts'
 import { kafkaPart } from './kafka.ts'
 import { kubernetesPart } from './kubernetes.ts'
 import type { AddressOf } from './part.ts'
+import { postgresPart } from './postgres.ts'
 import { pythonClientsPart } from './python-clients.ts'
 
 const kafka = kafkaPart('kafka', '4.3.1', 'KAFKA_BOOTSTRAP')
@@ -18,6 +19,7 @@ export const parts = {
   javaConnect: javaConnectPart('javaConnect', kafka),
   apicurio: apicurioPart('apicurio'),
   pythonClients: pythonClientsPart('pythonClients'),
+  postgres: postgresPart('postgres'),
   kubernetes: kubernetesPart('kubernetes'),
   javaAvro: javaAvroPart('javaAvro'),
   javaPlugins: javaPluginsPart('javaPlugins'),

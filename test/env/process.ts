@@ -9,7 +9,7 @@ export type Server = {
   readonly pid: number | undefined
   hasExited(): boolean
   /** Asks it to end, and waits; after `graceMs` it is killed. Its exit code, null when a signal ended it. */
-  end(graceMs: number, signal?: 'SIGTERM' | 'SIGINT'): Promise<number | null>
+  end(graceMs: number, signal?: 'SIGTERM' | 'SIGINT' | 'SIGQUIT'): Promise<number | null>
   /** At once and without asking (SIGKILL): what these servers hold is thrown away. Resolves when it is gone. */
   kill(): Promise<void>
 }
@@ -20,6 +20,8 @@ export type Command = {
   readonly directory: string
   /** Beside this process's own. */
   readonly env?: Readonly<Record<string, string>>
+  /** Another user and group than this process's. */
+  readonly uid?: number
 }
 
 /** Starts a process that dies with this one; what it prints goes to `outputFile`. */
@@ -83,8 +85,9 @@ export async function untilReady(
   }
 }
 
-function spawnWatched({ file, args, directory, env }: Command, stdio: StdioOptions): ChildProcess {
-  const child = spawn(file, args, { cwd: directory, stdio, env: { ...process.env, ...env } })
+function spawnWatched({ file, args, directory, env, uid }: Command, stdio: StdioOptions): ChildProcess {
+  const user = uid === undefined ? {} : { uid, gid: uid }
+  const child = spawn(file, args, { cwd: directory, stdio, env: { ...process.env, ...env }, ...user })
   const { pid } = child
   if (pid !== undefined) {
     watchProcess(pid)

@@ -1,0 +1,53 @@
+import { field } from '../../../sdk/index.ts'
+import { parseConnectionUrl } from './connection-url.ts'
+import { QUOTE_METHODS } from './identifier.ts'
+import { zoneOf } from './zone.ts'
+
+const group = 'Connection'
+
+/** The keys that source and sink share. */
+export const connectionKeys = {
+  'connection.url': field.parsed(
+    field.text({
+      doc:
+        'Where the database is: `jdbc:postgresql://HOST:PORT/DATABASE?OPTION=VALUE` or `postgresql://HOST:PORT/DATABASE`. ' +
+        'Several hosts, separated by commas, are tried in order. Options: `user`, `password`, `sslmode`, `sslrootcert`, ' +
+        '`sslcert`, `sslkey` (PEM files), `currentSchema`, `ApplicationName`, `connectTimeout` (s); others mean nothing here',
+      importance: 'HIGH',
+      group,
+    }),
+    parseConnectionUrl,
+  ),
+  'connection.user': field.text({ doc: 'Role to connect as.', importance: 'HIGH', group }).optional(),
+  'connection.password': field.password({ doc: 'Password of that role.', importance: 'HIGH', group }).optional(),
+  'connection.attempts': field
+    .int({
+      doc: 'How often a connection is tried before the task fails.',
+      importance: 'LOW',
+      min: 1,
+      group,
+    })
+    .default(3),
+  'connection.backoff.ms': field
+    .long({ doc: 'Pause between two such attempts, in ms.', importance: 'LOW', min: 0, group })
+    .default(10_000),
+  'dialect.name': field
+    .oneOf(['', 'PostgreSqlDatabaseDialect'], {
+      doc: 'Which database this is: a PostgreSQL, whatever is written.',
+      importance: 'LOW',
+      group,
+    })
+    .default(''),
+  'db.timezone': field
+    .parsed(
+      field.text({
+        doc: 'Time zone of the clocks that `timestamp` columns (those without a zone) are read off, and written as',
+        importance: 'MEDIUM',
+      }),
+      zoneOf,
+    )
+    .prefault('UTC'),
+  'quote.sql.identifiers': field
+    .oneOf(QUOTE_METHODS, { doc: 'Whether names of tables and columns are quoted in SQL.', importance: 'MEDIUM' })
+    .default('always'),
+}

@@ -1,0 +1,87 @@
+/** How TLS is used, in PostgreSQL's own words. */
+export const SSL_MODES = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'] as const
+export type SslMode = (typeof SSL_MODES)[number]
+
+/** Where a database is and what its address says about the connection. */
+export type ConnectionUrl = {
+  /** Tried in this order. */
+  readonly hosts: readonly { readonly host: string; readonly port: number }[]
+  /** Undefined: that of the user's name. */
+  readonly database: string | undefined
+  readonly user: string | undefined
+  readonly password: string | undefined
+  readonly sslMode: SslMode
+  /** Files in PEM format. */
+  readonly sslRootCert: string | undefined
+  readonly sslCert: string | undefined
+  readonly sslKey: string | undefined
+  /** Schemas in which unqualified names are looked for. */
+  readonly searchPath: string | undefined
+  readonly applicationName: string | undefined
+  readonly connectTimeoutMs: number
+  /** Options that mean nothing here; drivers of other languages have many. */
+  readonly ignored: readonly string[]
+}
+
+const PORT = 5432
+const CONNECT_TIMEOUT_MS = 10_000
+const FORMS = 'jdbc:postgresql://HOST:PORT/DATABASE?OPTION=VALUE or postgresql://USER@HOST:PORT/DATABASE'
+
+/**
+ * Reads the JDBC driver's form and libpq's. Both take several hosts, separated by commas, and options after a `?`, under
+ * the names of either. Throws a sentence that does not repeat the address, which may hold a password.
+ */
+export function parseConnectionUrl(text: string): ConnectionUrl {
+  const [, authority, path = '', query = ''] =
+    /^(?:jdbc:postgresql:|postgres(?:ql)?:(?=\/\/))(?:\/\/([^/?]*))?\/?([^?]*)\??(.*)$/s.exec(text.trim()) ?? []
+  if (!/^(?:jdbc:postgresql:|postgres(?:ql)?:\/\/)/.test(text.trim())) {
+    throw new Error(`connection.url is not the address of a PostgreSQL database: write ${FORMS}`)
+  }
+  const at = authority?.lastIndexOf('@') ?? -1
+  const [user, password] = at < 0 ? [] : authority!.slice(0, at).split(/:(.*)/s).map(decode)
+  const options = new Map([...new URLSearchParams(query)].map(([name, value]) => [name.toLowerCase(), value]))
+  const take = (...names: string[]) => {
+    const values = names.map((name) => options.get(name))
+    for (const name of names) options.delete(name)
+    return values.find((value) => value !== undefined)
+  }
+  const seconds = take('connecttimeout', 'connect_timeout', 'logintimeout')
+  return {
+    hosts: parseHosts(authority?.slice(at + 1) || 'localhost'),
+    database: take('dbname', 'pgdbname') ?? (path === '' ? undefined : decode(path)),
+    user: take('user') ?? user,
+    password: take('password') ?? password,
+    sslMode: parseSslMode(take('sslmode'), take('ssl')),
+    sslRootCert: take('sslrootcert'),
+    sslCert: take('sslcert'),
+    sslKey: take('sslkey'),
+    searchPath: take('currentschema', 'search_path'),
+    applicationName: take('applicationname', 'application_name'),
+    connectTimeoutMs: seconds === undefined ? CONNECT_TIMEOUT_MS : Number(seconds) * 1000 || 0,
+    ignored: [...new URLSearchParams(query).keys()].filter((name) => options.has(name.toLowerCase())),
+  }
+}
+
+function parseHosts(list: string): ConnectionUrl['hosts'] {
+  return list.split(',').map((entry) => {
+    const [, bracketed, plain, port] = /^(?:\[([^\]]+)\]|([^:]+))(?::(\d+))?$/.exec(entry.trim()) ?? []
+    const host = bracketed ?? plain
+    if (host === undefined) throw new Error(`connection.url names no host that could be one: write ${FORMS}`)
+    return { host, port: Number(port ?? PORT) }
+  })
+}
+
+function parseSslMode(mode: string | undefined, ssl: string | undefined): SslMode {
+  if (mode === undefined) return ssl === undefined || ssl === 'false' ? 'prefer' : 'verify-full'
+  const known = SSL_MODES.find((name) => name === mode.toLowerCase())
+  if (known === undefined) throw new Error(`sslmode=${mode} in connection.url is not one of ${SSL_MODES.join(', ')}`)
+  return known
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}

@@ -1,0 +1,232 @@
+import { readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { ConnectionOptions } from 'node:tls'
+import pg from 'pg'
+import Cursor from 'pg-cursor'
+import type { TaskLog } from '../../../sdk/index.ts'
+import type { ConnectionUrl, SslMode } from './connection-url.ts'
+import { type DatabaseFailure, toFailure } from './failure.ts'
+
+// The one place that talks to the server. Values go there and come back as PostgreSQL's texts; what they mean is decided
+// elsewhere.
+
+export type Row = readonly (string | null)[]
+
+/** A column of a result, as the server describes it. */
+export type ResultField = {
+  readonly name: string
+  /** Of the column's type. */
+  readonly typeId: number
+  /** Precision, scale or length as the type packs them; -1: none. */
+  readonly modifier: number
+  /** Of the table it comes from; 0: it is computed. */
+  readonly tableId: number
+  readonly columnId: number
+}
+
+export type SessionOptions = {
+  readonly url: ConnectionUrl
+  readonly user: string | undefined
+  readonly password: string | undefined
+  /** Shown in the server's list of sessions when the address names none. */
+  readonly applicationName: string
+  /** Of the transactions of this session, as SQL; undefined: the server's default. */
+  readonly isolation?: string | undefined
+  readonly log: TaskLog
+  /** Ends what it is doing, and the session. */
+  readonly signal: AbortSignal
+}
+
+/** What a failed connection may be tried again for. */
+export type Patience = { readonly attempts: number; readonly backoffMs: number }
+
+const AS_TEXT = { getTypeParser: () => (text: string) => text } as unknown as pg.CustomTypesConfig
+const KEEP_ALIVE_MS = 30_000
+/** What the readers of texts stand on. */
+const SETTINGS =
+  "SET TimeZone = 'UTC'; SET DateStyle = 'ISO, YMD'; SET IntervalStyle = 'postgres'; SET bytea_output = 'hex'"
+
+/** One connection to a database. Its methods throw a `DatabaseFailure`. */
+export class Session {
+  readonly #client: pg.Client
+  readonly #ended: Promise<void>
+  #closed = false
+
+  private constructor(client: pg.Client, signal: AbortSignal) {
+    this.#client = client
+    this.#ended = new Promise((resolve) => client.once('end', () => resolve()))
+    // A connection that is cut between two queries says so here; the next query fails of it.
+    client.on('error', () => {
+      this.#closed = true
+    })
+    signal.addEventListener('abort', () => void this.close(), { once: true })
+  }
+
+  /** Tries host after host, and all of them as often as patience says as long as that can help. */
+  static async open(options: SessionOptions, { attempts, backoffMs }: Patience): Promise<Session> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await Session.#openOnce(options)
+      } catch (error) {
+        const failure = error as DatabaseFailure
+        if (!failure.heals || attempt >= attempts || options.signal.aborted) throw failure
+        options.log.warn(
+          { err: failure, attempt, waitMs: backoffMs },
+          'the database could not be reached: trying again',
+        )
+        await sleep(backoffMs, undefined, { signal: options.signal }).catch(() => undefined)
+      }
+    }
+  }
+
+  static async #openOnce(options: SessionOptions): Promise<Session> {
+    let last: DatabaseFailure | undefined
+    for (const at of options.url.hosts) {
+      for (const ssl of sslAttempts(options.url)) {
+        const client = new pg.Client({ ...clientConfig(options), ...at, ssl })
+        const session = new Session(client, options.signal)
+        try {
+          await client.connect()
+          await client.query(sessionSettings(options))
+          return session
+        } catch (error) {
+          await session.close()
+          last = toFailure(error, `connect to the database at ${at.host}:${at.port}`)
+        }
+      }
+    }
+    throw last!
+  }
+
+  /** Whether it can still be used. */
+  get isOpen(): boolean {
+    return !this.#closed
+  }
+
+  /** `doing` completes «could not …» where it fails. */
+  async query(doing: string, text: string, values: readonly (string | null)[] = []): Promise<readonly Row[]> {
+    try {
+      const config = { text, values: [...values], rowMode: 'array' as const, types: AS_TEXT }
+      return (await this.#client.query<(string | null)[]>(config)).rows
+    } catch (error) {
+      throw toFailure(error, doing)
+    }
+  }
+
+  /** The columns of a query's result. */
+  async describe(doing: string, text: string): Promise<readonly ResultField[]> {
+    try {
+      return (await this.#client.query({ text, rowMode: 'array' })).fields.map(toResultField)
+    } catch (error) {
+      throw toFailure(error, doing)
+    }
+  }
+
+  /** Runs a statement that is known to the server by its name, so that it is planned once. How many rows it changed. */
+  async execute(doing: string, name: string, text: string, values: readonly (string | null)[]): Promise<number> {
+    try {
+      return (await this.#client.query({ name, text, values: [...values] })).rowCount ?? 0
+    } catch (error) {
+      throw toFailure(error, doing)
+    }
+  }
+
+  /** Rows are fetched as they are asked for: the rest waits on the server. Close it before the next query. */
+  openRows(doing: string, text: string, values: readonly string[]): Rows {
+    const cursor = new Cursor<Row>(text, [...values], { rowMode: 'array', types: AS_TEXT })
+    return new Rows(
+      this.#client.query(cursor as unknown as pg.Submittable) as unknown as Cursor<Row>,
+      doing,
+      this.#ended,
+    )
+  }
+
+  /** Without waiting for what runs. */
+  async close(): Promise<void> {
+    this.#closed = true
+    await this.#client.end().catch(() => undefined)
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+}
+
+/** The rows of one query, from the first to the last. */
+export class Rows {
+  readonly #cursor: Cursor<Row>
+  readonly #doing: string
+  readonly #sessionEnd: Promise<void>
+  #isOver = false
+
+  constructor(cursor: Cursor<Row>, doing: string, sessionEnd: Promise<void>) {
+    this.#cursor = cursor
+    this.#doing = doing
+    this.#sessionEnd = sessionEnd
+  }
+
+  /** The next rows, at most so many; none when there are no more. */
+  read(rowsMax: number): Promise<{ readonly rows: readonly Row[]; readonly fields: readonly ResultField[] }> {
+    return new Promise((resolve, reject) => {
+      this.#cursor.read(rowsMax, (error, rows, result) => {
+        if (error) {
+          this.#isOver = true
+          reject(toFailure(error, this.#doing))
+        } else {
+          resolve({ rows, fields: (result?.fields ?? []).map(toResultField) })
+        }
+      })
+    })
+  }
+
+  /** After a failure there is nothing left to close, and nobody would answer. */
+  async close(): Promise<void> {
+    if (this.#isOver) return
+    this.#isOver = true
+    await Promise.race([this.#cursor.close().catch(() => undefined), this.#sessionEnd])
+  }
+}
+
+function toResultField({ name, dataTypeID, dataTypeModifier, tableID, columnID }: pg.FieldDef): ResultField {
+  return { name, typeId: dataTypeID, modifier: dataTypeModifier, tableId: tableID, columnId: columnID }
+}
+
+function clientConfig({ url, user, password, applicationName }: SessionOptions): pg.ClientConfig {
+  const name = user ?? url.user
+  const secret = password ?? url.password
+  return {
+    ...(name !== undefined && { user: name }),
+    ...(secret !== undefined && { password: secret }),
+    ...(url.database !== undefined && { database: url.database }),
+    application_name: url.applicationName ?? applicationName,
+    connectionTimeoutMillis: url.connectTimeoutMs,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+  }
+}
+
+function sessionSettings({ url, isolation }: SessionOptions): string {
+  const searchPath = url.searchPath === undefined ? '' : `; SET search_path = ${url.searchPath}`
+  return `${SETTINGS}${searchPath}${isolation === undefined ? '' : `; SET default_transaction_isolation = '${isolation}'`}`
+}
+
+/** libpq's meaning of the modes: some try one way and then the other. */
+function sslAttempts(url: ConnectionUrl): readonly (false | ConnectionOptions)[] {
+  const attempts: Readonly<Record<SslMode, readonly (false | ConnectionOptions)[]>> = {
+    disable: [false],
+    allow: [false, { rejectUnauthorized: false }],
+    prefer: [{ rejectUnauthorized: false }, false],
+    require: [{ rejectUnauthorized: false }],
+    'verify-ca': [{ checkServerIdentity: () => undefined }],
+    'verify-full': [{}],
+  }
+  return attempts[url.sslMode].map((ssl) => (ssl === false ? false : { ...ssl, ...certificates(url) }))
+}
+
+function certificates({ sslRootCert, sslCert, sslKey }: ConnectionUrl): ConnectionOptions {
+  return {
+    ...(sslRootCert !== undefined && { ca: readFileSync(sslRootCert) }),
+    ...(sslCert !== undefined && { cert: readFileSync(sslCert) }),
+    ...(sslKey !== undefined && { key: readFileSync(sslKey) }),
+  }
+}

@@ -1,0 +1,30 @@
+import { field } from '../../../../sdk/index.ts'
+import { javaRegex } from '../../../java-regex.ts'
+import { plainTable, type TableName } from '../identifier.ts'
+
+export type ColumnsOfTables = readonly { readonly tables: RegExp; readonly columns: readonly string[] }[]
+
+/** A key that says columns by table: `REGEX:COLUMN` or `REGEX:[COLUMN|COLUMN]`, separated by commas. */
+export function columnsMapping(key: string, doc: string) {
+  return field
+    .parsed(
+      field.list({ doc, importance: 'MEDIUM', group: 'Reading' }),
+      (list): ColumnsOfTables =>
+        list.map((entry) => {
+          const [, regex, inBrackets, plain] = /^(.+):(?:\[([^\]]+)\]|([^:[\]]+))$/.exec(entry) ?? []
+          if (regex === undefined) throw new Error(`${key}: '${entry}' should be REGEX:COLUMN or REGEX:[COLUMN|COLUMN]`)
+          return { tables: javaRegex(regex, { whole: true }), columns: (inBrackets ?? plain)!.split('|') }
+        }),
+    )
+    .prefault('')
+}
+
+/** The columns of a table; undefined without any mapping. Throws when not exactly one is for it. */
+export function columnsFor(mapping: ColumnsOfTables, table: TableName, key: string): readonly string[] | undefined {
+  if (mapping.length === 0) return undefined
+  const matching = mapping.filter(({ tables }) => tables.test(plainTable(table)))
+  if (matching.length === 1) return matching[0]!.columns
+  throw new Error(
+    `${key}: ${matching.length} of its expressions match the table ${plainTable(table)}, it needs exactly one`,
+  )
+}

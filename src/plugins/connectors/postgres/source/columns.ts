@@ -1,0 +1,165 @@
+import {
+  array,
+  BOOLEAN,
+  BYTES,
+  DATE,
+  DataError,
+  decimal,
+  decimalFromText,
+  FLOAT32,
+  FLOAT64,
+  INT8,
+  INT16,
+  INT32,
+  INT64,
+  int64,
+  optional,
+  type Schema,
+  STRING,
+  TIME,
+} from '../../../../sdk/index.ts'
+import { itemsFromText } from '../array-text.ts'
+import type { ResultField } from '../session.ts'
+import { microsFromText, timeFromText } from '../time-text.ts'
+import { UTC, type Zone } from '../zone.ts'
+import { type TimestampGranularity, timestampKind } from './granularity.ts'
+
+export const NUMERIC_MAPPINGS = ['none', 'precision_only', 'best_fit', 'best_fit_eager_double'] as const
+export type NumericMapping = (typeof NUMERIC_MAPPINGS)[number]
+
+/** How values become those of a record. */
+export type Mapping = {
+  readonly numeric: NumericMapping
+  readonly granularity: TimestampGranularity
+  /** Of `timestamp` columns. */
+  readonly zone: Zone
+}
+
+/** What the server's catalog says of a column's type. */
+export type ColumnType = {
+  /** The name of a built-in type; undefined: one that was made in this database, such as an enum. */
+  readonly name: string | undefined
+  /** Of an array: the name of its items' type, undefined for one that was made here. */
+  readonly items?: { readonly name: string | undefined }
+  readonly notNull: boolean
+}
+
+/** A column of a result, as a field of the records. */
+export type Column = {
+  readonly name: string
+  readonly schema: Schema
+  /** Throws a `DataError` for what the schema can't hold. */
+  readonly read: (text: string) => unknown
+}
+
+type Kind = { readonly schema: Schema; readonly read: (text: string) => unknown }
+
+export function toColumn({ name, modifier }: ResultField, type: ColumnType, mapping: Mapping): Column {
+  const { schema, read } =
+    type.items === undefined ? kindOf(type.name, modifier, mapping) : arrayOf(type.items, modifier, mapping)
+  return { name, schema: type.notNull ? schema : optional(schema), read }
+}
+
+function arrayOf({ name }: { readonly name: string | undefined }, modifier: number, mapping: Mapping): Kind {
+  const { schema, read } = kindOf(name, modifier, mapping)
+  return {
+    schema: array(optional(schema)),
+    read: (text) => itemsFromText(text).map((item) => (item === null ? null : read(item))),
+  }
+}
+
+/** What has no case of its own is the text that PostgreSQL shows: json, uuid, enums, intervals, addresses, ranges… */
+function kindOf(name: string | undefined, modifier: number, mapping: Mapping): Kind {
+  switch (name) {
+    case 'numeric':
+      return numericKind(modifier, mapping.numeric)
+    case 'timestamp':
+      return timestampKind(mapping.granularity, mapping.zone, mapping.zone)
+    case 'timestamptz':
+      return timestampKind(mapping.granularity, UTC, mapping.zone)
+    case 'bit':
+      return modifier === 1 ? { schema: BOOLEAN, read: (text) => text === '1' } : TEXT
+    default:
+      return (name === undefined ? undefined : KINDS[name]) ?? TEXT
+  }
+}
+
+const TEXT: Kind = { schema: STRING, read: (text) => text }
+const INTEGER: Kind = { schema: INT32, read: Number }
+
+const KINDS: Readonly<Record<string, Kind>> = {
+  bool: { schema: BOOLEAN, read: (text) => text === 't' },
+  int2: { schema: INT16, read: Number },
+  int4: INTEGER,
+  int8: { schema: INT64, read: readLong },
+  oid: { schema: INT64, read: Number },
+  float4: { schema: FLOAT32, read: Number },
+  float8: { schema: FLOAT64, read: Number },
+  money: { schema: FLOAT64, read: readMoney },
+  date: { schema: DATE, read: (text) => new Date(microsFromText(text, UTC) / 1000) },
+  time: { schema: TIME, read: timeFromText },
+  timetz: { schema: TIME, read: timeFromText },
+  bytea: { schema: BYTES, read: (text) => Buffer.from(text.slice(2), 'hex') },
+}
+
+/** A number as long as it is exact, else a bigint. */
+export function readLong(text: string): number | bigint {
+  return text.length < 16 ? Number(text) : int64(BigInt(text))
+}
+
+function readMoney(text: string): number {
+  const amount = Number(text.replace(/[^\d.]/g, ''))
+  return /^\(|-/.test(text) ? -amount : amount
+}
+
+/** What fits a long for sure. */
+const LONG_DIGITS = 18
+/** What the JDBC connector says where the column says nothing. */
+const SCALE_UNKNOWN = 127
+
+/**
+ * The JDBC connector's choice of a type for a `numeric(precision, scale)`. One without a precision can hold anything: it is
+ * never an integer here, but a double where doubles are asked for.
+ */
+function numericKind(modifier: number, mapping: NumericMapping): Kind {
+  if (modifier < 0) return mapping.startsWith('best_fit') ? floatKind : decimalKind(SCALE_UNKNOWN)
+  const precision = ((modifier - 4) >> 16) & 0xffff
+  const scale = (((modifier - 4) & 0x7ff) ^ 1024) - 1024
+  const isLong = precision <= LONG_DIGITS
+  switch (mapping) {
+    case 'none':
+      return decimalKind(scale)
+    case 'precision_only':
+      return scale === 0 && isLong ? integerKind(precision) : decimalKind(scale)
+    case 'best_fit':
+      if (!isLong) return decimalKind(scale)
+      return scale > 0 ? floatKind : integerKind(precision - scale)
+    case 'best_fit_eager_double':
+      if (scale > 0) return floatKind
+      return isLong ? integerKind(precision - scale) : decimalKind(scale)
+  }
+}
+
+const floatKind: Kind = { schema: FLOAT64, read: Number }
+
+/** Throws for NaN and infinities. */
+function decimalKind(scale: number): Kind {
+  return {
+    schema: decimal(scale),
+    read(text) {
+      if (/^[-+]?\d/.test(text)) return decimalFromText(text, scale)
+      throw new DataError(
+        `${text} is no decimal number: set numeric.mapping=best_fit_eager_double, or leave it out by a query`,
+      )
+    },
+  }
+}
+
+function integerKind(digits: number): Kind {
+  const schema = digits > 9 ? INT64 : digits > 4 ? INT32 : digits > 2 ? INT16 : INT8
+  return { schema, read: (text) => (text === 'NaN' ? refuseNan() : readLong(text)) }
+}
+
+function refuseNan(): never {
+  throw new DataError('NaN is no whole number: set numeric.mapping=best_fit_eager_double, or leave it out by a query')
+}

@@ -1,0 +1,33 @@
+import { INT64, int64, type Schema, STRING, TIMESTAMP } from '../../../../sdk/index.ts'
+import { isoFromMicros, microsFromText } from '../time-text.ts'
+import type { Zone } from '../zone.ts'
+
+export const TIMESTAMP_GRANULARITIES = [
+  'connect_logical',
+  'micros_long',
+  'micros_string',
+  'micros_iso_datetime_string',
+  'nanos_long',
+  'nanos_string',
+  'nanos_iso_datetime_string',
+] as const
+export type TimestampGranularity = (typeof TIMESTAMP_GRANULARITIES)[number]
+
+type Written = { readonly schema: Schema; readonly write: (micros: number, zone: Zone) => unknown }
+
+/** What each makes of microseconds since 1970. PostgreSQL has no nanoseconds: they are thousands. */
+const WRITTEN: Readonly<Record<TimestampGranularity, Written>> = {
+  connect_logical: { schema: TIMESTAMP, write: (micros) => new Date(Math.floor(micros / 1000)) },
+  micros_long: { schema: INT64, write: (micros) => micros },
+  micros_string: { schema: STRING, write: String },
+  micros_iso_datetime_string: { schema: STRING, write: isoFromMicros },
+  nanos_long: { schema: INT64, write: (micros) => int64(BigInt(micros) * 1000n) },
+  nanos_string: { schema: STRING, write: (micros) => String(BigInt(micros) * 1000n) },
+  nanos_iso_datetime_string: { schema: STRING, write: (micros, zone) => `${isoFromMicros(micros, zone)}000` },
+}
+
+/** `own`: the zone of the column's clock; `shown`: that of ISO texts. */
+export function timestampKind(granularity: TimestampGranularity, own: Zone, shown: Zone) {
+  const { schema, write } = WRITTEN[granularity]
+  return { schema, read: (text: string) => write(microsFromText(text, own), shown) }
+}

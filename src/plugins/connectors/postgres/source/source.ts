@@ -1,0 +1,239 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { defineSource, type SourceContext, type SourceRecord, type TaskLog } from '../../../../sdk/index.ts'
+import { SHIPPED_VERSION } from '../../../version.ts'
+import { DatabaseFailure } from '../failure.ts'
+import { parseTableNames, plainTable, quotedTable, quoting, type TableName } from '../identifier.ts'
+import { type Patience, Session } from '../session.ts'
+import { queryOf, type SourceConfig, sourceConfig } from './config.ts'
+import { declareReader, readClock } from './horizon.ts'
+import { NOTES } from './notes.ts'
+import { COLUMNS_SQL, originOfQuery, originOfTable } from './origin.ts'
+import { earlierPartitions, fromOffset, type Place, partitionOf } from './place.ts'
+import type { Origin } from './query.ts'
+import { Reader } from './reader.ts'
+import { chooseTables, sameNames, shareOut, TABLE_TYPES, TABLES_SQL } from './tables.ts'
+
+const SILENT: TaskLog = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
+/** Growing pauses while a server that was there is away. */
+const HEAL_MS = { first: 250, max: 10_000 }
+
+type Context = SourceContext<SourceConfig>
+
+/** Tables of a PostgreSQL database as topics, under the keys and offsets of the JDBC connector. */
+export const postgresSource = defineSource({
+  class: 'PostgresSource',
+  aliases: ['io.confluent.connect.jdbc.JdbcSourceConnector', 'JdbcSourceConnector'],
+  version: SHIPPED_VERSION,
+  summary: 'Writes the rows of PostgreSQL tables, or of a query, to topics, and goes on as rows are added and changed.',
+  notes: NOTES,
+  config: sourceConfig,
+  async tasks(config, tasksMax, raw) {
+    const toTask = (tables: readonly TableName[]) => ({
+      ...raw,
+      tables: tables.map((table) => quotedTable(table)).join(','),
+      'tables.fetched': 'true',
+    })
+    if (queryOf(config) !== undefined) return [toTask([])]
+    const stopping = new AbortController()
+    const context = { connector: raw['name'] ?? 'weir', log: SILENT, signal: stopping.signal, config }
+    await using session = await openSession(context, patienceOf(config))
+    const tables = await findTables(session, config)
+    return tables.length === 0 ? [toTask([])] : shareOut(tables, tasksMax).map(toTask)
+  },
+  tasksAgainMs: (config) => (queryOf(config) === undefined ? config['table.poll.interval.ms'] : undefined),
+  async *poll(context) {
+    const { config, signal } = context
+    let session: Session | undefined
+    let readers: readonly Reader[] | undefined
+    let failures = 0
+    try {
+      while (!signal.aborted) {
+        try {
+          // Who was there once is waited for; who never was may be somewhere else.
+          session = session?.isOpen
+            ? session
+            : await openSession(context, readers ? { attempts: 1, backoffMs: 0 } : patienceOf(config))
+          readers ??= await createReaders(session, context)
+          for await (const batch of readOnce(session, readers, context)) {
+            failures = 0
+            yield batch
+          }
+        } catch (error) {
+          if (signal.aborted) return
+          failures += 1
+          await session?.close()
+          const waitMs = healingMs(error, failures, config, readers !== undefined)
+          context.log.warn({ err: error, waitMs }, 'the database could not be read: trying again')
+          yield []
+          await pause(waitMs, signal)
+        }
+      }
+    } finally {
+      await session?.close()
+    }
+  },
+  alterOffsets(_config, offsets) {
+    for (const { partition, offset } of offsets) {
+      if (typeof partition['table'] !== 'string' && partition['query'] !== 'query') {
+        throw new Error(
+          `an offset's partition should be {"protocol":"1","table":"SCHEMA.TABLE"} or {"query":"query"}, not ${JSON.stringify(partition)}`,
+        )
+      }
+      if (offset !== null) fromOffset(offset)
+    }
+  },
+})
+
+/** Waits for the table that is due next, and reads it. */
+async function* readOnce(
+  session: Session,
+  readers: readonly Reader[],
+  { config, signal }: Context,
+): AsyncGenerator<readonly SourceRecord[]> {
+  const next = readers.reduce((first, reader) => (reader.dueMs < first.dueMs ? reader : first))
+  const waitMs = next.dueMs - performance.now()
+  if (waitMs > 0) {
+    yield []
+    await pause(waitMs, signal)
+  }
+  if (signal.aborted) return
+  yield* next.read(session)
+  next.dueMs = performance.now() + config['poll.interval.ms']
+}
+
+/** How long to wait before trying again. Throws what does not heal, or has not for as often as was asked for. */
+function healingMs(error: unknown, failures: number, config: SourceConfig, wasThere: boolean): number {
+  const attempts = config['query.retry.attempts']
+  const isGivenUp = attempts >= 0 && failures > attempts
+  if (!(error instanceof DatabaseFailure) || !error.heals || !wasThere || isGivenUp) throw error
+  return Math.min(HEAL_MS.max, HEAL_MS.first * 2 ** (failures - 1))
+}
+
+function patienceOf(config: SourceConfig): Patience {
+  return { attempts: config['connection.attempts'], backoffMs: config['connection.backoff.ms'] }
+}
+
+async function openSession(
+  { connector, config, log, signal }: Pick<Context, 'connector' | 'config' | 'log' | 'signal'>,
+  patience: Patience,
+): Promise<Session> {
+  const isolation = config['transaction.isolation.mode']
+  const options = {
+    url: config['connection.url'],
+    user: config['connection.user'],
+    password: config['connection.password'],
+    applicationName: `weir ${connector}`,
+    isolation: isolation === 'DEFAULT' ? undefined : isolation.toLowerCase().replaceAll('_', ' '),
+    log,
+    signal,
+  }
+  const session = await Session.open(options, patience)
+  await declareReader(session)
+  return session
+}
+
+async function findTables(session: Session, config: SourceConfig): Promise<readonly TableName[]> {
+  const kinds = `{${config['table.types'].map((type) => TABLE_TYPES[type]).join(',')}}`
+  const rows = await session.query('list tables', TABLES_SQL, [kinds, config['schema.pattern'] || '%'])
+  const chosen = chooseTables(
+    rows.map(([schema, name]) => ({ schema: schema!, name: name! })),
+    {
+      whitelist: config['table.whitelist'],
+      blacklist: config['table.blacklist'],
+      include: config['table.include.list'],
+      exclude: config['table.exclude.list'],
+    },
+  )
+  const same = sameNames(chosen)
+  if (same.length === 0) return chosen
+  throw new Error(
+    `several schemas have a table ${same.join(', ')}: topics are named for tables alone, so their rows would be mixed. ` +
+      'Choose one of each by table.whitelist or schema.pattern',
+  )
+}
+
+async function createReaders(session: Session, context: Context): Promise<readonly Reader[]> {
+  const { config, raw } = context
+  const toReader = (origin: Origin, table: TableName | undefined) => createReader(origin, table, session, context)
+  if (queryOf(config) !== undefined) return [await toReader(originOfQuery(config), undefined)]
+  const given = raw['tables']
+  const tables = given === undefined ? await findTables(session, config) : parseTableNames(given)
+  if (tables.length === 0) {
+    throw new Error(
+      `there is no table to read: none that the role may see is chosen by ${describeChoice(config)}. ` +
+        'Names are case-sensitive; a new table is found by itself',
+    )
+  }
+  const readers: Reader[] = []
+  for (const table of tables) readers.push(await toReader(await originIn(session, table, config), table))
+  return readers
+}
+
+function describeChoice(config: SourceConfig): string {
+  const keys = [
+    'table.whitelist',
+    'table.blacklist',
+    'table.include.list',
+    'table.exclude.list',
+    'table.types',
+  ] as const
+  const said = keys.filter((key) => config[key].length > 0).map((key) => `${key}=${config[key].join(',')}`)
+  return [...said, `schema.pattern=${config['schema.pattern']}`].join(', ')
+}
+
+async function originIn(session: Session, table: TableName, config: SourceConfig): Promise<Origin> {
+  const doing = `look at the table ${plainTable(table)}`
+  const rows = await session.query(doing, COLUMNS_SQL, [quotedTable(table)])
+  if (rows.length === 0) {
+    throw new DatabaseFailure(
+      `could not ${doing}: there is none; create it, or correct its name (names are case-sensitive)`,
+      { heals: false },
+    )
+  }
+  const columns = rows.map(([name, notNull, isGenerated]) => ({
+    name: name!,
+    notNull: notNull === 't',
+    isGenerated: isGenerated === 't',
+  }))
+  return originOfTable(table, columns, config)
+}
+
+async function createReader(
+  origin: Origin,
+  table: TableName | undefined,
+  session: Session,
+  { config, resumeFrom, log, signal }: Context,
+): Promise<Reader> {
+  const quote = quoting(config['quote.sql.identifiers'])
+  const numeric = config['numeric.mapping'] ?? (config['numeric.precision.mapping'] ? 'precision_only' : 'none')
+  const zone = config['db.timezone']
+  const stored = earlierPartitions(table, config['connection.url'].database)
+    .map(resumeFrom)
+    .find((offset) => offset !== undefined)
+  return new Reader(origin, stored ? fromOffset(stored) : await initialPlace(session, config), stored !== undefined, {
+    topic: `${config['topic.prefix']}${table?.name ?? ''}`,
+    sourcePartition: config.mode === 'bulk' && table !== undefined ? { table: table.name } : partitionOf(table),
+    rowsMax: config['batch.max.rows'],
+    quote,
+    zone,
+    mapping: { numeric, granularity: config['timestamp.granularity'], zone },
+    caution: {
+      delayMs: config['timestamp.delay.interval.ms'],
+      transactionsWaitMs: config['transactions.wait.ms'],
+      quote,
+    },
+    log,
+    signal,
+  })
+}
+
+async function initialPlace(session: Session, config: SourceConfig): Promise<Place> {
+  const initialMs = config['timestamp.initial']
+  if (initialMs === undefined || !config.mode.startsWith('timestamp')) return {}
+  if (initialMs !== -1) return { micros: initialMs * 1000 }
+  return { micros: await readClock(session) }
+}
+
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal }).catch(() => undefined)
+}

@@ -1,0 +1,89 @@
+import { DataError } from '../../../sdk/index.ts'
+import type { Zone } from './zone.ts'
+
+// PostgreSQL's texts of dates and times (DateStyle ISO, TimeZone UTC) and the numbers they stand for.
+// A timestamp is in whole microseconds since 1970, which a double holds exactly for 285 years to either side.
+
+const TIMESTAMP =
+  /^(\d{4,})-(\d\d)-(\d\d)(?: (\d\d):(\d\d):(\d\d)(?:\.(\d{1,6}))?)?(?:([+-])(\d\d)(?::?(\d\d))?(?::?(\d\d))?)?( BC)?$/
+/** What `Date` holds at most: how PostgreSQL's infinity is written. */
+const DATE_MS_MAX = 8.64e15
+
+/** Of a `timestamp`, a clock in `zone`; of a `timestamptz`, which says its offset itself; of a `date`, its midnight. */
+export function microsFromText(text: string, zone: Zone): number {
+  if (text === 'infinity') return DATE_MS_MAX * 1000
+  if (text === '-infinity') return -DATE_MS_MAX * 1000
+  const match = TIMESTAMP.exec(text)
+  if (match === null) throw new DataError(`'${text}' is not a timestamp`)
+  const [, year, month, day, hour = '0', minute = '0', second = '0', fraction = '', sign, ...rest] = match
+  const wallMs = utcMs(rest[3] === undefined ? Number(year) : 1 - Number(year), Number(month), Number(day))
+  const clockMs = ((Number(hour) * 60 + Number(minute)) * 60 + Number(second)) * 1000
+  const ms = sign === undefined ? zone.toInstantMs(wallMs + clockMs) : wallMs + clockMs - offsetMs(sign, rest)
+  return ms * 1000 + Number(fraction.padEnd(6, '0'))
+}
+
+/** With its offset: a `timestamptz` is that instant, a `timestamp` the wall time in `zone`. */
+export function textFromMicros(micros: number, zone: Zone): string {
+  const ms = Math.floor(micros / 1000)
+  if (Math.abs(ms) >= DATE_MS_MAX) return ms > 0 ? 'infinity' : '-infinity'
+  const offset = zone.offsetMs(ms)
+  const { day, time, era } = wallClock(ms + offset, micros - ms * 1000)
+  return `${day} ${time}${offsetText(offset)}${era}`
+}
+
+/** `yyyy-MM-ddTHH:mm:ss.SSSSSS` on a clock in `zone`. */
+export function isoFromMicros(micros: number, zone: Zone): string {
+  const ms = Math.floor(micros / 1000)
+  const { day, time, era } = wallClock(ms + zone.offsetMs(ms), micros - ms * 1000)
+  return `${day}T${time}${era}`
+}
+
+/** Ms since midnight. Digits below a millisecond are cut off. */
+export function timeFromText(text: string): number {
+  const [, hour, minute, second, fraction = ''] = /^(\d\d):(\d\d):(\d\d)(?:\.(\d+))?/.exec(text) ?? []
+  if (hour === undefined) throw new DataError(`'${text}' is not a time`)
+  const seconds = (Number(hour) * 60 + Number(minute)) * 60 + Number(second)
+  return seconds * 1000 + Number(fraction.slice(0, 3).padEnd(3, '0'))
+}
+
+export function textFromTime(ms: number): string {
+  return new Date(ms).toISOString().slice(11, 23)
+}
+
+/** The day of an instant on a calendar in `zone`. */
+export function textFromDate(date: Date, zone: Zone): string {
+  const ms = date.getTime()
+  if (Math.abs(ms) >= DATE_MS_MAX) return ms > 0 ? 'infinity' : '-infinity'
+  const { day, era } = wallClock(ms + zone.offsetMs(ms), 0)
+  return `${day}${era}`
+}
+
+function utcMs(year: number, month: number, day: number): number {
+  // Date.UTC takes the years 0 to 99 for those of the last century.
+  return year >= 100 ? Date.UTC(year, month - 1, day) : new Date(0).setUTCFullYear(year, month - 1, day)
+}
+
+function offsetMs(sign: string, [hours = '0', minutes = '0', seconds = '0']: readonly (string | undefined)[]): number {
+  const ms = ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1000
+  return sign === '-' ? -ms : ms
+}
+
+/** `micros` are those below the millisecond. */
+function wallClock(wallMs: number, micros: number) {
+  const [, year, monthDay, time] = /^([+-]?\d+)-(\d\d-\d\d)T(.*)Z$/.exec(new Date(wallMs).toISOString()) ?? []
+  const isBefore = Number(year) <= 0
+  const shownYear = String(isBefore ? 1 - Number(year) : Number(year)).padStart(4, '0')
+  return {
+    day: `${shownYear}-${monthDay}`,
+    time: `${time}${String(micros).padStart(3, '0')}`,
+    era: isBefore ? ' BC' : '',
+  }
+}
+
+function offsetText(offset: number): string {
+  const seconds = Math.abs(offset) / 1000
+  const parts = [seconds / 3600, (seconds / 60) % 60, seconds % 60].map((part) =>
+    String(Math.floor(part)).padStart(2, '0'),
+  )
+  return `${offset < 0 ? '-' : '+'}${parts.join(':')}`
+}

@@ -1,0 +1,75 @@
+import type { Clock } from '../config/clock.ts'
+import type { Logger } from '../config/logger.ts'
+import { retry } from '../config/retry.ts'
+import { type ConfigResolver, withPlaceholders } from './config-resolver.ts'
+import { type ConnectorPlugin, sameConfig, tasksAgainMs, toTaskConfigs } from './connector-tasks.ts'
+import type { RawConfig } from './stores/config-codec.ts'
+import type { ConfigStore } from './stores/config-store.ts'
+
+type TaskMakingParts = {
+  readonly configs: ConfigStore
+  readonly resolver: ConfigResolver
+  readonly clock: Clock
+  readonly logger: Logger
+  /** Stores the tasks of a connector, here or through the leader. */
+  readonly putTasks: (connector: string, tasks: readonly RawConfig[]) => Promise<void>
+}
+
+/** What needs the leader goes on until it succeeds: it may be away, or be another worker by then. */
+const UNTIL_DONE = {
+  backoff: { firstMs: 250, maxMs: 60_000 },
+  withinMs: Number.POSITIVE_INFINITY,
+  retriable: () => true,
+}
+
+/** Brings the stored tasks to what connectors make of their configurations. */
+export class TaskMaking {
+  readonly #parts: TaskMakingParts
+  /** The last one of each connector: they follow each other, or the older could be stored last. */
+  readonly #last = new Map<string, Promise<unknown>>()
+
+  constructor(parts: TaskMakingParts) {
+    this.#parts = parts
+  }
+
+  /** Makes the tasks, and makes them anew as often as the connector asks for. Rejects when it can't the first time. */
+  async keep(connector: string, plugin: ConnectorPlugin, signal: AbortSignal): Promise<void> {
+    const { clock, logger } = this.#parts
+    let againMs = await this.#make(connector, plugin, signal)
+    while (againMs !== undefined && !signal.aborted) {
+      await clock.sleep(againMs, signal).catch(() => undefined)
+      const waitedMs = againMs
+      againMs = await this.#make(connector, plugin, signal).catch((error: unknown) => {
+        logger.warn({ err: error, connector, waitMs: waitedMs }, 'tasks could not be made anew: trying again')
+        return waitedMs
+      })
+    }
+  }
+
+  #make(connector: string, plugin: ConnectorPlugin, signal: AbortSignal): Promise<number | undefined> {
+    const earlier = this.#last.get(connector) ?? Promise.resolve()
+    const made = earlier.then(() => this.#makeNow(connector, plugin, signal))
+    this.#last.set(
+      connector,
+      made.catch(() => undefined),
+    )
+    return made
+  }
+
+  /** When to do it again; undefined: not at all. */
+  async #makeNow(name: string, plugin: ConnectorPlugin, signal: AbortSignal): Promise<number | undefined> {
+    const { configs, resolver, putTasks, clock, logger } = this.#parts
+    const connector = configs.state.connector(name)
+    if (signal.aborted || !connector) return undefined
+    const { config, tasks, appliedConfig } = connector
+    const resolved = await resolver.resolve(config, name)
+    const againMs = tasksAgainMs(plugin, resolved.config)
+    const made = (await toTaskConfigs(plugin, resolved.config)).map((task) => withPlaceholders(task, config, resolved))
+    const isSame = made.length === tasks.length && made.every((task, index) => sameConfig(task, tasks[index]))
+    if (isSame && appliedConfig !== undefined && sameConfig(config, appliedConfig)) return againMs
+    const onRetry = (error: unknown, _: number, waitMs: number) =>
+      logger.warn({ err: error, connector: name, waitMs }, 'tasks could not be stored: trying again')
+    await retry(() => putTasks(name, made), { ...UNTIL_DONE, clock, signal, onRetry })
+    return againMs
+  }
+}

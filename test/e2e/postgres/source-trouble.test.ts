@@ -1,0 +1,121 @@
+import { expect, it, onTestFinished } from 'vitest'
+import { postgresSource } from '../../../src/plugins/connectors/postgres/source/source.ts'
+import { type Position, runSource } from '../../../src/sdk/index.ts'
+import { freePort } from '../../env/ports.ts'
+import { describeOn, real } from '../../env/real.ts'
+import { createDatabase, type Database } from '../../support/database.ts'
+
+const postgres = await real('postgres')
+
+const TABLE = 'CREATE TABLE rows (id serial PRIMARY KEY, word text, at timestamp)'
+
+/** What the first batch of the source fails with. */
+async function failureOf(
+  { config }: Pick<Database, 'config'>,
+  own: Readonly<Record<string, string>>,
+  offsets: readonly { readonly partition: Position; readonly offset: Position }[] = [],
+): Promise<string> {
+  const base = { mode: 'incrementing', 'topic.prefix': '', 'connection.attempts': '2', 'connection.backoff.ms': '1' }
+  const run = runSource(postgresSource, { config: { ...config, ...base, ...own }, offsets })
+  onTestFinished(() => run.stop())
+  const failure = await run.take(1).catch((error: Error) => error)
+  return failure instanceof Error ? failure.message : 'it did not fail'
+}
+
+describeOn([postgres], 'what is wrong around the PostgreSQL source', () => {
+  it('is told by whom to blame: the host, the port, the password, the database', async () => {
+    const database = await createDatabase(postgres.address.url)
+    await database.run(TABLE)
+    const { host } = new URL(postgres.address.url)
+    const nobody = await freePort()
+    expect(await failureOf(database, { 'connection.url': 'jdbc:postgresql://nowhere.invalid/db' })).toMatch(
+      /could not connect to the database at nowhere\.invalid:5432: .*; correct the host in connection\.url/,
+    )
+    expect(await failureOf(database, { 'connection.url': `jdbc:postgresql://127.0.0.1:${nobody}/db` })).toMatch(
+      /ECONNREFUSED.*; start the server, or correct host and port/,
+    )
+    expect(await failureOf(database, { 'connection.password': 'a wrong one' })).toMatch(
+      /password authentication failed.*\[28P01\]; correct connection\.user and connection\.password/,
+    )
+    expect(await failureOf(database, { 'connection.url': `jdbc:postgresql://${host}/no_such` })).toMatch(
+      /database "no_such" does not exist.*\[3D000\]; correct the name of the database/,
+    )
+  })
+
+  it('is told of tables that are not there, or not for this role', async () => {
+    const database = await createDatabase(postgres.address.url)
+    await database.run(`${TABLE}; INSERT INTO rows (word) VALUES ('a')`)
+    const role = database.name
+    await database.run(`CREATE ROLE ${role} LOGIN PASSWORD 'x'`)
+    onTestFinished(async () => void (await database.run(`DROP OWNED BY ${role}; DROP ROLE ${role}`)))
+    expect(await failureOf(database, { 'table.whitelist': 'absent' })).toMatch(
+      /there is no table to read: .* table\.whitelist=absent/,
+    )
+    expect(await failureOf(database, { tables: '"public"."absent"' })).toMatch(
+      /could not look at the table public\.absent: there is none; create it/,
+    )
+    expect(await failureOf(database, { 'connection.user': role, 'connection.password': 'x' })).toMatch(
+      /permission denied for table rows \[42501\]; grant it to the role of connection\.user/,
+    )
+  })
+
+  it('is told of columns that do not do for the mode', async () => {
+    const database = await createDatabase(postgres.address.url)
+    await database.run(`${TABLE}; CREATE TABLE bare (n int); INSERT INTO bare VALUES (NULL)`)
+    const byTime = { mode: 'timestamp', 'table.whitelist': 'rows' }
+    expect(await failureOf(database, { ...byTime, 'timestamp.column.name': 'when' })).toMatch(
+      /the table public\.rows has no column 'when' \(timestamp\.column\.name\), but id, word, at/,
+    )
+    expect(await failureOf(database, { ...byTime, 'timestamp.column.name': 'at' })).toMatch(
+      /the timestamp of the table public\.rows \('at'\) may be null: make it NOT NULL, or set validate\.non\.null=false/,
+    )
+    expect(await failureOf(database, { 'table.whitelist': 'bare' })).toMatch(/has no identity or serial column/)
+    const loose = { 'table.whitelist': 'bare', 'incrementing.column.name': 'n', 'validate.non.null': 'false' }
+    expect(await failureOf(database, { ...loose, 'transactions.wait.ms': '0' })).toMatch(
+      /the incrementing column 'n' of the table public\.bare is null: it has to be a whole number/,
+    )
+    expect(await failureOf(database, { query: 'SELECT nonsense', 'incrementing.column.name': 'n' })).toMatch(
+      /column "nonsense" does not exist \[42703\]/,
+    )
+  })
+
+  it('is told of a clock that was set back, before any row is skipped', async () => {
+    const database = await createDatabase(postgres.address.url)
+    await database.run(`${TABLE}; INSERT INTO rows (at) VALUES (now())`)
+    const config = { mode: 'timestamp', 'timestamp.column.name': 'at', 'validate.non.null': 'false' }
+    const offset = { timestamp: Date.UTC(2100, 0, 1), timestamp_nanos: 0 }
+    expect(await failureOf(database, config, [{ partition: { protocol: '1', table: 'public.rows' }, offset }])).toMatch(
+      /the clock of the database says .*, but the table public\.rows was read up to 2100-01-01 00:00:00\.000000\+00:00:00/,
+    )
+  })
+
+  it('waits for rows from the future until their time has come', async () => {
+    const database = await createDatabase(postgres.address.url)
+    await database.run(
+      `${TABLE}; INSERT INTO rows (at) VALUES (timezone('UTC', now()) + interval '1 hour'), (timezone('UTC', now()))`,
+    )
+    const run = runSource(postgresSource, {
+      config: {
+        ...database.config,
+        'topic.prefix': '',
+        'poll.interval.ms': '10',
+        mode: 'timestamp',
+        'timestamp.column.name': 'at',
+        'validate.non.null': 'false',
+      },
+    })
+    onTestFinished(() => run.stop())
+    expect((await run.take(1))[0]!.value).toMatchObject({ id: 2 })
+    expect(await run.nextBatch()).toEqual([])
+  })
+
+  it('holds rows that are large few at a time', async () => {
+    const database = await createDatabase(postgres.address.url)
+    await database.run(`${TABLE}; INSERT INTO rows (word) SELECT repeat('x', 2000000) FROM generate_series(1, 40)`)
+    const run = runSource(postgresSource, { config: { ...database.config, 'topic.prefix': '', mode: 'incrementing' } })
+    onTestFinished(() => run.stop())
+    const sizes: number[] = []
+    while (sizes.reduce((sum, size) => sum + size, 0) < 40) sizes.push((await run.nextBatch()).length)
+    expect(sizes).toEqual([20, 8, 8, 4])
+  })
+})

@@ -1,0 +1,29 @@
+import type { Found } from './part.ts'
+import type { PostgresServer, ServerOptions } from './postgres-server.ts'
+
+const IMAGE = 'postgres:17.6'
+
+export async function findDockerImage(): Promise<Found> {
+  const { getContainerRuntimeClient, ImageName } = await import('testcontainers')
+  const engine = await getContainerRuntimeClient().catch(() => undefined)
+  if (engine === undefined) return { how: 'missing', detail: 'no Docker engine answers' }
+  return { how: 'docker', detail: IMAGE, cached: await engine.image.exists(ImageName.fromString(IMAGE)) }
+}
+
+/** Shares the host's network, so that its port stays when it is restarted. */
+export async function startServerInDocker({ port, user, password }: ServerOptions): Promise<PostgresServer> {
+  const { GenericContainer, Wait } = await import('testcontainers')
+  const container = await new GenericContainer(IMAGE)
+    .withNetworkMode('host')
+    .withEnvironment({ POSTGRES_USER: user, POSTGRES_PASSWORD: password, POSTGRES_DB: 'postgres' })
+    .withCommand(['-p', String(port), '-h', '127.0.0.1', '-c', 'fsync=off', '-N', '200'])
+    // It starts twice: the first time to make its database.
+    .withWaitStrategy(Wait.forLogMessage(/database system is ready to accept connections/, 2))
+    .start()
+  return {
+    version: IMAGE,
+    crash: async () => void (await container.stop({ remove: false, timeout: 0 })),
+    restart: () => container.restart(),
+    stop: async () => void (await container.stop()),
+  }
+}

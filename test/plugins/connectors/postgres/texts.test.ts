@@ -1,0 +1,90 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { itemsFromText, textFromItems } from '../../../../src/plugins/connectors/postgres/array-text.ts'
+import { parseTableName, parseTableNames, quotedTable } from '../../../../src/plugins/connectors/postgres/identifier.ts'
+import {
+  isoFromMicros,
+  microsFromText,
+  textFromDate,
+  textFromMicros,
+  textFromTime,
+  timeFromText,
+} from '../../../../src/plugins/connectors/postgres/time-text.ts'
+import { UTC, zoneOf } from '../../../../src/plugins/connectors/postgres/zone.ts'
+
+const berlin = zoneOf('Europe/Berlin')
+
+describe('timestamps', () => {
+  it('come back as they were written, whatever the zone', () => {
+    const micros = fc.integer({ min: -9 * 10 ** 15, max: 9 * 10 ** 15 })
+    fc.assert(
+      fc.property(micros, fc.constantFrom(UTC, berlin, zoneOf('-03:30')), (at, zone) => {
+        expect(microsFromText(textFromMicros(at, zone), UTC)).toBe(at)
+      }),
+    )
+  })
+
+  it('are those of a clock in the zone, before and after it is set forward', () => {
+    expect(microsFromText('2026-03-29 01:59:59', berlin)).toBe(Date.UTC(2026, 2, 29, 0, 59, 59) * 1000)
+    expect(microsFromText('2026-03-29 03:00:00', berlin)).toBe(Date.UTC(2026, 2, 29, 1) * 1000)
+    expect(textFromMicros(Date.UTC(2026, 6, 1) * 1000 + 5, berlin)).toBe('2026-07-01 02:00:00.000005+02:00:00')
+    expect(isoFromMicros(Date.UTC(2026, 0, 1) * 1000 - 1, UTC)).toBe('2025-12-31T23:59:59.999999')
+  })
+
+  it('have offsets of their own, eras and no end', () => {
+    expect(microsFromText('2026-01-01 00:00:00-03:30', berlin)).toBe(Date.UTC(2026, 0, 1, 3, 30) * 1000)
+    expect(microsFromText('0001-01-01 00:00:00 BC', UTC)).toBe(Date.parse('0000-01-01') * 1000)
+    expect(textFromMicros(Date.parse('0000-01-01') * 1000, UTC)).toBe('0001-01-01 00:00:00.000000+00:00:00 BC')
+    expect(textFromMicros(microsFromText('-infinity', UTC), UTC)).toBe('-infinity')
+    expect(() => microsFromText('yesterday', UTC)).toThrow("'yesterday' is not a timestamp")
+  })
+
+  it('are told apart from days and times of the day', () => {
+    expect(textFromDate(new Date('2026-12-31T23:30Z'), berlin)).toBe('2027-01-01')
+    expect(textFromTime(timeFromText('04:05:06.7891'))).toBe('04:05:06.789')
+  })
+})
+
+describe('zones', () => {
+  it('that nobody knows are refused', () => {
+    expect(() => zoneOf('Middle/Earth')).toThrow("'Middle/Earth' is no time zone")
+  })
+})
+
+describe('arrays', () => {
+  it('come back as they were written', () => {
+    fc.assert(
+      fc.property(fc.array(fc.option(fc.string())), (items) => {
+        expect(itemsFromText(textFromItems(items))).toEqual(items)
+      }),
+    )
+  })
+
+  it('that begin at another index are read, arrays of arrays are not', () => {
+    expect(itemsFromText('[0:1]={a,b}')).toEqual(['a', 'b'])
+    expect(() => itemsFromText('{{1},{2}}')).toThrow('an array of arrays fits no schema')
+  })
+})
+
+describe('names of tables', () => {
+  it.each([
+    ['orders', { schema: undefined, name: 'orders' }],
+    ['shop.orders', { schema: 'shop', name: 'orders' }],
+    ['db.shop.orders', { schema: 'shop', name: 'orders' }],
+    ['"my.shop"."the ""best"""', { schema: 'my.shop', name: 'the "best"' }],
+  ])('%s is understood', (text, expected) => {
+    expect(parseTableName(text)).toEqual(expected)
+  })
+
+  it.each(['', 'a.', '.a', 'a.b.c.d', 'a"b', '"a'])('%s is refused', (text) => {
+    expect(() => parseTableName(text)).toThrow('is not the name of a table')
+  })
+
+  it('come back from a list as they were put in', () => {
+    const tables = [
+      { schema: 'a,b', name: 'c"d' },
+      { schema: 'x.y', name: 'z' },
+    ]
+    expect(parseTableNames(tables.map((table) => quotedTable(table)).join(','))).toEqual(tables)
+  })
+})
