@@ -17,6 +17,8 @@ import { environmentProvider } from './providers/environment.ts'
 import { fileProvider } from './providers/file.ts'
 import { kubernetesConfigMapProvider, kubernetesSecretProvider } from './providers/kubernetes.ts'
 import { cast } from './transforms/cast.ts'
+import { eventRouter } from './transforms/debezium/event-router.ts'
+import { extractNewRecordState } from './transforms/debezium/extract-new-record-state.ts'
 import { extractField } from './transforms/extract-field.ts'
 import { filter } from './transforms/filter.ts'
 import { flatten } from './transforms/flatten.ts'
@@ -61,6 +63,8 @@ export const SHIPPED: readonly Plugin[] = [
   ...timestampConverter,
   timestampRouter,
   valueToKey,
+  extractNewRecordState,
+  eventRouter,
   hasHeaderKey,
   recordIsTombstone,
   topicNameMatches,

@@ -6,6 +6,7 @@ import { describeOn, itOn, real } from '../env/real.ts'
 import { scalarCases } from '../plugins/converters/scalar-cases.ts'
 import type { Case } from '../plugins/transforms/case-data.ts'
 import { allCases } from '../plugins/transforms/cases.ts'
+import { debeziumCases } from '../plugins/transforms/debezium-cases.ts'
 
 // `npx vitest run --project real test/e2e/java-plugins.test.ts -u` records what is committed anew.
 
@@ -16,6 +17,8 @@ describeOn([java], 'what the real plugins answer is what is committed:', () => {
   itOn([java], 'transforms and predicates', () =>
     isRecorded('transforms/transforms.golden.json', allCases().map(inPackage)),
   )
+
+  itOn([java], "Debezium's transforms", () => isRecorded('transforms/debezium.golden.json', debeziumCases()))
 
   itOn([java], 'converters of plain values', () => isRecorded('converters/scalars.golden.json', scalarCases()))
 

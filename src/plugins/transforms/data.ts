@@ -72,9 +72,9 @@ export function structOf(basics: Omit<Schema, 'type'>, fields: readonly Field[])
   return { ...basics, type: 'struct', fields }
 }
 
-/** Makes a schema of each schema once: converters tell schemas by identity. */
-export function oncePerSchema(make: (schema: Schema) => Schema): (schema: Schema) => Schema {
-  const made = new WeakMap<Schema, Schema>()
+/** Makes something of each schema once: converters tell schemas by identity. */
+export function oncePerSchema<Made extends object = Schema>(make: (schema: Schema) => Made): (schema: Schema) => Made {
+  const made = new WeakMap<Schema, Made>()
   return (schema) => {
     const known = made.get(schema)
     if (known !== undefined) return known

@@ -1,0 +1,202 @@
+import {
+  type ConnectRecord,
+  defineTransform,
+  field,
+  type RecordHeader,
+  type Schema,
+  STRING,
+  z,
+} from '../../../sdk/index.ts'
+import { SHIPPED_VERSION } from '../../version.ts'
+import { basicsOf, membersOf, nullsToDefaults, oncePerSchema, structOf } from '../data.ts'
+import { insertField } from '../insert-field.ts'
+import { replaceField } from '../replace-field.ts'
+import { foundFields, parseAddedFields } from './added-field.ts'
+import { type Change, changeOf, memberOfType, rowOf } from './envelope.ts'
+
+/** What becomes of a delete (`null` keeps the schema, `tombstone` does not), and of the tombstone that follows it. */
+type Deletes = {
+  readonly deletes: 'drop' | 'null' | 'tombstone' | 'rewrite'
+  readonly tombstones: 'drop' | 'keep'
+}
+
+const MODES = {
+  drop: { deletes: 'drop', tombstones: 'drop' },
+  tombstone: { deletes: 'null', tombstones: 'drop' },
+  rewrite: { deletes: 'rewrite', tombstones: 'drop' },
+  'rewrite-with-tombstone': { deletes: 'rewrite', tombstones: 'keep' },
+  'delete-to-tombstone': { deletes: 'tombstone', tombstones: 'drop' },
+} as const satisfies Readonly<Record<string, Deletes>>
+type Mode = keyof typeof MODES
+const MODE_NAMES = Object.keys(MODES) as [Mode, ...Mode[]]
+const LEGACY = { drop: 'drop', rewrite: 'rewrite', none: 'null' } as const
+
+const prefix = (what: string) => field.text({ doc: `What stands before the name of each added ${what}.` }).default('__')
+const added = (what: string) =>
+  field
+    .list({
+      doc: `What of the event is added as a ${what}, if it is there: <code>op</code>, <code>source.ts_ms</code>, or with another name <code>ts_ms:CHANGED</code>.`,
+    })
+    .default([])
+
+const config = z.object({
+  'delete.tombstone.handling.mode': field
+    .oneOf(MODE_NAMES, {
+      doc:
+        'What becomes of deletes, and of the tombstones behind them: drop both; leave a null with its schema; rewrite to ' +
+        'the last state with __deleted, without or with the tombstone; or make the delete the tombstone.',
+    })
+    .default('tombstone'),
+  'delete.handling.mode': field
+    .oneOf(['drop', 'rewrite', 'none'], {
+      doc: 'Of Debezium before 2.5, with drop.tombstones: what becomes of deletes.',
+    })
+    .optional(),
+  'drop.tombstones': field.boolean({ doc: 'Of Debezium before 2.5: whether tombstones are left out.' }).optional(),
+  'route.by.field': field.text({ doc: 'The column whose value is the topic instead.', importance: 'LOW' }).default(''),
+  'add.fields.prefix': prefix('field'),
+  'add.fields': added('field'),
+  'add.headers.prefix': prefix('header'),
+  'add.headers': added('header'),
+  'drop.fields.header.name': field
+    .text({ doc: 'The header that holds a list of fields to leave out.', importance: 'LOW' })
+    .optional(),
+  'drop.fields.from.key': field
+    .boolean({ doc: 'Leave those fields out of the key, too.', importance: 'LOW' })
+    .default(false),
+  'drop.fields.keep.schema.compatible': field
+    .boolean({ doc: 'Leave out only fields that are optional.', importance: 'LOW' })
+    .default(true),
+  'replace.null.with.default': nullsToDefaults(),
+})
+type Config = z.infer<typeof config>
+
+/** Debezium's change events as plain rows. */
+export const extractNewRecordState = defineTransform({
+  class: 'ExtractNewRecordState',
+  aliases: ['io.debezium.transforms.ExtractNewRecordState'],
+  version: SHIPPED_VERSION,
+  summary: "Makes rows of Debezium's change events: the state after the change, or what a delete leaves.",
+  notes: 'Records that are no change events pass as they are; truncations are left out.',
+  config,
+  create(settings) {
+    const { deletes, tombstones } = deletesOf(settings)
+    const topicField = settings['route.by.field']
+    const headersOf = headerAdder(settings)
+    const addFields = fieldAdder(settings)
+    const dropFields = fieldDropper(settings)
+    const marked = { true: deletedMark('true', settings), false: deletedMark('false', settings) }
+
+    const routed = <R extends ConnectRecord>(record: R, row: Row): R => {
+      if (topicField === '' || row.value === null) return record
+      const topic = memberOfType(row.schema, row.value, topicField, 'string') as string | null
+      return topic === null || topic.trim() === '' ? record : { ...record, topic }
+    }
+
+    const deleted = <R extends ConnectRecord>(record: R, change: Change, before: Row): R | null => {
+      if (deletes === 'drop') return null
+      if (deletes === 'tombstone') return { ...routed(record, before), valueSchema: null, value: null }
+      if (deletes === 'null') {
+        return dropFields({ ...routed(record, before), valueSchema: rowOf(change, 'after').schema, value: null })
+      }
+      const row = { ...record, valueSchema: before.schema, value: before.value }
+      return addFields(dropFields(routed(marked.true(row), before)), change)
+    }
+
+    const kept = <R extends ConnectRecord>(record: R, change: Change, after: Row): R => {
+      const row = { ...record, valueSchema: after.schema, value: after.value }
+      return dropFields(addFields(routed(deletes === 'rewrite' ? marked.false(row) : row, after), change))
+    }
+
+    return (given) => {
+      const change = changeOf(given)
+      const isTombstone = given.value === null || given.value === undefined
+      if (!isTombstone && change === undefined) return given
+      const record = { ...given, headers: [...given.headers, ...headersOf(change)] }
+      if (change === undefined) return tombstones === 'keep' ? record : null
+      const after = rowOf(change, 'after')
+      if (after.value !== null) return kept(record, change, after)
+      const before = rowOf(change, 'before')
+      return before.value === null ? null : deleted(record, change, before)
+    }
+  },
+})
+
+type Row = ReturnType<typeof rowOf>
+type Step = <R extends ConnectRecord>(record: R) => R
+
+function deletesOf(settings: Config): Deletes {
+  const { 'delete.handling.mode': legacy, 'drop.tombstones': dropped } = settings
+  if (legacy === undefined && dropped === undefined) return MODES[settings['delete.tombstone.handling.mode']]
+  return { deletes: LEGACY[legacy ?? 'drop'], tombstones: dropped === false ? 'keep' : 'drop' }
+}
+
+/** `__deleted`, a text. */
+function deletedMark(value: 'true' | 'false', settings: Config): Step {
+  const insert = insertField[1].create({
+    'static.field': '__deleted',
+    'static.value': value,
+    'replace.null.with.default': settings['replace.null.with.default'],
+  })
+  return (record) => insert(record) ?? record
+}
+
+/** Of a tombstone only the operation is known. */
+function headerAdder(settings: Config): (change: Change | undefined) => readonly RecordHeader[] {
+  const fields = parseAddedFields('add.headers', settings['add.headers.prefix'], settings['add.headers'])
+  const found = oncePerSchema((schema) => foundFields(fields, schema))
+  return (change) => {
+    if (change !== undefined) {
+      return found(change.schema).map((one) => ({
+        key: one.field.name,
+        schema: one.field.schema,
+        value: one.of(change.envelope),
+      }))
+    }
+    return fields.filter(({ name }) => name === 'op').map(({ as }) => ({ key: as, schema: STRING, value: 'd' }))
+  }
+}
+
+function fieldAdder(settings: Config): <R extends ConnectRecord>(record: R, change: Change) => R {
+  const fields = parseAddedFields('add.fields', settings['add.fields.prefix'], settings['add.fields'])
+  const found = oncePerSchema((schema) => foundFields(fields, schema))
+  const extended = oncePerSchema((envelope) =>
+    oncePerSchema((row) =>
+      structOf(basicsOf(row), [...(row.fields ?? []), ...found(envelope).map((one) => one.field)]),
+    ),
+  )
+  return (record, { schema, envelope }) => {
+    const row = record.valueSchema as Schema
+    const values = found(schema).map((one) => [one.field.name, one.of(envelope)])
+    const members = membersOf(row, record.value as Record<string, unknown>, false)
+    return { ...record, valueSchema: extended(schema)(row), value: { ...members, ...Object.fromEntries(values) } }
+  }
+}
+
+function fieldDropper(settings: Config): Step {
+  const name = settings['drop.fields.header.name']
+  if (name === undefined || name.trim() === '') return (record) => record
+  const keepsCompatible = settings['drop.fields.keep.schema.compatible']
+  const leaveOut = (side: 0 | 1, schema: Schema | null, unwanted: readonly string[]): Step => {
+    const fields = (schema?.fields ?? []).filter((one) => !keepsCompatible || one.schema.optional)
+    const exclude = fields.map((one) => one.name).filter((one) => unwanted.includes(one))
+    return exclude.length === 0 ? (record) => record : step(side, exclude)
+  }
+  const made = new Map<string, Step>()
+  const step = (side: 0 | 1, exclude: readonly string[]): Step => {
+    const key = `${side} ${exclude.join()}`
+    const known = made.get(key)
+    if (known !== undefined) return known
+    const nothing = { include: [], renames: new Map(), 'replace.null.with.default': true }
+    const change = replaceField[side].create({ exclude: [...exclude], ...nothing })
+    const fresh: Step = (record) => change(record) ?? record
+    made.set(key, fresh)
+    return fresh
+  }
+  return (record) => {
+    const unwanted = record.headers.find(({ key }) => key === name)?.value
+    if (!Array.isArray(unwanted)) return record
+    const withKey = settings['drop.fields.from.key'] ? leaveOut(0, record.keySchema, unwanted)(record) : record
+    return leaveOut(1, withKey.valueSchema, unwanted)(withKey)
+  }
+}

@@ -1,0 +1,103 @@
+import { BoundedMap } from '../../../clients/bounded-map.ts'
+import { isObject, type Json, JsonNumber, type JsonObject, parseJson } from '../../../formats/json-text.ts'
+import {
+  DataError,
+  type Field,
+  int64,
+  OPTIONAL_BOOLEAN,
+  OPTIONAL_BYTES,
+  OPTIONAL_FLOAT64,
+  OPTIONAL_INT64,
+  OPTIONAL_STRING,
+  type Schema,
+  type SchemaAndValue,
+} from '../../../sdk/index.ts'
+
+const OPTIONAL_INT32: Schema = { type: 'int32', optional: true }
+
+/**
+ * A JSON text as a value with the schema that its data have. Undefined for what is no object or list, or has no schema:
+ * lists of different things. `nulls`: whether members that are null are left out, or count as bytes.
+ */
+export function expandJson(name: string, text: string, nulls: 'ignore' | 'optional_bytes'): SchemaAndValue | undefined {
+  if (!/^[{[]/.test(text)) return undefined
+  try {
+    const json = parseJson(text)
+    const found = schemaOf(name, json, nulls)
+    const schema = found && known(found)
+    return schema && { schema, value: dataOf(json, schema) }
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof DataError) return undefined
+    throw error
+  }
+}
+
+type Nulls = 'ignore' | 'optional_bytes'
+
+const SCHEMAS_MAX = 1_000
+const schemas = new BoundedMap<string, Schema>(SCHEMAS_MAX)
+
+/** The very schema that equal texts had before: converters tell schemas by identity. */
+function known(schema: Schema): Schema {
+  const key = JSON.stringify(schema)
+  return schemas.get(key) ?? schemas.set(key, schema)
+}
+
+function schemaOf(name: string, json: Json, nulls: Nulls): Schema | undefined {
+  if (json === null) return nulls === 'ignore' ? undefined : OPTIONAL_BYTES
+  if (typeof json === 'string') return OPTIONAL_STRING
+  if (typeof json === 'boolean') return OPTIONAL_BOOLEAN
+  if (json instanceof JsonNumber) return numberSchema(json)
+  if (isObject(json)) return structSchema(name, json, nulls)
+  return json.length === 0
+    ? undefined
+    : { type: 'array', items: itemSchema(name, json as readonly Json[], nulls), optional: true }
+}
+
+function numberSchema({ isInteger, literal }: JsonNumber): Schema {
+  const whole = isInteger ? BigInt(literal) : undefined
+  if (whole === undefined || whole !== BigInt.asIntN(64, whole)) return OPTIONAL_FLOAT64
+  return whole === BigInt.asIntN(32, whole) ? OPTIONAL_INT32 : OPTIONAL_INT64
+}
+
+function structSchema(name: string, json: JsonObject, nulls: Nulls): Schema {
+  const fields = [...json].flatMap(([key, member]): readonly Field[] => {
+    const schema = schemaOf(name === '' ? key : `${name}.${key}`, member, nulls)
+    return schema === undefined ? [] : [{ name: key, schema }]
+  })
+  return { type: 'struct', ...(name !== '' && { name }), optional: true, fields }
+}
+
+/** One schema for all items: objects are merged, everything else has to be of one type. */
+function itemSchema(name: string, items: readonly Json[], nulls: Nulls): Schema {
+  const present = items.filter((item) => item !== null)
+  const sample = present[0] ?? null
+  const schemas = present.map((item) => schemaOf(isObject(sample) ? name : '', item, nulls))
+  const [first] = schemas
+  if (schemas.some((schema) => schema?.type !== first?.type)) throw new DataError('a list of different things')
+  const merged = isObject(sample) ? (schemas as Schema[]).reduce(merge) : schemaOf('', sample, nulls)
+  if (merged === undefined) throw new DataError('a list of nothing that has a schema')
+  return merged
+}
+
+function merge(left: Schema, right: Schema): Schema {
+  const fields = new Map((left.fields ?? []).map((field) => [field.name, field]))
+  for (const field of right.fields ?? []) {
+    const known = fields.get(field.name)
+    if (known === undefined || (known.schema.type === 'bytes' && field.schema.type !== 'bytes')) {
+      fields.set(field.name, field)
+    }
+  }
+  return { ...left, fields: [...fields.values()] }
+}
+
+function dataOf(json: Json | undefined, schema: Schema): unknown {
+  if (json === null || json === undefined) return null
+  if (json instanceof JsonNumber) return schema.type === 'int64' ? int64(BigInt(json.literal)) : json.value
+  if (isObject(json)) {
+    return Object.fromEntries(
+      (schema.fields ?? []).map((field) => [field.name, dataOf(json.get(field.name), field.schema)]),
+    )
+  }
+  return Array.isArray(json) ? json.map((item: Json) => dataOf(item, schema.items as Schema)) : json
+}
