@@ -171,7 +171,8 @@ export class Runner implements Started {
     const onRetry = (error: unknown, _: number, waitMs: number) => {
       logger.warn({ err: error, ...task.id, waitMs }, 'older tasks could not be fenced: trying again')
       const isHeldBack = error instanceof BrokerError && error.code === 'transaction_open'
-      if (isHeldBack && this.#isWanted(task)) this.#said(task.id, { type: 'failed', trace: traceOf(error) })
+      if (isHeldBack && !task.failed && this.#isWanted(task))
+        this.#said(task.id, { type: 'failed', trace: traceOf(error) })
     }
     const attempt = async () => {
       if (!this.#isWanted(task)) return

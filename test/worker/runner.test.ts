@@ -82,6 +82,8 @@ describe('a runner', () => {
     await runner.carryOut([START])
     await clock.advance(100)
     expect(statuses.task('c', 0)).toMatchObject({ state: 'FAILED', trace: expect.stringContaining(held.message) })
+    await clock.advance(5_000)
+    expect(runner.reading().starts.taskFailures).toBe(1)
     isHeld = false
     await clock.advance(60_000)
     tasks[0]?.say({ type: 'running' })
