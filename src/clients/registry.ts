@@ -87,6 +87,7 @@ export const REGISTRY_ERROR = {
   invalidSchema: 42201,
   operationNotPermitted: 42205,
   referenceExists: 42206,
+  schemaTooLarge: 42209,
 } as const
 
 /** Every call rejects with a `RequestError`. Without a subject, config and mode are the global ones. */

@@ -112,7 +112,8 @@ export function refusedSchema(error: unknown): unknown {
   if (error.errorCode === REGISTRY_ERROR.invalidSchema || error.status === 400) {
     return new Stalled('SchemaInvalid', error.message)
   }
-  return error.status === 413 ? new Stalled('SchemaTooLarge', error.message) : error
+  const isTooLarge = error.status === 413 || error.errorCode === REGISTRY_ERROR.schemaTooLarge
+  return isTooLarge ? new Stalled('SchemaTooLarge', error.message) : error
 }
 
 async function objections(

@@ -204,6 +204,7 @@ describe('what a registry refuses', () => {
     [413, 413, 'SchemaTooLarge'],
     [422, 42201, 'SchemaInvalid'],
     [409, 409, 'Incompatible'],
+    [422, 42209, 'SchemaTooLarge'],
   ])('%i, code %i, is told as it is: %s', async (status, code, reason) => {
     registry.refusal = new RequestError(status, code, 'no')
     const key = cluster.apply('Subject', 'orders-value', { schema: record(ID) })

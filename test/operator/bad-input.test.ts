@@ -1,0 +1,74 @@
+import { expect, it, onTestFinished } from 'vitest'
+import { silentLogger } from '../../src/config/logger.ts'
+import { Controller } from '../../src/operator/controller/controller.ts'
+import { conditionsOf } from '../../src/operator/resources/condition.ts'
+import type { ResourceKey } from '../../src/operator/resources/resource.ts'
+import type { Condition } from '../../src/operator/resources/status.ts'
+import { createStage } from '../support/stage.ts'
+import { until } from '../support/until.ts'
+
+it('passes over what is edited every 10 ms as often as it gets done, and ends where the last edit says', async () => {
+  // What is loaded when it is first needed takes time that no clock here counts.
+  await import('../../src/formats/avro/avro.ts')
+  const { cluster, clock, registry, subjects } = createStage()
+  const lookup = registry.lookup.bind(registry)
+  // Each look takes a tenth of a second.
+  registry.lookup = async (...call) => {
+    await clock.sleep(100)
+    return lookup(...call)
+  }
+  const { pass } = subjects()
+  let passes = 0
+  const controller = new Controller<ResourceKey>({
+    name: 'Subject',
+    clock,
+    logger: silentLogger(),
+    concurrency: 4,
+    reconcile: (key) => {
+      passes += 1
+      return pass(key as ResourceKey<'Subject'>)
+    },
+  })
+  cluster.onChange(({ key, what }) => {
+    if (what === 'declared') controller.queue.add(key)
+  })
+  controller.start()
+  onTestFinished(() => controller.stop())
+  const edits = 1_000
+  let key: ResourceKey<'Subject'> | undefined
+  for (let edit = 1; edit <= edits; edit++) {
+    key = cluster.apply('Subject', 'busy', {
+      schema: JSON.stringify({ type: 'enum', name: 'E', symbols: [`S${edit}`] }),
+      compatibility: 'NONE',
+    })
+    expect(controller.queue.length).toBeLessThanOrEqual(1)
+    await clock.advance(10)
+  }
+  // 10 s of edits: no more passes than fit into them, one after the other.
+  expect(passes).toBeLessThanOrEqual(110)
+  await until('the last edit', { everyMs: 1, timeoutMs: 25_000 }, async () => {
+    await clock.advance(100)
+    return cluster.get(key!)?.status.observedGeneration === edits
+  })
+  await clock.advance(1_000)
+  const settled = passes
+  await clock.advance(20_000)
+  expect(passes).toBe(settled)
+  const { status, metadata } = cluster.get(key!)!
+  expect([status.observedGeneration, metadata.generation]).toEqual([edits, edits])
+  expect(registry.schemas.get('busy')?.at(-1)?.schema).toContain(`S${edits}`)
+  expect(registry.schemas.get('busy')!.length).toBeLessThanOrEqual(settled)
+})
+
+it('keeps as many conditions after 10,000 changes as after one, and their messages short', () => {
+  let conditions: readonly Condition[] = []
+  for (let change = 0; change < 10_000; change++) {
+    const progress = (['working', 'stuck'] as const)[change % 2]!
+    const also = [{ type: 'Synced', status: 'False', reason: 'Drifted', message: `${change}` }] as const
+    const verdict = { ready: 'False', reason: 'Drifted', message: 'x'.repeat(40_000 + change), progress, also } as const
+    conditions = conditionsOf(verdict, conditions, change, change)
+  }
+  expect(conditions.map(({ type }) => type)).toEqual(['Ready', 'Synced', 'Stalled'])
+  expect(Math.max(...conditions.map(({ message }) => message.length))).toBe(32_768)
+  expect(conditions[0]?.lastTransitionTime).toBe(new Date(0).toISOString())
+})
