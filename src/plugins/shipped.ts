@@ -19,6 +19,8 @@ import { kubernetesConfigMapProvider, kubernetesSecretProvider } from './provide
 import { cast } from './transforms/cast.ts'
 import { eventRouter } from './transforms/debezium/event-router.ts'
 import { extractNewRecordState } from './transforms/debezium/extract-new-record-state.ts'
+import { filterByExpression } from './transforms/expression/filter.ts'
+import { map } from './transforms/expression/map.ts'
 import { extractField } from './transforms/extract-field.ts'
 import { filter } from './transforms/filter.ts'
 import { flatten } from './transforms/flatten.ts'
@@ -26,6 +28,7 @@ import { headerFrom } from './transforms/header-from.ts'
 import { dropHeaders, insertHeader } from './transforms/headers.ts'
 import { hoistField } from './transforms/hoist-field.ts'
 import { insertField } from './transforms/insert-field.ts'
+import { jsonParse, jsonStringify } from './transforms/json-text.ts'
 import { maskField } from './transforms/mask-field.ts'
 import { regexRouter } from './transforms/regex-router.ts'
 import { replaceField } from './transforms/replace-field.ts'
@@ -65,6 +68,10 @@ export const SHIPPED: readonly Plugin[] = [
   valueToKey,
   extractNewRecordState,
   eventRouter,
+  ...map,
+  filterByExpression,
+  ...jsonParse,
+  ...jsonStringify,
   hasHeaderKey,
   recordIsTombstone,
   topicNameMatches,

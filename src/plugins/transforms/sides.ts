@@ -18,6 +18,8 @@ export type SideChange = (side: Side, record: ConnectRecord) => Side & { readonl
 
 type SideTransform<Config extends z.ZodObject> = {
   readonly name: string
+  /** One of our own: Kafka Connect has none of this name. */
+  readonly isOwn?: boolean
   readonly summary: string
   readonly notes?: string
   readonly config: Config
@@ -28,11 +30,11 @@ type SideTransform<Config extends z.ZodObject> = {
 export function sideTransforms<Config extends z.ZodObject>(
   transform: SideTransform<Config>,
 ): readonly [Transform<Config>, Transform<Config>] {
-  const { name, create, ...info } = transform
+  const { name, isOwn = false, create, ...info } = transform
   const of = (side: string, read: (record: ConnectRecord) => Side, write: (side: Side) => Partial<ConnectRecord>) =>
     defineTransform<Config>({
       ...info,
-      ...names(`${name}$${side}`),
+      ...(isOwn ? ownNames : names)(`${name}$${side}`),
       create(config) {
         const change = create(config)
         return (record) => {
@@ -64,4 +66,9 @@ export function names(name: string): {
   readonly version: string
 } {
   return { class: name, aliases: [`${PACKAGE}.${name}`], version: SHIPPED_VERSION }
+}
+
+/** Of a transform that Kafka Connect does not have. */
+export function ownNames(name: string): { readonly class: string; readonly version: string } {
+  return { class: name, version: SHIPPED_VERSION }
 }

@@ -13,8 +13,8 @@ import {
 import { javaRegex, javaReplacement, regexText } from '../../java-regex.ts'
 import { SHIPPED_VERSION } from '../../version.ts'
 import { fieldOf, type Members, memberOf, oncePerSchema, requireStruct, structOf } from '../data.ts'
+import { inferredJson } from '../inferred-json.ts'
 import { type Change, changeOf, memberOfType, rowOf } from './envelope.ts'
-import { expandJson } from './json-payload.ts'
 
 const PLACEMENTS = ['header', 'envelope', 'partition'] as const
 /** A column that goes somewhere beside the payload. */
@@ -138,7 +138,19 @@ function payloadOf(row: Row, settings: Config): SchemaAndValue {
   if (fieldOf(row.schema, name) === undefined) throw new DataError(`Unable to find payload field ${name} in event`)
   const payload = columnOf(row, name)
   if (!settings['table.expand.json.payload'] || typeof payload.value !== 'string') return payload
-  return expandJson(name, payload.value, settings['table.json.payload.null.behavior']) ?? payload
+  return expanded(name, payload.value, settings['table.json.payload.null.behavior']) ?? payload
+}
+
+/** Undefined for what is no object or list, or has no schema: lists of different things. */
+function expanded(name: string, text: string, nulls: 'ignore' | 'optional_bytes'): SchemaAndValue | undefined {
+  if (!/^[{[]/.test(text)) return undefined
+  try {
+    const data = inferredJson(name, text, nulls)
+    return data.schema === null ? undefined : data
+  } catch (error) {
+    if (error instanceof DataError) return undefined
+    throw error
+  }
 }
 
 function isEmpty(payload: unknown): boolean {

@@ -1,5 +1,5 @@
-import { BoundedMap } from '../../../clients/bounded-map.ts'
-import { isObject, type Json, JsonNumber, type JsonObject, parseJson } from '../../../formats/json-text.ts'
+import { BoundedMap } from '../../clients/bounded-map.ts'
+import { isObject, type Json, JsonNumber, type JsonObject, parseJson } from '../../formats/json-text.ts'
 import {
   DataError,
   type Field,
@@ -11,28 +11,34 @@ import {
   OPTIONAL_STRING,
   type Schema,
   type SchemaAndValue,
-} from '../../../sdk/index.ts'
+} from '../../sdk/index.ts'
 
 const OPTIONAL_INT32: Schema = { type: 'int32', optional: true }
 
+type Nulls = 'ignore' | 'optional_bytes'
+
 /**
- * A JSON text as a value with the schema that its data have. Undefined for what is no object or list, or has no schema:
- * lists of different things. `nulls`: whether members that are null are left out, or count as bytes.
+ * A JSON text as a value with the schema that its data have: everything is optional, objects are structs whose names are
+ * the way to them, beginning with `name`. A null schema means that nothing says of what type it is. `nulls`: whether
+ * members that are null are left out, or count as bytes. Throws a `DataError` for what is no JSON, and for lists of
+ * different things.
  */
-export function expandJson(name: string, text: string, nulls: 'ignore' | 'optional_bytes'): SchemaAndValue | undefined {
-  if (!/^[{[]/.test(text)) return undefined
+export function inferredJson(name: string, text: string, nulls: Nulls): SchemaAndValue {
+  const json = parsed(text)
+  const found = schemaOf(name, json, nulls)
+  if (found === undefined) return { schema: null, value: json === null ? null : [] }
+  const schema = known(found)
+  return { schema, value: dataOf(json, schema) }
+}
+
+function parsed(text: string): Json {
   try {
-    const json = parseJson(text)
-    const found = schemaOf(name, json, nulls)
-    const schema = found && known(found)
-    return schema && { schema, value: dataOf(json, schema) }
+    return parseJson(text)
   } catch (error) {
-    if (error instanceof SyntaxError || error instanceof DataError) return undefined
+    if (error instanceof SyntaxError) throw new DataError(`no JSON: ${error.message}`, { cause: error })
     throw error
   }
 }
-
-type Nulls = 'ignore' | 'optional_bytes'
 
 const SCHEMAS_MAX = 1_000
 const schemas = new BoundedMap<string, Schema>(SCHEMAS_MAX)

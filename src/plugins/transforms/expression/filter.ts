@@ -1,0 +1,26 @@
+import { DataError, defineTransform, field, z } from '../../../sdk/index.ts'
+import { ownNames } from '../sides.ts'
+import { EXPRESSION_NOTES, expressionField } from './expression.ts'
+
+/** Records that a condition picks. */
+export const filterByExpression = defineTransform({
+  ...ownNames('FilterByExpression'),
+  summary: 'Keeps the records for which an expression is true: value.total > 100 && topic.startsWith("eu.").',
+  notes: EXPRESSION_NOTES,
+  config: z.object({
+    condition: expressionField('condition', { doc: 'True for records that are kept.', importance: 'HIGH' }),
+    tombstones: field
+      .oneOf(['keep', 'drop', 'evaluate'], { doc: 'What becomes of records without a value.' })
+      .default('keep'),
+  }),
+  create({ condition, tombstones }) {
+    return (record) => {
+      if ((record.value === null || record.value === undefined) && tombstones !== 'evaluate') {
+        return tombstones === 'keep' ? record : null
+      }
+      const isKept = condition(record)
+      if (typeof isKept === 'boolean') return isKept ? record : null
+      throw new DataError(`the condition is neither true nor false but ${JSON.stringify(isKept)}`)
+    }
+  },
+})

@@ -1,0 +1,129 @@
+import { array, DataError, type Field, field, OPTIONAL_STRING, type Schema, valueLabel, z } from '../../sdk/index.ts'
+import { toBuffer } from '../bytes.ts'
+import { parseExact, plainValue } from '../converters/json/read.ts'
+import { jsonWriter, plainJson } from '../converters/json/write.ts'
+import { basicsOf, type Members, oncePerSchema, requireObject, requireStruct, structOf } from './data.ts'
+import { inferredJson } from './inferred-json.ts'
+import { type Side, sideTransforms } from './sides.ts'
+
+/** Of a list that says nothing of its items. */
+const EMPTY_LIST: Schema = { ...array(OPTIONAL_STRING), optional: true }
+
+const fields = (what: string) =>
+  field.list({ doc: `${what} Without it, the whole key or value.`, importance: 'HIGH' }).default([])
+
+/** Texts as the data that they write. */
+export const jsonParse = sideTransforms({
+  name: 'JsonParse',
+  isOwn: true,
+  summary: 'Makes data of JSON texts: of the whole key or value, or of some of its fields.',
+  notes: `
+Takes texts and bytes. The whole becomes data without a schema; a field of a struct gets the schema that its data have, where
+everything is optional and members that are null are left out. What is no JSON is an error of the record.
+`,
+  config: z.object({ fields: fields('The fields that hold JSON.') }),
+  create({ fields: names }) {
+    const wanted = new Set(names)
+    const extended = oncePerSchema(() => new Map<string, Schema>())
+    return (side) => {
+      const { schema, value } = side
+      if (value === null || value === undefined) return side
+      if (wanted.size === 0) return { schema: null, value: plainValue(parsed(textOf(value))) }
+      if (schema === null) {
+        return {
+          schema,
+          value: changed(requireObject(value, 'JSON'), wanted, (text) => plainValue(parsed(textOf(text)))),
+        }
+      }
+      const struct = requireStruct(value, schema, 'JSON')
+      const inner = new Map(
+        names.flatMap((name) =>
+          struct[name] ? [[name, inferredJson(name, textOf(struct[name]), 'ignore')] as const] : [],
+        ),
+      )
+      const schemas = new Map(
+        [...inner].map(([name, data]) => [name, data.schema ?? (data.value === null ? OPTIONAL_STRING : EMPTY_LIST)]),
+      )
+      return {
+        schema: knownStruct(schema, schemas, extended(schema)),
+        value: { ...struct, ...Object.fromEntries([...inner].map(([name, data]) => [name, data.value])) },
+      }
+    }
+  },
+})
+
+/** Data as the texts that write them. */
+export const jsonStringify = sideTransforms({
+  name: 'JsonStringify',
+  isOwn: true,
+  summary: 'Makes JSON texts of data: of the whole key or value, or of some of its fields.',
+  notes: 'The text is what `JsonConverter` writes with `schemas.enable=false`. Nulls stay null.',
+  config: z.object({ fields: fields('The fields to write as JSON.') }),
+  create({ fields: names }) {
+    const wanted = new Set(names)
+    const writer = oncePerSchema((schema) => jsonWriter(schema, { decimals: 'NUMERIC', nullsToDefaults: true }))
+    const written = (value: unknown, schema: Schema | null) =>
+      schema === null ? plainJson(value) : writer(schema)(value)
+    const texts = oncePerSchema((schema) =>
+      withFields(schema, (one) => (wanted.has(one.name) ? OPTIONAL_STRING : one.schema)),
+    )
+    return (side): Side => {
+      const { schema, value } = side
+      if (value === null || value === undefined) return side
+      if (wanted.size === 0) return { schema: OPTIONAL_STRING, value: written(value, schema) }
+      if (schema === null) {
+        return { schema, value: changed(requireObject(value, 'JSON'), wanted, (member) => written(member, null)) }
+      }
+      const struct = requireStruct(value, schema, 'JSON')
+      const schemas = new Map((schema.fields ?? []).map((one) => [one.name, one.schema]))
+      return {
+        schema: texts(schema),
+        value: changed(struct, wanted, (member, name) => written(member, schemas.get(name) ?? null)),
+      }
+    }
+  },
+})
+
+/** With the wanted members, where they are there, as `change` makes them. */
+function changed(
+  members: Members,
+  wanted: ReadonlySet<string>,
+  change: (value: unknown, name: string) => unknown,
+): Members {
+  return Object.fromEntries(
+    Object.entries(members).map(([name, value]) => [
+      name,
+      wanted.has(name) && value !== null && value !== undefined ? change(value, name) : value,
+    ]),
+  )
+}
+
+function withFields(schema: Schema, change: (one: Field) => Schema): Schema {
+  const changedFields = (schema.fields ?? []).map((one) => ({ name: one.name, schema: change(one) }))
+  const struct = structOf(basicsOf(schema), changedFields)
+  return schema.optional ? { ...struct, optional: true } : struct
+}
+
+/** Schemas of data are known ones, so what they make together is known by their texts. */
+function knownStruct(schema: Schema, inner: ReadonlyMap<string, Schema>, made: Map<string, Schema>): Schema {
+  const key = JSON.stringify([...inner])
+  const found = made.get(key) ?? withFields(schema, (one) => inner.get(one.name) ?? one.schema)
+  if (made.size < SHAPES_MAX) made.set(key, found)
+  return found
+}
+
+const SHAPES_MAX = 1_000
+
+function textOf(value: unknown): string {
+  if (typeof value === 'string') return value
+  if (value instanceof Uint8Array) return toBuffer(value).toString()
+  throw new DataError(`no JSON text but ${valueLabel(value)}`)
+}
+
+function parsed(text: string) {
+  try {
+    return parseExact(text)
+  } catch (error) {
+    throw new DataError(`no JSON: ${(error as Error).message}`, { cause: error })
+  }
+}
