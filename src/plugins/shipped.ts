@@ -1,10 +1,12 @@
 import type { Plugin } from '../sdk/index.ts'
 import { type Catalog, createCatalog } from './catalog.ts'
 import { datagen } from './connectors/datagen/source.ts'
+import { directorySource } from './connectors/directory/source.ts'
 import { fileStreamSink } from './connectors/file-stream/sink.ts'
 import { fileStreamSource } from './connectors/file-stream/source.ts'
 import { httpSink } from './connectors/http-sink/sink.ts'
 import { postgresSource } from './connectors/postgres/source/source.ts'
+import { webhookSource } from './connectors/webhook/source.ts'
 import { avroConverter } from './converters/avro/converter.ts'
 import { byteArrayConverter } from './converters/byte-array.ts'
 import { jsonConverter } from './converters/json/converter.ts'
@@ -42,7 +44,9 @@ export const SHIPPED: readonly Plugin[] = [
   fileStreamSource,
   fileStreamSink,
   datagen,
+  directorySource,
   httpSink,
+  webhookSource,
   postgresSource,
   stringConverter,
   jsonConverter,

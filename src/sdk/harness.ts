@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { parseConfig, type RawConfig } from './config.ts'
-import type { SinkConnector, SinkPosition, SourceConnector, TaskLog } from './plugin.ts'
+import type { SinkConnector, SinkPosition, SourceConnector, StoredListener, TaskLog } from './plugin.ts'
 import type { Position, SinkRecord, SourceRecord } from './record.ts'
 
 // Runs one task of a connector against memory, for the tests of the connector's author. No worker, no broker.
@@ -17,7 +17,10 @@ export type SourceRun = {
   take(count: number): Promise<readonly SourceRecord[]>
   /** The next batch as the source yields it, empty ones included. */
   nextBatch(): Promise<readonly SourceRecord[]>
+  /** Tells the source that these records are in the log. */
+  stored(records: readonly SourceRecord[]): void
   stop(): Promise<void>
+  readonly rejected: readonly { readonly record: SourceRecord; readonly error: Error }[]
 }
 
 /** Starts a source's task; it is asked for a batch only when the test asks for records. */
@@ -27,8 +30,15 @@ export function runSource<Config extends z.ZodObject>(
 ): SourceRun {
   const stopping = new AbortController()
   const offsets = new Map(options.offsets?.map(({ partition, offset }) => [positionKey(partition), offset]))
+  const listeners: StoredListener[] = []
+  const rejected: { record: SourceRecord; error: Error }[] = []
   const batches = source
-    .poll({ ...context(source.config, options, stopping.signal), resumeFrom: (at) => offsets.get(positionKey(at)) })
+    .poll({
+      ...context(source.config, options, stopping.signal),
+      resumeFrom: (at) => offsets.get(positionKey(at)),
+      onStored: (listener) => void listeners.push(listener),
+      reject: (record, error) => void rejected.push({ record, error }),
+    })
     [Symbol.asyncIterator]()
   let held: SourceRecord[] = []
   const nextBatch = async () => {
@@ -37,7 +47,11 @@ export function runSource<Config extends z.ZodObject>(
     return value
   }
   return {
+    rejected,
     nextBatch,
+    stored(records) {
+      for (const listener of listeners) listener(records)
+    },
     async take(count) {
       while (held.length < count) held.push(...(await nextBatch()))
       const taken = held.slice(0, count)

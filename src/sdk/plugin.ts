@@ -41,9 +41,21 @@ export type TaskLog = {
 export type SourceContext<Config> = TaskContext<Config> & {
   /** Where a source partition goes on: its last committed offset; undefined: begin at the beginning. */
   readonly resumeFrom: (partition: Position) => Position | undefined
+  /**
+   * The listener is told of each batch when it is in the log, or was stepped over: for who waits for that outside. Not of
+   * batches whose transaction was taken back.
+   */
+  readonly onStored: (listener: StoredListener) => void
+  /**
+   * Gives what could not be made a right record to the dead letters (when the user asked for them) and goes on; otherwise
+   * throws. The record says what could be had of it. Call it before the batch whose offsets step over it is yielded.
+   */
+  readonly reject: (record: SourceRecord, error: Error) => void
   /** Only with `transaction.boundary=connector`, on a worker whose sources write exactly once. */
   readonly transaction?: SourceTransaction
 }
+
+export type StoredListener = (batch: readonly SourceRecord[]) => void
 
 /** How a source ends its transactions itself. Each call is about the batch that it yields next. */
 export type SourceTransaction = {

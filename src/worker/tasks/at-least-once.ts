@@ -1,7 +1,7 @@
 import type { Producer } from '../../broker/broker.ts'
 import type { Clock } from '../../config/clock.ts'
 import { inTime } from '../../config/in-time.ts'
-import type { Position, SourceRecord, TaskLog } from '../../sdk/index.ts'
+import type { Position, SourceRecord, StoredListener, TaskLog } from '../../sdk/index.ts'
 import { partitionId } from '../stores/offset-state.ts'
 import { type Delivery, isLate, type OffsetWriter } from './delivery.ts'
 import { Gate } from './gate.ts'
@@ -20,6 +20,8 @@ export type AtLeastOnceParts = {
   readonly toOffsets: OffsetWriter
   /** Told the records of a batch that the log does not take for what they are. Resolves when they may be stepped over. */
   readonly stepOver: (lost: readonly LostRecord[]) => Promise<void>
+  /** Who wants to be told of a batch that is in the log. */
+  readonly listener?: () => StoredListener | undefined
   readonly counters: TaskCounters
   readonly clock: Clock
   /** How long a commit may take. */
@@ -54,7 +56,12 @@ export class AtLeastOnce implements Delivery {
   }
 
   async deliver(outgoing: Outgoing, batch: readonly SourceRecord[]): Promise<void> {
-    const stored = this.#prefix.add(progressOf(batch))
+    const listener = this.#parts.listener?.()
+    const acknowledge = this.#prefix.add(progressOf(batch))
+    const stored = () => {
+      acknowledge()
+      listener?.(batch)
+    }
     if (outgoing.records.length === 0) stored()
     else this.#send(outgoing, stored)
     await this.#room.pass(this.#parts.signal)

@@ -1,6 +1,6 @@
 import type { Producer } from '../../broker/broker.ts'
 import type { Clock } from '../../config/clock.ts'
-import type { Position, SourceRecord } from '../../sdk/index.ts'
+import type { Position, SourceRecord, StoredListener } from '../../sdk/index.ts'
 import { partitionId } from '../stores/offset-state.ts'
 import type { Delivery, OffsetWriter, TransactionEnd } from './delivery.ts'
 import { progressOf } from './prefix.ts'
@@ -16,6 +16,8 @@ export type ExactlyOnceParts = {
   readonly clock: Clock
   /** Whether every batch is a transaction, or those between two commits are one, or the source says where one ends. */
   readonly boundary: TransactionBoundary
+  /** Who wants to be told of a batch that is in the log. */
+  readonly listener?: () => StoredListener | undefined
   /** Every failure that ends the task, as soon as it is known. */
   readonly onFailure: () => void
 }
@@ -27,6 +29,8 @@ export type ExactlyOnceParts = {
 export class ExactlyOnce implements Delivery {
   readonly #parts: ExactlyOnceParts
   readonly #progress = new Map<string, { readonly partition: Position; readonly offset: Position }>()
+  /** What is to be told when the transaction is committed. */
+  #told: (() => void)[] = []
   #line: Promise<unknown> = Promise.resolve()
   #isOpen = false
   #failure: unknown
@@ -38,6 +42,8 @@ export class ExactlyOnce implements Delivery {
   async deliver(outgoing: Outgoing, batch: readonly SourceRecord[], end?: TransactionEnd): Promise<void> {
     await this.#inLine(async () => {
       await this.#send(outgoing)
+      const listener = this.#parts.listener?.()
+      if (listener) this.#told.push(() => listener(batch))
       for (const progress of progressOf(batch)) this.#progress.set(partitionId(progress.partition), progress)
       if (end === 'abort') await this.#takeBack()
       else if (end === 'commit' || this.#parts.boundary === 'poll') await this.#commit()
@@ -83,6 +89,7 @@ export class ExactlyOnce implements Delivery {
       this.#isOpen = false
       this.#progress.clear()
       counters.commits += 1
+      for (const tell of this.#told.splice(0)) tell()
     } catch (error) {
       counters.commitFailures += 1
       throw error
@@ -95,6 +102,7 @@ export class ExactlyOnce implements Delivery {
   async #takeBack(): Promise<void> {
     const { producer } = this.#parts
     await producer.abort()
+    this.#told = []
     producer.begin()
     await this.#commit()
   }

@@ -1,19 +1,24 @@
+import { listedName } from '../../plugins/catalog.ts'
 import {
   type Position,
   parseConfig,
   type SourceConnector,
   type SourceRecord,
   type SourceTransaction,
+  type StoredListener,
 } from '../../sdk/index.ts'
 import { partitionId } from '../stores/offset-state.ts'
 import type { TransactionEnd } from './delivery.ts'
 import { type ErrorPolicy, isRetriable } from './error-policy.ts'
 import { progressOf } from './prefix.ts'
+import type { LostRecord } from './source-records.ts'
 import type { TaskParts } from './source-task.ts'
 
 export type SourceBatchesParts = Pick<TaskParts, 'spec' | 'log' | 'clock' | 'counters'> & {
   readonly source: SourceConnector
   readonly policy: ErrorPolicy
+  /** Told of a record that the source itself could not make. Throws when it may not be stepped over. */
+  readonly lost: (record: LostRecord) => void
   /** Whether the source ends its transactions itself. */
   readonly definesTransactions: boolean
   /** Aborts when the task ends. */
@@ -33,6 +38,7 @@ export class SourceBatches {
   readonly #reached: Map<string, Position>
   #current: AsyncIterator<readonly SourceRecord[]>
   #failures = 0
+  #listener: StoredListener | undefined
   /** What the source said of the batch that comes next. */
   #end: TransactionEnd | undefined
 
@@ -62,6 +68,11 @@ export class SourceBatches {
     }
   }
 
+  /** Whom the source that is at work now wants to be told of what is in the log. */
+  get listener(): StoredListener | undefined {
+    return this.#listener
+  }
+
   async close(): Promise<void> {
     await this.#current.return?.()
   }
@@ -80,8 +91,14 @@ export class SourceBatches {
         this.#end = 'abort'
       },
     }
+    this.#listener = undefined
+    const onStored = (listener: StoredListener) => {
+      this.#listener = listener
+    }
+    const reject = (record: SourceRecord, error: Error) =>
+      this.#parts.lost({ record, made: undefined, stage: 'TASK_POLL', className: listedName(source), error })
     const own = this.#parts.definesTransactions ? { transaction } : {}
-    const context = { connector, task, config: this.#config, raw, signal, log, resumeFrom, ...own }
+    const context = { connector, task, config: this.#config, raw, signal, log, resumeFrom, onStored, reject, ...own }
     return source.poll(context)[Symbol.asyncIterator]()
   }
 

@@ -93,16 +93,24 @@ export class SourceTask {
     const letters = await this.#deadLetters(clients, held)
     const policy = this.#policy()
     const definesTransactions = this.#definesTransactions(source)
-    const batches = new SourceBatches({ ...this.#parts, source, policy, definesTransactions, signal: this.#ending })
-    held.adopt(batches, () => batches.close())
     const lost = (record: LostRecord) => {
       policy.tolerate(toFailure(record))
       letters?.add(toDeadLetter(record))
     }
-    const delivery = await this.#delivery(clients, async (records) => {
+    const batches = new SourceBatches({
+      ...this.#parts,
+      source,
+      policy,
+      lost,
+      definesTransactions,
+      signal: this.#ending,
+    })
+    held.adopt(batches, () => batches.close())
+    const stepOver = async (records: readonly LostRecord[]) => {
       for (const record of records) lost(record)
       await letters?.flush()
-    })
+    }
+    const delivery = await this.#delivery(clients, { stepOver, listener: () => batches.listener })
     const committing = this.#commitRegularly(delivery)
     try {
       report({ type: 'running' })
@@ -146,7 +154,11 @@ export class SourceTask {
       const batch = await batches.next()
       if (batch === undefined) return this.#rest()
       const { records, end } = batch
-      if (records.length === 0 && end === undefined) continue
+      if (records.length === 0 && end === undefined) {
+        // What the source itself rejected.
+        await letters?.flush()
+        continue
+      }
       counters.recordsIn += records.length
       countBatch(counters, records.length, clock.monotonicMs() - startMs)
       const outgoing = await toOutgoing(records, pipeline, policy, bounds)
@@ -178,11 +190,14 @@ export class SourceTask {
     return isOwn ? intervalMs : worker.commitIntervalMs
   }
 
-  async #delivery(clients: TaskClients, stepOver: AtLeastOnceParts['stepOver']): Promise<Delivery> {
+  async #delivery(
+    clients: TaskClients,
+    { stepOver, listener }: Required<Pick<AtLeastOnceParts, 'stepOver' | 'listener'>>,
+  ): Promise<Delivery> {
     const { counters, clock, log, spec } = this.#parts
     const { transactionalId, config } = spec
     const onFailure = () => this.#failed.abort()
-    const parts = { toOffsets: this.#offsets(), counters, clock, log, signal: this.#ending, onFailure }
+    const parts = { toOffsets: this.#offsets(), counters, clock, log, signal: this.#ending, onFailure, listener }
     // A record waits for its broker as long as it takes; the source waits with it.
     if (transactionalId === undefined) {
       const producer = await clients.producer({ deliveryTimeoutMs: 2 ** 31 - 1 })

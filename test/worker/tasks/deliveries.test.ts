@@ -32,6 +32,18 @@ describe('at least once', () => {
     expect(producer.closed).toBe(true)
   })
 
+  it('tells the source of each batch when it is in the log, and of none that is not', async () => {
+    const { producer, delivery, told } = atLeastOnce()
+    for (const position of [1, 2, 3]) await deliver(delivery, position)
+    producer.acknowledge(1)
+    await new FakeClock().advance(0)
+    expect(told).toEqual([2])
+    producer.acknowledge(0)
+    producer.refuse(2, new Error('too large'))
+    await expect(delivery.close()).rejects.toThrow('too large')
+    expect(told).toEqual([2, 1])
+  })
+
   it('waits when too much is under way', async () => {
     const { producer, delivery } = atLeastOnce()
     let passed = false
@@ -187,6 +199,18 @@ describe('exactly once', () => {
     expect(producer.closed).toBe(true)
   })
 
+  it('tells the source of what is committed, and of nothing that is not', async () => {
+    const { delivery, told } = exactlyOnce('connector')
+    await deliver(delivery, 1)
+    expect(told).toEqual([])
+    await deliver(delivery, 2, { end: 'commit' })
+    expect(told).toEqual([1, 2])
+    await deliver(delivery, 3, { end: 'abort' })
+    await deliver(delivery, 4)
+    await delivery.close()
+    expect(told).toEqual([1, 2])
+  })
+
   it('commits nothing after a failure', async () => {
     const { producer, delivery, failures } = exactlyOnce('interval')
     await deliver(delivery, 1)
@@ -220,15 +244,17 @@ function atLeastOnce() {
     lost.push(...records)
     return written.promise
   }
-  const delivery = new AtLeastOnce({ ...own, commitTimeoutMs: COMMIT_TIMEOUT_MS, onFailure, stepOver })
-  return { lost, written, producer, delivery, failures, counters, clock: own.clock }
+  const { told, listener } = listening()
+  const delivery = new AtLeastOnce({ ...own, commitTimeoutMs: COMMIT_TIMEOUT_MS, onFailure, stepOver, listener })
+  return { told, lost, written, producer, delivery, failures, counters, clock: own.clock }
 }
 
 function exactlyOnce(boundary: TransactionBoundary) {
   const producer = new FakeProducer(false)
   const { onFailure, failures } = failureCount()
-  const delivery = new ExactlyOnce({ ...parts(producer, countersIn()), boundary, onFailure })
-  return { producer, delivery, failures }
+  const { told, listener } = listening()
+  const delivery = new ExactlyOnce({ ...parts(producer, countersIn()), boundary, onFailure, listener })
+  return { told, producer, delivery, failures }
 }
 
 function parts(producer: FakeProducer, counters: ReturnType<typeof countersIn>) {
@@ -245,6 +271,13 @@ function parts(producer: FakeProducer, counters: ReturnType<typeof countersIn>) 
         value: Buffer.from(JSON.stringify(offset)),
       })),
   }
+}
+
+/** Keeps the offset of each batch that its source is told of. */
+function listening() {
+  const told: unknown[] = []
+  const listener = () => (batch: readonly SourceRecord[]) => void told.push(batch.at(-1)?.sourceOffset['position'])
+  return { told, listener }
 }
 
 function failureCount() {

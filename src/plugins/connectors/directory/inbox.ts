@@ -1,0 +1,134 @@
+import { copyFile, mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { RetriableError, type TaskLog } from '../../../sdk/index.ts'
+
+export type InboxOptions = {
+  readonly directory: string
+  readonly pattern: RegExp
+  /** Names that end so are not read. */
+  readonly ignoredSuffixes: readonly string[]
+  /** A file is complete when one beside it has its name and this; empty: when it is old enough. */
+  readonly readySuffix: string
+  readonly ageMs: number
+  readonly orderBy: 'name' | 'time'
+  /** Whether a file of this name is this task's. */
+  readonly isMine: (name: string) => boolean
+  readonly afterwards: Afterwards
+  readonly log: TaskLog
+}
+
+/** What becomes of a file that is through. */
+export type Afterwards =
+  | { readonly do: 'move'; readonly finished: string; readonly failed: string }
+  | { readonly do: 'mark'; readonly finished: string; readonly failed: string }
+  | { readonly do: 'delete'; readonly failed: string }
+
+/** A file as it was found. One of the same name, but of another size or time, is another file. */
+export type Found = {
+  readonly name: string
+  readonly path: string
+  readonly bytes: number
+  readonly modifiedMs: number
+}
+
+/** The files of a directory that wait to be read, and what becomes of them then. */
+export class Inbox {
+  readonly #options: InboxOptions
+
+  constructor(options: InboxOptions) {
+    this.#options = options
+  }
+
+  /** Makes the directories that files are moved to. Rejects when it may not. */
+  async open(): Promise<void> {
+    const { afterwards } = this.#options
+    if (afterwards.do !== 'move') return
+    for (const directory of [afterwards.finished, afterwards.failed]) {
+      await mkdir(directory, { recursive: true }).catch((error: Error) => {
+        throw new Error(`cannot make '${directory}' for files that are through: ${error.message}`, { cause: error })
+      })
+    }
+  }
+
+  /** Complete files, in order. Rejects with a `RetriableError` as long as the directory can't be read. */
+  async list(nowMs: number): Promise<readonly Found[]> {
+    const { directory, readySuffix, orderBy } = this.#options
+    const entries = await readdir(directory, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
+      const advice = error.code === 'ENOENT' ? 'make it or mount it' : 'give the worker the right to read it'
+      throw new RetriableError(`cannot read the directory '${directory}' (${error.message}): ${advice}`, {
+        cause: error,
+      })
+    })
+    const names = new Set(entries.filter((entry) => entry.isFile()).map((entry) => entry.name))
+    const wanted = [...names].filter((name) => this.#isWanted(name) && (!readySuffix || names.has(name + readySuffix)))
+    const found = await Promise.all(wanted.map((name) => this.#find(name, nowMs)))
+    const complete = found.filter((file) => file !== undefined)
+    const byName = (a: Found, b: Found) => (a.name < b.name ? -1 : 1)
+    return complete.sort((a, b) => (orderBy === 'time' && a.modifiedMs - b.modifiedMs) || byName(a, b))
+  }
+
+  /** Whether a file is still as it was found. */
+  async isUnchanged({ path, bytes, modifiedMs }: Found): Promise<boolean> {
+    const now = await stat(path).catch(() => undefined)
+    return now !== undefined && now.size === bytes && Math.trunc(now.mtimeMs) === modifiedMs
+  }
+
+  /** Everything of it is in the log. */
+  async finish(file: Found): Promise<void> {
+    const { afterwards } = this.#options
+    if (afterwards.do === 'delete') await rm(file.path, { force: true })
+    else await this.#putAway(file, afterwards.do, afterwards.finished)
+    await this.#removeMarker(file)
+  }
+
+  /** It can't be read to its end. */
+  async fail(file: Found): Promise<void> {
+    const { afterwards } = this.#options
+    await this.#putAway(file, afterwards.do === 'move' ? 'move' : 'mark', afterwards.failed)
+    await this.#removeMarker(file)
+  }
+
+  #isWanted(name: string): boolean {
+    const { pattern, ignoredSuffixes, readySuffix, afterwards, isMine } = this.#options
+    const marks =
+      afterwards.do === 'move' ? [] : [afterwards.failed, ...(afterwards.do === 'mark' ? [afterwards.finished] : [])]
+    const suffixes = [...ignoredSuffixes, ...marks, ...(readySuffix ? [readySuffix] : [])]
+    return pattern.test(name) && !suffixes.some((suffix) => name.endsWith(suffix)) && isMine(name)
+  }
+
+  async #find(name: string, nowMs: number): Promise<Found | undefined> {
+    const { directory, ageMs, readySuffix } = this.#options
+    const path = join(directory, name)
+    const stats = await stat(path).catch(() => undefined)
+    if (stats === undefined) return undefined
+    const isComplete = readySuffix !== '' || nowMs - stats.mtimeMs >= ageMs
+    return isComplete ? { name, path, bytes: stats.size, modifiedMs: Math.trunc(stats.mtimeMs) } : undefined
+  }
+
+  async #putAway({ name, path }: Found, how: 'move' | 'mark', place: string): Promise<void> {
+    const target = how === 'move' ? await freeName(join(place, name), '') : await freeName(path, place)
+    try {
+      await rename(path, target)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EXDEV') throw error
+      // Another file system: half a copy must not look like a whole one.
+      await copyFile(path, `${target}.part`)
+      await rename(`${target}.part`, target)
+      await rm(path)
+    }
+    this.#options.log.info({ file: path, target }, 'a file is through')
+  }
+
+  async #removeMarker({ path }: Found): Promise<void> {
+    const { readySuffix } = this.#options
+    if (readySuffix !== '') await rm(`${path}${readySuffix}`, { force: true })
+  }
+}
+
+/** Files that came under the same name before stay. */
+async function freeName(path: string, suffix: string): Promise<string> {
+  for (let count = 0; ; count++) {
+    const name = `${path}${count === 0 ? '' : `.${count}`}${suffix}`
+    if ((await stat(name).catch(() => undefined)) === undefined) return name
+  }
+}

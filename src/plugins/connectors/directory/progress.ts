@@ -1,0 +1,63 @@
+import type { SourceRecord } from '../../../sdk/index.ts'
+import type { Found, Inbox } from './inbox.ts'
+
+type Reading = {
+  readonly file: Found
+  /** Batches of it that are not in the log yet. */
+  waiting: number
+  /** How its reading ended; undefined: it goes on. */
+  end: 'finished' | 'failed' | undefined
+}
+
+/** How far files are: one is through when it was read to its end and all of it is in the log. */
+export class Progress {
+  readonly #inbox: Inbox
+  readonly #files = new Map<string, Reading>()
+  readonly #batches = new Map<readonly SourceRecord[], Reading>()
+
+  constructor(inbox: Inbox) {
+    this.#inbox = inbox
+  }
+
+  /** Whether files wait for the log. */
+  get isBusy(): boolean {
+    return this.#files.size > 0
+  }
+
+  /** Whether this very file is being read, or is read already. */
+  isKnown({ name }: Found): boolean {
+    return this.#files.has(name)
+  }
+
+  begin(file: Found): void {
+    this.#files.set(file.name, { file, waiting: 0, end: undefined })
+  }
+
+  /** These are on their way to the log. */
+  given({ name }: Found, batch: readonly SourceRecord[]): void {
+    const reading = this.#files.get(name)
+    if (reading === undefined || batch.length === 0) return
+    reading.waiting += 1
+    this.#batches.set(batch, reading)
+  }
+
+  stored(batch: readonly SourceRecord[]): void {
+    const reading = this.#batches.get(batch)
+    if (reading !== undefined) reading.waiting -= 1
+    this.#batches.delete(batch)
+  }
+
+  read({ name }: Found, end: 'finished' | 'failed'): void {
+    const reading = this.#files.get(name)
+    if (reading !== undefined) reading.end = end
+  }
+
+  /** Puts away what is through. What was changed meanwhile is found again, as another file. */
+  async finish(): Promise<void> {
+    for (const [name, { file, waiting, end }] of this.#files) {
+      if (end === undefined || waiting > 0) continue
+      if (await this.#inbox.isUnchanged(file)) await this.#inbox[end === 'finished' ? 'finish' : 'fail'](file)
+      this.#files.delete(name)
+    }
+  }
+}

@@ -1,0 +1,42 @@
+import { createReadStream } from 'node:fs'
+import { createGunzip } from 'node:zlib'
+import { type Row, RowSplitter, type RowSplitterOptions } from './row-splitter.ts'
+
+const CHUNK_BYTES = 256 * 1024
+
+export type RowsOptions = RowSplitterOptions & { readonly path: string; readonly isGzip: boolean }
+
+/**
+ * The rows of a file behind a position, as many at once as a piece of the file has. Of a gzip file positions are those of
+ * what is packed in it. Rejects with what the system says, or zlib.
+ */
+export async function* readRows(options: RowsOptions): AsyncGenerator<readonly Row[]> {
+  const splitter = new RowSplitter(options)
+  for await (const chunk of readBytes(options)) {
+    const rows = splitter.push(chunk)
+    if (rows.length > 0) yield rows
+  }
+  const rows = splitter.end()
+  if (rows.length > 0) yield rows
+}
+
+async function* readBytes({ path, isGzip, position }: RowsOptions): AsyncGenerator<Buffer> {
+  if (!isGzip) {
+    yield* createReadStream(path, { start: position, highWaterMark: CHUNK_BYTES }) as AsyncIterable<Buffer>
+    return
+  }
+  const packed = createReadStream(path, { highWaterMark: CHUNK_BYTES })
+  const unpacked = createGunzip({ chunkSize: CHUNK_BYTES })
+  packed.once('error', (error) => unpacked.destroy(error))
+  packed.pipe(unpacked)
+  try {
+    let left = position
+    for await (const chunk of unpacked as AsyncIterable<Buffer>) {
+      const skipped = Math.min(left, chunk.length)
+      left -= skipped
+      if (skipped < chunk.length) yield chunk.subarray(skipped)
+    }
+  } finally {
+    packed.destroy()
+  }
+}

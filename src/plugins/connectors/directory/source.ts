@@ -1,0 +1,343 @@
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import {
+  type ConfigProblem,
+  DataError,
+  defineSource,
+  field,
+  type Position,
+  type SourceContext,
+  type SourceRecord,
+  STRING,
+  z,
+} from '../../../sdk/index.ts'
+import { javaRegex, regexText } from '../../java-regex.ts'
+import { SHIPPED_VERSION } from '../../version.ts'
+import { CSV_TYPES, type CsvType, csv, csvFields, NDJSON, parseRows, type RowFormat, TEXT } from './formats.ts'
+import { type Afterwards, type Found, Inbox } from './inbox.ts'
+import { Progress } from './progress.ts'
+import type { Row } from './row-splitter.ts'
+import { readRows } from './rows.ts'
+
+/** How many tasks share the directory: told to each by its configuration. */
+const TASKS_KEY = 'directory.tasks'
+
+const config = z
+  .object({
+    topic: field.text({ doc: 'Topic to write to.', importance: 'HIGH', nonEmpty: true }),
+    'input.path': field.text({ doc: 'The directory that files come into.', importance: 'HIGH', nonEmpty: true }),
+    'input.file.pattern': regexText('input.file.pattern', {
+      doc: 'Java expression that a file name has to match in whole.',
+      importance: 'HIGH',
+    }).default('.*'),
+    format: field
+      .oneOf(['auto', 'csv', 'ndjson', 'text'], {
+        doc: 'What files hold; auto: CSV in .csv, JSON lines in .ndjson, .jsonl and .json, else lines of text. Each also as .gz.',
+        importance: 'HIGH',
+      })
+      .default('auto'),
+    'finished.policy': field
+      .oneOf(['move', 'mark', 'delete'], {
+        doc: 'What becomes of a file when all of it is in the log: moved to finished.path, renamed by finished.suffix, or deleted.',
+        importance: 'HIGH',
+      })
+      .default('mark'),
+    'finished.path': field.text({ doc: 'With move: where files go.' }).default(''),
+    'finished.suffix': field.text({ doc: 'With mark: what is put behind the name.', nonEmpty: true }).default('.done'),
+    'error.path': field.text({ doc: "With move: where files go that can't be read to their end." }).default(''),
+    'error.suffix': field
+      .text({ doc: "Otherwise: what is put behind the name of a file that can't be read to its end.", nonEmpty: true })
+      .default('.failed'),
+    'file.minimum.age.ms': field
+      .long({ doc: 'A file is complete when it was not changed for so many ms.', min: 0 })
+      .default(5000),
+    'ready.suffix': field
+      .text({
+        doc: 'Instead: a file is complete when a file of its name and this suffix is there, which is then removed.',
+      })
+      .default(''),
+    'ignored.suffixes': field
+      .list({ doc: 'Files whose names end so are not read.' })
+      .prefault('.tmp,.part,.partial,.swp'),
+    'order.by': field.oneOf(['name', 'time'], { doc: 'Which file comes first.' }).default('name'),
+    'poll.interval.ms': field.int({ doc: 'How often new files are looked for, in ms.', min: 1 }).default(1000),
+    'batch.size': field.int({ doc: 'Records in one batch, at most.', importance: 'LOW', min: 1 }).default(1000),
+    'row.max.bytes': field
+      .int({ doc: 'A longer row is malformed. So much is held in memory.', importance: 'LOW', min: 1 })
+      .default(1_000_000),
+    'key.field': field
+      .text({ doc: "Field of CSV and JSON values that is the record's key. None: no key." })
+      .default(''),
+    'csv.separator': field.text({ doc: 'Stands between two fields.', isVerbatim: true }).length(1).default(','),
+    'csv.quote': field.text({ doc: 'Stands around fields that hold separators or line ends.' }).length(1).default('"'),
+    'csv.escape': field.text({ doc: 'Stands in front of a quote that belongs to the field.' }).length(1).default('"'),
+    'csv.header': field
+      .boolean({ doc: 'Whether the first row names the columns; otherwise csv.columns does.' })
+      .default(true),
+    'csv.columns': field.list({ doc: 'Names of the columns where no header does.' }).default([]),
+    'csv.types': field
+      .parsed(
+        field.list({
+          doc: `Types of columns, COLUMN:TYPE, of ${Object.keys(CSV_TYPES).join(', ')}. Others are strings. Empty fields are null, but for strings.`,
+        }),
+        parseTypes,
+      )
+      .prefault(''),
+    'schema.name': field.text({ doc: 'Name of the schema of CSV values.', importance: 'LOW' }).default('row'),
+  })
+  .superRefine((settings, context) => {
+    for (const { key, message } of problemsOf(settings)) field.addProblem(context, key, message)
+  })
+
+type Config = z.infer<typeof config>
+type Context = SourceContext<Config>
+
+/** Files of a directory as a source of their rows. */
+export const directorySource = defineSource({
+  class: 'DirectorySource',
+  version: SHIPPED_VERSION,
+  summary: 'Writes the rows of files that come into a directory: CSV, JSON lines or text, also with gzip.',
+  notes: `
+**Each row of a complete file is written at least once, in the file's order; a file is moved, marked or deleted when all of it is
+in the log.** After a crash a file goes on behind the last row whose offset was committed: the offset of
+\`{"directory": D, "file": NAME}\` has the byte (\`position\`, of a gzip file that of what is packed in it) and, as \`bytes\` and
+\`modified\`, which file of that name it was. A file that is changed after its reading began is read again from its beginning.
+
+Malformed rows (no CSV or JSON, another number of fields, a field that is not of its type, longer than \`row.max.bytes\`) go where
+\`errors.tolerance\` says; so does a damaged gzip file, whose rows up to the damage are written. A quote that is never closed costs
+its own line only. Files are read as UTF-8: bytes that are no UTF-8 become U+FFFD.
+
+Several tasks share the directory by the names of files; the order among files holds within each. It has to be the same directory
+for all workers.
+`,
+  config,
+  tasks: (_config, tasksMax, raw) =>
+    Array.from({ length: tasksMax }, () => ({ ...raw, [TASKS_KEY]: String(tasksMax) })),
+  async *poll(context) {
+    const { config: written, signal, onStored } = context
+    const inbox = new Inbox(inboxOptions(context))
+    await inbox.open()
+    const progress = new Progress(inbox)
+    onStored((batch) => progress.stored(batch))
+    while (!signal.aborted) {
+      const files = (await inbox.list(Date.now())).filter((file) => !progress.isKnown(file))
+      for (const file of files) {
+        if (signal.aborted) return
+        yield* readFile(file, context, progress)
+      }
+      yield []
+      await progress.finish()
+      if (files.length === 0)
+        await sleep(progress.isBusy ? 50 : written['poll.interval.ms'], undefined, { signal }).catch(() => {})
+    }
+  },
+  alterOffsets(_config, offsets) {
+    for (const { offset } of offsets) if (offset !== null) startPosition(offset)
+  },
+})
+
+/** One file, batch by batch. Its last one is empty, so that what was rejected is with the dead letters by then. */
+async function* readFile(file: Found, context: Context, progress: Progress): AsyncGenerator<readonly SourceRecord[]> {
+  const { config: written, signal, resumeFrom, log } = context
+  const sourcePartition = { directory: written['input.path'], file: file.name }
+  const stored = resumeFrom(sourcePartition)
+  const isSame = stored?.['bytes'] === file.bytes && stored['modified'] === file.modifiedMs
+  const position = isSame ? startPosition(stored) : 0
+  log.info({ file: file.path, position }, 'reading a file')
+  progress.begin(file)
+  let at = position
+  try {
+    const format = await formatOf(file, written)
+    for await (const rows of format === undefined ? [] : readRows(rowsOptions(file, written, position))) {
+      const body = at === 0 ? withoutHead(rows, written, kindOf(file, written)) : rows
+      at = rows.at(-1)!.position
+      for (const batch of toBatches(body, written['batch.size'])) {
+        if (signal.aborted) return
+        const records = toRecords(batch, { file, format: format!, sourcePartition, context })
+        progress.given(file, records)
+        yield records
+      }
+    }
+  } catch (error) {
+    damaged(file, error, { context, sourcePartition, at })
+    progress.read(file, 'failed')
+    yield []
+    return
+  }
+  progress.read(file, 'finished')
+  yield []
+}
+
+type RecordParts = {
+  readonly file: Found
+  readonly format: RowFormat
+  readonly sourcePartition: Position
+  readonly context: Context
+}
+
+function toRecords(rows: readonly Row[], { file, format, sourcePartition, context }: RecordParts): SourceRecord[] {
+  const { topic, 'key.field': keyField, 'row.max.bytes': rowBytesMax, 'csv.quote': quote } = context.config
+  const keySchema = format.schema?.fields?.find(({ name }) => name === keyField)?.schema ?? null
+  return [...parseRows(rows, format, { quote, rowBytesMax })].flatMap(({ row, parsed }) => {
+    const sourceOffset = { position: row.position, bytes: file.bytes, modified: file.modifiedMs }
+    if ('error' in parsed) {
+      const { error: cause } = parsed
+      const error = new DataError(`'${file.path}' up to byte ${row.position}: ${cause.message}`, { cause })
+      context.reject({ topic, value: row.text, valueSchema: STRING, sourcePartition, sourceOffset }, error)
+      return []
+    }
+    const { value } = parsed
+    const key = keyField === '' ? null : keyOf(value, keyField)
+    return [
+      {
+        topic,
+        key,
+        keySchema: key === null ? null : keySchema,
+        value,
+        valueSchema: format.schema,
+        sourcePartition,
+        sourceOffset,
+      },
+    ]
+  })
+}
+
+function keyOf(value: unknown, name: string): unknown {
+  const isObject = typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+  return isObject ? ((value as Record<string, unknown>)[name] ?? null) : null
+}
+
+/** Throws when the file may not be given up: what can heal, and what is not to be tolerated. */
+function damaged(
+  file: Found,
+  error: unknown,
+  { context, sourcePartition, at }: Pick<RecordParts, 'context' | 'sourcePartition'> & { readonly at: number },
+): void {
+  const { code, message } = error as NodeJS.ErrnoException
+  if (code === 'ENOENT') {
+    context.log.warn({ file: file.path }, 'a file is gone that was to be read')
+    return
+  }
+  if (code?.startsWith('E')) {
+    throw new Error(`cannot read '${file.path}': ${message}; mend it, then restart the task`, { cause: error })
+  }
+  if (!/^(Z_|CSV_|data$)/.test(code ?? '')) throw error
+  const sourceOffset = { position: at, bytes: file.bytes, modified: file.modifiedMs }
+  const value = `the rest of ${file.path}`
+  const failure = new DataError(`'${file.path}' can't be read behind byte ${at} of its content: ${message}`, {
+    cause: error,
+  })
+  context.reject({ topic: context.config.topic, value, valueSchema: STRING, sourcePartition, sourceOffset }, failure)
+}
+
+type Kind = Exclude<Config['format'], 'auto'>
+
+function kindOf({ name }: Found, { format }: Config): Kind {
+  if (format !== 'auto') return format
+  const [, extension = ''] = /\.(\w+)$/.exec(name.replace(/\.gz$/i, '')) ?? []
+  if (/^csv$/i.test(extension)) return 'csv'
+  return /^(ndjson|jsonl|json)$/i.test(extension) ? 'ndjson' : 'text'
+}
+
+/** Undefined: a CSV file without even a header. */
+async function formatOf(file: Found, written: Config): Promise<RowFormat | undefined> {
+  const kind = kindOf(file, written)
+  if (kind !== 'csv') return kind === 'text' ? TEXT : NDJSON
+  const options = {
+    separator: written['csv.separator'],
+    quote: written['csv.quote'],
+    escape: written['csv.escape'],
+    types: written['csv.types'],
+    name: written['schema.name'],
+  }
+  if (!written['csv.header']) return csv({ ...options, columns: written['csv.columns'] })
+  for await (const [head] of readRows(rowsOptions(file, written, 0))) {
+    const columns = csvFields(withoutMark(head!.text), options)
+    const unknown = [...options.types.keys()].filter((column) => !columns.includes(column))
+    if (unknown.length === 0) return csv({ ...options, columns })
+    throw new DataError(
+      `'${file.path}' has no column ${unknown.join(', ')}, which csv.types names: it has ${columns.join(', ')}`,
+    )
+  }
+  return undefined
+}
+
+/** The rows at a file's beginning without what is none. */
+function withoutHead([first, ...rows]: readonly Row[], written: Config, kind: Kind): readonly Row[] {
+  if (kind === 'csv' && written['csv.header']) return rows
+  return [{ ...first!, text: withoutMark(first!.text) }, ...rows]
+}
+
+function withoutMark(text: string): string {
+  return text.replace(/^\ufeff/, '')
+}
+
+function rowsOptions(file: Found, written: Config, position: number) {
+  const quote = kindOf(file, written) === 'csv' ? written['csv.quote'] : undefined
+  const isGzip = /\.gz$/i.test(file.name)
+  return { path: file.path, isGzip, position, quote, rowBytesMax: written['row.max.bytes'] }
+}
+
+function* toBatches(rows: readonly Row[], size: number): Generator<readonly Row[]> {
+  for (let at = 0; at < rows.length; at += size) yield rows.slice(at, at + size)
+}
+
+function inboxOptions({ config: written, raw, task, log }: Context) {
+  const tasks = Number(raw[TASKS_KEY] ?? 1)
+  return {
+    directory: written['input.path'],
+    pattern: javaRegex(written['input.file.pattern'], { whole: true }),
+    ignoredSuffixes: written['ignored.suffixes'],
+    readySuffix: written['ready.suffix'],
+    ageMs: written['file.minimum.age.ms'],
+    orderBy: written['order.by'],
+    isMine: (name: string) => hash(name) % tasks === task,
+    afterwards: afterwardsOf(written),
+    log,
+  }
+}
+
+function afterwardsOf(written: Config): Afterwards {
+  const how = written['finished.policy']
+  if (how === 'delete') return { do: how, failed: written['error.suffix'] }
+  if (how === 'mark') return { do: how, finished: written['finished.suffix'], failed: written['error.suffix'] }
+  return {
+    do: how,
+    finished: written['finished.path'],
+    failed: written['error.path'] || join(written['finished.path'], 'failed'),
+  }
+}
+
+function hash(text: string): number {
+  let sum = 0
+  for (let index = 0; index < text.length; index++) sum = (Math.imul(sum, 31) + text.charCodeAt(index)) | 0
+  return sum >>> 0
+}
+
+function startPosition(offset: Position | undefined): number {
+  const position = offset?.['position'] ?? 0
+  if (Number.isSafeInteger(position) && (position as number) >= 0) return position as number
+  throw new Error(`'position' of an offset should be a non-negative whole number, not ${JSON.stringify(position)}`)
+}
+
+function parseTypes(items: readonly string[]): ReadonlyMap<string, CsvType> {
+  return new Map(
+    items.map((item) => {
+      const [, column = '', type = ''] = /^(.+):\s*(\w+)$/.exec(item) ?? []
+      if (Object.hasOwn(CSV_TYPES, type)) return [column.trim(), type as CsvType]
+      const types = Object.keys(CSV_TYPES).join(', ')
+      throw new Error(`Invalid value ${item} for configuration csv.types: expected COLUMN:TYPE with one of ${types}`)
+    }),
+  )
+}
+
+function problemsOf(written: Config): readonly ConfigProblem[] {
+  const problems: ConfigProblem[] = []
+  if (written['finished.policy'] === 'move' && written['finished.path'] === '') {
+    problems.push({ key: 'finished.path', message: 'finished.policy=move needs finished.path' })
+  }
+  if (!written['csv.header'] && written.format === 'csv' && written['csv.columns'].length === 0) {
+    problems.push({ key: 'csv.columns', message: 'csv.header=false needs csv.columns' })
+  }
+  return problems
+}

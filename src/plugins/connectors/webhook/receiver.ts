@@ -1,0 +1,174 @@
+import { createServer as createPlain, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer as createSecure } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import type { SecureContextOptions } from 'node:tls'
+import type { Gatekeeper } from './credentials.ts'
+
+export type ReceiverOptions = {
+  readonly host: string
+  readonly port: number
+  readonly tls: SecureContextOptions | undefined
+  readonly path: string
+  readonly gate: Gatekeeper
+  /** Of one body, and of all that wait. */
+  readonly bodyBytesMax: number
+  readonly waitingBytesMax: number
+  /** Requests that wait, at most. */
+  readonly waitingMax: number
+  /** How long a request waits for its answer. */
+  readonly answerTimeoutMs: number
+  /** Throws an `Error` that tells the sender what is wrong with a body. */
+  readonly check: (body: Buffer) => void
+}
+
+/** A request that waits for its answer. */
+export type Waiting = {
+  readonly headers: IncomingMessage['headers']
+  readonly body: Buffer
+  readonly receivedMs: number
+  readonly answer: (status: number) => void
+}
+
+/** When senders are to come again who could not be taken. */
+const RETRY_AFTER_S = 1
+/** How long those whose records are on their way to the log are waited for in the end. */
+const DRAIN_MS = 5_000
+
+/** An HTTP endpoint whose requests are answered when somebody says so. What it can't hold, it turns away. */
+export class Receiver implements AsyncDisposable {
+  readonly #options: ReceiverOptions
+  readonly #server: Server
+  readonly #queue: Waiting[] = []
+  readonly #waiting = new Set<Waiting>()
+  #admitted = 0
+  #bytes = 0
+  #isClosing = false
+  #wake: () => void = () => undefined
+
+  private constructor(options: ReceiverOptions) {
+    this.#options = options
+    const onRequest = (request: IncomingMessage, response: ServerResponse) => {
+      this.#receive(request, response).catch(() => response.destroy())
+    }
+    this.#server = options.tls ? createSecure(options.tls, onRequest) : createPlain(onRequest)
+  }
+
+  /** Rejects with what the system says when it can't listen there. */
+  static async open(options: ReceiverOptions): Promise<Receiver> {
+    const receiver = new Receiver(options)
+    await new Promise<void>((resolve, reject) => {
+      receiver.#server.once('error', reject).listen(options.port, options.host, resolve)
+    })
+    return receiver
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port
+  }
+
+  /** What came since, the first of it; waits a little for it. */
+  async take(countMax: number, waitMs: number, signal: AbortSignal): Promise<readonly Waiting[]> {
+    if (this.#queue.length === 0 && !signal.aborted) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, waitMs)
+        const woken = () => {
+          clearTimeout(timer)
+          resolve()
+        }
+        this.#wake = woken
+        signal.addEventListener('abort', woken, { once: true })
+      })
+    }
+    return this.#queue.splice(0, countMax)
+  }
+
+  /** Turns away who comes now and who was not taken; waits a while for the answers of the others. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosing = true
+    for (const waiting of this.#queue.splice(0)) waiting.answer(503)
+    const closed = new Promise((resolve) => this.#server.close(resolve))
+    this.#server.closeIdleConnections()
+    const timer = setTimeout(() => {
+      for (const waiting of this.#waiting) waiting.answer(503)
+      this.#server.closeAllConnections()
+    }, DRAIN_MS)
+    await closed
+    clearTimeout(timer)
+  }
+
+  async #receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const refused = this.#refusal(request)
+    if (refused !== undefined) return this.#refuse(request, response, ...refused)
+    this.#admitted += 1
+    let held = 0
+    response.once('close', () => {
+      this.#admitted -= 1
+      this.#bytes -= held
+    })
+    const chunks: Buffer[] = []
+    for await (const chunk of request as AsyncIterable<Buffer>) {
+      held += chunk.length
+      this.#bytes += chunk.length
+      if (held > this.#options.bodyBytesMax) return this.#refuse(request, response, 413, this.#bounds())
+      if (this.#bytes > this.#options.waitingBytesMax) return this.#refuse(request, response, 503, BUSY)
+      chunks.push(chunk)
+    }
+    const body = Buffer.concat(chunks)
+    if (!this.#options.gate.withBody(request.headers, body)) return this.#refuse(request, response, 401, UNKNOWN)
+    try {
+      this.#options.check(body)
+    } catch (error) {
+      return this.#refuse(request, response, 400, (error as Error).message)
+    }
+    this.#hold(request, response, body)
+  }
+
+  /** What can be said before the body is there. */
+  #refusal({ method, url = '', headers }: IncomingMessage): [status: number, reason: string] | undefined {
+    const { path, gate, bodyBytesMax, waitingMax } = this.#options
+    if (url.split('?')[0] !== path) return [404, `records are taken at ${path}`]
+    if (method !== 'POST' && method !== 'PUT') return [405, 'records are taken by POST and PUT']
+    if (!gate.beforeBody(headers)) return [401, UNKNOWN]
+    if (Number(headers['content-length'] ?? 0) > bodyBytesMax) return [413, this.#bounds()]
+    return this.#isClosing || this.#admitted >= waitingMax ? [503, BUSY] : undefined
+  }
+
+  #bounds(): string {
+    return `a body has at most ${this.#options.bodyBytesMax} bytes`
+  }
+
+  #hold(request: IncomingMessage, response: ServerResponse, body: Buffer): void {
+    const answer = (status: number) => {
+      clearTimeout(timer)
+      this.#waiting.delete(waiting)
+      if (response.headersSent) return
+      if (status >= 500) return this.#refuse(request, response, status, BUSY)
+      if (this.#isClosing) response.setHeader('connection', 'close')
+      response.writeHead(status).end()
+    }
+    const waiting = { headers: request.headers, body, receivedMs: Date.now(), answer }
+    const timer = setTimeout(() => {
+      // What was not taken yet need not be.
+      const index = this.#queue.indexOf(waiting)
+      if (index >= 0) this.#queue.splice(index, 1)
+      answer(503)
+    }, this.#options.answerTimeoutMs)
+    this.#waiting.add(waiting)
+    if (this.#isClosing) answer(503)
+    else this.#queue.push(waiting)
+    this.#wake()
+  }
+
+  #refuse(request: IncomingMessage, response: ServerResponse, status: number, reason: string): void {
+    const { scheme } = this.#options.gate
+    if (status === 503) response.setHeader('retry-after', RETRY_AFTER_S)
+    if (status === 405) response.setHeader('allow', 'POST, PUT')
+    if (status === 401 && scheme !== undefined) response.setHeader('www-authenticate', scheme)
+    // A body that nobody reads can't stay on a connection that others use.
+    if (!request.complete || this.#isClosing) response.setHeader('connection', 'close')
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify({ message: reason }))
+  }
+}
+
+const BUSY = 'no more records can be taken now: come again'
+const UNKNOWN = 'the credentials or the signature are not those that are expected here'

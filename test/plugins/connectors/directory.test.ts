@@ -1,0 +1,286 @@
+import { mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { directorySource } from '../../../src/plugins/connectors/directory/source.ts'
+import { type Position, runSource, type SourceRecord, validateConfig } from '../../../src/sdk/index.ts'
+import { temporaryDirectory } from '../../support/temporary-directory.ts'
+
+const LONG_AGO_S = 1_700_000_000
+
+describe('the directory source', () => {
+  it('reads CSV by its header, typed where it is told to, with the key in a field', async () => {
+    const box = inbox({ 'a.csv': '\ufeffid,name,price,ok\r\n1,"x, ""y""\r\nz",1.5,true\r\n2,,,\r\n' })
+    const records = await box.read({ 'csv.types': 'id:int64, price:float64, ok:boolean', 'key.field': 'id' })
+    expect(records.map(({ key, value }) => [key, value])).toEqual([
+      [1, { id: 1, name: 'x, "y"\r\nz', price: 1.5, ok: true }],
+      [2, { id: 2, name: '', price: null, ok: null }],
+    ])
+    expect(records[0]).toMatchObject({
+      topic: 'rows',
+      keySchema: { type: 'int64' },
+      valueSchema: { type: 'struct', name: 'row' },
+      sourcePartition: { directory: box.path, file: 'a.csv' },
+      sourceOffset: { position: 47, bytes: 53, modified: LONG_AGO_S * 1000 },
+    })
+  })
+
+  it('reads CSV without a header, and with other signs', async () => {
+    const box = inbox({ 'a.csv': "1\t'x''\ty'\n" })
+    const records = await box.read({
+      'csv.header': 'false',
+      'csv.columns': 'n, s',
+      'csv.separator': '\t',
+      'csv.quote': "'",
+      'csv.escape': "'",
+    })
+    expect(records.map(({ value }) => value)).toEqual([{ n: '1', s: "x'\ty" }])
+  })
+
+  it('reads JSON lines and text, packed or not, each by its name', async () => {
+    const box = inbox({
+      'a.ndjson': '{"n":1}\n\n{"n":12345678901234567890}\n',
+      'b.log.gz': gzipSync('one\n\ntwo'),
+      'c.json.gz': gzipSync('[1]'),
+    })
+    expect((await box.read()).map(({ value }) => value)).toEqual([
+      { n: 1 },
+      { n: 12345678901234567890n },
+      'one',
+      '',
+      'two',
+      [1],
+    ])
+  })
+
+  it('puts a file away when all of it is in the log, and not before', async () => {
+    const box = inbox({ 'a.txt': '1\n2\n3\n' })
+    const run = box.start({ 'batch.size': '2' })
+    const batches = [await run.nextBatch(), await run.nextBatch()]
+    await turns(run, 3)
+    expect(box.files()).toEqual(['a.txt'])
+    run.stored(batches[1]!)
+    await turns(run, 2)
+    expect(box.files()).toEqual(['a.txt'])
+    run.stored(batches[0]!)
+    await turns(run, 2)
+    expect(box.files()).toEqual(['a.txt.done'])
+  })
+
+  it('goes on inside a file behind the last row that was stored, also in a packed one', async () => {
+    const rows = `id,name\n${Array.from({ length: 100 }, (_, n) => `${n},"name\n${n}"\n`).join('')}`
+    for (const file of ['a.csv', 'a.csv.gz']) {
+      const box = inbox({ [file]: file.endsWith('.gz') ? gzipSync(rows) : rows })
+      const all = await box.read({}, undefined, 'keep')
+      const rest = await box.read({}, all[41])
+      expect(all).toHaveLength(100)
+      expect(rest).toEqual(all.slice(42))
+      expect(box.files()).toEqual([`${file}.done`])
+    }
+  })
+
+  it('puts a file away that was read in whole before, and reads another one of its name from its beginning', async () => {
+    const box = inbox({ 'a.txt': '1\n2\n' })
+    const [, last] = await box.read({}, undefined, 'keep')
+    expect(await box.read({}, last)).toEqual([])
+    expect(box.files()).toEqual(['a.txt.done'])
+    box.add('a.txt', '3\n4\n5\n')
+    expect((await box.read({}, last)).map(({ value }) => value)).toEqual(['3', '4', '5'])
+    expect(box.files()).toEqual(['a.txt.1.done', 'a.txt.done'])
+  })
+
+  it('reads files in the order of their names or of their times', async () => {
+    const box = () => {
+      const made = inbox({ 'a.txt': 'a\n', 'b.txt': 'b\n', 'c.txt': 'c\n' })
+      utimesSync(join(made.path, 'b.txt'), LONG_AGO_S - 10, LONG_AGO_S - 10)
+      return made
+    }
+    expect((await box().read()).map(({ value }) => value)).toEqual(['a', 'b', 'c'])
+    expect((await box().read({ 'order.by': 'time' })).map(({ value }) => value)).toEqual(['b', 'a', 'c'])
+  })
+
+  it('leaves alone what is no complete file', async () => {
+    const box = inbox({ 'a.txt': 'a\n', 'a.txt.tmp': 'x', 'young.txt': 'x', 'other.log': 'x' })
+    utimesSync(join(box.path, 'young.txt'), Date.now() / 1000, Date.now() / 1000)
+    mkdirSync(join(box.path, 'folder.txt'))
+    const records = await box.read({ 'input.file.pattern': '.*\\.txt(\\.tmp)?', 'file.minimum.age.ms': '600000' })
+    expect(records.map(({ value }) => value)).toEqual(['a'])
+  })
+
+  it('waits for the file that says that another one is complete, and removes it', async () => {
+    const box = inbox({ 'a.txt': 'a\n', 'b.txt': 'b\n', 'b.txt.ok': '' })
+    expect((await box.read({ 'ready.suffix': '.ok' })).map(({ value }) => value)).toEqual(['b'])
+    expect(box.files()).toEqual(['a.txt', 'b.txt.done'])
+  })
+
+  it('moves files where it is told to, and makes the directories', async () => {
+    const box = inbox({ 'a.txt': 'a\n', 'b.gz': gzipSync('b\n').subarray(0, 12) })
+    const to = join(temporaryDirectory(), 'deep', 'done')
+    await box.read({ 'finished.policy': 'move', 'finished.path': to })
+    expect([box.files(), readdirSync(to).sort(), readdirSync(join(to, 'failed'))]).toEqual([
+      [],
+      ['a.txt', 'failed'],
+      ['b.gz'],
+    ])
+  })
+
+  it('deletes files where it is told to', async () => {
+    const box = inbox({ 'a.txt': 'a\n' })
+    await box.read({ 'finished.policy': 'delete' })
+    expect(box.files()).toEqual([])
+  })
+
+  it('rejects rows that are none, and brings the others', async () => {
+    const box = inbox({
+      'a.csv': `id,name\n1,x\n2\n3,"y\n4,z\nfive,u\n6,"a"b\n7,${'v'.repeat(200)}\n8,w\n9,"open\n10,t`,
+      'b.ndjson': '{"n":1}\n{"n":\n{"n":2}\n',
+    })
+    const run = box.start({ 'csv.types': 'id:int32', 'row.max.bytes': '100' })
+    const records = await box.drain(run)
+    expect(records.map(({ value }) => Object.values(value as object)[0])).toEqual([1, 4, 8, 10, 1, 2])
+    expect(run.rejected.map(({ record, error }) => [String(record.value).slice(0, 9), error.message])).toEqual([
+      ['2', expect.stringMatching(/a\.csv' up to byte 14: a row has 1 fields where the columns are 2$/)],
+      ['3,"y', expect.stringMatching(/Quote/)],
+      ['five,u', expect.stringMatching(/column id: 'five' is no whole number$/)],
+      ['6,"a"b', expect.stringMatching(/Quote/)],
+      ['7,vvvvvvv', expect.stringMatching(/longer than row\.max\.bytes/)],
+      ['9,"open', expect.stringMatching(/Quote/)],
+      ['{"n":', expect.stringMatching(/b\.ndjson' up to byte 14: a line is no JSON: /)],
+    ])
+    expect(run.rejected[0]?.record.sourceOffset).toMatchObject({ position: 14 })
+  })
+
+  it('tells which field is not of its type', async () => {
+    const box = inbox({ 'a.csv': 'i,f,b\nx,,\n2147483648,,\n,1e,\n,,yes\n1,1e3,TRUE\n' })
+    const run = box.start({ 'csv.types': 'i:int32,f:float64,b:boolean' })
+    expect((await box.drain(run)).map(({ value }) => value)).toEqual([{ i: 1, f: 1000, b: true }])
+    expect(run.rejected.map(({ error }) => error.message.replace(/.*byte \d+: /, ''))).toEqual([
+      "column i: 'x' is no whole number",
+      'column i: 2147483648 is beyond what int32 can hold',
+      "column f: '1e' is no number",
+      "column b: 'yes' is neither true nor false",
+    ])
+  })
+
+  it('brings what can be read of a damaged file, and sets it aside', async () => {
+    const packed = gzipSync(Array.from({ length: 200_000 }, (_, n) => `row ${n * 7919}\n`).join(''))
+    const box = inbox({ 'a.txt.gz': packed.subarray(0, packed.length / 2), 'b.csv': 'id\n1\n' })
+    const run = box.start({ 'csv.types': 'none:int32' })
+    const records = await box.drain(run)
+    expect(records.length).toBeGreaterThan(1_000)
+    expect(run.rejected.map(({ error }) => error.message)).toEqual([
+      expect.stringMatching(/a\.txt\.gz' can't be read behind byte \d+ of its content: unexpected end of file$/),
+      expect.stringMatching(/has no column none, which csv\.types names: it has id$/),
+    ])
+    expect(box.files()).toEqual(['a.txt.gz.failed', 'b.csv.failed'])
+  })
+
+  it('reads a file again that was changed while it was read', async () => {
+    const box = inbox({ 'a.txt': '1\n' })
+    const run = box.start()
+    const batch = await run.nextBatch()
+    box.add('a.txt', '1\n2\n')
+    run.stored(batch)
+    expect((await box.drain(run)).map(({ value }) => value)).toEqual(['1', '2'])
+    expect(box.files()).toEqual(['a.txt.done'])
+  })
+
+  it('waits for a directory that is not there, and says what to do', async () => {
+    const box = inbox({})
+    rmSync(box.path, { recursive: true })
+    await expect(box.start().nextBatch()).rejects.toMatchObject({
+      code: 'retriable',
+      message: expect.stringMatching(/cannot read the directory '.*' \(ENOENT.*\): make it or mount it$/),
+    })
+  })
+
+  it('fails where it may not make the directory for what is through', async () => {
+    const box = inbox({ 'a.txt': 'a\n', file: '' })
+    const run = box.start({ 'finished.policy': 'move', 'finished.path': join(box.path, 'file', 'done') })
+    await expect(run.nextBatch()).rejects.toThrow(/cannot make '.*done' for files that are through: ENOTDIR/)
+  })
+
+  it('shares files among tasks by their names', async () => {
+    const files = Array.from({ length: 40 }, (_, n) => [`f${n}.txt`, `${n}\n`] as const)
+    const box = inbox(Object.fromEntries(files))
+    const raw = { topic: 'rows', 'input.path': box.path }
+    const config = await directorySource.tasks!({} as never, 3, raw)
+    const read = await Promise.all(
+      config.map(async (own, task) => (await box.drain(box.start(own, undefined, task))).map(({ value }) => value)),
+    )
+    expect(read.every((values) => values.length > 0)).toBe(true)
+    expect(
+      read
+        .flat()
+        .map(Number)
+        .toSorted((a, b) => a - b),
+    ).toEqual(files.map((_, n) => n))
+  })
+})
+
+describe('its configuration', () => {
+  it.each<[Readonly<Record<string, string>>, string]>([
+    [{ 'finished.policy': 'move' }, 'finished.policy=move needs finished.path'],
+    [{ format: 'csv', 'csv.header': 'false' }, 'csv.header=false needs csv.columns'],
+    [
+      { 'csv.types': 'a:number' },
+      'Invalid value a:number for configuration csv.types: expected COLUMN:TYPE with one of',
+    ],
+    [{ 'input.file.pattern': '(' }, 'Invalid value ( for configuration input.file.pattern: Invalid regex'],
+  ])('refuses %o', (written, message) => {
+    const raw = { topic: 't', 'input.path': '/in', ...written }
+    const errors = validateConfig(directorySource.config, raw).flatMap((value) => value.errors)
+    expect(errors).toEqual([expect.stringContaining(message)])
+  })
+})
+
+type Run = ReturnType<typeof runSource>
+
+function inbox(files: Readonly<Record<string, string | Buffer>>) {
+  const path = temporaryDirectory()
+  const add = (name: string, content: string | Buffer) => {
+    writeFileSync(join(path, name), content)
+    utimesSync(join(path, name), LONG_AGO_S, LONG_AGO_S)
+  }
+  for (const [name, content] of Object.entries(files)) add(name, content)
+  const start = (config: Readonly<Record<string, string>> = {}, from?: SourceRecord, task = 0): Run => {
+    const offsets: { partition: Position; offset: Position }[] = from
+      ? [{ partition: from.sourcePartition, offset: from.sourceOffset }]
+      : []
+    const run = runSource(directorySource, {
+      config: { topic: 'rows', 'input.path': path, 'poll.interval.ms': '1', ...config },
+      offsets,
+      task,
+    })
+    onTestFinished(() => run.stop())
+    return run
+  }
+  /** Everything there is; told to be in the log at once, but for `keep`. */
+  const drain = async (run: Run, keep?: 'keep') => {
+    const records: SourceRecord[] = []
+    for (let idle = 0; idle < 5; idle++) {
+      const batch = await run.nextBatch()
+      records.push(...batch)
+      if (keep === undefined) run.stored(batch)
+      if (batch.length > 0) idle = 0
+    }
+    return records
+  }
+  return {
+    path,
+    add,
+    start,
+    drain,
+    files: () => readdirSync(path).sort(),
+    async read(config: Readonly<Record<string, string>> = {}, from?: SourceRecord, keep?: 'keep') {
+      const run = start(config, from)
+      const records = await drain(run, keep)
+      await run.stop()
+      return records
+    },
+  }
+}
+
+async function turns(run: Run, count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn++) expect(await run.nextBatch()).toEqual([])
+}

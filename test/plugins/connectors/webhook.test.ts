@@ -1,0 +1,174 @@
+import { createHmac } from 'node:crypto'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { OPEN } from '../../../src/plugins/connectors/webhook/credentials.ts'
+import { Receiver } from '../../../src/plugins/connectors/webhook/receiver.ts'
+import { webhookSource } from '../../../src/plugins/connectors/webhook/source.ts'
+import { runSource, type SourceRun, STRING, type TaskLog, validateConfig } from '../../../src/sdk/index.ts'
+
+describe('the webhook source', () => {
+  it('answers when the record is in the log, and not before', async () => {
+    const { run, send } = await start({ 'record.headers': 'X-Kind, X-None' })
+    let status = 0
+    const sent = send('hello', { 'idempotency-key': 'k1', 'x-kind': 'greeting' }).then((answer) => {
+      status = answer.status
+    })
+    const [record] = await run.take(1)
+    expect(record).toMatchObject({
+      topic: 'events',
+      key: 'k1',
+      keySchema: STRING,
+      value: 'hello',
+      valueSchema: STRING,
+      headers: [{ key: 'X-Kind', value: 'greeting' }],
+      sourcePartition: { path: '/in' },
+      sourceOffset: { requests: 1 },
+    })
+    expect(status).toBe(0)
+    run.stored([record!])
+    await sent
+    expect(status).toBe(204)
+  })
+
+  it('reads JSON, and tells who sends something else', async () => {
+    const { run, send } = await start({ 'value.format': 'json' })
+    const good = send('{"n":[1]}')
+    const [record] = await run.take(1)
+    expect(record).toMatchObject({ value: { n: [1] }, valueSchema: null, key: null })
+    run.stored([record!])
+    expect((await good).status).toBe(204)
+    const bad = await send('{"n":')
+    expect([bad.status, await bad.text()]).toEqual([400, expect.stringContaining('JSON')])
+  })
+
+  it.each<
+    [string, Readonly<Record<string, string>>, Readonly<Record<string, string>>, Readonly<Record<string, string>>]
+  >([
+    [
+      'BASIC',
+      { 'connection.user': 'ann', 'connection.password': 'pass' },
+      { authorization: `Basic ${btoa('ann:pass')}` },
+      { authorization: `Basic ${btoa('ann:past')}` },
+    ],
+    ['BEARER', { 'bearer.token': 'tok' }, { authorization: 'Bearer tok' }, { authorization: 'Bearer to' }],
+    [
+      'HMAC',
+      { 'signature.secret': 'deep' },
+      { 'x-hub-signature-256': `sha256=${createHmac('sha256', 'deep').update('body').digest('hex')}` },
+      { 'x-hub-signature-256': `sha256=${createHmac('sha256', 'deep').update('other').digest('hex')}` },
+    ],
+  ])('takes records only from who has the credentials of %s', async (type, keys, right, wrong) => {
+    const { run, send } = await start({ 'auth.type': type, ...keys })
+    expect((await send('body')).status).toBe(401)
+    expect((await send('body', wrong)).status).toBe(401)
+    const sent = send('body', right)
+    run.stored(await run.take(1))
+    expect((await sent).status).toBe(204)
+  })
+
+  it('turns away with a Retry-After who would make too many requests wait', async () => {
+    const { run, send } = await start({ 'pending.max.requests': '2' })
+    const waiting = [send('a'), send('b')]
+    const records = await run.take(2)
+    const turned = await send('c')
+    expect([turned.status, turned.headers.get('retry-after')]).toEqual([503, '1'])
+    run.stored(records)
+    expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([204, 204])
+    const next = send('d')
+    run.stored(await run.take(1))
+    expect((await next).status).toBe(204)
+  })
+
+  it('turns away with a Retry-After who would make too many bytes wait', async () => {
+    const { run, send } = await start({ 'pending.max.bytes': '10' })
+    const waiting = send('12345678')
+    const records = await run.take(1)
+    expect((await send('123')).status).toBe(503)
+    run.stored(records)
+    expect((await waiting).status).toBe(204)
+  })
+
+  it('answers 503 when the log does not take a record in time', async () => {
+    const { run, send } = await start({ 'answer.timeout.ms': '30' })
+    const sent = send('a')
+    await run.take(1)
+    expect((await sent).status).toBe(503)
+  })
+
+  it.each([
+    [413, 'POST', '/in', 'x'.repeat(21)],
+    [404, 'POST', '/other', 'x'],
+    [405, 'PATCH', '/in', 'x'],
+  ])('answers %i to %s %s', async (status, method, path, body) => {
+    const { url } = await start({ 'body.max.bytes': '20' })
+    expect((await fetch(`${url}${path}`, { method, body })).status).toBe(status)
+  })
+
+  it('answers who waits still when it ends: those in the log get through, the others are to come again', async () => {
+    const { signal } = new AbortController()
+    const receiver = await Receiver.open({
+      host: '127.0.0.1',
+      port: 0,
+      tls: undefined,
+      path: '/',
+      gate: OPEN,
+      bodyBytesMax: 100,
+      waitingBytesMax: 100,
+      waitingMax: 10,
+      answerTimeoutMs: 60_000,
+      check: () => {},
+    })
+    const send = (body: string) => fetch(`http://127.0.0.1:${receiver.port}/`, { method: 'POST', body })
+    const taken = send('taken')
+    const [request] = await receiver.take(1, 10_000, signal)
+    const late = send('late')
+    // It is there; nobody takes it.
+    expect(await receiver.take(0, 10_000, signal)).toEqual([])
+    const closing = receiver[Symbol.asyncDispose]()
+    expect((await late).status).toBe(503)
+    request!.answer(204)
+    expect((await taken).status).toBe(204)
+    await closing
+  })
+
+  it('waits for a port that is taken, and says which', async () => {
+    const { url } = await start()
+    const second = runSource(webhookSource, { config: { topic: 'events', listener: url } })
+    await expect(second.nextBatch()).rejects.toMatchObject({
+      code: 'retriable',
+      message: `${url} is taken by another program or task: choose another port`,
+    })
+  })
+})
+
+describe('its configuration', () => {
+  it.each<[Readonly<Record<string, string>>, string]>([
+    [{ listener: 'http://x' }, 'expected http://host:port or https://host:port'],
+    [{ listener: 'https://h:1' }, 'an https listener needs https.ssl.keystore.location'],
+    [{ 'auth.type': 'hmac' }, 'auth.type=HMAC needs signature.secret'],
+    [{ path: 'in' }, 'expected a path such as /events'],
+  ])('refuses %o', (written, message) => {
+    const errors = validateConfig(webhookSource.config, { topic: 't', ...written }).flatMap((value) => value.errors)
+    expect(errors).toEqual([expect.stringContaining(message)])
+  })
+})
+
+async function start(config: Readonly<Record<string, string>> = {}) {
+  let port = 0
+  const note = (fields: object) => {
+    port = (fields as { port?: number }).port ?? port
+  }
+  const log: TaskLog = { debug: note, info: note, warn: note, error: note }
+  const run: SourceRun = runSource(webhookSource, {
+    config: { topic: 'events', listener: 'http://127.0.0.1:0', path: '/in', ...config },
+    log,
+  })
+  onTestFinished(() => run.stop())
+  expect(await run.nextBatch()).toEqual([])
+  const url = `http://127.0.0.1:${port}`
+  return {
+    run,
+    url,
+    send: (body: string, headers: Readonly<Record<string, string>> = {}) =>
+      fetch(`${url}/in`, { method: 'POST', body, headers }),
+  }
+}
