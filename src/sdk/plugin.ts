@@ -97,7 +97,10 @@ export type SinkPartition = { readonly topic: string; readonly partition: number
 export type SinkPosition = SinkPartition & { readonly offset: number }
 
 export type SinkContext<Config> = TaskContext<Config> & {
-  /** Gives one record to the dead letters (when the user asked for them) and goes on; otherwise throws `error`. */
+  /**
+   * Gives one record to the dead letters (when the user asked for them) and resolves when it is safe there; otherwise
+   * throws `error`.
+   */
   readonly reject: (record: SinkRecord, error: Error) => Promise<void>
   /** Asks the runtime to commit soon. */
   readonly requestCommit: () => void

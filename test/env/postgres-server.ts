@@ -10,10 +10,10 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
+import pg from 'pg'
 import { cacheDirectory } from './cache.ts'
 import type { Found } from './part.ts'
 import { run, startServer, untilReady } from './process.ts'
-import { accepts } from './tcp.ts'
 import { partDirectory } from './workspace.ts'
 
 /** PostgreSQL's own programs, where this machine has none: a package of them, in the version that was tried. */
@@ -67,7 +67,7 @@ export async function startServerHere({ port, user, password }: ServerOptions): 
   const start = async () => {
     const server = startServer({ file: join(programs, 'postgres'), args, ...asServer }, logFile)
     const what = { what: 'PostgreSQL', logFiles: [logFile], timeoutMs: READY_TIMEOUT_MS }
-    await untilReady(server, what, () => isReady(programs, port))
+    await untilReady(server, what, () => serves({ port, user, password }))
     return server
   }
   let server = await start()
@@ -85,11 +85,16 @@ export async function startServerHere({ port, user, password }: ServerOptions): 
 }
 
 /** Its port opens before it serves. */
-async function isReady(programs: string, port: number): Promise<boolean> {
-  const probe = join(programs, 'pg_isready')
-  if (!existsSync(probe)) return accepts(`127.0.0.1:${port}`)
-  const { code } = await run({ file: probe, args: ['-q', '-h', '127.0.0.1', '-p', String(port)], directory: '.' })
-  return code === 0
+async function serves(connection: pg.ClientConfig): Promise<boolean> {
+  const client = new pg.Client({ ...connection, host: '127.0.0.1', database: 'postgres' })
+  try {
+    await client.connect()
+    return true
+  } catch {
+    return false
+  } finally {
+    await client.end()
+  }
 }
 
 function installedPrograms(): string | undefined {

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { onTestFinished } from 'vitest'
 
-/** A database of the running test's own, which goes with it. */
+type AtTheEnd = (clean: () => Promise<void>) => void
+
 export type Database = {
   /** As a connector is told of it. */
   readonly config: Readonly<Record<'connection.url' | 'connection.user' | 'connection.password', string>>
@@ -13,7 +14,8 @@ export type Database = {
   client(): Promise<pg.Client>
 }
 
-export async function createDatabase(serverUrl: string): Promise<Database> {
+/** A database of its own, which goes with the running test, or as `atTheEnd` has it. */
+export async function createDatabase(serverUrl: string, atTheEnd: AtTheEnd = onTestFinished): Promise<Database> {
   const name = `test_${randomUUID().replaceAll('-', '')}`
   await once(serverUrl, `CREATE DATABASE ${name}`)
   const url = new URL(serverUrl)
@@ -25,7 +27,7 @@ export async function createDatabase(serverUrl: string): Promise<Database> {
     await connected.connect()
     return connected
   }
-  onTestFinished(() => once(serverUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`))
+  atTheEnd(() => once(serverUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`))
   return {
     name,
     client,

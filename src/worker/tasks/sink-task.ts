@@ -287,8 +287,10 @@ export class SinkTask {
       raw: spec.config,
       signal,
       log,
-      reject: async ({ origin }, error) =>
-        this.#undelivered(policy, { origin, stage: 'TASK_PUT', className: listedName(sink), error }),
+      reject: async ({ origin }, error) => {
+        this.#undelivered(policy, { origin, stage: 'TASK_PUT', className: listedName(sink), error })
+        await this.#deadLetters?.flush()
+      },
       requestCommit: () => {
         this.#commitAtMs = 0
       },

@@ -1,15 +1,18 @@
-import { expect, it, onTestFinished } from 'vitest'
+import { afterAll, expect, it, onTestFinished } from 'vitest'
 import { postgresSource } from '../../../src/plugins/connectors/postgres/source/source.ts'
 import { checkValue, runSource, type SourceRecord } from '../../../src/sdk/index.ts'
 import { describeOn, real } from '../../env/real.ts'
-import { createDatabase } from '../../support/database.ts'
+import { createDatabase, type Database } from '../../support/database.ts'
 
 const postgres = await real('postgres')
 
+let database: Database | undefined
+
 /** The records that a table of one column `c` gives, each of which fits its schema. */
 async function recordsOf(type: string, values: readonly string[], config: Readonly<Record<string, string>> = {}) {
-  const database = await createDatabase(postgres.address.url)
-  await database.run(`CREATE TYPE mood AS ENUM ('sad', 'ok, "fine"'); CREATE DOMAIN score AS numeric(4, 1);
+  database ??= await createDatabase(postgres.address.url, afterAll)
+  await database.run(`DROP SCHEMA IF EXISTS public CASCADE; CREATE SCHEMA public;
+    CREATE TYPE mood AS ENUM ('sad', 'ok, "fine"'); CREATE DOMAIN score AS numeric(4, 1);
     CREATE TABLE t (c ${type}); INSERT INTO t VALUES ${values.map((value) => `(${value})`).join(', ')}`)
   const run = runSource(postgresSource, {
     config: { ...database.config, mode: 'bulk', 'topic.prefix': '', ...config },

@@ -41,6 +41,8 @@ export type SessionOptions = {
 export type Patience = { readonly attempts: number; readonly backoffMs: number }
 
 const AS_TEXT = { getTypeParser: () => (text: string) => text } as unknown as pg.CustomTypesConfig
+/** Each is memory on the server for as long as the session lasts. */
+const NAMES_MAX = 200
 const KEEP_ALIVE_MS = 30_000
 /** What the readers of texts stand on. */
 const SETTINGS =
@@ -50,6 +52,8 @@ const SETTINGS =
 export class Session {
   readonly #client: pg.Client
   readonly #ended: Promise<void>
+  /** Of statements that the server knows by now. */
+  readonly #names = new Map<string, string>()
   #closed = false
 
   private constructor(client: pg.Client, signal: AbortSignal) {
@@ -122,10 +126,13 @@ export class Session {
     }
   }
 
-  /** Runs a statement that is known to the server by its name, so that it is planned once. How many rows it changed. */
-  async execute(doing: string, name: string, text: string, values: readonly (string | null)[]): Promise<number> {
+  /** Runs a statement that comes again and again: the server parses it once. How many rows it changed. */
+  async execute(doing: string, text: string, values: readonly (string | null)[]): Promise<number> {
+    const isKnown = this.#names.has(text) || this.#names.size < NAMES_MAX
+    const name = this.#names.get(text) ?? `weir_${this.#names.size}`
+    if (isKnown) this.#names.set(text, name)
     try {
-      return (await this.#client.query({ name, text, values: [...values] })).rowCount ?? 0
+      return (await this.#client.query({ ...(isKnown && { name }), text, values: [...values] })).rowCount ?? 0
     } catch (error) {
       throw toFailure(error, doing)
     }

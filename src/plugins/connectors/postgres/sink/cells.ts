@@ -1,0 +1,135 @@
+import { DataError, decimalToText, isDecimal, LOGICAL, type Schema, valueLabel } from '../../../../sdk/index.ts'
+import { jsonWriter } from '../../../converters/json/write.ts'
+import { textFromItems } from '../array-text.ts'
+import { textFromDate, textFromMicros, textFromTime } from '../time-text.ts'
+import { UTC, type Zone } from '../zone.ts'
+
+const AS_JSON = { decimals: 'NUMERIC', nullsToDefaults: false } as const
+
+/** Makes PostgreSQL's text of a value; null stays null. Throws a `DataError` for what has none. */
+export type CellWriter = (value: unknown) => string | null
+
+export type CellOptions = {
+  readonly zone: Zone
+  readonly dateZone: Zone
+  readonly nullIsDefault: boolean
+}
+
+export function cellWriter(schema: Schema, options: CellOptions): CellWriter {
+  const write = writerOf(schema, options)
+  const fallback = options.nullIsDefault ? schema.default : undefined
+  return (value) => {
+    const given = value ?? fallback ?? null
+    return given === null ? null : write(given)
+  }
+}
+
+/** Microseconds or nanoseconds since 1970 as a number or as digits. */
+export function epochWriter(unit: 'microseconds' | 'nanoseconds', zone: Zone): CellWriter {
+  return (value) => {
+    if (value === null || value === undefined) return null
+    const text = String(value)
+    if (!/^-?\d+$/.test(text)) throw new DataError(`${valueLabel(value)} is not a number of ${unit} since 1970`)
+    return textFromMicros(Number(unit === 'nanoseconds' ? BigInt(text) / 1000n : BigInt(text)), zone)
+  }
+}
+
+function writerOf(schema: Schema, options: CellOptions): (value: unknown) => string {
+  switch (schema.name) {
+    case LOGICAL.decimal:
+      return (value) => (isDecimal(value) ? decimalToText(value) : refuse(value, 'a decimal'))
+    case LOGICAL.date:
+      return (value) => textFromDate(dateOf(value), options.dateZone)
+    case LOGICAL.time:
+      return (value) => (typeof value === 'number' ? textFromTime(value) : refuse(value, 'a time'))
+    case LOGICAL.timestamp:
+      return (value) => textFromMicros(dateOf(value).getTime() * 1000, options.zone)
+    default:
+      return plainWriter(schema, options)
+  }
+}
+
+function plainWriter(schema: Schema, options: CellOptions): (value: unknown) => string {
+  switch (schema.type) {
+    case 'boolean':
+      return (value) => (value === true ? 't' : 'f')
+    case 'bytes':
+      return (value) =>
+        value instanceof Uint8Array ? `\\x${Buffer.from(value).toString('hex')}` : refuse(value, 'bytes')
+    case 'string':
+      return (value) => textOf(value)
+    case 'array':
+      return arrayWriter(schema, options)
+    case 'struct':
+    case 'map':
+      return jsonWriter(schema, AS_JSON)
+    default:
+      return String
+  }
+}
+
+/** The server ends a text at such a byte, and refuses it. */
+function textOf(value: unknown): string {
+  const text = String(value)
+  if (text.includes('\0')) throw new DataError('a text with a zero byte can not be stored in PostgreSQL')
+  return text
+}
+
+function arrayWriter(schema: Schema, options: CellOptions): (value: unknown) => string {
+  const items = schema.items!
+  if (isJson(items)) return jsonWriter(schema, AS_JSON)
+  const write = cellWriter(items, options)
+  if (items.type === 'array') return (value) => `{${listOf(value).map(write).join(',')}}`
+  return (value) => textFromItems(listOf(value).map(write))
+}
+
+/** What only JSON can tell. */
+export function isJson(schema: Schema): boolean {
+  return schema.type === 'struct' || schema.type === 'map' || (schema.type === 'array' && isJson(schema.items!))
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : refuse(value, 'an array')
+}
+
+function dateOf(value: unknown): Date {
+  return value instanceof Date ? value : refuse(value, 'a date or timestamp')
+}
+
+function refuse(value: unknown, wanted: string): never {
+  throw new DataError(`expected ${wanted}, got ${valueLabel(value)}`)
+}
+
+/** The type of a column that is made for such values, as the JDBC connector chooses it. */
+export function columnType(schema: Schema): string {
+  if (isJson(schema)) return 'jsonb'
+  const logical = schema.name === undefined ? undefined : LOGICAL_TYPES[schema.name]
+  if (logical !== undefined) return logical
+  return schema.type === 'array' ? `${columnType(schema.items!).replace(/\[\]$/, '')}[]` : TYPES[schema.type]!
+}
+
+const LOGICAL_TYPES: Readonly<Record<string, string>> = {
+  [LOGICAL.decimal]: 'decimal',
+  [LOGICAL.date]: 'date',
+  [LOGICAL.time]: 'time',
+  [LOGICAL.timestamp]: 'timestamp',
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  int8: 'smallint',
+  int16: 'smallint',
+  int32: 'int',
+  int64: 'bigint',
+  float32: 'real',
+  float64: 'double precision',
+  boolean: 'boolean',
+  string: 'text',
+  bytes: 'bytea',
+}
+
+/** The literal of a default. */
+export function defaultLiteral(schema: Schema): string | undefined {
+  if (schema.default === undefined || schema.default === null) return undefined
+  const text = cellWriter(schema, { zone: UTC, dateZone: UTC, nullIsDefault: false })(schema.default)
+  return `'${text?.replaceAll("'", "''")}'`
+}

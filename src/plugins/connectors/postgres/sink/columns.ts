@@ -1,0 +1,161 @@
+import {
+  DataError,
+  INT32,
+  INT64,
+  OPTIONAL_STRING,
+  type Schema,
+  type SinkRecord,
+  STRING,
+} from '../../../../sdk/index.ts'
+import type { Zone } from '../zone.ts'
+import { type CellWriter, cellWriter, columnType, defaultLiteral, epochWriter } from './cells.ts'
+import type { SinkConfig } from './config.ts'
+
+/** A column that records of one shape are written to. */
+export type SinkColumn = {
+  readonly name: string
+  readonly isKey: boolean
+  /** For when it has to be made: its type, its default as a literal, and whether it is never null. */
+  readonly type: string
+  readonly fallback: string | undefined
+  readonly notNull: boolean
+  /** Its text in a row; throws a `DataError`. */
+  readonly textOf: (record: SinkRecord) => string | null
+}
+
+/** What of a configuration decides how records become rows. */
+export type RowOptions = Pick<
+  SinkConfig,
+  | 'pk.mode'
+  | 'pk.fields'
+  | 'fields.whitelist'
+  | 'string.output.value.column.name'
+  | 'timestamp.fields.list'
+  | 'timestamp.precision.mode'
+  | 'delete.enabled'
+> & { readonly zone: Zone; readonly dateZone: Zone; readonly nullIsDefault: boolean }
+
+const KAFKA_COLUMNS = ['__connect_topic', '__connect_partition', '__connect_offset']
+
+/** Why a record can't be a row at all, whatever the table; undefined when it can. */
+export function refusalOf(record: SinkRecord, options: RowOptions): DataError | undefined {
+  const { value, valueSchema, key, keySchema } = record
+  const needsKey = options['pk.mode'] === 'record_key'
+  if (needsKey && (key === null || key === undefined || keySchema === null)) {
+    return new DataError('the record has no key with a schema, which pk.mode=record_key needs')
+  }
+  if (value === null || value === undefined) {
+    if (options['delete.enabled']) return undefined
+    return new DataError('the record has no value: set delete.enabled=true to delete its row, or filter such records')
+  }
+  if (valueSchema?.type === 'struct' || valueSchema?.type === 'string') return undefined
+  const found = valueSchema === null ? 'has no schema' : `is of type ${valueSchema.type}`
+  return new DataError(
+    `the value of the record ${found}, and columns come from the fields of a struct: use a converter with schemas, such as ` +
+      'AvroConverter or JsonConverter with schemas.enable=true',
+  )
+}
+
+/** The columns of records with these schemas, those of the key first. Throws a `DataError` when they make none. */
+export function toColumns(
+  keySchema: Schema | null,
+  valueSchema: Schema | null,
+  options: RowOptions,
+): readonly SinkColumn[] {
+  const keys = keyColumns(keySchema, valueSchema, options)
+  const taken = new Set(keys.map(({ name }) => name))
+  const values = valueColumns(valueSchema, options).filter(({ name }) => !taken.has(name))
+  if (keys.length + values.length > 0) return [...keys, ...values]
+  throw new DataError('the record has no fields that are written: see fields.whitelist and pk.mode')
+}
+
+function keyColumns(keySchema: Schema | null, valueSchema: Schema | null, options: RowOptions): readonly SinkColumn[] {
+  const fields = options['pk.fields']
+  switch (options['pk.mode']) {
+    case 'none':
+      return []
+    case 'kafka':
+      return kafkaColumns(fields.length === 0 ? KAFKA_COLUMNS : fields, options)
+    case 'record_key':
+      return recordKeyColumns(keySchema!, fields, options)
+    case 'record_value':
+      return fieldColumns(valueSchema, fields, 'value', options)
+  }
+}
+
+function kafkaColumns([topic, partition, offset]: readonly string[], options: RowOptions): readonly SinkColumn[] {
+  return [
+    column(topic!, STRING, true, options, ({ origin }) => origin.topic),
+    column(partition!, INT32, true, options, ({ origin }) => origin.partition),
+    column(offset!, INT64, true, options, ({ origin }) => origin.offset),
+  ]
+}
+
+function recordKeyColumns(schema: Schema, fields: readonly string[], options: RowOptions): readonly SinkColumn[] {
+  if (schema.type === 'struct') return fieldColumns(schema, fields, 'key', options)
+  if (schema.type === 'array' || schema.type === 'map') {
+    throw new DataError(`the key of the record is of type ${schema.type}: a row's key needs a single value or a struct`)
+  }
+  if (fields.length === 1) return [column(fields[0]!, schema, true, options, ({ key }) => key)]
+  throw new DataError(`the key of the record is a single value: name its column, and only it, by pk.fields`)
+}
+
+function fieldColumns(
+  schema: Schema | null,
+  names: readonly string[],
+  side: 'key' | 'value',
+  options: RowOptions,
+): readonly SinkColumn[] {
+  if (schema?.type !== 'struct') throw new DataError(`the ${side} of the record has no fields for the key of a row`)
+  const wanted = names.length === 0 ? schema.fields!.map(({ name }) => name) : names
+  return wanted.map((name) => {
+    const found = schema.fields!.find((field) => field.name === name)
+    if (found !== undefined) return column(name, found.schema, true, options, (record) => fieldOf(record[side], name))
+    const known = schema.fields!.map((field) => field.name).join(', ')
+    throw new DataError(`the ${side} of the record has no field '${name}' (pk.fields), but ${known}`)
+  })
+}
+
+function valueColumns(schema: Schema | null, options: RowOptions): readonly SinkColumn[] {
+  if (schema === null) return []
+  if (schema.type === 'string') {
+    return [column(options['string.output.value.column.name'], OPTIONAL_STRING, false, options, ({ value }) => value)]
+  }
+  const whitelist = options['fields.whitelist']
+  return (schema.fields ?? [])
+    .filter(({ name }) => whitelist.length === 0 || whitelist.includes(name))
+    .map(({ name, schema: own }) => column(name, own, false, options, ({ value }) => fieldOf(value, name)))
+}
+
+function fieldOf(struct: unknown, name: string): unknown {
+  return (struct as Readonly<Record<string, unknown>>)[name]
+}
+
+function column(
+  name: string,
+  schema: Schema,
+  isKey: boolean,
+  options: RowOptions,
+  pick: (record: SinkRecord) => unknown,
+): SinkColumn {
+  const isEpoch = options['timestamp.fields.list'].includes(name) && ['int64', 'string'].includes(schema.type)
+  const write: CellWriter = isEpoch
+    ? epochWriter(options['timestamp.precision.mode'], options.zone)
+    : cellWriter(schema, options)
+  return {
+    name,
+    isKey,
+    type: isEpoch ? 'timestamp' : columnType(schema),
+    fallback: isEpoch ? undefined : defaultLiteral(schema),
+    notNull: isKey || schema.optional !== true,
+    textOf: (record) => named(name, () => write(pick(record))),
+  }
+}
+
+function named<T>(name: string, make: () => T): T {
+  try {
+    return make()
+  } catch (error) {
+    throw error instanceof DataError ? new DataError(`field '${name}': ${error.message}`) : error
+  }
+}

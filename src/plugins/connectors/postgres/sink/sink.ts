@@ -1,0 +1,76 @@
+import { defineSink, RetriableError, type SinkContext, type SinkRecord } from '../../../../sdk/index.ts'
+import { SHIPPED_VERSION } from '../../../version.ts'
+import { DatabaseFailure } from '../failure.ts'
+import { quoting } from '../identifier.ts'
+import { Session } from '../session.ts'
+import { UTC } from '../zone.ts'
+import { type SinkConfig, sinkConfig } from './config.ts'
+import { NOTES } from './notes.ts'
+import { Writer } from './writer.ts'
+
+/** Topics as tables of a PostgreSQL database, under the keys of the JDBC connector. */
+export const postgresSink = defineSink({
+  class: 'PostgresSink',
+  aliases: ['io.confluent.connect.jdbc.JdbcSinkConnector', 'JdbcSinkConnector'],
+  version: SHIPPED_VERSION,
+  summary: 'Writes the records of its topics to PostgreSQL tables: inserts, upserts, updates and deletes.',
+  notes: NOTES,
+  config: sinkConfig,
+  async start(context) {
+    const { config } = context
+    const writer = createWriter(context)
+    await writer.start()
+    let failures = 0
+    return {
+      open: async (partitions) => writer.positions(partitions),
+      async put(records) {
+        await writer.write(records).catch((error: unknown) => {
+          failures += 1
+          throw asRetriable(error, failures, config)
+        })
+        failures = 0
+      },
+      stop: () => writer.close(),
+    }
+  },
+})
+
+/** Healing is given as much time as the configuration says. */
+function asRetriable(error: unknown, failures: number, config: SinkConfig): unknown {
+  if (!(error instanceof DatabaseFailure) || !error.heals || failures > config['max.retries']) return error
+  return new RetriableError(error.message, { cause: error, retryAfterMs: config['retry.backoff.ms'] })
+}
+
+function createWriter({ connector, config, log, signal, reject }: SinkContext<SinkConfig>): Writer {
+  const zone = config['db.timezone']
+  const patience = { attempts: config['connection.attempts'], backoffMs: config['connection.backoff.ms'] }
+  const session = {
+    url: config['connection.url'],
+    user: config['connection.user'],
+    password: config['connection.password'],
+    applicationName: `weir ${connector}`,
+    log,
+    signal,
+  }
+  return new Writer({
+    ...config,
+    connector,
+    zone,
+    dateZone: config['date.timezone'] === 'UTC' ? UTC : zone,
+    nullIsDefault: config['replace.null.with.default'],
+    insertMode: config['insert.mode'],
+    rowsMax: config['batch.size'],
+    tableOf: tableNaming(config['table.name.format']),
+    offsetsTable: config['offsets.table'] === '' ? undefined : config['offsets.table'],
+    autoCreate: config['auto.create'],
+    autoEvolve: config['auto.evolve'],
+    quote: quoting(config['quote.sql.identifiers']),
+    log,
+    refuse: reject,
+    openSession: () => Session.open(session, patience),
+  })
+}
+
+function tableNaming(format: string): (topic: SinkRecord['topic']) => string {
+  return (topic) => format.replaceAll('${topic}', topic)
+}

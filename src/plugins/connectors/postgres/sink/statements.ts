@@ -1,0 +1,70 @@
+import type { Quote } from '../identifier.ts'
+import type { SinkColumn } from './columns.ts'
+
+/** A column as it stands in the table. */
+export type TableColumn = {
+  readonly name: string
+  /** As SQL has it, without length or precision: those are for the server to check. */
+  readonly type: string
+}
+
+/** A table, its name as SQL has it, and its columns. */
+export type Target = { readonly table: string; readonly columns: readonly TableColumn[] }
+
+// Values go as one array of texts for each column: a statement has the same text whatever the number of its rows, and the
+// server makes each text a value of the column's own type.
+
+export function insertSql({ table, columns }: Target, quote: Quote): string {
+  const names = columns.map(({ name }) => quote(name)).join(', ')
+  return `INSERT INTO ${table} (${names}) SELECT ${columns.map(cast).join(', ')} FROM ${rows(columns)}`
+}
+
+/** The first `keys` columns are those of the key. */
+export function upsertSql({ table, columns }: Target, keys: number, quote: Quote): string {
+  const key = columns.slice(0, keys).map(({ name }) => quote(name))
+  const changed = columns.slice(keys).map(({ name }) => `${quote(name)} = EXCLUDED.${quote(name)}`)
+  const action = changed.length === 0 ? 'NOTHING' : `UPDATE SET ${changed.join(', ')}`
+  return `${insertSql({ table, columns }, quote)} ON CONFLICT (${key.join(', ')}) DO ${action}`
+}
+
+/** Undefined when there is nothing but the key. */
+export function updateSql({ table, columns }: Target, keys: number, quote: Quote): string | undefined {
+  const changed = columns.slice(keys).map((column, index) => `${quote(column.name)} = ${cast(column, keys + index)}`)
+  if (changed.length === 0) return undefined
+  return `UPDATE ${table} AS t SET ${changed.join(', ')} FROM ${rows(columns)} WHERE ${isRow(columns.slice(0, keys), quote)}`
+}
+
+export function deleteSql({ table, columns }: Target, keys: number, quote: Quote): string {
+  const key = columns.slice(0, keys)
+  return `DELETE FROM ${table} AS t USING ${rows(key)} WHERE ${isRow(key, quote)}`
+}
+
+/** Keys only when there are any. */
+export function createTableSql(table: string, columns: readonly SinkColumn[], quote: Quote): string {
+  const keys = columns.filter(({ isKey }) => isKey).map(({ name }) => quote(name))
+  const key = keys.length === 0 ? [] : [`PRIMARY KEY (${keys.join(', ')})`]
+  return `CREATE TABLE IF NOT EXISTS ${table} (${[...columns.map((column) => definition(column, quote)), ...key].join(', ')})`
+}
+
+export function addColumnsSql(table: string, columns: readonly SinkColumn[], quote: Quote): string {
+  const added = columns.map((column) => `ADD COLUMN IF NOT EXISTS ${definition(column, quote)}`)
+  return `ALTER TABLE ${table} ${added.join(', ')}`
+}
+
+function definition({ name, type, fallback, notNull }: SinkColumn, quote: Quote): string {
+  const end = fallback === undefined ? '' : ` DEFAULT ${fallback}`
+  return `${quote(name)} ${type}${notNull ? ' NOT NULL' : ''}${end}`
+}
+
+function rows(columns: readonly TableColumn[]): string {
+  const arrays = columns.map((_, index) => `$${index + 1}::text[]`)
+  return `unnest(${arrays.join(', ')}) AS r (${columns.map((_, index) => `c${index}`).join(', ')})`
+}
+
+function cast({ type }: TableColumn, index: number): string {
+  return type === 'text' ? `r.c${index}` : `r.c${index}::${type}`
+}
+
+function isRow(key: readonly TableColumn[], quote: Quote): string {
+  return key.map((column, index) => `t.${quote(column.name)} = ${cast(column, index)}`).join(' AND ')
+}

@@ -1,0 +1,84 @@
+import type { SinkPartition, SinkPosition, SinkRecord } from '../../../../sdk/index.ts'
+import { textFromItems } from '../array-text.ts'
+import { parseTableName, type Quote, quotedTable } from '../identifier.ts'
+import type { Session } from '../session.ts'
+
+/**
+ * The next offset of each partition, kept in a table of the same database. It changes in the transaction that writes the
+ * records, and only what is not behind it is written: so a record is written once, even by a task that does not know yet
+ * that another one has taken its place, or whose commit went through unseen.
+ */
+export class StoredOffsets {
+  readonly #connector: string
+  readonly #table: string
+  #isThere = false
+
+  constructor(connector: string, table: string, quote: Quote) {
+    this.#connector = connector
+    this.#table = quotedTable(parseTableName(table), quote)
+  }
+
+  /** Where to go on; partitions that were never written to are left out. */
+  async open(session: Session, partitions: readonly SinkPartition[]): Promise<readonly SinkPosition[]> {
+    await this.#create(session)
+    const sql = `INSERT INTO ${this.#table} SELECT $1, r.topic, r.partition, 0
+      FROM unnest($2::text[], $3::int[]) AS r (topic, partition) ON CONFLICT DO NOTHING`
+    await session.query('prepare the offsets', sql, this.#places(partitions))
+    return (await this.#read(session, partitions, '')).filter(({ offset }) => offset > 0)
+  }
+
+  /** In a transaction: the records that were not written yet. Others wait until it ends. */
+  async remaining(session: Session, records: readonly SinkRecord[]): Promise<readonly SinkRecord[]> {
+    const stored = await this.#read(session, partitionsOf(records), 'ORDER BY o.topic, o.partition FOR UPDATE OF o')
+    const next = new Map(stored.map(({ topic, partition, offset }) => [`${topic}/${partition}`, offset]))
+    return records.filter(({ origin }) => origin.offset >= (next.get(`${origin.topic}/${origin.partition}`) ?? 0))
+  }
+
+  /** In the same transaction: they are written. */
+  async advance(session: Session, records: readonly SinkRecord[]): Promise<void> {
+    const next = new Map<string, SinkPosition>()
+    for (const { origin } of records)
+      next.set(`${origin.topic}/${origin.partition}`, { ...origin, offset: origin.offset + 1 })
+    const sql = `UPDATE ${this.#table} AS o SET next_offset = r.next_offset
+      FROM unnest($2::text[], $3::int[], $4::bigint[]) AS r (topic, partition, next_offset)
+      WHERE o.connector = $1 AND o.topic = r.topic AND o.partition = r.partition AND o.next_offset < r.next_offset`
+    const positions = [...next.values()]
+    const offsets = textFromItems(positions.map(({ offset }) => String(offset)))
+    await session.query('store the offsets', sql, [...this.#places(positions), offsets])
+  }
+
+  async #create(session: Session): Promise<void> {
+    if (this.#isThere) return
+    const [row] = await session.query('look for the table of offsets', 'SELECT to_regclass($1)', [this.#table])
+    if (row?.[0] === null) {
+      const sql = `CREATE TABLE IF NOT EXISTS ${this.#table} (connector text, topic text, partition int,
+        next_offset bigint NOT NULL, PRIMARY KEY (connector, topic, partition))`
+      // One task at a time: two of them at once would both find none.
+      await session.query('make the table of offsets', `SELECT pg_advisory_lock(hashtext($1))`, [this.#table])
+      await session.query('make the table of offsets', sql)
+      await session.query('make the table of offsets', `SELECT pg_advisory_unlock(hashtext($1))`, [this.#table])
+    }
+    this.#isThere = true
+  }
+
+  async #read(session: Session, partitions: readonly SinkPartition[], end: string): Promise<readonly SinkPosition[]> {
+    const sql = `SELECT o.topic, o.partition, o.next_offset FROM ${this.#table} AS o
+      JOIN unnest($2::text[], $3::int[]) AS r (topic, partition) ON o.topic = r.topic AND o.partition = r.partition
+      WHERE o.connector = $1 ${end}`
+    const rows = await session.query('read the offsets', sql, this.#places(partitions))
+    return rows.map(([topic, partition, offset]) => ({
+      topic: topic!,
+      partition: Number(partition),
+      offset: Number(offset),
+    }))
+  }
+
+  #places(partitions: readonly SinkPartition[]): readonly string[] {
+    const topics = textFromItems(partitions.map(({ topic }) => topic))
+    return [this.#connector, topics, textFromItems(partitions.map(({ partition }) => String(partition)))]
+  }
+}
+
+function partitionsOf(records: readonly SinkRecord[]): readonly SinkPartition[] {
+  return [...new Map(records.map(({ origin }) => [`${origin.topic}/${origin.partition}`, origin])).values()]
+}

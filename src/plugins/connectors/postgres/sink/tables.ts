@@ -1,0 +1,107 @@
+import { DataError, type TaskLog } from '../../../../sdk/index.ts'
+import { DatabaseFailure } from '../failure.ts'
+import { parseTableName, plainTable, type Quote, quotedTable, type TableName } from '../identifier.ts'
+import type { Session } from '../session.ts'
+import type { SinkColumn } from './columns.ts'
+import { addColumnsSql, createTableSql, type TableColumn, type Target } from './statements.ts'
+
+/** A type without its length or precision, so that the server refuses what does not fit instead of cutting it. */
+const COLUMNS_SQL = `
+  SELECT a.attname, format_type(a.atttypid, -1) FROM pg_attribute a
+  WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum`
+
+export type TablesOptions = {
+  readonly autoCreate: boolean
+  readonly autoEvolve: boolean
+  readonly quote: Quote
+  readonly log: TaskLog
+}
+
+/** The tables that are written to, as they were when they were looked at last; makes and amends them where it may. */
+export class Tables {
+  readonly #options: TablesOptions
+  readonly #known = new Map<string, readonly TableColumn[]>()
+
+  constructor(options: TablesOptions) {
+    this.#options = options
+  }
+
+  /** After a failure they may be others. */
+  forget(): void {
+    this.#known.clear()
+  }
+
+  /**
+   * The table with those of its columns that these go to, in their order. Throws a `DatabaseFailure` when the table is
+   * missing and may not be made, a `DataError` when columns are missing and may not be added.
+   */
+  async target(session: Session, name: string, columns: readonly SinkColumn[]): Promise<Target> {
+    const { autoCreate, quote } = this.#options
+    const parsed = parseTableName(name)
+    const table = quotedTable(parsed, quote)
+    let known = this.#known.get(name) ?? (await look(session, parsed, quote))
+    if (known.length === 0) {
+      if (!autoCreate) throw isMissing(parsed)
+      await this.#change(session, parsed, createTableSql(table, columns, quote))
+      known = await look(session, parsed, quote)
+    }
+    const missing = columns.filter((column) => findColumn(known, column.name) === undefined)
+    if (missing.length > 0) {
+      this.#refuseMissing(parsed, missing)
+      await this.#change(session, parsed, addColumnsSql(table, missing, quote))
+      known = await look(session, parsed, quote)
+    }
+    this.#known.set(name, known)
+    return { table, columns: columns.map((column) => requireColumn(known, column.name, parsed)) }
+  }
+
+  async #change(session: Session, table: TableName, sql: string): Promise<void> {
+    this.#options.log.info({ table: plainTable(table), sql }, 'the table is changed to hold the records')
+    try {
+      await session.query(`change the table ${plainTable(table)}`, sql)
+    } catch (error) {
+      // Another task may have done the same at the same time: then all is well.
+      const isRace = error instanceof DatabaseFailure && ['23505', '42P07', '42701'].includes(error.sqlState ?? '')
+      if (!isRace) throw error
+    }
+  }
+
+  #refuseMissing(table: TableName, missing: readonly SinkColumn[]): void {
+    const names = missing.map(({ name }) => name).join(', ')
+    if (!this.#options.autoEvolve) {
+      throw new DataError(`the table ${plainTable(table)} has no column ${names}: add it, or set auto.evolve=true`)
+    }
+    const required = missing.filter(({ notNull, fallback }) => notNull && fallback === undefined)
+    if (required.length === 0) return
+    throw new DataError(
+      `the table ${plainTable(table)} has no column ${required.map(({ name }) => name).join(', ')}, and it can't be added: its ` +
+        'field is required and has no default, so the rows that are there would have nothing in it',
+    )
+  }
+}
+
+async function look(session: Session, table: TableName, quote: Quote): Promise<readonly TableColumn[]> {
+  const rows = await session.query(`look at the table ${plainTable(table)}`, COLUMNS_SQL, [quotedTable(table, quote)])
+  return rows.map(([name, type]) => ({ name: name!, type: type! }))
+}
+
+/** Case counts only where names differ in nothing else. */
+function findColumn(columns: readonly TableColumn[], name: string): TableColumn | undefined {
+  const exact = columns.find((column) => column.name === name)
+  if (exact !== undefined) return exact
+  const similar = columns.filter((column) => column.name.toLowerCase() === name.toLowerCase())
+  return similar.length === 1 ? similar[0] : undefined
+}
+
+function requireColumn(columns: readonly TableColumn[], name: string, table: TableName): TableColumn {
+  const found = findColumn(columns, name)
+  if (found !== undefined) return found
+  throw new DatabaseFailure(`could not write to the table ${plainTable(table)}: its column ${name} is gone`, {
+    heals: true,
+  })
+}
+
+function isMissing(table: TableName): DatabaseFailure {
+  const message = `could not write to the table ${plainTable(table)}: there is none; create it, or set auto.create=true`
+  return new DatabaseFailure(message, { heals: false })
+}

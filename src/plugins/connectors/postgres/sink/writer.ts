@@ -1,0 +1,207 @@
+import {
+  DataError,
+  type SinkPartition,
+  type SinkPosition,
+  type SinkRecord,
+  type TaskLog,
+} from '../../../../sdk/index.ts'
+import { textFromItems } from '../array-text.ts'
+import { DatabaseFailure } from '../failure.ts'
+import type { Quote } from '../identifier.ts'
+import type { Session } from '../session.ts'
+import { type Change, cellsOf, fold, isSameSchema, type Run } from './changes.ts'
+import { type RowOptions, refusalOf, type SinkColumn, toColumns } from './columns.ts'
+import { deleteSql, insertSql, type Target, updateSql, upsertSql } from './statements.ts'
+import { StoredOffsets } from './stored-offsets.ts'
+import { Tables } from './tables.ts'
+
+export type WriterOptions = RowOptions & {
+  readonly connector: string
+  readonly insertMode: 'insert' | 'upsert' | 'update'
+  readonly rowsMax: number
+  readonly tableOf: (topic: string) => string
+  /** Keeps the offsets in this table. */
+  readonly offsetsTable: string | undefined
+  readonly autoCreate: boolean
+  readonly autoEvolve: boolean
+  readonly quote: Quote
+  readonly log: TaskLog
+  readonly openSession: () => Promise<Session>
+  /** Takes a record that the server, or a table, refuses; resolves when it may be stepped over. */
+  readonly refuse: (record: SinkRecord, error: Error) => Promise<void>
+}
+
+/** Writes records, a transaction for as many as it is given. */
+export class Writer {
+  readonly #options: WriterOptions
+  readonly #tables: Tables
+  readonly #offsets: StoredOffsets | undefined
+  #session: Session | undefined
+
+  constructor(options: WriterOptions) {
+    const { offsetsTable, connector, quote } = options
+    this.#options = options
+    this.#tables = new Tables(options)
+    this.#offsets = offsetsTable === undefined ? undefined : new StoredOffsets(connector, offsetsTable, quote)
+  }
+
+  /** Connects, so that what is wrong with that is said at the start. */
+  async start(): Promise<void> {
+    await this.#connected()
+  }
+
+  /** Where the stored offsets say to go on; undefined when none are stored. */
+  async positions(partitions: readonly SinkPartition[]): Promise<readonly SinkPosition[] | undefined> {
+    return this.#offsets?.open(await this.#connected(), partitions)
+  }
+
+  /** Throws a `DatabaseFailure` that is about no single record; then nothing, or some first part, is written. */
+  async write(records: readonly SinkRecord[]): Promise<void> {
+    try {
+      await this.#writeParts(records)
+    } catch (error) {
+      await this.#reset()
+      throw error
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#session?.close()
+  }
+
+  /** What holds a record that is refused is halved until that one is alone. */
+  async #writeParts(records: readonly SinkRecord[]): Promise<void> {
+    try {
+      await this.#writeAll(records)
+    } catch (error) {
+      if (!isAboutRecords(error)) throw error
+      await this.#rollBack()
+      if (records.length === 1) {
+        await this.#options.refuse(records[0]!, error as Error)
+        await this.#offsets?.advance(await this.#connected(), records)
+        return
+      }
+      const middle = records.length >> 1
+      await this.#writeParts(records.slice(0, middle))
+      await this.#writeParts(records.slice(middle))
+    }
+  }
+
+  async #writeAll(records: readonly SinkRecord[]): Promise<void> {
+    const session = await this.#connected()
+    // Tables are made before the transaction: one that waits for another task's must not hold rows meanwhile.
+    const targets = await this.#targets(session, this.#runs(records))
+    await session.query('begin a transaction', 'BEGIN')
+    const remaining = (await this.#offsets?.remaining(session, records)) ?? records
+    const runs = remaining.length === records.length ? targets : await this.#targets(session, this.#runs(remaining))
+    for (const { run, target } of runs) await this.#writeRun(session, run, target)
+    if (remaining.length > 0) await this.#offsets?.advance(session, remaining)
+    await session.query('commit a transaction', 'COMMIT')
+  }
+
+  async #rollBack(): Promise<void> {
+    if (this.#session?.isOpen) await this.#session.query('roll a transaction back', 'ROLLBACK')
+    this.#tables.forget()
+  }
+
+  async #targets(
+    session: Session,
+    runs: readonly Run[],
+  ): Promise<readonly { readonly run: Run; readonly target: Target }[]> {
+    const targets: { run: Run; target: Target }[] = []
+    for (const run of runs) targets.push({ run, target: await this.#tables.target(session, run.table, run.columns) })
+    return targets
+  }
+
+  /** Neighbours that go to the same columns of the same table. A delete goes with whom it stands beside. */
+  #runs(records: readonly SinkRecord[]): readonly Run[] {
+    const open = new Map<string, { shape: SinkRecord; columns: readonly SinkColumn[]; changes: Change[] }>()
+    const done: Run[] = []
+    const end = (table: string) => {
+      const ended = open.get(table)
+      if (ended !== undefined) done.push({ table, columns: ended.columns, changes: ended.changes })
+      open.delete(table)
+    }
+    for (const record of records) {
+      const refusal = refusalOf(record, this.#options)
+      if (refusal !== undefined) throw refusal
+      const table = this.#options.tableOf(record.topic)
+      const current = open.get(table)
+      if (current !== undefined && (!fits(record, current.shape) || current.changes.length >= this.#options.rowsMax))
+        end(table)
+      const { columns, changes } = open.get(table) ?? this.#begin(record, table, open)
+      changes.push(toChange(record, columns))
+    }
+    for (const table of [...open.keys()]) end(table)
+    return done
+  }
+
+  #begin(
+    record: SinkRecord,
+    table: string,
+    open: Map<string, { shape: SinkRecord; columns: readonly SinkColumn[]; changes: Change[] }>,
+  ) {
+    const columns = toColumns(record.keySchema, isDelete(record) ? null : record.valueSchema, this.#options)
+    const begun = { shape: record, columns, changes: [] as Change[] }
+    open.set(table, begun)
+    return begun
+  }
+
+  async #writeRun(session: Session, run: Run, target: Target): Promise<void> {
+    const { insertMode, quote } = this.#options
+    const { deletes, writes } = fold(run, insertMode)
+    const keys = run.columns.filter(({ isKey }) => isKey).length
+    const doing = `write ${run.changes.length} records to the table ${run.table}`
+    if (deletes.length > 0) await execute(session, doing, deleteSql(target, keys, quote), deletes, keys)
+    const sql = this.#writeSql(target, keys)
+    if (writes.length > 0 && sql !== undefined) await execute(session, doing, sql, writes, target.columns.length)
+  }
+
+  #writeSql(target: Target, keys: number): string | undefined {
+    const { insertMode, quote } = this.#options
+    if (insertMode === 'insert') return insertSql(target, quote)
+    return insertMode === 'upsert' ? upsertSql(target, keys, quote) : updateSql(target, keys, quote)
+  }
+
+  async #connected(): Promise<Session> {
+    if (!this.#session?.isOpen) this.#session = await this.#options.openSession()
+    return this.#session
+  }
+
+  /** Whatever was under way is over with the session. */
+  async #reset(): Promise<void> {
+    this.#tables.forget()
+    await this.#session?.close()
+  }
+}
+
+function isAboutRecords(error: unknown): boolean {
+  return error instanceof DataError || (error instanceof DatabaseFailure && error.isAboutData)
+}
+
+function isDelete({ value }: SinkRecord): boolean {
+  return value === null || value === undefined
+}
+
+function fits(record: SinkRecord, shape: SinkRecord): boolean {
+  if (!isSameSchema(record.keySchema, shape.keySchema)) return false
+  if (isDelete(record)) return true
+  return !isDelete(shape) && isSameSchema(record.valueSchema, shape.valueSchema)
+}
+
+function toChange(record: SinkRecord, columns: readonly SinkColumn[]): Change {
+  const deletes = isDelete(record)
+  const used = deletes ? columns.filter(({ isKey }) => isKey) : columns
+  return { record, isDelete: deletes, cells: used.map(({ textOf }) => textOf(record)) }
+}
+
+async function execute(
+  session: Session,
+  doing: string,
+  sql: string,
+  changes: readonly Change[],
+  columns: number,
+): Promise<void> {
+  const values = Array.from({ length: columns }, (_, column) => textFromItems(cellsOf(changes, column)))
+  await session.execute(doing, sql, values)
+}

@@ -1,0 +1,128 @@
+import { expect, it, onTestFinished } from 'vitest'
+import { postgresSink } from '../../../src/plugins/connectors/postgres/sink/sink.ts'
+import { INT32, optional, runSink, STRING, struct } from '../../../src/sdk/index.ts'
+import { startPostgres } from '../../env/postgres.ts'
+import { describeOn, real } from '../../env/real.ts'
+import { createDatabase, type Database } from '../../support/database.ts'
+
+const postgres = await real('postgres')
+
+const WORD = struct('word', { id: INT32, word: optional(STRING) })
+const TABLE = 'CREATE TABLE words (id int PRIMARY KEY, word varchar(5) NOT NULL)'
+const record = (id: number, word: string | null) => ({
+  topic: 'words',
+  key: id,
+  keySchema: INT32,
+  value: { id, word },
+  valueSchema: WORD,
+})
+
+async function sink({ config }: Pick<Database, 'config'>, own: Readonly<Record<string, string>> = {}) {
+  const patience = { 'connection.attempts': '1', 'retry.backoff.ms': '5' }
+  const run = await runSink(postgresSink, { config: { ...config, ...patience, ...own } })
+  onTestFinished(() => run.stop())
+  return run
+}
+
+describeOn([postgres], 'what is wrong around the PostgreSQL sink', () => {
+  it('is told at the start where nobody can connect', async () => {
+    const database = await createDatabase(postgres.address.url)
+    await expect(sink(database, { 'connection.password': 'wrong' })).rejects.toThrow(
+      /password authentication failed.*; correct connection\.user and connection\.password/,
+    )
+    await expect(sink(database, { 'connection.url': 'jdbc:postgresql://nowhere.invalid/x' })).rejects.toThrow(
+      /correct the host in connection\.url/,
+    )
+  })
+
+  it('is told of tables that are missing or forbidden', async () => {
+    const database = await createDatabase(postgres.address.url)
+    const run = await sink(database)
+    await expect(run.put([record(1, 'a')])).rejects.toThrow(
+      'could not write to the table words: there is none; create it, or set auto.create=true',
+    )
+    const role = database.name
+    await database.run(`${TABLE}; CREATE ROLE ${role} LOGIN PASSWORD 'x'`)
+    onTestFinished(async () => void (await database.run(`DROP ROLE ${role}`)))
+    const stranger = await sink(database, { 'connection.user': role, 'connection.password': 'x' })
+    await expect(stranger.put([record(1, 'a')])).rejects.toThrow(
+      /permission denied for table words \[42501\]; grant it/,
+    )
+    const keyless = await sink(database, { 'insert.mode': 'upsert', 'pk.mode': 'record_value', 'pk.fields': 'word' })
+    await expect(keyless.put([record(1, 'a')])).rejects.toThrow(
+      /\[42P10\]; give the table a primary key or unique constraint/,
+    )
+  })
+
+  it.each(['', 'weir_offsets'])(
+    'refuses only the records that do not fit, offsets in table %j',
+    async (offsetsTable) => {
+      const database = await createDatabase(postgres.address.url)
+      await database.run(`${TABLE}; INSERT INTO words VALUES (3, 'old')`)
+      const run = await sink(database, { 'offsets.table': offsetsTable })
+      const wider = struct('word', { id: INT32, word: STRING, more: STRING })
+      await run.put([
+        record(1, 'a'),
+        record(2, null),
+        record(3, 'again'),
+        record(4, 'too long'),
+        record(5, 'b'),
+        record(6, 'a\0b'),
+        { topic: 'words', value: { id: 7, word: 'c' } },
+        { ...record(8, 'd'), value: null, valueSchema: null },
+        { ...record(9, 'e'), value: { id: 9, word: 'e', more: 'x' }, valueSchema: wider },
+        record(10, 'f'),
+      ])
+      expect(run.rejected.map(({ record: { offset }, error }) => [offset, error.message])).toEqual([
+        [1, expect.stringMatching(/null value in column "word".*\(column word of words\) \[23502\]/)],
+        [2, expect.stringMatching(/duplicate key.*\(id\)=\(3\) already exists.*\[23505\]; use insert\.mode=upsert/)],
+        [3, expect.stringMatching(/value too long for type character varying\(5\) \[22001\]/)],
+        [5, "field 'word': a text with a zero byte can not be stored in PostgreSQL"],
+        [6, expect.stringContaining('the value of the record has no schema')],
+        [7, expect.stringContaining('the record has no value: set delete.enabled=true')],
+        [8, 'the table words has no column more: add it, or set auto.evolve=true'],
+      ])
+      expect((await database.run('SELECT id FROM words ORDER BY id')).map(({ id }) => id)).toEqual([1, 3, 5, 10])
+    },
+  )
+
+  it('does not add a column that every row would have to have', async () => {
+    const database = await createDatabase(postgres.address.url)
+    await database.run('CREATE TABLE words (id int)')
+    const run = await sink(database, { 'auto.evolve': 'true' })
+    const strict = struct('word', { id: INT32, word: STRING })
+    await run.put([{ ...record(1, 'a'), valueSchema: strict }])
+    expect(run.rejected[0]?.error.message).toMatch(/has no column word, and it can't be added: its field is required/)
+  })
+
+  it('goes on when its connection was cut, in the middle of a batch too', async () => {
+    const database = await createDatabase(postgres.address.url)
+    await database.run(`${TABLE}; CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS
+      'BEGIN IF NEW.id = 2 AND NOT EXISTS (SELECT FROM pg_tables WHERE tablename = ''cut'') THEN PERFORM pg_sleep(60); END IF; RETURN NEW; END';
+      CREATE TRIGGER slow BEFORE INSERT ON words FOR EACH ROW EXECUTE FUNCTION slow()`)
+    const run = await sink(database, { 'offsets.table': 'weir_offsets' })
+    await run.put([record(0, 'a')])
+    const cut = run.put([record(1, 'b'), record(2, 'c')]).catch((error: unknown) => error)
+    const asleep = "FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND datname = current_database()"
+    await expect.poll(() => database.run(`SELECT pid ${asleep}`), { timeout: 10_000 }).toHaveLength(1)
+    await database.run(`CREATE TABLE cut (); SELECT pg_terminate_backend(pid) ${asleep}`)
+    expect(await cut).toMatchObject({ code: 'retriable', retryAfterMs: 5, message: expect.stringContaining('[57P01]') })
+    await run.put([1, 2].map((id) => ({ ...record(id, 'b'), offset: id })))
+    expect((await database.run('SELECT id FROM words ORDER BY id')).map(({ id }) => id)).toEqual([0, 1, 2])
+  })
+
+  it('gives up on a server that stays away, after max.retries', async () => {
+    const server = await startPostgres()
+    onTestFinished(() => server.stop())
+    const database = await createDatabase(server.url, () => undefined)
+    await database.run(TABLE)
+    const run = await sink(database, { 'max.retries': '2' })
+    await server.crash()
+    const attempt = () => run.put([record(1, 'a')]).catch((error: { code?: string }) => error.code ?? 'gave up')
+    expect(await attempt()).toBe('retriable')
+    await server.restart()
+    await run.put([record(1, 'a')])
+    await server.crash()
+    expect([await attempt(), await attempt(), await attempt()]).toEqual(['retriable', 'retriable', 'gave up'])
+  })
+})
