@@ -78,7 +78,10 @@ function schemaText(): string {
       return [name, { ...own, properties: { ...own.properties, url: { type: 'string', pattern: '^https?://' } } }]
     }),
   )
-  return `${JSON.stringify({ $schema, ...rest, $defs: { ...$defs, ...entries } }, null, 2)}\n`
+  // Helm's expressions know no looking ahead: what it lets pass the operator refuses.
+  const readable = (key: string, value: unknown) =>
+    key === 'pattern' && /\(\?[=!<]/.test(String(value)) ? undefined : value
+  return `${JSON.stringify({ $schema, ...rest, $defs: { ...$defs, ...entries } }, readable, 2)}\n`
 }
 
 /** A node of `values.schema.json`. */
