@@ -9,6 +9,7 @@ import { kubernetesPart } from './kubernetes.ts'
 import type { AddressOf } from './part.ts'
 import { postgresPart } from './postgres.ts'
 import { pythonClientsPart } from './python-clients.ts'
+import { sandboxPart } from './sandbox.ts'
 
 const kafka = kafkaPart('kafka', '4.3.1', 'KAFKA_BOOTSTRAP')
 
@@ -25,6 +26,7 @@ export const parts = {
   javaPlugins: javaPluginsPart('javaPlugins'),
   helm: goProgramPart('helm', helm, 'HELM_BINARY'),
   kubectl: goProgramPart('kubectl', kubectl, 'KUBECTL_BINARY'),
+  sandbox: sandboxPart('sandbox'),
   image: imagePart('image'),
 }
 

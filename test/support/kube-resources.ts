@@ -53,6 +53,12 @@ export function kubeResources(api: KubeApi) {
       const path = `/apis/${group}/${versions[0]!.name}/${names.plural}`
       await until(path, WAIT, async () => (await api.send('GET', path)).status === 200)
     },
+    /** As a kubelet or a controller does. */
+    async setStatus(object: Declared, status: object): Promise<void> {
+      const path = `${await pathOf(object)}/status`
+      const { status: code, body } = await api.send('PATCH', path, { status }, 'application/merge-patch+json')
+      expect(code, JSON.stringify(body)).toBeLessThan(300)
+    },
     async get<T = Readonly<Record<string, unknown>>>(object: Declared): Promise<T | undefined> {
       const { status, body } = await api.send('GET', await pathOf(object))
       return status === 200 ? (body as T) : undefined

@@ -1,0 +1,124 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { KubernetesAddress } from '../env/kubernetes.ts'
+import { partDirectory } from '../env/workspace.ts'
+import { type KubeApi, kubeApi } from './kube-api.ts'
+import type { Container } from './sandbox.ts'
+
+/** As much of a pod as the charts use. */
+export type PodSpec = {
+  readonly serviceAccountName: string
+  readonly automountServiceAccountToken: boolean
+  readonly securityContext: { readonly runAsUser: number }
+  readonly containers: readonly {
+    readonly name: string
+    readonly command?: readonly string[]
+    readonly args?: readonly string[]
+    readonly env?: readonly EnvVar[]
+    readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string; readonly readOnly?: boolean }[]
+  }[]
+  readonly volumes: readonly Volume[]
+}
+type EnvVar = {
+  readonly name: string
+  readonly value?: string
+  readonly valueFrom?: {
+    readonly fieldRef?: { readonly fieldPath: string }
+    readonly secretKeyRef?: { readonly name: string; readonly key: string }
+  }
+}
+type Items = readonly { readonly key: string; readonly path: string }[]
+type Volume = {
+  readonly name: string
+  readonly emptyDir?: object
+  readonly configMap?: { readonly name: string; readonly items?: Items }
+  readonly secret?: { readonly secretName: string; readonly items?: Items }
+}
+type Held = Readonly<Record<string, string>>
+
+const ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount'
+
+/** What a kubelet makes of a pod: its only container, with everything that is read for it from the API server. */
+export async function containerOf(
+  spec: PodSpec,
+  pod: { readonly name: string; readonly namespace: string; readonly hosts: readonly string[] },
+  address: KubernetesAddress,
+  entry: readonly string[],
+): Promise<Container> {
+  const api = kubeApi(address)
+  const { pathname, port } = new URL(address.url)
+  const [container] = spec.containers
+  if (container === undefined || spec.containers.length > 1) throw new Error('expected one container')
+  const space = `${pathname.replace(/\/$/, '')}/api/v1/namespaces/${pod.namespace}`
+  const folders = new Map(
+    await Promise.all(spec.volumes.map(async (volume) => [volume.name, await folderOf(volume, api, space)] as const)),
+  )
+  const mounts = container.volumeMounts.map(({ name, mountPath, readOnly = false }) => {
+    const folder = folders.get(name)
+    if (folder === undefined) throw new Error(`there is no volume ${name}`)
+    return { path: mountPath, folder, readOnly }
+  })
+  const account = spec.automountServiceAccountToken ? [await accountMount(spec, pod.namespace, api, address)] : []
+  const given = { KUBERNETES_SERVICE_HOST: '127.0.0.1', KUBERNETES_SERVICE_PORT: port }
+  const env: Record<string, string> = { PATH: dirname(process.execPath), ...given }
+  const expanded = (value: string) => value.replaceAll(/\$\((\w+)\)/g, (whole, name: string) => env[name] ?? whole)
+  for (const { name, value = '', valueFrom } of container.env ?? []) {
+    env[name] = valueFrom === undefined ? expanded(value) : await lookedUp(valueFrom, pod.name, api, space)
+  }
+  return {
+    name: `${pod.name}-${container.name}`,
+    command: [...(container.command ?? entry), ...(container.args ?? [])].map(expanded),
+    env,
+    mounts: [...mounts, ...account],
+    hosts: pod.hosts,
+    user: spec.securityContext.runAsUser,
+  }
+}
+
+async function lookedUp(from: NonNullable<EnvVar['valueFrom']>, pod: string, api: KubeApi, space: string) {
+  if (from.fieldRef?.fieldPath === 'metadata.name') return pod
+  const { name, key } = from.secretKeyRef!
+  const value = (await held(api, `${space}/secrets/${name}`))[key]
+  if (value === undefined) throw new Error(`the Secret ${name} has no ${key}`)
+  return Buffer.from(value, 'base64').toString()
+}
+
+async function folderOf(volume: Volume, api: KubeApi, space: string): Promise<string> {
+  if (volume.emptyDir !== undefined) return partDirectory('volume')
+  if (volume.configMap !== undefined) {
+    const { name, items } = volume.configMap
+    return written(chosen(await held(api, `${space}/configmaps/${name}`), items))
+  }
+  const { secretName, items } = volume.secret!
+  const secret = await held(api, `${space}/secrets/${secretName}`)
+  const texts = Object.entries(secret).map(([key, value]) => [key, Buffer.from(value, 'base64').toString()])
+  return written(chosen(Object.fromEntries(texts), items))
+}
+
+async function held(api: KubeApi, path: string): Promise<Held> {
+  const { status, body } = await api.send('GET', path)
+  if (status !== 200) throw new Error(`${path}: ${JSON.stringify(body)}`)
+  return (body['data'] ?? {}) as Held
+}
+
+function chosen(all: Held, items: Items | undefined): Held {
+  return items === undefined ? all : Object.fromEntries(items.map(({ key, path }) => [path, all[key] ?? '']))
+}
+
+async function accountMount(spec: PodSpec, namespace: string, api: KubeApi, { ca }: KubernetesAddress) {
+  const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${spec.serviceAccountName}/token`
+  const { status, body } = await api.send('POST', path, { spec: { expirationSeconds: 3_600 } })
+  if (status !== 201) throw new Error(`${path}: ${JSON.stringify(body)}`)
+  const { token } = body['status'] as { readonly token: string }
+  return { path: ACCOUNT, folder: written({ token, namespace, 'ca.crt': ca }), readOnly: true }
+}
+
+function written(files: Held): string {
+  const folder = partDirectory('volume')
+  for (const [name, content] of Object.entries(files)) {
+    const file = join(folder, name)
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(file, content)
+  }
+  return folder
+}

@@ -1,0 +1,15 @@
+import { LuaFactory } from 'wasmoon'
+
+const factory = new LuaFactory()
+
+/** Runs a script as Argo CD does: `obj` is the resource, and there is little else. What it returns. */
+export async function runLua<T>(script: string, obj: object): Promise<T> {
+  const engine = await factory.createEngine({ enableProxy: false, injectObjects: false })
+  try {
+    engine.global.set('obj', structuredClone(obj))
+    await engine.doString('string, io, package, require, debug, os = nil, nil, nil, nil, nil, { date = os.date }')
+    return (await engine.doString(script)) as T
+  } finally {
+    engine.global.close()
+  }
+}

@@ -1,0 +1,135 @@
+import { readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'vitest'
+import type { KubernetesAddress } from '../env/kubernetes.ts'
+import type { Server } from '../env/process.ts'
+import { weirCommand } from './cli.ts'
+import { type Helm, helmAt } from './helm.ts'
+import { kubeApi } from './kube-api.ts'
+import { kubeResources } from './kube-resources.ts'
+import { containerOf, type PodSpec } from './kubelet.ts'
+import type { Sandbox } from './sandbox.ts'
+import { until } from './until.ts'
+
+const WAIT = { everyMs: 100, timeoutMs: 120_000 }
+const LOOK_MS = 100
+const GRACE_MS = 30_000
+const PROGRAMS = { operator: 8080, registry: 8081, worker: 8083 }
+
+type Program = keyof typeof PROGRAMS
+type Pod = Server & { readonly logFile: string }
+type Workload = {
+  readonly metadata: { readonly generation: number }
+  readonly spec: { readonly template: { readonly spec: PodSpec } }
+  readonly status?: { readonly observedGeneration?: number; readonly readyReplicas?: number }
+}
+type TestPod = { readonly metadata: { readonly uid: string }; readonly spec: PodSpec }
+type Place = { readonly name: string; readonly namespace: string; readonly address: KubernetesAddress }
+
+/**
+ * The release of the chart in a cluster of which only the API server runs: what controllers and kubelet would do with its
+ * workloads is done here, a pod each. A pod has the command, the environment, the files, the rights and the user that its
+ * workload says; of the image it has the program.
+ */
+export function keepRelease({ name, namespace, address }: Place, sandbox: Sandbox) {
+  const resources = kubeResources(kubeApi(address))
+  const { file, args } = weirCommand('/', [])
+  const entry = [file, ...args]
+  const pods = new Map<Program, { readonly pod: Pod; readonly generation: number }>()
+  const tested = new Set<string>()
+  const logs = new Map<string, string>()
+  const ending = new AbortController()
+
+  const workload = (program: Program) => ({
+    apiVersion: 'apps/v1',
+    kind: program === 'operator' ? 'Deployment' : 'StatefulSet',
+    metadata: { name: `${name}-${program}`, namespace },
+  })
+  const testPod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: `${name}-test`, namespace } }
+
+  const start = async (spec: PodSpec, pod: string): Promise<Pod> => {
+    const names = ['registry', 'worker'].map((program) => `${name}-${program}`)
+    const hosts = names.flatMap((each) => [`${each}.${namespace}.svc`, `${each}-0.${each}-pods.${namespace}.svc`])
+    const started = sandbox.start(await containerOf(spec, { name: pod, namespace, hosts }, address, entry))
+    logs.set(pod, started.logFile)
+    return started
+  }
+  const isReady = (program: Program) =>
+    sandbox.ask(PROGRAMS[program], '/readyz').then(
+      ({ status }) => status === 200,
+      () => false,
+    )
+
+  async function keep(program: Program): Promise<void> {
+    const wanted = await resources.get<Workload>(workload(program))
+    const running = pods.get(program)
+    const generation = wanted?.metadata.generation
+    if (running !== undefined && running.generation !== generation) {
+      pods.delete(program)
+      await running.pod.end(GRACE_MS)
+    }
+    if (wanted === undefined || generation === undefined || running?.generation === generation) return
+    const pod = await start(wanted.spec.template.spec, `${name}-${program}-0`)
+    pods.set(program, { pod, generation })
+    await until(`${program} to be ready`, WAIT, async () => pod.hasExited() || (await isReady(program)))
+    if (pod.hasExited()) throw new Error(`${program} died:\n${readFileSync(pod.logFile, 'utf8').slice(-2_000)}`)
+    const counts = { replicas: 1, updatedReplicas: 1, readyReplicas: 1, availableReplicas: 1 }
+    await resources.setStatus(workload(program), { observedGeneration: generation, ...counts })
+  }
+
+  async function runTest(): Promise<void> {
+    const made = await resources.get<TestPod>(testPod)
+    if (made === undefined || tested.has(made.metadata.uid)) return
+    tested.add(made.metadata.uid)
+    const running = await start(made.spec, testPod.metadata.name)
+    await until('the end of the test', WAIT, () => running.hasExited())
+    const exitCode = await running.end(0)
+    await resources.setStatus(testPod, { phase: exitCode === 0 ? 'Succeeded' : 'Failed' })
+  }
+
+  const keeping = (async () => {
+    while (!ending.signal.aborted) {
+      for (const program of Object.keys(PROGRAMS) as Program[]) await keep(program)
+      await runTest()
+      await sleep(LOOK_MS, undefined, { signal: ending.signal }).catch(() => undefined)
+    }
+  })()
+  const failed = keeping.then(() => new Promise<never>(() => undefined))
+  failed.catch(() => undefined)
+
+  return {
+    resources,
+    /** Resolves when the pods of these are what their workloads say, and ready. */
+    settled: (...programs: readonly Program[]) =>
+      Promise.race([
+        failed,
+        until(`${programs.join(', ')} to be rolled out`, WAIT, async () => {
+          const found = await Promise.all(programs.map((program) => resources.get<Workload>(workload(program))))
+          return found.every(
+            (each) => each?.status?.readyReplicas === 1 && each.status.observedGeneration === each.metadata.generation,
+          )
+        }),
+      ]),
+    /** What the last pod of this name printed. */
+    logOf: (pod: string) => readFileSync(logs.get(pod)!, 'utf8'),
+    async stop(): Promise<void> {
+      ending.abort()
+      await keeping.catch(() => undefined)
+    },
+  }
+}
+
+export type Release = ReturnType<typeof keepRelease>
+
+/** Helm in one namespace of a cluster. A call that fails is a failed test. */
+export function helmIn(namespace: string, binary: string, { kubeconfig }: KubernetesAddress) {
+  const charts: Helm = helmAt(binary, kubeconfig)
+  return {
+    values: (values: object) => ['--values', charts.valuesFile(values)],
+    async call(...args: readonly string[]): Promise<string> {
+      const { code, stdout, stderr } = await charts.call([...args, '--namespace', namespace])
+      expect(code, `helm ${args[0]}: ${stderr}`).toBe(0)
+      return stdout
+    },
+  }
+}

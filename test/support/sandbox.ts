@@ -1,0 +1,128 @@
+import { mkdirSync, readFileSync } from 'node:fs'
+import { request } from 'node:http'
+import type { Server as Door } from 'node:net'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { forward } from '../env/forwarder.ts'
+import { type Command, type Server, startServer, untilReady } from '../env/process.ts'
+import type { SandboxAddress } from '../env/sandbox.ts'
+import { partDirectory } from '../env/workspace.ts'
+
+/** What a container is made of. */
+export type Container = {
+  readonly name: string
+  readonly command: readonly string[]
+  /** All of it. */
+  readonly env: Readonly<Record<string, string>>
+  /** Folders of this machine that it sees, by where. */
+  readonly mounts: readonly { readonly path: string; readonly folder: string; readonly readOnly: boolean }[]
+  /** Host names of the cluster: all are in this sandbox. */
+  readonly hosts: readonly string[]
+  readonly user: number
+}
+
+/** A network that holds nothing but its own loopback, and what runs in it. */
+export type Sandbox = {
+  /** Servers of this machine at `127.0.0.1:port` are found there at the same place. */
+  offer(port: number): Promise<void>
+  /** Asks a server in it. */
+  ask(port: number, path: string): Promise<{ readonly status: number; readonly body: string }>
+  start(container: Container): Server & { readonly logFile: string }
+  stop(): Promise<void>
+}
+
+const READY_TIMEOUT_MS = 60_000
+const ROOT = join(import.meta.dirname, '../..')
+const FORWARDER = join(ROOT, 'test/env/forwarder.ts')
+/** Of the machine: what node needs to run. */
+const SYSTEM = ['usr', 'bin', 'lib', 'lib64', 'dev', 'proc']
+
+export async function startSandbox({ namespaces, isPrivileged }: SandboxAddress): Promise<Sandbox> {
+  const directory = partDirectory('sandbox')
+  const servers: Server[] = []
+  const doors: Door[] = []
+  const started = async (name: string, command: Command): Promise<Server> => {
+    const logFile = join(directory, `${name}.log`)
+    const server = startServer(command, logFile)
+    servers.unshift(server)
+    const options = { what: name, logFiles: [logFile], timeoutMs: READY_TIMEOUT_MS }
+    await untilReady(server, options, () => readFileSync(logFile, 'utf8').includes('ready'))
+    return server
+  }
+  const idle = 'ip link set lo up && echo ready && exec sleep infinity'
+  const { pid } = await started('network', { file: 'unshare', args: [...namespaces, 'sh', '-ec', idle], directory })
+  const inside = (args: readonly string[]): Command => {
+    const own = isPrivileged ? [] : ['--user', '--preserve-credentials']
+    return { file: 'nsenter', args: ['--target', String(pid), '--net', ...own, ...args], directory }
+  }
+  const ways = new Map<number, Promise<string>>()
+  const wayTo = async (port: number): Promise<string> => {
+    const path = join(directory, `in-${port}.sock`)
+    await started(`in-${port}`, inside([process.execPath, FORWARDER, path, `127.0.0.1:${port}`]))
+    return path
+  }
+  return {
+    async offer(port) {
+      const path = join(directory, `out-${port}.sock`)
+      doors.push(await forward(path, `127.0.0.1:${port}`))
+      await started(`out-${port}`, inside([process.execPath, FORWARDER, `127.0.0.1:${port}`, path]))
+    },
+    async ask(port, path) {
+      const way = ways.get(port) ?? wayTo(port)
+      ways.set(port, way)
+      const socketPath = await way
+      return new Promise((resolve, reject) => {
+        const options = { socketPath, path, timeout: 5_000 }
+        const sent = request(options, (response) => {
+          text(response).then((body) => resolve({ status: response.statusCode ?? 0, body }), reject)
+        })
+        sent.once('timeout', () => sent.destroy(new Error('no answer')))
+        sent.once('error', reject)
+        sent.end()
+      })
+    },
+    start(container) {
+      const own = partDirectory(container.name)
+      const logFile = join(own, 'output.log')
+      const shell = ['sh', '-ec', script(container, join(own, 'root'))]
+      const command = inside(['unshare', '--mount', '--propagation', 'private', ...shell])
+      const server = startServer(command, logFile)
+      servers.unshift(server)
+      return { ...server, logFile }
+    },
+    async stop() {
+      for (const door of doors) door.close()
+      for (const server of servers) await server.kill()
+    },
+  }
+
+  /** A root that nobody writes to, with what is mounted where the container says; then its command as its user. */
+  function script({ command, env, mounts, hosts, user }: Container, root: string): string {
+    const into = (path: string) => `'${join(root, path)}'`
+    mkdirSync(root)
+    const binds = mounts.map(({ path, folder, readOnly }) => [
+      `mkdir -p ${into(path)}`,
+      `mount --bind '${folder}' ${into(path)}`,
+      ...(readOnly ? [`mount -o remount,bind,ro ${into(path)}`] : [`chown ${user}:${user} ${into(path)} || true`]),
+    ])
+    const assigned = Object.entries(env).map(([key, value]) => quoted(`${key}=${value}`))
+    const as = isPrivileged
+      ? `/usr/bin/setpriv --reuid ${user} --regid ${user} --clear-groups --inh-caps=-all --no-new-privs`
+      : ''
+    return [
+      `mount -t tmpfs none '${root}'`,
+      ...SYSTEM.map((path) => `if [ -d /${path} ]; then mkdir ${into(path)}; mount --rbind /${path} ${into(path)}; fi`),
+      `mkdir -p ${into(ROOT)} ${into('etc')}`,
+      `mount --rbind '${ROOT}' ${into(ROOT)}`,
+      `echo 127.0.0.1 localhost ${hosts.join(' ')} >${into('etc/hosts')}`,
+      `echo hosts: files >${into('etc/nsswitch.conf')}`,
+      ...binds.flat(),
+      `mount -o remount,ro '${root}'`,
+      `exec chroot '${root}' /usr/bin/env -i ${as} ${assigned.length === 0 ? '' : `/usr/bin/env ${assigned.join(' ')}`} ${command.map(quoted).join(' ')}`,
+    ].join('\n')
+  }
+}
+
+function quoted(word: string): string {
+  return `'${word.replaceAll("'", "'\\''")}'`
+}
