@@ -1,18 +1,56 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { must } from '../env/debian.ts'
+import { partDirectory } from '../env/workspace.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
+const BUILD_MS = 300_000
 const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
   readonly version: string
   readonly dependencies: Readonly<Record<string, string>>
 }
+const npm = (...args: readonly string[]) => must({ file: 'npm', args, directory: ROOT })
+
+describe('the package', () => {
+  const folder = partDirectory('package')
+  let files: readonly string[]
+  beforeAll(async () => {
+    // Builds it, and asks publint and attw whether whoever installs it can import and type-check what it exports.
+    await npm('run', '--silent', 'release:check')
+    await npm('pack', '--silent', '--pack-destination', folder)
+    const archive = `weir-${manifest.version}.tgz`
+    files = (await must({ file: 'tar', args: ['-tzf', archive], directory: folder })).trim().split('\n')
+    await must({ file: 'tar', args: ['-xzf', archive], directory: folder })
+    // What it depends on.
+    symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
+  }, BUILD_MS)
+
+  it('holds what was compiled, with its types, and nothing else', () => {
+    const others = files.filter((name) => !/^package\/dist\/.+\.(?:js|d\.ts)$/.test(name))
+    expect(others.toSorted()).toEqual(['package/LICENSE', 'package/README.md', 'package/package.json'])
+    expect(files).toEqual(expect.arrayContaining(['package/dist/cli/weir.js', 'package/dist/sdk/index.d.ts']))
+  })
+
+  it('brings a command that knows its version’s commands', async () => {
+    const args = ['package/dist/cli/weir.js', '--help']
+    expect(await must({ file: process.execPath, args, directory: folder })).toContain('usage: weir COMMAND')
+  })
+
+  it('exports the SDK under the name that authors of plugins import', async () => {
+    const script = `import { field } from 'weir/sdk'; console.log(typeof field.double)`
+    const args = ['--input-type=module', '-e', script]
+    const printed = await must({ file: process.execPath, args, directory: join(folder, 'package') })
+    expect(printed).toBe('function\n')
+  })
+})
 
 it('the bill of materials names all that Weir carries with its licence, and no tool', async () => {
-  const printed = await must({ file: 'npm', args: ['run', '--silent', 'sbom'], directory: ROOT })
   type Component = { readonly name: string; readonly version: string; readonly licenses?: readonly object[] }
-  const bill = JSON.parse(printed) as { readonly bomFormat: string; readonly components: readonly Component[] }
+  const bill = JSON.parse(await npm('run', '--silent', 'sbom')) as {
+    readonly bomFormat: string
+    readonly components: readonly Component[]
+  }
   expect(bill.bomFormat).toBe('CycloneDX')
   const names = new Map(bill.components.map((component) => [component.name, component]))
   for (const [name, version] of Object.entries(manifest.dependencies)) {
