@@ -222,14 +222,32 @@ function healthy(target: TargetState, { tasks }: Present): string {
   return target === 'STOPPED' ? 'stopped, as declared' : `${target.toLowerCase()}, ${count}`
 }
 
-/** Conditions beside Ready: whether the worker holds what is declared, and whether what it holds is well. */
+/** Conditions beside Ready: whether all it takes is there, whether the worker holds that, and whether that is well. */
 export function findings(resource: Resource<'Connector'>, desired: Desired, observed: Observed): readonly Finding[] {
-  if (observed === 'absent') return []
-  const failed = observed.state === 'FAILED' || observed.tasks.some(({ state }) => state === 'FAILED')
-  const healthyFinding: Finding = failed
-    ? { type: 'Healthy', status: 'False', reason: 'Failed', message: 'the connector or a task failed' }
-    : { type: 'Healthy', status: 'True', reason: 'Succeeded', message: 'nothing failed' }
-  return [synced(resource, desired, observed), healthyFinding]
+  const inputs = inputsResolved(desired, observed)
+  if (observed === 'absent') {
+    return [{ type: 'Synced', status: 'False', reason: 'Missing', message: 'the worker does not have it' }, inputs]
+  }
+  return [synced(resource, desired, observed), healthOf(observed), inputs]
+}
+
+function healthOf({ state, tasks }: Present): Finding {
+  const type = 'Healthy'
+  if (state === 'FAILED') return { type, status: 'False', reason: 'ConnectorFailed', message: 'the connector failed' }
+  const failed = tasks.filter((task) => task.state === 'FAILED').length
+  return failed === 0
+    ? { type, status: 'True', reason: 'Succeeded', message: 'nothing failed' }
+    : { type, status: 'False', reason: 'TaskFailed', message: `${failed} of ${tasks.length} tasks failed` }
+}
+
+/** What runs goes on with what it had; what does not run yet, or not again before its offsets are set, waits. */
+function inputsResolved({ missing, offsetsToSet }: Desired, observed: Observed): Finding {
+  const all = 'missing' in offsetsToSet ? [...missing, offsetsToSet.missing] : missing
+  const type = 'InputsResolved'
+  if (all.length === 0)
+    return { type, status: 'True', reason: 'Succeeded', message: 'nothing that it takes is missing' }
+  const reason = observed === 'absent' || missing.length === 0 ? 'WaitingForInput' : 'InputMissing'
+  return { type, status: 'False', reason, message: `missing: ${all.join(', ')}` }
 }
 
 function synced(resource: Resource<'Connector'>, desired: Desired, observed: Present): Finding {

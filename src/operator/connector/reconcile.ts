@@ -8,8 +8,9 @@ import { winnerOf } from '../controller/claims.ts'
 import type { Again } from '../controller/controller.ts'
 import { abandoned } from '../controller/finalizer.ts'
 import type { Pass, Reconciler } from '../controller/reconciler.ts'
-import { Stalled } from '../controller/trouble.ts'
+import { Stalled, telling } from '../controller/trouble.ts'
 import type { Runtimes, WorkerEntry, WorkerPlace } from '../estate.ts'
+import type { Finding, Reason } from '../resources/condition.ts'
 import { keyOf, type Resource } from '../resources/resource.ts'
 import { type Desired, desiredOf, OWNER_KEY } from './desired.ts'
 import { claimantsOf, nameAt } from './naming.ts'
@@ -67,13 +68,19 @@ export function createConnectorReconciler(options: ConnectorReconcilerOptions): 
       }
       return discreetly(async (secrets) => {
         const { worker, entry, desired, observed } = await look(resource, secrets)
-        const planned = plan(resource, desired, observed, moment(entry))
         const pass = (done: Plan) => passOf(resource, desired, observed, done, { secrets, entry })
-        if (resource.spec.suspend) return pass(looked(planned))
-        for (const step of planned.steps) await carryOut(step, desired.name, worker)
-        return planned.steps.length > 0 || observed === 'absent'
-          ? pass(planned)
-          : withExport(pass(planned), resource, worker, clock.nowMs())
+        const found = findings(resource, desired, observed)
+        return telling(
+          ({ reason }) => unsynced(found, reason),
+          async () => {
+            const planned = plan(resource, desired, observed, moment(entry))
+            if (resource.spec.suspend) return pass(looked(planned))
+            for (const step of planned.steps) await carryOut(step, desired.name, worker)
+            return planned.steps.length > 0 || observed === 'absent'
+              ? pass(planned)
+              : withExport(pass(planned), resource, worker, clock.nowMs())
+          },
+        )
       })
     },
   }
@@ -91,6 +98,11 @@ async function discreetly<T>(run: (secrets: Secrets) => Promise<T>): Promise<T> 
     }
     throw error
   }
+}
+
+/** What is not in force is so for the reason that a pass ended. */
+function unsynced(found: readonly Finding[], reason: Reason): readonly Finding[] {
+  return found.map((one) => (one.type === 'Synced' && one.status === 'False' ? { ...one, reason } : one))
 }
 
 /** Of a plan that was not carried out only what it found. */

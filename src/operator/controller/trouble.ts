@@ -1,34 +1,45 @@
 import { RequestError } from '../../clients/http.ts'
 import { ClusterError } from '../../clients/kubernetes/cluster-error.ts'
 import { messageOf } from '../../config/failure.ts'
-import { conditionOf, type Reason, type Verdict } from '../resources/condition.ts'
+import { conditionOf, type Finding, type Reason, type Verdict } from '../resources/condition.ts'
 import type { Condition } from '../resources/status.ts'
 import type { Again } from './controller.ts'
 
-/** What a person has to put right: the pass ends, `Stalled` says why. It is looked at again when something changes. */
-export class Stalled extends Error {
+/** Why a pass ends before its time. */
+abstract class Trouble extends Error {
   readonly reason: Reason
   /** Look again then, for what can also heal elsewhere. */
   readonly againMs: number | undefined
+  /** What was found out until then. */
+  also: readonly Finding[] = []
 
   constructor(reason: Reason, message: string, options: { readonly againMs?: number } = {}) {
     super(message)
-    this.name = 'Stalled'
     this.reason = reason
     this.againMs = options.againMs
   }
 }
 
-/** What has to happen elsewhere first; the pass ends and `Reconciling` says what it waits for. */
-export class Waiting extends Error {
-  readonly reason: Reason
-  readonly againMs: number | undefined
+/** What a person has to put right: the pass ends, `Stalled` says why. It is looked at again when something changes. */
+export class Stalled extends Trouble {
+  override readonly name = 'Stalled'
+}
 
-  constructor(reason: Reason, message: string, options: { readonly againMs?: number } = {}) {
-    super(message)
-    this.name = 'Waiting'
-    this.reason = reason
-    this.againMs = options.againMs
+/** What has to happen elsewhere first; the pass ends and `Reconciling` says what it waits for. */
+export class Waiting extends Trouble {
+  override readonly name = 'Waiting'
+}
+
+/** Runs what may end the pass, which then tells more than its reason: what was found out before, or what it means. */
+export async function telling<T>(
+  findings: (trouble: Trouble) => readonly Finding[],
+  run: () => T | Promise<T>,
+): Promise<T> {
+  try {
+    return await run()
+  } catch (error) {
+    if (error instanceof Trouble) error.also = findings(error)
+    throw error
   }
 }
 
@@ -53,13 +64,13 @@ export function judge(
   circumstances: Circumstances,
 ): { readonly verdict: Verdict; readonly again: Again } | undefined {
   if (error instanceof Stalled) {
-    const { reason, message, againMs = STALLED_AGAIN_MS } = error
-    return { verdict: { ready: 'False', reason, message, progress: 'stuck' }, again: { afterMs: againMs } }
+    const { reason, message, also, againMs = STALLED_AGAIN_MS } = error
+    return { verdict: { ready: 'False', reason, message, progress: 'stuck', also }, again: { afterMs: againMs } }
   }
   if (error instanceof Waiting) {
-    const { reason, message, againMs } = error
+    const { reason, message, also, againMs } = error
     const again: Again = againMs === undefined ? 'when changed' : { afterMs: againMs }
-    return { verdict: { ready: 'False', reason, message, progress: 'working' }, again }
+    return { verdict: { ready: 'False', reason, message, progress: 'working', also }, again }
   }
   if (error instanceof ClusterError) return judgeCluster(error, circumstances)
   return error instanceof RequestError ? judgeRequest(error, circumstances) : undefined

@@ -1,6 +1,6 @@
 import type { CompatibilityLevel, NewSchema } from '../../clients/registry.ts'
 import { Stalled } from '../controller/trouble.ts'
-import type { Finding, Verdict } from '../resources/condition.ts'
+import type { Finding, Reason, Verdict } from '../resources/condition.ts'
 import type { Resource } from '../resources/resource.ts'
 import type { Desired } from './desired.ts'
 import type { Observed } from './observed.ts'
@@ -80,7 +80,9 @@ function settled(resource: Resource<'Subject'>, desired: Desired, observed: Obse
   }
   const { version, id } = observed.registered
   const latest = observed.versions.at(-1) ?? version
+  const count = desired.schema.references?.length ?? 0
   also.push({ type: 'Compatible', status: 'True', reason: 'Succeeded', message: 'registered' })
+  also.push({ type: 'ReferencesResolved', status: 'True', reason: 'Succeeded', message: `${count} of ${count}` })
   also.push(
     latest > version
       ? { type: 'Latest', status: 'False', reason: 'SupersededByVersion', message: `version ${latest} is newer` }
@@ -88,6 +90,23 @@ function settled(resource: Resource<'Subject'>, desired: Desired, observed: Obse
   )
   const newer = latest > version ? `; version ${latest} is newer` : ''
   return { ready: 'True', reason: 'Succeeded', message: `version ${version}, id ${id}${newer}`, also }
+}
+
+const ABOUT: ReadonlyMap<Reason, string> = new Map([
+  ['Incompatible', 'Compatible'],
+  ['ReferencePending', 'ReferencesResolved'],
+  ['ReferenceNotFound', 'ReferencesResolved'],
+  ['ReferenceInvalid', 'ReferencesResolved'],
+  ['ReferenceCycle', 'ReferencesResolved'],
+])
+
+/** The condition that says no where a pass ends for this reason. */
+export function meaningOf({
+  reason,
+  message,
+}: Pick<Finding, 'message'> & { readonly reason: Reason }): readonly Finding[] {
+  const type = ABOUT.get(reason)
+  return type === undefined ? [] : [{ type, status: 'False', reason, message }]
 }
 
 function synced({ spec }: Resource<'Subject'>, desired: Desired, observed: Observed): Finding {

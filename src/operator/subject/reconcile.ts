@@ -6,7 +6,7 @@ import type { ClusterEvent, ClusterView, EventReason } from '../cluster/cluster.
 import { winnerOf } from '../controller/claims.ts'
 import { abandoned } from '../controller/finalizer.ts'
 import type { Pass, Reconciler } from '../controller/reconciler.ts'
-import { Stalled, Waiting } from '../controller/trouble.ts'
+import { Stalled, telling, Waiting } from '../controller/trouble.ts'
 import type { RegistryEntry, Runtimes } from '../estate.ts'
 import { assertGranted } from '../grants.ts'
 import { conditionOf, type Verdict } from '../resources/condition.ts'
@@ -15,7 +15,7 @@ import { claimOf, referenceTo, subjectName } from '../resources/terms.ts'
 import { type Desired, desiredOf } from './desired.ts'
 import { type Import, importsLeft } from './imports.ts'
 import { levelInForce, type Observed, observe, refusedSchema, seenRegistered } from './observed.ts'
-import { plan, type Step } from './plan.ts'
+import { meaningOf, plan, type Step } from './plan.ts'
 
 export type SubjectReconcilerOptions = {
   readonly cluster: ClusterView
@@ -57,6 +57,24 @@ export function createSubjectReconciler(options: SubjectReconcilerOptions): Reco
     again: { afterMs: taken.length > 0 ? 0 : againMs(resource, entry) },
     events: taken.map((step) => eventOf(step, desired, resource)),
   })
+  const bringAbout = async (resource: Resource<'Subject'>): Promise<Pass<'Subject'>> => {
+    const claimed = claim(resource)
+    const left = await importsLeft(resource, claimed.registry, cluster)
+    if (left.length > 0) return importing(resource, left, claimed.registry)
+    const found = await look(resource, claimed)
+    const taken = resource.spec.suspend ? [] : found.steps
+    if (taken.length === 0) return passOf(resource, found, taken)
+    const undo: (() => Promise<void>)[] = []
+    let observed = found.observed
+    for (const step of taken) observed = { ...observed, ...(await carryOut(step, found, undo)) }
+    // What it brought about is there at once: to say so now saves a status. What is not settled yet, the next pass sees.
+    const pass = passOf(resource, { ...found, observed }, taken)
+    const after = { ...resource, status: { ...resource.status, ...pass.facts } }
+    const next = plan(after, found.desired, observed)
+    return next.steps.length > 0
+      ? pass
+      : { ...passOf(after, { ...found, ...next, observed }, []), events: pass.events ?? [] }
+  }
   return {
     kind: 'Subject',
     runtime: 'Registry',
@@ -73,22 +91,7 @@ export function createSubjectReconciler(options: SubjectReconcilerOptions): Reco
       if (resource.metadata.deletionTimestamp !== undefined) {
         return tidyUp(resource, runtimes.registry(resource).client, cluster)
       }
-      const claimed = claim(resource)
-      const left = await importsLeft(resource, claimed.registry, cluster)
-      if (left.length > 0) return importing(resource, left, claimed.registry)
-      const found = await look(resource, claimed)
-      const taken = resource.spec.suspend ? [] : found.steps
-      if (taken.length === 0) return passOf(resource, found, taken)
-      const undo: (() => Promise<void>)[] = []
-      let observed = found.observed
-      for (const step of taken) observed = { ...observed, ...(await carryOut(step, found, undo)) }
-      // What it brought about is there at once: to say so now saves a status. What is not settled yet, the next pass sees.
-      const pass = passOf(resource, { ...found, observed }, taken)
-      const after = { ...resource, status: { ...resource.status, ...pass.facts } }
-      const next = plan(after, found.desired, observed)
-      return next.steps.length > 0
-        ? pass
-        : { ...passOf(after, { ...found, ...next, observed }, []), events: pass.events ?? [] }
+      return telling(meaningOf, () => bringAbout(resource))
     },
   }
 }

@@ -139,9 +139,10 @@ describe('what a worker refuses', () => {
     ['a configuration that is wrong', { class: 'Datagen', config: { wrong: 'x' } }, 'Stalled/ConfigInvalid'],
   ])('is told when it is %s, and nothing is created', async (_, spec, expected) => {
     const key = cluster.apply('Connector', 'orders', spec)
-    const { pass, verdict } = operator()
+    const { pass, verdict, condition } = operator()
     await pass(key)
     expect(verdict(key)).toBe(expected)
+    expect(`Stalled/${condition(key, 'Synced')?.reason}`).toBe(expected)
     expect(worker.writes).toEqual([])
   })
 

@@ -85,12 +85,20 @@ describe('a Secret that the worker reads', () => {
     const { settle, verdict, condition } = operator()
     const key = cluster.apply('Connector', 'orders', taking())
     await settle(key)
+    const inputs = () => {
+      const { status, reason, message } = condition(key, 'InputsResolved') ?? {}
+      return `${status}/${reason}: ${message}`
+    }
     expect(verdict(key)).toBe('Reconciling/WaitingForInput')
+    expect(inputs()).toBe('False/WaitingForInput: missing: Secret s3')
+    expect(condition(key, 'Synced')).toMatchObject({ status: 'False', reason: 'WaitingForInput' })
     changeTo('1')
     await settle(key)
+    expect(inputs()).toBe('True/Succeeded: nothing that it takes is missing')
     cluster.secretVersions.clear()
     await settle(key)
     expect([verdict(key), condition(key, 'Synced')?.reason]).toEqual(['Ready=True/Succeeded', 'InputMissing'])
+    expect(inputs()).toBe('False/InputMissing: missing: Secret s3')
     expect(restarts()).toEqual([])
   })
 

@@ -56,6 +56,7 @@ describe('offsets in a ConfigMap', () => {
     const { settle, verdict, condition } = operator()
     await settle(key)
     expect(verdict(key)).toBe('Reconciling/WaitingForInput')
+    expect(condition(key, 'InputsResolved')).toMatchObject({ status: 'False', reason: 'WaitingForInput' })
     expect(condition(key, 'Ready')?.message).toBe(
       'offsets operation restore: waiting for key offsets.json of ConfigMap saved',
     )

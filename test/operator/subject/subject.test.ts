@@ -106,6 +106,7 @@ describe('a Subject', () => {
     cluster.apply('Subject', 'orders-value', { schema: record(ID, COUPON), compatibility: 'FULL' })
     await settle(key)
     expect(verdict(key)).toBe('Stalled/Incompatible')
+    expect(condition(key, 'Compatible')).toMatchObject({ status: 'False', reason: 'Incompatible' })
     expect(condition(key, 'Ready')?.message).toContain('\nversion 1: READER_FIELD_MISSING_DEFAULT_VALUE at /fields/1')
     expect(registry.writes.slice(writes)).toEqual([])
   })
@@ -121,11 +122,12 @@ describe('a Subject', () => {
   })
 
   it('puts the level back when the registry refuses the schema after all', async () => {
-    const { settle, verdict } = operator()
+    const { settle, verdict, condition } = operator()
     const key = cluster.apply('Subject', 'orders-value', { schema: record(ID), compatibility: 'FULL' })
     registry.refusal = new RequestError(409, 40901, 'incompatible with an earlier schema')
     await settle(key)
     expect(verdict(key)).toBe('Stalled/Incompatible')
+    expect(condition(key, 'Compatible')).toMatchObject({ status: 'False', reason: 'Incompatible' })
     expect(registry.levels.has('orders-value')).toBe(false)
   })
 
@@ -276,15 +278,17 @@ describe('references', () => {
 
   it('wait for the version of the Subject they follow', async () => {
     const order = cluster.apply('Subject', 'order', { schema: record(ID), references: [follows('address')] })
-    const { settle, verdict } = operator()
+    const { settle, verdict, condition } = operator()
     await settle(order)
     expect(verdict(order)).toBe('Reconciling/ReferencePending')
+    expect(condition(order, 'ReferencesResolved')).toMatchObject({ status: 'False', reason: 'ReferencePending' })
     const address = cluster.apply('Subject', 'address', { schema: '"string"' })
     await settle(order)
     expect(verdict(order)).toBe('Reconciling/ReferencePending')
     await settle(address)
     await settle(order)
     expect(verdict(order)).toBe('Ready=True/Succeeded')
+    expect(condition(order, 'ReferencesResolved')).toMatchObject({ status: 'True', message: '1 of 1' })
     expect(registry.schemas.get('order')?.[0]?.references).toEqual([
       { name: 'Address', subject: 'address', version: 1 },
     ])
@@ -298,6 +302,7 @@ describe('references', () => {
     await settle(b)
     expect([verdict(a), verdict(b)]).toEqual(['Stalled/ReferenceCycle', 'Stalled/ReferenceCycle'])
     expect(condition(a, 'Ready')?.message).toContain('a → b → a')
+    expect(condition(b, 'ReferencesResolved')).toMatchObject({ status: 'False', reason: 'ReferenceCycle' })
   })
 
   it('to nothing need a person after five minutes', async () => {
