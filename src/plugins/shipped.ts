@@ -5,6 +5,7 @@ import { directorySource } from './connectors/directory/source.ts'
 import { fileStreamSink } from './connectors/file-stream/sink.ts'
 import { fileStreamSource } from './connectors/file-stream/source.ts'
 import { httpSink } from './connectors/http-sink/sink.ts'
+import { httpSource } from './connectors/http-source/source.ts'
 import { postgresSink } from './connectors/postgres/sink/sink.ts'
 import { postgresSource } from './connectors/postgres/source/source.ts'
 import { webhookSource } from './connectors/webhook/source.ts'
@@ -47,6 +48,7 @@ export const SHIPPED: readonly Plugin[] = [
   datagen,
   directorySource,
   httpSink,
+  httpSource,
   webhookSource,
   postgresSource,
   postgresSink,

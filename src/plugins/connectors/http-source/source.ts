@@ -1,0 +1,245 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import {
+  type ConfigProblem,
+  DataError,
+  defineSource,
+  field,
+  RetriableError,
+  type SourceContext,
+  type SourceRecord,
+  z,
+} from '../../../sdk/index.ts'
+import { parseExact, plainValue } from '../../converters/json/read.ts'
+import { SHIPPED_VERSION } from '../../version.ts'
+import {
+  addProblems,
+  type Connection,
+  connectionFields,
+  connectionProblems,
+  httpUrl,
+  openConnection,
+  parseHeaders,
+} from '../http/connection.ts'
+import { retryAfterMs } from '../http/retry-after.ts'
+import { adviceOn, judge, parseStatuses } from '../http/statuses.ts'
+import { type HttpAnswer, LongAnswer, NoAnswer, placeOf } from '../http/transport.ts'
+import { addressOf, type PagesOptions, type Paging, type Place, parsePlace, walk } from './pages.ts'
+import { follow, parsePointer } from './pointer.ts'
+
+const EXCERPT_MAX = 300
+
+const pointer = (key: string, doc: string) =>
+  field.parsed(field.text({ doc }), (text) => {
+    try {
+      return parsePointer(text)
+    } catch (error) {
+      throw new Error(`Invalid value ${text} for configuration ${key}: ${(error as Error).message}`)
+    }
+  })
+
+const config = z
+  .object({
+    topic: field.text({ doc: 'Topic to write to.', importance: 'HIGH', nonEmpty: true }),
+    url: httpUrl({ doc: 'The address that gives JSON, with the parameters that never change.', importance: 'HIGH' }),
+    'http.request.headers': field.text({ doc: 'Headers of every request, NAME:VALUE, between |.' }).default(''),
+    'poll.interval.ms': field
+      .int({ doc: 'Pause between two rounds, in ms. A round asks for all pages.', importance: 'HIGH', min: 1 })
+      .default(60_000),
+    'records.pointer': pointer(
+      'records.pointer',
+      'JSON pointer to the list of records. None: the whole answer.',
+    ).prefault(''),
+    'key.pointer': pointer('key.pointer', 'JSON pointer, in a record, to its key. None: no key.').optional(),
+    'timestamp.pointer': pointer(
+      'timestamp.pointer',
+      'JSON pointer, in a record, to its time: ms since 1970, or an ISO text. None: the time of writing.',
+    ).optional(),
+    paging: field
+      .oneOf(['none', 'link', 'cursor', 'offset', 'page'], {
+        doc: 'How one page leads to the next: by the header Link, by a cursor or address in the answer, by counting records or pages.',
+        importance: 'HIGH',
+      })
+      .default('none'),
+    'cursor.pointer': pointer('cursor.pointer', 'With cursor: JSON pointer, in the answer, to it.').prefault('/next'),
+    'cursor.parameter': field.text({ doc: 'With cursor: the parameter that takes it.' }).default('cursor'),
+    'offset.parameter': field
+      .text({ doc: 'With offset: the parameter that takes the number of records.' })
+      .default('offset'),
+    'page.parameter': field.text({ doc: "With page: the parameter that takes the page's number." }).default('page'),
+    'page.first': field.int({ doc: 'With page: the number of the first one.', min: 0 }).default(1),
+    'since.parameter': field
+      .text({ doc: 'A parameter that asks for what came since; rounds after the first ask so. None: for everything.' })
+      .default(''),
+    'since.pointer': pointer('since.pointer', 'JSON pointer, in a record, to what since.parameter takes.').prefault(
+      '/updated_at',
+    ),
+    'since.initial': field.text({ doc: 'What the first round asks for. None: for everything.' }).default(''),
+    'response.max.bytes': field
+      .int({ doc: 'Longer answers fail the task: they are held in memory.', min: 1 })
+      .default(16_000_000),
+    'retry.on.status.codes': field
+      .parsed(field.text({ doc: 'Statuses and ranges of them that are worth another try.' }), parseStatuses)
+      .prefault('408,425,429,500-'),
+    ...connectionFields,
+  })
+  .superRefine((settings, context) =>
+    addProblems([...connectionProblems(settings), ...headerProblems(settings)], context),
+  )
+
+type Config = z.infer<typeof config>
+type Context = SourceContext<Config>
+
+/** A JSON API as a source of what it lists. */
+export const httpSource = defineSource({
+  class: 'HttpSource',
+  version: SHIPPED_VERSION,
+  summary: 'Asks an HTTP server for JSON again and again, page by page, and writes the records in it.',
+  notes: `
+**Each record of a page that the server gave is written at least once, in the order of the pages.** The offset of \`{"url": URL}\`
+says on which page the source is, how much of it is written (\`taken\`), and since when the round asks: after a crash the page is
+asked for again and gone on in. A server whose pages change meanwhile may have records counted wrongly; ask such ones by
+\`since.parameter\` or a cursor.
+
+What a round gives: with \`since.parameter\` what came since the highest mark that was seen (the record that bears it may come
+again); with \`offset\` and \`page\` what is behind the last record; with a cursor what is behind it, if the last page still gave one;
+otherwise everything again. No answer and the statuses of \`retry.on.status.codes\` are tried again, after a pause that grows
+or that the server asked for with \`Retry-After\`, for as long as it takes. Other statuses, and answers that are not what
+\`records.pointer\` says, fail the task. Pages that lead to another server are not followed.
+`,
+  config,
+  async *poll(context) {
+    const { config: written, signal, resumeFrom } = context
+    const connection = openConnection(written, { answerBytesMax: written['response.max.bytes'], whenLonger: 'refuse' })
+    using closing = new DisposableStack()
+    closing.defer(() => connection.transport.close())
+    const options = pagesOptions(written)
+    let place = parsePlace(resumeFrom({ url: written.url }))
+    let last: Place | undefined
+    while (!signal.aborted) {
+      const answer = await ask(addressOf(options, place), connection, context)
+      const records = recordsIn(answer.body, written)
+      const { places, after, isOver } = walk(options, place, last, { ...answer, records })
+      last = places.at(-1) ?? last
+      yield records.slice(place.taken).map((record, index) => toRecord(record, places[place.taken + index]!, written))
+      place = after
+      if (isOver) await sleep(written['poll.interval.ms'], undefined, { signal }).catch(() => {})
+    }
+  },
+  alterOffsets(_config, offsets) {
+    for (const { offset } of offsets) if (offset !== null) parsePlace(offset)
+  },
+})
+
+async function ask(address: string, connection: Connection, { config: written, signal }: Context) {
+  const call = { method: 'GET', url: address }
+  const answer = await send(call, connection, written, signal).catch((error: unknown) => {
+    if (error instanceof NoAnswer) throw new RetriableError(error.message, { cause: error })
+    if (error instanceof LongAnswer) {
+      throw new Error(`${error.message}: ask for smaller pages or raise response.max.bytes`, { cause: error })
+    }
+    throw error
+  })
+  const { status, headers, body } = answer
+  const text = body.toString()
+  switch (judge(status, written['retry.on.status.codes'])) {
+    case 'taken':
+      return { body: parse(text, placeOf(call)), link: [headers['link'] ?? []].flat().join(', ') }
+    case 'later': {
+      const waitMs = retryAfterMs(headers, Date.now())
+      const message = `${placeOf(call)}: the server answered ${status}${excerptOf(text)}`
+      throw new RetriableError(message, waitMs === undefined ? {} : { retryAfterMs: waitMs })
+    }
+    case 'wrong':
+      throw new Error(`${placeOf(call)}: the server answered ${status}: ${adviceOn(status, headers.location)}`)
+    case 'refused':
+      throw new Error(`${placeOf(call)}: the server answered ${status}${excerptOf(text)}: check url and its parameters`)
+  }
+}
+
+async function send(
+  call: { readonly method: string; readonly url: string },
+  { transport, authorization }: Connection,
+  written: Config,
+  signal: AbortSignal,
+): Promise<HttpAnswer> {
+  const headers = Object.fromEntries([['accept', 'application/json'], ...headersOf(written)])
+  const withHeader = (header: string | undefined) =>
+    transport.send({ ...call, headers: header === undefined ? headers : { ...headers, authorization: header }, signal })
+  const header = await authorization.header(signal)
+  const answer = await withHeader(header)
+  if (answer.status !== 401 || header === undefined || !authorization.refused(header)) return answer
+  return withHeader(await authorization.header(signal))
+}
+
+function parse(text: string, place: string): unknown {
+  if (text.trim() === '') return []
+  try {
+    return plainValue(parseExact(text))
+  } catch (error) {
+    throw new DataError(`${place}: the answer is no JSON: ${text.slice(0, EXCERPT_MAX)}`, { cause: error })
+  }
+}
+
+function recordsIn(body: unknown, written: Config): readonly unknown[] {
+  const found = follow(body, written['records.pointer'])
+  if (Array.isArray(found)) return found
+  if (typeof found === 'object' && found !== null) return [found]
+  const members = typeof body === 'object' && body !== null ? Object.keys(body).slice(0, 20).join(', ') : typeof body
+  throw new DataError(
+    `the answer of ${new URL(written.url).origin} has no list at '/${written['records.pointer'].join('/')}' ` +
+      `(records.pointer); it has: ${members}`,
+  )
+}
+
+function toRecord(value: unknown, sourceOffset: Place, written: Config): SourceRecord {
+  const { topic, url, 'key.pointer': keyPointer, 'timestamp.pointer': timePointer } = written
+  return {
+    topic,
+    key: keyPointer === undefined ? null : (follow(value, keyPointer) ?? null),
+    value,
+    timestampMs: timePointer === undefined ? null : timeOf(follow(value, timePointer)),
+    sourcePartition: { url },
+    sourceOffset,
+  }
+}
+
+function timeOf(found: unknown): number | null {
+  const timeMs = typeof found === 'string' ? Date.parse(found) : found
+  return typeof timeMs === 'number' && timeMs >= 0 ? Math.trunc(timeMs) : null
+}
+
+function pagesOptions(written: Config): PagesOptions {
+  const { 'since.parameter': parameter, 'since.pointer': at, 'since.initial': initial } = written
+  return {
+    url: written.url,
+    paging: pagingOf(written),
+    since: parameter === '' ? undefined : { parameter, pointer: at, initial },
+  }
+}
+
+function pagingOf(written: Config): Paging {
+  const { paging: by } = written
+  if (by === 'cursor') return { by, parameter: written['cursor.parameter'], pointer: written['cursor.pointer'] }
+  if (by === 'offset') return { by, parameter: written['offset.parameter'], first: 0 }
+  if (by === 'page') return { by, parameter: written['page.parameter'], first: written['page.first'] }
+  return { by }
+}
+
+function headersOf(written: Config) {
+  return parseHeaders(written['http.request.headers'].split('|'))
+}
+
+function headerProblems(written: Config): readonly ConfigProblem[] {
+  const key = 'http.request.headers'
+  try {
+    headersOf(written)
+    return []
+  } catch (error) {
+    return [{ key, message: `Invalid value for configuration ${key}: ${(error as Error).message}` }]
+  }
+}
+
+function excerptOf(text: string): string {
+  const line = text.replace(/\s+/g, ' ').trim()
+  return line === '' ? '' : `: ${line.slice(0, EXCERPT_MAX)}`
+}

@@ -1,0 +1,215 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { httpSource } from '../../../src/plugins/connectors/http-source/source.ts'
+import { runSource, type SourceRecord, validateConfig } from '../../../src/sdk/index.ts'
+import { inTurn, OK, type Reacts, type Reply, startHttpServer } from '../../support/http-server.ts'
+
+const ITEMS = Array.from({ length: 7 }, (_, n) => ({ id: n, at: `2026-01-0${n + 1}` }))
+
+describe('the HTTP source', () => {
+  it('writes the records where the pointers say they are, again in each round', async () => {
+    const text = '{"data":{"a/b":[{"id":"k","when":"2026-01-01T00:00:00Z","n":12345678901234567890}]}}'
+    const { run, server } = await start(() => ({ status: 200, body: text }), {
+      'records.pointer': '/data/a~1b',
+      'key.pointer': '/id',
+      'timestamp.pointer': '/when',
+      'http.request.headers': 'X-Who: me',
+    })
+    const [first, again] = await run.take(2)
+    expect(first).toMatchObject({
+      topic: 'items',
+      key: 'k',
+      value: { n: 12345678901234567890n },
+      timestampMs: Date.UTC(2026, 0, 1),
+      sourcePartition: { url: `${server.url}/items?a=1` },
+    })
+    expect(again).toEqual(first)
+    expect(server.seen[0]).toMatchObject({ method: 'GET', path: '/items?a=1', headers: { 'x-who': 'me' } })
+  })
+
+  it.each<[string, Readonly<Record<string, string>>, Reacts, readonly string[]]>([
+    [
+      'the header Link',
+      { paging: 'link' },
+      ({ path }) => {
+        const page = Number(/page=(\d)/.exec(path)?.[1] ?? 0)
+        const next = page < 3 ? { link: `</x>; rel="prev", </items?page=${page + 1}>; rel="next"` } : undefined
+        return { status: 200, body: json(ITEMS.slice(page * 2, page * 2 + 2)), ...(next && { headers: next }) }
+      },
+      ['/items?a=1', '/items?page=1', '/items?page=2', '/items?page=3'],
+    ],
+    [
+      'a cursor',
+      { paging: 'cursor', 'cursor.pointer': '/meta/next', 'records.pointer': '/items' },
+      ({ path }) => {
+        const from = Number(/cursor=c(\d)/.exec(path)?.[1] ?? 0)
+        const next = from + 3 < ITEMS.length ? `c${from + 3}` : null
+        return { status: 200, body: json({ items: ITEMS.slice(from, from + 3), meta: { next } }) }
+      },
+      ['/items?a=1', '/items?a=1&cursor=c3', '/items?a=1&cursor=c6'],
+    ],
+    [
+      'an address in the answer',
+      { paging: 'cursor', 'cursor.pointer': '/next', 'records.pointer': '/items' },
+      ({ path }) => {
+        const from = Number(/from=(\d)/.exec(path)?.[1] ?? 0)
+        const next = from + 4 < ITEMS.length ? `/more?from=${from + 4}` : undefined
+        return { status: 200, body: json({ items: ITEMS.slice(from, from + 4), next }) }
+      },
+      ['/items?a=1', '/more?from=4'],
+    ],
+    [
+      'counting records',
+      { paging: 'offset' },
+      byOffset(3),
+      ['/items?a=1&offset=0', '/items?a=1&offset=3', '/items?a=1&offset=6', '/items?a=1&offset=7'],
+    ],
+    [
+      'counting pages',
+      { paging: 'page' },
+      byPage(3),
+      ['/items?a=1&page=1', '/items?a=1&page=2', '/items?a=1&page=3', '/items?a=1&page=4'],
+    ],
+  ])('goes from page to page by %s, and on from any record', async (_, config, react, paths) => {
+    const { run, server } = await start(react, config)
+    const all = await run.take(ITEMS.length)
+    expect(all.map(({ value }) => value)).toEqual(ITEMS)
+    for (let turn = 0; turn < 3 && server.seen.length < paths.length; turn++) await run.nextBatch()
+    expect(server.seen.map(({ path }) => path).slice(0, paths.length)).toEqual(paths)
+    for (const [index, record] of all.slice(0, -1).entries()) {
+      const other = await start(react, config, record, server.url)
+      const [next] = await other.run.take(1)
+      expect(next?.value).toEqual(ITEMS[index + 1])
+      await other.run.stop()
+    }
+  })
+
+  it('goes on behind the last record of a numbered list when more comes', async () => {
+    const items = ITEMS.slice(0, 4)
+    for (const config of [{ paging: 'offset' }, { paging: 'page' }] as const) {
+      const list = [...items]
+      const { run } = await start(config.paging === 'offset' ? byOffset(3, list) : byPage(3, list), config)
+      expect(await run.take(4)).toHaveLength(4)
+      expect(await run.nextBatch()).toEqual([])
+      list.push(...ITEMS.slice(4))
+      expect((await run.take(3)).map(({ value }) => value)).toEqual(ITEMS.slice(4))
+    }
+  })
+
+  it('asks for what came since the highest mark it has seen', async () => {
+    const { run, server } = await start(
+      ({ path }) => {
+        const since = /since=([\d-]+)/.exec(path)?.[1] ?? ''
+        return {
+          status: 200,
+          body: json(
+            ITEMS.filter(({ at }) => at > since)
+              .slice(0, 3)
+              .reverse(),
+          ),
+        }
+      },
+      { 'since.parameter': 'since', 'since.pointer': '/at', 'since.initial': '2026-01-01' },
+    )
+    const records = await run.take(6)
+    expect(records.map(({ value }) => (value as { id: number }).id)).toEqual([3, 2, 1, 6, 5, 4])
+    expect(server.seen.map(({ path }) => path).slice(0, 2)).toEqual([
+      '/items?a=1&since=2026-01-01',
+      '/items?a=1&since=2026-01-04',
+    ])
+    expect(records.at(-1)?.sourceOffset).toMatchObject({ page: null, taken: 0, since: '2026-01-07' })
+  })
+
+  it.each<[string, Reply, object]>([
+    ['429', { status: 429, headers: { 'retry-after': '3' } }, { code: 'retriable', retryAfterMs: 3000 }],
+    [
+      '503',
+      { status: 503, body: 'busy' },
+      { code: 'retriable', message: expect.stringMatching(/answered 503: busy$/) },
+    ],
+    ['a cut connection', 'cut', { code: 'retriable', message: expect.stringMatching(/socket hang up/) }],
+    ['half an answer', 'half', { code: 'retriable', message: expect.stringMatching(/aborted/) }],
+    ['401', { status: 401 }, { message: expect.stringMatching(/answered 401: it does not know us: check auth\.type/) }],
+    [
+      '404',
+      { status: 404, body: 'no such' },
+      { message: expect.stringMatching(/404: no such: check url and its parameters$/) },
+    ],
+    ['no JSON', { status: 200, body: '<html>' }, { message: expect.stringMatching(/the answer is no JSON: <html>$/) }],
+    [
+      'no list',
+      { status: 200, body: '"x"' },
+      { message: expect.stringMatching(/has no list at '\/' \(records\.pointer\)/) },
+    ],
+    [
+      'too much',
+      { status: 200, body: json('x'.repeat(2000)) },
+      { message: expect.stringMatching(/more than 1000 bytes: ask for smaller pages or raise response\.max\.bytes$/) },
+    ],
+  ])('tells what is the matter with %s', async (_, reply, error) => {
+    const { run } = await start(() => reply, { 'response.max.bytes': '1000' })
+    await expect(run.nextBatch()).rejects.toMatchObject(error)
+  })
+
+  it('does not take its credentials to another server', async () => {
+    const link = { link: '<http://elsewhere.example/items>; rel=next' }
+    const { run } = await start(() => ({ status: 200, body: '[1]', headers: link }), { paging: 'link' })
+    await expect(run.nextBatch()).rejects.toThrow(/leads to http:\/\/elsewhere\.example, where these credentials don't/)
+  })
+
+  it('begins a round anew when a page leads to itself', async () => {
+    const { run, server } = await start(() => ({ status: 200, body: '{"items":[],"next":"same"}' }), {
+      paging: 'cursor',
+      'records.pointer': '/items',
+    })
+    for (let turn = 0; turn < 3; turn++) expect(await run.nextBatch()).toEqual([])
+    expect(server.seen).toHaveLength(3)
+  })
+})
+
+describe('its configuration', () => {
+  it.each<[Readonly<Record<string, string>>, string]>([
+    [{ 'key.pointer': 'id' }, "Invalid value id for configuration key.pointer: 'id' is no JSON pointer: expected /a/b"],
+    [{ 'auth.type': 'bearer' }, 'auth.type=BEARER needs bearer.token'],
+    [
+      { 'http.request.headers': 'x' },
+      'Invalid value for configuration http.request.headers: a header is no NAME:VALUE',
+    ],
+  ])('refuses %o', (written, message) => {
+    const raw = { topic: 't', url: 'http://h/', ...written }
+    const errors = validateConfig(httpSource.config, raw).flatMap((value) => value.errors)
+    expect(errors).toEqual([expect.stringContaining(message)])
+  })
+
+  it('leaves out keys and times where nothing points to them', async () => {
+    const { run } = await start(inTurn({ status: 200, body: '{"id":1}' }, OK))
+    expect(await run.take(1)).toMatchObject([{ key: null, timestampMs: null, value: { id: 1 } }])
+  })
+})
+
+function json(value: unknown): string {
+  return JSON.stringify(value)
+}
+
+function byOffset(size: number, list: readonly unknown[] = ITEMS): Reacts {
+  return ({ path }) => {
+    const from = Number(/offset=(\d+)/.exec(path)?.[1])
+    return { status: 200, body: json(list.slice(from, from + size)) }
+  }
+}
+
+function byPage(size: number, list: readonly unknown[] = ITEMS): Reacts {
+  return ({ path }) => {
+    const from = (Number(/page=(\d+)/.exec(path)?.[1]) - 1) * size
+    return { status: 200, body: json(list.slice(from, from + size)) }
+  }
+}
+
+async function start(react: Reacts, config: Readonly<Record<string, string>> = {}, from?: SourceRecord, url?: string) {
+  const server = await startHttpServer(react)
+  const run = runSource(httpSource, {
+    config: { topic: 'items', url: `${url ?? server.url}/items?a=1`, 'poll.interval.ms': '1', ...config },
+    offsets: from ? [{ partition: from.sourcePartition, offset: from.sourceOffset }] : [],
+  })
+  onTestFinished(() => run.stop())
+  return { server, run }
+}
