@@ -12,6 +12,7 @@ import { webhookSource } from './connectors/webhook/source.ts'
 import { avroConverter } from './converters/avro/converter.ts'
 import { byteArrayConverter } from './converters/byte-array.ts'
 import { jsonConverter } from './converters/json/converter.ts'
+import { jsonSchemaConverter } from './converters/json-schema/converter.ts'
 import { scalarConverters } from './converters/scalar.ts'
 import { simpleHeaderConverter } from './converters/simple-header/converter.ts'
 import { stringConverter } from './converters/string.ts'
@@ -55,6 +56,7 @@ export const SHIPPED: readonly Plugin[] = [
   stringConverter,
   jsonConverter,
   avroConverter,
+  jsonSchemaConverter,
   byteArrayConverter,
   ...scalarConverters,
   simpleHeaderConverter,

@@ -1,6 +1,7 @@
-import { type ConverterInstance, defineConverter, field, z } from '../../../sdk/index.ts'
+import { defineConverter, field, z } from '../../../sdk/index.ts'
 import { SHIPPED_VERSION } from '../../version.ts'
-import { openRegistry, registryFields } from '../registry-access.ts'
+import { registryFields } from '../registry-access.ts'
+import { registryConverter } from '../registry-loader.ts'
 
 const config = z.object({
   ...registryFields,
@@ -26,27 +27,6 @@ byte, the schema's id, the data. The registry is asked once for each schema. Rec
 contain themselves are refused.
 `,
   config,
-  create: (settings, { isKey }) => {
-    const registry = openRegistry(settings)
-    return loadedWhenUsed(async () => (await import('./instance.ts')).createAvroInstance(registry, settings, isKey))
-  },
+  create: (settings, { isKey }) =>
+    registryConverter(settings, isKey, async () => (await import('./language.ts')).avroLanguage(settings)),
 })
-
-/** The codec is most of what a task's thread would load before its first task, and few tasks have use for it. */
-function loadedWhenUsed(load: () => Promise<ConverterInstance>): ConverterInstance {
-  let loaded: ConverterInstance | undefined
-  let loading: Promise<ConverterInstance> | undefined
-  const instance = () => {
-    loading ??= load().then((made) => {
-      loaded = made
-      return made
-    })
-    return loading
-  }
-  return {
-    fromConnect: (...record) =>
-      loaded ? loaded.fromConnect(...record) : instance().then((made) => made.fromConnect(...record)),
-    toConnect: (...record) =>
-      loaded ? loaded.toConnect(...record) : instance().then((made) => made.toConnect(...record)),
-  }
-}

@@ -26,7 +26,13 @@ export type Exact =
   | { readonly [key: string]: Exact }
   | undefined
 
-export type ReadOptions = { readonly nullsToDefaults: boolean }
+export type ReadOptions = {
+  readonly nullsToDefaults: boolean
+  /** How entries are written of maps whose keys are no texts. Default: `[key, value]`; objects are `{key, value}`. */
+  readonly entries?: 'pairs' | 'objects'
+  /** The name of structs that are written as the one field that is there. */
+  readonly choice?: string
+}
 
 /** Throws a `DataError` when the JSON does not fit the schema the reader was made for. */
 export type JsonReader = (json: Exact) => unknown
@@ -111,18 +117,55 @@ function mapReader(schema: Schema, options: ReadOptions): JsonReader {
     }
   }
   const key = jsonReader(schema.keys!, options)
+  const entryOf = options.entries === 'objects' ? objectEntry : pairEntry
   return (json) => {
     if (!Array.isArray(json)) return misfit(schema, json)
     return new Map(
-      json.map((pair: Exact) => {
-        if (!Array.isArray(pair) || pair.length !== 2) return misfit(schema, pair)
-        return [key(pair[0]), item(pair[1])]
+      json.map((entry: Exact) => {
+        const [one, value] = entryOf(entry) ?? misfit(schema, entry)
+        return [key(one), item(value)]
       }),
     )
   }
 }
 
+function pairEntry(entry: Exact): readonly [Exact, Exact] | undefined {
+  return Array.isArray(entry) && entry.length === 2 ? [entry[0], entry[1]] : undefined
+}
+
+function objectEntry(entry: Exact): readonly [Exact, Exact] | undefined {
+  return isObject(entry) ? [entry['key'], entry['value']] : undefined
+}
+
+/** The first field that can read it, all of whose members are known there. */
+function choiceReader(schema: Schema, options: ReadOptions): JsonReader {
+  const fields = (schema.fields ?? []).map((one) => ({ ...one, read: presentReader(one.schema, options) }))
+  const names = fields.map(({ name }) => [name, null] as const)
+  return (json) => {
+    for (const field of fields) {
+      if (isObject(json) && field.schema.type === 'struct' && !hasOnly(json, field.schema)) continue
+      const value = readable(field.read, json)
+      if (value !== undefined) return { ...Object.fromEntries(names), [field.name]: value }
+    }
+    return misfit(schema, json)
+  }
+}
+
+function hasOnly(json: Readonly<Record<string, Exact>>, { fields = [] }: Schema): boolean {
+  return Object.keys(json).every((name) => fields.some((field) => field.name === name))
+}
+
+function readable(read: JsonReader, json: Exact): unknown {
+  try {
+    return read(json)
+  } catch (error) {
+    if (error instanceof DataError) return undefined
+    throw error
+  }
+}
+
 function structReader(schema: Schema, options: ReadOptions): JsonReader {
+  if (options.choice !== undefined && schema.name === options.choice) return choiceReader(schema, options)
   const fields = (schema.fields ?? []).map((field) => ({ name: field.name, read: jsonReader(field.schema, options) }))
   return (json) => {
     if (!isObject(json)) return misfit(schema, json)

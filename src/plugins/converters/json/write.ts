@@ -16,6 +16,10 @@ export type WriteOptions = {
   readonly decimals: 'BASE64' | 'NUMERIC'
   /** Writes a schema's default where the value is null. */
   readonly nullsToDefaults: boolean
+  /** How maps are written whose keys are no texts. Default: `[key, value]`; objects are `{key, value}`. */
+  readonly entries?: 'pairs' | 'objects'
+  /** The name of structs of which only the one field that is there is written, without its name. */
+  readonly choice?: string
 }
 
 /** Makes a value's JSON text. Throws a `DataError` when the value does not fit the schema the writer was made for. */
@@ -111,14 +115,15 @@ function mapWriter(schema: Schema, options: WriteOptions): JsonWriter {
     )
   }
   const key = jsonWriter(schema.keys!, options)
-  return checked(
-    schema,
-    isMap,
-    (map) => `[${[...map].map(([one, value]) => `[${key(one)},${item(value)}]`).join(',')}]`,
-  )
+  const entry =
+    options.entries === 'objects'
+      ? (one: unknown, value: unknown) => `{"key":${key(one)},"value":${item(value)}}`
+      : (one: unknown, value: unknown) => `[${key(one)},${item(value)}]`
+  return checked(schema, isMap, (map) => `[${[...map].map(([one, value]) => entry(one, value)).join(',')}]`)
 }
 
 function structWriter(schema: Schema, options: WriteOptions): JsonWriter {
+  if (options.choice !== undefined && schema.name === options.choice) return choiceWriter(schema, options)
   const fields = (schema.fields ?? []).map((field, index) => ({
     name: field.name,
     start: `${index === 0 ? '{' : ','}${quote(field.name)}:`,
@@ -129,6 +134,16 @@ function structWriter(schema: Schema, options: WriteOptions): JsonWriter {
     let text = ''
     for (const { name, start, write } of fields) text += start + write(value[name])
     return text === '' ? '{}' : `${text}}`
+  }
+}
+
+function choiceWriter(schema: Schema, options: WriteOptions): JsonWriter {
+  const fields = (schema.fields ?? []).map(({ name, schema: one }) => ({ name, write: jsonWriter(one, options) }))
+  return (value) => {
+    if (!isStruct(value)) throw misfit(schema, value)
+    const chosen = fields.find(({ name }) => value[name] !== null && value[name] !== undefined)
+    if (chosen === undefined) throw new DataError(`${schema.name}: none of its fields is there`)
+    return chosen.write(value[chosen.name])
   }
 }
 

@@ -1,30 +1,9 @@
-import { type ASTNode, Environment } from '@marcbachmann/cel-js'
-import { serialize } from '@marcbachmann/cel-js/serialize'
-import { RE2JS } from 're2js'
-import { BoundedMap } from '../../../clients/bounded-map.ts'
 import { type ConnectRecord, DataError, field } from '../../../sdk/index.ts'
+import { compileCel } from './cel.ts'
 import { fromCel, toCel } from './values.ts'
 
 /** An expression of CEL, the Common Expression Language, that looks at a record. */
 export type Expression = (record: ConnectRecord) => unknown
-
-const NESTING_MAX = 100
-const PATTERNS_MAX = 100
-const patterns = new BoundedMap<string, RE2JS>(PATTERNS_MAX)
-
-const environment = new Environment({
-  homogeneousAggregateLiterals: false,
-  enableOptionalTypes: true,
-  limits: { maxAstNodes: 2_000, maxDepth: NESTING_MAX },
-})
-  .registerVariable('value', 'dyn')
-  .registerVariable('key', 'dyn')
-  .registerVariable('headers', 'map')
-  .registerVariable('topic', 'string')
-  .registerVariable('partition', 'dyn')
-  .registerVariable('offset', 'dyn')
-  .registerVariable('timestamp', 'dyn')
-  .registerFunction('string.matchesLinear(string): bool', (text: string, pattern: string) => matches(text, pattern))
 
 /** What `notes` of transforms with expressions say. */
 export const EXPRESSION_NOTES = `
@@ -48,10 +27,7 @@ export function expressionField(key: string, info: field.FieldInfo) {
 
 /** Throws an `Error` that says what is wrong, and where. The expression throws a `DataError`. */
 function parseExpression(text: string): Expression {
-  const { ast } = environment.parse(text)
-  const evaluate = environment.parse(serialize(withLinearMatches(ast)))
-  const { valid, error } = evaluate.check()
-  if (!valid) throw error ?? new Error(`'${text}' is no expression`)
+  const evaluate = compileCel(text)
   return (record) => {
     try {
       return fromCel(evaluate(variablesOf(record)))
@@ -72,26 +48,6 @@ function variablesOf(record: ConnectRecord): Record<string, unknown> {
     offset: 'offset' in record ? BigInt(record.offset as number) : null,
     timestamp: timestampMs === null ? null : new Date(timestampMs),
   }
-}
-
-/** The library's own `matches` backtracks, for hours if it has to: RE2, which CEL asks for, looks at a character once. */
-function withLinearMatches(node: ASTNode): ASTNode {
-  return renamed(node) as ASTNode
-}
-
-function renamed(part: unknown): unknown {
-  if (Array.isArray(part)) return part.map(renamed)
-  if (typeof part !== 'object' || part === null) return part
-  const { op, args } = part as { readonly op?: unknown; readonly args?: unknown }
-  if (op === undefined) return part
-  const inner = renamed(args)
-  if (op !== 'rcall' || !Array.isArray(inner) || inner[0] !== 'matches') return { op, args: inner }
-  return { op, args: ['matchesLinear', ...inner.slice(1)] }
-}
-
-function matches(text: string, pattern: string): boolean {
-  const compiled = patterns.get(pattern) ?? patterns.set(pattern, RE2JS.compile(pattern))
-  return compiled.matcher(text).find()
 }
 
 /** The library shows the place under it. */

@@ -1,0 +1,28 @@
+import { avroFormat, type ParsedAvro } from '../../../formats/avro/avro.ts'
+import { avroCodec } from '../../../formats/avro/codec.ts'
+import type { RegistryLanguage } from '../registry-converter.ts'
+import type { AvroConverterSettings } from './converter.ts'
+import { avroEncoder } from './encoder.ts'
+import { fromAvro } from './from-avro.ts'
+import { toAvroText } from './to-avro.ts'
+
+/** How Avro's schemas and data become Connect's. */
+export function avroLanguage(settings: AvroConverterSettings): RegistryLanguage<ParsedAvro> {
+  const options = { metadata: settings['connect.meta.data'], enums: settings['enhanced.avro.schema.support'] }
+  return {
+    name: 'AvroConverter',
+    type: 'AVRO',
+    parse: (source, validation) => avroFormat.parse(source, { validation }) as ParsedAvro,
+    toText: (schema) => toAvroText(schema, options),
+    writer(schema, { parsed }) {
+      const encode = avroEncoder(schema, parsed.schema)
+      const codec = avroCodec(parsed.schema)
+      return (value) => codec.encode(encode(value))
+    },
+    reader(parsed, _source, version) {
+      const { schema, decode } = fromAvro(parsed.schema, { ...options, version })
+      const codec = avroCodec(parsed.schema)
+      return (data) => ({ schema, value: decode(codec.decode(data)) })
+    },
+  }
+}

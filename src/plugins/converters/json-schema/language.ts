@@ -1,0 +1,69 @@
+import type { ParsedSchema, SchemaSource } from '../../../formats/format.ts'
+import { jsonFormat } from '../../../formats/json/json.ts'
+import { compileJsonSchema } from '../../../formats/json/meta-schema.ts'
+import type { Json } from '../../../formats/json/model.ts'
+import { DataError } from '../../../sdk/index.ts'
+import { toBuffer } from '../../bytes.ts'
+import { jsonReader, parseExact } from '../json/read.ts'
+import { jsonWriter } from '../json/write.ts'
+import type { RegistryLanguage } from '../registry-converter.ts'
+import type { JsonSchemaConverterSettings } from './converter.ts'
+import { fromJsonSchema } from './from-json-schema.ts'
+import { ONE_OF } from './names.ts'
+import { toJsonSchemaText } from './to-json-schema.ts'
+
+/** How JSON schemas and JSON become Connect's. */
+export function jsonLanguage(settings: JsonSchemaConverterSettings): RegistryLanguage<ParsedSchema> {
+  const decimals = settings['decimal.format']
+  const required = settings['use.optional.for.nonrequired']
+  const checkOf = (source: SchemaSource) =>
+    settings['json.fail.invalid.schema']
+      ? compileJsonSchema(JSON.parse(source.text) as Json, referencesOf(source))
+      : () => undefined
+  return {
+    name: 'JsonSchemaConverter',
+    type: 'JSON',
+    parse: (source, validation) => jsonFormat.parse(source, { validation }),
+    toText: (schema) =>
+      toJsonSchemaText(schema, { additional: settings['object.additional.properties'], required, decimals }),
+    writer(schema, { source }) {
+      const write = jsonWriter(schema, { decimals, nullsToDefaults: true, entries: 'objects', choice: ONE_OF })
+      const check = checkOf(source)
+      return (value) => {
+        const text = write(value)
+        refuse(check(JSON.parse(text)))
+        return Buffer.from(text)
+      }
+    },
+    reader(_parsed, source, version) {
+      const schema = fromJsonSchema(JSON.parse(source.text) as Json, referencesOf(source), {
+        optionalUnlessRequired: required,
+        version,
+      })
+      const read = jsonReader(schema, { nullsToDefaults: true, entries: 'objects', choice: ONE_OF })
+      const check = checkOf(source)
+      return (data) => {
+        const text = toBuffer(data).toString()
+        const json = parsed(text)
+        refuse(check(JSON.parse(text)))
+        return { schema, value: read(json) }
+      }
+    },
+  }
+}
+
+function parsed(text: string) {
+  try {
+    return parseExact(text)
+  } catch (error) {
+    throw new DataError(`the data is not JSON: ${(error as Error).message}`, { cause: error })
+  }
+}
+
+function refuse(wrong: string | undefined): void {
+  if (wrong !== undefined) throw new DataError(`the value does not fit its schema: ${wrong}`)
+}
+
+function referencesOf({ dependencies = [] }: SchemaSource): ReadonlyMap<string, Json> {
+  return new Map(dependencies.map(({ name, text }) => [name, JSON.parse(text) as Json]))
+}

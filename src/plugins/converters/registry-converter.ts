@@ -1,0 +1,126 @@
+import { BoundedMap, shared } from '../../clients/bounded-map.ts'
+import { RequestError } from '../../clients/http.ts'
+import type { RegistryClient } from '../../clients/registry.ts'
+import { type ParsedSchema, SchemaError, type SchemaSource, type SchemaType } from '../../formats/format.ts'
+import { type ConverterInstance, DataError, type Schema, type SchemaAndValue } from '../../sdk/index.ts'
+import { asked } from '../../serde/error.ts'
+import { findWriteSchema, schemaOf, sourceOf, type WriteSchema } from '../../serde/schema-id.ts'
+import { subjectNaming } from '../../serde/subject-name.ts'
+import { frame, type SchemaId, unframe } from '../../serde/wire-format.ts'
+import { type RegistrySettings, recordFailure, schemaIdOptions } from './registry-access.ts'
+import { subjectStrategy } from './subject.ts'
+
+/** What stands behind the schema's id. */
+export type WriteData = (value: unknown) => Uint8Array
+export type ReadData = (data: Buffer) => SchemaAndValue
+
+/** A schema language as a converter uses it: Connect's schemas and values on one side, its own on the other. */
+export type RegistryLanguage<Parsed extends ParsedSchema> = {
+  /** Of the converter, for messages. */
+  readonly name: string
+  readonly type: SchemaType
+  parse(source: SchemaSource, validation: 'strict' | 'loose'): Parsed
+  /** The schema's text that a Connect schema becomes. Throws a `DataError`. */
+  toText(schema: Schema): string
+  /** Writes values of a Connect schema as a registered schema has them. */
+  writer(schema: Schema, registered: WriteSchema<Parsed>): WriteData
+  /** `version`: in the topic's subject, where it is known there. */
+  reader(parsed: Parsed, source: SchemaSource, version: number | undefined): ReadData
+}
+
+type Write = (value: unknown) => Buffer
+
+const NOTHING: SchemaAndValue = { schema: null, value: null }
+
+/** The first record of a schema waits for the registry; from then on only the codec works. */
+export function createRegistryConverter<Parsed extends ParsedSchema>(
+  registry: RegistryClient,
+  settings: RegistrySettings,
+  isKey: boolean,
+  language: RegistryLanguage<Parsed>,
+): ConverterInstance {
+  const strategy = subjectStrategy(settings[`${isKey ? 'key' : 'value'}.subject.name.strategy`])
+  const subjectOf = subjectNaming(strategy, isKey)
+  const writers = new WeakMap<Schema, Map<string, Write>>()
+  const written = new BoundedMap<string, Promise<WriteSchema<Parsed>>>(settings['schemas.cache.config'])
+  const readers = new BoundedMap<SchemaId, ReadData>(settings['schemas.cache.config'])
+  const parse = (source: SchemaSource, validation: 'strict' | 'loose') =>
+    attempt(() => language.parse(source, validation))
+  const idOptions = { ...schemaIdOptions(settings), parse }
+
+  const openWriter = async (topic: string, schema: Schema): Promise<Write> => {
+    const parsed = parse({ text: attempt(() => language.toText(schema)) }, 'strict')
+    const subject = subjectOf(topic, parsed.name)
+    const source = { type: language.type, text: parsed.canonical }
+    const registered = await shared(written, `${subject} ${parsed.canonical}`, () =>
+      findWriteSchema(registry, subject, { parsed, source }, idOptions),
+    )
+    const encode = attempt(() => language.writer(schema, registered))
+    const write: Write = (value) =>
+      frame(
+        registered.id,
+        attempt(() => encode(value)),
+      )
+    const byTopic = writers.get(schema) ?? new Map<string, Write>()
+    writers.set(schema, byTopic.set(topic, write))
+    return write
+  }
+
+  const openReader = async (topic: string, id: SchemaId): Promise<ReadData> =>
+    asked(`schema ${id} of topic '${topic}'`, async () => {
+      const found = await schemaOf(registry, id)
+      const source = await sourceOf(registry, found)
+      if (source.type !== language.type) {
+        throw new DataError(`schema ${id} of topic '${topic}' is ${source.type}, not ${language.type}`)
+      }
+      const parsed = parse(source, 'loose')
+      const known = await registry.lookup(subjectOf(topic, parsed.name), found).catch(absent)
+      const read = attempt(() => language.reader(parsed, source, known?.version))
+      return readers.set(id, (data) => attempt(() => read(data)))
+    })
+
+  return {
+    fromConnect(topic, schema, value) {
+      if (value === null || value === undefined) {
+        if (schema === null || schema.default === undefined) return nothing(schema)
+      }
+      if (schema === null) throw new DataError(`${language.name} needs a schema: this record is schemaless`)
+      const write = writers.get(schema)?.get(topic)
+      return write ? write(value) : forRecord(async () => (await openWriter(topic, schema))(value))
+    },
+    toConnect(topic, bytes) {
+      if (bytes === null) return NOTHING
+      const { id, data } = attempt(() => unframe(bytes))
+      const read = readers.get(id)
+      return read ? read(data) : forRecord(async () => (await openReader(topic, id))(data))
+    },
+  }
+}
+
+function nothing(schema: Schema | null): null {
+  if (schema === null || schema.optional) return null
+  throw new DataError('Found null value for non-optional schema')
+}
+
+/** The subject or the schema in it is not there: what was asked has no answer, and none is needed. */
+function absent(error: unknown): undefined {
+  if (!(error instanceof RequestError && error.status === 404)) throw error
+}
+
+/** A schema or a value that the language refuses is wrong data, not a wrong program. */
+function attempt<Result>(run: () => Result): Result {
+  try {
+    return run()
+  } catch (error) {
+    if (error instanceof SchemaError) throw new DataError(error.message, { cause: error })
+    throw recordFailure(error)
+  }
+}
+
+async function forRecord<Result>(run: () => Promise<Result>): Promise<Result> {
+  try {
+    return await run()
+  } catch (error) {
+    throw recordFailure(error)
+  }
+}

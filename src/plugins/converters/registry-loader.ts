@@ -1,0 +1,41 @@
+import type { ParsedSchema } from '../../formats/format.ts'
+import type { ConverterInstance } from '../../sdk/index.ts'
+import { openRegistry, type RegistrySettings } from './registry-access.ts'
+import type { RegistryLanguage } from './registry-converter.ts'
+
+/**
+ * A converter whose code comes when it is first used: a schema language is most of what a task's thread would load before
+ * its first task, and few tasks have use for one.
+ */
+export function registryConverter<Parsed extends ParsedSchema>(
+  settings: RegistrySettings,
+  isKey: boolean,
+  loadLanguage: () => Promise<RegistryLanguage<Parsed>>,
+): ConverterInstance {
+  const registry = openRegistry(settings)
+  return loadedWhenUsed(async () => {
+    const [{ createRegistryConverter }, language] = await Promise.all([
+      import('./registry-converter.ts'),
+      loadLanguage(),
+    ])
+    return createRegistryConverter(registry, settings, isKey, language)
+  })
+}
+
+function loadedWhenUsed(load: () => Promise<ConverterInstance>): ConverterInstance {
+  let loaded: ConverterInstance | undefined
+  let loading: Promise<ConverterInstance> | undefined
+  const instance = () => {
+    loading ??= load().then((made) => {
+      loaded = made
+      return made
+    })
+    return loading
+  }
+  return {
+    fromConnect: (...record) =>
+      loaded ? loaded.fromConnect(...record) : instance().then((made) => made.fromConnect(...record)),
+    toConnect: (...record) =>
+      loaded ? loaded.toConnect(...record) : instance().then((made) => made.toConnect(...record)),
+  }
+}
