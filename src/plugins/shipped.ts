@@ -13,6 +13,7 @@ import { avroConverter } from './converters/avro/converter.ts'
 import { byteArrayConverter } from './converters/byte-array.ts'
 import { jsonConverter } from './converters/json/converter.ts'
 import { jsonSchemaConverter } from './converters/json-schema/converter.ts'
+import { protobufConverter } from './converters/protobuf/converter.ts'
 import { scalarConverters } from './converters/scalar.ts'
 import { simpleHeaderConverter } from './converters/simple-header/converter.ts'
 import { stringConverter } from './converters/string.ts'
@@ -57,6 +58,7 @@ export const SHIPPED: readonly Plugin[] = [
   jsonConverter,
   avroConverter,
   jsonSchemaConverter,
+  protobufConverter,
   byteArrayConverter,
   ...scalarConverters,
   simpleHeaderConverter,

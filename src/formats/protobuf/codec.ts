@@ -13,6 +13,7 @@ import type { ProtoUnit } from './compatibility.ts'
 import { toFileDescriptor } from './descriptor-writer.ts'
 import type { Message, TypeElement } from './file.ts'
 import { protoUnit } from './protobuf.ts'
+import type { Dependency } from './types.ts'
 
 const OWN_NAME = 'default.proto'
 
@@ -49,15 +50,21 @@ export class ProtobufMessages {
     throw new SchemaError(`the schema has no message at [${indexes.join()}]`)
   }
 
-  codec({ name }: MessagePlace): Codec {
-    const descriptor = this.#descriptor(name)
+  /** Full names, messages within others behind them. */
+  names(): readonly string[] {
+    const { types, packageName = '' } = this.#unit.file
+    return [...placesIn(types, packageName, [])].map(({ name }) => name)
+  }
+
+  codec(place: MessagePlace): Codec {
+    const descriptor = this.descriptor(place)
     return {
       encode: (value) => attempt('the value does not fit its schema', () => encode(descriptor, value)),
       decode: (bytes) => attempt('the data does not fit its schema', () => fromBinary(descriptor, bytes)),
     }
   }
 
-  #descriptor(name: string): DescMessage {
+  descriptor({ name }: MessagePlace): DescMessage {
     this.#registry ??= attempt('the schema can not be compiled', () => compile(this.#unit))
     const found = this.#registry.getMessage(name)
     if (!found) throw new SchemaError(`the schema has no message ${name}`)
@@ -79,11 +86,26 @@ function encode(descriptor: DescMessage, value: unknown): Uint8Array {
 }
 
 function compile({ file, dependencies }: ProtoUnit): FileRegistry {
-  const compiled: FileDescriptorProto[] = dependencies.map((one) =>
+  const compiled: FileDescriptorProto[] = importedFirst(dependencies).map((one) =>
     toFileDescriptor({ file: one.file, dependencies }, one.path),
   )
   compiled.push(toFileDescriptor({ file, dependencies }, OWN_NAME))
   return createFileRegistry(create(FileDescriptorSetSchema, { file: compiled }))
+}
+
+/** The library takes a file behind those that it imports. */
+function importedFirst(dependencies: readonly Dependency[]): readonly Dependency[] {
+  const ordered = new Set<Dependency>()
+  const seen = new Set<string>()
+  const visit = (path: string): void => {
+    const found = seen.has(path) ? undefined : dependencies.find((one) => one.path === path)
+    seen.add(path)
+    if (found === undefined) return
+    for (const inner of [...found.file.imports, ...found.file.publicImports]) visit(inner)
+    ordered.add(found)
+  }
+  for (const { path } of dependencies) visit(path)
+  return [...ordered]
 }
 
 function* placesIn(types: readonly TypeElement[], around: string, path: readonly number[]): Generator<MessagePlace> {

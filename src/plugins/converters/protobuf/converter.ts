@@ -1,0 +1,40 @@
+import { defineConverter, field, z } from '../../../sdk/index.ts'
+import { SHIPPED_VERSION } from '../../version.ts'
+import { registryFields } from '../registry-access.ts'
+import { registryConverter } from '../registry-loader.ts'
+
+const flag = (doc: string, fallback: boolean) => field.boolean({ doc }).default(fallback)
+
+const config = z.object({
+  ...registryFields,
+  'enhanced.protobuf.schema.support': flag('Whether structs and enums have their names with the package.', false),
+  'optional.for.nullables': flag(
+    'Whether fields that may be null are written as optional, and only optional ones may be null.',
+    false,
+  ),
+  'wrapper.for.nullables': flag(
+    'Whether scalars that may be null are written as google.protobuf wrappers, and only those may be null.',
+    false,
+  ),
+  'generate.index.for.unions': flag('Whether the struct of a oneof has the number of the oneof in its name.', true),
+  'int.for.enums': flag('Whether enums are their numbers instead of their words.', false),
+})
+
+export type ProtobufConverterSettings = z.infer<typeof config>
+
+/** Protobuf with its .proto files in a registry, in Confluent's wire format. */
+export const protobufConverter = defineConverter({
+  class: 'ProtobufConverter',
+  aliases: ['io.confluent.connect.protobuf.ProtobufConverter'],
+  version: SHIPPED_VERSION,
+  summary: 'Reads and writes Protobuf; its .proto files are kept in a schema registry.',
+  notes: `
+A struct becomes a message of proto3, its logical types \`google.protobuf.Timestamp\`, \`google.type.Date\`, \`google.type.TimeOfDay\`
+and \`confluent.type.Decimal\`, and records have Confluent's wire format: a zero byte, the schema's id, which message it is, the
+data. A null in a field that is neither optional nor wrapped is read as zero or nothing. A oneof is a struct of which one field is
+there. Values that are no structs, lists of lists, and messages that contain themselves are refused.
+`,
+  config,
+  create: (settings, { isKey }) =>
+    registryConverter(settings, isKey, async () => (await import('./language.ts')).protobufLanguage(settings)),
+})

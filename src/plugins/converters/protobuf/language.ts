@@ -1,0 +1,61 @@
+import type { Codec, ParsedSchema, SchemaSource } from '../../../formats/format.ts'
+import { type MessagePlace, ProtobufMessages } from '../../../formats/protobuf/codec.ts'
+import { protobufFormat } from '../../../formats/protobuf/protobuf.ts'
+import type { Schema } from '../../../sdk/index.ts'
+import { frameIndexes, unframeIndexes } from '../../../serde/wire-format.ts'
+import type { RegistryLanguage } from '../registry-converter.ts'
+import type { ProtobufConverterSettings } from './converter.ts'
+import { type FromProtoOptions, messageKind } from './message.ts'
+import { metasIn } from './meta.ts'
+import { toProtoText } from './to-proto.ts'
+
+/** How Protobuf's messages become structs. */
+export function protobufLanguage(settings: ProtobufConverterSettings): RegistryLanguage<ParsedSchema> {
+  const optionals = settings['optional.for.nullables']
+  const wrappers = settings['wrapper.for.nullables']
+  const optionsOf = ({ text }: SchemaSource): FromProtoOptions => ({
+    fullNames: settings['enhanced.protobuf.schema.support'],
+    optionals,
+    wrappers,
+    unionIndexes: settings['generate.index.for.unions'],
+    enumsAsNumbers: settings['int.for.enums'],
+    metas: metasIn(text),
+  })
+  return {
+    name: 'ProtobufConverter',
+    type: 'PROTOBUF',
+    parse: (source, validation) => protobufFormat.parse(source, { validation }),
+    toText: (schema) => toProtoText(schema, { optionals, wrappers }),
+    writer(schema, { source, parsed }) {
+      const messages = new ProtobufMessages(source)
+      const place = messages.find(messageOf(schema, messages) ?? parsed.name)
+      const { write } = messageKind(messages.descriptor(place), optionsOf(source))
+      const codec = messages.codec(place)
+      const head = frameIndexes(place.indexes)
+      return (value) => Buffer.concat([head, codec.encode(write(value))])
+    },
+    reader(_parsed, source, version) {
+      const messages = new ProtobufMessages(source)
+      const options = optionsOf(source)
+      const opened = new Map<string, ReturnType<typeof open>>()
+      const open = (place: MessagePlace) => {
+        const { schema, read } = messageKind(messages.descriptor(place), options)
+        const versioned: Schema = version === undefined ? schema : { ...schema, version }
+        const codec: Codec = messages.codec(place)
+        return { schema: versioned, read: (data: Uint8Array) => read(codec.decode(data)) }
+      }
+      return (bytes) => {
+        const { indexes, data } = unframeIndexes(bytes)
+        const key = indexes.join()
+        const message = opened.get(key) ?? open(messages.at(indexes))
+        opened.set(key, message)
+        return { schema: message.schema, value: message.read(data) }
+      }
+    },
+  }
+}
+
+/** The struct's own message, where the schema has several. */
+function messageOf({ name }: Schema, messages: ProtobufMessages): string | undefined {
+  return messages.names().find((known) => known === name)
+}

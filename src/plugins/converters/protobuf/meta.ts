@@ -1,0 +1,57 @@
+import type { Message, Option, OptionValue, TypeElement } from '../../../formats/protobuf/file.ts'
+import { parseProto } from '../../../formats/protobuf/parser.ts'
+import { LOGICAL, type Schema } from '../../../sdk/index.ts'
+
+/** What Confluent's `(confluent.field_meta)` says of a field, for what Protobuf has no types for. */
+export type FieldMeta = Readonly<Record<string, string>>
+
+const OPTION = 'confluent.field_meta'
+export const META_IMPORT = 'confluent/meta.proto'
+
+/** Of a field of this schema; of its items, where it has some. */
+export function metaOf(schema: Schema): FieldMeta {
+  const { type, name, parameters } = schema.items ?? schema
+  if (name === LOGICAL.decimal) return { scale: parameters?.['scale'] ?? '0' }
+  return type === 'int8' || type === 'int16' ? { 'connect.type': type } : {}
+}
+
+export function metaText(meta: FieldMeta): string {
+  const params = Object.entries(meta).map(([key, value]) => `{key: "${key}", value: "${value}"}`)
+  return params.length === 0 ? '' : ` [(${OPTION}) = {params: [${params.join(', ')}]}]`
+}
+
+/** By the full name of the field. */
+export function metasIn(text: string): ReadonlyMap<string, FieldMeta> {
+  const { types, packageName } = parseProto(text)
+  return new Map(metasOf(types, packageName ?? ''))
+}
+
+function* metasOf(types: readonly TypeElement[], around: string): Generator<readonly [string, FieldMeta]> {
+  for (const type of types) {
+    if (type.kind !== 'message') continue
+    const name = around === '' ? type.name : `${around}.${type.name}`
+    for (const { name: field, options } of fieldsOf(type)) {
+      const meta = options.find((option) => option.parenthesized && option.name === OPTION)
+      if (meta) yield [`${name}.${field}`, paramsOf(meta)]
+    }
+    yield* metasOf(type.types, name)
+  }
+}
+
+function fieldsOf({ fields, oneofs }: Message) {
+  return [...fields, ...oneofs.flatMap((oneof) => oneof.fields)]
+}
+
+function paramsOf({ value }: Option): FieldMeta {
+  const params = value.kind === 'map' ? value.entries.get('params') : undefined
+  const items = params?.kind === 'list' ? params.items : params === undefined ? [] : [params]
+  return Object.fromEntries(
+    items.flatMap((item) =>
+      item.kind === 'map' ? [[textOf(item.entries.get('key')), textOf(item.entries.get('value'))]] : [],
+    ),
+  )
+}
+
+function textOf(value: OptionValue | undefined): string {
+  return value?.kind === 'string' || value?.kind === 'word' ? value.text : ''
+}
