@@ -4,6 +4,7 @@ import { datagen } from './connectors/datagen/source.ts'
 import { directorySource } from './connectors/directory/source.ts'
 import { fileStreamSink } from './connectors/file-stream/sink.ts'
 import { fileStreamSource } from './connectors/file-stream/source.ts'
+import { aivenHttpSink } from './connectors/http-sink/aiven.ts'
 import { httpSink } from './connectors/http-sink/sink.ts'
 import { httpSource } from './connectors/http-source/source.ts'
 import { postgresSink } from './connectors/postgres/sink/sink.ts'
@@ -50,6 +51,7 @@ export const SHIPPED: readonly Plugin[] = [
   datagen,
   directorySource,
   httpSink,
+  aivenHttpSink,
   httpSource,
   webhookSource,
   postgresSource,

@@ -7,6 +7,11 @@ import { type HttpAnswer, LongAnswer, NoAnswer, placeOf } from '../http/transpor
 import { type Letter, laneOf, letterWriter, toBatches, toBody } from './requests.ts'
 import type { HttpSinkSettings } from './settings.ts'
 
+/** Of an answer, more is not kept. */
+export const ANSWER_BYTES_MAX = 16 * 1024
+/** The longest pause between two tries that the server did not ask for. */
+export const BACKOFF_MS_MAX = 60_000
+
 /** How much of what a server says about a refusal is told. */
 const EXCERPT_MAX = 300
 

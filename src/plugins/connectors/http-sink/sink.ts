@@ -10,11 +10,8 @@ import {
   parseHeaders,
 } from '../http/connection.ts'
 import { parseStatuses } from '../http/statuses.ts'
-import { HttpDelivery } from './delivery.ts'
+import { ANSWER_BYTES_MAX, BACKOFF_MS_MAX, HttpDelivery } from './delivery.ts'
 import type { HttpSinkSettings } from './settings.ts'
-
-const ANSWER_BYTES_MAX = 16 * 1024
-const BACKOFF_MS_MAX = 60_000
 
 const config = z
   .object({

@@ -1,0 +1,183 @@
+import { defineSink, field, z } from '../../../sdk/index.ts'
+import { SHIPPED_VERSION } from '../../version.ts'
+import {
+  addProblems,
+  type ConnectionSettings,
+  connectionFields,
+  connectionProblems,
+  httpUrl,
+  openConnection,
+  parseHeaders,
+} from '../http/connection.ts'
+import { parseStatuses } from '../http/statuses.ts'
+import { ANSWER_BYTES_MAX, BACKOFF_MS_MAX, HttpDelivery } from './delivery.ts'
+import type { HttpSinkSettings } from './settings.ts'
+
+const config = z
+  .object({
+    'http.url': httpUrl({ doc: 'Where records are sent, by POST.', importance: 'HIGH' }),
+    'http.authorization.type': field
+      .oneOf(['none', 'static', 'apikey', 'oauth2'], {
+        doc: 'How to say who we are: a fixed text in http.headers.authorization, or a token by oauth2.*.',
+        importance: 'HIGH',
+      })
+      .default('none'),
+    'http.headers.authorization': field
+      .password({ doc: 'With static and apikey: the header Authorization.' })
+      .optional(),
+    'http.headers.content.type': field.text({ doc: 'The header Content-Type.', importance: 'LOW' }).optional(),
+    'http.headers.additional': field
+      .list({ doc: 'Other headers, NAME:VALUE, between commas.', importance: 'LOW' })
+      .default([]),
+    'oauth2.access.token.url': httpUrl({
+      doc: 'With oauth2: where tokens are given for client credentials.',
+      importance: 'HIGH',
+    }).optional(),
+    'oauth2.client.id': connectionFields['oauth2.client.id'],
+    'oauth2.client.secret': connectionFields['oauth2.client.secret'],
+    'oauth2.client.authorization.mode': field
+      .oneOf(['header', 'url'], { doc: 'With oauth2: whether id and secret go in a BASIC header or in the form.' })
+      .default('header'),
+    'oauth2.client.scope': connectionFields['oauth2.client.scope'],
+    'oauth2.response.token.property': connectionFields['oauth2.token.property'],
+    'batching.enabled': field
+      .boolean({ doc: 'Whether several records go in one request.', importance: 'HIGH' })
+      .default(false),
+    'batch.max.size': field
+      .int({ doc: 'With batching: records in one request, at most.', min: 1, max: 1_000_000 })
+      .default(500),
+    'batch.prefix': field
+      .text({ doc: 'With batching: stands in front of the records.', importance: 'HIGH', isVerbatim: true })
+      .default(''),
+    'batch.suffix': field
+      .text({
+        doc: 'With batching: stands behind the records. None: a line end.',
+        importance: 'HIGH',
+        isVerbatim: true,
+      })
+      .optional(),
+    'batch.separator': field
+      .text({ doc: 'With batching: stands between records. None: a line end.', importance: 'HIGH', isVerbatim: true })
+      .optional(),
+    'max.retries': field
+      .int({ doc: 'How often in a row nothing gets through before the task fails.', min: 0 })
+      .default(1),
+    'retry.backoff.ms': field
+      .int({
+        doc: 'Pause before the first retry, in ms. It grows up to a minute; a longer Retry-After is kept to.',
+        min: 1,
+      })
+      .default(3000),
+    'http.timeout': field
+      .int({
+        doc: 'How long a request may take until its whole answer is there, in seconds.',
+        importance: 'LOW',
+        min: 1,
+      })
+      .default(30),
+  })
+  .superRefine((settings, context) => addProblems(problemsOf(settings), context))
+
+type Config = z.infer<typeof config>
+
+/** The HTTP sink by the keys of Aiven's. */
+export const aivenHttpSink = defineSink({
+  class: 'AivenHttpSink',
+  aliases: ['io.aiven.kafka.connect.http.HttpSinkConnector'],
+  version: SHIPPED_VERSION,
+  summary: "Sends the records of its topics to an HTTP server, configured by the keys of Aiven's HTTP sink.",
+  notes: `
+**Each record is delivered at least once, in order per key; what the server refuses is in the dead-letter topic, and nothing
+else is.** It is [HttpSink](http-sink.md) under other keys, and does what is told there. Texts go as they are, other values as
+JSON. What is written in front of, behind and between records may hold \`\\n\`, \`\\r\` and \`\\t\`.
+`,
+  config,
+  start: ({ config: written, log, signal, reject }) => {
+    const connection = openConnection(connectionOf(written), {
+      answerBytesMax: ANSWER_BYTES_MAX,
+      whenLonger: 'cut',
+    })
+    return new HttpDelivery({ settings: toSettings(written), connection, log, signal, reject })
+  },
+})
+
+function toSettings(written: Config): HttpSinkSettings {
+  const isBatching = written['batching.enabled']
+  const type = written['http.headers.content.type']
+  const isStatic = /static|apikey/.test(written['http.authorization.type'])
+  const headers = [
+    ...(type === undefined ? [] : [['content-type', type] as const]),
+    ...(isStatic ? [['authorization', written['http.headers.authorization']!] as const] : []),
+    ...parseHeaders(written['http.headers.additional']),
+  ]
+  return {
+    url: written['http.url'],
+    method: 'POST',
+    headers,
+    format: 'auto',
+    rewrite: (text) => text,
+    batch: {
+      recordsMax: isBatching ? written['batch.max.size'] : 1,
+      keyPattern: '',
+      prefix: isBatching ? unescaped(written['batch.prefix']) : '',
+      suffix: isBatching ? unescaped(written['batch.suffix'] ?? '\n') : '',
+      separator: unescaped(written['batch.separator'] ?? '\n'),
+    },
+    onNull: 'fail',
+    onRefused: 'fail',
+    retry: {
+      statuses: parseStatuses('408,425,429,500-'),
+      max: written['max.retries'],
+      backoff: { firstMs: written['retry.backoff.ms'], maxMs: Math.max(written['retry.backoff.ms'], BACKOFF_MS_MAX) },
+    },
+    requestsMax: 1,
+  }
+}
+
+/** The same in the words of the other one. */
+function connectionOf(written: Config): ConnectionSettings {
+  return {
+    ...z.object(connectionFields).parse({}),
+    'auth.type': written['http.authorization.type'] === 'oauth2' ? 'OAUTH2' : 'NONE',
+    'oauth2.token.url': written['oauth2.access.token.url'],
+    'oauth2.client.id': written['oauth2.client.id'],
+    'oauth2.client.secret': written['oauth2.client.secret'],
+    'oauth2.client.scope': written['oauth2.client.scope'],
+    'oauth2.client.auth.mode': written['oauth2.client.authorization.mode'],
+    'oauth2.token.property': written['oauth2.response.token.property'],
+    'http.request.timeout.ms': written['http.timeout'] * 1000,
+  }
+}
+
+const ESCAPES: Readonly<Record<string, string>> = { '\\n': '\n', '\\r': '\r', '\\t': '\t', '\\\\': '\\' }
+
+function unescaped(text: string): string {
+  return text.replace(/\\[nrt\\]/g, (written) => ESCAPES[written]!)
+}
+
+function problemsOf(written: Config) {
+  const type = written['http.authorization.type']
+  const oauth2 = connectionProblems(connectionOf(written)).map(({ key, message }) => ({
+    key: key === 'oauth2.token.url' ? 'oauth2.access.token.url' : key,
+    message: message
+      .replace('auth.type=OAUTH2', 'http.authorization.type=oauth2')
+      .replace(' oauth2.token.url', ' oauth2.access.token.url'),
+  }))
+  const key = 'http.headers.authorization'
+  const isBare = (type === 'static' || type === 'apikey') && !written[key]
+  return [
+    ...oauth2,
+    ...(isBare ? [{ key, message: `http.authorization.type=${type} needs ${key}` }] : []),
+    ...headerProblems(written),
+  ]
+}
+
+function headerProblems(written: Config) {
+  const key = 'http.headers.additional'
+  try {
+    parseHeaders(written[key])
+    return []
+  } catch (error) {
+    return [{ key, message: `Invalid value for configuration ${key}: ${(error as Error).message}` }]
+  }
+}
