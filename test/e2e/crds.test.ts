@@ -2,8 +2,10 @@ import { beforeAll, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { crdFiles } from '../../src/operator/crds.ts'
 import { parseResource } from '../../src/operator/resources/parse.ts'
+import { KINDS } from '../../src/operator/resources/resource.ts'
 import { startKubernetes } from '../env/kubernetes.ts'
 import { describeOn, real } from '../env/real.ts'
+import { trialsOf } from '../support/bounds.ts'
 import { type KubeApi, kubeApi } from '../support/kube-api.ts'
 import { BAD, GOOD, type Manifest, MOVED } from '../support/manifests.ts'
 import { until } from '../support/until.ts'
@@ -53,6 +55,26 @@ describeOn([kubernetes], 'the definitions on a real API server', () => {
     expect([400, 422], JSON.stringify(body)).toContain(status)
     expect(String(body['message'])).toMatch(message)
   })
+
+  it.each(KINDS)(
+    'judge each field of a %s at its bounds and past them as we do',
+    { timeout: 120_000 },
+    async (kind) => {
+      const { at, past } = trialsOf(kind)
+      const otherwise: string[] = []
+      for (const { what, resource } of at) {
+        const { status, body } = await create(resource)
+        if (status !== 201) otherwise.push(`${what}: ${body['message']}`)
+      }
+      for (const { what, resource, field } of past) {
+        const { status, body } = await create(resource)
+        const message = String(body['message'])
+        if ((status !== 400 && status !== 422) || !message.includes(field))
+          otherwise.push(`${what}: ${status} ${message}`)
+      }
+      expect(otherwise).toEqual([])
+    },
+  )
 
   it.each(MOVED)('keep what an object stands for: $field', async ({ before, after, field }) => {
     const name = `moved-${field.toLowerCase()}`

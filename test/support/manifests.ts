@@ -67,7 +67,43 @@ export const GOOD: readonly { readonly what: string; readonly resource: Manifest
     }),
   },
   { what: 'a subject of imports', resource: subject({ imports: [import1, { ...import1, version: 4, id: 9 }] }) },
+  {
+    what: 'a subject of an import from elsewhere, which uses others',
+    resource: subject({
+      imports: [
+        {
+          version: 1,
+          id: 7,
+          schemaFrom: { configMapKeyRef: { name: 'm', key: 'k' } },
+          references: [{ name: 'a', subject: 's', version: 1 }],
+        },
+      ],
+    }),
+  },
+  {
+    what: 'a subject with references to what nobody declares, and to versions of what somebody does',
+    resource: subject({ schema: SCHEMA, references: [{ name: 'a', subject: 's', version: 1 }] }),
+  },
+  {
+    what: 'a subject that follows a version of another',
+    resource: subject({ schema: SCHEMA, references: [{ name: 'a', subjectRef: { name: 'a' }, version: 2 }] }),
+  },
+  {
+    what: 'a connector with offsets from elsewhere',
+    resource: connector({
+      offsets: { operation: { id: 'a', type: 'Alter', offsetsFrom: { configMapKeyRef: { name: 'm' } } } },
+    }),
+  },
+  {
+    what: 'a connector that forgets its offsets, with values from a ConfigMap',
+    resource: connector({
+      config: { a: '1' },
+      valuesFrom: [{ key: 'host', configMapKeyRef: { name: 'm', key: 'h' } }],
+      offsets: { operation: { id: 'a', type: 'Reset' } },
+    }),
+  },
   { what: 'a mode and its defaults', resource: mode({}) },
+  { what: 'a mode and a level', resource: mode({ compatibility: 'FULL' }) },
   {
     what: 'a mode with a window',
     resource: mode({

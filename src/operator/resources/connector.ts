@@ -12,6 +12,7 @@ import {
   nameRef,
   objectName,
   suspend,
+  textMap,
   time,
   withRules,
 } from './fields.ts'
@@ -147,9 +148,7 @@ export const connectorSpec = withRules(
       .describe('Version of the plugin, exact or as a range; absent: the newest. Example: [1.2,2).'),
     tasksMax: int32().min(1).max(10_000).default(1).describe('Most tasks that it may have.'),
     state: z.enum(['Running', 'Paused', 'Stopped']).default('Running').describe('State it is kept in.'),
-    config: z
-      .record(z.string(), z.string().max(65_536))
-      .meta({ 'x-kubernetes-map-type': 'granular', maxProperties: 1_024 })
+    config: textMap(z.string().max(65_536), 1_024)
       .optional()
       .describe('Configuration of the connector. Values are strings: put numbers and booleans in quotes.'),
     configFrom: atomicList(configMapSource)

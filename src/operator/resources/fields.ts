@@ -80,6 +80,15 @@ export const mapList = <S extends z.ZodObject>(item: S, key: keyof S['shape'] & 
       issues.push({ code: 'custom', input: value, path: [again, key], message })
     })
     .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': [key] })
+/** A map of texts whose entries server-side apply can own one by one. */
+export const textMap = (value: z.ZodString, entriesMax: number) =>
+  z
+    .record(z.string(), value)
+    .check(({ value, issues }) => {
+      if (Object.keys(value).length <= entriesMax) return
+      issues.push({ code: 'custom', input: value, path: [], message: `is too large: at most ${entriesMax} entries` })
+    })
+    .meta({ 'x-kubernetes-map-type': 'granular', maxProperties: entriesMax })
 /** A list that is replaced as a whole. */
 export const atomicList = <S extends z.ZodType>(item: S) => z.array(item).meta({ 'x-kubernetes-list-type': 'atomic' })
 

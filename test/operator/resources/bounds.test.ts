@@ -1,0 +1,27 @@
+import { describe, expect, it } from 'vitest'
+import { parseResource } from '../../../src/operator/resources/parse.ts'
+import { KINDS } from '../../../src/operator/resources/resource.ts'
+import { trialsOf } from '../../support/bounds.ts'
+
+// A real API server judges the same manifests in test/e2e/crds.test.ts.
+
+describe.each(KINDS)('each field of a %s', (kind) => {
+  const { at, past } = trialsOf(kind)
+
+  it('is taken at its bounds', () => {
+    const refused = at.flatMap(({ what, resource }) =>
+      parseResource(resource).faults.map(({ message }) => `${what}: ${message}`),
+    )
+    expect(refused).toEqual([])
+    expect(at.length).toBeGreaterThan(10)
+  })
+
+  it('is refused past them, in a sentence that names it', () => {
+    const wrong = past.flatMap(({ what, resource, field }) => {
+      const messages = parseResource(resource).faults.map(({ message }) => message)
+      return messages.some((message) => message.includes(field)) ? [] : [`${what}: ${messages.join('; ')}`]
+    })
+    expect(wrong).toEqual([])
+    expect(past.length).toBeGreaterThan(at.length / 2)
+  })
+})
