@@ -47,8 +47,10 @@ async function addNode(local: string): Promise<void> {
   const modules = join(local, 'lib/node_modules')
   mkdirSync(modules, { recursive: true })
   await cp(join(import.meta.dirname, '../../node_modules/node/bin/node'), join(local, 'bin/node'))
-  const global = await must({ file: 'npm', args: ['root', '--global'], directory: '/' })
-  await cp(join(realpathSync(global.trim()), 'npm'), join(modules, 'npm'), { recursive: true, dereference: true })
+  // npm tells what it calls where it itself is: `…/npm/bin/npm-cli.js`.
+  const told = await must({ file: 'npm', args: ['exec', '--call', 'node -p process.env.npm_execpath'], directory: '/' })
+  const npm = join(realpathSync(told.trim()), '../..')
+  await cp(npm, join(modules, 'npm'), { recursive: true, dereference: true })
   symlinkSync('../lib/node_modules/npm/bin/npm-cli.js', join(local, 'bin/npm'))
 }
 
