@@ -15,6 +15,7 @@ export type PodSpec = {
     readonly command?: readonly string[]
     readonly args?: readonly string[]
     readonly env?: readonly EnvVar[]
+    readonly readinessProbe?: { readonly httpGet: { readonly path: string; readonly scheme: 'HTTP' | 'HTTPS' } }
     readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string; readonly readOnly?: boolean }[]
   }[]
   readonly volumes: readonly Volume[]

@@ -54,11 +54,13 @@ export function keepRelease({ name, namespace, address }: Place, sandbox: Sandbo
     logs.set(pod, started.logFile)
     return started
   }
-  const isReady = (program: Program) =>
-    sandbox.ask(PROGRAMS[program], '/readyz').then(
+  const isReady = (program: Program, spec: PodSpec) => {
+    const { path, scheme } = spec.containers[0]!.readinessProbe!.httpGet
+    return sandbox.ask(PROGRAMS[program], path, scheme).then(
       ({ status }) => status === 200,
       () => false,
     )
+  }
 
   async function keep(program: Program): Promise<void> {
     const wanted = await resources.get<Workload>(workload(program))
@@ -69,9 +71,10 @@ export function keepRelease({ name, namespace, address }: Place, sandbox: Sandbo
       await running.pod.end(GRACE_MS)
     }
     if (wanted === undefined || generation === undefined || running?.generation === generation) return
-    const pod = await start(wanted.spec.template.spec, `${name}-${program}-0`)
+    const { spec } = wanted.spec.template
+    const pod = await start(spec, `${name}-${program}-0`)
     pods.set(program, { pod, generation })
-    await until(`${program} to be ready`, WAIT, async () => pod.hasExited() || (await isReady(program)))
+    await until(`${program} to be ready`, WAIT, async () => pod.hasExited() || (await isReady(program, spec)))
     if (pod.hasExited()) throw new Error(`${program} died:\n${readFileSync(pod.logFile, 'utf8').slice(-2_000)}`)
     const counts = { replicas: 1, updatedReplicas: 1, readyReplicas: 1, availableReplicas: 1 }
     await resources.setStatus(workload(program), { observedGeneration: generation, ...counts })

@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync } from 'node:fs'
-import { request } from 'node:http'
+import { request as requestPlain } from 'node:http'
+import { request as requestTls } from 'node:https'
 import type { Server as Door } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -26,7 +27,11 @@ export type Sandbox = {
   /** Servers of this machine at `127.0.0.1:port` are found there at the same place. */
   offer(port: number): Promise<void>
   /** Asks a server in it. */
-  ask(port: number, path: string): Promise<{ readonly status: number; readonly body: string }>
+  ask(
+    port: number,
+    path: string,
+    scheme?: 'HTTP' | 'HTTPS',
+  ): Promise<{ readonly status: number; readonly body: string }>
   start(container: Container): Server & { readonly logFile: string }
   stop(): Promise<void>
 }
@@ -67,12 +72,14 @@ export async function startSandbox({ namespaces, isPrivileged }: SandboxAddress)
       doors.push(await forward(path, `127.0.0.1:${port}`))
       await started(`out-${port}`, inside([process.execPath, FORWARDER, `127.0.0.1:${port}`, path]))
     },
-    async ask(port, path) {
+    async ask(port, path, scheme = 'HTTP') {
       const way = ways.get(port) ?? wayTo(port)
       ways.set(port, way)
       const socketPath = await way
       return new Promise((resolve, reject) => {
-        const options = { socketPath, path, timeout: 5_000 }
+        // As a kubelet, which takes any certificate.
+        const options = { socketPath, path, timeout: 5_000, rejectUnauthorized: false }
+        const request = scheme === 'HTTPS' ? requestTls : requestPlain
         const sent = request(options, (response) => {
           text(response).then((body) => resolve({ status: response.statusCode ?? 0, body }), reject)
         })
