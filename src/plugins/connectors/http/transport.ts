@@ -131,6 +131,14 @@ function reasonOf(error: unknown): string {
   // Of a host with several addresses all have failed, each for its own reason.
   const [first] = error instanceof AggregateError ? (error.errors as readonly unknown[]) : []
   if (first !== undefined) return reasonOf(first)
-  const { code } = error as NodeJS.ErrnoException
-  return code === 'ENOTFOUND' ? `${error.message}: there is no host of this name` : error.message
+  const { code = '' } = error as NodeJS.ErrnoException
+  const advice = ADVICE.find(([pattern]) => pattern.test(code))?.[1]
+  return advice === undefined ? error.message : `${error.message}: ${advice}`
 }
+
+/** What to do, by the codes of the system and of OpenSSL. */
+const ADVICE: readonly (readonly [RegExp, string])[] = [
+  [/^ENOTFOUND$/, 'there is no host of this name'],
+  [/SELF_SIGNED|UNABLE_TO_(VERIFY|GET_ISSUER)/, 'put who signed its certificate into https.ssl.truststore.location'],
+  [/^ERR_TLS_CERT_ALTNAME_INVALID$/, 'its certificate is that of another host'],
+]
