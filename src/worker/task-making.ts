@@ -5,6 +5,7 @@ import { type ConfigResolver, withPlaceholders } from './config-resolver.ts'
 import { type ConnectorPlugin, sameConfig, tasksAgainMs, toTaskConfigs } from './connector-tasks.ts'
 import type { RawConfig } from './stores/config-codec.ts'
 import type { ConfigStore } from './stores/config-store.ts'
+import { keysOfNobody } from './validation/unknown-keys.ts'
 
 type TaskMakingParts = {
   readonly configs: ConfigStore
@@ -67,6 +68,8 @@ export class TaskMaking {
     const made = (await toTaskConfigs(plugin, resolved.config)).map((task) => withPlaceholders(task, config, resolved))
     const isSame = made.length === tasks.length && made.every((task, index) => sameConfig(task, tasks[index]))
     if (isSame && appliedConfig !== undefined && sameConfig(config, appliedConfig)) return againMs
+    const unknown = keysOfNobody(plugin, config)
+    if (unknown.length > 0) logger.warn({ connector: name, keys: unknown }, 'keys of the configuration are not known')
     const onRetry = (error: unknown, _: number, waitMs: number) =>
       logger.warn({ err: error, connector: name, waitMs }, 'tasks could not be stored: trying again')
     await retry(() => putTasks(name, made), { ...UNTIL_DONE, clock, signal, onRetry })

@@ -1,0 +1,24 @@
+import { expect, it } from 'vitest'
+import { httpSink } from '../../../src/plugins/connectors/http-sink/sink.ts'
+import { keysOfNobody } from '../../../src/worker/validation/unknown-keys.ts'
+
+it('the keys that nobody reads are those that neither the connector nor what it names or runs on has', () => {
+  const known = {
+    name: 'out',
+    'connector.class': 'HttpSink',
+    topics: 't',
+    'errors.tolerance': 'all',
+    'errors.deadletterqueue.topic.name': 'dead',
+    'http.api.url': 'http://h/',
+    'value.converter': 'JsonConverter',
+    'value.converter.schemas.enable': 'false',
+    transforms: 'a',
+    'transforms.a.type': 'Filter',
+    'consumer.override.max.poll.records': '10',
+  }
+  expect(keysOfNobody(httpSink, known)).toEqual([])
+  expect(keysOfNobody(httpSink, { ...known, 'http.api.uri': 'x', 'reporter.bootstrap.servers': 'x' })).toEqual([
+    'http.api.uri',
+    'reporter.bootstrap.servers',
+  ])
+})
