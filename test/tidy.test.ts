@@ -190,4 +190,10 @@ describe('the tests', () => {
       )
     expect(left).toEqual([])
   })
+
+  it('leave one suite out in CI, too, where the machine can not run a node', () => {
+    const users = files('test/**/*.ts').filter((file) => /import \{[^}]*\brealWhereAMachineCan\b/.test(textOf(file)))
+    expect(users).toEqual(['test/e2e/node-cluster.test.ts'])
+    expect(textOf('scripts/count-tests.mjs')).toContain("'test/e2e/node-cluster.test.ts'")
+  })
 })

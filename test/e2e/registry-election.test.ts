@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it, onTestFinished } from 'vitest'
 import { openBroker } from '../../src/broker/open.ts'
-import { createRegistryClient, type Registered, type RegistryClient } from '../../src/clients/registry.ts'
+import { createRegistryClient } from '../../src/clients/registry.ts'
 import { silentLogger } from '../../src/config/logger.ts'
 import { hashPassword } from '../../src/http/users.ts'
 import { freePort } from '../env/ports.ts'
 import { describeOn, real } from '../env/real.ts'
+import { checkIds, Load, schemaOf } from '../support/registry-load.ts'
 import { describePen } from '../support/registry-pen.ts'
 import { type RegistryProcess, startRegistryProcess } from '../support/registry-process.ts'
 import { until } from '../support/until.ts'
@@ -162,58 +162,4 @@ async function roles(instances: readonly RegistryProcess[]) {
 async function isLeader({ url }: RegistryProcess): Promise<boolean> {
   const metrics = await (await fetch(`${url}/metrics`)).text()
   return /^kafka_schema_registry_master_slave_role 1$/m.test(metrics)
-}
-
-function schemaOf(name: string): { schema: string } {
-  return { schema: JSON.stringify({ type: 'record', name, fields: [] }) }
-}
-
-/** Clients that register one new schema after the other, as fast as they are answered, and try again when they fail. */
-class Load {
-  readonly acknowledged = new Map<string, Registered>()
-  lastMs = performance.now()
-  longestPauseMs = 0
-  #stopped = false
-  readonly #running: Promise<unknown>
-
-  constructor(clients: readonly RegistryClient[]) {
-    this.#running = Promise.all(clients.map((client, at) => this.#run(client, at)))
-  }
-
-  async stop(): Promise<void> {
-    this.#stopped = true
-    await this.#running
-  }
-
-  async #run(client: RegistryClient, at: number): Promise<void> {
-    for (let number = 0; !this.#stopped; number++) {
-      const subject = `s-${at}-${number}`
-      const registered = await this.#register(client, subject)
-      if (!registered) return
-      this.acknowledged.set(subject, registered)
-      const nowMs = performance.now()
-      this.longestPauseMs = Math.max(this.longestPauseMs, nowMs - this.lastMs)
-      this.lastMs = nowMs
-    }
-  }
-
-  async #register(client: RegistryClient, subject: string): Promise<Registered | undefined> {
-    while (!this.#stopped) {
-      try {
-        return await client.register(subject, schemaOf(subject.replaceAll('-', '_')))
-      } catch (error) {
-        if ((error as { retriable?: boolean }).retriable !== true) throw error
-        await sleep(20)
-      }
-    }
-    return undefined
-  }
-}
-
-async function checkIds(load: Load, clients: readonly RegistryClient[]): Promise<void> {
-  const ids = [...load.acknowledged.values()].map(({ id }) => id)
-  expect(new Set(ids).size).toBe(ids.length)
-  for (const [subject, { id }] of load.acknowledged) {
-    for (const client of clients) expect(await client.latest(subject)).toMatchObject({ id })
-  }
 }

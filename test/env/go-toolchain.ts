@@ -1,4 +1,4 @@
-import { renameSync, rmSync } from 'node:fs'
+import { existsSync, renameSync, rmSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { cacheDirectory } from './cache.ts'
@@ -20,7 +20,7 @@ export type GoProgram = {
 
 const GO_MIN = [1, 26] as const
 
-const building = new Map<string, Promise<string>>()
+const building = new Map<string, Promise<readonly string[]>>()
 
 export async function findGo(): Promise<Found> {
   const version = await goVersion()
@@ -37,34 +37,45 @@ export function binaryOf({ name, version }: GoProgram): string {
   return join(cacheDirectory('go'), `${name}-${version}`)
 }
 
-/** Builds it and answers where it is. What the compiler leaves is thrown away: it is twenty times as large. */
-export function buildGo(program: GoProgram): Promise<string> {
-  const built = building.get(program.name) ?? build(program)
-  building.set(program.name, built)
+/** Builds it unless it is there, and answers where. What the compiler leaves is thrown away: it is twenty times as large. */
+export async function buildGo(program: GoProgram): Promise<string> {
+  const [file = ''] = await buildAllGo([program])
+  return file
+}
+
+/** Builds what is not there yet, one after the other, since each takes all cores; what they share is compiled once. */
+export function buildAllGo(programs: readonly GoProgram[]): Promise<readonly string[]> {
+  const key = programs.map(({ name }) => name).join()
+  const built = building.get(key) ?? buildMissing(programs)
+  building.set(key, built)
   return built
 }
 
-async function build(program: GoProgram): Promise<string> {
+async function buildMissing(programs: readonly GoProgram[]): Promise<readonly string[]> {
   const cache = partDirectory('go-build')
-  // Written beside and renamed when it is whole: another run may be looking for it.
-  const target = binaryOf(program)
-  const written = `${target}.${process.pid}`
   try {
-    const { code, stderr } = await run({
-      file: 'go',
-      args: [
-        ...['build', '-mod=readonly', '-trimpath', '-p', String(availableParallelism())],
-        ...['-ldflags', `-s -w ${program.flags ?? ''}`, '-o', written, program.package],
-      ],
-      directory: join(import.meta.dirname, 'go', program.module),
-      env: { CGO_ENABLED: '0', GOWORK: 'off', GOTOOLCHAIN: 'local', GOCACHE: cache },
-    })
-    if (code !== 0) throw new Error(`Go could not build ${program.name} ${program.version}:\n${stderr}`)
-    renameSync(written, target)
-    return target
+    for (const program of programs) if (!existsSync(binaryOf(program))) await build(program, cache)
+    return programs.map(binaryOf)
   } finally {
     rmSync(cache, { recursive: true, force: true })
   }
+}
+
+async function build(program: GoProgram, cache: string): Promise<void> {
+  // Written beside and renamed when it is whole: another run may be looking for it.
+  const target = binaryOf(program)
+  const written = `${target}.${process.pid}`
+  const { code, stderr } = await run({
+    file: 'go',
+    args: [
+      ...['build', '-mod=readonly', '-trimpath', '-p', String(availableParallelism())],
+      ...['-ldflags', `-s -w ${program.flags ?? ''}`, '-o', written, program.package],
+    ],
+    directory: join(import.meta.dirname, 'go', program.module),
+    env: { CGO_ENABLED: '0', GOWORK: 'off', GOTOOLCHAIN: 'local', GOCACHE: cache },
+  })
+  if (code !== 0) throw new Error(`Go could not build ${program.name} ${program.version}:\n${stderr}`)
+  renameSync(written, target)
 }
 
 async function goVersion(): Promise<string | undefined> {

@@ -40,6 +40,8 @@ export type KafkaOptions = {
   readonly version?: KafkaVersion
   /** Listeners beside the plain one, by names of your choice. */
   readonly listeners?: Readonly<Record<string, SecurityProtocol>>
+  /** Hosts under which listeners are to be found, where that is not 127.0.0.1. */
+  readonly hosts?: Readonly<Record<string, string>>
   /** Go into server.properties and win over what stands there by default. */
   readonly properties?: Readonly<Record<string, string>>
   /** Further arguments of `kafka-storage format`, such as `--add-scram`. */
@@ -154,10 +156,11 @@ function serverProperties(
   directory: string,
   version: string,
   ports: Readonly<Record<string, number>>,
-  options: KafkaOptions,
+  { hosts = {}, ...options }: KafkaOptions,
 ): Record<string, string> {
   const protocols = { PLAINTEXT: 'PLAINTEXT', CONTROLLER: 'PLAINTEXT', ...options.listeners }
   const listeners = Object.entries(ports).map(([name, port]) => `${name}://127.0.0.1:${port}`)
+  const advertised = Object.entries(ports).map(([name, port]) => `${name}://${hosts[name] ?? '127.0.0.1'}:${port}`)
   return {
     'process.roles': 'broker,controller',
     'node.id': '1',
@@ -165,7 +168,7 @@ function serverProperties(
     'controller.listener.names': 'CONTROLLER',
     'inter.broker.listener.name': 'PLAINTEXT',
     listeners: listeners.join(','),
-    'advertised.listeners': listeners.filter((listener) => !listener.startsWith('CONTROLLER:')).join(','),
+    'advertised.listeners': advertised.filter((listener) => !listener.startsWith('CONTROLLER:')).join(','),
     'listener.security.protocol.map': Object.entries(protocols)
       .map((pair) => pair.join(':'))
       .join(','),

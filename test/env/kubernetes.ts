@@ -2,27 +2,31 @@ import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { get } from 'node:https'
 import { join } from 'node:path'
-import { binaryOf, buildGo, findGo, type GoProgram } from './go-toolchain.ts'
+import { binaryOf, buildAllGo, findGo, type GoProgram } from './go-toolchain.ts'
 import type { Found, Part } from './part.ts'
 import { freePort } from './ports.ts'
 import { type Server, startServer, untilReady } from './process.ts'
 import { partDirectory } from './workspace.ts'
 
-const KUBERNETES = '1.36.3'
-const ETCD = '3.7.3'
+export const KUBERNETES_VERSION = '1.36.3'
 /** A directory that holds `etcd` and `kube-apiserver`, as envtest names it. */
 const VARIABLE = 'KUBEBUILDER_ASSETS'
-const VERSION_PACKAGE = 'k8s.io/component-base/version'
-const PROGRAMS = {
-  etcd: { name: 'etcd', version: ETCD, module: 'etcd', package: 'go.etcd.io/etcd/server/v3' },
-  apiServer: {
-    name: 'kube-apiserver',
-    version: KUBERNETES,
-    module: 'kubernetes',
-    package: 'k8s.io/kubernetes/cmd/kube-apiserver',
-    flags: `-X ${VERSION_PACKAGE}.gitVersion=v${KUBERNETES} -X ${VERSION_PACKAGE}.gitMajor=1 -X ${VERSION_PACKAGE}.gitMinor=36`,
-  },
-} as const satisfies Readonly<Record<string, GoProgram>>
+
+/** One of Kubernetes' own programs. */
+export function kubernetesProgram(name: string): GoProgram {
+  const version = [`gitVersion=v${KUBERNETES_VERSION}`, 'gitMajor=1', 'gitMinor=36']
+  const flags = version.map((pair) => `-X k8s.io/component-base/version.${pair}`).join(' ')
+  return { name, version: KUBERNETES_VERSION, module: 'kubernetes', package: `k8s.io/kubernetes/cmd/${name}`, flags }
+}
+
+export const ETCD: GoProgram = {
+  name: 'etcd',
+  version: '3.7.3',
+  module: 'etcd',
+  package: 'go.etcd.io/etcd/server/v3',
+}
+export const API_SERVER = kubernetesProgram('kube-apiserver')
+const PROGRAMS = [ETCD, API_SERVER]
 const READY_TIMEOUT_MS = 60_000
 const GRACE_MS = 5_000
 
@@ -56,7 +60,7 @@ export type Kubernetes = KubernetesAddress & {
 export function kubernetesPart(name: string): Part<KubernetesAddress> {
   return {
     name,
-    version: KUBERNETES,
+    version: KUBERNETES_VERSION,
     find: findKubernetes,
     async start() {
       const { url, ca, token, kubeconfig, tls, stop } = await startKubernetes()
@@ -68,7 +72,7 @@ export function kubernetesPart(name: string): Part<KubernetesAddress> {
 async function findKubernetes(): Promise<Found> {
   const named = process.env[VARIABLE]
   if (named !== undefined) return { how: 'environment', detail: `${VARIABLE}=${named}`, cached: true }
-  if (Object.values(PROGRAMS).every((program) => existsSync(binaryOf(program)))) {
+  if (PROGRAMS.every((program) => existsSync(binaryOf(program)))) {
     return { how: 'toolchain', detail: 'built by Go before', cached: true }
   }
   return findGo()
@@ -91,7 +95,7 @@ export async function startKubernetes(): Promise<Kubernetes> {
   const start = async (): Promise<Server> => {
     const args = apiServerArgs(file, etcdUrl, port)
     const server = startServer({ file: binaries.apiServer, args, directory }, file('kube-apiserver.log'))
-    const what = { what: `Kubernetes ${KUBERNETES}`, timeoutMs: READY_TIMEOUT_MS }
+    const what = { what: `Kubernetes ${KUBERNETES_VERSION}`, timeoutMs: READY_TIMEOUT_MS }
     await untilReady(server, { ...what, logFiles: [file('etcd.log'), file('kube-apiserver.log')] }, () =>
       isReady(url, token, certFile),
     )
@@ -124,17 +128,15 @@ export async function startKubernetes(): Promise<Kubernetes> {
   }
 }
 
-async function findBinaries(): Promise<Readonly<Record<keyof typeof PROGRAMS, string>>> {
+async function findBinaries(): Promise<{ readonly etcd: string; readonly apiServer: string }> {
   const named = process.env[VARIABLE]
   if (named !== undefined) return { etcd: join(named, 'etcd'), apiServer: join(named, 'kube-apiserver') }
-  const built = (program: GoProgram) => (existsSync(binaryOf(program)) ? binaryOf(program) : buildGo(program))
-  // One after the other: each takes all cores.
-  const etcd = await built(PROGRAMS.etcd)
-  return { etcd, apiServer: await built(PROGRAMS.apiServer) }
+  const [etcd = '', apiServer = ''] = await buildAllGo(PROGRAMS)
+  return { etcd, apiServer }
 }
 
 /** The key that signs service accounts' tokens, and the administrator's token, which it answers. */
-function writeCredentials(file: (name: string) => string): string {
+export function writeCredentials(file: (name: string) => string): string {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   writeFileSync(file('sa.key'), privateKey.export({ type: 'sec1', format: 'pem' }), { mode: 0o600 })
   writeFileSync(file('sa.pub'), publicKey.export({ type: 'spki', format: 'pem' }))
@@ -143,7 +145,7 @@ function writeCredentials(file: (name: string) => string): string {
   return token
 }
 
-function etcdArgs(directory: string, url: string, peerUrl: string): readonly string[] {
+export function etcdArgs(directory: string, url: string, peerUrl: string): readonly string[] {
   return [
     ...['--data-dir', directory, '--unsafe-no-fsync', '--log-level', 'error'],
     ...['--listen-client-urls', url, '--advertise-client-urls', url],
@@ -166,7 +168,7 @@ function apiServerArgs(file: (name: string) => string, etcdUrl: string, port: nu
   ]
 }
 
-function kubeconfigOf(url: string, ca: string, token: string): object {
+export function kubeconfigOf(url: string, ca: string, token: string): object {
   const data = Buffer.from(ca).toString('base64')
   return {
     apiVersion: 'v1',
@@ -178,7 +180,7 @@ function kubeconfigOf(url: string, ca: string, token: string): object {
   }
 }
 
-function isReady(url: string, token: string, certFile: string): Promise<boolean> {
+export function isReady(url: string, token: string, certFile: string): Promise<boolean> {
   if (!existsSync(certFile)) return Promise.resolve(false)
   const options = { ca: readFileSync(certFile), headers: { authorization: `Bearer ${token}` }, agent: false as const }
   return new Promise((resolve) => {

@@ -6,6 +6,7 @@ import { javaConnectPart } from './java-connect.ts'
 import { javaPluginsPart } from './java-plugins.ts'
 import { kafkaPart } from './kafka.ts'
 import { kubernetesPart } from './kubernetes.ts'
+import { nodeToolsPart } from './node-tools.ts'
 import type { AddressOf } from './part.ts'
 import { postgresPart } from './postgres.ts'
 import { pythonClientsPart } from './python-clients.ts'
@@ -28,6 +29,7 @@ export const parts = {
   kubectl: goProgramPart('kubectl', kubectl, 'KUBECTL_BINARY'),
   sandbox: sandboxPart('sandbox'),
   image: imagePart('image'),
+  nodeTools: nodeToolsPart('nodeTools'),
 }
 
 export type PartName = keyof typeof parts

@@ -100,7 +100,8 @@ function hasExited(child: ChildProcess): boolean {
   return child.pid === undefined || child.exitCode !== null || child.signalCode !== null
 }
 
-function tail(file: string): string {
+/** The last lines of a file. */
+export function tail(file: string): string {
   try {
     return readFileSync(file, 'utf8').split('\n').slice(-30).join('\n')
   } catch {

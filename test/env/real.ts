@@ -20,12 +20,21 @@ export type Real<Address> = {
  *     describeOn([kafka], '…', () => { … kafka.address.bootstrap … })
  */
 export async function real<Name extends PartName>(name: Name): Promise<Real<Address<Name>>> {
+  const found = await realWhereAMachineCan(name)
+  if (found.missing !== undefined && process.env['CI']) throw new Error(found.missing)
+  return found
+}
+
+/**
+ * As `real`, for what not every machine of CI can bring either: a whole node needs root, control groups and namespaces. The
+ * suite that stands on it is skipped and counted there, too. No other may: test/tidy.test.ts and count-tests.mjs keep to it.
+ */
+export async function realWhereAMachineCan<Name extends PartName>(name: Name): Promise<Real<Address<Name>>> {
   const { statusCode, body } = await ask(`${inject('envUrl')}/${name}`)
   if (statusCode !== 200) throw new Error(`${name} did not start: ${body}`)
   const answer = JSON.parse(body) as Answer
   if ('address' in answer) return { address: answer.address as Address<Name>, missing: undefined }
   const missing = `${name} can't be brought up here: ${answer.missing}`
-  if (process.env['CI']) throw new Error(missing)
   return {
     missing,
     get address(): never {

@@ -14,7 +14,7 @@ export type KubeApi = {
 }
 
 /** Plain calls of an API server, as the administrator: what tests do beside the operator. */
-export function kubeApi({ url, ca, token }: KubernetesAddress): KubeApi {
+export function kubeApi({ url, ca, token }: Pick<KubernetesAddress, 'url' | 'ca' | 'token'>): KubeApi {
   return {
     send: (method, path, body, contentType = 'application/json') =>
       new Promise((resolve, reject) => {

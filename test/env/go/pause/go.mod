@@ -1,0 +1,3 @@
+module weir.test/pause
+
+go 1.26.0
