@@ -6,6 +6,7 @@ import { run } from '../env/process.ts'
 import { type Figure, toJson, toTable } from './figures.ts'
 import { benchLog } from './log.ts'
 import { benchOperator } from './operator/main.ts'
+import { benchPostgres } from './postgres/main.ts'
 import { benchRegistry } from './registry/main.ts'
 import { progress, type Settings } from './settings.ts'
 import { benchWorker } from './worker/main.ts'
@@ -15,6 +16,7 @@ const BENCHES: Readonly<Record<string, (settings: Settings) => Promise<readonly 
   worker: benchWorker,
   registry: benchRegistry,
   operator: benchOperator,
+  postgres: benchPostgres,
 }
 const USAGE = `npm run bench -- [--quick] [--records N] [--rounds N] [--objects N] [--profile DIR] [${Object.keys(BENCHES).join(' | ')} …]`
 /** As Kafka runs for people, not as it runs for tests. */
