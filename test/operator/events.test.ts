@@ -129,4 +129,17 @@ describe('of a RegistryMode people are told', () => {
     await settle(key)
     expect(told()).toEqual(['WindowOpened', 'WindowClosed'])
   })
+
+  it('that its window closed late, when nobody could close it in time', async () => {
+    const { settle } = stage.modes()
+    const window = { duration: '1h' }
+    const key = stage.cluster.apply('RegistryMode', 'freeze', { scope, mode: 'READONLY', window })
+    await settle(key)
+    expect(told()).toEqual(['WindowOpened'])
+    await stage.clock.advance(7_200_000)
+    await settle(key)
+    expect(told()).toEqual(['WindowClosed', 'WindowOverdue'])
+    await settle(key)
+    expect(told()).toEqual([])
+  })
 })

@@ -42,6 +42,7 @@ export type EventReason =
   | 'CompatibilityReverted'
   | 'WindowOpened'
   | 'WindowClosed'
+  | 'WindowOverdue'
   | 'ModeChanged'
   | 'ModeRestored'
   | 'Conflict'

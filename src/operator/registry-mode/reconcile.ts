@@ -71,7 +71,7 @@ export function createRegistryModeReconciler(options: RegistryModeReconcilerOpti
           mode: observed.mode,
         },
         again: { afterMs: steps.length > 0 ? 0 : Math.max(0, Math.min(planned.afterMs ?? observeMs, observeMs)) },
-        events: steps.length > 0 ? [eventOf(resource, planned)] : [],
+        events: steps.length > 0 ? [eventOf(resource, planned), ...overdue(resource, planned)] : [],
       }
     },
   }
@@ -94,6 +94,18 @@ function eventOf(resource: Resource<'RegistryMode'>, { steps, verdict, remember:
   }
   const isDrift = wasSettled(resource)
   return told(isDrift ? 'DriftCorrected' : 'ModeChanged')
+}
+
+/** A window that closes so late was open while nobody could close it. */
+const OVERDUE_MS = 60_000
+
+function overdue({ status }: Resource<'RegistryMode'>, { remember: { window } }: Plan): readonly ClusterEvent[] {
+  const { phase, closesAt, closedAt } = window ?? {}
+  if (phase !== 'Closed' || status.window?.phase === 'Closed' || closesAt === undefined || closedAt === undefined)
+    return []
+  if (Date.parse(closedAt) - Date.parse(closesAt) < OVERDUE_MS) return []
+  const note = `the window was to close at ${closesAt}, when the operator did not run or the registry did not answer`
+  return [{ type: 'Warning', reason: 'WindowOverdue', note }]
 }
 
 async function observe(registry: RegistryClient, resource: Resource<'RegistryMode'>): Promise<Observed> {
