@@ -17,7 +17,9 @@ const ROWS = 5_000
 const kafka = await real('kafka')
 
 describeOn([kafka], 'the directory source on Kafka', () => {
-  it('has every row in the log, in order within a file, of every file that it put away, though its worker is killed', async () => {
+  it('has every row in the log, in order within a file, of every file that it put away, though its worker is killed', {
+    timeout: 300_000,
+  }, async () => {
     const address = { kind: 'kafka', config: { 'bootstrap.servers': kafka.address.bootstrap } } as const
     const broker = await openBroker(address, { logger: silentLogger() })
     onTestFinished(() => broker.close())

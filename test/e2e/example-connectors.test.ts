@@ -11,7 +11,9 @@ const REPOSITORY = join(import.meta.dirname, '../..')
 const WAIT = { everyMs: 50, timeoutMs: 100_000 }
 const EXAMPLE = 'examples/connectors'
 
-it('the example of the HTTP and file connectors brings parcels from CSV through requests to a file, and lists an API', async () => {
+it('the example of the HTTP and file connectors brings parcels from CSV through requests to a file, and lists an API', {
+  timeout: 300_000,
+}, async () => {
   const directory = temporaryDirectory()
   const api = await startHttpServer(() => ({ status: 200, body: '[{"class":"A"},{"class":"B"}]' }))
   const webhook = `http://127.0.0.1:${await freePort()}`

@@ -14,7 +14,9 @@ const RECORDS = 3_000
 const kafka = await real('kafka')
 
 describeOn([kafka], 'the HTTP sink on Kafka', () => {
-  it('brings each record to a moody server, in order per key, whatever happens to its worker; refused ones are dead', async () => {
+  it('brings each record to a moody server, in order per key, whatever happens to its worker; refused ones are dead', {
+    timeout: 300_000,
+  }, async () => {
     const address = { kind: 'kafka', config: { 'bootstrap.servers': kafka.address.bootstrap } } as const
     const broker = await openBroker(address, { logger: silentLogger() })
     onTestFinished(() => broker.close())

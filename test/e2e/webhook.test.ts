@@ -14,7 +14,9 @@ const SENDERS = 8
 const kafka = await real('kafka')
 
 describeOn([kafka], 'the webhook source on Kafka', () => {
-  it('has every record in the log that it said yes to, whatever happens to its worker', async () => {
+  it('has every record in the log that it said yes to, whatever happens to its worker', {
+    timeout: 300_000,
+  }, async () => {
     const address = { kind: 'kafka', config: { 'bootstrap.servers': kafka.address.bootstrap } } as const
     const broker = await openBroker(address, { logger: silentLogger() })
     onTestFinished(() => broker.close())
