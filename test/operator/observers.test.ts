@@ -45,7 +45,7 @@ describe('the observers of a leader', () => {
     await stage.registry.register('user', { schema: '"long"' })
     await stage.registry.register('nobodys', { schema: '"long"' })
     expect(await wokenWithin(INTERVAL_MS)).toEqual(['Connector/default/orders user', 'Subject/default/user user'])
-    await stage.worker.putConfig('orders', { topic: 'other' })
+    await stage.worker.putConfig('orders', { 'connector.class': 'Datagen', topic: 'other' })
     await stage.registry.deleteSubject('user')
     expect(await wokenWithin(INTERVAL_MS)).toEqual(['Connector/default/orders user', 'Subject/default/user user'])
   })

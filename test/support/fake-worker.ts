@@ -21,6 +21,8 @@ export class FakeWorker implements WorkerClient {
   readonly connectors = new Map<string, FakeConnector>()
   /** Every call that changes something. */
   readonly writes: string[] = []
+  /** The classes that were asked for a validation of its own. */
+  readonly validations: string[] = []
   /** Is thrown by every call while it is set. */
   failure: Error | undefined
   readonly classes = new Set(['Datagen', 'FileStreamSink'])
@@ -44,6 +46,7 @@ export class FakeWorker implements WorkerClient {
   }
 
   async create(name: string, config: ConnectorConfig, initialState: TargetState = 'RUNNING') {
+    await this.#assertValid(config)
     this.#write(`create ${name}`)
     if (this.connectors.has(name)) {
       throw new RequestError(409, 409, `Connector ${name} already exists`, { retriable: false })
@@ -53,6 +56,7 @@ export class FakeWorker implements WorkerClient {
   }
 
   async putConfig(name: string, config: ConnectorConfig) {
+    await this.#assertValid(config)
     this.#write(`putConfig ${name}`)
     const before = this.connectors.get(name)
     const target = before?.state === 'PAUSED' || before?.state === 'STOPPED' ? before.state : 'RUNNING'
@@ -102,6 +106,11 @@ export class FakeWorker implements WorkerClient {
   }
 
   async validate(plugin: string, config: ConnectorConfig) {
+    this.validations.push(plugin)
+    return this.#judge(plugin, config)
+  }
+
+  async #judge(plugin: string, config: ConnectorConfig) {
     this.#fail()
     if (!this.classes.has(plugin)) throw new RequestError(400, 400, `Failed to find any class named ${plugin}`)
     const errors = config['wrong'] === undefined ? [] : [`Invalid value ${config['wrong']}`]
@@ -122,6 +131,12 @@ export class FakeWorker implements WorkerClient {
     this.#write(`${target.toLowerCase()} ${name}`)
     const connector = this.#find(name)
     Object.assign(connector, runs(target, connector.config))
+  }
+
+  async #assertValid(config: ConnectorConfig): Promise<void> {
+    const { error_count } = await this.#judge(config['connector.class'] ?? '', config)
+    if (error_count === 0) return
+    throw new RequestError(400, 400, `Connector configuration is invalid and contains ${error_count} error(s)`)
   }
 
   #assertStopped(name: string): FakeConnector {

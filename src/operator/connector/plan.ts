@@ -2,7 +2,7 @@ import type { ConnectorConfig, ConnectorOffset, RunState, TargetState } from '..
 import type { EventReason } from '../cluster/cluster.ts'
 import type { Again } from '../controller/controller.ts'
 import { Stalled, Waiting } from '../controller/trouble.ts'
-import type { Finding, Reason, Verdict } from '../resources/condition.ts'
+import { type Finding, isReady, type Reason, type Verdict } from '../resources/condition.ts'
 import type { ConnectorStatus } from '../resources/connector.ts'
 import { type Resource, UNOBSERVED } from '../resources/resource.ts'
 import { type Desired, OWNER_KEY } from './desired.ts'
@@ -42,9 +42,10 @@ export type Moment = {
   readonly restMs: number
 }
 
-/** How soon to look whether a step had its effect. */
-export const SOON: Again = { afterMs: 250 }
-/** A connector makes its tasks a moment after it runs: until then none is not yet "none". */
+/** How soon to look whether a step had its effect; the longer that takes, the less often. */
+const SOON_MS = 250
+export const SOON: Again = { afterMs: SOON_MS }
+/** A connector makes its tasks a moment after it runs: until then none is not yet "none", nor is it lost. */
 const TASKS_APPEAR_MS = 5_000
 
 const PASSING: ReadonlySet<RunState> = new Set<RunState>(['UNASSIGNED', 'RESTARTING'])
@@ -195,7 +196,13 @@ function planHealth(resource: Resource<'Connector'>, observed: Present, moment: 
   }
   const waitsFor = unsettled(resource, observed, moment.nowMs)
   if (waitsFor !== undefined) {
-    return { ...working('Progressing', waitsFor, []), isPassing: states.some((state) => PASSING.has(state)) }
+    const progressing = working('Progressing', waitsFor, [])
+    const ageMs = msSinceApplied(resource.status, moment.nowMs)
+    // What was just made is shared out for the first time; what ran before may have lost its worker.
+    if (ageMs < TASKS_APPEAR_MS && !isReady(resource.status, resource.metadata.generation)) {
+      return { ...progressing, again: { afterMs: Math.max(SOON_MS, ageMs) } }
+    }
+    return { ...progressing, isPassing: states.some((state) => PASSING.has(state)) }
   }
   return {
     steps: [],
@@ -212,9 +219,13 @@ function unsettled({ spec, status }: Resource<'Connector'>, observed: Present, n
   if (target === 'STOPPED') return observed.tasks.length === 0 ? undefined : 'waiting for the tasks to stop'
   const task = observed.tasks.find(({ state }) => state !== target)
   if (task !== undefined) return `task ${task.id} is ${task.state.toLowerCase()}`
-  const appliedMs = status.lastAppliedTime === undefined ? 0 : Date.parse(status.lastAppliedTime)
-  const justApplied = Math.abs(nowMs - appliedMs) < TASKS_APPEAR_MS
+  const justApplied = msSinceApplied(status, nowMs) < TASKS_APPEAR_MS
   return target === 'RUNNING' && observed.tasks.length === 0 && justApplied ? 'waiting for its tasks' : undefined
+}
+
+/** Also of a clock that was set back meanwhile. */
+function msSinceApplied({ lastAppliedTime }: ConnectorStatus, nowMs: number): number {
+  return lastAppliedTime === undefined ? Number.POSITIVE_INFINITY : Math.abs(nowMs - Date.parse(lastAppliedTime))
 }
 
 function healthy(target: TargetState, { tasks }: Present): string {

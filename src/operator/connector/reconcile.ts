@@ -228,11 +228,9 @@ function assertClaim(resource: Resource<'Connector'>, claimants: readonly Resour
 async function carryOut(step: Step, name: string, worker: WorkerClient): Promise<unknown> {
   switch (step.do) {
     case 'create':
-      await assertValid(worker, step.config)
-      return worker.create(name, step.config, step.state)
+      return explained(worker, step.config, worker.create(name, step.config, step.state))
     case 'put-config':
-      await assertValid(worker, step.config)
-      return worker.putConfig(name, step.config)
+      return explained(worker, step.config, worker.putConfig(name, step.config))
     case 'restart':
       return worker.restart(name, { includeTasks: step.includeTasks, onlyFailed: step.onlyFailed })
     case 'restart-task':
@@ -248,6 +246,18 @@ async function carryOut(step: Step, name: string, worker: WorkerClient): Promise
       return worker[step.do](name)
     default:
       return unreachable(step)
+  }
+}
+
+/** A worker validates what it is given: it is asked which keys are wrong only when it refuses. */
+async function explained<T>(worker: WorkerClient, config: ConnectorConfig, asked: Promise<T>): Promise<T> {
+  try {
+    return await asked
+  } catch (error) {
+    // Workers differ in how they refuse a class that they don't have.
+    const isRefusal = error instanceof RequestError && [400, 404, 500].includes(error.status)
+    if (isRefusal) await assertValid(worker, config)
+    throw error
   }
 }
 

@@ -27,6 +27,26 @@ describe('a Connector', () => {
     expect(cluster.get(key)?.status.tasks?.summary).toBe('2/2')
   })
 
+  it('is looked at again soon while it is shared out for the first time, and then less and less often', async () => {
+    const key = cluster.apply('Connector', 'orders', datagen)
+    const { pass, verdict } = operator()
+    expect(await pass(key)).toEqual({ afterMs: 250 })
+    const made = worker.connectors.get('orders')!
+    Object.assign(made, { state: 'UNASSIGNED', tasks: [] })
+    const pauses: unknown[] = []
+    for (let afterMs = 250, count = 0; count < 4; count++) {
+      await clock.advance(afterMs)
+      const again = await pass(key)
+      pauses.push(again)
+      afterMs = typeof again === 'string' ? 0 : again.afterMs
+    }
+    expect(pauses).toEqual([250, 500, 1_000, 2_000].map((afterMs) => ({ afterMs })))
+    expect(verdict(key)).toBe('Reconciling/Progressing')
+    Object.assign(made, { state: 'RUNNING', tasks: [{ state: 'RUNNING' }] })
+    await pass(key)
+    expect(verdict(key)).toBe('Ready=True/Succeeded')
+  })
+
   it('is created in its target state', async () => {
     const key = cluster.apply('Connector', 'orders', { ...datagen, state: 'Stopped' })
     const { settle, verdict } = operator()
@@ -144,6 +164,19 @@ describe('what a worker refuses', () => {
     expect(verdict(key)).toBe(expected)
     expect(`Stalled/${condition(key, 'Synced')?.reason}`).toBe(expected)
     expect(worker.writes).toEqual([])
+  })
+
+  it('is asked for by its keys only then: what is right is validated by the worker that makes or changes it', async () => {
+    const { settle, condition } = operator()
+    const key = cluster.apply('Connector', 'orders', datagen)
+    await settle(key)
+    cluster.apply('Connector', 'orders', { ...datagen, tasksMax: 2 })
+    await settle(key)
+    expect([worker.writes, worker.validations]).toEqual([['create orders', 'putConfig orders'], []])
+    cluster.apply('Connector', 'orders', { ...datagen, config: { wrong: 'x' } })
+    await settle(key)
+    expect(condition(key, 'Stalled')).toMatchObject({ reason: 'ConfigInvalid', message: 'wrong: Invalid value x' })
+    expect([worker.writes.length, worker.validations]).toEqual([2, ['Datagen']])
   })
 
   it('keeps a Ready connector Ready for a minute while the worker does not answer', async () => {

@@ -42,7 +42,7 @@ describe('a worker whose connectors carry no mark', () => {
 
   it('keeps what another installation has marked', async () => {
     const { settle, verdict, pass } = operator()
-    await worker.create('orders', { name: 'orders', 'weir.owner': 'other/shop/orders' })
+    await worker.create('orders', { 'connector.class': 'Datagen', 'weir.owner': 'other/shop/orders' })
     const key = cluster.apply('Connector', 'orders', datagen)
     await settle(key)
     expect(verdict(key)).toBe('Stalled/Conflict')
