@@ -5,6 +5,7 @@ import type {
   NewSchema,
   Place,
   Registered,
+  RegisteredSchema,
   RegistryClient,
 } from '../../clients/registry.ts'
 import { REGISTRY_ERROR } from '../../clients/registry.ts'
@@ -49,12 +50,14 @@ export async function observe(
     levelInForce(registry, subject),
   ])
   const missed = schema !== undefined && registered === undefined
+  // Where nothing is written before it, the registry itself says whether it takes a first version.
+  const isJudged = missed && (managesLevel || versions.length > 0)
   return {
     ...(registered === undefined ? {} : { registered }),
     versions,
     ...(level.compatibility === undefined ? {} : { level: level.compatibility }),
     effectiveLevel,
-    objections: missed
+    objections: isJudged
       ? await objections(registry, subject, schema, versions, desired.compatibility ?? effectiveLevel)
       : [],
   }
@@ -124,9 +127,23 @@ async function objections(
   level: CompatibilityLevel,
 ): Promise<Objections> {
   const compared = level === 'NONE' ? [] : level.endsWith('_TRANSITIVE') ? versions : versions.slice(-1)
+  const earlier = await Promise.all(compared.map((version) => registry.version(subject, version)))
+  return judged(registry, schema, earlier, level)
+}
+
+/** Throws `Stalled` with what is wrong with a schema by itself, and with its references. */
+export async function assertSound(registry: RegistryClient, schema: NewSchema): Promise<void> {
+  await judged(registry, schema, [], 'NONE')
+}
+
+async function judged(
+  registry: RegistryClient,
+  schema: NewSchema,
+  earlier: readonly RegisteredSchema[],
+  level: CompatibilityLevel,
+): Promise<Objections> {
   const lookup = (name: string, version: number) => registry.version(name, version, { deleted: true })
   try {
-    const earlier = await Promise.all(compared.map((version) => registry.version(subject, version)))
     return await objectionsTo(schema, earlier, level, lookup)
   } catch (error) {
     if (error instanceof SchemaError) throw new Stalled('SchemaInvalid', error.message)

@@ -1,5 +1,5 @@
 import { RequestError } from '../../clients/http.ts'
-import { REGISTRY_ERROR, type RegistryClient } from '../../clients/registry.ts'
+import { type NewSchema, REGISTRY_ERROR, type RegistryClient } from '../../clients/registry.ts'
 import type { Clock } from '../../config/clock.ts'
 import { unreachable } from '../../config/failure.ts'
 import type { ClusterEvent, ClusterView, EventReason } from '../cluster/cluster.ts'
@@ -14,7 +14,7 @@ import { keyOf, type Resource } from '../resources/resource.ts'
 import { claimOf, referenceTo, subjectName } from '../resources/terms.ts'
 import { type Desired, desiredOf } from './desired.ts'
 import { type Import, importsLeft } from './imports.ts'
-import { levelInForce, type Observed, observe, refusedSchema, seenRegistered } from './observed.ts'
+import { assertSound, levelInForce, type Observed, observe, refusedSchema, seenRegistered } from './observed.ts'
 import { meaningOf, plan, type Step } from './plan.ts'
 
 export type SubjectReconcilerOptions = {
@@ -85,7 +85,11 @@ export function createSubjectReconciler(options: SubjectReconcilerOptions): Reco
       const claimed = claim(resource)
       const left = await importsLeft(resource, claimed.registry, cluster)
       // What comes after them is judged when they are there.
-      if (left.length === 0) await look(resource, claimed)
+      if (left.length > 0) return
+      const { desired, observed } = await look(resource, claimed)
+      if (desired.schema !== undefined && observed.registered === undefined) {
+        await assertSound(claimed.registry, desired.schema)
+      }
     },
     async reconcile(resource) {
       if (resource.metadata.deletionTimestamp !== undefined) {
@@ -161,13 +165,19 @@ async function carryOut(
       } catch (error) {
         // The registry has the last word: what was changed for this schema is put back.
         if (error instanceof RequestError && !error.retriable) for (const back of undo) await back()
-        throw error instanceof RequestError && error.status === 409
-          ? new Stalled('Incompatible', error.message)
-          : refusedSchema(error)
+        throw await refusalOf(error, step.schema, registry)
       }
     default:
       return unreachable(step)
   }
+}
+
+/** A reference that is not there is told apart from a text that is no schema. */
+async function refusalOf(error: unknown, schema: NewSchema, registry: RegistryClient): Promise<unknown> {
+  if (error instanceof RequestError && error.status === 409) return new Stalled('Incompatible', error.message)
+  const refused = refusedSchema(error)
+  if (refused instanceof Stalled) await assertSound(registry, schema)
+  return refused
 }
 
 function eventOf(step: Step, { subject }: Desired, { status, metadata }: Resource<'Subject'>): ClusterEvent {

@@ -201,6 +201,39 @@ describe('a Subject', () => {
   })
 })
 
+describe('a first version', () => {
+  const spec = {
+    schema: JSON.stringify({ type: 'record', name: 'Order', fields: [{ name: 'to', type: 'Address' }] }),
+    references: [{ name: 'Address', subject: 'address-value', version: 1 }],
+  }
+
+  it('is judged by the registry alone', async () => {
+    const key = cluster.apply('Subject', 'orders-value', spec)
+    const asked: string[] = []
+    registry.version = async (subject) => {
+      asked.push(subject)
+      throw new RequestError(404, 40401, 'not found')
+    }
+    await operator().settle(key)
+    expect([registry.writes, asked]).toEqual([['register orders-value'], []])
+  })
+
+  it('is looked into when it is refused: a reference may be missing, and nothing else be wrong', async () => {
+    const key = cluster.apply('Subject', 'orders-value', spec)
+    registry.refusal = new RequestError(422, 42201, 'Invalid schema')
+    const { pass, verdict } = operator()
+    await pass(key)
+    expect(verdict(key)).toBe('Stalled/ReferenceNotFound')
+  })
+
+  it('is judged before its level is written', async () => {
+    const key = cluster.apply('Subject', 'orders-value', { ...spec, compatibility: 'FULL' })
+    const { pass, verdict } = operator()
+    await pass(key)
+    expect([verdict(key), registry.writes]).toEqual(['Stalled/ReferenceNotFound', []])
+  })
+})
+
 describe('what a registry refuses', () => {
   it.each([
     [413, 413, 'SchemaTooLarge'],
