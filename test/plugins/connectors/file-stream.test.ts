@@ -2,7 +2,7 @@ import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { describe, expect, it } from 'vitest'
-import { openStream } from '../../../src/plugins/connectors/file-stream/input.ts'
+import { openStream, pauseWithoutFile } from '../../../src/plugins/connectors/file-stream/input.ts'
 import { fileStreamSink } from '../../../src/plugins/connectors/file-stream/sink.ts'
 import { fileStreamSource } from '../../../src/plugins/connectors/file-stream/source.ts'
 import { array, FLOAT64, OPTIONAL_STRING, runSink, runSource, STRING, struct } from '../../../src/sdk/index.ts'
@@ -54,6 +54,10 @@ describe('FileStreamSource', () => {
     const sizes = [await run.nextBatch(), await run.nextBatch(), await run.nextBatch()].map((batch) => batch.length)
     expect(sizes).toEqual([2, 1, 0])
     await run.stop()
+  })
+
+  it('asks for a file the less often the longer it is missing', () => {
+    expect([0, 1_000, 10_000, 60_000, 3_600_000].map(pauseWithoutFile)).toEqual([1_000, 1_000, 2_000, 10_000, 10_000])
   })
 
   it('gives the last line when its end comes', async () => {

@@ -24,6 +24,14 @@ export async function openFile(file: string): Promise<Input | undefined> {
   }
 }
 
+const ABSENT_MS_MIN = 1_000
+const ABSENT_MS_MAX = 10_000
+
+/** How long nothing is asked for a file that has been missing for `absentMs`: a fifth of that, 1 to 10 s. */
+export function pauseWithoutFile(absentMs: number): number {
+  return Math.min(ABSENT_MS_MAX, Math.max(ABSENT_MS_MIN, absentMs / 5))
+}
+
 function unreadable(file: string, error: Error): never {
   throw new Error(`cannot read '${file}': ${error.message}`, { cause: error })
 }

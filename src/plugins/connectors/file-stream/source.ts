@@ -1,13 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { defineSource, field, type Position, type SourceRecord, STRING, z } from '../../../sdk/index.ts'
 import { SHIPPED_VERSION } from '../../version.ts'
-import { type Input, openFile, openStream } from './input.ts'
+import { type Input, openFile, openStream, pauseWithoutFile } from './input.ts'
 import { LineSplitter } from './line-splitter.ts'
 
 /** How long nothing is asked of a file that had nothing new. */
 const IDLE_MS = 100
-/** How long nothing is asked for a file that is not there. */
-const ABSENT_MS = 1_000
 
 const config = z.object({
   file: field
@@ -50,9 +48,11 @@ than that was cut or replaced, and the task fails with a sentence that says so.
     })
     let opened = await openInput(file)
     if (!opened) log.warn({ file }, 'waiting for the file to be created')
-    for (; !opened && !signal.aborted; opened = await openInput(file)) {
+    for (let absentMs = 0; !opened && !signal.aborted; opened = await openInput(file)) {
       yield []
-      await idle(ABSENT_MS, signal)
+      const pauseMs = pauseWithoutFile(absentMs)
+      await idle(pauseMs, signal)
+      absentMs += pauseMs
     }
     if (!opened) return
     await using input = opened
