@@ -28,6 +28,8 @@ export type Plan = {
   readonly again: Again
   /** Nobody asked for what is found, and it passes by itself. */
   readonly isPassing?: boolean
+  /** It has just been made, and is soon what it is to be. */
+  readonly isBrief?: boolean
   /** What the steps come to, for people; the verdict says more. */
   readonly event?: EventReason
 }
@@ -92,7 +94,9 @@ function planCreation(resource: Resource<'Connector'>, desired: Desired, moment:
     inputsHash: desired.inputsHash,
   } as Plan['remember']
   const steps: Step[] = [{ do: 'create', config: marked(desired), state }]
-  return { ...working('Creating', `creating connector ${desired.name}`, steps, remember), event: 'Created' }
+  const creating = working('Creating', `creating connector ${desired.name}`, steps, remember)
+  // What is remembered has to be told where neither a mark nor the connector itself tells it to whoever comes next.
+  return { ...creating, isBrief: desired.isMarked && state === TARGET[spec.state], event: 'Created' }
 }
 
 function planConfig(
@@ -200,7 +204,7 @@ function planHealth(resource: Resource<'Connector'>, observed: Present, moment: 
     const ageMs = msSinceApplied(resource.status, moment.nowMs)
     // What was just made is shared out for the first time; what ran before may have lost its worker.
     if (ageMs < TASKS_APPEAR_MS && !isReady(resource.status, resource.metadata.generation)) {
-      return { ...progressing, again: { afterMs: Math.max(SOON_MS, ageMs) } }
+      return { ...progressing, isBrief: true, again: { afterMs: Math.max(SOON_MS, ageMs) } }
     }
     return { ...progressing, isPassing: states.some((state) => PASSING.has(state)) }
   }

@@ -42,12 +42,27 @@ export function createConnectorReconciler(options: ConnectorReconcilerOptions): 
     assertSameName(resource, name, entry)
     const desired = await desiredOf(resource, cluster, { instance, entry })
     secrets.add([...secretValuesIn(desired.config), ...Object.values(desired.inline).map(({ value }) => value)])
-    assertClaim(resource, claimantsOf(entry, name, cluster), name)
-    return { worker, entry, desired, observed: await observe(worker, desired.name) }
+    const claimants = claimantsOf(entry, name, cluster)
+    assertClaim(resource, claimants, name)
+    return { worker, entry, desired, isAlone: claimants.length === 1, observed: await observe(worker, desired.name) }
   }
   const moment = (entry: WorkerEntry): Moment => {
     const { observeMs = entry.observeMs, restMs = () => observeMs } = options
     return { nowMs: clock.nowMs(), random: random(), observeMs, restMs: restMs(entry) }
+  }
+  const act = async (
+    resource: Resource<'Connector'>,
+    { worker, entry, desired, observed, isAlone }: Awaited<ReturnType<typeof look>>,
+    pass: (done: Plan) => Pass<'Connector'>,
+  ): Promise<Pass<'Connector'>> => {
+    const { isBrief = false, ...planned } = plan(resource, desired, observed, moment(entry))
+    if (resource.spec.suspend) return pass(looked(planned))
+    for (const step of planned.steps) await carryOut(step, desired.name, worker)
+    // Others that claim it have to see at once whose it is.
+    if (isBrief && isAlone) return { ...pass(planned), isBrief }
+    return planned.steps.length > 0 || observed === 'absent'
+      ? pass(planned)
+      : withExport(pass(planned), resource, worker, clock.nowMs())
   }
   return {
     kind: 'Connector',
@@ -67,19 +82,13 @@ export function createConnectorReconciler(options: ConnectorReconcilerOptions): 
         return tidyUp(resource, runtimes.worker(resource), instance)
       }
       return discreetly(async (secrets) => {
-        const { worker, entry, desired, observed } = await look(resource, secrets)
+        const found = await look(resource, secrets)
+        const { entry, desired, observed } = found
         const pass = (done: Plan) => passOf(resource, desired, observed, done, { secrets, entry })
-        const found = findings(resource, desired, observed)
+        const sides = findings(resource, desired, observed)
         return telling(
-          ({ reason }) => unsynced(found, reason),
-          async () => {
-            const planned = plan(resource, desired, observed, moment(entry))
-            if (resource.spec.suspend) return pass(looked(planned))
-            for (const step of planned.steps) await carryOut(step, desired.name, worker)
-            return planned.steps.length > 0 || observed === 'absent'
-              ? pass(planned)
-              : withExport(pass(planned), resource, worker, clock.nowMs())
-          },
+          ({ reason }) => unsynced(sides, reason),
+          () => act(resource, found, pass),
         )
       })
     },

@@ -10,6 +10,7 @@ import type { Condition } from '../resources/status.ts'
 import type { Again } from './controller.ts'
 import { DriftFights, ofFight, reporting } from './drift-fights.ts'
 import { abandoned } from './finalizer.ts'
+import { HeldStatuses } from './held-statuses.ts'
 import { type Fence, NotLeading } from './leadership.ts'
 import { type Meter, UNMETERED } from './meter.ts'
 import { transitions } from './transitions.ts'
@@ -24,6 +25,8 @@ export type Pass<K extends Kind> = {
   readonly copy?: { readonly configMap: string; readonly data: Readonly<Record<string, string>> }
   /** It is on its way by itself: what was Ready before stays so for the time of grace. */
   readonly isPassing?: boolean
+  /** What it says is over in a moment: it need not be written when what follows comes soon. */
+  readonly isBrief?: boolean
   /** What it did, for people. */
   readonly events?: readonly ClusterEvent[]
   /** The deletion is carried out, or given up in a visible way. */
@@ -71,6 +74,7 @@ export function passesOf<K extends Kind>(reconciler: Reconciler<K>, surroundings
   }
   const troubleSinceMs = new Map<ResourceKey, number>()
   const fights = new DriftFights<ResourceKey>(clock)
+  const held = new HeldStatuses(clock)
 
   /** How long it has been in trouble, this pass included. */
   const troubleMs = (resource: Resource<K>): number => {
@@ -142,19 +146,32 @@ export function passesOf<K extends Kind>(reconciler: Reconciler<K>, surroundings
     }
   }
 
+  const keepStatus = async (
+    key: ResourceKey<K>,
+    stored: Resource<K>,
+    { isBrief }: Pass<K>,
+    status: StatusOf[K],
+  ): Promise<void> => {
+    if (isBrief && held.hold(stored, status)) return
+    if (!isDeepStrictEqual(stored.status, status)) await cluster.writeStatus(key, status)
+    held.forget(key)
+  }
+
   return async (key: ResourceKey<K>): Promise<Again> => {
-    const resource = await withFinalizer(cluster, reconciler, key)
-    if (resource === undefined) {
+    const stored = await withFinalizer(cluster, reconciler, key)
+    if (stored === undefined) {
       troubleSinceMs.delete(key)
       fights.forget(key)
+      held.forget(key)
       return 'when changed'
     }
+    const resource = held.over(stored)
     const pass = await passOver(resource)
     if (pass.verdict.progress === 'stuck') meter.stuck()
     const conditions = conditionsAfter(resource, pass.verdict, clock.nowMs())
     if (pass.released) await cluster.setFinalizer(key, false)
-    else await writeStatus(cluster, key, resource, pass, conditions)
-    // Once they are written: what is told has happened, and is told once.
+    else await keepStatus(key, stored, pass, statusOf(resource, pass, conditions))
+    // Once that is done: what is told has happened, and is told once.
     for (const event of [...(pass.events ?? []), ...transitions(resource.status.conditions, conditions)])
       tell(key, event)
     return pass.released ? 'when changed' : pass.again
@@ -198,21 +215,12 @@ async function withFinalizer<K extends Kind>(
   return cluster.get(key)
 }
 
-async function writeStatus<K extends Kind>(
-  cluster: Written,
-  key: ResourceKey<K>,
-  resource: Resource<K>,
-  pass: Pass<K>,
+function statusOf<K extends Kind>(
+  { metadata: { generation } }: Resource<K>,
+  { facts }: Pass<K>,
   conditions: readonly Condition[],
-): Promise<void> {
-  const { generation } = resource.metadata
-  const before = resource.status as StatusOf[K]
-  const status = {
-    ...pass.facts,
-    observedGeneration: generation,
-    conditions,
-  } as StatusOf[K]
-  if (!isDeepStrictEqual(before, status)) await cluster.writeStatus(key, status)
+): StatusOf[K] {
+  return { ...facts, observedGeneration: generation, conditions } as StatusOf[K]
 }
 
 function conditionsAfter(resource: Resource, verdict: Verdict, nowMs: number): readonly Condition[] {

@@ -41,6 +41,8 @@ describe('a Connector', () => {
       afterMs = typeof again === 'string' ? 0 : again.afterMs
     }
     expect(pauses).toEqual([250, 500, 1_000, 2_000].map((afterMs) => ({ afterMs })))
+    await clock.advance(2_000)
+    await pass(key)
     expect(verdict(key)).toBe('Reconciling/Progressing')
     Object.assign(made, { state: 'RUNNING', tasks: [{ state: 'RUNNING' }] })
     await pass(key)
