@@ -1,6 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
 import { RequestError } from '../../clients/http.ts'
-import type { ConnectorConfig, ExpandedConnector, RunState, WorkerClient } from '../../clients/worker.ts'
+import type {
+  ConnectorConfig,
+  ConnectorInfo,
+  ConnectorStatus,
+  ExpandedConnector,
+  RunState,
+  TaskStatus,
+  WorkerClient,
+} from '../../clients/worker.ts'
 import { isReady } from '../resources/condition.ts'
 import type { TaskCounts } from '../resources/connector.ts'
 import type { Resource } from '../resources/resource.ts'
@@ -52,13 +60,18 @@ export async function observe(worker: WorkerClient, name: string): Promise<Obser
     state,
     workerId,
     ...(trace === undefined ? {} : { trace }),
-    tasks: (status?.tasks ?? []).map((task) => ({
-      id: task.id,
-      state: task.state,
-      workerId: task.worker_id,
-      ...(task.trace === undefined ? {} : { trace: task.trace }),
-    })),
+    tasks: [...(status?.tasks ?? []).map(toTask), ...unheardOf(info, status)],
   }
+}
+
+function toTask({ id, state, worker_id: workerId, trace }: TaskStatus): ObservedTask {
+  return { id, state, workerId, ...(trace === undefined ? {} : { trace }) }
+}
+
+/** Tasks that are made, and have said nothing yet: their threads may be slow to start. */
+function unheardOf({ tasks }: ConnectorInfo, status: ConnectorStatus | undefined): readonly ObservedTask[] {
+  const heard = new Set(status?.tasks.map(({ id }) => id))
+  return tasks.flatMap(({ task }) => (heard.has(task) ? [] : [{ id: task, state: 'UNASSIGNED', workerId: '' }]))
 }
 
 async function orAbsent<T>(asked: Promise<T>): Promise<T | undefined> {

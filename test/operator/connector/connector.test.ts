@@ -49,6 +49,21 @@ describe('a Connector', () => {
     expect(verdict(key)).toBe('Ready=True/Succeeded')
   })
 
+  it('is not Ready before every task that was made has started', async () => {
+    const key = cluster.apply('Connector', 'orders', { ...datagen, tasksMax: 2 })
+    const { pass, settle, verdict } = operator()
+    await pass(key)
+    const status = worker.status.bind(worker)
+    worker.status = async (name) => ({ ...(await status(name)), tasks: (await status(name)).tasks.slice(1) })
+    await clock.advance(8_000)
+    await pass(key)
+    expect(verdict(key)).toBe('Reconciling/Progressing')
+    expect(cluster.get(key)?.status.tasks).toMatchObject({ total: 2, unassigned: 1 })
+    worker.status = status
+    await settle(key)
+    expect(verdict(key)).toBe('Ready=True/Succeeded')
+  })
+
   it('is created in its target state', async () => {
     const key = cluster.apply('Connector', 'orders', { ...datagen, state: 'Stopped' })
     const { settle, verdict } = operator()
