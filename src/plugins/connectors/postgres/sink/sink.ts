@@ -3,6 +3,7 @@ import { SHIPPED_VERSION } from '../../../version.ts'
 import { DatabaseFailure } from '../failure.ts'
 import { quoting } from '../identifier.ts'
 import { Session } from '../session.ts'
+import { warnOfUnknownKeys } from '../unknown-keys.ts'
 import { UTC } from '../zone.ts'
 import { type SinkConfig, sinkConfig } from './config.ts'
 import { NOTES } from './notes.ts'
@@ -17,7 +18,8 @@ export const postgresSink = defineSink({
   notes: NOTES,
   config: sinkConfig,
   async start(context) {
-    const { config } = context
+    const { config, raw, log } = context
+    warnOfUnknownKeys(sinkConfig, raw, log)
     const writer = createWriter(context)
     await writer.start()
     let failures = 0
