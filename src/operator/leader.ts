@@ -1,9 +1,10 @@
-import { type Endpoint, RequestError } from '../clients/http.ts'
+import { type Endpoint, RequestError, request } from '../clients/http.ts'
 import { createRegistryClient } from '../clients/registry.ts'
 import { createWorkerClient } from '../clients/worker.ts'
 import { Lifecycle } from '../config/lifecycle.ts'
 import type { Logger } from '../config/logger.ts'
 import type { Cluster } from './cluster/cluster.ts'
+import { Circuit } from './controller/circuit.ts'
 import { Controller } from './controller/controller.ts'
 import { limitedTo } from './controller/in-flight.ts'
 import { type Fence, NotLeading, type Office } from './controller/leadership.ts'
@@ -47,12 +48,12 @@ export function startLeader(options: LeaderOptions, fence: Fence): Leader {
   const halting = new AbortController()
   const signal = AbortSignal.any([fence.signal, halting.signal])
   const known: Known = { ...options, fence: { ...fence, signal } }
-  const gates = new Map<string, Gate>()
+  const ways = new Map<string, Way>()
   const reach: Reach = (runtime, entry) => {
     const name = `${runtime} ${entry.name}`
-    const gate = gates.get(name) ?? limitedTo(entry.inFlightMax)
-    gates.set(name, gate)
-    return endpointOf(runtime, entry, gate, known)
+    const way = ways.get(name) ?? wayTo(runtime, entry, known, () => observers.wakeAll(runtime, entry.name))
+    ways.set(name, way)
+    return { ...way.endpoint, through: (call, send) => way.gate(() => way.circuit.through(() => way.told(call, send))) }
   }
   const wake = (key: ResourceKey, urgency: Urgency): void => controllers[kindOf(key)].queue.add(key, urgency)
   const connect = {
@@ -75,19 +76,24 @@ export function startLeader(options: LeaderOptions, fence: Fence): Leader {
     observers: () => observers.readings(),
     async stop() {
       const stopped = new AbortController()
-      clock.sleep(DRAIN_MS, stopped.signal).then(
-        () => halting.abort(new NotLeading('the operator stops')),
-        () => undefined,
-      )
+      const halt = (): void => halting.abort(new NotLeading('the operator stops'))
+      clock.sleep(DRAIN_MS, stopped.signal).then(halt, () => undefined)
       await life.stop()
       stopped.abort()
+      halt()
     },
   }
 }
 
 type Known = LeaderOptions & { readonly fence: Fence }
 /** What all calls to one runtime go through. */
-type Gate = ReturnType<typeof limitedTo>
+type Way = {
+  readonly endpoint: Endpoint
+  readonly gate: ReturnType<typeof limitedTo>
+  readonly circuit: Circuit
+  /** Makes the call as one who may lose the lead, and counts it. */
+  readonly told: NonNullable<Endpoint['through']>
+}
 
 /** One controller a kind, so that trouble with connectors keeps no subject waiting. */
 function createControllers(options: Known, reach: Reach, { isSeen }: Observers): Record<Kind, Controller<ResourceKey>> {
@@ -100,29 +106,33 @@ function createControllers(options: Known, reach: Reach, { isSeen }: Observers):
   }
 }
 
-/** A runtime as one who may lose the lead reaches it. */
-function endpointOf(
+function wayTo(
   runtime: 'worker' | 'registry',
-  { name, endpoint, requestMs }: Entry,
-  gate: Gate,
-  { fence, meters }: Known,
-): Endpoint {
-  return {
-    ...endpoint,
-    timeoutMs: requestMs,
-    through: (call, send) =>
-      gate(async () => {
-        if (call.method !== 'GET') fence.assertFor(requestMs)
-        try {
-          const answer = await send({ ...call, signal: fence.signal })
-          meters.called(name, runtime, call, answer.status)
-          return answer
-        } catch (error) {
-          if (error instanceof RequestError) meters.called(name, runtime, call, error.status)
-          throw error
-        }
-      }),
+  { name, endpoint: address, requestMs, inFlightMax }: Entry,
+  { fence, meters, clock, logger }: Known,
+  onChange: () => void,
+): Way {
+  const endpoint = { ...address, timeoutMs: requestMs }
+  const told: Way['told'] = async (call, send) => {
+    if (call.method !== 'GET') fence.assertFor(requestMs)
+    try {
+      const answer = await send({ ...call, signal: fence.signal })
+      meters.called(name, runtime, call, answer.status)
+      return answer
+    } catch (error) {
+      if (error instanceof RequestError) meters.called(name, runtime, call, error.status)
+      throw error
+    }
   }
+  const probing: Endpoint = { ...endpoint, through: (call, send) => circuit.attempt(() => told(call, send)) }
+  const circuit: Circuit = new Circuit({
+    clock,
+    logger: logger.child({ [runtime]: name }),
+    probe: () => request(probing, { method: 'GET', path: '/' }),
+    onChange,
+    signal: fence.signal,
+  })
+  return { endpoint, gate: limitedTo(inFlightMax), circuit, told }
 }
 
 function controllerOf<K extends Kind>(reconciler: Reconciler<K>, options: Known): Controller<ResourceKey> {

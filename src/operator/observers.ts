@@ -13,6 +13,7 @@ import { isReady } from './resources/condition.ts'
 import { keyOf, type Resource, type ResourceKey } from './resources/resource.ts'
 import { claimTo, subjectName } from './resources/terms.ts'
 import { isKnown as isKnownSubject } from './subject/observed.ts'
+import { referentsFirst } from './subject/references.ts'
 
 export type ObserversOptions = {
   readonly estate: Estate
@@ -30,6 +31,8 @@ export type ObserversOptions = {
 
 export type Observers = {
   start(): void
+  /** Wakes all resources of a runtime, in the order in which they need each other. */
+  wakeAll(runtime: Runtime, name: string): void
   /** Whether changes in this runtime reach its resources by themselves. */
   isSeen(runtime: Runtime, name: string): boolean
   readings(): ReturnType<OperatorReadings['observers']>
@@ -85,11 +88,14 @@ export function createObservers({ estate, cluster, connect, wake, ...options }: 
           if (isConcerned && !own.isKnown(resource, byClaim.get(of))) wake(keyOf(resource), 'user')
         }
       },
-      onAnswering() {
-        for (const resource of held()) wake(keyOf(resource), 'routine')
-      },
+      onAnswering: () => wakeAll(runtime, name),
     })
     return { runtime, name, observer }
+  }
+  const wakeAll: Observers['wakeAll'] = (runtime, name) => {
+    for (const resource of inOrder(runtime, cluster)) {
+      if (runtimeOf(resource) === name) wake(keyOf(resource), 'routine')
+    }
   }
   const ofWorker = (entry: WorkerEntry): Watch => {
     const worker = connect.worker(entry)
@@ -108,6 +114,7 @@ export function createObservers({ estate, cluster, connect, wake, ...options }: 
     start() {
       for (const { observer } of watches) observer.start()
     },
+    wakeAll,
     isSeen: (runtime, name) =>
       watches.some((watch) => watch.runtime === runtime && watch.name === name && watch.observer.isSeen),
     readings: () => watches.map(({ runtime, name, observer }) => ({ cluster: name, runtime, lagMs: observer.lagMs })),
@@ -121,6 +128,11 @@ function sound<E extends Entry>(entries: readonly (E | FaultyEntry)[]): readonly
   return entries.filter((entry): entry is E => !('fault' in entry))
 }
 
-function runtimeOf({ spec }: Resource<'Connector' | 'Subject'>): string {
+function inOrder(runtime: Runtime, cluster: Pick<Cluster, 'list'>): readonly Resource[] {
+  if (runtime === 'worker') return cluster.list('Connector')
+  return [...cluster.list('RegistryMode'), ...referentsFirst(cluster.list('Subject'))]
+}
+
+function runtimeOf({ spec }: Resource): string {
   return 'workerRef' in spec ? spec.workerRef.name : spec.registryRef.name
 }

@@ -4,11 +4,13 @@ import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { silentLogger } from '../../src/config/logger.ts'
 import { createMetrics, type Metrics } from '../../src/config/metrics.ts'
 import { type Fence, NotLeading } from '../../src/operator/controller/leadership.ts'
-import { estateOf } from '../../src/operator/estate.ts'
+import { type Estate, estateOf, type WorkerEntry } from '../../src/operator/estate.ts'
 import { startLeader } from '../../src/operator/leader.ts'
 import { type OperatorMeters, operatorMetrics } from '../../src/operator/metrics.ts'
+import type { ResourceKey } from '../../src/operator/resources/resource.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { MemoryCluster } from '../support/memory-cluster.ts'
+import { until } from '../support/until.ts'
 
 // The leader's way to the runtimes: a registry that answers when the test says so stands for them.
 
@@ -40,6 +42,23 @@ beforeEach(async () => {
   meters = operatorMetrics(metrics, { ...readings, resources: nothing })
 })
 
+/** A worker that hangs up on everybody until it is back; then it has nothing. */
+async function workerAway() {
+  const asked: string[] = []
+  const worker = { isAway: true }
+  const server = createServer((request, response) => {
+    asked.push(`${request.method} ${request.url}`)
+    if (worker.isAway) request.socket.destroy()
+    else response.writeHead(404).end('{"error_code":404,"message":"not found"}')
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return Object.assign(worker, { asked, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` })
+}
+
 type Exchange = { readonly request: IncomingMessage; readonly response: ServerResponse }
 
 /** Has no subjects. Reads are answered, writes wait for the test. */
@@ -62,7 +81,11 @@ async function registryOnCall() {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, writes }
 }
 
-function start() {
+function start(workerUrl = registry.url) {
+  return startOn(estateOf({ registryUrl: registry.url, workerUrl }))
+}
+
+function startOn(estate: Estate) {
   const fence: Fence = {
     signal: term.signal,
     assertFor(ms) {
@@ -70,7 +93,6 @@ function start() {
       if (!mayAct) throw new NotLeading()
     },
   }
-  const estate = estateOf({ registryUrl: registry.url, workerUrl: registry.url })
   const leader = startLeader({ cluster, clock, logger: silentLogger(), meters, estate, home: 'default' }, fence)
   onTestFinished(() => {
     term.abort(new NotLeading())
@@ -161,5 +183,57 @@ describe('a leader', () => {
     expect(stopped).toBe(false)
     await clock.advance(200)
     await stopping
+  })
+})
+
+describe('a worker that does not answer', () => {
+  const WAIT = { everyMs: 1, timeoutMs: 60_000 }
+  const PROBE = 'GET /'
+  const connectors = 100
+
+  it('is asked by one probe, however many wait, and then all are passed over', { timeout: 120_000 }, async () => {
+    const worker = await workerAway()
+    const keys = Array.from({ length: connectors }, (_, at) => cluster.apply('Connector', `c${at}`, { class: 'Sink' }))
+    const reasonOf = (key: ResourceKey) => cluster.get(key)?.status.conditions[0]?.reason
+    start(worker.url)
+    const probes = () => worker.asked.filter((one) => one === PROBE).length
+    await until('nine probes', WAIT, async () => {
+      await clock.advance(1_000)
+      return probes() >= 9
+    })
+    // They take longer than a minute: by its own back-off each connector would have asked seven times.
+    expect(clock.monotonicMs()).toBeGreaterThan(75_000)
+    expect(worker.asked.length - probes()).toBeLessThan(40)
+    expect(new Set(keys.map(reasonOf))).toEqual(new Set(['WorkerUnreachable']))
+    worker.isAway = false
+    await until('all to be passed over', WAIT, async () => {
+      await clock.advance(1_000)
+      return keys.every((key) => reasonOf(key) === 'PluginNotFound')
+    })
+    const firsts = new Set(
+      worker.asked.filter((one) => /^GET \/connectors\/c\d+$/.test(one)).map((one) => one.slice(16)),
+    )
+    expect(firsts.size).toBe(connectors)
+  })
+
+  it('is given up in time by deletions that wait for it', { timeout: 120_000 }, async () => {
+    const worker = await workerAway()
+    const estate = estateOf({ registryUrl: registry.url, workerUrl: worker.url })
+    const [entry] = estate.workers
+    const key = cluster.apply('Connector', 'orders', { class: 'Sink' })
+    startOn({ ...estate, workers: [{ ...entry!, abandonMs: 3_600_000 } as WorkerEntry] })
+    await until('it to be known as away', WAIT, async () => {
+      await clock.advance(1_000)
+      return worker.asked.includes(PROBE)
+    })
+    cluster.remove(key)
+    clock.jump(Date.parse(cluster.get(key)?.metadata.deletionTimestamp ?? '') - clock.nowMs())
+    await clock.advance(3_500_000)
+    expect(cluster.get(key)?.metadata.deletionTimestamp).toBeDefined()
+    await until('it to be gone', WAIT, async () => {
+      await clock.advance(60_000)
+      return cluster.get(key) === undefined
+    })
+    expect(cluster.events.map(({ reason }) => reason)).toContain('Abandoned')
   })
 })

@@ -1,6 +1,7 @@
 import type { Clock } from '../../config/clock.ts'
 import { messageOf } from '../../config/failure.ts'
 import type { Logger } from '../../config/logger.ts'
+import { Away } from './circuit.ts'
 
 export type ObserverOptions<Thing> = {
   /** Everything that a runtime has, by name. */
@@ -74,6 +75,8 @@ export class Observer<Thing> {
       if (!wasAway) return
       logger.info('it answers again')
     } catch (error) {
+      // Nobody was asked: whoever said so tells when to ask again.
+      if (error instanceof Away) return
       this.#failures += 1
       if (this.#failures !== FAILURES || this.#stopping.signal.aborted) return
       logger.warn({ reason: messageOf(error) }, 'it does not answer')

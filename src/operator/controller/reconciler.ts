@@ -7,6 +7,7 @@ import { type Cluster, type ClusterEvent, type EventReason, WRITE_MS } from '../
 import { conditionsOf, type Finding, type Verdict } from '../resources/condition.ts'
 import { type Kind, keyOf, type Resource, type ResourceKey, type StatusOf } from '../resources/resource.ts'
 import type { Condition } from '../resources/status.ts'
+import { Away } from './circuit.ts'
 import type { Again } from './controller.ts'
 import { DriftFights, ofFight, reporting } from './drift-fights.ts'
 import { abandoned } from './finalizer.ts'
@@ -93,11 +94,21 @@ export function passesOf<K extends Kind>(reconciler: Reconciler<K>, surroundings
     // Who may not talk to a runtime has no grace there.
     const graceMs = error instanceof Stalled ? 0 : reconciler.graceMs(resource)
     const judged = judge(error, { runtime, previous: conditions, sinceMs, graceMs })
-    if (judged !== undefined) return { ...judged, facts }
+    if (judged !== undefined) {
+      // All are woken when it answers again: until then there is only what has to be said, or given up, in time.
+      const again = error instanceof Away ? withinMs([graceMs - sinceMs, patienceLeftMs(resource)]) : judged.again
+      return { ...judged, again, facts }
+    }
     logger.error({ err: error, resource: key }, 'reconcile failed')
     const message = 'the operator met an error of its own; its log has it'
     const verdict: Verdict = { ready: 'Unknown', reason: 'InternalError', message, progress: 'working' }
     return { verdict, facts, again: 'after backoff' }
+  }
+
+  const patienceLeftMs = (resource: Resource<K>): number => {
+    const { deletionTimestamp } = resource.metadata
+    const patienceMs = deletionTimestamp === undefined ? undefined : reconciler.patienceMs(resource)
+    return patienceMs === undefined ? 0 : patienceMs - clock.nowMs() + Date.parse(deletionTimestamp ?? '') + 1
   }
 
   /** A deletion that can't be carried out, or that somebody does not want to wait for, ends in leaving things behind. */
@@ -176,6 +187,12 @@ export function passesOf<K extends Kind>(reconciler: Reconciler<K>, surroundings
       tell(key, event)
     return pass.released ? 'when changed' : pass.again
   }
+}
+
+/** The first of these times that is still to come. */
+function withinMs(timesMs: readonly number[]): Again {
+  const left = timesMs.filter((ms) => ms > 0)
+  return left.length === 0 ? 'when changed' : { afterMs: Math.min(...left) }
 }
 
 type Written = Pick<Cluster, 'get' | 'writeStatus' | 'setFinalizer' | 'writeConfigMap'>
