@@ -181,7 +181,9 @@ describe('the directory source', () => {
     const batch = await run.nextBatch()
     box.add('a.txt', '1\n2\n')
     run.stored(batch)
-    expect((await box.drain(run)).map(({ value }) => value)).toEqual(['1', '2'])
+    // The first reading may or may not have come across the second line.
+    const values = (await box.drain(run)).map(({ value }) => value)
+    expect(values.slice(-2)).toEqual(['1', '2'])
     expect(box.files()).toEqual(['a.txt.done'])
   })
 
