@@ -8,19 +8,22 @@ const OPTIONS = {
   webhook: { type: 'boolean', default: false },
   'offsets-export': { type: 'boolean', default: false },
   secrets: { type: 'boolean', default: false },
+  'namespace-labels': { type: 'boolean', default: false },
 } as const
 
 export const crds: Command = {
-  help: `usage: weir crds [--rbac [--namespace NAME] [--watch NAME] [--webhook] [--offsets-export] [--secrets]]
+  help: `usage: weir crds [--rbac [--namespace NAME] [--watch NAME] [--webhook] [--offsets-export] [--secrets]
+                           [--namespace-labels]]
 
 Prints the CustomResourceDefinitions of this version.
 
-  --rbac            a service account for the operator instead, and what it needs to be allowed, no verb more
-  --namespace NAME  where the operator lives; default: weir
-  --watch NAME      whose resources it keeps; may be given several times; default: those of all namespaces
-  --webhook         it judges what is declared before it is stored
-  --offsets-export  Connectors may keep copies of their offsets in ConfigMaps
-  --secrets         Connectors restart when Secrets change: it may read those of the namespaces that it watches
+  --rbac              a service account for the operator instead, and what it needs to be allowed, no verb more
+  --namespace NAME    where the operator lives; default: weir
+  --watch NAME        whose resources it keeps; may be given several times; default: those of all namespaces
+  --webhook           it judges what is declared before it is stored
+  --offsets-export    Connectors may keep copies of their offsets in ConfigMaps
+  --secrets           Connectors restart when Secrets change: it may read those of the namespaces that it watches
+  --namespace-labels  entries say allowedNamespaces from Selector, or onUnreachableDelete: Abandon: it may see namespaces
 
   weir crds | kubectl apply --server-side -f -
   weir crds --rbac --watch shop | kubectl apply --server-side -f -`,
@@ -28,10 +31,11 @@ Prints the CustomResourceDefinitions of this version.
   async run(args) {
     const { values, positionals } = readArgs(args, OPTIONS)
     if (positionals.length > 0) throw new UsageError(`weir crds takes options only, not '${positionals[0]}'`)
-    const { rbac, namespace, watch: watched = [], webhook, 'offsets-export': offsetsExport, secrets } = values
+    const { rbac, namespace, watch: watched = [], webhook, secrets } = values
+    const { 'offsets-export': offsetsExport, 'namespace-labels': namespaceLabels } = values
     process.stdout.write(
       rbac
-        ? rbacText({ namespace, watched, webhook, offsetsExport, secrets })
+        ? rbacText({ namespace, watched, webhook, offsetsExport, secrets, namespaceLabels })
         : crdFiles()
             .map(({ text }) => text)
             .join('---\n'),

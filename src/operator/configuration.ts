@@ -4,6 +4,7 @@ import { z } from 'zod'
 import type { Endpoint } from '../clients/http.ts'
 import { messageOf, UserError } from '../config/failure.ts'
 import { ENTRY, type Entry, type Estate, type FaultyEntry, type RegistryEntry, type WorkerEntry } from './estate.ts'
+import { labelSelector } from './label-selector.ts'
 import { faultsOf } from './resources/fault.ts'
 import { duration, durationMs, objectName } from './resources/fields.ts'
 
@@ -16,6 +17,9 @@ export type OperatorConfiguration = {
 
 /** A leader has to be sure of its lease, which lasts 15 s, for as long as a request may take. */
 const REQUEST_MS_MAX = 12_000
+/** When a deletion gives up that may do so, where nothing else is written. */
+const ABANDON_AFTER = '1h'
+const ABANDON_TERMINATING_MS = 600_000
 
 const file = z.string().min(1)
 const auth = z.discriminatedUnion('type', [
@@ -28,6 +32,7 @@ const allowedNamespaces = z.discriminatedUnion('from', [
   z.strictObject({ from: z.literal('All') }),
   z.strictObject({ from: z.literal('Same') }),
   z.strictObject({ from: z.literal('List'), names: z.array(objectName()).min(1) }),
+  z.strictObject({ from: z.literal('Selector'), selector: labelSelector }),
 ])
 const COMMON = {
   name: objectName(),
@@ -42,7 +47,7 @@ const COMMON = {
   maxInFlight: z.int().min(1).max(1_000).default(ENTRY.inFlightMax),
   healthGrace: duration().optional(),
   onUnreachableDelete: z.enum(['Block', 'Abandon']).default('Block'),
-  abandonAfter: duration().default('1h'),
+  abandonAfter: duration().optional(),
 }
 /** What an entry may say; the chart's values take the same. */
 export const worker = z.strictObject({
@@ -103,6 +108,8 @@ export function readConfiguration(path: string): OperatorConfiguration {
       marksOwner: ownershipMarker,
       allowsInlineSecrets: allowInlineSecrets,
       ...(podSelector && { podSelector }),
+      ...(common.onUnreachableDelete === 'Abandon' &&
+        common.abandonAfter === undefined && { abandonTerminatingMs: ABANDON_TERMINATING_MS }),
     }
   }
   const toRegistry = (value: object): RegistryEntry => {
@@ -155,12 +162,23 @@ function toEntry(common: Common): Entry {
   return {
     name,
     endpoint: { url, ...credentials(auth, tls) },
-    namespaces: allowedNamespaces.from === 'List' ? allowedNamespaces.names : allowedNamespaces.from,
+    namespaces: grantees(allowedNamespaces),
     requestMs: requestTimeout === undefined ? ENTRY.requestMs : durationMs(requestTimeout),
     observeMs: observeInterval === undefined ? ENTRY.observeMs : durationMs(observeInterval),
     inFlightMax: maxInFlight,
     graceMs: healthGrace === undefined ? ENTRY.graceMs : durationMs(healthGrace),
-    ...(onUnreachableDelete === 'Abandon' && { abandonMs: durationMs(abandonAfter) }),
+    ...(onUnreachableDelete === 'Abandon' && { abandonMs: durationMs(abandonAfter ?? ABANDON_AFTER) }),
+  }
+}
+
+function grantees(allowed: Common['allowedNamespaces']): Entry['namespaces'] {
+  switch (allowed.from) {
+    case 'List':
+      return allowed.names
+    case 'Selector':
+      return allowed.selector
+    default:
+      return allowed.from
   }
 }
 

@@ -9,6 +9,8 @@ export type EstateWatchOptions = {
   readonly clock: Clock
   readonly logger: Logger
   readonly onChange: (estate: Estate) => void
+  /** After each look, whether anything changed or not: for what could not be had for it before. */
+  readonly onLook?: (estate: Estate) => void
 }
 
 const READ_MS = 10_000
@@ -45,7 +47,9 @@ export class EstateWatch {
     const { signal } = this.#stopping
     while (!signal.aborted) {
       await this.#options.clock.sleep(READ_MS, signal).catch(() => undefined)
-      if (!signal.aborted) this.#look()
+      if (signal.aborted) return
+      this.#look()
+      this.#options.onLook?.(this.#current)
     }
   }
 

@@ -1,7 +1,9 @@
 import type { Endpoint } from '../clients/http.ts'
 import { createRegistryClient, type RegistryClient } from '../clients/registry.ts'
 import { createWorkerClient, type WorkerClient } from '../clients/worker.ts'
+import type { Cluster } from './cluster/cluster.ts'
 import { Stalled } from './controller/trouble.ts'
+import { type LabelSelector, selects } from './label-selector.ts'
 import type { Resource } from './resources/resource.ts'
 
 /** A runtime that resources may name, and who may. */
@@ -9,8 +11,8 @@ export type Entry = {
   /** What `workerRef` and `registryRef` call it. */
   readonly name: string
   readonly endpoint: Pick<Endpoint, 'url' | 'auth' | 'tls'>
-  /** `Same`: the operator's own. */
-  readonly namespaces: 'All' | 'Same' | readonly string[]
+  /** `Same`: the operator's own; or those with such labels. */
+  readonly namespaces: 'All' | 'Same' | readonly string[] | LabelSelector
   /** For one request, answer included. */
   readonly requestMs: number
   /** How often it is looked at although nothing was heard of it. */
@@ -35,6 +37,8 @@ export type WorkerEntry = Entry & {
   readonly marksOwner: boolean
   /** Whether values of Secrets may be sent to it in clear. */
   readonly allowsInlineSecrets: boolean
+  /** Instead of `abandonMs` in a namespace that is being deleted; absent: the same. */
+  readonly abandonTerminatingMs?: number
   /** Of its pods, for autoscalers. */
   readonly podSelector?: string
 }
@@ -88,11 +92,26 @@ export interface Runtimes {
   registry(resource: Resource<'Subject' | 'RegistryMode'>): RegistryPlace
 }
 
+/** Whether something in it goes by what a namespace is like: its labels, or that it is being deleted. */
+export function looksAtNamespaces({ workers, registries }: Estate): boolean {
+  return (
+    [...workers, ...registries].some((entry) => !('fault' in entry) && isSelector(entry.namespaces)) ||
+    workers.some((entry) => !('fault' in entry) && entry.abandonTerminatingMs !== undefined)
+  )
+}
+
+/** Where those live who ask, and the operator itself. */
+export type Ground = {
+  /** The operator's own namespace. */
+  readonly home: string
+  readonly cluster: Pick<Cluster, 'namespace'>
+}
+
 /** How one entry is reached. */
 export type Reach = (runtime: 'worker' | 'registry', entry: Entry) => Endpoint
 
-/** `home` is the operator's own namespace. Its clients live as long as it does: what they know of schemas is of use to all resources. */
-export function runtimesOf({ workers, registries }: Estate, home: string, reach: Reach): Runtimes {
+/** Its clients live as long as it does: what they know of schemas is of use to all resources. */
+export function runtimesOf({ workers, registries }: Estate, ground: Ground, reach: Reach): Runtimes {
   const places = <E extends Entry, C>(entries: readonly (E | FaultyEntry)[], connect: (entry: E) => C) =>
     new Map(entries.map((entry) => [entry.name, 'fault' in entry ? entry : { entry, client: connect(entry) }]))
   const workerPlaces = places(workers, (entry) => createWorkerClient(reach('worker', entry)))
@@ -111,8 +130,24 @@ export function runtimesOf({ workers, registries }: Estate, home: string, reach:
     const place = places.get(name)
     if (place === undefined) throw new Stalled('UnknownCluster', `the operator's configuration has no ${what} ${name}`)
     if ('fault' in place) throw new Stalled('ClusterConfigInvalid', `${what} ${name}: ${place.fault}`)
-    const { namespaces } = place.entry
-    if (namespaces === 'All' || (namespaces === 'Same' ? [home] : namespaces).includes(namespace)) return place
+    if (isGranted(`${what} ${name}`, place.entry, namespace, ground)) return place
     throw new Stalled('NotAllowed', `${what} ${name} is not granted to namespace ${namespace}`)
   }
+}
+
+/** Throws `Stalled` where nobody can know. That revokes nothing: deletions wait. */
+function isGranted(what: string, { namespaces }: Entry, namespace: string, { home, cluster }: Ground): boolean {
+  if (namespaces === 'All') return true
+  if (!isSelector(namespaces)) return (namespaces === 'Same' ? [home] : namespaces).includes(namespace)
+  const facts = cluster.namespace(namespace)
+  if (facts === undefined) throw new Stalled('ClusterConfigInvalid', `${what}: ${UNLABELLED}`)
+  return facts !== null && selects(namespaces, facts.labels)
+}
+
+const UNLABELLED =
+  'allowedNamespaces goes by labels, which are not known here: in a folder of manifests namespaces have none, ' +
+  'and on Kubernetes the operator has to be granted to list and watch namespaces'
+
+function isSelector(namespaces: Entry['namespaces']): namespaces is LabelSelector {
+  return typeof namespaces === 'object' && 'matchLabels' in namespaces
 }

@@ -97,7 +97,7 @@ type Way = {
 
 /** One controller a kind, so that trouble with connectors keeps no subject waiting. */
 function createControllers(options: Known, reach: Reach, { isSeen }: Observers): Record<Kind, Controller<ResourceKey>> {
-  const runtimes = runtimesOf(options.estate, options.home, reach)
+  const runtimes = runtimesOf(options.estate, options, reach)
   const reconcilers = createReconcilers({ ...options, runtimes, isSeen })
   return {
     RegistryMode: controllerOf(reconcilers.RegistryMode, options),

@@ -2,12 +2,13 @@ import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { type Clock, systemClock } from '../config/clock.ts'
 import { type Lifecycle, startAll } from '../config/lifecycle.ts'
+import type { Logger } from '../config/logger.ts'
 import { createMetrics } from '../config/metrics.ts'
 import type { WebhookOptions } from './admission/webhook.ts'
-import type { ClusterView } from './cluster/cluster.ts'
+import type { Cluster, ClusterView } from './cluster/cluster.ts'
 import { LeaderElector, type LeaderElectorOptions } from './controller/leader-elector.ts'
 import { type Fence, type Office, UNRIVALLED } from './controller/leadership.ts'
-import { type Estate, type Reach, type Runtimes, runtimesOf } from './estate.ts'
+import { type Estate, looksAtNamespaces, type Reach, type Runtimes, runtimesOf } from './estate.ts'
 import { EstateWatch } from './estate-watch.ts'
 import { type ClusterAddress, type Home, openHome } from './home.ts'
 import { CONCURRENCY, type Leader, type LeaderOptions, startLeader } from './leader.ts'
@@ -74,7 +75,12 @@ export function startOperator(options: OperatorOptions): Promise<Operator> {
     const home = await openHome(options, { clock, logger, meters })
     place.home = home
     const { cluster, leases } = home
-    const estate = new EstateWatch({ read: options.estate, clock, logger, onChange: () => place.leader?.restart() })
+    const lookAround = namespacesFor(cluster, logger)
+    const estate = new EstateWatch({
+      ...{ read: options.estate, clock, logger },
+      onChange: () => place.leader?.restart(),
+      onLook: (current) => void lookAround(current),
+    })
     estate.start()
     life.onStop('configuration', () => estate.stop())
     place.estate = estate
@@ -95,6 +101,7 @@ export function startOperator(options: OperatorOptions): Promise<Operator> {
     })
     life.onStop('cluster', () => cluster.stop())
     await cluster.start()
+    await lookAround(estate.current)
     place.isKnown = true
     const lead = (fence: Fence): Office => {
       const leader = changingLeader(() => startLeader({ ...known, estate: estate.current }, fence))
@@ -120,6 +127,22 @@ export function startOperator(options: OperatorOptions): Promise<Operator> {
       stop: () => life.stop(),
     }
   })
+}
+
+/** Follows namespaces once something is configured that goes by what they are like. To be called until it was granted. */
+function namespacesFor(cluster: Cluster, logger: Logger): (estate: Estate) => Promise<void> {
+  let isRefused = false
+  return async (estate) => {
+    if (!looksAtNamespaces(estate)) return
+    try {
+      await cluster.followNamespaces()
+      isRefused = false
+    } catch (error) {
+      const said = 'namespaces can not be watched: entries that go by what they are like do without'
+      if (!isRefused) logger.error({ err: error }, said)
+      isRefused = true
+    }
+  }
 }
 
 /** A pass that runs for so long will not end. */
@@ -174,7 +197,7 @@ async function serveWebhook(
   let made: { readonly estate: Estate; readonly runtimes: Runtimes } | undefined
   const reviewers = (cluster: ClusterView) => {
     const estate = known.estate()
-    if (made?.estate !== estate) made = { estate, runtimes: runtimesOf(estate, known.home, reach) }
+    if (made?.estate !== estate) made = { estate, runtimes: runtimesOf(estate, known, reach) }
     return createReconcilers({ ...known, cluster, runtimes: made.runtimes })
   }
   const api = openKubernetesApi(address.kubeconfig)

@@ -14,6 +14,8 @@ export type RbacOptions = {
   readonly offsetsExport: boolean
   /** Connectors are restarted when a Secret of theirs changes, or take values from it. */
   readonly secrets: boolean
+  /** Its configuration goes by what namespaces are like. */
+  readonly namespaceLabels: boolean
   /** Of the configuration, when it has one. */
   readonly instance?: string
 }
@@ -68,15 +70,27 @@ const registration = (namespace: string): Rule => ({
   verbs: ['create', 'patch'],
 })
 
+/** What belongs to no namespace can't be granted in one: only by its name. */
+const seeing = (watched: readonly string[]): Rule => ({
+  apiGroups: [''],
+  resources: ['namespaces'],
+  ...(watched.length > 0 && { resourceNames: watched }),
+  verbs: ['list', 'watch'],
+})
+
 /** Whether a person may ask for what only some may. */
 const ASKING: Rule = { apiGroups: ['authorization.k8s.io'], resources: ['subjectaccessreviews'], verbs: ['create'] }
 
 /** The operator's service account and what it may do; and what people may, by the roles that clusters give them. */
 export function rbacOf(options: RbacOptions): readonly object[] {
-  const { namespace, watched, webhook, instance = 'weir' } = options
+  const { namespace, watched, webhook, namespaceLabels, instance = 'weir' } = options
   const there = watching(options)
   const own = [...leading(instance), ...(webhook ? CERTIFICATE : [])]
-  const everywhere = [...(watched.length === 0 ? there : []), ...(webhook ? [registration(namespace), ASKING] : [])]
+  const everywhere = [
+    ...(watched.length === 0 ? there : []),
+    ...(namespaceLabels ? [seeing(watched)] : []),
+    ...(webhook ? [registration(namespace), ASKING] : []),
+  ]
   return [
     { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: NAME, namespace } },
     ...granted(`${NAME}-own`, own, namespace, namespace),

@@ -10,6 +10,8 @@ import { type KubeResources, kubeResources } from '../support/kube-resources.ts'
 const helm = await real('helm')
 const kubernetes = await real('kubernetes')
 
+type Rule = { readonly resources?: readonly string[] }
+
 describeOn([helm], 'the charts', () => {
   const charts = helmAt(helm.address.file)
 
@@ -32,6 +34,25 @@ describeOn([helm], 'the charts', () => {
     const selectors = versions.map((objects) => objects.find(({ kind }) => kind === 'Deployment')?.spec?.['selector'])
     expect(selectors[0]).toEqual(selectors[1])
     expect(JSON.stringify(selectors[0])).not.toMatch(/version|chart/)
+  })
+
+  it('let the operator see namespaces only where an entry goes by what they are like, and only those that it watches', async () => {
+    const entry = { name: 'java', url: 'http://connect:8083' }
+    const seen = async (more: object, watchNamespaces: readonly string[] = ['*']) => {
+      const operator = { workers: [{ ...entry, ...more }] }
+      const objects = await charts.render({ ...KAFKA, watchNamespaces, operator })
+      return objects
+        .flatMap((object) => (object as unknown as { rules?: readonly Rule[] }).rules ?? [])
+        .filter(({ resources }) => resources?.includes('namespaces'))
+    }
+    const rule = { apiGroups: [''], resources: ['namespaces'], verbs: ['list', 'watch'] }
+    const allowedNamespaces = { from: 'Selector', selector: { matchLabels: { team: 'shop' } } }
+    expect(await seen({})).toEqual([])
+    expect(await seen({ onUnreachableDelete: 'Abandon', abandonAfter: '2h' })).toEqual([])
+    expect(await seen({ onUnreachableDelete: 'Abandon' })).toEqual([rule])
+    expect(await seen({ allowedNamespaces })).toEqual([rule])
+    const named = [{ ...rule, resourceNames: ['shop', 'orders'] }]
+    expect(await seen({ allowedNamespaces }, ['shop', 'orders'])).toEqual(named)
   })
 
   it('start pods anew when their settings change, and only then', async () => {

@@ -6,7 +6,7 @@ import { createRegistryClient } from '../../src/clients/registry.ts'
 import { describeOn, real } from '../env/real.ts'
 import { installDefinitions } from '../support/definitions.ts'
 import { kubeApi } from '../support/kube-api.ts'
-import { logOf, monitoringOf, startOperatorWith, WAIT, world } from '../support/kube-world.ts'
+import { logOf, monitoringOf, operatorAccount, startOperatorWith, WAIT, world } from '../support/kube-world.ts'
 import { startRegistryProcess } from '../support/registry-process.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { until } from '../support/until.ts'
@@ -49,6 +49,69 @@ describeOn([kubernetes], 'an operator of several registries', () => {
     expect((await fetch(`${monitoringOf(operator)}/readyz`)).status).toBe(503)
     await apply('Subject', 'd', { registryRef: { name: 'two' }, schema: '"int"' })
     await condition('subjects', 'd', 'Ready', 'True/Succeeded')
+  })
+})
+
+describeOn([kubernetes], 'an entry that is granted by labels of namespaces', () => {
+  const api = kubeApi(kubernetes.address)
+  beforeAll(() => installDefinitions(api))
+
+  const selector = { matchLabels: { team: 'shop' } }
+  const granting = (url: string, allowedNamespaces: object) => {
+    const path = join(temporaryDirectory(), 'operator.yaml')
+    const write = (allowed: object) =>
+      writeFileSync(
+        path,
+        stringify({
+          ...{ apiVersion: 'config.weir.dev/v1alpha1', kind: 'OperatorConfig' },
+          registries: [{ name: 'default', url, allowedNamespaces: allowed }],
+        }),
+      )
+    write(allowedNamespaces)
+    return { path, write }
+  }
+
+  async function label(namespace: string, team: string | null) {
+    const labels = { metadata: { labels: { team } } }
+    const answer = await api.send('PATCH', `/api/v1/namespaces/${namespace}`, labels, 'application/merge-patch+json')
+    expect(answer.status).toBe(200)
+  }
+
+  it('is whose labels are such now, also when the configuration comes to say so while the operator runs', async () => {
+    const { namespace, apply, condition, object } = await world(api)
+    const { url } = await startRegistry()
+    const { path, write } = granting(url, { from: 'List', names: ['elsewhere'] })
+    await startOperatorWith(['--config', path], kubernetes.address, namespace)
+    await apply('Subject', 'a', { schema: '"int"' })
+    await condition('subjects', 'a', 'Stalled', 'True/NotAllowed')
+
+    await label(namespace, 'shop')
+    write({ from: 'Selector', selector })
+    await condition('subjects', 'a', 'Ready', 'True/Succeeded')
+    await label(namespace, 'orders')
+    await condition('subjects', 'a', 'Stalled', 'True/NotAllowed')
+    const { status } = await object('subjects', 'a')
+    expect(status?.conditions.find(({ type }) => type === 'Ready')?.message).toBe(
+      `registry default is not granted to namespace ${namespace}`,
+    )
+    await label(namespace, 'shop')
+    await condition('subjects', 'a', 'Ready', 'True/Succeeded')
+    await label(namespace, null)
+    await condition('subjects', 'a', 'Stalled', 'True/NotAllowed')
+  })
+
+  it('is nobody’s while the operator may not see namespaces, which it says', async () => {
+    const { namespace, apply, condition } = await world(api)
+    const { url } = await startRegistry()
+    const { path } = granting(url, { from: 'Selector', selector })
+    const withheld = { verb: 'list', resource: 'namespaces' }
+    const operator = await startOperatorWith(['--config', path], kubernetes.address, namespace, withheld)
+    await apply('Subject', 'a', { schema: '"int"' })
+    await condition('subjects', 'a', 'Stalled', 'True/ClusterConfigInvalid')
+    expect(logOf(operator)).toContain('cannot list resource \\"namespaces\\"')
+    await label(namespace, 'shop')
+    await operatorAccount(kubernetes.address, namespace)
+    await condition('subjects', 'a', 'Ready', 'True/Succeeded')
   })
 })
 

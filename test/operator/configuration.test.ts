@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { readConfiguration } from '../../src/operator/configuration.ts'
+import { looksAtNamespaces } from '../../src/operator/estate.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 let directory: string
@@ -77,6 +78,7 @@ describe('the operator’s configuration', () => {
           inFlightMax: 3,
           graceMs: 90_000,
           abandonMs: 3_600_000,
+          abandonTerminatingMs: 600_000,
           nameTemplate: '{namespace}.{name}',
           allowsExplicitNames: true,
           protectedNames: ['mirror-*'],
@@ -102,6 +104,29 @@ describe('the operator’s configuration', () => {
     })
   })
 
+  it('grants an entry to namespaces by their labels, as Kubernetes writes that', () => {
+    const selector = '{matchLabels: {team: shop}, matchExpressions: [{key: stage, operator: NotIn, values: [dev]}]}'
+    const { estate } = read(
+      `registries: [{name: r, url: "http://r", allowedNamespaces: {from: Selector, selector: ${selector}}}]`,
+    )
+    expect(estate.registries[0]).toMatchObject({
+      namespaces: {
+        matchLabels: { team: 'shop' },
+        matchExpressions: [{ key: 'stage', operator: 'NotIn', values: ['dev'] }],
+      },
+    })
+    expect(looksAtNamespaces(estate)).toBe(true)
+  })
+
+  it('needs to know no namespace where none is named by its labels, nor given up in when it goes', () => {
+    const needs = (more: string) => looksAtNamespaces(read(`workers: [{name: w, url: "http://w"${more}}]`).estate)
+    expect(needs(', allowedNamespaces: {from: All}')).toBe(false)
+    expect(needs(', onUnreachableDelete: Abandon')).toBe(true)
+    // What is written holds in every namespace.
+    expect(needs(', onUnreachableDelete: Abandon, abandonAfter: 2h')).toBe(false)
+    expect(needs(', allowedNamespaces: {from: Selector}')).toBe(false)
+  })
+
   it('grants an entry to the operator’s own namespace where nothing else is said', () => {
     const { estate } = read('workers: [{name: w, url: "http://w"}]')
     expect(estate.workers[0]).toMatchObject({ namespaces: 'Same' })
@@ -117,6 +142,16 @@ describe('the operator’s configuration', () => {
     ],
     ['{name: bad, url: "http://w", auth: {type: bearer, tokenFile: /no/such/token}}', '/no/such/token'],
     ['{name: bad, url: "http://w", allowedNamespaces: {from: Some}}', 'allowedNamespaces'],
+    ['{name: bad, url: "http://w", allowedNamespaces: {from: Selector}}', 'allowedNamespaces.selector'],
+    ['{name: bad, url: "http://w", allowedNamespaces: {from: Selector, selector: {}}}', 'names no label'],
+    [
+      '{name: bad, url: "http://w", allowedNamespaces: {from: Selector, selector: {labels: {a: b}}}}',
+      'labels: unknown field',
+    ],
+    [
+      '{name: bad, url: "http://w", allowedNamespaces: {from: Selector, selector: {matchExpressions: [{key: a, operator: Is}]}}}',
+      'operator',
+    ],
     ['{name: bad, url: "http://w", maxInFlight: 0}', 'maxInFlight: '],
     [
       '{name: bad, url: "http://w", healthGrace: soon}',

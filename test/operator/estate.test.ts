@@ -11,11 +11,14 @@ import { createStage } from '../support/stage.ts'
 const entry = { ...ENTRY, name: 'default', endpoint: { url: 'http://w' } }
 
 describe('the runtimes that a resource may name', () => {
-  const { cluster } = createStage()
+  let { cluster } = createStage()
+  beforeEach(() => {
+    cluster = createStage().cluster
+  })
   const connector = (workerRef: string): Resource<'Connector'> =>
     cluster.get(cluster.apply('Connector', 'a', { class: 'Datagen', workerRef: { name: workerRef } }))!
   const reasonOf = (estate: Estate['workers'], workerRef = 'default', home = 'weir') => {
-    const runtimes = runtimesOf({ workers: estate, registries: [] }, home, (_, { endpoint }) => endpoint)
+    const runtimes = runtimesOf({ workers: estate, registries: [] }, { home, cluster }, (_, { endpoint }) => endpoint)
     try {
       return runtimes.worker(connector(workerRef)).entry.name
     } catch (error) {
@@ -44,6 +47,40 @@ describe('the runtimes that a resource may name', () => {
     ],
   ])('are told from those that are %s', (_, estate, said) => {
     expect(reasonOf(estate)).toEqual(said)
+  })
+
+  describe('and are granted by labels of namespaces', () => {
+    const namespaces = { matchLabels: { team: 'shop' }, matchExpressions: [] }
+    const notGranted = ['NotAllowed', 'worker default is not granted to namespace default']
+    const become = (labels: Readonly<Record<string, string>>) =>
+      cluster.namespaces?.set('default', { labels, isTerminating: false })
+
+    it('are told by what those are now', async () => {
+      await cluster.followNamespaces()
+      expect(reasonOf([{ ...entry, namespaces }])).toEqual(notGranted)
+      become({ team: 'shop', stage: 'prod' })
+      expect(reasonOf([{ ...entry, namespaces }])).toBe('default')
+      become({ team: 'orders' })
+      expect(reasonOf([{ ...entry, namespaces }])).toEqual(notGranted)
+    })
+
+    it('are not granted to a namespace that is not known, whatever it is to be without', async () => {
+      await cluster.followNamespaces()
+      const without = {
+        matchLabels: {},
+        matchExpressions: [{ key: 'team', operator: 'DoesNotExist' as const }],
+      }
+      expect(reasonOf([{ ...entry, namespaces: without }])).toEqual(notGranted)
+      become({})
+      expect(reasonOf([{ ...entry, namespaces: without }])).toBe('default')
+    })
+
+    it('can not be told where no labels are known: the entry is at fault, and nothing is revoked', () => {
+      expect(reasonOf([{ ...entry, namespaces }])).toEqual([
+        'ClusterConfigInvalid',
+        expect.stringContaining('in a folder of manifests namespaces have none'),
+      ])
+    })
   })
 
   it('are those of its own namespace where the operator lives there', () => {
@@ -159,11 +196,18 @@ describe('the watch over the configuration', () => {
     let estate = estateOf({ workerUrl: 'http://a' })
     let failure: Error | undefined
     const told: Estate[] = []
+    const looks: Estate[] = []
     const read = () => {
       if (failure) throw failure
       return structuredClone(estate)
     }
-    const watch = new EstateWatch({ read, clock, logger: silentLogger(), onChange: (changed) => told.push(changed) })
+    const watch = new EstateWatch({
+      read,
+      clock,
+      logger: silentLogger(),
+      onChange: (changed) => told.push(changed),
+      onLook: (current) => looks.push(current),
+    })
     watch.start()
     await clock.advance(20_000)
     expect(told).toEqual([])
@@ -176,6 +220,9 @@ describe('the watch over the configuration', () => {
     failure = undefined
     await clock.advance(10_000)
     expect([watch.isValid, told.length]).toEqual([true, 1])
+    expect(looks.map(({ workers }) => workers[0])).toEqual(
+      ['a', 'a', 'b', 'b', 'b'].map((host) => expect.objectContaining({ endpoint: { url: `http://${host}` } })),
+    )
     await watch.stop()
   })
 })

@@ -8,10 +8,20 @@ const FOLDER = join(import.meta.dirname, '../../rbac')
 
 describe('the checked-in rights', () => {
   it.each([
-    ['all-namespaces.yaml', { namespace: 'weir', watched: [], webhook: true, offsetsExport: true, secrets: false }],
+    [
+      'all-namespaces.yaml',
+      { namespace: 'weir', watched: [], webhook: true, offsetsExport: true, secrets: false, namespaceLabels: false },
+    ],
     [
       'one-namespace.yaml',
-      { namespace: 'weir', watched: ['weir'], webhook: false, offsetsExport: false, secrets: false },
+      {
+        namespace: 'weir',
+        watched: ['weir'],
+        webhook: false,
+        offsetsExport: false,
+        secrets: false,
+        namespaceLabels: false,
+      },
     ],
   ] as const)('%s is what the operator needs', async (name, options) => {
     await expect(rbacText(options)).toMatchFileSnapshot(join(FOLDER, name))
@@ -28,6 +38,7 @@ const rolesOf = (options: Partial<RbacOptions>) => {
     webhook: false,
     offsetsExport: false,
     secrets: false,
+    namespaceLabels: false,
     ...options,
   })
   return (all as readonly Granted[]).filter(({ rules }) => rules !== undefined)
@@ -59,6 +70,19 @@ describe('the operator’s rights', () => {
     expect(ofConfigMaps({ watched: ['shop'] })).toEqual([reading])
     expect(ofConfigMaps({ watched: ['shop'], offsetsExport: true })).toEqual([
       { ...reading, verbs: [...reading.verbs, 'create', 'patch'] },
+    ])
+  })
+
+  it('let it see namespaces only where its configuration goes by what they are like, and only those it watches', () => {
+    const ofNamespaces = (options: Partial<RbacOptions>) =>
+      rolesOf(options).flatMap(({ kind, rules }) =>
+        (rules as readonly Rule[]).filter(({ resources }) => resources[0] === 'namespaces').map((rule) => [kind, rule]),
+      )
+    expect([...ofNamespaces({}), ...ofNamespaces({ watched: [] })]).toEqual([])
+    const seeing = { apiGroups: [''], resources: ['namespaces'], verbs: ['list', 'watch'] }
+    expect(ofNamespaces({ watched: [], namespaceLabels: true })).toEqual([['ClusterRole', seeing]])
+    expect(ofNamespaces({ namespaceLabels: true })).toEqual([
+      ['ClusterRole', { ...seeing, resourceNames: ['shop', 'orders'] }],
     ])
   })
 

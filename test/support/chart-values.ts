@@ -46,7 +46,14 @@ const EVERYTHING = {
         protectedNames: ['mirror-*'],
       },
     ],
-    registries: [{ name: 'confluent', url: 'http://registry:8081', subjectPrefixes: { shop: ['shop-'] } }],
+    registries: [
+      {
+        name: 'confluent',
+        url: 'http://registry:8081',
+        allowedNamespaces: { from: 'Selector', selector: { matchLabels: { team: 'shop' } } },
+        subjectPrefixes: { shop: ['shop-'] },
+      },
+    ],
   },
   registry: {
     replicas: 3,

@@ -45,6 +45,7 @@ function rightsText(): string {
         webhook: false,
         offsetsExport: false,
         secrets: false,
+        namespaceLabels: false,
       },
       ...options,
     }) as readonly Granted[]
@@ -60,6 +61,7 @@ function rightsText(): string {
     watching,
     exporting: rulesOf('weir-operator', { offsetsExport: true }).filter(isNew),
     readingSecrets: rulesOf('weir-operator', { secrets: true }).filter(isNew),
+    seeing: rulesOf('weir-operator-NAMESPACE', { watched: [], namespaceLabels: true }).filter(isNew),
     people: Object.fromEntries(['view', 'edit', 'admin'].map((role) => [role, rulesOf(`weir-${role}`)])),
   }
   return `# Made from src/operator/rbac.ts by test/charts/generated.test.ts.\n${stringify(rights, {

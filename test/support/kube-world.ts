@@ -94,6 +94,7 @@ export async function operatorAccount(address: KubernetesAddress, namespace: str
     webhook: true,
     offsetsExport: true,
     secrets: true,
+    namespaceLabels: true,
   }) as readonly Granted[]) {
     const grants = (rule: Rule) => ({
       ...rule,

@@ -1,4 +1,4 @@
-import type { Change, Cluster, ClusterEvent } from '../../src/operator/cluster/cluster.ts'
+import type { Change, Cluster, ClusterEvent, Namespace } from '../../src/operator/cluster/cluster.ts'
 import { FINALIZER } from '../../src/operator/controller/finalizer.ts'
 import { parseResource } from '../../src/operator/resources/parse.ts'
 import {
@@ -19,6 +19,8 @@ export class MemoryCluster implements Cluster {
   /** Undefined: Secrets are not watched. They can be read even then. */
   secretVersions: Map<string, string> | undefined
   readonly secrets = new Map<string, Readonly<Record<string, string>>>()
+  /** Undefined: it is not known what they are like. */
+  namespaces: Map<string, Namespace> | undefined
   readonly configMaps = new Map<string, Readonly<Record<string, string>>>()
   /** Those that somebody else keeps. */
   readonly foreignConfigMaps = new Set<string>()
@@ -119,6 +121,14 @@ export class MemoryCluster implements Cluster {
 
   secretVersion(namespace: string, name: string) {
     return this.secretVersions && (this.secretVersions.get(`${namespace}/${name}`) ?? '')
+  }
+
+  async followNamespaces() {
+    this.namespaces ??= new Map()
+  }
+
+  namespace(name: string) {
+    return this.namespaces && (this.namespaces.get(name) ?? null)
   }
 
   async writeConfigMap(namespace: string, name: string, data: Readonly<Record<string, string>>) {

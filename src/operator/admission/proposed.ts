@@ -20,5 +20,6 @@ export function withProposed(cluster: ClusterView, proposed: Resource): ClusterV
     configMap: (namespace, name) => cluster.configMap(namespace, name),
     secret: (namespace, name) => cluster.secret(namespace, name),
     secretVersion: (namespace, name) => cluster.secretVersion(namespace, name),
+    namespace: (name) => cluster.namespace(name),
   }
 }

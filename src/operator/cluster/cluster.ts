@@ -1,3 +1,4 @@
+import type { Labels } from '../label-selector.ts'
 import type { Kind, Resource, ResourceKey, StatusOf } from '../resources/resource.ts'
 import type { Term } from '../resources/terms.ts'
 
@@ -54,10 +55,16 @@ export type EventReason =
   | 'Suspended'
 
 /** What is declared, as far as it is known here: what reconcilers decide by. */
-export type ClusterView = Pick<Cluster, 'get' | 'list' | 'find' | 'configMap' | 'secret' | 'secretVersion'>
+export type ClusterView = Pick<
+  Cluster,
+  'get' | 'list' | 'find' | 'configMap' | 'secret' | 'secretVersion' | 'namespace'
+>
 
 /** Of a Secret. The version is another one after every change. */
 export type SecretData = { readonly version: string; readonly data: Readonly<Record<string, string>> }
+
+/** What a namespace is like. */
+export type Namespace = { readonly labels: Labels; readonly isTerminating: boolean }
 
 /** A write to where resources live is given up after so long. */
 export const WRITE_MS = 10_000
@@ -89,6 +96,10 @@ export interface Cluster {
   secret(namespace: string, name: string): Promise<SecretData | undefined>
   /** Of a Secret that need not be read: '' when there is none, undefined where Secrets are not watched. */
   secretVersion(namespace: string, name: string): string | undefined
+  /** From now on `namespace` is known, and changes of it are told of its resources. Rejects where that is not granted. */
+  followNamespaces(): Promise<void>
+  /** Null when there is none, undefined where it is not known what namespaces are like. */
+  namespace(name: string): Namespace | null | undefined
   /**
    * Keeps these keys of a ConfigMap, which is made when there is none. False where one of them is somebody else's: then
    * nothing is written.

@@ -132,6 +132,13 @@ export class DirectoryCluster implements Cluster {
     return undefined
   }
 
+  async followNamespaces(): Promise<void> {}
+
+  /** In a folder it is but a word. */
+  namespace(): undefined {
+    return undefined
+  }
+
   secretVersion(): undefined {
     return undefined
   }

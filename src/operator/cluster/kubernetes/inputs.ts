@@ -1,9 +1,14 @@
 import type { Resource } from '../../resources/resource.ts'
 
-/** Names of the ConfigMaps and Secrets, in its own namespace, that a resource takes values from. */
-export type Inputs = { readonly configmaps: readonly string[]; readonly secrets: readonly string[] }
+type Values = { readonly configmaps: readonly string[]; readonly secrets: readonly string[] }
+/** Names of the ConfigMaps and Secrets, in its own namespace, that a resource takes values from; and that namespace. */
+export type Inputs = Values & { readonly namespaces: readonly string[] }
 
 export function inputsOf(resource: Resource): Inputs {
+  return { ...valuesOf(resource), namespaces: [resource.metadata.namespace] }
+}
+
+function valuesOf(resource: Resource): Values {
   if (resource.kind === 'Subject') {
     const { schemaFrom, imports = [] } = resource.spec
     const sources = [schemaFrom, ...imports.map((version) => version.schemaFrom)]

@@ -1,6 +1,6 @@
 import { APPLY, ApiError, type KubernetesApi } from '../../../clients/kubernetes/api.ts'
 import { type SecretData, WRITE_MS } from '../cluster.ts'
-import { pathOf, type Resource } from './metadata-watch.ts'
+import { pathOf, type Values } from './metadata-watch.ts'
 
 const MANAGER = 'weir-operator-export'
 
@@ -48,7 +48,7 @@ export async function writeConfigMap(
   }
 }
 
-function pathTo(resource: Resource, namespace: string, name: string): string {
+function pathTo(resource: Values, namespace: string, name: string): string {
   return `${pathOf(resource, namespace)}/${encodeURIComponent(name)}`
 }
 

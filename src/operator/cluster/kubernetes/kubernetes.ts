@@ -13,12 +13,20 @@ import {
   type StatusOf,
 } from '../../resources/resource.ts'
 import type { Term } from '../../resources/terms.ts'
-import { type Change, type Cluster, type ClusterEvent, type SecretData, type Unreadable, WRITE_MS } from '../cluster.ts'
+import {
+  type Change,
+  type Cluster,
+  type ClusterEvent,
+  type Namespace,
+  type SecretData,
+  type Unreadable,
+  WRITE_MS,
+} from '../cluster.ts'
 import { ResourceStore } from '../resource-store.ts'
 import { EventRecorder } from './events.ts'
 import { inputsOf } from './inputs.ts'
 import { readConfigMap, readSecret, writeConfigMap } from './key-values.ts'
-import { MetadataWatch, type Resource as Watched } from './metadata-watch.ts'
+import { MetadataWatch, type MetadataWatchOptions, type Resource as Watched } from './metadata-watch.ts'
 import { type CustomObject, isOlder, readObject } from './object.ts'
 import { type OnRestart, type RawObject, Reflector, type Store } from './reflector.ts'
 
@@ -52,9 +60,11 @@ export class KubernetesCluster implements Cluster {
   readonly #resources = new ResourceStore()
   readonly #listeners = new Set<(change: Change) => void>()
   readonly #reflectors: readonly Reflector<CustomObject>[]
-  readonly #configMaps: MetadataWatch
-  readonly #secrets: MetadataWatch | undefined
+  readonly #configMaps: MetadataWatch<string>
+  readonly #secrets: MetadataWatch<string> | undefined
+  #namespaces: { readonly watch: MetadataWatch<Namespace>; isKnown: boolean } | undefined
   readonly #events: EventRecorder
+  #isStopped = false
 
   constructor(options: KubernetesOptions) {
     const { api, namespaces, clock, logger, identity } = options
@@ -62,12 +72,9 @@ export class KubernetesCluster implements Cluster {
     const scopes = namespaces.length === 0 ? [undefined] : namespaces
     this.place = namespaces.length === 0 ? 'all namespaces' : `namespaces ${namespaces.join(', ')}`
     this.#reflectors = KINDS.flatMap((kind) => scopes.map((namespace) => this.#reflectorOf(kind, namespace)))
-    const watch = (resource: Watched) => {
-      const onChange = (at: string, name: string): void => this.#inputChanged(resource, at, name)
-      return new MetadataWatch(resource, { ...options, scopes, onChange })
-    }
-    this.#configMaps = watch('configmaps')
-    this.#secrets = options.watchesSecrets ? watch('secrets') : undefined
+    const versions = (resource: Watched) => this.#metadataOf(resource, ({ resourceVersion }) => resourceVersion)
+    this.#configMaps = versions('configmaps')
+    this.#secrets = options.watchesSecrets ? versions('secrets') : undefined
     this.#events = new EventRecorder({ api, clock, logger, identity })
   }
 
@@ -79,12 +86,12 @@ export class KubernetesCluster implements Cluster {
   watches(): readonly { readonly path: string; readonly silentMs: number }[] {
     return [
       ...this.#reflectors.map((reflector) => reflector.reading()),
-      ...this.#configMaps.readings(),
-      ...(this.#secrets?.readings() ?? []),
+      ...[this.#configMaps, this.#secrets, this.#namespaces?.watch].flatMap((watch) => watch?.readings() ?? []),
     ]
   }
 
   async stop(): Promise<void> {
+    this.#isStopped = true
     await Promise.all(this.#watching().map((watch) => watch.stop()))
     await this.#events.stop()
     this.#options.api.close()
@@ -142,7 +149,29 @@ export class KubernetesCluster implements Cluster {
   }
 
   secretVersion(namespace: string, name: string): string | undefined {
-    return this.#secrets && (this.#secrets.version(namespace, name) ?? '')
+    return this.#secrets && (this.#secrets.get(namespace, name) ?? '')
+  }
+
+  async followNamespaces(): Promise<void> {
+    if (this.#namespaces !== undefined || this.#isStopped) return
+    const watch = this.#metadataOf('namespaces', toNamespace)
+    const followed = { watch, isKnown: false }
+    this.#namespaces = followed
+    try {
+      await watch.start()
+    } catch (error) {
+      this.#namespaces = undefined
+      await watch.stop()
+      throw error
+    }
+    if (this.#isStopped) return
+    followed.isKnown = true
+    for (const key of this.#known.keys()) this.#tell({ key, what: 'declared' })
+  }
+
+  /** While not all are known none is: one that is not there may use less than one that is not known. */
+  namespace(name: string): Namespace | null | undefined {
+    return this.#namespaces?.isKnown ? (this.#namespaces.watch.get(name, name) ?? null) : undefined
   }
 
   writeConfigMap(namespace: string, name: string, data: Readonly<Record<string, string>>): Promise<boolean> {
@@ -219,7 +248,15 @@ export class KubernetesCluster implements Cluster {
   }
 
   #watching(): readonly { start(): Promise<void>; stop(): Promise<void> }[] {
-    return [...this.#reflectors, this.#configMaps, ...(this.#secrets === undefined ? [] : [this.#secrets])]
+    const optional = [this.#secrets, this.#namespaces?.watch].filter((watch) => watch !== undefined)
+    return [...this.#reflectors, this.#configMaps, ...optional]
+  }
+
+  #metadataOf<T>(resource: Watched, toKept: MetadataWatchOptions<T>['toKept']): MetadataWatch<T> {
+    const { namespaces } = this.#options
+    const scopes = namespaces.length === 0 ? [undefined] : namespaces
+    const onChange = (at: string, name: string): void => this.#inputChanged(resource, at, name)
+    return new MetadataWatch(resource, { ...this.#options, scopes, toKept, onChange })
   }
 
   #inputChanged(of: Watched, namespace: string, name: string): void {
@@ -232,6 +269,10 @@ export class KubernetesCluster implements Cluster {
   #tell(change: Change): void {
     for (const listener of this.#listeners) listener(change)
   }
+}
+
+function toNamespace({ labels = {}, deletionTimestamp }: RawObject['metadata']): Namespace {
+  return { labels, isTerminating: deletionTimestamp !== undefined }
 }
 
 function pathOf(kind: Kind, namespace: string | undefined): string {

@@ -1,30 +1,35 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { KubernetesApi } from '../../../clients/kubernetes/api.ts'
 import type { Clock } from '../../../config/clock.ts'
 import type { Logger } from '../../../config/logger.ts'
 import { type OnRestart, type RawObject, Reflector } from './reflector.ts'
 
-export type MetadataWatchOptions = {
+export type MetadataWatchOptions<T> = {
   readonly api: KubernetesApi
   readonly clock: Clock
   readonly logger: Logger
   readonly random?: () => number
   /** Namespaces; undefined stands for all. */
   readonly scopes: readonly (string | undefined)[]
+  /** What is remembered of each: when that is the same, nothing has changed. */
+  readonly toKept: (metadata: RawObject['metadata']) => T
   readonly onChange: (namespace: string, name: string) => void
   readonly onRestart?: OnRestart
 }
 
-export type Resource = 'configmaps' | 'secrets'
+/** That have values in them. */
+export type Values = 'configmaps' | 'secrets'
+export type Resource = Values | 'namespaces'
 
 const metadataOnly = (kind: string) => `application/json;as=${kind};v=v1;g=meta.k8s.io`
 const METADATA_ONLY = { list: metadataOnly('PartialObjectMetadataList'), watch: metadataOnly('PartialObjectMetadata') }
 
 /** They are many and large, and some are nobody's business: only that they change is watched, not what they hold. */
-export class MetadataWatch {
-  readonly #versions = new Map<string, string>()
+export class MetadataWatch<T> {
+  readonly #kept = new Map<string, T>()
   readonly #reflectors: readonly Reflector<RawObject>[]
 
-  constructor(resource: Resource, options: MetadataWatchOptions) {
+  constructor(resource: Resource, options: MetadataWatchOptions<T>) {
     this.#reflectors = options.scopes.map((scope) => this.#reflectorOf(resource, scope, options))
   }
 
@@ -40,43 +45,56 @@ export class MetadataWatch {
     await Promise.all(this.#reflectors.map((reflector) => reflector.stop()))
   }
 
-  /** Another one after every change; undefined when there is none. */
-  version(namespace: string, name: string): string | undefined {
-    return this.#versions.get(`${namespace}/${name}`)
+  /** What is kept of it; undefined when there is none. */
+  get(namespace: string, name: string): T | undefined {
+    return this.#kept.get(`${namespace}/${name}`)
   }
 
-  #reflectorOf(resource: Resource, scope: string | undefined, options: MetadataWatchOptions): Reflector<RawObject> {
-    const { onChange, api, clock, logger, random, onRestart } = options
-    const versions = this.#versions
-    const note = ({ metadata: { namespace = '', name, resourceVersion } }: RawObject) => {
-      const key = `${namespace}/${name}`
-      if (versions.get(key) === resourceVersion) return
-      versions.set(key, resourceVersion)
-      onChange(namespace, name)
+  #reflectorOf(resource: Resource, scope: string | undefined, options: MetadataWatchOptions<T>): Reflector<RawObject> {
+    const { onChange, toKept, api, clock, logger, random, onRestart } = options
+    const kept = this.#kept
+    const note = ({ metadata }: RawObject) => {
+      const key = keyOf(metadata)
+      const now = toKept(metadata)
+      if (isDeepStrictEqual(kept.get(key), now)) return
+      kept.set(key, now)
+      tell(key)
     }
-    const forget = ({ metadata: { namespace = '', name } }: RawObject) => {
-      if (versions.delete(`${namespace}/${name}`)) onChange(namespace, name)
+    const forget = (key: string) => {
+      if (kept.delete(key)) tell(key)
+    }
+    const tell = (key: string) => {
+      const [namespace = '', name = ''] = key.split('/')
+      onChange(namespace, name)
     }
     const isInScope = (key: string) => scope === undefined || key.startsWith(`${scope}/`)
     const store = {
       replace: (objects: readonly RawObject[]) => {
-        const present = new Set(objects.map(({ metadata: { namespace, name } }) => `${namespace}/${name}`))
-        for (const key of [...versions.keys()].filter((known) => isInScope(known) && !present.has(known))) {
-          const [namespace = '', name = ''] = key.split('/')
-          forget({ metadata: { namespace, name } } as RawObject)
-        }
+        const present = new Set(objects.map(({ metadata }) => keyOf(metadata)))
+        for (const key of [...kept.keys()]) if (isInScope(key) && !present.has(key)) forget(key)
         for (const object of objects) note(object)
       },
       put: note,
-      remove: forget,
+      remove: ({ metadata }: RawObject) => forget(keyOf(metadata)),
     }
-    const path = pathOf(resource, scope)
     const optional = { ...(random && { random }), ...(onRestart && { onRestart }) }
-    return new Reflector({ api, path, accept: METADATA_ONLY, clock, logger, store, ...optional })
+    const accept = METADATA_ONLY
+    return new Reflector({ api, ...collection(resource, scope), accept, clock, logger, store, ...optional })
   }
 }
 
-export function pathOf(resource: Resource, namespace: string | undefined): string {
+/** A namespace lies in itself. */
+function keyOf({ name, namespace = name }: RawObject['metadata']): string {
+  return `${namespace}/${name}`
+}
+
+function collection(resource: Resource, scope: string | undefined): { path: string; fieldSelector?: string } {
+  if (resource !== 'namespaces') return { path: pathOf(resource, scope) }
+  const path = `/api/v1/${resource}`
+  return scope === undefined ? { path } : { path, fieldSelector: `metadata.name=${scope}` }
+}
+
+export function pathOf(resource: Values, namespace: string | undefined): string {
   return namespace === undefined
     ? `/api/v1/${resource}`
     : `/api/v1/namespaces/${encodeURIComponent(namespace)}/${resource}`

@@ -9,6 +9,8 @@ export type RawObject = {
     readonly name: string
     readonly uid: string
     readonly resourceVersion: string
+    readonly labels?: Readonly<Record<string, string>>
+    readonly deletionTimestamp?: string
   }
 }
 
@@ -16,6 +18,8 @@ export type ReflectorOptions<T extends RawObject> = {
   readonly api: KubernetesApi
   /** Of the collection: `/apis/weir.dev/v1alpha1/subjects`. */
   readonly path: string
+  /** Only what it selects: `metadata.name=shop`. */
+  readonly fieldSelector?: string
   /** Asked for instead of whole objects: as a list, and as an object of the watch. */
   readonly accept?: { readonly list: string; readonly watch: string }
   readonly clock: Clock
@@ -106,11 +110,11 @@ export class Reflector<T extends RawObject> {
   }
 
   async #list(): Promise<void> {
-    const { api, path, accept, store } = this.#options
+    const { api, path, fieldSelector, accept, store } = this.#options
     const objects: T[] = []
     let page: List<T> | undefined
     do {
-      const query = { limit: PAGE, continue: page?.metadata.continue }
+      const query = { fieldSelector, limit: PAGE, continue: page?.metadata.continue }
       const { signal } = this.#stopping
       page = await api.send<List<T>>({ method: 'GET', path, query, signal, ...(accept && { accept: accept.list }) })
       objects.push(...(page.items ?? []))
@@ -145,8 +149,9 @@ export class Reflector<T extends RawObject> {
 
   /** One watch until it ends; whether it brought anything. */
   async #watch(): Promise<boolean> {
-    const { api, path, accept, clock, random = Math.random } = this.#options
+    const { api, path, fieldSelector, accept, clock, random = Math.random } = this.#options
     const query = {
+      fieldSelector,
       watch: true,
       allowWatchBookmarks: true,
       resourceVersion: this.#version,

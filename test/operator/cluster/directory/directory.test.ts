@@ -47,6 +47,13 @@ async function looks(count: number): Promise<void> {
 }
 
 describe('what is in the folder', () => {
+  it('has namespaces of which nobody knows what they are like', async () => {
+    write('a.yaml', CONNECTOR('a'))
+    await cluster.start()
+    await cluster.followNamespaces()
+    expect(cluster.namespace()).toBeUndefined()
+  })
+
   it('is known when it has started: sub-folders too, hidden ones and other files not', async () => {
     mkdirSync(join(folder, 'sub'))
     mkdirSync(join(folder, '.hidden'))

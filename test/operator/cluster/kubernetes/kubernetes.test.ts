@@ -234,6 +234,70 @@ describe('a Kubernetes cluster', () => {
     expect(changes).toHaveLength(count + 1)
   })
 
+  it('tells the resources of a namespace when its labels change or it begins to go, and no other change of it', async () => {
+    await started([subject(5)])
+    expect(cluster.namespace('shop')).toBeUndefined()
+    const space = (version: number, metadata: object = {}) => ({
+      metadata: { name: 'shop', uid: 's', resourceVersion: String(version), labels: { team: 'a' }, ...metadata },
+    })
+    const following = cluster.followNamespaces()
+    const list = await script.next()
+    expect([list.asked.path, list.asked.accept]).toEqual([
+      '/api/v1/namespaces',
+      expect.stringContaining('PartialObjectMetadataList'),
+    ])
+    expect(cluster.namespace('shop')).toBeUndefined()
+    json(list.response, { metadata: { resourceVersion: '10' }, items: [space(9)] })
+    await following
+    expect(cluster.namespace('shop')).toEqual({ labels: { team: 'a' }, isTerminating: false })
+    expect(cluster.namespace('elsewhere')).toBeNull()
+    expect(changes.at(-1)).toEqual({ key: KEY, what: 'declared' })
+    const { response } = await script.next()
+    response.writeHead(200).flushHeaders()
+    watches.set('namespaces', response)
+    const count = changes.length
+    const same = space(11, { annotations: { note: 'new' } })
+    const elsewhere = { metadata: { ...space(12).metadata, name: 'elsewhere' } }
+    for (const object of [same, elsewhere]) response.write(`${JSON.stringify({ type: 'MODIFIED', object })}\n`)
+    const declared = { key: KEY, what: 'declared' }
+    expect(await happens('MODIFIED', space(13, { labels: { team: 'b' } }), 'namespaces')).toEqual(declared)
+    expect(changes).toHaveLength(count + 1)
+    const going = space(14, { labels: { team: 'b' }, deletionTimestamp: '2026-01-02T00:00:00Z' })
+    expect(await happens('MODIFIED', going, 'namespaces')).toEqual(declared)
+    expect(cluster.namespace('shop')).toEqual({ labels: { team: 'b' }, isTerminating: true })
+    expect(await happens('DELETED', going, 'namespaces')).toEqual(declared)
+    expect(cluster.namespace('shop')).toBeNull()
+  })
+
+  it('watches of namespaces those that it watches, one by one, and asks again when it was refused', async () => {
+    const parts = { api: script.api, clock: new FakeClock(), logger: silentLogger(), identity: 'pod-7' }
+    const scoped = new KubernetesCluster({ ...parts, namespaces: ['shop'] })
+    onTestFinished(() => scoped.stop())
+    const refused = scoped.followNamespaces()
+    const first = await script.next()
+    expect(first.asked.query.get('fieldSelector')).toBe('metadata.name=shop')
+    json(first.response, { kind: 'Status', reason: 'Forbidden', message: 'cannot list resource "namespaces"' }, 403)
+    await expect(refused).rejects.toMatchObject({ code: 'forbidden' })
+    expect(scoped.namespace('shop')).toBeUndefined()
+    const again = scoped.followNamespaces()
+    json((await script.next()).response, { metadata: { resourceVersion: '10' }, items: [] })
+    await again
+    expect(scoped.namespace('shop')).toBeNull()
+    expect((await script.next()).asked.query.get('fieldSelector')).toBe('metadata.name=shop')
+  })
+
+  it('knows of no namespace when it is stopped before they were all there, and asks for none after that', async () => {
+    await started([subject(5)])
+    const following = cluster.followNamespaces()
+    await script.next()
+    const count = changes.length
+    await cluster.stop()
+    await following
+    await cluster.followNamespaces()
+    expect([cluster.namespace('shop'), changes.length]).toEqual([undefined, count])
+    expect(script.asked.filter(({ path }) => path === '/api/v1/namespaces')).toHaveLength(1)
+  })
+
   it('watches when Secrets change only where it may, and never what they hold', async () => {
     const parts = { api: script.api, clock: new FakeClock(), logger: silentLogger(), identity: 'pod-7' }
     expect(cluster.secretVersion('shop', 's3')).toBeUndefined()
