@@ -1,10 +1,14 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { RequestError } from '../../src/clients/http.ts'
-import { silentLogger } from '../../src/config/logger.ts'
+import { createLogger, silentLogger } from '../../src/config/logger.ts'
+import { createConnectorReconciler } from '../../src/operator/connector/reconcile.ts'
+import { UNRIVALLED } from '../../src/operator/controller/leadership.ts'
+import { passesOf } from '../../src/operator/controller/reconciler.ts'
 import { Stalled } from '../../src/operator/controller/trouble.ts'
 import { ENTRY, type Estate, estateOf, runtimesOf } from '../../src/operator/estate.ts'
 import { EstateWatch } from '../../src/operator/estate-watch.ts'
 import type { Resource } from '../../src/operator/resources/resource.ts'
+import { claimTo } from '../../src/operator/resources/terms.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { createStage } from '../support/stage.ts'
 
@@ -173,10 +177,58 @@ describe('a deletion', () => {
     })
   })
 
+  it('gives up sooner in a namespace that is being deleted', async () => {
+    stage.place.worker = { ...entry, abandonMs: 3_600_000, abandonTerminatingMs: 600_000 }
+    const { key, pass } = await deleted()
+    const go = (isTerminating: boolean) => {
+      stage.cluster.namespaces = new Map([['default', { labels: {}, isTerminating }]])
+    }
+    go(false)
+    await stage.clock.advance(599_000)
+    await pass(key)
+    await stage.clock.advance(2_000)
+    await pass(key)
+    expect(stage.cluster.get(key)).toBeDefined()
+    go(true)
+    await pass(key)
+    expect(stage.cluster.get(key)).toBeUndefined()
+    expect(stage.cluster.events.at(-1)).toMatchObject({ reason: 'Abandoned' })
+    expect(stage.worker.connectors.has('a')).toBe(true)
+  })
+
+  it('waits out its time in a namespace that is being deleted, and for ever where the entry lets nothing behind', async () => {
+    stage.place.worker = { ...entry, abandonMs: 3_600_000, abandonTerminatingMs: 600_000 }
+    const { key, pass } = await deleted()
+    stage.cluster.namespaces = new Map([['default', { labels: {}, isTerminating: true }]])
+    await stage.clock.advance(599_000)
+    await pass(key)
+    expect(stage.cluster.get(key)).toBeDefined()
+    stage.place.worker = entry
+    await stage.clock.advance(86_400_000)
+    await pass(key)
+    expect(stage.cluster.get(key)).toBeDefined()
+  })
+
   it('gives up at once when somebody forces it', async () => {
     const { key, pass } = await deleted({ 'weir.dev/force-delete': 'true' })
     await pass(key)
     expect(stage.cluster.get(key)).toBeUndefined()
+  })
+
+  it('says in the log what is left behind: a namespace that is being deleted takes no Event', async () => {
+    const { key } = await deleted({ 'weir.dev/force-delete': 'true' })
+    const lines: string[] = []
+    const { cluster, clock, runtimes } = stage
+    const reconciler = createConnectorReconciler({ cluster, clock, runtimes, instance: 'test' })
+    const logger = createLogger({ write: (line) => lines.push(line) })
+    await passesOf(reconciler, { cluster, clock, logger, fence: UNRIVALLED })(key)
+    expect(lines.map((line) => JSON.parse(line))).toEqual([
+      expect.objectContaining({
+        resource: 'Connector/default/a',
+        left: claimTo('Connector', 'default', 'a'),
+        msg: 'a deletion was given up: this stays behind',
+      }),
+    ])
   })
 
   it.each(['UnknownCluster', 'NotAllowed'] as const)('gives up when its worker is %s by now', async (reason) => {

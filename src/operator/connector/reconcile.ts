@@ -67,7 +67,10 @@ export function createConnectorReconciler(options: ConnectorReconcilerOptions): 
   return {
     kind: 'Connector',
     runtime: 'Worker',
-    patienceMs: (resource) => runtimes.worker(resource).entry.abandonMs,
+    patienceMs(resource) {
+      const { abandonMs, abandonTerminatingMs = abandonMs } = runtimes.worker(resource).entry
+      return cluster.namespace(resource.metadata.namespace)?.isTerminating ? abandonTerminatingMs : abandonMs
+    },
     graceMs: (resource) => runtimes.worker(resource).entry.graceMs,
     holds: ({ spec }) => spec.deletionPolicy !== 'Retain',
     review: (resource) =>

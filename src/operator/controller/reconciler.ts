@@ -7,6 +7,7 @@ import { type Cluster, type ClusterEvent, type EventReason, WRITE_MS } from '../
 import { conditionsOf, type Finding, type Verdict } from '../resources/condition.ts'
 import { type Kind, keyOf, type Resource, type ResourceKey, type StatusOf } from '../resources/resource.ts'
 import type { Condition } from '../resources/status.ts'
+import { claimOf } from '../resources/terms.ts'
 import { Away } from './circuit.ts'
 import type { Again } from './controller.ts'
 import { DriftFights, ofFight, reporting } from './drift-fights.ts'
@@ -122,6 +123,11 @@ export function passesOf<K extends Kind>(reconciler: Reconciler<K>, surroundings
     if (!isRevoked && annotations[FORCE_DELETE] !== 'true' && !(isAway && waitedMs > patienceMs())) return undefined
     const { observedGeneration: _, conditions: __, ...facts } = resource.status as StatusOf[K]
     const message = `left as it is: ${messageOf(error)}`
+    // A namespace that is being deleted takes no Event any more.
+    logger.warn(
+      { err: error, resource: keyOf(resource), left: claimOf(resource) },
+      'a deletion was given up: this stays behind',
+    )
     const verdict: Verdict = { ready: 'False', reason: 'Deleting', message }
     return { verdict, facts, again: 'when changed', released: true, events: [abandoned(message)] }
   }
