@@ -85,9 +85,12 @@ export async function untilReady(
   }
 }
 
+/** With the folders of what systems keep for root, which the PATH of many a user and of many a CI leaves out. */
+const PATH = `${process.env['PATH'] ?? ''}:/usr/local/sbin:/usr/sbin:/sbin`
+
 function spawnWatched({ file, args, directory, env, uid }: Command, stdio: StdioOptions): ChildProcess {
   const user = uid === undefined ? {} : { uid, gid: uid }
-  const child = spawn(file, args, { cwd: directory, stdio, env: { ...process.env, ...env }, ...user })
+  const child = spawn(file, args, { cwd: directory, stdio, env: { ...process.env, PATH, ...env }, ...user })
   const { pid } = child
   if (pid !== undefined) {
     watchProcess(pid)

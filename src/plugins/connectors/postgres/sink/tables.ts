@@ -10,6 +10,9 @@ const COLUMNS_SQL = `
   SELECT a.attname, format_type(a.atttypid, -1) FROM pg_attribute a
   WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum`
 
+/** A row of the catalogue, a table, a column or a table's own type is there already, since a moment ago. */
+const RACES: ReadonlySet<string> = new Set(['23505', '42P07', '42701', '42710'])
+
 export type TablesOptions = {
   readonly autoCreate: boolean
   readonly autoEvolve: boolean
@@ -61,7 +64,7 @@ export class Tables {
       await session.query(`change the table ${plainTable(table)}`, sql)
     } catch (error) {
       // Another task may have done the same at the same time: then all is well.
-      const isRace = error instanceof DatabaseFailure && ['23505', '42P07', '42701'].includes(error.sqlState ?? '')
+      const isRace = error instanceof DatabaseFailure && RACES.has(error.sqlState ?? '')
       if (!isRace) throw error
     }
   }
