@@ -119,11 +119,13 @@ export async function startSandbox({ namespaces, isPrivileged }: SandboxAddress)
     return [
       `mount -t tmpfs none '${root}'`,
       ...SYSTEM.map((path) => `if [ -d /${path} ]; then mkdir ${into(path)}; mount --rbind /${path} ${into(path)}; fi`),
-      `mkdir -p ${into(ROOT)} ${into('etc')}`,
-      `mount --rbind '${ROOT}' ${into(ROOT)}`,
+      `mkdir -p ${into('etc')}`,
       `echo 127.0.0.1 localhost ${hosts.join(' ')} >${into('etc/hosts')}`,
       `echo hosts: files >${into('etc/nsswitch.conf')}`,
       ...binds.flat(),
+      // After those: the checkout may be in /tmp, where a container has a volume.
+      `mkdir -p ${into(ROOT)}`,
+      `mount --rbind '${ROOT}' ${into(ROOT)}`,
       `mount -o remount,ro '${root}'`,
       `exec chroot '${root}' /usr/bin/env -i ${as} ${assigned.length === 0 ? '' : `/usr/bin/env ${assigned.join(' ')}`} ${command.map(quoted).join(' ')}`,
     ].join('\n')
