@@ -45,7 +45,8 @@ export async function realWhereAMachineCan<Name extends PartName>(name: Name): P
 
 /**
  * A suite that stands on real parts. Skipped for one reason only: this machine can't bring one of them (no Java, no Go, no
- * Python, no Docker), which the title says. Never in CI: there `real` has failed already.
+ * Python, no Docker), which the title says. Never in CI, where `real` has failed already; but what asked by
+ * `realWhereAMachineCan`, which is counted.
  */
 export function describeOn(parts: readonly Real<unknown>[], title: string, suite: () => void): void {
   const why = reasonOf(parts)
