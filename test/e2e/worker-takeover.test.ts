@@ -4,7 +4,8 @@ import { expect, it, onTestFinished } from 'vitest'
 import { createWorkerClient, type ExpandedConnector } from '../../src/clients/worker.ts'
 import { type JavaConnect, startJavaConnect } from '../env/java-connect.ts'
 import { describeOn, real } from '../env/real.ts'
-import { LINE_BYTES, LineWriter, lastLine, lineNumber, readNumbers, sizeOf } from '../support/lines.ts'
+import { Growth } from '../support/growth.ts'
+import { LineWriter, lastLine, lineNumber, readNumbers } from '../support/lines.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { openLog, readRecords } from '../support/topic.ts'
 import { until } from '../support/until.ts'
@@ -31,17 +32,16 @@ describeOn([kafka, java], 'a group of workers on the topics of Kafka Connect', (
     const { group, input, output, topic } = createPlace()
     const writer = new LineWriter(input)
     onTestFinished(() => writer.stop())
+    const growth = new Growth(output)
+    onTestFinished(() => growth.stop())
     const kills: Kill[] = []
     const killInFlow = async (worker: JavaConnect | WeirWorker) => {
-      const written = new Samples(output)
-      await until(
-        'an even flow',
-        WAIT,
-        () => written.take() > LINES_IN_FLOW && lastLine(output) > writer.count - LAG_MAX,
-      )
+      const fromMs = Date.now()
+      const isEven = () => growth.since(fromMs) > LINES_IN_FLOW && lastLine(output) > writer.count - LAG_MAX
+      await until('an even flow', WAIT, isEven)
       const atMs = Date.now()
       await worker.kill()
-      kills.push({ atMs, linesInDanger: written.take() - written.before(atMs - DANGER_MS) })
+      kills.push({ atMs, linesInDanger: growth.since(atMs - DANGER_MS) })
       await untilEmpty(group)
     }
 
@@ -154,33 +154,6 @@ async function joinAsJava(group: string): Promise<void> {
 }
 
 type Kill = { readonly atMs: number; readonly linesInDanger: number }
-
-/** How long a file was, by the time. */
-class Samples {
-  readonly #taken: { readonly atMs: number; readonly lines: number }[] = []
-  readonly #file: string
-  readonly #linesBefore: number
-
-  constructor(file: string) {
-    this.#file = file
-    this.#linesBefore = linesOf(file)
-  }
-
-  /** Answers how many lines it has gained. */
-  take(): number {
-    const lines = linesOf(this.#file) - this.#linesBefore
-    this.#taken.push({ atMs: Date.now(), lines })
-    return lines
-  }
-
-  before(atMs: number): number {
-    return this.#taken.findLast((sample) => sample.atMs <= atMs)?.lines ?? 0
-  }
-}
-
-function linesOf(file: string): number {
-  return sizeOf(file) / LINE_BYTES
-}
 
 const STATES: Readonly<Record<string, string>> = {
   in: 'RUNNING',
