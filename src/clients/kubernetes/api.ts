@@ -31,6 +31,16 @@ export class ApiError extends ClusterError {
   }
 }
 
+/** What was asked for; undefined where there is no such object. */
+export async function orNothing<T>(asked: Promise<T>): Promise<T | undefined> {
+  try {
+    return await asked
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return undefined
+    throw error
+  }
+}
+
 /** Is told each call when its answer begins; status 0: there was none. */
 export type OnAnswer = (method: string, host: string, status: number, tookMs: number) => void
 

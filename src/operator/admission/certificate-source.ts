@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ApiError, type KubernetesApi } from '../../clients/kubernetes/api.ts'
+import { ApiError, type KubernetesApi, orNothing } from '../../clients/kubernetes/api.ts'
 import type { Clock } from '../../config/clock.ts'
 import { type Issued, isDue, issue, type ServingPair } from './certificates.ts'
 
@@ -86,14 +86,5 @@ function fromData(data: Secret['data'] = {}): Issued | undefined {
     return issued
   } catch {
     return undefined
-  }
-}
-
-async function orNothing<T>(asked: Promise<T>): Promise<T | undefined> {
-  try {
-    return await asked
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return undefined
-    throw error
   }
 }

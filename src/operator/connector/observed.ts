@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { RequestError } from '../../clients/http.ts'
+import { orNothing } from '../../clients/http.ts'
 import type {
   ConnectorConfig,
   ConnectorInfo,
@@ -49,10 +49,10 @@ export function isKnown(
 }
 
 export async function observe(worker: WorkerClient, name: string): Promise<Observed> {
-  const info = await orAbsent(worker.get(name))
+  const info = await orNothing(worker.get(name))
   // A connector that is just being deleted has no configuration any more but still a status for a moment.
   if (info === undefined) return 'absent'
-  const status = await orAbsent(worker.status(name))
+  const status = await orNothing(worker.status(name))
   const { state = 'UNASSIGNED', worker_id: workerId = '', trace } = status?.connector ?? {}
   return {
     config: info.config,
@@ -72,15 +72,6 @@ function toTask({ id, state, worker_id: workerId, trace }: TaskStatus): Observed
 function unheardOf({ tasks }: ConnectorInfo, status: ConnectorStatus | undefined): readonly ObservedTask[] {
   const heard = new Set(status?.tasks.map(({ id }) => id))
   return tasks.flatMap(({ task }) => (heard.has(task) ? [] : [{ id: task, state: 'UNASSIGNED', workerId: '' }]))
-}
-
-async function orAbsent<T>(asked: Promise<T>): Promise<T | undefined> {
-  try {
-    return await asked
-  } catch (error) {
-    if (error instanceof RequestError && error.status === 404) return undefined
-    throw error
-  }
 }
 
 export function countTasks(tasks: readonly Pick<ObservedTask, 'state'>[]): TaskCounts {

@@ -1,7 +1,6 @@
-import { RequestError } from '../../clients/http.ts'
+import { orNothing, RequestError } from '../../clients/http.ts'
 import type {
   CompatibilityLevel,
-  Config,
   NewSchema,
   Place,
   Registered,
@@ -36,8 +35,6 @@ export function isKnown({ status, metadata }: Resource<'Subject'>, latest: Place
   return status.latestVersion === latest.version && (status.version !== latest.version || status.id === latest.id)
 }
 
-const NO_LEVEL: Config = {}
-
 export async function observe(
   registry: RegistryClient,
   desired: Desired,
@@ -46,7 +43,7 @@ export async function observe(
   const { subject, schema, normalize } = desired
   const [{ registered, versions }, level, effectiveLevel] = await Promise.all([
     placeOf(registry, subject, schema, normalize),
-    managesLevel ? orElse(registry.config(subject), NO_LEVEL) : NO_LEVEL,
+    managesLevel ? orNothing(registry.config(subject)) : undefined,
     levelInForce(registry, subject),
   ])
   const missed = schema !== undefined && registered === undefined
@@ -55,7 +52,7 @@ export async function observe(
   return {
     ...(registered === undefined ? {} : { registered }),
     versions,
-    ...(level.compatibility === undefined ? {} : { level: level.compatibility }),
+    ...(level?.compatibility === undefined ? {} : { level: level.compatibility }),
     effectiveLevel,
     objections: isJudged
       ? await objections(registry, subject, schema, versions, desired.compatibility ?? effectiveLevel)
@@ -90,7 +87,7 @@ async function placeOf(
 ): Promise<Pick<Observed, 'registered' | 'versions'>> {
   const found = schema === undefined ? 'no such schema' : await lookUp(registry, subject, schema, normalize)
   if (found === 'no such subject') return { versions: [] }
-  const versions = await orElse(registry.versions(subject), [])
+  const versions = (await orNothing(registry.versions(subject))) ?? []
   return found === 'no such schema' ? { versions } : { registered: found, versions }
 }
 
@@ -150,15 +147,6 @@ async function judged(
     if (error instanceof RequestError && error.status === 404) {
       throw new Stalled('ReferenceNotFound', `a reference is not in the registry: ${error.message}`)
     }
-    throw error
-  }
-}
-
-async function orElse<T>(asked: Promise<T>, otherwise: T): Promise<T> {
-  try {
-    return await asked
-  } catch (error) {
-    if (error instanceof RequestError && error.status === 404) return otherwise
     throw error
   }
 }

@@ -1,4 +1,4 @@
-import { APPLY, ApiError, type KubernetesApi } from '../../../clients/kubernetes/api.ts'
+import { APPLY, ApiError, type KubernetesApi, orNothing } from '../../../clients/kubernetes/api.ts'
 import { type SecretData, WRITE_MS } from '../cluster.ts'
 import { pathOf, type Values } from './metadata-watch.ts'
 
@@ -50,13 +50,4 @@ export async function writeConfigMap(
 
 function pathTo(resource: Values, namespace: string, name: string): string {
   return `${pathOf(resource, namespace)}/${encodeURIComponent(name)}`
-}
-
-async function orNothing<T>(asked: Promise<T>): Promise<T | undefined> {
-  try {
-    return await asked
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return undefined
-    throw error
-  }
 }

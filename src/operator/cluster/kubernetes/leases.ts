@@ -1,4 +1,4 @@
-import { ApiError, type KubernetesApi } from '../../../clients/kubernetes/api.ts'
+import { ApiError, type KubernetesApi, orNothing } from '../../../clients/kubernetes/api.ts'
 import type { Lease, LeaseHome, SeenLease } from '../../controller/leader-elector.ts'
 
 const API_VERSION = 'coordination.k8s.io/v1'
@@ -21,12 +21,8 @@ export function kubernetesLease(api: KubernetesApi, namespace: string, name: str
   return {
     place: `${namespace}/${name}`,
     async read(signal) {
-      try {
-        return toSeen(await api.send<LeaseObject>({ method: 'GET', path, signal }))
-      } catch (error) {
-        if (error instanceof ApiError && error.status === 404) return undefined
-        throw error
-      }
+      const found = await orNothing(api.send<LeaseObject>({ method: 'GET', path, signal }))
+      return found && toSeen(found)
     },
     async write(lease, version, signal) {
       const metadata = { namespace, name, ...(version !== undefined && { resourceVersion: version }) }
