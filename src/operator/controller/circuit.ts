@@ -32,6 +32,7 @@ const NO_ANSWER: ReadonlySet<number> = new Set([502, 503, 504])
 export class Circuit {
   readonly #options: CircuitOptions
   #failures = 0
+  #pauseMs = PROBE.firstMs
   /** Why it is open. */
   #reason: string | undefined
 
@@ -42,7 +43,9 @@ export class Circuit {
   /** Rejects with `Away`, and asks nobody, while it is open. */
   async through(send: () => Promise<Answer>): Promise<Answer> {
     if (this.#reason !== undefined) throw new Away(this.#reason)
-    return this.attempt(send)
+    const answer = await this.attempt(send)
+    if (!NO_ANSWER.has(answer.status)) this.#pauseMs = PROBE.firstMs
+    return answer
   }
 
   /** Asks, open or not, and counts what comes of it. */
@@ -71,9 +74,11 @@ export class Circuit {
 
   async #untilAnswered(): Promise<void> {
     const { clock, probe, onChange, signal, logger } = this.#options
-    for (let pauseMs = PROBE.firstMs; this.#failures > 0; pauseMs = Math.min(2 * pauseMs, PROBE.maxMs)) {
-      await clock.sleep(pauseMs, signal).catch(() => undefined)
+    while (this.#failures > 0) {
+      await clock.sleep(this.#pauseMs, signal).catch(() => undefined)
       if (signal.aborted) return
+      // Goes on growing where probes are answered and calls are not: all would be woken every second.
+      this.#pauseMs = Math.min(2 * this.#pauseMs, PROBE.maxMs)
       await probe().catch(() => undefined)
     }
     this.#reason = undefined

@@ -75,9 +75,8 @@ export class Observer<Thing> {
       if (!wasAway) return
       logger.info('it answers again')
     } catch (error) {
-      // Nobody was asked: whoever said so tells when to ask again.
-      if (error instanceof Away) return
-      this.#failures += 1
+      // Nobody was asked: whoever said so tells of the end, and nobody is woken for it twice.
+      this.#failures = error instanceof Away ? 0 : this.#failures + 1
       if (this.#failures !== FAILURES || this.#stopping.signal.aborted) return
       logger.warn({ reason: messageOf(error) }, 'it does not answer')
     }

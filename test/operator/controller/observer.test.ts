@@ -1,5 +1,6 @@
 import { beforeEach, expect, it, onTestFinished } from 'vitest'
 import { silentLogger } from '../../../src/config/logger.ts'
+import { Away } from '../../../src/operator/controller/circuit.ts'
 import { Observer } from '../../../src/operator/controller/observer.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 
@@ -70,4 +71,16 @@ it('tells once of an outage, and of its end', async () => {
   await clock.advance(5_000)
   expect(outages).toEqual([false, true])
   expect(observer.lagMs).toBeLessThan(5_000)
+})
+
+it('leaves the end of an outage to whoever let it ask nobody', async () => {
+  failure = new Error('no answer')
+  await clock.advance(INTERVAL_MS + 5_000)
+  expect(outages).toEqual([false])
+  failure = new Away('no answer')
+  await clock.advance(INTERVAL_MS)
+  failure = undefined
+  there.set('a', { state: 'FAILED' })
+  expect(await toldWithin(INTERVAL_MS)).toEqual(['a FAILED'])
+  expect(outages).toEqual([false])
 })
