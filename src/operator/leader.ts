@@ -67,9 +67,10 @@ export function startLeader(options: LeaderOptions, fence: Fence): Leader {
     for (const resource of resources) wake(keyOf(resource), 'routine')
     controllers[kind].start()
   }
-  life.onStop('controllers', () => Promise.all(KINDS.map((kind) => controllers[kind].stop())))
   observers.start()
   life.onStop('observers', () => observers.stop())
+  // Before them: no pass begins while a look is waited for.
+  life.onStop('controllers', () => Promise.all(KINDS.map((kind) => controllers[kind].stop())))
   return {
     wake,
     queue: (kind) => controllers[kind].queue.reading(),

@@ -61,14 +61,15 @@ async function workerAway() {
 
 type Exchange = { readonly request: IncomingMessage; readonly response: ServerResponse }
 
-/** Has no subjects. Reads are answered, writes wait for the test. */
+/** Has no subjects. Reads are answered, writes wait for the test; reads, too, while it is silent. */
 async function registryOnCall() {
   const writes: Exchange[] = []
+  const registry = { isSilent: false, writes }
   const server = createServer((request, response) => {
     request.resume()
     const { method, url = '' } = request
     const isRead = method === 'GET' || /^\/subjects\/[^/]+\?/.test(url)
-    if (!isRead) writes.push({ request, response })
+    if (!isRead || registry.isSilent) writes.push({ request, response })
     else if (url.startsWith('/config') && url.includes('defaultToGlobal=true')) {
       response.end('{"compatibilityLevel":"BACKWARD"}')
     } else response.writeHead(404).end('{"error_code":40401,"message":"Subject not found."}')
@@ -78,7 +79,7 @@ async function registryOnCall() {
     server.closeAllConnections()
     server.close()
   })
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, writes }
+  return Object.assign(registry, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` })
 }
 
 function start(workerUrl = registry.url) {
@@ -169,6 +170,17 @@ describe('a leader', () => {
     registry.writes[0]!.response.end('{"id":1}')
     await stopping
     expect(cluster.get(key)?.status.conditions.map(({ reason }) => reason)).toContain('Registering')
+  })
+
+  it('begins no pass then, although it still waits for a look at a runtime', async () => {
+    registry.isSilent = true
+    const leader = start()
+    await expect.poll(() => registry.writes.length).toBeGreaterThan(0)
+    const stopping = leader.stop()
+    leader.wake(subject(), 'user')
+    expect(leader.queue('Subject')).toEqual({ waiting: 0, workingMs: [] })
+    await clock.advance(3_000)
+    await stopping
   })
 
   it('does not wait longer than three seconds for a runtime then', async () => {

@@ -66,6 +66,18 @@ describe('the observers of a leader', () => {
     expect(await wokenWithin(5_000)).toEqual(['Connector/default/orders routine'])
   })
 
+  it('wake first what others wait for', () => {
+    const { cluster } = stage
+    const referring = (name: string) => ({ schema: '"int"', references: [{ name, subjectRef: { name } }] })
+    cluster.apply('Subject', 'a', referring('b'))
+    cluster.apply('Subject', 'b', referring('c'))
+    cluster.apply('Subject', 'c', { schema: '"int"' })
+    cluster.apply('Subject', 'elsewhere', { schema: '"int"', registryRef: { name: 'torn' } })
+    cluster.apply('RegistryMode', 'freeze', { mode: 'READONLY' })
+    observers.wakeAll('registry', 'default')
+    expect(woken.map((one) => one.split(/[ /]/)[2])).toEqual(['freeze', 'user', 'c', 'b', 'a'])
+  })
+
   it('let a resource rest while its runtime is seen as a whole', async () => {
     const { cluster, clock, runtimes } = stage
     const { isSeen } = observers
