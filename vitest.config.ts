@@ -19,6 +19,7 @@ export default defineConfig({
           isolate: false,
           // They take a second at most; what is slower is a machine that is busy with something else.
           testTimeout: 30_000,
+          expect: { poll: { timeout: 25_000 } },
           // One more than the two cores that we measure on: tests wait for the disk, too. 34 s instead of 40.
           maxWorkers: 3,
           setupFiles: ['test/support/property-seed.ts'],
