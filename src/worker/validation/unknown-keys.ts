@@ -1,3 +1,4 @@
+import { nearest } from '../../config/nearest.ts'
 import { unknownKeys } from '../../sdk/index.ts'
 import type { ConnectorPlugin } from '../connector-tasks.ts'
 import type { RawConfig } from '../stores/config-codec.ts'
@@ -7,10 +8,17 @@ import { commonKeys, sinkKeys, sourceKeys } from './connector-keys.ts'
 const OF_OTHERS =
   /^((key|value|header)\.converter|transforms|predicates|(producer|consumer|admin)\.override|topic\.creation)\./
 
+/** A key that has no effect, and the one that was probably meant. */
+export type KeyOfNobody = { readonly key: string; readonly meant?: string }
+
 /** Keys of a configuration that nobody reads: misspelled, or of another connector. Like the original, none is refused. */
-export function keysOfNobody({ kind, config: own }: ConnectorPlugin, config: RawConfig): readonly string[] {
+export function keysOfNobody({ kind, config: own }: ConnectorPlugin, config: RawConfig): readonly KeyOfNobody[] {
   const shared = kind === 'source' ? sourceKeys : sinkKeys
-  const known = (key: string) =>
-    Object.hasOwn(commonKeys.shape, key) || Object.hasOwn(shared.shape, key) || OF_OTHERS.test(key)
-  return unknownKeys(own, config).filter((key) => !known(key))
+  const known = Object.keys({ ...own.shape, ...shared.shape, ...commonKeys.shape })
+  return unknownKeys(own, config)
+    .filter((key) => !known.includes(key) && !OF_OTHERS.test(key))
+    .map((key) => {
+      const meant = nearest(key, known)
+      return { key, ...(meant !== undefined && { meant }) }
+    })
 }

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { httpSink } from '../../../src/plugins/connectors/http-sink/sink.ts'
 import { keysOfNobody } from '../../../src/worker/validation/unknown-keys.ts'
 
-it('the keys that nobody reads are those that neither the connector nor what it names or runs on has', () => {
+it('the keys that nobody reads are those that neither the connector nor what it names or runs on has, with what was meant', () => {
   const known = {
     name: 'out',
     'connector.class': 'HttpSink',
@@ -17,8 +17,11 @@ it('the keys that nobody reads are those that neither the connector nor what it 
     'consumer.override.max.poll.records': '10',
   }
   expect(keysOfNobody(httpSink, known)).toEqual([])
-  expect(keysOfNobody(httpSink, { ...known, 'http.api.uri': 'x', 'reporter.bootstrap.servers': 'x' })).toEqual([
-    'http.api.uri',
-    'reporter.bootstrap.servers',
+  expect(
+    keysOfNobody(httpSink, { ...known, 'http.api.uri': 'x', 'task.max': '2', 'reporter.bootstrap.servers': 'x' }),
+  ).toEqual([
+    { key: 'http.api.uri', meant: 'http.api.url' },
+    { key: 'task.max', meant: 'tasks.max' },
+    { key: 'reporter.bootstrap.servers' },
   ])
 })

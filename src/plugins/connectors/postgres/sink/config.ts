@@ -117,9 +117,7 @@ export const sinkConfig = z
       .default(true),
   })
   .superRefine((config, context) => {
-    for (const [key, message] of problemsOf(config)) {
-      context.addIssue({ code: 'custom', path: [key], message, params: { wholeSentence: true } })
-    }
+    for (const [key, message] of problemsOf(config)) field.addProblem(context, key, message)
   })
 
 export type SinkConfig = z.infer<typeof sinkConfig>

@@ -3,7 +3,6 @@ import { SHIPPED_VERSION } from '../../../version.ts'
 import { DatabaseFailure } from '../failure.ts'
 import { quoting } from '../identifier.ts'
 import { Session } from '../session.ts'
-import { warnOfUnknownKeys } from '../unknown-keys.ts'
 import { UTC } from '../zone.ts'
 import { type SinkConfig, sinkConfig } from './config.ts'
 import { NOTES } from './notes.ts'
@@ -18,8 +17,6 @@ export const postgresSink = defineSink({
   notes: NOTES,
   config: sinkConfig,
   async start(context) {
-    const { config, raw, log } = context
-    warnOfUnknownKeys(sinkConfig, raw, log)
     const writer = createWriter(context)
     await writer.start()
     let failures = 0
@@ -28,7 +25,7 @@ export const postgresSink = defineSink({
       async put(records) {
         await writer.write(records).catch((error: unknown) => {
           failures += 1
-          throw asRetriable(error, failures, config)
+          throw asRetriable(error, failures, context.config)
         })
         failures = 0
       },

@@ -184,9 +184,7 @@ export const sourceConfig = z
       .default(10_000),
   })
   .superRefine((config, context) => {
-    for (const [key, message] of problemsOf(config)) {
-      context.addIssue({ code: 'custom', path: [key], message, params: { wholeSentence: true } })
-    }
+    for (const [key, message] of problemsOf(config)) field.addProblem(context, key, message)
   })
 
 export type SourceConfig = z.infer<typeof sourceConfig>

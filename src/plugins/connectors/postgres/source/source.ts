@@ -4,7 +4,6 @@ import { SHIPPED_VERSION } from '../../../version.ts'
 import { DatabaseFailure } from '../failure.ts'
 import { parseTableNames, plainTable, quotedTable, quoting, type TableName } from '../identifier.ts'
 import { type Patience, Session } from '../session.ts'
-import { warnOfUnknownKeys } from '../unknown-keys.ts'
 import { queryOf, type SourceConfig, sourceConfig } from './config.ts'
 import { declareReader, readClock } from './horizon.ts'
 import { NOTES } from './notes.ts'
@@ -44,7 +43,6 @@ export const postgresSource = defineSource({
   tasksAgainMs: (config) => (queryOf(config) === undefined ? config['table.poll.interval.ms'] : undefined),
   async *poll(context) {
     const { config, signal } = context
-    warnOfUnknownKeys(sourceConfig, context.raw, context.log)
     let session: Session | undefined
     let readers: readonly Reader[] | undefined
     let failures = 0

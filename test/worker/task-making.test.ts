@@ -1,0 +1,33 @@
+import { expect, it } from 'vitest'
+import { systemClock } from '../../src/config/clock.ts'
+import { createLogger, secretsOf } from '../../src/config/logger.ts'
+import { httpSink } from '../../src/plugins/connectors/http-sink/sink.ts'
+import { ConfigResolver } from '../../src/worker/config-resolver.ts'
+import type { ConfigStore } from '../../src/worker/stores/config-store.ts'
+import { TaskMaking } from '../../src/worker/task-making.ts'
+
+it('keys that nobody reads are told once, when the tasks are made, with what was meant', async () => {
+  const lines: string[] = []
+  const logger = createLogger({ write: (line) => void lines.push(line) })
+  const config = { 'connector.class': 'HttpSink', topics: 't', 'http.api.url': 'http://h/', 'task.max': '2' }
+  const stored = { config, tasks: [] as object[], appliedConfig: undefined as object | undefined }
+  const making = new TaskMaking({
+    configs: { state: { connector: () => stored } } as unknown as ConfigStore,
+    resolver: new ConfigResolver(new Map(), secretsOf(logger)),
+    clock: systemClock,
+    logger,
+    async putTasks(_, tasks) {
+      Object.assign(stored, { tasks, appliedConfig: config })
+    },
+  })
+  const { signal } = new AbortController()
+  await making.keep('out', httpSink, signal)
+  await making.keep('out', httpSink, signal)
+  expect(lines.map((line) => JSON.parse(line))).toEqual([
+    expect.objectContaining({
+      connector: 'out',
+      keys: [{ key: 'task.max', meant: 'tasks.max' }],
+      msg: 'keys of the configuration are not known',
+    }),
+  ])
+})
