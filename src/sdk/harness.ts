@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { parseConfig, type RawConfig } from './config.ts'
-import type { SinkConnector, SinkPosition, SourceConnector, StoredListener, TaskLog } from './plugin.ts'
+import type { SinkConnector, SinkPartition, SinkPosition, SourceConnector, StoredListener, TaskLog } from './plugin.ts'
 import type { Position, SinkRecord, SourceRecord } from './record.ts'
 
 // Runs one task of a connector against memory, for the tests of the connector's author. No worker, no broker.
@@ -70,6 +70,8 @@ export type SinkRun = {
   put(records: readonly HarnessRecord[]): Promise<void>
   /** What the sink says may be committed. */
   flush(): Promise<readonly SinkPosition[]>
+  /** Takes partitions away, as when another task is given them. */
+  close(partitions: readonly SinkPartition[]): Promise<void>
   stop(): Promise<void>
   readonly rejected: readonly { readonly record: SinkRecord; readonly error: Error }[]
 }
@@ -112,6 +114,10 @@ export async function runSink<Config extends z.ZodObject>(
     async flush() {
       const offsets = [...positions.values()]
       return (await task.flush?.(offsets)) ?? offsets
+    },
+    async close(partitions) {
+      for (const { topic, partition } of partitions) positions.delete(positionKey({ topic, partition }))
+      await task.close?.(partitions)
     },
     async stop() {
       stopping.abort()

@@ -95,6 +95,31 @@ describe('the HTTP sink', () => {
     expect(run.rejected).toEqual([])
   })
 
+  it('sends again what it had of a partition that was taken from it meanwhile', async () => {
+    const { run, server } = await start(inTurn(OK, OK, { status: 503 }, OK))
+    const records = [
+      { topic: 't', offset: 1, value: 'a' },
+      { topic: 't-0', offset: 2, value: 'b' },
+      { topic: 't', offset: 3, value: 'c' },
+    ]
+    await expect(run.put(records)).rejects.toMatchObject({ code: 'retriable' })
+    await run.close([{ topic: 't', partition: 0 }])
+    await run.put(records)
+    expect(server.seen.map(({ body }) => body)).toEqual(['a', 'b', 'c', 'a', 'c'])
+  })
+
+  it("tells no secret of what can't be sent", async () => {
+    const { run } = await start(() => OK, { headers: 'X-Token: ${token}' }, '/in?token=${token}')
+    await run.put([{ topic: 't', value: { token: 'ge\nheim' } }])
+    const other = await runSink(httpSink, { config: { 'http.api.url': 'http://ann:geheim@${host}/in?token=geheim' } })
+    onTestFinished(() => other.stop())
+    await other.put([{ topic: 't', value: { host: 'x y' } }])
+    expect([...run.rejected, ...other.rejected].map(({ error }) => error.message)).toEqual([
+      "what this record puts into the header x-token can't stand in one",
+      "'http://x%20y/in' is no address to send to",
+    ])
+  })
+
   it('comes again after a connection that is cut, at once on a new one when it was an old one', async () => {
     const { run, server } = await start(inTurn('cut', OK, 'cut', OK))
     await expect(run.put(values('a', 'b'))).rejects.toMatchObject({

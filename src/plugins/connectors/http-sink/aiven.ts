@@ -5,6 +5,7 @@ import {
   type ConnectionSettings,
   connectionFields,
   connectionProblems,
+  headerProblems,
   httpUrl,
   openConnection,
   parseHeaders,
@@ -168,16 +169,6 @@ function problemsOf(written: Config) {
   return [
     ...oauth2,
     ...(isBare ? [{ key, message: `http.authorization.type=${type} needs ${key}` }] : []),
-    ...headerProblems(written),
+    ...headerProblems('http.headers.additional', written['http.headers.additional']),
   ]
-}
-
-function headerProblems(written: Config) {
-  const key = 'http.headers.additional'
-  try {
-    parseHeaders(written[key])
-    return []
-  } catch (error) {
-    return [{ key, message: `Invalid value for configuration ${key}: ${(error as Error).message}` }]
-  }
 }

@@ -1,9 +1,16 @@
 import { backoffMs } from '../../../config/retry.ts'
-import { RetriableError, type SinkContext, type SinkRecord, type SinkTask } from '../../../sdk/index.ts'
+import {
+  RetriableError,
+  type SinkContext,
+  type SinkPartition,
+  type SinkPosition,
+  type SinkRecord,
+  type SinkTask,
+} from '../../../sdk/index.ts'
 import type { Connection } from '../http/connection.ts'
 import { retryAfterMs } from '../http/retry-after.ts'
 import { adviceOn, judge } from '../http/statuses.ts'
-import { type HttpAnswer, LongAnswer, NoAnswer, placeOf } from '../http/transport.ts'
+import { excerptOf, type HttpAnswer, LongAnswer, NoAnswer, placeOf } from '../http/transport.ts'
 import { type Letter, laneOf, letterWriter, toBatches, toBody } from './requests.ts'
 import type { HttpSinkSettings } from './settings.ts'
 
@@ -11,9 +18,6 @@ import type { HttpSinkSettings } from './settings.ts'
 export const ANSWER_BYTES_MAX = 16 * 1024
 /** The longest pause between two tries that the server did not ask for. */
 export const BACKOFF_MS_MAX = 60_000
-
-/** How much of what a server says about a refusal is told. */
-const EXCERPT_MAX = 300
 
 export type DeliveryParts = Pick<SinkContext<unknown>, 'log' | 'signal' | 'reject'> & {
   readonly settings: HttpSinkSettings
@@ -41,7 +45,7 @@ export class HttpDelivery implements SinkTask {
 
   async put(records: readonly SinkRecord[]): Promise<void> {
     const before = this.#settled.size
-    const lanes = await this.#lanes(records.filter((record) => !this.#settled.has(placeIn(record))))
+    const lanes = await this.#lanes(records.filter((record) => !this.#settled.has(placeIn(record.origin))))
     const run = { isOver: false }
     const outcomes = await Promise.allSettled(lanes.map((letters) => this.#deliverInTurn(letters, run)))
     if (this.#settled.size > before) this.#failures = 0
@@ -50,8 +54,14 @@ export class HttpDelivery implements SinkTask {
     this.#settled.clear()
   }
 
+  /** Whoever gets these partitions next gets what was not committed of them in whole. */
+  close(partitions: readonly SinkPartition[]): void {
+    const gone = partitions.map(({ topic, partition }) => `${topic}/${partition}/`)
+    for (const place of this.#settled) if (gone.some((start) => place.startsWith(start))) this.#settled.delete(place)
+  }
+
   stop(): void {
-    this.#parts.connection.transport.close()
+    this.#parts.connection.close()
   }
 
   async #lanes(records: readonly SinkRecord[]): Promise<readonly (readonly Letter[])[]> {
@@ -116,23 +126,11 @@ export class HttpDelivery implements SinkTask {
     }
   }
 
-  async #ask(batch: readonly Letter[]): Promise<HttpAnswer> {
+  #ask(batch: readonly Letter[]): Promise<HttpAnswer> {
     const { settings, connection, signal } = this.#parts
     const { method, url, headers } = batch[0]!
     const body = toBody(batch, settings.batch)
-    const send = (authorization: string | undefined) =>
-      connection.transport.send({
-        method,
-        url,
-        headers: authorization === undefined ? headers : { ...headers, authorization },
-        ...(body !== undefined && { body }),
-        signal,
-      })
-    const authorization = await connection.authorization.header(signal)
-    const answer = await send(authorization)
-    if (answer.status !== 401 || authorization === undefined) return answer
-    if (!connection.authorization.refused(authorization)) return answer
-    return send(await connection.authorization.header(signal))
+    return connection.send({ method, url, headers, ...(body !== undefined && { body }), signal })
   }
 
   #unanswered(error: unknown): never {
@@ -161,7 +159,7 @@ export class HttpDelivery implements SinkTask {
   }
 
   #settle(records: readonly SinkRecord[]): void {
-    for (const record of records) this.#settled.add(placeIn(record))
+    for (const { origin } of records) this.#settled.add(placeIn(origin))
   }
 
   /** Throws what the runtime is to do: fail, or come again. */
@@ -183,11 +181,7 @@ export class HttpDelivery implements SinkTask {
   }
 }
 
-function placeIn({ origin }: SinkRecord): string {
-  return `${origin.topic}-${origin.partition}-${origin.offset}`
-}
-
-function excerptOf({ body }: HttpAnswer): string {
-  const text = body.toString().replace(/\s+/g, ' ').trim()
-  return text === '' ? '' : `: ${text.slice(0, EXCERPT_MAX)}`
+/** No name of a topic has a slash. */
+function placeIn({ topic, partition, offset }: SinkPosition): string {
+  return `${topic}/${partition}/${offset}`
 }

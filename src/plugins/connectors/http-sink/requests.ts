@@ -28,7 +28,7 @@ export function letterWriter(settings: HttpSinkSettings): (record: SinkRecord) =
   return (record) => {
     const isDelete = record.value === null || record.value === undefined
     const address = (isDelete ? deleteUrl : url)(record)
-    if (!URL.canParse(address)) throw new DataError(`'${address}' is no address to send to`)
+    if (!URL.canParse(address)) throw new DataError(`'${shownAddress(address)}' is no address to send to`)
     const headers = headersOf(record)
     return {
       record,
@@ -39,6 +39,11 @@ export function letterWriter(settings: HttpSinkSettings): (record: SinkRecord) =
       target: JSON.stringify([isDelete, address, headers, isDelete ? null : batchKey(record)]),
     }
   }
+}
+
+/** Without what may be a secret. */
+function shownAddress(address: string): string {
+  return address.split(/[?#]/)[0]!.replace(/\/\/[^/]*@/, '//')
 }
 
 /** Neighbours with one target, together as far as they may be. Their order stays. */
@@ -83,7 +88,8 @@ function headerWriter(headers: HttpSinkSettings['headers']): (record: SinkRecord
     Object.fromEntries(
       made.map(([name, value]) => {
         const text = value(record)
-        if (/[^\t\x20-\x7e\x80-\xff]/.test(text)) throw new DataError(`'${text}' can't be the header ${name}`)
+        if (/[^\t\x20-\x7e\x80-\xff]/.test(text))
+          throw new DataError(`what this record puts into the header ${name} can't stand in one`)
         return [name, text]
       }),
     )

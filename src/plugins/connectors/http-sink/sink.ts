@@ -5,6 +5,7 @@ import {
   addProblems,
   connectionFields,
   connectionProblems,
+  headerProblems,
   httpUrl,
   openConnection,
   parseHeaders,
@@ -164,21 +165,23 @@ function rewriter(written: Config): (text: string) => string {
 }
 
 function ownProblems(written: Config) {
-  const tell = (key: keyof Config, make: () => unknown) => {
-    try {
-      make()
-      return []
-    } catch (error) {
-      return [{ key, message: `Invalid value for configuration ${key}: ${(error as Error).message}` }]
-    }
-  }
   const count = (text: string) => text.split(written['regex.separator']).length
   const isUneven = count(written['regex.patterns']) !== count(written['regex.replacements'])
   return [
-    ...tell('headers', () => parseHeaders(written.headers.split(written['header.separator']))),
-    ...tell('regex.patterns', () => rewriter(written)),
+    ...headerProblems('headers', written.headers.split(written['header.separator'])),
+    ...patternProblems(written),
     ...(isUneven
       ? [{ key: 'regex.replacements', message: 'regex.patterns and regex.replacements must be as many' }]
       : []),
   ]
+}
+
+function patternProblems(written: Config) {
+  try {
+    rewriter(written)
+    return []
+  } catch (error) {
+    const key = 'regex.patterns'
+    return [{ key, message: `Invalid value for configuration ${key}: ${(error as Error).message}` }]
+  }
 }

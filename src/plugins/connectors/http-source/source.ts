@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
-  type ConfigProblem,
   DataError,
   defineSource,
   field,
@@ -16,17 +15,18 @@ import {
   type Connection,
   connectionFields,
   connectionProblems,
+  headerProblems,
   httpUrl,
   openConnection,
   parseHeaders,
 } from '../http/connection.ts'
 import { retryAfterMs } from '../http/retry-after.ts'
 import { adviceOn, judge, parseStatuses } from '../http/statuses.ts'
-import { type HttpAnswer, LongAnswer, NoAnswer, placeOf } from '../http/transport.ts'
+import { excerptOf, type HttpAnswer, LongAnswer, NoAnswer, placeOf } from '../http/transport.ts'
 import { addressOf, type PagesOptions, type Paging, type Place, parsePlace, walk } from './pages.ts'
 import { follow, parsePointer } from './pointer.ts'
 
-const EXCERPT_MAX = 300
+const HEADERS = 'http.request.headers'
 
 const pointer = (key: string, doc: string) =>
   field.parsed(field.text({ doc }), (text) => {
@@ -41,7 +41,7 @@ const config = z
   .object({
     topic: field.text({ doc: 'Topic to write to.', importance: 'HIGH', nonEmpty: true }),
     url: httpUrl({ doc: 'The address that gives JSON, with the parameters that never change.', importance: 'HIGH' }),
-    'http.request.headers': field.text({ doc: 'Headers of every request, NAME:VALUE, between |.' }).default(''),
+    [HEADERS]: field.text({ doc: 'Headers of every request, NAME:VALUE, between |.' }).default(''),
     'poll.interval.ms': field
       .int({ doc: 'Pause between two rounds, in ms. A round asks for all pages.', importance: 'HIGH', min: 1 })
       .default(60_000),
@@ -83,7 +83,7 @@ const config = z
     ...connectionFields,
   })
   .superRefine((settings, context) =>
-    addProblems([...connectionProblems(settings), ...headerProblems(settings)], context),
+    addProblems([...connectionProblems(settings), ...headerProblems(HEADERS, headerTexts(settings))], context),
   )
 
 type Config = z.infer<typeof config>
@@ -111,7 +111,7 @@ or that the server asked for with \`Retry-After\`, for as long as it takes. Othe
     const { config: written, signal, resumeFrom } = context
     const connection = openConnection(written, { answerBytesMax: written['response.max.bytes'], whenLonger: 'refuse' })
     using closing = new DisposableStack()
-    closing.defer(() => connection.transport.close())
+    closing.defer(() => connection.close())
     const options = pagesOptions(written)
     let place = parsePlace(resumeFrom({ url: written.url }))
     let last: Place | undefined
@@ -131,52 +131,40 @@ or that the server asked for with \`Retry-After\`, for as long as it takes. Othe
 })
 
 async function ask(address: string, connection: Connection, { config: written, signal }: Context) {
-  const call = { method: 'GET', url: address }
-  const answer = await send(call, connection, written, signal).catch((error: unknown) => {
+  const headers = Object.fromEntries([['accept', 'application/json'], ...parseHeaders(headerTexts(written))])
+  const call = { method: 'GET', url: address, headers, signal }
+  const answer = await connection.send(call).catch((error: unknown) => {
     if (error instanceof NoAnswer) throw new RetriableError(error.message, { cause: error })
     if (error instanceof LongAnswer) {
       throw new Error(`${error.message}: ask for smaller pages or raise response.max.bytes`, { cause: error })
     }
     throw error
   })
-  const { status, headers, body } = answer
-  const text = body.toString()
+  const { status } = answer
   switch (judge(status, written['retry.on.status.codes'])) {
     case 'taken':
-      return { body: parse(text, placeOf(call)), link: [headers['link'] ?? []].flat().join(', ') }
+      return { body: parse(answer, placeOf(call)), link: [answer.headers['link'] ?? []].flat().join(', ') }
     case 'later': {
-      const waitMs = retryAfterMs(headers, Date.now())
-      const message = `${placeOf(call)}: the server answered ${status}${excerptOf(text)}`
+      const waitMs = retryAfterMs(answer.headers, Date.now())
+      const message = `${placeOf(call)}: the server answered ${status}${excerptOf(answer)}`
       throw new RetriableError(message, waitMs === undefined ? {} : { retryAfterMs: waitMs })
     }
     case 'wrong':
-      throw new Error(`${placeOf(call)}: the server answered ${status}: ${adviceOn(status, headers.location)}`)
+      throw new Error(`${placeOf(call)}: the server answered ${status}: ${adviceOn(status, answer.headers.location)}`)
     case 'refused':
-      throw new Error(`${placeOf(call)}: the server answered ${status}${excerptOf(text)}: check url and its parameters`)
+      throw new Error(
+        `${placeOf(call)}: the server answered ${status}${excerptOf(answer)}: check url and its parameters`,
+      )
   }
 }
 
-async function send(
-  call: { readonly method: string; readonly url: string },
-  { transport, authorization }: Connection,
-  written: Config,
-  signal: AbortSignal,
-): Promise<HttpAnswer> {
-  const headers = Object.fromEntries([['accept', 'application/json'], ...headersOf(written)])
-  const withHeader = (header: string | undefined) =>
-    transport.send({ ...call, headers: header === undefined ? headers : { ...headers, authorization: header }, signal })
-  const header = await authorization.header(signal)
-  const answer = await withHeader(header)
-  if (answer.status !== 401 || header === undefined || !authorization.refused(header)) return answer
-  return withHeader(await authorization.header(signal))
-}
-
-function parse(text: string, place: string): unknown {
+function parse(answer: HttpAnswer, place: string): unknown {
+  const text = answer.body.toString()
   if (text.trim() === '') return []
   try {
     return plainValue(parseExact(text))
   } catch (error) {
-    throw new DataError(`${place}: the answer is no JSON: ${text.slice(0, EXCERPT_MAX)}`, { cause: error })
+    throw new DataError(`${place}: the answer is no JSON${excerptOf(answer)}`, { cause: error })
   }
 }
 
@@ -225,21 +213,6 @@ function pagingOf(written: Config): Paging {
   return { by }
 }
 
-function headersOf(written: Config) {
-  return parseHeaders(written['http.request.headers'].split('|'))
-}
-
-function headerProblems(written: Config): readonly ConfigProblem[] {
-  const key = 'http.request.headers'
-  try {
-    headersOf(written)
-    return []
-  } catch (error) {
-    return [{ key, message: `Invalid value for configuration ${key}: ${(error as Error).message}` }]
-  }
-}
-
-function excerptOf(text: string): string {
-  const line = text.replace(/\s+/g, ' ').trim()
-  return line === '' ? '' : `: ${line.slice(0, EXCERPT_MAX)}`
+function headerTexts(written: Config): readonly string[] {
+  return written[HEADERS].split('|')
 }

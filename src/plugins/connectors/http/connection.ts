@@ -2,7 +2,7 @@ import { systemClock } from '../../../config/clock.ts'
 import { type SslSettings, tlsMaterial } from '../../../config/tls.ts'
 import { type ConfigProblem, field, type z } from '../../../sdk/index.ts'
 import { type Authorization, basic, clientCredentials, fixed } from './authorization.ts'
-import { createTransport, type Transport, type TransportOptions } from './transport.ts'
+import { createTransport, type HttpAnswer, type HttpCall, type Transport, type TransportOptions } from './transport.ts'
 
 /** An address that can be asked: `http://…` or `https://…`. */
 export function httpUrl(info: field.FieldInfo) {
@@ -82,7 +82,11 @@ export function addProblems(problems: readonly ConfigProblem[], context: z.core.
   for (const { key, message } of problems) field.addProblem(context, key, message)
 }
 
-export type Connection = { readonly transport: Transport; readonly authorization: Authorization }
+export type Connection = {
+  /** As `Transport.send`, and says who we are. Rejects with a `RetriableError`, too, when no token is to be had now. */
+  send(call: HttpCall): Promise<HttpAnswer>
+  close(): void
+}
 
 /** Opens nothing yet: the first call does. Throws when certificates can't be read. */
 export function openConnection(
@@ -96,7 +100,18 @@ export function openConnection(
     connectTimeoutMs: settings['http.connect.timeout.ms'],
     requestTimeoutMs: settings['http.request.timeout.ms'],
   })
-  return { transport, authorization: authorizationOf(settings, transport) }
+  const authorization = authorizationOf(settings, transport)
+  const sendAs = (call: HttpCall, header: string | undefined) =>
+    transport.send(header === undefined ? call : { ...call, headers: { ...call.headers, authorization: header } })
+  return {
+    async send(call) {
+      const header = await authorization.header(call.signal)
+      const answer = await sendAs(call, header)
+      if (answer.status !== 401 || header === undefined || !authorization.refused(header)) return answer
+      return sendAs(call, await authorization.header(call.signal))
+    },
+    close: () => transport.close(),
+  }
 }
 
 function authorizationOf(settings: ConnectionSettings, transport: Transport): Authorization {
@@ -131,6 +146,16 @@ function proxyUrl(settings: ConnectionSettings): string | undefined {
 function sslSettings(settings: ConnectionSettings): SslSettings {
   const written = Object.entries(settings).filter(([key]) => key.startsWith('https.'))
   return Object.fromEntries(written.map(([key, value]) => [key.slice('https.'.length), value as string | undefined]))
+}
+
+/** What is wrong with the texts of `parseHeaders` that stand at a key. */
+export function headerProblems(key: string, texts: readonly string[]): readonly ConfigProblem[] {
+  try {
+    parseHeaders(texts)
+    return []
+  } catch (error) {
+    return [{ key, message: `Invalid value for configuration ${key}: ${(error as Error).message}` }]
+  }
 }
 
 /** The headers of every request: `Name:value` texts. Names in lower case. */

@@ -34,6 +34,6 @@ const ADVICE: Readonly<Record<number, string>> = {
 
 /** What to do about an answer that is `wrong`. */
 export function adviceOn(status: number, location: string | undefined): string {
-  const elsewhere = location === undefined ? 'elsewhere' : `to ${location.split('?')[0]}`
+  const elsewhere = location === undefined ? 'elsewhere' : `to ${location.split(/[?#]/)[0]}`
   return ADVICE[status] ?? `it leads ${elsewhere}, which is not followed: write the right address in the configuration`
 }

@@ -126,6 +126,15 @@ export function placeOf({ method, url }: Pick<HttpCall, 'method' | 'url'>): stri
   return `${method} ${origin}${pathname}`
 }
 
+/** How much of what a server says is told. */
+const EXCERPT_MAX = 300
+
+/** What a server says about its answer, in one line to put behind a sentence. */
+export function excerptOf({ body }: Pick<HttpAnswer, 'body'>): string {
+  const text = body.toString().replace(/\s+/g, ' ').trim()
+  return text === '' ? '' : `: ${text.slice(0, EXCERPT_MAX)}`
+}
+
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   // Of a host with several addresses all have failed, each for its own reason.
@@ -140,5 +149,6 @@ function reasonOf(error: unknown): string {
 const ADVICE: readonly (readonly [RegExp, string])[] = [
   [/^ENOTFOUND$/, 'there is no host of this name'],
   [/SELF_SIGNED|UNABLE_TO_(VERIFY|GET_ISSUER)/, 'put who signed its certificate into https.ssl.truststore.location'],
+  [/^ERR_PROXY_TUNNEL$/, 'check http.proxy.user and http.proxy.password, and whether the proxy may go there'],
   [/^ERR_TLS_CERT_ALTNAME_INVALID$/, 'its certificate is that of another host'],
 ]
