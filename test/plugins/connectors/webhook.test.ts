@@ -1,7 +1,8 @@
 import { createHmac } from 'node:crypto'
+import { getEventListeners } from 'node:events'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { OPEN } from '../../../src/plugins/connectors/webhook/credentials.ts'
-import { Receiver } from '../../../src/plugins/connectors/webhook/receiver.ts'
+import { Receiver, type ReceiverOptions } from '../../../src/plugins/connectors/webhook/receiver.ts'
 import { webhookSource } from '../../../src/plugins/connectors/webhook/source.ts'
 import { runSource, type SourceRun, STRING, type TaskLog, validateConfig } from '../../../src/sdk/index.ts'
 
@@ -105,18 +106,7 @@ describe('the webhook source', () => {
 
   it('answers who waits still when it ends: those in the log get through, the others are to come again', async () => {
     const { signal } = new AbortController()
-    const receiver = await Receiver.open({
-      host: '127.0.0.1',
-      port: 0,
-      tls: undefined,
-      path: '/',
-      gate: OPEN,
-      bodyBytesMax: 100,
-      waitingBytesMax: 100,
-      waitingMax: 10,
-      answerTimeoutMs: 60_000,
-      check: () => {},
-    })
+    const receiver = await Receiver.open(ANYWHERE)
     const send = (body: string) => fetch(`http://127.0.0.1:${receiver.port}/`, { method: 'POST', body })
     const taken = send('taken')
     const [request] = await receiver.take(1, 10_000, signal)
@@ -128,6 +118,16 @@ describe('the webhook source', () => {
     request!.answer(204)
     expect((await taken).status).toBe(204)
     await closing
+  })
+
+  it('leaves nothing behind on the signal of its task however often nothing comes', async () => {
+    const stopping = new AbortController()
+    await using receiver = await Receiver.open(ANYWHERE)
+    for (let turn = 0; turn < 3; turn++) expect(await receiver.take(1, 1, stopping.signal)).toEqual([])
+    expect(getEventListeners(stopping.signal, 'abort')).toEqual([])
+    const waiting = receiver.take(1, 60_000, stopping.signal)
+    stopping.abort()
+    expect(await waiting).toEqual([])
   })
 
   it('waits for a port that is taken, and says which', async () => {
@@ -151,6 +151,19 @@ describe('its configuration', () => {
     expect(errors).toEqual([expect.stringContaining(message)])
   })
 })
+
+const ANYWHERE: ReceiverOptions = {
+  host: '127.0.0.1',
+  port: 0,
+  tls: undefined,
+  path: '/',
+  gate: OPEN,
+  bodyBytesMax: 100,
+  waitingBytesMax: 100,
+  waitingMax: 10,
+  answerTimeoutMs: 60_000,
+  check: () => {},
+}
 
 async function start(config: Readonly<Record<string, string>> = {}) {
   let port = 0

@@ -69,15 +69,14 @@ export class Receiver implements AsyncDisposable {
   /** What came since, the first of it; waits a little for it. */
   async take(countMax: number, waitMs: number, signal: AbortSignal): Promise<readonly Waiting[]> {
     if (this.#queue.length === 0 && !signal.aborted) {
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, waitMs)
-        const woken = () => {
-          clearTimeout(timer)
-          resolve()
-        }
-        this.#wake = woken
-        signal.addEventListener('abort', woken, { once: true })
-      })
+      const woken = Promise.withResolvers<void>()
+      const timer = setTimeout(woken.resolve, waitMs)
+      this.#wake = woken.resolve
+      // Taken off again: the signal lives as long as the task.
+      signal.addEventListener('abort', this.#wake)
+      await woken.promise
+      signal.removeEventListener('abort', this.#wake)
+      clearTimeout(timer)
     }
     return this.#queue.splice(0, countMax)
   }
