@@ -202,6 +202,25 @@ describe('the directory source', () => {
     await expect(run.nextBatch()).rejects.toThrow(/cannot make '.*done' for files that are through: ENOTDIR/)
   })
 
+  it('tries again to put a file away where it may not yet, and says what to do', async () => {
+    const box = inbox({ 'a.txt': 'a\n' })
+    const done = join(box.path, 'done')
+    const config = { 'finished.policy': 'move', 'finished.path': done }
+    const run = box.start(config)
+    const batch = await run.nextBatch()
+    rmSync(done, { recursive: true })
+    run.stored(batch)
+    const failure = await box.drain(run).catch((error: Error) => error)
+    expect(failure).toMatchObject({
+      code: 'retriable',
+      message: expect.stringMatching(
+        /^cannot put '.*a\.txt' away, .*\(ENOENT.*\): let the worker write in '.*' and '.*done'$/,
+      ),
+    })
+    expect(await box.drain(box.start(config, batch[0]))).toEqual([])
+    expect(readdirSync(done)).toContain('a.txt')
+  })
+
   it('shares files among tasks by their names', async () => {
     const files = Array.from({ length: 40 }, (_, n) => [`f${n}.txt`, `${n}\n`] as const)
     const box = inbox(Object.fromEntries(files))

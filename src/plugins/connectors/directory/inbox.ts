@@ -34,9 +34,17 @@ export type Found = {
 /** The files of a directory that wait to be read, and what becomes of them then. */
 export class Inbox {
   readonly #options: InboxOptions
+  /** Names that end so are none of a file to read. */
+  readonly #suffixes: readonly string[]
 
   constructor(options: InboxOptions) {
     this.#options = options
+    const { afterwards, ignoredSuffixes, readySuffix } = options
+    const marks = [
+      afterwards.do === 'mark' ? afterwards.finished : '',
+      afterwards.do === 'move' ? '' : afterwards.failed,
+    ]
+    this.#suffixes = [...ignoredSuffixes, ...marks, readySuffix].filter((suffix) => suffix !== '')
   }
 
   /** Makes the directories that files are moved to. Rejects when it may not. */
@@ -73,27 +81,28 @@ export class Inbox {
     return now !== undefined && now.size === bytes && Math.trunc(now.mtimeMs) === modifiedMs
   }
 
-  /** Everything of it is in the log. */
-  async finish(file: Found): Promise<void> {
-    const { afterwards } = this.#options
-    if (afterwards.do === 'delete') await rm(file.path, { force: true })
-    else await this.#putAway(file, afterwards.do, afterwards.finished)
-    await this.#removeMarker(file)
-  }
-
-  /** It can't be read to its end. */
-  async fail(file: Found): Promise<void> {
-    const { afterwards } = this.#options
-    await this.#putAway(file, afterwards.do === 'move' ? 'move' : 'mark', afterwards.failed)
-    await this.#removeMarker(file)
+  /**
+   * Everything of it is in the log (`finished`), or it can't be read to its end. Rejects with a `RetriableError` as long as
+   * the file can't be put away.
+   */
+  async putAway(file: Found, end: 'finished' | 'failed'): Promise<void> {
+    const { afterwards, directory, readySuffix } = this.#options
+    try {
+      if (afterwards.do === 'delete' && end === 'finished') await rm(file.path, { force: true })
+      else await this.#rename(file, end)
+      if (readySuffix !== '') await rm(`${file.path}${readySuffix}`, { force: true })
+    } catch (error) {
+      const places = afterwards.do === 'move' ? `'${directory}' and '${afterwards[end]}'` : `'${directory}'`
+      throw new RetriableError(
+        `cannot put '${file.path}' away, which is through (${(error as Error).message}): let the worker write in ${places}`,
+        { cause: error },
+      )
+    }
   }
 
   #isWanted(name: string): boolean {
-    const { pattern, ignoredSuffixes, readySuffix, afterwards, isMine } = this.#options
-    const marks =
-      afterwards.do === 'move' ? [] : [afterwards.failed, ...(afterwards.do === 'mark' ? [afterwards.finished] : [])]
-    const suffixes = [...ignoredSuffixes, ...marks, ...(readySuffix ? [readySuffix] : [])]
-    return pattern.test(name) && !suffixes.some((suffix) => name.endsWith(suffix)) && isMine(name)
+    const { pattern, isMine } = this.#options
+    return !this.#suffixes.some((suffix) => name.endsWith(suffix)) && pattern.test(name) && isMine(name)
   }
 
   async #find(name: string, nowMs: number): Promise<Found | undefined> {
@@ -105,8 +114,10 @@ export class Inbox {
     return isComplete ? { name, path, bytes: stats.size, modifiedMs: Math.trunc(stats.mtimeMs) } : undefined
   }
 
-  async #putAway({ name, path }: Found, how: 'move' | 'mark', place: string): Promise<void> {
-    const target = how === 'move' ? await freeName(join(place, name), '') : await freeName(path, place)
+  async #rename({ name, path }: Found, end: 'finished' | 'failed'): Promise<void> {
+    const { afterwards } = this.#options
+    const place = afterwards.do === 'delete' ? afterwards.failed : afterwards[end]
+    const target = afterwards.do === 'move' ? await freeName(join(place, name), '') : await freeName(path, place)
     try {
       await rename(path, target)
     } catch (error) {
@@ -117,11 +128,6 @@ export class Inbox {
       await rm(path)
     }
     this.#options.log.info({ file: path, target }, 'a file is through')
-  }
-
-  async #removeMarker({ path }: Found): Promise<void> {
-    const { readySuffix } = this.#options
-    if (readySuffix !== '') await rm(`${path}${readySuffix}`, { force: true })
   }
 }
 

@@ -56,7 +56,7 @@ export class Progress {
   async finish(): Promise<void> {
     for (const [name, { file, waiting, end }] of this.#files) {
       if (end === undefined || waiting > 0) continue
-      if (await this.#inbox.isUnchanged(file)) await this.#inbox[end === 'finished' ? 'finish' : 'fail'](file)
+      if (await this.#inbox.isUnchanged(file)) await this.#inbox.putAway(file, end)
       this.#files.delete(name)
     }
   }
