@@ -22,6 +22,8 @@ export type OutBatch = {
   readonly size: number
   readonly baseSequence: number
   readonly sinceMs: number
+  /** Whether it may have been stored without an answer: only under its own sequence the log can tell a repetition. */
+  readonly isDoubtful: boolean
 }
 
 /** What waits for one partition: entries in order, and batches that have to be sent again before them. */

@@ -35,6 +35,8 @@ const SEQUENCES = 2 ** 31
  * A batch keeps its sequence number for ever. When one fails and may be tried again, the partition is blocked until all
  * that was under way has come back; then they go again in order, one at a time. One that is too large for its topic goes
  * again in parts.
+ *
+ * What was never stored leaves a gap in the sequence, which begins anew then; what may have been stored goes again before.
  */
 export class Sender {
   readonly #parts: SenderParts
@@ -65,20 +67,24 @@ export class Sender {
   /** Sends what may be sent now. */
   pump(): void {
     if (this.#closed || this.#renewing !== undefined) return
-    if (this.#isRenewalDue) {
+    if (this.#isRenewalDue && ![...this.#active].some(isInDoubt)) {
       // Whoever waits is told by its delivery.
       if (this.#busy() === 0) this.renew().catch(() => undefined)
       return
     }
+    this.#sendReady()
+    if (this.#active.size === 0) for (const resolve of this.#idle.splice(0)) resolve()
+  }
+
+  #sendReady(): void {
     for (const [node, queues] of this.#readyByNode()) {
       if (node < 0) {
         this.#lookAgain(queues)
         continue
       }
-      while ((this.#inFlightOf.get(node) ?? 0) < IN_FLIGHT_MAX && queues.some(isReady))
-        this.#sendTo(node, queues.filter(isReady))
+      while ((this.#inFlightOf.get(node) ?? 0) < IN_FLIGHT_MAX && queues.some(this.#isReady))
+        this.#sendTo(node, queues.filter(this.#isReady))
     }
-    if (this.#active.size === 0) for (const resolve of this.#idle.splice(0)) resolve()
   }
 
   /** Resolves when nothing waits and nothing is under way. */
@@ -107,10 +113,13 @@ export class Sender {
     return busy
   }
 
+  /** Before the sequence begins anew, nothing goes but what may be stored already. */
+  readonly #isReady = (queue: PartitionQueue): boolean => isReady(queue) && (!this.#isRenewalDue || isInDoubt(queue))
+
   #readyByNode(): Map<number, PartitionQueue[]> {
     const byNode = new Map<number, PartitionQueue[]>()
     for (const queue of this.#active) {
-      if (!isReady(queue)) continue
+      if (!this.#isReady(queue)) continue
       const node = this.#parts.topology.known(queue.topic)?.[queue.partition] ?? -1
       const queues = byNode.get(node)
       if (queues) queues.push(queue)
@@ -153,7 +162,7 @@ export class Sender {
         transactional: transactionalId !== undefined,
       },
     )
-    return { entries, bytes, size, baseSequence, sinceMs: clock.monotonicMs() }
+    return { entries, bytes, size, baseSequence, sinceMs: clock.monotonicMs(), isDoubtful: false }
   }
 
   async #exchange(node: number, batches: readonly { queue: PartitionQueue; batch: OutBatch }[]): Promise<void> {
@@ -199,14 +208,14 @@ export class Sender {
     const follows = queue.isBlocked && error.code === 'sequence_lost'
     if ((error.retriable || follows) && !tooLate) {
       queue.isBlocked = true
-      queue.again.push(batch)
+      queue.again.push({ ...batch, isDoubtful: error.retriable })
       return
     }
     if (error.code === 'sequence_lost' && this.#parts.transactionalId === undefined && !tooLate) {
       // The log forgot this producer (the topic was made anew): begin a new sequence with what is left.
       this.#isRenewalDue = true
       queue.isBlocked = true
-      queue.again.push(batch)
+      queue.again.push({ ...batch, isDoubtful: false })
       return
     }
     if (error.code === 'record_too_large' && batch.entries.length > 1) {
@@ -216,7 +225,7 @@ export class Sender {
     this.#giveUp(queue, batch, error, places)
   }
 
-  /** What was never stored leaves a gap: the sequence has to begin anew, with those that are not to blame. */
+  /** Fails those that are to blame: the others go again. */
   #giveUp(queue: PartitionQueue, batch: OutBatch, error: BrokerError, places: readonly number[]): void {
     const isWhole = places.length === 0 || places.length === batch.entries.length
     if (isWhole || this.#parts.transactionalId !== undefined) this.#fail(batch.entries, error)
@@ -228,7 +237,7 @@ export class Sender {
         error,
       )
       queue.isBlocked = true
-      queue.again.push({ ...batch, entries })
+      queue.again.push({ ...batch, entries, isDoubtful: false })
     }
     this.#isRenewalDue ||= this.#parts.transactionalId === undefined
   }
@@ -322,6 +331,11 @@ function isReady(queue: PartitionQueue): boolean {
   if (queue.again.length > 0 || !queue.isKnown)
     return queue.inFlight === 0 && (queue.again.length > 0 || queue.hasEntries)
   return queue.hasEntries
+}
+
+/** What stands behind a batch that was not stored was not either: the first one says it of all. */
+function isInDoubt({ again }: PartitionQueue): boolean {
+  return again[0]?.isDoubtful === true
 }
 
 function timeoutOf({ topic, partition }: PartitionQueue, timeoutMs: number): BrokerError {

@@ -5,7 +5,7 @@ import { createBroker } from '../../src/broker/client.ts'
 import { openEmbeddedHome } from '../../src/broker/embedded/home.ts'
 import type { Home } from '../../src/broker/home.ts'
 import { silentLogger } from '../../src/config/logger.ts'
-import { createFaultyHome, type Fault, hastyClock } from '../support/faulty-home.ts'
+import { createFaultyHome, createStrictHome, type Fault, hastyClock } from '../support/faulty-home.ts'
 
 const PARTITIONS = 3
 const PROPERTY_TIMEOUT_MS = 60_000
@@ -28,6 +28,53 @@ describe('a producer', () => {
             expect(await readAll(broker, calm)).toEqual(expected(number))
           })
         }),
+        { numRuns: 60 },
+      )
+    },
+    PROPERTY_TIMEOUT_MS,
+  )
+
+  it(
+    'tells each record that is refused once, and stores all others once and in order, whatever happens to its calls',
+    async () => {
+      const calls = fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1, maxLength: 12 })
+      const refusals = fc.uniqueArray(fc.integer({ min: 0, max: 100 }), { maxLength: 12 })
+      await fc.assert(
+        fc.asyncProperty(
+          calls,
+          refusals,
+          faults('broken before', 'broken after', 'not leader'),
+          async (sizes, refused, plan) => {
+            const home = await openHome()
+            const left = [...plan]
+            const strict = createStrictHome(home, (value) => refused.includes(Number(value)))
+            const broker = brokerOf(
+              createFaultyHome(strict, (call) => (call === 'produce' ? (left.shift() ?? 'none') : 'none')),
+            )
+            const producer = await broker.producer({ batchBytesMax: 300 })
+            let number = 0
+            const told: string[] = []
+            const sends = sizes.map((size) => Array.from({ length: size }, () => record(number++)))
+            await Promise.all(
+              sends.map((records) =>
+                producer.send(records, (index, { code }) => told.push(`${records[index]?.value} ${code}`)),
+              ),
+            )
+            const isRefused = (value: string) => refused.includes(Number(value))
+            const all = expected(number)
+            expect(await readAll(brokerOf(home))).toEqual(
+              all.map((values) => values.filter((value) => !isRefused(value))),
+            )
+            expect(told.toSorted()).toEqual(
+              all
+                .flat()
+                .filter(isRefused)
+                .map((value) => `${value} invalid_record`)
+                .toSorted(),
+            )
+            await broker.close()
+          },
+        ),
         { numRuns: 60 },
       )
     },

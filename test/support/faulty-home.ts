@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { BrokerError } from '../../src/broker/error.ts'
 import type { FetchedPartition, Home, HomeRequest } from '../../src/broker/home.ts'
+import { batchesOf, recordsOf } from '../../src/broker/record-batch.ts'
 import type { Clock } from '../../src/config/clock.ts'
 
 /**
@@ -31,6 +32,28 @@ export function createFaultyHome(home: Home, next: (call: keyof Home) => Fault):
       turn = answer.catch(() => undefined)
       return answer
     },
+  })
+}
+
+/** A home that stores no batch with a record of such a value, and says which those are. */
+export function createStrictHome(home: Home, isRefused: (value: string) => boolean): Home {
+  const produce: Home['produce'] = async (request) => {
+    const looked = await Promise.all(
+      request.batches.map(async (batch) => {
+        const records = (await Promise.all([...batchesOf(batch.bytes)].map((one) => recordsOf(one)))).flat()
+        return { batch, refused: records.flatMap(({ value }, place) => (isRefused(String(value)) ? [place] : [])) }
+      }),
+    )
+    const batches = looked.filter(({ refused }) => refused.length === 0).map(({ batch }) => batch)
+    const stored = batches.length === 0 ? [] : await home.produce({ ...request, batches })
+    const error = { code: 'invalid_record', message: 'INVALID_RECORD' } as const
+    const refusals = looked
+      .filter(({ refused }) => refused.length > 0)
+      .map(({ batch: { topic, partition }, refused }) => ({ topic, partition, baseOffset: -1, error, refused }))
+    return [...stored, ...refusals]
+  }
+  return new Proxy(home, {
+    get: (_, name: keyof Home) => (name === 'produce' ? produce : home[name].bind(home)),
   })
 }
 
