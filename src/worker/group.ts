@@ -136,8 +136,12 @@ export class WorkerGroup {
 
   /** False as soon as another worker may have been made the leader. */
   get isLeader(): boolean {
-    const leads = this.#generation !== undefined && this.#generation.leaderId === this.#generation.memberId
-    return leads && this.#options.clock.monotonicMs() < (this.#member?.validUntilMs() ?? Number.POSITIVE_INFINITY)
+    const validUntilMs = this.#member?.validUntilMs() ?? Number.POSITIVE_INFINITY
+    return this.#ledLast && this.#options.clock.monotonicMs() < validUntilMs
+  }
+
+  get #ledLast(): boolean {
+    return this.#generation !== undefined && this.#generation.leaderId === this.#generation.memberId
   }
 
   /** Whether workers of this group have to sign what they ask of each other. */
@@ -160,9 +164,12 @@ export class WorkerGroup {
     return this.#owners.get(ownedKey(owned))
   }
 
-  /** The configured work may have changed: asks for a new round if so. Only the leader knows what is shared out. */
+  /**
+   * The configured work may have changed: asks for a new round if so. Only the leader knows what is shared out; one whose
+   * time is over asks too, for it may have no successor who would.
+   */
   configuredChanged(): void {
-    if (this.#isGathering || !this.isLeader || sameWork(this.#options.configured(), this.#sharedOut)) return
+    if (this.#isGathering || !this.#ledLast || sameWork(this.#options.configured(), this.#sharedOut)) return
     const restMs = this.#restUntilMs - this.#options.clock.monotonicMs()
     if (restMs <= 0) this.#rejoin('the configured work changed')
     else this.#gather(restMs)

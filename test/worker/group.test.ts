@@ -122,6 +122,15 @@ describe('a worker, told by its coordinator,', () => {
     expect(asked).toHaveLength(2)
   })
 
+  it('asks for a round also when its time as the leader is over, since nobody else may', async () => {
+    const { group, protocol, asked, clock } = await joinFake({ configured: () => workOf(1) })
+    await protocol().joined(generationOf({}))
+    await clock.advance(VALID_MS)
+    asked.length = 0
+    group.configuredChanged()
+    expect([group.isLeader, asked]).toEqual([false, ['the configured work changed']])
+  })
+
   it('asks for another round when work was given up, when it waits long enough, and when the leader was behind', async () => {
     const { protocol, asked, clock } = await joinFake({})
     await protocol().joined(generationOf({ revoked: workOf(1) }))
