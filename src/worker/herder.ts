@@ -47,7 +47,6 @@ export class Herder {
     this.#isPending = true
     this.#inLine(() => this.#reconcile()).catch((error: unknown) => {
       this.#parts.logger.error({ err: error }, 'carrying out a plan failed: looking again')
-      setTimeout(() => this.wake(), RETRY_MS).unref()
     })
   }
 
@@ -126,9 +125,10 @@ export class Herder {
     return this.#inLine(async () => true)
   }
 
+  /** A job that failed may have left anything half done: all is looked at again. */
   #inLine<T>(job: () => Promise<T>): Promise<T> {
     const done = this.#line.then(job)
-    this.#line = done.catch(() => undefined)
+    this.#line = done.catch(() => void setTimeout(() => this.wake(), RETRY_MS).unref())
     return done
   }
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { silentLogger } from '../../src/config/logger.ts'
 import type { Work } from '../../src/worker/assignment-codec.ts'
 import { Herder } from '../../src/worker/herder.ts'
@@ -63,6 +63,21 @@ describe('a herder', () => {
     herder.onRestart({ kind: 'restart', connector: 'c', includeTasks: true, onlyFailed: true })
     await herder.onWork()
     expect(written).toEqual(['c-1 RESTARTING', 'offsets'])
+  })
+
+  it('starts what a restart stopped and could not start, also when nothing changes', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const { herder, runner, parts } = createHerder()
+    await herder.onWork()
+    const { refresh } = parts.offsets
+    Object.assign(parts.offsets, { refresh: () => Promise.reject(new Error('not read to its end')) })
+    await expect(herder.restartTask({ connector: 'c', task: 1 })).rejects.toThrow('not read to its end')
+    expect([...runner.tasks.keys()]).toEqual(['c-0'])
+    Object.assign(parts.offsets, { refresh })
+    vi.runAllTimers()
+    await herder.isResponding()
+    expect([...runner.tasks.keys()]).toEqual(['c-0', 'c-1'])
   })
 
   it('refuses to restart what is not there', async () => {
