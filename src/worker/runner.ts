@@ -15,7 +15,7 @@ import type { ConnectorConfig } from './stores/config-state.ts'
 import type { ConfigStore } from './stores/config-store.ts'
 import type { OffsetStore } from './stores/offset-store.ts'
 import type { StatusStore } from './stores/status-store.ts'
-import { TaskMaking } from './task-making.ts'
+import { TaskMaking, UNTIL_DONE } from './task-making.ts'
 import type { RunningTask, TaskDefaults, TaskHost, TaskMessage } from './tasks/task-spec.ts'
 import { traceOf } from './tasks/trace.ts'
 
@@ -59,13 +59,6 @@ type StartedConnector = {
   failed: boolean
   /** Aborts what goes on in the background for it as it is now. */
   work: AbortController
-}
-
-/** What needs the leader goes on until it succeeds: it may be away, or be another worker by then. */
-const UNTIL_DONE = {
-  backoff: { firstMs: 250, maxMs: 60_000 },
-  withinMs: Number.POSITIVE_INFINITY,
-  retriable: () => true,
 }
 
 /** What this worker has started: carries out steps and writes how connectors and tasks are. Not to be called twice at once. */

@@ -17,7 +17,7 @@ type TaskMakingParts = {
 }
 
 /** What needs the leader goes on until it succeeds: it may be away, or be another worker by then. */
-const UNTIL_DONE = {
+export const UNTIL_DONE = {
   backoff: { firstMs: 250, maxMs: 60_000 },
   withinMs: Number.POSITIVE_INFINITY,
   retriable: () => true,
@@ -26,7 +26,7 @@ const UNTIL_DONE = {
 /** Brings the stored tasks to what connectors make of their configurations. */
 export class TaskMaking {
   readonly #parts: TaskMakingParts
-  /** The last one of each connector: they follow each other, or the older could be stored last. */
+  /** The last one of each connector that goes on: they follow each other, or the older could be stored last. */
   readonly #last = new Map<string, Promise<unknown>>()
 
   constructor(parts: TaskMakingParts) {
@@ -50,10 +50,12 @@ export class TaskMaking {
   #make(connector: string, plugin: ConnectorPlugin, signal: AbortSignal): Promise<number | undefined> {
     const earlier = this.#last.get(connector) ?? Promise.resolve()
     const made = earlier.then(() => this.#makeNow(connector, plugin, signal))
-    this.#last.set(
-      connector,
-      made.catch(() => undefined),
-    )
+    const settled = made
+      .catch(() => undefined)
+      .finally(() => {
+        if (this.#last.get(connector) === settled) this.#last.delete(connector)
+      })
+    this.#last.set(connector, settled)
     return made
   }
 
