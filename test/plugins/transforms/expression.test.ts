@@ -103,8 +103,49 @@ describe('Map', () => {
     ['"a" + 1', /no such overload|not defined/],
     ['value.constructor.constructor("return 1")()', /Unexpected|call/],
     [`${'('.repeat(200)}1${')'.repeat(200)}`, /depth/i],
+    [Array.from({ length: 1_001 }, () => 'topic').join('+'), /maxAstNodes/],
   ])('refuses %s in the configuration', (expression, message) => {
     expect(() => transformNamed('Map$Value', { expression })).toThrow(message)
+  })
+
+  const doubled = (times: number, first: string, twice: (name: string) => string, last: string): string => {
+    const binds = Array.from({ length: times }, (_, n) => `cel.bind(x${n}, ${twice(n === 0 ? first : `x${n - 1}`)}, `)
+    return `${binds.join('')}${last.replaceAll('LAST', `x${times - 1}`)}${')'.repeat(times)}`
+  }
+
+  it.each([
+    ['loops within loops', 'value.all(a, value.all(b, value.all(c, true)))'],
+    ['loops that go on after an error', 'value.exists(a, value.exists(b, value.exists(c, false))) || true'],
+    ['loops that pick', 'value.filter(a, value.exists_one(b, b in value))'],
+    ['loops that make', 'value.map(a, value.map(b, value))'],
+    ['sums within loops', 'value.map(a, value.map(b, (value + value)[0]))'],
+    ['lists that loops look at', 'value.map(a, value.map(b, size(value)))'],
+    ['texts that loops search', 'value.map(a, value.map(b, topic.contains("z")))'],
+    ['texts that loops match', 'value.map(a, value.map(b, topic.matches("z")))'],
+    ['lists that double', doubled(30, 'value', (name) => `${name} + ${name}`, 'LAST.size()')],
+    ['texts that double', doubled(30, 'topic', (name) => `${name} + ${name}`, 'LAST.size()')],
+    ['texts that double as lists', doubled(30, 'topic', (name) => `[${name}, ${name}].join("")`, 'LAST.size()')],
+    ['results that hold themselves', doubled(30, 'value', (name) => `[${name}, ${name}]`, 'LAST')],
+    ['comparisons of those', doubled(30, 'value', (name) => `[${name}, ${name}]`, '[LAST] == [LAST] || true')],
+    ['differences of those', doubled(30, 'value', (name) => `{1: ${name}, 2: ${name}}`, '[LAST] != [LAST]')],
+    ['searches for those', doubled(30, 'value', (name) => `[${name}, ${name}]`, 'LAST in [LAST]')],
+  ])('ends %s', (_what, expression) => {
+    const given = { ...record(Array.from({ length: 250 }, (_, n) => n)), topic: 'a'.repeat(20_000) }
+    expect(() => mapped(expression, given)).toThrow(
+      expect.objectContaining({ code: 'data', message: expect.stringContaining('more than 1000000 steps') as string }),
+    )
+  })
+
+  it('has steps for each pair of as many items as its page says, with each record anew', () => {
+    const items = (length: number) => record(Array.from({ length }, (_, n) => n))
+    const pairs = (length: number) => mapped('value.all(a, a in value)', items(length))?.value
+    expect([pairs(700), pairs(700)]).toEqual([true, true])
+    expect(() => pairs(720)).toThrow('more than 1000000 steps')
+  })
+
+  it('takes an expression that is as deep as one may be', () => {
+    const deep = doubled(45, 'topic', (name) => `${name}.trim()`, 'LAST')
+    expect(mapped(deep, record(1))?.value).toBe('eu.orders')
   })
 
   it('reaches nothing of the program it runs in', () => {
@@ -131,8 +172,21 @@ describe('FilterByExpression', () => {
     expect(kept({ condition: 'value == null', tombstones: 'evaluate' }, record(null))).toBe(true)
   })
 
+  it('looks at no more of a record than the condition does', () => {
+    const given = {
+      ...record(order, ORDER),
+      get key(): unknown {
+        throw new Error('looked at')
+      },
+    }
+    expect(kept({ condition: 'value.count == 3' }, given)).toBe(true)
+    expect(() => kept({ condition: 'value.count == 3 && key != null' }, given)).toThrow('looked at')
+  })
+
   it('refuses what is neither true nor false', () => {
-    expect(() => kept({ condition: 'value.count' }, record(order, ORDER))).toThrow('neither true nor false but 3')
+    expect(() => kept({ condition: 'value.count' }, record(order, ORDER))).toThrow(
+      'neither true nor false but the number 3',
+    )
   })
 
   it('matches in time that grows with the text alone', () => {

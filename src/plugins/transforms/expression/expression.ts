@@ -1,5 +1,6 @@
 import { type ConnectRecord, DataError, field } from '../../../sdk/index.ts'
 import { compileCel } from './cel.ts'
+import { STEPS_MAX, withinSteps } from './steps.ts'
 import { fromCel, toCel } from './values.ts'
 
 /** An expression of CEL, the Common Expression Language, that looks at a record. */
@@ -11,7 +12,9 @@ Expressions are [CEL](https://cel.dev), which ends in bounded time and reaches n
 \`partition\`, \`offset\` (of sinks), \`timestamp\` and \`headers\` (by name; of several the last). Whole numbers are \`int\`, others
 \`double\`, decimals \`double\`, dates and times \`timestamp\`; the two kinds of numbers compare with each other, but to add or
 multiply them takes \`double(value.count)\`. \`has(value.note)\` asks whether a member is there, \`value.?note.orValue("")\` gives
-another one instead. A member that is not there is an error of the record, which \`errors.tolerance\` may tolerate.
+another one instead. A member that is not there is an error of the record, which \`errors.tolerance\` may tolerate, and so are
+more than ${STEPS_MAX.toLocaleString('en')} steps: an item that is looped over, looked at or made, and 64 characters, are a step each, enough to look at
+each pair of 700 items.
 `
 
 /** A configuration key that holds one. */
@@ -27,27 +30,26 @@ export function expressionField(key: string, info: field.FieldInfo) {
 
 /** Throws an `Error` that says what is wrong, and where. The expression throws a `DataError`. */
 function parseExpression(text: string): Expression {
-  const evaluate = compileCel(text)
+  const { uses, evaluate } = compileCel(text)
+  const variables = Object.entries(VARIABLES).filter(([name]) => uses(name))
   return (record) => {
     try {
-      return fromCel(evaluate(variablesOf(record)))
+      const known = Object.fromEntries(variables.map(([name, of]) => [name, of(record)]))
+      return withinSteps(() => fromCel(evaluate(known)))
     } catch (found) {
       throw new DataError(`${text}: ${firstLine(found)}`, { cause: found })
     }
   }
 }
 
-function variablesOf(record: ConnectRecord): Record<string, unknown> {
-  const { key, keySchema, value, valueSchema, headers, topic, partition, timestampMs } = record
-  return {
-    value: toCel(value, valueSchema),
-    key: toCel(key, keySchema),
-    headers: new Map(headers.map((header) => [header.key, toCel(header.value, header.schema)])),
-    topic,
-    partition: partition === undefined ? null : BigInt(partition),
-    offset: 'offset' in record ? BigInt(record.offset as number) : null,
-    timestamp: timestampMs === null ? null : new Date(timestampMs),
-  }
+const VARIABLES: Readonly<Record<string, (record: ConnectRecord) => unknown>> = {
+  value: ({ value, valueSchema }) => toCel(value, valueSchema),
+  key: ({ key, keySchema }) => toCel(key, keySchema),
+  headers: ({ headers }) => new Map(headers.map((header) => [header.key, toCel(header.value, header.schema)])),
+  topic: ({ topic }) => topic,
+  partition: ({ partition }) => (partition === undefined ? null : BigInt(partition)),
+  offset: (record) => ('offset' in record ? BigInt(record.offset as number) : null),
+  timestamp: ({ timestampMs }) => (timestampMs === null ? null : new Date(timestampMs)),
 }
 
 /** The library shows the place under it. */

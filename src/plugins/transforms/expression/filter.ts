@@ -1,4 +1,4 @@
-import { DataError, defineTransform, field, z } from '../../../sdk/index.ts'
+import { DataError, defineTransform, field, valueLabel, z } from '../../../sdk/index.ts'
 import { ownNames } from '../sides.ts'
 import { EXPRESSION_NOTES, expressionField } from './expression.ts'
 
@@ -20,7 +20,7 @@ export const filterByExpression = defineTransform({
       }
       const isKept = condition(record)
       if (typeof isKept === 'boolean') return isKept ? record : null
-      throw new DataError(`the condition is neither true nor false but ${JSON.stringify(isKept)}`)
+      throw new DataError(`the condition is neither true nor false but ${valueLabel(isKept)}`)
     }
   },
 })

@@ -1,4 +1,14 @@
-import { type Decimal, decimalToText, int64, isDecimal, LOGICAL, type Schema } from '../../../sdk/index.ts'
+import {
+  DataError,
+  type Decimal,
+  decimalToText,
+  int64,
+  isDecimal,
+  LOGICAL,
+  type Schema,
+  valueLabel,
+} from '../../../sdk/index.ts'
+import { spend } from './steps.ts'
 
 /** A record's value as expressions see it: whole numbers are bigints there, others numbers. */
 export function toCel(value: unknown, schema: Schema | null): unknown {
@@ -30,11 +40,24 @@ function isWhole(value: number, schema: Schema | null): boolean {
   return schema === null ? Number.isSafeInteger(value) : schema.type.startsWith('int')
 }
 
-/** What an expression gives, as a value without a schema. */
+/** What an expression gives, as a value without a schema. Throws a `DataError` for what is no data, and spends steps. */
 export function fromCel(value: unknown): unknown {
   if (typeof value === 'bigint') return int64(value)
   if (typeof value !== 'object' || value === null || value instanceof Date || value instanceof Uint8Array) return value
-  if (Array.isArray(value)) return value.map(fromCel)
-  const entries: Iterable<[unknown, unknown]> = value instanceof Map ? value : Object.entries(value)
-  return Object.fromEntries([...entries].map(([key, item]) => [String(key), fromCel(item)]))
+  const primitive: unknown = value.valueOf()
+  if (typeof primitive === 'bigint') return int64(primitive)
+  if (Array.isArray(value)) {
+    spend(value.length)
+    return value.map(fromCel)
+  }
+  const entries = value instanceof Map ? [...value] : Object.entries(requirePlain(value))
+  spend(entries.length)
+  return Object.fromEntries(entries.map(([key, item]) => [String(key), fromCel(item)]))
+}
+
+/** Durations, types and optionals are the library's own: nothing is written of them. */
+function requirePlain(value: object): object {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  if (prototype === Object.prototype || prototype === null) return value
+  throw new DataError(`the result is no data but ${valueLabel(value)}`)
 }
