@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Clock } from '../config/clock.ts'
 import type { Logger } from '../config/logger.ts'
+import { Rounds } from '../config/rounds.ts'
 import type { Estate } from './estate.ts'
 
 export type EstateWatchOptions = {
@@ -21,12 +22,12 @@ export class EstateWatch {
   isValid = true
   #current: Estate
   readonly #options: EstateWatchOptions
-  readonly #stopping = new AbortController()
-  #loop: Promise<void> = Promise.resolve()
+  readonly #rounds: Rounds
 
   /** Throws when it can't be read at the start. */
   constructor(options: EstateWatchOptions) {
     this.#options = options
+    this.#rounds = new Rounds(options.clock)
     this.#current = options.read()
   }
 
@@ -35,22 +36,15 @@ export class EstateWatch {
   }
 
   start(): void {
-    this.#loop = this.#run()
-  }
-
-  async stop(): Promise<void> {
-    this.#stopping.abort()
-    await this.#loop
-  }
-
-  async #run(): Promise<void> {
-    const { signal } = this.#stopping
-    while (!signal.aborted) {
-      await this.#options.clock.sleep(READ_MS, signal).catch(() => undefined)
-      if (signal.aborted) return
+    this.#rounds.start(() => {
       this.#look()
       this.#options.onLook?.(this.#current)
-    }
+      return READ_MS
+    }, READ_MS)
+  }
+
+  stop(): Promise<void> {
+    return this.#rounds.stop()
   }
 
   #look(): void {

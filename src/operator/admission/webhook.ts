@@ -1,4 +1,5 @@
 import { APPLY, type KubernetesApi } from '../../clients/kubernetes/api.ts'
+import { Rounds } from '../../config/rounds.ts'
 import { parseListener } from '../../http/listener.ts'
 import { type SecurableServer, startHttpServer } from '../../http/server.ts'
 import { admissionRoutes } from '../routes/admission.ts'
@@ -39,25 +40,20 @@ const AGAIN_MS = 5_000
  */
 export function startWebhook(options: WebhookOptions, surroundings: Surroundings): { stop(): Promise<void> } {
   const { logger, clock, api } = surroundings
-  const ending = new AbortController()
+  const rounds = new Rounds(clock)
   const webhook = new Webhook(options, surroundings)
-  const keep = async (): Promise<void> => {
-    while (!ending.signal.aborted) {
-      const waitMs = await webhook.refresh().then(
-        () => LOOK_MS,
-        (error: unknown) => {
-          logger.warn({ err: error, waitMs: AGAIN_MS }, 'the webhook could not be made ready: trying again')
-          return AGAIN_MS
-        },
-      )
-      await clock.sleep(waitMs, ending.signal).catch(() => undefined)
-    }
-  }
-  const keeping = keep()
+  rounds.start(() =>
+    webhook.refresh().then(
+      () => LOOK_MS,
+      (error: unknown) => {
+        logger.warn({ err: error, waitMs: AGAIN_MS }, 'the webhook could not be made ready: trying again')
+        return AGAIN_MS
+      },
+    ),
+  )
   return {
     async stop() {
-      ending.abort()
-      await keeping
+      await rounds.stop()
       await webhook.stop()
       api.close()
     },

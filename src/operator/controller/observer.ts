@@ -1,6 +1,7 @@
 import type { Clock } from '../../config/clock.ts'
 import { messageOf } from '../../config/failure.ts'
 import type { Logger } from '../../config/logger.ts'
+import { Rounds } from '../../config/rounds.ts'
 import { Away } from './circuit.ts'
 
 export type ObserverOptions<Thing> = {
@@ -23,15 +24,15 @@ const FAILURES = 2
 /** One look at all that a runtime has, again and again: what changed there reaches its resource without a pass each. */
 export class Observer<Thing> {
   readonly #options: ObserverOptions<Thing>
-  readonly #stopping = new AbortController()
+  readonly #rounds: Rounds
   #seen = new Map<string, string>()
   #failures = 0
   #isSeen = false
   #seenAtMs: number
-  #loop: Promise<void> = Promise.resolve()
 
   constructor(options: ObserverOptions<Thing>) {
     this.#options = options
+    this.#rounds = new Rounds(options.clock)
     this.#seenAtMs = options.clock.monotonicMs()
   }
 
@@ -46,22 +47,15 @@ export class Observer<Thing> {
   }
 
   start(): void {
-    this.#loop = this.#run()
-  }
-
-  async stop(): Promise<void> {
-    this.#stopping.abort()
-    await this.#loop
-  }
-
-  async #run(): Promise<void> {
-    const { clock, intervalMs } = this.#options
-    const { signal } = this.#stopping
-    while (!signal.aborted) {
+    const { intervalMs } = this.#options
+    this.#rounds.start(async () => {
       await this.#look()
-      const pauseMs = this.#failures === 0 ? intervalMs : Math.min(intervalMs, RETRY_MS)
-      await clock.sleep(pauseMs, signal).catch(() => undefined)
-    }
+      return this.#failures === 0 ? intervalMs : Math.min(intervalMs, RETRY_MS)
+    })
+  }
+
+  stop(): Promise<void> {
+    return this.#rounds.stop()
   }
 
   async #look(): Promise<void> {
@@ -77,7 +71,7 @@ export class Observer<Thing> {
     } catch (error) {
       // Nobody was asked: whoever said so tells of the end, and nobody is woken for it twice.
       this.#failures = error instanceof Away ? 0 : this.#failures + 1
-      if (this.#failures !== FAILURES || this.#stopping.signal.aborted) return
+      if (this.#failures !== FAILURES || this.#rounds.isStopped) return
       logger.warn({ reason: messageOf(error) }, 'it does not answer')
     }
     onAnswering()
