@@ -72,3 +72,9 @@ it('keeps as many conditions after 10,000 changes as after one, and their messag
   expect(Math.max(...conditions.map(({ message }) => message.length))).toBe(32_768)
   expect(conditions[0]?.lastTransitionTime).toBe(new Date(0).toISOString())
 })
+
+it('cuts no character of a message in two: the API server would store another text, time and again', () => {
+  const message = `${'x'.repeat(32_767)}\u{1d4b6}`
+  const verdict = { ready: 'False', reason: 'TaskFailed', message } as const
+  expect(conditionsOf(verdict, [], 1, 0)[0]?.message).toBe(`${'x'.repeat(32_767)}\ufffd`)
+})

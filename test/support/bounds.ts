@@ -129,8 +129,12 @@ function ofType(schema: Schema, sample: unknown): Bounds {
   }
 }
 
+/** One character, two UTF-16 units, four bytes. */
+const ASTRAL = '\u{1d4b6}'
+
 function ofText({ minLength = 0, maxLength, pattern, format }: Schema, sample: string): Bounds {
   const isLike = (text: string) => pattern === undefined || new RegExp(pattern, 'u').test(text)
+  const takesAstral = maxLength !== undefined && format === undefined && isLike(ASTRAL.repeat(maxLength))
   const broken = ['', ' ', '/', '\\', '\u0001', 'A', 'a:b', '.'].find(
     (text) => text.length >= minLength && !isLike(text),
   )
@@ -139,10 +143,12 @@ function ofText({ minLength = 0, maxLength, pattern, format }: Schema, sample: s
       { what: 'as in the example', value: sample },
       ...(minLength > 0 ? [{ what: 'minLength', value: resized(sample, minLength, isLike) }] : []),
       ...(maxLength === undefined ? [] : [{ what: 'maxLength', value: resized(sample, maxLength, isLike) }]),
+      ...(takesAstral ? [{ what: 'maxLength, of astral characters', value: ASTRAL.repeat(maxLength) }] : []),
     ],
     past: [
       ...(minLength > 0 ? [{ what: 'minLength', value: sample.slice(0, minLength - 1) }] : []),
       ...(maxLength === undefined ? [] : [{ what: 'maxLength', value: resized(sample, maxLength + 1, isLike) }]),
+      ...(takesAstral ? [{ what: 'maxLength, of astral characters', value: ASTRAL.repeat(maxLength + 1) }] : []),
       ...(pattern === undefined ? [] : [{ what: 'pattern', value: broken }]),
       ...(format === 'date-time' ? [{ what: 'format', value: 'tomorrow' }] : []),
     ],

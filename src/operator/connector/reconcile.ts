@@ -12,6 +12,7 @@ import { Stalled, telling } from '../controller/trouble.ts'
 import type { Runtimes, WorkerEntry, WorkerPlace } from '../estate.ts'
 import type { Finding, Reason } from '../resources/condition.ts'
 import { keyOf, type Resource } from '../resources/resource.ts'
+import { beginningOf } from '../resources/status.ts'
 import { type Desired, desiredOf, OWNER_KEY } from './desired.ts'
 import { claimantsOf, nameAt } from './naming.ts'
 import { countTasks, type Observed, observe } from './observed.ts'
@@ -199,7 +200,11 @@ function factsOf(observed: Observed, secrets: Secrets) {
     failedTasks:
       failed.length === 0
         ? undefined
-        : failed.map(({ id, workerId, trace = '' }) => ({ id, workerId, trace: secrets.mask(trace).slice(0, 2_048) })),
+        : failed.map(({ id, workerId, trace = '' }) => ({
+            id,
+            workerId,
+            trace: beginningOf(secrets.mask(trace), 2_048),
+          })),
   }
 }
 

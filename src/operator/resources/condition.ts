@@ -1,4 +1,4 @@
-import type { Condition } from './status.ts'
+import { beginningOf, type Condition } from './status.ts'
 
 /** What `Ready` may give as its reason: a closed list, part of the API. */
 export type Reason =
@@ -89,7 +89,7 @@ export function conditionsOf(
     const unchanged = before !== undefined && before.status === finding.status
     return {
       ...finding,
-      message: finding.message.slice(0, MESSAGE_MAX),
+      message: beginningOf(finding.message, MESSAGE_MAX),
       observedGeneration: generation,
       lastTransitionTime: unchanged ? before.lastTransitionTime : new Date(nowMs).toISOString(),
     }

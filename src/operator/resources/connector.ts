@@ -12,6 +12,7 @@ import {
   nameRef,
   objectName,
   suspend,
+  text,
   textMap,
   time,
   withRules,
@@ -23,7 +24,7 @@ const OWN_KEYS = ['name', 'connector.class', 'tasks.max', 'connector.plugin.vers
 
 const valueFrom = withRules(
   z.strictObject({
-    key: z.string().min(1).max(256).describe('Configuration key to set. Example: connection.password.'),
+    key: text(1, 256).describe('Configuration key to set. Example: connection.password.'),
     secretKeyRef: keyRef('Secret in this namespace').optional().describe('Takes the value from a Secret.'),
     configMapKeyRef: keyRef('ConfigMap in this namespace').optional().describe('Takes the value from a ConfigMap.'),
     resolve: z
@@ -56,10 +57,7 @@ const offset = z.strictObject({
 
 const offsetsOperation = withRules(
   z.strictObject({
-    id: z
-      .string()
-      .min(1)
-      .max(128)
+    id: text(1, 128)
       .regex(/^[A-Za-z0-9._:+-]+$/, 'must be letters, digits and . _ : + -')
       .describe('An operation is carried out once for each id. Example: 2026-11-20-replay.'),
     type: z
@@ -125,30 +123,24 @@ const configMapSource = z.strictObject({
       optional: z.boolean().default(false).describe('true: it may be missing.'),
     })
     .describe('The ConfigMap.'),
-  prefix: z.string().max(128).optional().describe('Goes before each of its keys. Example: consumer.override.'),
+  prefix: text(0, 128).optional().describe('Goes before each of its keys. Example: consumer.override.'),
 })
 
 /** Desired state of one connector. */
 export const connectorSpec = withRules(
   z.strictObject({
     workerRef: clusterRef('worker cluster').describe('Which worker cluster runs it. Can not be changed.'),
-    name: z
-      .string()
-      .min(1)
-      .max(255)
+    name: text(1, 255)
       .regex(/^[^\s/\\]+$/, 'must not hold blanks, slashes or backslashes')
       .optional()
       .describe('Name on the worker; absent: metadata.name. Can not be changed.'),
-    class: z.string().min(1).max(512).describe('Class name of the plugin, or its alias. Example: FileStreamSink.'),
-    version: z
-      .string()
-      .min(1)
-      .max(128)
+    class: text(1, 512).describe('Class name of the plugin, or its alias. Example: FileStreamSink.'),
+    version: text(1, 128)
       .optional()
       .describe('Version of the plugin, exact or as a range; absent: the newest. Example: [1.2,2).'),
     tasksMax: int32().min(1).max(10_000).default(1).describe('Most tasks that it may have.'),
     state: z.enum(['Running', 'Paused', 'Stopped']).default('Running').describe('State it is kept in.'),
-    config: textMap(z.string().max(65_536), 1_024)
+    config: textMap(text(0, 65_536), 1_024)
       .optional()
       .describe('Configuration of the connector. Values are strings: put numbers and booleans in quotes.'),
     configFrom: atomicList(configMapSource)
@@ -200,7 +192,7 @@ export type ConnectorSpec = z.output<typeof connectorSpec>
 const failedTask = z.object({
   id: int32().describe('Number of the task.'),
   workerId: z.string().optional().describe('Worker that ran it.'),
-  trace: z.string().max(2_048).optional().describe('Beginning of what it failed with, secrets masked.'),
+  trace: text(0, 2_048).optional().describe('Beginning of what it failed with, secrets masked.'),
 })
 
 const taskCounts = z.object({

@@ -23,28 +23,38 @@ export function withRules<S extends z.ZodObject>(schema: S, rules: readonly Rule
     .meta({ validations: rules.map(({ cel, field, message }) => ({ cel, field, message })) })
 }
 
+/**
+ * A text of so many characters: code points, as the API server counts them. Zod's own bounds would count some twice, and
+ * refuse what is stored there already.
+ */
+export const text = (min: number, max: number) =>
+  z
+    .string()
+    .check(({ value, issues }) => {
+      const bound = { origin: 'string', input: value, inclusive: true } as const
+      // There are never more of them than units, and never less than half as many.
+      if (value.length < 2 * min && charactersOf(value) < min)
+        issues.push({ ...bound, code: 'too_small', minimum: min })
+      if (value.length > max && charactersOf(value) > max) issues.push({ ...bound, code: 'too_big', maximum: max })
+    })
+    .meta({ ...(min > 0 && { minLength: min }), maxLength: max })
+
+const charactersOf = (value: string): number => [...value].length
+
 const OBJECT_NAME = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/
 const DURATION = /^([0-9]+(h|m|s))+$/
 
 /** The name of an object: lower case, as a host name. */
 export const objectName = () =>
-  z.string().min(1).max(253).regex(OBJECT_NAME, 'must be lower-case letters, digits, - and ., such as orders-value')
+  text(1, 253).regex(OBJECT_NAME, 'must be lower-case letters, digits, - and ., such as orders-value')
 
 /** A key of a ConfigMap or a Secret. */
-export const dataKey = () =>
-  z
-    .string()
-    .min(1)
-    .max(253)
-    .regex(/^[-._a-zA-Z0-9]+$/, 'must be letters, digits, -, _ and .')
+export const dataKey = () => text(1, 253).regex(/^[-._a-zA-Z0-9]+$/, 'must be letters, digits, -, _ and .')
 
-export const duration = () => z.string().min(2).max(20).regex(DURATION, 'must be a duration such as 30s, 10m or 1h30m')
+export const duration = () => text(2, 20).regex(DURATION, 'must be a duration such as 30s, 10m or 1h30m')
 
 export const subjectName = () =>
-  z
-    .string()
-    .min(1)
-    .max(255)
+  text(1, 255)
     // biome-ignore lint/suspicious/noControlCharactersInRegex: the registry refuses them
     .regex(/^[^\\\x00-\x1f]+$/, 'must not hold a backslash or control characters')
 

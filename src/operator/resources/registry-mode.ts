@@ -1,15 +1,12 @@
 import { z } from 'zod'
-import { clusterRef, driftPolicy, duration, subjectName, suspend, time, withRules } from './fields.ts'
+import { clusterRef, driftPolicy, duration, subjectName, suspend, text, time, withRules } from './fields.ts'
 import { commonStatus, count } from './status.ts'
 import { compatibilityLevel } from './subject.ts'
 
 const scope = withRules(
   z.strictObject({
     type: z.enum(['Registry', 'Context', 'Subject']).default('Registry').describe('How far it reaches.'),
-    context: z
-      .string()
-      .min(2)
-      .max(255)
+    context: text(2, 255)
       .regex(/^\.[^:\\]*$/, 'must begin with a dot and hold no colon, such as .legacy')
       .optional()
       .describe('Name of the context, with its dot. Example: .legacy.'),
@@ -27,7 +24,7 @@ const scope = withRules(
 
 const modeWindow = withRules(
   z.strictObject({
-    id: z.string().min(1).max(128).default('1').describe('Another id opens a new window.'),
+    id: text(1, 128).default('1').describe('Another id opens a new window.'),
     duration: duration().optional().describe('How long it lasts from when the mode was set. Example: 2h.'),
     until: time().optional().describe('When it ends. Example: 2026-11-20T10:00:00Z.'),
     // biome-ignore lint/suspicious/noThenProperty: the field's name is part of the API, and its value is a word

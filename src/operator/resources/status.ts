@@ -1,20 +1,17 @@
 import { z } from 'zod'
-import { int32, mapList, time } from './fields.ts'
+import { int32, mapList, text, time } from './fields.ts'
 
 /** What the status of every kind has. Kubernetes' own condition schema, so that its tools read it. */
 
 const condition = z.object({
-  type: z.string().min(1).max(316).describe('What it is about: Ready, Reconciling, Stalled, or one of the kind.'),
+  type: text(1, 316).describe('What it is about: Ready, Reconciling, Stalled, or one of the kind.'),
   status: z.enum(['True', 'False', 'Unknown']).describe('Whether it is so.'),
   observedGeneration: int64().min(0).optional().describe('metadata.generation that it was found out for.'),
   lastTransitionTime: time().describe('When status last changed.'),
-  reason: z
-    .string()
-    .min(1)
-    .max(1_024)
+  reason: text(1, 1_024)
     .regex(/^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/)
     .describe('One word for why, of a closed list. Example: Incompatible.'),
-  message: z.string().max(32_768).describe('Why, in a sentence for people.'),
+  message: text(0, 32_768).describe('Why, in a sentence for people.'),
 })
 export type Condition = Readonly<z.output<typeof condition>>
 
@@ -28,12 +25,13 @@ export const commonStatus = {
 
 /** A time that somebody wrote into an annotation, so that it is acted on once. */
 export function handled(request: string) {
-  return z
-    .string()
-    .max(256)
+  return text(0, 256)
     .optional()
     .describe(`Last value of the annotation weir.dev/${request}-requested-at that was acted on.`)
 }
+
+/** A text as a status holds it: half of a character would come back from the API server as another text. */
+export const beginningOf = (whole: string, max: number) => whole.slice(0, max).toWellFormed()
 
 export const count = (what: string) => int32().describe(what)
 

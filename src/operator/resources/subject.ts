@@ -10,24 +10,21 @@ import {
   nameRef,
   subjectName,
   suspend,
+  text,
   time,
   withRules,
 } from './fields.ts'
 import { commonStatus, count } from './status.ts'
 
 const schemaType = () => z.enum(['AVRO', 'JSON', 'PROTOBUF']).default('AVRO').describe('Format of the schema.')
-const schemaText = () => z.string().max(524_288).describe('Text of the schema, as it is registered.')
+const schemaText = (min = 0) => text(min, 524_288).describe('Text of the schema, as it is registered.')
 const schemaFrom = () =>
   z
     .strictObject({ configMapKeyRef: keyRef('ConfigMap in this namespace').describe('Where the text is.') })
     .describe('Text of the schema in a ConfigMap.')
 const version = () => int32().min(1)
 const referenceName = () =>
-  z
-    .string()
-    .min(1)
-    .max(512)
-    .describe('Name that the schema uses: full name in Avro, $ref in JSON Schema, import path in Protobuf.')
+  text(1, 512).describe('Name that the schema uses: full name in Avro, $ref in JSON Schema, import path in Protobuf.')
 export const compatibilityLevel = () =>
   z.enum(['NONE', 'BACKWARD', 'BACKWARD_TRANSITIVE', 'FORWARD', 'FORWARD_TRANSITIVE', 'FULL', 'FULL_TRANSITIVE'])
 
@@ -88,7 +85,7 @@ export const subjectSpec = withRules(
         'Name in the registry, with its context if it has one; absent: metadata.name. Example: :.ctx:orders-value.',
       ),
     schemaType: schemaType(),
-    schema: schemaText().min(1).optional(),
+    schema: schemaText(1).optional(),
     schemaFrom: schemaFrom().optional(),
     references: mapList(reference, 'name').max(100).optional().describe('Schemas that this one uses.'),
     normalize: z.boolean().default(false).describe('true: registered and compared in normal form.'),
