@@ -109,6 +109,7 @@ function createApp(options: HttpServerOptions): FastifyInstance {
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: options.bodyBytesMax ?? BODY_BYTES_MAX,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 2_048 },
+    schemaController: { compilersFactory: { buildValidator: withoutSchema, buildSerializer: withoutSchema } },
     frameworkErrors: (error, _request, reply) => answerUnrouted(error, reply as FastifyReply, options.produces[0]),
     // The originals ignore what they don't know; a key named __proto__ is only data.
     onProtoPoisoning: 'ignore',
@@ -133,6 +134,11 @@ function createApp(options: HttpServerOptions): FastifyInstance {
   app.setErrorHandler((error, request, reply) => answerError(options, error, request, reply))
   addOwnRoutes(app, options)
   return app
+}
+
+/** Our routes have no schemas of Fastify's; to be ready for them it would load Ajv and another compiler at every start. */
+function withoutSchema(): never {
+  throw new Error('a route has a schema, and nothing that compiles it')
 }
 
 /** The app, before which, where nobody has to be let in first, stand the answers that it has given. */
