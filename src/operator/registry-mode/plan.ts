@@ -20,6 +20,8 @@ export type Step =
   | { readonly do: 'put-level'; readonly level: CompatibilityLevel }
   | { readonly do: 'delete-level' }
 
+const NEVER_MS = Number.POSITIVE_INFINITY
+
 type Window = NonNullable<RegistryModeStatus['window']>
 
 export type Plan = {
@@ -29,21 +31,26 @@ export type Plan = {
     RegistryModeStatus,
     'previousMode' | 'previousCompatibility' | 'appliedCompatibility' | 'window'
   >
-  /** When to look again: the window closes then. */
-  readonly afterMs: number | undefined
+  /** When to look again: the window closes then. Infinity: for its sake, never. */
+  readonly afterMs: number
 }
 
 const CLOCK_SLACK_MS = 300_000
+/** A window closes for the sake of imports when the last of them is so long ago: another one may be on its way. */
+const QUIET_MS = 10_000
 
-/** Everything between what is and what should be. Pure; no steps means that there is nothing to do. Throws `Stalled`. */
+/**
+ * Everything between what is and what should be. Pure; no steps means that there is nothing to do. `importedMs`: when the
+ * last import was done, by the clock; undefined while one is not. Throws `Stalled`.
+ */
 export function plan(
   resource: Resource<'RegistryMode'>,
   observed: Observed,
   nowMs: number,
-  importsDone: boolean,
+  importedMs: number | undefined,
 ): Plan {
   const { spec, status } = resource
-  const window = planWindow(resource, nowMs, importsDone)
+  const { window, endsMs } = planWindow(resource, nowMs, importedMs)
   const closed = window?.phase === 'Closed'
   const previousMode = status.previousMode ?? previousOf(observed.ownMode)
   const drifted = wasSettled(resource)
@@ -65,7 +72,7 @@ export function plan(
     steps: isRecorded ? wanted : [],
     verdict: verdictOf(resource, observed, wanted, window),
     remember: { previousMode, ...levelFacts, ...(window === undefined || !isRecorded ? {} : { window }) },
-    afterMs: isRecorded ? closesAfterMs(window, nowMs) : 0,
+    afterMs: isRecorded ? endsMs - nowMs : 0,
   }
 }
 
@@ -73,11 +80,6 @@ export function plan(
 export function wasSettled({ metadata, status }: Resource<'RegistryMode'>): boolean {
   const isCurrent = status.observedGeneration === metadata.generation
   return isCurrent && conditionOf(status.conditions, 'Synced') !== undefined
-}
-
-function closesAfterMs(window: Window | undefined, nowMs: number): number | undefined {
-  if (window?.phase !== 'Open' || window.closesAt === undefined) return undefined
-  return Date.parse(window.closesAt) - nowMs
 }
 
 function planMode(
@@ -133,20 +135,28 @@ export function restoredMode(previous: Previous | undefined): Step {
 function planWindow(
   { spec, status }: Resource<'RegistryMode'>,
   nowMs: number,
-  importsDone: boolean,
-): Window | undefined {
+  importedMs: number | undefined,
+): { readonly window?: Window; readonly endsMs: number } {
   const { window } = spec
-  if (window === undefined) return undefined
+  if (window === undefined) return { endsMs: NEVER_MS }
   const known = status.window?.id === window.id ? status.window : undefined
-  if (known?.phase === 'Closed') return known
+  if (known?.phase === 'Closed') return { window: known, endsMs: NEVER_MS }
   const writtenMs = known?.openedAt === undefined ? nowMs : Date.parse(known.openedAt)
   // Opened in the future: the clock was set back. No window stays open for longer than it was meant to.
   const openedMs = writtenMs > nowMs + CLOCK_SLACK_MS ? nowMs : writtenMs
   const closesMs =
     window.until === undefined ? openedMs + durationMs(window.duration ?? '0s') : Date.parse(window.until)
   const open = { id: window.id, openedAt: new Date(openedMs).toISOString(), closesAt: new Date(closesMs).toISOString() }
-  const over = closesMs <= nowMs || (known !== undefined && window.closeWhenImported && importsDone)
-  return over ? { ...open, phase: 'Closed', closedAt: new Date(nowMs).toISOString() } : { ...open, phase: 'Open' }
+  const isForImports = known !== undefined && window.closeWhenImported
+  const endsMs = Math.min(closesMs, isForImports ? quietMs(importedMs, nowMs) : NEVER_MS)
+  if (endsMs > nowMs) return { window: { ...open, phase: 'Open' }, endsMs }
+  return { window: { ...open, phase: 'Closed', closedAt: new Date(nowMs).toISOString() }, endsMs: NEVER_MS }
+}
+
+/** When the imports will have been quiet. What was done in the future was done before the clock was set back. */
+function quietMs(importedMs: number | undefined, nowMs: number): number {
+  if (importedMs === undefined) return NEVER_MS
+  return importedMs > nowMs ? nowMs : importedMs + QUIET_MS
 }
 
 function verdictOf(

@@ -42,7 +42,7 @@ export function createRegistryModeReconciler(options: RegistryModeReconcilerOpti
       registry,
       entry,
       observed,
-      planned: plan(resource, observed, clock.nowMs(), importsDone(resource, cluster)),
+      planned: plan(resource, observed, clock.nowMs(), importedMs(resource, cluster)),
     }
   }
   return {
@@ -70,7 +70,7 @@ export function createRegistryModeReconciler(options: RegistryModeReconcilerOpti
           scope: scopeName(resource) ?? 'Registry',
           mode: observed.mode,
         },
-        again: { afterMs: steps.length > 0 ? 0 : Math.max(0, Math.min(planned.afterMs ?? observeMs, observeMs)) },
+        again: { afterMs: steps.length > 0 ? 0 : Math.max(0, Math.min(planned.afterMs, observeMs)) },
         events: steps.length > 0 ? [eventOf(resource, planned), ...overdue(resource, planned)] : [],
       }
     },
@@ -155,8 +155,8 @@ function refusedMode(error: unknown): never {
   throw error
 }
 
-/** Whether every Subject of this registry and namespace that imports versions has them all; at least one has to. */
-function importsDone(resource: Resource<'RegistryMode'>, cluster: ClusterView): boolean {
+/** When the last Subject of this registry and namespace had all that it imports; undefined while one has not, or none imports. */
+function importedMs(resource: Resource<'RegistryMode'>, cluster: ClusterView): number | undefined {
   const importing = cluster
     .list('Subject')
     .filter(
@@ -165,8 +165,17 @@ function importsDone(resource: Resource<'RegistryMode'>, cluster: ClusterView): 
         spec.registryRef.name === resource.spec.registryRef.name &&
         metadata.namespace === resource.metadata.namespace,
     )
-  const done = ({ status }: Resource<'Subject'>) => conditionOf(status.conditions, 'Synced')?.status === 'True'
-  return importing.length > 0 && importing.every(done)
+  const timesMs = importing.flatMap((subject) => syncedMs(subject) ?? [])
+  return timesMs.length < importing.length || timesMs.length === 0
+    ? undefined
+    : timesMs.reduce((a, b) => Math.max(a, b))
+}
+
+/** Since when all is as it is declared now. */
+function syncedMs({ status, metadata }: Resource<'Subject'>): number | undefined {
+  const synced = conditionOf(status.conditions, 'Synced')
+  const isSynced = synced?.status === 'True' && status.observedGeneration === metadata.generation
+  return isSynced ? Date.parse(synced.lastTransitionTime) : undefined
 }
 
 function assertClaim(resource: Resource<'RegistryMode'>, cluster: ClusterView): void {

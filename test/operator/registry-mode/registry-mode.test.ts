@@ -1,10 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest'
+import type { ResourceKey } from '../../../src/operator/resources/resource.ts'
 import { createStage } from '../../support/stage.ts'
 
-let { clock, cluster, registry, modes: operator } = createStage()
+let { clock, cluster, registry, subjects, modes: operator } = createStage()
 
 beforeEach(() => {
-  ;({ clock, cluster, registry, modes: operator } = createStage())
+  ;({ clock, cluster, registry, subjects, modes: operator } = createStage())
 })
 
 const legacy = { type: 'Context', context: '.legacy' }
@@ -114,5 +115,75 @@ describe('a RegistryMode', () => {
     await settle(key)
     expect(condition(key, 'WindowOpen')).toMatchObject({ status: 'False', reason: 'Closed' })
     expect(registry.modes.has(':.legacy:')).toBe(false)
+  })
+
+  describe('whose window closes when everything is imported', () => {
+    const window = { id: '1', duration: '1h', closeWhenImported: true }
+    const imports = (...ids: number[]) => ({
+      imports: ids.map((id, at) => ({ version: at + 1, id, schema: JSON.stringify({ type: 'int', doc: `${id}` }) })),
+    })
+    let key: ResourceKey<'RegistryMode'>
+    let mode: ReturnType<typeof operator>
+    const imported = async (name: string, ...ids: number[]) => {
+      const subject = cluster.apply('Subject', name, imports(...ids))
+      await subjects().settle(subject)
+    }
+    const isOpen = () => mode.condition(key, 'WindowOpen')?.status === 'True'
+
+    beforeEach(async () => {
+      mode = operator()
+      key = cluster.apply('RegistryMode', 'import', { mode: 'IMPORT', window })
+      await mode.settle(key)
+    })
+
+    it('waits until nothing was imported for ten seconds', async () => {
+      await clock.advance(60_000)
+      expect(await mode.pass(key)).toEqual({ afterMs: 30_000 })
+      await imported('a', 101)
+      expect(await mode.pass(key)).toEqual({ afterMs: 10_000 })
+      await clock.advance(6_000)
+      await imported('b', 102)
+      await clock.advance(6_000)
+      expect(await mode.pass(key)).toEqual({ afterMs: 4_000 })
+      expect(isOpen()).toBe(true)
+      await clock.advance(4_000)
+      await mode.settle(key)
+      expect(isOpen()).toBe(false)
+      expect(registry.modes.get('')).toBe('READWRITE')
+    })
+
+    it.each([
+      ['declared', 'b', [102]],
+      ['changed', 'a', [101, 102]],
+    ] as const)('waits for a Subject that was %s since', async (_, name, ids) => {
+      await imported('a', 101)
+      await clock.advance(9_000)
+      cluster.apply('Subject', name, imports(...ids))
+      await clock.advance(60_000)
+      await mode.pass(key)
+      expect(isOpen()).toBe(true)
+      await imported(name, ...ids)
+      expect(await mode.pass(key)).toEqual({ afterMs: 10_000 })
+      await clock.advance(10_000)
+      await mode.settle(key)
+      expect(isOpen()).toBe(false)
+    })
+
+    it('opens under another id all the same', async () => {
+      await imported('a', 101)
+      await clock.advance(10_000)
+      await mode.settle(key)
+      cluster.apply('RegistryMode', 'import', { mode: 'IMPORT', force: true, window: { ...window, id: '2' } })
+      await mode.settle(key)
+      const modes = registry.writes.filter((one) => one.startsWith('putMode')).map((one) => one.split(' ').at(-1))
+      expect(modes).toEqual(['IMPORT', 'READWRITE', 'IMPORT', 'READWRITE'])
+    })
+
+    it('does not wait for a time that the clock, set back, comes to only later', async () => {
+      await imported('a', 101)
+      clock.jump(-60_000)
+      await mode.settle(key)
+      expect(isOpen()).toBe(false)
+    })
   })
 })
