@@ -38,7 +38,7 @@ than that was cut or replaced, and the task fails with a sentence that says so.
   config,
   async *poll({ config: { file, topic, 'batch.size': batchSize }, signal, resumeFrom, log }) {
     const sourcePartition = { filename: file ?? null }
-    const lines = new LineSplitter(file ? startPosition(file, resumeFrom(sourcePartition)) : 0)
+    const startsAt = file ? startPosition(file, resumeFrom(sourcePartition)) : 0
     const toRecord = (value: string, position: number): SourceRecord => ({
       topic,
       value,
@@ -56,6 +56,8 @@ than that was cut or replaced, and the task fails with a sentence that says so.
     }
     if (!opened) return
     await using input = opened
+    // Not before: who waits for a file needs none of its memory.
+    const lines = new LineSplitter(startsAt)
     while (!signal.aborted) {
       const batch = lines.take(batchSize, toRecord)
       if (batch.length > 0) {
