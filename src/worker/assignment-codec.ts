@@ -108,43 +108,59 @@ function readWork(from: Parser): Work {
   return { connectors, tasks }
 }
 
+/** Grows as it is written: one buffer, however much work there is. */
 class Writer {
-  readonly #parts: Buffer[] = []
+  #bytes = Buffer.allocUnsafe(256)
+  #end = 0
 
   int16(value: number): this {
-    const part = Buffer.alloc(2)
-    part.writeInt16BE(value)
-    return this.#add(part)
+    const at = this.#take(2)
+    this.#bytes.writeInt16BE(value, at)
+    return this
   }
 
   int32(value: number): this {
-    const part = Buffer.alloc(4)
-    part.writeInt32BE(value)
-    return this.#add(part)
+    const at = this.#take(4)
+    this.#bytes.writeInt32BE(value, at)
+    return this
   }
 
   int64(value: number): this {
-    const part = Buffer.alloc(8)
-    part.writeBigInt64BE(BigInt(value))
-    return this.#add(part)
+    const at = this.#take(8)
+    this.#bytes.writeBigInt64BE(BigInt(value), at)
+    return this
   }
 
   string(value: string): this {
-    const part = Buffer.from(value)
-    return this.int16(part.length).#add(part)
+    const length = Buffer.byteLength(value)
+    this.int16(length)
+    const at = this.#take(length)
+    this.#bytes.write(value, at)
+    return this
   }
 
   bytes(value: Buffer | null): this {
-    return value === null ? this.int32(-1) : this.int32(value.length).#add(value)
+    if (value === null) return this.int32(-1)
+    this.int32(value.length)
+    const at = this.#take(value.length)
+    value.copy(this.#bytes, at)
+    return this
   }
 
   done(): Buffer {
-    return Buffer.concat(this.#parts)
+    return this.#bytes.subarray(0, this.#end)
   }
 
-  #add(part: Buffer): this {
-    this.#parts.push(part)
-    return this
+  /** Where so many bytes may be written. */
+  #take(length: number): number {
+    const start = this.#end
+    this.#end += length
+    if (this.#end > this.#bytes.length) {
+      const larger = Buffer.allocUnsafe(2 * this.#end)
+      this.#bytes.copy(larger, 0, 0, start)
+      this.#bytes = larger
+    }
+    return start
   }
 }
 

@@ -54,10 +54,13 @@ export type RoundsReading = {
 }
 
 /**
- * Rounds cost by all work there is, not by what changed. For so many times as long as the last one took a leader asks for no
- * other because of what is configured: what changes meanwhile goes into one.
+ * A round costs by all work there is, not by what changed. After one a leader asks for no other because of what is
+ * configured for a while, and what changes meanwhile goes into one: for so many times as long as sharing out took, or for
+ * so long, whichever is more, for each connector and task that the round moved. So a flood takes few rounds, and one
+ * connector hardly waits.
  */
 const REST_PER_ROUND = 3
+const REST_MS_MIN = 20
 const REST_MS_MAX = 1_000
 
 /** This worker's place among those of its group: who leads, and what this one has to run. */
@@ -77,8 +80,8 @@ export class WorkerGroup {
   #owners: ReadonlyMap<string, string> = new Map()
   /** Ends the wait for lost work. */
   #waiting = new AbortController()
-  /** When the leader began to share out. */
-  #sharingMs: number | undefined
+  /** When the leader began to share out, and how much it moves. */
+  #sharing: { readonly sinceMs: number; readonly moved: number } | undefined
   #restUntilMs = 0
   #isGathering = false
   readonly #leaving = new AbortController()
@@ -169,10 +172,11 @@ export class WorkerGroup {
    * time is over asks too, for it may have no successor who would.
    */
   configuredChanged(): void {
-    if (this.#isGathering || !this.#ledLast || sameWork(this.#options.configured(), this.#sharedOut)) return
+    if (this.#isGathering || !this.#ledLast) return
     const restMs = this.#restUntilMs - this.#options.clock.monotonicMs()
-    if (restMs <= 0) this.#rejoin('the configured work changed')
-    else this.#gather(restMs)
+    // To compare costs by all work, too.
+    if (restMs > 0) this.#gather(restMs)
+    else if (!sameWork(this.#options.configured(), this.#sharedOut)) this.#rejoin('the configured work changed')
   }
 
   #gather(ms: number): void {
@@ -207,7 +211,7 @@ export class WorkerGroup {
     members: readonly JoinedMember[],
     { memberId: leaderId, generation }: { readonly memberId: string; readonly generation: number },
   ): Promise<ReadonlyMap<string, Uint8Array>> {
-    this.#sharingMs = this.#options.clock.monotonicMs()
+    const sinceMs = this.#options.clock.monotonicMs()
     const name = protocolOf(protocol)
     const workers = toGroupWorkers(members)
     const newest = Math.max(...workers.map(({ metadata }) => metadata.configOffset))
@@ -215,6 +219,7 @@ export class WorkerGroup {
     if (configOffset() < newest) await this.#catchUp()
     const isBehind = configOffset() < newest
     const { shares, delayMs } = isBehind ? NOTHING_SHARED : this.#balance(workers, generation)
+    this.#sharing = { sinceMs, moved: sumOf(shares.values()) }
     const round = {
       error: isBehind ? ASSIGNMENT_ERROR.configMismatch : ASSIGNMENT_ERROR.none,
       leaderId,
@@ -264,10 +269,10 @@ export class WorkerGroup {
 
   /** By what sharing out took: how long the members let wait for each other says nothing of the next round. */
   #restAfterRound(): number {
-    const nowMs = this.#options.clock.monotonicMs()
-    const tookMs = nowMs - (this.#sharingMs ?? nowMs)
-    this.#sharingMs = undefined
-    return Math.min(REST_MS_MAX, REST_PER_ROUND * tookMs)
+    const { sinceMs, moved } = this.#sharing ?? { sinceMs: 0, moved: 0 }
+    const tookMs = this.#options.clock.monotonicMs() - sinceMs
+    this.#sharing = undefined
+    return Math.min(REST_MS_MAX, Math.max(REST_MS_MIN, REST_PER_ROUND * tookMs) * moved)
   }
 
   #countRound(): void {
@@ -331,7 +336,17 @@ function merge(held: Work, { assigned, revoked }: Share): Work {
   }
 }
 
+/** How many connectors and tasks change hands. */
+function sumOf(shares: Iterable<Share>): number {
+  let sum = 0
+  for (const { assigned, revoked } of shares) {
+    for (const { connectors, tasks } of [assigned, revoked]) sum += connectors.length + tasks.length
+  }
+  return sum
+}
+
 function sameWork(a: Work, b: Work): boolean {
+  if (a.connectors.length !== b.connectors.length || a.tasks.length !== b.tasks.length) return false
   const keys = new Set([...b.connectors, ...b.tasks].map(ownedKey))
   const others = [...a.connectors, ...a.tasks]
   return others.length === keys.size && others.every((owned) => keys.has(ownedKey(owned)))

@@ -97,29 +97,57 @@ describe('a worker, told by its coordinator,', () => {
     expect(group.isLeader).toBe(false)
   })
 
-  it('rests after a round that took long, and asks once for all that changed meanwhile', async () => {
+  it('rests after a round by what it took and moved, and asks once for all that changed meanwhile', async () => {
     let configured = NO_WORK
     const { group, protocol, asked, clock } = await joinFake({ configured: () => configured })
-    const share = async (generation: number) => {
-      const members = [{ memberId: 'm', metadata: protocol().offer()[0]!.metadata }]
-      await protocol().assign('weir-sessioned', members, { memberId: 'm', generation })
-    }
-    await share(1)
-    await clock.advance(50)
-    await protocol().joined(generationOf({}))
-    for (const count of [1, 2, 3]) {
-      configured = workOf(count)
+    const change = (tasks: number) => {
+      configured = workOf(tasks)
       group.configuredChanged()
-      await clock.advance(40)
+    }
+    const round = async (generation: number, tookMs: number) => {
+      const members = [{ memberId: 'm', metadata: protocol().offer()[0]!.metadata }]
+      const shares = await protocol().assign('weir-sessioned', members, { memberId: 'm', generation })
+      await clock.advance(tookMs)
+      await protocol().joined({ ...generationOf({}), assignment: shares.get('m')! })
+    }
+    configured = workOf(1)
+    await round(1, 50)
+    for (const tasks of [2, 3, 4]) {
+      change(tasks)
+      await clock.advance(99)
     }
     expect(asked).toEqual([])
-    await clock.advance(30)
+    await clock.advance(3)
     expect(asked).toEqual(['the configured work changed'])
-    await share(2)
-    await protocol().joined(generationOf({}))
-    configured = workOf(4)
-    group.configuredChanged()
+    // Hardly any time, for each of three tasks.
+    await round(2, 0)
+    change(5)
+    await clock.advance(59)
+    expect(asked).toHaveLength(1)
+    await clock.advance(1)
     expect(asked).toHaveLength(2)
+    await round(3, 0)
+    await clock.advance(20)
+    change(6)
+    expect(asked).toHaveLength(3)
+    await round(4, 0)
+    await clock.advance(20)
+    group.configuredChanged()
+    expect(asked).toHaveLength(3)
+  })
+
+  it('rests no longer than a second, however much is moved', async () => {
+    let configured = workOf(5_000)
+    const { group, protocol, asked, clock } = await joinFake({ configured: () => configured })
+    const members = [{ memberId: 'm', metadata: protocol().offer()[0]!.metadata }]
+    await protocol().assign('weir-sessioned', members, { memberId: 'm', generation: 1 })
+    await protocol().joined(generationOf({ assigned: configured }))
+    configured = workOf(5_001)
+    group.configuredChanged()
+    await clock.advance(999)
+    expect(asked).toEqual([])
+    await clock.advance(1)
+    expect(asked).toHaveLength(1)
   })
 
   it('asks for a round also when its time as the leader is over, since nobody else may', async () => {
@@ -148,7 +176,7 @@ describe('a worker, told by its coordinator,', () => {
 })
 
 const URL = 'http://leader/'
-const VALID_MS = 1_000
+const VALID_MS = 10_000
 
 /** A coordinator that does what the test says. */
 async function joinFake(changes: Partial<GroupOptions>) {
