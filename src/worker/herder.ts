@@ -15,7 +15,7 @@ export type HerderParts = {
   readonly statuses: StatusStore
   readonly runner: Runner
   readonly leader: Leader
-  readonly group: () => Pick<WorkerGroup, 'work' | 'isLeader' | 'configuredChanged'> | undefined
+  readonly group: () => Pick<WorkerGroup, 'work' | 'has' | 'isLeader' | 'configuredChanged'> | undefined
 }
 
 const RETRY_MS = 1_000
@@ -139,7 +139,7 @@ export class Herder {
     const { configs, runner } = this.#parts
     const changed = this.#changed
     this.#changed = new Set()
-    const steps = planWork(group.work, configs.state, runner, changed)
+    const steps = planWork(group, configs.state, runner, changed)
     if (steps.length > 0) await runner.carryOut(steps)
     // A connector that is new or gone, or another number of tasks, is the whole group's business.
     group.configuredChanged()

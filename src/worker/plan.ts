@@ -21,29 +21,42 @@ export type Step =
 
 type Configs = Pick<ConfigState, 'connector'>
 
+/** What the group gave a worker. */
+type Assigned = { readonly work: Work; has(owned: string | TaskId): boolean }
+
 /**
  * Everything between what a worker runs and what it should run, of these connectors only or of all. Stops come first; no
- * steps means done.
+ * steps means done. Of a few connectors it costs by these: it is done for every record of the config topic.
  */
 export function planWork(
-  assigned: Work,
+  assigned: Assigned,
   configs: Configs,
   started: Started,
   only?: ReadonlySet<string>,
 ): readonly Step[] {
-  const isMeant = (connector: string) => only?.has(connector) ?? true
-  const connectors = assigned.connectors.filter(isMeant)
-  const tasks = assigned.tasks.filter(({ connector }) => isMeant(connector))
+  const { connectors, tasks } = only === undefined ? assigned.work : workOf(only, assigned, configs)
   const wanted = new Set(connectors)
   const wantedTasks = new Set(tasks.map(taskKey))
-  const runningTasks = [...started.tasks.values()].filter(({ id }) => isMeant(id.connector))
-  const running = [...started.connectors].filter(([name]) => isMeant(name))
+  const runningTasks = [...started.tasks.values()].filter(({ id }) => only?.has(id.connector) ?? true)
+  const running = [...(only ?? started.connectors.keys())].flatMap((name) => {
+    const connector = started.connectors.get(name)
+    return connector === undefined ? [] : [[name, connector] as const]
+  })
   return [
     ...runningTasks.flatMap((task) => keepTask(task, wantedTasks, configs)),
     ...running.flatMap(([name, connector]) => keepConnector(name, connector, wanted, configs)),
     ...connectors.flatMap((name) => begin(name, configs, started)),
     ...tasks.flatMap((id) => beginTask(id, configs, started)),
   ]
+}
+
+/** Of these connectors what is assigned, as far as it is configured: what is not is stopped. */
+function workOf(names: ReadonlySet<string>, assigned: Assigned, configs: Configs): Work {
+  const connectors = [...names].filter((name) => assigned.has(name))
+  const tasks = [...names].flatMap((connector) =>
+    (configs.connector(connector)?.tasks ?? []).map((_, task) => ({ connector, task })),
+  )
+  return { connectors, tasks: tasks.filter((id) => assigned.has(id)) }
 }
 
 type StartedTask = NonNullable<ReturnType<Started['tasks']['get']>>

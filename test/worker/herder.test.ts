@@ -93,6 +93,7 @@ function createHerder() {
   let tidied = 0
   const group = {
     work: ALL,
+    has: () => true,
     isLeader: false,
     looks: 0,
     configuredChanged() {

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { configuredWork, planForgetting, planWork, type Started } from '../../src/worker/plan.ts'
+import type { TaskId } from '../../src/clients/worker.ts'
+import type { Work } from '../../src/worker/assignment-codec.ts'
+import { configuredWork, planForgetting, planWork, type Started, taskKey } from '../../src/worker/plan.ts'
 import type { TargetState } from '../../src/worker/stores/config-codec.ts'
 import { ConfigState } from '../../src/worker/stores/config-state.ts'
 import { StatusState } from '../../src/worker/stores/status-state.ts'
@@ -10,10 +12,10 @@ const WORK = { connectors: ['c'], tasks: [TASK] }
 describe('the plan of a worker', () => {
   it('starts what it was given and stops what it was not', () => {
     const configs = configured('STARTED')
-    expect(planWork(WORK, configs, nothing()).map(({ do: step }) => step)).toEqual(['start-connector', 'start-task'])
+    expect(planOf(WORK, configs, nothing()).map(({ do: step }) => step)).toEqual(['start-connector', 'start-task'])
     const started = all(configs)
-    expect(planWork(WORK, configs, started)).toEqual([])
-    expect(planWork({ connectors: [], tasks: [] }, configs, started).map(({ do: step }) => step)).toEqual([
+    expect(planOf(WORK, configs, started)).toEqual([])
+    expect(planOf({ connectors: [], tasks: [] }, configs, started).map(({ do: step }) => step)).toEqual([
       'stop-task',
       'stop-connector',
     ])
@@ -21,9 +23,9 @@ describe('the plan of a worker', () => {
 
   it('leaves alone what it was not asked about', () => {
     const configs = configured('STARTED')
-    expect(planWork(WORK, configs, nothing(), new Set(['other']))).toEqual([])
-    expect(planWork({ connectors: [], tasks: [] }, configs, all(configs), new Set(['other']))).toEqual([])
-    expect(planWork(WORK, configs, nothing(), new Set(['c']))).toHaveLength(2)
+    expect(planOf(WORK, configs, nothing(), new Set(['other']))).toEqual([])
+    expect(planOf({ connectors: [], tasks: [] }, configs, all(configs), new Set(['other']))).toEqual([])
+    expect(planOf(WORK, configs, nothing(), new Set(['c']))).toHaveLength(2)
   })
 
   it('has nothing to do for what is configured no more, but to stop it', () => {
@@ -31,19 +33,19 @@ describe('the plan of a worker', () => {
     const started = all(before)
     const configs = configured('STARTED')
     configs.apply({ kind: 'connector', connector: 'c', config: null })
-    expect(planWork(WORK, configs, nothing())).toEqual([])
-    expect(planWork(WORK, configs, started).map(({ do: step }) => step)).toEqual(['stop-task', 'stop-connector'])
+    expect(planOf(WORK, configs, nothing())).toEqual([])
+    expect(planOf(WORK, configs, started).map(({ do: step }) => step)).toEqual(['stop-task', 'stop-connector'])
   })
 
   it('restarts the one whose configuration changed, and only that one', () => {
     const configs = configured('STARTED')
     const started = all(configs)
     configs.apply({ kind: 'connector', connector: 'c', config: { name: 'c', topic: 'new' } })
-    expect(planWork(WORK, configs, started).map(({ do: step }) => step)).toEqual(['stop-connector', 'start-connector'])
+    expect(planOf(WORK, configs, started).map(({ do: step }) => step)).toEqual(['stop-connector', 'start-connector'])
     const again = all(configs)
     configs.apply({ kind: 'task', ...TASK, config: { topic: 'new' } })
     configs.apply({ kind: 'commit', connector: 'c', tasks: 1 })
-    expect(planWork(WORK, configs, again).map(({ do: step }) => step)).toEqual(['stop-task', 'start-task'])
+    expect(planOf(WORK, configs, again).map(({ do: step }) => step)).toEqual(['stop-task', 'start-task'])
   })
 
   it('pauses and resumes in place; a stopped connector has no tasks', () => {
@@ -51,7 +53,7 @@ describe('the plan of a worker', () => {
     const started = all(configs)
     const target = (to: TargetState) => {
       configs.apply({ kind: 'target', connector: 'c', target: to })
-      return planWork(WORK, configs, started).map(({ do: step }) => step)
+      return planOf(WORK, configs, started).map(({ do: step }) => step)
     }
     expect(target('PAUSED')).toEqual(['set-task', 'set-connector'])
     expect(target('STARTED')).toEqual([])
@@ -100,4 +102,13 @@ function all(configs: ConfigState): Started {
     connectors: new Map([['c', { config, target }]]),
     tasks: new Map(tasks.map((task, at) => [`c-${at}`, { id: { connector: 'c', task: at }, config: task, target }])),
   }
+}
+
+/** Of all; what is planned for the one connector alone is the same. */
+function planOf(work: Work, configs: ConfigState, started: Started, only?: ReadonlySet<string>) {
+  const owned = new Set([...work.connectors, ...work.tasks.map(taskKey)])
+  const has = (one: string | TaskId) => owned.has(typeof one === 'string' ? one : taskKey(one))
+  const steps = planWork({ work, has }, configs, started, only)
+  if (only === undefined) expect(planWork({ work, has }, configs, started, new Set(['c']))).toEqual(steps)
+  return steps
 }
