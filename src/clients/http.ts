@@ -1,5 +1,5 @@
 import { type ClientRequest, type IncomingMessage, request as overHttp } from 'node:http'
-import { request as overHttps } from 'node:https'
+import { Agent, request as overHttps } from 'node:https'
 import { text } from 'node:stream/consumers'
 import type { SecureContextOptions } from 'node:tls'
 import type { z } from 'zod'
@@ -8,8 +8,10 @@ import type { z } from 'zod'
 export type Endpoint = {
   /** `http://host:port` or `https://host:port`, with a path prefix where a proxy wants one. */
   readonly url: string
-  /** Whom to trust and who we are, where the machine's own certificates don't do. */
-  readonly tls?: SecureContextOptions
+  /** Other places of the same program: each is asked when those before it did not answer. */
+  readonly otherUrls?: readonly string[]
+  /** Whom to trust and who we are, where the machine's own certificates don't do; `checkServerIdentity`: as any host. */
+  readonly tls?: SecureContextOptions & { readonly checkServerIdentity?: () => undefined }
   /** BASIC credentials, or a bearer token. */
   readonly auth?: { readonly username: string; readonly password: string } | { readonly token: string }
   /** For one request, answer included. Default 60,000 ms. */
@@ -88,6 +90,17 @@ export async function orNothing<T>(asked: Promise<T>): Promise<T | undefined> {
 }
 
 async function exchange(endpoint: Endpoint, call: Call): Promise<Answer> {
+  const [next, ...rest] = endpoint.otherUrls ?? []
+  if (next === undefined) return exchangeAt(endpoint, call)
+  try {
+    return await exchangeAt(endpoint, call)
+  } catch (error) {
+    if (!(error instanceof RequestError)) throw error
+    return exchange({ ...endpoint, url: next, otherUrls: rest }, call)
+  }
+}
+
+async function exchangeAt(endpoint: Endpoint, call: Call): Promise<Answer> {
   const timeout = AbortSignal.timeout(endpoint.timeoutMs ?? 60_000)
   try {
     const response = await send(endpoint, call, call.signal ? AbortSignal.any([call.signal, timeout]) : timeout)
@@ -99,14 +112,18 @@ async function exchange(endpoint: Endpoint, call: Call): Promise<Answer> {
   }
 }
 
+/** Node's own agents do not tell these connections from others to the same host. */
+const anyHost = new Agent({ keepAlive: true })
+
 /** Node's own agents keep connections for the next call, those with the same certificates for each other. */
 function send(endpoint: Endpoint, call: Call, signal: AbortSignal): Promise<IncomingMessage> {
   const url = urlOf(endpoint, call)
   const body = call.body === undefined ? undefined : Buffer.from(JSON.stringify(call.body))
   const length = body === undefined ? {} : { 'content-length': body.length }
   const options = { method: call.method, headers: { ...headersOf(endpoint, call), ...length }, signal }
+  const secure = { ...endpoint.tls, ...options, ...(endpoint.tls?.checkServerIdentity && { agent: anyHost }) }
   return new Promise((resolve, reject) => {
-    const sent = url.startsWith('https:') ? overHttps(url, { ...endpoint.tls, ...options }) : overHttp(url, options)
+    const sent = url.startsWith('https:') ? overHttps(url, secure) : overHttp(url, options)
     const fail = (error: Error) => (isStale(sent, error, call) ? resolve(send(endpoint, call, signal)) : reject(error))
     sent.once('response', resolve).once('error', fail).end(body)
   })

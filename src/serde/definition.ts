@@ -1,7 +1,7 @@
 import type { RegistryClient, SchemaReference } from '../clients/registry.ts'
 import type { SchemaType } from '../formats/format.ts'
 import { asked } from './error.ts'
-import { type SchemaIdOptions, type SourcedSchema, sourceOf } from './schema-id.ts'
+import { type SchemaIdPolicy, type SourcedSchema, sourceOf } from './schema-id.ts'
 
 /** A schema as a program brings it. */
 export type SchemaDefinition = {
@@ -23,7 +23,7 @@ export type ReferenceDefinition =
       readonly references?: readonly ReferenceDefinition[]
     }
 
-type Options = Pick<SchemaIdOptions, 'policy' | 'normalize'>
+type Options = { readonly policy: SchemaIdPolicy; readonly normalize: boolean }
 
 /** Brings a definition to what the registry knows: references by text are registered, or looked up where nothing may be. */
 export async function settleDefinition(

@@ -4,15 +4,18 @@ import { asked, checked, SerdeError } from './error.ts'
 import { resolveReferences } from './references.ts'
 import type { SchemaId } from './wire-format.ts'
 
+/**
+ * `auto-register`: register our schema, which changes nothing where it is registered. `look-up`: it has to be registered.
+ * `use-latest`: write with the subject's latest schema instead of ours.
+ */
+export type SchemaIdPolicy = 'auto-register' | 'look-up' | 'use-latest'
+
 export type SchemaIdOptions = {
-  /**
-   * `auto-register`: register our schema, which changes nothing where it is registered. `look-up`: it has to be registered.
-   * `use-latest`: write with the subject's latest schema instead of ours.
-   */
-  readonly policy: 'auto-register' | 'look-up' | 'use-latest'
+  /** `{ id }`: write with the schema of this id instead of ours. */
+  readonly policy: SchemaIdPolicy | { readonly id: number }
   /** Lets the registry bring schemas into their normal form first. */
   readonly normalize: boolean
-  /** With `use-latest`: refuse a latest schema that can't read what ours writes. */
+  /** With the last two: refuse a schema that can't read what ours writes. */
   readonly strict: boolean
 }
 
@@ -31,6 +34,12 @@ export async function findWriteSchema<Parsed extends ParsedSchema>(
 ): Promise<WriteSchema<Parsed>> {
   const { policy, normalize, strict, parse } = options
   return asked(`schema of subject '${subject}'`, async () => {
+    if (typeof policy === 'object') {
+      const source = await sourceOf(registry, await registry.byId(policy.id))
+      const parsed = await parse(source, 'loose')
+      if (strict && own !== undefined) refuseIncompatible(`schema ${policy.id}`, parsed, own.parsed)
+      return { id: policy.id, parsed, source }
+    }
     if (policy !== 'use-latest' && own !== undefined) {
       const schema = toNewSchema(own.source)
       const known =
@@ -42,7 +51,7 @@ export async function findWriteSchema<Parsed extends ParsedSchema>(
     const latest = await registry.latest(subject)
     const source = await sourceOf(registry, latest)
     const parsed = await parse(source, 'loose')
-    if (strict && own !== undefined) refuseIncompatible(subject, parsed, own.parsed)
+    if (strict && own !== undefined) refuseIncompatible(`the latest schema of subject '${subject}'`, parsed, own.parsed)
     return { id: latest.id, parsed, source }
   })
 }
@@ -71,11 +80,10 @@ function toNewSchema({ type, text, references = [] }: SourcedSchema): NewSchema 
   }
 }
 
-function refuseIncompatible(subject: string, latest: ParsedSchema, own: ParsedSchema): void {
-  const misfit = (reason: string) =>
-    new SerdeError('incompatible', `the latest schema of subject '${subject}' does not fit the records: ${reason}`)
-  if (latest.type !== own.type) throw misfit(`it is ${latest.type}, not ${own.type}`)
+function refuseIncompatible(which: string, given: ParsedSchema, own: ParsedSchema): void {
+  const misfit = (reason: string) => new SerdeError('incompatible', `${which} does not fit the records: ${reason}`)
+  if (given.type !== own.type) throw misfit(`it is ${given.type}, not ${own.type}`)
   const roles = { reader: 'latest', writer: 'record' }
-  const [first] = checked('invalid_schema', () => latest.incompatibilities(own, { roles }))
+  const [first] = checked('invalid_schema', () => given.incompatibilities(own, { roles }))
   if (first) throw misfit(first.message)
 }

@@ -5,7 +5,7 @@ import type { ParsedSchema, SchemaType } from '../formats/format.ts'
 import { type DataCodec, loadLanguage } from './codec.ts'
 import { type SchemaDefinition, settleDefinition } from './definition.ts'
 import { checked, SerdeError } from './error.ts'
-import { fetchSchema, findWriteSchema, type SchemaIdOptions, type SourcedSchema } from './schema-id.ts'
+import { fetchSchema, findWriteSchema, type SchemaIdPolicy, type SourcedSchema } from './schema-id.ts'
 import { type SubjectNameStrategy, subjectNaming } from './subject-name.ts'
 import { frame, type RecordHeaders, type SchemaId, unframe, unframeHeader } from './wire-format.ts'
 
@@ -22,7 +22,7 @@ export type SerializerOptions = {
   /** What is written. Only with the policy `use-latest` it may be absent. */
   readonly schema?: SchemaDefinition
   /** Default `auto-register`. */
-  readonly policy?: SchemaIdOptions['policy']
+  readonly policy?: SchemaIdPolicy
   /** Whether it writes keys, which have subjects of their own. */
   readonly isKey?: boolean
   /** Default `TopicName`. */

@@ -1,77 +1,72 @@
+import type { Endpoint } from '../../clients/http.ts'
 import { createRegistryClient, type RegistryClient } from '../../clients/registry.ts'
-import { DataError, field, RetriableError, type z } from '../../sdk/index.ts'
+import { tlsMaterial } from '../../config/tls.ts'
+import { DataError, RetriableError } from '../../sdk/index.ts'
 import { SerdeError } from '../../serde/error.ts'
 import type { SchemaIdOptions } from '../../serde/schema-id.ts'
-import { strategyField } from './subject.ts'
+import { sslSettings } from '../ssl.ts'
+import type { RegistrySettings } from './registry-keys.ts'
 
-/** The keys by which all converters with a registry reach it. */
-export const registryFields = {
-  'schema.registry.url': field
-    .list({
-      doc: 'Where the schema registry answers: http://host:port. Of several, the first is used.',
-      importance: 'HIGH',
-    })
-    .refine((urls) => urls.length > 0 && urls.every((url) => URL.canParse(url)), 'expected http://host:port'),
-  'auto.register.schemas': field
-    .boolean({ doc: 'Register schemas that the subject does not have yet.', importance: 'MEDIUM' })
-    .default(true),
-  'use.latest.version': field
-    .boolean({
-      doc: "Write with the subject's latest schema; only where auto.register.schemas is false.",
-      importance: 'LOW',
-    })
-    .default(false),
-  'latest.compatibility.strict': field
-    .boolean({
-      doc: 'With use.latest.version: refuse records whose schema the latest one cannot stand for.',
-      importance: 'LOW',
-    })
-    .default(true),
-  'normalize.schemas': field
-    .boolean({ doc: 'Let the registry bring schemas into their normal form first.', importance: 'LOW' })
-    .default(false),
-  'key.subject.name.strategy': strategyField('key'),
-  'value.subject.name.strategy': strategyField('value'),
-  'basic.auth.credentials.source': field
-    .oneOf(['URL', 'USER_INFO'], { doc: 'Where BASIC credentials stand: in the URL or in basic.auth.user.info.' })
-    .default('URL'),
-  'basic.auth.user.info': field.password({ doc: 'user:password, with USER_INFO.' }).optional(),
-  'schemas.cache.config': field
-    .int({ doc: 'How many schemas are remembered.', importance: 'LOW', min: 1 })
-    .default(1000),
-} as const
-
-export type RegistrySettings = z.infer<z.ZodObject<typeof registryFields>>
-
+/** Asks nothing yet. Throws when certificates can't be read. */
 export function openRegistry(settings: RegistrySettings): RegistryClient {
-  const url = new URL(settings['schema.registry.url'][0]!)
-  const auth = settings['basic.auth.credentials.source'] === 'USER_INFO' ? userInfo(settings) : urlAuth(url)
-  url.username = ''
-  url.password = ''
-  return createRegistryClient({ url: url.href, ...(auth && { auth }) })
+  const [url, ...others] = settings['schema.registry.url'].map((text) => new URL(text))
+  const auth = authOf(settings, url!)
+  const tls = tlsOf(settings)
+  return createRegistryClient({
+    url: bare(url!),
+    otherUrls: others.map(bare),
+    timeoutMs: settings['http.read.timeout.ms'],
+    ...(auth && { auth }),
+    ...(tls && { tls }),
+  })
 }
 
-type Auth = { readonly username: string; readonly password: string }
+function bare(url: URL): string {
+  const { protocol, host, pathname } = url
+  return `${protocol}//${host}${pathname}`
+}
 
-function userInfo({ 'basic.auth.user.info': info = '' }: RegistrySettings): Auth {
+function authOf(settings: RegistrySettings, url: URL): Endpoint['auth'] {
+  const { 'bearer.auth.token': token = '' } = settings
+  if (settings['bearer.auth.credentials.source'] !== undefined) return { token }
+  return settings['basic.auth.credentials.source'] === 'USER_INFO' ? userInfo(settings) : urlAuth(url)
+}
+
+function userInfo(settings: RegistrySettings): Endpoint['auth'] {
+  const info = settings['basic.auth.user.info'] ?? settings['schema.registry.basic.auth.user.info'] ?? ''
   const colon = info.indexOf(':')
   return { username: info.slice(0, Math.max(colon, 0)), password: info.slice(colon + 1) }
 }
 
-function urlAuth({ username, password }: URL): Auth | undefined {
+function urlAuth({ username, password }: URL): Endpoint['auth'] {
   return username === ''
     ? undefined
     : { username: decodeURIComponent(username), password: decodeURIComponent(password) }
 }
 
+/** Nothing, so that connections are shared with others, where nothing is said. */
+function tlsOf(settings: RegistrySettings): Endpoint['tls'] {
+  const ssl = sslSettings('schema.registry.', settings)
+  const anyHost = settings['schema.registry.ssl.endpoint.identification.algorithm'] === ''
+  if (Object.keys(ssl).length === 1 && !anyHost) return undefined
+  return { ...tlsMaterial(ssl), ...(anyHost && { checkServerIdentity: () => undefined }) }
+}
+
 /** How schemas get their ids. */
 export function schemaIdOptions(settings: RegistrySettings): SchemaIdOptions {
-  const otherwise = settings['use.latest.version'] ? 'use-latest' : 'look-up'
+  const policy = policyOf(settings)
   return {
-    policy: settings['auto.register.schemas'] ? 'auto-register' : otherwise,
+    policy,
     normalize: settings['normalize.schemas'],
-    strict: settings['latest.compatibility.strict'],
+    strict: settings[typeof policy === 'object' ? 'id.compatibility.strict' : 'latest.compatibility.strict'],
   }
+}
+
+function policyOf(settings: RegistrySettings): SchemaIdOptions['policy'] {
+  const id = settings['use.schema.id']
+  if (settings['auto.register.schemas']) return 'auto-register'
+  if (id >= 0) return { id }
+  return settings['use.latest.version'] ? 'use-latest' : 'look-up'
 }
 
 /** What a failure means for the record: try it again, or it cannot be written or read at all. */

@@ -7,7 +7,8 @@ import { asked } from '../../serde/error.ts'
 import { findWriteSchema, schemaOf, sourceOf, type WriteSchema } from '../../serde/schema-id.ts'
 import { subjectNaming } from '../../serde/subject-name.ts'
 import { frame, type SchemaId, unframe } from '../../serde/wire-format.ts'
-import { type RegistrySettings, recordFailure, schemaIdOptions } from './registry-access.ts'
+import { recordFailure, schemaIdOptions } from './registry-access.ts'
+import type { RegistrySettings } from './registry-keys.ts'
 import { subjectStrategy } from './subject.ts'
 
 /** What stands behind the schema's id. */

@@ -1,7 +1,8 @@
 import type { ParsedSchema } from '../../formats/format.ts'
 import type { ConverterInstance } from '../../sdk/index.ts'
-import { openRegistry, type RegistrySettings } from './registry-access.ts'
+import { openRegistry } from './registry-access.ts'
 import type { RegistryLanguage } from './registry-converter.ts'
+import type { RegistrySettings } from './registry-keys.ts'
 
 /**
  * A converter whose code comes when it is first used: a schema language is most of what a task's thread would load before

@@ -1,6 +1,7 @@
 import { systemClock } from '../../../config/clock.ts'
-import { type SslSettings, tlsMaterial } from '../../../config/tls.ts'
+import { tlsMaterial } from '../../../config/tls.ts'
 import { type ConfigProblem, field, type z } from '../../../sdk/index.ts'
+import { sslFields, sslSettings } from '../../ssl.ts'
 import { type Authorization, basic, clientCredentials, fixed } from './authorization.ts'
 import { createTransport, type HttpAnswer, type HttpCall, type Transport, type TransportOptions } from './transport.ts'
 
@@ -47,14 +48,7 @@ export const connectionFields = {
   'http.proxy.port': field.int({ doc: 'Port of the proxy.', min: 0, max: 65_535 }).default(0),
   'http.proxy.user': field.text({ doc: 'User for the proxy.', importance: 'LOW' }).default(''),
   'http.proxy.password': field.password({ doc: 'Password for the proxy.', importance: 'LOW' }).default(''),
-  'https.ssl.truststore.location': field
-    .text({ doc: 'Certificates to trust, PEM or PKCS#12. None: those of the machine.' })
-    .optional(),
-  'https.ssl.truststore.password': field.password({ doc: 'Password of the truststore.' }).optional(),
-  'https.ssl.truststore.certificates': field.text({ doc: 'Certificates to trust, as PEM text.' }).optional(),
-  'https.ssl.keystore.location': field.text({ doc: 'Our own certificate and key, PEM or PKCS#12.' }).optional(),
-  'https.ssl.keystore.password': field.password({ doc: 'Password of the keystore.' }).optional(),
-  'https.ssl.key.password': field.password({ doc: 'Password of the key in the keystore.' }).optional(),
+  ...sslFields('https.'),
 } as const
 
 export type ConnectionSettings = z.infer<z.ZodObject<typeof connectionFields>>
@@ -95,7 +89,7 @@ export function openConnection(
 ): Connection {
   const transport = createTransport({
     ...limits,
-    tls: tlsMaterial(sslSettings(settings)),
+    tls: tlsMaterial(sslSettings('https.', settings)),
     proxyUrl: proxyUrl(settings),
     connectTimeoutMs: settings['http.connect.timeout.ms'],
     requestTimeoutMs: settings['http.request.timeout.ms'],
@@ -141,11 +135,6 @@ function proxyUrl(settings: ConnectionSettings): string | undefined {
   if (host === '') return undefined
   const who = user === '' ? '' : `${encodeURIComponent(user)}:${encodeURIComponent(settings['http.proxy.password'])}@`
   return `http://${who}${host}:${port}`
-}
-
-function sslSettings(settings: ConnectionSettings): SslSettings {
-  const written = Object.entries(settings).filter(([key]) => key.startsWith('https.'))
-  return Object.fromEntries(written.map(([key, value]) => [key.slice('https.'.length), value as string | undefined]))
 }
 
 /** What is wrong with the texts of `parseHeaders` that stand at a key. */

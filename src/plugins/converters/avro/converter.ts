@@ -1,6 +1,6 @@
 import { defineConverter, field, z } from '../../../sdk/index.ts'
 import { SHIPPED_VERSION } from '../../version.ts'
-import { registryFields } from '../registry-access.ts'
+import { REGISTRY_NOTES, registryFields } from '../registry-keys.ts'
 import { registryConverter } from '../registry-loader.ts'
 
 const config = z.object({
@@ -25,7 +25,7 @@ export const avroConverter = defineConverter({
 Connect's schemas become the Avro schemas that Confluent's converter makes of them, and records have its wire format: a zero
 byte, the schema's id, the data. The registry is asked once for each schema. Records without a schema and Avro schemas that
 contain themselves are refused.
-`,
+${REGISTRY_NOTES}`,
   config,
   create: (settings, { isKey }) =>
     registryConverter(settings, isKey, async () => (await import('./language.ts')).avroLanguage(settings)),

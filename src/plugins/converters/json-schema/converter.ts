@@ -1,6 +1,6 @@
 import { defineConverter, field, z } from '../../../sdk/index.ts'
 import { SHIPPED_VERSION } from '../../version.ts'
-import { registryFields } from '../registry-access.ts'
+import { REGISTRY_NOTES, registryFields } from '../registry-keys.ts'
 import { registryConverter } from '../registry-loader.ts'
 
 const config = z.object({
@@ -32,7 +32,7 @@ Connect's schemas become JSON schemas with the \`connect.*\` members of Confluen
 zero byte, the schema's id, the JSON. Schemas of others are read, too, with their references: \`oneOf\` null and another is
 optional, other choices are a struct with a field for each. Records without a schema, schemas that contain themselves and
 schemas that say nothing of their values are refused.
-`,
+${REGISTRY_NOTES}`,
   config,
   create: (settings, { isKey }) =>
     registryConverter(settings, isKey, async () => (await import('./language.ts')).jsonLanguage(settings)),

@@ -1,6 +1,6 @@
 import { defineConverter, field, z } from '../../../sdk/index.ts'
 import { SHIPPED_VERSION } from '../../version.ts'
-import { registryFields } from '../registry-access.ts'
+import { REGISTRY_NOTES, registryFields } from '../registry-keys.ts'
 import { registryConverter } from '../registry-loader.ts'
 
 const flag = (doc: string, fallback: boolean) => field.boolean({ doc }).default(fallback)
@@ -33,7 +33,7 @@ A struct becomes a message of proto3, its logical types \`google.protobuf.Timest
 and \`confluent.type.Decimal\`, and records have Confluent's wire format: a zero byte, the schema's id, which message it is, the
 data. A null in a field that is neither optional nor wrapped is read as zero or nothing. A oneof is a struct of which one field is
 there. Values that are no structs, lists of lists, and messages that contain themselves are refused.
-`,
+${REGISTRY_NOTES}`,
   config,
   create: (settings, { isKey }) =>
     registryConverter(settings, isKey, async () => (await import('./language.ts')).protobufLanguage(settings)),
