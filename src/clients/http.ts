@@ -20,7 +20,8 @@ export type Endpoint = {
   readonly through?: (call: Call, send: (call: Call) => Promise<Answer>) => Promise<Answer>
 }
 
-export type Answer = { readonly status: number; readonly text: string }
+/** `mark`: the server's own, of this answer (ETag). */
+export type Answer = { readonly status: number; readonly text: string; readonly mark?: string | undefined }
 
 /**
  * A request that brought no answer to use. `status` and `errorCode` are the server's; both are 0 when none answered.
@@ -48,17 +49,14 @@ export type Call = {
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>
   readonly body?: unknown
   readonly contentType?: string
+  /** Mark of the answer that is known: the same need not be sent again. */
+  readonly unless?: string | undefined
   readonly signal?: AbortSignal
 }
 
 /** Makes one call and reads its JSON answer; undefined when the answer has no body. Rejects with a `RequestError`. */
 export async function request(endpoint: Endpoint, call: Call): Promise<unknown> {
-  const send = (one: Call) => exchange(endpoint, one)
-  const { status, text } = await (endpoint.through?.(call, send) ?? send(call))
-  const ok = status >= 200 && status < 300
-  const body = parseAnswer(status, text, ok)
-  if (ok) return body
-  throw new RequestError(status, errorCodeOf(body) ?? status, messageIn(body) ?? `HTTP ${status}`)
+  return bodyOf(await answerTo(endpoint, call))
 }
 
 /**
@@ -66,7 +64,35 @@ export async function request(endpoint: Endpoint, call: Call): Promise<unknown> 
  * proxy in between: that is a `RequestError` as if nobody had answered, which says where it differs.
  */
 export async function ask<Body>(endpoint: Endpoint, call: Call, shape: z.ZodType): Promise<Body> {
-  const body = await request(endpoint, call)
+  return shaped(endpoint, call, shape, await request(endpoint, call))
+}
+
+export type Marked<Body> = { readonly body: Body; readonly mark: string | undefined }
+
+/** The same, of what may be known by its mark, `call.unless`; undefined when that is still what the server answers. */
+export async function askAgain<Body>(
+  endpoint: Endpoint,
+  call: Call,
+  shape: z.ZodType,
+): Promise<Marked<Body> | undefined> {
+  const answer = await answerTo(endpoint, call)
+  if (answer.status === 304 && call.unless !== undefined) return undefined
+  return { body: shaped<Body>(endpoint, call, shape, bodyOf(answer)), mark: answer.mark }
+}
+
+function answerTo(endpoint: Endpoint, call: Call): Promise<Answer> {
+  const send = (one: Call) => exchange(endpoint, one)
+  return endpoint.through?.(call, send) ?? send(call)
+}
+
+function bodyOf({ status, text }: Answer): unknown {
+  const ok = status >= 200 && status < 300
+  const body = parseAnswer(status, text, ok)
+  if (ok) return body
+  throw new RequestError(status, errorCodeOf(body) ?? status, messageIn(body) ?? `HTTP ${status}`)
+}
+
+function shaped<Body>(endpoint: Endpoint, call: Call, shape: z.ZodType, body: unknown): Body {
   const { error } = shape.safeParse(body)
   if (error === undefined) return body as Body
   const { path, message } = error.issues[0]!
@@ -104,7 +130,7 @@ async function exchangeAt(endpoint: Endpoint, call: Call): Promise<Answer> {
   const timeout = AbortSignal.timeout(endpoint.timeoutMs ?? 60_000)
   try {
     const response = await send(endpoint, call, call.signal ? AbortSignal.any([call.signal, timeout]) : timeout)
-    return { status: response.statusCode ?? 0, text: await text(response) }
+    return { status: response.statusCode ?? 0, text: await text(response), mark: response.headers.etag }
   } catch (error) {
     call.signal?.throwIfAborted()
     const reason = timeout.aborted ? 'no answer in time' : reasonOf(error)
@@ -147,6 +173,7 @@ function headersOf(endpoint: Endpoint, call: Call): Record<string, string> {
   return {
     accept: 'application/json',
     ...(call.body === undefined ? {} : { 'content-type': call.contentType ?? 'application/json' }),
+    ...(call.unless === undefined ? {} : { 'if-none-match': call.unless }),
     ...(auth ? { authorization: authorizationOf(auth) } : {}),
   }
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { BoundedMap, shared } from './bounded-map.ts'
-import { ask, type Endpoint, request } from './http.ts'
+import { ask, askAgain, type Endpoint, request } from './http.ts'
 
 // What a schema registry takes and answers. Members that are absent on the wire are absent here.
 
@@ -113,7 +113,7 @@ export interface RegistryClient {
   subjects(options?: { readonly prefix?: string; readonly deleted?: boolean }): Promise<readonly string[]>
   /** `.` is the default one. */
   contexts(): Promise<readonly string[]>
-  /** The newest version of each subject, in all contexts. */
+  /** The newest version of each subject, in all contexts. A registry that marks its answers is not asked for the same twice. */
   latestVersions(): Promise<ReadonlyMap<string, Place>>
   /** Names that stand for a subject with live versions. */
   aliases(): Promise<readonly string[]>
@@ -172,6 +172,19 @@ export function createRegistryClient(endpoint: Endpoint): RegistryClient {
   const put = async (path: string, body: unknown, query: Query = {}) =>
     void (await request(endpoint, { method: 'PUT', path, body, query, contentType: MEDIA_TYPE }))
 
+  /** By query, without the texts. */
+  const seen = new Map<string, { readonly mark: string; readonly page: readonly Latest[] }>()
+  const look = async (query: Query): Promise<readonly Latest[]> => {
+    const asked = JSON.stringify(query)
+    const known = seen.get(asked)
+    const call = { method: 'GET', path: '/schemas', query, unless: known?.mark } as const
+    const answer = await askAgain<readonly Latest[]>(endpoint, call, latests)
+    if (answer === undefined) return known?.page ?? []
+    const page = answer.body.map(({ subject, version, id }) => ({ subject, version, id }))
+    if (answer.mark !== undefined) seen.set(asked, { mark: answer.mark, page })
+    return page
+  }
+
   return {
     register: (subject, sent, { normalize } = {}) =>
       post<Registered>(registered, `${subjectPath(subject)}/versions`, sent, { normalize }),
@@ -188,7 +201,7 @@ export function createRegistryClient(endpoint: Endpoint): RegistryClient {
       get<readonly string[]>(names, '/subjects', { subjectPrefix: prefix, deleted }),
     contexts: () => get<readonly string[]>(names, '/contexts'),
     async latestVersions() {
-      const latest = await listLatest((query) => get<readonly Latest[]>(latests, '/schemas', query))
+      const latest = await listLatest(look)
       return new Map(latest.map(({ subject, version, id }) => [subject, { version, id }]))
     },
     async aliases() {

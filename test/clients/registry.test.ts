@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { createRegistryClient, REGISTRY_ERROR, type RegistryClient } from '../../src/clients/registry.ts'
 import { startTestRegistry, type TestRegistry } from '../support/registry.ts'
 
@@ -33,6 +33,41 @@ describe('the registry client', () => {
         [':.other:s', { version: 1, id: 1 }],
       ]),
     )
+  })
+
+  it('is sent the same list once by a registry that marks it', async () => {
+    const statuses: number[] = []
+    const looking = createRegistryClient({
+      url: registry.url,
+      async through(call, send) {
+        const answer = await send(call)
+        statuses.push(answer.status)
+        return answer
+      },
+    })
+    const latestAfter = async (change: () => Promise<unknown>) => {
+      await change()
+      return [...(await looking.latestVersions())]
+    }
+    const first = [['s', { version: 1, id: 1 }]]
+    expect(await latestAfter(() => client.register('s', INT))).toEqual(first)
+    expect(await latestAfter(async () => undefined)).toEqual(first)
+    expect(await latestAfter(() => client.deleteSubject('s'))).toEqual([])
+    const second = [['s', { version: 2, id: 2 }]]
+    expect(await latestAfter(() => client.register('s', { schema: '"long"' }))).toEqual(second)
+    expect(statuses).toEqual([200, 304, 200, 200])
+  })
+
+  it('takes the mark of one registry for no mark of another', async () => {
+    const other = await startTestRegistry()
+    onTestFinished(() => other.stop())
+    const marks = await Promise.all(
+      [registry, other].map(async ({ url }) => (await fetch(`${url}/schemas`)).headers.get('etag')),
+    )
+    expect(new Set(marks).size).toBe(2)
+    const statusFor = async (mark: string) =>
+      (await fetch(`${registry.url}/schemas`, { headers: { 'if-none-match': mark } })).status
+    expect(await Promise.all([marks[0]!, `W/${marks[0]}`, marks[1]!].map(statusFor))).toEqual([304, 304, 200])
   })
 
   it('asks for an id once, and again after a failure', async () => {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ParsedSchema } from '../../formats/format.ts'
 import type { SchemaTags } from '../../formats/tags.ts'
@@ -38,6 +39,8 @@ export class Api {
   readonly registry: Registry
   readonly settings: RegistryValues
   readonly #forwarder: Forwarder
+  /** Others count their revisions from another beginning. */
+  readonly #instance = randomUUID()
 
   constructor(registry: Registry, settings: RegistryValues, forwarder: Forwarder) {
     this.registry = registry
@@ -52,6 +55,14 @@ export class Api {
   /** Says of a request that its answer tells of the state as it is now, and of nothing else. */
   tellsState(request: FastifyRequest): void {
     request.revision = this.view.revision
+  }
+
+  /** Marks an answer as one of the state as it is now. True: who asks has had it already. */
+  isKnown({ headers }: FastifyRequest, reply: FastifyReply): boolean {
+    const mark = `"${this.#instance}-${this.view.revision}"`
+    reply.header('etag', mark)
+    // A proxy that compresses makes it a weak one.
+    return headers['if-none-match']?.replace(/^W\//, '') === mark
   }
 
   get profile(): Profile {

@@ -9,7 +9,8 @@ import { flag, page, parseId, text } from './request.ts'
 
 /** `/schemas`: everything there is, and what an id or a guid stands for. */
 export function schemaRoutes(app: FastifyInstance, api: Api): void {
-  app.get('/schemas', { config: { metric: 'schemas.get-schemas' } }, async (request) => {
+  app.get('/schemas', { config: { metric: 'schemas.get-schemas' } }, async (request, reply) => {
+    if (api.isKnown(request, reply)) return reply.code(304).send()
     const query = queryOf(request)
     const listed = page(listSchemas(api, request), query, api.limits('schema'))
     return listed.map((version) => ({
