@@ -57,7 +57,7 @@ export function parseConnectionUrl(text: string): ConnectionUrl {
     sslKey: take('sslkey'),
     searchPath: take('currentschema', 'search_path'),
     applicationName: take('applicationname', 'application_name'),
-    connectTimeoutMs: seconds === undefined ? CONNECT_TIMEOUT_MS : Number(seconds) * 1000 || 0,
+    connectTimeoutMs: seconds === undefined ? CONNECT_TIMEOUT_MS : parseSeconds(seconds) * 1000,
     ignored: [...new URLSearchParams(query).keys()].filter((name) => options.has(name.toLowerCase())),
   }
 }
@@ -76,6 +76,11 @@ function parseSslMode(mode: string | undefined, ssl: string | undefined): SslMod
   const known = SSL_MODES.find((name) => name === mode.toLowerCase())
   if (known === undefined) throw new Error(`sslmode=${mode} in connection.url is not one of ${SSL_MODES.join(', ')}`)
   return known
+}
+
+function parseSeconds(text: string): number {
+  if (/^\d+(\.\d+)?$/.test(text)) return Number(text)
+  throw new Error(`connectTimeout=${text} in connection.url is not a number of seconds`)
 }
 
 function decode(text: string): string {

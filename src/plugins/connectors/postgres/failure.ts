@@ -27,6 +27,7 @@ const DATA = /^(?:22|23|42804|42846|21000|54)/
 /** Codes whose cause goes away by itself: connections, resources, restarts, deadlocks and a standby that is to take over. */
 const HEALS = /^(?:08|53|57P|58|40|55P03|55006|57014|25006|XX000)/
 
+/** Of the network, which may have other ways tomorrow. */
 const NETWORK = new Set([
   ...['ECONNREFUSED', 'ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN'],
   ...['ENOTFOUND', 'EAI_AGAIN'],
@@ -50,14 +51,27 @@ const ADVICE: readonly (readonly [code: string, advice: string])[] = [
   ['23505', 'use insert.mode=upsert, or make the key unique'],
 ]
 
+/** By the codes of certificates, and what the client library says without one. */
+const TLS_ADVICE: readonly (readonly [what: RegExp, advice: string])[] = [
+  [/ALTNAME/, 'write the host in connection.url as the certificate of the server names it'],
+  [/CERT_HAS_EXPIRED|CERT_NOT_YET_VALID/, 'renew the certificate of the server, or set the clock of this worker right'],
+  [/CERT|SIGNATURE/, 'name the CA that signed the certificate of the server by sslrootcert in connection.url'],
+  [
+    /^ERR_OSSL/,
+    'see that sslrootcert, sslcert and sslkey of connection.url are files in PEM format that belong together',
+  ],
+  [/does not support SSL/, 'turn ssl on in the server, or choose another sslmode in connection.url'],
+  [/establishing an SSL/, 'see whether it is a PostgreSQL server that listens there'],
+]
+
 /** `doing` completes the sentence «could not …». What is a failure already stays as it is. */
 export function toFailure(error: unknown, doing: string): DatabaseFailure {
   if (error instanceof DatabaseFailure) return error
   const { code, message, detail, column, table } = error as Partial<Record<string, string>>
-  const sqlState = code !== undefined && /^[0-9A-Z]{5}$/.test(code) ? code : undefined
+  const sqlState = code !== undefined && /^[0-9A-Z]{5}$/.test(code) && !NETWORK.has(code) ? code : undefined
   const said = [message || code || String(error), detail].filter((part) => part !== undefined).join(': ')
   const place = column === undefined ? '' : ` (column ${column}${table === undefined ? '' : ` of ${table}`})`
-  const advice = adviceFor(sqlState, code)
+  const advice = adviceFor(sqlState, code, message)
   const shownCode = sqlState === undefined ? '' : ` [${sqlState}]`
   return new DatabaseFailure(
     `could not ${doing}: ${said}${place}${shownCode}${advice === undefined ? '' : `; ${advice}`}`,
@@ -69,8 +83,17 @@ export function toFailure(error: unknown, doing: string): DatabaseFailure {
   )
 }
 
-function adviceFor(sqlState: string | undefined, code: string | undefined): string | undefined {
+/** What several hosts of one database said: one that heals is enough. */
+export function failureOfAll(failures: readonly DatabaseFailure[]): DatabaseFailure {
+  if (failures.length === 1) return failures[0]!
+  const heals = failures.some((failure) => failure.heals)
+  return new DatabaseFailure(failures.map(({ message }) => message).join('; '), { heals, cause: failures.at(-1) })
+}
+
+function adviceFor(sqlState: string | undefined, code: string | undefined, message = ''): string | undefined {
   if (sqlState !== undefined) return ADVICE.find(([beginning]) => sqlState.startsWith(beginning))?.[1]
+  const ofTls = TLS_ADVICE.find(([what]) => what.test(code ?? message))?.[1]
+  if (ofTls !== undefined) return ofTls
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'correct the host in connection.url, or its name service'
   if (code === 'ECONNREFUSED') return 'start the server, or correct host and port in connection.url'
   return code !== undefined && NETWORK.has(code)

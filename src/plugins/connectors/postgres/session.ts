@@ -1,3 +1,4 @@
+import { addAbortListener } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ConnectionOptions } from 'node:tls'
@@ -5,7 +6,7 @@ import pg from 'pg'
 import Cursor from 'pg-cursor'
 import type { TaskLog } from '../../../sdk/index.ts'
 import type { ConnectionUrl, SslMode } from './connection-url.ts'
-import { type DatabaseFailure, toFailure } from './failure.ts'
+import { DatabaseFailure, failureOfAll, toFailure } from './failure.ts'
 
 // The one place that talks to the server. Values go there and come back as PostgreSQL's texts; what they mean is decided
 // elsewhere.
@@ -30,8 +31,8 @@ export type SessionOptions = {
   readonly password: string | undefined
   /** Shown in the server's list of sessions when the address names none. */
   readonly applicationName: string
-  /** Of the transactions of this session, as SQL; undefined: the server's default. */
-  readonly isolation?: string | undefined
+  /** SQL that it begins with. */
+  readonly setup?: string | undefined
   readonly log: TaskLog
   /** Ends what it is doing, and the session. */
   readonly signal: AbortSignal
@@ -52,6 +53,7 @@ const SETTINGS =
 export class Session {
   readonly #client: pg.Client
   readonly #ended: Promise<void>
+  readonly #abortListener: Disposable
   /** Of statements that the server knows by now. */
   readonly #names = new Map<string, string>()
   #closed = false
@@ -63,7 +65,7 @@ export class Session {
     client.on('error', () => {
       this.#closed = true
     })
-    signal.addEventListener('abort', () => void this.close(), { once: true })
+    this.#abortListener = addAbortListener(signal, () => void this.close())
   }
 
   /** Tries host after host, and all of them as often as patience says as long as that can help. */
@@ -84,22 +86,34 @@ export class Session {
   }
 
   static async #openOnce(options: SessionOptions): Promise<Session> {
-    let last: DatabaseFailure | undefined
+    const attempts = sslAttempts(options.url)
+    const failures: DatabaseFailure[] = []
     for (const at of options.url.hosts) {
-      for (const ssl of sslAttempts(options.url)) {
-        const client = new pg.Client({ ...clientConfig(options), ...at, ssl })
-        const session = new Session(client, options.signal)
-        try {
-          await client.connect()
-          await client.query(sessionSettings(options))
-          return session
-        } catch (error) {
-          await session.close()
-          last = toFailure(error, `connect to the database at ${at.host}:${at.port}`)
-        }
+      try {
+        return await Session.#openAt(at, attempts, options)
+      } catch (error) {
+        failures.push(toFailure(error, `connect to the database at ${at.host}:${at.port}`))
       }
     }
-    throw last!
+    throw failureOfAll(failures)
+  }
+
+  static async #openAt(
+    at: ConnectionUrl['hosts'][number],
+    [ssl, ...others]: readonly (false | ConnectionOptions)[],
+    options: SessionOptions,
+  ): Promise<Session> {
+    const client = new pg.Client({ ...clientConfig(options), ...at, ssl: ssl! })
+    const session = new Session(client, options.signal)
+    try {
+      await client.connect()
+      await client.query(settingsOf(options))
+      return session
+    } catch (error) {
+      await session.close()
+      if (others.length === 0) throw error
+      return Session.#openAt(at, others, options)
+    }
   }
 
   /** Whether it can still be used. */
@@ -151,6 +165,7 @@ export class Session {
   /** Without waiting for what runs. */
   async close(): Promise<void> {
     this.#closed = true
+    this.#abortListener[Symbol.dispose]()
     await this.#client.end().catch(() => undefined)
   }
 
@@ -212,9 +227,9 @@ function clientConfig({ url, user, password, applicationName }: SessionOptions):
   }
 }
 
-function sessionSettings({ url, isolation }: SessionOptions): string {
-  const searchPath = url.searchPath === undefined ? '' : `; SET search_path = ${url.searchPath}`
-  return `${SETTINGS}${searchPath}${isolation === undefined ? '' : `; SET default_transaction_isolation = '${isolation}'`}`
+function settingsOf({ url: { searchPath }, setup }: SessionOptions): string {
+  const path = searchPath && `SELECT set_config('search_path', '${searchPath.replaceAll("'", "''")}', false)`
+  return [SETTINGS, path, setup].filter((sql) => sql).join('; ')
 }
 
 /** libpq's meaning of the modes: some try one way and then the other. */
@@ -232,8 +247,18 @@ function sslAttempts(url: ConnectionUrl): readonly (false | ConnectionOptions)[]
 
 function certificates({ sslRootCert, sslCert, sslKey }: ConnectionUrl): ConnectionOptions {
   return {
-    ...(sslRootCert !== undefined && { ca: readFileSync(sslRootCert) }),
-    ...(sslCert !== undefined && { cert: readFileSync(sslCert) }),
-    ...(sslKey !== undefined && { key: readFileSync(sslKey) }),
+    ...(sslRootCert !== undefined && { ca: readPem('sslrootcert', sslRootCert) }),
+    ...(sslCert !== undefined && { cert: readPem('sslcert', sslCert) }),
+    ...(sslKey !== undefined && { key: readPem('sslkey', sslKey) }),
+  }
+}
+
+/** Read anew for each connection: they are replaced when they run out. */
+function readPem(option: string, path: string): Buffer {
+  try {
+    return readFileSync(path)
+  } catch (cause) {
+    const said = `could not read the ${option} of connection.url: ${(cause as Error).message}; correct its path`
+    throw new DatabaseFailure(said, { cause, heals: false })
   }
 }

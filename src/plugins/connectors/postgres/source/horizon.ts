@@ -17,10 +17,8 @@ const SEEN_AFTER_MS = 100
 /** Of the advisory lock that every session of ours which only reads holds: nobody needs to wait for one. */
 const READER_LOCK = [0x77656972, 1] as const
 
-/** Says to all sources that nothing will be written by this session. */
-export async function declareReader(session: Session): Promise<void> {
-  await session.query('say that it only reads', `SELECT pg_advisory_lock_shared(${READER_LOCK.join(', ')})`)
-}
+/** Says to all sources that nothing will be written by the session that begins with it. */
+export const DECLARE_READER_SQL = `SELECT pg_advisory_lock_shared(${READER_LOCK.join(', ')})`
 
 /** Transactions of other sessions of this database, under ids that never come back. */
 const OPEN_SQL = `

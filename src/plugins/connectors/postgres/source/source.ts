@@ -5,7 +5,7 @@ import { DatabaseFailure } from '../failure.ts'
 import { parseTableNames, plainTable, quotedTable, quoting, type TableName } from '../identifier.ts'
 import { type Patience, Session } from '../session.ts'
 import { queryOf, type SourceConfig, sourceConfig } from './config.ts'
-import { declareReader, readClock } from './horizon.ts'
+import { DECLARE_READER_SQL, readClock } from './horizon.ts'
 import { NOTES } from './notes.ts'
 import { COLUMNS_SQL, originOfQuery, originOfTable } from './origin.ts'
 import { earlierPartitions, fromOffset, type Place, partitionOf } from './place.ts'
@@ -113,23 +113,22 @@ function patienceOf(config: SourceConfig): Patience {
   return { attempts: config['connection.attempts'], backoffMs: config['connection.backoff.ms'] }
 }
 
-async function openSession(
+function openSession(
   { connector, config, log, signal }: Pick<Context, 'connector' | 'config' | 'log' | 'signal'>,
   patience: Patience,
 ): Promise<Session> {
-  const isolation = config['transaction.isolation.mode']
+  const isolation = config['transaction.isolation.mode'].toLowerCase().replaceAll('_', ' ')
+  const isolationSql = `SET default_transaction_isolation = '${isolation}'; `
   const options = {
     url: config['connection.url'],
     user: config['connection.user'],
     password: config['connection.password'],
     applicationName: `weir ${connector}`,
-    isolation: isolation === 'DEFAULT' ? undefined : isolation.toLowerCase().replaceAll('_', ' '),
+    setup: `${isolation === 'default' ? '' : isolationSql}${DECLARE_READER_SQL}`,
     log,
     signal,
   }
-  const session = await Session.open(options, patience)
-  await declareReader(session)
-  return session
+  return Session.open(options, patience)
 }
 
 async function findTables(session: Session, config: SourceConfig): Promise<readonly TableName[]> {
