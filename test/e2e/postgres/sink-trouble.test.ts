@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { expect, it, onTestFinished } from 'vitest'
 import { postgresSink } from '../../../src/plugins/connectors/postgres/sink/sink.ts'
 import { INT32, optional, runSink, STRING, struct } from '../../../src/sdk/index.ts'
@@ -54,6 +55,24 @@ describeOn([postgres], 'what is wrong around the PostgreSQL sink', () => {
     )
   })
 
+  it('holds up no other task while it may not make the table of offsets', async () => {
+    const database = await createDatabase(postgres.address.url)
+    const role = database.name
+    await database.run(`${TABLE}; CREATE ROLE ${role} LOGIN PASSWORD 'x'; GRANT INSERT ON words TO ${role}`)
+    onTestFinished(async () => void (await database.run(`DROP OWNED BY ${role}; DROP ROLE ${role}`)))
+    const offsets = { 'offsets.table': 'weir_offsets' }
+    const stranger = await sink(database, { ...offsets, 'connection.user': role, 'connection.password': 'x' })
+    await expect(stranger.put([record(1, 'a')])).rejects.toThrow(
+      /could not make the table of offsets: permission denied for schema public \[42501\]; grant it/,
+    )
+    const others = await Promise.all([1, 2, 3, 4].map(() => sink(database, offsets)))
+    await Promise.all(others.map((other, partition) => other.put([{ ...record(partition, 'a'), partition }])))
+    expect(await database.run('SELECT id FROM words')).toHaveLength(4)
+    await database.run(`GRANT ALL ON weir_offsets TO ${role}`)
+    await stranger.put([{ ...record(9, 'a'), partition: 9 }])
+    expect(await database.run('SELECT id FROM words')).toHaveLength(5)
+  })
+
   it.each(['', 'weir_offsets'])(
     'refuses only the records that do not fit, offsets in table %j',
     async (offsetsTable) => {
@@ -85,6 +104,19 @@ describeOn([postgres], 'what is wrong around the PostgreSQL sink', () => {
       expect((await database.run('SELECT id FROM words ORDER BY id')).map(({ id }) => id)).toEqual([1, 3, 5, 10])
     },
   )
+
+  it('refuses only what is larger than the server can hold', async () => {
+    const database = await createDatabase(postgres.address.url)
+    await database.run('CREATE TABLE words (id int PRIMARY KEY, word text UNIQUE)')
+    const run = await sink(database)
+    // Random, or it would be compressed.
+    const oversized = randomBytes(20_000).toString('base64')
+    await run.put([record(1, 'a'), record(2, oversized), record(3, 'c')])
+    expect(run.rejected.map(({ record: { offset }, error }) => [offset, error.message])).toEqual([
+      [1, expect.stringMatching(/: index row .* maximum .* \[54000\]$/)],
+    ])
+    expect((await database.run('SELECT id FROM words ORDER BY id')).map(({ id }) => id)).toEqual([1, 3])
+  })
 
   it('does not add a column that every row would have to have', async () => {
     const database = await createDatabase(postgres.address.url)

@@ -110,7 +110,10 @@ export const sinkConfig = z
       .int({ doc: 'Pause before that, in ms.', importance: 'MEDIUM', min: 0, group: retries })
       .default(3000),
     'trim.sensitive.log': field
-      .boolean({ doc: 'Means nothing here: values are not logged.', importance: 'LOW' })
+      .boolean({
+        doc: 'Means nothing here: of a record that is refused, what the server says of it is told.',
+        importance: 'LOW',
+      })
       .default(false),
     'mssql.use.merge.holdlock': field
       .boolean({ doc: 'Means nothing here: this is not that server.', importance: 'LOW' })

@@ -2,6 +2,7 @@ import type { SinkPartition, SinkPosition, SinkRecord } from '../../../../sdk/in
 import { textFromItems } from '../array-text.ts'
 import { parseTableName, type Quote, quotedTable } from '../identifier.ts'
 import type { Session } from '../session.ts'
+import { makeShared } from './shared-making.ts'
 
 /**
  * The next offset of each partition, kept in a table of the same database. It changes in the transaction that writes the
@@ -53,10 +54,7 @@ export class StoredOffsets {
     if (row?.[0] === null) {
       const sql = `CREATE TABLE IF NOT EXISTS ${this.#table} (connector text, topic text, partition int,
         next_offset bigint NOT NULL, PRIMARY KEY (connector, topic, partition))`
-      // One task at a time: two of them at once would both find none.
-      await session.query('make the table of offsets', `SELECT pg_advisory_lock(hashtext($1))`, [this.#table])
-      await session.query('make the table of offsets', sql)
-      await session.query('make the table of offsets', `SELECT pg_advisory_unlock(hashtext($1))`, [this.#table])
+      await makeShared(session, 'make the table of offsets', sql)
     }
     this.#isThere = true
   }

@@ -3,15 +3,13 @@ import { DatabaseFailure } from '../failure.ts'
 import { parseTableName, plainTable, type Quote, quotedTable, type TableName } from '../identifier.ts'
 import type { Session } from '../session.ts'
 import type { SinkColumn } from './columns.ts'
+import { makeShared } from './shared-making.ts'
 import { addColumnsSql, createTableSql, type TableColumn, type Target } from './statements.ts'
 
 /** A type without its length or precision, so that the server refuses what does not fit instead of cutting it. */
 const COLUMNS_SQL = `
   SELECT a.attname, format_type(a.atttypid, -1) FROM pg_attribute a
   WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum`
-
-/** A row of the catalogue, a table, a column or a table's own type is there already, since a moment ago. */
-const RACES: ReadonlySet<string> = new Set(['23505', '42P07', '42701', '42710'])
 
 export type TablesOptions = {
   readonly autoCreate: boolean
@@ -60,13 +58,7 @@ export class Tables {
 
   async #change(session: Session, table: TableName, sql: string): Promise<void> {
     this.#options.log.info({ table: plainTable(table), sql }, 'the table is changed to hold the records')
-    try {
-      await session.query(`change the table ${plainTable(table)}`, sql)
-    } catch (error) {
-      // Another task may have done the same at the same time: then all is well.
-      const isRace = error instanceof DatabaseFailure && RACES.has(error.sqlState ?? '')
-      if (!isRace) throw error
-    }
+    await makeShared(session, `change the table ${plainTable(table)}`, sql)
   }
 
   #refuseMissing(table: TableName, missing: readonly SinkColumn[]): void {
