@@ -59,6 +59,41 @@ describeOn([postgres], 'what is wrong around the PostgreSQL source', () => {
     )
   })
 
+  it('goes on by itself once the server takes it again, and loses nothing', async () => {
+    const database = await createDatabase(postgres.address.url)
+    const role = database.name
+    await database.run(`${TABLE}; INSERT INTO rows (word) VALUES ('a');
+      CREATE ROLE ${role} LOGIN PASSWORD 'x'; GRANT SELECT ON rows TO ${role}`)
+    onTestFinished(async () => void (await database.run(`DROP OWNED BY ${role}; DROP ROLE ${role}`)))
+    const warned: string[] = []
+    const log = {
+      debug() {},
+      info() {},
+      error() {},
+      warn: (fields: object) => void warned.push(String((fields as { err?: Error }).err)),
+    }
+    const config = {
+      ...database.config,
+      'connection.user': role,
+      'connection.password': 'x',
+      mode: 'incrementing',
+      'topic.prefix': '',
+      'poll.interval.ms': '1',
+    }
+    const run = runSource(postgresSource, { config, log })
+    onTestFinished(() => run.stop())
+    await run.take(1)
+    await database.run("INSERT INTO rows (word) VALUES ('b')")
+    // As of a server that has no room: who is in is thrown out, and nobody is let in.
+    await database.run(`ALTER ROLE ${role} CONNECTION LIMIT 0`)
+    await database.run(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '${role}'`)
+    const batches = run.take(1)
+    await expect.poll(() => warned.length, { timeout: 30_000 }).toBeGreaterThan(1)
+    await database.run(`ALTER ROLE ${role} CONNECTION LIMIT -1`)
+    expect((await batches)[0]!.value).toMatchObject({ word: 'b' })
+    expect(warned.join('\n')).toMatch(/too many connections for role .* \[53300\]; raise max_connections/)
+  })
+
   it('is told of columns that do not do for the mode', async () => {
     const database = await createDatabase(postgres.address.url)
     await database.run(`${TABLE}; CREATE TABLE bare (n int); INSERT INTO bare VALUES (NULL)`)
@@ -89,6 +124,39 @@ describeOn([postgres], 'what is wrong around the PostgreSQL source', () => {
     )
   })
 
+  it('loses no row of a database whose clock goes behind while it is read', async () => {
+    const database = await createDatabase(postgres.address.url)
+    // The clock that a role sees whose search path has another function before PostgreSQL's own.
+    const clock = (at: string) => `CREATE OR REPLACE FUNCTION skewed.clock_timestamp() RETURNS timestamptz LANGUAGE sql
+      AS $$ SELECT pg_catalog.clock_timestamp() ${at} $$`
+    const insert = 'INSERT INTO rows (at) VALUES (timezone($$UTC$$, skewed.clock_timestamp()) - interval $$1 s$$)'
+    await database.run(`${TABLE}; CREATE SCHEMA skewed; ${clock('')}; ${insert}`)
+    const config = {
+      ...database.config,
+      'connection.url': `${database.config['connection.url']}?currentSchema=skewed,pg_catalog,public`,
+      'topic.prefix': '',
+      'poll.interval.ms': '1',
+      mode: 'timestamp',
+      'timestamp.column.name': 'at',
+      'validate.non.null': 'false',
+    }
+    const first = runSource(postgresSource, { config })
+    onTestFinished(() => first.stop())
+    const [read] = await first.take(1)
+    await database.run(`${clock("- interval '1 h'")}; ${insert}`)
+    await expect(first.take(1)).rejects.toThrow(
+      /the clock of the database says .*, but the table public\.rows was read up to .*: rows written now would be skipped\. Set the clock/,
+    )
+    // As the message says: set back to before the clock was.
+    const hoursAgo = Number(read!.sourceOffset['timestamp']) - 2 * 3_600_000
+    const offsets = [{ partition: read!.sourcePartition, offset: { ...read!.sourceOffset, timestamp: hoursAgo } }]
+    const second = runSource(postgresSource, { config, offsets })
+    onTestFinished(() => second.stop())
+    expect((await second.take(1))[0]!.value).toMatchObject({ id: 2 })
+    await database.run(clock(''))
+    expect((await second.take(1))[0]!.value).toMatchObject({ id: 1 })
+  })
+
   it('waits for rows from the future until their time has come', async () => {
     const database = await createDatabase(postgres.address.url)
     await database.run(
@@ -107,6 +175,29 @@ describeOn([postgres], 'what is wrong around the PostgreSQL source', () => {
     onTestFinished(() => run.stop())
     expect((await run.take(1))[0]!.value).toMatchObject({ id: 2 })
     expect(await run.nextBatch()).toEqual([])
+  })
+
+  it('steps over rows that can not be told, once', async () => {
+    const database = await createDatabase(postgres.address.url)
+    await database.run(`CREATE TABLE odd (id int PRIMARY KEY, n numeric(4, 1));
+      INSERT INTO odd SELECT n, 'NaN' FROM generate_series(1, 3) n`)
+    const config = {
+      ...database.config,
+      'topic.prefix': '',
+      'poll.interval.ms': '1',
+      mode: 'incrementing',
+      'incrementing.column.name': 'id',
+    }
+    const run = runSource(postgresSource, { config })
+    onTestFinished(() => run.stop())
+    // Nothing but an empty batch, before which the rows went to the dead letters; then they are behind.
+    for (let batch = 1; batch <= 3; batch += 1) expect(await run.nextBatch()).toEqual([])
+    expect(run.rejected.map(({ record }) => record.sourceOffset)).toEqual(
+      [1, 2, 3].map((incrementing) => ({ incrementing })),
+    )
+    await database.run('INSERT INTO odd VALUES (4, 1)')
+    expect((await run.take(1))[0]).toMatchObject({ value: { id: 4 }, sourceOffset: { incrementing: 4 } })
+    expect(run.rejected).toHaveLength(3)
   })
 
   it('holds rows that are large few at a time', async () => {

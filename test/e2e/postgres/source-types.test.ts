@@ -8,8 +8,8 @@ const postgres = await real('postgres')
 
 let database: Database | undefined
 
-/** The records that a table of one column `c` gives, each of which fits its schema. */
-async function recordsOf(type: string, values: readonly string[], config: Readonly<Record<string, string>> = {}) {
+/** A source of a table of one column `c`. */
+async function sourceOf(type: string, values: readonly string[], config: Readonly<Record<string, string>> = {}) {
   database ??= await createDatabase(postgres.address.url, afterAll)
   await database.run(`DROP SCHEMA IF EXISTS public CASCADE; CREATE SCHEMA public;
     CREATE TYPE mood AS ENUM ('sad', 'ok, "fine"'); CREATE DOMAIN score AS numeric(4, 1);
@@ -18,7 +18,12 @@ async function recordsOf(type: string, values: readonly string[], config: Readon
     config: { ...database.config, mode: 'bulk', 'topic.prefix': '', ...config },
   })
   onTestFinished(() => run.stop())
-  const records = await run.take(values.length)
+  return run
+}
+
+/** The records that it gives, each of which fits its schema. */
+async function recordsOf(...[type, values, config]: Parameters<typeof sourceOf>) {
+  const records = await (await sourceOf(type, values, config)).take(values.length)
   for (const { valueSchema, value } of records) checkValue(valueSchema!, value)
   return records
 }
@@ -146,9 +151,33 @@ describeOn([postgres], 'the types of the PostgreSQL source', () => {
   })
 
   it.each([
-    { type: 'numeric', value: "'NaN'", message: /column 'c' of the table public\.t .*NaN is no decimal number/ },
-    { type: 'int[]', value: "'{{1},{2}}'", message: /an array of arrays fits no schema/ },
-  ])('refuse a $type of $value with a sentence that says where', async ({ type, value, message }) => {
-    await expect(recordsOf(type, [value])).rejects.toThrow(message)
-  })
+    {
+      type: 'numeric(3, 1)',
+      value: "'NaN'",
+      message:
+        /^the column 'c' of the table public\.t can not be read in the row \(NaN\): NaN is no decimal number: set /,
+      text: 'NaN',
+      good: '1.5',
+    },
+    {
+      type: 'int[]',
+      value: "'{{1},{2}}'",
+      message: /an array of arrays fits no schema/,
+      text: '{{1},{2}}',
+      good: "'{3}'",
+    },
+  ])(
+    'reject a $type of $value with a sentence that says where, and only that',
+    async ({ type, value, message, text, good }) => {
+      const run = await sourceOf(type, [good, value, good])
+      expect(await run.take(2)).toHaveLength(2)
+      expect(run.rejected).toEqual([
+        {
+          record: expect.objectContaining({ topic: 't', value: JSON.stringify({ c: text }) }),
+          error: expect.anything(),
+        },
+      ])
+      expect(run.rejected[0]!.error.message).toMatch(message)
+    },
+  )
 })

@@ -16,13 +16,18 @@ Which rows are read:
 - \`timestamp+incrementing\`: those that are later, or as late and higher. Sees changes, and repeats only what was not
   committed yet.
 
+A \`query\` is read by one task: where it could be cut, and whether its parts would still be in order, only who wrote it
+knows. For several tasks, make a connector of each part, or views (\`table.types=VIEW\`): they are shared out as tables are.
+
 Deleted rows are not seen. Timestamps and ids are given out before a transaction commits: so reading waits for the
 transactions that are open, up to \`transactions.wait.ms\` for each, and rows of one that takes longer may be missed (a warning
 says so). Prepared transactions, sequences with a CACHE and timestamps of other clocks can't be waited for:
 \`timestamp.delay.interval.ms\` is for those. The clock that counts is the database's, never the worker's; a database whose
 clock was set back fails the task rather than skip rows.
 
-A server that is away is waited for once it was reached; before that the task fails after \`connection.attempts\`. Memory is
+A row that can't be told (a NaN where the mapping says Decimal) goes where \`errors.tolerance\` says, alone: as dead letter with
+the texts of its cells. A server that is away is waited for once it was reached; before that the task fails after
+\`connection.attempts\`. Memory is
 bounded: the rows of a reading wait on the server, which keeps a snapshot for as long.
 
 | PostgreSQL | record |

@@ -1,4 +1,11 @@
-import { DataError, type Position, type SourceRecord, type TaskLog } from '../../../../sdk/index.ts'
+import {
+  DataError,
+  type Position,
+  type SourceContext,
+  type SourceRecord,
+  STRING,
+  type TaskLog,
+} from '../../../../sdk/index.ts'
 import { DatabaseFailure } from '../failure.ts'
 import { plainTable, type Quote } from '../identifier.ts'
 import type { ResultField, Row, Session } from '../session.ts'
@@ -23,12 +30,14 @@ export type ReaderOptions = {
   readonly zone: Zone
   readonly mapping: Mapping
   readonly caution: Caution
+  /** Takes a row that can't be made a record, so that reading may go on. */
+  readonly reject: SourceContext<unknown>['reject']
   readonly log: TaskLog
   readonly signal: AbortSignal
 }
 
-/** A row with what its record is made of. */
-type Read = { readonly value: Record<string, unknown>; readonly place: Place }
+/** A row with what its record is made of; without a value it was rejected. */
+type Read = { readonly value: Record<string, unknown> | undefined; readonly place: Place }
 
 /** One table, or one query, read again and again; it knows how far it has come. */
 export class Reader {
@@ -82,7 +91,8 @@ export class Reader {
       const count = isEnd || !this.#goesByTimeAlone ? read.length : read.length - 1
       const batch = this.#toRecords(read, count, isEnd, described)
       held = read.slice(count)
-      if (batch.length > 0) yield batch
+      // An empty one, too: what was rejected is with the dead letters then.
+      if (count > 0) yield batch
       if (isEnd) return
     }
   }
@@ -111,38 +121,44 @@ export class Reader {
       this.#place = last
       this.#isReached = true
     }
-    return given.map(({ value }, index) => ({
-      topic,
-      value,
-      valueSchema: schema,
-      sourcePartition,
-      sourceOffset: toOffset(places[index]!),
-    }))
+    return given.flatMap(({ value }, index) =>
+      value === undefined
+        ? []
+        : { topic, value, valueSchema: schema, sourcePartition, sourceOffset: toOffset(places[index]!) },
+    )
   }
 
   #rowReader({ columns, fields }: Description): (row: Row) => Read {
     const toPlace = this.#placeReader(fields)
     return (row) => {
+      const place = toPlace(row)
       const value: Record<string, unknown> = {}
-      for (let at = 0; at < columns.length; at += 1) {
-        const { name, read } = columns[at]!
-        const text = row[at]!
-        value[name] = text === null ? null : this.#readCell(read, text, name, row)
+      let at = 0
+      try {
+        for (; at < columns.length; at += 1) {
+          const { name, read } = columns[at]!
+          const text = row[at]!
+          value[name] = text === null ? null : read(text)
+        }
+        return { value, place }
+      } catch (error) {
+        if (!(error instanceof DataError)) throw error
+        this.#reject(row, fields, columns[at]!.name, place, error)
+        return { value: undefined, place }
       }
-      return { value, place: toPlace(row) }
     }
   }
 
-  #readCell(read: (text: string) => unknown, text: string, name: string, row: Row): unknown {
-    try {
-      return read(text)
-    } catch (error) {
-      if (!(error instanceof DataError)) throw error
-      const shown = row.map((cell) => (cell !== null && cell.length > 40 ? `${cell.slice(0, 40)}…` : cell)).join(', ')
-      throw new DataError(
-        `the column '${name}' of ${this.#name} can not be read in the row (${shown}): ${error.message}`,
-      )
-    }
+  /** As the texts of its cells. */
+  #reject(row: Row, fields: readonly ResultField[], column: string, place: Place, cause: DataError): void {
+    const { topic, sourcePartition, reject } = this.#options
+    const shown = row.map((cell) => (cell !== null && cell.length > 40 ? `${cell.slice(0, 40)}…` : cell)).join(', ')
+    const error = new DataError(
+      `the column '${column}' of ${this.#name} can not be read in the row (${shown}): ${cause.message}`,
+      { cause },
+    )
+    const value = JSON.stringify(Object.fromEntries(fields.map(({ name }, at) => [name, row[at]])))
+    reject({ topic, value, valueSchema: STRING, sourcePartition, sourceOffset: toOffset(place) }, error)
   }
 
   /** Finds the columns of the place among those of the result. */

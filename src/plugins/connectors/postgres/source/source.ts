@@ -201,7 +201,7 @@ async function createReader(
   origin: Origin,
   table: TableName | undefined,
   session: Session,
-  { config, resumeFrom, log, signal }: Context,
+  { config, resumeFrom, log, signal, reject }: Context,
 ): Promise<Reader> {
   const quote = quoting(config['quote.sql.identifiers'])
   const numeric = config['numeric.mapping'] ?? (config['numeric.precision.mapping'] ? 'precision_only' : 'none')
@@ -221,6 +221,7 @@ async function createReader(
       transactionsWaitMs: config['transactions.wait.ms'],
       quote,
     },
+    reject,
     log,
     signal,
   })
