@@ -1,24 +1,19 @@
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { type AddressInfo, connect, createServer as createNetServer, type Server } from 'node:net'
-import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import type { Broker } from '../../src/broker/broker.ts'
 import { openBroker } from '../../src/broker/open.ts'
 import { silentLogger } from '../../src/config/logger.ts'
 import { type Kafka, startKafka } from '../env/kafka.ts'
 import { describeOn, real } from '../env/real.ts'
+import { brokerTls, pem, saslListener, scramUser, store } from '../support/kafka-security.ts'
 import { newTopic, readAll, records, textOf, uniqueName } from './broker-support.ts'
 
 const kafka = await real('kafka')
 const logger = silentLogger()
 /** kafkajs logs in anew 10 s before the session's end: here every 1.5 s. */
 const SESSION_MS = 11_500
-const store = (name: string) => join(import.meta.dirname, '../support/tls', name)
-const pem = (name: string) => readFileSync(store(name), 'utf8')
-
-const [serverKey = '', serverCertificate = ''] = pem('server.pem').split(/(?=-----BEGIN CERT)/)
 
 type Settings = Readonly<Record<string, string>>
 const trust: Settings = { 'ssl.truststore.location': store('ca.pem'), 'ssl.truststore.type': 'PEM' }
@@ -41,11 +36,7 @@ describeOn([kafka], 'Kafka with security', () => {
         SHORT: 'SASL_PLAINTEXT',
       },
       properties: {
-        'ssl.keystore.type': 'PEM',
-        'ssl.keystore.key': serverKey,
-        'ssl.keystore.certificate.chain': serverCertificate,
-        'ssl.truststore.type': 'PEM',
-        'ssl.truststore.certificates': pem('ca.pem'),
+        ...brokerTls(),
         'listener.name.mutual.ssl.client.auth': 'required',
         ...saslListener('sasl'),
         ...saslListener('both'),
@@ -53,10 +44,7 @@ describeOn([kafka], 'Kafka with security', () => {
         'listener.name.short.plain.connections.max.reauth.ms': String(SESSION_MS),
         ...saslListener('mute', 'SCRAM-SHA-256'),
       },
-      format: ['SCRAM-SHA-256', 'SCRAM-SHA-512'].flatMap((mechanism) => [
-        '--add-scram',
-        `${mechanism}=[name=alice,password=alice's]`,
-      ]),
+      format: scramUser('alice', "alice's"),
     })
   })
   afterAll(() => server?.stop())
@@ -232,19 +220,6 @@ describeOn([kafka], 'Kafka with security', () => {
     expect(error).toMatchObject({ message: expect.stringContaining(server.listeners[listener] ?? '') })
   })
 })
-
-function saslListener(name: string, mechanisms = 'PLAIN,SCRAM-SHA-256,SCRAM-SHA-512,OAUTHBEARER'): Settings {
-  const login = (module: string) => `org.apache.kafka.common.security.${module} required`
-  const prefix = `listener.name.${name}`
-  return {
-    [`${prefix}.sasl.enabled.mechanisms`]: mechanisms,
-    [`${prefix}.plain.sasl.jaas.config`]: `${login('plain.PlainLoginModule')} user_alice="alice-secret";`,
-    [`${prefix}.scram-sha-256.sasl.jaas.config`]: `${login('scram.ScramLoginModule')};`,
-    [`${prefix}.scram-sha-512.sasl.jaas.config`]: `${login('scram.ScramLoginModule')};`,
-    // Kafka's own development login: it takes tokens that nobody signed.
-    [`${prefix}.oauthbearer.sasl.jaas.config`]: `${oauth} unsecuredLoginStringClaim_sub="broker";`,
-  }
-}
 
 /** Gives the token that Kafka's development login takes. */
 async function tokenEndpoint(asked: (authorization: string, form: string) => void): Promise<string> {

@@ -12,6 +12,7 @@ import { cp } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { cacheDirectory } from './cache.ts'
 import { must, withDebian } from './debian.ts'
+import { npmFolder } from './npm.ts'
 
 const SUITE = 'bookworm'
 const MIRROR = 'http://deb.debian.org/debian'
@@ -47,10 +48,7 @@ async function addNode(local: string): Promise<void> {
   const modules = join(local, 'lib/node_modules')
   mkdirSync(modules, { recursive: true })
   await cp(join(import.meta.dirname, '../../node_modules/node/bin/node'), join(local, 'bin/node'))
-  // npm tells what it calls where it itself is: `…/npm/bin/npm-cli.js`.
-  const told = await must({ file: 'npm', args: ['exec', '--call', 'node -p process.env.npm_execpath'], directory: '/' })
-  const npm = join(realpathSync(told.trim()), '../..')
-  await cp(npm, join(modules, 'npm'), { recursive: true, dereference: true })
+  await cp(await npmFolder(), join(modules, 'npm'), { recursive: true, dereference: true })
   symlinkSync('../lib/node_modules/npm/bin/npm-cli.js', join(local, 'bin/npm'))
 }
 

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { KubernetesAddress } from '../env/kubernetes.ts'
 import { partDirectory } from '../env/workspace.ts'
@@ -10,15 +10,17 @@ export type PodSpec = {
   readonly serviceAccountName: string
   readonly automountServiceAccountToken: boolean
   readonly securityContext: { readonly runAsUser: number }
-  readonly containers: readonly {
-    readonly name: string
-    readonly command?: readonly string[]
-    readonly args?: readonly string[]
-    readonly env?: readonly EnvVar[]
-    readonly readinessProbe?: { readonly httpGet: { readonly path: string; readonly scheme: 'HTTP' | 'HTTPS' } }
-    readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string; readonly readOnly?: boolean }[]
-  }[]
+  readonly initContainers?: readonly ContainerSpec[]
+  readonly containers: readonly ContainerSpec[]
   readonly volumes: readonly Volume[]
+}
+type ContainerSpec = {
+  readonly name: string
+  readonly command?: readonly string[]
+  readonly args?: readonly string[]
+  readonly env?: readonly EnvVar[]
+  readonly readinessProbe?: { readonly httpGet: { readonly path: string; readonly scheme: 'HTTP' | 'HTTPS' } }
+  readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string; readonly readOnly?: boolean }[]
 }
 type EnvVar = {
   readonly name: string
@@ -39,41 +41,50 @@ type Held = Readonly<Record<string, string>>
 
 const ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount'
 
-/** What a kubelet makes of a pod: its only container, with everything that is read for it from the API server. */
-export async function containerOf(
+/** What of a container comes from its image: the words that start its program, and where that lies. */
+export type Program = { readonly words: readonly string[]; readonly mounts: Container['mounts'] }
+
+/**
+ * What a kubelet makes of a pod: containers that run to their end one after the other, and the last one that stays, with
+ * everything that is read for them from the API server.
+ */
+export async function containersOf(
   spec: PodSpec,
   pod: { readonly name: string; readonly namespace: string; readonly hosts: readonly string[] },
   address: KubernetesAddress,
-  entry: readonly string[],
-): Promise<Container> {
+  programOf: (command: readonly string[] | undefined) => Promise<Program>,
+): Promise<readonly Container[]> {
+  if (spec.containers.length !== 1) throw new Error('expected one container beside those that run before')
   const api = kubeApi(address)
   const { pathname, port } = new URL(address.url)
-  const [container] = spec.containers
-  if (container === undefined || spec.containers.length > 1) throw new Error('expected one container')
   const space = `${pathname.replace(/\/$/, '')}/api/v1/namespaces/${pod.namespace}`
   const folders = new Map(
     await Promise.all(spec.volumes.map(async (volume) => [volume.name, await folderOf(volume, api, space)] as const)),
   )
-  const mounts = container.volumeMounts.map(({ name, mountPath, readOnly = false }) => {
-    const folder = folders.get(name)
-    if (folder === undefined) throw new Error(`there is no volume ${name}`)
-    return { path: mountPath, folder, readOnly }
-  })
   const account = spec.automountServiceAccountToken ? [await accountMount(spec, pod.namespace, api, address)] : []
-  const given = { KUBERNETES_SERVICE_HOST: '127.0.0.1', KUBERNETES_SERVICE_PORT: port }
-  const env: Record<string, string> = { PATH: dirname(process.execPath), ...given }
-  const expanded = (value: string) => value.replaceAll(/\$\((\w+)\)/g, (whole, name: string) => env[name] ?? whole)
-  for (const { name, value = '', valueFrom } of container.env ?? []) {
-    env[name] = valueFrom === undefined ? expanded(value) : await lookedUp(valueFrom, pod.name, api, space)
+  const containerOf = async (container: ContainerSpec): Promise<Container> => {
+    const program = await programOf(container.command)
+    const mounts = container.volumeMounts.map(({ name, mountPath, readOnly = false }) => {
+      const folder = folders.get(name)
+      if (folder === undefined) throw new Error(`there is no volume ${name}`)
+      return { path: mountPath, folder, readOnly }
+    })
+    const given = { KUBERNETES_SERVICE_HOST: '127.0.0.1', KUBERNETES_SERVICE_PORT: port }
+    const env: Record<string, string> = { PATH: dirname(process.execPath), ...given }
+    const expanded = (value: string) => value.replaceAll(/\$\((\w+)\)/g, (whole, name: string) => env[name] ?? whole)
+    for (const { name, value = '', valueFrom } of container.env ?? []) {
+      env[name] = valueFrom === undefined ? expanded(value) : await lookedUp(valueFrom, pod.name, api, space)
+    }
+    return {
+      name: `${pod.name}-${container.name}`,
+      command: [...program.words, ...(container.args ?? [])].map(expanded),
+      env,
+      mounts: [...mounts, ...account, ...program.mounts],
+      hosts: pod.hosts,
+      user: spec.securityContext.runAsUser,
+    }
   }
-  return {
-    name: `${pod.name}-${container.name}`,
-    command: [...(container.command ?? entry), ...(container.args ?? [])].map(expanded),
-    env,
-    mounts: [...mounts, ...account],
-    hosts: pod.hosts,
-    user: spec.securityContext.runAsUser,
-  }
+  return Promise.all([...(spec.initContainers ?? []), ...spec.containers].map(containerOf))
 }
 
 async function lookedUp(from: NonNullable<EnvVar['valueFrom']>, pod: string, api: KubeApi, space: string) {
@@ -114,12 +125,17 @@ async function accountMount(spec: PodSpec, namespace: string, api: KubeApi, { ca
   return { path: ACCOUNT, folder: written({ token, namespace, 'ca.crt': ca }), readOnly: true }
 }
 
+/** Files as a kubelet lays them down: in a folder that is renamed in whole, behind links that stay. */
 function written(files: Held): string {
   const folder = partDirectory('volume')
+  const data = join(folder, '..2026_01_02')
   for (const [name, content] of Object.entries(files)) {
-    const file = join(folder, name)
+    const file = join(data, name)
     mkdirSync(dirname(file), { recursive: true })
     writeFileSync(file, content)
   }
+  symlinkSync('..2026_01_02', join(folder, '..data'))
+  const [...roots] = new Set(Object.keys(files).map((name) => name.split('/')[0]!))
+  for (const name of roots) symlinkSync(join('..data', name), join(folder, name))
   return folder
 }

@@ -2,12 +2,13 @@ import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'vitest'
 import type { KubernetesAddress } from '../env/kubernetes.ts'
+import { npmFolder } from '../env/npm.ts'
 import type { Server } from '../env/process.ts'
 import { weirCommand } from './cli.ts'
 import { type Helm, helmAt } from './helm.ts'
 import { kubeApi } from './kube-api.ts'
 import { kubeResources } from './kube-resources.ts'
-import { containerOf, type PodSpec } from './kubelet.ts'
+import { containersOf, type Program as ImageProgram, type PodSpec } from './kubelet.ts'
 import type { Sandbox } from './sandbox.ts'
 import { until } from './until.ts'
 
@@ -19,7 +20,7 @@ const PROGRAMS = { operator: 8080, registry: 8081, worker: 8083 }
 type Program = keyof typeof PROGRAMS
 type Pod = Server & { readonly logFile: string }
 type Workload = {
-  readonly metadata: { readonly generation: number }
+  readonly metadata: { readonly uid: string; readonly generation: number }
   readonly spec: { readonly template: { readonly spec: PodSpec } }
   readonly status?: { readonly observedGeneration?: number; readonly readyReplicas?: number }
 }
@@ -33,9 +34,8 @@ type Place = { readonly name: string; readonly namespace: string; readonly addre
  */
 export function keepRelease({ name, namespace, address }: Place, sandbox: Sandbox) {
   const resources = kubeResources(kubeApi(address))
-  const { file, args } = weirCommand('/', [])
-  const entry = [file, ...args]
-  const pods = new Map<Program, { readonly pod: Pod; readonly generation: number }>()
+  /** With what they were made of. */
+  const pods = new Map<Program, { readonly pod: Pod; readonly source: string }>()
   const tested = new Set<string>()
   const logs = new Map<string, string>()
   const ending = new AbortController()
@@ -50,7 +50,14 @@ export function keepRelease({ name, namespace, address }: Place, sandbox: Sandbo
   const start = async (spec: PodSpec, pod: string): Promise<Pod> => {
     const names = ['registry', 'worker'].map((program) => `${name}-${program}`)
     const hosts = names.flatMap((each) => [`${each}.${namespace}.svc`, `${each}-0.${each}-pods.${namespace}.svc`])
-    const started = sandbox.start(await containerOf(spec, { name: pod, namespace, hosts }, address, entry))
+    const containers = await containersOf(spec, { name: pod, namespace, hosts }, address, programOf)
+    for (const container of containers.slice(0, -1)) {
+      const before = sandbox.start(container)
+      await until(`the end of ${container.name}`, WAIT, before.hasExited)
+      const output = readFileSync(before.logFile, 'utf8')
+      if ((await before.end(0)) !== 0) throw new Error(`${container.name} failed:\n${output.slice(-2_000)}`)
+    }
+    const started = sandbox.start(containers.at(-1)!)
     logs.set(pod, started.logFile)
     return started
   }
@@ -62,22 +69,26 @@ export function keepRelease({ name, namespace, address }: Place, sandbox: Sandbo
     )
   }
 
+  /** Ends a pod that is not as wanted, before others start: all are in one network. */
+  async function end(program: Program): Promise<void> {
+    const running = pods.get(program)
+    if (running === undefined) return
+    const wanted = await resources.get<Workload>(workload(program))
+    if (wanted !== undefined && running.source === sourceOf(wanted)) return
+    pods.delete(program)
+    await running.pod.end(GRACE_MS)
+  }
+
   async function keep(program: Program): Promise<void> {
     const wanted = await resources.get<Workload>(workload(program))
-    const running = pods.get(program)
-    const generation = wanted?.metadata.generation
-    if (running !== undefined && running.generation !== generation) {
-      pods.delete(program)
-      await running.pod.end(GRACE_MS)
-    }
-    if (wanted === undefined || generation === undefined || running?.generation === generation) return
+    if (wanted === undefined || pods.has(program)) return
     const { spec } = wanted.spec.template
     const pod = await start(spec, `${name}-${program}-0`)
-    pods.set(program, { pod, generation })
+    pods.set(program, { pod, source: sourceOf(wanted) })
     await until(`${program} to be ready`, WAIT, async () => pod.hasExited() || (await isReady(program, spec)))
     if (pod.hasExited()) throw new Error(`${program} died:\n${readFileSync(pod.logFile, 'utf8').slice(-2_000)}`)
     const counts = { replicas: 1, updatedReplicas: 1, readyReplicas: 1, availableReplicas: 1 }
-    await resources.setStatus(workload(program), { observedGeneration: generation, ...counts })
+    await resources.setStatus(workload(program), { observedGeneration: wanted.metadata.generation, ...counts })
   }
 
   async function runTest(): Promise<void> {
@@ -92,7 +103,9 @@ export function keepRelease({ name, namespace, address }: Place, sandbox: Sandbo
 
   const keeping = (async () => {
     while (!ending.signal.aborted) {
-      for (const program of Object.keys(PROGRAMS) as Program[]) await keep(program)
+      const programs = Object.keys(PROGRAMS) as Program[]
+      for (const program of programs) await end(program)
+      for (const program of programs) await keep(program)
       await runTest()
       await sleep(LOOK_MS, undefined, { signal: ending.signal }).catch(() => undefined)
     }
@@ -120,6 +133,20 @@ export function keepRelease({ name, namespace, address }: Place, sandbox: Sandbo
       await keeping.catch(() => undefined)
     },
   }
+}
+
+/** Installed anew, a workload counts its generations anew. */
+function sourceOf({ metadata: { uid, generation } }: Workload): string {
+  return `${uid}/${generation}`
+}
+
+/** Of images there is the program: ours, and npm. */
+async function programOf(command: readonly string[] | undefined): Promise<ImageProgram> {
+  const { file, args } = weirCommand('/', [])
+  const [first, ...words] = command ?? [file, ...args]
+  if (first !== 'npm') return { words: [first!, ...words], mounts: [] }
+  const mounts = [{ path: '/npm', folder: await npmFolder(), readOnly: true }]
+  return { words: [process.execPath, '/npm/bin/npm-cli.js', ...words], mounts }
 }
 
 export type Release = ReturnType<typeof keepRelease>

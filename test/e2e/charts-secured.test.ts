@@ -1,0 +1,185 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { stripTypeScriptTypes } from 'node:module'
+import { join } from 'node:path'
+import { beforeAll, expect, it } from 'vitest'
+import type { Broker } from '../../src/broker/broker.ts'
+import { openBroker } from '../../src/broker/open.ts'
+import { scaffold } from '../../src/cli/plugins/scaffold.ts'
+import { silentLogger } from '../../src/config/logger.ts'
+import { startKafka } from '../env/kafka.ts'
+import { startKubernetes } from '../env/kubernetes.ts'
+import { describeOn, real } from '../env/real.ts'
+import { partDirectory } from '../env/workspace.ts'
+import { foreignDefinitions } from '../support/foreign-definitions.ts'
+import { brokerTls, keyPair, pem, saslListener, scramUser } from '../support/kafka-security.ts'
+import { kubeApi } from '../support/kube-api.ts'
+import { type Declared, kubeResources } from '../support/kube-resources.ts'
+import { WAIT, world } from '../support/kube-world.ts'
+import { startNpmRegistry } from '../support/npm-registry.ts'
+import { helmIn, keepRelease, type Release } from '../support/release.ts'
+import { type Sandbox, startSandbox } from '../support/sandbox.ts'
+import { until } from '../support/until.ts'
+
+const [helm, kubernetes, sandboxes] = [await real('helm'), await real('kubernetes'), await real('sandbox')]
+const kafkaJars = await real('kafka')
+
+const EXAMPLE = join(import.meta.dirname, '../../examples/plugin')
+const NAMESPACE = 'secured'
+const PASSWORD = "alice's"
+const SET_UP_MS = 400_000
+
+type Listed = readonly { readonly class: string; readonly version: string }[]
+
+/** One release through its life, on a Kafka that lets in only whom it knows by certificate and password. */
+describeOn([helm, kubernetes, sandboxes, kafkaJars], 'the chart, on a Kafka with security and with plugins', () => {
+  let broker: Broker
+  let place: Awaited<ReturnType<typeof world>>
+  let release: Release
+  let sandbox: Sandbox
+  let weir: ReturnType<typeof helmIn>
+  let values: Readonly<Record<string, object | string>>
+
+  beforeAll(async () => {
+    const [kafka, control, npm] = await Promise.all([
+      startKafka({
+        listeners: { PODS: 'SASL_SSL' },
+        properties: { ...brokerTls(), ...saslListener('pods'), 'listener.name.pods.ssl.client.auth': 'required' },
+        format: scramUser('alice', PASSWORD),
+      }),
+      startKubernetes(),
+      startNpmRegistry(publishable()),
+    ])
+    const bootstrap = kafka.listeners['PODS']!
+    broker = await openBroker(
+      { kind: 'kafka', config: { 'bootstrap.servers': kafka.bootstrap } },
+      { logger: silentLogger() },
+    )
+    sandbox = await startSandbox(sandboxes.address)
+    for (const address of [control.url, `kafka://${bootstrap}`, `npm://127.0.0.1:${npm.port}`]) {
+      await sandbox.offer(Number(new URL(address).port))
+    }
+    const api = kubeApi(control)
+    const resources = kubeResources(api)
+    // KEDA's kinds and those of Prometheus, as clusters have them.
+    for (const one of foreignDefinitions()) await resources.define(one as Declared)
+    place = await world(api, NAMESPACE)
+    const { key, certificate } = keyPair('client.pem')
+    for (const [name, stringData] of Object.entries({
+      'kafka-ca': { 'ca.crt': pem('ca.pem') },
+      'kafka-user': { 'tls.crt': certificate, 'tls.key': key },
+      'kafka-login': { username: 'alice', password: PASSWORD },
+      npmrc: { '.npmrc': npm.npmrc },
+    })) {
+      await resources.apply({ apiVersion: 'v1', kind: 'Secret', metadata: metadata(name), stringData } as Declared)
+    }
+    const { files } = scaffold('PrefixRouter', 'transform', '0.1.0')
+    const data = { 'prefix-router.ts': files['prefix-router.ts'] }
+    await resources.apply({ apiVersion: 'v1', kind: 'ConfigMap', metadata: metadata('own'), data } as Declared)
+    values = {
+      kafka: {
+        bootstrapServers: bootstrap,
+        tls: { enabled: true, caSecretName: 'kafka-ca', secretName: 'kafka-user' },
+        sasl: { mechanism: 'SCRAM-SHA-512', secretName: 'kafka-login' },
+      },
+      registry: { properties: { 'brokerstore.topic.replication.factor': '1' } },
+      worker: {
+        properties: { 'offset.flush.interval.ms': '1000' },
+        plugins: { npm: { packages: ['folder-watch@1.0.0'], npmrcSecretName: 'npmrc' }, configMaps: ['own'] },
+        autoscaling: { kind: 'KEDA', lag: [{ connector: 'lines', topic: 'seen-files', records: 100 }] },
+      },
+    }
+    release = keepRelease({ name: 'weir', namespace: NAMESPACE, address: control }, sandbox)
+    weir = helmIn(NAMESPACE, helm.address.file, control)
+    await weir.call('install', 'weir', 'weir', ...weir.values({ ...values, runtimes: 'Separate' }))
+    await release.settled('operator', 'registry', 'worker')
+    return async () => {
+      await release.stop()
+      await sandbox.stop()
+      await broker.close()
+      await Promise.all([kafka.stop(), control.stop(), npm.stop()])
+    }
+  }, SET_UP_MS)
+
+  it('registers a schema there', async () => {
+    await place.apply('Subject', 'orders-value', { schema: '{"type": "string"}' })
+    await place.condition('subjects', 'orders-value', 'Ready', 'True/Succeeded')
+    expect(await broker.topics.list()).toEqual(
+      expect.arrayContaining(['_schemas', 'weir-configs', 'weir-offsets', 'weir-status']),
+    )
+  })
+
+  it('has the plugins that npm installed before the worker, and those of a ConfigMap', async () => {
+    const { body } = await sandbox.ask(8083, '/connector-plugins?connectorsOnly=false')
+    const versions = new Map((JSON.parse(body) as Listed).map((one) => [one.class, one.version]))
+    expect([versions.get('FolderWatch'), versions.get('PrefixRouter')]).toEqual(['1.0.0', '0.1.0'])
+    expect(release.logOf('weir-worker-0')).not.toContain('could not be loaded')
+  })
+
+  it('runs a connector of theirs, and a sink behind it', async () => {
+    await place.apply('Connector', 'files', {
+      class: 'FolderWatch',
+      config: {
+        folder: '/plugins/config-maps/own',
+        topic: 'files',
+        transforms: 'seen',
+        'transforms.seen.type': 'PrefixRouter',
+        'transforms.seen.prefix': 'seen-',
+      },
+    })
+    await place.apply('Connector', 'lines', {
+      class: 'FileStreamSink',
+      config: { topics: 'seen-files', file: '/tmp/lines.txt' },
+    })
+    for (const name of ['files', 'lines']) await place.condition('connectors', name, 'Ready', 'True/Succeeded')
+  })
+
+  it('is scaled by the lag of the group that the sink has, in the topic that it reads', async () => {
+    const scaled = await release.resources.get<Scaled>({
+      ...{ apiVersion: 'keda.sh/v1alpha1', kind: 'ScaledObject', metadata: metadata('weir-worker') },
+    })
+    const { consumerGroup, topic } = scaled!.spec.triggers[0]!.metadata
+    await until(`${consumerGroup} to have read ${topic}`, WAIT, async () => {
+      const offsets = await broker.groups.offsets(consumerGroup)
+      return offsets.some((one) => one.topic === topic && one.offset > 0)
+    })
+  })
+
+  it('goes on, from the same topics, when it is installed anew with runtimes in the operator', async () => {
+    await weir.call('uninstall', 'weir')
+    await weir.call('install', 'weir', 'weir', ...weir.values({ ...values, runtimes: 'Embedded' }))
+    await release.settled('operator')
+    const answered = async (port: number, path: string) => JSON.parse((await sandbox.ask(port, path)).body) as unknown
+    expect(await answered(8081, '/subjects')).toContain('orders-value')
+    await until('the connectors to run in the operator', WAIT, async () => {
+      const { connector } = (await answered(8083, '/connectors/files/status')) as { connector?: { state: string } }
+      return connector?.state === 'RUNNING'
+    })
+    for (const name of ['files', 'lines']) await place.condition('connectors', name, 'Ready', 'True/Succeeded')
+  })
+
+  it('says no word of a password, and misses no place to write', () => {
+    const logs = ['operator', 'registry', 'worker'].map((program) => release.logOf(`weir-${program}-0`)).join('\n')
+    expect(logs).not.toContain(PASSWORD)
+    expect(logs).not.toMatch(/EROFS|EACCES|has no effect|PRIVATE KEY/)
+  })
+})
+
+type Scaled = {
+  readonly spec: {
+    readonly triggers: readonly { readonly metadata: { readonly consumerGroup: string; readonly topic: string } }[]
+  }
+}
+
+function metadata(name: string) {
+  return { name, namespace: NAMESPACE }
+}
+
+/** The example as its author publishes it: as JavaScript. */
+function publishable(): string {
+  const folder = partDirectory('publishable')
+  const manifest = readFileSync(join(EXAMPLE, 'package.json'), 'utf8')
+  writeFileSync(join(folder, 'package.json'), manifest.replace('folder-watch.ts', 'folder-watch.js'))
+  const source = readFileSync(join(EXAMPLE, 'folder-watch.ts'), 'utf8')
+  writeFileSync(join(folder, 'folder-watch.js'), stripTypeScriptTypes(source))
+  return folder
+}
