@@ -1,7 +1,8 @@
 import { openBroker } from '../../src/broker/open.ts'
 import { silentLogger } from '../../src/config/logger.ts'
-import { QUICKSTARTS } from '../../src/plugins/connectors/datagen/quickstarts.ts'
+import { quickstart } from '../../src/plugins/connectors/datagen/quickstarts/table.ts'
 import { randomAt } from '../../src/plugins/connectors/datagen/random.ts'
+import { openStream } from '../../src/plugins/connectors/datagen/stream.ts'
 
 const KIND = 'orders'
 
@@ -26,10 +27,12 @@ export class Ledger {
       'value.converter': 'org.apache.kafka.connect.json.JsonConverter',
       'value.converter.schemas.enable': 'false',
     }
+    const { avroText, keyField } = quickstart(KIND)
+    const stream = openStream(avroText, keyField)
     this.#expected = new Map(
       Array.from({ length: tasks * iterations }, (_, at) => {
         const [task, index] = [at % tasks, Math.floor(at / tasks)]
-        return [JSON.stringify(QUICKSTARTS[KIND].record(index, randomAt(task, index)).value), task]
+        return [JSON.stringify(stream.record(index, randomAt(task, index)).value), task]
       }),
     )
     if (this.#expected.size !== tasks * iterations) throw new Error('two records of the ledger are alike')

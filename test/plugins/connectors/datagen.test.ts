@@ -1,4 +1,6 @@
+import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
+import { QUICKSTART_NAMES, quickstart } from '../../../src/plugins/connectors/datagen/quickstarts/table.ts'
 import { datagen } from '../../../src/plugins/connectors/datagen/source.ts'
 import { checkValue, runSource, type SourceRecord } from '../../../src/sdk/index.ts'
 
@@ -15,11 +17,15 @@ async function records(count: number, config: Record<string, string> = {}, more:
 const values = (taken: readonly SourceRecord[]) => taken.map(({ value }) => value)
 
 describe('Datagen', () => {
-  it.each(['orders', 'users', 'pageviews'])('makes %s that fit their schemas', async (quickstart) => {
-    for (const { key, keySchema, value, valueSchema } of await records(500, { quickstart })) {
+  it.each(QUICKSTART_NAMES)('makes %s that fit their schemas, with a field as the key', async (name) => {
+    const { keyField } = quickstart(name)
+    const made = await records(300, { quickstart: name })
+    for (const { key, keySchema, value, valueSchema } of made) {
       checkValue(keySchema!, key)
       checkValue(valueSchema!, value)
+      expect(key).toBe((value as Record<string, unknown>)[keyField])
     }
+    expect(new Set(made.map(({ value }) => inspect(value))).size).toBeGreaterThan(1)
   })
 
   it('makes the same records for the same seed and task, others for others', async () => {

@@ -1,31 +1,51 @@
+import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { defineSource, field, type Position, type SourceRecord, z } from '../../../sdk/index.ts'
+import { type ConfigProblem, defineSource, field, type Position, type SourceRecord, z } from '../../../sdk/index.ts'
 import { SHIPPED_VERSION } from '../../version.ts'
-import { QUICKSTART_NAMES, QUICKSTARTS } from './quickstarts.ts'
+import { QUICKSTART_NAMES, quickstart } from './quickstarts/table.ts'
 import { randomAt } from './random.ts'
+import { openStream, type Stream } from './stream.ts'
 
 const BATCH_MAX = 2000
 /** How often records that are due by now are looked for when a rate is given. */
 const TICK_MS = 50
 
-const config = z.object({
-  'kafka.topic': field.text({ doc: 'Topic to write to.', importance: 'HIGH', nonEmpty: true }),
-  quickstart: field
-    .oneOf(QUICKSTART_NAMES, { doc: 'What the records are about.', importance: 'HIGH' })
-    .default('orders'),
-  'max.interval': field
-    .long({
-      doc: 'Longest pause between two records, in ms; each pause is chosen at random. 0: no pause.',
-      importance: 'HIGH',
-      min: 0,
-    })
-    .default(500),
-  rate: field.double({ doc: 'Records a second, instead of random pauses.', importance: 'HIGH', min: 0.001 }).optional(),
-  iterations: field
-    .long({ doc: 'How many records each task makes before it ends; -1: without end.', importance: 'HIGH', min: -1 })
-    .default(-1),
-  'random.seed': field.long({ doc: 'The same seed gives the same records.', importance: 'LOW' }).default(0),
-})
+const SCHEMA_KEYS = ['quickstart', 'schema.string', 'schema.filename'] as const
+
+const config = z
+  .object({
+    'kafka.topic': field.text({ doc: 'Topic to write to.', importance: 'HIGH', nonEmpty: true }),
+    quickstart: field
+      .oneOf(QUICKSTART_NAMES, {
+        doc: 'What the records are about. Without it and without a schema: orders.',
+        importance: 'HIGH',
+      })
+      .optional(),
+    'schema.string': field
+      .text({ doc: 'Instead: the Avro schema of the records, with arg.properties that say what values are like.' })
+      .optional(),
+    'schema.filename': field.text({ doc: 'Instead: a file on the worker that holds such a schema.' }).optional(),
+    'schema.keyfield': field
+      .text({ doc: 'The field that is the key. None: that of the quickstart, or no key.' })
+      .default(''),
+    'max.interval': field
+      .long({
+        doc: 'Longest pause between two records, in ms; each pause is chosen at random. 0: no pause.',
+        importance: 'HIGH',
+        min: 0,
+      })
+      .default(500),
+    rate: field
+      .double({ doc: 'Records a second, instead of random pauses.', importance: 'HIGH', min: 0.001 })
+      .optional(),
+    iterations: field
+      .long({ doc: 'How many records each task makes before it ends; -1: without end.', importance: 'HIGH', min: -1 })
+      .default(-1),
+    'random.seed': field.long({ doc: 'The same seed gives the same records.', importance: 'LOW' }).default(0),
+  })
+  .superRefine((settings, context) => {
+    for (const { key, message } of problemsOf(settings)) field.addProblem(context, key, message)
+  })
 
 type Config = z.infer<typeof config>
 
@@ -38,11 +58,17 @@ export const datagen = defineSource({
   notes: `
 Every task makes its own stream and goes on where it stopped: the offset of \`{"task.id": N}\` counts its records. The same
 seed gives the same records. A task ends after \`iterations\` records.
+
+A schema of your own says in the member \`arg.properties\` of a type what its values are like, as Confluent's generator reads it:
+\`options\` (a list), \`range\` (\`min\`, and \`max\`, which is left out) of numbers and decimals, \`iteration\` (\`start\`, \`step\`,
+\`restart\`, \`initial\`) of numbers, texts and booleans, \`regex\`, \`prefix\` and \`suffix\` of texts, \`length\` of texts, bytes, arrays and maps,
+\`keys\` of maps, \`odds\` of booleans. Anything else there is refused. Not as the original: an iteration counts the records, also
+where a record has several values of it, and options are not read from files.
 `,
   config,
   tasks: (_config, tasksMax, raw) => Array.from({ length: tasksMax }, () => raw),
   async *poll({ config, task, signal, resumeFrom }) {
-    const { record, schema, keySchema } = QUICKSTARTS[config.quickstart]
+    const { record, schema, keySchema } = streamOf(config)
     const seed = config['random.seed']
     const sourcePartition = { 'task.id': task }
     const end = config.iterations < 0 ? Number.MAX_SAFE_INTEGER : config.iterations
@@ -63,6 +89,38 @@ seed gives the same records. A task ends after \`iterations\` records.
     for (const { offset } of offsets) if (offset !== null) startIndex(offset)
   },
 })
+
+function streamOf(written: Config): Stream {
+  const key = written['schema.keyfield']
+  const file = written['schema.filename']
+  const own = file === undefined ? written['schema.string'] : schemaIn(file)
+  if (own !== undefined) return openStream(own, key)
+  const { avroText, keyField } = quickstart(written.quickstart ?? 'orders')
+  return openStream(avroText, key || keyField)
+}
+
+function schemaIn(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    const reason = `${(error as Error).message}: put the schema there, on every worker, or into schema.string`
+    throw new Error(`cannot read the schema of schema.filename (${reason})`, { cause: error })
+  }
+}
+
+/** Files are left to the task: another worker may have them. */
+function problemsOf(written: Config): readonly ConfigProblem[] {
+  const given = SCHEMA_KEYS.filter((key) => written[key] !== undefined)
+  if (given.length > 1) return [{ key: given[1]!, message: `${given.join(' and ')} say both what the records are` }]
+  if (written['schema.filename'] !== undefined) return []
+  try {
+    streamOf(written)
+    return []
+  } catch (error) {
+    const key = written['schema.string'] === undefined ? 'schema.keyfield' : 'schema.string'
+    return [{ key, message: `Invalid value for configuration ${key}: ${(error as Error).message}` }]
+  }
+}
 
 /** Waits, then says how many records are due. */
 type Pace = (signal: AbortSignal) => Promise<number>

@@ -1,0 +1,199 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { inspect } from 'node:util'
+import { describe, expect, it } from 'vitest'
+import { randomAt } from '../../../src/plugins/connectors/datagen/random.ts'
+import { regexText } from '../../../src/plugins/connectors/datagen/regex-text.ts'
+import { datagen } from '../../../src/plugins/connectors/datagen/source.ts'
+import { openStream } from '../../../src/plugins/connectors/datagen/stream.ts'
+import { javaRegex } from '../../../src/plugins/java-regex.ts'
+import { checkValue, decimalToText, runSource, validateConfig } from '../../../src/sdk/index.ts'
+import { temporaryDirectory } from '../../support/temporary-directory.ts'
+
+type Properties = Readonly<Record<string, unknown>>
+
+describe('Datagen by a schema', () => {
+  it.each<[string, Properties, Properties, readonly unknown[]]>([
+    ['int', { start: 3 }, {}, [3, 4, 5, 6, 7]],
+    ['long', { start: 10, step: 5, restart: 20 }, {}, [10, 15, 10, 15, 10]],
+    ['int', { start: 5, restart: 2 }, {}, [5, 4, 3, 5, 4]],
+    ['double', { start: 0, step: 0.5, initial: 1, restart: 2 }, {}, [1, 1.5, 0, 0.5, 1]],
+    ['string', { start: 1 }, { prefix: 'P-', suffix: '!' }, ['P-1!', 'P-2!', 'P-3!', 'P-4!', 'P-5!']],
+    ['boolean', { start: false }, {}, [false, true, false, true, false]],
+  ])('counts a %s by an iteration of %o', (type, iteration, more, expected) => {
+    expect(valuesOf({ type, 'arg.properties': { ...more, iteration } }, 5)).toEqual(expected)
+  })
+
+  it.each<[Properties, (value: never) => boolean]>([
+    [{ type: 'int' }, (value) => Number.isInteger(value)],
+    [{ type: 'int', 'arg.properties': { range: { min: -2, max: 3 } } }, (value) => value >= -2 && value < 3],
+    [{ type: 'int', 'arg.properties': { range: { min: 2_147_483_000 } } }, (value) => value >= 2_147_483_000],
+    [{ type: 'long', 'arg.properties': { range: { min: 0, max: 2 ** 63 } } }, (value) => value >= 0],
+    [{ type: 'long' }, (value) => Number.isInteger(Number(value))],
+    [{ type: 'long', 'arg.properties': { range: { min: 2 ** 60 } } }, (value) => typeof value === 'bigint'],
+    [{ type: 'double', 'arg.properties': { range: { min: 1, max: 1.5 } } }, (value) => value >= 1 && value < 1.5],
+    [{ type: 'double', 'arg.properties': { range: { min: 5 } } }, (value) => value >= 5],
+    [{ type: 'float' }, (value) => value >= 0 && value < 1 && Math.fround(value) === value],
+    [{ type: 'boolean', 'arg.properties': { odds: 1 } }, (value) => value === true],
+    [{ type: 'boolean', 'arg.properties': { odds: 0 } }, (value) => value === false],
+    [{ type: 'string' }, (value: string) => /^[a-z]{8,15}$/.test(value)],
+    [{ type: 'string', 'arg.properties': { length: 3, prefix: 'x' } }, (value: string) => /^x[a-z]{3}$/.test(value)],
+    [{ type: 'string', 'arg.properties': { regex: '[ab]*', length: 4 } }, (value: string) => /^[ab]{4,}$/.test(value)],
+    [
+      { type: 'string', 'arg.properties': { regex: '[ab]*', length: { min: 2, max: 4 } } },
+      (value: string) => /^[ab]{2,3}$/.test(value),
+    ],
+    [
+      { type: 'bytes', 'arg.properties': { length: { min: 1, max: 4 } } },
+      (value: Buffer) => [1, 2, 3].includes(value.length),
+    ],
+    [{ type: 'bytes', 'arg.properties': { options: ['NDI='] } }, (value: Buffer) => value.toString() === '42'],
+    [{ type: 'fixed', name: 'f', size: 5 }, (value: Buffer) => value.length === 5],
+    [{ type: 'enum', name: 'e', symbols: ['A', 'B'] }, (value: string) => /^[AB]$/.test(value)],
+    [
+      { type: 'enum', name: 'e', symbols: ['A', 'B', 'C'], 'arg.properties': { options: ['B', 'C'] } },
+      (value: string) => /^[BC]$/.test(value),
+    ],
+    [
+      { type: 'array', items: { type: 'int', 'arg.properties': { options: [1, 2] } }, 'arg.properties': { length: 2 } },
+      (value: readonly number[]) => value.length === 2 && value.every((item) => item === 1 || item === 2),
+    ],
+    [
+      { type: 'map', values: 'int', 'arg.properties': { length: 4, keys: { options: ['a', 'b'] } } },
+      (value: ReadonlyMap<string, number>) => [...value.keys()].every((key) => key === 'a' || key === 'b'),
+    ],
+    [
+      {
+        type: 'record',
+        name: 'inner',
+        fields: [
+          { name: 'month', type: 'string' },
+          { name: 'day', type: 'int' },
+        ],
+        'arg.properties': { options: [{ month: 'May', day: 1 }] },
+      },
+      (value: object) => inspect(value) === "{ month: 'May', day: 1 }",
+    ],
+    [
+      {
+        type: 'bytes',
+        logicalType: 'decimal',
+        precision: 6,
+        scale: 2,
+        'arg.properties': { range: { min: 0.5, max: 2 } },
+      },
+      (value) => Number(decimalToText(value)) >= 0.5 && Number(decimalToText(value)) < 2,
+    ],
+    [
+      {
+        ...{ type: 'fixed', name: 'f', size: 4, logicalType: 'decimal', precision: 4, scale: 1 },
+        'arg.properties': { range: { min: -3, max: -2 } },
+      },
+      (value) => Number(decimalToText(value)) >= -3 && Number(decimalToText(value)) < -2,
+    ],
+    [{ type: 'int', logicalType: 'date' }, (value: Date) => value.getTime() % 86_400_000 === 0],
+    [{ type: 'int', logicalType: 'time-millis' }, (value) => value >= 0 && value < 86_400_000],
+    [{ type: 'long', logicalType: 'timestamp-millis' }, (value: Date) => value.getUTCFullYear() < 2040],
+  ])('makes what %j asks for', (schema, isRight) => {
+    const wrong = valuesOf(schema, 200).filter((value) => !isRight(value as never))
+    expect(wrong).toEqual([])
+  })
+
+  it('makes all branches of a union, and all numbers of a range, and nothing else', () => {
+    const seen = new Set(valuesOf(['null', { type: 'int', 'arg.properties': { range: { min: 1, max: 4 } } }], 200))
+    expect([...seen].toSorted()).toEqual([1, 2, 3, null])
+    const branches = valuesOf(['int', 'string'], 50).map((value) => Object.keys(value as object).join())
+    expect(new Set(branches)).toEqual(new Set(['int', 'string']))
+  })
+
+  it.each([
+    'abc',
+    '[A-Z]{2}-\\d{3}',
+    '(GET|POST|) /[^/ ]+',
+    'a?b+c*d{2,4}e{3,}',
+    '\\w\\W\\s\\S\\D.',
+    '^(?:x|[yz]\\.)$',
+    '[\\p{Alpha}]\\Q.*\\E',
+  ])('makes texts that %s matches in whole', (pattern) => {
+    const make = regexText(pattern)
+    const texts = Array.from({ length: 200 }, (_, index) => make(randomAt(1, index)))
+    expect(texts.filter((text) => !javaRegex(pattern, { whole: true }).test(text))).toEqual([])
+  })
+
+  it('reads its schema from a file, and says where none is', async () => {
+    const file = join(temporaryDirectory(), 'own.avsc')
+    const run = () =>
+      runSource(datagen, {
+        config: { 'kafka.topic': 't', 'max.interval': '0', 'schema.filename': file, 'schema.keyfield': 'a' },
+      })
+    await expect(run().take(1)).rejects.toThrow(
+      /^cannot read the schema of schema\.filename \(ENOENT.*own\.avsc'.*: put/,
+    )
+    writeFileSync(file, textOf({ type: 'int', 'arg.properties': { iteration: { start: 7 } } }))
+    expect(await run().take(1)).toMatchObject([{ key: 7, keySchema: { type: 'int32' }, value: { a: 7 } }])
+  })
+
+  it('has no key where none is asked for', () => {
+    const { keySchema, record } = openStream(textOf('int'), '')
+    expect({ keySchema, key: record(0, randomAt(0, 0)).key }).toEqual({ keySchema: null, key: null })
+  })
+
+  it.each<[Properties | string, string]>([
+    ['{', 'Invalid value for configuration schema.string: expected a member name'],
+    ['"int"', 'the outermost schema has to be a record, not int'],
+    [{ range: { min: 3, max: 3 } }, 'o.a: a range goes from 3 up to 3, which is left out'],
+    [{ regex: 'a' }, 'o.a: arg.properties.regex means nothing for int, which takes options, range, iteration'],
+    [{ distribution: {} }, 'o.a: arg.properties: Unrecognized key: "distribution"'],
+    [{ range: { min: '3' } }, 'o.a: arg.properties.range.min: Invalid input'],
+    [{ options: { file: 'x', encoding: 'json' } }, 'o.a: arg.properties.options: Invalid input'],
+    [{ options: ['x'] }, 'o.a: the option "x" is no int'],
+    [{ iteration: { start: 1, restart: 1 } }, 'o.a: an iteration from 1 by 1 never comes to 1'],
+    [{ iteration: { start: 1, restart: 5, step: -1 } }, 'never comes to 5, where it begins anew'],
+    [{ iteration: { start: true } }, 'o.a: the iteration of a number starts with one'],
+  ])('refuses %j, and says where it is', (written, message) => {
+    const schema = typeof written === 'string' ? written : textOf({ type: 'int', 'arg.properties': written })
+    expect(problems({ 'schema.string': schema })).toEqual([expect.stringContaining(message)])
+  })
+
+  it.each<[Properties, string]>([
+    [
+      { quickstart: 'users', 'schema.string': textOf('int') },
+      'quickstart and schema.string say both what the records are',
+    ],
+    [{ 'schema.keyfield': 'b', 'schema.string': textOf('int') }, "'b' is no field of o, which has a"],
+    [
+      { quickstart: 'users', 'schema.keyfield': 'name' },
+      "configuration schema.keyfield: 'name' is no field of ksql.users, which has registertime",
+    ],
+    [{ quickstart: 'beers' }, 'String must be one of: orders, '],
+    [{ 'schema.string': textOf({ type: 'string', 'arg.properties': { regex: '(' } }) }, 'o.a: the expression (: '],
+    [
+      { 'schema.string': textOf({ type: 'string', 'arg.properties': { regex: 'a(?=b)' } }) },
+      'o.a: the expression a(?=b): it looks around',
+    ],
+    [
+      { 'schema.string': textOf({ type: 'string', 'arg.properties': { length: { min: 2, max: 2 } } }) },
+      'a length goes from 2 up to 2',
+    ],
+  ])('refuses %j', (written, message) => {
+    expect(problems(written as Record<string, string>)).toEqual([expect.stringContaining(message)])
+  })
+})
+
+function problems(written: Readonly<Record<string, string>>): readonly string[] {
+  return validateConfig(datagen.config, { 'kafka.topic': 't', ...written }).flatMap(({ errors }) => errors)
+}
+
+function textOf(schema: unknown): string {
+  return JSON.stringify({ type: 'record', name: 'o', fields: [{ name: 'a', type: schema }] })
+}
+
+/** What a field of this schema has in so many records, each of which fits. */
+function valuesOf(schema: unknown, count: number): readonly unknown[] {
+  const stream = openStream(textOf(schema), '')
+  return Array.from({ length: count }, (_, index) => {
+    const { value } = stream.record(index, randomAt(1, index))
+    checkValue(stream.schema, value)
+    return value['a']
+  })
+}
