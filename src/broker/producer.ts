@@ -233,7 +233,7 @@ class LogProducer implements Producer {
           const partitions = this.#parts.topology.known(record.topic)?.length ?? 1
           this.#sender.add(record, choose(record, partitions, rotation), index, delivery)
         }
-        this.#sender.pump()
+        this.#sender.pumpSoon()
       }),
     )
   }

@@ -46,6 +46,7 @@ export class Sender {
   #idle: (() => void)[] = []
   #renewing: Promise<void> | undefined
   #isRenewalDue = false
+  #isPumpDue = false
   #failures = 0
   #closed = false
 
@@ -62,6 +63,16 @@ export class Sender {
     }
     queue.add(record, index, delivery, this.#parts.clock.monotonicMs())
     this.#active.add(queue)
+  }
+
+  /** Sends what was added in this turn of the event loop, all of it together. */
+  pumpSoon(): void {
+    if (this.#isPumpDue) return
+    this.#isPumpDue = true
+    setImmediate(() => {
+      this.#isPumpDue = false
+      this.pump()
+    })
   }
 
   /** Sends what may be sent now. */
