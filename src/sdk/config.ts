@@ -33,9 +33,9 @@ export function parseConfig<Spec extends z.ZodObject>(spec: Spec, raw: RawConfig
 
 /** Everything `/validate` tells about the plugin's own keys, in the order of the spec. */
 export function validateConfig(spec: z.ZodObject, raw: RawConfig): readonly ConfigValue[] {
-  const parsed = spec.safeParse(knownPart(spec, raw))
-  const problems = parsed.success ? [] : problemsOf(spec, raw, parsed.error)
   const known = knownPart(spec, raw)
+  const parsed = spec.safeParse(known)
+  const problems = parsed.success ? [] : problemsOf(spec, raw, parsed.error)
   return describeConfig(spec).map(({ name, type, defaultValue }) => {
     const errors = problems.filter(({ key }) => key === name).map(({ message }) => message)
     const written = known[name]
@@ -49,8 +49,15 @@ export function unknownKeys(spec: z.ZodObject, raw: RawConfig): readonly string[
   return Object.keys(raw).filter((key) => !Object.hasOwn(spec.shape, key))
 }
 
+/** To find out whether a key is required is to parse nothing: that is done once for each spec. */
+const described = new WeakMap<z.ZodObject, readonly ConfigDefinition[]>()
+
 export function describeConfig(spec: z.ZodObject): readonly ConfigDefinition[] {
-  return Object.entries(spec.shape).map(([name, schema]) => define(name, schema as z.ZodType))
+  const known = described.get(spec)
+  if (known !== undefined) return known
+  const definitions = Object.entries(spec.shape).map(([name, schema]) => define(name, schema as z.ZodType))
+  described.set(spec, definitions)
+  return definitions
 }
 
 export const HIDDEN = '[hidden]'
