@@ -24,16 +24,16 @@ const UNIQUE_ITEMS: KeywordDefinition = {
 }
 
 const requireJson = createRequire(import.meta.url)
-const MAKERS: Readonly<Record<Draft, () => Validator>> = {
-  'draft-04': () => new Ajv04Module.default(OPTIONS) as unknown as Validator,
-  'draft-06': () => {
-    const ajv = new Ajv(OPTIONS)
+const MAKERS: Readonly<Record<Draft, (more?: Options) => Validator>> = {
+  'draft-04': (more) => new Ajv04Module.default({ ...OPTIONS, ...more }) as unknown as Validator,
+  'draft-06': (more) => {
+    const ajv = new Ajv({ ...OPTIONS, ...more })
     ajv.addMetaSchema(requireJson('ajv/dist/refs/json-schema-draft-06.json'))
     return ajv
   },
-  'draft-07': () => new Ajv(OPTIONS),
-  '2019-09': () => new Ajv2019(OPTIONS),
-  '2020-12': () => new Ajv2020(OPTIONS),
+  'draft-07': (more) => new Ajv({ ...OPTIONS, ...more }),
+  '2019-09': (more) => new Ajv2019({ ...OPTIONS, ...more }),
+  '2020-12': (more) => new Ajv2020({ ...OPTIONS, ...more }),
 }
 const validators = new Map<Draft, Validator>()
 
@@ -54,9 +54,12 @@ export type ValueCheck = (value: unknown) => string | undefined
 
 /** Compiles a schema; `references` are what its `$ref`s name, of whatever draft. Throws a `SchemaError`. */
 export function compileJsonSchema(schema: Json, references: ReadonlyMap<string, Json>): ValueCheck {
-  const { draft, idKeyword } = dialectOf(schema)
-  // One of its own: what is compiled stays in it, and two schemas may give different things one name.
-  const validator = MAKERS[draft]()
+  const dialect = dialectOf(schema)
+  const { draft, idKeyword } = dialect
+  // One of its own: what is compiled stays in it, and two schemas may give different things one name. The meta-schema is
+  // asked where it is compiled already, which takes longer than most schemas.
+  const validator = MAKERS[draft]({ validateSchema: false })
+  for (const one of [schema, ...references.values()]) checkMetaSchema(one, dialect)
   const id = typeof schema === 'object' && schema !== null ? (schema as JsonObject)[idKeyword] : undefined
   try {
     for (const [name, text] of references) {

@@ -1,0 +1,17 @@
+import fc from 'fast-check'
+
+const SURROGATES = { first: 0xd800, count: 0x800 }
+
+const codePoint = fc
+  .integer({ min: 0, max: 0x10ffff - SURROGATES.count })
+  .map((at) => String.fromCodePoint(at < SURROGATES.first ? at : at + SURROGATES.count))
+
+/** Texts that are something to a program. */
+const NAMES = ['__proto__', 'constructor', 'hasOwnProperty', 'toString', 'valueOf', 'length', 'name', 'key', '$ref']
+
+/** Any text of whole characters: fast-check's unit `binary` without its table of all 1.1 million of them. */
+export function anyText({ maxLength = 10 }: { readonly maxLength?: number } = {}): fc.Arbitrary<string> {
+  const text = fc.array(codePoint, { maxLength }).map((characters) => characters.join(''))
+  const short = NAMES.filter((name) => name.length <= maxLength)
+  return fc.oneof({ weight: 9, arbitrary: text }, { weight: 1, arbitrary: fc.constantFrom(...short) })
+}
