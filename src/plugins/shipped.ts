@@ -6,6 +6,7 @@ import { fileStreamSink } from './connectors/file-stream/sink.ts'
 import { fileStreamSource } from './connectors/file-stream/source.ts'
 import { aivenHttpSink } from './connectors/http-sink/aiven.ts'
 import { httpSink } from './connectors/http-sink/sink.ts'
+import { confluentHttpSource } from './connectors/http-source/confluent.ts'
 import { httpSource } from './connectors/http-source/source.ts'
 import { postgresSink } from './connectors/postgres/sink/sink.ts'
 import { postgresSource } from './connectors/postgres/source/source.ts'
@@ -53,6 +54,7 @@ export const SHIPPED: readonly Plugin[] = [
   httpSink,
   aivenHttpSink,
   httpSource,
+  confluentHttpSource,
   webhookSource,
   postgresSource,
   postgresSink,

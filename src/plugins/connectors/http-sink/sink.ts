@@ -91,6 +91,9 @@ const config = z
         max: 256,
       })
       .default(1),
+    'oauth2.jwt.enabled': field
+      .boolean({ doc: 'Tokens by a JWT of our own, which is not supported: only false.', importance: 'LOW' })
+      .default(false),
     ...connectionFields,
   })
   .superRefine((settings, context) => {
@@ -98,6 +101,9 @@ const config = z
   })
 
 type Config = z.infer<typeof config>
+
+const NO_REPORTER =
+  'answers are not written to topics: what the server refuses is where errors.deadletterqueue.topic.name says, with the reason'
 
 /** Records to an HTTP server. Answers to the keys of Confluent's HTTP sink. */
 export const httpSink = defineSink({
@@ -115,11 +121,14 @@ Other statuses refuse the record: it goes where \`errors.tolerance\` and \`error
 refused is halved until the refused records are found, so the server may see the others of it more than once. 401, 403, 407 and
 redirects fail the task: they are about us, not about a record. A token of OAuth2 is renewed before it ends, and once at a 401.
 
-Not as the original: 4xx are not tried again unless \`retry.on.status.codes\` says so, and answers are not written to topics
-(\`reporter.*\`).
+Not as the original: 4xx are not tried again unless \`retry.on.status.codes\` says so, and answers are not written to topics: a
+configuration with \`reporter.*\` runs, and the log says so. What was refused, and why, is in the dead-letter topic. Tokens by a JWT
+(\`oauth2.jwt.*\`) are refused: use client credentials.
 `,
   config,
-  start: ({ config: written, log, signal, reject }) => {
+  start: ({ config: written, raw, log, signal, reject }) => {
+    const reporter = Object.keys(raw).filter((key) => key.startsWith('reporter.'))
+    if (reporter.length > 0) log.warn({ keys: reporter }, NO_REPORTER)
     const connection = openConnection(written, { answerBytesMax: ANSWER_BYTES_MAX, whenLonger: 'cut' })
     return new HttpDelivery({ settings: toSettings(written), connection, log, signal, reject })
   },
@@ -168,6 +177,15 @@ function ownProblems(written: Config) {
   const count = (text: string) => text.split(written['regex.separator']).length
   const isUneven = count(written['regex.patterns']) !== count(written['regex.replacements'])
   return [
+    ...(written['oauth2.jwt.enabled']
+      ? [
+          {
+            key: 'oauth2.jwt.enabled',
+            message:
+              'oauth2.jwt.enabled=true is not supported: leave it out and name oauth2.client.id and oauth2.client.secret',
+          },
+        ]
+      : []),
     ...headerProblems('headers', written.headers.split(written['header.separator'])),
     ...patternProblems(written),
     ...(isUneven

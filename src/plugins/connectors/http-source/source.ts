@@ -65,6 +65,7 @@ const config = z
     'offset.parameter': field
       .text({ doc: 'With offset: the parameter that takes the number of records.' })
       .default('offset'),
+    'offset.first': field.int({ doc: 'With offset: the number of records to begin behind.', min: 0 }).default(0),
     'page.parameter': field.text({ doc: "With page: the parameter that takes the page's number." }).default('page'),
     'page.first': field.int({ doc: 'With page: the number of the first one.', min: 0 }).default(1),
     'since.parameter': field
@@ -208,7 +209,7 @@ function pagesOptions(written: Config): PagesOptions {
 function pagingOf(written: Config): Paging {
   const { paging: by } = written
   if (by === 'cursor') return { by, parameter: written['cursor.parameter'], pointer: written['cursor.pointer'] }
-  if (by === 'offset') return { by, parameter: written['offset.parameter'], first: 0 }
+  if (by === 'offset') return { by, parameter: written['offset.parameter'], first: written['offset.first'] }
   if (by === 'page') return { by, parameter: written['page.parameter'], first: written['page.first'] }
   return { by }
 }
