@@ -11,11 +11,12 @@ export type Seen = {
   readonly body: string
 }
 
-/** How a request is answered; `cut` breaks the connection off, `half` does so amid the answer. */
+/** How a request is answered; `cut` breaks the connection off, `half` does so amid the answer, `slow` stands still there. */
 export type Reply =
   | { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: string }
   | 'cut'
   | 'half'
+  | 'slow'
 
 export type Reacts = (seen: Seen) => Reply | Promise<Reply>
 
@@ -37,6 +38,7 @@ export async function startHttpServer(react: Reacts) {
     seen.push(one)
     const reply = await react(one)
     if (reply === 'cut') return void request.socket.destroy()
+    if (reply === 'slow') return void response.writeHead(200, { 'content-length': '10' }).write('slow')
     if (reply === 'half') {
       response.writeHead(200, { 'content-length': '10' })
       return void response.write('half', () => request.socket.destroy())

@@ -28,7 +28,7 @@ export async function startMoodyServer(seed: number) {
     const records = JSON.parse(seen.body) as readonly Moody[]
     if (records.some(({ isBad }) => isBad)) return { status: 422, body: 'a record is bad' }
     const reply = await MOODS[randomAt(seed, turn++).below(MOODS.length)]!(seen)
-    if (reply === 'half' || (reply !== 'cut' && reply.status === 200)) taken.push(...records)
+    if (reply === 'half' || (typeof reply === 'object' && reply.status === 200)) taken.push(...records)
     return reply
   })
   return { ...server, taken }

@@ -2,10 +2,12 @@ import { mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { Inbox } from '../../../src/plugins/connectors/directory/inbox.ts'
 import { directorySource } from '../../../src/plugins/connectors/directory/source.ts'
-import { type Position, runSource, type SourceRecord, validateConfig } from '../../../src/sdk/index.ts'
+import { type Position, runSource, type SourceRecord, type TaskLog, validateConfig } from '../../../src/sdk/index.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 
+const SILENT: TaskLog = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 const LONG_AGO_S = 1_700_000_000
 
 describe('the directory source', () => {
@@ -194,6 +196,36 @@ describe('the directory source', () => {
       code: 'retriable',
       message: expect.stringMatching(/cannot read the directory '.*' \(ENOENT.*\): make it or mount it$/),
     })
+  })
+
+  it('says that a file is no directory', async () => {
+    const box = inbox({ 'a.txt': 'a\n' })
+    await expect(box.start({ 'input.path': join(box.path, 'a.txt') }).nextBatch()).rejects.toMatchObject({
+      code: 'retriable',
+      message: expect.stringMatching(/\(ENOTDIR.*\): name a directory in input\.path$/),
+    })
+  })
+
+  it('takes a file as complete whose time is still to come when it saw no change of it for long enough', async () => {
+    const path = temporaryDirectory()
+    const stamp = (text: string, atS: number) => {
+      writeFileSync(join(path, 'a.txt'), text)
+      utimesSync(join(path, 'a.txt'), atS, atS)
+    }
+    const box = new Inbox({
+      ...{ directory: path, pattern: /./, ignoredSuffixes: [], readySuffix: '', ageMs: 5_000, orderBy: 'name' },
+      ...{ isMine: () => true, afterwards: { do: 'delete', failed: '.failed' }, log: SILENT },
+    })
+    const names = async (nowMs: number) => (await box.list(nowMs)).map(({ name }) => name)
+    stamp('a\n', 500)
+    expect(await names(1_000_000)).toEqual(['a.txt'])
+    stamp('a\n', 4_000_000)
+    expect(await names(1_000_000)).toEqual([])
+    expect(await names(1_004_000)).toEqual([])
+    stamp('a\nb\n', 4_000_000)
+    expect(await names(1_006_000)).toEqual([])
+    expect(await names(1_010_000)).toEqual([])
+    expect(await names(1_011_000)).toEqual(['a.txt'])
   })
 
   it('fails where it may not make the directory for what is through', async () => {

@@ -1,7 +1,7 @@
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { openStream, pauseWithoutFile } from '../../../src/plugins/connectors/file-stream/input.ts'
 import { fileStreamSink } from '../../../src/plugins/connectors/file-stream/sink.ts'
 import { fileStreamSource } from '../../../src/plugins/connectors/file-stream/source.ts'
@@ -158,6 +158,14 @@ describe('FileStreamSink', () => {
     await run.flush()
     expect(readFileSync(file, 'utf8')).toBe('whole\nhal\nhalf\n')
     await run.stop()
+  })
+
+  it('names the file that it cannot write to', async () => {
+    const run = await runSink(fileStreamSink, { config: { file: '/dev/full' } })
+    onTestFinished(() => run.stop())
+    await expect(run.put([{ topic: 't', value: 'a' }])).rejects.toThrow(
+      /^cannot write to '\/dev\/full': ENOSPC.*\. No record is lost: mend it, then restart the task$/,
+    )
   })
 
   it('names the file that it cannot open', async () => {

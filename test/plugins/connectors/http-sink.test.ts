@@ -168,6 +168,22 @@ describe('the HTTP sink', () => {
     await expect(run.put(values('a'))).rejects.toThrow(/\/in: no whole answer within 50 ms/)
   })
 
+  it('comes again when the body of an answer is too slow', async () => {
+    const { run } = await start(() => 'slow', { 'http.request.timeout.ms': '50' })
+    await expect(run.put(values('a'))).rejects.toMatchObject({
+      code: 'retriable',
+      message: expect.stringMatching(/\/in: no whole answer within 50 ms/),
+    })
+  })
+
+  it('takes an answer that is longer than anybody reads', async () => {
+    const { run } = await start(() => ({ status: 200, body: 'x'.repeat(1_000_000) }))
+    await run.put(values('a'))
+    const refusing = await start(() => ({ status: 400, body: 'y'.repeat(1_000_000) }))
+    await refusing.run.put(values('a'))
+    expect(refusing.run.rejected[0]?.error.message).toMatch(/refused it with 400: y{300}$/)
+  })
+
   it('halves a batch that is refused until it knows who was meant; the others arrive in order', async () => {
     const taken: string[] = []
     const { run } = await start(
@@ -251,8 +267,30 @@ describe('its configuration', () => {
     [{ 'retry.on.status.codes': '5xx' }, "'5xx' is no status or range of statuses"],
     [{ 'regex.patterns': 'a~b', 'regex.replacements': 'c' }, 'regex.patterns and regex.replacements must be as many'],
     [{ 'http.proxy.host': 'p' }, 'http.proxy.host needs http.proxy.port'],
+    [
+      { 'oauth2.jwt.enabled': 'true' },
+      'oauth2.jwt.enabled=true is not supported: leave it out and name oauth2.client.id',
+    ],
   ])('refuses %o', (config, message) => {
     expect(problems(config)).toContainEqual(expect.stringContaining(message))
+  })
+
+  it('says that answers are not written to topics where a configuration wants that', async () => {
+    const told: (readonly [object, string | undefined])[] = []
+    const note = (fields: object, message?: string) => void told.push([fields, message])
+    const config = {
+      'http.api.url': 'http://h/',
+      'reporter.bootstrap.servers': 'k:1',
+      'reporter.result.topic.name': 'r',
+    }
+    const run = await runSink(httpSink, { config, log: { debug: note, info: note, warn: note, error: note } })
+    await run.stop()
+    expect(told).toEqual([
+      [
+        { keys: ['reporter.bootstrap.servers', 'reporter.result.topic.name'] },
+        expect.stringMatching(/^answers are not written to topics: what the server refuses is where errors\.dead/),
+      ],
+    ])
   })
 
   it('takes what is right', () => {

@@ -128,6 +128,11 @@ describe('the HTTP source', () => {
     ],
     ['a cut connection', 'cut', { code: 'retriable', message: expect.stringMatching(/socket hang up/) }],
     ['half an answer', 'half', { code: 'retriable', message: expect.stringMatching(/aborted/) }],
+    [
+      'an answer that stands still',
+      'slow',
+      { code: 'retriable', message: expect.stringMatching(/no whole answer within 200 ms/) },
+    ],
     ['401', { status: 401 }, { message: expect.stringMatching(/answered 401: it does not know us: check auth\.type/) }],
     [
       '404',
@@ -146,7 +151,7 @@ describe('the HTTP source', () => {
       { message: expect.stringMatching(/more than 1000 bytes: ask for smaller pages or raise response\.max\.bytes$/) },
     ],
   ])('tells what is the matter with %s', async (_, reply, error) => {
-    const { run } = await start(() => reply, { 'response.max.bytes': '1000' })
+    const { run } = await start(() => reply, { 'response.max.bytes': '1000', 'http.request.timeout.ms': '200' })
     await expect(run.nextBatch()).rejects.toMatchObject(error)
   })
 

@@ -36,6 +36,23 @@ describe('the way to an HTTP server', () => {
     expect(seen).toEqual([`Basic ${btoa('ann:p@ss')}`])
   })
 
+  it('says what to do where the proxy does not know us, and where certificates are not there', async () => {
+    const proxy = createServer((_, outgoing) => void outgoing.writeHead(407).end())
+    proxy.on('connect', (_, socket) => socket.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n'))
+    const through = {
+      ...{ 'http.proxy.host': '127.0.0.1', 'http.proxy.port': String(await listen(proxy)) },
+      ...{ 'http.proxy.user': 'ann', 'http.proxy.password': 'geheim' },
+    }
+    await expect(put({ 'http.api.url': 'http://h.example/', ...through })).rejects.toThrow(
+      /answered 407: the proxy does not know us: check http\.proxy\.user/,
+    )
+    const error = await put({ 'http.api.url': 'https://h.example/', ...through }).catch((failed: Error) => failed)
+    expect(error).toMatchObject({ code: 'retriable', message: expect.stringMatching(/407.*: check http\.proxy\.user/) })
+    expect(String(error)).not.toContain('geheim')
+    const missing = { 'http.api.url': 'https://h/', 'https.ssl.truststore.location': '/nowhere/ca.pem' }
+    await expect(put(missing)).rejects.toThrow(/ssl\.truststore\.location.*\/nowhere\/ca\.pem/)
+  })
+
   it('trusts whom it is told to, and shows who we are', async () => {
     const names: unknown[] = []
     const server = createSecureServer(

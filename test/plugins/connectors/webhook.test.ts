@@ -1,10 +1,19 @@
 import { createHmac } from 'node:crypto'
 import { getEventListeners } from 'node:events'
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { OPEN } from '../../../src/plugins/connectors/webhook/credentials.ts'
 import { Receiver, type ReceiverOptions } from '../../../src/plugins/connectors/webhook/receiver.ts'
 import { webhookSource } from '../../../src/plugins/connectors/webhook/source.ts'
-import { runSource, type SourceRun, STRING, type TaskLog, validateConfig } from '../../../src/sdk/index.ts'
+import {
+  runSource,
+  type SourceRecord,
+  type SourceRun,
+  STRING,
+  type TaskLog,
+  validateConfig,
+} from '../../../src/sdk/index.ts'
 
 describe('the webhook source', () => {
   it('answers when the record is in the log, and not before', async () => {
@@ -128,6 +137,42 @@ describe('the webhook source', () => {
     const waiting = receiver.take(1, 60_000, stopping.signal)
     stopping.abort()
     expect(await waiting).toEqual([])
+  })
+
+  it('holds nothing of a request that is cut off amid its body', async () => {
+    const { run, url, send } = await start({ 'pending.max.requests': '1', 'pending.max.bytes': '10' })
+    const halves = connect(Number(new URL(url).port), '127.0.0.1')
+    halves.write('POST /in HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\nhalf')
+    await expect.poll(async () => (await send('other')).status, { timeout: 10_000 }).toBe(503)
+    halves.destroy()
+    let status = 503
+    const taken = run.take(1)
+    while (status === 503) {
+      const sent = send('whole')
+      const answer = await Promise.race([sent, taken])
+      if (Array.isArray(answer)) run.stored(answer as readonly SourceRecord[])
+      status = (await sent).status
+    }
+    expect(status).toBe(204)
+    expect(await taken).toMatchObject([{ value: 'whole' }])
+  })
+
+  it('answers 408 to who does not send his request in time', async () => {
+    const { url } = await start({ 'answer.timeout.ms': '50' })
+    const slow = connect(Number(new URL(url).port), '127.0.0.1')
+    slow.write('POST /in HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\nhalf')
+    expect(await text(slow)).toMatch(/^HTTP\/1\.1 408 /)
+  })
+
+  it.each<[Readonly<Record<string, string>>, RegExp]>([
+    [{ listener: 'http://192.0.2.1:0' }, /^cannot listen at http:\/\/192\.0\.2\.1:0: .*EADDRNOTAVAIL/],
+    [
+      { listener: 'https://127.0.0.1:0', 'https.ssl.keystore.location': '/nowhere/key.pem' },
+      /ssl\.keystore\.location.*\/nowhere\/key\.pem/,
+    ],
+  ])('says why it cannot listen by %o', async (written, message) => {
+    const run = runSource(webhookSource, { config: { topic: 'events', ...written } })
+    await expect(run.nextBatch()).rejects.toThrow(message)
   })
 
   it('waits for a port that is taken, and says which', async () => {

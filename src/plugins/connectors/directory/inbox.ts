@@ -36,6 +36,8 @@ export class Inbox {
   readonly #options: InboxOptions
   /** Names that end so are none of a file to read. */
   readonly #suffixes: readonly string[]
+  /** Files whose time is still to come, as they were when they were seen first. */
+  readonly #ahead = new Map<string, { readonly bytes: number; readonly modifiedMs: number; readonly sinceMs: number }>()
 
   constructor(options: InboxOptions) {
     this.#options = options
@@ -61,8 +63,9 @@ export class Inbox {
   /** Complete files, in order. Rejects with a `RetriableError` as long as the directory can't be read. */
   async list(nowMs: number): Promise<readonly Found[]> {
     const { directory, readySuffix, orderBy } = this.#options
+    for (const [name, { modifiedMs }] of this.#ahead) if (modifiedMs <= nowMs) this.#ahead.delete(name)
     const entries = await readdir(directory, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
-      const advice = error.code === 'ENOENT' ? 'make it or mount it' : 'give the worker the right to read it'
+      const advice = ADVICE[error.code ?? ''] ?? 'give the worker the right to read it'
       throw new RetriableError(`cannot read the directory '${directory}' (${error.message}): ${advice}`, {
         cause: error,
       })
@@ -91,6 +94,7 @@ export class Inbox {
       if (afterwards.do === 'delete' && end === 'finished') await rm(file.path, { force: true })
       else await this.#rename(file, end)
       if (readySuffix !== '') await rm(`${file.path}${readySuffix}`, { force: true })
+      this.#ahead.delete(file.name)
     } catch (error) {
       const places = afterwards.do === 'move' ? `'${directory}' and '${afterwards[end]}'` : `'${directory}'`
       throw new RetriableError(
@@ -110,8 +114,17 @@ export class Inbox {
     const path = join(directory, name)
     const stats = await stat(path).catch(() => undefined)
     if (stats === undefined) return undefined
-    const isComplete = readySuffix !== '' || nowMs - stats.mtimeMs >= ageMs
-    return isComplete ? { name, path, bytes: stats.size, modifiedMs: Math.trunc(stats.mtimeMs) } : undefined
+    const file = { name, path, bytes: stats.size, modifiedMs: Math.trunc(stats.mtimeMs) }
+    const sinceMs = stats.mtimeMs > nowMs ? this.#aheadSince(file, nowMs) : stats.mtimeMs
+    return readySuffix !== '' || nowMs - sinceMs >= ageMs ? file : undefined
+  }
+
+  /** Since when a file is as it is that a machine wrote whose clock is ahead of ours: as far as we saw it. */
+  #aheadSince({ name, bytes, modifiedMs }: Found, nowMs: number): number {
+    const known = this.#ahead.get(name)
+    if (known?.bytes === bytes && known.modifiedMs === modifiedMs) return known.sinceMs
+    this.#ahead.set(name, { bytes, modifiedMs, sinceMs: nowMs })
+    return nowMs
   }
 
   async #rename({ name, path }: Found, end: 'finished' | 'failed'): Promise<void> {
@@ -129,6 +142,12 @@ export class Inbox {
     }
     this.#options.log.info({ file: path, target }, 'a file is through')
   }
+}
+
+/** What to do about a directory that can't be read. */
+const ADVICE: Readonly<Record<string, string>> = {
+  ENOENT: 'make it or mount it',
+  ENOTDIR: 'name a directory in input.path',
 }
 
 /** Files that came under the same name before stay. */

@@ -31,14 +31,19 @@ behind it and its record comes again as a line of its own.
       log.warn({ file }, 'the file ends amid a line; a line end is added before going on')
       await handle.appendFile('\n')
     }
-    return toFile(handle)
+    return toFile(handle, file)
   },
 })
 
-function toFile(handle: FileHandle): SinkTask {
+function toFile(handle: FileHandle, file: string): SinkTask {
+  const unwritten = (error: Error) => {
+    throw new Error(`cannot write to '${file}': ${error.message}. No record is lost: mend it, then restart the task`, {
+      cause: error,
+    })
+  }
   return {
-    put: (records) => handle.appendFile(toLines(records)),
-    flush: () => sync(handle),
+    put: (records) => handle.appendFile(toLines(records)).catch(unwritten),
+    flush: () => sync(handle).catch(unwritten),
     stop: () => handle.close(),
   }
 }

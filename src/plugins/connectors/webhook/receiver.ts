@@ -15,7 +15,7 @@ export type ReceiverOptions = {
   readonly waitingBytesMax: number
   /** Requests that wait, at most. */
   readonly waitingMax: number
-  /** How long a request waits for its answer. */
+  /** How long a request may take until it is there in whole, and how long it waits for its answer then. */
   readonly answerTimeoutMs: number
   /** Throws an `Error` that tells the sender what is wrong with a body. */
   readonly check: (body: Buffer) => void
@@ -31,6 +31,8 @@ export type Waiting = {
 
 /** When senders are to come again who could not be taken. */
 const RETRY_AFTER_S = 1
+/** How often requests are looked for that take too long. */
+const LOOK_MS = 5_000
 /** How long those whose records are on their way to the log are waited for in the end. */
 const DRAIN_MS = 5_000
 
@@ -50,7 +52,13 @@ export class Receiver implements AsyncDisposable {
     const onRequest = (request: IncomingMessage, response: ServerResponse) => {
       this.#receive(request, response).catch(() => response.destroy())
     }
-    this.#server = options.tls ? createSecure(options.tls, onRequest) : createPlain(onRequest)
+    // Who sends his request no faster holds a place that another one could have.
+    const inTime = {
+      requestTimeout: options.answerTimeoutMs,
+      headersTimeout: options.answerTimeoutMs,
+      connectionsCheckingInterval: Math.min(LOOK_MS, options.answerTimeoutMs),
+    }
+    this.#server = options.tls ? createSecure({ ...inTime, ...options.tls }, onRequest) : createPlain(inTime, onRequest)
   }
 
   /** Rejects with what the system says when it can't listen there. */

@@ -72,7 +72,10 @@ const config = z
       .default(1000),
     'pending.max.bytes': field.int({ doc: 'The same for the bytes of their bodies.', min: 1 }).default(64_000_000),
     'answer.timeout.ms': field
-      .int({ doc: 'After so many ms a request whose record is not in the log yet is answered 503.', min: 1 })
+      .int({
+        doc: 'After so many ms a request that is not there in whole is answered 408, and one whose record is not in the log yet 503.',
+        min: 1,
+      })
       .default(30_000),
     'https.ssl.keystore.location': field.text({ doc: 'Certificate and key, PEM or PKCS#12, with https.' }).optional(),
     'https.ssl.keystore.password': field.password({ doc: 'Password of the keystore.' }).optional(),
