@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeAll, expect, it } from 'vitest'
 import { createRegistryClient } from '../../src/clients/registry.ts'
 import { createWorkerClient } from '../../src/clients/worker.ts'
@@ -14,6 +15,10 @@ const kubernetes = await real('kubernetes')
 const DATAGEN = { 'kafka.topic': 'generated', quickstart: 'orders', 'value.converter': 'StringConverter', rate: '1' }
 /** 60,000 for the whole of it. */
 const EDITED_MS = Number(process.env['WEIR_EDITED_MS'] ?? 5_000)
+/** So long nobody is there; 180,000 for minutes. */
+const AWAY_MS = Number(process.env['WEIR_AWAY_MS'] ?? 60_000)
+/** The first calls of ten resources, and then a probe each 15 s and a look each 30 s by runtime, with room for twice as many. */
+const ASKED_AWAY_MAX = 100 + (2 * 2 * 6 * AWAY_MS) / 60_000
 /** Of passes that fail, by one resource, before the test looks: back-off allows no more in the time. */
 const ASKED_MAX = 400
 
@@ -25,7 +30,7 @@ describeOn([kubernetes], 'the operator, of runtimes in trouble,', () => {
     await installDefinitions(api)
   })
 
-  const TROUBLES: readonly Behaviour[] = ['breaks off', 'fails', 'answers a page', 'answers nonsense']
+  const TROUBLES: readonly Behaviour[] = ['breaks off', 'fails', 'takes 30 s', 'answers a page', 'answers nonsense']
 
   it.each(TROUBLES)('says of one that %s that it is not to be had, and goes on when it is', async (how) => {
     const { registry, worker, place, subjects, connectors } = await begin()
@@ -53,6 +58,22 @@ describeOn([kubernetes], 'the operator, of runtimes in trouble,', () => {
     expect(registry.asked()).toBeGreaterThan(all.length)
     worker.behave('well')
     for (const name of all) await place.condition('connectors', name, 'Ready', 'True/Succeeded')
+  })
+
+  it('hardly asks runtimes that are away for long, and has all Ready soon after they are back', async () => {
+    const { registry, worker, place, subjects, connectors } = await begin()
+    const all = Array.from({ length: 5 }, (_, at) => `away-${at}`)
+    for (const runtime of [registry, worker]) runtime.behave('breaks off')
+    for (const name of all) await place.apply('Subject', name, { schema: '"int"' })
+    for (const name of all) await place.apply('Connector', name, { class: 'Datagen', config: DATAGEN })
+    await sleep(AWAY_MS)
+    expect(registry.asked() + worker.asked()).toBeLessThan(ASKED_AWAY_MAX)
+    for (const name of all) await place.condition('subjects', name, 'Ready', 'Unknown/RegistryUnreachable')
+    for (const runtime of [registry, worker]) runtime.behave('well')
+    for (const name of all) await place.condition('subjects', name, 'Ready', 'True/Succeeded')
+    for (const name of all) await place.condition('connectors', name, 'Ready', 'True/Succeeded')
+    expect((await subjects.subjects()).toSorted()).toEqual(all)
+    expect(Object.keys(await connectors.list()).toSorted()).toEqual(all)
   })
 
   it('takes names that paths do not, and a schema as long as one may be', async () => {

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { beforeAll, expect, it, onTestFinished } from 'vitest'
 import { createRegistryClient } from '../../src/clients/registry.ts'
@@ -15,6 +16,8 @@ import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { until } from '../support/until.ts'
 
 const kubernetes = await real('kubernetes')
+
+const AWAY_MS = 60_000
 
 /** A control plane of this file's own: it is killed and compacted. */
 describeOn([kubernetes], 'the operator on a real Kubernetes API', () => {
@@ -113,16 +116,23 @@ describeOn([kubernetes], 'the operator on a real Kubernetes API', () => {
     expect(await worker.offsets('again')).toEqual([place])
   })
 
-  it('goes on when the API server was killed, and its watches are told to list again', async () => {
-    const { namespace, apply, condition } = await world(api)
+  it('goes on when the API server was killed and away for a minute, and its watches are told to list again', {
+    timeout: 300_000,
+  }, async () => {
+    const { namespace, apply, condition, object } = await world(api)
     await startOperator(control, namespace)
     await apply('Subject', 'before', { schema: '"int"' })
     await condition('subjects', 'before', 'Ready', 'True/Succeeded')
     await control.kill()
+    await sleep(AWAY_MS)
     await control.restart()
     await apply('Subject', 'between', { schema: '"int"' })
     await control.compact()
     await apply('Subject', 'after', { schema: '"int"' })
+    // It has come to ask once in half a minute.
+    await until('it to be back', { everyMs: 250, timeoutMs: 180_000 }, async () => {
+      return (await object('subjects', 'after')).status?.version === 1
+    })
     for (const name of ['between', 'after']) await condition('subjects', name, 'Ready', 'True/Succeeded')
   })
 

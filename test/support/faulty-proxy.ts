@@ -3,7 +3,17 @@ import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
 
 /** How a server behaves that stands behind a proxy: as it is, or badly. */
-export type Behaviour = 'well' | 'breaks off' | 'says nothing' | 'fails' | 'answers a page' | 'answers nonsense'
+export type Behaviour =
+  | 'well'
+  | 'breaks off'
+  | 'says nothing'
+  | 'takes 30 s'
+  | 'fails'
+  | 'answers a page'
+  | 'answers nonsense'
+
+/** What it was asked is done at once; that it was, is said so late. */
+const LATE_MS = 30_000
 
 export type FaultyProxy = {
   readonly url: string
@@ -22,6 +32,7 @@ export async function startFaultyProxy(target: string): Promise<FaultyProxy> {
     asked += 1
     if (behaviour === 'says nothing') waiting.push(() => pass(target, incoming, answer))
     else if (behaviour === 'well') pass(target, incoming, answer)
+    else if (behaviour === 'takes 30 s') pass(target, incoming, answer, LATE_MS)
     else misbehave(behaviour, incoming, answer)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -42,18 +53,22 @@ export async function startFaultyProxy(target: string): Promise<FaultyProxy> {
   }
 }
 
-function pass(target: string, incoming: IncomingMessage, answer: ServerResponse): void {
+function pass(target: string, incoming: IncomingMessage, answer: ServerResponse, lateMs = 0): void {
   const { method, url, headers } = incoming
   const onward = request(new URL(url ?? '/', target), { method, headers }, (answered) => {
-    answer.writeHead(answered.statusCode ?? 502, answered.headers)
-    answered.pipe(answer)
+    const give = () => {
+      answer.writeHead(answered.statusCode ?? 502, answered.headers)
+      answered.pipe(answer)
+    }
+    if (lateMs === 0) give()
+    else setTimeout(give, lateMs).unref()
   })
   onward.once('error', () => answer.destroy())
   incoming.pipe(onward)
 }
 
 function misbehave(
-  how: Exclude<Behaviour, 'well' | 'says nothing'>,
+  how: Exclude<Behaviour, 'well' | 'says nothing' | 'takes 30 s'>,
   incoming: IncomingMessage,
   answer: ServerResponse,
 ) {

@@ -157,8 +157,9 @@ export function startOperatorFor(
   { registryUrl, workerUrl }: { readonly registryUrl: string; readonly workerUrl: string },
   address: KubernetesAddress,
   namespace: string,
+  nodeArgs: readonly string[] = [],
 ): Promise<Program> {
-  return startOperatorWith(['--registry', registryUrl, '--worker', workerUrl], address, namespace)
+  return startOperatorWith(['--registry', registryUrl, '--worker', workerUrl], address, namespace, undefined, nodeArgs)
 }
 
 /** The same, with what these arguments say of runtimes. */
@@ -167,13 +168,15 @@ export async function startOperatorWith(
   address: KubernetesAddress,
   namespace: string,
   withheld?: Verb,
+  nodeArgs: readonly string[] = [],
 ): Promise<Program> {
   const args = [
     ...['--kubeconfig', await operatorAccount(address, namespace, withheld)],
     ...['--namespace', namespace, '--lease-namespace', namespace],
     ...['--monitoring', ANYWHERE, ...runtimes],
   ]
-  const program = await startWeir(['operator', ...args], (logFile) => logOf({ logFile }).includes('"standing by"'))
+  const isReady = (logFile: string) => logOf({ logFile }).includes('"standing by"')
+  const program = await startWeir(['operator', ...args], isReady, { nodeArgs })
   onTestFinished(() => program.kill())
   return program
 }

@@ -11,7 +11,7 @@ import { partDirectory } from '../env/workspace.ts'
 import { answers, startWeir } from './cli.ts'
 import { installDefinitions } from './definitions.ts'
 import { kubeApi } from './kube-api.ts'
-import { operatorAccount, world } from './kube-world.ts'
+import { monitoringOf, operatorAccount, world } from './kube-world.ts'
 import { startRebalancingWorker } from './rebalancing-worker.ts'
 
 /** A namespace with an operator, whose runtimes are real and looked at every second. */
@@ -23,6 +23,8 @@ export type Scene = Awaited<ReturnType<typeof world>> & {
   /** Connectors for which the worker `shaky` answers as if their work was being shared out, and how. */
   readonly rebalancing: Awaited<ReturnType<typeof startRebalancingWorker>>['connectors']
   readonly api: ReturnType<typeof kubeApi>
+  /** The sum of a family of the operator's metrics, of those series that have such a label. */
+  sumOf(family: string, label: string): Promise<number>
   stop(): Promise<void>
 }
 
@@ -75,6 +77,11 @@ export async function startScene(address: KubernetesAddress): Promise<Scene> {
     rebalancing: shaky.connectors,
     worker: createWorkerClient({ url: workerUrl }),
     registry: createRegistryClient({ url: registryUrl }),
+    async sumOf(family, label) {
+      const text = await (await fetch(`${monitoringOf(operator)}/metrics`)).text()
+      const series = text.split('\n').filter((line) => line.startsWith(`${family}{`) && line.includes(label))
+      return series.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0)
+    },
     async stop() {
       await Promise.all([operator.kill(), runtimes.kill()])
       closed.stop()

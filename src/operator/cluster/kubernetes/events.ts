@@ -44,10 +44,11 @@ export class EventRecorder {
   }
 
   record(regarding: Regarding, event: ClusterEvent): void {
-    const nowMs = this.#options.clock.nowMs()
-    if (!this.#mayTell(regarding.uid, nowMs)) return
+    const { clock, logger } = this.#options
+    const nowMs = clock.nowMs()
+    if (!this.#mayTell(regarding.uid, clock.monotonicMs())) return
     const sending = this.#send(regarding, event, nowMs).catch((error: unknown) => {
-      this.#options.logger.debug({ err: error, reason: event.reason }, 'could not record an event')
+      logger.debug({ err: error, reason: event.reason }, 'could not record an event')
     })
     this.#sending.add(sending)
     void sending.finally(() => this.#sending.delete(sending))
@@ -58,9 +59,9 @@ export class EventRecorder {
     await Promise.all(this.#sending)
   }
 
-  #mayTell(uid: string, nowMs: number): boolean {
-    const bucket = this.#buckets.get(uid) ?? { tokens: BURST, atMs: nowMs }
-    const refilled = Math.floor((nowMs - bucket.atMs) / REFILL_MS)
+  #mayTell(uid: string, atMs: number): boolean {
+    const bucket = this.#buckets.get(uid) ?? { tokens: BURST, atMs }
+    const refilled = Math.floor((atMs - bucket.atMs) / REFILL_MS)
     bucket.tokens = Math.min(BURST, bucket.tokens + refilled)
     bucket.atMs += refilled * REFILL_MS
     remember(this.#buckets, uid, bucket)

@@ -88,6 +88,16 @@ describe('an event recorder', () => {
     expect(script.asked).toHaveLength(27)
   })
 
+  it('does so, too, when the clock is set back', async () => {
+    for (let at = 0; at < 25; at++) recorder.record(orders, { ...failed, note: `task ${at} failed` })
+    for (let at = 0; at < 25; at++) await answered()
+    clock.jump(-86_400_000)
+    recorder.record(orders, { ...failed, note: 'task 25 failed' })
+    const other = { ...orders, uid: 'u-2' }
+    recorder.record(other, { ...failed, note: 'of another' })
+    expect((await answered()).body).toMatchObject({ note: 'of another' })
+  })
+
   it('cuts a note to 1,024 bytes, between characters', async () => {
     recorder.record(orders, { ...failed, note: `a${'é'.repeat(2_000)}` })
     const { note } = (await answered()).body as Told
