@@ -114,6 +114,12 @@ describe('a leader', () => {
     expect(new Set(asserted)).toEqual(new Set([10_000]))
   })
 
+  it('says of a resource that names no runtime it knows that this is so', async () => {
+    const key = cluster.apply('Subject', 'lost', { schema: '"int"', registryRef: { name: 'nowhere' } })
+    start()
+    await expect.poll(() => cluster.get(key)?.status.conditions[0]?.reason).toBe('UnknownCluster')
+  })
+
   it('counts its passes, what they asked of runtimes and how that went', async () => {
     const key = subject()
     const leader = start()
@@ -208,6 +214,10 @@ describe('a worker that does not answer', () => {
     const keys = Array.from({ length: connectors }, (_, at) => cluster.apply('Connector', `c${at}`, { class: 'Sink' }))
     const reasonOf = (key: ResourceKey) => cluster.get(key)?.status.conditions[0]?.reason
     start(worker.url)
+    const passes = async () => {
+      const { values } = (await metrics.getSingleMetric('controller_runtime_reconcile_total')?.get()) ?? { values: [] }
+      return values.reduce((sum, { value }) => sum + value, 0)
+    }
     const probes = () => worker.asked.filter((one) => one === PROBE).length
     await until('nine probes', WAIT, async () => {
       await clock.advance(1_000)
@@ -217,6 +227,8 @@ describe('a worker that does not answer', () => {
     expect(clock.monotonicMs()).toBeGreaterThan(75_000)
     expect(worker.asked.length - probes()).toBeLessThan(40)
     expect(new Set(keys.map(reasonOf))).toEqual(new Set(['WorkerUnreachable']))
+    // And none is passed over again and again only to be told that nobody is there.
+    expect(await passes()).toBeLessThan(4 * connectors)
     worker.isAway = false
     await until('all to be passed over', WAIT, async () => {
       await clock.advance(1_000)
