@@ -1,3 +1,5 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeAll, expect, it } from 'vitest'
 import { createRegistryClient } from '../../src/clients/registry.ts'
@@ -6,7 +8,7 @@ import { describeOn, real } from '../env/real.ts'
 import { installDefinitions } from '../support/definitions.ts'
 import { type Behaviour, startFaultyProxy } from '../support/faulty-proxy.ts'
 import { type KubeApi, kubeApi } from '../support/kube-api.ts'
-import { startOperatorFor, WAIT, world } from '../support/kube-world.ts'
+import { logOf, startOperatorFor, WAIT, world } from '../support/kube-world.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { until } from '../support/until.ts'
 import { startUp } from '../support/up.ts'
@@ -76,6 +78,27 @@ describeOn([kubernetes], 'the operator, of runtimes in trouble,', () => {
     expect(Object.keys(await connectors.list()).toSorted()).toEqual(all)
   })
 
+  it.each<Behaviour>(['fails', 'answers a page', 'answers nonsense'])(
+    'loses the lead to an API server that cuts its watches and %s, and goes on when it is well',
+    async (how) => {
+      const { kube, operator, place, subjects } = await begin()
+      const all = Array.from({ length: 5 }, (_, at) => `cut-${at}`)
+      for (const name of all) {
+        await place.apply('Subject', name, { schema: '"int"' })
+        kube.cut()
+        await place.condition('subjects', name, 'Ready', 'True/Succeeded')
+      }
+      kube.behave(how)
+      kube.cut()
+      await until('it to give up the lead', WAIT, () => logOf(operator).includes('"not leading any more"'))
+      await place.apply('Subject', 'unseen', { schema: '"int"' })
+      expect(await subjects.subjects()).not.toContain('unseen')
+      kube.behave('well')
+      await place.condition('subjects', 'unseen', 'Ready', 'True/Succeeded')
+      for (const name of [...all, 'unseen']) expect(await subjects.versions(name)).toEqual([1])
+    },
+  )
+
   it('takes names that paths do not, and a schema as long as one may be', async () => {
     const { place, subjects, connectors } = await begin()
     const subject = 'ä/b %25 :c?#'
@@ -109,7 +132,7 @@ describeOn([kubernetes], 'the operator, of runtimes in trouble,', () => {
     expect(worker.asked()).toBeLessThan(60)
   })
 
-  /** An operator, before whose runtimes stands trouble. */
+  /** An operator, before whose runtimes and API server stands trouble. */
   async function begin() {
     const directory = temporaryDirectory()
     const { registryUrl, workerUrl } = await startUp({
@@ -117,11 +140,22 @@ describeOn([kubernetes], 'the operator, of runtimes in trouble,', () => {
       log: ['--data', `${directory}/data`],
       directory,
     })
-    const [registry, worker] = [await startFaultyProxy(registryUrl), await startFaultyProxy(workerUrl)]
+    const { url, ca, kubeconfig } = kubernetes.address
+    const [registry, worker, kube] = [
+      await startFaultyProxy({ url: registryUrl }),
+      await startFaultyProxy({ url: workerUrl }),
+      await startFaultyProxy({ url, ca }),
+    ]
+    const address = { ...kubernetes.address, kubeconfig: join(directory, 'kubeconfig') }
+    const cluster = { server: kube.url, 'insecure-skip-tls-verify': true }
+    const known = JSON.parse(readFileSync(kubeconfig, 'utf8')) as { clusters: readonly object[] }
+    const clusters = known.clusters.map((one) => ({ ...one, cluster }))
+    writeFileSync(address.kubeconfig, JSON.stringify({ ...known, clusters }), { mode: 0o600 })
     const place = await world(api)
-    await startOperatorFor({ registryUrl: registry.url, workerUrl: worker.url }, kubernetes.address, place.namespace)
+    const runtimes = { registryUrl: registry.url, workerUrl: worker.url }
+    const operator = await startOperatorFor(runtimes, address, place.namespace)
     const subjects = createRegistryClient({ url: registryUrl })
-    return { registry, worker, place, subjects, connectors: createWorkerClient({ url: workerUrl }) }
+    return { registry, worker, kube, operator, place, subjects, connectors: createWorkerClient({ url: workerUrl }) }
   }
 })
 

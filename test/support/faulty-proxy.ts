@@ -1,4 +1,5 @@
-import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, request as overHttp, type ServerResponse } from 'node:http'
+import { request as overHttps } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
 
@@ -21,10 +22,15 @@ export type FaultyProxy = {
   readonly asked: () => number
   /** Who waits for an answer then gets one, late. */
   behave(how: Behaviour): void
+  /** Breaks off whatever is under way. */
+  cut(): void
 }
 
+/** Where it passes on to, and whom it trusts there. */
+type Target = { readonly url: string; readonly ca?: string }
+
 /** Stands before `target`, for as long as the test runs. */
-export async function startFaultyProxy(target: string): Promise<FaultyProxy> {
+export async function startFaultyProxy(target: Target): Promise<FaultyProxy> {
   let behaviour: Behaviour = 'well'
   let asked = 0
   let waiting: (() => void)[] = []
@@ -43,6 +49,7 @@ export async function startFaultyProxy(target: string): Promise<FaultyProxy> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     asked: () => asked,
+    cut: () => server.closeAllConnections(),
     behave(how) {
       behaviour = how
       asked = 0
@@ -53,9 +60,10 @@ export async function startFaultyProxy(target: string): Promise<FaultyProxy> {
   }
 }
 
-function pass(target: string, incoming: IncomingMessage, answer: ServerResponse, lateMs = 0): void {
+function pass({ url: base, ca }: Target, incoming: IncomingMessage, answer: ServerResponse, lateMs = 0): void {
   const { method, url, headers } = incoming
-  const onward = request(new URL(url ?? '/', target), { method, headers }, (answered) => {
+  const request = base.startsWith('https:') ? overHttps : overHttp
+  const onward = request(new URL(url ?? '/', base), { method, headers, ...(ca && { ca }) }, (answered) => {
     const give = () => {
       answer.writeHead(answered.statusCode ?? 502, answered.headers)
       answered.pipe(answer)
@@ -64,6 +72,7 @@ function pass(target: string, incoming: IncomingMessage, answer: ServerResponse,
     else setTimeout(give, lateMs).unref()
   })
   onward.once('error', () => answer.destroy())
+  answer.once('close', () => onward.destroy())
   incoming.pipe(onward)
 }
 

@@ -11,7 +11,7 @@ import { partDirectory } from '../env/workspace.ts'
 import { answers, startWeir } from './cli.ts'
 import { installDefinitions } from './definitions.ts'
 import { kubeApi } from './kube-api.ts'
-import { monitoringOf, operatorAccount, world } from './kube-world.ts'
+import { logOf, monitoringOf, operatorAccount, world } from './kube-world.ts'
 import { startRebalancingWorker } from './rebalancing-worker.ts'
 
 /** A namespace with an operator, whose runtimes are real and looked at every second. */
@@ -68,7 +68,7 @@ export async function startScene(address: KubernetesAddress): Promise<Scene> {
         '--secrets',
       ],
     ],
-    () => true,
+    (logFile) => logOf({ logFile }).includes('"standing by"'),
   )
   return {
     ...place,
