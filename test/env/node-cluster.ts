@@ -5,9 +5,10 @@ import { until } from '../support/until.ts'
 import { writeBinaryImage } from './binary-image.ts'
 import { clusterDns, DNS_IMAGE } from './cluster-dns.ts'
 import { must, withDebian } from './debian.ts'
+import type { Network } from './network.ts'
 import { type ControlPlane, startControlPlane } from './node-control-plane.ts'
 import { NODE_NAME, PAUSE_IMAGE, removeControlGroups, startMachine } from './node-machine.ts'
-import { type NodeNetwork, startNodeNetwork } from './node-network.ts'
+import { startNodeNetwork } from './node-network.ts'
 import type { NodeToolsAddress } from './node-tools.ts'
 import { tail, untilReady } from './process.ts'
 import { partDirectory } from './workspace.ts'
@@ -15,7 +16,7 @@ import { partDirectory } from './workspace.ts'
 const READY = { everyMs: 200, timeoutMs: 240_000 }
 
 /** A cluster of one real node, in a network of its own. */
-export type NodeCluster = Pick<NodeNetwork, 'offer' | 'reach'> &
+export type NodeCluster = Pick<Network, 'offer' | 'reach'> &
   Pick<ControlPlane, 'api'> & {
     /** Takes an image from a file as `docker save` writes it. */
     importImage(archive: string): Promise<void>

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { etcdArgs, isReady, type KubernetesAddress, kubeconfigOf, writeCredentials } from './kubernetes.ts'
+import type { Network } from './network.ts'
 import { NODE_IP } from './node-machine.ts'
-import type { NodeNetwork } from './node-network.ts'
 import type { NodeToolsAddress } from './node-tools.ts'
 import { type Server, startServer, untilReady } from './process.ts'
 
@@ -24,7 +24,7 @@ export type ControlPlane = {
 export async function startControlPlane(
   tools: NodeToolsAddress,
   directory: string,
-  network: NodeNetwork,
+  network: Network,
 ): Promise<ControlPlane> {
   const file = (name: string) => join(directory, name)
   const token = writeCredentials(file)

@@ -1,11 +1,10 @@
-import { mkdirSync, readFileSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { request as requestPlain } from 'node:http'
 import { request as requestTls } from 'node:https'
-import type { Server as Door } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { forward } from '../env/forwarder.ts'
-import { type Command, type Server, startServer, untilReady } from '../env/process.ts'
+import { type Network, startNetwork } from '../env/network.ts'
+import { type Server, startServer } from '../env/process.ts'
 import type { SandboxAddress } from '../env/sandbox.ts'
 import { partDirectory } from '../env/workspace.ts'
 
@@ -23,9 +22,7 @@ export type Container = {
 }
 
 /** A network that holds nothing but its own loopback, and what runs in it. */
-export type Sandbox = {
-  /** Servers of this machine at `127.0.0.1:port` are found there at the same place. */
-  offer(port: number): Promise<void>
+export type Sandbox = Pick<Network, 'offer' | 'stop'> & {
   /** Asks a server in it. */
   ask(
     port: number,
@@ -33,52 +30,30 @@ export type Sandbox = {
     scheme?: 'HTTP' | 'HTTPS',
   ): Promise<{ readonly status: number; readonly body: string }>
   start(container: Container): Server & { readonly logFile: string }
-  stop(): Promise<void>
 }
 
-const READY_TIMEOUT_MS = 60_000
 const ROOT = join(import.meta.dirname, '../..')
-const FORWARDER = join(ROOT, 'test/env/forwarder.ts')
 /** Of the machine: what node needs to run. */
 const SYSTEM = ['usr', 'bin', 'lib', 'lib64', 'dev', 'proc']
 
 export async function startSandbox({ namespaces, isPrivileged }: SandboxAddress): Promise<Sandbox> {
-  const directory = partDirectory('sandbox')
-  const servers: Server[] = []
-  const doors: Door[] = []
-  const started = async (name: string, command: Command): Promise<Server> => {
-    const logFile = join(directory, `${name}.log`)
-    const server = startServer(command, logFile)
-    servers.unshift(server)
-    const options = { what: name, logFiles: [logFile], timeoutMs: READY_TIMEOUT_MS }
-    await untilReady(server, options, () => readFileSync(logFile, 'utf8').includes('ready'))
-    return server
-  }
   const idle = 'ip link set lo up && echo ready && exec sleep infinity'
-  const { pid } = await started('network', { file: 'unshare', args: [...namespaces, 'sh', '-ec', idle], directory })
-  const inside = (args: readonly string[]): Command => {
-    const own = isPrivileged ? [] : ['--user', '--preserve-credentials']
-    return { file: 'nsenter', args: ['--target', String(pid), '--net', ...own, ...args], directory }
-  }
-  const ways = new Map<number, Promise<string>>()
-  const wayTo = async (port: number): Promise<string> => {
-    const path = join(directory, `in-${port}.sock`)
-    await started(`in-${port}`, inside([process.execPath, FORWARDER, path, `127.0.0.1:${port}`]))
-    return path
-  }
+  const network = await startNetwork({
+    holder: { file: 'unshare', args: [...namespaces, 'sh', '-ec', idle], directory: '/' },
+    entering: isPrivileged ? [] : ['--user', '--preserve-credentials'],
+    address: '127.0.0.1',
+  })
+  const containers: Server[] = []
+  const ways = new Map<number, Promise<number>>()
   return {
-    async offer(port) {
-      const path = join(directory, `out-${port}.sock`)
-      doors.push(await forward(path, `127.0.0.1:${port}`))
-      await started(`out-${port}`, inside([process.execPath, FORWARDER, `127.0.0.1:${port}`, path]))
-    },
+    offer: network.offer,
     async ask(port, path, scheme = 'HTTP') {
-      const way = ways.get(port) ?? wayTo(port)
+      const way = ways.get(port) ?? network.reach(`127.0.0.1:${port}`)
       ways.set(port, way)
-      const socketPath = await way
+      const target = { host: '127.0.0.1', port: await way, path }
       return new Promise((resolve, reject) => {
         // As a kubelet, which takes any certificate.
-        const options = { socketPath, path, timeout: 5_000, rejectUnauthorized: false }
+        const options = { ...target, timeout: 5_000, rejectUnauthorized: false }
         const request = scheme === 'HTTPS' ? requestTls : requestPlain
         const sent = request(options, (response) => {
           text(response).then((body) => resolve({ status: response.statusCode ?? 0, body }), reject)
@@ -92,14 +67,14 @@ export async function startSandbox({ namespaces, isPrivileged }: SandboxAddress)
       const own = partDirectory(container.name)
       const logFile = join(own, 'output.log')
       const shell = ['sh', '-ec', script(container, join(own, 'root'))]
-      const command = inside(['unshare', '--mount', '--propagation', 'private', ...shell])
-      const server = startServer(command, logFile)
-      servers.unshift(server)
+      const args = ['--mount', '--propagation', 'private', ...shell]
+      const server = startServer(network.inside({ file: 'unshare', args, directory: own }), logFile)
+      containers.unshift(server)
       return { ...server, logFile }
     },
     async stop() {
-      for (const door of doors) door.close()
-      for (const server of servers) await server.kill()
+      for (const container of containers) await container.kill()
+      await network.stop()
     },
   }
 
