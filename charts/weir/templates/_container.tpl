@@ -1,0 +1,124 @@
+{{- define "weir.image" -}}
+{{- with .Values.image -}}
+{{ .repository }}{{ if .digest }}@{{ .digest }}{{ else }}:{{ default $.Chart.AppVersion .tag }}{{ end }}
+{{- end -}}
+{{- end -}}
+
+{{/* Arguments of a program, as a YAML list. Takes (root, program). */}}
+{{- define "weir.args" -}}
+{{- $root := index . 0 -}}
+{{- $program := index . 1 -}}
+{{- with $root.Values -}}
+- {{ $program }}
+{{- if ne $program "operator" }}
+- --config=/etc/weir/config/{{ $program }}.properties
+{{- else }}
+- --config=/etc/weir/config/operator.yaml
+- --monitoring=http://0.0.0.0:8080
+{{- if .operator.watchSecrets }}
+- --secrets
+{{- end }}
+{{- if .webhook.enabled }}
+- --webhook=https://0.0.0.0:9443
+- --webhook-service={{ $root.Release.Namespace }}/{{ include "weir.fullname" $root }}-webhook
+{{- if ne .webhook.certificates "SelfMade" }}
+- --webhook-certificates=/etc/weir/webhook
+{{- end }}
+{{- end }}
+{{- if eq .runtimes "Embedded" }}
+{{- if .kafka.embedded.enabled }}
+- --data=/data
+{{- else }}
+- --bootstrap={{ .kafka.bootstrapServers }}
+{{- range $key, $value := include "weir.kafkaSettings" $root | fromYaml }}
+- {{ printf "--set=%s=%s" $key $value | quote }}
+{{- end }}
+{{- end }}
+{{- range $runtime := list "registry" "worker" }}
+{{- range $key, $value := include (printf "weir.%sSettings" $runtime) $root | fromYaml }}
+- {{ printf "--set=%s.%s=%s" $runtime $key $value | quote }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end -}}
+{{- end -}}
+
+{{/* Environment of a program, as a YAML list. Takes (root, program). */}}
+{{- define "weir.env" -}}
+{{- $root := index . 0 -}}
+{{- $program := index . 1 -}}
+{{- $values := index $root.Values $program -}}
+{{- $service := printf "%s-%s-pods.%s.svc" (include "weir.fullname" $root) $program $root.Release.Namespace -}}
+- name: NODE_OPTIONS
+  value: --max-old-space-size-percentage={{ $values.heapPercentage }}
+{{- if ne $program "operator" }}
+- name: POD_NAME
+  valueFrom:
+    fieldRef: { fieldPath: metadata.name }
+- name: {{ ternary "SCHEMA_REGISTRY_HOST_NAME" "CONNECT_REST_ADVERTISED_HOST_NAME" (eq $program "registry") }}
+  value: $(POD_NAME).{{ $service }}
+{{- end }}
+{{- if include "weir.usesKafka" . }}
+{{- include "weir.kafkaSecrets" (list $root (index (dict "operator" "WEIR_SET_" "registry" "SCHEMA_REGISTRY_BROKERSTORE_" "worker" "CONNECT_") $program)) }}
+{{- end }}
+{{- with $values.env }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+
+{{/* What is mounted where: a YAML list of {name, path, readOnly, volume}. Takes (root, program). */}}
+{{- define "weir.mounts" -}}
+{{- $root := index . 0 -}}
+{{- $program := index . 1 -}}
+{{- $name := include "weir.fullname" $root -}}
+{{- with $root.Values -}}
+- { name: tmp, path: /tmp, volume: { emptyDir: { sizeLimit: 512Mi } } }
+- { name: config, path: /etc/weir/config, volume: { configMap: { name: {{ $name }}-{{ $program }} } } }
+{{- if and (include "weir.usesKafka" (list $root $program)) .kafka.tls.enabled .kafka.tls.caSecretName }}
+- { name: kafka, path: /etc/weir/kafka, volume: { secret: { secretName: {{ .kafka.tls.caSecretName }}, items: [{ key: {{ .kafka.tls.caKey }}, path: {{ .kafka.tls.caKey }} }] } } }
+{{- end }}
+{{- if eq .runtimes "Separate" }}
+{{- range $runtime := list "registry" "worker" }}
+{{- $values := index $root.Values $runtime }}
+{{- $own := eq $runtime $program }}
+{{- if and $values.enabled $values.tls.secretName (or $own (eq $program "operator") (eq $runtime "registry")) }}
+- { name: {{ $runtime }}-tls, path: /etc/weir/{{ $runtime }}-tls, volume: { secret: { secretName: {{ $values.tls.secretName }}{{ if not $own }}, items: [{ key: ca.crt, path: ca.crt }]{{ end }} } } }
+{{- end }}
+{{- if and $values.enabled $values.users.secretName (or $own (eq $program "operator")) }}
+- { name: {{ $runtime }}-users, path: /etc/weir/{{ $runtime }}-users, volume: { secret: { secretName: {{ $values.users.secretName }}, items: [{{ if $own }}{ key: users, path: users }{{ else }}{ key: username, path: username }, { key: password, path: password }{{ end }}] } } }
+{{- end }}
+{{- end }}
+{{- end }}
+{{- if eq $program "operator" }}
+{{- if and .webhook.enabled (ne .webhook.certificates "SelfMade") }}
+- { name: webhook, path: /etc/weir/webhook, volume: { secret: { secretName: {{ ternary (printf "%s-webhook-certificate" $name) .webhook.secretName (eq .webhook.certificates "CertManager") }} } } }
+{{- end }}
+{{- range .operator.secrets }}
+- { name: secret-{{ . }}, path: /etc/weir/secrets/{{ . }}, volume: { secret: { secretName: {{ . }} } } }
+{{- end }}
+{{- if .kafka.embedded.enabled }}
+- { name: data, path: /data, readOnly: false, volume: {{ ternary (dict "persistentVolumeClaim" (dict "claimName" (printf "%s-data" $name))) (dict "emptyDir" dict) (ne .kafka.embedded.size "") | toJson }} }
+{{- end }}
+{{- end }}
+{{- if eq $program (include "weir.hostOf" (list $root "worker")) }}
+{{- with .worker.plugins }}
+{{- if .npm.packages }}
+- { name: plugins, path: /plugins/npm, volume: { emptyDir: {} } }
+{{- end }}
+{{- range .configMaps }}
+- { name: plugins-{{ . }}, path: /plugins/config-maps/{{ . }}, volume: { configMap: { name: {{ . }} } } }
+{{- end }}
+{{- range $at, $image := .images }}
+- { name: plugins-{{ $at }}, path: /plugins/images/{{ $at }}, volume: { image: {{ toJson $image }} } }
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{- define "weir.containerSecurity" -}}
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+capabilities: { drop: [ALL] }
+{{- end -}}

@@ -1,0 +1,152 @@
+{{/* The template of a program's pods. Takes (root, program). */}}
+{{- define "weir.pod" -}}
+{{- $root := index . 0 -}}
+{{- $program := index . 1 -}}
+{{- $values := index $root.Values $program -}}
+{{- $pod := merge (deepCopy $values.pod) $root.Values.pods -}}
+{{- $mounts := include "weir.mounts" . | fromYamlArray -}}
+{{- $hostsWorker := eq $program (include "weir.hostOf" (list $root "worker")) -}}
+{{- $packages := ternary $root.Values.worker.plugins.npm.packages list $hostsWorker -}}
+{{- $probe := dict "port" $program "scheme" (include "weir.scheme" . | upper) -}}
+metadata:
+  labels:
+    {{- merge (include "weir.selector" . | fromYaml) $pod.labels $root.Values.commonLabels | toYaml | nindent 4 }}
+  annotations:
+    checksum/config: {{ include "weir.config" . | sha256sum }}
+    {{- with $pod.annotations }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
+spec:
+  serviceAccountName: {{ include "weir.fullname" $root }}-{{ $program }}
+  automountServiceAccountToken: {{ or (eq $program "operator") (and (eq $program "worker") (gt (len $root.Values.worker.secretNamespaces) 0)) }}
+  enableServiceLinks: false
+  terminationGracePeriodSeconds: 30
+  securityContext:
+    {{- include "weir.podSecurity" . | nindent 4 }}
+  {{- with include "weir.pullSecrets" $root }}
+  {{- . | nindent 2 }}
+  {{- end }}
+  {{- with $packages }}
+  initContainers:
+    - name: plugins
+      image: {{ $root.Values.worker.plugins.npm.image }}
+      command: [npm, install, --prefix=/plugins, --no-save, --no-audit, --no-fund, --ignore-scripts, --omit=dev, --]
+      args:
+        {{- toYaml . | nindent 8 }}
+      env:
+        - { name: HOME, value: /tmp }
+        {{- if $root.Values.worker.plugins.npm.npmrcSecretName }}
+        - { name: NPM_CONFIG_USERCONFIG, value: /etc/npm/.npmrc }
+        {{- end }}
+      securityContext:
+        {{- include "weir.containerSecurity" . | nindent 8 }}
+      volumeMounts:
+        - { name: tmp, mountPath: /tmp }
+        - { name: plugins, mountPath: /plugins }
+        {{- if $root.Values.worker.plugins.npm.npmrcSecretName }}
+        - { name: npmrc, mountPath: /etc/npm, readOnly: true }
+        {{- end }}
+  {{- end }}
+  containers:
+    - name: {{ $program }}
+      image: {{ include "weir.image" $root }}
+      imagePullPolicy: {{ $root.Values.image.pullPolicy }}
+      args:
+        {{- include "weir.args" . | nindent 8 }}
+      env:
+        {{- include "weir.env" . | nindent 8 }}
+      ports:
+        - { name: {{ $program }}, containerPort: {{ include "weir.port" $program }} }
+        {{- if eq $program "operator" }}
+        {{- if $root.Values.webhook.enabled }}
+        - { name: webhook, containerPort: 9443 }
+        {{- end }}
+        {{- if eq $root.Values.runtimes "Embedded" }}
+        - { name: registry, containerPort: 8081 }
+        - { name: worker, containerPort: 8083 }
+        {{- end }}
+        {{- end }}
+      # A start reads whole topics: it may take its time, and is not taken for a hang.
+      startupProbe:
+        httpGet: { path: /healthz, {{ include "weir.flow" $probe }} }
+        periodSeconds: 2
+        failureThreshold: 150
+      livenessProbe:
+        httpGet: { path: /healthz, {{ include "weir.flow" $probe }} }
+        periodSeconds: 10
+        timeoutSeconds: 5
+        failureThreshold: 6
+      readinessProbe:
+        httpGet: { path: /readyz, {{ include "weir.flow" $probe }} }
+        periodSeconds: 5
+        timeoutSeconds: 5
+      {{- if or (ne $program "operator") (eq $root.Values.runtimes "Embedded") }}
+      # Until nobody is sent here any more.
+      lifecycle:
+        preStop:
+          sleep: { seconds: 3 }
+      {{- end }}
+      resources:
+        {{- toYaml $values.resources | nindent 8 }}
+      securityContext:
+        {{- include "weir.containerSecurity" . | nindent 8 }}
+      volumeMounts:
+        {{- range $mounts }}
+        - { name: {{ .name }}, mountPath: {{ .path }}, readOnly: {{ not (has .name (list "tmp" "data")) }} }
+        {{- end }}
+        {{- with $values.volumeMounts }}
+        {{- toYaml . | nindent 8 }}
+        {{- end }}
+  volumes:
+    {{- range $mounts }}
+    - {{ set .volume "name" .name | toJson }}
+    {{- end }}
+    {{- if and $packages $root.Values.worker.plugins.npm.npmrcSecretName }}
+    - { name: npmrc, secret: { secretName: {{ $root.Values.worker.plugins.npm.npmrcSecretName }} } }
+    {{- end }}
+    {{- with $values.volumes }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
+  {{- range $field := list "nodeSelector" "tolerations" "affinity" "priorityClassName" }}
+  {{- with index $pod $field }}
+  {{ $field }}: {{ toJson . }}
+  {{- end }}
+  {{- end }}
+  topologySpreadConstraints:
+    {{- with $pod.topologySpreadConstraints }}
+    {{- toYaml . | nindent 4 }}
+    {{- else }}
+    {{- range list "topology.kubernetes.io/zone" "kubernetes.io/hostname" }}
+    - maxSkew: 1
+      topologyKey: {{ . }}
+      whenUnsatisfiable: ScheduleAnyway
+      labelSelector:
+        matchLabels:
+          {{- include "weir.selector" (list $root $program) | nindent 10 }}
+    {{- end }}
+    {{- end }}
+{{- end -}}
+
+{{/* A map as it stands between braces. */}}
+{{- define "weir.flow" -}}
+{{- $pairs := list -}}
+{{- range $key, $value := . -}}{{- $pairs = append $pairs (printf "%s: %s" $key $value) -}}{{- end -}}
+{{- join ", " $pairs -}}
+{{- end -}}
+
+{{- define "weir.podSecurity" -}}
+runAsNonRoot: true
+runAsUser: 65532
+runAsGroup: 65532
+fsGroup: 65532
+seccompProfile: { type: RuntimeDefault }
+{{- end -}}
+
+{{- define "weir.pullSecrets" -}}
+{{- with .Values.image.pullSecrets -}}
+imagePullSecrets:
+{{- range . }}
+  - name: {{ . }}
+{{- end }}
+{{- end }}
+{{- end -}}

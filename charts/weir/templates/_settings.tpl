@@ -1,0 +1,117 @@
+{{/* Settings of the REST server of a runtime with pods of its own. Takes (root, runtime, prefix of TLS settings). */}}
+{{- define "weir.restSettings" -}}
+{{- $name := index . 1 -}}
+{{- $values := index (index . 0).Values $name -}}
+listeners: {{ include "weir.scheme" . }}://0.0.0.0:{{ include "weir.port" $name }}
+{{- if $values.tls.secretName }}
+{{ index . 2 }}ssl.keystore.location: /etc/weir/{{ $name }}-tls/tls-combined.pem
+{{ index . 2 }}ssl.truststore.location: /etc/weir/{{ $name }}-tls/ca.crt
+{{- end }}
+{{- if $values.users.secretName }}
+authentication.method: BASIC
+weir.authentication.users.file: /etc/weir/{{ $name }}-users/users
+{{- end }}
+{{- end -}}
+
+{{/* Settings of the registry, as a YAML map. */}}
+{{- define "weir.registrySettings" -}}
+{{- $settings := dict "listeners" "http://0.0.0.0:8081" -}}
+{{- if eq .Values.runtimes "Separate" -}}
+{{- $settings = include "weir.restSettings" (list . "registry" "") | fromYaml -}}
+{{- $_ := set $settings "inter.instance.protocol" (include "weir.scheme" (list . "registry")) -}}
+{{- $_ := set $settings "brokerstore.bootstrap.servers" .Values.kafka.bootstrapServers -}}
+{{- range $key, $value := include "weir.kafkaSettings" . | fromYaml -}}{{- $_ := set $settings (printf "brokerstore.%s" $key) $value -}}{{- end -}}
+{{- end -}}
+{{- merge (deepCopy .Values.registry.properties) $settings | toYaml -}}
+{{- end -}}
+
+{{/* Settings of the worker, as a YAML map. */}}
+{{- define "weir.workerSettings" -}}
+{{- $group := .Values.worker.groupId -}}
+{{- $settings := dict "listeners" "http://0.0.0.0:8083" -}}
+{{- if eq .Values.runtimes "Separate" -}}
+{{- $settings = include "weir.restSettings" (list . "worker" "listeners.https.") | fromYaml -}}
+{{- $_ := set $settings "bootstrap.servers" .Values.kafka.bootstrapServers -}}
+{{- $settings = merge $settings (include "weir.kafkaSettings" . | fromYaml) -}}
+{{- if .Values.registry.enabled -}}
+{{- $_ := set $settings "key.converter" "StringConverter" -}}
+{{- $_ := set $settings "value.converter" "AvroConverter" -}}
+{{- $_ := set $settings "value.converter.schema.registry.url" (include "weir.url" (list . "registry")) -}}
+{{- end -}}
+{{- end -}}
+{{- $_ := set $settings "group.id" $group -}}
+{{- range list "config" "offset" "status" -}}{{- $_ := set $settings (printf "%s.storage.topic" .) (printf "%s-%s" $group (ternary "status" (printf "%ss" .) (eq . "status"))) -}}{{- end -}}
+{{- if .Values.worker.secretNamespaces -}}
+{{- $_ := set $settings "config.providers" "secret" -}}
+{{- $_ := set $settings "config.providers.secret.class" "KubernetesSecretConfigProvider" -}}
+{{- end -}}
+{{- with include "weir.pluginPath" . -}}{{- $_ := set $settings "plugin.path" . -}}{{- end -}}
+{{- merge (deepCopy .Values.worker.properties) $settings | toYaml -}}
+{{- end -}}
+
+{{/* Folders with plugins. */}}
+{{- define "weir.pluginPath" -}}
+{{- $paths := list -}}
+{{- with .Values.worker.plugins -}}
+{{- if .npm.packages -}}{{- $paths = append $paths "/plugins/npm" -}}{{- end -}}
+{{- range .configMaps -}}{{- $paths = append $paths (printf "/plugins/config-maps/%s" .) -}}{{- end -}}
+{{- range $at, $_ := .images -}}{{- $paths = append $paths (printf "/plugins/images/%d" $at) -}}{{- end -}}
+{{- end -}}
+{{- join "," $paths -}}
+{{- end -}}
+
+{{/* A program's settings, as data of its ConfigMap. Takes (root, program). */}}
+{{- define "weir.config" -}}
+{{- $root := index . 0 -}}
+{{- $program := index . 1 -}}
+{{- if eq $program "operator" -}}
+operator.yaml: |
+  {{- include "weir.operatorConfig" $root | nindent 2 }}
+{{- else -}}
+{{ $program }}.properties: |
+{{- range $key, $value := include (printf "weir.%sSettings" $program) $root | fromYaml }}
+  {{ $key }}={{ $value | replace "\\" "\\\\" }}
+{{- end }}
+{{- end -}}
+{{- end -}}
+
+{{/* The operator's configuration. Runtimes with pods of their own are entries like others, called default. */}}
+{{- define "weir.operatorConfig" -}}
+apiVersion: config.weir.dev/v1alpha1
+kind: OperatorConfig
+{{- with .Values.operator.instance }}
+instance: {{ . }}
+{{- end }}
+allowInlineSecrets: {{ .Values.operator.allowInlineSecrets }}
+watchNamespaces: {{ include "weir.watched" . | fromYamlArray | toJson }}
+{{- range $runtime, $plural := dict "worker" "workers" "registry" "registries" }}
+{{- $entries := index $.Values.operator $plural }}
+{{- if and (eq $.Values.runtimes "Separate") (index $.Values $runtime).enabled }}
+{{- $entries = prepend $entries (include "weir.entry" (list $ $runtime) | fromYaml) }}
+{{- end }}
+{{ $plural }}:
+  {{- toYaml $entries | nindent 2 }}
+{{- end }}
+{{- end -}}
+
+{{/* How the operator reaches a runtime with pods of its own. Takes (root, runtime). */}}
+{{- define "weir.entry" -}}
+{{- $runtime := index . 1 -}}
+{{- $root := index . 0 -}}
+{{- $values := index $root.Values $runtime -}}
+name: default
+url: {{ include "weir.url" . }}
+allowedNamespaces: { from: All }
+{{- if $values.users.secretName }}
+auth:
+  type: basic
+  usernameFile: /etc/weir/{{ $runtime }}-users/username
+  passwordFile: /etc/weir/{{ $runtime }}-users/password
+{{- end }}
+{{- if $values.tls.secretName }}
+tls: { caFile: /etc/weir/{{ $runtime }}-tls/ca.crt }
+{{- end }}
+{{- if eq $runtime "worker" }}
+podSelector: app.kubernetes.io/instance={{ $root.Release.Name }},app.kubernetes.io/component=worker
+{{- end }}
+{{- end -}}
