@@ -70,6 +70,25 @@ describeOn([helm], 'the charts', () => {
     expect(changed).toEqual(['registry'])
   })
 
+  it('scale pods that are there, whose number nobody else says, by what they ask for', async () => {
+    const seen: string[] = []
+    for (const values of Object.values(MATRIX)) {
+      const objects = await charts.render(values)
+      for (const { kind, spec } of objects) {
+        if (kind !== 'HorizontalPodAutoscaler' && kind !== 'ScaledObject') continue
+        const { scaleTargetRef } = spec as { scaleTargetRef: { kind: string; name: string } }
+        const target = objects.find(
+          (one) => one.kind === scaleTargetRef.kind && one.metadata.name === scaleTargetRef.name,
+        )
+        expect(target?.spec).not.toHaveProperty('replicas')
+        const [container] = podTemplates(target!)[0]!.spec.containers
+        expect(container?.resources?.requests?.['cpu']).toBeDefined()
+        seen.push(`${kind} ${scaleTargetRef.kind}`)
+      }
+    }
+    expect(new Set(seen)).toEqual(new Set(['HorizontalPodAutoscaler StatefulSet', 'ScaledObject StatefulSet']))
+  })
+
   it('keep no password in what everybody may read', async () => {
     const objects = await charts.render(MATRIX['everything']!)
     const readable = objects.filter(({ kind }) => kind === 'ConfigMap')
@@ -136,7 +155,12 @@ type PodTemplate = {
     readonly labels: Readonly<Record<string, string>>
     readonly annotations: Readonly<Record<string, string>>
   }
-  readonly spec: { readonly containers: readonly { readonly env?: readonly { name: string; valueFrom?: object }[] }[] }
+  readonly spec: {
+    readonly containers: readonly {
+      readonly env?: readonly { name: string; valueFrom?: object }[]
+      readonly resources?: { readonly requests?: Readonly<Record<string, string>> }
+    }[]
+  }
 }
 
 function podTemplates({ kind, spec }: Rendered): readonly PodTemplate[] {

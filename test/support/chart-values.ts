@@ -123,6 +123,11 @@ export const MATRIX: Readonly<Record<string, object>> = {
     operator: { registries: [{ name: 'default', url: 'http://confluent:8081' }] },
     worker: { autoscaling: { kind: 'HPA' } },
   },
+  'workers that KEDA scales by a Kafka with TLS alone': {
+    kafka: { bootstrapServers: 'kafka:9093', tls: { enabled: true } },
+    runtimes: 'Separate',
+    worker: { autoscaling: { kind: 'KEDA', lag: [{ connector: 'orders', topic: 'orders', records: 10_000 }] } },
+  },
   'an operator alone': {
     runtimes: 'Separate',
     registry: { enabled: false },
@@ -157,4 +162,11 @@ export const REFUSED: readonly (readonly [object, RegExp])[] = [
   [{ kafka: { bootstrapServers: 'k:9092', sasl: { mechanism: 'PLAIN' } } }, /needs kafka.sasl.secretName/],
   [{ ...KAFKA, webhook: { certificates: 'Secret' } }, /needs webhook.secretName/],
   [{ ...KAFKA, runtimes: 'Separate', worker: { autoscaling: { kind: 'KEDA' } } }, /needs worker.autoscaling.lag/],
+  [
+    {
+      ...{ ...KAFKA, runtimes: 'Separate' },
+      registry: { autoscaling: { kind: 'HPA' }, resources: { requests: { cpu: null } } },
+    },
+    /HPA needs registry.resources.requests.cpu/,
+  ],
 ]

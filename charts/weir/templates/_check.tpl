@@ -14,6 +14,10 @@
 {{- if and .operator.allowInlineSecrets (not .operator.watchSecrets) -}}{{- fail "operator.allowInlineSecrets needs operator.watchSecrets: who may not read a Secret can't send it" -}}{{- end -}}
 {{- if and .kafka.sasl.mechanism (not .kafka.sasl.secretName) -}}{{- fail "kafka.sasl.mechanism needs kafka.sasl.secretName: whose user name and password" -}}{{- end -}}
 {{- if and (eq .webhook.certificates "Secret") (not .webhook.secretName) -}}{{- fail "webhook.certificates=Secret needs webhook.secretName: which one" -}}{{- end -}}
+{{- range $runtime := list "registry" "worker" -}}
+{{- $values := index $.Values $runtime -}}
+{{- if and (eq $values.autoscaling.kind "HPA") (not ($values.resources.requests).cpu) -}}{{- fail (printf "%s.autoscaling.kind=HPA needs %s.resources.requests.cpu: of what it aims at a share" $runtime $runtime) -}}{{- end -}}
+{{- end -}}
 {{- if and (eq .worker.autoscaling.kind "KEDA") (not .worker.autoscaling.lag) -}}{{- fail "worker.autoscaling.kind=KEDA needs worker.autoscaling.lag: of which connectors" -}}{{- end -}}
 {{- end -}}
 {{- end -}}
