@@ -12,6 +12,7 @@ import type { OperatorReadings } from './metrics.ts'
 import { isReady } from './resources/condition.ts'
 import { keyOf, type Resource, type ResourceKey } from './resources/resource.ts'
 import { claimTo, subjectName } from './resources/terms.ts'
+import { createLook } from './subject/look.ts'
 import { isKnown as isKnownSubject } from './subject/observed.ts'
 import { referentsFirst } from './subject/references.ts'
 
@@ -24,7 +25,7 @@ export type ObserversOptions = {
   readonly observeWorkerMs?: number
   readonly connect: {
     worker(entry: WorkerEntry): Pick<WorkerClient, 'list'>
-    registry(entry: RegistryEntry): Pick<RegistryClient, 'latestVersions'>
+    registry(entry: RegistryEntry): Pick<RegistryClient, 'latest' | 'latestVersions'>
   }
   readonly wake: (key: ResourceKey, urgency: Urgency) => void
 }
@@ -46,7 +47,8 @@ type Watched<K extends 'Connector' | 'Subject', Thing> = {
   readonly entry: Entry
   /** Absent: as the entry says. */
   readonly intervalMs?: number | undefined
-  readonly look: () => Promise<ReadonlyMap<string, Thing>>
+  /** Is told what those are called that are declared. */
+  readonly look: (declared: readonly string[]) => Promise<ReadonlyMap<string, Thing>>
   /** What its thing is called there. */
   readonly nameOf: (resource: Resource<K>) => string
   readonly isKnown: (resource: Resource<K>, thing: Thing | undefined) => boolean
@@ -77,7 +79,7 @@ export function createObservers({ estate, cluster, connect, wake, ...options }: 
       clock,
       logger: logger.child({ [runtime]: name }),
       intervalMs: own.intervalMs ?? observeMs,
-      look: own.look,
+      look: () => own.look(held().map(own.nameOf)),
       onLook(things, changed) {
         const byClaim = new Map([...things].map(([thing, seen]) => [claim(thing), seen]))
         const news = new Set([...changed].map(claim))
@@ -105,8 +107,7 @@ export function createObservers({ estate, cluster, connect, wake, ...options }: 
     return watch({ kind: 'Connector', runtime: 'worker', entry, look, nameOf, isKnown: isKnownConnector, intervalMs })
   }
   const ofRegistry = (entry: RegistryEntry): Watch => {
-    const registry = connect.registry(entry)
-    const look = () => registry.latestVersions()
+    const look = createLook(connect.registry(entry))
     return watch({ kind: 'Subject', runtime: 'registry', entry, look, nameOf: subjectName, isKnown: isKnownSubject })
   }
   const watches = [...sound(estate.workers).map(ofWorker), ...sound(estate.registries).map(ofRegistry)]

@@ -66,6 +66,20 @@ describe('the observers of a leader', () => {
     expect(await wokenWithin(5_000)).toEqual(['Connector/default/orders routine'])
   })
 
+  it('ask a registry that has far more than is declared for that alone', async () => {
+    const { registry } = stage
+    for (let at = 0; at < 200; at++) await registry.register(`nobodys-${at}`, { schema: '"int"' })
+    expect(await wokenWithin(INTERVAL_MS)).toEqual([])
+    registry.latestVersions = () => Promise.reject(new Error('the whole list was asked for'))
+    expect(await wokenWithin(INTERVAL_MS)).toEqual([])
+    await registry.register('user', { schema: '"long"' })
+    expect(await wokenWithin(INTERVAL_MS)).toEqual(['Subject/default/user user'])
+    await registry.deleteSubject('user')
+    expect(await wokenWithin(INTERVAL_MS)).toEqual(['Subject/default/user user'])
+    registry.failure = new Error('no answer')
+    expect(await wokenWithin(INTERVAL_MS + 5_000)).toEqual(['Subject/default/user routine'])
+  })
+
   it('wake first what others wait for', () => {
     const { cluster } = stage
     const referring = (name: string) => ({ schema: '"int"', references: [{ name, subjectRef: { name } }] })
