@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { get } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { silentLogger } from '../../src/config/logger.ts'
 import { tlsMaterial } from '../../src/config/tls.ts'
 import { FailedLogins } from '../../src/http/access.ts'
@@ -93,13 +93,15 @@ describe('BASIC authentication', () => {
   const as = (name: string, password: string) => ({
     authorization: `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`,
   })
+  let lines: string
   let users: Users
 
-  beforeEach(async () => {
-    users = Users.fromText(
-      `# people\n${await linesOf({ rea: ['r', 'readonly'], dev: ['d:d', 'developer'], ada: ['ä', 'admin'] })}`,
-      'users',
-    )
+  // A hash takes as long as a test.
+  beforeAll(async () => {
+    lines = await linesOf({ rea: ['r', 'readonly'], dev: ['d:d', 'developer'], ada: ['ä', 'admin'] })
+  })
+  beforeEach(() => {
+    users = Users.fromText(`# people\n${lines}`, 'users')
   })
 
   it.each([

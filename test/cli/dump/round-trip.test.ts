@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { carryOut } from '../../../src/cli/dump/carry-out.ts'
 import { collectDump } from '../../../src/cli/dump/collect.ts'
 import { type Dump, placedVersions } from '../../../src/cli/dump/dump.ts'
@@ -9,25 +9,30 @@ import { type ImportPlan, missingCount, planImport } from '../../../src/cli/dump
 import { inSpellingOf } from '../../../src/cli/dump/respelled.ts'
 import { RequestError } from '../../../src/clients/http.ts'
 import { createRegistryClient, type RegistryClient } from '../../../src/clients/registry.ts'
-import { startTestRegistry } from '../../support/registry.ts'
+import { startTestRegistry, type TestRegistry } from '../../support/registry.ts'
 import { registerSet } from '../../support/schema-set.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 
 const INT = { schema: '"int"' }
 const LONG = { schema: '"long"' }
 
+let registries: readonly TestRegistry[]
 let source: RegistryClient
 let target: RegistryClient
 vi.setConfig({ testTimeout: 60_000 })
-beforeEach(async () => {
-  source = await freshRegistry()
-  target = await freshRegistry()
+beforeAll(async () => {
+  registries = await Promise.all([startTestRegistry(), startTestRegistry(), startTestRegistry()])
+})
+afterAll(() => Promise.all(registries.map((registry) => registry.stop())))
+beforeEach(() => {
+  source = emptied(registries[0])
+  target = emptied(registries[1])
 })
 
-async function freshRegistry(): Promise<RegistryClient> {
-  const registry = await startTestRegistry()
-  onTestFinished(() => registry.stop())
-  return createRegistryClient({ url: registry.url })
+/** By a client of its own: that of before remembers what ids stood for. */
+function emptied(registry: TestRegistry | undefined): RegistryClient {
+  registry?.startOver()
+  return createRegistryClient({ url: registry?.url ?? '' })
 }
 
 const everything = (client: RegistryClient): Promise<Dump> => collectDump(client, { deleted: true })
@@ -154,7 +159,7 @@ describe('an import that is cut off', () => {
     await source.putMode('READONLY')
     const dump = await everything(source)
     for (let writes = 0; ; writes++) {
-      const registry = await freshRegistry()
+      const registry = emptied(registries[2])
       const done = await carryOut(await planFor(dump, registry), dyingAfter(writes, registry), {}).then(
         () => true,
         () => false,

@@ -9,7 +9,14 @@ import { jsonFormat } from '../../../src/formats/json/json.ts'
 import type { Json, JsonObject } from '../../../src/formats/json/model.ts'
 import { anyValue, DRAFTS, type Draft, jsonSchemaPair, jsonValues } from '../../support/json-schemas.ts'
 
-const OPTIONS = { strict: false, logger: false, addUsedSchema: false, useDefaults: true } as const
+// Every schema was read before, which holds it to its meta-schema.
+const OPTIONS = {
+  strict: false,
+  validateSchema: false,
+  logger: false,
+  addUsedSchema: false,
+  useDefaults: true,
+} as const
 const MAKERS: Readonly<Record<Draft, () => Pick<Ajv, 'compile'>>> = {
   'draft-04': () => new Ajv04Module.default(OPTIONS) as unknown as Ajv,
   'draft-06': () =>
@@ -37,13 +44,15 @@ describe('what a new JSON schema may read, it can', () => {
           return
         }
         seen.compatible += 1
-        const [fitted, fits, fitsSome] = [before, after, withoutOneOf(after)].map((schema) => ajv.compile(schema))
+        const [fitted, fits] = [before, after].map((schema) => ajv.compile(schema))
         const values = [...pool, ...fc.sample(jsonValues(before, before['definitions'] as JsonObject), 20)]
         for (const value of values.filter((one) => fitted?.(structuredClone(one)))) {
           seen.values += 1
           // Only because it fits two branches of a `oneOf`.
-          if (!fits?.(structuredClone(value)))
-            expect({ value, fits: fitsSome?.(structuredClone(value)) }).toEqual({ value, fits: true })
+          if (!fits?.(structuredClone(value))) {
+            const fitsSome = ajv.compile(withoutOneOf(after))
+            expect({ value, fits: fitsSome(structuredClone(value)) }).toEqual({ value, fits: true })
+          }
         }
       }),
       { numRuns: 50 },
