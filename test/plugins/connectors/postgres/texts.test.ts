@@ -24,6 +24,37 @@ describe('timestamps', () => {
     )
   })
 
+  it('come back as PostgreSQL shows them, with an offset or without', () => {
+    const micros = fc.integer({ min: -62_000_000_000 * 10 ** 6, max: 9 * 10 ** 15 })
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          micros,
+          micros.map((at) => at - (at % 10_000)),
+        ),
+        (at) => {
+          const [clock] = textFromMicros(at, UTC).split('+')
+          const shown = clock!.replace(/\.?0*$/, '')
+          expect(microsFromText(shown.length < 19 ? clock! : shown, UTC)).toBe(at)
+          expect(microsFromText(`${clock}+00`, berlin)).toBe(at)
+        },
+      ),
+    )
+  })
+
+  it.each([
+    '2026-01-02 03:04',
+    '2026-01-02T03:04:05',
+    '2026-01-02 03:04:0x',
+    '2026-01-02 03:04:05.',
+    '2026-01-02 03:04:05.1234567',
+    '2026-01-02 03:04:05+0',
+    '2026-01-02 03:04:05.x+00',
+    '2026-01-02 03-04:05',
+  ])('are not what only looks like one: %s', (text) => {
+    expect(() => microsFromText(text, UTC)).toThrow(`'${text}' is not a timestamp`)
+  })
+
   it('are those of a clock in the zone, before and after it is set forward', () => {
     expect(microsFromText('2026-03-29 01:59:59', berlin)).toBe(Date.UTC(2026, 2, 29, 0, 59, 59) * 1000)
     expect(microsFromText('2026-03-29 03:00:00', berlin)).toBe(Date.UTC(2026, 2, 29, 1) * 1000)
