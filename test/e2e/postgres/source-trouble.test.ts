@@ -207,6 +207,6 @@ describeOn([postgres], 'what is wrong around the PostgreSQL source', () => {
     onTestFinished(() => run.stop())
     const sizes: number[] = []
     while (sizes.reduce((sum, size) => sum + size, 0) < 40) sizes.push((await run.nextBatch()).length)
-    expect(sizes).toEqual([20, 8, 8, 4])
+    expect(sizes).toEqual([20, 4, 4, 4, 4, 4])
   })
 })

@@ -174,11 +174,14 @@ export class Session {
   }
 }
 
+type Fetched = { readonly rows: readonly Row[]; readonly fields: readonly ResultField[] }
+
 /** The rows of one query, from the first to the last. */
 export class Rows {
   readonly #cursor: Cursor<Row>
   readonly #doing: string
   readonly #sessionEnd: Promise<void>
+  #ahead: Promise<Fetched> | undefined
   #isOver = false
 
   constructor(cursor: Cursor<Row>, doing: string, sessionEnd: Promise<void>) {
@@ -187,8 +190,21 @@ export class Rows {
     this.#sessionEnd = sessionEnd
   }
 
-  /** The next rows, at most so many; none when there are no more. */
-  read(rowsMax: number): Promise<{ readonly rows: readonly Row[]; readonly fields: readonly ResultField[] }> {
+  /** The next rows, at most so many; none when there are no more. Those that were fetched ahead are given first. */
+  read(rowsMax: number): Promise<Fetched> {
+    const ahead = this.#ahead
+    this.#ahead = undefined
+    return ahead ?? this.#fetch(rowsMax)
+  }
+
+  /** Has the next rows come while the last ones are worked on. */
+  fetchAhead(rowsMax: number): void {
+    this.#ahead = this.#fetch(rowsMax)
+    // Who reads them hears of it.
+    this.#ahead.catch(() => undefined)
+  }
+
+  #fetch(rowsMax: number): Promise<Fetched> {
     return new Promise((resolve, reject) => {
       this.#cursor.read(rowsMax, (error, rows, result) => {
         if (error) {
@@ -203,6 +219,7 @@ export class Rows {
 
   /** After a failure there is nothing left to close, and nobody would answer. */
   async close(): Promise<void> {
+    await this.#ahead?.catch(() => undefined)
     if (this.#isOver) return
     this.#isOver = true
     await Promise.race([this.#cursor.close().catch(() => undefined), this.#sessionEnd])

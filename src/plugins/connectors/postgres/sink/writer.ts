@@ -31,6 +31,14 @@ export type WriterOptions = RowOptions & {
   readonly refuse: (record: SinkRecord, error: Error) => Promise<void>
 }
 
+/** A statement, with the changes whose first `columns` cells are its values. */
+type Write = {
+  readonly doing: string
+  readonly sql: string
+  readonly changes: readonly Change[]
+  readonly columns: number
+}
+
 /** Writes records, a transaction for as many as it is given. */
 export class Writer {
   readonly #options: WriterOptions
@@ -90,11 +98,13 @@ export class Writer {
   async #writeAll(records: readonly SinkRecord[]): Promise<void> {
     const session = await this.#connected()
     // Tables are made before the transaction: one that waits for another task's must not hold rows meanwhile.
-    const targets = await this.#targets(session, this.#runs(records))
+    const writes = await this.#writesOf(session, records)
+    // One alone is a transaction of its own.
+    if (this.#offsets === undefined && writes.length <= 1) return this.#execute(session, writes)
     await session.query('begin a transaction', 'BEGIN')
     const remaining = (await this.#offsets?.remaining(session, records)) ?? records
-    const runs = remaining.length === records.length ? targets : await this.#targets(session, this.#runs(remaining))
-    for (const { run, target } of runs) await this.#writeRun(session, run, target)
+    const isAll = remaining.length === records.length
+    await this.#execute(session, isAll ? writes : await this.#writesOf(session, remaining))
     if (remaining.length > 0) await this.#offsets?.advance(session, remaining)
     await session.query('commit a transaction', 'COMMIT')
   }
@@ -104,13 +114,13 @@ export class Writer {
     this.#tables.forget()
   }
 
-  async #targets(
-    session: Session,
-    runs: readonly Run[],
-  ): Promise<readonly { readonly run: Run; readonly target: Target }[]> {
-    const targets: { run: Run; target: Target }[] = []
-    for (const run of runs) targets.push({ run, target: await this.#tables.target(session, run.table, run.columns) })
-    return targets
+  async #writesOf(session: Session, records: readonly SinkRecord[]): Promise<readonly Write[]> {
+    const writes: Write[] = []
+    for (const run of this.#runs(records)) {
+      const target = await this.#tables.target(session, run.table, run.columns)
+      writes.push(...this.#toWrites(run, target))
+    }
+    return writes
   }
 
   /** Neighbours that go to the same columns of the same table. A delete goes with whom it stands beside. */
@@ -147,14 +157,25 @@ export class Writer {
     return begun
   }
 
-  async #writeRun(session: Session, run: Run, target: Target): Promise<void> {
+  #toWrites(run: Run, target: Target): readonly Write[] {
     const { insertMode, quote } = this.#options
     const { deletes, writes } = fold(run, insertMode)
     const keys = run.columns.filter(({ isKey }) => isKey).length
     const doing = `write ${run.changes.length} records to the table ${run.table}`
-    if (deletes.length > 0) await execute(session, doing, deleteSql(target, keys, quote), deletes, keys)
     const sql = this.#writeSql(target, keys)
-    if (writes.length > 0 && sql !== undefined) await execute(session, doing, sql, writes, target.columns.length)
+    return [
+      ...(deletes.length > 0 ? [{ doing, sql: deleteSql(target, keys, quote), changes: deletes, columns: keys }] : []),
+      ...(writes.length > 0 && sql !== undefined
+        ? [{ doing, sql, changes: writes, columns: target.columns.length }]
+        : []),
+    ]
+  }
+
+  async #execute(session: Session, writes: readonly Write[]): Promise<void> {
+    for (const { doing, sql, changes, columns } of writes) {
+      const values = Array.from({ length: columns }, (_, column) => textFromItems(cellsOf(changes, column)))
+      await session.execute(doing, sql, values)
+    }
   }
 
   #writeSql(target: Target, keys: number): string | undefined {
@@ -193,15 +214,4 @@ function toChange(record: SinkRecord, columns: readonly SinkColumn[]): Change {
   const deletes = isDelete(record)
   const used = deletes ? columns.filter(({ isKey }) => isKey) : columns
   return { record, isDelete: deletes, cells: used.map(({ textOf }) => textOf(record)) }
-}
-
-async function execute(
-  session: Session,
-  doing: string,
-  sql: string,
-  changes: readonly Change[],
-  columns: number,
-): Promise<void> {
-  const values = Array.from({ length: columns }, (_, column) => textFromItems(cellsOf(changes, column)))
-  await session.execute(doing, sql, values)
 }

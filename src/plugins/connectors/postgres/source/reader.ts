@@ -17,8 +17,8 @@ import { type Caution, findHorizon, readClock } from './horizon.ts'
 import { type Place, safePlaces, toOffset } from './place.ts'
 import { type Origin, toStatement } from './query.ts'
 
-/** How large the texts of the rows held at once may be. */
-const HELD_BYTES_MAX = 16 * 1024 * 1024
+/** How large the texts of the rows of a batch may be: one is being written, and one is on its way. */
+const HELD_BYTES_MAX = 8 * 1024 * 1024
 /** Until it is known how large rows are. */
 const FIRST_ROWS = 20
 
@@ -86,6 +86,7 @@ export class Reader {
       const { rows: next, fields } = await rows.read(this.#rowsNext())
       if (next.length > 0) this.#checkFields(described, fields)
       this.#rowBytes = Math.max(1, meanBytes(next) ?? this.#rowBytes)
+      if (next.length > 0) rows.fetchAhead(this.#rowsNext())
       const read = [...held, ...next.map(toRead)]
       const isEnd = next.length === 0
       const count = isEnd || !this.#goesByTimeAlone ? read.length : read.length - 1
