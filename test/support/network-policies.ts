@@ -1,0 +1,64 @@
+import type { Rendered } from './helm.ts'
+
+type Labels = Readonly<Record<string, string>>
+type Selector = { readonly matchLabels?: Labels; readonly matchExpressions?: readonly object[] }
+type Peer = { readonly podSelector?: Selector; readonly namespaceSelector?: Selector; readonly ipBlock?: object }
+type Rule = {
+  readonly from?: readonly Peer[]
+  readonly to?: readonly Peer[]
+  readonly ports?: readonly { readonly port: number | string; readonly protocol?: string }[]
+}
+type Policy = {
+  readonly podSelector: Selector
+  readonly policyTypes: readonly string[]
+  readonly ingress?: readonly Rule[]
+  readonly egress?: readonly Rule[]
+}
+
+/** A pod, or what is no pod of this cluster: that has no labels and no namespace. */
+export type End = {
+  readonly name: string
+  readonly namespace?: string
+  readonly namespaceLabels?: Labels
+  readonly labels?: Labels
+  /** That it listens at, by their names. */
+  readonly ports: Readonly<Record<string, number>>
+}
+
+/** The connections that policies of one namespace let through, as `from > to:port`. Blocks of addresses are nobody's here. */
+export function letThrough(policies: readonly Rendered[], ends: readonly End[]): readonly string[] {
+  const namespace = policies[0]?.metadata.namespace
+  const specs = policies.map(({ spec }) => spec as Policy)
+  const rulesFor = (end: End, direction: 'Ingress' | 'Egress'): readonly Rule[] | undefined => {
+    const own = specs.filter(
+      ({ podSelector, policyTypes }) =>
+        end.namespace === namespace && policyTypes.includes(direction) && chooses(podSelector, end.labels),
+    )
+    if (own.length === 0) return undefined
+    return own.flatMap(({ ingress = [], egress = [] }) => (direction === 'Ingress' ? ingress : egress))
+  }
+  const isPeer = (end: End, { podSelector, namespaceSelector, ipBlock }: Peer) => {
+    if (ipBlock !== undefined || end.namespace === undefined) return false
+    const isPlace =
+      namespaceSelector === undefined ? end.namespace === namespace : chooses(namespaceSelector, end.namespaceLabels)
+    return isPlace && chooses(podSelector ?? {}, end.labels)
+  }
+  const lets = (rules: readonly Rule[] | undefined, other: End, to: End, name: string) =>
+    rules?.some(({ from, to: targets, ports }) => {
+      const peers = from ?? targets
+      const isPort = ports?.some(({ port }) => port === name || port === to.ports[name]) ?? true
+      return isPort && (peers?.some((peer) => isPeer(other, peer)) ?? true)
+    }) ?? true
+  return ends.flatMap((from) =>
+    ends.flatMap((to) =>
+      Object.keys(to.ports)
+        .filter((name) => lets(rulesFor(from, 'Egress'), to, to, name) && lets(rulesFor(to, 'Ingress'), from, to, name))
+        .map((name) => `${from.name} > ${to.name}:${to.ports[name]}`),
+    ),
+  )
+}
+
+function chooses({ matchLabels = {}, matchExpressions = [] }: Selector, labels: Labels = {}): boolean {
+  if (matchExpressions.length > 0) throw new Error('expressions are not read here')
+  return Object.entries(matchLabels).every(([key, value]) => labels[key] === value)
+}
