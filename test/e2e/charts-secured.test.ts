@@ -76,6 +76,7 @@ describeOn([helm, kubernetes, sandboxes, kafkaJars], 'the chart, on a Kafka with
     const data = { 'prefix-router.ts': files['prefix-router.ts'] }
     await resources.apply({ apiVersion: 'v1', kind: 'ConfigMap', metadata: metadata('own'), data } as Declared)
     values = {
+      monitoring: { dashboards: { enabled: true } },
       kafka: {
         bootstrapServers: bootstrap,
         tls: { enabled: true, caSecretName: 'kafka-ca', secretName: 'kafka-user' },
@@ -155,6 +156,22 @@ describeOn([helm, kubernetes, sandboxes, kafkaJars], 'the chart, on a Kafka with
       return connector?.state === 'RUNNING'
     })
     for (const name of ['files', 'lines']) await place.condition('connectors', name, 'Ready', 'True/Succeeded')
+  })
+
+  it('tells every metric that its alerts and dashboards ask for', async () => {
+    const { body } = await sandbox.ask(8080, '/metrics')
+    const told = new Set([...body.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name!))
+    const asked = await Promise.all([
+      release.resources.get({
+        ...{ apiVersion: 'monitoring.coreos.com/v1', kind: 'PrometheusRule', metadata: metadata('weir-alerts') },
+      }),
+      release.resources.get({ apiVersion: 'v1', kind: 'ConfigMap', metadata: metadata('weir-dashboards') }),
+    ])
+    const names = asked.flatMap((object) =>
+      [...JSON.stringify(object).matchAll(/([a-z_]\w+)\{namespace=/g)].map(([, name]) => name!.replace(/_bucket$/, '')),
+    )
+    expect(new Set(names).size).toBeGreaterThan(30)
+    expect(names.filter((name) => !told.has(name))).toEqual([])
   })
 
   it('says no word of a password, and misses no place to write', () => {
