@@ -177,6 +177,7 @@ export class FakeRegistry implements RegistryClient {
 }
 
 function sameSchema(a: NewSchema, b: NewSchema): boolean {
-  const text = ({ schema, references = [] }: NewSchema) => JSON.stringify([JSON.parse(schema), references])
+  const text = ({ schema, schemaType, references = [] }: NewSchema) =>
+    JSON.stringify([schemaType === 'PROTOBUF' ? schema : JSON.parse(schema), references])
   return text(a) === text(b)
 }

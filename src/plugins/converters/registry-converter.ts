@@ -20,6 +20,8 @@ export type RegistryLanguage<Parsed extends ParsedSchema> = {
   /** Of the converter, for messages. */
   readonly name: string
   readonly type: SchemaType
+  /** Whether a null with a schema is data of the format, and not a tombstone. */
+  readonly writesNulls?: boolean
   parse(source: SchemaSource, validation: 'strict' | 'loose'): Parsed
   /** The schema's text that a Connect schema becomes. Throws a `DataError`. */
   toText(schema: Schema): string
@@ -83,7 +85,7 @@ export function createRegistryConverter<Parsed extends ParsedSchema>(
   return {
     fromConnect(topic, schema, value) {
       if (value === null || value === undefined) {
-        if (schema === null || schema.default === undefined) return nothing(schema)
+        if (isTombstone(schema, language.writesNulls)) return null
       }
       if (schema === null) throw new DataError(`${language.name} needs a schema: this record is schemaless`)
       const write = writers.get(schema)?.get(topic)
@@ -98,9 +100,10 @@ export function createRegistryConverter<Parsed extends ParsedSchema>(
   }
 }
 
-function nothing(schema: Schema | null): null {
-  if (schema === null || schema.optional) return null
-  throw new DataError('Found null value for non-optional schema')
+function isTombstone(schema: Schema | null, writesNulls = false): boolean {
+  if (schema === null) return true
+  if (!schema.optional && schema.default === undefined) throw new DataError('Found null value for non-optional schema')
+  return schema.optional === true && !writesNulls
 }
 
 /** The subject or the schema in it is not there: what was asked has no answer, and none is needed. */

@@ -1,12 +1,17 @@
 import type { Json, JsonObject } from '../../../formats/json/model.ts'
 import { Documents, type Located } from '../../../formats/json/references.ts'
 import { DataError, type Field, type Schema, type SchemaType, STRING } from '../../../sdk/index.ts'
+import { inJavaOrder } from '../../java-map.ts'
 import { jsonReader, parseExact } from '../json/read.ts'
-import { ENUM, KEY, ONE_OF, PROP, VALUE } from './names.ts'
+import { ENUM, GENERAL_ENUM, GENERAL_UNION, isChoice, KEY, NULL_WORD, ONE_OF, PROP, VALUE } from './names.ts'
 
 export type FromJsonSchemaOptions = {
   /** Whether members that are not required are optional. */
   readonly optionalUnlessRequired: boolean
+  /** Whether a choice of one is that one, and no struct with one field. */
+  readonly flattenSingletons: boolean
+  /** Whether choices and enums are told by the parameters that all formats share. */
+  readonly generalized: boolean
   /** Of the schema in its subject, for schemas that bring none. */
   readonly version: number | undefined
 }
@@ -15,6 +20,7 @@ type Context = FromJsonSchemaOptions & {
   readonly documents: Documents
   /** Schemas that are being made, from the outside in. */
   readonly open: readonly Json[]
+  readonly choices: { count: number }
 }
 
 /** The Connect schema of a JSON schema. Throws a `DataError` for what Connect has no words for. */
@@ -24,58 +30,123 @@ export function fromJsonSchema(
   options: FromJsonSchemaOptions,
 ): Schema {
   const documents = new Documents(root, references)
-  const schema = convert(documents.root, { ...options, documents, open: [] })
-  return schema.version === undefined && options.version !== undefined
-    ? { ...schema, version: options.version }
-    : schema
+  return convert(documents.root, { ...options, documents, open: [], choices: { count: 0 } })
 }
 
+type To = (schema: Json, version?: number) => Schema
+
+/** The version is for the outermost schema alone. */
 function convert(at: Located, context: Context): Schema {
   const { value } = at
   if (!isObject(value)) throw new DataError('a JSON schema that says nothing of its values has no Connect schema')
   if (context.open.includes(value)) throw new DataError('JSON schemas that contain themselves are not supported')
-  const inner: Context = { ...context, open: [...context.open, value] }
-  const to = (next: Json) => convert({ ...at, value: next }, inner)
-  if (typeof value['$ref'] === 'string') return convert(context.documents.find(value['$ref'], at), inner)
-  const branches = listOf(value['oneOf']) ?? listOf(value['anyOf'])
-  if (branches !== undefined) return choice(branches, to)
-  const all = listOf(value['allOf'])
-  if (all !== undefined) return merged(all.map(to), value)
-  if (Array.isArray(value['type']))
-    return choice(
-      value['type'].map((type: Json) => ({ ...value, type })),
-      to,
-    )
-  return described(typed(value, to, context), value)
+  const inner: Context = { ...context, version: undefined, open: [...context.open, value] }
+  const to: To = (next, version) => convert({ ...at, value: next }, { ...inner, version })
+  if (typeof value['$ref'] === 'string') {
+    return convert(context.documents.find(value['$ref'], at), { ...inner, version: context.version })
+  }
+  const parts = partsOf(value)
+  const [only] = parts
+  if (parts.length > 1 || only?.['allOf'] !== undefined)
+    return merged(parts, { to, at, context: inner }, context.version)
+  const branches = listOf(value['oneOf']) ?? listOf(value['anyOf']) ?? typesOf(value)
+  if (branches !== undefined) return choice(branches, value, to, context)
+  return described(typed(value, to, context), value, context.version)
+}
+
+const COMBINING = ['allOf', 'anyOf', 'oneOf', 'enum', 'const', 'not'] as const
+
+/** A schema that says things of several kinds is all of several schemas. */
+function partsOf(value: JsonObject): readonly JsonObject[] {
+  const combined = COMBINING.filter((key) => value[key] !== undefined)
+  const rest = Object.fromEntries(
+    Object.entries(value).filter(([key]) => !(COMBINING as readonly string[]).includes(key)),
+  )
+  const own = typeOf(rest) === undefined ? [] : [rest]
+  const parts = [...combined.map((key) => ({ [key]: value[key] }) as JsonObject), ...own]
+  return parts.length > 1 ? parts : [value]
+}
+
+function typesOf({ type, title: _, description: __, default: ___, ...rest }: JsonObject): readonly Json[] | undefined {
+  return listOf(type)?.map((one) => ({ ...rest, type: one }))
 }
 
 /** One of null and another is optional; of several, a struct with a field for each. */
-function choice(branches: readonly Json[], to: (schema: Json) => Schema): Schema {
+function choice(branches: readonly Json[], about: JsonObject, to: To, context: Context): Schema {
   const present = branches.filter((branch) => !(isObject(branch) && branch['type'] === 'null'))
   const optional = present.length < branches.length
   const [only] = present
   if (only === undefined) throw new DataError('a JSON schema of null alone has no Connect schema')
-  if (present.length === 1) return optional ? { ...to(only), optional } : to(only)
+  if (branches.length === 1 && context.flattenSingletons) return to(only)
+  if (present.length === 1 && branches.length === 2) return { ...to(only, context.version), optional: true }
+  const { name, parameters, field } = choiceNames(context)
   const fields = present.map(
-    (branch, index): Field => ({ name: `${ONE_OF}.field.${index}`, schema: { ...to(branch), optional: true } }),
+    (branch, index): Field => ({ name: `${field}${index}`, schema: { ...to(branch), optional: true } }),
   )
-  return { type: 'struct', name: ONE_OF, fields, ...(optional && { optional }) }
+  const { title: _, ...unnamed } = about
+  const schema: Schema = {
+    type: 'struct',
+    name,
+    fields,
+    ...(parameters && { parameters }),
+    ...(optional && { optional }),
+  }
+  return described(schema, unnamed, context.version)
 }
 
-/** Objects that hold at once are one; beside one schema of values, others only narrow it. */
-function merged(schemas: readonly Schema[], about: JsonObject): Schema {
-  const structs = schemas.filter(({ type }) => type === 'struct')
-  const [first] = structs.length > 0 ? structs : schemas
-  if (first === undefined) throw new DataError('an empty allOf has no Connect schema')
-  if (structs.length === 0) return described(first, about)
-  const fields = new Map(structs.flatMap((one) => one.fields ?? []).map((field) => [field.name, field]))
-  return described({ ...first, fields: [...fields.values()] }, about)
+function choiceNames({ generalized, choices }: Context) {
+  if (!generalized) return { name: ONE_OF, field: `${ONE_OF}.field.` }
+  const name = `connect_union_${choices.count}`
+  choices.count += 1
+  return { name, field: 'connect_union_field_', parameters: { [GENERAL_UNION]: name } }
 }
 
-function typed(value: JsonObject, to: (schema: Json) => Schema, context: Context): Schema {
-  if (Array.isArray(value['enum'])) return enumOf(value['enum'])
+type Inside = { readonly to: To; readonly at: Located; readonly context: Context }
+
+/** Objects that hold at once are one, without a name; else a choice goes before, then a value of one type. */
+function merged(parts: readonly JsonObject[], inside: Inside, version: number | undefined): Schema {
+  const all = parts.flatMap((part) => listOf(part['allOf']) ?? [part]).map((part) => resolved(part, inside))
+  const objects = all.flatMap((part) => objectsIn(part, inside))
+  if (objects.length > 0) {
+    const properties = Object.assign({}, ...objects.map((one) => one['properties'])) as JsonObject
+    const required = objects.flatMap((one) => listOf(one['required']) ?? [])
+    return { type: 'struct', fields: fieldsOf(properties, required, inside.to, inside.context) }
+  }
+  const chosen = all.find(isChoosing) ?? valuesOf(all) ?? all.find((part) => part['$ref'] !== undefined)
+  if (chosen === undefined) throw new DataError('an allOf of no one type has no Connect schema')
+  return inside.to(chosen, version)
+}
+
+function isChoosing(part: JsonObject): boolean {
+  return part['oneOf'] !== undefined || part['anyOf'] !== undefined || Array.isArray(part['type'])
+}
+
+/** Of texts the words that they may have; of numbers never. */
+function valuesOf(all: readonly JsonObject[]): JsonObject | undefined {
+  const text = all.find((part) => typeOf(part) === 'string')
+  const number = all.find((part) => typeOf(part) === 'number' || typeOf(part) === 'integer')
+  const words = all.find((part) => part['enum'] !== undefined)
+  return text === undefined ? number : (words ?? text)
+}
+
+function resolved(part: Json, { at, context }: Inside): JsonObject {
+  if (!isObject(part)) return {}
+  return typeof part['$ref'] === 'string' && context.open.length < 50
+    ? resolved(context.documents.find(part['$ref'], at).value, { at, context } as Inside)
+    : part
+}
+
+/** With properties, here or in what holds at once. */
+function objectsIn(part: JsonObject, inside: Inside): readonly JsonObject[] {
+  const within = listOf(part['allOf'])?.flatMap((one) => objectsIn(resolved(one, inside), inside)) ?? []
+  return isObject(part['properties']) ? [...within, part] : within
+}
+
+function typed(value: JsonObject, to: To, context: Context): Schema {
+  const words = listOf(value['enum']) ?? (value['const'] === undefined ? undefined : [value['const']])
+  if (words !== undefined) return enumOf(words, context)
   const own = value[PROP.type]
-  switch (value['type']) {
+  switch (typeOf(value)) {
     case 'boolean':
       return { type: 'boolean' }
     case 'integer':
@@ -89,9 +160,21 @@ function typed(value: JsonObject, to: (schema: Json) => Schema, context: Context
     case 'object':
       return objectFrom(value, to, context)
     default:
-      if (isObject(value['properties'])) return objectFrom(value, to, context)
       throw new DataError(`a JSON schema of type ${JSON.stringify(value['type'])} has no Connect schema`)
   }
+}
+
+/** Without a type, what else is said tells it. */
+const TELLING: Readonly<Record<string, readonly string[]>> = {
+  object: ['properties', 'required', 'additionalProperties', 'patternProperties', 'minProperties', 'maxProperties'],
+  array: ['items', 'additionalItems', 'minItems', 'maxItems', 'uniqueItems', 'contains'],
+  number: ['minimum', 'maximum', 'multipleOf', 'exclusiveMinimum', 'exclusiveMaximum'],
+  string: ['minLength', 'maxLength', 'pattern', 'format'],
+}
+
+function typeOf(value: JsonObject): Json | undefined {
+  if (value['type'] !== undefined) return value['type']
+  return Object.keys(TELLING).find((type) => TELLING[type]?.some((key) => value[key] !== undefined))
 }
 
 const INTEGERS = ['int8', 'int16', 'int32', 'int64'] as const
@@ -101,33 +184,39 @@ function known<Type extends SchemaType>(word: Json | undefined, types: readonly 
   return types.find((type) => type === word)
 }
 
-function enumOf(words: readonly Json[]): Schema {
-  const parameters = Object.fromEntries(words.map((word) => [`${ENUM}.${String(word)}`, String(word)]))
-  return { type: 'string', parameters: { [ENUM]: '', ...parameters } }
+function enumOf(words: readonly Json[], { generalized }: Context): Schema {
+  const texts = words.map((word) => (word === null ? NULL_WORD : String(word)))
+  const name = generalized ? GENERAL_ENUM : ENUM
+  const parameters = texts.map((text, index) => [`${name}.${text}`, generalized ? String(index) : text])
+  return { type: 'string', parameters: { [name]: '', ...Object.fromEntries(parameters) } }
 }
 
-function entries({ items }: JsonObject, to: (schema: Json) => Schema): Schema {
+function entries({ items }: JsonObject, to: To): Schema {
   const { properties } = isObject(items) ? items : {}
   const { [KEY]: key, [VALUE]: item } = isObject(properties) ? properties : {}
   if (key === undefined || item === undefined) throw new DataError('a map of entries without key and value')
   return { type: 'map', keys: to(key), items: to(item) }
 }
 
-function objectFrom(value: JsonObject, to: (schema: Json) => Schema, context: Context): Schema {
+function objectFrom(value: JsonObject, to: To, context: Context): Schema {
   const { properties = {}, required, additionalProperties: rest } = value
   if (value[PROP.type] === 'map' || (Object.keys(properties ?? {}).length === 0 && isObject(rest))) {
     return { type: 'map', keys: STRING, items: to(rest ?? true) }
   }
-  const names = listOf(required) ?? []
-  const isOptional = (name: string) => context.optionalUnlessRequired && !names.includes(name)
-  const fields = Object.entries(properties as JsonObject)
-    .map(([name, member], index) => ({ name, member, index: indexOf(member) ?? index }))
+  return { type: 'struct', fields: fieldsOf(properties as JsonObject, listOf(required) ?? [], to, context) }
+}
+
+/** In the order of their places; those without one, which others wrote, come as Java's maps have them. */
+function fieldsOf(properties: JsonObject, required: readonly Json[], to: To, context: Context): readonly Field[] {
+  const isOptional = (name: string) => context.optionalUnlessRequired && !required.includes(name)
+  return inJavaOrder(Object.keys(properties))
+    .map((name, index) => ({ name, member: properties[name] as Json, index }))
+    .map((field) => ({ ...field, index: indexOf(field.member) ?? field.index }))
     .sort((a, b) => a.index - b.index)
     .map(({ name, member }): Field => {
       const schema = to(member)
       return { name, schema: isOptional(name) ? { ...schema, optional: true } : schema }
     })
-  return { type: 'struct', fields }
 }
 
 function indexOf(member: Json): number | undefined {
@@ -135,8 +224,14 @@ function indexOf(member: Json): number | undefined {
   return typeof index === 'number' ? index : undefined
 }
 
-function described(schema: Schema, value: JsonObject): Schema {
-  const { title, description, [PROP.version]: version, [PROP.parameters]: parameters, default: fallback } = value
+function described(schema: Schema, value: JsonObject, registered: number | undefined): Schema {
+  const {
+    title,
+    description,
+    [PROP.version]: version = registered,
+    [PROP.parameters]: parameters,
+    default: fallback,
+  } = value
   const found = {
     ...schema,
     ...(typeof title === 'string' && { name: title }),
@@ -145,7 +240,7 @@ function described(schema: Schema, value: JsonObject): Schema {
     ...(isObject(parameters) && { parameters: { ...schema.parameters, ...(parameters as Record<string, string>) } }),
   }
   if (fallback === undefined || fallback === null) return found
-  const read = jsonReader(found, { nullsToDefaults: false, entries: 'objects', choice: ONE_OF })
+  const read = jsonReader(found, { nullsToDefaults: false, entries: 'objects', isChoice })
   return { ...found, default: read(parseExact(JSON.stringify(fallback))) }
 }
 

@@ -9,13 +9,14 @@ import { jsonWriter } from '../json/write.ts'
 import type { RegistryLanguage } from '../registry-converter.ts'
 import type { JsonSchemaConverterSettings } from './converter.ts'
 import { fromJsonSchema } from './from-json-schema.ts'
-import { ONE_OF } from './names.ts'
+import { isChoice } from './names.ts'
 import { toJsonSchemaText } from './to-json-schema.ts'
 
 /** How JSON schemas and JSON become Connect's. */
 export function jsonLanguage(settings: JsonSchemaConverterSettings): RegistryLanguage<ParsedSchema> {
   const decimals = settings['decimal.format']
-  const required = settings['use.optional.for.nonrequired']
+  const generalized = settings['generalized.sum.type.support']
+  const additional = settings['object.additional.properties']
   const checkOf = (source: SchemaSource) =>
     settings['json.fail.invalid.schema']
       ? compileJsonSchema(JSON.parse(source.text) as Json, referencesOf(source))
@@ -23,11 +24,16 @@ export function jsonLanguage(settings: JsonSchemaConverterSettings): RegistryLan
   return {
     name: 'JsonSchemaConverter',
     type: 'JSON',
+    writesNulls: true,
     parse: (source, validation) => jsonFormat.parse(source, { validation }),
-    toText: (schema) =>
-      toJsonSchemaText(schema, { additional: settings['object.additional.properties'], required, decimals }),
+    toText: (schema) => toJsonSchemaText(schema, { additional, decimals, generalized }),
     writer(schema, { source }) {
-      const write = jsonWriter(schema, { decimals, nullsToDefaults: true, entries: 'objects', choice: ONE_OF })
+      const write = jsonWriter(schema, {
+        decimals,
+        nullsToDefaults: !settings['ignore.default.for.nullables'],
+        entries: 'objects',
+        isChoice,
+      })
       const check = checkOf(source)
       return (value) => {
         const text = write(value)
@@ -37,10 +43,12 @@ export function jsonLanguage(settings: JsonSchemaConverterSettings): RegistryLan
     },
     reader(_parsed, source, version) {
       const schema = fromJsonSchema(JSON.parse(source.text) as Json, referencesOf(source), {
-        optionalUnlessRequired: required,
+        optionalUnlessRequired: settings['use.optional.for.nonrequired'],
+        flattenSingletons: settings['flatten.singleton.unions'],
+        generalized,
         version,
       })
-      const read = jsonReader(schema, { nullsToDefaults: true, entries: 'objects', choice: ONE_OF })
+      const read = jsonReader(schema, { nullsToDefaults: true, entries: 'objects', isChoice })
       const check = checkOf(source)
       return (data) => {
         const text = toBuffer(data).toString()

@@ -1,3 +1,5 @@
+import type { Schema } from '../../../sdk/index.ts'
+
 /** The members of JSON schemas that hold what only Connect knows, as Confluent's converter has them. */
 export const PROP = {
   type: 'connect.type',
@@ -6,11 +8,22 @@ export const PROP = {
   index: 'connect.index',
 } as const
 
-const NAMESPACE = 'io.confluent.connect.json'
+export const NAMESPACE = 'io.confluent.connect.json'
 /** A struct of this name has one field for each schema of a `oneOf` or `anyOf`. */
 export const ONE_OF = `${NAMESPACE}.OneOf`
 /** The parameter of strings that were an enum, with one more for each of its words. */
 export const ENUM = `${NAMESPACE}.Enum`
 
+/** The same, with the places of the words, and of structs that are a choice: shared by all formats. */
+export const GENERAL_ENUM = 'org.apache.kafka.connect.data.Enum'
+export const GENERAL_UNION = 'org.apache.kafka.connect.data.Union'
+
 export const KEY = 'key'
 export const VALUE = 'value'
+/** The word of an enum that is no text but null. */
+export const NULL_WORD = '<NULL>'
+
+/** Whether a struct is a choice of schemas, of which one field is there, and only its value is written. */
+export function isChoice({ name, parameters }: Schema): boolean {
+  return name === ONE_OF || parameters?.[GENERAL_UNION] !== undefined
+}

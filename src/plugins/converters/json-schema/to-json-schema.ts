@@ -1,103 +1,128 @@
-import { LOGICAL, type Schema } from '../../../sdk/index.ts'
-import { jsonWriter } from '../json/write.ts'
-import { ENUM, KEY, ONE_OF, PROP, VALUE } from './names.ts'
+import { type Json, JsonNumber, type JsonObject, parseJson, printJson } from '../../../formats/json-text.ts'
+import { type Field, LOGICAL, type Schema } from '../../../sdk/index.ts'
+import { inJavaOrder } from '../../java-map.ts'
+import { hasTextKeys, jsonWriter } from '../json/write.ts'
+import { ENUM, GENERAL_ENUM, isChoice, KEY, NAMESPACE, NULL_WORD, PROP, VALUE } from './names.ts'
 
 export type ToJsonSchemaOptions = {
   /** Whether objects may have members that the schema does not name. */
   readonly additional: boolean
-  /** Whether members that are not optional are told as required. */
-  readonly required: boolean
   readonly decimals: 'BASE64' | 'NUMERIC'
+  /** Whether enums are told by the parameters that all formats share. */
+  readonly generalized: boolean
 }
 
-type Members = Readonly<Record<string, unknown>>
+/** Members that are undefined are not there. */
+type Members = Readonly<Record<string, Json | undefined>>
 
-/** The JSON schema, as text, that Confluent's converter makes of a Connect schema. */
+/**
+ * The JSON schema, as text, that Confluent's converter makes of a Connect schema: to the letter, with members where Java has
+ * them, because a registry takes another text for another schema.
+ */
 export function toJsonSchemaText(schema: Schema, options: ToJsonSchemaOptions): string {
-  return JSON.stringify(toJsonSchema(schema, options))
+  return printJson(toJsonSchema(schema, options))
 }
 
 /** `index`: the place among the fields of a struct. An optional schema is one of null and itself. */
-function toJsonSchema(schema: Schema, options: ToJsonSchemaOptions, index?: number): Members {
-  const place = index === undefined ? {} : { [PROP.index]: index }
-  if (schema.name === ONE_OF) return { ...oneOf(schema, options), ...place }
-  const own = { ...aboutOf(schema), ...typeOf(schema, options), ...metadataOf(schema, options) }
-  return schema.optional ? { oneOf: [{ type: 'null' }, own], ...place } : { ...own, ...place }
+function toJsonSchema(schema: Schema, options: ToJsonSchemaOptions, index?: number): Json {
+  const place = { [PROP.index]: index === undefined ? undefined : numberOf(index) }
+  if (isChoice(schema)) return members({ ...place, oneOf: branchesOf(schema, options) })
+  if (schema.optional) return members({ ...place, oneOf: [NOTHING, members(presentOf(schema, {}, options))] })
+  return members(presentOf(schema, place, options))
 }
 
-function oneOf({ fields = [], optional }: Schema, options: ToJsonSchemaOptions): Members {
-  const branches = fields.map((field) => toJsonSchema({ ...field.schema, optional: false }, options))
-  return { oneOf: optional ? [{ type: 'null' }, ...branches] : branches }
+const NOTHING: Json = new Map([['type', 'null']])
+
+function branchesOf({ fields = [], optional }: Schema, options: ToJsonSchemaOptions): readonly Json[] {
+  const branches = fields.map(({ schema }, index) => toJsonSchema({ ...schema, optional: false }, options, index))
+  return optional ? [NOTHING, ...branches] : branches
 }
 
-function aboutOf({ name, doc }: Schema): Members {
-  return { ...(name !== undefined && { title: name }), ...(doc !== undefined && { description: doc }) }
+function presentOf(schema: Schema, place: Members, options: ToJsonSchemaOptions): Members {
+  const { type, name: title, doc: description } = schema
+  const about = { title, description, default: defaultOf(schema, options), ...place, ...metadataOf(schema) }
+  if (type === 'boolean') return { ...about, type }
+  if (isEnum(schema)) return { enum: wordsOf(schema, options), ...about }
+  const closed = type === 'struct' && !options.additional && { additionalProperties: false }
+  return { type: wordOf(schema, options), ...closed, ...about, ...partsOf(schema, options) }
 }
 
-function typeOf(schema: Schema, options: ToJsonSchemaOptions): Members {
+function wordOf(schema: Schema, { decimals }: ToJsonSchemaOptions): string {
   switch (schema.type) {
-    case 'boolean':
-      return { type: 'boolean' }
     case 'string':
-      return stringOf(schema)
+    case 'array':
+      return schema.type
     case 'bytes':
-      return { type: schema.name === LOGICAL.decimal && options.decimals === 'NUMERIC' ? 'number' : 'string' }
+      return schema.name === LOGICAL.decimal && decimals === 'NUMERIC' ? 'number' : 'string'
     case 'float32':
     case 'float64':
-      return { type: 'number' }
-    case 'array':
-      return { type: 'array', items: toJsonSchema(schema.items!, options) }
+      return 'number'
     case 'map':
-      return mapOf(schema, options)
+      return hasTextKeys(schema) ? 'object' : 'array'
     case 'struct':
-      return objectOf(schema, options)
+      return 'object'
     default:
-      return { type: 'integer' }
+      return 'integer'
   }
 }
 
-function stringOf({ parameters = {} }: Schema): Members {
-  const words = Object.entries(parameters).flatMap(([key, word]) => (key.startsWith(`${ENUM}.`) ? [word] : []))
-  return words.length === 0 ? { type: 'string' } : { enum: words }
+function isEnum({ type, parameters }: Schema): boolean {
+  return type === 'string' && (parameters?.[ENUM] ?? parameters?.[GENERAL_ENUM]) !== undefined
 }
 
-/** JSON's keys are texts: other maps are lists of entries. */
-function mapOf({ keys, items }: Schema, options: ToJsonSchemaOptions): Members {
-  if (keys!.type === 'string' && !keys!.optional) {
-    return { type: 'object', additionalProperties: toJsonSchema(items!, options) }
-  }
-  const entry = { [KEY]: toJsonSchema(keys!, options, 0), [VALUE]: toJsonSchema(items!, options, 1) }
-  return { type: 'array', items: { type: 'object', properties: entry } }
+function wordsOf({ parameters = {} }: Schema, { generalized }: ToJsonSchemaOptions): readonly Json[] {
+  const start = `${generalized ? GENERAL_ENUM : ENUM}.`
+  const keys = Object.keys(parameters).filter((key) => key.startsWith(start))
+  const words = inJavaOrder(keys.map((key) => key.slice(start.length)))
+  return words.map((word) => (word === NULL_WORD ? null : word))
 }
 
-function objectOf({ fields = [] }: Schema, options: ToJsonSchemaOptions): Members {
-  const properties = fields.map(({ name, schema }, index) => [name, toJsonSchema(schema, options, index)] as const)
-  const required = options.required ? fields.filter(({ schema }) => !schema.optional).map(({ name }) => name) : []
+function partsOf(schema: Schema, options: ToJsonSchemaOptions): Members {
+  const { type, keys, items, fields = [] } = schema
+  if (type === 'array') return { items: toJsonSchema(items!, options) }
+  if (type === 'struct') return fields.length === 0 ? {} : { properties: propertiesOf(fields, options) }
+  if (type !== 'map') return {}
+  if (hasTextKeys(schema)) return { additionalProperties: toJsonSchema(items!, options) }
+  const entry = [
+    { name: KEY, schema: keys! },
+    { name: VALUE, schema: items! },
+  ]
+  return { items: members({ type: 'object', properties: propertiesOf(entry, options) }) }
+}
+
+function propertiesOf(fields: readonly Field[], options: ToJsonSchemaOptions): JsonObject {
+  const properties = new Map(fields.map(({ name, schema }, index) => [name, toJsonSchema(schema, options, index)]))
+  return new Map(inJavaOrder([...properties.keys()]).map((name) => [name, properties.get(name) as Json]))
+}
+
+function metadataOf({ type, version, parameters = {} }: Schema): Members {
+  const kept = Object.keys(parameters).filter((key) => !key.startsWith(NAMESPACE))
+  // Java copies them from one map into another, which it makes for just as many.
+  const names = inJavaOrder(inJavaOrder(kept), kept.length)
   return {
-    type: 'object',
-    ...(required.length > 0 && { required }),
-    properties: Object.fromEntries(properties),
-    ...(!options.additional && { additionalProperties: false }),
+    [PROP.version]: version === undefined ? undefined : numberOf(version),
+    [PROP.type]: ['boolean', 'string', 'array', 'struct'].includes(type) ? undefined : type,
+    [PROP.parameters]: kept.length > 0 ? new Map(names.map((name) => [name, parameters[name] as string])) : undefined,
   }
 }
 
-function metadataOf(schema: Schema, options: ToJsonSchemaOptions): Members {
-  const { type, version, parameters = {} } = schema
-  const kept = Object.entries(parameters).filter(([key]) => !key.startsWith(ENUM))
-  return {
-    ...(schema.default !== undefined && schema.default !== null && { default: defaultOf(schema, options) }),
-    ...(!['boolean', 'string', 'array', 'struct'].includes(type) && { [PROP.type]: type }),
-    ...(version !== undefined && { [PROP.version]: version }),
-    ...(kept.length > 0 && { [PROP.parameters]: Object.fromEntries(kept) }),
-  }
+function defaultOf(schema: Schema, { decimals }: ToJsonSchemaOptions): Json | undefined {
+  if (schema.default === undefined || schema.default === null) return undefined
+  const write = jsonWriter(schema, { decimals, nullsToDefaults: false, entries: 'objects', isChoice })
+  return shortened(parseJson(write(schema.default)))
 }
 
-function defaultOf(schema: Schema, { decimals }: ToJsonSchemaOptions): unknown {
-  const text = jsonWriter(schema, { decimals, nullsToDefaults: false, entries: 'objects' })(schema.default)
-  try {
-    return (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON(text)
-  } catch {
-    // Only scalars can be given as they are written.
-    return JSON.parse(text) as unknown
-  }
+/** Java writes the numbers of schemas without zeros at their ends. */
+function shortened(json: Json): Json {
+  if (json instanceof JsonNumber) return new JsonNumber(json.literal.replace(/(\.\d*?)0+$/, '$1').replace(/\.$/, ''))
+  if (Array.isArray(json)) return json.map(shortened)
+  return json instanceof Map ? new Map([...json].map(([key, value]) => [key, shortened(value)])) : json
+}
+
+function members(object: Members): JsonObject {
+  return new Map(Object.entries(object).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])))
+}
+
+function numberOf(value: number): JsonNumber {
+  return new JsonNumber(String(value))
 }

@@ -10,6 +10,7 @@ import {
   type SchemaType,
   valueLabel,
 } from '../../../sdk/index.ts'
+import { hasTextKeys } from './write.ts'
 
 /**
  * What `parseExact` gives: JSON, but whole numbers beyond 2^53 are bigints, and other numbers that a double does not hold
@@ -30,8 +31,8 @@ export type ReadOptions = {
   readonly nullsToDefaults: boolean
   /** How entries are written of maps whose keys are no texts. Default: `[key, value]`; objects are `{key, value}`. */
   readonly entries?: 'pairs' | 'objects'
-  /** The name of structs that are written as the one field that is there. */
-  readonly choice?: string
+  /** Which structs are written as the one field that is there. Default: none. */
+  readonly isChoice?: (schema: Schema) => boolean
 }
 
 /** Throws a `DataError` when the JSON does not fit the schema the reader was made for. */
@@ -110,7 +111,7 @@ const PRESENT: Readonly<Record<SchemaType, (schema: Schema, options: ReadOptions
 
 function mapReader(schema: Schema, options: ReadOptions): JsonReader {
   const item = jsonReader(schema.items!, options)
-  if (schema.keys!.type === 'string') {
+  if (options.entries === 'objects' ? hasTextKeys(schema) : schema.keys!.type === 'string') {
     return (json) => {
       if (!isObject(json)) return misfit(schema, json)
       return new Map(Object.entries(json).map(([key, value]) => [key, item(value)]))
@@ -137,35 +138,57 @@ function objectEntry(entry: Exact): readonly [Exact, Exact] | undefined {
   return isObject(entry) ? [entry['key'], entry['value']] : undefined
 }
 
-/** The first field that can read it, all of whose members are known there. */
+/** As Java chooses: the first field whose scalars or lists look so, or the struct with the most of its members there. */
 function choiceReader(schema: Schema, options: ReadOptions): JsonReader {
   const fields = (schema.fields ?? []).map((one) => ({ ...one, read: presentReader(one.schema, options) }))
   const names = fields.map(({ name }) => [name, null] as const)
   return (json) => {
-    for (const field of fields) {
-      if (isObject(json) && field.schema.type === 'struct' && !hasOnly(json, field.schema)) continue
-      const value = readable(field.read, json)
-      if (value !== undefined) return { ...Object.fromEntries(names), [field.name]: value }
-    }
-    return misfit(schema, json)
+    const chosen = fields.find((field) => looksLike(field.schema, json)) ?? mostAlike(fields, json)
+    if (chosen === undefined) return misfit(schema, json)
+    return { ...Object.fromEntries(names), [chosen.name]: chosen.read(json) }
   }
 }
 
-function hasOnly(json: Readonly<Record<string, Exact>>, { fields = [] }: Schema): boolean {
-  return Object.keys(json).every((name) => fields.some((field) => field.name === name))
+function mostAlike<One extends { readonly schema: Schema }>(fields: readonly One[], json: Exact): One | undefined {
+  const alike = fields.map((field) => ({ field, members: membersOf(field.schema, json) }))
+  const most = Math.max(...alike.map(({ members }) => members))
+  return most > 0 ? alike.find(({ members }) => members === most)?.field : undefined
 }
 
-function readable(read: JsonReader, json: Exact): unknown {
-  try {
-    return read(json)
-  } catch (error) {
-    if (error instanceof DataError) return undefined
-    throw error
+function looksLike({ type, name }: Schema, json: Exact): boolean {
+  switch (type) {
+    case 'boolean':
+    case 'string':
+      return typeof json === type
+    case 'float32':
+    case 'float64':
+      return isNumber(json)
+    case 'bytes':
+      return name === LOGICAL.decimal && isNumber(json)
+    case 'array':
+      return Array.isArray(json)
+    case 'map':
+      return Array.isArray(json) || isObject(json)
+    case 'struct':
+      return false
+    default:
+      return typeof json === 'bigint' || Number.isInteger(json)
   }
+}
+
+/** How many of the members a struct has, and those structs in it. */
+function membersOf({ type, fields = [] }: Schema, json: Exact): number {
+  if (type !== 'struct' || !isObject(json)) return 0
+  const there = fields.filter(({ name }) => Object.hasOwn(json, name))
+  return there.reduce((sum, { name, schema }) => sum + 1 + membersOf(schema, json[name]), 0)
+}
+
+function isNumber(json: Exact): boolean {
+  return typeof json === 'number' || typeof json === 'bigint' || json instanceof JsonNumber
 }
 
 function structReader(schema: Schema, options: ReadOptions): JsonReader {
-  if (options.choice !== undefined && schema.name === options.choice) return choiceReader(schema, options)
+  if (options.isChoice?.(schema)) return choiceReader(schema, options)
   const fields = (schema.fields ?? []).map((field) => ({ name: field.name, read: jsonReader(field.schema, options) }))
   return (json) => {
     if (!isObject(json)) return misfit(schema, json)

@@ -18,8 +18,8 @@ export type WriteOptions = {
   readonly nullsToDefaults: boolean
   /** How maps are written whose keys are no texts. Default: `[key, value]`; objects are `{key, value}`. */
   readonly entries?: 'pairs' | 'objects'
-  /** The name of structs of which only the one field that is there is written, without its name. */
-  readonly choice?: string
+  /** Of which structs only the one field that is there is written, without its name. Default: of none. */
+  readonly isChoice?: (schema: Schema) => boolean
 }
 
 /** Makes a value's JSON text. Throws a `DataError` when the value does not fit the schema the writer was made for. */
@@ -105,9 +105,14 @@ const PRESENT: Readonly<Record<SchemaType, (schema: Schema, options: WriteOption
   struct: (schema, options) => structWriter(schema, options),
 }
 
+/** Whether a map is an object in schemas that need to know of each key that it is there. */
+export function hasTextKeys({ keys }: Schema): boolean {
+  return keys!.type === 'string' && !keys!.optional
+}
+
 function mapWriter(schema: Schema, options: WriteOptions): JsonWriter {
   const item = jsonWriter(schema.items!, options)
-  if (schema.keys!.type === 'string') {
+  if (options.entries === 'objects' ? hasTextKeys(schema) : schema.keys!.type === 'string') {
     return checked(
       schema,
       isMap,
@@ -123,7 +128,7 @@ function mapWriter(schema: Schema, options: WriteOptions): JsonWriter {
 }
 
 function structWriter(schema: Schema, options: WriteOptions): JsonWriter {
-  if (options.choice !== undefined && schema.name === options.choice) return choiceWriter(schema, options)
+  if (options.isChoice?.(schema)) return choiceWriter(schema, options)
   const fields = (schema.fields ?? []).map((field, index) => ({
     name: field.name,
     start: `${index === 0 ? '{' : ','}${quote(field.name)}:`,
