@@ -211,20 +211,25 @@ describeOn([kubernetes], 'a Connector', () => {
     await ready('True/Succeeded')
   })
 
-  it('Stopped · RUNNING, PAUSED: is stopped, without tasks', async () => {
-    const { name, apply, ready, is } = connector()
-    await apply({ state: 'Paused' })
-    await ready('True/Succeeded')
-    await apply({ state: 'Stopped' })
-    await is('STOPPED')
-    await ready('True/Succeeded')
-    expect((await scene.worker.status(name)).tasks).toEqual([])
-  })
-
   /** Fails as long as its folder is missing; a record has to reach it. */
   const sink = (name: string) => ({
     class: 'FileStreamSink',
     config: { topics: name, file: join(scene.files, name, 'out.txt') },
+  })
+
+  it.each([
+    ['RUNNING', 'Ready', 'True/Succeeded', () => ({})],
+    ['PAUSED', 'Ready', 'True/Succeeded', () => ({ state: 'Paused' })],
+    ['FAILED', 'Stalled', 'True/TaskFailed', (name: string) => ({ ...sink(name), autoRestart: { enabled: false } })],
+  ] as const)('Stopped · %s: is stopped, without tasks', async (_, type, before, specOf) => {
+    const { name, apply, ready, is } = connector()
+    const spec = specOf(name)
+    await apply(spec)
+    await scene.condition('connectors', name, type, before)
+    await apply({ ...spec, state: 'Stopped' })
+    await is('STOPPED')
+    await ready('True/Succeeded')
+    expect((await scene.worker.status(name)).tasks).toEqual([])
   })
 
   it('Running · task FAILED: says when it is restarted, and is when that is due', async () => {
