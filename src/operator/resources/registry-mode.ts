@@ -32,7 +32,7 @@ const modeWindow = withRules(
     closeWhenImported: z
       .boolean()
       .default(false)
-      .describe('true: it ends as soon as every Subject of this registry and namespace has its imports.'),
+      .describe('true: it ends ten seconds after the last Subject of this registry and namespace has its imports.'),
   }),
   [
     {
