@@ -1,6 +1,17 @@
+import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { httpSink } from '../../../src/plugins/connectors/http-sink/sink.ts'
-import { type HarnessRecord, INT64, runSink, STRING, struct, validateConfig } from '../../../src/sdk/index.ts'
+import type { HttpAnswer, HttpCall } from '../../../src/plugins/connectors/http/transport.ts'
+import { HttpDelivery } from '../../../src/plugins/connectors/http-sink/delivery.ts'
+import { httpSink, toSettings } from '../../../src/plugins/connectors/http-sink/sink.ts'
+import {
+  defineSink,
+  type HarnessRecord,
+  INT64,
+  runSink,
+  STRING,
+  struct,
+  validateConfig,
+} from '../../../src/sdk/index.ts'
 import { inTurn, OK, type Reacts, type Reply, startHttpServer } from '../../support/http-server.ts'
 
 describe('the HTTP sink', () => {
@@ -106,6 +117,13 @@ describe('the HTTP sink', () => {
     await run.close([{ topic: 't', partition: 0 }])
     await run.put(records)
     expect(server.seen.map(({ body }) => body)).toEqual(['a', 'b', 'c', 'a', 'c'])
+  })
+
+  it('sends a record again that is put again after its batch was taken, as when offsets were set back', async () => {
+    const { run, server } = await start(() => OK)
+    await run.put(values('a', 'b'))
+    await run.put(values('a', 'b'))
+    expect(server.seen.map(({ body }) => body)).toEqual(['a', 'b', 'a', 'b'])
   })
 
   it("tells no secret of what can't be sent", async () => {
@@ -239,6 +257,29 @@ describe('the HTTP sink', () => {
     await putting
     expect(server.seen.at(-1)?.body).toBe('a2')
     expect(server.seen.map(({ body }) => body).filter((body) => body.startsWith('b'))).toEqual(['b1', 'b2'])
+  })
+
+  it('begins nothing more when a request says that nothing is taken from us', async () => {
+    const failed = Promise.withResolvers<void>()
+    const bodies: (string | undefined)[] = []
+    const send = async ({ body }: HttpCall): Promise<HttpAnswer> => {
+      bodies.push(body)
+      if (body === 'b1') await failed.promise
+      // Behind whatever the refusal of the other lane has set off.
+      if (body === 'b1') await setImmediate()
+      if (body === 'a1') failed.resolve()
+      return { status: body === 'a1' ? 401 : 200, headers: {}, body: Buffer.alloc(0) }
+    }
+    const sink = defineSink({
+      ...httpSink,
+      start: ({ config, log, signal, reject }) =>
+        new HttpDelivery({ settings: toSettings(config), connection: { send, close: () => {} }, log, signal, reject }),
+    })
+    const run = await runSink(sink, { config: { 'http.api.url': 'http://h/', 'max.in.flight.requests': '16' } })
+    onTestFinished(() => run.stop())
+    const of = (key: string, value: string) => ({ topic: 't', key, value })
+    await expect(run.put([of('a', 'a1'), of('b', 'b1'), of('b', 'b2')])).rejects.toThrow(/answered 401/)
+    expect(bodies.toSorted()).toEqual(['a1', 'b1'])
   })
 
   it('sends BASIC credentials and bearer tokens', async () => {

@@ -134,7 +134,8 @@ configuration with \`reporter.*\` runs, and the log says so. What was refused, a
   },
 })
 
-function toSettings(written: Config): HttpSinkSettings {
+/** The same, whosever keys said so. */
+export function toSettings(written: Config): HttpSinkSettings {
   const isArray = written['batch.json.as.array'] && written['request.body.format'] === 'json'
   const firstMs = written['retry.backoff.ms']
   const isConstant = written['retry.backoff.policy'] === 'CONSTANT_VALUE'
