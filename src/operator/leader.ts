@@ -97,9 +97,13 @@ type Way = {
 }
 
 /** One controller a kind, so that trouble with connectors keeps no subject waiting. */
-function createControllers(options: Known, reach: Reach, { isSeen }: Observers): Record<Kind, Controller<ResourceKey>> {
+function createControllers(
+  options: Known,
+  reach: Reach,
+  { isSeen, lacks }: Observers,
+): Record<Kind, Controller<ResourceKey>> {
   const runtimes = runtimesOf(options.estate, options, reach)
-  const reconcilers = createReconcilers({ ...options, runtimes, isSeen })
+  const reconcilers = createReconcilers({ ...options, runtimes, isSeen, lacks })
   return {
     RegistryMode: controllerOf(reconcilers.RegistryMode, options),
     Subject: controllerOf(reconcilers.Subject, options),

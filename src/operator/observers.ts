@@ -11,7 +11,7 @@ import type { Entry, Estate, FaultyEntry, RegistryEntry, WorkerEntry } from './e
 import type { OperatorReadings } from './metrics.ts'
 import { isReady } from './resources/condition.ts'
 import { keyOf, type Resource, type ResourceKey } from './resources/resource.ts'
-import { claimTo, subjectName } from './resources/terms.ts'
+import { claimTo, subjectName, type Term } from './resources/terms.ts'
 import { createLook } from './subject/look.ts'
 import { isKnown as isKnownSubject } from './subject/observed.ts'
 import { referentsFirst } from './subject/references.ts'
@@ -36,6 +36,8 @@ export type Observers = {
   wakeAll(runtime: Runtime, name: string): void
   /** Whether changes in this runtime reach its resources by themselves. */
   isSeen(runtime: Runtime, name: string): boolean
+  /** Whether the last look at this runtime, when it was declared already, did not show it. It may be there since. */
+  lacks(runtime: Runtime, name: string, thing: string): boolean
   readings(): ReturnType<OperatorReadings['observers']>
   stop(): Promise<void>
 }
@@ -57,6 +59,7 @@ type Watch = {
   readonly runtime: Runtime
   readonly name: string
   readonly observer: Pick<Observer<unknown>, 'start' | 'stop' | 'isSeen' | 'lagMs'>
+  readonly lacks: (thing: string) => boolean
 }
 
 /**
@@ -75,13 +78,19 @@ export function createObservers({ estate, cluster, connect, wake, ...options }: 
     const { name, observeMs } = entry
     const held = () => cluster.list(kind).filter((resource) => runtimeOf(resource) === name)
     const claim = (thing: string) => claimTo(kind, name, thing)
+    let declared: readonly string[] = []
+    let lacking: ReadonlySet<Term> = new Set()
     const observer = new Observer<Thing>({
       clock,
       logger: logger.child({ [runtime]: name }),
       intervalMs: own.intervalMs ?? observeMs,
-      look: () => own.look(held().map(own.nameOf)),
+      look() {
+        declared = held().map(own.nameOf)
+        return own.look(declared)
+      },
       onLook(things, changed) {
         const byClaim = new Map([...things].map(([thing, seen]) => [claim(thing), seen]))
+        lacking = new Set(declared.map(claim).filter((of) => !byClaim.has(of)))
         const news = new Set([...changed].map(claim))
         for (const resource of held()) {
           const { status, metadata } = resource
@@ -92,7 +101,7 @@ export function createObservers({ estate, cluster, connect, wake, ...options }: 
       },
       onAnswering: () => wakeAll(runtime, name),
     })
-    return { runtime, name, observer }
+    return { runtime, name, observer, lacks: (thing) => observer.isSeen && lacking.has(claim(thing)) }
   }
   const wakeAll: Observers['wakeAll'] = (runtime, name) => {
     for (const resource of inOrder(runtime, cluster)) {
@@ -110,14 +119,16 @@ export function createObservers({ estate, cluster, connect, wake, ...options }: 
     const look = createLook(connect.registry(entry))
     return watch({ kind: 'Subject', runtime: 'registry', entry, look, nameOf: subjectName, isKnown: isKnownSubject })
   }
+  const watchOf = (runtime: Runtime, name: string) =>
+    watches.find((watch) => watch.runtime === runtime && watch.name === name)
   const watches = [...sound(estate.workers).map(ofWorker), ...sound(estate.registries).map(ofRegistry)]
   return {
     start() {
       for (const { observer } of watches) observer.start()
     },
     wakeAll,
-    isSeen: (runtime, name) =>
-      watches.some((watch) => watch.runtime === runtime && watch.name === name && watch.observer.isSeen),
+    isSeen: (runtime, name) => watchOf(runtime, name)?.observer.isSeen ?? false,
+    lacks: (runtime, name, thing) => watchOf(runtime, name)?.lacks(thing) ?? false,
     readings: () => watches.map(({ runtime, name, observer }) => ({ cluster: name, runtime, lagMs: observer.lagMs })),
     async stop() {
       await Promise.all(watches.map(({ observer }) => observer.stop()))

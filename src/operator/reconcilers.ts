@@ -20,6 +20,8 @@ export type ReconcilerOptions = {
   readonly resyncMs?: number
   /** Whether changes in a runtime are told, so that passes need not look for them; absent: they are not. */
   readonly isSeen?: (runtime: 'worker' | 'registry', name: string) => boolean
+  /** Whether the last look at a runtime showed no such thing; absent: nobody looks. */
+  readonly lacks?: (runtime: 'worker' | 'registry', name: string, thing: string) => boolean
 }
 
 /** What is told of can still be missed, such as the end of a version that is not the latest. */
@@ -28,13 +30,15 @@ const SEEN_RESYNC_MS = 600_000
 export type Reconcilers = { readonly [K in Kind]: Reconciler<K> }
 
 export function createReconcilers(options: ReconcilerOptions): Reconcilers {
-  const { instance = INSTANCE, resyncMs, isSeen = () => false, ...parts } = options
+  const { instance = INSTANCE, resyncMs, isSeen = () => false, lacks = () => false, ...parts } = options
   const known = { ...parts, ...(resyncMs !== undefined && { observeMs: resyncMs }) }
   const restMs = (runtime: 'worker' | 'registry') => (entry: Entry) =>
     resyncMs ?? (isSeen(runtime, entry.name) ? SEEN_RESYNC_MS : entry.observeMs)
+  const lackedBy = (runtime: 'worker' | 'registry') => (entry: Entry, thing: string) =>
+    lacks(runtime, entry.name, thing)
   return {
     RegistryMode: createRegistryModeReconciler(known),
-    Subject: createSubjectReconciler({ ...known, restMs: restMs('registry') }),
-    Connector: createConnectorReconciler({ ...known, instance, restMs: restMs('worker') }),
+    Subject: createSubjectReconciler({ ...known, restMs: restMs('registry'), lacks: lackedBy('registry') }),
+    Connector: createConnectorReconciler({ ...known, instance, restMs: restMs('worker'), lacks: lackedBy('worker') }),
   }
 }

@@ -40,10 +40,15 @@ class Process {
         return async (...args: unknown[]) => {
           if (this.effects >= this.#effectsMax) return NEVER
           this.effects += 1
-          const answer: unknown = await value.apply(target, args)
-          if (this.effects < this.#effectsMax) return answer
-          this.#die()
-          return NEVER
+          try {
+            return await value.apply(target, args)
+          } finally {
+            // Also of what is refused nobody hears.
+            if (this.effects >= this.#effectsMax) {
+              this.#die()
+              await NEVER
+            }
+          }
         }
       },
     })
@@ -52,10 +57,10 @@ class Process {
 const NEVER = new Promise<never>(() => undefined)
 
 /** Plays a scenario; the first process dies after so many effects. Gives what was done and what came of it. */
-async function play({ acts }: Scenario, effectsMax: number) {
+async function play({ acts }: Scenario, effectsMax: number, isBlind = false) {
   const stage = createStage()
   let process = new Process(effectsMax)
-  let operators = stage.operators(process)
+  let operators = stage.operators({ mortal: process.mortal, isBlind })
   for (const act of acts) {
     await act(stage)
     while (
@@ -63,7 +68,7 @@ async function play({ acts }: Scenario, effectsMax: number) {
       'died'
     ) {
       process = new Process(Number.POSITIVE_INFINITY)
-      operators = stage.operators(process)
+      operators = stage.operators({ mortal: process.mortal, isBlind })
     }
   }
   return { effects: process.effects, asked: [...stage.worker.writes, ...stage.registry.writes], world: worldOf(stage) }
@@ -302,6 +307,14 @@ describe.each(SCENARIOS)('when $what', (scenario) => {
         const times = (asked: readonly string[]) => asked.filter((other) => other === one).length
         expect(times(crashed.asked), `${one}, ${after}`).toBeLessThanOrEqual(times(calm.asked) + 1)
       }
+    }
+  })
+
+  it('a crash changes nothing either where looks do not show yet what is there', async () => {
+    const calm = await play(scenario, Number.POSITIVE_INFINITY)
+    for (let effects = 1; effects <= calm.effects; effects++) {
+      const crashed = await play(scenario, effects, true)
+      expect(crashed.world, `killed after effect ${effects} of ${calm.effects}`).toEqual(calm.world)
     }
   })
 })

@@ -107,6 +107,23 @@ describe('the observers of a leader', () => {
     expect(await pause()).toEqual([{ afterMs: 600_000 }, { afterMs: INTERVAL_MS }])
   })
 
+  it('know what the last look at a runtime did not show of what was declared, while it is seen', async () => {
+    const { cluster, clock, worker } = stage
+    cluster.apply('Connector', 'payments', { class: 'Datagen', config: {} })
+    for (const name of ['other', 'another']) cluster.apply('Subject', name, { schema: '"int"', subject: `:.:${name}` })
+    const lacking = (runtime: 'worker' | 'registry', ...names: readonly string[]) =>
+      names.filter((name) => observers.lacks(runtime, 'default', name))
+    expect(lacking('worker', 'payments')).toEqual([])
+    await clock.advance(INTERVAL_MS)
+    cluster.apply('Connector', 'since', { class: 'Datagen', config: {} })
+    expect(lacking('worker', 'orders', 'payments', 'since')).toEqual(['payments'])
+    expect(lacking('registry', 'user', ':.:other', 'another', 'nobodys')).toEqual([':.:other', 'another'])
+    expect(observers.lacks('worker', 'nobodys', 'payments')).toBe(false)
+    worker.failure = new Error('no answer')
+    await clock.advance(INTERVAL_MS + 5_000)
+    expect(lacking('worker', 'payments')).toEqual([])
+  })
+
   it('do not see the level of a subject: whoever declares one looks for itself', async () => {
     const { cluster, clock, runtimes } = stage
     const { Subject } = createReconcilers({ cluster, clock, runtimes, isSeen: () => true })

@@ -23,9 +23,11 @@ export function createStage(kept: { readonly worker?: FakeWorker } = {}) {
     registry: () => ({ client: registry, entry: place.registry }),
   }
   const known = { cluster, clock, runtimes, instance: 'test', random: () => 0.5, observeMs: 30_000 }
-  const operators = ({ mortal = same }: { readonly mortal?: Mortal } = {}) => {
+  /** `isBlind`: their looks at all that a runtime has show nothing. */
+  const operators = ({ mortal = same, isBlind }: { readonly mortal?: Mortal; readonly isBlind?: boolean } = {}) => {
     const own = {
       ...known,
+      ...(isBlind && { lacks: () => true }),
       cluster: mortal(cluster),
       runtimes: {
         worker: (resource) => {

@@ -16,7 +16,7 @@ import { beginningOf } from '../resources/status.ts'
 import { type Desired, desiredOf, OWNER_KEY } from './desired.ts'
 import { claimantsOf, nameAt } from './naming.ts'
 import { countTasks, type Observed, observe } from './observed.ts'
-import { exportOf, OFFSETS_KEY } from './offsets.ts'
+import { exportOf, OFFSETS_KEY, pendingOperation } from './offsets.ts'
 import { findings, type Moment, type Plan, plan, SOON, type Step } from './plan.ts'
 
 export type ConnectorReconcilerOptions = {
@@ -30,13 +30,24 @@ export type ConnectorReconcilerOptions = {
   readonly observeMs?: number
   /** How often when it is Ready; absent: as often. */
   readonly restMs?: (entry: WorkerEntry) => number
+  /** Whether the last look at a worker showed no such connector; absent: nobody looks. */
+  readonly lacks?: (entry: WorkerEntry, connector: string) => boolean
 }
 
 const PLUGIN_AGAIN_MS = 300_000
 
+type Found = {
+  readonly worker: WorkerClient
+  readonly entry: WorkerEntry
+  readonly desired: Desired
+  readonly observed: Observed
+  /** Nobody else claims it. */
+  readonly isAlone: boolean
+}
+
 export function createConnectorReconciler(options: ConnectorReconcilerOptions): Reconciler<'Connector'> {
-  const { cluster, runtimes, clock, random = Math.random, instance } = options
-  const look = async (resource: Resource<'Connector'>, secrets: Secrets) => {
+  const { cluster, runtimes, clock, random = Math.random, instance, lacks = () => false } = options
+  const claim = async (resource: Resource<'Connector'>, secrets: Secrets) => {
     const { client: worker, entry } = runtimes.worker(resource)
     const name = nameAt(entry, resource)
     assertUnprotected(name, entry)
@@ -45,7 +56,11 @@ export function createConnectorReconciler(options: ConnectorReconcilerOptions): 
     secrets.add([...secretValuesIn(desired.config), ...Object.values(desired.inline).map(({ value }) => value)])
     const claimants = claimantsOf(entry, name, cluster)
     assertClaim(resource, claimants, name)
-    return { worker, entry, desired, isAlone: claimants.length === 1, observed: await observe(worker, desired.name) }
+    return { worker, entry, desired, isAlone: claimants.length === 1 }
+  }
+  const look = async (resource: Resource<'Connector'>, secrets: Secrets) => {
+    const claimed = await claim(resource, secrets)
+    return { ...claimed, observed: await observe(claimed.worker, claimed.desired.name) }
   }
   const moment = (entry: WorkerEntry): Moment => {
     const { observeMs = entry.observeMs, restMs = () => observeMs } = options
@@ -53,7 +68,7 @@ export function createConnectorReconciler(options: ConnectorReconcilerOptions): 
   }
   const act = async (
     resource: Resource<'Connector'>,
-    { worker, entry, desired, observed, isAlone }: Awaited<ReturnType<typeof look>>,
+    { worker, entry, desired, observed, isAlone }: Found,
     pass: (done: Plan) => Pass<'Connector'>,
   ): Promise<Pass<'Connector'>> => {
     const { isBrief = false, ...planned } = plan(resource, desired, observed, moment(entry))
@@ -86,17 +101,33 @@ export function createConnectorReconciler(options: ConnectorReconcilerOptions): 
         return tidyUp(resource, runtimes.worker(resource), instance)
       }
       return discreetly(async (secrets) => {
-        const found = await look(resource, secrets)
-        const { entry, desired, observed } = found
-        const pass = (done: Plan) => passOf(resource, desired, observed, done, { secrets, entry })
-        const sides = findings(resource, desired, observed)
-        return telling(
-          ({ reason }) => unsynced(sides, reason),
-          () => act(resource, found, pass),
-        )
+        const claimed = await claim(resource, secrets)
+        const { worker, entry, desired } = claimed
+        const settle = (observed: Observed) => {
+          const pass = (done: Plan) => passOf(resource, desired, observed, done, { secrets, entry })
+          const sides = findings(resource, desired, observed)
+          return telling(
+            ({ reason }) => unsynced(sides, reason),
+            () => act(resource, { ...claimed, observed }, pass),
+          )
+        }
+        if (!isToBeMade(resource, desired) || !lacks(entry, desired.name)) {
+          return settle(await observe(worker, desired.name))
+        }
+        // Nobody has to ask for it first: the worker refuses to make one that is there by now.
+        return settle('absent').catch(async (error: unknown) => {
+          if (!(error instanceof RequestError) || error.status !== 409) throw error
+          return settle(await observe(worker, desired.name))
+        })
       })
     },
   }
+}
+
+/** Whether it is made at once where it is not there yet. */
+function isToBeMade(resource: Resource<'Connector'>, { missing, waitsFor }: Desired): boolean {
+  const isKept = resource.status.configHash !== undefined || resource.spec.suspend
+  return !isKept && missing.length === 0 && waitsFor.length === 0 && pendingOperation(resource) === undefined
 }
 
 /** What it throws tells no secret that became known on the way: the worker repeats values in what it refuses. */

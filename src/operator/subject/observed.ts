@@ -35,14 +35,17 @@ export function isKnown({ status, metadata }: Resource<'Subject'>, latest: Place
   return status.latestVersion === latest.version && (status.version !== latest.version || status.id === latest.id)
 }
 
+const NOWHERE: Awaited<ReturnType<typeof placeOf>> = { versions: [] }
+
+/** `isNew`: the registry is taken to have no such subject, and is not asked. */
 export async function observe(
   registry: RegistryClient,
   desired: Desired,
-  { managesLevel }: { readonly managesLevel: boolean },
+  { managesLevel, isNew = false }: { readonly managesLevel: boolean; readonly isNew?: boolean },
 ): Promise<Observed> {
   const { subject, schema, normalize } = desired
   const [{ registered, versions }, level, effectiveLevel] = await Promise.all([
-    placeOf(registry, subject, schema, normalize),
+    isNew ? NOWHERE : placeOf(registry, subject, schema, normalize),
     managesLevel ? orNothing(registry.config(subject)) : undefined,
     levelInForce(registry, subject),
   ])

@@ -25,21 +25,23 @@ export type SubjectReconcilerOptions = {
   readonly observeMs?: number
   /** How often when there is nothing that only a pass could see; absent: as often. */
   readonly restMs?: (entry: RegistryEntry) => number
+  /** Whether the last look at a registry showed no such subject; absent: nobody looks. */
+  readonly lacks?: (entry: RegistryEntry, subject: string) => boolean
 }
 
 const BLOCKED_AGAIN_MS = 5_000
 
 export function createSubjectReconciler(options: SubjectReconcilerOptions): Reconciler<'Subject'> {
-  const { cluster, runtimes, clock } = options
+  const { cluster, runtimes, clock, lacks = () => false } = options
   const claim = (resource: Resource<'Subject'>) => {
     const { client: registry, entry } = runtimes.registry(resource)
     assertGranted(entry, resource.metadata.namespace, subjectName(resource))
     assertClaim(resource, cluster)
     return { registry, entry }
   }
-  const look = async (resource: Resource<'Subject'>, { registry, entry }: ReturnType<typeof claim>) => {
+  const look = async (resource: Resource<'Subject'>, { registry, entry }: ReturnType<typeof claim>, isNew = false) => {
     const desired = await keepingReady(resource, desiredOf(resource, cluster, clock))
-    const observed = await observe(registry, desired, { managesLevel: managesLevel(resource) })
+    const observed = await observe(registry, desired, { managesLevel: managesLevel(resource), isNew })
     return { registry, entry, desired, observed, ...plan(resource, desired, observed) }
   }
   // Levels are nowhere listed.
@@ -57,11 +59,10 @@ export function createSubjectReconciler(options: SubjectReconcilerOptions): Reco
     again: { afterMs: taken.length > 0 ? 0 : againMs(resource, entry) },
     events: taken.map((step) => eventOf(step, desired, resource)),
   })
-  const bringAbout = async (resource: Resource<'Subject'>): Promise<Pass<'Subject'>> => {
-    const claimed = claim(resource)
-    const left = await importsLeft(resource, claimed.registry, cluster)
-    if (left.length > 0) return importing(resource, left, claimed.registry)
-    const found = await look(resource, claimed)
+  const settle = async (
+    resource: Resource<'Subject'>,
+    found: Awaited<ReturnType<typeof look>>,
+  ): Promise<Pass<'Subject'>> => {
     const taken = resource.spec.suspend ? [] : found.steps
     if (taken.length === 0) return passOf(resource, found, taken)
     const undo: (() => Promise<void>)[] = []
@@ -74,6 +75,24 @@ export function createSubjectReconciler(options: SubjectReconcilerOptions): Reco
     return next.steps.length > 0
       ? pass
       : { ...passOf(after, { ...found, ...next, observed }, []), events: pass.events ?? [] }
+  }
+  const bringAbout = async (resource: Resource<'Subject'>): Promise<Pass<'Subject'>> => {
+    const claimed = claim(resource)
+    const left = await importsLeft(resource, claimed.registry, cluster)
+    if (left.length > 0) return importing(resource, left, claimed.registry)
+    if (!isToBeMade(resource) || !lacks(claimed.entry, subjectName(resource))) {
+      return settle(resource, await look(resource, claimed))
+    }
+    // Nobody has to ask for it first: the registry takes nothing that may not follow what is there by now.
+    const isNew = true
+    const made = await settle(resource, await look(resource, claimed, isNew)).catch((error: unknown) => {
+      if (!(error instanceof Stalled) || error.reason !== 'Incompatible') throw error
+      return undefined
+    })
+    if (made?.facts.version === 1) return made
+    const after = { ...resource, status: { ...resource.status, ...made?.facts } }
+    const pass = await settle(after, await look(after, claimed))
+    return { ...pass, events: [...(made?.events ?? []), ...(pass.events ?? [])] }
   }
   return {
     kind: 'Subject',
@@ -98,6 +117,12 @@ export function createSubjectReconciler(options: SubjectReconcilerOptions): Reco
       return telling(meaningOf, () => bringAbout(resource))
     },
   }
+}
+
+/** Whether it is registered at once where there is no such subject, and may be where there is one. */
+function isToBeMade(resource: Resource<'Subject'>): boolean {
+  const { spec, status } = resource
+  return status.version === undefined && spec.adoptionPolicy === 'Adopt' && !spec.suspend && !managesLevel(resource)
 }
 
 /** Registers what is left of the history, oldest first; what it is followed by comes in the next pass. */

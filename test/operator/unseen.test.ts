@@ -1,0 +1,110 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { RequestError } from '../../src/clients/http.ts'
+import { createStage } from '../support/stage.ts'
+
+// What the last look at everything in a runtime did not show is made without asking for it. It may be there since.
+
+let { cluster, worker, registry, operators } = createStage()
+
+beforeEach(() => {
+  ;({ cluster, worker, registry, operators } = createStage())
+})
+
+const datagen = { class: 'Datagen', config: { topic: 'orders' } }
+const ID = { name: 'id', type: 'long' }
+const COUPON = { name: 'coupon', type: 'string' }
+const NOTE = { name: 'note', type: 'string', default: '' }
+const record = (...fields: object[]) => JSON.stringify({ type: 'record', name: 'Order', fields })
+
+/** From now on the names of the calls of this thing. */
+function callsOf<T extends object>(thing: T, names: readonly (keyof T & string)[]): string[] {
+  const asked: string[] = []
+  for (const name of names) {
+    const real = thing[name] as (...args: unknown[]) => unknown
+    Object.assign(thing, {
+      [name]: (...args: unknown[]) => {
+        asked.push(name)
+        return real.apply(thing, args)
+      },
+    })
+  }
+  return asked
+}
+
+describe('a Connector that the last look did not show', () => {
+  it('is made without a question', async () => {
+    const asked = callsOf(worker, ['get', 'status', 'create'])
+    const key = cluster.apply('Connector', 'orders', datagen)
+    const { pass, settle, verdict } = operators({ isBlind: true }).Connector
+    await pass(key)
+    expect(asked).toEqual(['create'])
+    await settle(key)
+    expect(verdict(key)).toBe('Ready=True/Succeeded')
+    expect(worker.writes).toEqual(['create orders'])
+  })
+
+  it.each([
+    ['Adopt', 'Ready=True/Succeeded'],
+    ['AdoptIfIdentical', 'Stalled/AdoptionRefused'],
+    ['Never', 'Stalled/AlreadyExists'],
+  ])('is treated as adoptionPolicy %s says where somebody made it since', async (adoptionPolicy, expected) => {
+    await worker.create('orders', { 'connector.class': 'Datagen', topic: 'others' })
+    const key = cluster.apply('Connector', 'orders', { ...datagen, adoptionPolicy })
+    const { settle, verdict } = operators({ isBlind: true }).Connector
+    await settle(key)
+    expect(verdict(key)).toBe(expected)
+  })
+
+  it('is asked for where something is to be done before it runs', async () => {
+    const asked = callsOf(worker, ['get', 'create'])
+    const offsets = { operation: { id: 'a', type: 'Reset' } }
+    const { pass } = operators({ isBlind: true }).Connector
+    await pass(cluster.apply('Connector', 'orders', { ...datagen, offsets }))
+    expect(asked).toEqual(['get'])
+  })
+})
+
+describe('a Subject that the last look did not show', () => {
+  it('is registered without asking for it', async () => {
+    const asked = callsOf(registry, ['lookup', 'versions', 'version', 'config', 'register'])
+    const { pass, verdict } = operators({ isBlind: true }).Subject
+    const key = cluster.apply('Subject', 'orders-value', { schema: record(ID) })
+    await pass(key)
+    expect(asked.sort()).toEqual(['config', 'register'])
+    expect(verdict(key)).toBe('Ready=True/Succeeded')
+  })
+
+  it.each([
+    ['the same', [record(ID)], record(ID)],
+    ['a newer one', [record(ID), record(ID, NOTE)], record(ID, NOTE)],
+    ['one that it may follow', [record(ID)], record(ID, NOTE)],
+    ['one that it may not follow', [record(ID)], record(ID, COUPON)],
+  ])('comes to the same where somebody registered %s since', async (_, there, schema) => {
+    const seen = async (isBlind: boolean) => {
+      const stage = createStage()
+      for (const earlier of there) await stage.registry.register('orders-value', { schema: earlier })
+      const { register } = stage.registry
+      stage.registry.register = async (...asked) => {
+        if (asked[1].schema === record(ID, COUPON)) throw new RequestError(409, 409, 'it may not follow')
+        return register.apply(stage.registry, asked)
+      }
+      const key = stage.cluster.apply('Subject', 'orders-value', { schema })
+      const { pass, verdict } = stage.operators({ isBlind }).Subject
+      await pass(key)
+      const { lastRegisteredTime: _, ...status } = stage.cluster.get(key)!.status
+      return { verdict: verdict(key), status }
+    }
+    expect(await seen(true)).toEqual(await seen(false))
+  })
+
+  it.each([
+    ['AdoptIfIdentical', record(ID, NOTE), 'Stalled/AdoptionRefused'],
+    ['Never', record(ID), 'Stalled/AlreadyExists'],
+  ])('is asked for where adoptionPolicy is %s', async (adoptionPolicy, schema, expected) => {
+    await registry.register('orders-value', { schema: record(ID) })
+    const key = cluster.apply('Subject', 'orders-value', { schema, adoptionPolicy })
+    const { settle, verdict } = operators({ isBlind: true }).Subject
+    await settle(key)
+    expect(verdict(key)).toBe(expected)
+  })
+})
