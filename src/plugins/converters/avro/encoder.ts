@@ -18,10 +18,17 @@ import {
 } from '../../../sdk/index.ts'
 import { toBuffer } from '../../bytes.ts'
 import { wireDefault } from './default.ts'
-import { UNION, unionFieldName } from './names.ts'
+import { isUnion, SHARED, scrubbed, scrubbedPart, unionFieldName } from './names.ts'
 
 /** From a Connect value to what the Avro codec takes. */
 export type Encode = (value: unknown) => unknown
+
+export type EncoderOptions = {
+  /** Avro's names are those of Connect with what it does not take made into what it does. */
+  readonly scrub: boolean
+  /** A null stays one where the schema has a default. */
+  readonly keepNulls: boolean
+}
 
 const asItIs: Encode = (value) => value
 
@@ -29,29 +36,31 @@ const asItIs: Encode = (value) => value
  * Made once for a Connect schema and the Avro schema to write it with; throws a `DataError` when the two have nothing to
  * do with each other. Parts whose values need no change are passed through.
  */
-export function avroEncoder(schema: Schema, avro: AvroSchema): Encode {
-  const encode = avro.type === 'union' ? unionEncoder(schema, avro) : presentEncoder(schema, avro)
-  const { default: fallback } = schema
-  if (fallback === undefined || fallback === null) return encode
+export function avroEncoder(schema: Schema, avro: AvroSchema, options: EncoderOptions): Encode {
+  const encode = avro.type === 'union' ? unionEncoder(schema, avro, options) : presentEncoder(schema, avro, options)
+  const { default: fallback, optional } = schema
+  if (fallback === undefined || fallback === null || (options.keepNulls && optional)) return encode
   return (value) => encode(value ?? fallback)
 }
 
-function unionEncoder(schema: Schema, avro: AvroUnion): Encode {
-  if (schema.name === UNION) return structUnionEncoder(schema, avro)
+function unionEncoder(schema: Schema, avro: AvroUnion, options: EncoderOptions): Encode {
+  if (isUnion(schema)) return structUnionEncoder(schema, avro, options)
   const candidates = avro.branches.filter((branch) => branch.type !== 'null')
-  const branch = candidates.length === 1 ? candidates[0] : candidates.find((one) => isLike(schema, one))
+  const branch = candidates.length === 1 ? candidates[0] : candidates.find((one) => isLike(schema, one, options))
   if (branch === undefined) throw new DataError(`no branch of the Avro union takes ${schema.name ?? schema.type}`)
   const name = branchName(branch)
-  const encode = presentEncoder(schema, branch)
+  const encode = presentEncoder(schema, branch, options)
   return (value) => (value === null || value === undefined ? null : { [name]: encode(value) })
 }
 
-function structUnionEncoder(schema: Schema, avro: AvroUnion): Encode {
-  const branches = new Map(avro.branches.map((branch) => [unionFieldName(branch), branch]))
-  const fields = (schema.fields ?? []).map(({ name, schema: inner }) => {
-    const branch = branches.get(name)
+function structUnionEncoder(schema: Schema, avro: AvroUnion, options: EncoderOptions): Encode {
+  // Shared names only count the branches.
+  const present = avro.branches.filter(({ type }) => type !== 'null')
+  const byName = new Map(present.map((branch) => [unionFieldName(branch), branch]))
+  const fields = (schema.fields ?? []).map(({ name, schema: inner }, at) => {
+    const branch = name.startsWith(SHARED.fieldName) ? present[at] : byName.get(name)
     if (branch === undefined) throw new DataError(`the Avro union has no branch '${name}'`)
-    return { name, branch: branchName(branch), encode: presentEncoder(inner, branch) }
+    return { name, branch: branchName(branch), encode: presentEncoder(inner, branch, options) }
   })
   return (value) => {
     if (value === null || value === undefined) return null
@@ -63,9 +72,14 @@ function structUnionEncoder(schema: Schema, avro: AvroUnion): Encode {
   }
 }
 
-function isLike(schema: Schema, avro: AvroSchema): boolean {
-  if (avro.type === 'record') return schema.type === 'struct' && (schema.name ?? avro.name.full) === avro.name.full
+function isLike(schema: Schema, avro: AvroSchema, options: EncoderOptions): boolean {
+  if (avro.type === 'record')
+    return schema.type === 'struct' && nameOf(schema.name ?? avro.name.full, options) === avro.name.full
   return AVRO_TYPES[schema.type].includes(avro.type)
+}
+
+function nameOf(name: string, { scrub }: EncoderOptions): string {
+  return scrub ? scrubbed(name) : name
 }
 
 const AVRO_TYPES: Readonly<Record<Schema['type'], readonly AvroSchema['type'][]>> = {
@@ -83,8 +97,9 @@ const AVRO_TYPES: Readonly<Record<Schema['type'], readonly AvroSchema['type'][]>
   struct: ['record'],
 }
 
-function presentEncoder(schema: Schema, avro: AvroSchema): Encode {
-  if (!isLike(schema, avro)) throw new DataError(`Avro's ${avro.type} does not take ${schema.name ?? schema.type}`)
+function presentEncoder(schema: Schema, avro: AvroSchema, options: EncoderOptions): Encode {
+  if (!isLike(schema, avro, options))
+    throw new DataError(`Avro's ${avro.type} does not take ${schema.name ?? schema.type}`)
   switch (schema.name) {
     case LOGICAL.decimal:
       return decimalEncoder(schema, avro)
@@ -93,57 +108,62 @@ function presentEncoder(schema: Schema, avro: AvroSchema): Encode {
     case LOGICAL.timestamp:
       return (value) => (value instanceof Date ? value.getTime() : misfit(schema, value))
     default:
-      return avro.type === 'record' ? recordEncoder(schema, avro) : plainEncoder(schema, avro)
+      return avro.type === 'record' ? recordEncoder(schema, avro, options) : plainEncoder(schema, avro, options)
   }
 }
 
-function plainEncoder(schema: Schema, avro: AvroSchema): Encode {
+function plainEncoder(schema: Schema, avro: AvroSchema, options: EncoderOptions): Encode {
   if (schema.type === 'bytes') {
     return (value) => (value instanceof Uint8Array ? toBuffer(value) : misfit(schema, value))
   }
-  if (schema.type === 'map') return mapEncoder(schema, avro)
+  if (schema.type === 'map') return mapEncoder(schema, avro, options)
   if (avro.type !== 'array') return asItIs
-  const item = avroEncoder(schema.items!, avro.items)
+  const item = avroEncoder(schema.items!, avro.items, options)
   if (item === asItIs) return asItIs
   return (value) => (Array.isArray(value) ? value.map(item) : misfit(schema, value))
 }
 
-function recordEncoder(schema: Schema, avro: AvroRecord): Encode {
-  const schemas = new Map(schema.fields?.map((field) => [field.name, field.schema]))
+function recordEncoder(schema: Schema, avro: AvroRecord, options: EncoderOptions): Encode {
+  const given = new Map(
+    schema.fields?.map((field) => [options.scrub ? scrubbedPart(field.name) : field.name, field] as const),
+  )
   const fields = avro.fields.map((field) => ({
     name: field.name,
-    encode: fieldEncoder(schemas.get(field.name), field),
+    given: given.get(field.name)?.name ?? field.name,
+    encode: fieldEncoder(given.get(field.name)?.schema, field, options),
   }))
-  if (fields.every(({ encode }) => encode === asItIs)) return asItIs
+  if (fields.every(({ name, given, encode }) => encode === asItIs && given === name)) return asItIs
   return (value) => {
     if (typeof value !== 'object' || value === null) return misfit(schema, value)
     const record: Record<string, unknown> = {}
-    for (const { name, encode } of fields) record[name] = encode((value as Record<string, unknown>)[name])
+    for (const { name, given, encode } of fields) record[name] = encode((value as Record<string, unknown>)[given])
     return record
   }
 }
 
-function fieldEncoder(schema: Schema | undefined, field: AvroField): Encode {
-  if (schema !== undefined) return avroEncoder(schema, field.schema)
+function fieldEncoder(schema: Schema | undefined, field: AvroField, options: EncoderOptions): Encode {
+  if (schema !== undefined) return avroEncoder(schema, field.schema, options)
   if (field.default === undefined)
     throw new DataError(`the record has no field '${field.name}', its Avro schema needs it`)
   const fallback = wireDefault(field.schema, field.default)
   return () => fallback
 }
 
-function mapEncoder(schema: Schema, avro: AvroSchema): Encode {
+function mapEncoder(schema: Schema, avro: AvroSchema, options: EncoderOptions): Encode {
   if (avro.type === 'map') {
-    const item = avroEncoder(schema.items!, avro.values)
+    const item = avroEncoder(schema.items!, avro.values, options)
     return (value) =>
       value instanceof Map
-        ? Object.fromEntries([...value].map(([key, one]) => [key, item(one)]))
+        ? Object.fromEntries(
+            [...value].map(([key, one]) => [typeof key === 'string' ? key : misfit(schema.keys!, key), item(one)]),
+          )
         : misfit(schema, value)
   }
   const entry = avro.type === 'array' && avro.items.type === 'record' ? avro.items : undefined
   const [keyField, valueField] = entry?.fields ?? []
   if (keyField === undefined || valueField === undefined) throw new DataError('a map needs an Avro map or map entries')
-  const key = avroEncoder(schema.keys!, keyField.schema)
-  const item = avroEncoder(schema.items!, valueField.schema)
+  const key = avroEncoder(schema.keys!, keyField.schema, options)
+  const item = avroEncoder(schema.items!, valueField.schema, options)
   return (value) =>
     value instanceof Map
       ? [...value].map(([one, held]) => ({ [keyField.name]: key(one), [valueField.name]: item(held) }))

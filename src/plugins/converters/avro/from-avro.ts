@@ -15,6 +15,7 @@ import {
   ENUM,
   ENUM_DEFAULT,
   ENUM_DOC,
+  ENUM_DOC_KEPT,
   FIELD_DEFAULT,
   FIELD_DOC,
   isMapEntry,
@@ -22,6 +23,8 @@ import {
   PRECISION_DEFAULT,
   PROP,
   RECORD_DOC,
+  RECORD_DOC_KEPT,
+  SHARED,
   UNION,
   unionFieldName,
 } from './names.ts'
@@ -35,22 +38,34 @@ export type FromAvro = { readonly schema: Schema; readonly decode: Decode }
 export type FromAvroOptions = {
   /** Takes over what `connect.*` members and Avro's own documentation say. */
   readonly metadata: boolean
+  /** Unions and enums have the names that all schema languages share. */
+  readonly shared?: boolean
+  /** A union of one schema is a struct as others, and not that schema. */
+  readonly keepSingletons?: boolean
+  /** Of documentation that of fields comes first, and defaults of enums are none. */
+  readonly discardTypeDocs?: boolean
   /** For the outermost schema when it does not say its version itself. */
   readonly version?: number | undefined
 }
 
 /** What Confluent's converter makes of an Avro schema. Throws a `DataError`. */
 export function fromAvro(avro: AvroSchema, options: FromAvroOptions): FromAvro {
-  const context: Context = { metadata: options.metadata, open: new Set() }
+  const context: Context = { ...options, open: new Set(), unions: { count: 0 } }
   return convert(avro, context, { version: options.version })
 }
 
-type Context = { readonly metadata: boolean; readonly open: Set<AvroSchema> }
+type Context = FromAvroOptions & {
+  readonly open: Set<AvroSchema>
+  /** How many there are so far. */
+  readonly unions: { count: number }
+}
 type Place = {
   readonly optional?: boolean | undefined
   /** Default of the Avro field that has this schema. */
   readonly fallback?: Json | undefined
   readonly version?: number | undefined
+  /** Documentation of that field. */
+  readonly doc?: string | undefined
 }
 
 const asItIs: Decode = (wire) => wire
@@ -69,13 +84,14 @@ function unionFrom(avro: AvroUnion, context: Context, place: Place): FromAvro {
   const branches = avro.branches.filter((branch) => branch.type !== 'null')
   const nullable = branches.length < avro.branches.length
   const [only] = branches
-  if (nullable && branches.length === 1 && only !== undefined) {
-    const { schema, decode } = convert(only, context, { optional: true, version: place.version })
+  if (only !== undefined && branches.length === 1 && (nullable || !context.keepSingletons)) {
+    const { schema, decode } = convert(only, context, { ...place, fallback: undefined, optional: nullable })
     const name = branchName(only)
     return { schema, decode: (wire) => (wire === null ? null : decode((wire as Record<string, unknown>)[name])) }
   }
+  const unionName = context.shared ? `${SHARED.unionName}${context.unions.count++}` : UNION
   const parts = branches.map((branch) => ({
-    name: unionFieldName(branch),
+    name: context.shared ? `${SHARED.fieldName}${avro.branches.indexOf(branch)}` : unionFieldName(branch),
     branch: branchName(branch),
     ...convert(branch, context, { optional: true }),
   }))
@@ -85,7 +101,14 @@ function unionFrom(avro: AvroUnion, context: Context, place: Place): FromAvro {
   }
   const byBranch = new Map(parts.map((part) => [part.branch, part]))
   return {
-    schema: { type: 'struct', name: UNION, fields, ...(nullable && { optional: true }) },
+    schema: {
+      type: 'struct',
+      name: unionName,
+      ...(context.shared && { parameters: { [SHARED.union]: unionName } }),
+      ...(context.discardTypeDocs && place.doc !== undefined && { doc: place.doc }),
+      fields,
+      ...(nullable && { optional: true }),
+    },
     decode: (wire) => {
       if (wire === null) return null
       const [[branch, held]] = Object.entries(wire as object) as [[string, unknown]]
@@ -165,10 +188,10 @@ function recordFrom(avro: AvroRecord, context: Context): FromAvro {
   const parts = avro.fields.map((field) => ({
     name: field.name,
     doc: field.doc,
-    ...convert(field.schema, context, { fallback: field.default }),
+    ...convert(field.schema, context, { fallback: field.default, doc: field.doc }),
   }))
   const docs: Record<string, string> = {}
-  if (context.metadata) {
+  if (context.metadata && !context.discardTypeDocs) {
     if (avro.doc !== undefined) docs[RECORD_DOC] = avro.doc
     for (const { name, doc } of parts) if (doc !== undefined) docs[FIELD_DOC + name] = doc
   }
@@ -214,31 +237,36 @@ function entriesFrom(avro: AvroArray, context: Context): FromAvro {
   }
 }
 
-function enumParameters(avro: AvroEnum, { metadata }: Context): Record<string, string> {
+function enumParameters(avro: AvroEnum, { metadata, shared, discardTypeDocs }: Context): Record<string, string> {
   const { simple, full } = avro.name
+  const parameter = shared ? SHARED.enum : ENUM
+  const words = avro.symbols.map((symbol, at) => [`${parameter}.${symbol}`, shared ? String(at) : symbol])
   return {
-    ...(metadata && avro.doc !== undefined && { [ENUM_DOC + simple]: avro.doc }),
-    ...(metadata && avro.default !== undefined && { [ENUM_DEFAULT + simple]: avro.default }),
-    [ENUM]: full,
-    ...Object.fromEntries(avro.symbols.map((symbol) => [`${ENUM}.${symbol}`, symbol])),
+    ...(metadata && avro.doc !== undefined && { [discardTypeDocs ? ENUM_DOC_KEPT : ENUM_DOC + simple]: avro.doc }),
+    ...(metadata && !discardTypeDocs && avro.default !== undefined && { [ENUM_DEFAULT + simple]: avro.default }),
+    [parameter]: full,
+    ...Object.fromEntries(words),
   }
 }
 
 function withMetadata(
   { schema, decode }: FromAvro,
   avro: Exclude<AvroSchema, AvroUnion>,
-  { metadata }: Context,
-  { fallback, version }: Place,
+  context: Context,
+  { fallback, version, doc: fieldDoc }: Place,
 ): Schema {
+  const { metadata, discardTypeDocs } = context
   const { props } = avro
-  const doc = metadata ? textProp(props, PROP.doc) : undefined
+  const typeDoc = 'doc' in avro ? avro.doc : undefined
+  const doc = docOf(avro, context, fieldDoc)
   const ownVersion = numberProp(props, PROP.version) ?? schema.version ?? version
   const name = textProp(props, PROP.name) ?? ('name' in avro && avro.type !== 'fixed' ? avro.name.full : undefined)
   const connectDefault = props.get(PROP.default)
   const parameters = {
     ...schema.parameters,
     ...(metadata && texts(props.get(PROP.parameters))),
-    ...(fallback !== undefined && connectDefault === undefined && { [FIELD_DEFAULT]: 'true' }),
+    ...(fallback !== undefined && connectDefault === undefined && !discardTypeDocs && { [FIELD_DEFAULT]: 'true' }),
+    ...(metadata && discardTypeDocs && typeDoc !== undefined && { [RECORD_DOC_KEPT]: typeDoc }),
   }
   const written = fallback ?? connectDefault
   return {
@@ -249,6 +277,16 @@ function withMetadata(
     ...(Object.keys(parameters).length > 0 && { parameters }),
     ...(written !== undefined && written !== null && { default: decode(wireDefault(avro, written)) }),
   }
+}
+
+function docOf(
+  avro: Exclude<AvroSchema, AvroUnion>,
+  context: Context,
+  fieldDoc: string | undefined,
+): string | undefined {
+  const connectDoc = textProp(avro.props, PROP.doc)
+  if (!context.discardTypeDocs) return context.metadata ? connectDoc : undefined
+  return fieldDoc ?? ('doc' in avro ? avro.doc : undefined) ?? connectDoc
 }
 
 function texts(json: Json | undefined): Record<string, string> {

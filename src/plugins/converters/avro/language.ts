@@ -8,14 +8,23 @@ import { toAvroText } from './to-avro.ts'
 
 /** How Avro's schemas and data become Connect's. */
 export function avroLanguage(settings: AvroConverterSettings): RegistryLanguage<ParsedAvro> {
-  const options = { metadata: settings['connect.meta.data'], enums: settings['enhanced.avro.schema.support'] }
+  const options = {
+    metadata: settings['connect.meta.data'],
+    enums: settings['enhanced.avro.schema.support'],
+    shared: settings['generalized.sum.type.support'],
+    scrub: settings['scrub.invalid.names'],
+    optionalKeys: settings['allow.optional.map.keys'],
+    keepSingletons: !settings['flatten.singleton.union'],
+    discardTypeDocs: settings['discard.type.doc.default'],
+    keepNulls: settings['ignore.default.for.nullables'],
+  }
   return {
     name: 'AvroConverter',
     type: 'AVRO',
     parse: (source, validation) => avroFormat.parse(source, { validation }) as ParsedAvro,
     toText: (schema) => toAvroText(schema, options),
     writer(schema, { parsed }) {
-      const encode = avroEncoder(schema, parsed.schema)
+      const encode = avroEncoder(schema, parsed.schema, options)
       const codec = avroCodec(parsed.schema)
       return (value) => codec.encode(encode(value))
     },

@@ -1,4 +1,5 @@
 import type { AvroSchema } from '../../../formats/avro/schema.ts'
+import type { Schema } from '../../../sdk/index.ts'
 
 // The names under which Confluent's converter keeps in Avro what only Connect knows, and the other way round.
 
@@ -18,6 +19,20 @@ export const FIELD_DOC = `${SPACE}.field.doc.`
 /** Parameter that marks a default which came from an Avro field, not from Connect. */
 export const FIELD_DEFAULT = `${SPACE}.field.default`
 
+/** Parameters for documentation where that of types is discarded. */
+export const RECORD_DOC_KEPT = 'connect.record.doc'
+export const ENUM_DOC_KEPT = 'connect.enum.doc'
+
+/** The names of unions and enums that all schema languages share. */
+export const SHARED = {
+  /** Parameter of a union's struct. */
+  union: 'org.apache.kafka.connect.data.Union',
+  /** As `ENUM`; with `.SYMBOL` behind it: the symbol's number. */
+  enum: 'org.apache.kafka.connect.data.Enum',
+  unionName: 'connect_union_',
+  fieldName: 'connect_union_field_',
+} as const
+
 /** Parameter of a Decimal schema. */
 export const PRECISION = 'connect.decimal.precision'
 export const PRECISION_DEFAULT = 64
@@ -36,6 +51,27 @@ export const PROP = {
 /** The field of a union's struct that holds the values of one branch. */
 export function unionFieldName(branch: AvroSchema): string {
   return 'name' in branch ? branch.name.simple : branch.type
+}
+
+export function isUnion({ name, parameters }: Schema): boolean {
+  return name === UNION || parameters?.[SHARED.union] !== undefined
+}
+
+/** The parameter by which a string is an enum's, where one says so. */
+export function enumParameter({ parameters = {} }: Schema, shared = false): typeof SHARED.enum | typeof ENUM {
+  return shared && parameters[SHARED.enum] !== undefined ? SHARED.enum : ENUM
+}
+
+/** As Java percent-encodes it, with an underscore for all that Avro has no place for; names may have dots. */
+export function scrubbed(name: string): string {
+  return name.split('.').map(scrubbedPart).join('.')
+}
+
+export function scrubbedPart(name: string): string {
+  const encoded = name.replace(/[^A-Za-z0-9_]/gu, (character) =>
+    /[ .*-]/.test(character) ? '_' : Buffer.from(character).toString('hex').toUpperCase().replace(/../g, '_$&'),
+  )
+  return /^\d/.test(encoded) ? `x${encoded}` : encoded
 }
 
 export function isMapEntry(schema: AvroSchema): boolean {

@@ -14,18 +14,22 @@ import {
 import { toBuffer } from '../../bytes.ts'
 import {
   DEFAULT_NAME,
-  ENUM,
   ENUM_DEFAULT,
   ENUM_DOC,
+  ENUM_DOC_KEPT,
+  enumParameter,
   FIELD_DEFAULT,
   FIELD_DOC,
+  isUnion,
   MAP_ENTRY,
   MAP_ENTRY_NAME,
   PRECISION,
   PRECISION_DEFAULT,
   PROP,
   RECORD_DOC,
-  UNION,
+  RECORD_DOC_KEPT,
+  scrubbed,
+  scrubbedPart,
 } from './names.ts'
 
 export type ToAvroOptions = {
@@ -33,6 +37,14 @@ export type ToAvroOptions = {
   readonly metadata: boolean
   /** Makes Avro enums of strings that carry an enum's symbols. */
   readonly enums: boolean
+  /** Unions and enums have the names that all schema languages share. */
+  readonly shared?: boolean
+  /** Makes names of what Avro does not take for one. */
+  readonly scrub?: boolean
+  /** Makes Avro maps of maps whose keys are optional strings. */
+  readonly optionalKeys?: boolean
+  /** Of documentation and defaults only those of fields are told. */
+  readonly discardTypeDocs?: boolean
 }
 
 /** The Avro schema (as JSON text) that Confluent's converter makes of a Connect schema. Throws a `DataError`. */
@@ -48,7 +60,7 @@ type Json = unknown
 type Members = Record<string, Json>
 
 function toAvro(schema: Schema, context: Context, ignoreOptional = false): Json {
-  if (schema.name === UNION) return unionOf(schema, context)
+  if (isUnion(schema)) return unionOf(schema, context)
   const base = baseOf(schema, context)
   const type = typeof base === 'string' ? base : { ...base, ...metadataOf(schema, context), ...logicalOf(schema) }
   if (!schema.optional || ignoreOptional) return type
@@ -96,22 +108,29 @@ function precisionOf({ parameters }: Schema): number {
   return Number(parameters?.[PRECISION] ?? PRECISION_DEFAULT)
 }
 
-function stringOf({ parameters = {} }: Schema, { enums }: Context): Members {
-  const name = parameters[ENUM]
-  if (!enums || name === undefined) return { type: 'string' }
+function stringOf(schema: Schema, { enums, shared, discardTypeDocs }: Context): Members {
+  const { parameters = {} } = schema
+  const parameter = enumParameter(schema, shared)
+  const name = parameters[parameter]
+  if (!(enums || shared) || name === undefined) return { type: 'string' }
   const simple = name.slice(name.lastIndexOf('.') + 1)
-  const symbols = Object.entries(parameters).flatMap(([key, symbol]) => (key.startsWith(`${ENUM}.`) ? [symbol] : []))
+  const prefix = `${parameter}.`
+  const symbols = Object.keys(parameters).flatMap((key) => (key.startsWith(prefix) ? [key.slice(prefix.length)] : []))
   return {
     type: 'enum',
     name,
-    ...present('doc', parameters[ENUM_DOC + simple]),
+    ...present('doc', parameters[discardTypeDocs ? ENUM_DOC_KEPT : ENUM_DOC + simple]),
     symbols,
-    ...present('default', parameters[ENUM_DEFAULT + simple]),
+    ...(!discardTypeDocs && present('default', parameters[ENUM_DEFAULT + simple])),
   }
 }
 
+function hasTextKeys({ keys }: Schema, { optionalKeys }: Context): boolean {
+  return keys!.type === 'string' && (optionalKeys === true || !keys!.optional)
+}
+
 function mapOf(schema: Schema, context: Context): Members {
-  if (schema.keys!.type === 'string' && !schema.keys!.optional) {
+  if (hasTextKeys(schema, context)) {
     return { type: 'map', values: toAvro(schema.items!, context) }
   }
   return { type: 'array', items: entryOf(schema, context) }
@@ -120,7 +139,7 @@ function mapOf(schema: Schema, context: Context): Members {
 /** The record of one entry. Maps that differ get entries of different names: Avro knows a name once. */
 function entryOf(schema: Schema, context: Context): Members | string {
   const entry = struct(MAP_ENTRY, { key: schema.keys!, value: schema.items! })
-  const base = schema.name ?? MAP_ENTRY_NAME
+  const base = schema.name === undefined ? MAP_ENTRY_NAME : nameOf(schema.name, context)
   for (let count = 1; ; count++) {
     const name = count === 1 ? base : `${base}${count}`
     const known = context.named.get(name)
@@ -133,7 +152,7 @@ function entryOf(schema: Schema, context: Context): Members | string {
 }
 
 function recordOf(schema: Schema, context: Context): Members | string {
-  const name = schema.name ?? DEFAULT_NAME
+  const name = schema.name === undefined ? DEFAULT_NAME : nameOf(schema.name, context)
   const known = context.named.get(name)
   if (known !== undefined) {
     if (isDeepStrictEqual({ ...known, optional: false }, { ...schema, optional: false })) return name
@@ -144,26 +163,35 @@ function recordOf(schema: Schema, context: Context): Members | string {
   return {
     type: 'record',
     name,
-    ...present('doc', docs[RECORD_DOC]),
-    fields: (schema.fields ?? []).map((field) => fieldOf(field, docs[FIELD_DOC + field.name], context)),
+    ...present('doc', docs[context.discardTypeDocs ? RECORD_DOC_KEPT : RECORD_DOC]),
+    fields: (schema.fields ?? []).map((field) => {
+      const doc = context.discardTypeDocs ? field.schema.doc : docs[FIELD_DOC + field.name]
+      return fieldOf(context.scrub ? { ...field, name: scrubbedPart(field.name) } : field, doc, context)
+    }),
   }
+}
+
+function nameOf(name: string, { scrub }: Context): string {
+  return scrub ? scrubbed(name) : name
 }
 
 function fieldOf({ name, schema }: Field, doc: string | undefined, context: Context): Members {
   const fallback = hasDefault(schema)
-    ? { default: defaultOf(schema, schema.default) }
+    ? { default: defaultOf(schema, schema.default, context) }
     : schema.optional && { default: null }
   return { name, type: toAvro(schema, context), ...present('doc', doc), ...fallback }
 }
 
-function metadataOf(schema: Schema, { metadata }: Context): Members {
-  if (!metadata) return {}
-  const { [FIELD_DEFAULT]: fromAvro, ...parameters } = schema.parameters ?? {}
+function metadataOf(schema: Schema, context: Context): Members {
+  if (!context.metadata) return {}
+  const { [FIELD_DEFAULT]: fromAvro, ...others } = schema.parameters ?? {}
+  const parameters = context.discardTypeDocs ? (schema.parameters ?? {}) : others
+  const tellsDefault = hasDefault(schema) && (context.discardTypeDocs || fromAvro === undefined)
   return {
     ...present(PROP.doc, schema.doc),
     ...present(PROP.version, schema.version),
     ...(Object.keys(parameters).length > 0 && { [PROP.parameters]: parameters }),
-    ...(hasDefault(schema) && fromAvro === undefined && { [PROP.default]: defaultOf(schema, schema.default) }),
+    ...(tellsDefault && { [PROP.default]: defaultOf(schema, schema.default, context) }),
     ...present(PROP.name, schema.name),
     ...((schema.type === 'int8' || schema.type === 'int16') && { [PROP.type]: schema.type }),
   }
@@ -189,7 +217,7 @@ function hasDefault(schema: Schema): boolean {
 }
 
 /** A default value as Avro schemas write it. */
-function defaultOf(schema: Schema, value: unknown): Json {
+function defaultOf(schema: Schema, value: unknown, context: Context): Json {
   if (value === null || value === undefined) return null
   switch (schema.type) {
     case 'float32':
@@ -198,11 +226,11 @@ function defaultOf(schema: Schema, value: unknown): Json {
     case 'bytes':
       return bytesOf(schema, value).toString('latin1')
     case 'array':
-      return (value as unknown[]).map((item) => defaultOf(schema.items!, item))
+      return (value as unknown[]).map((item) => defaultOf(schema.items!, item, context))
     case 'map':
-      return mapDefaultOf(schema, value as ReadonlyMap<unknown, unknown>)
+      return mapDefaultOf(schema, value as ReadonlyMap<unknown, unknown>, context)
     case 'struct':
-      return structDefaultOf(schema, value as Members)
+      return structDefaultOf(schema, value as Members, context)
     default:
       return scalarDefaultOf(schema, value)
   }
@@ -218,14 +246,20 @@ function bytesOf(schema: Schema, value: unknown): Buffer {
   return schema.name === LOGICAL.decimal ? bigintToBytes((value as Decimal).unscaled) : toBuffer(value as Uint8Array)
 }
 
-function mapDefaultOf(schema: Schema, value: ReadonlyMap<unknown, unknown>): Json {
-  const entries = [...value].map(([key, item]) => [defaultOf(schema.keys!, key), defaultOf(schema.items!, item)])
-  return schema.keys!.type === 'string' && !schema.keys!.optional ? Object.fromEntries(entries) : entries
+function mapDefaultOf(schema: Schema, value: ReadonlyMap<unknown, unknown>, context: Context): Json {
+  const entries = [...value].map(([key, item]) => [
+    defaultOf(schema.keys!, key, context),
+    defaultOf(schema.items!, item, context),
+  ])
+  return hasTextKeys(schema, context) ? Object.fromEntries(entries) : entries
 }
 
-function structDefaultOf(schema: Schema, value: Members): Json {
+function structDefaultOf(schema: Schema, value: Members, context: Context): Json {
   return Object.fromEntries(
-    (schema.fields ?? []).map((field) => [field.name, defaultOf(field.schema, value[field.name])]),
+    (schema.fields ?? []).map((field) => [
+      context.scrub ? scrubbedPart(field.name) : field.name,
+      defaultOf(field.schema, value[field.name], context),
+    ]),
   )
 }
 

@@ -1,0 +1,215 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { avroConverter } from '../../../src/plugins/converters/avro/converter.ts'
+import { type Field, INT32, map, optional, parseConfig, type Schema, STRING, struct } from '../../../src/sdk/index.ts'
+import { startTestRegistry, type TestRegistry } from '../../support/registry.ts'
+
+let registry: TestRegistry
+beforeAll(async () => {
+  registry = await startTestRegistry()
+})
+beforeEach(() => registry.startOver())
+afterAll(() => registry.stop())
+
+type Options = Readonly<Record<string, string>>
+const converter = (options: Options) =>
+  avroConverter.create(parseConfig(avroConverter.config, { 'schema.registry.url': registry.url, ...options }), {
+    isKey: false,
+  })
+/** What is in the registry for it, and what is read of that. */
+async function throughAvro(schema: Schema, value: unknown, options: Options) {
+  const bytes = (await converter(options).fromConnect('t', schema, value)) as Buffer
+  const { body } = await registry.call('GET', '/subjects/t-value/versions/latest')
+  const avro = JSON.parse((body as { schema: string }).schema) as Record<string, unknown>
+  return { bytes, avro, read: await converter(options).toConnect('t', bytes) }
+}
+
+/** What is read of bytes that were written with an Avro schema. */
+async function fromAvro(schema: unknown, hex: string, options: Options) {
+  const { body } = await registry.call('POST', '/subjects/t-value/versions', { schema: JSON.stringify(schema) })
+  const id = (body as { id: number }).id.toString(16).padStart(8, '0')
+  return converter(options).toConnect('t', Buffer.from(`00${id}${hex}`, 'hex'))
+}
+
+const fieldOf = ({ schema }: { schema: Schema | null }, name: string) =>
+  schema?.fields?.find((field: Field) => field.name === name)?.schema
+
+describe('scrub.invalid.names', () => {
+  const line = struct('my-shop.Order*Line', { 'a-b': INT32, '1st': STRING, 'ü.': optional(STRING) })
+  const value = { 'a-b': 1, '1st': 'x', 'ü.': null }
+
+  it('writes names as Java encodes them, the record with its own', async () => {
+    const outer = struct('9 a', { line, again: line, lines: map(INT32, line) })
+    const given = { line: value, again: value, lines: new Map([[1, value]]) }
+    const { avro, read } = await throughAvro(outer, given, { 'scrub.invalid.names': 'true' })
+    expect(avro).toMatchObject({
+      name: 'x9_a',
+      'connect.name': '9 a',
+      fields: [
+        {
+          type: {
+            name: 'Order_Line',
+            namespace: 'my_shop',
+            fields: [{ name: 'a_b' }, { name: 'x1st' }, { name: '_C3_BC_', default: null }],
+          },
+        },
+        { type: 'my_shop.Order_Line' },
+        {},
+      ],
+    })
+    const scrubbed = { a_b: 1, x1st: 'x', _C3_BC_: null }
+    expect(read.value).toEqual({ line: scrubbed, again: scrubbed, lines: new Map([[1, scrubbed]]) })
+    expect(fieldOf(read, 'line')?.name).toBe('my-shop.Order*Line')
+  })
+
+  it('writes defaults of structs by those names, and finds them in unions', async () => {
+    const inner = { ...line, default: { 'a-b': 7, '1st': 'y', 'ü.': null } }
+    const { read } = await throughAvro(
+      struct('S', { one: optional(inner) }),
+      { one: value },
+      { 'scrub.invalid.names': 'true' },
+    )
+    expect(read.value).toEqual({ one: { a_b: 1, x1st: 'x', _C3_BC_: null } })
+    expect(fieldOf(read, 'one')?.default).toEqual({ a_b: 7, x1st: 'y', _C3_BC_: null })
+  })
+
+  it('refuses such names where it is off', async () => {
+    await expect((async () => converter({}).fromConnect('t', line, value))()).rejects.toMatchObject({ code: 'data' })
+  })
+})
+
+describe('allow.optional.map.keys', () => {
+  const counts = map(optional(STRING), INT32)
+  const value = new Map([['a', 1]])
+
+  it('writes a map as one whose keys may be null', async () => {
+    expect((await throughAvro(counts, value, {})).avro).toMatchObject({ type: 'array' })
+    registry.startOver()
+    const { avro, read } = await throughAvro(counts, value, { 'allow.optional.map.keys': 'true' })
+    expect(avro).toEqual({ type: 'map', values: 'int' })
+    expect(read.value).toEqual(value)
+  })
+
+  it('writes no null as a key', async () => {
+    const write = converter({ 'allow.optional.map.keys': 'true' })
+    await expect((async () => write.fromConnect('t', counts, new Map([[null, 1]])))()).rejects.toMatchObject({
+      code: 'data',
+      message: 'null where the schema says string',
+    })
+  })
+})
+
+describe('ignore.default.for.nullables', () => {
+  const schema = struct('S', { n: optional({ ...INT32, default: 5 }), m: { ...INT32, default: 6 } })
+
+  it.each([
+    ['false', { n: 5, m: 6 }],
+    ['true', { n: null, m: 6 }],
+  ])('%s: nulls are %o', async (ignore, expected) => {
+    const { read } = await throughAvro(schema, { n: null, m: null }, { 'ignore.default.for.nullables': ignore })
+    expect(read.value).toEqual(expected)
+  })
+})
+
+describe('discard.type.doc.default', () => {
+  const avro = {
+    type: 'record',
+    name: 'R',
+    doc: 'of the record',
+    fields: [
+      { name: 'n', type: { type: 'int', 'connect.doc': 'of Connect' }, doc: 'of the field', default: 3 },
+      { name: 'e', type: { type: 'enum', name: 'E', doc: 'of the enum', symbols: ['A'], default: 'A' } },
+      { name: 'o', type: ['null', 'string'], doc: 'of the optional' },
+    ],
+  }
+  const on = { 'discard.type.doc.default': 'true', 'enhanced.avro.schema.support': 'true' }
+
+  it('reads documentation of fields before that of types, and no default of an enum', async () => {
+    const read = await fromAvro(avro, '060000', on)
+    expect(read.schema).toMatchObject({ doc: 'of the record', parameters: { 'connect.record.doc': 'of the record' } })
+    expect(fieldOf(read, 'n')).toMatchObject({ doc: 'of the field', default: 3 })
+    expect(fieldOf(read, 'n')?.parameters).toBeUndefined()
+    expect(fieldOf(read, 'o')).toMatchObject({ doc: 'of the optional', optional: true })
+    expect(fieldOf(read, 'e')).toMatchObject({ doc: 'of the enum' })
+    expect(fieldOf(read, 'e')?.parameters).toEqual({
+      'connect.enum.doc': 'of the enum',
+      'connect.record.doc': 'of the enum',
+      'io.confluent.connect.avro.Enum': 'E',
+      'io.confluent.connect.avro.Enum.A': 'A',
+    })
+    const otherwise = await fromAvro(avro, '060000', {})
+    expect(fieldOf(otherwise, 'n')).toMatchObject({ doc: 'of Connect' })
+    expect(fieldOf(otherwise, 'e')?.doc).toBeUndefined()
+  })
+
+  it('writes that documentation to the fields again', async () => {
+    const { schema, value } = await fromAvro(avro, '060000', on)
+    registry.startOver()
+    const written = await throughAvro(schema!, value, on)
+    expect(written.avro).toMatchObject({
+      doc: 'of the record',
+      fields: [
+        { name: 'n', doc: 'of the field', default: 3, type: { 'connect.default': 3 } },
+        { name: 'e', doc: 'of the enum', type: { type: 'enum', doc: 'of the enum', symbols: ['A'] } },
+        { name: 'o', doc: 'of the optional' },
+      ],
+    })
+  })
+})
+
+it('tells a default that came from Avro to Connect, too, where that of types is discarded', async () => {
+  const parameters = { 'io.confluent.connect.avro.field.default': 'true' }
+  const schema = struct('S', { n: { ...INT32, default: 1, parameters } })
+  const on = await throughAvro(schema, { n: 1 }, { 'discard.type.doc.default': 'true' })
+  expect(on.avro).toMatchObject({ fields: [{ type: { 'connect.default': 1, 'connect.parameters': parameters } }] })
+  registry.startOver()
+  const off = await throughAvro(schema, { n: 1 }, {})
+  expect(off.avro).toMatchObject({ fields: [{ type: 'int', default: 1 }] })
+})
+
+describe('generalized.sum.type.support', () => {
+  const on = { 'generalized.sum.type.support': 'true' }
+  const avro = {
+    type: 'record',
+    name: 'R',
+    fields: [
+      { name: 'u', type: ['int', 'null', 'string'] },
+      { name: 'v', type: ['long', { type: 'enum', name: 'E', symbols: ['B', 'A'] }] },
+    ],
+  }
+
+  it('reads unions and enums by the names that all languages share', async () => {
+    const read = await fromAvro(avro, '0402780202', on)
+    expect(read.value).toEqual({ u: { connect_union_field_2: 'x' }, v: { connect_union_field_1: 'A' } })
+    expect(fieldOf(read, 'u')).toMatchObject({
+      name: 'connect_union_0',
+      optional: true,
+      parameters: { 'org.apache.kafka.connect.data.Union': 'connect_union_0' },
+      fields: [{ name: 'connect_union_field_0' }, { name: 'connect_union_field_2' }],
+    })
+    expect(fieldOf(read, 'v')?.name).toBe('connect_union_1')
+    expect(fieldOf(read, 'v')?.fields?.[1]?.schema.parameters).toEqual({
+      'org.apache.kafka.connect.data.Enum': 'E',
+      'org.apache.kafka.connect.data.Enum.B': '0',
+      'org.apache.kafka.connect.data.Enum.A': '1',
+    })
+  })
+
+  it('writes them as unions and enums again', async () => {
+    const { schema, value } = await fromAvro(avro, '0402780202', on)
+    registry.startOver()
+    const { avro: written, read } = await throughAvro(schema!, value, on)
+    expect(written['fields']).toMatchObject([
+      { type: ['null', 'int', 'string'] },
+      { type: ['long', { type: 'enum', name: 'E', symbols: ['B', 'A'] }] },
+    ])
+    expect(read.value).toEqual({ u: { connect_union_field_2: 'x' }, v: { connect_union_field_1: 'A' } })
+  })
+})
+
+describe('flatten.singleton.union', () => {
+  it('reads a union of one schema as that schema, or as a union', async () => {
+    expect(await fromAvro(['int'], '0006', {})).toEqual({ schema: { ...INT32, version: 1 }, value: 3 })
+    const kept = await fromAvro(['int'], '0006', { 'flatten.singleton.union': 'false' })
+    expect(kept).toMatchObject({ schema: { name: 'io.confluent.connect.avro.Union' }, value: { int: 3 } })
+  })
+})
