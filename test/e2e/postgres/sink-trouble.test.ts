@@ -55,6 +55,21 @@ describeOn([postgres], 'what is wrong around the PostgreSQL sink', () => {
     )
   })
 
+  it('writes nothing of what it is given at once when a part of it can not be written', async () => {
+    const database = await createDatabase(postgres.address.url)
+    const role = database.name
+    await database.run(`${TABLE}; CREATE TABLE others (LIKE words); CREATE ROLE ${role} LOGIN PASSWORD 'x';
+      GRANT INSERT ON words TO ${role}`)
+    onTestFinished(async () => void (await database.run(`DROP OWNED BY ${role}; DROP ROLE ${role}`)))
+    const run = await sink(database, { 'connection.user': role, 'connection.password': 'x' })
+    const both = [record(1, 'a'), { ...record(2, 'b'), topic: 'others' }]
+    await expect(run.put(both)).rejects.toThrow(/permission denied for table others/)
+    expect(await database.run('SELECT id FROM words')).toEqual([])
+    await database.run(`GRANT INSERT ON others TO ${role}`)
+    await run.put(both)
+    expect(await database.run('SELECT id FROM words UNION ALL SELECT id FROM others ORDER BY id')).toHaveLength(2)
+  })
+
   it('holds up no other task while it may not make the table of offsets', async () => {
     const database = await createDatabase(postgres.address.url)
     const role = database.name

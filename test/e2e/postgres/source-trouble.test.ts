@@ -185,13 +185,17 @@ describeOn([postgres], 'what is wrong around the PostgreSQL source', () => {
       ...database.config,
       'topic.prefix': '',
       'poll.interval.ms': '1',
+      'batch.max.rows': '1',
       mode: 'incrementing',
       'incrementing.column.name': 'id',
     }
     const run = runSource(postgresSource, { config })
     onTestFinished(() => run.stop())
     // Nothing but an empty batch, before which the rows went to the dead letters; then they are behind.
-    for (let batch = 1; batch <= 3; batch += 1) expect(await run.nextBatch()).toEqual([])
+    for (let batch = 1; batch <= 3; batch += 1) {
+      expect(await run.nextBatch()).toEqual([])
+      expect(run.rejected).toHaveLength(batch)
+    }
     expect(run.rejected.map(({ record }) => record.sourceOffset)).toEqual(
       [1, 2, 3].map((incrementing) => ({ incrementing })),
     )

@@ -139,6 +139,24 @@ describeOn([postgres], 'the PostgreSQL source', () => {
     }
   })
 
+  it('waits for no other source that is reading', async () => {
+    const database = await createDatabase(postgres.address.url)
+    await database.run(`${CHANGES}; INSERT INTO changes (word) VALUES ('a'), ('b'), ('c')`)
+    const config = { mode: 'incrementing', 'batch.max.rows': '1', 'transactions.wait.ms': '3600000' }
+    const [one, other] = [source(database, config), source(database, config)]
+    // Each is in the middle of its reading, which is a transaction.
+    expect(valuesOf(await one.take(1), 'id')).toEqual([1])
+    expect(valuesOf(await other.take(1), 'id')).toEqual([1])
+  })
+
+  it('reads in transactions of the isolation that is asked for', async () => {
+    const database = await createDatabase(postgres.address.url)
+    const config = { mode: 'bulk', query: "SELECT current_setting('transaction_isolation') AS level" }
+    expect(valuesOf(await source(database, config).take(1), 'level')).toEqual(['read committed'])
+    const strict = { ...config, 'transaction.isolation.mode': 'REPEATABLE_READ' }
+    expect(valuesOf(await source(database, strict).take(1), 'level')).toEqual(['repeatable read'])
+  })
+
   it('gives up on a transaction that stays open for too long, once', async () => {
     const database = await createDatabase(postgres.address.url)
     await database.run(CHANGES)
