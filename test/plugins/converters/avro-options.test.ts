@@ -213,3 +213,40 @@ describe('flatten.singleton.union', () => {
     expect(kept).toMatchObject({ schema: { name: 'io.confluent.connect.avro.Union' }, value: { int: 3 } })
   })
 })
+
+describe('a fixed', () => {
+  const avro = {
+    type: 'record',
+    name: 'R',
+    fields: [
+      { name: 'a', type: { type: 'fixed', name: 'x.Two', size: 2 } },
+      { name: 'b', type: ['null', 'x.Two'], default: null },
+      { name: 'd', type: { type: 'fixed', name: 'x.Money', size: 3, logicalType: 'decimal', precision: 5 } },
+    ],
+  }
+
+  it('is read as bytes that know its name and size, and written as that again', async () => {
+    const read = await fromAvro(avro, '0102020304ffff85', {})
+    const money = { unscaled: -123n, scale: 0 }
+    expect(read.value).toEqual({ a: Buffer.from([1, 2]), b: Buffer.from([3, 4]), d: money })
+    expect(fieldOf(read, 'a')).toMatchObject({
+      type: 'bytes',
+      name: 'x.Two',
+      parameters: { 'connect.fixed.size': '2' },
+    })
+    registry.startOver()
+    const { avro: written, bytes } = await throughAvro(read.schema!, read.value, {})
+    expect(bytes.subarray(5).toString('hex')).toBe('0102020304ffff85')
+    expect(written['fields']).toMatchObject([
+      { type: { type: 'fixed', name: 'Two', namespace: 'x', size: 2 } },
+      { type: ['null', 'x.Two'] },
+      { type: { type: 'fixed', size: 3, logicalType: 'decimal', scale: 0, precision: 5 } },
+    ])
+  })
+
+  it('takes no bytes of another length', async () => {
+    const { schema } = await fromAvro(avro, '010200000001', {})
+    const value = { a: Buffer.from([1]), b: null, d: { unscaled: 1n, scale: 0 } }
+    await expect((async () => converter({}).fromConnect('t', schema, value))()).rejects.toMatchObject({ code: 'data' })
+  })
+})

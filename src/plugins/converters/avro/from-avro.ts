@@ -1,6 +1,7 @@
 import {
   type AvroArray,
   type AvroEnum,
+  type AvroFixed,
   type AvroRecord,
   type AvroSchema,
   type AvroUnion,
@@ -18,6 +19,7 @@ import {
   ENUM_DOC_KEPT,
   FIELD_DEFAULT,
   FIELD_DOC,
+  FIXED_SIZE,
   isMapEntry,
   PRECISION,
   PRECISION_DEFAULT,
@@ -133,6 +135,8 @@ function baseFrom(avro: Exclude<AvroSchema, AvroUnion>, context: Context): FromA
         decode: (wire) => new Map(Object.entries(wire as object).map(([key, held]) => [key, decode(held)])),
       }
     }
+    case 'fixed':
+      return fixedFrom(avro)
     case 'null':
       throw new DataError('Standalone null schemas are not supported by this converter')
     default:
@@ -153,7 +157,6 @@ function scalarFrom(type: string, props: Props): FromAvro {
       if (logical !== 'timestamp-millis') return { schema: { type: 'int64' }, decode: asItIs }
       return { schema: { type: 'int64', name: LOGICAL.timestamp, version: 1 }, decode: toInstant }
     case 'bytes':
-    case 'fixed':
       return logical === 'decimal' ? decimalFrom(props) : { schema: { type: 'bytes' }, decode: asItIs }
     case 'float':
       return { schema: { type: 'float32' }, decode: asItIs }
@@ -171,8 +174,13 @@ function intFrom(logical: Json | undefined, connectType: Json | undefined): From
   return { schema: { type }, decode: asItIs }
 }
 
+function fixedFrom({ props, size }: AvroFixed): FromAvro {
+  const { schema, decode } = scalarFrom('bytes', props)
+  return { schema: { ...schema, parameters: { ...schema.parameters, [FIXED_SIZE]: String(size) } }, decode }
+}
+
 function decimalFrom(props: Props): FromAvro {
-  const scale = numberProp(props, 'scale')
+  const scale = props.has('scale') ? numberProp(props, 'scale') : 0
   if (scale === undefined) throw new DataError('scale must be specified and must be a number.')
   const schema = decimal(scale)
   const precision = numberProp(props, 'precision') ?? PRECISION_DEFAULT
@@ -260,7 +268,8 @@ function withMetadata(
   const typeDoc = 'doc' in avro ? avro.doc : undefined
   const doc = docOf(avro, context, fieldDoc)
   const ownVersion = numberProp(props, PROP.version) ?? schema.version ?? version
-  const name = textProp(props, PROP.name) ?? ('name' in avro && avro.type !== 'fixed' ? avro.name.full : undefined)
+  // A decimal has the name of decimals.
+  const name = textProp(props, PROP.name) ?? ('name' in avro && schema.name === undefined ? avro.name.full : undefined)
   const connectDefault = props.get(PROP.default)
   const parameters = {
     ...schema.parameters,

@@ -37,6 +37,9 @@ export const SHARED = {
 export const PRECISION = 'connect.decimal.precision'
 export const PRECISION_DEFAULT = 64
 
+/** Parameter of bytes that are an Avro fixed of that name. */
+export const FIXED_SIZE = 'connect.fixed.size'
+
 /** Members of Avro schemas. */
 export const PROP = {
   doc: 'connect.doc',

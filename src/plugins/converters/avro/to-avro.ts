@@ -20,6 +20,7 @@ import {
   enumParameter,
   FIELD_DEFAULT,
   FIELD_DOC,
+  FIXED_SIZE,
   isUnion,
   MAP_ENTRY,
   MAP_ENTRY_NAME,
@@ -95,8 +96,19 @@ function baseOf(schema: Schema, context: Context): Members | string {
     case 'struct':
       return recordOf(schema, context)
     default:
-      return { type: PRIMITIVES[schema.type], ...decimalOf(schema) }
+      return fixedOf(schema, context) ?? { type: PRIMITIVES[schema.type], ...decimalOf(schema) }
   }
+}
+
+/** A second use of one only names it, as that of a struct. */
+function fixedOf(schema: Schema, context: Context): Members | string | undefined {
+  const { type, name: given, parameters } = schema
+  const size = Number(parameters?.[FIXED_SIZE])
+  if (type !== 'bytes' || given === undefined || !Number.isInteger(size)) return undefined
+  const name = nameOf(given, context)
+  if (context.named.has(name)) return name
+  context.named.set(name, schema)
+  return { type: 'fixed', name, size, ...decimalOf(schema) }
 }
 
 function decimalOf(schema: Schema): Members {
