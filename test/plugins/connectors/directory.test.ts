@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { Inbox } from '../../../src/plugins/connectors/directory/inbox.ts'
+import { Inbox, type InboxOptions } from '../../../src/plugins/connectors/directory/inbox.ts'
 import { directorySource } from '../../../src/plugins/connectors/directory/source.ts'
 import { type Position, runSource, type SourceRecord, type TaskLog, validateConfig } from '../../../src/sdk/index.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
@@ -89,6 +89,13 @@ describe('the directory source', () => {
     box.add('a.txt', '3\n4\n5\n')
     expect((await box.read({}, last)).map(({ value }) => value)).toEqual(['3', '4', '5'])
     expect(box.files()).toEqual(['a.txt.1.done', 'a.txt.done'])
+  })
+
+  it('finds each of more files than are looked at together', async () => {
+    const names = Array.from({ length: 300 }, (_, n) => `f${String(n).padStart(3, '0')}.txt`)
+    const { path } = inbox(Object.fromEntries(names.map((name) => [name, ''])))
+    const found = await new Inbox({ ...LOOKING, directory: path }).list(Date.now())
+    expect(found.map(({ name }) => name)).toEqual(names)
   })
 
   it('reads files in the order of their names or of their times', async () => {
@@ -212,10 +219,7 @@ describe('the directory source', () => {
       writeFileSync(join(path, 'a.txt'), text)
       utimesSync(join(path, 'a.txt'), atS, atS)
     }
-    const box = new Inbox({
-      ...{ directory: path, pattern: /./, ignoredSuffixes: [], readySuffix: '', ageMs: 5_000, orderBy: 'name' },
-      ...{ isMine: () => true, afterwards: { do: 'delete', failed: '.failed' }, log: SILENT },
-    })
+    const box = new Inbox({ ...LOOKING, directory: path })
     const names = async (nowMs: number) => (await box.list(nowMs)).map(({ name }) => name)
     stamp('a\n', 500)
     expect(await names(1_000_000)).toEqual(['a.txt'])
@@ -286,6 +290,11 @@ describe('its configuration', () => {
     expect(errors).toEqual([expect.stringContaining(message)])
   })
 })
+
+const LOOKING: Omit<InboxOptions, 'directory'> = {
+  ...{ pattern: /./, ignoredSuffixes: [], readySuffix: '', ageMs: 5_000, orderBy: 'name' },
+  ...{ isMine: () => true, afterwards: { do: 'delete', failed: '.failed' }, log: SILENT },
+}
 
 type Run = ReturnType<typeof runSource>
 

@@ -72,8 +72,11 @@ export class Inbox {
     })
     const names = new Set(entries.filter((entry) => entry.isFile()).map((entry) => entry.name))
     const wanted = [...names].filter((name) => this.#isWanted(name) && (!readySuffix || names.has(name + readySuffix)))
-    const found = await Promise.all(wanted.map((name) => this.#find(name, nowMs)))
-    const complete = found.filter((file) => file !== undefined)
+    const complete: Found[] = []
+    for (let at = 0; at < wanted.length; at += AT_ONCE) {
+      const found = await Promise.all(wanted.slice(at, at + AT_ONCE).map((name) => this.#find(name, nowMs)))
+      complete.push(...found.filter((file) => file !== undefined))
+    }
     const byName = (a: Found, b: Found) => (a.name < b.name ? -1 : 1)
     return complete.sort((a, b) => (orderBy === 'time' && a.modifiedMs - b.modifiedMs) || byName(a, b))
   }
@@ -143,6 +146,9 @@ export class Inbox {
     this.#options.log.info({ file: path, target }, 'a file is through')
   }
 }
+
+/** How many files are looked at together: of many thousands, each waiting look would hold memory. */
+const AT_ONCE = 256
 
 /** What to do about a directory that can't be read. */
 const ADVICE: Readonly<Record<string, string>> = {
