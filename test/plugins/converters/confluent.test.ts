@@ -4,6 +4,8 @@ import { describe, expect, it } from 'vitest'
 import { jsonConverter } from '../../../src/plugins/converters/json/converter.ts'
 import { jsonSchemaConverter } from '../../../src/plugins/converters/json-schema/converter.ts'
 import { jsonLanguage } from '../../../src/plugins/converters/json-schema/language.ts'
+import { protobufConverter } from '../../../src/plugins/converters/protobuf/converter.ts'
+import { protobufLanguage } from '../../../src/plugins/converters/protobuf/language.ts'
 import { createRegistryConverter } from '../../../src/plugins/converters/registry-converter.ts'
 import { type ConverterInstance, parseConfig, type RawConfig } from '../../../src/sdk/index.ts'
 import { FakeRegistry } from '../../support/fake-registry.ts'
@@ -66,6 +68,37 @@ const JSON_DIFFERENCES: Differences = [
 ]
 
 holdTo('json-schema', jsonSchema, JSON_DIFFERENCES)
+
+const protobuf: Converters = (config, registry) => {
+  const settings = parseConfig(protobufConverter.config, { 'schema.registry.url': 'http://registry', ...config })
+  return createRegistryConverter(registry, settings, false, protobufLanguage(settings))
+}
+
+const NO_NAME = 'Java registers names that no compiler takes'
+const PROTOBUF_DIFFERENCES: Differences = [
+  [
+    /"given":\{"schema":\{"type":"(int32|int64|bytes)","name":"org/,
+    'Java writes a date, say, where its schema says a number',
+  ],
+  [/"name":"a-b.C"/, NO_NAME],
+  [/"name":"with space.S"/, NO_NAME],
+  [/"name":"a\.\.b"/, NO_NAME],
+  [/"name":"X","field":"a".*"field":"q"/, 'Java writes only one of two messages of a name'],
+  [/"name":null,"field":"f"/, 'Java makes no enum of a schema without a name'],
+  [/Enum":"a\.b\.Color"/, 'Java loses the name of the enum'],
+  [/"name":"MyUnion","parameters"/, 'Java fails over a union of another format'],
+  [
+    /"optional":true,"field":"b"\}\],"name":"io.confluent.connect.protobuf.Union.choice"/,
+    'Java needs the number of each field of a oneof',
+  ],
+  [
+    /"optional":true,"default":5,"field":"a".*"ignore.default|"ignore.default.*"optional":true,"default":5,"field":"a"/,
+    'Java reads defaults that no registered schema has, as long as it runs',
+  ],
+  [/"values":\{"type":"int32","optional":true,"default":5\}/, 'the same'],
+]
+
+holdTo('protobuf', protobuf, PROTOBUF_DIFFERENCES)
 
 function holdTo(format: string, create: Converters, differences: Differences): void {
   const lines = readFileSync(join(import.meta.dirname, `confluent-${format}.golden.json`), 'utf8')

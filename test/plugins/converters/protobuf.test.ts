@@ -70,7 +70,6 @@ describe('ProtobufConverter', () => {
     expect(schema).toBe(`syntax = "proto3";
 package shop;
 
-import "confluent/meta.proto";
 import "confluent/type/decimal.proto";
 import "google/protobuf/timestamp.proto";
 
@@ -79,18 +78,22 @@ message Order {
   confluent.type.Decimal total = 2 [(confluent.field_meta) = {
     params: [
       {
-        key: "scale",
-        value: "2"
+        value: "2",
+        key: "scale"
       }
     ]
   }];
   repeated Line lines = 3;
-  map<string, double> tags = 4;
+  repeated ConnectDefault1Entry tags = 4;
   google.protobuf.Timestamp at = 5;
 
   message Line {
     string sku = 1;
     int64 count = 2;
+  }
+  message ConnectDefault1Entry {
+    string key = 1;
+    double value = 2;
   }
 }
 `)
@@ -160,7 +163,7 @@ message Order {
     const bytes = await foreign('others', file, [0, 0], '0801180720ffffffffffffffff7f')
     const read = await converter().toConnect('others', bytes)
     expect(read.value).toEqual({ color: 'BLUE', big: 2n ** 63n - 1n, id_0: { name: null, number: 7 } })
-    expect(read.schema?.fields?.[0]?.schema.parameters).toMatchObject({
+    expect(read.schema?.fields?.[1]?.schema.parameters).toMatchObject({
       'io.confluent.connect.protobuf.Enum': 'Color',
       'io.confluent.connect.protobuf.Enum.BLUE': '1',
     })
@@ -195,9 +198,8 @@ message Order {
 
   it.each<[string, Schema | null, unknown, RegExp]>([
     ['a value without a schema', null, { a: 1 }, /needs a schema/],
-    ['a value that is no struct', STRING, 'x', /takes structs, not string/],
-    ['a list of lists', struct('L', { l: array(array(INT32)) }), { l: [[1]] }, /no arrays within lists or maps/],
-    ['a map by floats', struct('M', { m: map(FLOAT64, INT32) }), { m: new Map() }, /no maps with keys of type float64/],
+    ['a date that is in no struct', DATE, new Date(0), /takes structs and single values, not .*Date/],
+    ['a list of lists', struct('L', { l: array(array(INT32)) }), { l: [[1]] }, /no arrays within lists/],
     ['a value that does not fit', struct('V', { n: INT32 }), { n: 'x' }, /does not fit its schema/],
     ['a field whose name is none', struct('W', { 'a-b': INT32 }), { 'a-b': 1 }, /a-b|expected/i],
   ])('tells %s as wrong data', async (_what, schema, given, message) => {

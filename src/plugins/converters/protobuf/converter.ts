@@ -16,6 +16,11 @@ const config = z.object({
     'Whether scalars that may be null are written as google.protobuf wrappers, and only those may be null.',
     false,
   ),
+  'ignore.default.for.nullables': flag(
+    'Write nothing where a value is null, also where its schema has a default.',
+    false,
+  ),
+  'wrapper.for.raw.primitives': flag('Whether messages of google.protobuf wrappers are read as what is in them.', true),
   'generate.index.for.unions': flag('Whether the struct of a oneof has the number of the oneof in its name.', true),
   'int.for.enums': flag('Whether enums are their numbers instead of their words.', false),
 })
@@ -32,7 +37,7 @@ export const protobufConverter = defineConverter({
 A struct becomes a message of proto3, its logical types \`google.protobuf.Timestamp\`, \`google.type.Date\`, \`google.type.TimeOfDay\`
 and \`confluent.type.Decimal\`, and records have Confluent's wire format: a zero byte, the schema's id, which message it is, the
 data. A null in a field that is neither optional nor wrapped is read as zero or nothing. A oneof is a struct of which one field is
-there. Values that are no structs, lists of lists, and messages that contain themselves are refused.
+there. Single values are written as google.protobuf wrappers; lists of lists and messages that contain themselves are refused.
 ${REGISTRY_NOTES}`,
   config,
   create: (settings, { isKey }) =>

@@ -1,3 +1,4 @@
+import type { DescMessage } from '@bufbuild/protobuf'
 import type { Codec, ParsedSchema, SchemaSource } from '../../../formats/format.ts'
 import { type MessagePlace, ProtobufMessages } from '../../../formats/protobuf/codec.ts'
 import { protobufFormat } from '../../../formats/protobuf/protobuf.ts'
@@ -5,18 +6,22 @@ import type { Schema } from '../../../sdk/index.ts'
 import { frameIndexes, unframeIndexes } from '../../../serde/wire-format.ts'
 import type { RegistryLanguage } from '../registry-converter.ts'
 import type { ProtobufConverterSettings } from './converter.ts'
-import { type FromProtoOptions, messageKind } from './message.ts'
+import { asItIs, filled } from './defaults.ts'
+import type { Kind } from './kinds.ts'
+import { type FromProtoOptions, messageKind, wrappedKind } from './message.ts'
 import { metasIn } from './meta.ts'
-import { toProtoText } from './to-proto.ts'
+import { toProtoText, wrapperOf } from './to-proto.ts'
 
 /** How Protobuf's messages become structs. */
 export function protobufLanguage(settings: ProtobufConverterSettings): RegistryLanguage<ParsedSchema> {
   const optionals = settings['optional.for.nullables']
   const wrappers = settings['wrapper.for.nullables']
+  const unwraps = settings['wrapper.for.raw.primitives']
   const optionsOf = ({ text }: SchemaSource): FromProtoOptions => ({
     fullNames: settings['enhanced.protobuf.schema.support'],
     optionals,
     wrappers,
+    unwraps,
     unionIndexes: settings['generate.index.for.unions'],
     enumsAsNumbers: settings['int.for.enums'],
     metas: metasIn(text),
@@ -29,17 +34,21 @@ export function protobufLanguage(settings: ProtobufConverterSettings): RegistryL
     writer(schema, { source, parsed }) {
       const messages = new ProtobufMessages(source)
       const place = messages.find(messageOf(schema, messages) ?? parsed.name)
-      const { write } = messageKind(messages.descriptor(place), optionsOf(source))
+      const fill = settings['ignore.default.for.nullables'] ? asItIs : filled(schema)
+      const { write } = outermostKind(messages.descriptor(place), {
+        ...optionsOf(source),
+        unwraps: schema.type !== 'struct',
+      })
       const codec = messages.codec(place)
       const head = frameIndexes(place.indexes)
-      return (value) => Buffer.concat([head, codec.encode(write(value))])
+      return (value) => Buffer.concat([head, codec.encode(write(fill(value)))])
     },
     reader(_parsed, source, version) {
       const messages = new ProtobufMessages(source)
       const options = optionsOf(source)
       const opened = new Map<string, ReturnType<typeof open>>()
       const open = (place: MessagePlace) => {
-        const { schema, read } = messageKind(messages.descriptor(place), options)
+        const { schema, read } = outermostKind(messages.descriptor(place), options)
         const versioned: Schema = version === undefined ? schema : { ...schema, version }
         const codec: Codec = messages.codec(place)
         return { schema: versioned, read: (data: Uint8Array) => read(codec.decode(data)) }
@@ -56,6 +65,19 @@ export function protobufLanguage(settings: ProtobufConverterSettings): RegistryL
 }
 
 /** The struct's own message, where the schema has several. */
-function messageOf({ name }: Schema, messages: ProtobufMessages): string | undefined {
+function messageOf(schema: Schema, messages: ProtobufMessages): string | undefined {
+  const name = schema.type === 'struct' ? schema.name : wrapperOf(schema)
   return messages.names().find((known) => known === name)
+}
+
+/** A message that holds one scalar is that scalar. */
+function outermostKind(message: DescMessage, options: FromProtoOptions): Kind {
+  const wrapped = options.unwraps ? wrappedKind(message) : undefined
+  if (wrapped === undefined) return messageKind(message, options)
+  const { schema, read, write } = wrapped
+  return {
+    schema,
+    read: (wire) => read((wire as { readonly value: unknown }).value),
+    write: (value) => ({ value: write(value) }),
+  }
 }

@@ -1,22 +1,27 @@
 import type { Message, Option, OptionValue, TypeElement } from '../../../formats/protobuf/file.ts'
 import { parseProto } from '../../../formats/protobuf/parser.ts'
 import { LOGICAL, type Schema } from '../../../sdk/index.ts'
+import { PRECISION } from './names.ts'
 
 /** What Confluent's `(confluent.field_meta)` says of a field, for what Protobuf has no types for. */
 export type FieldMeta = Readonly<Record<string, string>>
 
 const OPTION = 'confluent.field_meta'
-export const META_IMPORT = 'confluent/meta.proto'
 
-/** Of a field of this schema; of its items, where it has some. */
+/** Of a field of this schema; of its items, where it is an array. */
 export function metaOf(schema: Schema): FieldMeta {
-  const { type, name, parameters } = schema.items ?? schema
-  if (name === LOGICAL.decimal) return { scale: parameters?.['scale'] ?? '0' }
+  const { type, name, parameters = {} } = schema.type === 'array' ? schema.items! : schema
+  if (name === LOGICAL.decimal) {
+    const { scale, [PRECISION]: precision } = parameters
+    return { ...(precision !== undefined && { precision }), ...(scale !== undefined && { scale }) }
+  }
   return type === 'int8' || type === 'int16' ? { 'connect.type': type } : {}
 }
 
-export function metaText(meta: FieldMeta): string {
-  const params = Object.entries(meta).map(([key, value]) => `{key: "${key}", value: "${value}"}`)
+/** The option's definition is imported nowhere, and decimals have their values first: so Java writes them. */
+export function metaText({ 'connect.type': type, ...decimal }: FieldMeta): string {
+  const params = Object.entries(decimal).map(([key, value]) => `{value: "${value}", key: "${key}"}`)
+  if (type !== undefined) params.push(`{key: "connect.type", value: "${type}"}`)
   return params.length === 0 ? '' : ` [(${OPTION}) = {params: [${params.join(', ')}]}]`
 }
 

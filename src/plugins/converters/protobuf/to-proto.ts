@@ -1,7 +1,6 @@
-import { isDeepStrictEqual } from 'node:util'
 import { DataError, type Field, LOGICAL, type Schema, type SchemaType } from '../../../sdk/index.ts'
-import { META_IMPORT, metaOf, metaText } from './meta.ts'
-import { DEFAULT_NAME, ENUM, MESSAGE, TAG, UNION } from './names.ts'
+import { metaOf, metaText } from './meta.ts'
+import { DEFAULT_NAME, ENUM, entryName, MESSAGE, TAG, TYPE, UNION } from './names.ts'
 
 export type ToProtoOptions = {
   /** Whether fields that may be null are `optional`; without it or wrappers, null scalars are read as zero or nothing. */
@@ -13,7 +12,7 @@ export type ToProtoOptions = {
 type Context = ToProtoOptions & {
   readonly imports: Set<string>
   /** The messages and enums of the message that is being written, by their names. */
-  readonly types: Map<string, { readonly schema: Schema; readonly text: string }>
+  readonly types: Map<string, { readonly text: string }>
   /** How many structs have no name so far. */
   readonly unnamed: { count: number }
 }
@@ -44,6 +43,14 @@ const SCALARS: Readonly<Partial<Record<SchemaType, string>>> = {
 const WRAPPERS: Readonly<Record<string, string>> = {
   int32: 'Int32Value',
   int64: 'Int64Value',
+  uint32: 'UInt32Value',
+  fixed32: 'UInt32Value',
+  uint64: 'UInt64Value',
+  fixed64: 'UInt64Value',
+  sint32: 'Int32Value',
+  sfixed32: 'Int32Value',
+  sint64: 'Int64Value',
+  sfixed64: 'Int64Value',
   float: 'FloatValue',
   double: 'DoubleValue',
   bool: 'BoolValue',
@@ -51,102 +58,149 @@ const WRAPPERS: Readonly<Record<string, string>> = {
   bytes: 'BytesValue',
 }
 
+const WRAPPED = ['double', 'float', 'int64', 'uint64', 'int32', 'uint32', 'bool', 'string', 'bytes']
+/** What Java registers for values that are no structs. */
+const WRAPPERS_FILE = `syntax = "proto3";
+package google.protobuf;
+
+option java_package = "com.google.protobuf";
+option java_outer_classname = "WrappersProto";
+option java_multiple_files = true;
+option go_package = "google.golang.org/protobuf/types/known/wrapperspb";
+option cc_enable_arenas = true;
+option objc_class_prefix = "GPB";
+option csharp_namespace = "Google.Protobuf.WellKnownTypes";
+
+${WRAPPED.map((type) => `message ${WRAPPERS[type]} {\n  ${type} value = 1 [json_name = "value"];\n}\n`).join('')}`
+
 /** The .proto file with one outermost message that a struct becomes. Throws a `DataError`. */
 export function toProtoText(schema: Schema, options: ToProtoOptions): string {
-  if (schema.type !== 'struct') throw new DataError(`ProtobufConverter takes structs, not ${schema.type}`)
+  if (schema.type !== 'struct') return wrapperOf(schema) === undefined ? noMessage(schema) : WRAPPERS_FILE
   const [, packageName] = /^(.+)\.[^.]*$/.exec(schema.name ?? '') ?? []
-  const context = { ...options, imports: new Set<string>(), unnamed: { count: 0 }, types: new Map() }
+  const imports = new Set<string>()
+  const context: Context = { ...options, imports, unnamed: { count: 0 }, types: new Map() }
   const message = messageText(nameOf(schema, context), schema, context)
-  const imports = [...context.imports].sort().map((path) => `import "${path}";\n`)
   const head = packageName === undefined ? '' : `package ${packageName};\n`
-  return `syntax = "proto3";\n${head}${imports.join('')}${message}`
+  const lines = [...imports].map((path) => `import "${path}";\n`)
+  return `syntax = "proto3";\n${head}${lines.join('')}${message}`
+}
+
+/** The message that stands for a value that is no struct. */
+export function wrapperOf({ type, name = '' }: Schema): string | undefined {
+  const wrapper = name in LOGICAL_MESSAGES ? undefined : WRAPPERS[SCALARS[type] ?? '']
+  return wrapper === undefined ? undefined : `google.protobuf.${wrapper}`
+}
+
+function noMessage({ type, name = type }: Schema): never {
+  throw new DataError(`ProtobufConverter takes structs and single values, not ${name}`)
 }
 
 function messageText(name: string, schema: Schema, around: Context): string {
   const context: Context = { ...around, types: new Map() }
   const tags = tagger()
-  const fields = (schema.fields ?? []).map((field) => fieldText(field, tags, context))
-  const types = [...context.types.values()].map(({ text }) => text)
-  return `message ${name} {\n${fields.join('')}${types.join('')}}\n`
+  return bodyText(name, (schema.fields ?? []).map((field) => fieldText(field, tags, context)).join(''), context)
 }
 
-/** A field's number: its own, or the next that is free. */
+function bodyText(name: string, fields: string, { types }: Context): string {
+  return `message ${name} {\n${fields}${[...types.values()].map(({ text }) => text).join('')}}\n`
+}
+
+/** A field's number: its own, or the next of those that have none. */
 function tagger(): (schema: Schema) => number {
   let last = 0
   return ({ parameters }) => {
     const own = Number(parameters?.[TAG] ?? Number.NaN)
-    last = Number.isInteger(own) ? own : last + 1
+    if (Number.isInteger(own)) return own
+    last += 1
     return last
   }
 }
 
 function fieldText({ name, schema }: Field, tags: (schema: Schema) => number, context: Context): string {
   if (schema.name?.startsWith(UNION)) return oneofText(name, schema, tags, context)
-  const meta = metaText(metaOf(schema))
-  if (meta !== '') context.imports.add(META_IMPORT)
-  const tag = `${tags(schema)}${meta}`
-  if (schema.type === 'array') return `repeated ${singleType(schema.items!, context)} ${name} = ${tag};\n`
-  if (schema.type === 'map') return `${mapType(schema, context)} ${name} = ${tag};\n`
-  const type = singleType(schema, context)
-  if (!schema.optional || schema.type === 'struct' || LOGICAL_MESSAGES[schema.name ?? ''] !== undefined) {
-    return `${type} ${name} = ${tag};\n`
-  }
-  const wrapper = context.wrappers ? WRAPPERS[type] : undefined
-  if (wrapper === undefined) return `${context.optionals ? 'optional ' : ''}${type} ${name} = ${tag};\n`
-  context.imports.add('google/protobuf/wrappers.proto')
-  return `google.protobuf.${wrapper} ${name} = ${tag};\n`
+  return plainFieldText(name, schema, tags(schema), context)
+}
+
+function plainFieldText(name: string, schema: Schema, tag: number, context: Context): string {
+  const end = `${name} = ${tag}${metaText(metaOf(schema))};\n`
+  if (schema.type === 'array') return `repeated ${singleType(schema.items!, name, context)} ${end}`
+  if (schema.type === 'map') return `repeated ${entryType(schema, context)} ${end}`
+  const label = schema.optional && context.optionals ? 'optional ' : ''
+  return `${label}${singleType(schema, name, context)} ${end}`
 }
 
 function oneofText(name: string, schema: Schema, tags: (schema: Schema) => number, context: Context): string {
+  const unmarked = { ...context, optionals: false }
   const fields = (schema.fields ?? []).map((field) =>
-    fieldText({ ...field, schema: { ...field.schema, optional: false } }, tags, context),
+    plainFieldText(field.name, field.schema, tags(field.schema), unmarked),
   )
   const own = schema.name?.slice(UNION.length + 1) || name
-  return `oneof ${own} {\n${fields.join('')}}\n`
+  return `oneof ${own.slice(own.lastIndexOf('.') + 1)} {\n${fields.join('')}}\n`
 }
 
-const KEYS = ['int32', 'int64', 'bool', 'string']
-
-function mapType(schema: Schema, context: Context): string {
-  const key = singleType(schema.keys!, context)
-  if (KEYS.includes(key)) return `map<${key}, ${singleType(schema.items!, context)}>`
-  throw new DataError(`Protobuf has no maps with keys of type ${schema.keys?.type}`)
+/** Maps are lists of messages with a key and a value, as Java has them: so keys of any type may be. */
+function entryType(schema: Schema, context: Context): string {
+  const name = entryName(nameOf(schema, context))
+  const inner: Context = { ...context, types: new Map() }
+  const key = plainFieldText('key', schema.keys!, 1, inner)
+  const value = plainFieldText('value', schema.items!, 2, inner)
+  return named(name, context, () => bodyText(name, key + value, inner))
 }
 
 /** Of a value that is not repeated. */
-function singleType(schema: Schema, context: Context): string {
+function singleType(schema: Schema, field: string, context: Context): string {
   const message = LOGICAL_MESSAGES[schema.name ?? '']
-  if (message !== undefined) {
-    context.imports.add(IMPORTS[message] as string)
-    return message
-  }
-  if (schema.type === 'struct') return nested(schema, context, (name) => messageText(name, schema, context))
-  if (schema.type === 'string' && schema.parameters?.[ENUM] !== undefined) return enumType(schema, context)
-  const scalar = SCALARS[schema.type]
-  if (scalar !== undefined) return scalar
-  throw new DataError(`Protobuf has no ${schema.type}s within lists or maps: put them into a struct`)
+  if (message !== undefined) return imported(message, IMPORTS[message] as string, context)
+  if (schema.type === 'struct') return structType(schema, field, context)
+  if (schema.parameters?.[ENUM] !== undefined) return enumType(schema, context)
+  const scalar = scalarOf(schema)
+  if (scalar === undefined) throw new DataError(`Protobuf has no ${schema.type}s within lists: put them into a struct`)
+  const wrapper = context.wrappers && schema.optional ? WRAPPERS[scalar] : undefined
+  return wrapper === undefined
+    ? scalar
+    : imported(`google.protobuf.${wrapper}`, 'google/protobuf/wrappers.proto', context)
 }
 
-function enumType(schema: Schema, context: Context): string {
-  const words = Object.entries(schema.parameters ?? {}).filter(([key]) => key.startsWith(`${ENUM}.`))
-  const constants = words.map(([key, number]) => `${key.slice(ENUM.length + 1)} = ${number};\n`)
-  const named = { ...schema, name: schema.parameters?.[ENUM] || 'Enum' }
-  return nested(named, context, (name) => `enum ${name} {\n${constants.join('')}}\n`)
+function imported(type: string, path: string, { imports }: Context): string {
+  imports.add(path)
+  return type
+}
+
+function scalarOf({ type, parameters }: Schema): string | undefined {
+  const own = type === 'int32' || type === 'int64' ? parameters?.[TYPE] : undefined
+  return own ?? SCALARS[type]
+}
+
+/** A message of a field's own name would be taken for the field. */
+function structType(schema: Schema, field: string, context: Context): string {
+  const own = nameOf(schema, context)
+  const name = own === field ? `${own}Message` : own
+  const { count } = context.unnamed
+  return named(name, context, (unique) => {
+    context.unnamed.count = count
+    return messageText(unique, schema, context)
+  })
+}
+
+function enumType({ parameters = {} }: Schema, context: Context): string {
+  const words = Object.entries(parameters).filter(([key]) => key.startsWith(`${ENUM}.`))
+  const constants = words
+    .sort((a, b) => Number(a[1]) - Number(b[1]))
+    .map(([key, number]) => `${key.slice(ENUM.length + 1)} = ${number};\n`)
+  const own = parameters[ENUM] || 'Enum'
+  return named(own.slice(own.lastIndexOf('.') + 1), context, (name) => `enum ${name} {\n${constants.join('')}}\n`)
 }
 
 /** A type within the message: a second use only names it, and others of its name get another one. */
-function nested(schema: Schema, context: Context, write: (name: string) => string): string {
-  const base = nameOf(schema, context)
-  const same = { ...schema, optional: false, parameters: undefined }
+function named(base: string, { types }: Context, write: (name: string) => string): string {
   for (let count = 1; ; count++) {
     const name = count === 1 ? base : `${base}${count}`
-    const known = context.types.get(name)
-    if (known === undefined) {
-      context.types.set(name, { schema: same as unknown as Schema, text: '' })
-      context.types.set(name, { schema: same as unknown as Schema, text: write(name) })
-      return name
-    }
-    if (isDeepStrictEqual(known.schema, same)) return name
+    const known = types.get(name)
+    // Its place is before those of what is in it.
+    if (known === undefined) types.set(name, { text: '' })
+    const text = write(name)
+    if (known === undefined) types.set(name, { text })
+    if (known === undefined || known.text === text) return name
   }
 }
 
