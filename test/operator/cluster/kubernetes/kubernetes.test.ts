@@ -35,17 +35,18 @@ function subject(version: number, more: { metadata?: object; spec?: object; stat
 
 const pluralOf = ({ path }: Asked) => path.slice(path.lastIndexOf('/') + 1)
 
-/** Answers lists with `objects` (Subjects) and keeps watches open, until all four are. */
-async function started(objects: readonly object[] = []) {
-  const starting = cluster.start()
-  while (watches.size < 4) {
+/** Answers lists with those of `objects` and keeps watches open, until all are. */
+async function started(objects: readonly { readonly kind: string }[] = [], { of = cluster, count = 4 } = {}) {
+  const starting = of.start()
+  while (watches.size < count) {
     const { asked, response } = await script.next()
     const plural = pluralOf(asked)
     if (asked.query.get('watch') === 'true') {
       response.writeHead(200).flushHeaders()
       watches.set(plural, response)
     } else {
-      json(response, { metadata: { resourceVersion: '10' }, items: plural === 'subjects' ? objects : [] })
+      const items = objects.filter(({ kind }) => `${kind.toLowerCase()}s` === plural)
+      json(response, { metadata: { resourceVersion: '10' }, items })
     }
   }
   await starting
@@ -307,18 +308,7 @@ describe('a Kubernetes cluster', () => {
     watching.onChange((change) => told.push(change))
     const valuesFrom = [{ key: 'k', secretKeyRef: { name: 's3', key: 'secret' } }]
     const object = { ...subject(5, { spec: { class: 'Datagen', valuesFrom } }), kind: 'Connector' }
-    const starting = watching.start()
-    while (watches.size < 5) {
-      const { asked, response } = await script.next()
-      const plural = pluralOf(asked)
-      if (asked.query.get('watch') === 'true') {
-        response.writeHead(200).flushHeaders()
-        watches.set(plural, response)
-      } else {
-        json(response, { metadata: { resourceVersion: '10' }, items: plural === 'connectors' ? [object] : [] })
-      }
-    }
-    await starting
+    await started([object], { of: watching, count: 5 })
     expect(watching.secretVersion('shop', 's3')).toBe('')
     const secret = { metadata: { namespace: 'shop', name: 's3', uid: 's3', resourceVersion: '11' } }
     watches.get('secrets')!.write(`${JSON.stringify({ type: 'ADDED', object: secret })}\n`)
