@@ -70,6 +70,8 @@ export class Reflector<T extends RawObject> {
   #heardAtMs: number
   /** Empty: everything has to be listed. */
   #version = ''
+  /** The server has answered that it does not know the version any more, and nothing since. */
+  #isForgotten = false
 
   constructor(options: ReflectorOptions<T>) {
     this.#options = options
@@ -131,20 +133,25 @@ export class Reflector<T extends RawObject> {
         if (this.#version === '') await this.#list()
         if (!(await this.#watch())) throw new ApiError(0, 'Ended', 'the API server ended a watch without a word')
         attempt = -1
+        this.#isForgotten = false
       } catch (error) {
-        await this.#recover(error, attempt)
+        attempt = await this.#recover(error, attempt)
       }
     }
   }
 
-  async #recover(error: unknown, attempt: number): Promise<void> {
-    if (this.#stopping.signal.aborted) return
+  /** Gives the attempt that this was. */
+  async #recover(error: unknown, attempt: number): Promise<number> {
+    if (this.#stopping.signal.aborted) return attempt
     const { path, onRestart } = this.#options
     onRestart?.(path, error instanceof ApiError ? error.reason : 'Broken')
-    const forgotten = isForgotten(error)
-    if (forgotten) this.#version = ''
-    // A version that is forgotten is the server's usual business: again at once, but not in circles.
-    if (!forgotten || attempt > 0) await this.#pause(error, attempt)
+    const wasForgotten = this.#isForgotten
+    this.#isForgotten = isForgotten(error)
+    if (this.#isForgotten) this.#version = ''
+    // A server that has forgotten a version is there: again at once, however long it was away, but not in circles.
+    if (this.#isForgotten && !wasForgotten) return -1
+    await this.#pause(error, attempt)
+    return attempt
   }
 
   /** One watch until it ends; whether it brought anything. */

@@ -139,6 +139,25 @@ describe('a reflector', () => {
     await expect.poll(() => seen.at(-1)).toBe('put b@6')
   })
 
+  it('lists at once when the server is back and has forgotten its version, but not in circles', async () => {
+    await started()
+    for (const waitMs of [200, 400]) {
+      json((await script.next()).response, { kind: 'Status', message: 'overloaded' }, 500)
+      await expect.poll(() => waits.at(-1)).toBe(waitMs)
+      await clock.advance(waitMs)
+    }
+    const forgotten = async () =>
+      json((await script.next()).response, { kind: 'Status', reason: 'Expired', code: 410 }, 410)
+    await forgotten()
+    json((await script.next()).response, list(20, ['b']))
+    await forgotten()
+    await expect.poll(() => waits).toEqual([200, 400, 200])
+    await clock.advance(200)
+    json((await script.next()).response, list(30, ['c']))
+    await watch(event('ADDED', object('d', 31)))
+    await expect.poll(() => seen).toEqual(['all a', 'all b', 'all c', 'put d@31'])
+  })
+
   it('leaves a watch that has been silent for longer than bookmarks come', async () => {
     await started()
     await watch(event('ADDED', object('b', 6)))
