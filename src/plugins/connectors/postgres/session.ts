@@ -1,9 +1,10 @@
 import { addAbortListener } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ConnectionOptions } from 'node:tls'
-import pg from 'pg'
-import Cursor from 'pg-cursor'
+import type pg from 'pg'
+import type Cursor from 'pg-cursor'
 import type { TaskLog } from '../../../sdk/index.ts'
 import type { ConnectionUrl, SslMode } from './connection-url.ts'
 import { DatabaseFailure, failureOfAll, toFailure } from './failure.ts'
@@ -40,6 +41,9 @@ export type SessionOptions = {
 
 /** What a failed connection may be tried again for. */
 export type Patience = { readonly attempts: number; readonly backoffMs: number }
+
+/** With the first session: most tasks have none, and each thread would load the client before its first task. */
+const load = createRequire(import.meta.url)
 
 const AS_TEXT = { getTypeParser: () => (text: string) => text } as unknown as pg.CustomTypesConfig
 /** Each is memory on the server for as long as the session lasts. */
@@ -103,7 +107,8 @@ export class Session {
     [ssl, ...others]: readonly (false | ConnectionOptions)[],
     options: SessionOptions,
   ): Promise<Session> {
-    const client = new pg.Client({ ...clientConfig(options), ...at, ssl: ssl! })
+    const { Client } = load('pg') as typeof pg
+    const client = new Client({ ...clientConfig(options), ...at, ssl: ssl! })
     const session = new Session(client, options.signal)
     try {
       await client.connect()
@@ -154,7 +159,8 @@ export class Session {
 
   /** Rows are fetched as they are asked for: the rest waits on the server. Close it before the next query. */
   openRows(doing: string, text: string, values: readonly string[]): Rows {
-    const cursor = new Cursor<Row>(text, [...values], { rowMode: 'array', types: AS_TEXT })
+    const RowCursor = load('pg-cursor') as typeof Cursor
+    const cursor = new RowCursor<Row>(text, [...values], { rowMode: 'array', types: AS_TEXT })
     return new Rows(
       this.#client.query(cursor as unknown as pg.Submittable) as unknown as Cursor<Row>,
       doing,
