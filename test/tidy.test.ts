@@ -90,6 +90,16 @@ describe('files', () => {
     expect(all.filter((file) => place.test(textOf(file)))).toEqual([])
   })
 
+  it('start Weir by the same flags of Node everywhere', () => {
+    const [, flags = ''] = /^#!.* node (.+)$/m.exec(textOf('src/cli/weir.ts')) ?? []
+    expect(flags).toMatch(/^--\S/)
+    const { scripts } = JSON.parse(textOf('package.json')) as { scripts: Record<string, string> }
+    const starting = Object.values(scripts).filter((script) => script.includes('src/cli/weir.ts'))
+    expect(starting.filter((script) => !script.startsWith(`node ${flags} src/cli/weir.ts`))).toEqual([])
+    const words = ['node', ...flags.split(' '), '/weir/dist/cli/weir.js'].map((word) => `"${word}"`)
+    expect(textOf('Dockerfile')).toContain(`ENTRYPOINT [${words.join(', ')}]`)
+  })
+
   it('lock dependencies without download addresses', () => {
     expect(textOf('package-lock.json')).not.toContain('"resolved"')
   })
