@@ -1,0 +1,19 @@
+import { expect, it, onTestFinished } from 'vitest'
+import { silentLogger } from '../../../src/config/logger.ts'
+import { StatusStore } from '../../../src/worker/stores/status-store.ts'
+import { openTestLog } from '../../support/topic.ts'
+
+it('tells whose status it read, of the connector and of its tasks, and not which topics they use', async () => {
+  const told: string[] = []
+  const store = await StatusStore.open({
+    ...{ broker: await openTestLog(), logger: silentLogger(), topic: { name: 'statuses', partitions: 1 } },
+    onStatus: (connector) => told.push(connector),
+  })
+  onTestFinished(() => store.close())
+  const status = { state: 'RUNNING', trace: null, worker_id: 'w:8083', generation: 1 } as const
+  await store.putTopic({ connector: 'quiet', name: 'lines', task: 0, discoverTimestamp: 1 })
+  await store.put({ kind: 'connector', connector: 'a' }, status)
+  await store.put({ kind: 'task', connector: 'b', task: 0 }, status)
+  await store.forget({ kind: 'connector', connector: 'a' })
+  expect(told).toEqual(['a', 'b', 'a'])
+})
