@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { avroConverter } from '../../../src/plugins/converters/avro/converter.ts'
+import { avroLanguage } from '../../../src/plugins/converters/avro/language.ts'
 import { jsonConverter } from '../../../src/plugins/converters/json/converter.ts'
 import { jsonSchemaConverter } from '../../../src/plugins/converters/json-schema/converter.ts'
 import { jsonLanguage } from '../../../src/plugins/converters/json-schema/language.ts'
@@ -73,6 +75,45 @@ const protobuf: Converters = (config, registry) => {
   const settings = parseConfig(protobufConverter.config, { 'schema.registry.url': 'http://registry', ...config })
   return createRegistryConverter(registry, settings, false, protobufLanguage(settings))
 }
+
+const avro: Converters = (config, registry) => {
+  const settings = parseConfig(avroConverter.config, { 'schema.registry.url': 'http://registry', ...config })
+  return createRegistryConverter(registry, settings, false, avroLanguage(settings))
+}
+
+const BAD_NAME = "Java registers names that Avro's specification and other clients refuse"
+const NO_ENUM = 'Java fails over an enum that was told otherwise'
+const NO_DEFAULT = 'Java fails over the default of a struct'
+const AVRO_DIFFERENCES: Differences = [
+  [
+    /"given":\{"schema":null,"payload":("x"|12|\{)/,
+    'records without a schema are refused, where Java has a schema for anything',
+  ],
+  [/"values":\{"type":"string"\},"field":"m".*"field":"n"/, 'Java takes entries of two maps for the same'],
+  [/"keys":\{"type":"int32"\},"values":\{"type":"map"/, 'the same'],
+  [/^\{"type":"AVRO","given":.*\],"name":"(a-b\.C|ünï\.Cöde|with space\.S|a\.\.b)"\},"payload"/, BAD_NAME],
+  [/^\{"type":"AVRO","given":.*"field":"ä"/, BAD_NAME],
+  [/"field":"__proto__"/, 'a name that objects have for themselves'],
+  [/"error":"NullPointerException: Type must have a name/, NO_ENUM],
+  [
+    /"given".*enum\.doc\.Color.*"enhanced|"enhanced.*"given".*enum\.doc\.Color/,
+    'Java looks for the words about an enum by the name of the schema',
+  ],
+  [
+    /"name":"shop.Inner","(doc|optional)".*"field":"b".*"name":"n\.O"/,
+    'Java forgets what the second use of a struct says',
+  ],
+  [/"name":"shop.Inner","parameters":.*"name":"n\.O"/, 'Java writes two structs of one name'],
+  [/"schema":"\[\\"null\\".*"json":null,/, 'Java fails over a null that is all of a record'],
+  [
+    /"generalized.*"schema".*\[\\"null\\",\\"(int|string)\\",.*"readError"/,
+    'Java counts null where it reads, and not where it looks',
+  ],
+  [/"readError":"DataException: Mismatching schema/, NO_DEFAULT],
+  [/avro\.java\.string/, 'what Java generates classes by is not kept'],
+]
+
+holdTo('avro', avro, AVRO_DIFFERENCES)
 
 const NO_NAME = 'Java registers names that no compiler takes'
 const PROTOBUF_DIFFERENCES: Differences = [

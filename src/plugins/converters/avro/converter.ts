@@ -23,7 +23,7 @@ const config = z.object({
     'Write maps whose keys are optional strings as maps, not as lists of entries.',
     false,
   ),
-  'flatten.singleton.union': flag('Read a union of one schema as that schema.', true),
+  'flatten.singleton.unions': flag('Read a union of one schema as that schema.', true),
   'discard.type.doc.default': flag('Of documentation and defaults keep only those of fields.', false),
 })
 

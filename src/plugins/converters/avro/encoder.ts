@@ -18,7 +18,7 @@ import {
 } from '../../../sdk/index.ts'
 import { toBuffer } from '../../bytes.ts'
 import { wireDefault } from './default.ts'
-import { isUnion, SHARED, scrubbed, scrubbedPart, unionFieldName } from './names.ts'
+import { isUnion, scrubbed, scrubbedPart, unionFieldName } from './names.ts'
 
 /** From a Connect value to what the Avro codec takes. */
 export type Encode = (value: unknown) => unknown
@@ -54,11 +54,13 @@ function unionEncoder(schema: Schema, avro: AvroUnion, options: EncoderOptions):
 }
 
 function structUnionEncoder(schema: Schema, avro: AvroUnion, options: EncoderOptions): Encode {
-  // Shared names only count the branches.
+  // Names that other formats gave only count the branches.
   const present = avro.branches.filter(({ type }) => type !== 'null')
-  const byName = new Map(present.map((branch) => [unionFieldName(branch), branch]))
+  const byName = new Map(
+    [true, false].flatMap((full) => present.map((one) => [unionFieldName(one, full), one] as const)),
+  )
   const fields = (schema.fields ?? []).map(({ name, schema: inner }, at) => {
-    const branch = name.startsWith(SHARED.fieldName) ? present[at] : byName.get(name)
+    const branch = byName.get(name) ?? present[at]
     if (branch === undefined) throw new DataError(`the Avro union has no branch '${name}'`)
     return { name, branch: branchName(branch), encode: presentEncoder(inner, branch, options) }
   })
@@ -118,7 +120,7 @@ function plainEncoder(schema: Schema, avro: AvroSchema, options: EncoderOptions)
   }
   if (schema.type === 'map') return mapEncoder(schema, avro, options)
   if (avro.type !== 'array') return asItIs
-  const item = avroEncoder(schema.items!, avro.items, options)
+  const item = avroEncoder(withoutDefault(schema.items!), avro.items, options)
   if (item === asItIs) return asItIs
   return (value) => (Array.isArray(value) ? value.map(item) : misfit(schema, value))
 }
@@ -151,7 +153,7 @@ function fieldEncoder(schema: Schema | undefined, field: AvroField, options: Enc
 
 function mapEncoder(schema: Schema, avro: AvroSchema, options: EncoderOptions): Encode {
   if (avro.type === 'map') {
-    const item = avroEncoder(schema.items!, avro.values, options)
+    const item = avroEncoder(withoutDefault(schema.items!), avro.values, options)
     return (value) =>
       value instanceof Map
         ? Object.fromEntries(
@@ -163,7 +165,7 @@ function mapEncoder(schema: Schema, avro: AvroSchema, options: EncoderOptions): 
   const [keyField, valueField] = entry?.fields ?? []
   if (keyField === undefined || valueField === undefined) throw new DataError('a map needs an Avro map or map entries')
   const key = avroEncoder(schema.keys!, keyField.schema, options)
-  const item = avroEncoder(schema.items!, valueField.schema, options)
+  const item = avroEncoder(withoutDefault(schema.items!), valueField.schema, options)
   return (value) =>
     value instanceof Map
       ? [...value].map(([one, held]) => ({ [keyField.name]: key(one), [valueField.name]: item(held) }))
@@ -183,6 +185,11 @@ function decimalEncoder(schema: Schema, avro: AvroSchema): Encode {
 function padded(bytes: Buffer, size: number, { unscaled }: Decimal): Buffer {
   if (bytes.length >= size) return bytes
   return Buffer.concat([Buffer.alloc(size - bytes.length, unscaled < 0n ? 0xff : 0), bytes])
+}
+
+/** Only fields have defaults: what is null in a list or a map stays null. */
+function withoutDefault({ default: _, ...schema }: Schema): Schema {
+  return schema
 }
 
 function misfit(schema: Schema, value: unknown): never {

@@ -40,6 +40,8 @@ export type FromAvro = { readonly schema: Schema; readonly decode: Decode }
 export type FromAvroOptions = {
   /** Takes over what `connect.*` members and Avro's own documentation say. */
   readonly metadata: boolean
+  /** Fields of unions have the full names of what they hold. */
+  readonly enums?: boolean
   /** Unions and enums have the names that all schema languages share. */
   readonly shared?: boolean
   /** A union of one schema is a struct as others, and not that schema. */
@@ -70,6 +72,7 @@ type Place = {
   readonly doc?: string | undefined
 }
 
+const marked = { [FIELD_DEFAULT]: 'true' }
 const asItIs: Decode = (wire) => wire
 
 function convert(avro: AvroSchema, context: Context, place: Place): FromAvro {
@@ -87,13 +90,15 @@ function unionFrom(avro: AvroUnion, context: Context, place: Place): FromAvro {
   const nullable = branches.length < avro.branches.length
   const [only] = branches
   if (only !== undefined && branches.length === 1 && (nullable || !context.keepSingletons)) {
-    const { schema, decode } = convert(only, context, { ...place, fallback: undefined, optional: nullable })
+    const { schema, decode } = convert(only, context, { doc: place.doc, optional: nullable })
     const name = branchName(only)
     return { schema, decode: (wire) => (wire === null ? null : decode((wire as Record<string, unknown>)[name])) }
   }
   const unionName = context.shared ? `${SHARED.unionName}${context.unions.count++}` : UNION
   const parts = branches.map((branch) => ({
-    name: context.shared ? `${SHARED.fieldName}${avro.branches.indexOf(branch)}` : unionFieldName(branch),
+    name: context.shared
+      ? `${SHARED.fieldName}${avro.branches.indexOf(branch)}`
+      : unionFieldName(branch, context.enums),
     branch: branchName(branch),
     ...convert(branch, context, { optional: true }),
   }))
@@ -101,12 +106,15 @@ function unionFrom(avro: AvroUnion, context: Context, place: Place): FromAvro {
   if (new Set(fields.map(({ name }) => name)).size < fields.length) {
     throw new DataError('Multiple union schemas map to the Connect union field name')
   }
+  const isMarked = context.metadata && place.fallback !== undefined && !context.discardTypeDocs
+  const parameters = { ...(context.shared && { [SHARED.union]: unionName }), ...(isMarked && marked) }
   const byBranch = new Map(parts.map((part) => [part.branch, part]))
   return {
     schema: {
       type: 'struct',
       name: unionName,
-      ...(context.shared && { parameters: { [SHARED.union]: unionName } }),
+      ...(Object.keys(parameters).length > 0 && { parameters }),
+      ...(place.version !== undefined && { version: place.version }),
       ...(context.discardTypeDocs && place.doc !== undefined && { doc: place.doc }),
       fields,
       ...(nullable && { optional: true }),
@@ -274,7 +282,7 @@ function withMetadata(
   const parameters = {
     ...schema.parameters,
     ...(metadata && texts(props.get(PROP.parameters))),
-    ...(fallback !== undefined && connectDefault === undefined && !discardTypeDocs && { [FIELD_DEFAULT]: 'true' }),
+    ...(metadata && fallback !== undefined && connectDefault === undefined && !discardTypeDocs && marked),
     ...(metadata && discardTypeDocs && typeDoc !== undefined && { [RECORD_DOC_KEPT]: typeDoc }),
   }
   const written = fallback ?? connectDefault
@@ -282,7 +290,7 @@ function withMetadata(
     ...schema,
     ...(doc !== undefined && { doc }),
     ...(ownVersion !== undefined && { version: ownVersion }),
-    ...(name !== undefined && name !== DEFAULT_NAME && { name }),
+    ...(name !== undefined && !name.startsWith(DEFAULT_NAME) && { name }),
     ...(Object.keys(parameters).length > 0 && { parameters }),
     ...(written !== undefined && written !== null && { default: decode(wireDefault(avro, written)) }),
   }

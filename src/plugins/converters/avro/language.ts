@@ -14,7 +14,7 @@ export function avroLanguage(settings: AvroConverterSettings): RegistryLanguage<
     shared: settings['generalized.sum.type.support'],
     scrub: settings['scrub.invalid.names'],
     optionalKeys: settings['allow.optional.map.keys'],
-    keepSingletons: !settings['flatten.singleton.union'],
+    keepSingletons: !settings['flatten.singleton.unions'],
     discardTypeDocs: settings['discard.type.doc.default'],
     keepNulls: settings['ignore.default.for.nullables'],
   }
@@ -25,11 +25,14 @@ export function avroLanguage(settings: AvroConverterSettings): RegistryLanguage<
     toText: (schema) => toAvroText(schema, options),
     writer(schema, { parsed }) {
       const encode = avroEncoder(schema, parsed.schema, options)
+      // Bytes that are all of a record stand for themselves, without their length.
+      if (parsed.schema.type === 'bytes') return (value) => encode(value) as Buffer
       const codec = avroCodec(parsed.schema)
       return (value) => codec.encode(encode(value))
     },
     reader(parsed, _source, version) {
       const { schema, decode } = fromAvro(parsed.schema, { ...options, version })
+      if (parsed.schema.type === 'bytes') return (data) => ({ schema, value: decode(data) })
       const codec = avroCodec(parsed.schema)
       return (data) => ({ schema, value: decode(codec.decode(data)) })
     },

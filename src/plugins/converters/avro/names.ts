@@ -52,8 +52,9 @@ export const PROP = {
 } as const
 
 /** The field of a union's struct that holds the values of one branch. */
-export function unionFieldName(branch: AvroSchema): string {
-  return 'name' in branch ? branch.name.simple : branch.type
+export function unionFieldName(branch: AvroSchema, full = false): string {
+  if (!('name' in branch)) return branch.type
+  return full ? branch.name.full : branch.name.simple
 }
 
 export function isUnion({ name, parameters }: Schema): boolean {

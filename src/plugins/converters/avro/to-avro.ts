@@ -12,6 +12,7 @@ import {
   struct,
 } from '../../../sdk/index.ts'
 import { toBuffer } from '../../bytes.ts'
+import { shortestFloat } from '../../java-text.ts'
 import {
   DEFAULT_NAME,
   ENUM_DEFAULT,
@@ -50,12 +51,14 @@ export type ToAvroOptions = {
 
 /** The Avro schema (as JSON text) that Confluent's converter makes of a Connect schema. Throws a `DataError`. */
 export function toAvroText(schema: Schema, options: ToAvroOptions): string {
-  return JSON.stringify(toAvro(schema, { ...options, named: new Map() }))
+  return JSON.stringify(toAvro(schema, { ...options, named: new Map(), unnamed: { count: 0 } }))
 }
 
 type Context = ToAvroOptions & {
   /** Structs by their full names: a second use only names them. */
   readonly named: Map<string, Schema>
+  /** How many structs have no name so far. */
+  readonly unnamed: { count: number }
 }
 type Json = unknown
 type Members = Record<string, Json>
@@ -108,7 +111,7 @@ function fixedOf(schema: Schema, context: Context): Members | string | undefined
   const name = nameOf(given, context)
   if (context.named.has(name)) return name
   context.named.set(name, schema)
-  return { type: 'fixed', name, size, ...decimalOf(schema) }
+  return { type: 'fixed', ...named(name), size, ...decimalOf(schema) }
 }
 
 function decimalOf(schema: Schema): Members {
@@ -130,7 +133,7 @@ function stringOf(schema: Schema, { enums, shared, discardTypeDocs }: Context): 
   const symbols = Object.keys(parameters).flatMap((key) => (key.startsWith(prefix) ? [key.slice(prefix.length)] : []))
   return {
     type: 'enum',
-    name,
+    ...named(name),
     ...present('doc', parameters[discardTypeDocs ? ENUM_DOC_KEPT : ENUM_DOC + simple]),
     symbols,
     ...(!discardTypeDocs && present('default', parameters[ENUM_DEFAULT + simple])),
@@ -159,28 +162,49 @@ function entryOf(schema: Schema, context: Context): Members | string {
     if (known !== undefined) continue
     context.named.set(name, entry)
     const fields = entry.fields!.map((field) => fieldOf(field, undefined, context))
-    return { type: 'record', name, fields, ...(name !== MAP_ENTRY_NAME && { [PROP.internalType]: MAP_ENTRY }) }
+    return {
+      type: 'record',
+      ...named(name),
+      fields,
+      ...(name !== MAP_ENTRY_NAME && { [PROP.internalType]: MAP_ENTRY }),
+    }
   }
 }
 
 function recordOf(schema: Schema, context: Context): Members | string {
-  const name = schema.name === undefined ? DEFAULT_NAME : nameOf(schema.name, context)
+  const name = schema.name === undefined ? defaultNameOf(schema, context) : nameOf(schema.name, context)
   const known = context.named.get(name)
   if (known !== undefined) {
-    if (isDeepStrictEqual({ ...known, optional: false }, { ...schema, optional: false })) return name
+    if (schema.optional || isSame(known, schema)) return name
     throw new DataError(`two different structs are named '${name}': Avro needs a name for each`)
   }
   context.named.set(name, schema)
   const docs = schema.parameters ?? {}
   return {
     type: 'record',
-    name,
+    ...named(name),
     ...present('doc', docs[context.discardTypeDocs ? RECORD_DOC_KEPT : RECORD_DOC]),
     fields: (schema.fields ?? []).map((field) => {
       const doc = context.discardTypeDocs ? field.schema.doc : docs[FIELD_DOC + field.name]
       return fieldOf(context.scrub ? { ...field, name: scrubbedPart(field.name) } : field, doc, context)
     }),
   }
+}
+
+function isSame(one: Schema, other: Schema): boolean {
+  return isDeepStrictEqual({ ...one, optional: false }, { ...other, optional: false })
+}
+
+/** The first without a name, the second and so on: each has another. */
+function defaultNameOf(schema: Schema, { named: known, unnamed }: Context): string {
+  for (const [name, one] of known) if (one.name === undefined && isSame(one, schema)) return name
+  unnamed.count += 1
+  return unnamed.count === 1 ? DEFAULT_NAME : `${DEFAULT_NAME}${unnamed.count}`
+}
+
+/** A name without a namespace says so, lest it has that of the record around it. */
+function named(name: string): Members {
+  return name.includes('.') ? { name } : { name, namespace: '' }
 }
 
 function nameOf(name: string, { scrub }: Context): string {
@@ -233,6 +257,7 @@ function defaultOf(schema: Schema, value: unknown, context: Context): Json {
   if (value === null || value === undefined) return null
   switch (schema.type) {
     case 'float32':
+      return rawJson(javaDouble(shortestFloat(value as number)))
     case 'float64':
       return rawJson(javaDouble(value as number))
     case 'bytes':
