@@ -5,7 +5,7 @@ import { expect, it } from 'vitest'
 const SRC = join(import.meta.dirname, '../../src')
 
 /** What most tasks have no use for: it comes with the first plugin that has. */
-const HEAVY = ['@marcbachmann/cel-js', 're2js', '@bufbuild/protobuf', 'avsc', 'ajv', 'pg', 'kafkajs']
+const HEAVY = ['@marcbachmann/cel-js', 're2js', '@bufbuild/protobuf', 'avsc', 'ajv', 'pg', 'csv-parse', 'kafkajs']
 
 it.each([
   ['a worker', 'worker/main.ts'],

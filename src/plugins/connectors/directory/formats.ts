@@ -1,4 +1,5 @@
-import { type Options, parse } from 'csv-parse/sync'
+import { createRequire } from 'node:module'
+import type { Options, parse } from 'csv-parse/sync'
 import {
   BOOLEAN,
   DataError,
@@ -13,6 +14,10 @@ import {
 } from '../../../sdk/index.ts'
 import { parseExact, plainValue } from '../../converters/json/read.ts'
 import { type Row, RowSplitter, type RowSplitterOptions } from './row-splitter.ts'
+
+const load = createRequire(import.meta.url)
+/** With the first rows: each thread of a worker would load it before its first task. */
+const csvParser = () => (load('csv-parse/sync') as { readonly parse: typeof parse }).parse
 
 /** What a row says, or why it says nothing. */
 export type Parsed = { readonly value: unknown } | { readonly error: DataError }
@@ -98,7 +103,7 @@ export const CSV_TYPES = {
 
 /** The fields of one row, which need not be as many as there are columns. Throws an `Error` for what is no CSV. */
 export function csvFields(text: string, options: Pick<CsvOptions, 'separator' | 'quote' | 'escape'>): string[] {
-  return parse(text, parserOptions(options))[0] ?? []
+  return csvParser()(text, parserOptions(options))[0] ?? []
 }
 
 export function csv(options: CsvOptions): RowFormat {
@@ -137,7 +142,7 @@ export function csv(options: CsvOptions): RowFormat {
 /** Many rows at once, which is much faster; undefined when one of them is none. */
 function together(texts: readonly string[], options: CsvOptions): readonly string[][] | undefined {
   try {
-    const rows = parse(texts.join('\n'), parserOptions(options))
+    const rows = csvParser()(texts.join('\n'), parserOptions(options))
     return rows.length === texts.length ? rows : undefined
   } catch {
     return undefined
