@@ -178,6 +178,16 @@ describeOn([postgres], 'the connection to PostgreSQL', () => {
     expect(getEventListeners(signal, 'abort')).toEqual([])
   })
 
+  it('says which options of its address have no effect', async () => {
+    const warned: object[] = []
+    const log = { debug() {}, info() {}, warn: (fields: object) => void warned.push(fields), error() {} }
+    const url = parseConnectionUrl(`${postgres.address.url}?reWriteBatchedInserts=true&ssl=false`)
+    const { signal } = new AbortController()
+    const options = { url, user: undefined, password: undefined, applicationName: 'options', log, signal }
+    await using session = await Session.open(options, PATIENCE)
+    expect([session.isOpen, warned]).toEqual([true, [{ options: ['reWriteBatchedInserts'] }]])
+  })
+
   it('is given up at once by a task that was stopped', async () => {
     const stopping = new AbortController()
     const warned: unknown[] = []

@@ -74,6 +74,9 @@ export class Session {
 
   /** Tries host after host, and all of them as often as patience says as long as that can help. */
   static async open(options: SessionOptions, { attempts, backoffMs }: Patience): Promise<Session> {
+    const { ignored } = options.url
+    if (ignored.length > 0)
+      options.log.warn({ options: ignored }, 'these options of connection.url have no effect here')
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await Session.#openOnce(options)

@@ -10,6 +10,7 @@ import {
 } from '../../../formats/avro/schema.ts'
 import { isObject, type Json, JsonNumber } from '../../../formats/json-text.ts'
 import { bigintFromBytes, DataError, decimal, LOGICAL, type Schema, STRING } from '../../../sdk/index.ts'
+import { SHARED } from '../shared-names.ts'
 import { wireDefault } from './default.ts'
 import {
   DEFAULT_NAME,
@@ -26,7 +27,6 @@ import {
   PROP,
   RECORD_DOC,
   RECORD_DOC_KEPT,
-  SHARED,
   UNION,
   unionFieldName,
 } from './names.ts'

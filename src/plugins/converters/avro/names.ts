@@ -1,5 +1,6 @@
 import type { AvroSchema } from '../../../formats/avro/schema.ts'
 import type { Schema } from '../../../sdk/index.ts'
+import { SHARED } from '../shared-names.ts'
 
 // The names under which Confluent's converter keeps in Avro what only Connect knows, and the other way round.
 
@@ -22,16 +23,6 @@ export const FIELD_DEFAULT = `${SPACE}.field.default`
 /** Parameters for documentation where that of types is discarded. */
 export const RECORD_DOC_KEPT = 'connect.record.doc'
 export const ENUM_DOC_KEPT = 'connect.enum.doc'
-
-/** The names of unions and enums that all schema languages share. */
-export const SHARED = {
-  /** Parameter of a union's struct. */
-  union: 'org.apache.kafka.connect.data.Union',
-  /** As `ENUM`; with `.SYMBOL` behind it: the symbol's number. */
-  enum: 'org.apache.kafka.connect.data.Enum',
-  unionName: 'connect_union_',
-  fieldName: 'connect_union_field_',
-} as const
 
 /** Parameter of a Decimal schema. */
 export const PRECISION = 'connect.decimal.precision'

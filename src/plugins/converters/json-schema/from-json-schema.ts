@@ -3,7 +3,8 @@ import { Documents, type Located } from '../../../formats/json/references.ts'
 import { DataError, type Field, type Schema, type SchemaType, STRING } from '../../../sdk/index.ts'
 import { inJavaOrder } from '../../java-map.ts'
 import { jsonReader, parseExact } from '../json/read.ts'
-import { ENUM, GENERAL_ENUM, GENERAL_UNION, isChoice, KEY, NULL_WORD, ONE_OF, PROP, VALUE } from './names.ts'
+import { SHARED } from '../shared-names.ts'
+import { ENUM, isChoice, KEY, NULL_WORD, ONE_OF, PROP, VALUE } from './names.ts'
 
 export type FromJsonSchemaOptions = {
   /** Whether members that are not required are optional. */
@@ -96,9 +97,9 @@ function choice(branches: readonly Json[], about: JsonObject, to: To, context: C
 
 function choiceNames({ generalized, choices }: Context) {
   if (!generalized) return { name: ONE_OF, field: `${ONE_OF}.field.` }
-  const name = `connect_union_${choices.count}`
+  const name = `${SHARED.unionName}${choices.count}`
   choices.count += 1
-  return { name, field: 'connect_union_field_', parameters: { [GENERAL_UNION]: name } }
+  return { name, field: SHARED.fieldName, parameters: { [SHARED.union]: name } }
 }
 
 type Inside = { readonly to: To; readonly at: Located; readonly context: Context }
@@ -186,7 +187,7 @@ function known<Type extends SchemaType>(word: Json | undefined, types: readonly 
 
 function enumOf(words: readonly Json[], { generalized }: Context): Schema {
   const texts = words.map((word) => (word === null ? NULL_WORD : String(word)))
-  const name = generalized ? GENERAL_ENUM : ENUM
+  const name = generalized ? SHARED.enum : ENUM
   const parameters = texts.map((text, index) => [`${name}.${text}`, generalized ? String(index) : text])
   return { type: 'string', parameters: { [name]: '', ...Object.fromEntries(parameters) } }
 }

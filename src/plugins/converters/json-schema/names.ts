@@ -1,4 +1,5 @@
 import type { Schema } from '../../../sdk/index.ts'
+import { SHARED } from '../shared-names.ts'
 
 /** The members of JSON schemas that hold what only Connect knows, as Confluent's converter has them. */
 export const PROP = {
@@ -14,10 +15,6 @@ export const ONE_OF = `${NAMESPACE}.OneOf`
 /** The parameter of strings that were an enum, with one more for each of its words. */
 export const ENUM = `${NAMESPACE}.Enum`
 
-/** The same, with the places of the words, and of structs that are a choice: shared by all formats. */
-export const GENERAL_ENUM = 'org.apache.kafka.connect.data.Enum'
-export const GENERAL_UNION = 'org.apache.kafka.connect.data.Union'
-
 export const KEY = 'key'
 export const VALUE = 'value'
 /** The word of an enum that is no text but null. */
@@ -25,5 +22,5 @@ export const NULL_WORD = '<NULL>'
 
 /** Whether a struct is a choice of schemas, of which one field is there, and only its value is written. */
 export function isChoice({ name, parameters }: Schema): boolean {
-  return name === ONE_OF || parameters?.[GENERAL_UNION] !== undefined
+  return name === ONE_OF || parameters?.[SHARED.union] !== undefined
 }

@@ -2,7 +2,8 @@ import { type Json, JsonNumber, type JsonObject, parseJson, printJson } from '..
 import { type Field, LOGICAL, type Schema } from '../../../sdk/index.ts'
 import { inJavaOrder } from '../../java-map.ts'
 import { hasTextKeys, jsonWriter } from '../json/write.ts'
-import { ENUM, GENERAL_ENUM, isChoice, KEY, NAMESPACE, NULL_WORD, PROP, VALUE } from './names.ts'
+import { SHARED } from '../shared-names.ts'
+import { ENUM, isChoice, KEY, NAMESPACE, NULL_WORD, PROP, VALUE } from './names.ts'
 
 export type ToJsonSchemaOptions = {
   /** Whether objects may have members that the schema does not name. */
@@ -67,11 +68,11 @@ function wordOf(schema: Schema, { decimals }: ToJsonSchemaOptions): string {
 }
 
 function isEnum({ type, parameters }: Schema): boolean {
-  return type === 'string' && (parameters?.[ENUM] ?? parameters?.[GENERAL_ENUM]) !== undefined
+  return type === 'string' && (parameters?.[ENUM] ?? parameters?.[SHARED.enum]) !== undefined
 }
 
 function wordsOf({ parameters = {} }: Schema, { generalized }: ToJsonSchemaOptions): readonly Json[] {
-  const start = `${generalized ? GENERAL_ENUM : ENUM}.`
+  const start = `${generalized ? SHARED.enum : ENUM}.`
   const keys = Object.keys(parameters).filter((key) => key.startsWith(start))
   const words = inJavaOrder(keys.map((key) => key.slice(start.length)))
   return words.map((word) => (word === NULL_WORD ? null : word))
