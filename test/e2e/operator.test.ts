@@ -17,7 +17,8 @@ import { until } from '../support/until.ts'
 
 const kubernetes = await real('kubernetes')
 
-const AWAY_MS = 60_000
+/** 60,000 for a minute. */
+const AWAY_MS = Number(process.env['WEIR_AWAY_MS'] ?? 20_000)
 
 /** A control plane of this file's own: it is killed and compacted. */
 describeOn([kubernetes], 'the operator on a real Kubernetes API', () => {
@@ -116,7 +117,7 @@ describeOn([kubernetes], 'the operator on a real Kubernetes API', () => {
     expect(await worker.offsets('again')).toEqual([place])
   })
 
-  it('goes on when the API server was killed and away for a minute, and its watches are told to list again', {
+  it('goes on when the API server was killed and away for long, and its watches are told to list again', {
     timeout: 300_000,
   }, async () => {
     const { namespace, apply, condition, object } = await world(api)

@@ -67,6 +67,11 @@ export class Replay {
     const name = decodeURIComponent(path.slice('/connectors/'.length))
     const isMade = ({ method, request }: Exchange) => method === 'POST' && request?.startsWith(`{"name":"${name}"`)
     const made = this.#exchanges.find(isMade)
+    // What is left of it would be a matter of luck.
+    await settled(true, async () => {
+      const left = [...viewOf(await this.#log.read()).keys()].filter((key) => key.endsWith(`:connector-${name}`))
+      return left.length === 0 ? undefined : `${left.join(', ')} after the deletion of ${name}`
+    })
     if (made) await ask(this.#url, made)
   }
 
