@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { ApiError, type KubernetesApi } from '../../../clients/kubernetes/api.ts'
 import type { Clock } from '../../../config/clock.ts'
 import type { Logger } from '../../../config/logger.ts'
+import { limitedTo } from '../../controller/in-flight.ts'
 import { API_VERSION } from '../../resources/resource.ts'
 import type { ClusterEvent } from '../cluster.ts'
 
@@ -13,7 +14,7 @@ export type Regarding = {
 }
 
 export type EventRecorderOptions = {
-  readonly api: KubernetesApi
+  readonly api: Pick<KubernetesApi, 'send'>
   readonly clock: Clock
   readonly logger: Logger
   /** Name of this process. */
@@ -28,6 +29,10 @@ const SERIES_MS = 600_000
 const BURST = 25
 const REFILL_MS = 300_000
 const OBJECTS_MAX = 10_000
+/** At the same time: what thousands of resources have to tell at once leaves the API server to their statuses. */
+const SENDING_MAX = 4
+/** Sent and waiting for that. What comes then is not told. */
+const WAITING_MAX = 10_000
 
 type Series = { readonly name: string; count: number; lastMs: number }
 type Bucket = { tokens: number; atMs: number }
@@ -38,6 +43,7 @@ export class EventRecorder {
   readonly #series = new Map<string, Series>()
   readonly #buckets = new Map<string, Bucket>()
   readonly #sending = new Set<Promise<void>>()
+  readonly #inTurn = limitedTo(SENDING_MAX)
 
   constructor(options: EventRecorderOptions) {
     this.#options = options
@@ -46,8 +52,8 @@ export class EventRecorder {
   record(regarding: Regarding, event: ClusterEvent): void {
     const { clock, logger } = this.#options
     const nowMs = clock.nowMs()
-    if (!this.#mayTell(regarding.uid, clock.monotonicMs())) return
-    const sending = this.#send(regarding, event, nowMs).catch((error: unknown) => {
+    if (this.#sending.size >= WAITING_MAX || !this.#mayTell(regarding.uid, clock.monotonicMs())) return
+    const sending = this.#inTurn(() => this.#send(regarding, event, nowMs)).catch((error: unknown) => {
       logger.debug({ err: error, reason: event.reason }, 'could not record an event')
     })
     this.#sending.add(sending)

@@ -132,4 +132,20 @@ describe('an event recorder', () => {
     json(response, {}, 201)
     await stopping
   })
+
+  it('sends four at a time, and no more than 10,000 of what comes meanwhile', async () => {
+    const asked: (() => void)[] = []
+    const send = <T>() => new Promise<T>((resolve) => asked.push(() => resolve(undefined as T)))
+    const busy = new EventRecorder({ api: { send }, clock, logger: silentLogger(), identity: 'pod-7' })
+    for (let at = 0; at < 10_100; at++) busy.record({ ...orders, uid: `u-${at}` }, failed)
+    expect(asked).toHaveLength(4)
+    asked[0]?.()
+    await expect.poll(() => asked.length).toBe(5)
+    for (let at = 1; at < 10_000; at++) {
+      await expect.poll(() => asked.length > at).toBe(true)
+      asked[at]?.()
+    }
+    await busy.stop()
+    expect(asked).toHaveLength(10_000)
+  })
 })
