@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { ApiError, type KubernetesApi } from '../../../clients/kubernetes/api.ts'
 import type { Clock } from '../../../config/clock.ts'
+import { inTime } from '../../../config/in-time.ts'
 import type { Logger } from '../../../config/logger.ts'
 import { limitedTo } from '../../controller/in-flight.ts'
 import { API_VERSION } from '../../resources/resource.ts'
@@ -33,6 +34,8 @@ const OBJECTS_MAX = 10_000
 const SENDING_MAX = 4
 /** Sent and waiting for that. What comes then is not told. */
 const WAITING_MAX = 10_000
+/** An operator that ends waits so long for them: it has less than 25 s in all. */
+const STOP_MS = 5_000
 
 type Series = { readonly name: string; count: number; lastMs: number }
 type Bucket = { tokens: number; atMs: number }
@@ -44,6 +47,7 @@ export class EventRecorder {
   readonly #buckets = new Map<string, Bucket>()
   readonly #sending = new Set<Promise<void>>()
   readonly #inTurn = limitedTo(SENDING_MAX)
+  #isOver = false
 
   constructor(options: EventRecorderOptions) {
     this.#options = options
@@ -53,16 +57,18 @@ export class EventRecorder {
     const { clock, logger } = this.#options
     const nowMs = clock.nowMs()
     if (this.#sending.size >= WAITING_MAX || !this.#mayTell(regarding.uid, clock.monotonicMs())) return
-    const sending = this.#inTurn(() => this.#send(regarding, event, nowMs)).catch((error: unknown) => {
+    const send = async () => (this.#isOver ? undefined : this.#send(regarding, event, nowMs))
+    const sending = this.#inTurn(send).catch((error: unknown) => {
       logger.debug({ err: error, reason: event.reason }, 'could not record an event')
     })
     this.#sending.add(sending)
     void sending.finally(() => this.#sending.delete(sending))
   }
 
-  /** Resolves when what was recorded has been sent, or has failed. */
+  /** Resolves when what was recorded has been sent, or has failed; after 5 s what waits is given up. */
   async stop(): Promise<void> {
-    await Promise.all(this.#sending)
+    await inTime(Promise.all(this.#sending), STOP_MS, () => undefined, this.#options.clock)
+    this.#isOver = true
   }
 
   #mayTell(uid: string, atMs: number): boolean {

@@ -133,6 +133,19 @@ describe('an event recorder', () => {
     await stopping
   })
 
+  it('gives up what waits for an API server that does not answer, five seconds after it is stopped', async () => {
+    const asked: (() => void)[] = []
+    const send = <T>() => new Promise<T>((resolve) => asked.push(() => resolve(undefined as T)))
+    const busy = new EventRecorder({ api: { send }, clock, logger: silentLogger(), identity: 'pod-7' })
+    for (let at = 0; at < 10; at++) busy.record({ ...orders, uid: `u-${at}` }, failed)
+    const stopping = busy.stop()
+    await clock.advance(5_000)
+    await stopping
+    for (const answer of asked) answer()
+    await new Promise(setImmediate)
+    expect(asked).toHaveLength(4)
+  })
+
   it('sends four at a time, and no more than 10,000 of what comes meanwhile', async () => {
     const asked: (() => void)[] = []
     const send = <T>() => new Promise<T>((resolve) => asked.push(() => resolve(undefined as T)))
