@@ -1,13 +1,22 @@
+const LOAD_FACTOR = 0.75
+
+export type JavaMapSize = {
+  /** The capacity that it was made with. Default: 16, as Java's. */
+  readonly room?: number
+  /** How many keys it was made to hold. Default: those that it has. */
+  readonly count?: number
+}
+
 /**
- * The order in which a `java.util.HashMap` (or a set of that kind) tells these keys: texts that Java's programs write from
- * one have their members in it, and two texts are one schema only when they are the same. `room`: the capacity it was made with.
+ * The order in which a `java.util.HashMap` (or a set of that kind) tells these keys, which were put into it in this one: texts
+ * that Java's programs write from such maps have their members in it, and two texts are one only when they are the same.
  */
-export function inJavaOrder(keys: readonly string[], room = 16): readonly string[] {
+export function inHashOrder(keys: readonly string[], size: JavaMapSize = {}): readonly string[] {
+  const { room = 16, count = keys.length } = size
   let buckets = 1
-  while (buckets < room) buckets *= 2
-  while (keys.length > buckets * 0.75) buckets *= 2
+  while (buckets < room || count > buckets * LOAD_FACTOR) buckets *= 2
   return keys
-    .map((key) => ({ key, bucket: spread(hashOf(key)) & (buckets - 1) }))
+    .map((key) => ({ key, bucket: hashOf(key) & (buckets - 1) }))
     .sort((a, b) => a.bucket - b.bucket)
     .map(({ key }) => key)
 }
@@ -15,9 +24,5 @@ export function inJavaOrder(keys: readonly string[], room = 16): readonly string
 function hashOf(text: string): number {
   let hash = 0
   for (let index = 0; index < text.length; index++) hash = (Math.imul(hash, 31) + text.charCodeAt(index)) | 0
-  return hash
-}
-
-function spread(hash: number): number {
   return hash ^ (hash >>> 16)
 }

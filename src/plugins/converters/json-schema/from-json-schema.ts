@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../../../formats/json/model.ts'
 import { Documents, type Located } from '../../../formats/json/references.ts'
 import { DataError, type Field, type Schema, type SchemaType, STRING } from '../../../sdk/index.ts'
-import { inJavaOrder } from '../../java-map.ts'
+import { inHashOrder } from '../../java-map.ts'
 import { jsonReader, parseExact } from '../json/read.ts'
 import { SHARED } from '../shared-names.ts'
 import { ENUM, isChoice, KEY, NULL_WORD, ONE_OF, PROP, VALUE } from './names.ts'
@@ -210,7 +210,7 @@ function objectFrom(value: JsonObject, to: To, context: Context): Schema {
 /** In the order of their places; those without one, which others wrote, come as Java's maps have them. */
 function fieldsOf(properties: JsonObject, required: readonly Json[], to: To, context: Context): readonly Field[] {
   const isOptional = (name: string) => context.optionalUnlessRequired && !required.includes(name)
-  return inJavaOrder(Object.keys(properties))
+  return inHashOrder(Object.keys(properties))
     .map((name, index) => ({ name, member: properties[name] as Json, index }))
     .map((field) => ({ ...field, index: indexOf(field.member) ?? field.index }))
     .sort((a, b) => a.index - b.index)

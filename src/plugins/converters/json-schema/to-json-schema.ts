@@ -1,6 +1,6 @@
 import { type Json, JsonNumber, type JsonObject, parseJson, printJson } from '../../../formats/json-text.ts'
 import { type Field, LOGICAL, type Schema } from '../../../sdk/index.ts'
-import { inJavaOrder } from '../../java-map.ts'
+import { inHashOrder } from '../../java-map.ts'
 import { hasTextKeys, jsonWriter } from '../json/write.ts'
 import { SHARED } from '../shared-names.ts'
 import { ENUM, isChoice, KEY, NAMESPACE, NULL_WORD, PROP, VALUE } from './names.ts'
@@ -74,7 +74,7 @@ function isEnum({ type, parameters }: Schema): boolean {
 function wordsOf({ parameters = {} }: Schema, { generalized }: ToJsonSchemaOptions): readonly Json[] {
   const start = `${generalized ? SHARED.enum : ENUM}.`
   const keys = Object.keys(parameters).filter((key) => key.startsWith(start))
-  const words = inJavaOrder(keys.map((key) => key.slice(start.length)))
+  const words = inHashOrder(keys.map((key) => key.slice(start.length)))
   return words.map((word) => (word === NULL_WORD ? null : word))
 }
 
@@ -93,13 +93,13 @@ function partsOf(schema: Schema, options: ToJsonSchemaOptions): Members {
 
 function propertiesOf(fields: readonly Field[], options: ToJsonSchemaOptions): JsonObject {
   const properties = new Map(fields.map(({ name, schema }, index) => [name, toJsonSchema(schema, options, index)]))
-  return new Map(inJavaOrder([...properties.keys()]).map((name) => [name, properties.get(name) as Json]))
+  return new Map(inHashOrder([...properties.keys()]).map((name) => [name, properties.get(name) as Json]))
 }
 
 function metadataOf({ type, version, parameters = {} }: Schema): Members {
   const kept = Object.keys(parameters).filter((key) => !key.startsWith(NAMESPACE))
   // Java copies them from one map into another, which it makes for just as many.
-  const names = inJavaOrder(inJavaOrder(kept), kept.length)
+  const names = inHashOrder(inHashOrder(kept), { room: kept.length })
   return {
     [PROP.version]: version === undefined ? undefined : numberOf(version),
     [PROP.type]: ['boolean', 'string', 'array', 'struct'].includes(type) ? undefined : type,
