@@ -40,19 +40,29 @@ type To = (schema: Json, version?: number) => Schema
 function convert(at: Located, context: Context): Schema {
   const { value } = at
   if (!isObject(value)) throw new DataError('a JSON schema that says nothing of its values has no Connect schema')
-  if (context.open.includes(value)) throw new DataError('JSON schemas that contain themselves are not supported')
-  const inner: Context = { ...context, version: undefined, open: [...context.open, value] }
+  const part: Part = { ...at, value }
+  const inner: Context = { ...inside(part, context), version: undefined }
   const to: To = (next, version) => convert({ ...at, value: next }, { ...inner, version })
   if (typeof value['$ref'] === 'string') {
     return convert(context.documents.find(value['$ref'], at), { ...inner, version: context.version })
   }
   const parts = partsOf(value)
-  const [only] = parts
-  if (parts.length > 1 || only?.['allOf'] !== undefined)
-    return merged(parts, { to, at, context: inner }, context.version)
+  if (parts.length > 1 || value['allOf'] !== undefined) {
+    return merged(
+      parts.map((one) => ({ ...at, value: one })),
+      inner,
+      context.version,
+    )
+  }
   const branches = listOf(value['oneOf']) ?? listOf(value['anyOf']) ?? typesOf(value)
   if (branches !== undefined) return choice(branches, value, to, context)
-  return described(typed(value, to, context), value, context.version)
+  return described(typed(part, to, inner), value, context.version)
+}
+
+/** Throws where a schema leads back to itself. */
+function inside({ value }: Part, context: Context): Context {
+  if (context.open.includes(value)) throw new DataError('JSON schemas that contain themselves are not supported')
+  return { ...context, open: [...context.open, value] }
 }
 
 const COMBINING = ['allOf', 'anyOf', 'oneOf', 'enum', 'const', 'not'] as const
@@ -102,48 +112,56 @@ function choiceNames({ generalized, choices }: Context) {
   return { name, field: SHARED.fieldName, parameters: { [SHARED.union]: name } }
 }
 
-type Inside = { readonly to: To; readonly at: Located; readonly context: Context }
+/** A part of a schema, with the place that its own references are relative to. */
+type Part = Located & { readonly value: JsonObject }
 
 /** Objects that hold at once are one, without a name; else a choice goes before, then a value of one type. */
-function merged(parts: readonly JsonObject[], inside: Inside, version: number | undefined): Schema {
-  const all = parts.flatMap((part) => listOf(part['allOf']) ?? [part]).map((part) => resolved(part, inside))
-  const objects = all.flatMap((part) => objectsIn(part, inside))
+function merged(parts: readonly Part[], context: Context, version: number | undefined): Schema {
+  const all = parts.flatMap((part) => membersOf(part) ?? [part]).map((part) => resolved(part, context))
+  const objects = all.flatMap((part) => objectsIn(part, context))
   if (objects.length > 0) {
-    const properties = Object.assign({}, ...objects.map((one) => one['properties'])) as JsonObject
-    const required = objects.flatMap((one) => listOf(one['required']) ?? [])
-    return { type: 'struct', fields: fieldsOf(properties, required, inside.to, inside.context) }
+    const required = objects.flatMap(({ value }) => listOf(value['required']) ?? [])
+    return { type: 'struct', fields: fieldsOf(Object.assign({}, ...objects.map(propertiesOf)), required, context) }
   }
-  const chosen = all.find(isChoosing) ?? valuesOf(all) ?? all.find((part) => part['$ref'] !== undefined)
+  const chosen = all.find(isChoosing) ?? valuesOf(all)
   if (chosen === undefined) throw new DataError('an allOf of no one type has no Connect schema')
-  return inside.to(chosen, version)
+  return convert(chosen, { ...context, version })
 }
 
-function isChoosing(part: JsonObject): boolean {
-  return part['oneOf'] !== undefined || part['anyOf'] !== undefined || Array.isArray(part['type'])
+/** What holds at once, where something does. */
+function membersOf({ value, ...at }: Part): readonly Part[] | undefined {
+  return listOf(value['allOf'])?.map((member) => ({ ...at, value: isObject(member) ? member : {} }))
+}
+
+function isChoosing({ value }: Part): boolean {
+  return value['oneOf'] !== undefined || value['anyOf'] !== undefined || Array.isArray(value['type'])
 }
 
 /** Of texts the words that they may have; of numbers never. */
-function valuesOf(all: readonly JsonObject[]): JsonObject | undefined {
-  const text = all.find((part) => typeOf(part) === 'string')
-  const number = all.find((part) => typeOf(part) === 'number' || typeOf(part) === 'integer')
-  const words = all.find((part) => part['enum'] !== undefined)
+function valuesOf(all: readonly Part[]): Part | undefined {
+  const text = all.find(({ value }) => typeOf(value) === 'string')
+  const number = all.find(({ value }) => typeOf(value) === 'number' || typeOf(value) === 'integer')
+  const words = all.find(({ value }) => value['enum'] !== undefined)
   return text === undefined ? number : (words ?? text)
 }
 
-function resolved(part: Json, { at, context }: Inside): JsonObject {
-  if (!isObject(part)) return {}
-  return typeof part['$ref'] === 'string' && context.open.length < 50
-    ? resolved(context.documents.find(part['$ref'], at).value, { at, context } as Inside)
-    : part
+/** What a part refers to, wherever that is. */
+function resolved(part: Part, context: Context): Part {
+  const { $ref: ref } = part.value
+  if (typeof ref !== 'string') return part
+  const { value, ...at } = context.documents.find(ref, part)
+  return resolved({ ...at, value: isObject(value) ? value : {} }, inside(part, context))
 }
 
 /** With properties, here or in what holds at once. */
-function objectsIn(part: JsonObject, inside: Inside): readonly JsonObject[] {
-  const within = listOf(part['allOf'])?.flatMap((one) => objectsIn(resolved(one, inside), inside)) ?? []
-  return isObject(part['properties']) ? [...within, part] : within
+function objectsIn(part: Part, context: Context): readonly Part[] {
+  const inner = inside(part, context)
+  const within = membersOf(part)?.flatMap((member) => objectsIn(resolved(member, inner), inner)) ?? []
+  return isObject(part.value['properties']) ? [...within, part] : within
 }
 
-function typed(value: JsonObject, to: To, context: Context): Schema {
+function typed(part: Part, to: To, context: Context): Schema {
+  const { value } = part
   const words = listOf(value['enum']) ?? (value['const'] === undefined ? undefined : [value['const']])
   if (words !== undefined) return enumOf(words, context)
   const own = value[PROP.type]
@@ -159,7 +177,7 @@ function typed(value: JsonObject, to: To, context: Context): Schema {
     case 'array':
       return own === 'map' ? entries(value, to) : { type: 'array', items: to(value['items'] ?? true) }
     case 'object':
-      return objectFrom(value, to, context)
+      return objectFrom(part, to, context)
     default:
       throw new DataError(`a JSON schema of type ${JSON.stringify(value['type'])} has no Connect schema`)
   }
@@ -199,23 +217,32 @@ function entries({ items }: JsonObject, to: To): Schema {
   return { type: 'map', keys: to(key), items: to(item) }
 }
 
-function objectFrom(value: JsonObject, to: To, context: Context): Schema {
-  const { properties = {}, required, additionalProperties: rest } = value
-  if (value[PROP.type] === 'map' || (Object.keys(properties ?? {}).length === 0 && isObject(rest))) {
+function objectFrom(part: Part, to: To, context: Context): Schema {
+  const { properties = {}, required, additionalProperties: rest, [PROP.type]: type } = part.value
+  if (type === 'map' || (Object.keys(properties ?? {}).length === 0 && isObject(rest))) {
     return { type: 'map', keys: STRING, items: to(rest ?? true) }
   }
-  return { type: 'struct', fields: fieldsOf(properties as JsonObject, listOf(required) ?? [], to, context) }
+  return { type: 'struct', fields: fieldsOf(propertiesOf(part), listOf(required) ?? [], context) }
+}
+
+function propertiesOf({ value, ...at }: Part): Readonly<Record<string, Located>> {
+  const members = Object.entries((value['properties'] ?? {}) as JsonObject)
+  return Object.fromEntries(members.map(([name, member]) => [name, { ...at, value: member }]))
 }
 
 /** In the order of their places; those without one, which others wrote, come as Java's maps have them. */
-function fieldsOf(properties: JsonObject, required: readonly Json[], to: To, context: Context): readonly Field[] {
+function fieldsOf(
+  properties: Readonly<Record<string, Located>>,
+  required: readonly Json[],
+  context: Context,
+): readonly Field[] {
   const isOptional = (name: string) => context.optionalUnlessRequired && !required.includes(name)
   return inHashOrder(Object.keys(properties))
-    .map((name, index) => ({ name, member: properties[name] as Json, index }))
-    .map((field) => ({ ...field, index: indexOf(field.member) ?? field.index }))
+    .map((name, index) => ({ name, member: properties[name] as Located, index }))
+    .map((field) => ({ ...field, index: indexOf(field.member.value) ?? field.index }))
     .sort((a, b) => a.index - b.index)
     .map(({ name, member }): Field => {
-      const schema = to(member)
+      const schema = convert(member, context)
       return { name, schema: isOptional(name) ? { ...schema, optional: true } : schema }
     })
 }
