@@ -2,6 +2,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Refusal } from './refusal.ts'
 import { ROLES, type Role, type Users } from './users.ts'
 
+/** Who makes a request. `FastifyRequest.principal` is undefined where nobody has to log in: then everything is allowed. */
+export type Principal = { readonly name: string; readonly role: Role }
+
 /** BASIC authentication with roles (RFC 7617): who may call what. */
 export type Access = {
   readonly realm: string
@@ -49,7 +52,7 @@ export class FailedLogins {
   }
 }
 
-/** Lets a request pass, or throws a 401, 403 or 429. */
+/** Lets a request pass and sets `request.principal`, or throws a 401, 403 or 429. */
 export async function authorize(
   access: Access,
   failed: FailedLogins,
@@ -76,6 +79,7 @@ export async function authorize(
   if (ROLES.indexOf(role) < ROLES.indexOf(needed)) {
     throw new Refusal(403, `User '${given.name}' has the role ${role}; this request needs ${needed}`)
   }
+  request.principal = { name: given.name, role }
 }
 
 function isOpen(openPaths: readonly string[], url: string): boolean {

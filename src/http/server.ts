@@ -6,7 +6,7 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, 
 import { UserError } from '../config/failure.ts'
 import type { Logger } from '../config/logger.ts'
 import type { Metrics } from '../config/metrics.ts'
-import { type Access, authorize, FailedLogins } from './access.ts'
+import { type Access, authorize, FailedLogins, type Principal } from './access.ts'
 import { type AnsweredRequest, logAnswers, tellAnswers } from './answered.ts'
 import { compressAnswers } from './compression.ts'
 import { allowPages, type CrossOrigin } from './cross-origin.ts'
@@ -195,6 +195,7 @@ function answerAs(app: FastifyInstance, produces: readonly string[]): void {
 }
 
 function guard(app: FastifyInstance, access: Access | undefined): void {
+  app.decorateRequest('principal', undefined)
   if (!access) return
   const failed = new FailedLogins()
   app.addHook('onRequest', async (request, reply) => {
@@ -206,6 +207,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** What this request is answered with. */
     answerType: string
+    /** Who makes this request; undefined where nobody has to log in. */
+    principal: Principal | undefined
   }
 }
 
