@@ -154,6 +154,26 @@ function roomOf(path: string): string | undefined {
   return /^src\/([^/]+)\//.exec(path)?.[1]
 }
 
+describe('the page of security', () => {
+  const page = textOf('docs/secure.md')
+  const promises = page
+    .split('\n\n')
+    .filter((block) => block.startsWith('| promise | test |'))
+    .flatMap((table) => table.trimEnd().split('\n').slice(2))
+
+  it('names a test for each promise', () => {
+    expect(promises.filter((row) => !/\]\(\.\.\/test\/[^)]+\.test\.ts\)/.test(row))).toEqual([])
+  })
+
+  it('names tests by their titles', () => {
+    const named = [...page.matchAll(/\[([^\]]+)\]\(\.\.\/(test\/[^)]+\.test\.ts)\)/g)]
+    const unknown = named.filter(
+      ([, title, file]) => !["'", '"', '`'].some((quote) => textOf(file!).includes(quote + title + quote)),
+    )
+    expect(unknown.map(([link]) => link)).toEqual([])
+  })
+})
+
 describe('the page of errors', () => {
   const page = textOf('docs/errors.md')
   const sets = [
