@@ -6,10 +6,11 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, 
 import { UserError } from '../config/failure.ts'
 import type { Logger } from '../config/logger.ts'
 import type { Metrics } from '../config/metrics.ts'
-import { type Access, authorize, FailedLogins, type Principal } from './access.ts'
+import { listenerProtocols } from '../config/tls-protocols.ts'
+import { type Access, authorize, type Principal } from './access.ts'
 import { type AnsweredRequest, logAnswers, tellAnswers } from './answered.ts'
 import { compressAnswers } from './compression.ts'
-import { allowPages, type CrossOrigin } from './cross-origin.ts'
+import { allowPages, type CrossOrigin, refuseOtherSites } from './cross-origin.ts'
 import { answerAgain } from './given-answers.ts'
 import { bindError, type Listener, parseListener, urlOf } from './listener.ts'
 import { negotiate } from './media-type.ts'
@@ -95,7 +96,9 @@ export async function startHttpServer(options: HttpServerOptions): Promise<Secur
   return {
     urls: bound.map(({ url }) => url),
     secure: (tls) => {
-      for (const { server } of bound) if (server instanceof TlsServer) server.setSecureContext(tls)
+      for (const { server } of bound) {
+        if (server instanceof TlsServer) server.setSecureContext({ ...listenerProtocols({}), ...tls })
+      }
     },
     stop: (graceMs = 2_000) => stopAll(app, bound, graceMs),
   }
@@ -120,6 +123,7 @@ function createApp(options: HttpServerOptions): FastifyInstance {
   if (options.answered) tellAnswers(app, options.answered)
   logAnswers(app, options.logger)
   if (options.crossOrigin) allowPages(app, options.crossOrigin)
+  refuseOtherSites(app, options.crossOrigin)
   answerAs(app, options.produces)
   if (options.compress) compressAnswers(app)
   guard(app, options.access)
@@ -197,9 +201,8 @@ function answerAs(app: FastifyInstance, produces: readonly string[]): void {
 function guard(app: FastifyInstance, access: Access | undefined): void {
   app.decorateRequest('principal', undefined)
   if (!access) return
-  const failed = new FailedLogins()
   app.addHook('onRequest', async (request, reply) => {
-    if (!OPEN_PATHS.has(pathOf(request.url))) await authorize(access, failed, request, reply)
+    if (!OPEN_PATHS.has(pathOf(request.url))) await authorize(access, request, reply)
   })
 }
 
@@ -299,7 +302,7 @@ function createListener(answer: RequestListener, listener: Listener, tls: TlsOpt
       'an https listener needs a certificate: set ssl.keystore.location to a PEM or PKCS#12 file',
     )
   }
-  return createTlsServer(tls, answer)
+  return createTlsServer({ ...listenerProtocols({}), ...tls }, answer)
 }
 
 async function stopAll(app: FastifyInstance, bound: readonly { server: Server }[], graceMs: number): Promise<void> {

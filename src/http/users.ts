@@ -92,17 +92,30 @@ export class Users {
     return new Users(parseUsers(text, file), file, logger)
   }
 
+  /** The role of a user whose password was verified before; costs no more than a short hash. */
+  recall(name: string, password: string): Role | undefined {
+    return this.#verified.get(this.#seen(name, password))
+  }
+
   /** The role of this user; undefined when the name or the password is wrong. Takes as long for either. */
   async verify(name: string, password: string): Promise<Role | undefined> {
-    const seen = createHmac('sha256', this.#key).update(`${name}\0${password}`).digest('base64')
-    const known = this.#verified.get(seen)
+    const known = this.recall(name, password)
     if (known !== undefined) return known
-    const user = this.#users.get(name)
+    const users = this.#users
+    const user = users.get(name)
     const hash = await scryptAsync(password, user?.salt ?? this.#key, HASH_BYTES)
     if (!user || user.hash.length !== HASH_BYTES || !timingSafeEqual(hash, user.hash)) return undefined
+    // A user that was changed or removed meanwhile is verified anew by the next request.
+    if (users !== this.#users) return this.#users.get(name)?.hash.equals(user.hash) ? user.role : undefined
     if (this.#verified.size >= VERIFIED_MAX) this.#verified.clear()
-    this.#verified.set(seen, user.role)
+    this.#verified.set(this.#seen(name, password), user.role)
     return user.role
+  }
+
+  #seen(name: string, password: string): string {
+    return createHmac('sha256', this.#key)
+      .update(JSON.stringify([name, password]))
+      .digest('base64')
   }
 
   close(): void {

@@ -6,6 +6,7 @@ import {
   type TlsSource,
   tlsSource,
 } from '../config/tls.ts'
+import { listenerProtocols } from '../config/tls-protocols.ts'
 import type { RegistryValues } from './settings.ts'
 
 /** The certificate of https listeners, and whether clients have to show one. Undefined when no listener is on https. */
@@ -13,7 +14,11 @@ export function listenerTls(values: RegistryValues): TlsSource<ServerOptions> | 
   const wanted = values.listeners.some((listener) => listener.toLowerCase().startsWith('https:'))
   if (!wanted || !(values['ssl.keystore.location'] || values['ssl.keystore.certificate.chain'])) return undefined
   const client = values['ssl.client.authentication']
-  return tlsSource(sslOf(values), { requestCert: client !== 'NONE', rejectUnauthorized: client === 'REQUIRED' })
+  return tlsSource(sslOf(values), {
+    ...listenerProtocols(sslOf(values)),
+    requestCert: client !== 'NONE',
+    rejectUnauthorized: client === 'REQUIRED',
+  })
 }
 
 /** When what listeners show and trust ends. */

@@ -5,6 +5,7 @@ import type { CertificateExpiry } from '../config/tls.ts'
 import { followFiles } from '../config/watch.ts'
 import type { Access } from '../http/access.ts'
 import type { AnsweredRequest } from '../http/answered.ts'
+import { PasswordLogIn } from '../http/password-log-in.ts'
 import { type ConnectionChange, type HttpServer, type HttpServerOptions, startHttpServer } from '../http/server.ts'
 import { openUsers, ROLES, type Users } from '../http/users.ts'
 import type { Examiner } from './examination/examiner.ts'
@@ -65,6 +66,8 @@ export async function serveRegistry(registry: Registry, options: ServeOptions): 
       revision: () => api.view.revision,
       toWire: (error) => toWire(error, api.profile),
       ...mediaTypes(settings),
+      // Browsers send a body without a type across sites without asking first, and with the user's password.
+      typedBodiesOnly: users !== undefined,
       ...(metrics ? { metrics } : {}),
       ready,
       compress: settings['compression.enable'],
@@ -133,7 +136,7 @@ function access(settings: RegistryValues, users: Users, api: Api): Access {
   const named = settings['authentication.roles']
   return {
     realm: settings['authentication.realm'],
-    users,
+    passwords: new PasswordLogIn(users),
     roles: ROLES.filter((role) => named.includes('*') || named.includes(role)),
     openPaths: settings['authentication.skip.paths'],
     roleFor: (request) => roleFor(request, api),

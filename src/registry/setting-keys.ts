@@ -141,6 +141,10 @@ export const shape = z.object({
   'ssl.client.authentication': word(['NONE', 'REQUESTED', 'REQUIRED'])
     .default('NONE')
     .describe('Whether clients show a certificate of their own.'),
+  'ssl.enabled.protocols': text().describe('Versions of TLS of https listeners. None: `TLSv1.2,TLSv1.3`.'),
+  'ssl.cipher.suites': text().describe(
+    'Cipher suites of https listeners, by the names of Java or OpenSSL. None: those with forward secrecy.',
+  ),
   'ssl.endpoint.identification.algorithm': word(['https', ''])
     .default('https')
     .describe("Whether the leader's certificate has to name its host; empty: it need not."),
@@ -188,7 +192,7 @@ export const withoutEffect: Readonly<Record<string, string>> = {
   'request.timeout.ms': 'leader.read.timeout.ms and brokerstore.timeout.ms bound every request',
   'websocket.*': 'there are no websockets here',
   'metrics.*': 'metrics are in Prometheus form at /metrics, there is no JMX',
-  'ssl.*': 'TLS 1.2 and newer with the protocols and ciphers of Node.js',
+  'ssl.*': 'the cryptography is that of Node.js',
   'jmx.*': 'metrics are in Prometheus form at /metrics, there is no JMX',
   'heap.opts': 'there is no Java here',
   opts: 'there is no Java here',

@@ -26,7 +26,7 @@ import { configuredWork } from './plan.ts'
 import type { LoggerRoutes } from './routes/loggers.ts'
 import { Runner } from './runner.ts'
 import { peerTls, serveWorker } from './serving.ts'
-import type { WorkerSettings } from './settings.ts'
+import { refusesUnsigned, type WorkerSettings } from './settings.ts'
 import type { RawConfig } from './stores/config-codec.ts'
 import type { ConfigState } from './stores/config-state.ts'
 import { openStores } from './stores/stores.ts'
@@ -213,6 +213,7 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
           leader,
           session,
           isSigned: () => place.group?.isSigned === true,
+          refusesUnsigned: refusesUnsigned(values),
           algorithms: values['inter.worker.verification.algorithms'],
         },
       },

@@ -4,7 +4,9 @@ import type { Logger } from '../config/logger.ts'
 import type { Metrics } from '../config/metrics.ts'
 import { below } from '../config/settings.ts'
 import { type TlsSource, tlsSource } from '../config/tls.ts'
+import { listenerProtocols } from '../config/tls-protocols.ts'
 import { followFiles } from '../config/watch.ts'
+import { PasswordLogIn } from '../http/password-log-in.ts'
 import { addHeaders, parseHeaderRules } from '../http/response-headers.ts'
 import { type HttpServer, type HttpServerOptions, startHttpServer } from '../http/server.ts'
 import { openUsers, ROLES } from '../http/users.ts'
@@ -30,6 +32,7 @@ export async function serveWorker(parts: ServeParts): Promise<HttpServer> {
   const { listeners, 'admin.listeners': adminListeners } = settings.values
   const users = openUsers(settings.values, logger)
   const tls = listenerTls(settings.rest, [...listeners, ...(adminListeners ?? [])])
+  const passwords = users && new PasswordLogIn(users)
   const common = {
     logger,
     toWire,
@@ -37,7 +40,9 @@ export async function serveWorker(parts: ServeParts): Promise<HttpServer> {
     produces: ['application/json'],
     typedBodiesOnly: true,
     ...(tls ? { tls: tls.read() } : {}),
-    ...(users ? { access: { realm: settings.values['authentication.realm'], users, roles: ROLES, roleFor } } : {}),
+    ...(passwords
+      ? { access: { realm: settings.values['authentication.realm'], passwords, roles: ROLES, roleFor } }
+      : {}),
   }
   const rules = parseHeaderRules(settings.values['response.http.headers.config'])
   const publicRoutes: HttpServerOptions['routes'] = (app) => {
@@ -103,7 +108,11 @@ function listenerTls(
   const ssl = sslOf(rest)
   if (!(ssl['ssl.keystore.location'] || ssl['ssl.keystore.certificate.chain'])) return undefined
   const client = ssl['ssl.client.auth'] ?? 'none'
-  return tlsSource(ssl, { requestCert: client !== 'none', rejectUnauthorized: client === 'required' })
+  return tlsSource(ssl, {
+    ...listenerProtocols(ssl),
+    requestCert: client !== 'none',
+    rejectUnauthorized: client === 'required',
+  })
 }
 
 function crossOrigin({ values }: WorkerSettings): Pick<HttpServerOptions, 'crossOrigin'> {

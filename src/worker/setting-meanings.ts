@@ -16,6 +16,8 @@ export const MEANINGS: Readonly<Record<keyof WorkerSettings['values'], string>> 
   'inter.worker.key.size': 'Its length in bits. None: what fits the algorithm.',
   'inter.worker.signature.algorithm': 'What requests between workers are signed with.',
   'inter.worker.verification.algorithms': 'What their signatures may be made with.',
+  'inter.worker.requests.unsigned':
+    'Whether unsigned requests between workers are taken where `authentication.method` asks for a log-in; without a log-in `connect.protocol` decides alone.',
   'config.storage.topic': 'Topic of connectors and their tasks; one partition.',
   'config.storage.replication.factor': 'Its copies when it is made. None or -1: as the brokers have it.',
   'offset.storage.topic': 'Topic of how far sources are.',

@@ -38,6 +38,7 @@ const shape = z.object({
   'inter.worker.key.size': integer({ min: 8 }).optional(),
   'inter.worker.signature.algorithm': text('HmacSHA256'),
   'inter.worker.verification.algorithms': list().default(['HmacSHA256']),
+  'inter.worker.requests.unsigned': word(['refuse', 'allow']).default('refuse'),
 
   'config.storage.topic': text('connect-configs'),
   'config.storage.replication.factor': replication(),
@@ -156,7 +157,28 @@ export function workerSettings(written: readonly Setting[]): WorkerSettings {
       'authentication.method=BASIC needs weir.authentication.users.file, or else weir.authentication.users: who may come in',
     )
   }
-  return settings
+  const unsigned = unsignedRequests(values)
+  return unsigned === undefined ? settings : { ...settings, warnings: [...settings.warnings, unsigned] }
+}
+
+/** Whether workers have to sign what they ask each other, whatever the group's protocol is. */
+export function refusesUnsigned(values: WorkerSettings['values']): boolean {
+  return values['authentication.method'] !== 'NONE' && values['inter.worker.requests.unsigned'] === 'refuse'
+}
+
+/**
+ * A warning where requests between workers are open to everybody in spite of a log-in. Throws a `UserError` where that was
+ * not asked for.
+ */
+function unsignedRequests(values: WorkerSettings['values']): string | undefined {
+  const method = values['authentication.method']
+  if (method === 'NONE' || values['connect.protocol'] !== 'compatible') return undefined
+  const gap = `connect.protocol=compatible does not sign requests between workers, so that anybody could send them in spite of authentication.method=${method}`
+  if (values['inter.worker.requests.unsigned'] === 'allow') return gap
+  throw new UserError(
+    'invalid_settings',
+    `${gap}: set connect.protocol=sessioned on every worker, or inter.worker.requests.unsigned=allow where nobody else reaches the workers`,
+  )
 }
 
 /** The same of settings whose placeholders are filled in by their own `config.providers`. */

@@ -141,11 +141,11 @@ describe('a server that gives its answers again', () => {
   })
 
   it('lets nobody past who has to be let in first', async () => {
-    const users = {
-      verify: async (_: string, password: string) => (password === 'right' ? ('admin' as const) : undefined),
-      close: () => {},
+    const passwords = {
+      check: async (_: string, password: string) =>
+        password === 'right' ? { kind: 'known', role: 'admin' } : { kind: 'wrong' },
     }
-    const { url } = await serve({ access: { realm: 'r', users, roleFor: () => 'readonly' } as never })
+    const { url } = await serve({ access: { realm: 'r', passwords, roleFor: () => 'readonly' } as never })
     const get = async (password: string) => {
       const authorization = `Basic ${Buffer.from(`me:${password}`).toString('base64')}`
       return (await fetch(`${url}/state/a`, { headers: { authorization } })).status

@@ -36,6 +36,20 @@ describe('a log-in', () => {
     expect(await ask(undefined, 'POST', '/connectors/c/tasks', [])).toBe(400)
   })
 
+  it('takes unsigned requests between workers only where that was asked for', async () => {
+    const basic = { 'authentication.method': 'BASIC', 'weir.authentication.users': await usersOf({ root: 'admin' }) }
+    const compatible = { ...basic, 'connect.protocol': 'compatible' }
+    const parse = (settings: Record<string, string>) =>
+      workerSettings(Object.entries(settings).map(([key, value]) => ({ key, value, source: 'here' })))
+    expect(() => parse(compatible)).toThrow(/connect.protocol=sessioned.*inter.worker.requests.unsigned=allow/)
+    const allowed = { ...compatible, 'inter.worker.requests.unsigned': 'allow' }
+    expect(parse(allowed).warnings).toEqual([expect.stringContaining('anybody could send them')])
+    const { url } = await startTestWorker(allowed)
+    const json = { 'content-type': 'application/json' }
+    const sent = { method: 'POST', headers: json, body: '[]' }
+    expect((await fetch(`${url}/connectors/c/tasks`, sent)).status).not.toBeOneOf([400, 401, 403])
+  })
+
   it('has to say who may come in, and Java’s extensions are not passed over', () => {
     const settings = (key: string, value: string) => () => workerSettings([{ key, value, source: 'here' }])
     expect(settings('authentication.method', 'BASIC')).toThrow('needs weir.authentication.users.file')

@@ -7,7 +7,10 @@ import { parseConfigBody } from './bodies.ts'
 
 export type InternalRoutes = {
   readonly leader: Leader
+  /** Whether the group's protocol signs requests between its workers. */
   readonly isSigned: () => boolean
+  /** Whether an unsigned request is refused in a group whose protocol does not sign. */
+  readonly refusesUnsigned: boolean
   readonly session: () => SessionKey | undefined
   readonly algorithms: readonly string[]
 }
@@ -15,13 +18,16 @@ export type InternalRoutes = {
 type ByName = { Params: { name: string }; Body: Buffer | undefined }
 
 /** What workers of the group ask of their leader. */
-export function internalRoutes(app: FastifyInstance, { leader, isSigned, session, algorithms }: InternalRoutes): void {
+export function internalRoutes(app: FastifyInstance, routes: InternalRoutes): void {
+  const { leader, isSigned, refusesUnsigned, session, algorithms } = routes
   void app.register((inner, _, done) => {
     // The signature is that of the bytes.
     inner.removeAllContentTypeParsers()
     inner.addContentTypeParser('*', { parseAs: 'buffer' }, async (_: unknown, body: string | Buffer) => body)
     inner.addHook<ByName>('preHandler', async ({ headers, body }) => {
-      if (isSigned()) verifySignature(headers, body ?? Buffer.alloc(0), session(), algorithms)
+      if (isSigned() || refusesUnsigned) {
+        verifySignature(headers, body ?? Buffer.alloc(0), session(), algorithms)
+      }
     })
 
     inner.post<ByName>('/connectors/:name/tasks', async ({ params, body }, reply) => {
