@@ -50,7 +50,7 @@ export function createBroker(home: Home, options: ClientOptions): Broker {
     consumer: (consumerOptions) =>
       owned((onClose) =>
         createConsumer(
-          { home, logger, join: broker.member, reader: reader(consumerOptions), onClose },
+          { home, clock, logger, join: broker.member, reader: reader(consumerOptions), onClose },
           consumerOptions,
         ),
       ),

@@ -6,7 +6,7 @@ import { BrokerError } from './error.ts'
 /** Codecs by their number in a batch's attributes. */
 const NAMES: readonly Compression[] = ['none', 'gzip', 'snappy', 'lz4', 'zstd']
 
-/** What a batch may grow to when it is decompressed: more is an attack or damage. */
+/** What a batch may grow to when it is decompressed: more is an attack or damage. Checked before memory is allocated. */
 const DECOMPRESSED_BYTES_MAX = 256 * 1024 * 1024
 
 export function compressionNumber(name: Compression): number {
@@ -39,7 +39,10 @@ const CODECS: Readonly<Record<Exclude<Compression, 'none'>, Codec>> = {
   // Loaded when first needed: native parts that most topics never ask for.
   lz4: {
     compress: async (bytes) => (await import('lz4-napi')).compressFrame(bytes),
-    decompress: async (bytes) => (await import('lz4-napi')).decompressFrame(bytes),
+    decompress: async (bytes) => {
+      checkSize(lz4BytesMax(bytes))
+      return (await import('lz4-napi')).decompressFrame(bytes)
+    },
   },
   snappy: {
     compress: async (bytes) => xerialBlock(await (await import('snappy')).compress(bytes)),
@@ -82,16 +85,69 @@ function xerialBlock(block: Buffer): Buffer {
 async function decompressSnappy(bytes: Buffer): Promise<Buffer> {
   const { uncompress } = await import('snappy')
   const raw = async (block: Buffer) => (await uncompress(block, { asBuffer: true })) as Buffer
-  if (!bytes.subarray(0, XERIAL_MAGIC.length).equals(XERIAL_MAGIC)) return raw(bytes)
+  if (!bytes.subarray(0, XERIAL_MAGIC.length).equals(XERIAL_MAGIC)) {
+    checkSize(snappyBytes(bytes))
+    return raw(bytes)
+  }
   const blocks: Buffer[] = []
   let size = 0
   for (let at = XERIAL_HEADER_BYTES; at < bytes.length; ) {
     const length = bytes.readInt32BE(at)
-    const block = await raw(bytes.subarray(at + 4, at + 4 + length))
-    size += block.length
-    if (size > DECOMPRESSED_BYTES_MAX) throw new RangeError(`it grows beyond ${DECOMPRESSED_BYTES_MAX} bytes`)
-    blocks.push(block)
-    at += 4 + length
+    const end = at + 4 + length
+    if (length <= 0 || end > bytes.length)
+      throw new RangeError(`a block of ${length} bytes at ${at} ends outside of it`)
+    const block = bytes.subarray(at + 4, end)
+    size += snappyBytes(block)
+    checkSize(size)
+    blocks.push(await raw(block))
+    at = end
   }
   return Buffer.concat(blocks)
+}
+
+function checkSize(bytes: number): void {
+  if (bytes > DECOMPRESSED_BYTES_MAX) throw new RangeError(`it grows beyond ${DECOMPRESSED_BYTES_MAX} bytes`)
+}
+
+const SNAPPY_LENGTH_BYTES_MAX = 5
+
+/** What a block of snappy says it grows to: an unsigned varint at its beginning. */
+function snappyBytes(block: Buffer): number {
+  let value = 0
+  for (let at = 0; at < SNAPPY_LENGTH_BYTES_MAX; at++) {
+    const byte = block.readUInt8(at)
+    value += (byte & 0x7f) * 128 ** at
+    if (byte < 128) return value
+  }
+  throw new RangeError('its length is no number of 32 bits')
+}
+
+const LZ4_MAGIC = 0x184d2204
+const LZ4_UNCOMPRESSED = 0x80000000
+const LZ4_BLOCK_CHECKSUM = 0x10
+const LZ4_CONTENT_SIZE = 0x08
+const LZ4_CONTENT_CHECKSUM = 0x04
+const LZ4_DICTIONARY = 0x01
+
+/** No byte of a block stands for more than this many. */
+const LZ4_RATIO_MAX = 256
+
+/** What the frames of lz4 grow to at most: each block to the size that its frame gives, or to what lz4 can make of it. */
+function lz4BytesMax(bytes: Buffer): number {
+  let size = 0
+  for (let at = 0; at < bytes.length; ) {
+    if (bytes.readUInt32LE(at) !== LZ4_MAGIC) throw new RangeError('it does not begin as a frame does')
+    const flags = bytes.readUInt8(at + 4)
+    const blockBytesMax = 1 << (8 + 2 * ((bytes.readUInt8(at + 5) >> 4) & 0x07))
+    // Magic number, flags, block size and the checksum of the header.
+    at += 7 + ((flags & LZ4_CONTENT_SIZE) === 0 ? 0 : 8) + ((flags & LZ4_DICTIONARY) === 0 ? 0 : 4)
+    const checksumBytes = (flags & LZ4_BLOCK_CHECKSUM) === 0 ? 0 : 4
+    for (let length = bytes.readUInt32LE(at); length !== 0; length = bytes.readUInt32LE(at)) {
+      const blockBytes = length & ~LZ4_UNCOMPRESSED
+      at += 4 + blockBytes + checksumBytes
+      size += Math.min(blockBytesMax, blockBytes * LZ4_RATIO_MAX)
+    }
+    at += 4 + ((flags & LZ4_CONTENT_CHECKSUM) === 0 ? 0 : 4)
+  }
+  return size
 }

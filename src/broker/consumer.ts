@@ -1,3 +1,4 @@
+import type { Clock } from '../config/clock.ts'
 import type { Logger } from '../config/logger.ts'
 import type {
   Broker,
@@ -23,11 +24,13 @@ const SESSION_TIMEOUT_MS = 45_000
 /** How often new topics and partitions are looked for. */
 const REFRESH_MS = 30_000
 const TAKE_OVER_AGAIN_MS = 200
+const LEAVE_TURN_MS = 5
 
 type Listener = (partitions: readonly TopicPartition[]) => Promise<void> | void
 
 export type ConsumerParts = {
   readonly home: Home
+  readonly clock: Clock
   readonly logger: Logger
   readonly join: Broker['member']
   readonly reader: LogReader
@@ -61,7 +64,7 @@ class GroupConsumer implements Consumer {
   #line: (() => Promise<void>)[] = []
   /** What the group gave and `poll` has not taken over yet. */
   #given: Generation | undefined
-  #lastPollMs = performance.now()
+  #lastPollMs: number
   #refresh: NodeJS.Timeout | undefined
   #closed = false
   /** Another consumer has this one's instance id. */
@@ -70,6 +73,7 @@ class GroupConsumer implements Consumer {
   constructor(parts: ConsumerParts, options: ConsumerOptions) {
     this.#parts = parts
     this.#options = options
+    this.#lastPollMs = parts.clock.monotonicMs()
   }
 
   async start(): Promise<void> {
@@ -103,16 +107,17 @@ class GroupConsumer implements Consumer {
 
   async poll(waitMsMax: number): Promise<readonly PartitionRecords[]> {
     if (this.#closed) throw new BrokerError('closed', 'the consumer is closed')
-    this.#lastPollMs = performance.now()
+    const { clock } = this.#parts
+    this.#lastPollMs = clock.monotonicMs()
     const endMs = this.#lastPollMs + waitMsMax
     for (;;) {
       await this.#settle()
       if (this.#fenced) throw this.#fenced
-      const leftMs = Math.max(0, endMs - performance.now())
+      const leftMs = Math.max(0, endMs - clock.monotonicMs())
       const records = await this.#parts.reader.poll(this.#given ? Math.min(leftMs, TAKE_OVER_AGAIN_MS) : leftMs)
       // What came while the group took its partitions away is not for this member any more.
       if (this.#line.length === 0 && !this.#given) return records
-      if (performance.now() >= endMs) {
+      if (clock.monotonicMs() >= endMs) {
         await this.#settle()
         return []
       }
@@ -169,7 +174,7 @@ class GroupConsumer implements Consumer {
     })
     while (!hasLeft) {
       await this.#doLine()
-      await Promise.race([leaving, new Promise((resolve) => setTimeout(resolve, 5))])
+      await Promise.race([leaving, this.#parts.clock.sleep(LEAVE_TURN_MS)])
     }
     this.#closed = true
     await this.#parts.reader.close()
@@ -253,7 +258,7 @@ class GroupConsumer implements Consumer {
 
   /** A member that stays away from `poll` gives its place to others. */
   async #watch(): Promise<void> {
-    const away = performance.now() - this.#lastPollMs
+    const away = this.#parts.clock.monotonicMs() - this.#lastPollMs
     if (away > (this.#options.pollIntervalMsMax ?? POLL_INTERVAL_MS_MAX)) {
       this.#parts.logger.warn(
         { groupId: this.#options.groupId, awayMs: Math.round(away) },

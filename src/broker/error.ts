@@ -1,3 +1,5 @@
+import type { PartitionOffset } from './broker.ts'
+
 /**
  * What a broker call can fail with. The set is closed: callers switch on it, and `retriable` says whether the same call
  * may succeed later without anyone changing anything.
@@ -14,6 +16,7 @@ export type BrokerErrorCode =
   | 'invalid_record'
   | 'offset_out_of_range'
   | 'corrupt_batch'
+  | 'log_truncated'
   | 'unsupported'
   | 'not_authenticated'
   | 'not_authorized'
@@ -61,5 +64,30 @@ export class BrokerError extends Error {
     this.name = 'BrokerError'
     this.code = code
     this.retriable = RETRIABLE.has(code)
+  }
+}
+
+/**
+ * Stored bytes that cannot be read: nothing behind them is read until somebody decides to skip them. The offset is that of
+ * the first record batch that cannot be read.
+ */
+export class UnreadableBatchError extends BrokerError {
+  readonly topic: string
+  readonly partition: number
+  readonly offset: number
+
+  constructor(at: PartitionOffset, cause: BrokerError) {
+    const { topic, partition, offset } = at
+    super(
+      cause.code,
+      `the record batch at offset ${offset} of ${topic}-${partition} cannot be read: ${cause.message}`,
+      {
+        cause,
+      },
+    )
+    this.name = 'UnreadableBatchError'
+    this.topic = topic
+    this.partition = partition
+    this.offset = offset
   }
 }

@@ -8,9 +8,10 @@ import type {
   StoredRecord,
   TopicPartition,
 } from './broker.ts'
-import { BrokerError } from './error.ts'
+import { BrokerError, type UnreadableBatchError } from './error.ts'
+import { corrupt, type ReadableBatches, readableBatches, unreadable } from './fetched-batches.ts'
 import type { FetchedPartition, Home } from './home.ts'
-import { type Batch, batchesOf, checkBatch, recordsOf } from './record-batch.ts'
+import { type Batch, checkBatch, recordsOf } from './record-batch.ts'
 import { keyOf, type Topology } from './topology.ts'
 
 const POLL_BYTES_MAX = 1 * 1024 * 1024
@@ -20,6 +21,8 @@ const FETCH_WAIT_MS = 500
 /** Answers at hand of one partition: one being handed out, and the next. */
 const AHEAD_MAX = 2
 const RETRY_WAIT_MS = 100
+/** Without a reason one is made for each abort, with a stack. */
+const OVER = new Error('the wait is over')
 
 export type ReaderParts = {
   readonly home: Home
@@ -41,6 +44,8 @@ type Position = TopicPartition & {
   readonly fetched: Fetched[]
   /** What was decoded and was too much for the last poll. */
   surplus: readonly StoredRecord[]
+  /** Why nothing behind `fetched` can be read. Stays until the position is moved: what cannot be read is never skipped. */
+  damage: UnreadableBatchError | undefined
 }
 
 type Fetched = {
@@ -100,6 +105,7 @@ export class LogReader implements Reader {
         fetchOffset: offset,
         fetched: [],
         surplus: [],
+        damage: undefined,
       })
     }
     this.wake()
@@ -119,17 +125,20 @@ export class LogReader implements Reader {
   }
 
   async poll(waitMsMax: number): Promise<readonly PartitionRecords[]> {
-    const endMs = performance.now() + waitMsMax
+    const { clock } = this.#parts
+    const endMs = clock.monotonicMs() + waitMsMax
     for (;;) {
       if (this.#closed) throw new BrokerError('closed', 'the reader is closed')
+      this.#throwDamage()
       await this.#askNodes()
       const ready = await this.#takeReady()
       if (ready.length > 0) {
         await this.#askNodes()
         return ready
       }
+      this.#throwDamage()
       this.#throwFailure()
-      const leftMs = endMs - performance.now()
+      const leftMs = endMs - clock.monotonicMs()
       if (this.#woken || leftMs <= 0) {
         this.#woken = false
         return []
@@ -158,6 +167,12 @@ export class LogReader implements Reader {
     }
   }
 
+  /** Every poll says it, once all before it was handed out. */
+  #throwDamage(): void {
+    for (const { damage, fetched, surplus, isPaused } of this.#positions.values())
+      if (damage && !isPaused && fetched.length === 0 && surplus.length === 0) throw damage
+  }
+
   #throwFailure(): void {
     const failure = this.#failure
     this.#failure = undefined
@@ -169,13 +184,14 @@ export class LogReader implements Reader {
       this.#moved = false
       return Promise.resolve()
     }
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, waitMs)
-      this.#wakeUp = () => {
-        clearTimeout(timer)
-        resolve()
-      }
-    })
+    const waiting = new AbortController()
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#wakeUp = () => {
+      resolve()
+      waiting.abort(OVER)
+    }
+    this.#parts.clock.sleep(waitMs, waiting.signal).then(resolve, () => undefined)
+    return promise
   }
 
   #news(): void {
@@ -188,7 +204,7 @@ export class LogReader implements Reader {
   async #askNodes(): Promise<void> {
     const byNode = new Map<number, Position[]>()
     for (const position of this.#positions.values()) {
-      if (position.fetched.length >= AHEAD_MAX || position.isPaused || position.isAsked) continue
+      if (position.damage || position.fetched.length >= AHEAD_MAX || position.isPaused || position.isAsked) continue
       const node = await this.#leaderOf(position)
       if (node < 0 || this.#busyNodes.has(node)) continue
       const positions = byNode.get(node)
@@ -239,12 +255,15 @@ export class LogReader implements Reader {
   async #accept(answer: FetchedPartition, asked: readonly Position[]): Promise<void> {
     const key = keyOf(answer)
     const position = this.#positions.get(key)
-    // Moved or dropped since it was asked: the answer is of the past.
-    if (!position || !asked.includes(position)) return
+    // Moved or dropped since it was asked: the answer is of the past. Behind damage nothing is wanted.
+    if (!position || position.damage || !asked.includes(position)) return
     if (answer.error?.code === 'offset_out_of_range') return this.#moveIntoRange(position, answer)
-    if (answer.error) return this.#later(new BrokerError(answer.error.code, answer.error.message), [position])
-    const batches = this.#batchesOf(position, answer)
-    position.fetchOffset = batches.at(-1)?.nextOffset ?? position.fetchOffset
+    const from = position.fetchOffset
+    if (answer.error?.code === 'corrupt_batch') position.damage = unreadable(position, from, answer.error)
+    else if (answer.error) return this.#later(new BrokerError(answer.error.code, answer.error.message), [position])
+    const { batches, error } = await this.#withinEnd(readableBatches(answer.bytes, from), answer)
+    position.fetchOffset = batches.at(-1)?.nextOffset ?? from
+    if (error) position.damage ??= unreadable(position, position.fetchOffset, error)
     const aborted = Map.groupBy(answer.aborted, ({ producerId }) => producerId)
     position.fetched.push({
       batches,
@@ -256,12 +275,16 @@ export class LogReader implements Reader {
     })
   }
 
-  #batchesOf(position: Position, answer: FetchedPartition): readonly Batch[] {
-    try {
-      return [...batchesOf(answer.bytes)]
-    } catch (error) {
-      throw withPlace(error, position)
-    }
+  /** The end that an answer gives may be older than its bytes: only one that is asked for again counts. */
+  async #withinEnd(readable: ReadableBatches, answer: FetchedPartition): Promise<ReadableBatches> {
+    const { topic, partition, endOffset } = answer
+    const last = readable.batches.at(-1)
+    if (last === undefined || last.nextOffset <= endOffset) return readable
+    const request = { partitions: [{ topic, partition }], at: 'latest', isolation: 'read_uncommitted' } as const
+    const [end] = await this.#parts.home.listOffsets(request)
+    if (end === undefined || last.nextOffset <= end.offset) return readable
+    const error = corrupt(`its last offset is ${last.nextOffset - 1}, but the partition ends at ${end.offset}`)
+    return { batches: readable.batches.slice(0, -1), error }
   }
 
   async #moveIntoRange(position: Position, answer: FetchedPartition): Promise<void> {
@@ -333,9 +356,7 @@ export class LogReader implements Reader {
       if (records.length >= left.records) break
       fetched.taken += 1
       left.bytes -= next.bytes.length
-      if (next.nextOffset > position.offset && !this.#isHidden(next, fetched.aborted)) {
-        for (const record of await this.#decode(position, next)) records.push(record)
-      }
+      if (next.nextOffset > position.offset && !(await this.#decode(position, next, fetched.aborted, records))) break
       position.offset = Math.max(position.offset, next.nextOffset)
     }
     if (this.#positions.get(position.key) !== position) return undefined
@@ -344,12 +365,19 @@ export class LogReader implements Reader {
     return this.#cut(position, records, left)
   }
 
-  async #decode(position: Position, batch: Batch): Promise<readonly StoredRecord[]> {
+  /** Answers whether the batch can be read. Where it cannot, this is where the position stays. */
+  async #decode(position: Position, batch: Batch, aborted: Fetched['aborted'], into: StoredRecord[]): Promise<boolean> {
     try {
+      // First of all: whether a batch is hidden is a part of what may be damaged.
       checkBatch(batch)
-      return await recordsOf(batch, position.offset)
+      if (this.#isHidden(batch, aborted)) return true
+      for (const record of await recordsOf(batch, position.offset)) into.push(record)
+      return true
     } catch (error) {
-      throw withPlace(error, position)
+      if (!(error instanceof BrokerError)) throw error
+      position.damage = unreadable(position, position.offset, error)
+      position.fetched.length = 0
+      return false
     }
   }
 
@@ -364,11 +392,4 @@ export class LogReader implements Reader {
     if (!isTransactional || this.#isolation === 'read_uncommitted') return false
     return starts?.[0] !== undefined && starts[0] <= baseOffset
   }
-}
-
-function withPlace(error: unknown, { topic, partition, offset }: Position): unknown {
-  if (!(error instanceof BrokerError)) return error
-  return new BrokerError(error.code, `${topic}-${partition} at or after offset ${offset}: ${error.message}`, {
-    cause: error,
-  })
 }

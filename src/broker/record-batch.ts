@@ -179,73 +179,118 @@ export type Batch = {
   readonly bytes: Buffer
 }
 
-/** The whole batches in `bytes`; an incomplete one at the end is left out. Throws `corrupt_batch`, `unsupported`. */
+/**
+ * The whole batches in `bytes`, in order. An incomplete batch at the end is normal (the broker cuts an answer at the
+ * limit it was asked for) and is left out. Throws `corrupt_batch` or `unsupported` after the last batch that is good.
+ */
 export function* batchesOf(bytes: Uint8Array): Generator<Batch, void> {
   const buffer = asBuffer(bytes)
   for (let at = 0; at + HEADER_BYTES <= buffer.length; ) {
     const end = at + PREFIX_BYTES + buffer.readInt32BE(at + LENGTH_AT)
+    if (end < at + HEADER_BYTES) throw corrupt(`its header gives a length of ${end - at} bytes`)
+    // Before the check for an incomplete batch: a damaged header may give any length.
+    checkFormat(buffer.readInt8(at + MAGIC_AT))
     if (end > buffer.length) return
-    if (end < at + HEADER_BYTES) throw new BrokerError('corrupt_batch', `a record batch says it has ${end - at} bytes`)
-    const magic = buffer.readInt8(at + MAGIC_AT)
-    if (magic !== 2)
-      throw new BrokerError('unsupported', `record format v${magic} is older than Kafka 0.11 and not read`)
-    const attributes = buffer.readInt16BE(at + ATTRIBUTES_AT)
-    const baseOffset = Number(buffer.readBigInt64BE(at + BASE_OFFSET_AT))
-    yield {
-      baseOffset,
-      nextOffset: baseOffset + buffer.readInt32BE(at + LAST_OFFSET_DELTA_AT) + 1,
-      producerId: buffer.readBigInt64BE(at + PRODUCER_ID_AT),
-      isTransactional: (attributes & TRANSACTIONAL) !== 0,
-      isControl: (attributes & CONTROL) !== 0,
-      bytes: buffer.subarray(at, end),
-    }
+    yield readHeader(buffer.subarray(at, end))
     at = end
   }
+}
+
+function checkFormat(magic: number): void {
+  if (magic === 2) return
+  if (magic === 0 || magic === 1)
+    throw new BrokerError('unsupported', `its record format v${magic} is older than Kafka 0.11 and not supported`)
+  throw corrupt(`its header gives the record format v${magic}, which does not exist`)
+}
+
+function readHeader(bytes: Buffer): Batch {
+  const attributes = bytes.readInt16BE(ATTRIBUTES_AT)
+  const baseOffset = Number(bytes.readBigInt64BE(BASE_OFFSET_AT))
+  const lastOffsetDelta = bytes.readInt32BE(LAST_OFFSET_DELTA_AT)
+  const count = bytes.readInt32BE(COUNT_AT)
+  if (baseOffset < 0 || !Number.isSafeInteger(baseOffset)) throw corrupt(`its first offset is ${baseOffset}`)
+  if (lastOffsetDelta < 0 || count < 0 || count > lastOffsetDelta + 1)
+    throw corrupt(`its header gives ${count} records for ${lastOffsetDelta + 1} offsets`)
+  return {
+    baseOffset,
+    nextOffset: baseOffset + lastOffsetDelta + 1,
+    producerId: bytes.readBigInt64BE(PRODUCER_ID_AT),
+    isTransactional: (attributes & TRANSACTIONAL) !== 0,
+    isControl: (attributes & CONTROL) !== 0,
+    bytes,
+  }
+}
+
+function corrupt(reason: string): BrokerError {
+  return new BrokerError('corrupt_batch', reason)
 }
 
 function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
 
-/** Throws `corrupt_batch` when the checksum is not that of the bytes. */
+/** Throws `corrupt_batch` when the checksum does not match. It covers everything behind the checksum field. */
 export function checkBatch({ bytes }: Batch): void {
-  if (bytes.readUInt32BE(CRC_AT) !== crc32c(bytes.subarray(ATTRIBUTES_AT))) {
-    throw new BrokerError('corrupt_batch', 'the checksum of a record batch does not fit its bytes')
-  }
+  if (bytes.readUInt32BE(CRC_AT) !== crc32c(bytes.subarray(ATTRIBUTES_AT))) throw corrupt('its checksum does not match')
 }
 
-/** The records of a batch from offset `from` on. Keys and values are views into its bytes (or the decompressed ones). */
+/**
+ * The records of a batch from offset `from` on. Keys and values are views into its bytes (or the decompressed ones).
+ * Throws `corrupt_batch` or `unsupported`; nothing is taken on trust, because a producer can write any bytes with a
+ * matching checksum.
+ */
 export async function recordsOf(batch: Batch, from = 0): Promise<StoredRecord[]> {
   const codec = batch.bytes.readInt16BE(ATTRIBUTES_AT) & COMPRESSION_MASK
   const payload = codec === 0 ? batch.bytes : await decompress(codec, batch.bytes.subarray(HEADER_BYTES))
   return decodeRecords(batch, payload, codec === 0 ? HEADER_BYTES : 0, from)
 }
 
+/** Length, attributes, two deltas, two sizes and the number of headers: a byte each at least. */
+const RECORD_BYTES_MIN = 7
+
 function decodeRecords(batch: Batch, payload: Buffer, start: number, from: number): StoredRecord[] {
   const { bytes, baseOffset } = batch
   const count = bytes.readInt32BE(COUNT_AT)
-  const firstTimestampMs = Number(bytes.readBigInt64BE(FIRST_TIMESTAMP_AT))
+  if (count * RECORD_BYTES_MIN > payload.length - start)
+    throw corrupt(`its header gives ${count} records, but it holds ${payload.length - start} bytes`)
   const logAppendTime = (bytes.readInt16BE(ATTRIBUTES_AT) & LOG_APPEND_TIME) !== 0
-  const appendedMs = logAppendTime ? Number(bytes.readBigInt64BE(MAX_TIMESTAMP_AT)) : undefined
+  const times = {
+    firstMs: Number(bytes.readBigInt64BE(FIRST_TIMESTAMP_AT)),
+    appendedMs: logAppendTime ? Number(bytes.readBigInt64BE(MAX_TIMESTAMP_AT)) : undefined,
+  }
   const records: StoredRecord[] = []
   const reader = new Reader(payload, start)
-  for (let left = count; left > 0; left--) {
-    const length = reader.varint()
-    const end = reader.at + length
-    if (length < 0 || end > payload.length)
-      throw new BrokerError('corrupt_batch', `a record at offset ${baseOffset} ends outside its batch`)
-    reader.at += 1
-    const timestampMs = firstTimestampMs + reader.varint()
-    const offset = baseOffset + reader.varint()
-    const key = reader.field()
-    const value = reader.field()
-    const headerCount = reader.varint()
-    const headers = headerCount === 0 ? NO_HEADERS : reader.headers(headerCount)
-    if (offset >= from) records.push({ offset, timestampMs: appendedMs ?? timestampMs, key, value, headers })
-    reader.at = end
+  for (let left = count, nextOffset = baseOffset; left > 0; left--) {
+    const record = readRecord(reader, baseOffset, times)
+    const { offset } = record
+    if (offset < nextOffset || offset >= batch.nextOffset)
+      throw corrupt(`it holds a record with offset ${offset} where ${nextOffset} to ${batch.nextOffset - 1} can follow`)
+    nextOffset = offset + 1
+    if (offset >= from) records.push(record)
   }
+  if (reader.at !== payload.length) throw corrupt(`bytes follow the last of its ${count} records`)
   return records
 }
+
+type BatchTimes = { readonly firstMs: number; readonly appendedMs: number | undefined }
+
+function readRecord(reader: Reader, baseOffset: number, times: BatchTimes): StoredRecord {
+  const length = reader.varint()
+  const end = reader.at + length
+  // No bits of its attributes are in use.
+  reader.at += 1
+  const timestampMs = times.firstMs + reader.varlong()
+  const offset = baseOffset + reader.varint()
+  const key = reader.field()
+  const value = reader.field()
+  const headerCount = reader.varint()
+  const headers = headerCount === 0 ? NO_HEADERS : reader.headers(headerCount)
+  if (reader.at !== end) throw corrupt(`the record at offset ${offset} has not the ${length} bytes that it gives`)
+  return { offset, timestampMs: times.appendedMs ?? timestampMs, key, value, headers }
+}
+
+const INT32_MAX = 2 ** 31 - 1
+const VARLONG_BYTES_MAX = 10
 
 class Reader {
   readonly #bytes: Buffer
@@ -256,31 +301,51 @@ class Reader {
     this.at = at
   }
 
+  /** A zigzag number of 32 bits. */
   varint(): number {
-    const bytes = this.#bytes
-    let byte = bytes[this.at++]!
-    if (byte < 128) return (byte >>> 1) ^ -(byte & 1)
-    let value = byte & 0x7f
-    for (let factor = 128; byte > 127; factor *= 128) {
-      byte = bytes[this.at++] ?? 0
-      value += (byte & 0x7f) * factor
+    const byte = this.#bytes[this.at]!
+    if (byte < 128) {
+      this.at += 1
+      return (byte >>> 1) ^ -(byte & 1)
     }
-    return value % 2 === 0 ? value / 2 : -(value + 1) / 2
+    const value = this.varlong()
+    if (value > INT32_MAX || value < -INT32_MAX - 1) throw corrupt(`it holds a number that is out of range: ${value}`)
+    return value
   }
 
+  /** A zigzag number of 64 bits, exact up to 2^52: timestamps may be anything. */
+  varlong(): number {
+    const bytes = this.#bytes
+    let value = 0
+    let factor = 1
+    for (let left = VARLONG_BYTES_MAX; left > 0; left--) {
+      const byte = bytes[this.at++]
+      if (byte === undefined) throw corrupt('it ends inside of a record')
+      value += (byte & 0x7f) * factor
+      if (byte < 128) return value % 2 === 0 ? value / 2 : -(value + 1) / 2
+      factor *= 128
+    }
+    throw corrupt(`it holds a number of more than ${VARLONG_BYTES_MAX} bytes`)
+  }
+
+  /** A length of -1 stands for null. */
   field(): Buffer | null {
     const length = this.varint()
-    if (length < 0) return null
+    if (length === -1) return null
+    if (length < 0) throw corrupt(`it holds a field with a length of ${length}`)
     const start = this.at
     this.at += length
+    if (this.at > this.#bytes.length) throw corrupt('it ends inside of a record')
     return this.#bytes.subarray(start, this.at)
   }
 
   headers(count: number): readonly Header[] {
+    if (count < 0) throw corrupt(`it holds a record with ${count} headers`)
     const headers: Header[] = []
     for (let left = count; left > 0; left--) {
-      const name = this.field()?.toString('utf8') ?? ''
-      headers.push([name, this.field()])
+      const name = this.field()
+      if (name === null) throw corrupt('it holds a header without a name')
+      headers.push([name.toString('utf8'), this.field()])
     }
     return headers
   }

@@ -31,3 +31,27 @@ it('reads the blocks in which Java writes snappy', async () => {
 it('refuses a codec that nobody knows', async () => {
   await expect(decompress(7, Buffer.alloc(3))).rejects.toMatchObject({ code: 'unsupported' })
 })
+
+it.each<readonly [what: string, codec: Compression, bytes: () => Promise<Buffer> | Buffer]>([
+  ['a block of snappy that claims 4 GB', 'snappy', () => Buffer.from([0xff, 0xff, 0xff, 0xff, 0x0f, 0x00, 0x61])],
+  ['blocks of lz4 that grow to 280 MiB', 'lz4', () => lz4Frame(70, 16 * 1024)],
+])('refuses %s before it takes the memory', async (_, codec, bytes) => {
+  await expect(decompress(compressionNumber(codec), await bytes())).rejects.toMatchObject({
+    code: 'corrupt_batch',
+    message: expect.stringContaining('grows beyond 268435456 bytes'),
+  })
+})
+
+it.each([-4, 0, 1_000])("refuses a block of Java's snappy that gives a length of %i", async (length) => {
+  const bytes = await compress('snappy', Buffer.from('one'))
+  bytes.writeInt32BE(length, 16)
+  await expect(decompress(compressionNumber('snappy'), bytes)).rejects.toMatchObject({ code: 'corrupt_batch' })
+})
+
+/** Blocks of 4 MiB each, as the frame says, of so many bytes that are no blocks. */
+function lz4Frame(blocks: number, blockBytes: number): Buffer {
+  const block = Buffer.alloc(4 + blockBytes, 0xff)
+  block.writeUInt32LE(blockBytes)
+  const head = Buffer.from([0x04, 0x22, 0x4d, 0x18, 0x60, 0x70, 0x73])
+  return Buffer.concat([head, ...Array.from({ length: blocks }, () => block), Buffer.alloc(4)])
+}

@@ -6,7 +6,7 @@ import type { Clock } from '../../src/config/clock.ts'
 
 /**
  * How one call goes wrong: the connection breaks before or after it was carried out (the caller can't tell), the node
- * does not lead what it was asked for, or its answer ends in the middle of a batch.
+ * does not lead what it was asked for, or its answer ends in the middle of a batch, but never of the first one (KIP-74).
  */
 export type Fault = 'none' | 'broken before' | 'broken after' | 'not leader' | 'cut short'
 
@@ -86,7 +86,11 @@ function refusal(name: keyof Home, request: unknown): unknown {
 }
 
 function cutShort(answer: readonly FetchedPartition[]): readonly FetchedPartition[] {
-  return answer.map((one) => ({ ...one, bytes: one.bytes.subarray(0, Math.floor(one.bytes.length * 0.7)) }))
+  return answer.map((one) => {
+    const [first] = batchesOf(one.bytes)
+    const length = Math.max(first?.bytes.length ?? 0, Math.floor(one.bytes.length * 0.7))
+    return { ...one, bytes: one.bytes.subarray(0, length) }
+  })
 }
 
 function broken(): BrokerError {
