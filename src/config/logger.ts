@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module'
 import pino from 'pino'
-import { MASK, Secrets } from './secrets.ts'
+import { isSecretKey, MASK } from './secret-keys.ts'
+import { Secrets } from './secrets.ts'
 
 export type Logger = pino.Logger
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent'
@@ -15,37 +16,62 @@ export type LoggerOptions = {
 
 /**
  * The process's log, on standard error: a constant message and fields. `warn` = we recovered; `error` = a person must
- * act. Synchronous, so that the last line before an exit is written. Lines never tell what `secretsOf` it holds.
+ * act. Synchronous, so that the last line before an exit is written. The values that `secretsOf` it has, and texts of
+ * members that are named like secrets, are masked in every line.
  */
 export function createLogger(options: LoggerOptions = {}): Logger {
   const level = options.level ?? 'info'
-  const redact = { paths: ['password', 'authorization', '*.password', '*.authorization'], censor: MASK }
-  const settings: pino.LoggerOptions = { level, redact, base: null, timestamp: pino.stdTimeFunctions.isoTime }
+  const settings: pino.LoggerOptions = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime }
   const { write } = options
-  if (write !== undefined) return discreet(settings, { write })
-  if (options.pretty ?? process.stderr.isTTY === true) return discreet(settings, prettyStream())
+  if (write !== undefined) return masking(settings, { write })
+  if (options.pretty ?? process.stderr.isTTY === true) return masking(settings, prettyStream())
   const formatters = { level: (label: string) => ({ level: label }) }
-  return discreet({ ...settings, formatters }, pino.destination({ fd: 2, sync: true }))
+  return masking({ ...settings, formatters }, pino.destination({ fd: 2, sync: true }))
 }
 
-/** What this log and its children keep to themselves; add to it what becomes known. */
+/** What this log and its children mask; add to it what becomes known. */
 export function secretsOf(logger: Logger): Secrets {
-  return (logger as Discreet)[SECRETS] ?? new Secrets()
+  return (logger as MaskingLogger)[SECRETS] ?? new Secrets()
 }
 
 const SECRETS = Symbol('secrets')
-type Discreet = Logger & { readonly [SECRETS]?: Secrets }
+type MaskingLogger = Logger & { readonly [SECRETS]?: Secrets }
 
 /** Children have it of their parent. */
-function discreet(settings: pino.LoggerOptions, stream: pino.DestinationStream): Logger {
+function masking(settings: pino.LoggerOptions, stream: pino.DestinationStream): Logger {
   const secrets = new Secrets()
-  const logger = pino(settings, { write: (line) => stream.write(secrets.mask(line)) })
+  const logger = pino(settings, { write: (line) => stream.write(maskLine(line, secrets)) })
   return Object.assign(logger, { [SECRETS]: secrets })
+}
+
+/** A line is taken apart only when something in it has to be masked: it stays JSON. */
+function maskLine(line: string, secrets: Secrets): string {
+  if (!MAY_NAME_SECRETS.test(line) && secrets.mask(line) === line) return line
+  const { level, time, ...fields } = JSON.parse(line) as Record<string, unknown>
+  return `${JSON.stringify({ level, time, ...(maskMembers(fields, secrets) as object) })}\n`
+}
+
+const MAY_NAME_SECRETS =
+  /(?:pass|passw|passphrase|passcode|secret|token|credential|authorization|bearer|cookie|jaas|key|info|string|pwd|psk|sas|dsn)[\w.-]{0,100}":"/i
+
+/** Names that the log itself gives. */
+const OWN_NAMES: ReadonlySet<string> = new Set(['msg', 'err', 'type', 'message', 'stack'])
+
+function maskMembers(data: unknown, secrets: Secrets, name = ''): unknown {
+  if (typeof data === 'string') return isSecretKey(name) ? MASK : secrets.mask(data)
+  if (Array.isArray(data)) return data.map((item) => maskMembers(item, secrets, name))
+  if (typeof data !== 'object' || data === null) return secrets.maskData(data)
+  return Object.fromEntries(
+    Object.entries(data).map(([key, value]) => [
+      OWN_NAMES.has(key) ? key : secrets.mask(key),
+      maskMembers(value, secrets, key),
+    ]),
+  )
 }
 
 /** A log that says nothing, for tests and for libraries that want one. */
 export function silentLogger(): Logger {
-  return pino({ level: 'silent' })
+  return Object.assign(pino({ level: 'silent' }), { [SECRETS]: new Secrets() })
 }
 
 function prettyStream(): pino.DestinationStream {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { UserError } from './failure.ts'
-import { isSecretKey, MASK } from './secrets.ts'
+import { isSecretKey, MASK } from './secret-keys.ts'
 
 /**
  * A program's settings: a zod object whose keys are the setting names as users write them (`listeners`,

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { parseProperties } from '../../src/config/properties.ts'
-import { maskSecrets, Secrets } from '../../src/config/secrets.ts'
 import { boolean, integer, list, readSettings, type SettingsSpec, word } from '../../src/config/settings.ts'
 import { settingsFromEnvironment, settingsFromFlags } from '../../src/config/sources.ts'
 
@@ -93,19 +92,5 @@ describe('a properties file', () => {
 
   it('knows the line of each key', () => {
     expect(parseProperties('#\na=1\\\n 2\nb=3').get('b')?.line).toBe(4)
-  })
-})
-
-describe('secrets', () => {
-  it('are masked by key, placeholders are not', () => {
-    const config = { 'db.password': 'x', 'sasl.jaas.config': 'y', token: '${env:T}', topic: 't', 'key.converter': 'k' }
-    expect(maskSecrets(config)).toEqual({ ...config, 'db.password': '[hidden]', 'sasl.jaas.config': '[hidden]' })
-  })
-
-  it('are masked by value inside messages', () => {
-    const secrets = new Secrets()
-    secrets.add(['hunter', 'hunter22', '', 'ok', 'say "hi"'])
-    expect(secrets.mask('login hunter22 of hunter failed, ok')).toBe('login [hidden] of [hidden] failed, ok')
-    expect(secrets.mask(JSON.stringify({ password: 'say "hi"' }))).toBe('{"password":"[hidden]"}')
   })
 })

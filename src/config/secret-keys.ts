@@ -1,0 +1,127 @@
+/** What stands in place of a secret wherever people read. */
+export const MASK = '[hidden]'
+
+/** In a key without its separators, in lower case. */
+const SECRET_TEXT =
+  /password|passwd|passphrase|passcode|secret|token|credential|authorization|bearer|cookie|jaas|userinfo|connectionstring|(?:api|private|access|account|shared|signing|encryption|keystore|auth|app)key/
+/** Too short to be looked for inside other words. */
+const SECRET_WORDS: ReadonlySet<string> = new Set(['pass', 'pwd', 'psk', 'sas', 'dsn'])
+/** A key that ends in one of these says how to find or use a secret, and is none itself: `token.endpoint.url`, `secret.name`. */
+const LAST_WORDS = new Set(
+  'class provider enable enabled url uri endpoint file path location directory dir mechanism algorithm type name field fields header source ttl ms seconds minutes size length count max min interval expiry format encoding prefix id'.split(
+    ' ',
+  ),
+)
+
+/** Whether a setting of this name holds a secret, however the name is spelled: `dbPassword`, `db_passwd`, `API-KEY`. */
+export function isSecretKey(key: string): boolean {
+  const words = key
+    .slice(-KEY_LENGTH_MAX)
+    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[^a-z0-9]+/)
+  if (LAST_WORDS.has(words.at(-1) ?? '')) return false
+  const text = words.join('')
+  return SECRET_TEXT.test(text) || text.endsWith('pass') || words.some((word) => SECRET_WORDS.has(word))
+}
+
+const KEY_LENGTH_MAX = 1_000
+
+type Config = Readonly<Record<string, string>>
+type IsSecret = (key: string) => boolean
+
+/**
+ * A copy whose secrets are masked: values of secret keys, passwords in URLs, secret parameters and credentials of HTTP
+ * inside other values. A placeholder (`${provider:…}`) is no secret.
+ */
+export function maskConfig(config: Config, isSecret: IsSecret = isSecretKey): Record<string, string> {
+  return Object.fromEntries(Object.entries(config).map(([key, value]) => [key, maskValue(key, value, isSecret)]))
+}
+
+/**
+ * Whether a value was written back as `maskConfig` shows it: whatever stood at its masks would be masked. A value that has
+ * the same text at another place, as a transformation that replaces by it, was not.
+ */
+export function isMaskedValue(key: string, value: string, isSecret: IsSecret = isSecretKey): boolean {
+  return value.includes(MASK) && maskValue(key, value.replaceAll(MASK, 'anything'), isSecret) === value
+}
+
+function maskValue(key: string, value: string, isSecret: IsSecret): string {
+  if (isSecret(key)) return isPlaceholder(value) || value === '' ? value : MASK
+  return maskCredentials(value)
+}
+
+/** A text whose passwords in URLs, secret parameters and credentials of HTTP are masked. */
+export function maskCredentials(text: string): string {
+  let masked = ''
+  let end = 0
+  for (const found of credentialSpans(text).sort((a, b) => a.start - b.start)) {
+    if (found.start < end) continue
+    masked += text.slice(end, found.start) + MASK
+    end = found.end
+  }
+  return masked + text.slice(end)
+}
+
+/** Values that are secrets: of secret keys, and credentials inside other values; placeholders apart. */
+export function secretValuesIn(config: Config, isSecret: IsSecret = isSecretKey): readonly string[] {
+  return Object.entries(config)
+    .flatMap(([key, value]) => (isSecret(key) ? withoutPlaceholders(value) : credentialsIn(value)))
+    .filter((value) => !TRIVIAL.test(value))
+}
+
+/** Credentials inside a text: passwords of URLs, secret parameters, credentials of HTTP. */
+export function credentialsIn(text: string): readonly string[] {
+  return credentialSpans(text).map(({ start, end }) => text.slice(start, end))
+}
+
+const TRIVIAL = /^(?:true|false|null|none|\d{1,5})$/i
+
+// All are linear: a match begins where a word begins, and its parts are bounded.
+
+const CREDENTIALS: readonly RegExp[] = [
+  // scheme://user:PASSWORD@host
+  /(?<![a-z0-9+.-])[a-z][a-z0-9+.-]{0,30}:\/\/[^\s/?#@:]{0,256}:(?<secret>[^\s/?#]{1,1024})@/dgi,
+  // Authorization: Bearer CREDENTIALS
+  /(?<!\w)authorization["']?\s{0,4}[=:]\s{0,4}["']?(?:basic|bearer|token|apikey)\s{1,4}(?<secret>[^\s,;"']{1,8192})/dgi,
+  // Bearer CREDENTIALS, which are no word
+  /(?<!\w)(?:[Bb]asic|BASIC|[Bb]earer|BEARER)\s{1,4}(?=[\w.~+/-]{0,8192}(?:[\d=]|[a-z][A-Z]))(?<secret>[\w.~+/-]{8,8192}={0,2})/dg,
+]
+/** name=, "name": */
+const NAME = /(?<![\w.-])([a-z][\w.-]{0,100})["']?\s{0,4}[=:]\s{0,4}/gi
+const VALUE = /"(?<double>[^"]{1,4096})"|'(?<single>[^']{1,4096})'|(?<bare>[^\s,;&"']{1,4096})/dy
+
+type Range = { readonly start: number; readonly end: number }
+
+function credentialSpans(text: string): Range[] {
+  const spans: Range[] = []
+  const add = (range: readonly [number, number] | undefined) => {
+    if (range === undefined) return
+    const [start, end] = range
+    const value = text.slice(start, end)
+    if (!isPlaceholder(value) && value !== MASK && !AUTH_SCHEME.test(value)) spans.push({ start, end })
+  }
+  for (const pattern of CREDENTIALS) {
+    for (const { indices } of text.matchAll(pattern)) add(indices?.groups?.['secret'])
+  }
+  NAME.lastIndex = 0
+  for (let named = NAME.exec(text); named !== null; named = NAME.exec(text)) {
+    if (!isSecretKey(named[1] ?? '')) continue
+    VALUE.lastIndex = NAME.lastIndex
+    const { double, single, bare } = VALUE.exec(text)?.indices?.groups ?? {}
+    const range = double ?? single ?? bare
+    add(range)
+    if (range !== undefined) NAME.lastIndex = range[1]
+  }
+  return spans
+}
+
+const AUTH_SCHEME = /^(?:basic|bearer|token|apikey)\b/i
+
+function isPlaceholder(value: string): boolean {
+  return /^\$\{[^}]*:[^}]*\}$/.test(value)
+}
+
+function withoutPlaceholders(value: string): readonly string[] {
+  return value.split(/\$\{[^}]*:[^}]*\}/).filter((part) => part !== '')
+}
