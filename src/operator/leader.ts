@@ -6,16 +6,16 @@ import type { Logger } from '../config/logger.ts'
 import type { Cluster } from './cluster/cluster.ts'
 import { Circuit } from './controller/circuit.ts'
 import { Controller } from './controller/controller.ts'
+import type { Urgency } from './controller/flow.ts'
 import { limitedTo } from './controller/in-flight.ts'
 import { type Fence, NotLeading, type Office } from './controller/leadership.ts'
 import type { QueueReading } from './controller/meter.ts'
 import { passesOf, type Reconciler } from './controller/reconciler.ts'
-import type { Urgency } from './controller/work-queue.ts'
 import { type Entry, type Estate, type Reach, runtimesOf } from './estate.ts'
 import type { OperatorMeters, OperatorReadings } from './metrics.ts'
 import { createObservers, type Observers } from './observers.ts'
 import { createReconcilers, type ReconcilerOptions } from './reconcilers.ts'
-import { KINDS, type Kind, keyOf, kindOf, type ResourceKey } from './resources/resource.ts'
+import { KINDS, type Kind, keyOf, kindOf, type Resource, type ResourceKey } from './resources/resource.ts'
 import { referentsFirst } from './subject/references.ts'
 
 export type LeaderOptions = Pick<ReconcilerOptions, 'clock' | 'instance' | 'resyncMs'> & {
@@ -36,7 +36,7 @@ export type Leader = Office & {
   observers(): ReturnType<OperatorReadings['observers']>
 }
 
-/** Passes of one kind at the same time. */
+/** How many resources of one kind are reconciled at the same time against one runtime. */
 export const CONCURRENCY = 4
 /** Passes may end by themselves for so long when it is stopped; then what they ask of runtimes is broken off. */
 const DRAIN_MS = 3_000
@@ -151,6 +151,13 @@ function controllerOf<K extends Kind>(reconciler: Reconciler<K>, options: Known)
     logger,
     meter,
     concurrency: CONCURRENCY,
+    flowOf: (key) => runtimeNameOf(options.cluster.get(key)),
     reconcile: (key) => pass(key as ResourceKey<K>),
   })
+}
+
+/** Empty for a resource that is gone: nothing is called for it. */
+function runtimeNameOf(resource: Resource | undefined): string {
+  if (resource === undefined) return ''
+  return resource.kind === 'Connector' ? resource.spec.workerRef.name : resource.spec.registryRef.name
 }

@@ -12,8 +12,10 @@ export type ControllerOptions<Key extends string> = {
   readonly name: string
   readonly clock: Clock
   readonly logger: Logger
-  /** Passes at the same time. */
+  /** How many keys of one flow are reconciled at the same time. */
   readonly concurrency: number
+  /** The flow of a key, such as the runtime that it is reconciled against. Default: all keys are one flow. */
+  readonly flowOf?: (key: Key) => string
   /** One pass may take so long; then its signal aborts and it counts as failed. */
   readonly passMs?: number
   readonly meter?: Meter
@@ -23,37 +25,48 @@ export type ControllerOptions<Key extends string> = {
 
 const PASS_MS = 60_000
 
-/** Takes keys from its queue and reconciles them, several at a time but never one key twice at once. */
+/**
+ * Takes keys from its queue and reconciles them: several of each flow at a time, but never one key twice at once. A
+ * reconcile that hangs occupies one place of its own flow only.
+ */
 export class Controller<Key extends string> {
   readonly queue: WorkQueue<Key>
   readonly #options: ControllerOptions<Key>
   readonly #stopping = new AbortController()
-  #loops: readonly Promise<void>[] = []
+  readonly #running = new Set<Promise<void>>()
+  #dispatching: Promise<void> = Promise.resolve()
 
   constructor(options: ControllerOptions<Key>) {
     this.#options = options
-    const { clock, meter = UNMETERED } = options
-    this.queue = new WorkQueue({ clock, meter })
+    const { clock, meter = UNMETERED, concurrency, flowOf } = options
+    this.queue = new WorkQueue({ clock, meter, flowConcurrency: concurrency, ...(flowOf && { flowOf }) })
   }
 
   start(): void {
-    this.#loops = Array.from({ length: this.#options.concurrency }, () => this.#loop())
+    this.#dispatching = this.#dispatch()
   }
 
   /** Takes no more keys, and resolves when the passes that run have ended; they are asked to by their signal. */
   async stop(): Promise<void> {
     this.queue.close()
     this.#stopping.abort(new Error('stopping'))
-    await Promise.all(this.#loops)
+    await this.#dispatching
+    await Promise.all(this.#running)
   }
 
-  async #loop(): Promise<void> {
+  /** The queue hands out no more keys than may be worked on at once. */
+  async #dispatch(): Promise<void> {
     for (let key = await this.queue.take(); key !== undefined; key = await this.queue.take()) {
-      try {
-        this.#schedule(key, await this.#pass(key))
-      } finally {
-        this.queue.done(key)
-      }
+      const running = this.#work(key).finally(() => this.#running.delete(running))
+      this.#running.add(running)
+    }
+  }
+
+  async #work(key: Key): Promise<void> {
+    try {
+      this.#schedule(key, await this.#pass(key))
+    } finally {
+      this.queue.done(key)
     }
   }
 

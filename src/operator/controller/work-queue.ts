@@ -1,59 +1,68 @@
 import type { Clock } from '../../config/clock.ts'
 import { type Backoff, backoffMs } from '../../config/retry.ts'
+import { Flow, type Urgency } from './flow.ts'
 import { type Meter, type QueueReading, UNMETERED } from './meter.ts'
 
-/** `user`: somebody changed something and may be watching. `routine`: looking again at what is probably fine. */
-export type Urgency = 'user' | 'routine'
-
-export type WorkQueueOptions = {
+export type WorkQueueOptions<Key extends string> = {
   readonly clock: Clock
   readonly backoff?: Backoff
   readonly random?: () => number
   readonly meter?: Meter
+  /**
+   * Which flow a key belongs to, such as the runtime that its reconcile calls. A flow that is slow or full delays no
+   * other one. Default: all keys are one flow.
+   */
+  readonly flowOf?: (key: Key) => string
+  /** How many keys of one flow are worked on at the same time. Default: no limit. */
+  readonly flowConcurrency?: number
 }
 
 const BACKOFF: Backoff = { firstMs: 500, maxMs: 300_000 }
-/** Out of so many keys one is routine, so that a flood of changes does not stop looking after the rest. */
-const ROUTINE_SHARE = 8
-/** Delays end this much late at worst; looking for ended ones happens no more often. */
-const GRAIN_MS = 20
+/** How late a delayed key is added at worst: the queue checks for due keys no more often. */
+const DELAY_PRECISION_MS = 20
 
 /**
- * Keys that wait to be worked on. A key waits once however often it is added; a key that is added while somebody works
- * on it is given out again when that work is done, never before. Its length is bounded by the number of keys there are.
+ * A rate-limited queue of keys. A key waits once however often it is added; a key that is added while it is worked on is
+ * handed out again after `done`, never before. Flows take turns, each with at most `flowConcurrency` keys at work.
+ * The length is bounded by the number of distinct keys.
  */
 export class WorkQueue<Key extends string> {
   readonly #clock: Clock
   readonly #backoff: Backoff
   readonly #random: () => number
   readonly #meter: Meter
-  /** Since when, by the monotonic clock; in the order in which they came. */
-  readonly #waiting: Record<Urgency, Map<Key, number>> = { user: new Map(), routine: new Map() }
-  readonly #working = new Map<Key, number>()
+  readonly #flowOf: (key: Key) => string
+  readonly #flowConcurrency: number
+  readonly #flows = new Map<string, Flow<Key>>()
+  /** Flows with a waiting key and room for it; the first one is next. */
+  readonly #ready = new Set<Flow<Key>>()
+  readonly #waiting = new Map<Key, { readonly flow: Flow<Key>; readonly sinceMs: number }>()
+  readonly #working = new Map<Key, { readonly flow: Flow<Key>; readonly sinceMs: number }>()
   readonly #again = new Map<Key, Urgency>()
   readonly #dueMs = new Map<Key, number>()
   readonly #failures = new Map<Key, number>()
   readonly #takers: ((key: Key | undefined) => void)[] = []
-  #given = 0
   #wakeMs = Number.POSITIVE_INFINITY
   #alarm: AbortController | undefined
   #closed = false
 
-  constructor(options: WorkQueueOptions) {
+  constructor(options: WorkQueueOptions<Key>) {
     this.#clock = options.clock
     this.#backoff = options.backoff ?? BACKOFF
     this.#random = options.random ?? Math.random
     this.#meter = options.meter ?? UNMETERED
+    this.#flowOf = options.flowOf ?? (() => '')
+    this.#flowConcurrency = options.flowConcurrency ?? Number.POSITIVE_INFINITY
   }
 
-  /** Keys that wait for a worker now. */
+  /** How many keys wait. */
   get length(): number {
-    return this.#waiting.user.size + this.#waiting.routine.size
+    return this.#waiting.size
   }
 
   reading(): QueueReading {
     const nowMs = this.#clock.monotonicMs()
-    return { waiting: this.length, workingMs: [...this.#working.values()].map((sinceMs) => nowMs - sinceMs) }
+    return { waiting: this.length, workingMs: [...this.#working.values()].map(({ sinceMs }) => nowMs - sinceMs) }
   }
 
   /** True when no key waits, is worked on, or comes back within `withinMs`. */
@@ -69,12 +78,7 @@ export class WorkQueue<Key extends string> {
       if (this.#again.get(key) !== 'user') this.#again.set(key, urgency)
       return
     }
-    if (this.#waiting.user.has(key)) return
-    const { routine } = this.#waiting
-    const sinceMs = routine.get(key) ?? this.#clock.monotonicMs()
-    if (!routine.has(key)) this.#meter.added()
-    if (urgency === 'user') routine.delete(key)
-    this.#waiting[urgency].set(key, sinceMs)
+    this.#enqueue(key, urgency)
     this.#handOut()
   }
 
@@ -96,7 +100,7 @@ export class WorkQueue<Key extends string> {
     return delayMs
   }
 
-  /** The key's trouble is over: its next back-off begins small again. */
+  /** Resets the back-off of the key. */
   forget(key: Key): void {
     this.#failures.delete(key)
   }
@@ -111,10 +115,15 @@ export class WorkQueue<Key extends string> {
   }
 
   done(key: Key): void {
+    const work = this.#working.get(key)
+    if (work === undefined) return
     this.#working.delete(key)
+    work.flow.working -= 1
+    this.#updateReady(work.flow)
     const urgency = this.#again.get(key)
     this.#again.delete(key)
     if (urgency !== undefined) this.add(key, urgency)
+    else this.#handOut()
   }
 
   close(): void {
@@ -123,26 +132,53 @@ export class WorkQueue<Key extends string> {
     for (const take of this.#takers.splice(0)) take(undefined)
   }
 
+  /** A key that waits already moves when its flow is another one by now, as after its resource was edited. */
+  #enqueue(key: Key, added: Urgency): void {
+    const before = this.#waiting.get(key)
+    const sinceMs = before?.sinceMs ?? this.#clock.monotonicMs()
+    const name = this.#flowOf(key)
+    const flow = this.#flows.get(name) ?? new Flow<Key>(name)
+    let urgency = added
+    if (before === undefined) this.#meter.added()
+    else if (before.flow !== flow) {
+      if (before.flow.remove(key) === 'user') urgency = 'user'
+      this.#updateReady(before.flow)
+    }
+    flow.add(key, urgency, sinceMs)
+    this.#flows.set(name, flow)
+    this.#waiting.set(key, { flow, sinceMs })
+    this.#updateReady(flow)
+  }
+
+  #updateReady(flow: Flow<Key>): void {
+    if (flow.hasWaiting && flow.working < this.#flowConcurrency) this.#ready.add(flow)
+    else this.#ready.delete(flow)
+    if (!flow.hasWaiting && flow.working === 0) this.#flows.delete(flow.name)
+  }
+
   #handOut(): void {
     while (this.#takers.length > 0) {
       const key = this.#next()
       if (key === undefined) return
-      this.#working.set(key, this.#clock.monotonicMs())
       this.#takers.shift()?.(key)
     }
   }
 
   #next(): Key | undefined {
-    const { user, routine } = this.#waiting
-    const lane =
-      user.size === 0 || (routine.size > 0 && this.#given % ROUTINE_SHARE === ROUTINE_SHARE - 1) ? routine : user
-    for (const [key, sinceMs] of lane) {
-      lane.delete(key)
-      this.#given++
-      this.#meter.taken(this.#clock.monotonicMs() - sinceMs)
-      return key
-    }
-    return undefined
+    const [flow] = this.#ready
+    const key = flow?.next()
+    if (flow === undefined || key === undefined) return undefined
+    const nowMs = this.#clock.monotonicMs()
+    const sinceMs = this.#waiting.get(key)?.sinceMs ?? nowMs
+    flow.remove(key)
+    this.#waiting.delete(key)
+    flow.working += 1
+    this.#working.set(key, { flow, sinceMs: nowMs })
+    // Behind the other flows: they take turns.
+    this.#ready.delete(flow)
+    this.#updateReady(flow)
+    this.#meter.taken(nowMs - sinceMs)
+    return key
   }
 
   #setAlarm(dueMs: number): void {
@@ -150,14 +186,14 @@ export class WorkQueue<Key extends string> {
     this.#alarm?.abort()
     this.#alarm = new AbortController()
     this.#wakeMs = dueMs
-    const waitMs = Math.max(GRAIN_MS, dueMs - this.#clock.monotonicMs())
+    const waitMs = Math.max(DELAY_PRECISION_MS, dueMs - this.#clock.monotonicMs())
     this.#clock.sleep(waitMs, this.#alarm.signal).then(
-      () => this.#ring(),
+      () => this.#addDue(),
       () => undefined,
     )
   }
 
-  #ring(): void {
+  #addDue(): void {
     this.#wakeMs = Number.POSITIVE_INFINITY
     const nowMs = this.#clock.monotonicMs()
     let nextMs = Number.POSITIVE_INFINITY

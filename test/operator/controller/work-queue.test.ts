@@ -8,6 +8,12 @@ function createQueue() {
   return { clock, queue: new WorkQueue<string>({ clock, random: () => 0 }) }
 }
 
+/** A key belongs to the flow that is named before its slash. */
+function createFlowQueue(flowConcurrency: number) {
+  const flowOf = (key: string) => key.split('/')[0] ?? ''
+  return new WorkQueue<string>({ clock: new FakeClock(), flowOf, flowConcurrency })
+}
+
 /** What a worker that is free now gets; undefined when it would wait. */
 async function takeNow(queue: WorkQueue<string>): Promise<string | undefined> {
   return queue.length > 0 ? queue.take() : undefined
@@ -99,6 +105,41 @@ describe('a work queue', () => {
     expect(await takeNow(queue)).toBe('a')
     queue.done('a')
     expect(queue.idle(60_000)).toBe(true)
+  })
+
+  it('hands out keys of other flows while one flow has all that may be worked on at once', async () => {
+    const queue = createFlowQueue(2)
+    for (const key of ['slow/1', 'slow/2', 'slow/3', 'slow/4', 'fast/1']) queue.add(key)
+    expect([await queue.take(), await queue.take(), await queue.take()]).toEqual(['slow/1', 'fast/1', 'slow/2'])
+    const next = queue.take()
+    queue.add('fast/2')
+    expect(await next).toBe('fast/2')
+    expect(queue.length).toBe(2)
+    const freed = queue.take()
+    queue.done('slow/1')
+    expect(await freed).toBe('slow/3')
+  })
+
+  it('lets flows take turns, however many keys wait in each', async () => {
+    const queue = createFlowQueue(10)
+    for (const key of ['a/1', 'a/2', 'a/3', 'b/1', 'b/2', 'c/1']) queue.add(key)
+    expect(await takeAll(queue)).toEqual(['a/1', 'b/1', 'c/1', 'a/2', 'b/2', 'a/3'])
+  })
+
+  it('moves a waiting key to the flow that it belongs to by now', async () => {
+    const flows = new Map([['key', 'full']])
+    const queue = new WorkQueue<string>({
+      clock: new FakeClock(),
+      flowOf: (key) => flows.get(key) ?? 'full',
+      flowConcurrency: 1,
+    })
+    queue.add('first')
+    await queue.take()
+    queue.add('key')
+    const taken = queue.take()
+    flows.set('key', 'free')
+    queue.add('key', 'routine')
+    expect(await taken).toBe('key')
   })
 
   it('sends every worker home when it is closed', async () => {

@@ -1,0 +1,43 @@
+/** `user`: somebody changed something and may be watching. `routine`: a periodic check of what is probably fine. */
+export type Urgency = 'user' | 'routine'
+
+/** One key in this many is routine, so that a flood of changes does not stop the periodic checks. */
+const ROUTINE_SHARE = 8
+
+/** The keys of one flow that wait, with the monotonic time of their first `add`, in order of arrival. */
+export class Flow<Key> {
+  readonly name: string
+  readonly #waiting: Record<Urgency, Map<Key, number>> = { user: new Map(), routine: new Map() }
+  /** How many of its keys are worked on. */
+  working = 0
+  #taken = 0
+
+  constructor(name: string) {
+    this.name = name
+  }
+
+  get hasWaiting(): boolean {
+    return this.#waiting.user.size + this.#waiting.routine.size > 0
+  }
+
+  add(key: Key, urgency: Urgency, sinceMs: number): void {
+    if (this.#waiting.user.has(key)) return
+    if (urgency === 'user') this.#waiting.routine.delete(key)
+    if (!this.#waiting.routine.has(key)) this.#waiting[urgency].set(key, sinceMs)
+  }
+
+  /** Returns the urgency with which the key waited. */
+  remove(key: Key): Urgency {
+    this.#waiting.routine.delete(key)
+    return this.#waiting.user.delete(key) ? 'user' : 'routine'
+  }
+
+  /** The key that is next; undefined when none waits. */
+  next(): Key | undefined {
+    const { user, routine } = this.#waiting
+    const isRoutineTurn = this.#taken % ROUTINE_SHARE === ROUTINE_SHARE - 1
+    const [key] = (user.size === 0 || (routine.size > 0 && isRoutineTurn) ? routine : user).keys()
+    if (key !== undefined) this.#taken += 1
+    return key
+  }
+}
