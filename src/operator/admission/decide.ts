@@ -55,7 +55,7 @@ async function objectionTo<K extends Kind>(
   try {
     return await Promise.race([reviewer.review(resource).then(() => undefined), late])
   } catch (error) {
-    const judged = judge(error, { runtime: reviewer.runtime, previous: [], sinceMs: 0, graceMs: 0 })
+    const judged = judge(error, { runtime: reviewer.runtime, previous: [], generation: 0, sinceMs: 0, graceMs: 0 })
     if (judged === undefined) {
       logger.error({ err: error, resource: keyOf(resource) }, 'a proposed resource could not be judged')
       return unjudged('the operator met an error of its own; its log has it')

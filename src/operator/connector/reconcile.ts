@@ -9,7 +9,7 @@ import { winnerOf } from '../controller/claims.ts'
 import type { Again } from '../controller/controller.ts'
 import { abandoned } from '../controller/finalizer.ts'
 import type { Pass, Reconciler } from '../controller/reconciler.ts'
-import { Stalled, telling } from '../controller/trouble.ts'
+import { NotAppliedError, Stalled, telling } from '../controller/trouble.ts'
 import type { Runtimes, WorkerEntry, WorkerPlace } from '../estate.ts'
 import type { Finding, Reason } from '../resources/condition.ts'
 import { keyOf, type Resource } from '../resources/resource.ts'
@@ -18,6 +18,7 @@ import { type Desired, desiredOf, OWNER_KEY } from './desired.ts'
 import { claimantsOf, nameAt } from './naming.ts'
 import { countTasks, type Observed, observe } from './observed.ts'
 import { exportOf, OFFSETS_KEY, pendingOperation } from './offsets.ts'
+import { changedKeys } from './ownership.ts'
 import { findings, type Moment, type Plan, plan, SOON, type Step } from './plan.ts'
 
 export type ConnectorReconcilerOptions = {
@@ -104,24 +105,37 @@ export function createConnectorReconciler(options: ConnectorReconcilerOptions): 
       return discreetly(async (secrets) => {
         const claimed = await claim(resource, secrets)
         const { worker, entry, desired } = claimed
+        const isApplied = resource.status.configHash === desired.configHash
+        const found = () => orNotApplied(isApplied, () => observe(worker, desired.name))
         const settle = (observed: Observed) => {
+          const isInForce = observed !== 'absent' && changedKeys(desired, observed).length === 0
           const pass = (done: Plan) => passOf(resource, desired, observed, done, { secrets, entry })
           const sides = findings(resource, desired, observed)
           return telling(
             ({ reason }) => unsynced(sides, reason),
-            () => act(resource, { ...claimed, observed }, pass),
+            () => orNotApplied(isInForce, () => act(resource, { ...claimed, observed }, pass)),
           )
         }
         if (!isToBeMade(resource, desired) || !lacks(entry, desired.name)) {
-          return settle(await observe(worker, desired.name))
+          return settle(await found())
         }
         // Nobody has to ask for it first: the worker refuses to make one that is there by now.
         return settle('absent').catch(async (error: unknown) => {
-          if (!(error instanceof RequestError) || error.status !== 409) throw error
-          return settle(await observe(worker, desired.name))
+          const cause = error instanceof NotAppliedError ? error.cause : error
+          if (!(cause instanceof RequestError) || cause.status !== 409) throw error
+          return settle(await found())
         })
       })
     },
+  }
+}
+
+/** A failure of the worker while it does not hold what is declared: that must not pass for a loss of health. */
+async function orNotApplied<T>(isApplied: boolean, run: () => Promise<T>): Promise<T> {
+  try {
+    return await run()
+  } catch (error) {
+    throw error instanceof RequestError && error.retriable && !isApplied ? new NotAppliedError(error) : error
   }
 }
 

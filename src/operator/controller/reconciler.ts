@@ -16,7 +16,7 @@ import { HeldStatuses } from './held-statuses.ts'
 import { type Fence, NotLeading } from './leadership.ts'
 import { type Meter, UNMETERED } from './meter.ts'
 import { transitions } from './transitions.ts'
-import { bridge, judge, Stalled } from './trouble.ts'
+import { bridge, judge, NotAppliedError, Stalled } from './trouble.ts'
 
 /** What one pass found out: how the resource is doing, and what else goes into its status. */
 export type Pass<K extends Kind> = {
@@ -94,10 +94,12 @@ export function passesOf<K extends Kind>(reconciler: Reconciler<K>, surroundings
     const sinceMs = troubleMs(resource)
     // Who may not talk to a runtime has no grace there.
     const graceMs = error instanceof Stalled ? 0 : reconciler.graceMs(resource)
-    const judged = judge(error, { runtime, previous: conditions, sinceMs, graceMs })
+    const { generation } = resource.metadata
+    const judged = judge(error, { runtime, previous: conditions, generation, sinceMs, graceMs })
     if (judged !== undefined) {
       // All are woken when it answers again: until then there is only what has to be said, or given up, in time.
-      const again = error instanceof Away ? withinMs([graceMs - sinceMs, patienceLeftMs(resource)]) : judged.again
+      const again =
+        causeOf(error) instanceof Away ? withinMs([graceMs - sinceMs, patienceLeftMs(resource)]) : judged.again
       return { ...judged, again, facts }
     }
     logger.error({ err: error, resource: key }, 'reconcile failed')
@@ -119,7 +121,8 @@ export function passesOf<K extends Kind>(reconciler: Reconciler<K>, surroundings
     const isRevoked = error instanceof Stalled && REVOKED.has(error.reason)
     const patienceMs = () => reconciler.patienceMs(resource) ?? Number.POSITIVE_INFINITY
     const waitedMs = clock.nowMs() - Date.parse(deletionTimestamp)
-    const isAway = error instanceof RequestError && error.retriable
+    const cause = causeOf(error)
+    const isAway = cause instanceof RequestError && cause.retriable
     if (!isRevoked && annotations[FORCE_DELETE] !== 'true' && !(isAway && waitedMs > patienceMs())) return undefined
     const { observedGeneration: _, conditions: __, ...facts } = resource.status as StatusOf[K]
     const message = `left as it is: ${messageOf(error)}`
@@ -152,8 +155,9 @@ export function passesOf<K extends Kind>(reconciler: Reconciler<K>, surroundings
       if (pass.copy !== undefined) await keepCopy(cluster, resource, pass.copy)
       if (pass.isPassing) {
         const { conditions: previous } = resource.status
+        const { generation } = resource.metadata
         const times = { sinceMs: troubleMs(resource), graceMs: reconciler.graceMs(resource) }
-        return { ...pass, ...bridge(pass.verdict, { previous, ...times }) }
+        return { ...pass, ...bridge(pass.verdict, { previous, generation, ...times }) }
       }
       troubleSinceMs.delete(keyOf(resource))
       return pass
@@ -193,6 +197,10 @@ export function passesOf<K extends Kind>(reconciler: Reconciler<K>, surroundings
       tell(key, event)
     return pass.released ? 'when changed' : pass.again
   }
+}
+
+function causeOf(error: unknown): unknown {
+  return error instanceof NotAppliedError ? error.cause : error
 }
 
 /** The first of these times that is still to come. */

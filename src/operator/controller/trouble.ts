@@ -43,10 +43,26 @@ export async function telling<T>(
   }
 }
 
+/**
+ * A runtime failed before what is declared was applied to it. The grace period is for health: it never reports a
+ * configuration as in force that the runtime does not hold.
+ */
+export class NotAppliedError extends Error {
+  override readonly name = 'NotAppliedError'
+  override readonly cause: Error
+
+  constructor(cause: Error) {
+    super(cause.message, { cause })
+    this.cause = cause
+  }
+}
+
 export type Circumstances = {
   /** What the pass talks to. */
   readonly runtime: 'Worker' | 'Registry'
   readonly previous: readonly Condition[]
+  /** Of the resource as it is declared now. */
+  readonly generation: number
   /** How long passes over this resource have been failing in this way. */
   readonly sinceMs: number
   /** A runtime may be away for so long before a resource that was ready is called anything else. */
@@ -72,6 +88,7 @@ export function judge(
     const again: Again = againMs === undefined ? 'when changed' : { afterMs: againMs }
     return { verdict: { ready: 'False', reason, message, progress: 'working', also }, again }
   }
+  if (error instanceof NotAppliedError) return judge(error.cause, { ...circumstances, previous: [] })
   if (error instanceof ClusterError) return judgeCluster(error, circumstances)
   return error instanceof RequestError ? judgeRequest(error, circumstances) : undefined
 }
@@ -104,13 +121,19 @@ function judgeRequest(error: RequestError, circumstances: Circumstances) {
   if (kept !== undefined) return { verdict: kept, again: soon }
   const reason = rebalancing ? 'Rebalancing' : (`${runtime}Unreachable` as const)
   const message = rebalancing ? 'the workers are sharing out their work' : messageOf(error)
-  return { verdict: { ready: 'Unknown', reason, message } as const, again: soon }
+  const verdict: Verdict = {
+    ready: 'Unknown',
+    reason,
+    message,
+    ...(isPending(circumstances) && { progress: 'working' }),
+  }
+  return { verdict, again: soon }
 }
 
 /** What is found on its way by itself, as after a worker has gone, is not held against it for the time of grace. */
 export function bridge(
   verdict: Verdict,
-  circumstances: Pick<Circumstances, 'previous' | 'sinceMs' | 'graceMs'>,
+  circumstances: Omit<Circumstances, 'runtime'>,
 ): { readonly verdict: Verdict; readonly again: Again } {
   const { message, also = [] } = verdict
   const { sinceMs, graceMs } = circumstances
@@ -127,13 +150,17 @@ function doubling({ firstMs, maxMs }: { readonly firstMs: number; readonly maxMs
   return Math.min(maxMs, Math.max(firstMs, sinceMs))
 }
 
-/** What was ready stays so for the time of grace. */
-function stillReady({
-  previous,
-  sinceMs,
-  graceMs,
-}: Pick<Circumstances, 'previous' | 'sinceMs' | 'graceMs'>): Verdict | undefined {
+/** What was ready stays so during the grace period. */
+function stillReady(circumstances: Omit<Circumstances, 'runtime'>): Verdict | undefined {
+  const { previous, generation, sinceMs, graceMs } = circumstances
   const ready = conditionOf(previous, 'Ready')
-  const keeps = ready?.status === 'True' && sinceMs < graceMs
-  return keeps ? { ready: 'True', reason: 'Succeeded', message: ready.message } : undefined
+  // An older generation says nothing about this one.
+  if (ready?.status !== 'True' || ready.observedGeneration !== generation || sinceMs >= graceMs) return undefined
+  return { ready: 'True', reason: 'Succeeded', message: ready.message }
+}
+
+/** Whether what this generation declares has not been applied, as far as the conditions show. */
+function isPending({ previous, generation }: Pick<Circumstances, 'previous' | 'generation'>): boolean {
+  const isObserved = conditionOf(previous, 'Ready')?.observedGeneration === generation
+  return !isObserved || conditionOf(previous, 'Reconciling')?.status === 'True'
 }

@@ -59,6 +59,52 @@ describe('trouble with a runtime', () => {
   })
 })
 
+describe('a change that a runtime does not take', () => {
+  const unavailable = () => Promise.reject(new RequestError(503, 503, 'unavailable'))
+
+  it('is never reported as in force, although the old configuration was ready', async () => {
+    stage.worker.putConfig = unavailable
+    stage.cluster.apply('Connector', 'orders', { class: 'Datagen', config: { topic: 'payments' } })
+    await operator.pass(key)
+    expect(stage.cluster.get(key)?.status.observedGeneration).toBe(stage.cluster.get(key)?.metadata.generation)
+    expect(operator.verdict(key)).toBe('Reconciling/WorkerUnreachable')
+    expect(operator.condition(key, 'Ready')?.status).toBe('Unknown')
+    await operator.pass(key)
+    expect(operator.verdict(key)).toBe('Reconciling/WorkerUnreachable')
+  })
+
+  it('is not reported as in force either while the worker can not even be read', async () => {
+    stage.worker.get = unavailable
+    stage.cluster.apply('Connector', 'orders', { class: 'Datagen', config: { topic: 'payments' } })
+    await operator.pass(key)
+    expect(operator.verdict(key)).toBe('Reconciling/WorkerUnreachable')
+  })
+
+  it('counts as one, too, when it comes from a ConfigMap and leaves the generation as it is', async () => {
+    const { get } = stage.worker
+    stage.worker.get = unavailable
+    stage.cluster.configMaps.set('default/base', { topic: 'payments' })
+    await operator.pass(key)
+    expect(operator.verdict(key)).toBe('Reconciling/WorkerUnreachable')
+    stage.worker.get = get
+    await operator.settle(key)
+    expect(operator.verdict(key)).toBe('Ready=True/Succeeded')
+    expect(stage.worker.connectors.get('orders')?.config).toMatchObject({ topic: 'payments' })
+  })
+
+  it('is not reported as in force in a registry that does not answer', async () => {
+    const subject = stage.cluster.apply('Subject', 'orders-value', { schema: '"string"' })
+    const subjects = stage.subjects()
+    await subjects.settle(subject)
+    stage.registry.versions = unavailable
+    stage.registry.lookup = unavailable
+    stage.registry.register = unavailable
+    stage.cluster.apply('Subject', 'orders-value', { schema: '"bytes"' })
+    await subjects.pass(subject)
+    expect(subjects.verdict(subject)).toBe('Reconciling/RegistryUnreachable')
+  })
+})
+
 describe('workers that share out their work', () => {
   const rebalancing = () => Promise.reject(new RequestError(409, 409, 'rebalance in process', { retriable: true }))
 
