@@ -188,7 +188,7 @@ function restartSteps(scope: string): readonly Step[] {
 function planHealth(resource: Resource<'Connector'>, observed: Present, moment: Moment): Plan {
   const target = TARGET[resource.spec.state]
   const states: readonly RunState[] = [observed.state, ...observed.tasks.map(({ state }) => state)]
-  if (states.includes('FAILED') && target === 'RUNNING') {
+  if (states.includes('FAILED') && target !== 'STOPPED') {
     const { restart, restarts, verdict, afterMs } = planRestart(resource, observed, moment.nowMs, moment.random)
     return {
       steps: restart ? [{ do: 'restart', onlyFailed: true, includeTasks: true }] : [],

@@ -12,6 +12,7 @@ import type { Pass, Reconciler } from '../controller/reconciler.ts'
 import { NotAppliedError, Stalled, telling } from '../controller/trouble.ts'
 import type { Runtimes, WorkerEntry, WorkerPlace } from '../estate.ts'
 import type { Finding, Reason } from '../resources/condition.ts'
+import type { ConnectorStatus } from '../resources/connector.ts'
 import { keyOf, type Resource } from '../resources/resource.ts'
 import { beginningOf } from '../resources/status.ts'
 import { type Desired, desiredOf, OWNER_KEY } from './desired.ts'
@@ -187,11 +188,19 @@ function passOf(
       selector: entry.podSelector,
       ...factsOf(observed, secrets),
       ...remember,
+      ...(remember.autoRestart !== undefined && { autoRestart: maskedReason(remember.autoRestart, secrets) }),
     }),
     again,
     isPassing,
     ...(event && { events: [eventOf(event, message, Object.keys(desired.inline))] }),
   }
+}
+
+function maskedReason(
+  { lastRestartReason, ...restarts }: NonNullable<ConnectorStatus['autoRestart']>,
+  secrets: Secrets,
+) {
+  return { ...restarts, ...(lastRestartReason !== undefined && { lastRestartReason: secrets.mask(lastRestartReason) }) }
 }
 
 function eventOf(reason: EventReason, message: string, inClear: readonly string[]): ClusterEvent {

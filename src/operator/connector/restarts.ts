@@ -2,7 +2,10 @@ import type { Verdict } from '../resources/condition.ts'
 import type { ConnectorStatus } from '../resources/connector.ts'
 import { durationMs } from '../resources/fields.ts'
 import type { Resource } from '../resources/resource.ts'
+import { beginningOf } from '../resources/status.ts'
 import { type Present, reasonIn } from './observed.ts'
+
+const REASON_CHARACTERS_MAX = 1_024
 
 type Restarts = NonNullable<ConnectorStatus['autoRestart']>
 
@@ -14,16 +17,24 @@ export type RestartPlan = {
   readonly afterMs: number | undefined
 }
 
-/** What to do about a connector or tasks that failed: wait, start them again, or give up and ask for a person. */
+/** What is remembered of the attempts for this generation: a new one gets all of its attempts again. */
+function attemptsOf({ status, metadata }: Resource<'Connector'>): Restarts {
+  const { autoRestart } = status
+  const generation = autoRestart?.observedGeneration ?? status.observedGeneration
+  return autoRestart !== undefined && generation === metadata.generation
+    ? autoRestart
+    : { count: 0, observedGeneration: metadata.generation }
+}
+
+/** What to do about a connector or tasks that failed: wait, restart them, or give up and ask for a person. */
 export function planRestart(
-  { spec, status, metadata }: Resource<'Connector'>,
+  resource: Resource<'Connector'>,
   observed: Present,
   nowMs: number,
   random: number,
 ): RestartPlan {
-  const { enabled, maxRestarts, initialBackoff, maxBackoff } = spec.autoRestart
-  const changed = status.observedGeneration !== metadata.generation
-  const known: Restarts = (changed ? undefined : status.autoRestart) ?? { count: 0 }
+  const { enabled, maxRestarts, initialBackoff, maxBackoff } = resource.spec.autoRestart
+  const known = attemptsOf(resource)
   const { reason, what } = failureOf(observed)
   const stuck = (why: Verdict['reason'], message: string, restarts: Restarts | undefined): RestartPlan => ({
     restart: false,
@@ -31,6 +42,8 @@ export function planRestart(
     verdict: { ready: 'False', reason: why, message, progress: 'stuck' },
     afterMs: undefined,
   })
+  if (resource.spec.state !== 'Running')
+    return stuck(reason, `${what}; restarted once spec.state is Running`, undefined)
   if (!enabled) return stuck(reason, what, undefined)
   if (maxRestarts !== undefined && known.count >= maxRestarts) {
     const message = `${what}; it was restarted ${known.count} times, the limit`
@@ -52,7 +65,12 @@ export function planRestart(
     restart: !waits,
     restarts: waits
       ? { ...past, nextRestartTime: next }
-      : { count: known.count + 1, lastRestartTime: new Date(nowMs).toISOString() },
+      : {
+          count: known.count + 1,
+          observedGeneration: resource.metadata.generation,
+          lastRestartTime: new Date(nowMs).toISOString(),
+          lastRestartReason: beginningOf(what, REASON_CHARACTERS_MAX),
+        },
     verdict: { ready: 'False', reason, message, progress: 'working' },
     afterMs: waits ? dueMs - nowMs : 1_000,
   }

@@ -17,7 +17,7 @@ import {
   time,
   withRules,
 } from './fields.ts'
-import { commonStatus, count, handled } from './status.ts'
+import { commonStatus, count, handled, int64 } from './status.ts'
 
 /** Keys of a connector's configuration that have fields of their own in `spec`. */
 const OWN_KEYS = ['name', 'connector.class', 'tasks.max', 'connector.plugin.version', 'weir.owner']
@@ -224,7 +224,11 @@ export const connectorStatus = z.object({
   autoRestart: z
     .object({
       count: count('Restarts since it was last healthy for long enough.'),
+      observedGeneration: int64()
+        .optional()
+        .describe('metadata.generation that count belongs to; a new one starts at 0.'),
       lastRestartTime: time().optional().describe('When it was last restarted.'),
+      lastRestartReason: text(0, 1_024).optional().describe('What failed before the last restart, secrets masked.'),
       nextRestartTime: time().optional().describe('When it is restarted next.'),
       exhausted: z.boolean().optional().describe('true: maxRestarts is reached.'),
     })

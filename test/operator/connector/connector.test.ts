@@ -317,6 +317,42 @@ describe('restarts', () => {
     expect(verdict(key)).toBe('Stalled/AutoRestartExhausted')
   })
 
+  it('gives a changed spec all of its attempts again', async () => {
+    const autoRestart = { maxRestarts: 1, initialBackoff: '10s' }
+    const key = cluster.apply('Connector', 'orders', { ...datagen, autoRestart })
+    const { pass, settle, verdict } = operator()
+    await settle(key)
+    const fail = async (trace: string) => {
+      worker.failTask('orders', 0, trace)
+      await pass(key)
+    }
+    await fail('java.lang.RuntimeException: disk full')
+    await clock.advance(13_000)
+    await settle(key)
+    expect(cluster.get(key)?.status.autoRestart).toMatchObject({
+      count: 1,
+      lastRestartReason: 'task 0 failed: disk full',
+    })
+    await fail('disk full')
+    expect(verdict(key)).toBe('Stalled/AutoRestartExhausted')
+    cluster.apply('Connector', 'orders', { ...datagen, autoRestart, config: { ...datagen.config, topic: 'payments' } })
+    await settle(key)
+    await fail('disk full')
+    expect(verdict(key)).toBe('Reconciling/TaskFailed')
+    expect(cluster.get(key)?.status.autoRestart).toMatchObject({ count: 0, nextRestartTime: expect.any(String) })
+  })
+
+  it.each(['connector', 'task'] as const)('says that a failed %s is failed while it is to be paused', async (what) => {
+    const key = cluster.apply('Connector', 'orders', { ...datagen, state: 'Paused' })
+    const { settle, verdict } = operator()
+    await settle(key)
+    const connector = worker.connectors.get('orders')!
+    if (what === 'connector') connector.state = 'FAILED'
+    else connector.tasks[0] = { state: 'FAILED', trace: 'disk full' }
+    await settle(key)
+    expect(verdict(key)).toBe(what === 'connector' ? 'Stalled/ConnectorFailed' : 'Stalled/TaskFailed')
+  })
+
   it('forgets the count after a long healthy time', async () => {
     const key = cluster.apply('Connector', 'orders', {
       ...datagen,
