@@ -9,11 +9,12 @@ const OPTIONS = {
   'offsets-export': { type: 'boolean', default: false },
   secrets: { type: 'boolean', default: false },
   'namespace-labels': { type: 'boolean', default: false },
+  instance: { type: 'string', default: 'weir' },
 } as const
 
 export const crds: Command = {
   help: `usage: weir crds [--rbac [--namespace NAME] [--watch NAME] [--webhook] [--offsets-export] [--secrets]
-                           [--namespace-labels]]
+                           [--namespace-labels] [--instance NAME]]
 
 Prints the CustomResourceDefinitions of this version.
 
@@ -23,6 +24,7 @@ Prints the CustomResourceDefinitions of this version.
   --webhook           it judges what is declared before it is stored
   --offsets-export    Connectors may keep copies of their offsets in ConfigMaps
   --secrets           Connectors restart when Secrets change: it may read those of the namespaces that it watches
+  --instance NAME     instance of the operator's configuration, which names its Lease NAME-operator; default: weir
   --namespace-labels  entries say allowedNamespaces from Selector, or onUnreachableDelete: Abandon: it may see namespaces
 
   weir crds | kubectl apply --server-side -f -
@@ -31,11 +33,11 @@ Prints the CustomResourceDefinitions of this version.
   async run(args) {
     const { values, positionals } = readArgs(args, OPTIONS)
     if (positionals.length > 0) throw new UsageError(`weir crds takes options only, not '${positionals[0]}'`)
-    const { rbac, namespace, watch: watched = [], webhook, secrets } = values
+    const { rbac, namespace, watch: watched = [], webhook, secrets, instance } = values
     const { 'offsets-export': offsetsExport, 'namespace-labels': namespaceLabels } = values
     process.stdout.write(
       rbac
-        ? rbacText({ namespace, watched, webhook, offsetsExport, secrets, namespaceLabels })
+        ? rbacText({ namespace, watched, webhook, offsetsExport, secrets, namespaceLabels, instance })
         : crdFiles()
             .map(({ text }) => text)
             .join('---\n'),

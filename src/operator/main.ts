@@ -55,7 +55,13 @@ export function startOperator(options: OperatorOptions): Promise<Operator> {
   const { clock = systemClock, monitoring } = options
   const logger = options.logger.child({ program: 'operator' })
   return startAll(logger, async (life) => {
-    const place: { leader?: ChangingLeader; home?: Home; estate?: EstateWatch; isKnown?: true } = {}
+    const place: {
+      leader?: ChangingLeader
+      elector?: LeaderElector
+      home?: Home
+      estate?: EstateWatch
+      isKnown?: true
+    } = {}
     const meters = operatorMetrics(monitoring?.metrics ?? createMetrics(), {
       isLeader: () => place.leader !== undefined,
       concurrency: CONCURRENCY,
@@ -67,7 +73,7 @@ export function startOperator(options: OperatorOptions): Promise<Operator> {
     if (monitoring !== undefined) {
       const isStuck = (kind: Kind) => place.leader?.queue(kind).workingMs.some((ms) => ms > STUCK_MS) ?? false
       const server = await startMonitoring(monitoring, logger, {
-        ready: () => place.isKnown === true && place.estate?.isValid === true,
+        ready: () => place.isKnown === true && place.estate?.isValid === true && place.elector?.isForbidden !== true,
         healthy: () => !KINDS.some(isStuck),
       })
       life.onStop('monitoring', () => server.stop())
@@ -114,7 +120,8 @@ export function startOperator(options: OperatorOptions): Promise<Operator> {
       }
     }
     // Who keeps a folder of manifests has it alone.
-    const office = leases === undefined ? lead(UNRIVALLED) : elect({ leases, clock, logger, lead })
+    if (leases !== undefined) place.elector = elect({ leases, clock, logger, lead })
+    const office = place.elector ?? lead(UNRIVALLED)
     life.onStop('leader', () => office.stop())
     await serveWebhook(options, { ...known, estate: () => estate.current }, life)
     life.onStop('readiness', () => delete place.isKnown)
@@ -176,7 +183,7 @@ function changingLeader(start: () => Leader): ChangingLeader {
   }
 }
 
-function elect(options: Omit<LeaderElectorOptions, 'identity'>): Office {
+function elect(options: Omit<LeaderElectorOptions, 'identity'>): LeaderElector {
   const elector = new LeaderElector({ ...options, identity: `${hostname()}_${randomUUID()}` })
   elector.start()
   return elector

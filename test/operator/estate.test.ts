@@ -240,6 +240,25 @@ describe('a deletion', () => {
     expect(stage.cluster.get(key)).toBeUndefined()
     expect(stage.worker.connectors.has('a')).toBe(true)
   })
+
+  it('gives up what was never applied when its worker has an entry that can not be used', async () => {
+    const invalid = () => {
+      throw new Stalled('ClusterConfigInvalid', 'worker default: url is missing')
+    }
+    const { key, pass } = await deleted()
+    stage.runtimes.worker = invalid
+    await pass(key)
+    expect(stage.cluster.get(key)).toBeDefined()
+    const fresh = createStage()
+    fresh.runtimes.worker = invalid
+    const never = fresh.cluster.apply('Connector', 'never', { class: 'Datagen' })
+    const operator = fresh.connectors()
+    await operator.pass(never)
+    fresh.cluster.remove(never)
+    await operator.pass(never)
+    expect(fresh.cluster.get(never)).toBeUndefined()
+    expect(fresh.cluster.events.at(-1)).toMatchObject({ reason: 'Abandoned' })
+  })
 })
 
 describe('the watch over the configuration', () => {

@@ -33,6 +33,9 @@ export class FakeRegistry implements RegistryClient {
     if (id !== undefined && version !== undefined) {
       if (this.#modeOf(subject) !== 'IMPORT')
         throw new RequestError(422, 42205, `Subject ${subject} is not in import mode`)
+      const other = [...this.schemas.values()].flat().find((one) => one.id === id)
+      if (other !== undefined && !sameSchema(other, schema))
+        throw new RequestError(422, 42205, `Overwrite new schema with id ${id} in context . is not permitted.`)
       const imported = { ...schema, subject, version, id }
       this.schemas.set(subject, [...known, imported])
       this.#lastId = Math.max(this.#lastId, id)

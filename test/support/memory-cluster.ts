@@ -106,7 +106,7 @@ export class MemoryCluster implements Cluster {
     this.resources.set(key, { ...resource, metadata: { ...resource.metadata, finalizers } } as Resource)
   }
 
-  recordEvent(_: ResourceKey, event: ClusterEvent): void {
+  recordEvent(_: Resource, event: ClusterEvent): void {
     this.events.push(event)
   }
 

@@ -3,15 +3,22 @@ import type { Logger } from '../../config/logger.ts'
 import type { ClusterView } from '../cluster/cluster.ts'
 import { type CustomObject, readObject } from '../cluster/kubernetes/object.ts'
 import type { Reconciler } from '../controller/reconciler.ts'
-import { judge } from '../controller/trouble.ts'
+import { judge, Stalled } from '../controller/trouble.ts'
 import type { Reason } from '../resources/condition.ts'
 import { type Kind, keyOf, type Resource } from '../resources/resource.ts'
+import { type FieldCause, fieldOfKey, fieldOfReason } from './field-causes.ts'
 import { withProposed } from './proposed.ts'
 
 /** What becomes of a proposed resource. Whoever proposed it is shown the warnings. */
 export type Decision =
   | { readonly allowed: true; readonly warnings: readonly string[] }
-  | { readonly allowed: false; readonly reason: Reason; readonly message: string }
+  | {
+      readonly allowed: false
+      readonly reason: Reason
+      readonly message: string
+      /** By field; absent where the object as a whole is refused. */
+      readonly causes?: readonly FieldCause[]
+    }
 
 type Reviewer<K extends Kind> = Pick<Reconciler<K>, 'runtime' | 'review'>
 export type Reviewers = { readonly [K in Kind]: Reviewer<K> }
@@ -62,11 +69,25 @@ async function objectionTo<K extends Kind>(
     }
     const { ready, reason, message, progress } = judged.verdict
     const isRefused = ready === 'False' && progress === 'stuck' && !MAY_HEAL.has(reason)
-    if (isRefused) return { allowed: false, reason, message }
+    if (isRefused) return { allowed: false, reason, message, ...causesOf(error, reason, message, resource) }
     return ready === 'Unknown' ? unjudged(message) : { allowed: true, warnings: [`${reason}: ${message}`] }
   } finally {
     answered.abort()
   }
+}
+
+function causesOf(
+  error: unknown,
+  reason: Reason,
+  message: string,
+  resource: Resource,
+): { readonly causes?: readonly FieldCause[] } {
+  const wrongKeys = error instanceof Stalled ? error.wrongKeys : []
+  if (wrongKeys.length > 0) {
+    return { causes: wrongKeys.map((wrong) => ({ field: fieldOfKey(wrong.key), message: wrong.message })) }
+  }
+  const field = fieldOfReason(reason, resource)
+  return field === undefined ? {} : { causes: [{ field, message }] }
 }
 
 function unjudged(why: string): Decision {

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { CustomObject } from '../cluster/kubernetes/object.ts'
 import { KINDS, type Kind } from '../resources/resource.ts'
 import type { Decision } from './decide.ts'
+import type { FieldCause } from './field-causes.ts'
 
 const API_VERSION = 'admission.k8s.io/v1'
 /** What the API server hands on of a warning; of one with line breaks nothing. */
@@ -64,9 +65,14 @@ export function toAnswer(uid: string, decision: Decision): object {
           code: decision.reason === 'Forbidden' ? FORBIDDEN : UNPROCESSABLE,
           reason: decision.reason,
           message: decision.message,
+          ...(decision.causes !== undefined && { details: { causes: decision.causes.map(toCause) } }),
         },
       }
   return { apiVersion: API_VERSION, kind: 'AdmissionReview', response: { uid, ...verdict } }
+}
+
+function toCause({ field, message }: FieldCause): object {
+  return { reason: 'FieldValueInvalid', field, message }
 }
 
 function asWarning(text: string): string {

@@ -89,7 +89,8 @@ export interface Cluster {
   writeStatus<K extends Kind>(key: ResourceKey<K>, status: StatusOf[K]): Promise<void>
   /** Puts the operator's finalizer on a resource, or takes it off: a deleted resource is gone when none is left. */
   setFinalizer(key: ResourceKey, present: boolean): Promise<void>
-  recordEvent(key: ResourceKey, event: ClusterEvent): void
+  /** For people, on the side. Takes the resource itself: the last event of a deletion is about one that is gone. */
+  recordEvent(resource: Resource, event: ClusterEvent): void
   /** Data of a ConfigMap; undefined when there is none. */
   configMap(namespace: string, name: string): Promise<Readonly<Record<string, string>> | undefined>
   /** What a Secret holds, for the few who may send it in clear; undefined when there is none. */

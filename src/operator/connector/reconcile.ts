@@ -92,6 +92,7 @@ export function createConnectorReconciler(options: ConnectorReconcilerOptions): 
     },
     graceMs: (resource) => runtimes.worker(resource).entry.graceMs,
     holds: ({ spec }) => spec.deletionPolicy !== 'Retain',
+    wasApplied: ({ status }) => status.configHash !== undefined,
     review: (resource) =>
       discreetly(async (secrets) => {
         const { worker, entry, desired, observed } = await look(resource, secrets)
@@ -336,8 +337,10 @@ async function explained<T>(worker: WorkerClient, config: ConnectorConfig, asked
 async function assertValid(worker: WorkerClient, config: ConnectorConfig): Promise<void> {
   const plugin = config['connector.class'] ?? ''
   const { configs } = await worker.validate(plugin, config).catch((error: unknown) => refusal(error, plugin))
-  const messages = configs.flatMap(({ value }) => value.errors.map((message) => `${value.name}: ${message}`))
-  if (messages.length > 0) throw new Stalled('ConfigInvalid', messages.join('; '))
+  const wrongKeys = configs.flatMap(({ value }) => value.errors.map((message) => ({ key: value.name, message })))
+  if (wrongKeys.length === 0) return
+  const message = wrongKeys.map((wrong) => `${wrong.key}: ${wrong.message}`).join('; ')
+  throw new Stalled('ConfigInvalid', message, { wrongKeys })
 }
 
 function refusal(error: unknown, plugin: string): never {

@@ -1,3 +1,4 @@
+import { ClusterError } from '../../clients/kubernetes/cluster-error.ts'
 import type { Clock } from '../../config/clock.ts'
 import type { Logger } from '../../config/logger.ts'
 import { type Fence, NotLeading, type Office } from './leadership.ts'
@@ -57,6 +58,7 @@ export class LeaderElector {
   #own: SeenLease | undefined
   #renewed: Moment | undefined
   #term: AbortController | undefined
+  #isForbidden = false
   #loop: Promise<void> = Promise.resolve()
 
   constructor(options: LeaderElectorOptions) {
@@ -65,6 +67,11 @@ export class LeaderElector {
 
   get isLeader(): boolean {
     return this.#term !== undefined
+  }
+
+  /** Whether the last attempt failed for want of a permission. Such a process neither leads nor could take over. */
+  get isForbidden(): boolean {
+    return this.#isForbidden
   }
 
   start(): void {
@@ -122,8 +129,11 @@ export class LeaderElector {
   /** One attempt to have the lease, or to keep it. */
   async #try(withinMs: number): Promise<'held' | 'taken' | 'failed'> {
     try {
-      return (await this.#within(withinMs, (signal) => this.#take(signal))) ? 'held' : 'taken'
+      const isHeld = await this.#within(withinMs, (signal) => this.#take(signal))
+      this.#isForbidden = false
+      return isHeld ? 'held' : 'taken'
     } catch (error) {
+      this.#isForbidden = error instanceof ClusterError && error.code === 'forbidden'
       if (!this.#stopping.signal.aborted) this.#options.logger.warn({ err: error }, 'the lease can not be had now')
       return 'failed'
     }

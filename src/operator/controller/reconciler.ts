@@ -41,6 +41,8 @@ export interface Reconciler<K extends Kind> {
   readonly runtime: 'Worker' | 'Registry'
   /** Whether deletion of the resource has to wait until something elsewhere is tidied up. */
   holds(resource: Resource<K>): boolean
+  /** Whether something was ever written to the runtime for it, as far as its status says. */
+  wasApplied(resource: Resource<K>): boolean
   reconcile(resource: Resource<K>): Promise<Pass<K>>
   /** How long a deletion waits for a runtime that does not answer; undefined: for ever. */
   patienceMs(resource: Resource<K>): number | undefined
@@ -70,8 +72,8 @@ export type Surroundings = {
 export function passesOf<K extends Kind>(reconciler: Reconciler<K>, surroundings: Surroundings) {
   const { clock, logger, meter = UNMETERED } = surroundings
   const cluster = fenced(surroundings)
-  const tell = (key: ResourceKey<K>, event: ClusterEvent): void => {
-    surroundings.cluster.recordEvent(key, event)
+  const tell = (resource: Resource<K>, event: ClusterEvent): void => {
+    surroundings.cluster.recordEvent(resource, event)
     surroundings.onEvent?.(event.reason)
   }
   const troubleSinceMs = new Map<ResourceKey, number>()
@@ -118,7 +120,9 @@ export function passesOf<K extends Kind>(reconciler: Reconciler<K>, surroundings
   const giveUp = (resource: Resource<K>, error: unknown): Pass<K> | undefined => {
     const { deletionTimestamp, annotations } = resource.metadata
     if (deletionTimestamp === undefined) return undefined
-    const isRevoked = error instanceof Stalled && REVOKED.has(error.reason)
+    const isRevoked =
+      error instanceof Stalled &&
+      (REVOKED.has(error.reason) || (error.reason === 'ClusterConfigInvalid' && !reconciler.wasApplied(resource)))
     const patienceMs = () => reconciler.patienceMs(resource) ?? Number.POSITIVE_INFINITY
     const waitedMs = clock.nowMs() - Date.parse(deletionTimestamp)
     const cause = causeOf(error)
@@ -194,7 +198,7 @@ export function passesOf<K extends Kind>(reconciler: Reconciler<K>, surroundings
     else await keepStatus(key, stored, pass, statusOf(resource, pass, conditions))
     // Once that is done: what is told has happened, and is told once.
     for (const event of [...(pass.events ?? []), ...transitions(resource.status.conditions, conditions)])
-      tell(key, event)
+      tell(stored, event)
     return pass.released ? 'when changed' : pass.again
   }
 }

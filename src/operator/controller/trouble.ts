@@ -5,18 +5,34 @@ import { conditionOf, type Finding, type Reason, type Verdict } from '../resourc
 import type { Condition } from '../resources/status.ts'
 import type { Again } from './controller.ts'
 
+export type Pauses = { readonly firstMs: number; readonly maxMs: number }
+
+export type WrongKey = { readonly key: string; readonly message: string }
+
+type TroubleOptions = {
+  readonly againMs?: number
+  readonly pauses?: Pauses
+  readonly wrongKeys?: readonly WrongKey[]
+}
+
 /** Why a pass ends before its time. */
 abstract class Trouble extends Error {
   readonly reason: Reason
   /** Look again then, for what can also heal elsewhere. */
   readonly againMs: number | undefined
+  /** Or with pauses that grow with the time that it has lasted. */
+  readonly pauses: Pauses | undefined
+  /** The keys of a connector's configuration that are wrong, each with why. */
+  readonly wrongKeys: readonly WrongKey[]
   /** What was found out until then. */
   also: readonly Finding[] = []
 
-  constructor(reason: Reason, message: string, options: { readonly againMs?: number } = {}) {
+  constructor(reason: Reason, message: string, options: TroubleOptions = {}) {
     super(message)
+    this.wrongKeys = options.wrongKeys ?? []
     this.reason = reason
     this.againMs = options.againMs
+    this.pauses = options.pauses
   }
 }
 
@@ -70,8 +86,8 @@ export type Circumstances = {
 }
 
 /** Rebalances are short: whoever waits for the end of one looks often, the longer it takes the less so. */
-const REBALANCE = { firstMs: 1_000, maxMs: 15_000 }
-const PASSING = { firstMs: 2_000, maxMs: 30_000 }
+const REBALANCE: Pauses = { firstMs: 1_000, maxMs: 15_000 }
+const PASSING: Pauses = { firstMs: 2_000, maxMs: 30_000 }
 const STALLED_AGAIN_MS = 30_000
 
 /** What a failed pass means for the resource, and when to look again. Undefined for what is nobody's fault but ours. */
@@ -84,8 +100,9 @@ export function judge(
     return { verdict: { ready: 'False', reason, message, progress: 'stuck', also }, again: { afterMs: againMs } }
   }
   if (error instanceof Waiting) {
-    const { reason, message, also, againMs } = error
-    const again: Again = againMs === undefined ? 'when changed' : { afterMs: againMs }
+    const { reason, message, also, againMs, pauses } = error
+    const afterMs = pauses === undefined ? againMs : doubling(pauses, circumstances.sinceMs)
+    const again: Again = afterMs === undefined ? 'when changed' : { afterMs }
     return { verdict: { ready: 'False', reason, message, progress: 'working', also }, again }
   }
   if (error instanceof NotAppliedError) return judge(error.cause, { ...circumstances, previous: [] })
@@ -146,7 +163,7 @@ export function bridge(
 }
 
 /** A pause as long as all before it. */
-function doubling({ firstMs, maxMs }: { readonly firstMs: number; readonly maxMs: number }, sinceMs: number): number {
+function doubling({ firstMs, maxMs }: Pauses, sinceMs: number): number {
   return Math.min(maxMs, Math.max(firstMs, sinceMs))
 }
 

@@ -51,6 +51,7 @@ export function createRegistryModeReconciler(options: RegistryModeReconcilerOpti
     patienceMs: (resource) => runtimes.registry(resource).entry.abandonMs,
     graceMs: (resource) => runtimes.registry(resource).entry.graceMs,
     holds: ({ spec }) => spec.deletionPolicy !== 'Retain',
+    wasApplied: ({ status }) => status.previousMode !== undefined,
     review: async (resource) => void (await look(resource)),
     async reconcile(resource) {
       if (resource.metadata.deletionTimestamp !== undefined) {

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import {
   atomicList,
+  choice,
   clusterRef,
   dataKey,
   driftPolicy,
@@ -27,16 +28,14 @@ const valueFrom = withRules(
     key: text(1, 256).describe('Configuration key to set. Example: connection.password.'),
     secretKeyRef: keyRef('Secret in this namespace').optional().describe('Takes the value from a Secret.'),
     configMapKeyRef: keyRef('ConfigMap in this namespace').optional().describe('Takes the value from a ConfigMap.'),
-    resolve: z
-      .enum(['Worker', 'Operator'])
-      .default('Worker')
-      .describe(
-        'Who reads a Secret. Worker: a placeholder is sent, and the worker resolves it when a task starts. Operator: the value is read here and sent in clear, which the operator has to be allowed to.',
-      ),
-    onChange: z
-      .enum(['Restart', 'Ignore'])
-      .default('Restart')
-      .describe('What a new value does to a running connector.'),
+    resolve: choice('Who reads a Secret.', {
+      Worker: 'a placeholder is sent, and the worker resolves it when a task starts',
+      Operator: 'the operator reads the value and sends it in clear, which its configuration has to allow',
+    }).default('Worker'),
+    onChange: choice('What a new value does to a running connector.', {
+      Restart: 'connector and tasks are restarted',
+      Ignore: 'the new value is used from the next restart on',
+    }).default('Restart'),
   }),
   [
     {
@@ -60,9 +59,10 @@ const offsetsOperation = withRules(
     id: text(1, 128)
       .regex(/^[A-Za-z0-9._:+-]+$/, 'must be letters, digits and . _ : + -')
       .describe('An operation is carried out once for each id. Example: 2026-11-20-replay.'),
-    type: z
-      .enum(['Alter', 'Reset'])
-      .describe('Alter sets the given offsets, Reset forgets all. Both need state Stopped.'),
+    type: choice('What is done. The operator stops the connector for it and resumes it as spec.state says.', {
+      Alter: 'the given offsets are set, others stay',
+      Reset: 'all offsets are deleted',
+    }),
     offsets: atomicList(offset)
       .max(1_000)
       .optional()
@@ -139,7 +139,11 @@ export const connectorSpec = withRules(
       .optional()
       .describe('Version of the plugin, exact or as a range; absent: the newest. Example: [1.2,2).'),
     tasksMax: int32().min(1).max(10_000).default(1).describe('Most tasks that it may have.'),
-    state: z.enum(['Running', 'Paused', 'Stopped']).default('Running').describe('State it is kept in.'),
+    state: choice('State it is kept in.', {
+      Running: 'tasks process records',
+      Paused: 'tasks stay allocated and process nothing',
+      Stopped: 'tasks are shut down; offsets can be changed',
+    }).default('Running'),
     config: textMap(text(0, 65_536), 1_024)
       .optional()
       .describe('Configuration of the connector. Values are strings: put numbers and booleans in quotes.'),
@@ -160,15 +164,17 @@ export const connectorSpec = withRules(
       .meta({ default: {} })
       .describe('What happens when the connector or a task fails.'),
     offsets: offsets.optional().describe('What is to be done with the offsets.'),
-    adoptionPolicy: z
-      .enum(['Adopt', 'AdoptIfIdentical', 'Never'])
-      .default('Adopt')
-      .describe('What to do with a connector of that name that is there already and that nobody owns.'),
+    adoptionPolicy: choice('What to do with a connector of that name that exists already and has no owner.', {
+      Adopt: 'it is taken over and its configuration replaced',
+      AdoptIfIdentical: 'it is taken over when its configuration is the declared one, else AdoptionRefused',
+      Never: 'it is left alone, and the resource reports AlreadyExists',
+    }).default('Adopt'),
     driftPolicy: driftPolicy('What to do when the worker no longer holds what was applied.'),
-    deletionPolicy: z
-      .enum(['Delete', 'DeleteWithOffsets', 'Retain'])
-      .default('Delete')
-      .describe('What the deletion of this object does on the worker.'),
+    deletionPolicy: choice('What the deletion of this object does on the worker.', {
+      Delete: 'the connector is deleted, its offsets stay, so that one of the same name resumes where it ended',
+      DeleteWithOffsets: 'the connector is stopped, its offsets are deleted, then the connector',
+      Retain: 'the connector stays and continues to run',
+    }).default('Delete'),
     suspend: suspend('worker'),
   }),
   [

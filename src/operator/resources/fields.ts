@@ -103,10 +103,20 @@ export const textMap = (value: z.ZodString, entriesMax: number) =>
 export const atomicList = <S extends z.ZodType>(item: S) => z.array(item).meta({ 'x-kubernetes-list-type': 'atomic' })
 
 /** Policies that more than one kind has. */
+/** One of several words, each with its meaning: `kubectl explain` shows nothing of an enum but its description. */
+export const choice = <const Meanings extends Readonly<Record<string, string>>>(about: string, meanings: Meanings) => {
+  const words = Object.fromEntries(Object.keys(meanings).map((word) => [word, word]))
+  const explained = Object.entries(meanings).map(([word, meaning]) => `${word}: ${meaning}.`)
+  return z.enum(words as { readonly [Word in keyof Meanings & string]: Word }).describe([about, ...explained].join(' '))
+}
+
 export const driftPolicy = (what: string) =>
-  z.enum(['Correct', 'Report']).default('Correct').describe(`${what} Correct writes it again, Report only says so.`)
+  choice(what, {
+    Correct: 'what was applied is written again',
+    Report: 'only the condition Synced and an Event report it',
+  }).default('Correct')
 export const suspend = (where: string) =>
   z
     .boolean()
     .default(false)
-    .describe(`true: the operator goes on observing and reporting, but writes nothing to the ${where}.`)
+    .describe(`true: the operator continues to observe and report, but writes nothing to the ${where}.`)

@@ -1,11 +1,15 @@
 import { z } from 'zod'
-import { clusterRef, driftPolicy, duration, subjectName, suspend, text, time, withRules } from './fields.ts'
+import { choice, clusterRef, driftPolicy, duration, subjectName, suspend, text, time, withRules } from './fields.ts'
 import { commonStatus, count } from './status.ts'
 import { compatibilityLevel } from './subject.ts'
 
 const scope = withRules(
   z.strictObject({
-    type: z.enum(['Registry', 'Context', 'Subject']).default('Registry').describe('How far it reaches.'),
+    type: choice('What the mode applies to.', {
+      Registry: 'all subjects without a mode of their own',
+      Context: 'all subjects of a context',
+      Subject: 'one subject',
+    }).default('Registry'),
     context: text(2, 255)
       .regex(/^\.[^:\\]*$/, 'must begin with a dot and hold no colon, such as .legacy')
       .optional()
@@ -28,7 +32,10 @@ const modeWindow = withRules(
     duration: duration().optional().describe('How long it lasts from when the mode was set. Example: 2h.'),
     until: time().optional().describe('When it ends. Example: 2026-11-20T10:00:00Z.'),
     // biome-ignore lint/suspicious/noThenProperty: the field's name is part of the API, and its value is a word
-    then: z.enum(['READWRITE', 'READONLY']).default('READWRITE').describe('Mode after the window.'),
+    then: choice('Mode after the window.', {
+      READWRITE: 'schemas can be read and registered',
+      READONLY: 'schemas can be read only',
+    }).default('READWRITE'),
     closeWhenImported: z
       .boolean()
       .default(false)
@@ -48,21 +55,25 @@ export const registryModeSpec = withRules(
   z.strictObject({
     registryRef: clusterRef('registry').describe('Which registry it is about. Can not be changed.'),
     scope: scope.default({ type: 'Registry' }).describe('What the mode applies to. Can not be changed.'),
-    mode: z.enum(['READWRITE', 'READONLY', 'READONLY_OVERRIDE', 'IMPORT', 'FORWARD']).describe('Mode it is kept in.'),
+    mode: choice('Mode it is kept in.', {
+      READWRITE: 'schemas can be read and registered',
+      READONLY: 'schemas can be read only',
+      READONLY_OVERRIDE: 'read only, whatever mode a subject has; deprecated, use READONLY',
+      IMPORT: 'schemas are registered with the ids and versions that the request gives, and not checked',
+      FORWARD: 'requests for schemas that are not found are forwarded',
+    }),
     force: z.boolean().default(false).describe('true: enters IMPORT although there are schemas already.'),
     window: modeWindow.optional().describe('Bounds the time that the mode is held.'),
-    compatibility: compatibilityLevel()
-      .optional()
-      .describe('Compatibility level of the scope; absent: it is left as it is.'),
-    adoptionPolicy: z
-      .enum(['Adopt', 'Never'])
-      .default('Adopt')
-      .describe('What to do when somebody else has set another mode there. Never leaves it and says so.'),
+    compatibility: compatibilityLevel('scope').optional(),
+    adoptionPolicy: choice('What to do when somebody else has set another mode there.', {
+      Adopt: 'it is replaced, and restored as deletionPolicy says',
+      Never: 'it is left alone, and the resource reports AlreadySet',
+    }).default('Adopt'),
     driftPolicy: driftPolicy('What to do when the registry is in another mode.'),
-    deletionPolicy: z
-      .enum(['Restore', 'Retain'])
-      .default('Restore')
-      .describe('What the deletion of this object does. Restore puts back what was there before.'),
+    deletionPolicy: choice('What the deletion of this object does in the registry.', {
+      Restore: 'mode and level from before are set again, where they are still as this object set them',
+      Retain: 'mode and level stay as they are',
+    }).default('Restore'),
     suspend: suspend('registry'),
   }),
   [

@@ -28,6 +28,7 @@ function adapt(schema: Json): void {
   delete schema['propertyNames']
   delete schema['readOnly']
   if (schema['type'] === 'integer') adaptInteger(schema)
+  describeDefault(schema)
   // A format of Kubernetes' own, which it checks by itself.
   if (schema['format'] === 'date-time') delete schema['pattern']
   if (schema['validations'] !== undefined) {
@@ -45,6 +46,13 @@ function toValidation({ cel, field, message, reason }: Rule): Json {
     ...(field === undefined ? {} : { fieldPath: `.${field}` }),
     ...(reason === undefined ? {} : { reason }),
   }
+}
+
+/** `kubectl explain` shows descriptions, but no defaults. */
+function describeDefault(schema: Json): void {
+  const { description, default: value } = schema as { readonly description?: string; readonly default?: unknown }
+  if (description === undefined || value === undefined || typeof value === 'object') return
+  schema['description'] = `${description} Default: ${value}.`
 }
 
 /** The bounds of a number's own kind are its format. */

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import {
   atomicList,
+  choice,
   clusterRef,
   driftPolicy,
   freeObject,
@@ -16,7 +17,12 @@ import {
 } from './fields.ts'
 import { commonStatus, count } from './status.ts'
 
-const schemaType = () => z.enum(['AVRO', 'JSON', 'PROTOBUF']).default('AVRO').describe('Format of the schema.')
+const schemaType = () =>
+  choice('Format of the schema.', {
+    AVRO: 'Apache Avro',
+    JSON: 'JSON Schema',
+    PROTOBUF: 'Protocol Buffers',
+  }).default('AVRO')
 const schemaText = (min = 0) => text(min, 524_288).describe('Text of the schema, as it is registered.')
 const schemaFrom = () =>
   z
@@ -25,8 +31,16 @@ const schemaFrom = () =>
 const version = () => int32().min(1)
 const referenceName = () =>
   text(1, 512).describe('Name that the schema uses: full name in Avro, $ref in JSON Schema, import path in Protobuf.')
-export const compatibilityLevel = () =>
-  z.enum(['NONE', 'BACKWARD', 'BACKWARD_TRANSITIVE', 'FORWARD', 'FORWARD_TRANSITIVE', 'FULL', 'FULL_TRANSITIVE'])
+export const compatibilityLevel = (of: string) =>
+  choice(`Compatibility level of the ${of}; absent: it is left as it is.`, {
+    NONE: 'not checked',
+    BACKWARD: 'the new schema reads data of the latest version',
+    BACKWARD_TRANSITIVE: 'it reads data of all versions',
+    FORWARD: 'the latest version reads data of the new schema',
+    FORWARD_TRANSITIVE: 'all versions read it',
+    FULL: 'both directions with the latest version',
+    FULL_TRANSITIVE: 'both directions with all versions',
+  })
 
 const reference = withRules(
   z.strictObject({
@@ -91,22 +105,23 @@ export const subjectSpec = withRules(
     normalize: z.boolean().default(false).describe('true: registered and compared in normal form.'),
     metadata: freeObject().optional().describe('Metadata of the data contract, passed through.'),
     ruleSet: freeObject().optional().describe('Rules of the data contract, passed through.'),
-    compatibility: compatibilityLevel()
-      .optional()
-      .describe('Compatibility level of the subject; absent: it is left as it is.'),
+    compatibility: compatibilityLevel('subject').optional(),
     imports: mapList(importedVersion, 'version')
       .max(100)
       .optional()
       .describe('Versions to register with a fixed id while the mode is IMPORT.'),
-    adoptionPolicy: z
-      .enum(['Adopt', 'AdoptIfIdentical', 'Never'])
-      .default('Adopt')
-      .describe('What to do when the subject is there already and was not made through this object.'),
+    adoptionPolicy: choice('What to do when the subject exists already and was not registered by this object.', {
+      Adopt: 'the schema is registered as a further version',
+      AdoptIfIdentical: 'it is taken over when it has a version with this schema, else AdoptionRefused',
+      Never: 'it is left alone, and the resource reports AlreadyExists',
+    }).default('Adopt'),
     driftPolicy: driftPolicy('What to do when the level or the registration is lost; versions are never deleted.'),
-    deletionPolicy: z
-      .enum(['Retain', 'SoftDelete', 'HardDelete'])
-      .default('Retain')
-      .describe('What the deletion of this object does in the registry.'),
+    deletionPolicy: choice('What the deletion of this object does in the registry.', {
+      Retain: 'the subject stays with all of its versions',
+      SoftDelete: 'all versions are marked as deleted; consumers still find them by id',
+      HardDelete:
+        'all versions are deleted for good: data written with them can no longer be read; needs the verb harddelete',
+    }).default('Retain'),
     suspend: suspend('registry'),
   }),
   [

@@ -1,4 +1,4 @@
-import { RequestError } from '../../clients/http.ts'
+import { orNothing, RequestError } from '../../clients/http.ts'
 import { type NewSchema, REGISTRY_ERROR, type RegistryClient } from '../../clients/registry.ts'
 import type { Clock } from '../../config/clock.ts'
 import { unreachable } from '../../config/failure.ts'
@@ -6,7 +6,7 @@ import type { ClusterEvent, ClusterView, EventReason } from '../cluster/cluster.
 import { winnerOf } from '../controller/claims.ts'
 import { abandoned } from '../controller/finalizer.ts'
 import type { Pass, Reconciler } from '../controller/reconciler.ts'
-import { Stalled, telling, Waiting } from '../controller/trouble.ts'
+import { type Pauses, Stalled, telling, Waiting } from '../controller/trouble.ts'
 import type { RegistryEntry, Runtimes } from '../estate.ts'
 import { assertGranted } from '../grants.ts'
 import { conditionOf, type Verdict } from '../resources/condition.ts'
@@ -29,7 +29,9 @@ export type SubjectReconcilerOptions = {
   readonly lacks?: (entry: RegistryEntry, subject: string) => boolean
 }
 
-const BLOCKED_AGAIN_MS = 5_000
+/** What is waited for is seen when it is a resource; what happens in the registry itself only by asking. */
+const BLOCKED: Pauses = { firstMs: 5_000, maxMs: 300_000 }
+const READ_ONLY: Pauses = { firstMs: 5_000, maxMs: 60_000 }
 
 export function createSubjectReconciler(options: SubjectReconcilerOptions): Reconciler<'Subject'> {
   const { cluster, runtimes, clock, lacks = () => false } = options
@@ -100,6 +102,7 @@ export function createSubjectReconciler(options: SubjectReconcilerOptions): Reco
     patienceMs: (resource) => runtimes.registry(resource).entry.abandonMs,
     graceMs: (resource) => runtimes.registry(resource).entry.graceMs,
     holds: ({ spec }) => spec.deletionPolicy !== 'Retain',
+    wasApplied: ({ status }) => status.version !== undefined || status.appliedCompatibility !== undefined,
     async review(resource) {
       const claimed = claim(resource)
       const left = await importsLeft(resource, claimed.registry, cluster)
@@ -138,11 +141,25 @@ async function importing(
   const verdict: Verdict = { ready: 'False', reason: 'Registering', message, progress: 'working' }
   if (resource.spec.suspend) return { verdict, facts: known, again: 'when changed' }
   for (const one of left) {
-    await orReadOnly(registry.register(subject, one)).catch((error: unknown) => Promise.reject(refusedSchema(error)))
+    await registry.register(subject, one).catch((error: unknown) => refusedImport(error, subject, one, registry))
   }
   const note = `imported versions ${left.map(({ version }) => version).join(', ')} of ${subject}`
   const events: readonly ClusterEvent[] = [{ type: 'Normal', reason: 'Registered', note }]
   return { verdict, facts: { ...known, imported: count }, again: { afterMs: 0 }, events }
+}
+
+/** The registry answers the same for a mode that takes no imports and for an id that it has given to another schema. */
+async function refusedImport(
+  error: unknown,
+  subject: string,
+  { id, version }: Import,
+  registry: RegistryClient,
+): Promise<never> {
+  const isNotPermitted = error instanceof RequestError && error.errorCode === REGISTRY_ERROR.operationNotPermitted
+  if (!isNotPermitted) throw refusedSchema(error)
+  if ((await orNothing(registry.byId(id, subject))) === undefined) throw readOnly(error)
+  const message = `id ${id}, declared for version ${version} of ${subject}, is the id of another schema in its context`
+  throw new Stalled('ImportConflict', message)
 }
 
 /** Whether a level is declared, or was and has to go. */
@@ -226,10 +243,12 @@ async function orReadOnly<T>(asked: Promise<T>): Promise<T> {
     return await asked
   } catch (error) {
     if (!(error instanceof RequestError) || error.errorCode !== REGISTRY_ERROR.operationNotPermitted) throw error
-    throw new Waiting('RegistryReadOnly', `the registry takes no changes now: ${error.message}`, {
-      againMs: BLOCKED_AGAIN_MS,
-    })
+    throw readOnly(error)
   }
+}
+
+function readOnly({ message }: RequestError): Waiting {
+  return new Waiting('RegistryReadOnly', `the registry takes no changes now: ${message}`, { pauses: READ_ONLY })
 }
 
 function factsOf(
@@ -299,9 +318,7 @@ async function tidyUp(
     .find(referenceTo(metadata.namespace, metadata.name))
     .find((other) => other.kind === 'Subject' && other.metadata.deletionTimestamp === undefined)
   if (dependent !== undefined) {
-    throw new Waiting('DeletionBlocked', `Subject ${dependent.metadata.name} refers to it`, {
-      againMs: BLOCKED_AGAIN_MS,
-    })
+    throw new Waiting('DeletionBlocked', `Subject ${dependent.metadata.name} refers to it`, { pauses: BLOCKED })
   }
   await orBlocked(registry.deleteSubject(subject))
   if (spec.deletionPolicy === 'HardDelete') {
@@ -320,6 +337,6 @@ async function orBlocked(asked: Promise<unknown>): Promise<void> {
     const blocked =
       error.errorCode === REGISTRY_ERROR.referenceExists || error.errorCode === REGISTRY_ERROR.operationNotPermitted
     if (!blocked) throw error
-    throw new Waiting('DeletionBlocked', error.message, { againMs: BLOCKED_AGAIN_MS })
+    throw new Waiting('DeletionBlocked', error.message, { pauses: BLOCKED })
   }
 }

@@ -48,6 +48,7 @@ describe('a proposed Subject', () => {
       allowed: false,
       reason: 'Incompatible',
       message: expect.stringMatching(/^the schema may not .*\(BACKWARD\):\nversion 1: READER_\w+ at \/fields\/0: /),
+      causes: [{ field: 'spec.schema', message: expect.stringContaining('version 1: READER_') }],
     })
     expect(stage.registry.writes).toEqual(['register orders'])
   })
@@ -123,6 +124,7 @@ describe('a proposed Connector', () => {
       allowed: false,
       reason: 'ConfigInvalid',
       message: 'wrong: Invalid value x',
+      causes: [{ field: 'spec.config[wrong]', message: 'Invalid value x' }],
     })
     expect(await propose('Connector', 'c', { ...wrong, config: {} })).toMatchObject({
       allowed: true,
@@ -135,6 +137,7 @@ describe('a proposed Connector', () => {
     expect(await propose('Connector', 'c', { class: 'Datagem', config: {} })).toMatchObject({
       allowed: false,
       reason: 'PluginNotFound',
+      causes: [{ field: 'spec.class' }],
     })
   })
 

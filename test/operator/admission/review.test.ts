@@ -50,6 +50,14 @@ it('answers the same question, and a warning so that it gets through', () => {
   expect(toAnswer('u', { allowed: false, reason: 'Incompatible', message: 'no\nwhy' })).toMatchObject({
     response: { uid: 'u', allowed: false, status: { code: 422, reason: 'Incompatible', message: 'no\nwhy' } },
   })
+  const causes = [{ field: 'spec.config[topic]', message: 'is missing' }]
+  expect(toAnswer('u', { allowed: false, reason: 'ConfigInvalid', message: 'no', causes })).toMatchObject({
+    response: {
+      status: {
+        details: { causes: [{ reason: 'FieldValueInvalid', field: 'spec.config[topic]', message: 'is missing' }] },
+      },
+    },
+  })
   expect(toAnswer('u', { allowed: false, reason: 'Forbidden', message: 'no' })).toMatchObject({
     response: { allowed: false, status: { code: 403 } },
   })

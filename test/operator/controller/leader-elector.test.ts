@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
+import { ClusterError } from '../../../src/clients/kubernetes/cluster-error.ts'
 import { silentLogger } from '../../../src/config/logger.ts'
 import {
   LeaderElector,
@@ -20,11 +21,12 @@ beforeEach(() => {
 })
 
 /** How a candidate's calls go: `lost answer` is carried out all the same. */
-type Link = { state: 'up' | 'down' | 'lost answer' | 'hanging'; delayMs?: number }
+type Link = { state: 'up' | 'down' | 'forbidden' | 'lost answer' | 'hanging'; delayMs?: number }
 
 function homeOver(link: Link): LeaseHome {
   const through = async <T>(call: () => T, signal: AbortSignal): Promise<T> => {
     if (link.state === 'down') throw new Error('unreachable')
+    if (link.state === 'forbidden') throw new ClusterError('forbidden', 'leases is forbidden')
     if (link.state === 'hanging') {
       return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
     }
@@ -98,6 +100,17 @@ describe('an election', () => {
     expect(a.terms.length + b.terms.length).toBe(1)
     expect(stored?.lease).toMatchObject({ durationMs: 15_000, transitions: 0 })
     await Promise.all([a.elector.stop(), b.elector.stop()])
+  })
+
+  it('says when the lease is forbidden, and no longer once it is granted', async () => {
+    const a = candidate('a')
+    a.link.state = 'forbidden'
+    await clock.advance(5_000)
+    expect([a.elector.isForbidden, a.elector.isLeader]).toEqual([true, false])
+    a.link.state = 'up'
+    await clock.advance(5_000)
+    expect([a.elector.isForbidden, a.elector.isLeader]).toEqual([false, true])
+    await a.elector.stop()
   })
 
   it('goes to who stands by as soon as the leader has gone in peace', async () => {

@@ -13,6 +13,7 @@ type Schema = {
   readonly type?: string
   readonly description?: string
   readonly enum?: readonly string[]
+  readonly default?: unknown
   readonly properties?: Readonly<Record<string, Schema>>
   readonly additionalProperties?: Schema
   readonly items?: Schema
@@ -43,6 +44,17 @@ describe.each(KINDS)('kubectl explain of %s', (kind) => {
     expect(fields.filter(([, { description = '' }]) => !/^\S.{8,}\.$/.test(description)).map(([path]) => path)).toEqual(
       [],
     )
+  })
+
+  it('gives the meaning of every value of an enum, and every default', () => {
+    const silent = fields.flatMap(([path, { description = '', enum: values = [], default: value }]) => {
+      const [first = '', ...rest] = path.split('.')
+      const isOfCondition = [first, ...rest].join('.').startsWith('status.')
+      const unexplained = isOfCondition ? [] : values.filter((word) => !description.includes(`${word}: `))
+      const isSilent = value !== undefined && typeof value !== 'object' && !description.includes(`Default: ${value}.`)
+      return [...unexplained.map((word) => `${path}: ${word}`), ...(isSilent ? [`${path}: default ${value}`] : [])]
+    })
+    expect(silent).toEqual([])
   })
 
   it('has an example for every duration', () => {

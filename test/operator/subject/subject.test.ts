@@ -306,6 +306,39 @@ describe('imports', () => {
   })
 })
 
+describe('an import whose id is the id of another schema', () => {
+  it('is a conflict, not a registry that takes no changes', async () => {
+    registry.modes.set('', 'IMPORT')
+    await registry.register('payments-value', { schema: record(COUPON), id: 10, version: 1 })
+    const key = cluster.apply('Subject', 'orders-value', { imports: [{ version: 1, id: 10, schema: record(ID) }] })
+    const { settle, verdict, condition } = operator()
+    await settle(key)
+    expect(verdict(key)).toBe('Stalled/ImportConflict')
+    expect(condition(key, 'Ready')?.message).toContain('id 10, declared for version 1 of orders-value')
+  })
+})
+
+describe('a deletion that is blocked', () => {
+  it('is retried with growing pauses, up to five minutes', async () => {
+    const spec = { schema: record(ID), deletionPolicy: 'SoftDelete' }
+    const key = cluster.apply('Subject', 'address', spec)
+    const { pass, settle, verdict } = operator()
+    await settle(key)
+    const refers = { schema: '"int"', references: [{ name: 'Address', subjectRef: { name: 'address' } }] }
+    cluster.apply('Subject', 'orders', refers)
+    cluster.remove(key)
+    const pausesMs: number[] = []
+    for (let attempt = 0; attempt < 9; attempt++) {
+      const again = await pass(key)
+      if (typeof again === 'string') throw new Error(`unexpected: ${again}`)
+      pausesMs.push(again.afterMs)
+      await clock.advance(again.afterMs)
+    }
+    expect(verdict(key)).toBe('Reconciling/DeletionBlocked')
+    expect(pausesMs).toEqual([5, 5, 10, 20, 40, 80, 160, 300, 300].map((seconds) => seconds * 1_000))
+  })
+})
+
 describe('references', () => {
   const follows = (name: string) => ({ name: 'Address', subjectRef: { name } })
 

@@ -118,9 +118,9 @@ export class DirectoryCluster implements Cluster {
     else this.#replace({ ...resource, metadata: { ...resource.metadata, finalizers } })
   }
 
-  recordEvent(key: ResourceKey, event: ClusterEvent): void {
+  recordEvent(resource: Resource, event: ClusterEvent): void {
     const log = event.type === 'Warning' ? 'warn' : 'info'
-    this.#options.logger[log]({ resource: key, reason: event.reason, note: event.note }, 'event')
+    this.#options.logger[log]({ resource: keyOf(resource), reason: event.reason, note: event.note }, 'event')
   }
 
   async configMap(namespace: string, name: string): Promise<Readonly<Record<string, string>> | undefined> {

@@ -37,6 +37,8 @@ const WAITING_MAX = 10_000
 /** An operator that ends waits so long for them: it has less than 25 s in all. */
 const STOP_MS = 5_000
 
+const WARNING_INTERVAL_MS = 600_000
+
 type Series = { readonly name: string; count: number; lastMs: number }
 type Bucket = { tokens: number; atMs: number }
 
@@ -47,6 +49,7 @@ export class EventRecorder {
   readonly #buckets = new Map<string, Bucket>()
   readonly #sending = new Set<Promise<void>>()
   readonly #inTurn = limitedTo(SENDING_MAX)
+  #warnedMs = Number.NEGATIVE_INFINITY
   #isOver = false
 
   constructor(options: EventRecorderOptions) {
@@ -54,12 +57,12 @@ export class EventRecorder {
   }
 
   record(regarding: Regarding, event: ClusterEvent): void {
-    const { clock, logger } = this.#options
+    const { clock } = this.#options
     const nowMs = clock.nowMs()
     if (this.#sending.size >= WAITING_MAX || !this.#mayTell(regarding.uid, clock.monotonicMs())) return
     const send = async () => (this.#isOver ? undefined : this.#send(regarding, event, nowMs))
     const sending = this.#inTurn(send).catch((error: unknown) => {
-      logger.debug({ err: error, reason: event.reason }, 'could not record an event')
+      this.#report(error, event.reason)
     })
     this.#sending.add(sending)
     void sending.finally(() => this.#sending.delete(sending))
@@ -69,6 +72,18 @@ export class EventRecorder {
   async stop(): Promise<void> {
     await inTime(Promise.all(this.#sending), STOP_MS, () => undefined, this.#options.clock)
     this.#isOver = true
+  }
+
+  /** What an administrator has to grant is a warning, though not one for each event. */
+  #report(error: unknown, reason: string): void {
+    const { clock, logger } = this.#options
+    logger.debug({ err: error, reason }, 'could not record an event')
+    const isForbidden = error instanceof ApiError && error.code === 'forbidden'
+    const nowMs = clock.monotonicMs()
+    if (!isForbidden || nowMs - this.#warnedMs < WARNING_INTERVAL_MS) return
+    this.#warnedMs = nowMs
+    const remedy = 'grant create and patch on events of events.k8s.io, as weir crds --rbac prints it'
+    logger.warn({ err: error, reason }, `events can not be recorded: ${remedy}`)
   }
 
   #mayTell(uid: string, atMs: number): boolean {

@@ -134,10 +134,8 @@ export class KubernetesCluster implements Cluster {
     })
   }
 
-  recordEvent(key: ResourceKey, event: ClusterEvent): void {
-    const identity = this.#known.get(key)?.identity
-    if (identity !== undefined)
-      this.#events.record({ ...identityOf(key, identity).metadata, kind: key.split('/')[0]! }, event)
+  recordEvent({ kind, metadata: { namespace, name, uid } }: Resource, event: ClusterEvent): void {
+    this.#events.record({ kind, namespace, name, uid }, event)
   }
 
   configMap(namespace: string, name: string): Promise<Readonly<Record<string, string>> | undefined> {

@@ -1,4 +1,5 @@
 import { ApiError, type KubernetesApi, orNothing } from '../../../clients/kubernetes/api.ts'
+import { ClusterError } from '../../../clients/kubernetes/cluster-error.ts'
 import type { Lease, LeaseHome, SeenLease } from '../../controller/leader-elector.ts'
 
 const API_VERSION = 'coordination.k8s.io/v1'
@@ -21,7 +22,10 @@ export function kubernetesLease(api: KubernetesApi, namespace: string, name: str
   return {
     place: `${namespace}/${name}`,
     async read(signal) {
-      const found = await orNothing(api.send<LeaseObject>({ method: 'GET', path, signal }))
+      const asked = api.send<LeaseObject>({ method: 'GET', path, signal })
+      const found = await orNothing(asked).catch((error: unknown) => {
+        throw explained(error)
+      })
       return found && toSeen(found)
     },
     async write(lease, version, signal) {
@@ -33,10 +37,17 @@ export function kubernetesLease(api: KubernetesApi, namespace: string, name: str
         return toSeen(await api.send<LeaseObject>({ ...where, body, signal }))
       } catch (error) {
         if (error instanceof ApiError && error.status === 409) return undefined
-        throw error
+        throw explained(error)
       }
     },
   }
+}
+
+/** The name of the Lease follows from the configured instance, which whoever granted the rules may not have known. */
+function explained(error: unknown): unknown {
+  if (!(error instanceof ApiError) || error.code !== 'forbidden') return error
+  const message = `${error.message}: grant create, get and update, as weir crds --rbac --instance NAME prints it`
+  return new ClusterError('forbidden', message, { cause: error })
 }
 
 function toSeen({ metadata, spec = {} }: LeaseObject): SeenLease {

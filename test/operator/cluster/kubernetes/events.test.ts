@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { silentLogger } from '../../../../src/config/logger.ts'
+import { createLogger, silentLogger } from '../../../../src/config/logger.ts'
 import { EventRecorder } from '../../../../src/operator/cluster/kubernetes/events.ts'
 import { FakeClock } from '../../../support/fake-clock.ts'
 import { json, type ScriptedApi, scriptedApi } from '../../../support/scripted-api.ts'
@@ -48,6 +48,17 @@ describe('an event recorder', () => {
       reportingController: 'weir.dev/operator',
       reportingInstance: 'pod-7',
     })
+  })
+
+  it('warns of a missing permission, once in ten minutes', async () => {
+    const warnings: string[] = []
+    const logger = createLogger({ level: 'warn', write: (line) => warnings.push(JSON.parse(line).msg) })
+    recorder = new EventRecorder({ api: script.api, clock, logger, identity: 'pod-7' })
+    for (const note of ['first', 'second']) recorder.record(orders, { ...failed, note })
+    await answered(403)
+    await answered(403)
+    await recorder.stop()
+    expect(warnings).toEqual([expect.stringContaining('grant create and patch on events of events.k8s.io')])
   })
 
   it('counts the first one up when the same happens again within ten minutes', async () => {
