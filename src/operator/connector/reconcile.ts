@@ -1,7 +1,6 @@
 import { RequestError } from '../../clients/http.ts'
-import type { ConnectorConfig, WorkerClient } from '../../clients/worker.ts'
+import type { WorkerClient } from '../../clients/worker.ts'
 import type { Clock } from '../../config/clock.ts'
-import { unreachable } from '../../config/failure.ts'
 import { secretValuesIn } from '../../config/secret-keys.ts'
 import { Secrets } from '../../config/secrets.ts'
 import type { ClusterEvent, ClusterView, EventReason } from '../cluster/cluster.ts'
@@ -20,7 +19,8 @@ import { claimantsOf, nameAt } from './naming.ts'
 import { countTasks, type Observed, observe } from './observed.ts'
 import { exportOf, OFFSETS_KEY, pendingOperation } from './offsets.ts'
 import { changedKeys } from './ownership.ts'
-import { findings, type Moment, type Plan, plan, SOON, type Step } from './plan.ts'
+import { findings, type Moment, type Plan, plan, SOON } from './plan.ts'
+import { assertValid, carryOut } from './steps.ts'
 
 export type ConnectorReconcilerOptions = {
   readonly cluster: ClusterView
@@ -36,8 +36,6 @@ export type ConnectorReconcilerOptions = {
   /** Whether the last look at a worker showed no such connector; absent: nobody looks. */
   readonly lacks?: (entry: WorkerEntry, connector: string) => boolean
 }
-
-const PLUGIN_AGAIN_MS = 300_000
 
 type Found = {
   readonly worker: WorkerClient
@@ -296,69 +294,6 @@ function assertClaim(resource: Resource<'Connector'>, claimants: readonly Resour
     'Conflict',
     `connector ${name} is kept by Connector ${namespace}/${other}: give one of them another spec.name`,
   )
-}
-
-async function carryOut(step: Step, name: string, worker: WorkerClient): Promise<unknown> {
-  switch (step.do) {
-    case 'create':
-      return explained(worker, step.config, worker.create(name, step.config, step.state))
-    case 'put-config':
-      return explained(worker, step.config, worker.putConfig(name, step.config))
-    case 'restart':
-      return worker.restart(name, { includeTasks: step.includeTasks, onlyFailed: step.onlyFailed })
-    case 'restart-task':
-      return worker.restartTask(name, step.task)
-    case 'alter-offsets':
-      return offsetsAccepted(worker.alterOffsets(name, step.offsets))
-    case 'reset-offsets':
-      return offsetsAccepted(worker.resetOffsets(name))
-    case 'pause':
-    case 'resume':
-    case 'stop':
-    case 'delete':
-      return worker[step.do](name)
-    default:
-      return unreachable(step)
-  }
-}
-
-/** A worker validates what it is given: it is asked which keys are wrong only when it refuses. */
-async function explained<T>(worker: WorkerClient, config: ConnectorConfig, asked: Promise<T>): Promise<T> {
-  try {
-    return await asked
-  } catch (error) {
-    // Workers differ in how they refuse a class that they don't have.
-    const isRefusal = error instanceof RequestError && [400, 404, 500].includes(error.status)
-    if (isRefusal) await assertValid(worker, config)
-    throw error
-  }
-}
-
-async function assertValid(worker: WorkerClient, config: ConnectorConfig): Promise<void> {
-  const plugin = config['connector.class'] ?? ''
-  const { configs } = await worker.validate(plugin, config).catch((error: unknown) => refusal(error, plugin))
-  const wrongKeys = configs.flatMap(({ value }) => value.errors.map((message) => ({ key: value.name, message })))
-  if (wrongKeys.length === 0) return
-  const message = wrongKeys.map((wrong) => `${wrong.key}: ${wrong.message}`).join('; ')
-  throw new Stalled('ConfigInvalid', message, { wrongKeys })
-}
-
-function refusal(error: unknown, plugin: string): never {
-  if (!(error instanceof RequestError)) throw error
-  if (error.status === 404 || /Failed to find any class/.test(error.message)) {
-    throw new Stalled('PluginNotFound', `no worker has a connector class '${plugin}'`, { againMs: PLUGIN_AGAIN_MS })
-  }
-  if (error.status === 400) throw new Stalled('ConfigInvalid', error.message)
-  throw error
-}
-
-async function offsetsAccepted(asked: Promise<string>): Promise<void> {
-  try {
-    await asked
-  } catch (error) {
-    if (error instanceof RequestError && error.status === 400) throw new Stalled('OffsetsRejected', error.message)
-    throw error
-  }
 }
 
 /** Carries out a deletion. What is not ours (any more) is left alone, and the resource may go. */

@@ -1,0 +1,101 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { createStage } from '../../support/stage.ts'
+
+let { clock, cluster, worker, connectors: operator } = createStage()
+
+beforeEach(() => {
+  ;({ clock, cluster, worker, connectors: operator } = createStage())
+})
+
+const datagen = { class: 'Datagen', config: { topic: 'orders' } }
+
+describe('restarts', () => {
+  it('restarts what failed after growing pauses, and gives up at the limit', async () => {
+    const autoRestart = { maxRestarts: 2, initialBackoff: '10s', maxBackoff: '1m' }
+    const key = cluster.apply('Connector', 'orders', { ...datagen, autoRestart })
+    const { pass, settle, verdict, condition } = operator()
+    await settle(key)
+    for (const pauseMs of [10_000, 20_000]) {
+      worker.failTask('orders', 0, 'java.lang.RuntimeException: disk full')
+      await pass(key)
+      expect(verdict(key)).toBe('Reconciling/TaskFailed')
+      expect(condition(key, 'Ready')?.message).toContain('task 0 failed: disk full')
+      await clock.advance(pauseMs - 1)
+      await pass(key)
+      expect(worker.connectors.get('orders')?.tasks[0]?.state).toBe('FAILED')
+      await clock.advance(2)
+      await pass(key)
+      expect(worker.connectors.get('orders')?.tasks[0]?.state).toBe('RUNNING')
+      await settle(key)
+    }
+    worker.failTask('orders', 0, 'disk full')
+    await pass(key)
+    expect(verdict(key)).toBe('Stalled/AutoRestartExhausted')
+  })
+
+  it('gives a changed spec all of its attempts again', async () => {
+    const autoRestart = { maxRestarts: 1, initialBackoff: '10s' }
+    const key = cluster.apply('Connector', 'orders', { ...datagen, autoRestart })
+    const { pass, settle, verdict } = operator()
+    await settle(key)
+    const fail = async (trace: string) => {
+      worker.failTask('orders', 0, trace)
+      await pass(key)
+    }
+    await fail('java.lang.RuntimeException: disk full')
+    await clock.advance(13_000)
+    await settle(key)
+    expect(cluster.get(key)?.status.autoRestart).toMatchObject({
+      count: 1,
+      lastRestartReason: 'task 0 failed: disk full',
+    })
+    await fail('disk full')
+    expect(verdict(key)).toBe('Stalled/AutoRestartExhausted')
+    cluster.apply('Connector', 'orders', { ...datagen, autoRestart, config: { ...datagen.config, topic: 'payments' } })
+    await settle(key)
+    await fail('disk full')
+    expect(verdict(key)).toBe('Reconciling/TaskFailed')
+    expect(cluster.get(key)?.status.autoRestart).toMatchObject({ count: 0, nextRestartTime: expect.any(String) })
+  })
+
+  it.each(['connector', 'task'] as const)('says that a failed %s is failed while it is to be paused', async (what) => {
+    const key = cluster.apply('Connector', 'orders', { ...datagen, state: 'Paused' })
+    const { settle, verdict } = operator()
+    await settle(key)
+    const connector = worker.connectors.get('orders')!
+    if (what === 'connector') connector.state = 'FAILED'
+    else connector.tasks[0] = { state: 'FAILED', trace: 'disk full' }
+    await settle(key)
+    expect(verdict(key)).toBe(what === 'connector' ? 'Stalled/ConnectorFailed' : 'Stalled/TaskFailed')
+  })
+
+  it('forgets the count after a long healthy time', async () => {
+    const key = cluster.apply('Connector', 'orders', {
+      ...datagen,
+      autoRestart: { initialBackoff: '1s', resetAfter: '1m' },
+    })
+    const { pass, settle } = operator()
+    await settle(key)
+    worker.failTask('orders', 0, 'once')
+    await pass(key)
+    await clock.advance(1_001)
+    await pass(key)
+    await settle(key)
+    expect(cluster.get(key)?.status.autoRestart?.count).toBe(1)
+    await clock.advance(61_000)
+    await settle(key)
+    expect(cluster.get(key)?.status.autoRestart).toBeUndefined()
+  })
+
+  it('restarts once for each new value of the annotation, and not for the one it was created with', async () => {
+    const token = (value: string) => ({ 'weir.dev/restart-requested-at': value })
+    const key = cluster.apply('Connector', 'orders', datagen, token('1'))
+    const { settle } = operator()
+    await settle(key)
+    expect(worker.writes).toEqual(['create orders'])
+    cluster.apply('Connector', 'orders', datagen, token('2'))
+    await settle(key)
+    await settle(key)
+    expect(worker.writes).toEqual(['create orders', 'restart orders'])
+  })
+})
