@@ -5,16 +5,17 @@ import { describe, expect, it } from 'vitest'
 /** Who may import whom: the house of DESIGN.md. A folder that is not in this table does not belong in `src`. */
 const HOUSE: Readonly<Record<string, readonly string[]>> = {
   cli: ['operator', 'registry', 'worker', 'plugins', 'formats', 'clients', 'sdk', 'broker', 'http', 'config'],
-  operator: ['formats', 'clients', 'http', 'config'],
+  operator: ['formats', 'clients', 'http', 'regex', 'config'],
   registry: ['formats', 'broker', 'clients', 'http', 'config'],
-  worker: ['plugins', 'sdk', 'broker', 'clients', 'http', 'config'],
-  plugins: ['sdk', 'serde', 'formats', 'clients', 'config'],
+  worker: ['plugins', 'sdk', 'broker', 'clients', 'http', 'regex', 'config'],
+  plugins: ['sdk', 'serde', 'formats', 'clients', 'regex', 'config'],
   serde: ['formats', 'clients', 'config'],
   clients: ['config'],
   broker: ['config'],
   http: ['config'],
-  formats: [],
+  formats: ['regex'],
   sdk: [],
+  regex: [],
   config: [],
 }
 
@@ -69,6 +70,28 @@ describe('the house', () => {
 
   it('has no barrel but the SDK', () => {
     expect(files('src/**/index.ts')).toEqual(['src/sdk/index.ts'])
+  })
+})
+
+describe('expressions', () => {
+  const sources = files('src/**/*.ts').filter((file) => !file.startsWith('src/regex/'))
+  const calls = (pattern: RegExp) =>
+    sources.flatMap((file) => [...textOf(file).matchAll(pattern)].map(([call]) => `${file}: ${call}`))
+
+  it('are made from texts in src/regex only, where they are matched in linear time', () => {
+    expect(calls(/\bRegExp\b\s*\(|\bnew RegExp\b|[\w)\]]\.constructor\(|\brequire\w*\('re2js'\)/g)).toEqual([])
+  })
+
+  it('are literals, or constants of the file, where a text is searched: a text would be made one', () => {
+    // `match`, `matchAll` and `search` make an expression of a text.
+    const isExpression = (file: string, argument: string) =>
+      argument.startsWith('/') || new RegExp(`(?:const|let) ${argument}\\b(?:: RegExp)? =\\s*/`).test(textOf(file))
+    const wrong = sources.flatMap((file) =>
+      [...textOf(file).matchAll(/\.(?:match|matchAll|search)\(\s*([^\s),]+)/g)]
+        .filter(([, argument = '']) => !isExpression(file, argument))
+        .map(([call]) => `${file}: ${call}`),
+    )
+    expect(wrong).toEqual([])
   })
 })
 

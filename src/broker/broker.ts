@@ -174,13 +174,15 @@ export type GroupMember = { readonly memberId: string; readonly generation: numb
  */
 export type InstanceId = string
 
+export type TopicFilter = (topic: string) => boolean
+
 export type ConsumerOptions = ReaderOptions & {
   readonly groupId: string
   readonly instanceId?: InstanceId
   /** What its group shows of it. */
   readonly clientId?: string
-  /** Names, or one expression that topic names must match in whole; new topics join as they appear. */
-  readonly topics: readonly string[] | RegExp
+  /** Names, or which names are meant; then new topics join as they appear. */
+  readonly topics: readonly string[] | TopicFilter
   /** Where a partition without a committed offset begins. Default `earliest`; `none` rejects. */
   readonly startAt?: 'earliest' | 'latest' | 'none'
   readonly sessionTimeoutMs?: number

@@ -275,14 +275,14 @@ class GroupConsumer implements Consumer {
   /** Whether what there is to read has changed. */
   async #lookForTopics(): Promise<boolean> {
     const { topics } = this.#options
-    const wanted = (name: string) =>
-      topics instanceof RegExp ? new RegExp(`^(?:${topics.source})$`, topics.flags).test(name) : topics.includes(name)
-    const all = await this.#parts.home.metadata(topics instanceof RegExp ? { fresh: true } : { topics, fresh: true })
-    const found = all.filter(({ topic, internal }) => !internal && wanted(topic))
+    const isFilter = typeof topics === 'function'
+    const isWanted = isFilter ? topics : (name: string) => topics.includes(name)
+    const all = await this.#parts.home.metadata(isFilter ? { fresh: true } : { topics, fresh: true })
+    const found = all.filter(({ topic, internal }) => !internal && isWanted(topic))
     const counts = JSON.stringify(found.map(({ topic, partitions }) => [topic, partitions.length]).sort())
     const changed = counts !== this.#partitionCounts
     this.#partitionCounts = counts
-    this.#topics = topics instanceof RegExp ? found.map(({ topic }) => topic).sort() : topics
+    this.#topics = isFilter ? found.map(({ topic }) => topic).sort() : topics
     return changed
   }
 }

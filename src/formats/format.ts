@@ -37,6 +37,8 @@ export interface ParsedSchema {
   readonly name: string | undefined
   /** Names of the outermost fields or properties. */
   readonly fields: readonly string[]
+  /** Whether comparing it matches expressions that its author wrote, here or in what it refers to. */
+  readonly hasPatterns: boolean
   /** The same meaning in one spelling (`normalize=true`). */
   normalized(): ParsedSchema
   /** The text for `?format=`; undefined when this format does not know the word. `resolved` has no references left. */

@@ -217,20 +217,25 @@ declare module 'fastify' {
 
 /** Knows which methods a path has, so that a wrong one is a 405 and not a 404. */
 function rememberRoutes(app: FastifyInstance): (url: string) => readonly string[] {
-  const routes: { readonly pattern: RegExp; readonly method: string }[] = []
+  const routes: { readonly url: string; readonly method: string }[] = []
   app.addHook('onRoute', ({ url, method }) => {
-    const pattern = new RegExp(
-      `^${url
-        .replace(/[.+?^$()[\]{}|\\]/g, '\\$&')
-        .replace(/:[A-Za-z_]+/g, '[^/]+')
-        .replace(/\*/g, '.*')}/?$`,
-    )
-    for (const one of [method].flat()) routes.push({ pattern, method: one })
+    for (const one of [method].flat()) routes.push({ url, method: one })
   })
   return (url) => {
     const path = pathOf(url)
-    return routes.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method)
+    return routes.filter((route) => isRouteOf(route.url, path)).map(({ method }) => method)
   }
+}
+
+/** `:name` stands for one segment that is not empty, `*` at the end for all that follows. */
+function isRouteOf(route: string, path: string): boolean {
+  if (route.endsWith('*')) return path.startsWith(route.slice(0, -1))
+  const wanted = route.split('/')
+  const segments = (path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path).split('/')
+  return (
+    segments.length === wanted.length &&
+    wanted.every((one, at) => (one.startsWith(':') ? segments[at] !== '' : one === segments[at]))
+  )
 }
 
 function answerError(options: HttpServerOptions, error: unknown, request: FastifyRequest, reply: FastifyReply): void {

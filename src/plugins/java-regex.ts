@@ -1,9 +1,10 @@
+import { Pattern } from '../regex/pattern.ts'
 import { DataError, field } from '../sdk/index.ts'
 
-// Expressions as Java's Pattern reads them, made to expressions of this language. What has no counterpart here is refused.
+// Expressions as Java's Pattern reads them. What has no counterpart here is refused.
 
-/** `whole`: what it matches, it matches from end to end. Throws an `Error` that says what is wrong with the text. */
-export function javaRegex(text: string, { whole = false } = {}): RegExp {
+/** `whole`: it has to match the whole text. Throws an `Error` that says what is wrong with the expression. */
+export function javaRegex(text: string, { whole = false } = {}): Pattern {
   const [, flags = '', rest = ''] = /^(?:\(\?([ims]+)\))?(.*)$/s.exec(text) ?? []
   let isInClass = false
   const body = rest.replace(TOKEN, (token, quoted: string | undefined, offset: number) => {
@@ -14,7 +15,7 @@ export function javaRegex(text: string, { whole = false } = {}): RegExp {
     if (translated === undefined) throw new Error(`'${token}' near index ${offset} is not supported here`)
     return translated
   })
-  return new RegExp(whole ? `^(?:${body})$` : body, `u${flags}`)
+  return new Pattern(body, { dialect: 'java', flags: `u${flags}`, whole })
 }
 
 /** A configuration key that holds an expression. */
@@ -88,6 +89,8 @@ const POSIX: Readonly<Record<string, string>> = {
   '\\p{XDigit}': '0-9a-fA-F',
   '\\p{Space}': '\\t\\n\\v\\f\\r ',
   '\\p{Blank}': ' \\t',
+  // Here it would match the blanks of Unicode, too.
+  '\\s': '\\t-\\r ',
 }
 
 /** Undefined for what there is no counterpart of. */
@@ -99,6 +102,7 @@ function inClass(token: string): string | undefined {
 function outside(token: string): string | undefined {
   const posix = POSIX[token]
   if (posix !== undefined) return `[${posix}]`
+  if (token === '\\S') return '[^\\t-\\r ]'
   if (token === '\\A') return '^'
   if (token === '\\z' || token === '\\Z') return '$'
   if (token === '(?>' || /^[*+?}]\+$/.test(token)) return undefined

@@ -3,13 +3,13 @@ import type { Secrets } from '../config/secrets.ts'
 import { below, commaSeparated } from '../config/settings.ts'
 import type { Catalog } from '../plugins/catalog.ts'
 import { type ConfigProviderInstance, parseConfig } from '../sdk/index.ts'
+import { placeholdersIn, replacePlaceholders } from './placeholder.ts'
 import type { RawConfig } from './stores/config-codec.ts'
-
-/** `${NAME:KEY}` or `${NAME:PATH:KEY}`. */
-const PLACEHOLDER = /\$\{([^}]*?):(?:([^}]*?):)?([^}]*?)\}/g
 
 /** A configuration whose placeholders are filled in, and by what: text of the placeholder → value. */
 export type Resolved = { readonly config: RawConfig; readonly filledIn: ReadonlyMap<string, string> }
+
+const NO_PLACEHOLDER = { name: '', path: '', key: '' }
 
 type Provider = ConfigProviderInstance['read']
 
@@ -30,7 +30,9 @@ export class ConfigResolver {
    * for a connector is remembered, for `stale`.
    */
   async resolve(raw: RawConfig, connector?: string): Promise<Resolved> {
-    const filledIn = await this.#values(new Set(Object.values(raw).flatMap((text) => text.match(PLACEHOLDER) ?? [])))
+    const filledIn = await this.#values(
+      new Set(Object.values(raw).flatMap((text) => placeholdersIn(text).map((placeholder) => placeholder.text))),
+    )
     if (filledIn.size === 0) return { config: raw, filledIn }
     this.#secrets.add(filledIn.values())
     if (connector !== undefined) {
@@ -38,7 +40,7 @@ export class ConfigResolver {
     }
     const entries = Object.entries(raw).map(([key, text]) => [
       key,
-      text.replace(PLACEHOLDER, (placeholder) => filledIn.get(placeholder) ?? placeholder),
+      replacePlaceholders(text, (placeholder) => filledIn.get(placeholder.text) ?? placeholder.text),
     ])
     return { config: Object.fromEntries(entries), filledIn }
   }
@@ -60,7 +62,7 @@ export class ConfigResolver {
 
   async #values(placeholders: ReadonlySet<string>): Promise<Map<string, string>> {
     const asked = [...placeholders].flatMap((placeholder) => {
-      const [, name = '', path = '', key = ''] = new RegExp(PLACEHOLDER.source).exec(placeholder) ?? []
+      const [{ name, path, key } = NO_PLACEHOLDER] = placeholdersIn(placeholder)
       const read = this.#providers.get(name)
       return read ? [{ placeholder, name, path, key, read }] : []
     })

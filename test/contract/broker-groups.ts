@@ -88,7 +88,7 @@ export function describeGroups(open: OpenBroker): void {
       await producer.send([...records(one, ['1']), ...records(other, ['2'])])
       const consumer = await broker.consumer({
         groupId: uniqueName('group'),
-        topics: new RegExp(`${prefix}\\..*`),
+        topics: (name) => name.startsWith(`${prefix}.`),
         ...QUICK,
       })
       expect((await valuesOf(consumer, 2)).sort()).toEqual(['1', '2'])

@@ -19,6 +19,7 @@ export const avroFormat: Format = {
 }
 
 export class ParsedAvro implements ParsedSchema {
+  readonly hasPatterns = false
   readonly type = 'AVRO'
   readonly schema: AvroSchema
   readonly canonical: string

@@ -57,6 +57,16 @@ class JsonSchema implements ParsedSchema {
     return this.#model
   }
 
+  /** In the parsed documents: in their texts, a keyword has many spellings. */
+  get hasPatterns(): boolean {
+    try {
+      return [this.#root, ...referencesOf(this.#source).values()].some(hasPatternProperties)
+    } catch {
+      // What it refers to is no JSON: the comparison says so.
+      return true
+    }
+  }
+
   normalized(): ParsedSchema {
     return new JsonSchema(this.#source, canonicalJson(this.canonical, { sorted: true }), this.#root)
   }
@@ -91,6 +101,16 @@ class JsonSchema implements ParsedSchema {
       }
     })
   }
+}
+
+function hasPatternProperties(document: Json): boolean {
+  const documents: Json[] = [document]
+  for (const one of documents) {
+    if (one === null || typeof one !== 'object') continue
+    if (Object.hasOwn(one, 'patternProperties')) return true
+    for (const member of Object.values(one)) documents.push(member as Json)
+  }
+  return false
 }
 
 function referencesOf({ dependencies = [] }: SchemaSource): ReadonlyMap<string, Json> {

@@ -1,3 +1,4 @@
+import { ecmaPattern, type Pattern } from '../../regex/pattern.ts'
 import { digestOf } from './digest.ts'
 import type {
   ArrayModel,
@@ -280,16 +281,15 @@ function objectOf({ dialect }: Located, schema: JsonObject, inner: (value: Json)
 }
 
 /** An expression that only Java understands matches nothing here. */
-function expression(pattern: string): RegExp {
-  for (const flags of ['u', '']) {
-    try {
-      return new RegExp(pattern, flags)
-    } catch {
-      // Tried with the other flags, then given up.
-    }
+function expression(pattern: string): Pattern {
+  try {
+    return ecmaPattern(pattern)
+  } catch {
+    return NOTHING
   }
-  return /(?!)/
 }
+
+const NOTHING = ecmaPattern('[]')
 
 function arrayOf({ dialect }: Located, schema: JsonObject, inner: (value: Json) => Model): Own<ArrayModel> {
   const { tuple, items, additional } = itemsOf(schema, dialect.hasPrefixItems)

@@ -3,6 +3,7 @@ import { Ajv, type ErrorObject, type KeywordDefinition, type Options } from 'ajv
 import { Ajv2019 } from 'ajv/dist/2019.js'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import Ajv04Module from 'ajv-draft-04'
+import { ecmaPattern } from '../../regex/pattern.ts'
 import { SchemaError } from '../format.ts'
 import { type Dialect, type Draft, dialectOf } from './dialect.ts'
 import { digestOf } from './digest.ts'
@@ -11,7 +12,13 @@ import type { Json, JsonObject } from './model.ts'
 type Validator = Pick<Ajv, 'validateSchema' | 'errors' | 'addSchema' | 'compile' | 'removeKeyword' | 'addKeyword'>
 
 // `$id`s of user schemas must not be remembered, and formats of the meta-schemas are the loader's business.
-const OPTIONS: Options = { strict: false, validateFormats: false, logger: false, addUsedSchema: false }
+const OPTIONS: Options = {
+  strict: false,
+  validateFormats: false,
+  logger: false,
+  addUsedSchema: false,
+  code: { regExp: Object.assign(ecmaPattern, { code: 'ecmaPattern' }) },
+}
 
 /** An `enum` may have 100,000 values; ajv would compare every two of them. */
 const UNIQUE_ITEMS: KeywordDefinition = {

@@ -1,3 +1,5 @@
+import type { Pattern } from '../../regex/pattern.ts'
+
 /** Any JSON value. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject
 export type JsonObject = { readonly [key: string]: Json }
@@ -58,7 +60,7 @@ export type ObjectModel = Common &
   Rest & {
     readonly kind: 'object'
     readonly properties: ReadonlyMap<string, Model>
-    readonly patterns: readonly { readonly pattern: RegExp; readonly schema: Model }[]
+    readonly patterns: readonly { readonly pattern: Pattern; readonly schema: Model }[]
     readonly required: ReadonlySet<string>
     readonly minProperties: Bound
     readonly maxProperties: Bound

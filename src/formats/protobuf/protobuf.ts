@@ -62,6 +62,7 @@ function compiledFile(base64: string): ProtoFile | undefined {
 }
 
 class ProtobufSchema implements ParsedSchema {
+  readonly hasPatterns = false
   readonly type = 'PROTOBUF'
   readonly canonical: string
   readonly name: string | undefined

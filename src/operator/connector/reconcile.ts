@@ -3,6 +3,7 @@ import type { WorkerClient } from '../../clients/worker.ts'
 import type { Clock } from '../../config/clock.ts'
 import { secretValuesIn } from '../../config/secret-keys.ts'
 import { Secrets } from '../../config/secrets.ts'
+import { matchesWildcard } from '../../regex/wildcard.ts'
 import type { ClusterEvent, ClusterView, EventReason } from '../cluster/cluster.ts'
 import { winnerOf } from '../controller/claims.ts'
 import type { Again } from '../controller/controller.ts'
@@ -275,14 +276,9 @@ function assertSameName({ status }: Resource<'Connector'>, name: string, { name:
 }
 
 function assertUnprotected(name: string, { name: worker, protectedNames }: WorkerEntry): void {
-  const pattern = protectedNames.find((one) => isLike(one, name))
+  const pattern = protectedNames.find((one) => matchesWildcard(one, name))
   if (pattern === undefined) return
   throw new Stalled('ProtectedName', `connectors of worker ${worker} named ${pattern} are no resource's to have`)
-}
-
-function isLike(pattern: string, name: string): boolean {
-  const parts = pattern.split('*').map((part) => part.replace(/[.+?^$()[\]{}|\\]/g, '\\$&'))
-  return new RegExp(`^${parts.join('.*')}$`).test(name)
 }
 
 /** Two resources for one connector: one of them keeps it, the other says which. */

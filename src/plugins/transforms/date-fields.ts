@@ -77,7 +77,7 @@ export class DateFields {
   }
 
   #number({ letter, count }: Field, text: string, at: number, isAdjacent: boolean): number {
-    const [found] = (isAdjacent ? new RegExp(`^\\d{1,${count}}`) : /^-?\d+/).exec(text.slice(at)) ?? []
+    const [found] = (isAdjacent ? /^\d+/.exec(text.slice(at, at + count)) : /^-?\d+/.exec(text.slice(at))) ?? []
     if (found === undefined) return -1
     const value = Number(found)
     if (letter === 'y') this.#values.set('y', count <= 2 && /^\d\d$/.test(found) ? inThisCentury(value) : value)

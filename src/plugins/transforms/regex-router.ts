@@ -14,6 +14,7 @@ export const regexRouter = defineTransform({
     // Matched in whole, replaced where it matches first: `a|ab` makes `xb` of `ab`.
     const first = javaRegex(regex)
     const replace = javaReplacement(replacement)
-    return (record) => (whole.test(record.topic) ? { ...record, topic: record.topic.replace(first, replace) } : record)
+    return (record) =>
+      whole.test(record.topic) ? { ...record, topic: first.replaceFirst(record.topic, replace) } : record
   },
 })

@@ -128,6 +128,10 @@ export class ExaminedSchema implements ParsedSchema {
     return this.#read().fields
   }
 
+  get hasPatterns(): boolean {
+    return this.#here?.hasPatterns ?? true
+  }
+
   normalized(): ExaminedSchema {
     const here = this.#here && usable(this.#here, (schema) => schema.normalized())
     return new ExaminedSchema({ ...this.#schema, normalized: true }, here, this.#facts)
@@ -155,7 +159,7 @@ export class ExaminedSchema implements ParsedSchema {
 
   incompatibilities(writer: ExaminedSchema, options: CompareOptions): readonly Incompatibility[] {
     const [reader, other] = [this.#here, writer.#here]
-    if (reader && other && isComparedHere(this.#schema) && isComparedHere(writer.#schema)) {
+    if (reader && other && isComparedHere(this.#schema, reader) && isComparedHere(writer.#schema, other)) {
       return this.#facts.timed('compare', this.type, () =>
         usable(reader, (schema) => schema.incompatibilities(other, options)),
       )

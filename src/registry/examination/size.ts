@@ -1,4 +1,4 @@
-import type { SchemaType } from '../../formats/format.ts'
+import type { ParsedSchema, SchemaType } from '../../formats/format.ts'
 import type { SchemaToRead } from './job.ts'
 
 type Limits = Readonly<Record<SchemaType, number>>
@@ -16,10 +16,9 @@ export function isReadHere(schema: SchemaToRead): boolean {
   return charactersOf(schema) <= READ_HERE_MAX[schema.type]
 }
 
-/** Whether it is compared there. A pattern can take any time. */
-export function isComparedHere(schema: SchemaToRead): boolean {
-  if (charactersOf(schema) > COMPARED_HERE_MAX[schema.type]) return false
-  return !(schema.type === 'JSON' && schema.text.includes('patternProperties'))
+/** Whether it is compared there. Expressions of its author are matched elsewhere: not all of them in linear time. */
+export function isComparedHere(schema: SchemaToRead, parsed: ParsedSchema): boolean {
+  return charactersOf(schema) <= COMPARED_HERE_MAX[schema.type] && !parsed.hasPatterns
 }
 
 /** Whether its tags are: that reads it once more. */

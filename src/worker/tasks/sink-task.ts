@@ -73,7 +73,7 @@ export class SinkTask {
     const clients = new TaskClients(this.#parts)
     held.adopt(clients, () => clients.close())
     const topics = new TaskTopics({ ...this.#parts, clients })
-    if (!(this.#config.topics instanceof RegExp))
+    if (typeof this.#config.topics !== 'function')
       await Promise.all(this.#config.topics.map((name) => topics.create(name)))
     const policy = this.#policy()
     if (this.#config.deadLetters) {

@@ -1,5 +1,6 @@
+import type { TopicFilter } from '../../broker/broker.ts'
 import { javaRegex } from '../../plugins/java-regex.ts'
-import { parseConfig, z } from '../../sdk/index.ts'
+import { ConfigError, parseConfig, z } from '../../sdk/index.ts'
 import type { RawConfig } from '../stores/config-codec.ts'
 import { commonKeys, sinkKeys, sourceKeys } from '../validation/connector-keys.ts'
 
@@ -19,7 +20,7 @@ const spec = z.object({
 export type TaskConfig = {
   readonly errors: ErrorConfig
   readonly deadLetters: DeadLetterConfig | undefined
-  readonly topics: readonly string[] | RegExp
+  readonly topics: readonly string[] | TopicFilter
   readonly transactions: TransactionConfig
 }
 
@@ -71,6 +72,19 @@ export function parseTaskConfig(raw: RawConfig): TaskConfig {
             replicationFactor: config['errors.deadletterqueue.topic.replication.factor'],
             contextHeaders: config['errors.deadletterqueue.context.headers.enable'],
           },
-    topics: config['topics.regex'] === '' ? config.topics : javaRegex(config['topics.regex'], { whole: true }),
+    topics: config['topics.regex'] === '' ? config.topics : topicFilter(config['topics.regex'], deadLetterTopic),
   }
+}
+
+/** Validation does not match every expression: one that includes the dead letters would read them for ever. */
+function topicFilter(expression: string, deadLetterTopic: string): TopicFilter {
+  const pattern = javaRegex(expression, { whole: true })
+  if (deadLetterTopic !== '' && pattern.test(deadLetterTopic)) {
+    throw new ConfigError([{ key: 'topics.regex', message: includesDeadLetters(deadLetterTopic, expression) }])
+  }
+  return (topic) => pattern.test(topic)
+}
+
+export function includesDeadLetters(topic: string, topics: string): string {
+  return `The DLQ topic '${topic}' may not be included in the list of topics (${topics}) consumed by the connector`
 }

@@ -1,9 +1,11 @@
 import { commaSeparated } from '../../config/settings.ts'
 import { javaRegex } from '../../plugins/java-regex.ts'
+import type { Pattern } from '../../regex/pattern.ts'
 import type { SourceConnector } from '../../sdk/index.ts'
 import type { ConnectorPlugin } from '../connector-tasks.ts'
 import type { RawConfig } from '../stores/config-codec.ts'
 import { problemsOf } from '../tasks/client-settings.ts'
+import { includesDeadLetters } from '../tasks/task-config.ts'
 import { parseTopicRules } from '../tasks/topic-creation.ts'
 import type { Entry } from './entries.ts'
 
@@ -89,10 +91,21 @@ function topicProblems(topics: readonly string[], regex: string): readonly Probl
 function deadLetterProblems(config: RawConfig, topics: readonly string[], regex: string): readonly Problem[] {
   const deadLetters = config['errors.deadletterqueue.topic.name'] ?? ''
   if (deadLetters === '') return []
-  const message = (list: string) =>
-    `The DLQ topic '${deadLetters}' may not be included in the list of topics (${list}) consumed by the connector`
-  if (topics.includes(deadLetters)) return [{ key: 'topics', message: message(topics.join(', ')) }]
-  return toRegex(regex)?.test(deadLetters) ? [{ key: 'topics.regex', message: message(regex) }] : []
+  if (topics.includes(deadLetters))
+    return [{ key: 'topics', message: includesDeadLetters(deadLetters, topics.join(', ')) }]
+  if (!isIncluded(deadLetters, toRegex(regex))) return []
+  return [{ key: 'topics.regex', message: includesDeadLetters(deadLetters, regex) }]
+}
+
+/** The longest name that a topic may have. */
+const TOPIC_CHARACTERS_MAX = 249
+
+/**
+ * This thread serves requests: an expression that may backtrack is not matched here. The task that reads by it refuses
+ * its own dead letters.
+ */
+function isIncluded(topic: string, pattern: Pattern | undefined): boolean {
+  return pattern !== undefined && topic.length <= TOPIC_CHARACTERS_MAX && pattern.isLinear && pattern.test(topic)
 }
 
 function groupProblems(config: RawConfig, groupId: string): readonly Problem[] {
@@ -103,7 +116,7 @@ function groupProblems(config: RawConfig, groupId: string): readonly Problem[] {
   return [{ key: own === undefined ? 'name' : key, message }]
 }
 
-function toRegex(regex: string): RegExp | undefined {
+function toRegex(regex: string): Pattern | undefined {
   if (regex === '') return undefined
   try {
     return javaRegex(regex, { whole: true })

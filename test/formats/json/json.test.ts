@@ -53,6 +53,19 @@ describe('a JSON schema', () => {
     ])
   })
 
+  it('knows that it has expressions however they are spelled, also in what it refers to', () => {
+    expect(parse('{"title":"patternProperties"}').hasPatterns).toBe(false)
+    expect(parse('{"not":{"pattern\\u0050roperties":{"a":{}}}}').hasPatterns).toBe(true)
+    const references = [{ name: 'a.json', subject: 'a', version: 1 }]
+    const referring = (text: string) =>
+      jsonFormat.parse(
+        { text: '{"$ref":"a.json"}', references, dependencies: [{ name: 'a.json', subject: 'a', version: 1, text }] },
+        { validation: 'loose' },
+      )
+    expect(referring('{"anyOf":[{"pattern\\u0050roperties":{"a":{}}}]}').hasPatterns).toBe(true)
+    expect(referring('{}').hasPatterns).toBe(false)
+  })
+
   it('resolves references by name, by $id and by anchor', () => {
     const source = {
       text: '{"$id":"http://shop/order.json","type":"object","properties":{"a":{"$ref":"address.json#/definitions/city"},"b":{"$ref":"#here"},"c":{"$anchor":"here","type":"string"}}}',

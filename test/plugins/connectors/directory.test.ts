@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { Inbox, type InboxOptions } from '../../../src/plugins/connectors/directory/inbox.ts'
 import { directorySource } from '../../../src/plugins/connectors/directory/source.ts'
+import { ecmaPattern } from '../../../src/regex/pattern.ts'
 import { type Position, runSource, type SourceRecord, type TaskLog, validateConfig } from '../../../src/sdk/index.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 
@@ -292,7 +293,7 @@ describe('its configuration', () => {
 })
 
 const LOOKING: Omit<InboxOptions, 'directory'> = {
-  ...{ pattern: /./, ignoredSuffixes: [], readySuffix: '', ageMs: 5_000, orderBy: 'name' },
+  ...{ pattern: ecmaPattern('.'), ignoredSuffixes: [], readySuffix: '', ageMs: 5_000, orderBy: 'name' },
   ...{ isMine: () => true, afterwards: { do: 'delete', failed: '.failed' }, log: SILENT },
 }
 

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import { createCatalog } from '../../../src/plugins/catalog.ts'
 import { shippedCatalog } from '../../../src/plugins/shipped.ts'
 import { defineSource, z } from '../../../src/sdk/index.ts'
+import { parseTaskConfig } from '../../../src/worker/tasks/task-config.ts'
 import { parseOverridePolicy } from '../../../src/worker/validation/overrides.ts'
 import { validateConnector } from '../../../src/worker/validation/validate.ts'
 
@@ -61,4 +62,23 @@ it('keep a sink from reading its own dead letters', () => {
   const letters = { 'errors.deadletterqueue.topic.name': 'Orders-dead' }
   expect(errorsOf({ ...letters, 'topics.regex': '(?i)orders-.*' }, 'topics.regex')).toHaveLength(1)
   expect(errorsOf({ ...letters, 'topics.regex': 'orders-.*' }, 'topics.regex')).toEqual([])
+})
+
+it('match no expression that may backtrack: the task does', () => {
+  const hostile = { 'errors.deadletterqueue.topic.name': `${'a'.repeat(40)}!` }
+  const startMs = performance.now()
+  expect(errorsOf({ ...hostile, 'topics.regex': '(a+)+' }, 'topics.regex')).toEqual([])
+  expect(errorsOf({ ...hostile, 'topics.regex': '(a+)+(?=b)b' }, 'topics.regex')).toEqual([])
+  expect(performance.now() - startMs).toBeLessThan(5_000)
+  const own = { 'errors.deadletterqueue.topic.name': 'ab', 'topics.regex': 'a(?=b).' }
+  expect(errorsOf(own, 'topics.regex')).toEqual([])
+  expect(() => parseTaskConfig({ 'connector.class': 'x', ...own })).toThrow(
+    "The DLQ topic 'ab' may not be included in the list of topics (a(?=b).) consumed by the connector",
+  )
+})
+
+it('take look-ahead at the beginning of an expression for topics', () => {
+  const letters = { 'errors.deadletterqueue.topic.name': 'orders-dead' }
+  expect(errorsOf({ ...letters, 'topics.regex': '^(?!internal-).*' }, 'topics.regex')).toHaveLength(1)
+  expect(errorsOf({ ...letters, 'topics.regex': '(?!orders-).*' }, 'topics.regex')).toEqual([])
 })

@@ -1,10 +1,11 @@
 import { copyFile, mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Pattern } from '../../../regex/pattern.ts'
 import { RetriableError, type TaskLog } from '../../../sdk/index.ts'
 
 export type InboxOptions = {
   readonly directory: string
-  readonly pattern: RegExp
+  readonly pattern: Pattern
   /** Names that end so are not read. */
   readonly ignoredSuffixes: readonly string[]
   /** A file is complete when one beside it has its name and this; empty: when it is old enough. */

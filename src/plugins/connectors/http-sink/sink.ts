@@ -168,10 +168,9 @@ function rewriter(written: Config): (text: string) => string {
   if (patterns === '') return (text) => text
   const texts = replacements.split(separator)
   const steps = patterns.split(separator).map((text, index) => {
-    const pattern = javaRegex(text)
-    return { pattern: new RegExp(pattern, `${pattern.flags}g`), replacement: javaReplacement(texts[index] ?? '') }
+    return { pattern: javaRegex(text), replacement: javaReplacement(texts[index] ?? '') }
   })
-  return (text) => steps.reduce((made, { pattern, replacement }) => made.replace(pattern, replacement), text)
+  return (text) => steps.reduce((made, { pattern, replacement }) => pattern.replaceAll(made, replacement), text)
 }
 
 function ownProblems(written: Config) {

@@ -38,12 +38,12 @@ const DEPTH_MAX = 100
 /** What began as an array or a map did not go on as one. */
 class NoSuchValue extends Error {}
 
-const END = String.raw`(?=\s*(?:$|["[\]{},:]))`
-const TIMESTAMP_TEXT = new RegExp(String.raw`\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z${END}`, 'y')
-const DATE_TEXT = new RegExp(String.raw`(\d{4})-(\d{2})-(\d{2})${END}`, 'y')
-const TIME_TEXT = new RegExp(String.raw`(\d{2}):(\d{2}):(\d{2})\.(\d{3})Z${END}`, 'y')
-const NUMBER_TEXT = new RegExp(String.raw`[-+]?\d+\.?\d*(?:[eE][-+]?\d+)?${END}`, 'y')
-const WORD_TEXT = new RegExp(`(?:true|false|null)${END}`, 'y')
+// Each has to be followed by blanks and what may stand after a value.
+const TIMESTAMP_TEXT = /\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z(?=\s*(?:$|["[\]{},:]))/y
+const DATE_TEXT = /(\d{4})-(\d{2})-(\d{2})(?=\s*(?:$|["[\]{},:]))/y
+const TIME_TEXT = /(\d{2}):(\d{2}):(\d{2})\.(\d{3})Z(?=\s*(?:$|["[\]{},:]))/y
+const NUMBER_TEXT = /[-+]?\d+\.?\d*(?:[eE][-+]?\d+)?(?=\s*(?:$|["[\]{},:]))/y
+const WORD_TEXT = /(?:true|false|null)(?=\s*(?:$|["[\]{},:]))/y
 const QUOTED_TEXT = /"((?:[^"\\]|\\.)*)"/sy
 const BLANKS = /\s*/y
 

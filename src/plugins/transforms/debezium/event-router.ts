@@ -161,7 +161,7 @@ function topicNamer(settings: Config): (routedBy: string) => string {
   const whole = javaRegex(settings['route.topic.regex'], { whole: true })
   const first = javaRegex(settings['route.topic.regex'])
   const replace = javaReplacement(settings['route.topic.replacement'])
-  return (routedBy) => (whole.test(routedBy) ? routedBy.replace(first, replace) : routedBy)
+  return (routedBy) => (whole.test(routedBy) ? first.replaceFirst(routedBy, replace) : routedBy)
 }
 
 /** Columns that are there, and, unless that is fine, an error for those that are not. */

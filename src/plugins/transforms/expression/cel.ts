@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module'
 import type * as Cel from '@marcbachmann/cel-js'
 import type * as CelText from '@marcbachmann/cel-js/serialize'
-import type * as Re2 from 're2js'
 import { BoundedMap } from '../../../clients/bounded-map.ts'
+import { compileRe2 } from '../../../regex/linear.ts'
 import { counted, weighed } from './steps.ts'
 
 /** An expression that was read. */
@@ -39,9 +39,9 @@ export function compileCel(text: string): CompiledCel {
 /** Made with the first expression: most tasks have none, and each thread would load it before its first task. */
 function createEnvironments() {
   const { Environment } = load('@marcbachmann/cel-js') as typeof Cel
-  const patterns = new BoundedMap<string, Re2.RE2JS>(PATTERNS_MAX)
+  const patterns = new BoundedMap<string, ReturnType<typeof compileRe2>>(PATTERNS_MAX)
   const matches = (text: string, pattern: string) => {
-    const compiled = patterns.get(pattern) ?? patterns.set(pattern, compilePattern(pattern))
+    const compiled = patterns.get(pattern) ?? patterns.set(pattern, compileRe2(pattern))
     return compiled.matcher(text).find()
   }
   const given = new Environment({
@@ -60,11 +60,6 @@ function createEnvironments() {
     .registerFunction('counted(A): A', counted)
     .registerFunction('weighed(A): A', weighed)
   return { given, roomy: given.clone({ limits: ROOM }) }
-}
-
-function compilePattern(pattern: string): Re2.RE2JS {
-  const { RE2JS } = load('re2js') as typeof Re2
-  return RE2JS.compile(pattern)
 }
 
 const NAMESPACES: readonly unknown[] = ['cel', 'optional']

@@ -1,3 +1,4 @@
+import type { Pattern } from '../../../../regex/pattern.ts'
 import { field, z } from '../../../../sdk/index.ts'
 import { javaRegex } from '../../../java-regex.ts'
 import { connectionKeys } from '../connection-keys.ts'
@@ -203,7 +204,7 @@ function parseTableType(text: string): TableType {
 
 type Checked = Readonly<Record<'mode' | 'query' | 'incrementing.column.name', string>> &
   Readonly<Record<'timestamp.column.name' | 'table.whitelist' | 'table.blacklist', readonly string[]>> &
-  Readonly<Record<'table.include.list' | 'table.exclude.list', readonly RegExp[]>> &
+  Readonly<Record<'table.include.list' | 'table.exclude.list', readonly Pattern[]>> &
   Readonly<Record<'timestamp.columns.mapping' | 'incrementing.column.mapping', readonly unknown[]>> & {
     readonly 'query.masked'?: string | undefined
   }

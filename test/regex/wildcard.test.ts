@@ -1,0 +1,19 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { matchesWildcard } from '../../src/regex/wildcard.ts'
+
+const letters = (...chars: string[]) => fc.array(fc.constantFrom(...chars), { maxLength: 8 }).map((all) => all.join(''))
+
+it('matches what an expression with .* for each * matches', () => {
+  fc.assert(
+    fc.property(letters('a', 'b', '*'), letters('a', 'b'), (pattern, text) => {
+      expect(matchesWildcard(pattern, text)).toBe(new RegExp(`^${pattern.replaceAll('*', '.*')}$`).test(text))
+    }),
+  )
+})
+
+it('takes no longer for many stars', () => {
+  const startMs = performance.now()
+  expect(matchesWildcard(`${'*a'.repeat(100)}*b`, 'a'.repeat(100_000))).toBe(false)
+  expect(performance.now() - startMs).toBeLessThan(1_000)
+})
