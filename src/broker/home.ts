@@ -133,8 +133,14 @@ export type HomeRequest<Call extends keyof Home> = Parameters<Home[Call]>[0]
 /** How to reach a home: from a configuration, or from another thread of the process that has it open. */
 export type BrokerAddress =
   | { readonly kind: 'kafka'; readonly config: Readonly<Record<string, string>> }
-  | { readonly kind: 'embedded'; readonly directory: string }
+  | { readonly kind: 'embedded'; readonly directory: string; readonly fsync?: DataFsync }
   | { readonly kind: 'thread'; readonly port: MessagePort }
+
+/**
+ * When an embedded broker has the disk keep what it wrote, whatever happens to the machine: before each commit is
+ * acknowledged, or at checkpoints of its write-ahead log.
+ */
+export type DataFsync = 'commit' | 'checkpoint'
 
 export type TopicMetadata = {
   readonly topic: string

@@ -13,7 +13,8 @@ export async function openBroker(address: BrokerAddress, options: { readonly log
     }
     case 'embedded': {
       const { openEmbeddedHome } = await import('./embedded/home.ts')
-      return shared(await openEmbeddedHome(address.directory, options), options)
+      const { directory, fsync = 'checkpoint' } = address
+      return shared(await openEmbeddedHome(directory, { ...options, fsync }), options)
     }
     case 'thread': {
       const { connectThreadHome } = await import('./embedded/thread.ts')

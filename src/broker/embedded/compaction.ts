@@ -5,6 +5,7 @@ import { type RecordSpan, recordSpans } from './batch-records.ts'
 import type { Partition } from './partition.ts'
 import { OFFSET_MASK, rowId } from './schema.ts'
 import type { Storage } from './storage.ts'
+import { bufferOf, checkBatchContent, toStoredBatch } from './stored-batch.ts'
 import type { TopicPolicy } from './topic-config.ts'
 
 /** What is decoded in one turn of the event loop: some ten milliseconds' work. */
@@ -165,14 +166,11 @@ export class Compaction {
     const rows: Row[] = []
     let left = CHUNK_BYTES
     for (const row of this.#batches.iterate(rowId(partition.id, range.from), rowId(partition.id, range.to))) {
-      const { buffer, byteOffset, length } = row['bytes'] as Uint8Array
-      rows.push({
-        baseOffset: Number(row['base_offset']),
-        lastOffset: Number(row['last_offset']),
-        appendedMs: Number(row['appended_ms']),
-        bytes: Buffer.from(buffer, byteOffset, length),
-      })
-      left -= length
+      const batch = toStoredBatch(row)
+      // A batch that is written anew gets a new checksum.
+      checkBatchContent(partition, batch)
+      rows.push({ ...batch, appendedMs: Number(row['appended_ms']), bytes: bufferOf(batch.bytes) })
+      left -= batch.bytes.length
       if (left <= 0 || rows.length >= CHUNK_ROWS) break
     }
     return rows

@@ -1,9 +1,16 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { messageOf } from '../../config/failure.ts'
 import { BrokerError } from '../error.ts'
-import { APPLICATION_ID, FORMAT, SCHEMA } from './schema.ts'
+import type { DataFsync } from '../home.ts'
+import { CheckedDatabase, discardWal } from './checked-database.ts'
+import { damageError } from './damage.ts'
+import { DirectoryLock } from './directory-lock.ts'
+import { type DataFiles, filesOf, sizeOf } from './files.ts'
+import { type InspectionLimit, inspect, newer } from './inspection.ts'
+import { APPLICATION_ID, FORMAT, FORMAT_WITHOUT_CHECK_FILE, PAGE_BYTES, SCHEMA } from './schema.ts'
+import { findDamage } from './verification.ts'
 
 /** As a directory: nothing on disk, gone when closed. For tests. */
 export const IN_MEMORY = ':memory:'
@@ -11,34 +18,49 @@ export const IN_MEMORY = ':memory:'
 /** What the file of a holder says: for people; the lock itself is the operating system's. */
 type Holder = { readonly pid: number; readonly host: string; readonly since: string }
 
-const PAGE_BYTES = 16_384
-const LOG_BYTES_BEFORE_CHECKPOINT = 16 * 1024 * 1024
+/** An open data directory. `check` is absent in memory. */
+export type DataDirectory = {
+  readonly sqlite: DatabaseSync
+  readonly check: CheckedDatabase | undefined
+  /** Pages up to this one were compared with their checksums. */
+  readonly pagesChecked: number
+  /** Leaves everything open and locked when the write-ahead log can't be moved into the database, and throws. */
+  close(): void
+}
+
+export type OpenOptions = { readonly nowMs: number; readonly fsync: DataFsync; readonly limit?: InspectionLimit }
+
 const CACHE_KIBIBYTES = 16_384
+/** What a start compares with its checksums, some seconds' work at most; the rest is compared in the background. */
+const START_LIMIT: InspectionLimit = { pages: (2 * 1024 ** 3) / PAGE_BYTES, faults: 1 }
 
 const SQLITE_FULL = 13
 const SQLITE_BUSY = 5
 const SQLITE_CORRUPT = new Set([11, 26])
 
 /**
- * Opens the database of a data directory, made if it is not there, and holds it alone. The lock is the database
- * file's own (`locking_mode=exclusive`, a POSIX lock): it dies with its process however that ends, so none is ever
- * stale and no process id has to be believed. `holder.json` only says to others who it is.
+ * Opens the database of a data directory, made if it is not there, and holds it alone. Its files are compared with each
+ * other before anything is read or written.
  *
- * Rejects with `data_locked`, `data_newer`, `data_corrupt`, `disk_full`, or `invalid_config` for a path that can't hold
- * a data directory.
+ * Throws `data_locked`, `data_newer`, `data_corrupt`, `disk_full`, or `invalid_config` for a path that can't hold a data
+ * directory.
  */
-export function openDataDirectory(directory: string, nowMs: number): DatabaseSync {
-  if (directory === IN_MEMORY) return prepare(new DatabaseSync(IN_MEMORY), directory)
+export function openDataDirectory(directory: string, options: OpenOptions): DataDirectory {
+  if (directory === IN_MEMORY) {
+    const sqlite = new DatabaseSync(IN_MEMORY)
+    layOut(sqlite)
+    configure(sqlite, options.fsync)
+    makeTables(sqlite, filesOf(directory))
+    return { sqlite, check: undefined, pagesChecked: 0, close: () => sqlite.close() }
+  }
+  const files = filesOf(directory)
   try {
     mkdirSync(directory, { recursive: true })
-    const database = new DatabaseSync(join(directory, 'broker.db'))
+    const lock = DirectoryLock.acquire(files)
     try {
-      prepare(database, directory)
-      const holder: Holder = { pid: process.pid, host: hostname(), since: new Date(nowMs).toISOString() }
-      writeFileSync(holderFile(directory), JSON.stringify(holder))
-      return database
+      return openLocked(files, lock, options)
     } catch (error) {
-      database.close()
+      lock.release()
       throw error
     }
   } catch (error) {
@@ -46,71 +68,132 @@ export function openDataDirectory(directory: string, nowMs: number): DatabaseSyn
   }
 }
 
+function openLocked(files: DataFiles, lock: DirectoryLock, options: OpenOptions): DataDirectory {
+  const found = inspect(files, options.limit ?? START_LIMIT)
+  if (found.kind === 'damaged') throw damageError(files, found)
+  if (found.kind === 'checked' && !found.hasLog) discardWal(files)
+  const sqlite = new DatabaseSync(files.database)
+  let check: CheckedDatabase | undefined
+  try {
+    if (sizeOf(files.database) === 0) layOut(sqlite)
+    configure(sqlite, options.fsync)
+    if (found.kind === 'checked') check = CheckedDatabase.resume(sqlite, files, found)
+    else {
+      makeTables(sqlite, files)
+      // What is taken over as it is has to be sound: nothing was noted of it.
+      if (found.kind === 'unchecked') for (const damage of findDamage(sqlite)) throw damageError(files, damage)
+      check = CheckedDatabase.create(sqlite, files)
+    }
+    start(sqlite, check, options.nowMs)
+  } catch (error) {
+    sqlite.close()
+    check?.abandon()
+    throw error
+  }
+  writeHolder(files, options.nowMs)
+  const checked = check
+  return {
+    sqlite,
+    check,
+    pagesChecked: found.kind === 'checked' ? found.pagesChecked : check.pages,
+    close: () => {
+      checked.close()
+      lock.release()
+    },
+  }
+}
+
 /** What a failure of the database means to the caller; what is no failure of the disk stays as it is. */
 export function toStorageError(error: unknown, directory: string): unknown {
   if (error instanceof BrokerError) return error
-  const message = error instanceof Error ? error.message : String(error)
+  const message = messageOf(error)
+  const files = filesOf(directory)
   const number = primaryCode(error)
   if (number === SQLITE_BUSY) {
-    return new BrokerError('data_locked', `data directory ${directory} is in use by ${holderOf(directory)}`)
+    return new BrokerError('data_locked', `data directory ${directory} is in use by ${holderOf(files)}`)
   }
   if (number === SQLITE_FULL || isNoSpace(error)) {
     return new BrokerError('disk_full', `no space left for data directory ${directory}`, { cause: error })
   }
   if (number !== undefined && SQLITE_CORRUPT.has(number)) {
-    const file = join(directory, 'broker.db')
-    return new BrokerError('data_corrupt', `${file} is damaged or not a Weir data file: ${message}`, { cause: error })
+    return damageError(files, { faults: [{ file: files.database, message: `can't be read: ${message}` }] })
   }
   if (number === undefined && !isSystemError(error)) return error
   return new BrokerError('invalid_config', `data directory ${directory} can't be used: ${message}`, { cause: error })
 }
 
-function prepare(database: DatabaseSync, directory: string): DatabaseSync {
-  database.exec(`
+/** What can be said of a database only before it has a page; later it would be a commit of its own. */
+function layOut(sqlite: DatabaseSync): void {
+  sqlite.exec(`pragma page_size = ${PAGE_BYTES}; pragma auto_vacuum = incremental;`)
+}
+
+function configure(sqlite: DatabaseSync, fsync: DataFsync): void {
+  sqlite.exec(`
     pragma locking_mode = exclusive;
-    pragma page_size = ${PAGE_BYTES};
-    pragma auto_vacuum = incremental;
     pragma journal_mode = wal;
-    pragma synchronous = normal;
-    pragma wal_autocheckpoint = ${LOG_BYTES_BEFORE_CHECKPOINT / PAGE_BYTES};
+    pragma synchronous = ${fsync === 'commit' ? 'full' : 'normal'};
+    pragma wal_autocheckpoint = 0;
     pragma cache_size = -${CACHE_KIBIBYTES};
+    pragma cache_spill = off;
     begin exclusive;
     commit;
   `)
-  const format = pragma(database, 'user_version')
-  const application = pragma(database, 'application_id')
-  if (format > FORMAT) {
-    throw new BrokerError(
-      'data_newer',
-      `data directory ${directory} has format ${format}, this Weir reads up to ${FORMAT}: use the newer Weir`,
-    )
+}
+
+function makeTables(sqlite: DatabaseSync, files: DataFiles): void {
+  const format = pragma(sqlite, 'user_version')
+  if (format > FORMAT) throw newer(files, format)
+  if (pragma(sqlite, 'application_id') === APPLICATION_ID) return
+  if (format !== 0 || hasTables(sqlite)) {
+    throw new BrokerError('data_corrupt', `${files.database} is a database, but not one of Weir's`)
   }
-  const foreign = application !== APPLICATION_ID
-  if (foreign && (format !== 0 || hasTables(database))) {
-    throw new BrokerError('data_corrupt', `${join(directory, 'broker.db')} is a database, but not one of Weir's`)
-  }
-  if (foreign) {
-    const create = `${SCHEMA} pragma application_id = ${APPLICATION_ID}; pragma user_version = ${FORMAT};`
-    database.exec(`begin; ${create} commit;`)
-  }
-  return database
+  const marks = `pragma application_id = ${APPLICATION_ID}; pragma user_version = ${FORMAT_WITHOUT_CHECK_FILE};`
+  sqlite.exec(`begin; ${SCHEMA} ${marks} commit;`)
 }
 
-function pragma(database: DatabaseSync, name: string): number {
-  return Number(database.prepare(`pragma ${name}`).get()?.[name])
-}
-
-function hasTables(database: DatabaseSync): boolean {
-  return database.prepare('select 1 from sqlite_schema limit 1').get() !== undefined
-}
-
-function holderFile(directory: string): string {
-  return join(directory, 'holder.json')
-}
-
-function holderOf(directory: string): string {
+/**
+ * The first commit. It makes the write-ahead log that is in use from now on known to the check file, before anything is
+ * acknowledged. On a full disk the directory can be read all the same: the commit is made before the first write.
+ */
+function start(sqlite: DatabaseSync, check: CheckedDatabase, nowMs: number): void {
   try {
-    const holder = JSON.parse(readFileSync(holderFile(directory), 'utf8')) as Holder
+    if (check.wantsCheckpoint) check.checkpoint()
+    startLog(sqlite, check, nowMs)
+    if (pragma(sqlite, 'user_version') === FORMAT) return
+    sqlite.exec(`pragma user_version = ${FORMAT}`)
+    check.checkpoint()
+  } catch (error) {
+    if (primaryCode(error) !== SQLITE_FULL && !isNoSpace(error)) throw error
+  }
+}
+
+/** Makes the first commit unless it was made. */
+export function startLog(sqlite: DatabaseSync, check: CheckedDatabase, nowMs: number): void {
+  if (check.isStarted) return
+  sqlite.prepare("insert or replace into settings (name, value) values ('opened_ms', ?)").run(nowMs)
+  check.acknowledge(new Map())
+}
+
+function writeHolder(files: DataFiles, nowMs: number): void {
+  const holder: Holder = { pid: process.pid, host: hostname(), since: new Date(nowMs).toISOString() }
+  try {
+    writeFileSync(files.holder, JSON.stringify(holder))
+  } catch (error) {
+    if (!isNoSpace(error)) throw error
+  }
+}
+
+function pragma(sqlite: DatabaseSync, name: string): number {
+  return Number(sqlite.prepare(`pragma ${name}`).get()?.[name])
+}
+
+function hasTables(sqlite: DatabaseSync): boolean {
+  return sqlite.prepare('select 1 from sqlite_schema limit 1').get() !== undefined
+}
+
+function holderOf(files: DataFiles): string {
+  try {
+    const holder = JSON.parse(readFileSync(files.holder, 'utf8')) as Holder
     return `process ${holder.pid} on host ${holder.host} since ${holder.since}`
   } catch {
     return 'another process that has just started'

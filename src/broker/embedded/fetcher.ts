@@ -69,6 +69,7 @@ export class Fetcher {
   ): FetchedPartition {
     const { topic, partition: number, offset } = asked
     const nothing = { topic, partition: number, bytes: new Uint8Array(0), aborted: [] }
+    const place = `topic '${topic}', partition ${number}`
     const partition = this.#catalog.find(topic)?.partitions[number]
     if (partition === undefined) {
       const message = `there is no partition ${number} of topic '${topic}'`
@@ -77,11 +78,19 @@ export class Fetcher {
     const { startOffset } = partition
     const endOffset = request.isolation === 'read_committed' ? partition.stableOffset : partition.endOffset
     if (offset < startOffset || offset > partition.endOffset) {
-      const message = `topic '${topic}', partition ${number}: ${offset} is not within ${startOffset} to ${partition.endOffset}`
+      const message = `${place}: ${offset} is not within ${startOffset} to ${partition.endOffset}`
       return { ...nothing, startOffset, endOffset, error: { code: 'offset_out_of_range', message } }
     }
     if (offset >= endOffset) return { ...nothing, startOffset, endOffset }
-    return { ...nothing, startOffset, endOffset, bytes: this.#bytes(partition, { offset, endOffset }, limit) }
+    try {
+      return { ...nothing, startOffset, endOffset, bytes: this.#bytes(partition, { offset, endOffset }, limit) }
+    } catch (error) {
+      if (!(error instanceof BrokerError)) throw error
+      const message = error.message.startsWith('topic ')
+        ? error.message
+        : `${place} at offset ${offset}: ${error.message}`
+      return { ...nothing, startOffset, endOffset, error: { code: error.code, message } }
+    }
   }
 
   /** Where batches were taken out up to the end, a batch without records says so: readers go on from its end. */

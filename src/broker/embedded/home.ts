@@ -3,7 +3,7 @@ import { type Clock, systemClock } from '../../config/clock.ts'
 import type { Logger } from '../../config/logger.ts'
 import type { PartitionOffset, TopicPartition } from '../broker.ts'
 import { BrokerError } from '../error.ts'
-import type { Home, HomeRequest, PartitionError, ProduceResult, TopicMetadata } from '../home.ts'
+import type { DataFsync, Home, HomeRequest, PartitionError, ProduceResult, TopicMetadata } from '../home.ts'
 import { parseHeader } from './batch-header.ts'
 import { Catalog } from './catalog.ts'
 import { Cleaner } from './cleaner.ts'
@@ -13,13 +13,15 @@ import { Log } from './log.ts'
 import { type Change, Storage } from './storage.ts'
 import { Transactions } from './transactions.ts'
 
-export type EmbeddedOptions = { readonly logger: Logger; readonly clock?: Clock }
+export type EmbeddedOptions = { readonly logger: Logger; readonly clock?: Clock; readonly fsync?: DataFsync }
 
 /** The one node of this cluster. */
 const NODE = 0
 /** How exact time-outs of sessions, rounds and transactions are. */
 const TICK_MS = 100
 const CLEANING_MS = 15_000
+/** 2 MB of the database are compared with their checksums each time: 1 GB in eight minutes. */
+const PAGE_CHECK_MS = 1_000
 
 /**
  * A log in this process, durable in `directory` (made if it is not there; ':memory:' for none). See
@@ -28,8 +30,8 @@ const CLEANING_MS = 15_000
  * Rejects with `data_locked`, `data_newer`, `data_corrupt`, `disk_full` or `invalid_config`.
  */
 export async function openEmbeddedHome(directory: string, options: EmbeddedOptions): Promise<Home> {
-  const { logger, clock = systemClock } = options
-  const storage = new Storage(directory, { nowMs: clock.nowMs(), logger })
+  const { logger, clock = systemClock, fsync = 'checkpoint' } = options
+  const storage = new Storage(directory, { nowMs: clock.nowMs(), logger, fsync })
   try {
     const transactions = new Transactions(storage)
     const aborted = await storage.write(() => transactions.abortLeftovers())
@@ -78,6 +80,7 @@ class EmbeddedHome implements Home {
     this.#working = Promise.all([
       this.#every(TICK_MS, () => this.#tick()),
       this.#every(CLEANING_MS, () => cleaner.run(signal)),
+      this.#every(PAGE_CHECK_MS, async () => storage.checkSomePages()),
     ])
   }
 

@@ -9,6 +9,14 @@ import type { Partition } from './partition.ts'
 import { OFFSET_MASK, rowId } from './schema.ts'
 import { findDuplicate, followTrail } from './sequence.ts'
 import type { Change, Storage } from './storage.ts'
+import {
+  bufferOf,
+  checkBatchContent,
+  damagedBatch,
+  headerFault,
+  type StoredBatch,
+  toStoredBatch,
+} from './stored-batch.ts'
 
 /** Rows that are looked through in one turn of the event loop. */
 const ROWS_AT_ONCE = 5000
@@ -44,7 +52,10 @@ export class Log {
       `select id & ${OFFSET_MASK} as base_offset, last_offset from batches
        where id >= ? and id <= ? order by id desc limit 1`,
     )
-    this.#range = storage.prepare('select bytes from batches where id >= ? and id < ? order by id')
+    this.#range = storage.prepare(
+      `select id & ${OFFSET_MASK} as base_offset, last_offset, bytes from batches
+       where id >= ? and id < ? order by id`,
+    )
     this.#times = storage.prepare(
       `select id & ${OFFSET_MASK} as base_offset, last_offset, max_timestamp_ms from batches
        where id >= ? and id < ? order by id limit ?`,
@@ -68,6 +79,7 @@ export class Log {
       partition.endOffset = baseOffset
     })
     partition.endOffset = lastOffset + 1
+    change.moveEnd(partition.id, partition.endOffset)
     if (header.producerId !== NO_PRODUCER) {
       const next = followTrail(trail, header, { baseOffset, nowMs })
       setWithin(change, partition.producers, header.producerId, next)
@@ -84,7 +96,8 @@ export class Log {
 
   /**
    * Whole batches from the one that holds `offset`, below `endOffset`: not more than `bytesMax`, but the first may have
-   * `firstBytesMax`.
+   * `firstBytesMax`. Ends before a damaged batch; one at the beginning is thrown as `data_corrupt`. Whoever decodes the
+   * records compares their checksum.
    */
   read(
     partition: Partition,
@@ -98,7 +111,8 @@ export class Log {
       const chunks: Uint8Array[] = []
       let sizeBytes = 0
       for (const row of this.#range.iterate(rowId(partition.id, from), rowId(partition.id, range.endOffset))) {
-        const bytes = row['bytes'] as Uint8Array
+        const bytes = soundBytes(partition, toStoredBatch(row), chunks.length === 0)
+        if (bytes === undefined) return { chunks, sizeBytes, more: true }
         const first = chunks.length === 0 && bytes.length <= limit.firstBytesMax
         if (!first && sizeBytes + bytes.length > limit.bytesMax) return { chunks, sizeBytes, more: true }
         chunks.push(bytes)
@@ -117,7 +131,7 @@ export class Log {
       )
       for (const row of rows) {
         if (Number(row['max_timestamp_ms']) < timestampMs) continue
-        const found = await this.#firstRecordAt(rowId(partition.id, Number(row['base_offset'])), timestampMs)
+        const found = await this.#firstRecordAt(partition, Number(row['base_offset']), timestampMs)
         if (found !== undefined) return found
       }
       if (rows.length < ROWS_AT_ONCE) return endOffset
@@ -127,13 +141,23 @@ export class Log {
   }
 
   /** Undefined when compaction took that record out of its batch. */
-  async #firstRecordAt(id: bigint, timestampMs: number): Promise<number | undefined> {
-    const row = this.#storage.guarded(() => this.#storage.prepare('select bytes from batches where id = ?').get(id))
+  async #firstRecordAt(partition: Partition, baseOffset: number, timestampMs: number): Promise<number | undefined> {
+    const id = rowId(partition.id, baseOffset)
+    const [row] = this.#storage.guarded(() => this.#range.all(id, id + 1n))
     if (row === undefined) return undefined
-    const { buffer, byteOffset, length } = row['bytes'] as Uint8Array
-    const parts = await splitBatch(Buffer.from(buffer, byteOffset, length))
+    const batch = toStoredBatch(row)
+    checkBatchContent(partition, batch)
+    const parts = await splitBatch(bufferOf(batch.bytes))
     return recordSpans(parts).find((record) => record.timestampMs >= timestampMs)?.offset
   }
+}
+
+/** Undefined for a damaged batch; thrown when nothing was read before it. */
+function soundBytes(partition: Partition, batch: StoredBatch, isFirst: boolean): Uint8Array | undefined {
+  const fault = headerFault(batch)
+  if (fault === undefined) return batch.bytes
+  if (isFirst) throw damagedBatch(partition, batch, fault)
+  return undefined
 }
 
 /** Sets an entry of a map for as long as the change is not taken back. */

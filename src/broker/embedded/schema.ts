@@ -1,5 +1,11 @@
-/** Format of the data directory. A change that this code can't read raises it. */
-export const FORMAT = 1
+/**
+ * Format of the data directory. A change that this code can't read raises it. Since 2 `broker.check` lies beside the
+ * database; a directory of format 1 is taken over when it is opened.
+ */
+export const FORMAT = 2
+export const FORMAT_WITHOUT_CHECK_FILE = 1
+
+export const PAGE_BYTES = 16_384
 
 /** Marks the file as Weir's: 'Weir' in ASCII. */
 export const APPLICATION_ID = 0x57656972
@@ -8,7 +14,7 @@ export const APPLICATION_ID = 0x57656972
  * A batch's row id says where it stands: the partition in the high bits, the base offset in the low ones. So a
  * partition is one range of one b-tree, appended at its end and read in order, without an index beside it.
  */
-const OFFSET_BITS = 43n
+export const OFFSET_BITS = 43n
 export const OFFSET_MASK = (1n << OFFSET_BITS) - 1n
 /** 2^20 partitions ever made, 2^43 records each. */
 export const PARTITION_ID_MAX = 2 ** 20 - 1

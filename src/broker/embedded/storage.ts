@@ -1,7 +1,12 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import type { StatementSync } from 'node:sqlite'
+import { messageOf } from '../../config/failure.ts'
 import type { Logger } from '../../config/logger.ts'
 import { BrokerError } from '../error.ts'
-import { openDataDirectory, toStorageError } from './data-directory.ts'
+import type { DataFsync } from '../home.ts'
+import { damageError } from './damage.ts'
+import { type DataDirectory, openDataDirectory, startLog, toStorageError } from './data-directory.ts'
+import { filesOf } from './files.ts'
+import { pageFault } from './inspection.ts'
 
 /** What a job may hang on the transaction it runs in. */
 export interface Change {
@@ -9,6 +14,8 @@ export interface Change {
   onCommit(effect: () => void): void
   /** Takes back what the job changed in memory; the last one first. */
   onRollback(undo: () => void): void
+  /** The end of a partition is now there: noted apart from the data when it is stored. */
+  moveEnd(partitionId: number, endOffset: number): void
 }
 
 type Job = {
@@ -19,6 +26,9 @@ type Job = {
 
 type Outcome = { readonly value: unknown } | { readonly error: BrokerError }
 
+/** Pages that are compared with their checksums in one turn of the event loop: a few milliseconds' work. */
+const PAGES_AT_ONCE = 128
+
 /** Jobs that may wait for one turn of the event loop; more is a caller that does not wait for its answers. */
 const JOBS_WAITING_MAX = 100_000
 
@@ -28,30 +38,45 @@ const JOBS_WAITING_MAX = 100_000
  */
 export class Storage {
   readonly #directory: string
-  readonly #database: DatabaseSync
+  readonly #data: DataDirectory
   readonly #statements = new Map<string, StatementSync>()
   readonly #logger: Logger
+  readonly #openedMs: number
   #waiting: Job[] = []
   #open = true
   #isFull = false
+  /** Set once the data was found to be damaged: nothing is read or written from then on. */
+  #damage: BrokerError | undefined
+  /** Pages up to this one were compared with their checksums, in this round. */
+  #pagesChecked: number
 
-  constructor(directory: string, { nowMs, logger }: { readonly nowMs: number; readonly logger: Logger }) {
+  constructor(
+    directory: string,
+    {
+      nowMs,
+      logger,
+      fsync = 'checkpoint',
+    }: { readonly nowMs: number; readonly logger: Logger; readonly fsync?: DataFsync },
+  ) {
     this.#directory = directory
     this.#logger = logger
-    this.#database = openDataDirectory(directory, nowMs)
+    this.#openedMs = nowMs
+    this.#data = openDataDirectory(directory, { nowMs, fsync })
+    this.#pagesChecked = this.#data.pagesChecked
   }
 
   /** A prepared statement, the same for the same text: so the texts must be few. */
   prepare(sql: string): StatementSync {
     const known = this.#statements.get(sql)
     if (known !== undefined) return known
-    const statement = this.guarded(() => this.#database.prepare(sql))
+    const statement = this.guarded(() => this.#data.sqlite.prepare(sql))
     this.#statements.set(sql, statement)
     return statement
   }
 
   /** Reads, with failures of the disk as `BrokerError`s. */
   guarded<T>(read: () => T): T {
+    if (this.#damage !== undefined) throw this.#damage
     try {
       return read()
     } catch (error) {
@@ -66,6 +91,7 @@ export class Storage {
    */
   write<T>(run: (change: Change) => T): Promise<T> {
     if (!this.#open) return Promise.reject(new BrokerError('closed', 'the embedded broker is closed'))
+    if (this.#damage !== undefined) return Promise.reject(this.#damage)
     if (this.#waiting.length >= JOBS_WAITING_MAX) {
       return Promise.reject(new BrokerError('unavailable', `${JOBS_WAITING_MAX} writes wait already: wait for answers`))
     }
@@ -83,25 +109,54 @@ export class Storage {
     for (const job of jobs) this.#commit([job], job.reject)
   }
 
+  /**
+   * Compares some pages of the database file with their checksums, the next ones at the next call, round after round.
+   * Damage is final: every call fails with it from then on.
+   */
+  checkSomePages(): void {
+    const { check } = this.#data
+    if (check === undefined || !this.#open || this.#damage !== undefined) return
+    if (this.#pagesChecked >= check.pages) this.#pagesChecked = 0
+    const [damaged] = this.guarded(() => check.damagedPages(this.#pagesChecked + 1, this.#pagesChecked + PAGES_AT_ONCE))
+    this.#pagesChecked += PAGES_AT_ONCE
+    if (damaged === undefined) return
+    const files = filesOf(this.#directory)
+    this.#damage = damageError(files, { faults: [pageFault(files, damaged)] })
+    this.#logger.error({ err: this.#damage }, 'the data directory is damaged: nothing is read or written any more')
+  }
+
   close(): void {
     if (!this.#open) return
     this.flush()
     this.#open = false
-    this.#database.close()
+    try {
+      this.#data.close()
+    } catch (error) {
+      const reason = messageOf(toStorageError(error, this.#directory))
+      this.#logger.warn({ directory: this.#directory, reason }, 'the write-ahead log stays for the next start')
+    }
   }
 
   /** Answers whether the jobs are stored; `failed` hears why not. */
   #commit(jobs: readonly Job[], failed?: (error: unknown) => void): boolean {
     const effects: (() => void)[] = []
     const undos: (() => void)[] = []
-    const change: Change = { onCommit: (effect) => effects.push(effect), onRollback: (undo) => undos.push(undo) }
+    const ends = new Map<number, number>()
+    const change: Change = {
+      onCommit: (effect) => effects.push(effect),
+      onRollback: (undo) => undos.push(undo),
+      moveEnd: (partitionId, endOffset) => ends.set(partitionId, endOffset),
+    }
+    const { sqlite, check } = this.#data
     let outcomes: readonly Outcome[]
     try {
-      this.#database.exec('begin')
+      if (check !== undefined) startLog(sqlite, check, this.#openedMs)
+      sqlite.exec('begin')
       outcomes = jobs.map((job) => attempt(job, change))
-      this.#database.exec('commit')
+      sqlite.exec('commit')
     } catch (error) {
-      if (this.#database.isTransaction) this.#database.exec('rollback')
+      if (sqlite.isTransaction) sqlite.exec('rollback')
+      check?.doubtWal()
       for (const undo of undos.reverse()) undo()
       const reason = toStorageError(error, this.#directory)
       failed?.(reason)
@@ -109,11 +164,35 @@ export class Storage {
       return false
     }
     this.#saySpace(false)
+    const unnoted = this.#note(ends)
     for (const effect of effects) effect()
     jobs.forEach((job, index) => {
-      settle(job, outcomes[index]!)
+      settle(job, unnoted === undefined ? outcomes[index]! : { error: unnoted })
     })
+    if (check?.wantsCheckpoint) this.#checkpoint()
     return true
+  }
+
+  /** What is stored but could not be noted is not acknowledged: whoever asked has to ask again. */
+  #note(ends: ReadonlyMap<number, number>): BrokerError | undefined {
+    try {
+      this.#data.check?.acknowledge(ends)
+      return undefined
+    } catch (error) {
+      return new BrokerError('unavailable', `${filesOf(this.#directory).check} can't be written: ${messageOf(error)}`)
+    }
+  }
+
+  #checkpoint(): void {
+    try {
+      this.#data.check?.checkpoint()
+    } catch (error) {
+      const reason = messageOf(toStorageError(error, this.#directory))
+      this.#logger.warn(
+        { directory: this.#directory, reason },
+        'the write-ahead log could not be moved into the database',
+      )
+    }
   }
 
   /** Callers try again for as long as it takes; somebody has to hear why nothing moves. */

@@ -1,4 +1,6 @@
-/** Record batches as a client would send them, small and plain: no compression, checksum left out. */
+import { crc32c } from '@node-rs/crc32'
+
+/** Record batches as a client would send them, small and plain: no compression. */
 export type BatchOptions = {
   readonly producerId?: bigint
   readonly epoch?: number
@@ -25,6 +27,7 @@ export function batchOf(records: readonly (string | PlainRecord)[], options: Bat
   header.writeInt16BE(epoch, 51)
   header.writeInt32BE(sequence, 53)
   header.writeInt32BE(records.length, 57)
+  header.writeUInt32BE(crc32c(Buffer.concat([header.subarray(21), payload])), 17)
   return Buffer.concat([header, payload])
 }
 

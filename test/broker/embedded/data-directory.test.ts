@@ -117,7 +117,7 @@ it('refuses data of a newer version and says both', async () => {
   alter(directory, 'pragma user_version = 7')
   await expect(open(directory)).rejects.toMatchObject({
     code: 'data_newer',
-    message: expect.stringMatching(/format 7.*up to 1/),
+    message: expect.stringMatching(/format 7.*up to 2/),
   })
 })
 

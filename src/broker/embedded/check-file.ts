@@ -1,0 +1,200 @@
+import { randomUUID } from 'node:crypto'
+import {
+  closeSync,
+  fdatasyncSync,
+  fstatSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  writeSync,
+} from 'node:fs'
+import { dirname } from 'node:path'
+import { crc32 } from '@node-rs/crc32'
+import type { Salts } from './wal.ts'
+
+/**
+ * `broker.check` is written apart from the data, so that damage to the data is noticed:
+ * - one page with the header: up to where the write-ahead log is acknowledged, and the ends of the partitions that
+ *   changed since the last checkpoint. It is overwritten in place after each commit and before its acknowledgement;
+ * - the checksum of each page of the database file, as the last checkpoint left it.
+ */
+export type CheckHeader = {
+  /**
+   * `clean`: the write-ahead log holds nothing that is acknowledged. `running`: it holds `walBytes` that are.
+   * `checkpointing`: the checksums are already those after the checkpoint, so the log may be gone when all pages match.
+   */
+  readonly state: 'clean' | 'running' | 'checkpointing'
+  /** Counts checkpoints. */
+  readonly generation: number
+  readonly walBytes: number
+  /**
+   * Of the log with those bytes. While it has none: `first` is the one that SQLite is going to take, `second` unknown.
+   */
+  readonly salts: Salts
+  /** Of the database after the last checkpoint, or after the one under way. */
+  readonly pages: number
+  /** The machine's start in which this was written: another one means that it stopped meanwhile. */
+  readonly boot: string
+  /** Ends of the partitions that changed in this generation, the latest 250. */
+  readonly ends: ReadonlyMap<number, number>
+}
+
+const MAGIC = Buffer.from('WEIRCHK1')
+const STATES = ['clean', 'running', 'checkpointing'] as const
+const SUM_AT = 76
+const ENDS_AT = 80
+const END_BYTES = 16
+const SUMS_AT = 4096
+export const ENDS_MAX = Math.floor((SUMS_AT - ENDS_AT) / END_BYTES)
+/** Room for the checksums of 256 MB of pages is taken at once. */
+const GROWTH_BYTES = 65_536
+
+/** An open `broker.check`. */
+export class CheckFile {
+  readonly #file: number
+  #sizeBytes: number
+
+  private constructor(file: number) {
+    this.#file = file
+    this.#sizeBytes = fstatSync(file).size
+  }
+
+  static open(path: string, mode: 'r' | 'r+' = 'r+'): CheckFile {
+    return new CheckFile(openSync(path, mode))
+  }
+
+  /** Writes the file anew; it is there in whole or not at all. */
+  static create(path: string, header: CheckHeader, sums: Uint32Array): CheckFile {
+    const temporary = `${path}.new`
+    const made = new CheckFile(openSync(temporary, 'w+'))
+    made.reserve(sums.length)
+    made.writeHeader(header)
+    writeSync(made.#file, Buffer.from(sums.buffer, sums.byteOffset, sums.byteLength), 0, sums.byteLength, SUMS_AT)
+    made.sync()
+    renameSync(temporary, path)
+    syncDirectory(dirname(path))
+    return made
+  }
+
+  /** Undefined when it is damaged. */
+  readHeader(): CheckHeader | undefined {
+    const bytes = Buffer.alloc(SUMS_AT)
+    return readSync(this.#file, bytes, 0, SUMS_AT, 0) < SUMS_AT ? undefined : decode(bytes)
+  }
+
+  /** One write within one page of memory: a killed process leaves the old header or the new one. */
+  writeHeader(header: CheckHeader): void {
+    const bytes = encode(header)
+    writeSync(this.#file, bytes, 0, bytes.length, 0)
+  }
+
+  /** Checksums of `count` pages from `first` on, the first page being 1; 0 for a page that has none. */
+  readSums(first: number, count: number): Uint32Array {
+    const sums = new Uint32Array(count)
+    const at = SUMS_AT + (first - 1) * 4
+    readSync(this.#file, Buffer.from(sums.buffer), 0, sums.byteLength, at)
+    return sums
+  }
+
+  /** Whether it has room for the checksums of so many pages. A file that was cut off has not. */
+  holds(pages: number): boolean {
+    return this.#sizeBytes >= SUMS_AT + pages * 4
+  }
+
+  /** Throws when the disk is full. */
+  reserve(pages: number): void {
+    const needed = SUMS_AT + pages * 4
+    if (needed <= this.#sizeBytes) return
+    const end = Math.ceil(needed / GROWTH_BYTES) * GROWTH_BYTES
+    // Written, not only made longer: what is reserved has to be there when the disk is full.
+    writeSync(this.#file, Buffer.alloc(end - this.#sizeBytes), 0, end - this.#sizeBytes, this.#sizeBytes)
+    this.#sizeBytes = end
+  }
+
+  writeSums(sums: ReadonlyMap<number, number>): void {
+    const pages = [...sums.keys()].sort((a, b) => a - b)
+    for (let from = 0; from < pages.length; ) {
+      let to = from + 1
+      while (to < pages.length && pages[to] === pages[to - 1]! + 1) to += 1
+      const run = Uint32Array.from(pages.slice(from, to), (page) => sums.get(page)!)
+      writeSync(this.#file, Buffer.from(run.buffer), 0, run.byteLength, SUMS_AT + (pages[from]! - 1) * 4)
+      from = to
+    }
+  }
+
+  sync(): void {
+    fdatasyncSync(this.#file)
+  }
+
+  close(): void {
+    closeSync(this.#file)
+  }
+}
+
+export function syncDirectory(directory: string): void {
+  const file = openSync(directory, 'r')
+  try {
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** The same as long as this machine runs; elsewhere than on Linux only as long as this process does. */
+export const BOOT = bootId()
+
+function bootId(): string {
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
+  } catch {
+    return randomUUID()
+  }
+}
+
+function encode(header: CheckHeader): Buffer {
+  const bytes = Buffer.alloc(ENDS_AT + header.ends.size * END_BYTES)
+  MAGIC.copy(bytes)
+  bytes.writeUInt32LE(STATES.indexOf(header.state), 8)
+  bytes.writeUInt32LE(header.ends.size, 12)
+  bytes.writeDoubleLE(header.generation, 16)
+  bytes.writeDoubleLE(header.walBytes, 24)
+  bytes.writeUInt32LE(header.salts.first, 32)
+  bytes.writeUInt32LE(header.salts.second, 36)
+  bytes.writeUInt32LE(header.pages, 40)
+  Buffer.from(header.boot.replaceAll('-', ''), 'hex').copy(bytes, 44)
+  let at = ENDS_AT
+  for (const [partition, end] of header.ends) {
+    bytes.writeUInt32LE(partition, at)
+    bytes.writeDoubleLE(end, at + 8)
+    at += END_BYTES
+  }
+  bytes.writeUInt32LE(sumOf(bytes), SUM_AT)
+  return bytes
+}
+
+function decode(bytes: Buffer): CheckHeader | undefined {
+  const state = STATES[bytes.readUInt32LE(8)]
+  const count = bytes.readUInt32LE(12)
+  if (!bytes.subarray(0, MAGIC.length).equals(MAGIC) || state === undefined || count > ENDS_MAX) return undefined
+  if (bytes.readUInt32LE(SUM_AT) !== sumOf(bytes.subarray(0, ENDS_AT + count * END_BYTES))) return undefined
+  const ends = Array.from({ length: count }, (_, index): [number, number] => {
+    const at = ENDS_AT + index * END_BYTES
+    return [bytes.readUInt32LE(at), bytes.readDoubleLE(at + 8)]
+  })
+  const boot = bytes.toString('hex', 44, 60)
+  return {
+    state,
+    generation: bytes.readDoubleLE(16),
+    walBytes: bytes.readDoubleLE(24),
+    salts: { first: bytes.readUInt32LE(32), second: bytes.readUInt32LE(36) },
+    pages: bytes.readUInt32LE(40),
+    boot: boot.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5'),
+    ends: new Map(ends),
+  }
+}
+
+function sumOf(bytes: Buffer): number {
+  return crc32(bytes.subarray(ENDS_AT), crc32(bytes.subarray(0, SUM_AT)))
+}

@@ -1,0 +1,120 @@
+import { DatabaseSync } from 'node:sqlite'
+import { pathToFileURL } from 'node:url'
+import { BrokerError } from '../error.ts'
+import type { CheckHeader } from './check-file.ts'
+import type { DataFiles } from './files.ts'
+import type { Fault } from './inspection.ts'
+import { OFFSET_MASK, rowId } from './schema.ts'
+import { type Damage, findDamagedBatches } from './verification.ts'
+
+const PLACES_MAX = 5
+/** A program that is not going to start need not look for long. */
+const SEARCH_MS_MAX = 5_000
+
+/** Offsets of a partition that can't be read, or may be missing: both are included. */
+export type DamagedRange = {
+  readonly topic: string
+  readonly partition: number
+  readonly from: number
+  readonly to: number
+}
+
+/** Says which file is damaged, what it means for topics as far as that can be known, and what to do. */
+export function damageError(
+  files: DataFiles,
+  found: { readonly faults: readonly Fault[]; readonly header?: CheckHeader | undefined } | Damage,
+): BrokerError {
+  const faults = 'faults' in found ? found.faults : [faultOf(files, found)]
+  const ranges = 'faults' in found ? placesOf(files, found) : rangeOf(files, found)
+  const where = ranges.map(describeRange).join(', ')
+  const files_ = faults.map(({ file, message }) => `${file} ${message}`).join('; ')
+  return new BrokerError(
+    'data_corrupt',
+    `data directory ${files.directory} is damaged: ${files_}${where === '' ? '' : `; concerned: ${where}`}. ` +
+      `Restore a backup with weir data restore ${files.directory}, or keep what can be read with weir data repair ` +
+      files.directory,
+  )
+}
+
+export function describeRange({ topic, partition, from, to }: DamagedRange): string {
+  return `topic '${topic}', partition ${partition}, offsets ${from} to ${to}`
+}
+
+function faultOf(files: DataFiles, { message, batch }: Damage): Fault {
+  return { file: files.database, message: batch === undefined ? message : `holds a damaged batch: ${message}` }
+}
+
+type Names = ReadonlyMap<number, { readonly topic: string; readonly partition: number }>
+
+function rangeOf(files: DataFiles, { partitionId, batch }: Damage): readonly DamagedRange[] {
+  if (batch === undefined || partitionId === undefined) return []
+  return searched(files, (_, names) => [toRange(names, partitionId, batch.baseOffset, batch.lastOffset)])
+}
+
+/** Records that were acknowledged and are not in the database file, then batches there that are damaged. */
+function placesOf(
+  files: DataFiles,
+  { faults, header }: { readonly faults: readonly Fault[]; readonly header?: CheckHeader | undefined },
+): readonly DamagedRange[] {
+  const isLogShort = faults.some(({ file }) => file === files.wal)
+  const hasBadPages = faults.some(({ page }) => page !== undefined)
+  if (!isLogShort && !hasBadPages) return []
+  return searched(files, (sqlite, names) => [
+    ...(isLogShort && header !== undefined ? missingRanges(sqlite, header, names) : []),
+    ...(hasBadPages ? damagedRanges(sqlite, names) : []),
+  ])
+}
+
+function missingRanges(sqlite: DatabaseSync, header: CheckHeader, names: Names): readonly DamagedRange[] {
+  const last = sqlite.prepare('select last_offset from batches where id >= ? and id <= ? order by id desc limit 1')
+  return [...header.ends].flatMap(([id, end]) => {
+    const row = last.get(rowId(id, 0), rowId(id, 0) | OFFSET_MASK)
+    const from = Number(row?.['last_offset'] ?? -1) + 1
+    return from < end ? [toRange(names, id, from, end - 1)] : []
+  })
+}
+
+function damagedRanges(sqlite: DatabaseSync, names: Names): readonly DamagedRange[] {
+  const untilMs = performance.now() + SEARCH_MS_MAX
+  const ranges: DamagedRange[] = []
+  try {
+    for (const { partitionId, batch } of findDamagedBatches(sqlite)) {
+      if (batch !== undefined && partitionId !== undefined) {
+        ranges.push(toRange(names, partitionId, batch.baseOffset, batch.lastOffset))
+      }
+      if (ranges.length >= PLACES_MAX || performance.now() > untilMs) break
+    }
+  } catch {
+    // The page is one without which SQLite can't go on: what was found before it counts.
+  }
+  return ranges
+}
+
+function toRange(names: Names, id: number, from: number, to: number): DamagedRange {
+  return { ...(names.get(id) ?? { topic: `of partition id ${id}`, partition: 0 }), from, to }
+}
+
+/** Looks into the database file as it is, without its log and without changing anything. What can't be read says nothing. */
+function searched(
+  files: DataFiles,
+  search: (sqlite: DatabaseSync, names: Names) => readonly DamagedRange[],
+): readonly DamagedRange[] {
+  let sqlite: DatabaseSync | undefined
+  try {
+    sqlite = new DatabaseSync(new URL(`${pathToFileURL(files.database)}?immutable=1`), { readOnly: true })
+    return search(sqlite, readNames(sqlite)).slice(0, PLACES_MAX)
+  } catch {
+    return []
+  } finally {
+    sqlite?.close()
+  }
+}
+
+export function readNames(sqlite: DatabaseSync): Names {
+  const rows = sqlite
+    .prepare('select partitions.id, name, number from partitions join topics on topics.id = partitions.topic_id')
+    .all()
+  return new Map(
+    rows.map((row) => [Number(row['id']), { topic: String(row['name']), partition: Number(row['number']) }]),
+  )
+}

@@ -1,0 +1,65 @@
+import { crc32c } from '@node-rs/crc32'
+import { ATTRIBUTES_AT, BASE_OFFSET_AT, CRC_AT } from '../batch-layout.ts'
+import { BrokerError } from '../error.ts'
+import { parseHeader } from './batch-header.ts'
+
+/** A row of the table `batches`. */
+export type StoredBatch = { readonly baseOffset: number; readonly lastOffset: number; readonly bytes: Uint8Array }
+
+/** What is wrong with a batch: its header does not fit the row that it stands in. Undefined when nothing is. */
+export function headerFault({ baseOffset, lastOffset, bytes }: StoredBatch): string | undefined {
+  try {
+    const { lastOffsetDelta } = parseHeader(bytes)
+    const stored = Number(viewOf(bytes).getBigInt64(BASE_OFFSET_AT))
+    if (stored === baseOffset && baseOffset + lastOffsetDelta === lastOffset) return undefined
+    return `its header says offsets ${stored} to ${stored + lastOffsetDelta}`
+  } catch (error) {
+    if (error instanceof BrokerError) return error.message
+    throw error
+  }
+}
+
+/** The same, and its checksum does not fit its content. */
+export function batchFault(batch: StoredBatch): string | undefined {
+  const fault = headerFault(batch)
+  if (fault !== undefined) return fault
+  const { bytes } = batch
+  return viewOf(bytes).getUint32(CRC_AT) === crc32c(bytes.subarray(ATTRIBUTES_AT)) ? undefined : 'its checksum is wrong'
+}
+
+/** Throws `data_corrupt` unless the batch is sound: nothing that is made of its content may hide that it was damaged. */
+export function checkBatchContent(partition: PartitionName, batch: StoredBatch): void {
+  const fault = batchFault(batch)
+  if (fault !== undefined) throw damagedBatch(partition, batch, fault)
+}
+
+type PartitionName = { readonly topic: string; readonly number: number }
+
+export function damagedBatch(
+  { topic, number }: PartitionName,
+  { baseOffset, lastOffset }: StoredBatch,
+  fault: string,
+): BrokerError {
+  return new BrokerError(
+    'data_corrupt',
+    `topic '${topic}', partition ${number}: the batch at offsets ${baseOffset} to ${lastOffset} is damaged: ${fault}. ` +
+      'Stop this program and restore a backup with weir data restore, or keep what can be read with weir data repair',
+  )
+}
+
+/** Of a row with the columns `base_offset`, `last_offset` and `bytes`. */
+export function toStoredBatch(row: Record<string, unknown>): StoredBatch {
+  return {
+    baseOffset: Number(row['base_offset']),
+    lastOffset: Number(row['last_offset']),
+    bytes: row['bytes'] as Uint8Array,
+  }
+}
+
+export function bufferOf({ buffer, byteOffset, length }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, length)
+}
+
+function viewOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+}

@@ -1,0 +1,34 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { OFFSET_BITS, OFFSET_MASK } from './schema.ts'
+import { batchFault, type StoredBatch, toStoredBatch } from './stored-batch.ts'
+
+/** A batch that can't be trusted, or, without one, a statement of SQLite about the database. */
+export type Damage = { readonly message: string; readonly partitionId?: number; readonly batch?: StoredBatch }
+
+/**
+ * Reads a whole database: its structure as SQLite sees it, each batch with its checksum, and whether batches overlap.
+ * What is damaged so that SQLite can't read on is thrown as SQLite's error.
+ */
+export function* findDamage(sqlite: DatabaseSync): Generator<Damage> {
+  for (const row of sqlite.prepare('pragma quick_check').all()) {
+    const message = String(row['quick_check'])
+    if (message !== 'ok') yield { message }
+  }
+  yield* findDamagedBatches(sqlite)
+}
+
+export function* findDamagedBatches(sqlite: DatabaseSync): Generator<Damage> {
+  const rows = sqlite.prepare(
+    `select id >> ${OFFSET_BITS} as partition_id, id & ${OFFSET_MASK} as base_offset, last_offset, bytes
+     from batches order by id`,
+  )
+  let before = { partitionId: -1, lastOffset: -1 }
+  for (const row of rows.iterate()) {
+    const partitionId = Number(row['partition_id'])
+    const batch = toStoredBatch(row)
+    const overlaps = before.partitionId === partitionId && before.lastOffset >= batch.baseOffset
+    const fault = batchFault(batch) ?? (overlaps ? 'it overlaps the one before' : undefined)
+    if (fault !== undefined) yield { message: fault, partitionId, batch }
+    before = { partitionId, lastOffset: batch.lastOffset }
+  }
+}
