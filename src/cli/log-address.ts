@@ -10,12 +10,14 @@ export const PROGRAM_OPTIONS = {
   set: { type: 'string', multiple: true },
   bootstrap: { type: 'string' },
   data: { type: 'string' },
+  'grace-period': { type: 'string' },
 } as const
 
 export const PROGRAM_HELP = `  --config FILE           settings, as Kafka's programs write them (.properties)
   --set KEY=VALUE         one setting; wins over the file; may be given several times
   --bootstrap HOST:PORT,… the Kafka cluster whose topics hold everything
   --data DIR              no Kafka: an embedded broker that keeps its data in DIR
+  --grace-period SECONDS  how long it may take to stop after SIGTERM or Ctrl-C before its process ends as it is; default 25
   --help`
 
 type Values = { readonly config?: string | undefined; readonly set?: string[] | undefined }

@@ -5,7 +5,7 @@ import { isEverywhere, parseListener } from '../http/listener.ts'
 import { type OperatorOptions, readConfiguration, startOperator } from '../operator/main.ts'
 import { type Command, parsePort, readArgs, UsageError } from './command.ts'
 import { logOf, PROGRAM_HELP, PROGRAM_OPTIONS, settingsFor, writtenSettings } from './log-address.ts'
-import { whenAsked } from './signals.ts'
+import { parseGracePeriod, runProgram } from './program.ts'
 import { type RuntimeOptions, startStack } from './stack.ts'
 
 const OPTIONS = {
@@ -23,9 +23,6 @@ const OPTIONS = {
   'webhook-service': { type: 'string' },
   'webhook-certificates': { type: 'string' },
 } as const
-
-/** Kubernetes gives a pod 30 s. */
-const STOP_MS = 25_000
 
 export const operator: Command = {
   help: `usage: weir operator (--bootstrap HOST:PORT,… | --data DIR | --registry URL --worker URL | --config FILE.yaml)
@@ -81,22 +78,20 @@ in the environment, as WEIR_SET_… with _ for each dot: a password has no place
     const own = { ...webhookOf(values), ...(instance !== undefined && { instance }) }
     const estate = file === undefined ? {} : { estate: () => readConfiguration(file).estate }
     const log = logOf(values, settings)
-    const asked = whenAsked(STOP_MS)
+    const gracePeriodMs = parseGracePeriod(values['grace-period'])
     const isAlone = log === undefined && values.registry === undefined && values.worker === undefined
-    const running =
+    const start = () =>
       isAlone && estate.estate !== undefined
-        ? await startOperator({
+        ? startOperator({
             ...{ ...own, estate: estate.estate, cluster, logger },
             monitoring: { metrics: createMetrics(), listener: values.monitoring },
           })
-        : await startStack({
+        : startStack({
             ...{ ...estate, cluster, log, logger, operator: own, monitoring: values.monitoring },
             registry: runtime('registry'),
             worker: runtime('worker'),
           })
-    await asked
-    await running.stop()
-    return 0
+    return runProgram({ logger, gracePeriodMs, start })
   },
 }
 

@@ -6,7 +6,7 @@ import { startRegistry } from '../registry/main.ts'
 import { brokerSettings, environmentSettings, registrySettings } from '../registry/settings.ts'
 import { type Command, readArgs, UsageError } from './command.ts'
 import { addressOf, PROGRAM_HELP, PROGRAM_OPTIONS, writtenSettings } from './log-address.ts'
-import { whenAsked } from './signals.ts'
+import { parseGracePeriod, runProgram } from './program.ts'
 
 export const registry: Command = {
   help: `usage: weir registry (--bootstrap HOST:PORT,… | --data DIR) [--config FILE] [--set KEY=VALUE]…
@@ -30,17 +30,16 @@ Settings may also stand in the environment, as SCHEMA_REGISTRY_… with _ for ea
       { name: 'brokerstore.bootstrap.servers', value: bootstrap },
       brokerSettings(settings),
     )
-    const asked = whenAsked()
     const logger = createLogger({ level: settings.values.debug ? 'debug' : 'info' })
-    const running = await startAll(logger, async (life) => {
-      const broker = await openBroker(address, { logger })
-      life.onStop('broker', () => broker.close())
-      const started = await startRegistry(settings, { broker, logger, metrics: createMetrics() })
-      life.onStop('registry', () => started.stop())
-      return life
-    })
-    await asked
-    await running.stop()
-    return 0
+    const gracePeriodMs = parseGracePeriod(values['grace-period'])
+    const start = () =>
+      startAll(logger, async (life) => {
+        const broker = await openBroker(address, { logger })
+        life.onStop('broker', () => broker.close())
+        const started = await startRegistry(settings, { broker, logger, metrics: createMetrics() })
+        life.onStop('registry', () => started.stop(), Number.POSITIVE_INFINITY)
+        return life
+      })
+    return runProgram({ logger, gracePeriodMs, start })
   },
 }

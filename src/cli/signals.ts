@@ -1,20 +1,28 @@
 import { constants } from 'node:os'
 import { UserError } from '../config/failure.ts'
+import { partsBeingStopped } from '../config/lifecycle.ts'
+import type { Logger } from '../config/logger.ts'
+import { endProcess } from './end-process.ts'
 
-/** A stop may take so long where nobody says otherwise; then the process ends as it is. */
+/** A command may take so long to stop; then the process ends as it is. */
 const STOP_MS = 5_000
 
 /**
- * Resolves when somebody asks this process to end (Ctrl-C, SIGTERM). From then on it has `stopMs` (default 5 s); a second
- * Ctrl-C ends at once.
+ * Resolves when somebody asks this process to end (Ctrl-C, SIGTERM, SIGHUP). From then on it has `stopMs`; after them, or
+ * at a second Ctrl-C, it ends as it is, with exit code 128 and the number of the signal. The log says what did not stop.
  */
-export function whenAsked(stopMs: number = STOP_MS): Promise<NodeJS.Signals> {
+export function whenAsked(stopMs: number = STOP_MS, logger?: Logger): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     let asked = false
     const ask = (signal: NodeJS.Signals): void => {
-      if (asked) process.exit(128 + constants.signals[signal])
+      const exitCode = 128 + constants.signals[signal]
+      if (asked) endProcess(exitCode)
       asked = true
-      setTimeout(() => process.exit(128 + constants.signals[signal]), stopMs).unref()
+      setTimeout(() => {
+        const parts = partsBeingStopped()
+        logger?.error({ parts, stopMs, exitCode }, 'did not stop within its grace period: ending the process as it is')
+        endProcess(exitCode)
+      }, stopMs).unref()
       resolve(signal)
     }
     process.on('SIGINT', ask)

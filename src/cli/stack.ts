@@ -57,7 +57,7 @@ export function startStack(options: StackOptions): Promise<Stack> {
       if ('url' in runtime) return runtime.url
       if (broker === undefined) throw new UsageError(`where is the log of the ${name}? ${WHERE}`)
       const running = await run(runtime, { broker, logger, metrics })
-      life.onStop(name, () => running.stop())
+      life.onStop(name, () => running.stop(), Number.POSITIVE_INFINITY)
       return running.url
     }
     const listeners = new Set<(news: News) => void>()
@@ -88,7 +88,7 @@ export function startStack(options: StackOptions): Promise<Stack> {
       return () => listeners.delete(listener)
     }
     const operator = await startOperator({ cluster, estate, logger, listen, ...monitoring, ...options.operator })
-    life.onStop('operator', () => operator.stop())
+    life.onStop('operator', () => operator.stop(), Number.POSITIVE_INFINITY)
     return { registryUrl, workerUrl, operator, metrics, stop: () => life.stop() }
   })
 }

@@ -5,8 +5,10 @@ import { createLogger, type Logger } from '../config/logger.ts'
 import type { Setting } from '../config/settings.ts'
 import { type Command, type ExitCode, parsePort, readArgs, UsageError } from './command.ts'
 import { logOf, PROGRAM_HELP, PROGRAM_OPTIONS, settingsFor, writtenSettings } from './log-address.ts'
+import { endSoon, parseGracePeriod } from './program.ts'
 import { whenAsked } from './signals.ts'
 import { type StackOptions, startStack } from './stack.ts'
+import { startStopWatchdog } from './stop-watchdog.ts'
 import { converge } from './up/converge.ts'
 import { type About, type Display, LineDisplay, TerminalDisplay } from './up/display.ts'
 import { printable } from './up/log-line.ts'
@@ -61,8 +63,8 @@ On a terminal it shows a table; in a pipe it writes a JSON line for each change.
       operator: { observeWorkerMs: OBSERVE_WORKER_MS, resyncMs: RESYNC_MS },
     }
     const timeoutMs = parseSeconds(values.timeout) * 1_000
-    const asked = askedOrUnread()
     const { logger, display } = outputs(about)
+    const asked = askedOrUnread(parseGracePeriod(values['grace-period']), logger)
     const stack = await startStack({ ...options, logger })
     display.start(stack)
     let exitCode: ExitCode = 0
@@ -76,6 +78,7 @@ On a terminal it shows a table; in a pipe it writes a JSON line for each change.
     } finally {
       await display.finish()
       await stack.stop()
+      endSoon(logger, exitCode)
     }
     return exitCode
   },
@@ -115,9 +118,10 @@ function describe(address: BrokerAddress): string {
 }
 
 /** Aborts when somebody asks this process to end, or when nobody reads what it writes any more. */
-function askedOrUnread(): AbortSignal {
+function askedOrUnread(gracePeriodMs: number, logger: Logger): AbortSignal {
   const asked = new AbortController()
-  void whenAsked().then(() => asked.abort())
+  void whenAsked(gracePeriodMs, logger).then(() => asked.abort())
+  startStopWatchdog(gracePeriodMs)
   process.stdout.on('error', () => asked.abort())
   return asked.signal
 }

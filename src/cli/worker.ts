@@ -6,7 +6,7 @@ import { startWorker } from '../worker/main.ts'
 import { environmentSettings, filledInSettings } from '../worker/settings.ts'
 import { type Command, readArgs, UsageError } from './command.ts'
 import { addressOf, PROGRAM_HELP, PROGRAM_OPTIONS, writtenSettings } from './log-address.ts'
-import { whenAsked } from './signals.ts'
+import { parseGracePeriod, runProgram } from './program.ts'
 
 /** Settings of Kafka's clients, which a worker is configured with at the top level. */
 const CLIENT_SETTING = /^(?:client|security|sasl|ssl|metadata|request|retry|reconnect|socket|connections)\./
@@ -32,17 +32,16 @@ Settings may also stand in the environment, as CONNECT_… with _ for each dot; 
     const named = isNamed ? settings.values['bootstrap.servers'] : undefined
     const client = Object.fromEntries(Object.entries(settings.rest).filter(([key]) => CLIENT_SETTING.test(key)))
     const address = addressOf(values, { name: 'bootstrap.servers', value: named }, client)
-    const asked = whenAsked()
     const logger = createLogger()
-    const running = await startAll(logger, async (life) => {
-      const broker = await openBroker(address, { logger })
-      life.onStop('broker', () => broker.close())
-      const started = await startWorker(settings, { broker, logger, metrics: createMetrics(), isWarm: true })
-      life.onStop('worker', () => started.stop())
-      return life
-    })
-    await asked
-    await running.stop()
-    return 0
+    const gracePeriodMs = parseGracePeriod(values['grace-period'])
+    const start = () =>
+      startAll(logger, async (life) => {
+        const broker = await openBroker(address, { logger })
+        life.onStop('broker', () => broker.close())
+        const started = await startWorker(settings, { broker, logger, metrics: createMetrics(), isWarm: true })
+        life.onStop('worker', () => started.stop(), Number.POSITIVE_INFINITY)
+        return life
+      })
+    return runProgram({ logger, gracePeriodMs, start })
   },
 }

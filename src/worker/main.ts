@@ -71,6 +71,12 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
       threads: values['worker.threads'] ?? availableParallelism(),
       memoryMbMax: values['worker.thread.memory.mb'],
       blockedMsMax: values['worker.thread.blocked.max.ms'],
+      startMsMax: values['worker.task.start.timeout.ms'],
+      stopMsMax: values['task.shutdown.graceful.timeout.ms'],
+      log: {
+        linesPerSecond: values['worker.task.log.lines.per.second'],
+        bytesPerSecond: values['worker.task.log.bytes.per.second'],
+      },
       isWarm: dependencies.isWarm,
     })
     life.onStop('threads', () => threads.close())
@@ -223,7 +229,8 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
     place.address = address
     // In reverse: tasks let go while this worker is still a member, so that nobody else is given them before.
     life.onStop('group', () => place.group?.leave())
-    life.onStop('tasks', () => herder.stop())
+    const tasksStopMs = values['task.shutdown.graceful.timeout.ms'] + TASKS_STOP_MS
+    life.onStop('tasks', () => herder.stop(), tasksStopMs)
     place.group = await WorkerGroup.join({
       broker,
       logger,
@@ -257,6 +264,8 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
 /** As long as the original's. */
 const REQUEST_TIMEOUT_MS = 90_000
 const HEALTH_TIMEOUT_MS = 10_000
+/** For the statuses of tasks that have stopped. */
+const TASKS_STOP_MS = 5_000
 const SESSION_KEY_BYTES = 32
 
 function sessionKey({ values }: WorkerSettings) {

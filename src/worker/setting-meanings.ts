@@ -29,7 +29,8 @@ export const MEANINGS: Readonly<Record<keyof WorkerSettings['values'], string>> 
   'key.converter': 'Converter of keys, where a connector names none; its settings begin with `key.converter.`.',
   'value.converter': 'Converter of values, where a connector names none; its settings begin with `value.converter.`.',
   'header.converter': 'Converter of headers, where a connector names none.',
-  'task.shutdown.graceful.timeout.ms': 'How long a task may take to stop.',
+  'task.shutdown.graceful.timeout.ms':
+    'How long a task may take to stop. Then its thread is ended; tasks beside it move to another one.',
   'offset.flush.interval.ms': 'How often tasks commit.',
   'offset.flush.timeout.ms': 'How long a commit may take.',
   'topic.creation.enable': 'Whether topics of sources are made when they are missing.',
@@ -41,9 +42,15 @@ export const MEANINGS: Readonly<Record<keyof WorkerSettings['values'], string>> 
   'plugin.path': 'Plugins beside the shipped ones: modules, npm packages and folders of them.',
   'worker.config.reload.ms':
     'How often placeholders of running connectors are looked up again, to restart those with other values; 0: never.',
-  'worker.threads': 'How many threads tasks share. None: as many as there are processors.',
-  'worker.thread.memory.mb': 'How much memory the tasks of one thread may take.',
+  'worker.threads':
+    'How many threads tasks share, each in a process of its own. None: as many as there are processors.',
+  'worker.thread.memory.mb':
+    'How much memory the tasks of one thread may take: on the JavaScript heap and, with 96 MB for the engine, outside of it.',
   'worker.thread.blocked.max.ms': 'How long a task may keep its thread from all else before it fails.',
+  'worker.task.start.timeout.ms': 'How long a task may take until it runs, before it fails.',
+  'worker.task.log.lines.per.second':
+    'How many lines of each level a task may log, on average; ten seconds of it at once. The rest is dropped and counted.',
+  'worker.task.log.bytes.per.second': 'How many bytes of each level a task may log, in the same way.',
   listeners: 'Where the worker answers: `http://HOST:PORT` or `https://HOST:PORT`.',
   'rest.advertised.host.name': 'Name or address by which other workers reach this one.',
   'rest.advertised.port': 'Port by which they do.',

@@ -69,6 +69,9 @@ const shape = z.object({
   'worker.threads': integer({ min: 1, max: 256 }).optional(),
   'worker.thread.memory.mb': integer({ min: 32, max: 1_048_576 }).default(512),
   'worker.thread.blocked.max.ms': integer({ min: 250, max: 3_600_000 }).default(2_500),
+  'worker.task.start.timeout.ms': integer({ min: 1_000, max: 86_400_000 }).default(120_000),
+  'worker.task.log.lines.per.second': integer({ min: 1, max: 1_000_000 }).default(100),
+  'worker.task.log.bytes.per.second': integer({ min: 1_024, max: 1_073_741_824 }).default(65_536),
 
   listeners: list().default(['http://127.0.0.1:8083']),
   'rest.advertised.host.name': z.string().trim().optional(),

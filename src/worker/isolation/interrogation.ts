@@ -1,13 +1,6 @@
 import { Session } from 'node:inspector'
-import { AT_WORK_SYMBOL } from './task-runner.ts'
-
-/** What a thread was doing when it was asked. */
-export type Testimony = {
-  /** On whose behalf, by task key; undefined: nobody's. */
-  readonly task: string | undefined
-  /** Where it is in the code, as lines of a stack. */
-  readonly stack: string
-}
+import { CURRENT_TASK_SYMBOL } from './current-task.ts'
+import type { Testimony } from './messages.ts'
 
 const ANSWER_MS_MAX = 2_000
 
@@ -51,7 +44,7 @@ export async function interrogate(threadName: string): Promise<Testimony | undef
 }
 
 const WHO = 3
-const WHO_IS_AT_WORK = `globalThis[Symbol.for('${AT_WORK_SYMBOL}')]?.getStore()`
+const WHO_IS_AT_WORK = `globalThis[Symbol.for('${CURRENT_TASK_SYMBOL}')]?.getStore()`
 
 /** First where it is, then, in that place, who it is. */
 function hearing(

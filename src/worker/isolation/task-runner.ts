@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Broker } from '../../broker/broker.ts'
 import type { Clock } from '../../config/clock.ts'
 import type { Logger } from '../../config/logger.ts'
@@ -9,6 +8,7 @@ import { SourceTask, type TaskParts } from '../tasks/source-task.ts'
 import type { TaskCounters } from '../tasks/task-counters.ts'
 import type { TaskMessage, TaskSpec } from '../tasks/task-spec.ts'
 import { traceOf } from '../tasks/trace.ts'
+import { currentTask, runAsTask } from './current-task.ts'
 
 export type TaskRunnerParts = {
   readonly broker: Broker
@@ -25,13 +25,6 @@ export type LocalTask = {
   /** Resolves when the task has let go of everything. */
   stop(): Promise<void>
 }
-
-/** On whose behalf this thread works right now, by task key. */
-const AT_WORK = new AsyncLocalStorage<string>()
-
-/** Read from outside the thread, when it does not answer any more. */
-export const AT_WORK_SYMBOL = 'weir.task.at-work'
-Reflect.set(globalThis, Symbol.for(AT_WORK_SYMBOL), AT_WORK)
 
 /** Runs tasks in this very thread, and knows whose fault it is when something throws out of band. */
 export class TaskRunner {
@@ -62,7 +55,7 @@ export class TaskRunner {
     }
     const parts = { spec, broker, connect, plugins, log, clock, counters, report, signal: stopping.signal }
     this.#failing.set(key, fail)
-    const { ended, setPaused } = AT_WORK.run(key, () => {
+    const { ended, setPaused } = runAsTask(key, () => {
       try {
         const task = spec.kind === 'source' ? new SourceTask(parts) : new SinkTask(parts)
         return { ended: task.run().catch(fail), setPaused: (paused: boolean) => task.setPaused(paused) }
@@ -82,7 +75,7 @@ export class TaskRunner {
 
   /** Something was thrown that nobody caught. Ends the task that it belongs to; false: it is nobody's. */
   threw(error: unknown): boolean {
-    const fail = this.#failing.get(AT_WORK.getStore() ?? '')
+    const fail = this.#failing.get(currentTask() ?? '')
     fail?.(error)
     return fail !== undefined
   }

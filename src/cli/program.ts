@@ -1,0 +1,47 @@
+import type { Logger } from '../config/logger.ts'
+import type { ExitCode } from './command.ts'
+import { UsageError } from './command.ts'
+import { endProcess } from './end-process.ts'
+import { whenAsked } from './signals.ts'
+import { startStopWatchdog } from './stop-watchdog.ts'
+
+/** Kubernetes gives a pod of the chart 30 s, three of which it waits before the signal. */
+export const GRACE_PERIOD_SECONDS = 25
+/** What is left open after a program has stopped may keep its process for so long. */
+const LINGER_MS = 2_000
+
+export type ProgramOptions = {
+  readonly logger: Logger
+  readonly gracePeriodMs: number
+  /** Resolves when the program is up; what it answers is stopped at the end. */
+  readonly start: () => Promise<{ stop(): Promise<void> }>
+}
+
+/**
+ * Runs a program from its start until a signal asks it to end. It has `gracePeriodMs` to stop, whatever runs in it: then its
+ * process ends as it is. Also ends when its main thread hangs for as long.
+ */
+export async function runProgram({ logger, gracePeriodMs, start }: ProgramOptions): Promise<ExitCode> {
+  const asked = whenAsked(gracePeriodMs, logger)
+  startStopWatchdog(gracePeriodMs)
+  const running = await start()
+  await asked
+  await running.stop()
+  endSoon(logger, 0)
+  return 0
+}
+
+/** The end of a program that has stopped: nothing that it left open keeps its process for long. */
+export function endSoon(logger: Logger, exitCode: ExitCode): void {
+  setTimeout(() => {
+    const resources = process.getActiveResourcesInfo()
+    logger.warn({ resources }, 'stopped, but something is still open: ending the process')
+    endProcess(exitCode)
+  }, LINGER_MS).unref()
+}
+
+/** Of the option `--grace-period`, in milliseconds. */
+export function parseGracePeriod(seconds: string = String(GRACE_PERIOD_SECONDS)): number {
+  if (/^\d{1,6}(\.\d+)?$/.test(seconds) && Number(seconds) > 0) return Number(seconds) * 1_000
+  throw new UsageError(`--grace-period ${seconds}: expected a number of seconds, such as ${GRACE_PERIOD_SECONDS}`)
+}
