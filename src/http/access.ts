@@ -1,46 +1,51 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { PasswordLogIn } from './password-log-in.ts'
+import { type ObjectKind, type Policy, type Principal, Rights } from './permissions.ts'
 import { Refusal } from './refusal.ts'
-import { ROLES, type Role } from './users.ts'
+import type { Role } from './users.ts'
 
-/** Who makes a request. `FastifyRequest.principal` is undefined where nobody has to log in: then everything is allowed. */
-export type Principal = { readonly name: string; readonly role: Role }
-
-/** BASIC authentication with roles (RFC 7617): who may call what. */
+/** Who has to log in, and who may do what. */
 export type Access = {
   readonly realm: string
   readonly passwords: PasswordLogIn
+  /** What permissions are about. */
+  readonly kind: ObjectKind
+  readonly policy: () => Policy
   /** Who may come in at all. Default: everybody who is known. */
   readonly roles?: readonly Role[]
   /** Paths that need no name; `/*` at the end takes all below. */
   readonly openPaths?: readonly string[]
-  /** The least role that may make this request; undefined: it needs no name. */
-  readonly roleFor: (request: FastifyRequest) => Role | undefined
+  /** Whether a request without credentials may pass: its route decides by something else, such as a signature. */
+  readonly takesAnonymous?: (request: FastifyRequest) => boolean
+  /**
+   * Throws a `Refusal` where the path of a request names something that `request.rights` do not cover. What a body names
+   * is for the route to check.
+   */
+  readonly check: (request: FastifyRequest) => void
 }
 
-/** Lets a request pass and sets `request.principal`, or throws a 401, 403, 429 or 503. */
+/** Lets a request pass and sets `principal` and `rights` of it, or throws a 401, 403, 429 or 503. */
 export async function authorize(access: Access, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  const needed = access.roleFor(request)
-  if (needed === undefined || isOpen(access.openPaths ?? [], request.url)) return
-  const given = credentialsOf(request.headers.authorization)
-  const role = await logIn(access, given, request, reply)
+  if (isOpen(access.openPaths ?? [], request.url)) {
+    request.granted = Rights.everything(access.kind)
+    return
+  }
+  const { authorization } = request.headers
+  if (authorization === undefined && access.takesAnonymous?.(request)) return
+  const principal = await logIn(access, request, reply)
+  const { name, role } = principal
+  request.principal = principal
   if (access.roles && !access.roles.includes(role)) {
-    throw new Refusal(403, `User '${given?.name}' has the role ${role}, which may not come in`)
+    throw new Refusal(403, `User '${name}' has the role ${role}, which may not come in`)
   }
-  if (ROLES.indexOf(role) < ROLES.indexOf(needed)) {
-    throw new Refusal(403, `User '${given?.name}' has the role ${role}; this request needs ${needed}`)
-  }
-  request.principal = { name: given?.name ?? '', role }
+  request.granted = Rights.of(access.kind, principal, access.policy())
+  access.check(request)
 }
 
-async function logIn(
-  { passwords, realm }: Access,
-  given: { name: string; password: string } | undefined,
-  { ip }: FastifyRequest,
-  reply: FastifyReply,
-): Promise<Role> {
-  const outcome = given && (await passwords.check(given.name, given.password, ip))
-  if (outcome?.kind === 'known') return outcome.role
+async function logIn({ passwords, realm }: Access, request: FastifyRequest, reply: FastifyReply): Promise<Principal> {
+  const given = credentialsOf(request.headers.authorization)
+  const outcome = given && (await passwords.check(given.name, given.password, request.ip))
+  if (given && outcome?.kind === 'known') return { name: given.name, role: outcome.role, groups: [], method: 'basic' }
   if (outcome?.kind === 'limited') {
     void reply.header('retry-after', String(outcome.waitSeconds))
     throw new Refusal(429, `too many failed log-ins of this user: try again in ${outcome.waitSeconds} s`)

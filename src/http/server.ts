@@ -7,13 +7,14 @@ import { UserError } from '../config/failure.ts'
 import type { Logger } from '../config/logger.ts'
 import type { Metrics } from '../config/metrics.ts'
 import { listenerProtocols } from '../config/tls-protocols.ts'
-import { type Access, authorize, type Principal } from './access.ts'
+import { type Access, authorize } from './access.ts'
 import { type AnsweredRequest, logAnswers, tellAnswers } from './answered.ts'
 import { compressAnswers } from './compression.ts'
 import { allowPages, type CrossOrigin, refuseOtherSites } from './cross-origin.ts'
 import { answerAgain } from './given-answers.ts'
 import { bindError, type Listener, parseListener, urlOf } from './listener.ts'
 import { negotiate } from './media-type.ts'
+import { type Principal, Rights } from './permissions.ts'
 import { Refusal, type WireError, wireErrorOf } from './refusal.ts'
 import { nameRequests } from './request-id.ts'
 
@@ -199,7 +200,15 @@ function answerAs(app: FastifyInstance, produces: readonly string[]): void {
 }
 
 function guard(app: FastifyInstance, access: Access | undefined): void {
+  // Where there is a log-in, a request that did not pass it may do nothing.
+  const otherwise = access ? Rights.nothing(access.kind) : Rights.everything('subjects')
   app.decorateRequest('principal', undefined)
+  app.decorateRequest('granted', undefined)
+  app.decorateRequest('rights', {
+    getter(this: FastifyRequest) {
+      return this.granted ?? otherwise
+    },
+  })
   if (!access) return
   app.addHook('onRequest', async (request, reply) => {
     if (!OPEN_PATHS.has(pathOf(request.url))) await authorize(access, request, reply)
@@ -212,6 +221,10 @@ declare module 'fastify' {
     answerType: string
     /** Who makes this request; undefined where nobody has to log in. */
     principal: Principal | undefined
+    /** Set by the log-in. */
+    granted: Rights | undefined
+    /** What this request may do; everything where nobody has to log in. */
+    readonly rights: Rights
   }
 }
 

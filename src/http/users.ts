@@ -5,8 +5,8 @@ import { messageOf, UserError } from '../config/failure.ts'
 import type { Logger } from '../config/logger.ts'
 import { followFiles } from '../config/watch.ts'
 
-/** Each role may do what the ones before it may. */
-export const ROLES = ['readonly', 'developer', 'admin'] as const
+/** Each role may do what the ones before it may; `none` only what a file of permissions says of the user. */
+export const ROLES = ['none', 'readonly', 'developer', 'admin'] as const
 export type Role = (typeof ROLES)[number]
 
 type User = { readonly name: string; readonly role: Role; readonly salt: Buffer; readonly hash: Buffer }

@@ -25,9 +25,12 @@ export function decideTags(
   name: Subject,
   selector: VersionSelector,
   update: TagsUpdate,
+  isPermitted: (subject: Subject) => boolean,
 ): Decision<RegisterAnswer> {
   const { view } = grounds
-  const { subject, content } = inAnyContext(view, name, (one) => findVersion(view, one, selector, { deleted: false }))
+  const { subject, content } = inAnyContext(view, name, isPermitted, (one) =>
+    findVersion(view, one, selector, { deleted: false }),
+  )
   const { newVersion, tags, metadata = content.metadata } = update
   const ruleSet = changedRules(update, () => ruleSetBefore(grounds, subject, newVersion))
   const schema = { ...content, metadata: withProperty(metadata, VERSION_PROPERTY, String(newVersion)), ruleSet }

@@ -3,6 +3,9 @@ import type { SchemaVersion } from './schema.ts'
 import type { RegistryView } from './store/state.ts'
 import { ALL_CONTEXTS, contextOf, DEFAULT_CONTEXT, partsOf, type Subject, toSubject } from './subject.ts'
 
+/** Whether a subject may be read; what may not is not found. */
+export type IsReadable = (subject: Subject) => boolean
+
 /** Which versions take part: live ones, also deleted ones, or only those. */
 export type Which = 'live' | 'all' | 'deleted'
 
@@ -36,18 +39,31 @@ function prefixMatcher(prefix: string): (subject: Subject) => boolean {
  * A version that holds this id. With a subject, its own is preferred: in its context, then, for a subject without one, in
  * every other; after that any subject's of the context. Throws `schema_not_found`.
  */
-export function findById(view: RegistryView, id: number, subject: Subject | undefined): SchemaVersion {
+export function findById(
+  view: RegistryView,
+  id: number,
+  subject: Subject | undefined,
+  isReadable: IsReadable,
+): SchemaVersion {
   const context = subject === undefined ? DEFAULT_CONTEXT : contextOf(subject)
   const holders = view.holders(context, id)
-  const found = (subject !== undefined && ownHolder(view, id, subject)) || holders[0]
+  const found =
+    (subject !== undefined && ownHolder(view, id, subject, isReadable)) ||
+    holders.find((holder) => isReadable(holder.subject))
   if (!found) throw schemaNotFound(id)
   return found
 }
 
-function ownHolder(view: RegistryView, id: number, subject: Subject): SchemaVersion | undefined {
+function ownHolder(
+  view: RegistryView,
+  id: number,
+  subject: Subject,
+  isReadable: IsReadable,
+): SchemaVersion | undefined {
   const contexts = contextOf(subject) === DEFAULT_CONTEXT ? view.contexts() : [contextOf(subject)]
   for (const context of contexts) {
     const name = toSubject(partsOf(subject).name, context)
+    if (!isReadable(name)) continue
     const own = view.holders(context, id).find((holder) => holder.subject === name)
     if (own) return own
   }
@@ -59,36 +75,47 @@ export function findPlaces(
   view: RegistryView,
   id: number,
   subject: Subject | undefined,
+  isReadable: IsReadable,
   which: Which,
 ): readonly SchemaVersion[] {
-  const context = contextOf(findById(view, id, subject).subject)
+  const context = contextOf(findById(view, id, subject, isReadable).subject)
   const name = subject === undefined ? '' : partsOf(subject).name
   return view
     .holders(context, id)
+    .filter((holder) => isReadable(holder.subject))
     .filter((holder) => name === '' || partsOf(holder.subject).name === name)
     .filter(takesPart(which))
     .toSorted((a, b) => (a.subject < b.subject ? -1 : a.subject > b.subject ? 1 : a.version - b.version))
 }
 
 /** The contexts in which a guid has an id, the default one first. Throws `schema_not_found`. */
-export function findByGuid(view: RegistryView, guid: string): readonly SchemaVersion[] {
+export function findByGuid(view: RegistryView, guid: string, isReadable: IsReadable): readonly SchemaVersion[] {
   const found = view.contexts().flatMap((context) => {
     const id = view.idOf(context, guid)
-    return id === undefined ? [] : view.holders(context, id).slice(0, 1)
+    const holder = id === undefined ? undefined : view.holders(context, id).find(({ subject }) => isReadable(subject))
+    return holder ?? []
   })
   if (found.length === 0) throw schemaNotFound(guid)
   return found
 }
 
-/** Tries a subject without a context in every context, the default one first; its failure is the one that counts. */
-export function inAnyContext<Found>(view: RegistryView, subject: Subject, find: (subject: Subject) => Found): Found {
+/**
+ * Tries a subject without a context in every context that is permitted, the default one first; its failure is the one that
+ * counts.
+ */
+export function inAnyContext<Found>(
+  view: RegistryView,
+  subject: Subject,
+  isPermitted: (subject: Subject) => boolean,
+  find: (subject: Subject) => Found,
+): Found {
   try {
     return find(subject)
   } catch (error) {
     if (!(error instanceof RegistryError) || contextOf(subject) !== DEFAULT_CONTEXT) throw error
     for (const context of view.contexts().slice(1)) {
       const other = toSubject(subject, context)
-      if (view.versions(other).length > 0) return find(other)
+      if (view.versions(other).length > 0 && isPermitted(other)) return find(other)
     }
     throw error
   }

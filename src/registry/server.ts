@@ -6,13 +6,15 @@ import { followFiles } from '../config/watch.ts'
 import type { Access } from '../http/access.ts'
 import type { AnsweredRequest } from '../http/answered.ts'
 import { PasswordLogIn } from '../http/password-log-in.ts'
+import type { Policy } from '../http/permissions.ts'
+import { openPolicy } from '../http/permissions-file.ts'
 import { type ConnectionChange, type HttpServer, type HttpServerOptions, startHttpServer } from '../http/server.ts'
 import { openUsers, ROLES, type Users } from '../http/users.ts'
 import type { Examiner } from './examination/examiner.ts'
 import { RegistryError } from './failure.ts'
 import { Forwarder } from './forward.ts'
 import type { Registry } from './registry.ts'
-import { roleFor } from './routes/access.ts'
+import { checkAccess } from './routes/access.ts'
 import { Api } from './routes/api.ts'
 import { toWire } from './routes/errors.ts'
 import { registryRoutes } from './routes/main.ts'
@@ -47,10 +49,12 @@ export async function serveRegistry(registry: Registry, options: ServeOptions): 
   })
   const api = new Api(registry, settings, forwarder)
   const users = openUsers(settings, logger)
+  const permissions = openPolicy(settings, logger)
   const held: { close(): void }[] = [
     forwarder,
     followFiles({ ...toLeader, use: (renewed) => forwarder.trust(renewed), logger }),
     ...(users ? [users] : []),
+    permissions,
   ]
   const close = () => {
     for (const one of held) one.close()
@@ -74,7 +78,7 @@ export async function serveRegistry(registry: Registry, options: ServeOptions): 
       parseLarge: (bytes) => parseLarge(registry.examiner, bytes),
       ...limits(settings),
       ...(listening ? { tls: listening.read() } : {}),
-      ...security(settings, users, api),
+      ...security(settings, users, permissions.current, api),
     })
     if (listening) {
       certified(listenerExpiry(settings))
@@ -121,24 +125,27 @@ function limits(settings: RegistryValues): Pick<HttpServerOptions, 'bodyBytesMax
 function security(
   settings: RegistryValues,
   users: Users | undefined,
+  policy: () => Policy,
   api: Api,
 ): Pick<HttpServerOptions, 'access' | 'crossOrigin'> {
   const origins = settings['access.control.allow.origin']
   const methods = settings['access.control.allow.methods']
   const headers = settings['access.control.allow.headers']
   return {
-    ...(users ? { access: access(settings, users, api) } : {}),
+    ...(users ? { access: access(settings, users, policy, api) } : {}),
     ...(origins === '' ? {} : { crossOrigin: { origins, methods, headers } }),
   }
 }
 
-function access(settings: RegistryValues, users: Users, api: Api): Access {
+function access(settings: RegistryValues, users: Users, policy: () => Policy, api: Api): Access {
   const named = settings['authentication.roles']
   return {
     realm: settings['authentication.realm'],
     passwords: new PasswordLogIn(users),
+    kind: 'subjects',
+    policy,
     roles: ROLES.filter((role) => named.includes('*') || named.includes(role)),
     openPaths: settings['authentication.skip.paths'],
-    roleFor: (request) => roleFor(request, api),
+    check: (request) => checkAccess(request, api),
   }
 }

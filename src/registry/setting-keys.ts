@@ -121,6 +121,9 @@ export const shape = z.object({
     'File of people, a line each: `NAME: HASH, ROLE`; read again when it changes.',
   ),
   'weir.authentication.users': text().describe('The same lines themselves, for an environment without files.'),
+  'weir.authorization.permissions.file': text().describe(
+    'File of permissions by role, user and group, YAML; read again when it changes. None: as roles have them.',
+  ),
   'metadata.encoder.secret': refused('metadata is not encrypted here, and a secret says that it has to be'),
   registry_authfile: refused('it holds no roles; make a weir.authentication.users.file with weir password'),
 

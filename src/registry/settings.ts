@@ -1,6 +1,7 @@
 import { UserError } from '../config/failure.ts'
 import { below, readSettings, type Setting, type Settings, type SettingsSpec } from '../config/settings.ts'
 import { settingsFromEnvironment } from '../config/sources.ts'
+import { accessContradiction } from '../http/access-settings.ts'
 import type { Defaults } from './scope.ts'
 import { aliases, shape, withoutEffect } from './setting-keys.ts'
 
@@ -53,10 +54,8 @@ function contradiction(values: RegistryValues): string | undefined {
   if (heartbeatMs >= sessionMs) {
     return `brokergroup.heartbeat.interval.ms=${heartbeatMs} has to be below brokergroup.session.timeout.ms=${sessionMs}: a third of it is usual`
   }
-  const users = [values['weir.authentication.users'], values['weir.authentication.users.file']].filter(Boolean)
-  if (values['authentication.method'] === 'BASIC' && users.length !== 1) {
-    return 'authentication.method=BASIC needs weir.authentication.users.file, or else weir.authentication.users: who may come in'
-  }
+  const access = accessContradiction(values)
+  if (access !== undefined) return access
   if (
     values['ssl.client.authentication'] !== 'NONE' &&
     !values['ssl.truststore.location'] &&

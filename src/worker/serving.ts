@@ -6,12 +6,15 @@ import { below } from '../config/settings.ts'
 import { type TlsSource, tlsSource } from '../config/tls.ts'
 import { listenerProtocols } from '../config/tls-protocols.ts'
 import { followFiles } from '../config/watch.ts'
+import type { Access } from '../http/access.ts'
 import { PasswordLogIn } from '../http/password-log-in.ts'
+import type { Policy } from '../http/permissions.ts'
+import { openPolicy } from '../http/permissions-file.ts'
 import { addHeaders, parseHeaderRules } from '../http/response-headers.ts'
 import { type HttpServer, type HttpServerOptions, startHttpServer } from '../http/server.ts'
-import { openUsers, ROLES } from '../http/users.ts'
+import { openUsers } from '../http/users.ts'
 import type { PeerTls } from './peers.ts'
-import { roleFor } from './routes/access.ts'
+import { checkAccess, isInternal } from './routes/access.ts'
 import { toWire } from './routes/errors.ts'
 import { type LoggerRoutes, loggerRoutes } from './routes/loggers.ts'
 import { type WorkerRoutes, workerRoutes } from './routes/main.ts'
@@ -33,6 +36,7 @@ export async function serveWorker(parts: ServeParts): Promise<HttpServer> {
   const users = openUsers(settings.values, logger)
   const tls = listenerTls(settings.rest, [...listeners, ...(adminListeners ?? [])])
   const passwords = users && new PasswordLogIn(users)
+  const permissions = openPolicy(settings.values, logger)
   const common = {
     logger,
     toWire,
@@ -40,9 +44,7 @@ export async function serveWorker(parts: ServeParts): Promise<HttpServer> {
     produces: ['application/json'],
     typedBodiesOnly: true,
     ...(tls ? { tls: tls.read() } : {}),
-    ...(passwords
-      ? { access: { realm: settings.values['authentication.realm'], passwords, roles: ROLES, roleFor } }
-      : {}),
+    ...(passwords ? { access: access(settings, passwords, permissions.current) } : {}),
   }
   const rules = parseHeaderRules(settings.values['response.http.headers.config'])
   const publicRoutes: HttpServerOptions['routes'] = (app) => {
@@ -55,6 +57,7 @@ export async function serveWorker(parts: ServeParts): Promise<HttpServer> {
   const stop = async (graceMs?: number) => {
     await Promise.all(started.map((server) => server.stop(graceMs)))
     users?.close()
+    permissions.close()
     for (const one of followed) one.close()
   }
   const serve = async (options: Pick<HttpServerOptions, 'listeners' | 'routes'> & Partial<HttpServerOptions>) => {
@@ -113,6 +116,17 @@ function listenerTls(
     requestCert: client !== 'none',
     rejectUnauthorized: client === 'required',
   })
+}
+
+function access({ values }: WorkerSettings, passwords: PasswordLogIn, policy: () => Policy): Access {
+  return {
+    realm: values['authentication.realm'],
+    passwords,
+    kind: 'connectors',
+    policy,
+    takesAnonymous: isInternal,
+    check: checkAccess,
+  }
 }
 
 function crossOrigin({ values }: WorkerSettings): Pick<HttpServerOptions, 'crossOrigin'> {

@@ -64,5 +64,7 @@ export const MEANINGS: Readonly<Record<keyof WorkerSettings['values'], string>> 
   'authentication.realm': 'What is asked for is called so.',
   'weir.authentication.users.file': 'Who may come in; `weir password` makes its lines.',
   'weir.authentication.users': 'The same as text.',
+  'weir.authorization.permissions.file':
+    'File of permissions by role, user and group, YAML; read again when it changes. None: as roles have them.',
   'rest.extension.classes': 'Refused: extensions are Java classes; `authentication.method=BASIC` asks for a log-in.',
 }

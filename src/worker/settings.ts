@@ -12,6 +12,7 @@ import {
   word,
 } from '../config/settings.ts'
 import { settingsFromEnvironment } from '../config/sources.ts'
+import { accessContradiction } from '../http/access-settings.ts'
 import { loadPlugins } from '../plugins/load.ts'
 import { ConfigResolver, createProviders } from './config-resolver.ts'
 import { parseOverridePolicy } from './validation/overrides.ts'
@@ -85,6 +86,7 @@ const shape = z.object({
   'authentication.realm': text('KafkaConnect'),
   'weir.authentication.users.file': text(''),
   'weir.authentication.users': text(''),
+  'weir.authorization.permissions.file': text(''),
   // Whoever names one relies on it.
   'rest.extension.classes': text('').refine(
     (classes) => classes === '',
@@ -153,13 +155,8 @@ export const settingsSpec: SettingsSpec<typeof shape> = {
 export function workerSettings(written: readonly Setting[]): WorkerSettings {
   const settings = readSettings(settingsSpec, written)
   const { values } = settings
-  const users = [values['weir.authentication.users'], values['weir.authentication.users.file']].filter(Boolean)
-  if (values['authentication.method'] === 'BASIC' && users.length !== 1) {
-    throw new UserError(
-      'invalid_settings',
-      'authentication.method=BASIC needs weir.authentication.users.file, or else weir.authentication.users: who may come in',
-    )
-  }
+  const wrong = accessContradiction(values)
+  if (wrong !== undefined) throw new UserError('invalid_settings', wrong)
   const unsigned = unsignedRequests(values)
   return unsigned === undefined ? settings : { ...settings, warnings: [...settings.warnings, unsigned] }
 }

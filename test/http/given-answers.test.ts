@@ -4,6 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { silentLogger } from '../../src/config/logger.ts'
 import type { AnsweredRequest } from '../../src/http/answered.ts'
 import { GivenAnswers } from '../../src/http/given-answers.ts'
+import { NO_POLICY } from '../../src/http/permissions.ts'
 import { type HttpServerOptions, startHttpServer } from '../../src/http/server.ts'
 
 const JSON_TYPE = 'application/json'
@@ -145,7 +146,9 @@ describe('a server that gives its answers again', () => {
       check: async (_: string, password: string) =>
         password === 'right' ? { kind: 'known', role: 'admin' } : { kind: 'wrong' },
     }
-    const { url } = await serve({ access: { realm: 'r', passwords, roleFor: () => 'readonly' } as never })
+    const { url } = await serve({
+      access: { realm: 'r', passwords, kind: 'subjects', policy: () => NO_POLICY, check: () => {} } as never,
+    })
     const get = async (password: string) => {
       const authorization = `Basic ${Buffer.from(`me:${password}`).toString('base64')}`
       return (await fetch(`${url}/state/a`, { headers: { authorization } })).status

@@ -5,7 +5,9 @@ import { join } from 'node:path'
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { silentLogger } from '../../src/config/logger.ts'
 import { tlsMaterial } from '../../src/config/tls.ts'
+import type { Access } from '../../src/http/access.ts'
 import { PasswordLogIn } from '../../src/http/password-log-in.ts'
+import { NO_POLICY, type Operation } from '../../src/http/permissions.ts'
 import { type HttpServer, type HttpServerOptions, startHttpServer } from '../../src/http/server.ts'
 import { hashPassword, type Role, Users } from '../../src/http/users.ts'
 
@@ -79,8 +81,12 @@ describe('a TLS listener', () => {
 })
 
 describe('BASIC authentication', () => {
-  const roleFor = ({ method }: { method: string }): Role =>
-    method === 'GET' ? 'readonly' : method === 'POST' ? 'developer' : 'admin'
+  const OPERATIONS: Readonly<Record<string, Operation>> = { GET: 'read', POST: 'write', PUT: 'mode' }
+  const ACCESS: Pick<Access, 'kind' | 'policy' | 'check'> = {
+    kind: 'subjects',
+    policy: () => NO_POLICY,
+    check: ({ method, rights }) => rights.demandAll(OPERATIONS[method]!),
+  }
   const salt = Buffer.alloc(16, 7)
   const linesOf = async (users: Record<string, [string, Role]>) =>
     (
@@ -111,7 +117,7 @@ describe('BASIC authentication', () => {
     ['dev', 'wrong', [401, 401, 401]],
     ['nobody', 'r', [401, 401, 401]],
   ])('lets %s/%s do what the role allows', async (name, password, expected) => {
-    const url = await start({ access: { realm: 'Weir', passwords: new PasswordLogIn(users), roleFor } })
+    const url = await start({ access: { realm: 'Weir', passwords: new PasswordLogIn(users), ...ACCESS } })
     const call = async (method: string, path: string) =>
       (await fetch(url + path, { method, headers: as(name, password) })).status
     expect([await call('GET', '/schemas'), await call('POST', '/schemas'), await call('PUT', '/mode')]).toEqual(
@@ -120,7 +126,7 @@ describe('BASIC authentication', () => {
   })
 
   it('asks for a name in its realm, and leaves the probes open', async () => {
-    const url = await start({ access: { realm: 'The "Weir"', passwords: new PasswordLogIn(users), roleFor } })
+    const url = await start({ access: { realm: 'The "Weir"', passwords: new PasswordLogIn(users), ...ACCESS } })
     const answer = await fetch(`${url}/schemas`)
     expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([
       401,
@@ -131,7 +137,7 @@ describe('BASIC authentication', () => {
   })
 
   it('refuses an eleventh wrong password of a user with 429, even when it is the right one', async () => {
-    const url = await start({ access: { realm: 'Weir', passwords: new PasswordLogIn(users), roleFor } })
+    const url = await start({ access: { realm: 'Weir', passwords: new PasswordLogIn(users), ...ACCESS } })
     for (let i = 0; i < 10; i++) await fetch(`${url}/schemas`, { headers: as('ada', `guess${i}`) })
     const answer = await fetch(`${url}/schemas`, { headers: as('ada', 'ä') })
     expect(answer.status).toBe(429)

@@ -96,13 +96,14 @@ describe('the settings of a registry', () => {
     ],
     [
       { 'authentication.roles': 'admin,boss' },
-      /authentication.roles=admin,boss: expected \* or some of readonly, developer, admin/,
+      /authentication.roles=admin,boss: expected \* or some of none, readonly, developer, admin/,
     ],
     [
       { 'metadata.encoder.secret': 'hunter2' },
       /^f.properties:1: metadata.encoder.secret=\[hidden\]: metadata is not encrypted/,
     ],
     [{ 'authentication.method': 'BASIC' }, 'needs weir.authentication.users.file'],
+    [{ 'weir.authorization.permissions.file': 'a' }, 'weir.authorization.permissions.file needs authentication.method'],
     [{ 'ssl.client.authentication': 'REQUIRED' }, 'needs ssl.truststore.location'],
     [{ 'kafkagroup.session.timeout.ms': '100' }, 'has to be below brokergroup.session.timeout.ms=100'],
     [

@@ -1,38 +1,30 @@
 import type { FastifyRequest } from 'fastify'
-import type { Role } from '../../http/users.ts'
-import { isImporting, modeInScope } from '../scope.ts'
-import { type Api, queryOf } from './api.ts'
-import { flag } from './request.ts'
+import type { Api } from './api.ts'
+import { operationOf, resourceOf } from './operations.ts'
 
-/** What changes nothing but is no `GET`, and what developers may change. Everything else that changes needs an admin. */
-const ROLES: Readonly<Record<string, Role | ((request: FastifyRequest, api: Api) => Role)>> = {
-  'POST /': 'readonly',
-  'POST /subjects/:subject': 'readonly',
-  'POST /compatibility/subjects/:subject/versions': 'readonly',
-  'POST /compatibility/subjects/:subject/versions/:version': 'readonly',
-  'POST /subjects/:subject/versions': registering,
-  'POST /subjects/:subject/versions/:version/tags': registering,
-  'DELETE /subjects/:subject': deleting,
-  'DELETE /subjects/:subject/versions/:version': deleting,
-}
+/** What tells nothing of any subject: for everybody who is known. */
+const PUBLIC: ReadonlySet<string> = new Set([
+  '/',
+  '/schemas/types',
+  '/v1/metadata/id',
+  '/v1/metadata/version',
+  '/v1/metadata/deployment',
+  '/openapi.json',
+])
 
-/** The least role that may make a request. */
-export function roleFor(request: FastifyRequest, api: Api): Role {
-  const { method } = request
-  const { url } = request.routeOptions
+/**
+ * Throws a 403 where the path names what the request may not reach. Each accessor of `api` checks again what it hands
+ * out: an alias may have changed until a body has arrived.
+ */
+export function checkAccess(request: FastifyRequest, api: Api): void {
+  const path = resourceOf(request)
   // That there is no such place is no secret.
-  if (url === undefined || method === 'GET' || method === 'HEAD') return 'readonly'
-  const role = ROLES[`${method} ${url.replace(/^\/contexts\/:context(?=\/)/, '')}`] ?? 'admin'
-  return typeof role === 'string' ? role : role(request, api)
-}
-
-/** Whoever imports chooses ids. */
-function registering(request: FastifyRequest, api: Api): Role {
-  const mode = modeInScope(api.view, api.subject(request), api.registry.grounds.defaults)
-  return isImporting(mode) ? 'admin' : 'developer'
-}
-
-/** What is soft-deleted can come back. */
-function deleting(request: FastifyRequest): Role {
-  return flag(queryOf(request), 'permanent') ? 'admin' : 'developer'
+  if (path === undefined || PUBLIC.has(path)) return
+  if (path === '/metrics') request.rights.demandAll('read')
+  else if (path.startsWith('/subjects/:subject')) api.subject(request)
+  else if (path.startsWith('/compatibility/')) api.unaliased(request)
+  else if (/^\/(config|mode)\b/.test(path)) api.scope(request)
+  else if (path === '/contexts/:context') api.context(request)
+  // Lists and ids are narrowed to what may be read.
+  else request.rights.demandSome(operationOf(request))
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ParsedSchema } from '../../formats/format.ts'
+import type { SchemaReference } from '../../formats/references.ts'
 import type { SchemaTags } from '../../formats/tags.ts'
 import type { Decision, Grounds } from '../decision.ts'
 import type { Facts } from '../examination/facts.ts'
@@ -17,11 +18,13 @@ import {
   contextOf,
   contextSubject,
   DEFAULT_CONTEXT,
+  GLOBAL,
   type Subject,
   toContext,
   toSubject,
 } from '../subject.ts'
 import type { AnswerOptions, Profile } from './answer.ts'
+import { operationOn } from './operations.ts'
 import { flag, formatIn, type Limits, parseSchemaBody, type Query, type SchemaBody, text, texts } from './request.ts'
 
 /** A write: what is decided, and how the answer is told. */
@@ -58,7 +61,9 @@ export class Api {
   }
 
   /** Marks an answer as one of the state as it is now. True: who asks has had it already. */
-  isKnown({ headers }: FastifyRequest, reply: FastifyReply): boolean {
+  isKnown({ headers, rights }: FastifyRequest, reply: FastifyReply): boolean {
+    // What may be read changes without a change of the state.
+    if (!rights.mayAll('read')) return false
     const mark = `"${this.#instance}-${this.view.revision}"`
     reply.header('etag', mark)
     // A proxy that compresses makes it a weak one.
@@ -78,15 +83,12 @@ export class Api {
 
   /** The subject of a path: in the path's context, and what it is an alias of. Throws `invalid_subject`. */
   subject(request: FastifyRequest): Subject {
-    return this.target(this.unaliased(request))
+    return this.#permitted(request, this.target(this.#named(request)))
   }
 
   /** The subject as it was named. */
   unaliased(request: FastifyRequest): Subject {
-    const { subject = '' } = paramsOf(request)
-    return checkSubject(toSubject(subject, contextIn(request)), {
-      rejectEmpty: this.settings['schema.reject.empty.subject'],
-    })
+    return this.#permitted(request, this.#named(request))
   }
 
   /** One step of alias, never two. */
@@ -99,8 +101,44 @@ export class Api {
   scope(request: FastifyRequest): Subject | null {
     const { subject } = paramsOf(request)
     const context = contextIn(request)
-    if (subject === undefined) return contextSubject(context)
-    return checkScope(toSubject(subject, context))
+    const scope = subject === undefined ? contextSubject(context) : checkScope(toSubject(subject, context))
+    return this.#permitted(request, scope)
+  }
+
+  /** The context of a path, to do something with it as a whole. */
+  context(request: FastifyRequest): string {
+    const context = contextIn(request)
+    this.#permitted(request, contextSubject(context))
+    return context
+  }
+
+  /** Whether a subject may be read: what lists and searches are narrowed to. */
+  readable(request: FastifyRequest): (subject: Subject) => boolean {
+    const { rights } = request
+    return rights.mayAll('read') ? () => true : (subject) => rights.may('read', subject)
+  }
+
+  /** Whether a request may do with another subject what it does. */
+  permits(request: FastifyRequest): (subject: Subject) => boolean {
+    return (subject) => request.rights.may(operationOn(subject, request, this.registry.grounds), subject)
+  }
+
+  /** Throws a 403 where a schema refers, by however many steps, to what may not be read. */
+  checkReferences(request: FastifyRequest, subject: Subject, references: readonly SchemaReference[]): void {
+    if (request.rights.mayAll('read')) return
+    const seen = new Set<string>()
+    const check = (from: Subject, names: readonly SchemaReference[]) => {
+      for (const { subject: named, version } of names) {
+        const referenced = toSubject(named, contextOf(from))
+        request.rights.demand('read', referenced)
+        const key = JSON.stringify([referenced, version])
+        if (seen.has(key)) continue
+        seen.add(key)
+        const found = version === -1 ? this.view.latest(referenced) : this.view.version(referenced, version)
+        if (found) check(referenced, found.content.references)
+      }
+    }
+    check(subject, references)
   }
 
   /** The subject that a query names; a context in the path stands for itself. */
@@ -119,8 +157,10 @@ export class Api {
   }
 
   /** How a schema is written: in the form that was asked for when its format knows that form, with tags if asked for. */
-  async written(version: SchemaVersion, query: Query): Promise<AnswerOptions> {
+  async written(request: FastifyRequest, version: SchemaVersion, query = queryOf(request)): Promise<AnswerOptions> {
     const format = formatIn(query)
+    // Other forms of a schema may hold what it refers to.
+    if (format) this.checkReferences(request, version.subject, version.content.references)
     const wanted = texts(query, 'findTags').flatMap((words) => words.split(','))
     const formatted = format ? await this.#ask(version, (schema) => schema.formatted(format)) : undefined
     const tags = wanted.length > 0 ? await this.#ask(version, (schema) => schema.tags()) : undefined
@@ -153,8 +193,9 @@ export class Api {
   }
 
   /** The schema of a body, ready to be parsed. */
-  async sent(request: FastifyRequest): Promise<SchemaBody> {
+  async sent(request: FastifyRequest, subject: Subject): Promise<SchemaBody> {
     const body = parseSchemaBody(request.body)
+    this.checkReferences(request, subject, body.schema.references)
     await this.registry.grounds.schemas.formats.load(body.schema.type)
     return body
   }
@@ -162,6 +203,24 @@ export class Api {
   /** Has to be awaited before a version's schema is parsed. */
   loadFormatOf({ content }: SchemaVersion): Promise<void> {
     return this.registry.grounds.schemas.formats.load(content.type)
+  }
+
+  #named(request: FastifyRequest): Subject {
+    const { subject = '' } = paramsOf(request)
+    return checkSubject(toSubject(subject, contextIn(request)), {
+      rejectEmpty: this.settings['schema.reject.empty.subject'],
+    })
+  }
+
+  /** Throws a 403 where the request may not do what it does with this. */
+  #permitted<Scope extends Subject | null>(request: FastifyRequest, scope: Scope): Scope {
+    const operation = operationOn(scope, request, this.registry.grounds)
+    const isGlobal = scope === null || scope === GLOBAL
+    if (!isGlobal) request.rights.demand(operation, scope)
+    // Everything takes over what is set here, and may know it.
+    else if (operation === 'read') request.rights.demandSome(operation)
+    else request.rights.demandAll(operation)
+    return scope
   }
 
   async #ask<Answer>(version: SchemaVersion, question: (schema: ParsedSchema) => Answer): Promise<Answer> {

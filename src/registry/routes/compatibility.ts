@@ -38,7 +38,7 @@ async function verdict(api: Api, request: FastifyRequest, against: Versions): Pr
 
   async function check(): Promise<readonly string[]> {
     try {
-      const { schema } = await api.sent(request)
+      const { schema } = await api.sent(request, subject)
       return await api.registry.think((grounds) => checkCompatibility(grounds, subject, schema, previous, options))
     } catch (error) {
       // Who asks for reasons gets this one too.

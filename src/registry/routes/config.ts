@@ -6,7 +6,7 @@ import type { Grounds } from '../decision.ts'
 import { configNotFound } from '../failure.ts'
 import { DELETE_CONFIG, UPDATE_CONFIG } from '../operation.ts'
 import { configInScope } from '../scope.ts'
-import { GLOBAL, type Subject } from '../subject.ts'
+import { contextOf, GLOBAL, type Subject, toSubject } from '../subject.ts'
 import { configUpdateAnswer } from './answer.ts'
 import { type Api, queryOf } from './api.ts'
 import { flag, parseBody } from './request.ts'
@@ -24,6 +24,8 @@ export function configRoutes(app: FastifyInstance, api: Api): void {
     app.put(path, { config: { metric: `config.update-${of}` } }, async (request, reply) => {
       const scope = api.scope(request)
       const update = parseConfigUpdate(parseBody(bodySpec, request.body))
+      // Else it would be a way to what may not be read.
+      if (update.alias) request.rights.demand('read', toSubject(update.alias, contextOf(scope ?? '')))
       const decide = (grounds: Grounds) => decideConfig(grounds, scope, update)
       return api.write(request, reply, { operation: UPDATE_CONFIG, decide, answer: configUpdateAnswer })
     })

@@ -1,8 +1,9 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Decision, Grounds } from '../decision.ts'
 import { contextNotEmpty } from '../failure.ts'
 import { DELETE_CONTEXT } from '../operation.ts'
-import { type Api, contextIn, queryOf } from './api.ts'
+import { contextOf, contextSubject, DEFAULT_CONTEXT } from '../subject.ts'
+import { type Api, queryOf } from './api.ts'
 import { page, text } from './request.ts'
 
 /** `/contexts`: which there are, and the end of an empty one. */
@@ -10,16 +11,28 @@ export function contextRoutes(app: FastifyInstance, api: Api): void {
   app.get('/contexts', { config: { metric: 'contexts.list' } }, async (request) => {
     const query = queryOf(request)
     const prefix = text(query, 'contextPrefix') ?? ''
-    const contexts = api.view.contexts().filter((context) => context.startsWith(prefix))
+    const isKnown = readableContexts(api, request)
+    const contexts = api.view.contexts().filter((context) => context.startsWith(prefix) && isKnown(context))
     return page(contexts, query, api.limits('context'))
   })
 
   app.delete('/contexts/:context', { config: { metric: 'contexts.delete' } }, async (request, reply) => {
-    const context = contextIn(request)
+    const context = api.context(request)
     const decide = ({ view }: Grounds): Decision<undefined> => {
       if (view.isInUse(context)) throw contextNotEmpty(context)
       return { records: [{ kind: 'context', context, known: false }], answer: undefined }
     }
     return api.write(request, reply, { operation: DELETE_CONTEXT, decide, answer: () => reply.code(204).send() })
   })
+}
+
+/** Contexts with something that may be read, or that may be read as a whole. */
+function readableContexts(api: Api, request: FastifyRequest): (context: string) => boolean {
+  if (request.rights.mayAll('read')) return () => true
+  const isReadable = api.readable(request)
+  const known = new Set([...api.view.subjects()].filter(isReadable).map(contextOf))
+  return (context) => {
+    const whole = contextSubject(context)
+    return context === DEFAULT_CONTEXT || known.has(context) || (whole !== null && isReadable(whole))
+  }
 }

@@ -15,7 +15,7 @@ export function schemaRoutes(app: FastifyInstance, api: Api): void {
     const listed = page(listSchemas(api, request), query, api.limits('schema'))
     return listed.map((version) => ({
       ...schemaAnswer(version, { profile: api.profile }),
-      ...aliases(api, version, query),
+      ...aliases(api, request, version),
     }))
   })
 
@@ -27,7 +27,7 @@ export function schemaRoutes(app: FastifyInstance, api: Api): void {
     const version = byId(api, request)
     const maxId = flag(query, 'fetchMaxId') ? api.view.idMax(contextOf(version.subject)) : undefined
     return schemaByIdAnswer(version, {
-      ...(await api.written(version, query)),
+      ...(await api.written(request, version)),
       maxId,
       place: text(query, 'subject') !== undefined,
     })
@@ -35,7 +35,7 @@ export function schemaRoutes(app: FastifyInstance, api: Api): void {
 
   app.get('/schemas/ids/:id/schema', { config: { metric: 'schemas.ids.get-schema.only' } }, async (request, reply) => {
     const version = byId(api, request)
-    const { text: written = version.content.text } = await api.written(version, queryOf(request))
+    const { text: written = version.content.text } = await api.written(request, version)
     return reply.type(request.answerType).send(written)
   })
 
@@ -50,15 +50,17 @@ export function schemaRoutes(app: FastifyInstance, api: Api): void {
   })
 
   app.get('/schemas/guids/:guid', { config: { metric: 'schemas.guids.get-schema' } }, async (request) => {
-    const [version] = findByGuid(api.view, guidIn(request))
+    const [version] = findByGuid(api.view, guidIn(request), api.readable(request))
     return (
-      version &&
-      schemaByIdAnswer(version, { ...(await api.written(version, queryOf(request))), maxId: undefined, place: false })
+      version && schemaByIdAnswer(version, { ...(await api.written(request, version)), maxId: undefined, place: false })
     )
   })
 
   app.get('/schemas/guids/:guid/ids', { config: { metric: 'schemas.guids.get-ids' } }, async (request) =>
-    findByGuid(api.view, guidIn(request)).map(({ subject, id }) => ({ context: contextOf(subject), id })),
+    findByGuid(api.view, guidIn(request), api.readable(request)).map(({ subject, id }) => ({
+      context: contextOf(subject),
+      id,
+    })),
   )
 }
 
@@ -67,7 +69,8 @@ function listSchemas(api: Api, request: FastifyRequest): readonly SchemaVersion[
   const which = whichIn(query)
   const latestOnly = flag(query, 'latestOnly')
   const ruleType = text(query, 'ruleType')
-  return findSubjects(api.view, api.prefix(request, ''), which).flatMap((subject) => {
+  const subjects = findSubjects(api.view, api.prefix(request, ''), which).filter(api.readable(request))
+  return subjects.flatMap((subject) => {
     const versions = api.view.versions(subject).filter(takesPart(which))
     const wanted = latestOnly ? versions.slice(-1) : versions
     return ruleType === undefined ? wanted : wanted.filter((version) => hasRule(version, ruleType))
@@ -75,19 +78,19 @@ function listSchemas(api: Api, request: FastifyRequest): readonly SchemaVersion[
 }
 
 /** Names that stand for this schema's subject, when they were asked for. */
-function aliases(api: Api, { subject }: SchemaVersion, query: ReturnType<typeof queryOf>): object {
-  if (!flag(query, 'aliases')) return {}
-  const names = api.view.aliasesOf(subject)
+function aliases(api: Api, request: FastifyRequest, { subject }: SchemaVersion): object {
+  if (!flag(queryOf(request), 'aliases')) return {}
+  const names = api.view.aliasesOf(subject).filter(api.readable(request))
   return names.length === 0 ? {} : { aliases: names }
 }
 
 function byId(api: Api, request: FastifyRequest): SchemaVersion {
-  return findById(api.view, parseId(paramsOf(request)['id'] ?? ''), api.queriedSubject(request))
+  return findById(api.view, parseId(paramsOf(request)['id'] ?? ''), api.queriedSubject(request), api.readable(request))
 }
 
 function places(api: Api, request: FastifyRequest): readonly SchemaVersion[] {
   const id = parseId(paramsOf(request)['id'] ?? '')
-  return findPlaces(api.view, id, api.queriedSubject(request), whichIn(queryOf(request)))
+  return findPlaces(api.view, id, api.queriedSubject(request), api.readable(request), whichIn(queryOf(request)))
 }
 
 function guidIn(request: FastifyRequest): string {

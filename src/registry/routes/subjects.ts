@@ -15,18 +15,20 @@ export function subjectRoutes(app: FastifyInstance, api: Api): void {
   app.get('/subjects', { config: { metric: 'subjects.list' } }, async (request) => {
     const query = queryOf(request)
     const subjects = findSubjects(api.view, api.prefix(request, ALL_CONTEXTS), whichIn(query))
-    return page(subjects, query, api.limits('subject'))
+    return page(subjects.filter(api.readable(request)), query, api.limits('subject'))
   })
 
   app.post('/subjects/:subject', { config: { metric: 'subjects.get-schema' } }, async (request) => {
     api.tellsState(request)
     const query = queryOf(request)
-    const { schema } = await api.sent(request)
+    const { schema } = await api.sent(request, api.subject(request))
     const options = { normalize: flag(query, 'normalize'), deleted: flag(query, 'deleted') }
     const found = await api.registry.think((grounds) =>
-      inAnyContext(api.view, api.subject(request), (subject) => lookUp(grounds, subject, schema, options)),
+      inAnyContext(api.view, api.subject(request), api.permits(request), (subject) =>
+        lookUp(grounds, subject, schema, options),
+      ),
     )
-    return schemaAnswer(found, await api.written(found, query))
+    return schemaAnswer(found, await api.written(request, found))
   })
 
   app.delete('/subjects/:subject', { config: { metric: 'subjects.delete-subject' } }, async (request, reply) => {
@@ -48,7 +50,7 @@ export function subjectRoutes(app: FastifyInstance, api: Api): void {
       const properties = texts(query, 'key').map((key, at) => [key, values[at] ?? ''] as const)
       const found = findByMetadata(api.view, subject, properties, which)
       if (!found) throw schemaNotFound()
-      return schemaAnswer(found, await api.written(found, query))
+      return schemaAnswer(found, await api.written(request, found))
     },
   )
 }

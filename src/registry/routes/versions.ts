@@ -33,12 +33,12 @@ export function versionRoutes(app: FastifyInstance, api: Api): void {
       const query = queryOf(request)
       formatIn(query)
       const registration: Registration = {
-        ...(await api.sent(request)),
+        ...(await api.sent(request, api.subject(request))),
         subject: api.subject(request),
         normalize: flag(query, 'normalize'),
         force: flag(query, 'force'),
       }
-      const answer = (registered: RegisterAnswer) => answerRegistered(api, registered, query)
+      const answer = (registered: RegisterAnswer) => answerRegistered(api, request, registered, query)
       // What is there already needs no leader.
       const { revision } = api.view
       const facts = api.registry.newFacts()
@@ -55,21 +55,23 @@ export function versionRoutes(app: FastifyInstance, api: Api): void {
   app.get(VERSION, { config: { metric: 'subjects.versions.get-schema' } }, async (request) => {
     api.tellsState(request)
     const version = versionIn(api, request)
-    return schemaAnswer(version, await api.written(version, queryOf(request)))
+    return schemaAnswer(version, await api.written(request, version))
   })
 
   app.get(`${VERSION}/schema`, { config: { metric: 'subjects.versions.get-schema.only' } }, async (request, reply) => {
     const version = versionIn(api, request)
-    const { text = version.content.text } = await api.written(version, queryOf(request))
+    const { text = version.content.text } = await api.written(request, version)
     return reply.type(request.answerType).send(text)
   })
 
   app.get(`${VERSION}/referencedby`, { config: { metric: 'subjects.versions.list-schema-refs' } }, async (request) => {
     const query = queryOf(request)
     const { subject, version } = versionIn(api, request)
+    const isReadable = api.readable(request)
     const ids = api.view
       .referrers(subject, version)
       .filter(takesPart(whichIn(query)))
+      .filter((referrer) => isReadable(referrer.subject))
       .map(({ id }) => id)
     return page(
       [...new Set(ids)].sort((a, b) => a - b),
@@ -83,8 +85,8 @@ export function versionRoutes(app: FastifyInstance, api: Api): void {
     const selector = parseVersion(paramsOf(request)['version'] ?? '')
     const update = parseTagsUpdate(request.body)
     await api.loadFormatOf(versionIn(api, request))
-    const decide = (grounds: Grounds) => decideTags(grounds, subject, selector, update)
-    const answer = (registered: RegisterAnswer) => answerRegistered(api, { ...registered, changed: true }, {})
+    const decide = (grounds: Grounds) => decideTags(grounds, subject, selector, update, api.permits(request))
+    const answer = (registered: RegisterAnswer) => answerRegistered(api, request, { ...registered, changed: true }, {})
     return api.write(request, reply, { operation: REGISTER, decide, answer })
   })
 
@@ -101,15 +103,20 @@ export function versionRoutes(app: FastifyInstance, api: Api): void {
   )
 }
 
-async function answerRegistered(api: Api, { schema, changed }: RegisterAnswer, query: Query): Promise<object> {
+async function answerRegistered(
+  api: Api,
+  request: FastifyRequest,
+  { schema, changed }: RegisterAnswer,
+  query: Query,
+): Promise<object> {
   const stored = { ...schema, timestampMs: 0 }
-  return registeredAnswer(stored, { ...(await api.written(stored, query)), changed })
+  return registeredAnswer(stored, { ...(await api.written(request, stored, query)), changed })
 }
 
 function versionIn(api: Api, request: FastifyRequest): SchemaVersion {
   const selector = parseVersion(paramsOf(request)['version'] ?? '')
   const deleted = flag(queryOf(request), 'deleted')
-  return inAnyContext(api.view, api.subject(request), (subject) =>
+  return inAnyContext(api.view, api.subject(request), api.permits(request), (subject) =>
     findVersion(api.view, subject, selector, { deleted }),
   )
 }

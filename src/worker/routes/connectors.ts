@@ -6,10 +6,12 @@ type ByName = { Params: { name: string } }
 
 /** `/connectors`: what there is and how it is configured. */
 export function connectorRoutes(app: FastifyInstance, worker: Worker): void {
-  app.get<{ Querystring: { expand?: string | string[] } }>('/connectors', async ({ query }) => {
-    if (query.expand === undefined) return worker.names()
+  app.get<{ Querystring: { expand?: string | string[] } }>('/connectors', async ({ query, rights }) => {
+    const isReadable = (name: string) => rights.may('read', name)
+    if (query.expand === undefined) return worker.names().filter(isReadable)
     const expand = [query.expand].flat()
-    return worker.expanded({ info: expand.includes('info'), status: expand.includes('status') })
+    const expanded = worker.expanded({ info: expand.includes('info'), status: expand.includes('status') })
+    return Object.fromEntries(Object.entries(expanded).filter(([name]) => isReadable(name)))
   })
 
   app.post('/connectors', async ({ body, protocol, host }, reply) => {

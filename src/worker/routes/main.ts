@@ -3,6 +3,7 @@ import type { WorkerInfo } from '../../clients/worker.ts'
 import type { AnswererParts } from '../answerer.ts'
 import { openApiDocument } from '../openapi/document.ts'
 import type { Worker } from '../worker.ts'
+import { checkBodies } from './access.ts'
 import { connectorRoutes } from './connectors.ts'
 import { forwarding } from './forwarding.ts'
 import { type InternalRoutes, internalRoutes } from './internal.ts'
@@ -27,6 +28,7 @@ export type WorkerRoutes = {
 export function workerRoutes(app: FastifyInstance, routes: WorkerRoutes): void {
   const { worker, info, isReady, isResponding, timeouts, answerers, internal } = routes
   answerInTime(app, timeouts.requestMs)
+  checkBodies(app)
   forwarding(app, answerers)
 
   app.get('/', async () => info())

@@ -1,0 +1,69 @@
+import { readFileSync } from 'node:fs'
+import { parse } from 'yaml'
+import { z } from 'zod'
+import { messageOf, UserError } from '../config/failure.ts'
+import type { Logger } from '../config/logger.ts'
+import { type Followed, followedFiles } from '../config/watch.ts'
+import { NO_POLICY, OPERATIONS, type Policy, type Rule } from './permissions.ts'
+import { ROLES } from './users.ts'
+
+const names = z.array(z.string().min(1)).min(1)
+const operationsOf = <const Words extends readonly [string, ...string[]]>(words: Words) =>
+  z.array(z.enum(['*', ...words], `expected * or some of ${words.join(', ')}`)).min(1)
+
+const ruleSpec = z
+  .union([
+    z.strictObject({ subjects: names, operations: operationsOf(OPERATIONS.subjects) }),
+    z.strictObject({ connectors: names, operations: operationsOf(OPERATIONS.connectors) }),
+  ])
+  .transform((rule): Rule => {
+    const { operations } = rule
+    return 'subjects' in rule
+      ? { kind: 'subjects', patterns: rule.subjects, operations }
+      : { kind: 'connectors', patterns: rule.connectors, operations }
+  })
+const rules = z.array(ruleSpec)
+const fileSpec = z.strictObject({
+  roles: z.partialRecord(z.enum(ROLES), rules).default({}),
+  users: z.record(z.string(), rules).default({}),
+  groups: z.record(z.string(), rules).default({}),
+})
+
+/** Reads a file of permissions, YAML. Throws a `UserError` that names the place. */
+export function parsePermissions(text: string, file: string): Policy {
+  let content: unknown
+  try {
+    content = parse(text)
+  } catch (error) {
+    throw new UserError('invalid_permissions', `${file}: ${messageOf(error)}`)
+  }
+  const parsed = fileSpec.safeParse(content)
+  if (parsed.success) return parsed.data as Policy
+  const wrong = parsed.error.issues.map((issue) => `${file}: ${issue.path.join('.') || 'the file'}: ${reasonOf(issue)}`)
+  throw new UserError('invalid_permissions', wrong.join('\n'))
+}
+
+/** The setting of every program that lets people in. */
+export type PermissionsSettings = { readonly 'weir.authorization.permissions.file': string }
+
+/** The permissions of a file, read again when it changes; a file that became unusable keeps those it had. */
+export function openPolicy(settings: PermissionsSettings, logger: Logger): Followed<Policy> {
+  const file = settings['weir.authorization.permissions.file']
+  if (file === '') return { current: () => NO_POLICY, close: () => {} }
+  return followedFiles({ files: [file], read: () => parsePermissions(readText(file), file), logger })
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new UserError('invalid_permissions', `can't read the permissions of ${file}: ${messageOf(error)}`)
+  }
+}
+
+/** Of a rule that is of neither kind, why it is not of the kind that it names. */
+function reasonOf(issue: z.core.$ZodIssue): string {
+  if (issue.code !== 'invalid_union') return issue.message
+  const nearest = issue.errors.toSorted((a, b) => a.length - b.length)[0] ?? []
+  return nearest.map(({ path, message }) => [path.join('.'), message].filter(Boolean).join(': ')).join('; ')
+}

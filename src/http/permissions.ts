@@ -1,0 +1,145 @@
+import { matchesGlob } from './glob.ts'
+import { Refusal } from './refusal.ts'
+import type { Role } from './users.ts'
+
+/** What can be done with the objects of a kind: the closed set of permissions. */
+export const OPERATIONS = {
+  subjects: ['read', 'write', 'delete', 'harddelete', 'import', 'config', 'mode'],
+  connectors: ['read', 'write', 'lifecycle', 'delete', 'offsets', 'loggers', 'internal'],
+} as const
+
+export type ObjectKind = keyof typeof OPERATIONS
+export type Operation = (typeof OPERATIONS)[ObjectKind][number]
+
+/** Patterns of names and what may be done with the objects of these names; `*` in `operations`: everything. */
+export type Rule = {
+  readonly kind: ObjectKind
+  readonly patterns: readonly string[]
+  readonly operations: readonly (Operation | '*')[]
+}
+
+/** Who makes a request. */
+export type Principal = {
+  readonly name: string
+  readonly role: Role
+  /** Of a token. */
+  readonly groups: readonly string[]
+  readonly method: 'basic' | 'bearer'
+}
+
+/** Rules by the name of who has them. */
+export type Policy = {
+  /** A role that is not named keeps its default rules. */
+  readonly roles: Readonly<Partial<Record<Role, readonly Rule[]>>>
+  readonly users: Readonly<Record<string, readonly Rule[]>>
+  readonly groups: Readonly<Record<string, readonly Rule[]>>
+}
+
+/** The pattern of all objects of a kind. A subject's pattern without a context is about the default context only. */
+const ALL: Readonly<Record<ObjectKind, string>> = { subjects: ':*:*', connectors: '*' }
+
+function everywhere(kind: ObjectKind, ...operations: readonly (Operation | '*')[]): Rule {
+  return { kind, patterns: [ALL[kind]], operations }
+}
+
+/** What roles may do where no file says otherwise. */
+const DEFAULT_ROLES: Readonly<Record<Role, readonly Rule[]>> = {
+  none: [],
+  readonly: [everywhere('subjects', 'read'), everywhere('connectors', 'read')],
+  // What developers delete can come back: soft-deleted subjects. Connectors and their offsets can't.
+  developer: [
+    everywhere('subjects', 'read', 'write', 'delete'),
+    everywhere('connectors', 'read', 'write', 'lifecycle'),
+  ],
+  admin: [everywhere('subjects', '*'), everywhere('connectors', '*')],
+}
+
+export const NO_POLICY: Policy = { roles: {}, users: {}, groups: {} }
+
+/** What one principal may do with the objects of one kind. */
+export class Rights {
+  /** Where nobody has to log in. */
+  static everything(kind: ObjectKind): Rights {
+    return new Rights(kind, 'everybody', DEFAULT_ROLES.admin)
+  }
+
+  static nothing(kind: ObjectKind): Rights {
+    return new Rights(kind, 'nobody', [])
+  }
+
+  static of(kind: ObjectKind, { name, role, groups }: Principal, policy: Policy): Rights {
+    return new Rights(kind, name, [
+      ...(policy.roles[role] ?? DEFAULT_ROLES[role]),
+      ...own(policy.users, name),
+      ...groups.flatMap((group) => own(policy.groups, group)),
+    ])
+  }
+
+  readonly #kind: ObjectKind
+  readonly #who: string
+  readonly #rules: readonly Rule[]
+  readonly #byOperation = new Map<Operation, readonly string[]>()
+
+  private constructor(kind: ObjectKind, who: string, rules: readonly Rule[]) {
+    this.#kind = kind
+    this.#who = who
+    this.#rules = rules.filter((rule) => rule.kind === kind)
+  }
+
+  may(operation: Operation, name: string): boolean {
+    const matches = this.#kind === 'subjects' ? matchesSubject : matchesGlob
+    return this.#patterns(operation).some((pattern) => matches(pattern, name))
+  }
+
+  /** Of every object, also of those to come. */
+  mayAll(operation: Operation): boolean {
+    return this.#patterns(operation).includes(ALL[this.#kind])
+  }
+
+  /** Of some objects, whether there are any or not. */
+  maySome(operation: Operation): boolean {
+    return this.#patterns(operation).length > 0
+  }
+
+  /** Throws a 403. */
+  demand(operation: Operation, name: string): void {
+    if (!this.may(operation, name)) throw this.#missing(operation, `the ${this.#kind.slice(0, -1)} '${name}'`)
+  }
+
+  /** Throws a 403. */
+  demandAll(operation: Operation): void {
+    if (!this.mayAll(operation)) throw this.#missing(operation, `all ${this.#kind}`)
+  }
+
+  /** Throws a 403. */
+  demandSome(operation: Operation): void {
+    if (!this.maySome(operation)) throw this.#missing(operation, `any ${this.#kind.slice(0, -1)}`)
+  }
+
+  #patterns(operation: Operation): readonly string[] {
+    const known = this.#byOperation.get(operation)
+    if (known) return known
+    const patterns = this.#rules
+      .filter(({ operations }) => operations.includes(operation) || operations.includes('*'))
+      .flatMap((rule) => rule.patterns)
+    this.#byOperation.set(operation, patterns)
+    return patterns
+  }
+
+  #missing(operation: Operation, what: string): Refusal {
+    return new Refusal(403, `User '${this.#who}' lacks the permission '${operation}' on ${what}`)
+  }
+}
+
+function own(rules: Policy['users'], name: string): readonly Rule[] {
+  return Object.hasOwn(rules, name) ? (rules[name] ?? []) : []
+}
+
+const QUALIFIED = /^:([^:]*):([\s\S]*)$/
+
+/** By context and by name, each with `*`: `orders-*` is of the default context, `:.team:*` of one, `:*:*` of all. */
+function matchesSubject(pattern: string, subject: string): boolean {
+  const [, contexts = '.', names = pattern] = QUALIFIED.exec(pattern) ?? []
+  const [, context = '.', name = subject] = QUALIFIED.exec(subject) ?? []
+  return matchesGlob(contexts, context) && matchesGlob(names, name)
+}

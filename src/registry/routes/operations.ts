@@ -1,0 +1,51 @@
+import type { FastifyRequest } from 'fastify'
+import type { Operation } from '../../http/permissions.ts'
+import type { Grounds } from '../decision.ts'
+import { isImporting, modeInScope } from '../scope.ts'
+import type { Subject } from '../subject.ts'
+import { flag, type Query } from './request.ts'
+
+/** What changes nothing but is no `GET`, and everything that changes something. */
+const OPERATIONS: Readonly<Record<string, Operation>> = {
+  'POST /subjects/:subject': 'read',
+  'POST /compatibility/subjects/:subject/versions': 'read',
+  'POST /compatibility/subjects/:subject/versions/:version': 'read',
+  'POST /subjects/:subject/versions': 'write',
+  'POST /subjects/:subject/versions/:version/tags': 'write',
+  'DELETE /subjects/:subject': 'delete',
+  'DELETE /subjects/:subject/versions/:version': 'delete',
+  'DELETE /contexts/:context': 'harddelete',
+  'PUT /config': 'config',
+  'PUT /config/:subject': 'config',
+  'DELETE /config': 'config',
+  'DELETE /config/:subject': 'config',
+  'PUT /mode': 'mode',
+  'PUT /mode/:subject': 'mode',
+  'DELETE /mode': 'mode',
+  'DELETE /mode/:subject': 'mode',
+}
+
+/** What a request does with a subject. Who imports chooses ids; what is soft-deleted can come back. */
+export function operationOn(
+  subject: Subject | null,
+  request: FastifyRequest,
+  { view, defaults }: Pick<Grounds, 'view' | 'defaults'>,
+): Operation {
+  const operation = operationOf(request)
+  if (operation === 'write') return isImporting(modeInScope(view, subject, defaults)) ? 'import' : 'write'
+  return operation === 'delete' && flag(request.query as Query, 'permanent') ? 'harddelete' : operation
+}
+
+/** What a request does, as far as its method and path tell. */
+export function operationOf(request: FastifyRequest): Operation {
+  const { method } = request
+  if (method === 'GET' || method === 'HEAD') return 'read'
+  const operation = OPERATIONS[`${method} ${resourceOf(request)}`]
+  if (operation === undefined) throw new Error(`${method} ${request.routeOptions.url} has no permission`)
+  return operation
+}
+
+/** The route, which is the same under `/contexts/:context`; undefined where there is none. */
+export function resourceOf(request: FastifyRequest): string | undefined {
+  return request.routeOptions.url?.replace(/^\/contexts\/:context(?=\/)/, '')
+}

@@ -1,0 +1,233 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import type { Role } from '../../../src/http/users.ts'
+import { callAs, logInSettings } from '../../support/access.ts'
+import { startTestRegistry } from '../../support/registry.ts'
+import { startTestWorker } from '../../support/worker.ts'
+
+/**
+ * What an operation needs, written down here apart from the code that decides: a permission on the object in its path, on
+ * all objects, or on any; that somebody is known; or nothing.
+ */
+type Need = `${string} on ${'it' | 'all' | 'any'}` | 'log-in' | 'nothing'
+
+const RESOURCES: Readonly<Record<string, Need>> = {
+  'GET /subjects': 'read on any',
+  'POST /subjects/{subject}': 'read on it',
+  'DELETE /subjects/{subject}': 'delete on it',
+  'GET /subjects/{subject}/metadata': 'read on it',
+  'GET /subjects/{subject}/versions': 'read on it',
+  'POST /subjects/{subject}/versions': 'write on it',
+  'GET /subjects/{subject}/versions/{version}': 'read on it',
+  'GET /subjects/{subject}/versions/{version}/schema': 'read on it',
+  'GET /subjects/{subject}/versions/{version}/referencedby': 'read on it',
+  'POST /subjects/{subject}/versions/{version}/tags': 'write on it',
+  'DELETE /subjects/{subject}/versions/{version}': 'delete on it',
+  'GET /schemas': 'read on any',
+  'GET /schemas/types': 'log-in',
+  'GET /schemas/ids/{id}': 'read on any',
+  'GET /schemas/ids/{id}/schema': 'read on any',
+  'GET /schemas/ids/{id}/subjects': 'read on any',
+  'GET /schemas/ids/{id}/versions': 'read on any',
+  'GET /schemas/guids/{guid}': 'read on any',
+  'GET /schemas/guids/{guid}/ids': 'read on any',
+  'POST /compatibility/subjects/{subject}/versions': 'read on it',
+  'POST /compatibility/subjects/{subject}/versions/{version}': 'read on it',
+  'GET /config/{subject}': 'read on it',
+  'PUT /config/{subject}': 'config on it',
+  'DELETE /config/{subject}': 'config on it',
+  'GET /mode/{subject}': 'read on it',
+  'PUT /mode/{subject}': 'mode on it',
+  'DELETE /mode/{subject}': 'mode on it',
+}
+const SCOPES: readonly (readonly [line: string, everything: Need, context: Need])[] = [
+  ['GET /config', 'read on any', 'read on it'],
+  ['PUT /config', 'config on all', 'config on it'],
+  ['DELETE /config', 'config on all', 'config on it'],
+  ['GET /mode', 'read on any', 'read on it'],
+  ['PUT /mode', 'mode on all', 'mode on it'],
+  ['DELETE /mode', 'mode on all', 'mode on it'],
+]
+const within = (line: string) => line.replace(' ', ' /contexts/{context}')
+const REGISTRY: Readonly<Record<string, Need>> = {
+  'GET /': 'log-in',
+  'POST /': 'log-in',
+  'GET /contexts': 'read on any',
+  'DELETE /contexts/{context}': 'harddelete on it',
+  'GET /v1/metadata/id': 'log-in',
+  'GET /v1/metadata/version': 'log-in',
+  'GET /v1/metadata/deployment': 'log-in',
+  'GET /openapi.json': 'log-in',
+  'GET /metrics': 'read on all',
+  'GET /healthz': 'nothing',
+  'GET /readyz': 'nothing',
+  ...RESOURCES,
+  ...Object.fromEntries(Object.entries(RESOURCES).map(([line, need]) => [within(line), need])),
+  ...Object.fromEntries(SCOPES.flatMap(([line, all, one]) => [[line, all] as const, [within(line), one] as const])),
+  // With `permanent=true`, which is no operation of its own.
+  'DELETE /subjects/{subject}?permanent=true': 'harddelete on it',
+  'DELETE /subjects/{subject}/versions/{version}?permanent=true': 'harddelete on it',
+}
+const WORKER: Readonly<Record<string, Need>> = {
+  'GET /': 'log-in',
+  'GET /health': 'log-in',
+  'GET /openapi.json': 'log-in',
+  'GET /metrics': 'read on all',
+  'GET /healthz': 'nothing',
+  'GET /readyz': 'nothing',
+  'GET /connector-plugins': 'log-in',
+  'GET /connector-plugins/{plugin}/config': 'log-in',
+  'PUT /connector-plugins/{plugin}/config/validate': 'read on any',
+  'GET /connectors': 'read on any',
+  'POST /connectors': 'write on it',
+  'GET /connectors/{name}': 'read on it',
+  'DELETE /connectors/{name}': 'delete on it',
+  'GET /connectors/{name}/config': 'read on it',
+  'PUT /connectors/{name}/config': 'write on it',
+  'PATCH /connectors/{name}/config': 'write on it',
+  'GET /connectors/{name}/status': 'read on it',
+  'GET /connectors/{name}/topics': 'read on it',
+  'PUT /connectors/{name}/topics/reset': 'offsets on it',
+  'GET /connectors/{name}/tasks': 'read on it',
+  'GET /connectors/{name}/tasks/{task}/status': 'read on it',
+  'POST /connectors/{name}/tasks/{task}/restart': 'lifecycle on it',
+  'PUT /connectors/{name}/pause': 'lifecycle on it',
+  'PUT /connectors/{name}/resume': 'lifecycle on it',
+  'PUT /connectors/{name}/stop': 'lifecycle on it',
+  'POST /connectors/{name}/restart': 'lifecycle on it',
+  'GET /connectors/{name}/offsets': 'read on it',
+  'PATCH /connectors/{name}/offsets': 'offsets on it',
+  'DELETE /connectors/{name}/offsets': 'offsets on it',
+  'GET /admin/loggers': 'read on any',
+  'GET /admin/loggers/{logger}': 'read on any',
+  'PUT /admin/loggers/{logger}': 'loggers on all',
+}
+
+/** Users, and what they may do with objects that are theirs and with others. */
+const ROLES: Readonly<Record<string, Role>> = {
+  none: 'none',
+  readonly: 'readonly',
+  developer: 'developer',
+  admin: 'admin',
+  owner: 'none',
+  writer: 'none',
+}
+const OWN = { subjects: ['own-*', ':.own:*'], connectors: ['own-*'] }
+const PERMISSIONS = {
+  users: {
+    owner: [
+      { subjects: OWN.subjects, operations: ['*'] },
+      { connectors: OWN.connectors, operations: ['*'] },
+    ],
+    writer: [
+      { subjects: OWN.subjects, operations: ['write'] },
+      { connectors: OWN.connectors, operations: ['write'] },
+    ],
+  },
+}
+const DEVELOPER: readonly string[] = ['read', 'write']
+
+function may(user: string, permission: string, object: 'own' | 'other', program: 'registry' | 'worker'): boolean {
+  if (user === 'admin') return true
+  if (user === 'readonly') return permission === 'read'
+  if (user === 'developer') {
+    return DEVELOPER.includes(permission) || permission === (program === 'registry' ? 'delete' : 'lifecycle')
+  }
+  return object === 'own' && (user === 'owner' || (user === 'writer' && permission === 'write'))
+}
+
+function expected(user: string | undefined, need: Need, object: 'own' | 'other', program: 'registry' | 'worker') {
+  if (need === 'nothing') return 'allowed'
+  if (user === undefined) return 'unknown'
+  if (need === 'log-in') return 'allowed'
+  const [permission = '', on] = need.split(' on ')
+  const [own, other] = (['own', 'other'] as const).map((one) => may(user, permission, one, program))
+  const isAllowed = on === 'it' ? may(user, permission, object, program) : on === 'all' ? own && other : own || other
+  return isAllowed ? 'allowed' : 'denied'
+}
+
+const outcomeOf = (status: number) => (status === 401 ? 'unknown' : status === 403 ? 'denied' : 'allowed')
+
+async function operationsOf(url: string): Promise<readonly string[]> {
+  const { body } = await callAs('admin', url, 'GET /openapi.json')
+  const { paths } = body as { paths: Record<string, object> }
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+  )
+}
+
+/** Calls every operation as every user about own and other objects; what was answered otherwise than expected. */
+async function holesIn(
+  program: 'registry' | 'worker',
+  url: string,
+  needs: Readonly<Record<string, Need>>,
+  bodyOf: (line: string, object: string) => unknown,
+): Promise<{ readonly holes: readonly string[]; readonly calls: number }> {
+  const holes: string[] = []
+  let calls = 0
+  for (const [line, need] of Object.entries(needs)) {
+    for (const object of ['own', 'other'] as const) {
+      const filled = line.replace(/\{(\w+)\}/g, (_, name: string) => VALUES(object)[name] ?? '1')
+      // Who may not comes first, so that there is something to reach.
+      for (const user of [undefined, 'none', 'readonly', 'writer', 'owner', 'developer', 'admin']) {
+        const { status } = await callAs(user, url, filled, bodyOf(line, object))
+        const [wanted, was] = [expected(user, need, object, program), outcomeOf(status)]
+        calls += 1
+        if (wanted !== was) holes.push(`${user ?? 'nobody'} ${filled}: ${was} (${status}), expected ${wanted}`)
+      }
+    }
+  }
+  return { holes, calls }
+}
+
+const VALUES = (object: string): Readonly<Record<string, string>> => ({
+  subject: `${object}-1`,
+  context: `.${object}`,
+  version: '1',
+  id: '1',
+  guid: '00000000-0000-0000-0000-000000000000',
+  name: `${object}-1`,
+  task: '0',
+  plugin: 'FileStreamSource',
+  logger: 'weir.worker.none',
+})
+
+/** By what a line begins and ends with. */
+const REGISTRY_BODIES: readonly (readonly [line: RegExp, body: object])[] = [
+  [/^PUT .*\/config/, { compatibility: 'NONE' }],
+  [/^PUT .*\/mode/, { mode: 'READWRITE' }],
+  [/^POST /, { schema: '"int"' }],
+]
+const registryBody = (line: string) => REGISTRY_BODIES.find(([pattern]) => pattern.test(line))?.[1]
+
+const CONFIG = { 'connector.class': 'FileStreamSource', topic: 'lines', file: 'none.txt' }
+const WORKER_BODIES: readonly (readonly [line: RegExp, body: (object: string) => object])[] = [
+  [/^POST \/connectors$/, (object) => ({ name: `${object}-1`, config: CONFIG, initial_state: 'STOPPED' })],
+  [/^(PUT|PATCH) .*\/(config|validate)$/, () => CONFIG],
+  [/^PATCH .*\/offsets$/, () => ({ offsets: [] })],
+  [/^PUT \/admin/, () => ({ level: 'INFO' })],
+]
+const workerBody = (line: string, object: string) => WORKER_BODIES.find(([pattern]) => pattern.test(line))?.[1](object)
+
+describe('every operation, as every role, on own and other objects', () => {
+  it('of the registry is allowed or denied as it is written down', async () => {
+    const registry = await startTestRegistry(await logInSettings(ROLES, PERMISSIONS))
+    onTestFinished(() => registry.stop())
+    const { url } = registry
+    const written = Object.keys(REGISTRY).filter((line) => !line.includes('?'))
+    expect(written.toSorted()).toEqual([...(await operationsOf(url))].toSorted())
+    for (const subject of ['own-1', 'other-1', ':.own:own-1', ':.other:other-1']) {
+      await callAs('admin', url, `POST /subjects/${subject}/versions`, { schema: '"int"' })
+    }
+    const { holes, calls } = await holesIn('registry', url, REGISTRY, registryBody)
+    expect(holes).toEqual([])
+    expect(calls).toBe(Object.keys(REGISTRY).length * 14)
+  })
+
+  it('of the worker is allowed or denied as it is written down', async () => {
+    const { url } = await startTestWorker(await logInSettings(ROLES, PERMISSIONS))
+    expect(Object.keys(WORKER).toSorted()).toEqual([...(await operationsOf(url))].toSorted())
+    const { holes, calls } = await holesIn('worker', url, WORKER, workerBody)
+    expect(holes).toEqual([])
+    expect(calls).toBe(Object.keys(WORKER).length * 14)
+  })
+})

@@ -1,0 +1,129 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { silentLogger } from '../../src/config/logger.ts'
+import { matchesGlob } from '../../src/http/glob.ts'
+import { NO_POLICY, type Principal, Rights } from '../../src/http/permissions.ts'
+import { openPolicy, parsePermissions } from '../../src/http/permissions-file.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
+
+const ADA: Principal = { name: 'ada', role: 'none', groups: [], method: 'basic' }
+const rightsOf = (file: string, who: Partial<Principal> = {}, kind: 'subjects' | 'connectors' = 'subjects') =>
+  Rights.of(kind, { ...ADA, ...who }, parsePermissions(file, 'permissions.yaml'))
+
+describe('a pattern', () => {
+  it.each([
+    ['orders', 'orders', true],
+    ['orders', 'orders-value', false],
+    ['orders-*', 'orders-', true],
+    ['orders-*', 'my-orders-1', false],
+    ['*-value', 'orders-value', true],
+    ['*-value', 'orders-value-2', false],
+    ['a*b*c', 'a-b-b-c', true],
+    ['a*b*c', 'a-c-b', false],
+    ['*', '', true],
+    ['a.c', 'abc', false],
+    ['[a-z]', 'b', false],
+  ])('%s and %s: %s', (pattern, text, matches) => {
+    expect(matchesGlob(pattern, text)).toBe(matches)
+  })
+
+  it('takes no longer than its length times that of the text', () => {
+    const startMs = performance.now()
+    expect(matchesGlob(`${'*a'.repeat(100)}b`, 'a'.repeat(2_000))).toBe(false)
+    expect(performance.now() - startMs).toBeLessThan(1_000)
+  })
+
+  it.each([
+    ['orders-*', 'orders-value', true],
+    ['*', ':.team:orders', false],
+    [':.team:*', ':.team:orders', true],
+    [':.team:*', ':.team:', true],
+    [':.team:*', 'orders', false],
+    [':.team:orders-*', ':.team:', false],
+    [':.team-*:*', ':.team-a:x', true],
+    [':*:orders', 'orders', true],
+    [':*:orders', ':.a:orders', true],
+    [':.:orders', 'orders', true],
+  ])('%s of subjects covers %s: %s', (pattern, subject, covered) => {
+    const rights = rightsOf(JSON.stringify({ users: { ada: [{ subjects: [pattern], operations: ['read'] }] } }))
+    expect(rights.may('read', subject)).toBe(covered)
+  })
+})
+
+describe('permissions', () => {
+  const FILE = `
+roles:
+  readonly: []
+users:
+  ada: [{ subjects: ['ada-*'], operations: [read, write] }]
+groups:
+  team: [{ connectors: ['team-*'], operations: ['*'] }]
+`
+  it('add up from role, user and groups', () => {
+    const who = { role: 'developer', groups: ['team', 'unknown'] } as const
+    expect(rightsOf(FILE, who).may('delete', 'anything')).toBe(true)
+    expect(rightsOf(FILE).may('delete', 'ada-1')).toBe(false)
+    expect(rightsOf(FILE).may('write', 'ada-1')).toBe(true)
+    expect(rightsOf(FILE, who, 'connectors').may('offsets', 'team-1')).toBe(true)
+    expect(rightsOf(FILE, who, 'connectors').may('offsets', 'other')).toBe(false)
+    expect(rightsOf(FILE, { name: 'toString' }).maySome('read')).toBe(false)
+  })
+
+  it('take the place of the defaults of a role that they name, and of no other', () => {
+    expect(rightsOf(FILE, { name: 'rea', role: 'readonly' }).maySome('read')).toBe(false)
+    expect(rightsOf('{}', { name: 'rea', role: 'readonly' }).mayAll('read')).toBe(true)
+    expect(rightsOf(FILE, { name: 'eve', role: 'admin' }).mayAll('mode')).toBe(true)
+  })
+
+  it('are none without a file for the role none, and everything only for what is of all', () => {
+    const nothing = Rights.of('subjects', ADA, NO_POLICY)
+    expect(nothing.maySome('read')).toBe(false)
+    expect(() => nothing.demandSome('read')).toThrow("User 'ada' lacks the permission 'read' on any subject")
+    expect(() => nothing.demandAll('mode')).toThrow("User 'ada' lacks the permission 'mode' on all subjects")
+    expect(() => nothing.demand('write', 's')).toThrow("User 'ada' lacks the permission 'write' on the subject 's'")
+    const wide = rightsOf("users: { ada: [{ subjects: ['*', ':.*:*'], operations: [config] }] }")
+    expect([wide.may('config', ':.any:s'), wide.mayAll('config')]).toEqual([true, false])
+  })
+})
+
+describe('a file of permissions', () => {
+  it.each([
+    ['a: [', 'permissions.yaml: '],
+    ['people: {}', 'permissions.yaml: the file: Unrecognized key: "people"'],
+    ['roles: { boss: [] }', 'permissions.yaml: roles: Unrecognized key: "boss"'],
+    [
+      "users: { ada: [{ subjects: ['*'], operations: [wirte] }] }",
+      'permissions.yaml: users.ada.0: operations.0: expected * or some of read, write',
+    ],
+    ["users: { ada: [{ connectors: ['*'], operations: [mode] }] }", 'expected * or some of read, write, lifecycle'],
+    ["users: { ada: [{ subjects: ['*'], connectors: ['*'], operations: [read] }] }", 'users.ada.0: Unrecognized key'],
+    ['users: { ada: [{ operations: [read] }] }', 'permissions.yaml: users.ada.0: '],
+    ['users: { ada: [{ subjects: [], operations: [read] }] }', 'users.ada.0.subjects: Too small'],
+    ['', 'permissions.yaml: the file: Invalid input'],
+  ])('says what is wrong with %s', (text, message) => {
+    expect(() => parsePermissions(text, 'permissions.yaml')).toThrow(message)
+  })
+
+  it('is read again when it changes, and keeps what it said where the new one is wrong', async () => {
+    const file = join(temporaryDirectory(), 'permissions.yaml')
+    const write = (operation: string) =>
+      writeFileSync(file, `users: { ada: [{ subjects: ['*'], operations: [${operation}] }] }`)
+    write('read')
+    const policy = openPolicy({ 'weir.authorization.permissions.file': file }, silentLogger())
+    onTestFinished(() => policy.close())
+    const may = (operation: 'read' | 'write') => Rights.of('subjects', ADA, policy.current()).maySome(operation)
+    expect([may('read'), may('write')]).toEqual([true, false])
+    write('write')
+    await vi.waitFor(() => expect([may('read'), may('write')]).toEqual([false, true]))
+    write('everything')
+    expect(may('write')).toBe(true)
+  })
+
+  it('that is not there keeps a program from starting', () => {
+    const settings = { 'weir.authorization.permissions.file': '/nowhere/permissions.yaml' }
+    expect(() => openPolicy(settings, silentLogger())).toThrow(
+      "can't read the permissions of /nowhere/permissions.yaml",
+    )
+  })
+})
