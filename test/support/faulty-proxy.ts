@@ -8,13 +8,15 @@ export type Behaviour =
   | 'well'
   | 'breaks off'
   | 'says nothing'
+  | 'takes 9 s'
   | 'takes 30 s'
+  | 'rebalances'
   | 'fails'
   | 'answers a page'
   | 'answers nonsense'
 
-/** What it was asked is done at once; that it was, is said so late. */
-const LATE_MS = 30_000
+/** The request is passed on at once, its answer so late. */
+const LATE_MS: Readonly<Partial<Record<Behaviour, number>>> = { 'takes 9 s': 9_000, 'takes 30 s': 30_000 }
 
 export type FaultyProxy = {
   readonly url: string
@@ -37,8 +39,8 @@ export async function startFaultyProxy(target: Target): Promise<FaultyProxy> {
   const server = createServer((incoming, answer) => {
     asked += 1
     if (behaviour === 'says nothing') waiting.push(() => pass(target, incoming, answer))
-    else if (behaviour === 'well') pass(target, incoming, answer)
-    else if (behaviour === 'takes 30 s') pass(target, incoming, answer, LATE_MS)
+    else if (behaviour === 'well' || LATE_MS[behaviour] !== undefined)
+      pass(target, incoming, answer, LATE_MS[behaviour])
     else misbehave(behaviour, incoming, answer)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -76,20 +78,20 @@ function pass({ url: base, ca }: Target, incoming: IncomingMessage, answer: Serv
   incoming.pipe(onward)
 }
 
-function misbehave(
-  how: Exclude<Behaviour, 'well' | 'says nothing' | 'takes 30 s'>,
-  incoming: IncomingMessage,
-  answer: ServerResponse,
-) {
+function misbehave(how: Behaviour, incoming: IncomingMessage, answer: ServerResponse): unknown {
   incoming.resume()
   switch (how) {
     case 'breaks off':
       return incoming.socket.destroy()
     case 'fails':
       return answer.writeHead(500, { 'content-type': 'application/json' }).end('{"error_code":500,"message":"no luck"}')
+    case 'rebalances':
+      return answer
+        .writeHead(409, { 'content-type': 'application/json' })
+        .end('{"error_code":409,"message":"Cannot complete request momentarily due to stale configuration"}')
     case 'answers a page':
       return answer.writeHead(200, { 'content-type': 'text/html' }).end('<html>Sign in</html>')
-    case 'answers nonsense':
+    default:
       return answer.writeHead(200, { 'content-type': 'application/json' }).end('{"unexpected":[1,{"a":null}]}')
   }
 }

@@ -1,0 +1,60 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, expect, it } from 'vitest'
+import { stringify } from 'yaml'
+import { describeOn, real } from '../../env/real.ts'
+import { installDefinitions } from '../../support/definitions.ts'
+import { startFaultyProxy } from '../../support/faulty-proxy.ts'
+import { kubeApi } from '../../support/kube-api.ts'
+import { startOperatorWith, world } from '../../support/kube-world.ts'
+import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import { startUp } from '../../support/up.ts'
+
+const kubernetes = await real('kubernetes')
+const WORKERS = 20
+/** On each of the two workers in trouble. */
+const CHANGES = 30
+/** One answer of the slow worker: with shared concurrency a change on another one waited for several. */
+const READY_MS_MAX = 9_000
+const DATAGEN = { 'kafka.topic': 'generated', quickstart: 'orders', 'value.converter': 'StringConverter', rate: '1' }
+
+describeOn([kubernetes], 'an operator of many workers, one of which answers nothing and one after 9 s,', () => {
+  beforeAll(() => installDefinitions(kubeApi(kubernetes.address)))
+
+  it('brings changes on the others to Ready as if those two were not there', async () => {
+    const directory = temporaryDirectory()
+    const { workerUrl } = await startUp({
+      manifests: temporaryDirectory(),
+      log: ['--data', `${directory}/data`],
+      directory,
+    })
+    const [slow, silent] = [await startFaultyProxy({ url: workerUrl }), await startFaultyProxy({ url: workerUrl })]
+    slow.behave('takes 9 s')
+    silent.behave('says nothing')
+    const healthy = Array.from({ length: WORKERS }, (_, number) => `worker-${number}`)
+    const entry = (name: string, url: string) => ({ name, url, allowedNamespaces: { from: 'All' } })
+    const workers = [
+      ...healthy.map((name) => entry(name, workerUrl)),
+      entry('slow', slow.url),
+      entry('silent', silent.url),
+    ]
+    const path = join(directory, 'operator.yaml')
+    writeFileSync(path, stringify({ apiVersion: 'config.weir.dev/v1alpha1', kind: 'OperatorConfig', workers }))
+    const { namespace, apply, condition } = await world(kubeApi(kubernetes.address))
+    await startOperatorWith(['--config', path], kubernetes.address, namespace)
+    const declare = (name: string, worker: string) =>
+      apply('Connector', name, { class: 'Datagen', config: DATAGEN, workerRef: { name: worker } })
+    for (let number = 0; number < CHANGES; number++) {
+      await declare(`slow-${number}`, 'slow')
+      await declare(`silent-${number}`, 'silent')
+    }
+    const tookMs: number[] = []
+    for (const worker of healthy) {
+      const fromMs = performance.now()
+      await declare(`on-${worker}`, worker)
+      await condition('connectors', `on-${worker}`, 'Ready', 'True/Succeeded')
+      tookMs.push(performance.now() - fromMs)
+    }
+    expect(Math.max(...tookMs)).toBeLessThan(READY_MS_MAX)
+  })
+})

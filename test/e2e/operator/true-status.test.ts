@@ -1,0 +1,89 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { beforeAll, expect, it } from 'vitest'
+import { createWorkerClient } from '../../../src/clients/worker.ts'
+import { randomAt } from '../../../src/plugins/connectors/datagen/random.ts'
+import { describeOn, real } from '../../env/real.ts'
+import { installDefinitions } from '../../support/definitions.ts'
+import { type Behaviour, startFaultyProxy } from '../../support/faulty-proxy.ts'
+import { kubeApi } from '../../support/kube-api.ts'
+import { startOperatorFor, world } from '../../support/kube-world.ts'
+import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import { startUp } from '../../support/up.ts'
+
+const kubernetes = await real('kubernetes')
+/** 500 for the long form. */
+const EDITS = Number(process.env['WEIR_STATUS_EDITS'] ?? 150)
+const SEED = Number(process.env['PROPERTY_SEED'] ?? 20_261_122) || 1
+const NAMES = ['a', 'b', 'c', 'd']
+const FAULTS: readonly Behaviour[] = ['well', 'well', 'fails', 'breaks off', 'rebalances', 'answers a page']
+const DATAGEN = { 'kafka.topic': 'generated', quickstart: 'orders', 'value.converter': 'StringConverter' }
+
+type Declared = {
+  readonly metadata: { readonly generation: number }
+  readonly spec: { readonly config: Readonly<Record<string, string>> }
+  readonly status?: {
+    readonly observedGeneration: number
+    readonly conditions: readonly { readonly type: string; readonly status: string }[]
+  }
+}
+
+describeOn([kubernetes], 'the status of a Connector', () => {
+  beforeAll(() => installDefinitions(kubeApi(kubernetes.address)))
+
+  it('is Ready for its generation only while the worker holds that configuration, whatever fails', async () => {
+    const directory = temporaryDirectory()
+    const runtimes = await startUp({ manifests: temporaryDirectory(), log: ['--data', `${directory}/data`], directory })
+    const proxy = await startFaultyProxy({ url: runtimes.workerUrl })
+    const place = await world(kubeApi(kubernetes.address))
+    await startOperatorFor({ ...runtimes, workerUrl: proxy.url }, kubernetes.address, place.namespace)
+    const connectors = createWorkerClient({ url: runtimes.workerUrl })
+    const declare = (name: string, rate: number) =>
+      place.apply('Connector', name, { class: 'Datagen', config: { ...DATAGEN, rate: String(rate) } })
+    for (const name of NAMES) await declare(name, 1)
+    for (const name of NAMES) await place.condition('connectors', name, 'Ready', 'True/Succeeded')
+
+    const untrue: string[] = []
+    let observations = 0
+    let isOver = false
+    const read = async (name: string) => (await place.object('connectors', name)) as unknown as Declared
+    /** What the worker holds while the resource says that it is Ready; undefined when it does not say so throughout. */
+    const observe = async (name: string) => {
+      const before = await read(name)
+      const held = claimsReady(before) ? (await connectors.get(name)).config['rate'] : undefined
+      const after = await read(name)
+      const isSame = claimsReady(after) && after.metadata.generation === before.metadata.generation
+      return held !== undefined && isSame ? { held, declared: before.spec.config['rate'] } : undefined
+    }
+    const watch = async () => {
+      for (let turn = 0; !isOver; turn++) {
+        const name = NAMES[turn % NAMES.length]!
+        const observed = await observe(name)
+        if (observed === undefined) continue
+        observations += 1
+        const { held, declared } = observed
+        if (held !== declared) untrue.push(`${name}: Ready for rate ${declared}, the worker holds ${held}`)
+      }
+    }
+    const watching = watch()
+    for (let edit = 0; edit < EDITS; edit++) {
+      const random = randomAt(SEED, edit)
+      proxy.behave(FAULTS[random.below(FAULTS.length)]!)
+      await declare(NAMES[random.below(NAMES.length)]!, edit + 2)
+      await sleep(random.below(150))
+    }
+    proxy.behave('well')
+    for (const name of NAMES) await place.condition('connectors', name, 'Ready', 'True/Succeeded')
+    isOver = true
+    await watching
+    expect(untrue).toEqual([])
+    expect(observations).toBeGreaterThan(EDITS / 10)
+    for (const name of NAMES) {
+      expect((await connectors.get(name)).config['rate']).toBe((await read(name)).spec.config['rate'])
+    }
+  })
+})
+
+function claimsReady({ metadata, status }: Declared): boolean {
+  const ready = status?.conditions.find(({ type }) => type === 'Ready')
+  return ready?.status === 'True' && status?.observedGeneration === metadata.generation
+}
