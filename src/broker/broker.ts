@@ -15,6 +15,11 @@ export interface Broker {
   /** Identity of the log behind this broker; Kafka's cluster id. */
   clusterId(): Promise<string>
   producer(options?: ProducerOptions): Promise<Producer>
+  /**
+   * Whether a producer was made with this fencing or transactional id, as long as the broker remembers it: Kafka does for
+   * `transactional.id.expiration.ms`, the embedded broker for ever. Undefined where the broker cannot say.
+   */
+  hasHadProducer(id: string): Promise<boolean | undefined>
   /** Reads partitions without a group. */
   reader(options?: ReaderOptions): Reader
   /** Reads topics as a member of a consumer group. */
@@ -88,6 +93,8 @@ export interface Topics {
   list(): Promise<readonly string[]>
   /** Undefined when there is no such topic. */
   describe(name: string): Promise<TopicDescription | undefined>
+  /** Another one for a topic that is made anew under the same name. Undefined where the broker has no ids, or no such topic. */
+  id(name: string): Promise<string | undefined>
   setConfigs(name: string, configs: Readonly<Record<string, string | null>>): Promise<void>
   addPartitions(name: string, total: number): Promise<void>
   /** `topic_not_found` when it was not there. */
@@ -145,7 +152,7 @@ export type Isolation = 'read_committed' | 'read_uncommitted'
 export type ReaderOptions = {
   /** Default `read_committed`. */
   readonly isolation?: Isolation
-  /** Upper bound of what one poll brings, over all partitions. Default 4 MiB; one batch larger than it still comes. */
+  /** Upper bound of what one poll brings, over all partitions. Default 1 MiB; one batch larger than it still comes. */
   readonly pollBytesMax?: number
   /** How many records one poll brings at most, over all partitions. Default: as many as are at hand. */
   readonly pollRecordsMax?: number

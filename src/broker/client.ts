@@ -46,6 +46,7 @@ export function createBroker(home: Home, options: ClientOptions): Broker {
     clusterId: () => home.clusterId(),
     producer: (producerOptions = {}) =>
       owned((onClose) => createProducer({ home, topology, clock, onClose }, producerOptions)),
+    hasHadProducer: (transactionalId) => home.knowsTransactionalId({ transactionalId }),
     reader,
     consumer: (consumerOptions) =>
       owned((onClose) =>

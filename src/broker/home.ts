@@ -31,6 +31,11 @@ export interface Home {
     readonly topics?: readonly string[]
     readonly fresh?: boolean
   }): Promise<readonly TopicMetadata[]>
+  /**
+   * Another one for a topic that is made anew under a name that was deleted. Undefined where the broker has no ids, or no
+   * such topic.
+   */
+  topicId(request: { readonly topic: string }): Promise<string | undefined>
   createTopic(request: NewTopic): Promise<boolean>
   deleteTopic(request: { readonly topic: string }): Promise<void>
   addPartitions(request: { readonly topic: string; readonly total: number }): Promise<void>
@@ -60,6 +65,8 @@ export interface Home {
     readonly transactionalId?: string
     readonly transactionTimeoutMs?: number
   }): Promise<ProducerIdentity>
+  /** Whether a producer was made with this id, as long as the broker remembers it. Undefined where it cannot say. */
+  knowsTransactionalId(request: { readonly transactionalId: string }): Promise<boolean | undefined>
   addPartitionsToTransaction(request: Transaction & { readonly partitions: readonly TopicPartition[] }): Promise<void>
   commitOffsetsInTransaction(
     request: Transaction & {

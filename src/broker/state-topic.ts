@@ -1,3 +1,5 @@
+import { type Clock, systemClock } from '../config/clock.ts'
+import { messageOf } from '../config/failure.ts'
 import { inTime } from '../config/in-time.ts'
 import type { Logger } from '../config/logger.ts'
 import type {
@@ -12,33 +14,50 @@ import type {
   TopicPartition,
 } from './broker.ts'
 import { BrokerError } from './error.ts'
+import { checkComplete, checkTopic, recreated, shortened, startLost, unfollowable } from './state-topic-checks.ts'
 import { keyOf } from './topology.ts'
 
 /** A record of a state topic and where it stands. */
 export type StateRecord = StoredRecord & TopicPartition
 
-/** A record that could not be understood; it was stepped over. */
+/** A record that could not be decoded; it was skipped. */
 export type UnreadableRecord = PartitionOffset & { readonly error: Error }
 
-export type StateTopicOptions = {
+export type StateTopicOptions<Entry> = {
   readonly broker: Broker
   readonly logger: Logger
   /** Made when it is missing, compacted; else its policy and, when `partitions` is given, their number are checked. */
   readonly topic: NewTopic
-  /** Takes the topic as it is. Default false. */
-  readonly skipValidation?: boolean
+  /** Takes the topic as it is: its policy, its partitions, its beginning and its being empty. Default false. */
+  readonly skipValidation?: boolean | undefined
   /**
-   * Called for every record in the order of its partition, from the beginning of the log on. What it throws is reported
-   * with topic, partition and offset, and the record is stepped over.
+   * Asked when the topic is missing or nothing was ever written to it: why that cannot be right, if something else shows
+   * that it had records. Opening is refused then.
    */
-  readonly apply: (record: StateRecord) => void
+  readonly evidenceOfRecords?: (() => Promise<string | undefined>) | undefined
+  /**
+   * Reads one record. What it throws is reported with topic, partition and offset, and the record is skipped, as Kafka
+   * Connect and Confluent's registry do.
+   */
+  readonly decode: (record: StateRecord) => Entry
+  /**
+   * Called for every decoded record in the order of its partition, from the beginning of the log on. It must not throw:
+   * that is a bug and ends the view.
+   */
+  readonly apply: (entry: Entry, record: StateRecord) => void
   readonly unreadable?: (record: UnreadableRecord) => void
+  /**
+   * Called once, when the view cannot follow the topic any further: a record batch cannot be read, or the topic no longer
+   * holds what was read from it. The view takes no more writes; the program that depends on it has to stop.
+   */
+  readonly onFailed?: ((error: Error) => void) | undefined
   /** Default `read_committed`. */
   readonly isolation?: 'read_committed' | 'read_uncommitted'
   /** How long opening may take. Default 60,000 ms. */
   readonly openTimeoutMs?: number
   /** How long a write may take until it is read back. Default 30,000 ms. */
   readonly appendTimeoutMs?: number
+  readonly clock?: Clock
 }
 
 export type StateTopic = {
@@ -54,6 +73,8 @@ export type StateTopic = {
   /** By partition, the offset that is read next. */
   positions(): readonly PartitionOffset[]
   readonly partitions: number
+  /** Why the view ended by itself. Undefined while it follows the topic. */
+  readonly failure: Error | undefined
   close(): Promise<void>
 }
 export type StateWrite = Pick<NewRecord, 'key' | 'value' | 'partition' | 'headers'>
@@ -63,41 +84,31 @@ const APPEND_TIMEOUT_MS = 30_000
 const POLL_MS = 1_000
 /** How long the answer to why it took too long may take. */
 const STABLE_MS_MAX = 5_000
+/** How often the view asks whether the topic is still the one that it opened. */
+const IDENTITY_CHECK_MS = 10_000
+/** A broker that has just started may not know a topic for a moment. */
+const MISSING_MS_MAX = 5_000
 
 /**
  * A compacted topic as the program's memory: read to its end when it is opened, followed from then on. The log is the
- * only truth; what `apply` builds is a view of it.
+ * only truth; what `apply` builds is a view of it, and a view that cannot be complete is not given.
  */
-export async function openStateTopic(options: StateTopicOptions): Promise<StateTopic> {
-  const { broker, topic } = options
+export async function openStateTopic<Entry>(options: StateTopicOptions<Entry>): Promise<StateTopic> {
+  const { broker, topic, skipValidation = false } = options
+  if (!skipValidation) await checkComplete(broker, topic.name, options.evidenceOfRecords)
   await broker.topics.create({ ...topic, configs: { ...topic.configs, 'cleanup.policy': 'compact' } })
-  if (!options.skipValidation) await checkTopic(options)
+  if (!skipValidation) await checkTopic(broker, topic)
+  const id = await broker.topics.id(topic.name)
   const starts = await broker.topics.offsets(topic.name, 'earliest')
-  const state = new FollowedTopic(options, starts)
+  const state = new FollowedTopic(options, id, starts)
   try {
     await state.readToEnd(options.openTimeoutMs ?? OPEN_TIMEOUT_MS)
   } catch (error) {
     await state.close()
     throw error
   }
+  state.opened()
   return state
-}
-
-async function checkTopic({ broker, topic }: StateTopicOptions): Promise<void> {
-  const found = await broker.topics.describe(topic.name)
-  const policy = found?.configs['cleanup.policy']
-  if (policy !== undefined && policy !== 'compact') {
-    throw new BrokerError(
-      'invalid_config',
-      `topic '${topic.name}' has cleanup.policy=${policy}: it has to be exactly 'compact', or what it holds is lost in time`,
-    )
-  }
-  if (found && topic.partitions === 1 && found.partitions.length !== 1) {
-    throw new BrokerError(
-      'invalid_config',
-      `topic '${topic.name}' has ${found.partitions.length} partitions: it has to have 1, so that there is one order`,
-    )
-  }
 }
 
 type Waiter = {
@@ -106,23 +117,43 @@ type Waiter = {
   readonly reject: (error: Error) => void
 }
 
-class FollowedTopic implements StateTopic {
+class FollowedTopic<Entry> implements StateTopic {
   readonly partitions: number
-  readonly #options: StateTopicOptions
+  readonly #options: StateTopicOptions<Entry>
+  readonly #clock: Clock
+  readonly #id: string | undefined
   readonly #reader: Reader
   readonly #positions: Map<string, PartitionOffset>
   readonly #waiters = new Set<Waiter>()
   #producer: Promise<Producer> | undefined
+  #identifiedMs: number
+  #isIdentifying = false
+  #missingSinceMs: number | undefined
+  #isOpen = false
+  #failure: Error | undefined
   #closed = false
   readonly #following: Promise<void>
 
-  constructor(options: StateTopicOptions, starts: readonly PartitionOffset[]) {
+  constructor(options: StateTopicOptions<Entry>, id: string | undefined, starts: readonly PartitionOffset[]) {
     this.#options = options
+    this.#clock = options.clock ?? systemClock
+    this.#id = id
+    this.#identifiedMs = this.#clock.monotonicMs()
     this.partitions = starts.length
     this.#positions = new Map(starts.map((start) => [keyOf(start), start]))
-    this.#reader = options.broker.reader({ isolation: options.isolation ?? 'read_committed', outOfRange: 'earliest' })
+    this.#reader = options.broker.reader({ isolation: options.isolation ?? 'read_committed', outOfRange: 'error' })
     this.#reader.seek(starts)
     this.#following = this.#follow()
+  }
+
+  get failure(): Error | undefined {
+    return this.#failure
+  }
+
+  /** From here on a failure is nobody's who waits, but the program's. */
+  opened(): void {
+    this.#isOpen = true
+    if (this.#failure) this.#options.onFailed?.(this.#failure)
   }
 
   positions(): readonly PartitionOffset[] {
@@ -131,10 +162,14 @@ class FollowedTopic implements StateTopic {
 
   async append(writes: readonly StateWrite[], producer?: Producer): Promise<readonly PartitionOffset[]> {
     if (writes.length === 0) return []
+    this.#check()
     const topic = this.#options.topic.name
     const writer = producer ?? (await this.#ownProducer())
+    const before = new Map(this.#positions)
     const { partitions, offsets } = await writer.send(writes.map((write) => ({ ...write, topic })))
     const stored = writes.map((_, at) => ({ topic, partition: partitions[at] ?? 0, offset: offsets[at] ?? 0 }))
+    const backwards = stored.find((place) => place.offset < (before.get(keyOf(place))?.offset ?? 0))
+    if (backwards) throw this.#fail(shortened(before.get(keyOf(backwards)) ?? backwards, backwards.offset))
     // A transaction's records can be read only after its commit, which is the caller's.
     if (!producer) await this.applied(stored)
     return stored
@@ -156,8 +191,13 @@ class FollowedTopic implements StateTopic {
     this.#closed = true
     await this.#reader.close()
     await this.#following
-    await (await this.#producer)?.close()
+    await (await this.#producer?.catch(() => undefined))?.close()
     this.#failAll(new BrokerError('closed', `the view of topic '${this.#options.topic.name}' is closed`))
+  }
+
+  #check(): void {
+    if (this.#failure) throw this.#failure
+    if (this.#closed) throw new BrokerError('closed', `the view of topic '${this.#options.topic.name}' is closed`)
   }
 
   #ownProducer(): Promise<Producer> {
@@ -173,15 +213,14 @@ class FollowedTopic implements StateTopic {
   }
 
   /** Resolves when the view has reached all of these offsets. */
-  #applied(
+  async #applied(
     ends: readonly PartitionOffset[],
     timeoutMs = this.#options.appendTimeoutMs ?? APPEND_TIMEOUT_MS,
   ): Promise<void> {
+    this.#check()
     const until = new Map<string, number>()
     for (const end of ends) until.set(keyOf(end), Math.max(end.offset, until.get(keyOf(end)) ?? 0))
-    if (this.#hasReached(until)) return Promise.resolve()
-    if (this.#closed)
-      return Promise.reject(new BrokerError('closed', `the view of topic '${this.#options.topic.name}' is closed`))
+    if (this.#hasReached(until)) return
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         this.#waiters.delete(waiter)
@@ -223,11 +262,13 @@ class FollowedTopic implements StateTopic {
   }
 
   async #follow(): Promise<void> {
-    while (!this.#closed) {
+    while (!this.#closed && !this.#failure) {
       try {
-        this.#advance(await this.#reader.poll(POLL_MS))
+        const polled = await this.#reader.poll(POLL_MS)
+        this.#missingSinceMs = undefined
+        this.#advance(polled)
+        if (this.#clock.monotonicMs() - this.#identifiedMs >= IDENTITY_CHECK_MS) void this.#identify()
       } catch (error) {
-        if (this.#closed) return
         await this.#stumbled(error as Error)
       }
     }
@@ -235,30 +276,93 @@ class FollowedTopic implements StateTopic {
 
   #advance(polled: readonly PartitionRecords[]): void {
     for (const { topic, partition, records, nextOffset } of polled) {
-      for (const record of records) this.#apply({ ...record, topic, partition })
+      for (const record of records) this.#take({ ...record, topic, partition })
+      if (this.#failure) return
       this.#positions.set(keyOf({ topic, partition }), { topic, partition, offset: nextOffset })
     }
     for (const waiter of this.#waiters) if (this.#hasReached(waiter.until)) waiter.resolve()
   }
 
-  #apply(record: StateRecord): void {
+  #take(record: StateRecord): void {
+    const { topic, partition, offset } = record
+    let entry: Entry
     try {
-      this.#options.apply(record)
+      entry = this.#options.decode(record)
     } catch (error) {
-      this.#skip({ topic: record.topic, partition: record.partition, offset: record.offset, error: error as Error })
+      this.#options.logger.error({ err: error, topic, partition, offset }, 'a record can not be read: it is skipped')
+      this.#options.unreadable?.({ topic, partition, offset, error: error as Error })
+      return
+    }
+    try {
+      this.#options.apply(entry, record)
+    } catch (error) {
+      const place = `the record at offset ${offset} of ${topic}-${partition}`
+      this.#fail(new Error(`a bug: applying ${place} failed: ${messageOf(error)}`, { cause: error }))
     }
   }
 
-  #skip(record: UnreadableRecord): void {
-    const { error, ...place } = record
-    this.#options.logger.error({ err: error, ...place }, 'a record can not be read: it is skipped')
-    this.#options.unreadable?.(record)
+  /** A failure that passes by itself is waited for; any other one means that the view could miss something. */
+  async #stumbled(error: Error): Promise<void> {
+    if (this.#closed) return
+    const { logger, topic } = this.#options
+    if (error instanceof BrokerError && (error.retriable || this.#isMissingBriefly(error))) {
+      logger.warn({ err: error, topic: topic.name }, 'reading a state topic failed: trying again')
+      await this.#clock.sleep(POLL_MS)
+      return
+    }
+    const isOutOfRange = error instanceof BrokerError && error.code === 'offset_out_of_range'
+    this.#fail(isOutOfRange ? await this.#outOfRange(error) : unfollowable(topic.name, error))
   }
 
-  async #stumbled(error: Error): Promise<void> {
-    const { logger, topic } = this.#options
-    logger.error({ err: error, topic: topic.name }, 'reading a state topic failed: trying again')
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+  #isMissingBriefly({ code }: BrokerError): boolean {
+    if (code !== 'topic_not_found') return false
+    const nowMs = this.#clock.monotonicMs()
+    this.#missingSinceMs ??= nowMs
+    // When it is there again, it may be another one.
+    this.#identifiedMs = Number.NEGATIVE_INFINITY
+    return nowMs - this.#missingSinceMs < MISSING_MS_MAX
+  }
+
+  /** With where the log begins and ends now, as far as it says so. */
+  async #outOfRange(error: BrokerError): Promise<Error> {
+    const { broker, topic } = this.#options
+    const offsets = (at: 'earliest' | 'latest') =>
+      inTime(
+        broker.topics.offsets(topic.name, at, 'read_uncommitted').catch(() => []),
+        STABLE_MS_MAX,
+        () => [],
+      )
+    const [starts, ends] = await Promise.all([offsets('earliest'), offsets('latest')])
+    for (const position of this.#positions.values()) {
+      const isSame = (found: PartitionOffset) => keyOf(found) === keyOf(position)
+      const [start, end] = [starts.find(isSame)?.offset ?? 0, ends.find(isSame)?.offset ?? Number.POSITIVE_INFINITY]
+      if (position.offset > end) return shortened(position, end)
+      if (position.offset < start) return startLost(position, start)
+    }
+    return unfollowable(topic.name, new BrokerError('log_truncated', error.message))
+  }
+
+  /** A topic that is made anew and grows past the position of this view gives no other sign of it. */
+  async #identify(): Promise<void> {
+    const { broker, topic } = this.#options
+    if (this.#id === undefined || this.#isIdentifying) return
+    this.#isIdentifying = true
+    const id = await broker.topics.id(topic.name).catch(() => undefined)
+    this.#isIdentifying = false
+    this.#identifiedMs = this.#clock.monotonicMs()
+    if (id !== undefined && id !== this.#id) this.#fail(recreated(topic.name))
+  }
+
+  /** Ends the view. The first failure counts. */
+  #fail(error: Error): Error {
+    if (this.#failure || this.#closed) return this.#failure ?? error
+    const { logger, topic, onFailed } = this.#options
+    this.#failure = error
+    logger.fatal({ err: error, topic: topic.name }, 'a state topic cannot be followed any further')
+    this.#failAll(error)
+    this.#reader.wake()
+    if (this.#isOpen) onFailed?.(error)
+    return error
   }
 
   #failAll(error: Error): void {

@@ -22,6 +22,7 @@ export function createTopics(home: Home): Topics {
       const { internal, partitions } = found
       return { name, internal, partitions, configs: await home.topicConfigs({ topic: name }) }
     },
+    id: (topic) => home.topicId({ topic }),
     setConfigs: (topic, configs) => home.setTopicConfigs({ topic, configs }),
     addPartitions: (topic, total) => home.addPartitions({ topic, total }),
     delete: (topic) => home.deleteTopic({ topic }),

@@ -80,7 +80,7 @@ in the environment, as WEIR_SET_… with _ for each dot: a password has no place
     const log = logOf(values, settings)
     const gracePeriodMs = parseGracePeriod(values['grace-period'])
     const isAlone = log === undefined && values.registry === undefined && values.worker === undefined
-    const start = () =>
+    const start = (fail: (error: Error) => void) =>
       isAlone && estate.estate !== undefined
         ? startOperator({
             ...{ ...own, estate: estate.estate, cluster, logger },
@@ -90,6 +90,7 @@ in the environment, as WEIR_SET_… with _ for each dot: a password has no place
             ...{ ...estate, cluster, log, logger, operator: own, monitoring: values.monitoring },
             registry: runtime('registry'),
             worker: runtime('worker'),
+            onFailed: fail,
           })
     return runProgram({ logger, gracePeriodMs, start })
   },

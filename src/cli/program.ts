@@ -13,22 +13,36 @@ const LINGER_MS = 2_000
 export type ProgramOptions = {
   readonly logger: Logger
   readonly gracePeriodMs: number
-  /** Resolves when the program is up; what it answers is stopped at the end. */
-  readonly start: () => Promise<{ stop(): Promise<void> }>
+  /**
+   * Resolves when the program is up; what it answers is stopped at the end. It calls `fail` when it cannot go on, such as
+   * with a damaged log: the program is stopped, and the failure is its answer.
+   */
+  readonly start: (fail: (error: Error) => void) => Promise<{ stop(): Promise<void> }>
 }
 
 /**
- * Runs a program from its start until a signal asks it to end. It has `gracePeriodMs` to stop, whatever runs in it: then its
- * process ends as it is. Also ends when its main thread hangs for as long.
+ * Runs a program from its start until a signal asks it to end, or until it fails. It has `gracePeriodMs` to stop, whatever
+ * runs in it: then its process ends as it is. Also ends when its main thread hangs for as long.
  */
 export async function runProgram({ logger, gracePeriodMs, start }: ProgramOptions): Promise<ExitCode> {
   const asked = whenAsked(gracePeriodMs, logger)
   startStopWatchdog(gracePeriodMs)
-  const running = await start()
-  await asked
+  const failed = Promise.withResolvers<Error>()
+  const running = await start(failed.resolve)
+  const failure = await Promise.race([asked.then(() => undefined), failed.promise])
+  if (failure) endAfter(gracePeriodMs, logger)
   await running.stop()
-  endSoon(logger, 0)
+  endSoon(logger, failure ? 1 : 0)
+  if (failure) throw failure
   return 0
+}
+
+/** Ends the process of a program that has failed when it does not stop in time. Why it failed is in the log. */
+export function endAfter(gracePeriodMs: number, logger: Logger): void {
+  setTimeout(() => {
+    logger.error({ gracePeriodMs }, 'failed, and did not stop within its grace period: ending the process as it is')
+    endProcess(1)
+  }, gracePeriodMs).unref()
 }
 
 /** The end of a program that has stopped: nothing that it left open keeps its process for long. */

@@ -32,11 +32,12 @@ Settings may also stand in the environment, as SCHEMA_REGISTRY_… with _ for ea
     )
     const logger = createLogger({ level: settings.values.debug ? 'debug' : 'info' })
     const gracePeriodMs = parseGracePeriod(values['grace-period'])
-    const start = () =>
+    const start = (fail: (error: Error) => void) =>
       startAll(logger, async (life) => {
         const broker = await openBroker(address, { logger })
         life.onStop('broker', () => broker.close())
-        const started = await startRegistry(settings, { broker, logger, metrics: createMetrics() })
+        const parts = { broker, logger, metrics: createMetrics(), onFailed: fail }
+        const started = await startRegistry(settings, parts)
         life.onStop('registry', () => started.stop(), Number.POSITIVE_INFINITY)
         return life
       })

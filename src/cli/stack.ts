@@ -32,6 +32,8 @@ export type StackOptions = {
   /** Where the operator's metrics and probes answer; absent: nowhere. */
   readonly monitoring?: string
   readonly logger: Logger
+  /** Called when the registry or the worker that was started here cannot go on: everything has to stop. */
+  readonly onFailed?: (error: Error) => void
 }
 
 /** A runtime that is somewhere already, or one to start here with settings of a person's own. */
@@ -48,7 +50,7 @@ export type Stack = {
 
 /** Starts broker, registry, worker and operator, each on the ones before it. What fails leaves nothing running. */
 export function startStack(options: StackOptions): Promise<Stack> {
-  const { logger, cluster, log } = options
+  const { logger, cluster, log, onFailed = () => {} } = options
   return startAll(logger, async (life) => {
     const metrics = createMetrics()
     const broker = log === undefined ? undefined : await openBroker(log, { logger })
@@ -56,7 +58,7 @@ export function startStack(options: StackOptions): Promise<Stack> {
     const start = async (name: string, runtime: RuntimeOptions, run: StartRuntime): Promise<string> => {
       if ('url' in runtime) return runtime.url
       if (broker === undefined) throw new UsageError(`where is the log of the ${name}? ${WHERE}`)
-      const running = await run(runtime, { broker, logger, metrics })
+      const running = await run(runtime, { broker, logger, metrics, onFailed })
       life.onStop(name, () => running.stop(), Number.POSITIVE_INFINITY)
       return running.url
     }
@@ -95,7 +97,12 @@ export function startStack(options: StackOptions): Promise<Stack> {
 
 type StartRuntime = (
   runtime: Extract<RuntimeOptions, { port: number }>,
-  parts: { readonly broker: Broker; readonly logger: Logger; readonly metrics: Metrics },
+  parts: {
+    readonly broker: Broker
+    readonly logger: Logger
+    readonly metrics: Metrics
+    readonly onFailed: (error: Error) => void
+  },
 ) => Promise<Running>
 
 const WHERE =

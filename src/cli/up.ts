@@ -5,7 +5,7 @@ import { createLogger, type Logger } from '../config/logger.ts'
 import type { Setting } from '../config/settings.ts'
 import { type Command, type ExitCode, parsePort, readArgs, UsageError } from './command.ts'
 import { logOf, PROGRAM_HELP, PROGRAM_OPTIONS, settingsFor, writtenSettings } from './log-address.ts'
-import { endSoon, parseGracePeriod } from './program.ts'
+import { endAfter, endSoon, parseGracePeriod } from './program.ts'
 import { whenAsked } from './signals.ts'
 import { type StackOptions, startStack } from './stack.ts'
 import { startStopWatchdog } from './stop-watchdog.ts'
@@ -52,6 +52,7 @@ On a terminal it shows a table; in a pipe it writes a JSON line for each change.
     const settings = writtenSettings(values)
     const address = addressFor(manifests, values, settings)
     const about = { manifests, log: describe(address) }
+    const failed = new AbortController()
     const options: Omit<StackOptions, 'logger'> = {
       cluster: { kind: 'directory', path: manifests },
       log: address,
@@ -61,25 +62,29 @@ On a terminal it shows a table; in a pipe it writes a JSON line for each change.
       },
       worker: { port: parsePort('--worker-port', values['worker-port']), written: settingsFor('worker', settings) },
       operator: { observeWorkerMs: OBSERVE_WORKER_MS, resyncMs: RESYNC_MS },
+      onFailed: (error) => failed.abort(error),
     }
     const timeoutMs = parseSeconds(values.timeout) * 1_000
     const { logger, display } = outputs(about)
-    const asked = askedOrUnread(parseGracePeriod(values['grace-period']), logger)
+    const gracePeriodMs = parseGracePeriod(values['grace-period'])
+    const ended = AbortSignal.any([askedOrUnread(gracePeriodMs, logger), failed.signal])
     const stack = await startStack({ ...options, logger })
     display.start(stack)
     let exitCode: ExitCode = 0
     try {
       if (values.once) {
-        const rows = await converge(stack.operator, timeoutMs, asked)
+        const rows = await converge(stack.operator, timeoutMs, ended)
         exitCode = rows.every(({ ready }) => ready === 'True') ? 0 : 1
-      } else if (!asked.aborted) {
-        await new Promise((resolve) => asked.addEventListener('abort', resolve, { once: true }))
+      } else if (!ended.aborted) {
+        await new Promise((resolve) => ended.addEventListener('abort', resolve, { once: true }))
       }
     } finally {
+      if (failed.signal.aborted) endAfter(gracePeriodMs, logger)
       await display.finish()
       await stack.stop()
-      endSoon(logger, exitCode)
+      endSoon(logger, failed.signal.aborted ? 1 : exitCode)
     }
+    failed.signal.throwIfAborted()
     return exitCode
   },
 }

@@ -34,11 +34,12 @@ Settings may also stand in the environment, as CONNECT_… with _ for each dot; 
     const address = addressOf(values, { name: 'bootstrap.servers', value: named }, client)
     const logger = createLogger()
     const gracePeriodMs = parseGracePeriod(values['grace-period'])
-    const start = () =>
+    const start = (fail: (error: Error) => void) =>
       startAll(logger, async (life) => {
         const broker = await openBroker(address, { logger })
         life.onStop('broker', () => broker.close())
-        const started = await startWorker(settings, { broker, logger, metrics: createMetrics(), isWarm: true })
+        const parts = { broker, logger, metrics: createMetrics(), isWarm: true, onFailed: fail }
+        const started = await startWorker(settings, parts)
         life.onStop('worker', () => started.stop(), Number.POSITIVE_INFINITY)
         return life
       })

@@ -30,6 +30,7 @@ export type RegistryErrorCode =
   | 'too_many_checks'
   | 'store_failed'
   | 'store_timeout'
+  | 'store_unreadable'
   | 'forward_failed'
   | 'leader_unknown'
 

@@ -24,6 +24,11 @@ export type RegistryDependencies = {
    * context and null for the default one.
    */
   readonly onChange?: (subject: string | null) => void
+  /**
+   * Called once when the topic cannot be followed any further. From then on the registry is not ready and writes nothing;
+   * the caller has to stop it.
+   */
+  readonly onFailed?: (error: Error) => void
 }
 
 /**
@@ -31,7 +36,7 @@ export type RegistryDependencies = {
  * caller's.
  */
 export function startRegistry(settings: RegistrySettings, dependencies: RegistryDependencies): Promise<Running> {
-  const { broker, metrics, onChange = () => {} } = dependencies
+  const { broker, metrics, onChange = () => {}, onFailed = () => {} } = dependencies
   const logger = dependencies.logger.child({ program: 'registry' })
   for (const warning of settings.warnings) logger.warn(warning)
   const { values } = settings
@@ -49,6 +54,7 @@ export function startRegistry(settings: RegistrySettings, dependencies: Registry
         observe(applied, record)
         if (record !== undefined && 'subject' in record) onChange(record.subject)
       },
+      onFailed,
     })
     life.onStop('topic', () => log.close())
     const schemas = new ParsedSchemas({
@@ -66,14 +72,22 @@ export function startRegistry(settings: RegistrySettings, dependencies: Registry
     const examiner = new Examiner()
     life.onStop('examiner', () => examiner.close())
     const server = await serveRegistry(
-      new Registry({ grounds, leadership, examiner, refresh: log.refresh, ...counted }),
+      new Registry({
+        grounds,
+        leadership,
+        examiner,
+        refresh: log.refresh,
+        storeFailure: () => log.failure,
+        ...counted,
+      }),
       {
         settings: values,
         identity: { clusterId: await broker.clusterId(), version: packageVersion() },
         logger,
         metrics,
         ...counted,
-        ready: () => leadership.pen() !== undefined || leadership.leaderUrl() !== undefined,
+        ready: () =>
+          log.failure === undefined && (leadership.pen() !== undefined || leadership.leaderUrl() !== undefined),
       },
     )
     life.onStop('http server', () => server.stop())

@@ -17,6 +17,8 @@ export type RegistryOptions = {
   readonly examiner: Examiner
   /** Resolves when the state has everything that stands in the log now. */
   readonly refresh: () => Promise<void>
+  /** Why the state no longer follows the log: then nothing is written. */
+  readonly storeFailure: () => Error | undefined
   /** Hears of what was done with schemas. */
   readonly operated: (operation: SchemaOperation) => void
 }
@@ -39,6 +41,15 @@ export class Registry {
     this.leadership = options.leadership
     this.examiner = options.examiner
     this.#options = options
+  }
+
+  /** Throws when the state no longer follows the log: nothing may be decided with it. */
+  checkStore(): void {
+    const failure = this.#options.storeFailure()
+    if (failure === undefined) return
+    throw new RegistryError('store_unreadable', `Error while reading the backend Kafka store: ${failure.message}`, {
+      cause: failure,
+    })
   }
 
   /** Makes what another instance has written visible here. */
@@ -91,6 +102,7 @@ export class Registry {
     grounds: Grounds,
     operation: Operation,
   ): Promise<Answer> {
+    this.checkStore()
     const pen = this.leadership.pen()
     if (!pen) throw new RegistryError('leader_unknown', operation.leaderless)
     const { records, answer } = decide(grounds)

@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events'
 import { availableParallelism } from 'node:os'
 import type { Broker } from '../broker/broker.ts'
 import type { TaskId } from '../clients/worker.ts'
@@ -27,7 +28,7 @@ import type { LoggerRoutes } from './routes/loggers.ts'
 import { Runner } from './runner.ts'
 import { peerTls, serveWorker } from './serving.ts'
 import { refusesUnsigned, type WorkerSettings } from './settings.ts'
-import type { RawConfig } from './stores/config-codec.ts'
+import type { ConfigRecord, RawConfig } from './stores/config-codec.ts'
 import type { ConfigState } from './stores/config-state.ts'
 import { openStores } from './stores/stores.ts'
 import { keysWithoutEffect } from './tasks/client-settings.ts'
@@ -43,6 +44,11 @@ export type WorkerDependencies = {
   readonly isWarm?: boolean
   /** Is told each connector whose configuration, wanted state or status changed, whoever changed it. */
   readonly onChange?: (connector: string) => void
+  /**
+   * Called when a storage topic cannot be followed any further. From then on the worker is not ready and its writes fail;
+   * the caller has to stop it.
+   */
+  readonly onFailed?: (error: Error) => void
 }
 
 /**
@@ -50,7 +56,7 @@ export type WorkerDependencies = {
  * work. The broker stays the caller's.
  */
 export function startWorker(settings: WorkerSettings, dependencies: WorkerDependencies): Promise<Running> {
-  const { broker, metrics, onChange = () => {} } = dependencies
+  const { broker, metrics, onChange = () => {}, onFailed = () => {} } = dependencies
   const root = dependencies.logger.child({ program: 'worker' })
   const levels = new LogLevels(root)
   const logger = levels.logger('weir.worker')
@@ -80,17 +86,19 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
       isWarm: dependencies.isWarm,
     })
     life.onStop('threads', () => threads.close())
+    // Made before what listens to it: what comes before the herder is there, the herder finds in the state.
+    const configRecords = new EventEmitter<{ read: [ConfigRecord] }>()
+    configRecords.on('read', (record) => {
+      if (record.kind === 'logger') levels.apply(record, systemClock.nowMs())
+      if (record.kind === 'connector' || record.kind === 'target') onChange(record.connector)
+    })
     const stores = await openStores({
       broker,
       logger,
       settings,
-      onConfig: (record) => {
-        if (record.kind === 'restart') herder.onRestart(record)
-        else if (record.kind === 'logger') levels.apply(record, systemClock.nowMs())
-        else herder.wake('connector' in record ? record.connector : undefined)
-        if (record.kind === 'connector' || record.kind === 'target') onChange(record.connector)
-      },
+      onConfig: (record) => void configRecords.emit('read', record),
       onStatus: onChange,
+      onFailed,
     })
     life.onStop('stores', () => stores.close())
     const isLeader = () => place.group?.isLeader === true
@@ -150,6 +158,10 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
       leader,
       group: () => place.group,
     })
+    configRecords.on('read', (record) => {
+      if (record.kind === 'restart') herder.onRestart(record)
+      else if (record.kind !== 'logger') herder.wake('connector' in record ? record.connector : undefined)
+    })
     const reloadMs = values['worker.config.reload.ms']
     if (reloadMs > 0) {
       const ending = new AbortController()
@@ -205,7 +217,7 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
       routes: {
         worker,
         info: () => info,
-        isReady: () => place.group !== undefined,
+        isReady: () => place.group !== undefined && stores.failure() === undefined,
         isResponding: () => herder.isResponding(),
         timeouts: { requestMs: REQUEST_TIMEOUT_MS, healthMs: HEALTH_TIMEOUT_MS },
         answerers: {

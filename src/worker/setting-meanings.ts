@@ -26,6 +26,8 @@ export const MEANINGS: Readonly<Record<keyof WorkerSettings['values'], string>> 
   'status.storage.topic': 'Topic of how connectors and tasks are.',
   'status.storage.partitions': 'Its partitions when it is made; -1: as the brokers have it.',
   'status.storage.replication.factor': 'Its copies when it is made. None or -1: as the brokers have it.',
+  'storage.topics.skip.validation':
+    'Starts although a storage topic has lost its beginning, or is empty although it had records: what is lost is given up.',
   'key.converter': 'Converter of keys, where a connector names none; its settings begin with `key.converter.`.',
   'value.converter': 'Converter of values, where a connector names none; its settings begin with `value.converter.`.',
   'header.converter': 'Converter of headers, where a connector names none.',

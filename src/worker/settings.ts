@@ -49,6 +49,7 @@ const shape = z.object({
   'status.storage.topic': text('connect-status'),
   'status.storage.partitions': integer({ min: -1 }).default(5),
   'status.storage.replication.factor': replication(),
+  'storage.topics.skip.validation': boolean().default(false),
 
   'key.converter': text('org.apache.kafka.connect.json.JsonConverter'),
   'value.converter': text('org.apache.kafka.connect.json.JsonConverter'),

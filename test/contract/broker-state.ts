@@ -6,11 +6,21 @@ import {
   type StateTopicOptions,
   type UnreadableRecord,
 } from '../../src/broker/state-topic.ts'
+import { type Clock, systemClock } from '../../src/config/clock.ts'
 import { silentLogger } from '../../src/config/logger.ts'
 import type { OpenBroker } from './broker.ts'
 import { bytes, newTopic, opened, records, uniqueName } from './broker-support.ts'
 
 const WHILE_MS = 30_000
+
+const STATE = { partitions: 1, replicationFactor: 1, configs: { 'cleanup.policy': 'compact' } }
+
+/** Twenty times as fast: views wait for seconds before they believe that a topic is gone. */
+const hurried: Clock = {
+  nowMs: systemClock.nowMs,
+  monotonicMs: () => 20 * systemClock.monotonicMs(),
+  sleep: (ms, signal) => systemClock.sleep(ms / 20, signal),
+}
 
 type View = {
   readonly state: StateTopic
@@ -18,17 +28,22 @@ type View = {
   readonly unreadable: readonly UnreadableRecord[]
 }
 
-async function view(broker: Broker, name: string, more: Partial<StateTopicOptions> = {}): Promise<View> {
+type Options = StateTopicOptions<readonly [key: string, value: string | null]>
+
+async function view(broker: Broker, name: string, more: Partial<Options> = {}): Promise<View> {
   const map = new Map<string, string>()
   const unreadable: UnreadableRecord[] = []
   const state = await openStateTopic({
     broker,
     logger: silentLogger(),
     topic: { name, partitions: 1, replicationFactor: 1 },
-    apply: ({ key, value }) => {
+    decode: ({ key, value }) => {
       if (String(key) === 'bad') throw new SyntaxError('no JSON')
-      if (value === null) map.delete(String(key))
-      else map.set(String(key), String(value))
+      return [String(key), value && String(value)] as const
+    },
+    apply: ([key, value]) => {
+      if (value === null) map.delete(key)
+      else map.set(key, value)
     },
     unreadable: (record) => unreadable.push(record),
     ...more,
@@ -145,6 +160,94 @@ export function describeState(open: OpenBroker): void {
       const name = await newTopic(broker, wrong)
       await expect(view(broker, name)).rejects.toThrow(message)
       await (await view(broker, name, { skipValidation: true })).state.readToEnd()
+    })
+
+    it('ends when the topic is deleted and made anew, and takes no more writes', async () => {
+      const broker = await opened(open)
+      const name = uniqueName('state')
+      const failed = vi.fn<(error: Error) => void>()
+      const { state, map } = await view(broker, name, { onFailed: failed, clock: hurried })
+      await state.append([set('a', '1'), set('b', '2')])
+      await broker.topics.delete(name)
+      await vi.waitFor(() => broker.topics.create({ ...STATE, name }), { timeout: WHILE_MS })
+      await vi.waitFor(() => expect(failed).toHaveBeenCalledOnce(), { timeout: WHILE_MS })
+      expect(failed.mock.lastCall?.[0]).toMatchObject({
+        code: 'log_truncated',
+        message: expect.stringMatching(new RegExp(`${name}.*(ends at 0 now|made anew).*Restore topic '${name}'`)),
+      })
+      expect(state.failure).toBe(failed.mock.lastCall?.[0])
+      await expect(state.append([set('c', '3')])).rejects.toBe(state.failure)
+      await expect(state.readToEnd()).rejects.toBe(state.failure)
+      expect([...map.keys()]).toEqual(['a', 'b'])
+    })
+
+    it('ends when the topic is made anew and has grown past it already', async () => {
+      const broker = await opened(open)
+      const name = uniqueName('state')
+      const failed = vi.fn<(error: Error) => void>()
+      const { state } = await view(broker, name, { onFailed: failed, clock: hurried })
+      await state.append([set('a', '1')])
+      await broker.topics.delete(name)
+      await vi.waitFor(() => broker.topics.create({ ...STATE, name }), { timeout: WHILE_MS })
+      const producer = await broker.producer()
+      await producer.send(records(name, ['x', 'y', 'z'], { key: bytes('k') }))
+      await vi.waitFor(() => expect(failed).toHaveBeenCalledOnce(), { timeout: WHILE_MS })
+      expect(failed.mock.lastCall?.[0]).toMatchObject({ code: 'log_truncated' })
+    })
+
+    it('ends when the topic is deleted', async () => {
+      const broker = await opened(open)
+      const name = uniqueName('state')
+      const failed = vi.fn<(error: Error) => void>()
+      const { state } = await view(broker, name, { onFailed: failed, clock: hurried })
+      await state.append([set('a', '1')])
+      await broker.topics.delete(name)
+      await vi.waitFor(() => expect(failed).toHaveBeenCalledOnce(), { timeout: WHILE_MS })
+      expect(failed.mock.lastCall?.[0]).toMatchObject({
+        code: 'topic_not_found',
+        message: expect.stringContaining(`topic '${name}' was deleted. Restore topic`),
+      })
+    })
+
+    it('is not opened when it is empty or missing although something shows that it had records', async () => {
+      const broker = await opened(open)
+      const name = uniqueName('state')
+      const evidenceOfRecords = async () => 'somebody remembers'
+      await expect(view(broker, name, { evidenceOfRecords })).rejects.toMatchObject({
+        code: 'log_truncated',
+        message: expect.stringContaining(`topic '${name}' does not exist, but somebody remembers: it was deleted`),
+      })
+      // It was not made on the way.
+      expect(await broker.topics.list()).not.toContain(name)
+      await newTopic(broker, { ...STATE, name })
+      await expect(view(broker, name, { evidenceOfRecords })).rejects.toThrow(`topic '${name}' is empty, but`)
+      const { state } = await view(broker, name, { evidenceOfRecords, skipValidation: true })
+      await state.append([set('a', '1')])
+      expect((await view(broker, name, { evidenceOfRecords })).map.size).toBe(1)
+    })
+
+    it('ends with a bug of its listener, which is not an unreadable record', async () => {
+      const broker = await opened(open)
+      const name = uniqueName('state')
+      const failed = vi.fn<(error: Error) => void>()
+      const apply = () => {
+        throw new ReferenceError('nobody is there yet')
+      }
+      const { state, unreadable } = await view(broker, name, { apply, onFailed: failed })
+      await expect(state.append([set('a', '1')])).rejects.toThrow(
+        `a bug: applying the record at offset 0 of ${name}-0 failed: nobody is there yet`,
+      )
+      expect(failed).toHaveBeenCalledOnce()
+      expect(unreadable).toEqual([])
+      await expect(view(broker, name, { apply })).rejects.toThrow('a bug: applying the record')
+    })
+
+    it('knows whether a producer of an id was ever made', async () => {
+      const broker = await opened(open)
+      const fencingId = uniqueName('fence')
+      expect(await broker.hasHadProducer(fencingId)).toBe(false)
+      await broker.producer({ fencingId })
+      expect(await broker.hasHadProducer(fencingId)).toBe(true)
     })
 
     it('ends its waits when it is closed', async () => {

@@ -37,6 +37,8 @@ export type TestRegistry = {
 export type Trouble = {
   /** What every write fails with. */
   readonly store?: Error
+  /** Why the log can't be followed any further. */
+  readonly unreadable?: Error
   /** What every write waits for. */
   readonly storing?: Promise<void>
   /** How a follower catches up with the leader. Default: it needs nothing. */
@@ -103,6 +105,7 @@ export async function startTestRegistry(
     leadership,
     examiner,
     refresh: trouble.refresh ?? (async () => {}),
+    storeFailure: () => trouble.unreadable,
     ...counted,
   })
   const identity = { clusterId: 'test-cluster', version: '0.0.0' }

@@ -7,7 +7,7 @@ import { ConfigState } from '../../src/worker/stores/config-state.ts'
 import type { ConfigStore } from '../../src/worker/stores/config-store.ts'
 import type { OffsetStore } from '../../src/worker/stores/offset-store.ts'
 import type { StatusKey, StoredStatus } from '../../src/worker/stores/status-codec.ts'
-import { toStatusKey, toStatusValue } from '../../src/worker/stores/status-codec.ts'
+import { parseStatusRecord, toStatusKey, toStatusValue } from '../../src/worker/stores/status-codec.ts'
 import { StatusState } from '../../src/worker/stores/status-state.ts'
 import type { StatusStore } from '../../src/worker/stores/status-store.ts'
 import { countersIn } from '../../src/worker/tasks/task-counters.ts'
@@ -34,7 +34,7 @@ export function createRunner(changes: Partial<RunnerParts> = {}) {
   const clock = new FakeClock()
   const put = async (key: Extract<StatusKey, { kind: 'connector' | 'task' }>, status: StoredStatus) => {
     written.push(`${key.kind === 'task' ? `${key.connector}-${key.task}` : key.connector} ${status.state}`)
-    statuses.apply(toStatusKey(key), toStatusValue(status))
+    statuses.apply(parseStatusRecord(toStatusKey(key), toStatusValue(status))!)
   }
   const parts: RunnerParts = {
     plugins: shippedCatalog(),

@@ -4,6 +4,7 @@ import type { Work } from '../../src/worker/assignment-codec.ts'
 import { configuredWork, planForgetting, planWork, type Started, taskKey } from '../../src/worker/plan.ts'
 import type { TargetState } from '../../src/worker/stores/config-codec.ts'
 import { ConfigState } from '../../src/worker/stores/config-state.ts'
+import { parseStatusRecord } from '../../src/worker/stores/status-codec.ts'
 import { StatusState } from '../../src/worker/stores/status-state.ts'
 
 const TASK = { connector: 'c', task: 0 }
@@ -73,7 +74,7 @@ describe('the leader', () => {
     const statuses = new StatusState()
     const status = JSON.stringify({ state: 'RUNNING', trace: null, worker_id: 'w', generation: 1 })
     for (const key of ['status-connector-c', 'status-task-c-0', 'status-task-c-1', 'status-connector-gone']) {
-      statuses.apply(key, status)
+      statuses.apply(parseStatusRecord(key, status)!)
     }
     expect(planForgetting(configured('STARTED'), statuses)).toEqual([
       { kind: 'task', connector: 'c', task: 1 },

@@ -100,6 +100,12 @@ class EmbeddedHome implements Home {
       }))
   }
 
+  /** Ids of partitions are never given twice. */
+  async topicId({ topic }: HomeRequest<'topicId'>): Promise<string | undefined> {
+    this.#checkOpen()
+    return this.#catalog.find(topic)?.partitions[0]?.id.toString()
+  }
+
   createTopic(request: HomeRequest<'createTopic'>): Promise<boolean> {
     return this.#storage.write((change) => this.#catalog.create(request, change))
   }
@@ -155,6 +161,11 @@ class EmbeddedHome implements Home {
         ? this.#transactions.newProducer()
         : this.#transactions.init(transactionalId, transactionTimeoutMs, change),
     )
+  }
+
+  async knowsTransactionalId({ transactionalId }: HomeRequest<'knowsTransactionalId'>): Promise<boolean> {
+    this.#checkOpen()
+    return this.#transactions.knows(transactionalId)
   }
 
   addPartitionsToTransaction(request: HomeRequest<'addPartitionsToTransaction'>): Promise<void> {

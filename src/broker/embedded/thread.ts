@@ -14,6 +14,7 @@ type Answer =
 const CALLS: Readonly<Record<Call, true>> = {
   clusterId: true,
   metadata: true,
+  topicId: true,
   createTopic: true,
   deleteTopic: true,
   addPartitions: true,
@@ -23,6 +24,7 @@ const CALLS: Readonly<Record<Call, true>> = {
   produce: true,
   fetch: true,
   initProducer: true,
+  knowsTransactionalId: true,
   addPartitionsToTransaction: true,
   commitOffsetsInTransaction: true,
   endTransaction: true,

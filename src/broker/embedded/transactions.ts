@@ -59,6 +59,11 @@ export class Transactions {
     return identity
   }
 
+  /** Whether a producer was ever made with this transactional id. */
+  knows(name: string): boolean {
+    return this.#ids.has(name) || this.#load(name) !== undefined
+  }
+
   addPartitions(transaction: Transaction, partitions: readonly Partition[], at: At): void {
     const open = this.#begin(transaction, at)
     const added = new Set([...open.partitions, ...partitions])

@@ -4,6 +4,7 @@ import { BrokerError } from '../error.ts'
 import type { ClientConfig } from './config.ts'
 import { check } from './error.ts'
 import { findCoordinator } from './group-calls.ts'
+import { type ApiVersions, apiVersions } from './identity-calls.ts'
 import type { Address, Line, Lines } from './line.ts'
 import { type ClusterMetadata, metadata } from './log-calls.ts'
 import type { Call } from './wire.ts'
@@ -30,6 +31,7 @@ export class KafkaCluster {
   readonly #spare = new Map<string, Line[]>()
   readonly #busy = new Set<Line>()
   readonly #coordinators = new Map<string, number>()
+  #versions: ApiVersions | undefined
   #closed = false
 
   constructor(lines: Lines, config: ClientConfig, clock: Clock) {
@@ -120,6 +122,13 @@ export class KafkaCluster {
   /** The first node that answers: those that are known, then the bootstrap servers. */
   onAny<Request, Response>(call: Call<Request, Response>, request: Request): Promise<Response> {
     return this.passing(() => this.#onFirst(call, request), isNotReady)
+  }
+
+  /** Whether the cluster takes this call in this version. */
+  async supports({ key, version }: Call<never, unknown>): Promise<boolean> {
+    this.#versions ??= await this.onAny(apiVersions, undefined)
+    const known = this.#versions.get(key)
+    return known !== undefined && known.min <= version && version <= known.max
   }
 
   async #onFirst<Request, Response>(call: Call<Request, Response>, request: Request): Promise<Response> {

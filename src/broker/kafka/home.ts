@@ -8,6 +8,7 @@ import { BRIEFLY, KafkaCluster, type Patience } from './cluster.ts'
 import { readClientConfig } from './config.ts'
 import { check, doubtingProtocol, MEMBER_ID_REQUIRED, partitionError, UNKNOWN_TOPIC } from './error.ts'
 import * as group from './group-calls.ts'
+import * as identity from './identity-calls.ts'
 import { createLines } from './line.ts'
 import * as log from './log-calls.ts'
 import { addPartitions, createTopic, deleteTopic } from './topic-changes.ts'
@@ -49,6 +50,8 @@ function createHome(cluster: KafkaCluster, clusterId: string): Omit<Home, 'close
       const found = await cluster.metadata(topics)
       return found.topics.filter(({ errorNumber }) => errorNumber === 0).map(({ errorNumber: _, ...topic }) => topic)
     },
+    topicId: async ({ topic }) =>
+      (await cluster.supports(identity.topicId)) ? cluster.onAny(identity.topicId, topic) : undefined,
     createTopic: (topic) => createTopic(cluster, topic),
     deleteTopic: ({ topic }) => deleteTopic(cluster, topic),
     addPartitions: (request) => addPartitions(cluster, request),
@@ -63,6 +66,10 @@ function createHome(cluster: KafkaCluster, clusterId: string): Omit<Home, 'close
       request.transactionalId === undefined
         ? cluster.onAny(transaction.initProducer, request)
         : onTransaction(request.transactionalId, (node) => cluster.onNode(node, transaction.initProducer, request)),
+    knowsTransactionalId: async ({ transactionalId }) =>
+      (await cluster.supports(identity.knowsTransactionalId))
+        ? onTransaction(transactionalId, (node) => cluster.onNode(node, identity.knowsTransactionalId, transactionalId))
+        : undefined,
     addPartitionsToTransaction: (request) =>
       onTransaction(request.transactionalId, (node) => cluster.onNode(node, transaction.addPartitions, request)),
     commitOffsetsInTransaction: async (request) => {

@@ -183,6 +183,7 @@ export class Api {
   ): Promise<unknown> {
     const { registry } = this
     const { leadership } = registry
+    registry.checkStore()
     if (leadership.pen()) return answer(await registry.write(decide, operation, facts))
     const { status, type, text: body } = await this.#forwarder.ask(leadership.leaderUrl(), request, operation)
     if (status < 300) await registry.refresh()

@@ -31,6 +31,8 @@ const WIRE: Readonly<Record<RegistryErrorCode, number | readonly [errorCode: num
   too_many_checks: [429, 429],
   store_failed: 50001,
   store_timeout: 50002,
+  // Of the original's numbers the one for a failure of the store; the status lets a load balancer take another instance.
+  store_unreadable: [50001, 503],
   forward_failed: 50003,
   // The original answers 500; a 503 is what a client and a load balancer can act on.
   leader_unknown: [50004, 503],

@@ -1,4 +1,5 @@
-import type { Broker } from '../../broker/broker.ts'
+import type { Broker, Producer } from '../../broker/broker.ts'
+import { BrokerError } from '../../broker/error.ts'
 import { openStateTopic, type StateTopic } from '../../broker/state-topic.ts'
 import type { Logger } from '../../config/logger.ts'
 import type { Pen } from '../leader.ts'
@@ -15,6 +16,8 @@ export type LogOptions = {
   readonly topicConfigs: Readonly<Record<string, string>>
   /** Hears of every record that was taken or stepped over. */
   readonly observe?: (applied: Applied | 'unreadable', record?: RegistryRecord) => void
+  /** Called once when the topic cannot be followed any further: the registry has to stop. */
+  readonly onFailed?: (error: Error) => void
 }
 
 export type RegistryLog = {
@@ -22,6 +25,8 @@ export type RegistryLog = {
   openPen(): Promise<Pen>
   /** Resolves when the state has everything that stands in the topic now. */
   refresh(): Promise<void>
+  /** Why the state no longer follows the topic. */
+  readonly failure: Error | undefined
   close(): Promise<void>
 }
 
@@ -31,9 +36,12 @@ export type RegistryLog = {
  */
 export async function openRegistryLog(
   state: RegistryState,
-  { broker, logger, settings, topicConfigs, observe = () => {} }: LogOptions,
+  { broker, logger, settings, topicConfigs, observe = () => {}, onFailed = () => {} }: LogOptions,
 ): Promise<RegistryLog> {
   const codec = new RecordCodec()
+  const fencingId = `${settings['schema.registry.group.id']}-${settings['brokerstore.topic']}-leader`
+  const deliveryTimeoutMs = settings['brokerstore.timeout.ms']
+  let remembering: Promise<void> | undefined
   const topic = await openStateTopic({
     broker,
     logger,
@@ -46,25 +54,58 @@ export async function openRegistryLog(
     skipValidation: settings['brokerstore.topic.skip.validation'],
     openTimeoutMs: settings['brokerstore.init.timeout.ms'],
     appendTimeoutMs: settings['brokerstore.timeout.ms'],
-    apply: ({ key, value, timestampMs, offset }) => {
-      const record = codec.decode(key, value)
+    evidenceOfRecords: () => evidenceOfLeader(broker, fencingId),
+    decode: ({ key, value }) => codec.decode(key, value),
+    apply: (record, { timestampMs, offset }) => {
       const applied = state.apply(record, timestampMs)
       if (applied === 'id-conflict') logger.error({ offset }, 'a record gives an id a second meaning: it is ignored')
       observe(applied, record)
     },
     unreadable: () => observe('unreadable'),
+    onFailed: (error) => {
+      // The broker forgets a producer in time. Whoever starts next must still see that there were records.
+      if (topic.positions().some(({ offset }) => offset > 0)) remembering = rememberLeader(broker, fencingId)
+      onFailed(error)
+    },
   })
   return {
-    openPen: () => openPen(topic, codec, broker, settings),
+    openPen: () => openPen(topic, codec, () => broker.producer({ fencingId, deliveryTimeoutMs })),
     refresh: () => topic.readToEnd(),
-    close: () => topic.close(),
+    get failure() {
+      return topic.failure
+    },
+    close: async () => {
+      await topic.close()
+      await remembering
+    },
+  }
+}
+
+/** Every leader writes with a producer of this id, so that one that the broker knows shows that there has been a leader. */
+async function evidenceOfLeader(broker: Broker, fencingId: string): Promise<string | undefined> {
+  try {
+    const hasLed = await broker.hasHadProducer(fencingId)
+    return hasLed ? `a registry has led here: the broker knows its producer '${fencingId}'` : undefined
+  } catch (error) {
+    // An instance that may not lead need not be permitted to ask.
+    if (error instanceof BrokerError && error.code === 'not_authorized') return undefined
+    throw error
+  }
+}
+
+async function rememberLeader(broker: Broker, fencingId: string): Promise<void> {
+  try {
+    await (await broker.producer({ fencingId })).close()
+  } catch {
+    // The registry stops anyway, and its message says why.
   }
 }
 
 /** Its first record is a marker: from there on no older pen can write, and reading up to it shows all that they wrote. */
-async function openPen(topic: StateTopic, codec: RecordCodec, broker: Broker, settings: RegistryValues): Promise<Pen> {
-  const fencingId = `${settings['schema.registry.group.id']}-${settings['brokerstore.topic']}-leader`
-  const producer = await broker.producer({ fencingId, deliveryTimeoutMs: settings['brokerstore.timeout.ms'] })
+async function openPen(topic: StateTopic, codec: RecordCodec, open: () => Promise<Producer>): Promise<Pen> {
+  // That a producer of this name is known is evidence that the topic had records: so the first record comes before it.
+  if (topic.positions()[0]?.offset === 0) await topic.append([{ ...noopRecord(), partition: 0 }])
+  const producer = await open()
   const write = async (records: readonly RawRecord[]) =>
     topic.applied(
       await topic.append(

@@ -17,6 +17,10 @@ export type ConfigStoreOptions = {
   readonly topic: StoreTopic
   /** Every record that is read after the store was opened. */
   readonly onRecord: (record: ConfigRecord) => void
+  /** See `StateTopicOptions`. */
+  readonly evidenceOfRecords?: () => Promise<string | undefined>
+  readonly skipValidation?: boolean
+  readonly onFailed?: (error: Error) => void
 }
 
 /** The config topic: connectors, their tasks and what people want of them. Writes resolve when they are read back. */
@@ -36,7 +40,11 @@ export class ConfigStore {
       broker: options.broker,
       logger: options.logger,
       topic: { ...options.topic, partitions: 1 },
-      apply: ({ key, value, offset }) => store.#apply(String(key), value === null ? null : String(value), offset),
+      skipValidation: options.skipValidation,
+      evidenceOfRecords: options.evidenceOfRecords,
+      decode: ({ key, value }) => parseConfigRecord(String(key), value === null ? null : String(value)),
+      apply: (record, { offset }) => store.#apply(record, offset),
+      onFailed: options.onFailed,
     })
     return store
   }
@@ -95,8 +103,11 @@ export class ConfigStore {
     await this.#topic?.close()
   }
 
-  #apply(key: string, value: string | null, offset: number): void {
-    const record = parseConfigRecord(key, value)
+  get failure(): Error | undefined {
+    return this.#topic?.failure
+  }
+
+  #apply(record: ConfigRecord | undefined, offset: number): void {
     this.#offset = offset + 1
     if (record === undefined) return
     this.state.apply(record)

@@ -16,16 +16,29 @@ export class OffsetState {
     return [...(this.#connectors.get(connector)?.values() ?? [])]
   }
 
-  /** Null: a tombstone. Throws when key or value are not what Kafka Connect writes. */
-  apply(key: Buffer, value: Buffer | null): void {
-    const [connector, partition] = parseOffsetKey(key)
+  apply({ connector, key, partition, offset }: OffsetRecord): void {
     const known = this.#connectors.get(connector) ?? new Map<string, StoredOffset>()
     const id = partitionId(partition)
-    if (value === null) known.delete(id)
-    else known.set(id, { key: Buffer.from(key), partition, offset: JSON.parse(value.toString()) as Position })
+    if (offset === undefined) known.delete(id)
+    else known.set(id, { key, partition, offset })
     if (known.size === 0) this.#connectors.delete(connector)
     else this.#connectors.set(connector, known)
   }
+}
+
+/** What a record of the offsets topic says; without an offset it forgets the partition. */
+export type OffsetRecord = {
+  readonly connector: string
+  readonly key: Buffer
+  readonly partition: Position | null
+  readonly offset: Position | undefined
+}
+
+/** A null value is a tombstone. Throws when key or value are not what Kafka Connect writes. */
+export function parseOffsetRecord(key: Buffer, value: Buffer | null): OffsetRecord {
+  const [connector, partition] = parseOffsetKey(key)
+  const offset = value === null ? undefined : (JSON.parse(value.toString()) as Position)
+  return { connector, key: Buffer.from(key), partition, offset }
 }
 
 export function toOffsetKey(connector: string, partition: Position | null): Buffer {

@@ -1,15 +1,19 @@
 import type { Broker } from '../../broker/broker.ts'
-import { openStateTopic, type StateRecord, type StateTopic } from '../../broker/state-topic.ts'
+import { openStateTopic, type StateTopic } from '../../broker/state-topic.ts'
 import type { Logger } from '../../config/logger.ts'
 import type { Position } from '../../sdk/record.ts'
 import type { RawConfig } from './config-codec.ts'
-import { OffsetState, partitionId, type StoredOffset, toOffsetKey } from './offset-state.ts'
+import { OffsetState, parseOffsetRecord, partitionId, type StoredOffset, toOffsetKey } from './offset-state.ts'
 import type { StoreTopic } from './store-topic.ts'
 
 export type OffsetStoreOptions = {
   readonly broker: Broker
   readonly logger: Logger
   readonly topic: StoreTopic
+  /** See `StateTopicOptions`. */
+  readonly skipValidation?: boolean
+  /** Of the worker's topic. One that a connector has for itself stops only what needs it. */
+  readonly onFailed?: (error: Error) => void
 }
 
 type Opened = { readonly state: OffsetState; readonly topic: StateTopic }
@@ -30,6 +34,10 @@ export class OffsetStore {
 
   static async open(options: OffsetStoreOptions): Promise<OffsetStore> {
     return new OffsetStore(options, await openTopic(options))
+  }
+
+  get failure(): Error | undefined {
+    return this.#shared.topic.failure
   }
 
   /** Brings what is known of the worker's topic to what stands in it now, whoever wrote it. */
@@ -84,12 +92,21 @@ export class OffsetStore {
     const { topic } = this.#options
     const name = ownOffsetsTopic(config)
     if (name === undefined || name === topic.name) return undefined
-    const opened = this.#own.get(name) ?? openTopic({ ...this.#options, topic: { ...topic, name } })
+    const known = this.#own.get(name)
+    const onFailed = (): void => this.#forget(name)
+    const opened = known ?? openTopic({ ...this.#options, onFailed, topic: { ...topic, name } })
     this.#own.set(name, opened)
     return opened.catch((error: unknown) => {
       this.#own.delete(name)
       throw error
     })
+  }
+
+  /** The next connector that needs it opens it anew, and fails with what is wrong with it. */
+  #forget(name: string): void {
+    const opened = this.#own.get(name)
+    this.#own.delete(name)
+    void opened?.then(({ topic }) => topic.close())
   }
 }
 
@@ -98,8 +115,17 @@ export function ownOffsetsTopic(config: RawConfig): string | undefined {
   return config['offsets.storage.topic']?.trim() || undefined
 }
 
-async function openTopic({ broker, logger, topic }: OffsetStoreOptions): Promise<Opened> {
+async function openTopic(options: OffsetStoreOptions): Promise<Opened> {
+  const { broker, logger, topic, skipValidation, onFailed } = options
   const state = new OffsetState()
-  const apply = ({ key, value }: StateRecord) => state.apply(key ?? Buffer.alloc(0), value)
-  return { state, topic: await openStateTopic({ broker, logger, topic, apply }) }
+  const opened = await openStateTopic({
+    broker,
+    logger,
+    topic,
+    skipValidation,
+    decode: ({ key, value }) => parseOffsetRecord(key ?? Buffer.alloc(0), value),
+    apply: (record) => state.apply(record),
+    onFailed,
+  })
+  return { state, topic: opened }
 }

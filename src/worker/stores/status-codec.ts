@@ -24,6 +24,12 @@ export type StatusKey =
   | { readonly kind: 'task'; readonly connector: string; readonly task: number }
   | { readonly kind: 'topic'; readonly connector: string; readonly topic: string }
 
+/** What a record of the status topic says. Null: a tombstone. */
+export type StatusRecord =
+  | { readonly kind: 'connector'; readonly connector: string; readonly status: StoredStatus | null }
+  | { readonly kind: 'task'; readonly connector: string; readonly task: number; readonly status: StoredStatus | null }
+  | { readonly kind: 'topic'; readonly connector: string; readonly topic: string; readonly isActive: boolean }
+
 export function toStatusKey(key: StatusKey): string {
   switch (key.kind) {
     case 'connector':
@@ -43,6 +49,14 @@ export function parseStatusKey(key: string): StatusKey | undefined {
   if (task) return { kind: 'task', connector: task[1] as string, task: Number(task[2]) }
   const topic = /^status-topic-([^:]+):connector-(.+)$/s.exec(key)
   return topic ? { kind: 'topic', topic: topic[1] as string, connector: topic[2] as string } : undefined
+}
+
+/** Undefined for a record of another kind. Throws when the value is no status. */
+export function parseStatusRecord(key: string, value: string | null): StatusRecord | undefined {
+  const parsed = parseStatusKey(key)
+  if (parsed === undefined) return undefined
+  if (parsed.kind === 'topic') return { ...parsed, isActive: value !== null }
+  return { ...parsed, status: value === null ? null : parseStatusValue(value) }
 }
 
 /** A state of DESTROYED is a tombstone. */

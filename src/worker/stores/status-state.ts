@@ -1,4 +1,4 @@
-import { parseStatusKey, parseStatusValue, type StatusKey, type StoredStatus } from './status-codec.ts'
+import type { StatusRecord, StoredStatus } from './status-codec.ts'
 
 type Connector = {
   status: StoredStatus | undefined
@@ -30,27 +30,23 @@ export class StatusState {
     return [...(this.#connectors.get(name)?.topics ?? [])]
   }
 
-  /** Null: a tombstone. Gives what it is about, if it is anything known. Throws when the value is no status. */
-  apply(key: string, value: string | null): StatusKey | undefined {
-    const parsed = parseStatusKey(key)
-    if (parsed === undefined) return undefined
-    const connector = this.#get(parsed.connector)
-    switch (parsed.kind) {
+  apply(record: StatusRecord): void {
+    const connector = this.#get(record.connector)
+    switch (record.kind) {
       case 'connector':
-        connector.status = value === null ? undefined : parseStatusValue(value)
-        if (value === null) connector.tasks.clear()
+        connector.status = record.status ?? undefined
+        if (record.status === null) connector.tasks.clear()
         break
       case 'task':
-        if (value === null) connector.tasks.delete(parsed.task)
-        else applyTask(connector.tasks, parsed.task, parseStatusValue(value))
+        if (record.status === null) connector.tasks.delete(record.task)
+        else applyTask(connector.tasks, record.task, record.status)
         break
       case 'topic':
-        if (value === null) connector.topics.delete(parsed.topic)
-        else connector.topics.add(parsed.topic)
+        if (record.isActive) connector.topics.add(record.topic)
+        else connector.topics.delete(record.topic)
     }
     const { status, tasks, topics } = connector
-    if (status === undefined && tasks.size === 0 && topics.size === 0) this.#connectors.delete(parsed.connector)
-    return parsed
+    if (status === undefined && tasks.size === 0 && topics.size === 0) this.#connectors.delete(record.connector)
   }
 
   #get(name: string): Connector {

@@ -3,6 +3,7 @@ import { openStateTopic, type StateTopic } from '../../broker/state-topic.ts'
 import type { Logger } from '../../config/logger.ts'
 import {
   type ActiveTopic,
+  parseStatusRecord,
   type StatusKey,
   type StoredStatus,
   toStatusKey,
@@ -18,6 +19,9 @@ export type StatusStoreOptions = {
   readonly topic: StoreTopic
   /** Each connector of which a status is read, its own or that of a task. */
   readonly onStatus?: (connector: string) => void
+  /** See `StateTopicOptions`. */
+  readonly skipValidation?: boolean
+  readonly onFailed?: (error: Error) => void
 }
 
 type Subject = Extract<StatusKey, { kind: 'connector' | 'task' }>
@@ -35,10 +39,14 @@ export class StatusStore {
       broker: options.broker,
       logger: options.logger,
       topic: options.topic,
-      apply: ({ key, value }) => {
-        const applied = store.state.apply(String(key), value === null ? null : String(value))
-        if (applied !== undefined && applied.kind !== 'topic') options.onStatus?.(applied.connector)
+      skipValidation: options.skipValidation,
+      decode: ({ key, value }) => parseStatusRecord(String(key), value === null ? null : String(value)),
+      apply: (record) => {
+        if (record === undefined) return
+        store.state.apply(record)
+        if (record.kind !== 'topic') options.onStatus?.(record.connector)
       },
+      onFailed: options.onFailed,
     })
     return store
   }
@@ -61,6 +69,10 @@ export class StatusStore {
 
   async forget(key: StatusKey): Promise<void> {
     await this.#write(key, null)
+  }
+
+  get failure(): Error | undefined {
+    return this.#topic?.failure
   }
 
   async close(): Promise<void> {

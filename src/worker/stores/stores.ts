@@ -1,4 +1,5 @@
 import type { Broker } from '../../broker/broker.ts'
+import { BrokerError } from '../../broker/error.ts'
 import type { Logger } from '../../config/logger.ts'
 import { below } from '../../config/settings.ts'
 import type { WorkerSettings } from '../settings.ts'
@@ -13,6 +14,8 @@ export type Stores = {
   readonly configs: ConfigStore
   readonly statuses: StatusStore
   readonly offsets: OffsetStore
+  /** Why one of the topics cannot be followed any further. */
+  failure(): Error | undefined
   close(): Promise<void>
 }
 
@@ -24,24 +27,41 @@ export type StoresOptions = {
   readonly onConfig: (record: ConfigRecord) => void
   /** Each connector of which a status is read, its own or that of a task. */
   readonly onStatus: (connector: string) => void
+  /** Called when a topic cannot be followed any further: the worker has to stop. */
+  readonly onFailed: (error: Error) => void
 }
 
 /** Makes the topics that are missing and reads each to its end. */
 export async function openStores(options: StoresOptions): Promise<Stores> {
-  const { broker, logger, settings, onConfig, onStatus } = options
+  const { broker, logger, settings, onConfig, onStatus, onFailed } = options
   const topic = (kind: Kind) => storeTopic(kind, settings)
+  const common = { broker, logger, skipValidation: settings.values['storage.topics.skip.validation'], onFailed }
+  const evidenceOfRecords = () => evidenceIn(broker, topic('status').name)
   const opened = await Promise.allSettled([
-    ConfigStore.open({ broker, logger, topic: topic('config'), onRecord: onConfig }),
-    StatusStore.open({ broker, logger, topic: topic('status'), onStatus }),
-    OffsetStore.open({ broker, logger, topic: topic('offset') }),
+    ConfigStore.open({ ...common, topic: topic('config'), evidenceOfRecords, onRecord: onConfig }),
+    StatusStore.open({ ...common, topic: topic('status'), onStatus }),
+    OffsetStore.open({ ...common, topic: topic('offset') }),
   ])
   const [configs, statuses, offsets] = opened
   if (configs.status === 'fulfilled' && statuses.status === 'fulfilled' && offsets.status === 'fulfilled') {
     const stores = { configs: configs.value, statuses: statuses.value, offsets: offsets.value }
-    return { ...stores, close: () => closeAll(Object.values(stores)) }
+    return {
+      ...stores,
+      failure: () => stores.configs.failure ?? stores.statuses.failure ?? stores.offsets.failure,
+      close: () => closeAll(Object.values(stores)),
+    }
   }
   await closeAll(opened.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : [])))
   throw opened.find((one) => one.status === 'rejected')?.reason
+}
+
+/** Statuses are written of what is configured, so a group that has some has had configurations. */
+async function evidenceIn(broker: Broker, statusTopic: string): Promise<string | undefined> {
+  const ends = await broker.topics.offsets(statusTopic, 'latest', 'read_uncommitted').catch((error: unknown) => {
+    if (error instanceof BrokerError && error.code === 'topic_not_found') return []
+    throw error
+  })
+  return ends.some(({ offset }) => offset > 0) ? `'${statusTopic}' has statuses of its connectors` : undefined
 }
 
 type Kind = 'config' | 'offset' | 'status'

@@ -1,4 +1,5 @@
 import type { Consumer, PartitionRecords, TopicPartition } from '../../broker/broker.ts'
+import { UnreadableBatchError } from '../../broker/error.ts'
 import { UserError } from '../../config/failure.ts'
 import { inTime } from '../../config/in-time.ts'
 import { listedName } from '../../plugins/catalog.ts'
@@ -118,8 +119,22 @@ export class SinkTask {
         isHeld = this.#paused
         if (isHeld || !this.#batch) this.#holdPartitions(work.consumer, isHeld)
       }
-      await this.#turn(work, await work.consumer.poll(this.#waitMs()))
+      await this.#turn(work, await this.#poll(work.consumer))
       if (clock.monotonicMs() >= this.#commitAtMs) await this.#commit()
+    }
+  }
+
+  /** What cannot be read is not skipped: that is for a person to decide. */
+  async #poll(consumer: Consumer): Promise<readonly PartitionRecords[]> {
+    try {
+      return await consumer.poll(this.#waitMs())
+    } catch (error) {
+      if (!(error instanceof UnreadableBatchError)) throw error
+      const { connector } = this.#parts.spec
+      const remedy =
+        `Nothing behind it is read. Restore it from a replica or a backup and restart the task; or give it up: stop the ` +
+        `connector, move its offset past the batch with PATCH /connectors/${connector}/offsets, and resume it`
+      throw new UserError(error.code, `${error.message}. ${remedy}`, { cause: error })
     }
   }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { parseConfigRecord, toConfigRecord } from '../../../src/worker/stores/config-codec.ts'
-import { OffsetState, partitionId, toOffsetKey } from '../../../src/worker/stores/offset-state.ts'
+import { OffsetState, parseOffsetRecord, partitionId, toOffsetKey } from '../../../src/worker/stores/offset-state.ts'
 import {
   parseStatusKey,
   parseStatusValue,
@@ -65,7 +65,7 @@ describe('offset records', () => {
       const [connector, partition] = JSON.parse(key) as [string, Record<string, string>]
       expect(String(toOffsetKey(connector, partition))).toBe(key)
       const state = new OffsetState()
-      state.apply(Buffer.from(key), value === null ? null : Buffer.from(value))
+      state.apply(parseOffsetRecord(Buffer.from(key), value === null ? null : Buffer.from(value)))
       const expected = value === null ? [] : [{ key: Buffer.from(key), partition, offset: JSON.parse(value) }]
       expect(state.of(connector)).toEqual(expected)
     }
@@ -73,13 +73,13 @@ describe('offset records', () => {
 
   it('belong to one partition whatever the order of its members', () => {
     const state = new OffsetState()
-    state.apply(Buffer.from('["c",{"a":1,"b":2}]'), Buffer.from('{"n":1}'))
-    state.apply(Buffer.from('["c",{"b":2,"a":1}]'), Buffer.from('{"n":2}'))
+    state.apply(parseOffsetRecord(Buffer.from('["c",{"a":1,"b":2}]'), Buffer.from('{"n":1}')))
+    state.apply(parseOffsetRecord(Buffer.from('["c",{"b":2,"a":1}]'), Buffer.from('{"n":2}')))
     expect(state.of('c')).toMatchObject([{ offset: { n: 2 } }])
     expect(partitionId({ a: 1, b: 2 })).toBe(partitionId({ b: 2, a: 1 }))
   })
 
   it.each(['x', '{}', '["c"]', '[1,{}]'])('with the key %s are refused', (key) => {
-    expect(() => new OffsetState().apply(Buffer.from(key), null)).toThrow()
+    expect(() => parseOffsetRecord(Buffer.from(key), null)).toThrow()
   })
 })

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type ConfigRecord, parseConfigRecord } from '../../../src/worker/stores/config-codec.ts'
 import { ConfigState } from '../../../src/worker/stores/config-state.ts'
+import { parseStatusRecord } from '../../../src/worker/stores/status-codec.ts'
 import { isSafeWrite, StatusState } from '../../../src/worker/stores/status-state.ts'
 import { GOLDEN } from './golden-topics.ts'
 
@@ -72,31 +73,35 @@ describe('the state of the config topic', () => {
 })
 
 describe('the state of the status topic', () => {
+  const apply = (state: StatusState, key: string, value: string | null) => {
+    const record = parseStatusRecord(key, value)
+    if (record) state.apply(record)
+  }
   const status = (state: string, generation: number, worker = 'h:1') =>
     JSON.stringify({ state, trace: null, worker_id: worker, generation, version: null })
 
   it('drops the late word of a worker that gave a task up', () => {
     const state = new StatusState()
-    state.apply('status-task-c-0', status('RUNNING', 5, 'h:2'))
-    state.apply('status-task-c-0', status('UNASSIGNED', 5, 'h:1'))
+    apply(state, 'status-task-c-0', status('RUNNING', 5, 'h:2'))
+    apply(state, 'status-task-c-0', status('UNASSIGNED', 5, 'h:1'))
     expect(state.task('c', 0)).toMatchObject({ state: 'RUNNING' })
-    state.apply('status-task-c-0', status('UNASSIGNED', 6, 'h:2'))
+    apply(state, 'status-task-c-0', status('UNASSIGNED', 6, 'h:2'))
     expect(state.task('c', 0)).toMatchObject({ state: 'UNASSIGNED' })
   })
 
   it('forgets the tasks with their connector', () => {
     const state = new StatusState()
-    state.apply('status-connector-c', status('RUNNING', 1))
-    state.apply('status-task-c-0', status('RUNNING', 1))
-    state.apply('status-connector-c', null)
+    apply(state, 'status-connector-c', status('RUNNING', 1))
+    apply(state, 'status-task-c-0', status('RUNNING', 1))
+    apply(state, 'status-connector-c', null)
     expect(state.names()).toEqual([])
   })
 
   it('keeps the topics a connector used', () => {
     const state = new StatusState()
-    state.apply('status-topic-lines:connector-c', '{}')
+    apply(state, 'status-topic-lines:connector-c', '{}')
     expect(state.topics('c')).toEqual(['lines'])
-    state.apply('status-topic-lines:connector-c', null)
+    apply(state, 'status-topic-lines:connector-c', null)
     expect(state.topics('c')).toEqual([])
   })
 

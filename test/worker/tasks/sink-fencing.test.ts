@@ -2,6 +2,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import type { Broker } from '../../../src/broker/broker.ts'
 import { createBroker } from '../../../src/broker/client.ts'
 import { openEmbeddedHome } from '../../../src/broker/embedded/home.ts'
+import { type Clock, systemClock } from '../../../src/config/clock.ts'
 import { silentLogger } from '../../../src/config/logger.ts'
 import { defineSink, z } from '../../../src/sdk/index.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
@@ -35,7 +36,9 @@ async function openBroker() {
   const beats = new FakeClock()
   const home = await openEmbeddedHome(':memory:', { logger })
   const address = () => Promise.reject(new Error('it has no address'))
-  const broker = createBroker(home, { logger, clock: beats, address })
+  // Only heartbeats wait for the test.
+  const sleep: Clock['sleep'] = (ms, signal) => (ms === HEARTBEAT_MS ? beats : systemClock).sleep(ms, signal)
+  const broker = createBroker(home, { logger, clock: { ...systemClock, sleep }, address })
   onTestFinished(() => broker.close())
   return { broker, beats }
 }

@@ -1,0 +1,104 @@
+import type { Broker, NewTopic, PartitionOffset } from './broker.ts'
+import { BrokerError, UnreadableBatchError } from './error.ts'
+
+/**
+ * Whether a state topic holds everything that was written to it, as far as that can be seen before it is read: its log
+ * begins at offset 0, because compaction never moves the beginning, and a topic that has no record never had one.
+ */
+export async function checkComplete(
+  broker: Broker,
+  topic: string,
+  evidenceOfRecords: () => Promise<string | undefined> = async () => undefined,
+): Promise<void> {
+  const starts = await offsetsOf(broker, topic, 'earliest')
+  const late = starts?.find(({ offset }) => offset > 0)
+  if (late) {
+    throw new BrokerError(
+      'log_truncated',
+      `${topic}-${late.partition} begins at offset ${late.offset}: the records before it were deleted, by a retention time ` +
+        `or by kafka-delete-records, so it no longer holds everything. ${restore(topic)}`,
+    )
+  }
+  if (!(await isEmpty(broker, topic))) return
+  const evidence = await evidenceOfRecords()
+  // Another instance may have begun meanwhile.
+  if (evidence === undefined || !(await isEmpty(broker, topic))) return
+  throw new BrokerError(
+    'log_truncated',
+    `topic '${topic}' ${starts ? 'is empty' : 'does not exist'}, but ${evidence}: it was deleted. ${restore(topic)}`,
+  )
+}
+
+async function isEmpty(broker: Broker, topic: string): Promise<boolean> {
+  const ends = await offsetsOf(broker, topic, 'latest')
+  return !ends?.some(({ offset }) => offset > 0)
+}
+
+/** Undefined: there is no such topic. */
+async function offsetsOf(
+  broker: Broker,
+  topic: string,
+  at: 'earliest' | 'latest',
+): Promise<readonly PartitionOffset[] | undefined> {
+  try {
+    return await broker.topics.offsets(topic, at, 'read_uncommitted')
+  } catch (error) {
+    if (error instanceof BrokerError && error.code === 'topic_not_found') return undefined
+    throw error
+  }
+}
+
+/** What a state topic has to be like, so that nothing is lost in time and there is one order. */
+export async function checkTopic(broker: Broker, topic: NewTopic): Promise<void> {
+  const found = await broker.topics.describe(topic.name)
+  const policy = found?.configs['cleanup.policy']
+  if (policy !== undefined && policy !== 'compact') {
+    throw new BrokerError(
+      'invalid_config',
+      `topic '${topic.name}' has cleanup.policy=${policy}: it has to be exactly 'compact', or what it holds is lost in time`,
+    )
+  }
+  if (found && topic.partitions === 1 && found.partitions.length !== 1) {
+    throw new BrokerError(
+      'invalid_config',
+      `topic '${topic.name}' has ${found.partitions.length} partitions: it has to have 1, so that there is one order`,
+    )
+  }
+}
+
+/** The log ends before what was read from it. */
+export function shortened({ topic, partition, offset }: PartitionOffset, end: number): BrokerError {
+  return new BrokerError(
+    'log_truncated',
+    `${topic}-${partition} was read up to offset ${offset}, but ends at ${end} now: it was truncated, or deleted and made ` +
+      `anew. ${restore(topic)}`,
+  )
+}
+
+/** Records were deleted before they were read. */
+export function startLost({ topic, partition, offset }: PartitionOffset, start: number): BrokerError {
+  return new BrokerError(
+    'log_truncated',
+    `${topic}-${partition} was read up to offset ${offset}, but begins at ${start} now: records were deleted before they ` +
+      `were read. ${restore(topic)}`,
+  )
+}
+
+export function recreated(topic: string): BrokerError {
+  return new BrokerError('log_truncated', `topic '${topic}' was deleted and made anew. ${restore(topic)}`)
+}
+
+/** The failure of a view, with what a person can do about it. */
+export function unfollowable(topic: string, error: Error): Error {
+  if (!(error instanceof BrokerError)) return error
+  if (error.code === 'topic_not_found') {
+    return new BrokerError(error.code, `topic '${topic}' was deleted. ${restore(topic)}`, { cause: error })
+  }
+  const isLost = error instanceof UnreadableBatchError || error.code === 'log_truncated'
+  const remedy = isLost ? restore(topic) : 'Start again when that is put right.'
+  return new BrokerError(error.code, `${error.message}. ${remedy}`, { cause: error })
+}
+
+function restore(topic: string): string {
+  return `Restore topic '${topic}' from a replica or a backup, then start again: see "When the log is damaged" in docs/operate.md.`
+}

@@ -1,0 +1,104 @@
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { ATTRIBUTES_AT } from '../../src/broker/batch-layout.ts'
+import { createBroker } from '../../src/broker/client.ts'
+import { openEmbeddedHome } from '../../src/broker/embedded/home.ts'
+import type { Home } from '../../src/broker/home.ts'
+import { silentLogger } from '../../src/config/logger.ts'
+import { createMetrics } from '../../src/config/metrics.ts'
+import { startRegistry } from '../../src/registry/main.ts'
+import { registrySettings } from '../../src/registry/settings.ts'
+import { createDamagedHome, flipBit } from '../support/damaged-home.ts'
+
+const WAIT = { timeout: 20_000 }
+const JSON_TYPE = { 'content-type': 'application/json' }
+
+/** A log whose `_schemas` is damaged from an offset on, once a test says so. */
+async function openLog() {
+  const home = await openEmbeddedHome(':memory:', { logger: silentLogger() })
+  onTestFinished(() => home.close())
+  const damage: { from?: number } = {}
+  const damaged = createDamagedHome(home, (batch, baseOffset) =>
+    damage.from !== undefined && baseOffset >= damage.from ? flipBit(Buffer.from(batch), ATTRIBUTES_AT * 8) : batch,
+  )
+  return { home: damaged, damage }
+}
+
+async function start(home: Home, more: Readonly<Record<string, string>> = {}) {
+  const logger = silentLogger()
+  const broker = createBroker(
+    new Proxy(home, { get: (of, name: keyof Home) => (name === 'close' ? async () => {} : of[name]) }),
+    { logger, address: () => Promise.reject(new Error('it has no address')) },
+  )
+  onTestFinished(() => broker.close())
+  const settings = registrySettings(
+    Object.entries({ listeners: 'http://127.0.0.1:0', ...more }).map(([key, value]) => ({
+      key,
+      value,
+      source: 'test',
+    })),
+  )
+  const onFailed = vi.fn<(error: Error) => void>()
+  const running = await startRegistry(settings, { broker, logger, metrics: createMetrics(), onFailed })
+  onTestFinished(() => running.stop())
+  const register = async (subject: string, schema: string) => {
+    const body = JSON.stringify({ schema })
+    const response = await fetch(`${running.url}/subjects/${subject}/versions`, {
+      method: 'POST',
+      headers: JSON_TYPE,
+      body,
+    })
+    return { status: response.status, body: (await response.json()) as unknown }
+  }
+  return { ...running, broker, onFailed, register, ready: async () => (await fetch(`${running.url}/readyz`)).status }
+}
+
+it('a registry whose topic is damaged while it runs writes no more, is not ready and says where', async () => {
+  const { home, damage } = await openLog()
+  const registry = await start(home)
+  expect(await registry.register('s', '"int"')).toMatchObject({ status: 200, body: { id: 1 } })
+  const [end] = await registry.broker.topics.offsets('_schemas', 'latest')
+  damage.from = end!.offset
+  const place = new RegExp(
+    `the record batch at offset ${damage.from} of _schemas-0 cannot be read: .*Restore topic '_schemas'`,
+  )
+  expect(await registry.register('s', '"long"')).toMatchObject({ status: 500 })
+  await expect
+    .poll(() => registry.onFailed.mock.calls, WAIT)
+    .toMatchObject([[{ message: expect.stringMatching(place) }]])
+  expect(await registry.ready()).toBe(503)
+  expect(await registry.register('s', '"string"')).toEqual({
+    status: 503,
+    body: { error_code: 50001, message: expect.stringMatching(place) },
+  })
+  // What it knew is still true.
+  expect(await (await fetch(`${registry.url}/subjects/s/versions`)).json()).toEqual([1])
+})
+
+it('a registry does not start on a topic that is damaged, wherever', async () => {
+  const { home, damage } = await openLog()
+  const registry = await start(home)
+  for (const schema of ['"int"', '"long"', '"string"']) await registry.register(`s-${schema.length}`, schema)
+  const [end] = await registry.broker.topics.offsets('_schemas', 'latest')
+  await registry.stop()
+  for (let offset = 0; offset < end!.offset; offset++) {
+    damage.from = offset
+    await expect(start(home)).rejects.toMatchObject({
+      code: 'corrupt_batch',
+      message: expect.stringContaining(`the record batch at offset ${offset} of _schemas-0 cannot be read`),
+    })
+  }
+})
+
+it('a registry whose topic was deleted does not become an empty one, unless that is wanted', async () => {
+  const { home } = await openLog()
+  const registry = await start(home)
+  await registry.register('s', '"int"')
+  await registry.broker.topics.delete('_schemas')
+  await expect.poll(() => registry.onFailed.mock.calls, WAIT).toMatchObject([[{ code: 'topic_not_found' }]])
+  expect(await registry.ready()).toBe(503)
+  await registry.stop()
+  const message = "topic '_schemas' does not exist, but a registry has led here"
+  for (let again = 0; again < 2; again++) await expect(start(home)).rejects.toThrow(message)
+  const emptied = await start(home, { 'brokerstore.topic.skip.validation': 'true' })
+  expect(await emptied.register('s', '"int"')).toMatchObject({ status: 200, body: { id: 1 } })
+})
