@@ -4,8 +4,9 @@ import { commaSeparated } from '../config/settings.ts'
 import { settingsFromFile } from '../config/sources.ts'
 import { packageVersion } from '../config/version.ts'
 import { listedName, namesOf } from '../plugins/catalog.ts'
-import { type LoadedPlugins, loadPlugins } from '../plugins/load.ts'
-import { type Plugin, referencePage } from '../sdk/index.ts'
+import type { PluginDescriptor } from '../plugins/descriptor.ts'
+import { renderReference } from '../sdk/index.ts'
+import { type LoadedPlugins, loadPlugins } from '../worker/main.ts'
 import { type Command, type ExitCode, readArgs, UsageError } from './command.ts'
 import { KINDS, type ScaffoldKind, scaffold } from './plugins/scaffold.ts'
 import { table } from './plugins/table.ts'
@@ -58,7 +59,7 @@ function list({ catalog, faults }: LoadedPlugins, isJson: boolean): ExitCode {
 }
 
 function describe(name: string, { catalog }: LoadedPlugins): ExitCode {
-  const all = catalog.list().flatMap((entry): readonly Plugin[] => {
+  const all = catalog.list().flatMap((entry): readonly PluginDescriptor[] => {
     const plugin = catalog.find(entry.type, entry.class)
     return plugin === undefined ? [] : [plugin]
   })
@@ -69,12 +70,12 @@ function describe(name: string, { catalog }: LoadedPlugins): ExitCode {
     return 1
   }
   const ofOneKind = twins.filter((twin) => twin.kind === plugin.kind && bareName(twin) === bareName(plugin))
-  print(referencePage(plugin, ...ofOneKind).trimEnd())
+  print(renderReference(plugin, ...ofOneKind).trimEnd())
   return 0
 }
 
 /** `Cast` of `Cast$Key` and `Cast$Value`. */
-function bareName(plugin: Plugin): string | undefined {
+function bareName(plugin: PluginDescriptor): string | undefined {
   const name = namesOf(plugin)[0] ?? listedName(plugin)
   return name.replace(/\$.*/, '')
 }

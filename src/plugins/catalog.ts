@@ -5,15 +5,30 @@ export type PluginKind = Plugin['kind']
 /** One plugin as `GET /connector-plugins` lists it. */
 export type CatalogEntry = { readonly class: string; readonly type: PluginKind; readonly version: string }
 
-export type Catalog = {
+/** A plugin, or the description of one. */
+type Named = {
+  readonly kind: PluginKind
+  readonly class: string
+  readonly aliases?: readonly string[]
+  readonly version: string
+}
+
+/** Those of `Item` that can be of this kind. */
+export type OfKind<Item, Kind> = Item extends { readonly kind: infer Known }
+  ? Kind extends Known
+    ? Item
+    : never
+  : never
+
+export type Catalog<Item extends Named = Plugin> = {
   /** By any of its names, spelled exactly. */
-  find<Kind extends PluginKind>(kind: Kind, name: string): Extract<Plugin, { kind: Kind }> | undefined
+  find<Kind extends PluginKind>(kind: Kind, name: string): OfKind<Item, Kind> | undefined
   /** Sorted by kind and name. */
   list(kind?: PluginKind): readonly CatalogEntry[]
 }
 
-export function createCatalog(plugins: readonly Plugin[]): Catalog {
-  const byName = new Map<string, Plugin>()
+export function createCatalog<Item extends Named>(plugins: readonly Item[]): Catalog<Item> {
+  const byName = new Map<string, Item>()
   for (const plugin of plugins) {
     for (const name of namesOf(plugin)) {
       const other = byName.get(nameKey(plugin.kind, name))
@@ -32,23 +47,23 @@ export function createCatalog(plugins: readonly Plugin[]): Catalog {
   entries.sort((a, b) => compare(a.type, b.type) || compare(a.class, b.class))
   return {
     find: <Kind extends PluginKind>(kind: Kind, name: string) =>
-      byName.get(nameKey(kind, name)) as Extract<Plugin, { kind: Kind }> | undefined,
+      byName.get(nameKey(kind, name)) as OfKind<Item, Kind> | undefined,
     list: (kind) => entries.filter(({ type }) => kind === undefined || type === kind),
   }
 }
 
 /** The Java class name where there is one: tools know the originals by it. */
-export function listedName(plugin: Plugin): string {
+export function listedName(plugin: Pick<Named, 'class' | 'aliases'>): string {
   return plugin.aliases?.[0] ?? plugin.class
 }
 
-export function namesOf(plugin: Plugin): readonly string[] {
+export function namesOf(plugin: Pick<Named, 'class' | 'aliases'>): readonly string[] {
   return [plugin.class, ...(plugin.aliases ?? [])]
 }
 
 /** Short names, as the original has them: without the package, and without `Connector`. Who shares one has none. */
-function derivedNames(plugins: readonly Plugin[]): ReadonlyMap<string, Plugin> {
-  const found = new Map<string, Set<Plugin>>()
+function derivedNames<Item extends Named>(plugins: readonly Item[]): ReadonlyMap<string, Item> {
+  const found = new Map<string, Set<Item>>()
   for (const plugin of plugins) {
     for (const name of namesOf(plugin)) {
       const simple = name.replace(/^.*\./, '')

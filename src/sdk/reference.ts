@@ -11,11 +11,29 @@ const KINDS: Readonly<Record<Plugin['kind'], { readonly what: string; readonly k
   provider: { what: 'config provider', keys: 'Written with `config.providers.NAME.param.` before each key.' },
 }
 
+/** What a reference page says of a plugin. */
+export type PluginReference = {
+  readonly kind: Plugin['kind']
+  readonly class: string
+  readonly aliases?: readonly string[]
+  readonly summary: string
+  readonly notes?: string | undefined
+  readonly definitions: readonly ConfigDefinition[]
+}
+
 /** The reference page of a plugin, as markdown; of plugins that differ in their names alone, one page for all of them. */
 export function referencePage(plugin: Plugin, ...twins: readonly Plugin[]): string {
+  return renderReference({ ...plugin, definitions: describeConfig(plugin.config) }, ...twins)
+}
+
+/** The same of a plugin that is not loaded here. */
+export function renderReference(
+  plugin: PluginReference,
+  ...twins: readonly Pick<PluginReference, 'class' | 'aliases'>[]
+): string {
   const { what, keys } = KINDS[plugin.kind]
   const names = [plugin, ...twins].flatMap((named) => [named.class, ...(named.aliases ?? [])])
-  const definitions = describeConfig(plugin.config)
+  const { definitions } = plugin
   const sections = [
     `# ${plugin.class.split('$')[0]}`,
     plugin.summary,

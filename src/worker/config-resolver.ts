@@ -1,9 +1,9 @@
 import { messageOf, UserError } from '../config/failure.ts'
 import type { Secrets } from '../config/secrets.ts'
 import { below, commaSeparated } from '../config/settings.ts'
-import type { Catalog } from '../plugins/catalog.ts'
-import { type ConfigProviderInstance, parseConfig } from '../sdk/index.ts'
+import type { ConfigProviderInstance } from '../sdk/index.ts'
 import { placeholdersIn, replacePlaceholders } from './placeholder.ts'
+import type { PluginHost } from './plugin-host.ts'
 import type { RawConfig } from './stores/config-codec.ts'
 
 /** A configuration whose placeholders are filled in, and by what: text of the placeholder → value. */
@@ -107,24 +107,30 @@ export function withPlaceholders(made: RawConfig, raw: RawConfig, { filledIn }: 
   return Object.fromEntries(entries)
 }
 
-/** Reads `config.providers` and what stands below it. Throws a `UserError` that says what is wrong. */
-export function createProviders(settings: RawConfig, plugins: Catalog): ReadonlyMap<string, Provider> {
+/** Reads `config.providers` and what stands below it. Rejects with a `UserError` that says what is wrong. */
+export async function createProviders(
+  settings: RawConfig,
+  plugins: PluginHost,
+): Promise<ReadonlyMap<string, Provider>> {
   const names = commaSeparated(settings['config.providers'] ?? '')
-  return new Map(names.map((name) => [name, createProvider(name, settings, plugins)]))
+  const providers = names.map(async (name) => [name, await createProvider(name, settings, plugins)] as const)
+  return new Map(await Promise.all(providers))
 }
 
-function createProvider(name: string, settings: RawConfig, plugins: Catalog): Provider {
+async function createProvider(name: string, settings: RawConfig, plugins: PluginHost): Promise<Provider> {
   const prefix = `config.providers.${name}`
   const className = settings[`${prefix}.class`]?.trim()
-  const plugin = className === undefined ? undefined : plugins.find('provider', className)
+  const plugin = className === undefined ? undefined : plugins.catalog.find('provider', className)
   if (!plugin) {
-    const known = plugins.list('provider').map((entry) => entry.class)
+    const known = plugins.catalog.list('provider').map((entry) => entry.class)
     const wrong = className === undefined ? 'is not set' : `'${className}' is not here`
     throw new UserError('invalid_settings', `${prefix}.class ${wrong}: there are ${known.join(', ')}`)
   }
+  const config = below(`${prefix}.param.`, settings)
   try {
-    return plugin.create(parseConfig(plugin.config, below(`${prefix}.param.`, settings))).read
+    await plugins.call('create-provider', plugin, { config })
   } catch (error) {
     throw new UserError('invalid_settings', `${prefix}.param: ${messageOf(error)}`, { cause: error })
   }
+  return (path, keys) => plugins.call('read-values', plugin, { config, path, keys })
 }

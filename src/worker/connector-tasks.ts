@@ -1,26 +1,27 @@
 import { UserError } from '../config/failure.ts'
-import { type Catalog, listedName } from '../plugins/catalog.ts'
-import { parseConfig, type SinkConnector, type SourceConnector } from '../sdk/index.ts'
+import { listedName } from '../plugins/catalog.ts'
+import type { PluginDescriptor } from '../plugins/descriptor.ts'
+import { parseConfig } from '../sdk/index.ts'
 import { inJavaOrder } from './java-order.ts'
+import type { MadeTasks, PluginCatalog, PluginHost } from './plugin-host.ts'
 import type { RawConfig } from './stores/config-codec.ts'
 import { commonKeys } from './validation/connector-keys.ts'
 
-export type ConnectorPlugin = SourceConnector | SinkConnector
+export type ConnectorPlugin = PluginDescriptor & { readonly kind: 'source' | 'sink' }
 
 /** The connector that a configuration names; undefined when there is none of that name here. */
-export function findConnector(plugins: Catalog, config: RawConfig): ConnectorPlugin | undefined {
+export function findConnector(plugins: PluginCatalog, config: RawConfig): ConnectorPlugin | undefined {
   const className = config['connector.class']?.trim() ?? ''
-  return plugins.find('source', className) ?? plugins.find('sink', className)
+  return (plugins.find('source', className) ?? plugins.find('sink', className)) as ConnectorPlugin | undefined
 }
 
 /**
- * The raw configurations of a connector's tasks, as they are stored. Rejects with a `ConfigError`, with what the plugin
- * throws, or when it makes more tasks than it may.
+ * The raw configurations of a connector's tasks, as they are stored, and when to make them again. Rejects with a
+ * `ConfigError`, with a `WorkerError` of the plugin host, or when the connector makes more tasks than it may.
  */
-export async function toTaskConfigs(plugin: ConnectorPlugin, config: RawConfig): Promise<readonly RawConfig[]> {
+export async function toTaskConfigs(host: PluginHost, plugin: ConnectorPlugin, config: RawConfig): Promise<MadeTasks> {
   const { 'tasks.max': tasksMax, 'tasks.max.enforce': enforce } = parseConfig(limits, config)
-  const own = parseConfig(plugin.config, config)
-  const made = plugin.tasks ? await plugin.tasks(own, tasksMax, config) : defaultTasks(plugin, tasksMax, config)
+  const { configs: made, againMs } = await host.call('make-tasks', plugin, { config, tasksMax })
   if (enforce && made.length > tasksMax) {
     throw new UserError(
       'too_many_tasks',
@@ -29,12 +30,8 @@ export async function toTaskConfigs(plugin: ConnectorPlugin, config: RawConfig):
     )
   }
   const topics = plugin.kind === 'sink' ? topicKeys(config) : {}
-  return made.map((task) => inJavaOrder({ ...task, 'task.class': taskClassOf(plugin), ...topics }))
-}
-
-/** How often its tasks are to be made anew; undefined: when its configuration changes. */
-export function tasksAgainMs(plugin: ConnectorPlugin, config: RawConfig): number | undefined {
-  return plugin.kind === 'source' ? plugin.tasksAgainMs?.(parseConfig(plugin.config, config)) : undefined
+  const configs = made.map((task) => inJavaOrder({ ...task, 'task.class': taskClassOf(plugin), ...topics }))
+  return { configs, againMs }
 }
 
 export function sameConfig(a: RawConfig, b: RawConfig | undefined): boolean {
@@ -44,11 +41,6 @@ export function sameConfig(a: RawConfig, b: RawConfig | undefined): boolean {
 }
 
 const limits = commonKeys.pick({ 'tasks.max': true, 'tasks.max.enforce': true })
-
-/** The partitions of a sink's topics are shared between its tasks by their group; a source knows best itself. */
-function defaultTasks(plugin: ConnectorPlugin, tasksMax: number, config: RawConfig): readonly RawConfig[] {
-  return Array.from({ length: plugin.kind === 'sink' ? tasksMax : 1 }, () => config)
-}
 
 function topicKeys(config: RawConfig): RawConfig {
   const keys = ['topics', 'topics.regex'].filter((key) => config[key] !== undefined)

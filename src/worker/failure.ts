@@ -23,6 +23,10 @@ export type WorkerErrorCode =
   | 'signature_wrong'
   | 'session_key_unknown'
   | 'peer_failed'
+  | 'plugin_failed'
+  | 'plugin_unresponsive'
+  | 'plugin_crashed'
+  | 'plugins_busy'
 
 export class WorkerError extends UserError<WorkerErrorCode> {
   override readonly name = 'WorkerError'

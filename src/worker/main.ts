@@ -4,12 +4,11 @@ import type { Broker } from '../broker/broker.ts'
 import type { TaskId } from '../clients/worker.ts'
 import { systemClock } from '../config/clock.ts'
 import { type Running, startAll } from '../config/lifecycle.ts'
-import { type Logger, secretsOf } from '../config/logger.ts'
+import { type Logger, secretsOf, silentLogger } from '../config/logger.ts'
 import type { Metrics } from '../config/metrics.ts'
 import { packageVersion } from '../config/version.ts'
 import { followedFiles } from '../config/watch.ts'
 import { parseListener, reachableHost } from '../http/listener.ts'
-import { loadPlugins } from '../plugins/load.ts'
 import type { ProtocolName } from './assignment-codec.ts'
 import { ConfigResolver, createProviders } from './config-resolver.ts'
 import { watchPlaceholders } from './config-watch.ts'
@@ -18,16 +17,18 @@ import { fenceProducer, transactionalIdOf } from './fencing.ts'
 import { WorkerGroup } from './group.ts'
 import { Herder } from './herder.ts'
 import { ThreadPool } from './isolation/pool.ts'
+import { ProcessPluginHost, type ProcessPluginHostOptions } from './isolation/process-plugin-host.ts'
 import { Leader } from './leader.ts'
 import { LogLevels } from './log-levels.ts'
 import { workerMetrics } from './metrics.ts'
 import { OffsetEditor } from './offset-editor.ts'
 import { Peers } from './peers.ts'
 import { configuredWork } from './plan.ts'
+import type { PluginHost } from './plugin-host.ts'
 import type { LoggerRoutes } from './routes/loggers.ts'
 import { Runner } from './runner.ts'
 import { peerTls, serveWorker } from './serving.ts'
-import { refusesUnsigned, type WorkerSettings } from './settings.ts'
+import { pluginLimits, refusesUnsigned, type WorkerSettings, workerSettings } from './settings.ts'
 import type { ConfigRecord, RawConfig } from './stores/config-codec.ts'
 import type { ConfigState } from './stores/config-state.ts'
 import { openStores } from './stores/stores.ts'
@@ -42,6 +43,8 @@ export type WorkerDependencies = {
   readonly metrics: Metrics
   /** Whether the first task finds a thread that is ready: one is made while the worker starts. Default: no. */
   readonly isWarm?: boolean
+  /** How plugins are loaded. Default: in processes of their own. */
+  readonly openPlugins?: (options: ProcessPluginHostOptions) => Promise<LoadedPluginHost>
   /** Is told each connector whose configuration, wanted state or status changed, whoever changed it. */
   readonly onChange?: (connector: string) => void
   /**
@@ -51,12 +54,20 @@ export type WorkerDependencies = {
   readonly onFailed?: (error: Error) => void
 }
 
+export type LoadedPluginHost = PluginHost & Pick<ProcessPluginHost, 'modules' | 'faults' | 'close'>
+
 /**
  * Starts a connector worker on a log. Resolves when it answers, is a member of its group and has started its share of the
  * work. The broker stays the caller's.
  */
 export function startWorker(settings: WorkerSettings, dependencies: WorkerDependencies): Promise<Running> {
-  const { broker, metrics, onChange = () => {}, onFailed = () => {} } = dependencies
+  const {
+    broker,
+    metrics,
+    openPlugins = ProcessPluginHost.open,
+    onChange = () => {},
+    onFailed = () => {},
+  } = dependencies
   const root = dependencies.logger.child({ program: 'worker' })
   const levels = new LogLevels(root)
   const logger = levels.logger('weir.worker')
@@ -66,12 +77,17 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
   if (ineffective.length > 0) logger.warn({ keys: ineffective }, 'these settings of clients have no effect here')
   const { values } = settings
   return startAll(logger, async (life) => {
-    const { catalog: plugins, modules, faults } = await loadPlugins(values['plugin.path'])
-    for (const fault of faults) logger.error(fault, 'a plugin could not be loaded')
-    const resolver = new ConfigResolver(createProviders(settings.rest, plugins), secretsOf(logger))
+    const plugins = await openPlugins({
+      ...pluginLimits(values),
+      logger: levels.logger('weir.worker.plugins'),
+      clock: systemClock,
+    })
+    life.onStop('plugins', () => plugins.close())
+    for (const fault of plugins.faults) logger.error(fault, 'a plugin could not be loaded')
+    const resolver = new ConfigResolver(await createProviders(settings.rest, plugins), secretsOf(logger))
     const place: { group?: WorkerGroup; address?: URL } = {}
     const threads = new ThreadPool({
-      plugins: modules,
+      plugins: plugins.modules,
       logger: levels.logger('weir.worker.tasks'),
       address: () => broker.address(),
       threads: values['worker.threads'] ?? availableParallelism(),
@@ -119,7 +135,7 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
       logger,
       clock: systemClock,
       isLeader,
-      isSource: (config) => findConnector(plugins, config)?.kind === 'source',
+      isSource: (config) => findConnector(plugins.catalog, config)?.kind === 'source',
       sessionKey: sessionKey(settings),
     })
     const isExactlyOnce = values['exactly.once.source.support'] === 'enabled'
@@ -271,6 +287,16 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
     for (const url of server.urls) logger.info({ url }, 'listening')
     return { url: server.urls[0] ?? '', stop: () => life.stop() }
   })
+}
+
+export type LoadedPlugins = Pick<ProcessPluginHost, 'catalog' | 'faults'>
+
+/** What ships and what `pluginPath` leads to, as a worker with no other settings loads it. */
+export async function loadPlugins(pluginPath: readonly string[]): Promise<LoadedPlugins> {
+  const limits = pluginLimits(workerSettings([]).values)
+  const host = await ProcessPluginHost.open({ ...limits, pluginPath, logger: silentLogger(), clock: systemClock })
+  host.close()
+  return host
 }
 
 /** As long as the original's. */

@@ -2,18 +2,17 @@ import type { Broker, PartitionOffset } from '../broker/broker.ts'
 import { BrokerError } from '../broker/error.ts'
 import type { ConnectorOffset } from '../clients/worker.ts'
 import { messageOf } from '../config/failure.ts'
-import type { Catalog } from '../plugins/catalog.ts'
-import { type Position, parseConfig } from '../sdk/index.ts'
 import type { ConfigResolver } from './config-resolver.ts'
 import { findConnector } from './connector-tasks.ts'
 import { WorkerError } from './failure.ts'
+import type { PluginHost, SourceOffsetChange } from './plugin-host.ts'
 import { parseSinkOffsets } from './sink-offset-request.ts'
 import type { ConnectorConfig } from './stores/config-state.ts'
 import type { OffsetStore } from './stores/offset-store.ts'
 
 export type OffsetEditorParts = {
   readonly broker: Broker
-  readonly plugins: Catalog
+  readonly plugins: PluginHost
   readonly offsets: OffsetStore
   /** Makes sure that no task of a source can write offsets any more; undefined: sources write at least once. */
   readonly fence: ((connector: string) => Promise<void>) | undefined
@@ -43,7 +42,7 @@ export class OffsetEditor {
   /** Answers what was done, as a sentence. The connector has to be stopped. */
   async alter(connector: ConnectorConfig, offsets: readonly ConnectorOffset[]): Promise<string> {
     if (this.#kindOf(connector) === 'sink') await this.#alterSink(connector, offsets)
-    else await this.#alterSource(connector, offsets as readonly SourceOffset[])
+    else await this.#alterSource(connector, offsets as readonly SourceOffsetChange[])
     return 'The offsets for this connector have been altered successfully'
   }
 
@@ -60,7 +59,7 @@ export class OffsetEditor {
   }
 
   #kindOf({ name, config }: ConnectorConfig): 'source' | 'sink' {
-    const plugin = findConnector(this.#parts.plugins, config)
+    const plugin = findConnector(this.#parts.plugins.catalog, config)
     if (plugin) return plugin.kind
     throw new WorkerError(
       'offsets_refused',
@@ -68,19 +67,20 @@ export class OffsetEditor {
     )
   }
 
-  async #alterSource(connector: ConnectorConfig, offsets: readonly SourceOffset[]): Promise<void> {
-    const plugin = findConnector(this.#parts.plugins, connector.config)
-    if (plugin?.kind !== 'source' || !plugin.alterOffsets) {
+  async #alterSource(connector: ConnectorConfig, offsets: readonly SourceOffsetChange[]): Promise<void> {
+    const { plugins, resolver } = this.#parts
+    const plugin = findConnector(plugins.catalog, connector.config)
+    if (!plugin?.altersOffsets) {
       throw new WorkerError(
         'offsets_refused',
         `Failed to modify offsets for connector ${connector.name} because it doesn't support external modification of offsets`,
       )
     }
     try {
-      const { config } = await this.#parts.resolver.resolve(connector.config)
-      await plugin.alterOffsets(parseConfig(plugin.config, config), offsets as never)
+      const { config } = await resolver.resolve(connector.config)
+      await plugins.call('alter-offsets', plugin, { config, offsets })
     } catch (error) {
-      throw new WorkerError('offsets_refused', this.#parts.resolver.masked(messageOf(error)), { cause: error })
+      throw new WorkerError('offsets_refused', resolver.masked(messageOf(error)), { cause: error })
     }
     if (offsets.length === 0) return
     await this.#parts.fence?.(connector.name)
@@ -137,8 +137,6 @@ export class OffsetEditor {
     }
   }
 }
-
-type SourceOffset = { readonly partition: Position | null; readonly offset: Position | null }
 
 function groupOf({ name, config }: ConnectorConfig): string {
   return config['consumer.override.group.id'] ?? `connect-${name}`

@@ -4,12 +4,12 @@ import type { Clock } from '../config/clock.ts'
 import { inTime } from '../config/in-time.ts'
 import type { Logger } from '../config/logger.ts'
 import { retry } from '../config/retry.ts'
-import type { Catalog } from '../plugins/catalog.ts'
 import type { ConfigResolver } from './config-resolver.ts'
 import { type ConnectorPlugin, findConnector } from './connector-tasks.ts'
 import { transactionalIdOf } from './fencing.ts'
 import type { ConnectorReading, TaskReading, WorkerReading } from './metrics.ts'
 import { type Started, type Step, taskKey } from './plan.ts'
+import type { PluginHost } from './plugin-host.ts'
 import type { RawConfig, TargetState } from './stores/config-codec.ts'
 import type { ConnectorConfig } from './stores/config-state.ts'
 import type { ConfigStore } from './stores/config-store.ts'
@@ -20,7 +20,7 @@ import type { RunningTask, TaskDefaults, TaskHost, TaskMessage } from './tasks/t
 import { traceOf } from './tasks/trace.ts'
 
 export type RunnerParts = {
-  readonly plugins: Catalog
+  readonly plugins: PluginHost
   readonly logger: Logger
   readonly clock: Clock
   readonly host: TaskHost
@@ -77,7 +77,7 @@ export class Runner implements Started {
 
   reading(): WorkerReading {
     const connectors = [...this.connectors].map(([name, { config, target, failed }]): ConnectorReading => {
-      const plugin = findConnector(this.#parts.plugins, config)
+      const plugin = findConnector(this.#parts.plugins.catalog, config)
       const state = failed ? 'failed' : RUN_STATES[target].toLowerCase()
       const className = config['connector.class'] ?? ''
       return { name, kind: plugin?.kind ?? 'unknown', version: plugin?.version ?? '', className, state }
@@ -88,7 +88,7 @@ export class Runner implements Started {
   readings(): readonly TaskReading[] {
     return [...this.tasks.values()].map((task) => {
       const { id, config, running } = task
-      const kind = findConnector(this.#parts.plugins, config)?.kind ?? 'unknown'
+      const kind = findConnector(this.#parts.plugins.catalog, config)?.kind ?? 'unknown'
       return { ...id, kind, state: stateOf(task), ...(running && { counters: running.counters() }) }
     })
   }
@@ -135,7 +135,7 @@ export class Runner implements Started {
 
   /** Starts from the offsets that were read last, with what its placeholders stand for now. */
   async startTask(id: TaskId, config: RawConfig, target: TargetState): Promise<void> {
-    const kind = findConnector(this.#parts.plugins, config)?.kind
+    const kind = findConnector(this.#parts.plugins.catalog, config)?.kind
     const task: StartedTask = {
       id,
       config,
@@ -258,7 +258,7 @@ export class Runner implements Started {
 
   async #applyTarget(connector: ConnectorConfig): Promise<void> {
     const { name, config, target } = connector
-    const plugin = findConnector(this.#parts.plugins, config)
+    const plugin = findConnector(this.#parts.plugins.catalog, config)
     try {
       if (plugin === undefined) throw new Error(missingPlugin(config))
       await this.#putConnector(name, RUN_STATES[target], plugin.version)
@@ -290,7 +290,7 @@ export class Runner implements Started {
   #said(id: TaskId, message: TaskMessage): void {
     const { statuses, plugins } = this.#parts
     const task = this.tasks.get(taskKey(id))
-    const version = (task && findConnector(plugins, task.config)?.version) ?? null
+    const version = (task && findConnector(plugins.catalog, task.config)?.version) ?? null
     switch (message.type) {
       case 'running':
       case 'paused':

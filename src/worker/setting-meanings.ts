@@ -44,11 +44,16 @@ export const MEANINGS: Readonly<Record<keyof WorkerSettings['values'], string>> 
   'plugin.path': 'Plugins beside the shipped ones: modules, npm packages and folders of them.',
   'worker.config.reload.ms':
     'How often placeholders of running connectors are looked up again, to restart those with other values; 0: never.',
+  'worker.plugin.timeout.ms':
+    'How long a plugin may take to check a configuration, to make the configurations of tasks, or to read values.',
+  'worker.plugin.load.timeout.ms': 'How long a module of `plugin.path` may take to load before it is left out.',
+  'worker.plugin.memory.mb':
+    'How much memory the code of a module of plugins may take outside of tasks: on the JavaScript heap and, with 96 MB for the engine, outside of it.',
   'worker.threads':
     'How many threads tasks share, each in a process of its own. None: as many as there are processors.',
   'worker.thread.memory.mb':
     'How much memory the tasks of one thread may take: on the JavaScript heap and, with 96 MB for the engine, outside of it.',
-  'worker.thread.blocked.max.ms': 'How long a task may keep its thread from all else before it fails.',
+  'worker.thread.blocked.max.ms': 'How long the code of a task or of a plugin may block its thread before it fails.',
   'worker.task.start.timeout.ms': 'How long a task may take until it runs, before it fails.',
   'worker.task.log.lines.per.second':
     'How many lines of each level a task may log, on average; ten seconds of it at once. The rest is dropped and counted.',

@@ -1,20 +1,13 @@
 import { z } from 'zod'
+import { systemClock } from '../config/clock.ts'
 import { UserError } from '../config/failure.ts'
+import { silentLogger } from '../config/logger.ts'
 import { Secrets } from '../config/secrets.ts'
-import {
-  boolean,
-  commaSeparated,
-  integer,
-  list,
-  readSettings,
-  type Setting,
-  type SettingsSpec,
-  word,
-} from '../config/settings.ts'
+import { boolean, integer, list, readSettings, type Setting, type SettingsSpec, word } from '../config/settings.ts'
 import { settingsFromEnvironment } from '../config/sources.ts'
 import { accessContradiction } from '../http/access-settings.ts'
-import { loadPlugins } from '../plugins/load.ts'
-import { ConfigResolver, createProviders } from './config-resolver.ts'
+import { ConfigResolver, createProviders, type Resolved } from './config-resolver.ts'
+import { ProcessPluginHost, type ProcessPluginHostOptions } from './isolation/process-plugin-host.ts'
 import { parseOverridePolicy } from './validation/overrides.ts'
 
 const LONG_MAX = Number.MAX_SAFE_INTEGER
@@ -67,7 +60,10 @@ const shape = z.object({
   'connector.client.config.override.allowlist': list().default([]),
   'plugin.path': list().default([]),
   'worker.config.reload.ms': milliseconds(0),
-  // Beyond the original: the threads that tasks run in.
+  // Beyond the original: the processes of plugin code outside of tasks, and the threads that tasks run in.
+  'worker.plugin.timeout.ms': integer({ min: 250, max: 3_600_000 }).default(30_000),
+  'worker.plugin.load.timeout.ms': integer({ min: 250, max: 3_600_000 }).default(15_000),
+  'worker.plugin.memory.mb': integer({ min: 64, max: 1_048_576 }).default(256),
   'worker.threads': integer({ min: 1, max: 256 }).optional(),
   'worker.thread.memory.mb': integer({ min: 32, max: 1_048_576 }).default(512),
   'worker.thread.blocked.max.ms': integer({ min: 250, max: 3_600_000 }).default(2_500),
@@ -94,6 +90,27 @@ const shape = z.object({
     'extensions are Java classes; for a log-in set authentication.method=BASIC',
   ),
 })
+
+const pluginSettings = shape.pick({
+  'plugin.path': true,
+  'worker.plugin.timeout.ms': true,
+  'worker.plugin.load.timeout.ms': true,
+  'worker.plugin.memory.mb': true,
+  'worker.thread.blocked.max.ms': true,
+})
+
+/** What the settings say of the processes in which plugin code runs. */
+export function pluginLimits(
+  values: z.infer<typeof pluginSettings>,
+): Omit<ProcessPluginHostOptions, 'logger' | 'clock'> {
+  return {
+    pluginPath: values['plugin.path'],
+    timeoutMs: values['worker.plugin.timeout.ms'],
+    loadMsMax: values['worker.plugin.load.timeout.ms'],
+    memoryMbMax: values['worker.plugin.memory.mb'],
+    blockedMsMax: values['worker.thread.blocked.max.ms'],
+  }
+}
 
 /** Read with other keys, by the parts that know them. */
 const PASS_THROUGH = [
@@ -186,10 +203,18 @@ function unsignedRequests(values: WorkerSettings['values']): string | undefined 
 export async function filledInSettings(written: readonly Setting[]): Promise<WorkerSettings> {
   const raw = Object.fromEntries(written.map(({ key, value }) => [key, value]))
   if (!raw['config.providers']) return workerSettings(written)
-  const pluginPath = commaSeparated(raw['plugin.path'] ?? '')
-  const providers = createProviders(raw, (await loadPlugins(pluginPath)).catalog)
-  const resolver = new ConfigResolver(providers, new Secrets())
-  const resolved = await Promise.all(written.map(({ value }) => resolver.resolve({ value })))
+  // What is wrong in them is reported below, of all settings at once.
+  const values = pluginSettings.safeParse(raw).data ?? pluginSettings.parse({})
+  const plugins = await ProcessPluginHost.open({ ...pluginLimits(values), logger: silentLogger(), clock: systemClock })
+  try {
+    const resolver = new ConfigResolver(await createProviders(raw, plugins), new Secrets())
+    return filledIn(written, await Promise.all(written.map(({ value }) => resolver.resolve({ value }))))
+  } finally {
+    plugins.close()
+  }
+}
+
+function filledIn(written: readonly Setting[], resolved: readonly Resolved[]): WorkerSettings {
   const settings = workerSettings(
     written.map((setting, at) => ({ ...setting, value: resolved[at]?.config['value'] ?? setting.value })),
   )

@@ -2,12 +2,14 @@ import type { Clock } from '../config/clock.ts'
 import type { Logger } from '../config/logger.ts'
 import { retry } from '../config/retry.ts'
 import { type ConfigResolver, withPlaceholders } from './config-resolver.ts'
-import { type ConnectorPlugin, sameConfig, tasksAgainMs, toTaskConfigs } from './connector-tasks.ts'
+import { type ConnectorPlugin, sameConfig, toTaskConfigs } from './connector-tasks.ts'
+import type { PluginHost } from './plugin-host.ts'
 import type { RawConfig } from './stores/config-codec.ts'
 import type { ConfigStore } from './stores/config-store.ts'
 import { keysOfNobody } from './validation/unknown-keys.ts'
 
 type TaskMakingParts = {
+  readonly plugins: PluginHost
   readonly configs: ConfigStore
   readonly resolver: ConfigResolver
   readonly clock: Clock
@@ -37,7 +39,7 @@ export class TaskMaking {
   async keep(connector: string, plugin: ConnectorPlugin, signal: AbortSignal): Promise<void> {
     const { clock, logger } = this.#parts
     let againMs = await this.#make(connector, plugin, signal)
-    while (againMs !== undefined && !signal.aborted) {
+    while (againMs !== null && !signal.aborted) {
       await clock.sleep(againMs, signal).catch(() => undefined)
       const waitedMs = againMs
       againMs = await this.#make(connector, plugin, signal).catch((error: unknown) => {
@@ -47,7 +49,7 @@ export class TaskMaking {
     }
   }
 
-  #make(connector: string, plugin: ConnectorPlugin, signal: AbortSignal): Promise<number | undefined> {
+  #make(connector: string, plugin: ConnectorPlugin, signal: AbortSignal): Promise<number | null> {
     const earlier = this.#last.get(connector) ?? Promise.resolve()
     const made = earlier.then(() => this.#makeNow(connector, plugin, signal))
     const settled = made
@@ -59,15 +61,19 @@ export class TaskMaking {
     return made
   }
 
-  /** When to do it again; undefined: not at all. */
-  async #makeNow(name: string, plugin: ConnectorPlugin, signal: AbortSignal): Promise<number | undefined> {
-    const { configs, resolver, putTasks, clock, logger } = this.#parts
+  /** When to do it again; null: not at all. */
+  async #makeNow(name: string, plugin: ConnectorPlugin, signal: AbortSignal): Promise<number | null> {
+    const { plugins, configs, resolver, putTasks, clock, logger } = this.#parts
     const connector = configs.state.connector(name)
-    if (signal.aborted || !connector) return undefined
-    const { config, tasks, appliedConfig } = connector
+    if (signal.aborted || !connector) return null
+    const { config } = connector
     const resolved = await resolver.resolve(config, name)
-    const againMs = tasksAgainMs(plugin, resolved.config)
-    const made = (await toTaskConfigs(plugin, resolved.config)).map((task) => withPlaceholders(task, config, resolved))
+    const { configs: own, againMs } = await toTaskConfigs(plugins, plugin, resolved.config)
+    const now = configs.state.connector(name)
+    // The plugin may have taken long: what it made of an older configuration is of no use.
+    if (signal.aborted || now?.config !== config) return null
+    const { tasks, appliedConfig } = now
+    const made = own.map((task) => withPlaceholders(task, config, resolved))
     const isSame = made.length === tasks.length && made.every((task, index) => sameConfig(task, tasks[index]))
     if (isSame && appliedConfig !== undefined && sameConfig(config, appliedConfig)) return againMs
     const unknown = keysOfNobody(plugin, config)

@@ -1,6 +1,6 @@
 import type { ConnectorInfo, ConnectorStatus, ConnectorType, StatusOf, TaskStatus } from '../clients/worker.ts'
-import type { Catalog } from '../plugins/catalog.ts'
 import { findConnector } from './connector-tasks.ts'
+import type { PluginCatalog } from './plugin-host.ts'
 import type { RawConfig } from './stores/config-codec.ts'
 import type { ConnectorConfig } from './stores/config-state.ts'
 import type { StoredStatus } from './stores/status-codec.ts'
@@ -8,7 +8,7 @@ import type { StatusState } from './stores/status-state.ts'
 
 // What the REST interface tells of connectors, in the member order of the original.
 
-export function toInfo({ name, config, tasks }: ConnectorConfig, plugins: Catalog): ConnectorInfo {
+export function toInfo({ name, config, tasks }: ConnectorConfig, plugins: PluginCatalog): ConnectorInfo {
   return { name, config, tasks: tasks.map((_, task) => ({ connector: name, task })), type: typeOf(config, plugins) }
 }
 
@@ -24,7 +24,7 @@ export function toTaskStatus([id, status]: readonly [task: number, status: Store
 }
 
 /** `unknown` for a class that is not here. */
-export function typeOf(config: RawConfig | undefined, plugins: Catalog): ConnectorType {
+export function typeOf(config: RawConfig | undefined, plugins: PluginCatalog): ConnectorType {
   return (config && findConnector(plugins, config)?.kind) ?? 'unknown'
 }
 

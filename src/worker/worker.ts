@@ -8,7 +8,6 @@ import type {
   TaskStatus,
 } from '../clients/worker.ts'
 import { messageOf } from '../config/failure.ts'
-import type { Catalog } from '../plugins/catalog.ts'
 import { HIDDEN } from '../sdk/index.ts'
 import type { ConfigResolver } from './config-resolver.ts'
 import { WorkerError } from './failure.ts'
@@ -16,6 +15,7 @@ import type { Herder } from './herder.ts'
 import { inJavaOrder, javaOrder } from './java-order.ts'
 import type { OffsetEditor } from './offset-editor.ts'
 import { taskKey } from './plan.ts'
+import type { PluginCatalog, PluginHost } from './plugin-host.ts'
 import type { RawConfig, TargetState } from './stores/config-codec.ts'
 import type { ConnectorConfig } from './stores/config-state.ts'
 import type { ConfigStore } from './stores/config-store.ts'
@@ -31,7 +31,7 @@ import {
 import { toInfo, toStatus, toTaskStatus, typeOf } from './views.ts'
 
 export type WorkerParts = {
-  readonly plugins: Catalog
+  readonly plugins: PluginHost
   readonly configs: ConfigStore
   readonly statuses: StatusStore
   readonly herder: Herder
@@ -51,8 +51,8 @@ export class Worker {
     this.#parts = parts
   }
 
-  get plugins(): Catalog {
-    return this.#parts.plugins
+  get plugins(): PluginCatalog {
+    return this.#parts.plugins.catalog
   }
 
   get validation(): ValidationContext {
@@ -207,7 +207,9 @@ export class Worker {
     const { config } = await resolver.resolve(withoutNulls(written)).catch((error: unknown) => {
       throw new WorkerError('invalid_config', messageOf(error), { cause: error })
     })
-    const told = validateConnector({ ...written, ...config }, validation)
+    const told = await validateConnector({ ...written, ...config }, validation).catch((error: unknown) => {
+      throw this.#withoutSecrets(error)
+    })
     const configs = told.configs.map((entry) => {
       const { name, errors } = entry.value
       const isFilledIn = config[name] !== undefined && config[name] !== written[name]
@@ -215,6 +217,12 @@ export class Worker {
       return { ...entry, value: { ...entry.value, value, errors: errors.map((error) => resolver.masked(error)) } }
     })
     return { ...told, configs }
+  }
+
+  /** What plugin code throws may show values that were filled in. */
+  #withoutSecrets(error: unknown): unknown {
+    if (!(error instanceof WorkerError)) return error
+    return new WorkerError(error.code, this.#parts.resolver.masked(error.message), { cause: error })
   }
 
   async #validate(name: string, written: WrittenConfig): Promise<RawConfig> {

@@ -5,11 +5,11 @@ import { openBroker } from '../../src/broker/open.ts'
 import { createWorkerClient } from '../../src/clients/worker.ts'
 import { silentLogger } from '../../src/config/logger.ts'
 import { Secrets } from '../../src/config/secrets.ts'
-import { shippedCatalog } from '../../src/plugins/shipped.ts'
 import { ConfigResolver, createProviders } from '../../src/worker/config-resolver.ts'
 import { readAll } from '../contract/broker-support.ts'
 import { describeOn, real } from '../env/real.ts'
 import { kubeApi } from '../support/kube-api.ts'
+import { localPluginHost } from '../support/plugin-host.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { until } from '../support/until.ts'
 import { startWorkerProcess } from '../support/worker-process.ts'
@@ -101,7 +101,7 @@ describeOn([kubernetes], 'what stands in a Kubernetes cluster', () => {
     await api.send('POST', '/api/v1/namespaces', { metadata: { name: namespace } })
     await api.send('POST', `${place}/secrets`, { metadata: { name: 'login' }, stringData: { password: 'pässword' } })
     await api.send('POST', `${place}/configmaps`, { metadata: { name: 'places' }, data: { host: 'db.example' } })
-    const providers = createProviders(
+    const providers = await createProviders(
       {
         'config.providers': 'secrets,maps',
         'config.providers.secrets.class': 'io.strimzi.kafka.KubernetesSecretConfigProvider',
@@ -110,7 +110,7 @@ describeOn([kubernetes], 'what stands in a Kubernetes cluster', () => {
         'config.providers.maps.param.kubeconfig': kubeconfig,
         'config.providers.maps.param.namespace': namespace,
       },
-      shippedCatalog(),
+      localPluginHost(),
     )
     const resolver = new ConfigResolver(providers, new Secrets())
     const written = { url: '${maps:places:host}', login: `me:\${secrets:${namespace}/login:password}` }

@@ -1,7 +1,12 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { loadModules, loadPlugins } from '../../src/plugins/load.ts'
+import { createCatalog } from '../../src/plugins/catalog.ts'
+import { discoverModules } from '../../src/plugins/discovery.ts'
+import { loadModules } from '../../src/plugins/load.ts'
+import { importPlugins } from '../../src/plugins/module.ts'
+import { type Loaded, type PluginFault, withoutRivals } from '../../src/plugins/selection.ts'
+import { SHIPPED } from '../../src/plugins/shipped.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 const plugin = (name: string, more = '') => `import { definePredicate, z } from 'weir/sdk'
@@ -17,6 +22,28 @@ function folderOf(files: Readonly<Record<string, string>>): string {
     writeFileSync(join(folder, name), text)
   }
   return folder
+}
+
+/** What a worker makes of `plugin.path`, in this process. */
+async function loadPlugins(pluginPath: readonly string[]) {
+  const faults: PluginFault[] = []
+  const loaded: Loaded[] = []
+  const modules: string[] = []
+  for (const found of discoverModules(pluginPath)) {
+    const { file } = found
+    if ('reason' in found) {
+      faults.push(found)
+      continue
+    }
+    try {
+      for (const plugin of await importPlugins(found.url)) loaded.push({ file, plugin })
+      modules.push(found.url)
+    } catch (error) {
+      faults.push({ file, reason: (error as Error).message })
+    }
+  }
+  const chosen = withoutRivals(SHIPPED, loaded)
+  return { catalog: createCatalog([...SHIPPED, ...chosen.plugins]), modules, faults: [...faults, ...chosen.faults] }
 }
 
 const namesIn = ({ catalog }: Awaited<ReturnType<typeof loadPlugins>>) =>

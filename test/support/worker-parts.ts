@@ -1,5 +1,4 @@
 import { silentLogger } from '../../src/config/logger.ts'
-import { shippedCatalog } from '../../src/plugins/shipped.ts'
 import type { ConfigResolver } from '../../src/worker/config-resolver.ts'
 import { Runner, type RunnerParts } from '../../src/worker/runner.ts'
 import type { RawConfig } from '../../src/worker/stores/config-codec.ts'
@@ -13,6 +12,7 @@ import type { StatusStore } from '../../src/worker/stores/status-store.ts'
 import { countersIn } from '../../src/worker/tasks/task-counters.ts'
 import type { TaskMessage, TaskSpec } from '../../src/worker/tasks/task-spec.ts'
 import { FakeClock } from './fake-clock.ts'
+import { localPluginHost } from './plugin-host.ts'
 import { TASK_DEFAULTS } from './task.ts'
 
 export const SOURCE: RawConfig = { 'connector.class': 'Datagen', 'kafka.topic': 't', name: 'c' }
@@ -37,7 +37,7 @@ export function createRunner(changes: Partial<RunnerParts> = {}) {
     statuses.apply(parseStatusRecord(toStatusKey(key), toStatusValue(status))!)
   }
   const parts: RunnerParts = {
-    plugins: shippedCatalog(),
+    plugins: localPluginHost(),
     logger: silentLogger(),
     clock,
     resolver: {

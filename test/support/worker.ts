@@ -6,7 +6,10 @@ import { silentLogger } from '../../src/config/logger.ts'
 import { createMetrics } from '../../src/config/metrics.ts'
 import { startWorker } from '../../src/worker/main.ts'
 import { workerSettings } from '../../src/worker/settings.ts'
+import { localPluginHost } from './plugin-host.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
+
+const openPlugins = async () => ({ ...localPluginHost(), modules: [], faults: [], close: () => undefined })
 
 /** A whole worker in this process, alone on a log of its own. It lives as long as the running test. */
 export async function startTestWorker(
@@ -18,7 +21,7 @@ export async function startTestWorker(
   onTestFinished(() => broker.close())
   const written = { listeners: 'http://127.0.0.1:0', ...settings }
   const parsed = workerSettings(Object.entries(written).map(([key, value]) => ({ key, value, source: 'the test' })))
-  const worker = await startWorker(parsed, { broker, logger, metrics: createMetrics() })
+  const worker = await startWorker(parsed, { broker, logger, metrics: createMetrics(), openPlugins })
   onTestFinished(() => worker.stop())
   return { url: worker.url, broker }
 }

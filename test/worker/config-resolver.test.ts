@@ -2,10 +2,10 @@ import pino from 'pino'
 import { describe, expect, it } from 'vitest'
 import { createLogger, secretsOf } from '../../src/config/logger.ts'
 import { Secrets } from '../../src/config/secrets.ts'
-import { shippedCatalog } from '../../src/plugins/shipped.ts'
 import { ConfigResolver, createProviders, withPlaceholders } from '../../src/worker/config-resolver.ts'
 import { watchPlaceholders } from '../../src/worker/config-watch.ts'
 import { FakeClock } from '../support/fake-clock.ts'
+import { localPluginHost } from '../support/plugin-host.ts'
 
 /** A provider whose values a test changes. */
 function vault(values: Record<string, string>) {
@@ -108,10 +108,10 @@ describe('the watch over placeholders', () => {
 })
 
 describe('config.providers', () => {
-  const create = (settings: Readonly<Record<string, string>>) => createProviders(settings, shippedCatalog())
+  const create = (settings: Readonly<Record<string, string>>) => createProviders(settings, localPluginHost())
 
   it('are made by name, with their own parameters', async () => {
-    const providers = create({
+    const providers = await create({
       'config.providers': 'env, file',
       'config.providers.env.class': 'org.apache.kafka.common.config.provider.EnvVarConfigProvider',
       'config.providers.env.param.allowlist.pattern': 'NONE',
@@ -121,15 +121,15 @@ describe('config.providers', () => {
     expect(await providers.get('env')?.('', ['PATH'])).toEqual({})
   })
 
-  it('that are not here, or not rightly set, are refused with what would be right', () => {
-    expect(() => create({ 'config.providers': 'x' })).toThrow(
+  it('that are not here, or not rightly set, are refused with what would be right', async () => {
+    await expect(create({ 'config.providers': 'x' })).rejects.toThrow(
       /^config.providers.x.class is not set: there are .*\borg.apache.kafka.common.config.provider.DirectoryConfigProvider,/,
     )
-    expect(() => create({ 'config.providers': 'x', 'config.providers.x.class': 'com.example.V' })).toThrow(
+    await expect(create({ 'config.providers': 'x', 'config.providers.x.class': 'com.example.V' })).rejects.toThrow(
       "config.providers.x.class 'com.example.V' is not here",
     )
     const wrong = { 'config.providers': 'x', 'config.providers.x.class': 'EnvVarConfigProvider' }
-    expect(() => create({ ...wrong, 'config.providers.x.param.allowlist.pattern': '(' })).toThrow(
+    await expect(create({ ...wrong, 'config.providers.x.param.allowlist.pattern': '(' })).rejects.toThrow(
       'config.providers.x.param: Invalid value ( for configuration allowlist.pattern: Invalid regex',
     )
   })

@@ -4,12 +4,18 @@ import { expect, it } from 'vitest'
 
 const SRC = join(import.meta.dirname, '../../src')
 
+it('a worker loads the code of no plugin: that runs in processes and threads of its own', () => {
+  const { files } = loadedBy(join(SRC, 'worker/main.ts'))
+  const plugins = [...files].map((file) => relative(SRC, file)).filter((file) => /^plugins\/.*\//.test(file))
+  expect(plugins).toEqual([])
+})
+
 /** What most tasks have no use for: it comes with the first plugin that has. */
 const HEAVY = ['@marcbachmann/cel-js', 're2js', '@bufbuild/protobuf', 'avsc', 'ajv', 'pg', 'csv-parse', 'kafkajs']
 
 it.each([
-  ['a worker', 'worker/main.ts'],
   ['a thread of tasks', 'worker/isolation/thread.ts'],
+  ['the plugins that ship', 'plugins/shipped.ts'],
 ])('%s loads no library that only some plugins use when it starts', (_what, entry) => {
   const { files, packages } = loadedBy(join(SRC, entry))
   // All that ships was looked at.

@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { shippedCatalog } from '../../src/plugins/shipped.ts'
 import type { RawConfig } from '../../src/worker/stores/config-codec.ts'
 import { parseOverridePolicy } from '../../src/worker/validation/overrides.ts'
 import { Worker, type WorkerParts } from '../../src/worker/worker.ts'
+import { localPluginHost } from '../support/plugin-host.ts'
 import { createRunner, SOURCE } from '../support/worker-parts.ts'
 
 it('makes the changes of one connector one after the other, however long the log takes', async () => {
@@ -40,7 +40,7 @@ function slowWorker() {
     offsets: {} as WorkerParts['offsets'],
     topicTracking: { enabled: true, resettable: true },
     validation: {
-      plugins: shippedCatalog(),
+      plugins: localPluginHost(),
       groupId: 'workers',
       exactlyOnceSources: false,
       workerDefaults: {},

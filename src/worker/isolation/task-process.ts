@@ -1,7 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { getCompileCacheDir } from 'node:module'
-import { dirname, extname } from 'node:path'
+import { extname } from 'node:path'
 import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import type { MessagePort } from 'node:worker_threads'
@@ -10,6 +9,7 @@ import { inTime } from '../../config/in-time.ts'
 import type { LogLimits } from '../../config/log-limiter.ts'
 import type { Logger } from '../../config/logger.ts'
 import { traceOf } from '../tasks/trace.ts'
+import { withCompileCache } from './compile-cache.ts'
 import type { FromSupervisor, SupervisorOptions, TaskCommand, ThreadEnd, ToSupervisor } from './messages.ts'
 import { ProcessLog } from './process-log.ts'
 import { exhaustedMemory } from './task-thread.ts'
@@ -157,10 +157,4 @@ export class TaskProcess {
 /** What cannot be sent is for a process that is gone, which its exit tells. */
 function send(child: ChildProcess, message: ToSupervisor): void {
   if (child.connected) child.send(message, () => undefined)
-}
-
-/** It finds what was compiled where this process does, but only if it is told so. */
-function withCompileCache(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const own = getCompileCacheDir()
-  return own === undefined ? env : { ...env, NODE_COMPILE_CACHE: dirname(own) }
 }

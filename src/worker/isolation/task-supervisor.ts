@@ -1,8 +1,8 @@
-import { readFileSync, writeFileSync } from 'node:fs'
 import { MessageChannel } from 'node:worker_threads'
 import type { BrokerAddress } from '../../broker/home.ts'
 import { countersIn, countersMemory, type TaskCounters } from '../tasks/task-counters.ts'
 import type { FromSupervisor, SupervisorOptions, TaskCommand, ToSupervisor } from './messages.ts'
+import { volunteerForOomKiller } from './oom-score.ts'
 import { ResidentLimit } from './resident-limit.ts'
 import { exhaustedMemory, TaskThread } from './task-thread.ts'
 
@@ -13,9 +13,6 @@ const LOOK_MS = 250
 const MEASURE_MS = 100
 /** A worker that is silent for so long is frozen or gone: its session in the group has ended, others run its tasks. */
 const SILENT_LOOKS_MAX = 10_000 / LOOK_MS
-/** For the kernel: rather this process than the worker. */
-const OOM_SCORE = 500
-const OOM_SCORE_MAX = 1_000
 
 type Counted = { readonly live: TaskCounters; sent: string }
 
@@ -107,13 +104,4 @@ function sendCounters(slot: number): void {
   const entry = counted.get(slot)
   if (entry) tell({ type: 'pulse', counters: [[slot, { ...entry.live }]] })
   counted.delete(slot)
-}
-
-function volunteerForOomKiller(): void {
-  try {
-    const file = '/proc/self/oom_score_adj'
-    writeFileSync(file, String(Math.min(OOM_SCORE_MAX, Number(readFileSync(file, 'utf8')) + OOM_SCORE)))
-  } catch {
-    // Not on Linux, or not permitted.
-  }
 }

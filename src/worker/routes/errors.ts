@@ -25,6 +25,10 @@ const WIRE: Readonly<Record<WorkerErrorCode, number>> = {
   signature_wrong: 403,
   session_key_unknown: 503,
   peer_failed: 500,
+  plugin_failed: 400,
+  plugin_unresponsive: 400,
+  plugin_crashed: 400,
+  plugins_busy: 503,
 }
 
 /** The worker's own errors and the log's on the wire; undefined leaves the error to the HTTP edge. */

@@ -1,7 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 import type { PluginInfo } from '../../clients/worker.ts'
-import type { Catalog, PluginKind } from '../../plugins/catalog.ts'
+import type { PluginKind } from '../../plugins/catalog.ts'
 import { WorkerError } from '../failure.ts'
+import type { PluginCatalog } from '../plugin-host.ts'
 import { describePlugin } from '../validation/describe.ts'
 import type { Worker } from '../worker.ts'
 import { parseConfigBody } from './bodies.ts'
@@ -33,7 +34,7 @@ export function pluginRoutes(app: FastifyInstance, worker: Worker): void {
   })
 }
 
-function listPlugins(plugins: Catalog, kinds: readonly PluginKind[]): readonly PluginInfo[] {
+function listPlugins(plugins: PluginCatalog, kinds: readonly PluginKind[]): readonly PluginInfo[] {
   return kinds
     .flatMap((kind) => plugins.list(kind))
     .map(({ class: name, type, version }) => ({ class: name, type, version }))

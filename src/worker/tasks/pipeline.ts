@@ -1,6 +1,6 @@
 import { UserError } from '../../config/failure.ts'
 import { below, commaSeparated } from '../../config/settings.ts'
-import { type Catalog, listedName, type PluginKind } from '../../plugins/catalog.ts'
+import { type Catalog, listedName, type OfKind, type PluginKind } from '../../plugins/catalog.ts'
 import {
   type ConnectRecord,
   type ConverterInstance,
@@ -73,11 +73,7 @@ function createPredicate(catalog: Catalog, config: RawConfig, alias: string): (r
   return plugin.create(parseConfig(plugin.config, settings))
 }
 
-function findPlugin<Kind extends PluginKind>(
-  catalog: Catalog,
-  kind: Kind,
-  className: string,
-): Extract<Plugin, { kind: Kind }> {
+function findPlugin<Kind extends PluginKind>(catalog: Catalog, kind: Kind, className: string): OfKind<Plugin, Kind> {
   const plugin = catalog.find(kind, className)
   if (plugin) return plugin
   const known = catalog.list(kind).map((entry) => entry.class)

@@ -1,23 +1,23 @@
 import type { ConfigKey } from '../../clients/worker.ts'
 import { below } from '../../config/settings.ts'
-import type { Catalog } from '../../plugins/catalog.ts'
+import type { PluginHost } from '../plugin-host.ts'
 import type { RawConfig } from '../stores/config-codec.ts'
-import { type Entry, entriesOf } from './entries.ts'
+import { type Entry, pluginEntries } from './entries.ts'
 
 const ROLES = ['header', 'key', 'value'] as const
 
 /** The keys of the converters that a connector names itself; those of the worker are the worker's to check. */
-export function converterBlocks(config: RawConfig, plugins: Catalog): readonly Entry[] {
-  return ROLES.flatMap((role) => {
+export async function converterBlocks(config: RawConfig, plugins: PluginHost): Promise<readonly Entry[]> {
+  const blocks = ROLES.map(async (role) => {
     const name = `${role}.converter`
     const className = config[name]
     if (className === undefined) return []
-    const converter = plugins.find(role === 'header' ? 'header_converter' : 'converter', className)
+    const converter = plugins.catalog.find(role === 'header' ? 'header_converter' : 'converter', className)
     if (!converter) return []
-    return [typeEntry(role), ...entriesOf(converter.config, below(`${name}.`, config))].map((entry) =>
-      prefixed(entry, `${name}.`),
-    )
+    const own = await pluginEntries(plugins, converter, below(`${name}.`, config))
+    return [typeEntry(role), ...own].map((entry) => prefixed(entry, `${name}.`))
   })
+  return (await Promise.all(blocks)).flat()
 }
 
 /** Java's converters are told by a setting what they are for. */

@@ -1,8 +1,9 @@
 import type { ConfigKey } from '../../clients/worker.ts'
-import type { Catalog, PluginKind } from '../../plugins/catalog.ts'
-import { listedName } from '../../plugins/catalog.ts'
-import { describeConfig, type Plugin, type z } from '../../sdk/index.ts'
+import { listedName, type PluginKind } from '../../plugins/catalog.ts'
+import type { PluginDescriptor } from '../../plugins/descriptor.ts'
+import { describeConfig, type z } from '../../sdk/index.ts'
 import { WorkerError } from '../failure.ts'
+import type { PluginCatalog } from '../plugin-host.ts'
 import { commonKeys, sinkKeys, sourceKeys } from './connector-keys.ts'
 import { converterType } from './converters.ts'
 import { toConfigKey } from './entries.ts'
@@ -10,7 +11,7 @@ import { toConfigKey } from './entries.ts'
 const KINDS: readonly PluginKind[] = ['sink', 'source', 'converter', 'header_converter', 'transformation', 'predicate']
 
 /** Every key of a plugin: its own, then those that its kind has anyway. Throws a `WorkerError`. */
-export function describePlugin(name: string, plugins: Catalog, version?: string): readonly ConfigKey[] {
+export function describePlugin(name: string, plugins: PluginCatalog, version?: string): readonly ConfigKey[] {
   const plugin = KINDS.map((kind) => plugins.find(kind, name)).find((found) => found !== undefined)
   if (!plugin) throw new WorkerError('plugin_not_found', `Unknown plugin ${name}.`)
   if (version !== undefined && version !== plugin.version) {
@@ -20,13 +21,14 @@ export function describePlugin(name: string, plugins: Catalog, version?: string)
         `available versions: [${plugin.version}]`,
     )
   }
-  const own = plugin.kind === 'converter' ? [converterType, ...keysOf(plugin.config)] : keysOf(plugin.config)
+  const defined = plugin.definitions.map(toConfigKey)
+  const own = plugin.kind === 'converter' ? [converterType, ...defined] : defined
   const names = new Set(own.map((key) => key.name))
   const common = commonOf(plugin).filter((key) => !names.has(key.name))
   return [...own, ...common]
 }
 
-function commonOf(plugin: Plugin): readonly ConfigKey[] {
+function commonOf(plugin: PluginDescriptor): readonly ConfigKey[] {
   switch (plugin.kind) {
     case 'source':
       return withVersion(plugin, [...keysOf(commonKeys), ...keysOf(sourceKeys)])
@@ -41,7 +43,7 @@ function commonOf(plugin: Plugin): readonly ConfigKey[] {
   }
 }
 
-function withVersion({ version }: Plugin, keys: readonly ConfigKey[]): readonly ConfigKey[] {
+function withVersion({ version }: PluginDescriptor, keys: readonly ConfigKey[]): readonly ConfigKey[] {
   return keys.map((key) => (key.name === 'connector.plugin.version' ? { ...key, default_value: version } : key))
 }
 

@@ -1,13 +1,38 @@
 import type { ConfigKey, ConfigValue } from '../../clients/worker.ts'
-import { type ConfigDefinition, describeConfig, validateConfig, type z } from '../../sdk/index.ts'
+import type { PluginDescriptor } from '../../plugins/descriptor.ts'
+import {
+  type ConfigDefinition,
+  describeConfig,
+  type ConfigValue as ParsedValue,
+  validateConfig,
+  type z,
+} from '../../sdk/index.ts'
+import type { PluginHost } from '../plugin-host.ts'
 import type { RawConfig } from '../stores/config-codec.ts'
 
 /** A key with what is written for it. */
 export type Entry = { readonly definition: ConfigKey | null; readonly value: ConfigValue }
 
+/** Of keys that every connector has. */
 export function entriesOf(spec: z.ZodObject, config: RawConfig): readonly Entry[] {
-  const values = validateConfig(spec, config)
-  return describeConfig(spec).map((definition, index) => {
+  return toEntries(describeConfig(spec), validateConfig(spec, config))
+}
+
+/** Of a plugin's own keys. Only these are passed on: what others are is nothing for its code. */
+export async function pluginEntries(
+  host: PluginHost,
+  plugin: PluginDescriptor,
+  config: RawConfig,
+): Promise<readonly Entry[]> {
+  const own = plugin.definitions.flatMap(({ name }) => {
+    const value = config[name]
+    return value === undefined ? [] : [[name, value] as const]
+  })
+  return toEntries(plugin.definitions, await host.call('validate-config', plugin, { config: Object.fromEntries(own) }))
+}
+
+function toEntries(definitions: readonly ConfigDefinition[], values: readonly ParsedValue[]): readonly Entry[] {
+  return definitions.map((definition, index) => {
     const { value, errors } = values[index] ?? { value: null, errors: [] }
     const shown = errors.some(isUnparsed) ? null : value
     const { name, recommended } = definition

@@ -1,7 +1,6 @@
 import { commaSeparated } from '../../config/settings.ts'
 import { javaRegex } from '../../plugins/java-regex.ts'
 import type { Pattern } from '../../regex/pattern.ts'
-import type { SourceConnector } from '../../sdk/index.ts'
 import type { ConnectorPlugin } from '../connector-tasks.ts'
 import type { RawConfig } from '../stores/config-codec.ts'
 import { problemsOf } from '../tasks/client-settings.ts'
@@ -128,7 +127,7 @@ function toRegex(regex: string): Pattern | undefined {
 function sourceProblems(
   config: RawConfig,
   { exactlyOnceSources }: RuleContext,
-  { definesTransactions = false }: SourceConnector,
+  { definesTransactions }: ConnectorPlugin,
 ): readonly Problem[] {
   const problems: Problem[] = []
   if (!exactlyOnceSources && isWord(config['exactly.once.support'], 'required')) {

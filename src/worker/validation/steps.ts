@@ -1,18 +1,16 @@
 import type { ConfigKey } from '../../clients/worker.ts'
 import { below, commaSeparated } from '../../config/settings.ts'
-import type { Catalog } from '../../plugins/catalog.ts'
+import type { PluginHost } from '../plugin-host.ts'
 import type { RawConfig } from '../stores/config-codec.ts'
-import { type Entry, entriesOf } from './entries.ts'
+import { type Entry, pluginEntries } from './entries.ts'
 
 /** The keys of transforms and predicates, alias by alias. */
-export function stepEntries(config: RawConfig, plugins: Catalog): readonly Entry[] {
-  const transforms = commaSeparated(config['transforms'] ?? '').flatMap((alias) =>
-    transformEntries(alias, config, plugins),
-  )
-  const predicates = commaSeparated(config['predicates'] ?? '').flatMap((alias) =>
+export async function stepEntries(config: RawConfig, plugins: PluginHost): Promise<readonly Entry[]> {
+  const transforms = commaSeparated(config['transforms'] ?? '').map((alias) => transformEntries(alias, config, plugins))
+  const predicates = commaSeparated(config['predicates'] ?? '').map((alias) =>
     stepKeys(PREDICATES, alias, config, plugins),
   )
-  return [...transforms, ...predicates.map(({ entry }) => entry)]
+  return (await Promise.all([...transforms, ...predicates])).flat()
 }
 
 type Kind = {
@@ -25,19 +23,19 @@ type Kind = {
 const TRANSFORMS: Kind = { prefix: 'transforms', plugin: 'transformation', word: 'Transformation', group: 'Transforms' }
 const PREDICATES: Kind = { prefix: 'predicates', plugin: 'predicate', word: 'Predicate', group: 'Predicates' }
 
-function transformEntries(alias: string, config: RawConfig, plugins: Catalog): readonly Entry[] {
-  const keys = stepKeys(TRANSFORMS, alias, config, plugins)
+async function transformEntries(alias: string, config: RawConfig, plugins: PluginHost): Promise<readonly Entry[]> {
+  const keys = await stepKeys(TRANSFORMS, alias, config, plugins)
   const settings = below(`transforms.${alias}.`, config)
-  if (plugins.find(TRANSFORMS.plugin, settings['type'] ?? '') === undefined) return keys.map(({ entry }) => entry)
+  if (plugins.catalog.find(TRANSFORMS.plugin, settings['type'] ?? '') === undefined) return keys
   const common = (name: string, definition: Partial<ConfigKey>, value: string | null, errors: string[] = []) =>
     stepEntry(TRANSFORMS, alias, keys.length, name, definition, value, errors)
-  const type = keys[0]?.entry
+  const [type, ...others] = keys
   const negated = settings['negate'] !== undefined && settings['predicate'] === undefined
   return [
     ...(negated && type
       ? [withError(type, `there is no predicate to negate: set transforms.${alias}.predicate`)]
-      : keys.slice(0, 1).map(({ entry }) => entry)),
-    ...keys.slice(1).map(({ entry }) => entry),
+      : keys.slice(0, 1)),
+    ...others,
     common(
       'negate',
       {
@@ -63,10 +61,10 @@ function withError(entry: Entry, message: string): Entry {
 }
 
 /** The type, its version, and the keys of the plugin that the type names. */
-function stepKeys(kind: Kind, alias: string, config: RawConfig, plugins: Catalog): readonly { entry: Entry }[] {
+async function stepKeys(kind: Kind, alias: string, config: RawConfig, plugins: PluginHost): Promise<readonly Entry[]> {
   const settings = below(`${kind.prefix}.${alias}.`, config)
   const className = settings['type']
-  const plugin = className === undefined ? undefined : plugins.find(kind.plugin, className)
+  const plugin = className === undefined ? undefined : plugins.catalog.find(kind.plugin, className)
   const type = typeEntry(kind, alias, className, plugin !== undefined, plugins)
   const version = stepEntry(
     kind,
@@ -82,10 +80,11 @@ function stepKeys(kind: Kind, alias: string, config: RawConfig, plugins: Catalog
     },
     settings['plugin.version'] ?? plugin?.version ?? null,
   )
-  if (!plugin) return [type, version].map((entry) => ({ entry }))
-  const own = entriesOf(plugin.config, settings).map((entry, index) => ownEntry(kind, alias, index + 2, entry))
+  if (!plugin) return [type, version]
+  const entries = await pluginEntries(plugins, plugin, settings)
+  const own = entries.map((entry, index) => ownEntry(kind, alias, index + 2, entry))
   const versioned = { ...version, value: { ...version.value, recommended_values: [plugin.version] } }
-  return [type, versioned, ...own].map((entry) => ({ entry }))
+  return [type, versioned, ...own]
 }
 
 function typeEntry(
@@ -93,7 +92,7 @@ function typeEntry(
   alias: string,
   className: string | undefined,
   isKnown: boolean,
-  plugins: Catalog,
+  plugins: PluginHost,
 ): Entry {
   const name = `${kind.prefix}.${alias}.type`
   const missing =
@@ -118,7 +117,7 @@ function typeEntry(
   )
   return {
     ...entry,
-    value: { ...entry.value, recommended_values: plugins.list(kind.plugin).map((known) => known.class) },
+    value: { ...entry.value, recommended_values: plugins.catalog.list(kind.plugin).map((known) => known.class) },
   }
 }
 

@@ -1,5 +1,4 @@
 import { nearest } from '../../config/nearest.ts'
-import { unknownKeys } from '../../sdk/index.ts'
 import type { ConnectorPlugin } from '../connector-tasks.ts'
 import type { RawConfig } from '../stores/config-codec.ts'
 import { commonKeys, sinkKeys, sourceKeys } from './connector-keys.ts'
@@ -12,10 +11,11 @@ const OF_OTHERS =
 export type KeyOfNobody = { readonly key: string; readonly meant?: string }
 
 /** Keys of a configuration that nobody reads: misspelled, or of another connector. Like the original, none is refused. */
-export function keysOfNobody({ kind, config: own }: ConnectorPlugin, config: RawConfig): readonly KeyOfNobody[] {
+export function keysOfNobody({ kind, definitions }: ConnectorPlugin, config: RawConfig): readonly KeyOfNobody[] {
   const shared = kind === 'source' ? sourceKeys : sinkKeys
-  const known = Object.keys({ ...own.shape, ...shared.shape, ...commonKeys.shape })
-  return unknownKeys(own, config)
+  const own = definitions.map(({ name }) => name)
+  const known = [...new Set([...own, ...Object.keys(shared.shape), ...Object.keys(commonKeys.shape)])]
+  return Object.keys(config)
     .filter((key) => !known.includes(key) && !OF_OTHERS.test(key))
     .map((key) => {
       const meant = nearest(key, known)

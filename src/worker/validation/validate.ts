@@ -1,18 +1,18 @@
 import type { ConfigValidation } from '../../clients/worker.ts'
-import type { Catalog } from '../../plugins/catalog.ts'
 import { listedName } from '../../plugins/catalog.ts'
 import { type ConnectorPlugin, findConnector } from '../connector-tasks.ts'
 import { WorkerError } from '../failure.ts'
+import type { PluginCatalog, PluginHost } from '../plugin-host.ts'
 import type { RawConfig } from '../stores/config-codec.ts'
 import { commonKeys, sinkKeys, sourceKeys } from './connector-keys.ts'
 import { converterBlocks } from './converters.ts'
-import { type Entry, entriesOf } from './entries.ts'
+import { type Entry, entriesOf, pluginEntries } from './entries.ts'
 import { type OverridePolicy, overrideBlocks } from './overrides.ts'
 import { checkRules, type RuleContext } from './rules.ts'
 import { stepEntries } from './steps.ts'
 
 export type ValidationContext = RuleContext & {
-  readonly plugins: Catalog
+  readonly plugins: PluginHost
   /** The worker's own converters, which hold where a connector names none. */
   readonly workerDefaults: RawConfig
   readonly overrides: OverridePolicy
@@ -24,21 +24,23 @@ export type WrittenConfig = Readonly<Record<string, string | null>>
 const NULL_VALUE = 'Null value can not be supplied as the configuration value.'
 
 /** Everything `/validate` answers. Throws a `WorkerError` when there is no such connector to ask. */
-export function validateConnector(written: WrittenConfig, context: ValidationContext): ConfigValidation {
+export async function validateConnector(written: WrittenConfig, context: ValidationContext): Promise<ConfigValidation> {
+  const { plugins } = context
   const config = withoutNulls(written)
-  const plugin = requireConnector(written, context.plugins)
+  const plugin = requireConnector(written, plugins.catalog)
+  const [own, steps, converters] = await Promise.all([
+    pluginEntries(plugins, plugin, config),
+    stepEntries(config, plugins),
+    converterBlocks(config, plugins),
+  ])
   const base = [
     ...entriesOf(commonKeys, config),
     ...entriesOf(plugin.kind === 'source' ? sourceKeys : sinkKeys, config),
-    ...stepEntries(config, context.plugins),
+    ...steps,
   ].map((entry) => fillIn(entry, config, plugin, context))
-  const own = entriesOf(plugin.config, config)
   const merged = checkRules(replaceInPlace(base, own), config, plugin, context)
   const configs = [...nullEntries(written, merged), ...markNulls(merged, written)]
-  const blocks = [
-    ...overrideBlocks(config, plugin.kind, context.overrides),
-    ...converterBlocks(config, context.plugins),
-  ]
+  const blocks = [...overrideBlocks(config, plugin.kind, context.overrides), ...converters]
   return {
     name: written['connector.class'] ?? '',
     error_count: countErrors(configs) + blocks.filter(({ value }) => value.errors.length > 0).length,
@@ -47,7 +49,7 @@ export function validateConnector(written: WrittenConfig, context: ValidationCon
   }
 }
 
-export function requireConnector(written: WrittenConfig, plugins: Catalog): ConnectorPlugin {
+export function requireConnector(written: WrittenConfig, plugins: PluginCatalog): ConnectorPlugin {
   const className = written['connector.class']
   if (className === undefined || className === null) {
     const shown = Object.entries(written).map(([key, value]) => `${key}=${value}`)
@@ -73,7 +75,7 @@ function fillIn(
   entry: Entry,
   config: RawConfig,
   plugin: ConnectorPlugin,
-  { plugins, workerDefaults }: ValidationContext,
+  { plugins: { catalog: plugins }, workerDefaults }: ValidationContext,
 ): Entry {
   const { name } = entry.value
   if (name === 'connector.plugin.version') return withDefault(entry, plugin.version, [plugin.version])

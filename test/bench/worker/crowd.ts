@@ -2,10 +2,11 @@ import { join } from 'node:path'
 import { createWorkerClient } from '../../../src/clients/worker.ts'
 import { silentLogger } from '../../../src/config/logger.ts'
 import { fileStreamSource } from '../../../src/plugins/connectors/file-stream/source.ts'
-import { toTaskConfigs } from '../../../src/worker/connector-tasks.ts'
+import { findConnector, toTaskConfigs } from '../../../src/worker/connector-tasks.ts'
 import type { ConfigRecord } from '../../../src/worker/stores/config-codec.ts'
 import { ConfigStore } from '../../../src/worker/stores/config-store.ts'
 import { partDirectory } from '../../env/workspace.ts'
+import { localPluginHost } from '../../support/plugin-host.ts'
 import { openLog } from '../../support/topic.ts'
 import { until } from '../../support/until.ts'
 import { median } from '../figures.ts'
@@ -71,11 +72,13 @@ async function writeConnectors({ bootstrap }: Settings, side: Side, count: numbe
   const store = await ConfigStore.open({ broker, logger: silentLogger(), topic, onRecord: () => undefined })
   const file = join(partDirectory('waiting'), 'in.txt')
   const records: ConfigRecord[] = []
+  const plugins = localPluginHost([fileStreamSource])
+  const source = findConnector(plugins.catalog, { 'connector.class': 'FileStreamSource' })!
   for (let at = 0; at < count; at++) {
     const connector = `waits-${at}`
     const own = { name: connector, 'connector.class': 'FileStreamSource', file, topic: 'waiting' }
     const config = { ...own, 'key.converter': STRING, 'value.converter': STRING }
-    const tasks = target === 'STOPPED' ? [] : await toTaskConfigs(fileStreamSource, config)
+    const { configs: tasks } = target === 'STOPPED' ? { configs: [] } : await toTaskConfigs(plugins, source, config)
     records.push(
       { kind: 'target', connector, target },
       { kind: 'connector', connector, config },

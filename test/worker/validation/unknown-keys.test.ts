@@ -1,6 +1,10 @@
 import { expect, it } from 'vitest'
 import { httpSink } from '../../../src/plugins/connectors/http-sink/sink.ts'
+import { toDescriptor } from '../../../src/plugins/descriptor.ts'
+import type { ConnectorPlugin } from '../../../src/worker/connector-tasks.ts'
 import { keysOfNobody } from '../../../src/worker/validation/unknown-keys.ts'
+
+const sink = toDescriptor(httpSink) as ConnectorPlugin
 
 it('the keys that nobody reads are those that neither the connector nor what it names or runs on has, with what was meant', () => {
   const known = {
@@ -16,9 +20,9 @@ it('the keys that nobody reads are those that neither the connector nor what it 
     'transforms.a.type': 'Filter',
     'consumer.override.max.poll.records': '10',
   }
-  expect(keysOfNobody(httpSink, known)).toEqual([])
+  expect(keysOfNobody(sink, known)).toEqual([])
   expect(
-    keysOfNobody(httpSink, { ...known, 'http.api.uri': 'x', 'task.max': '2', 'reporter.bootstrap.servers': 'x' }),
+    keysOfNobody(sink, { ...known, 'http.api.uri': 'x', 'task.max': '2', 'reporter.bootstrap.servers': 'x' }),
   ).toEqual([
     { key: 'http.api.uri', meant: 'http.api.url' },
     { key: 'task.max', meant: 'tasks.max' },
