@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { UserError } from './failure.ts'
-import { isSecretKey, MASK } from './secret-keys.ts'
+import { isSecretKey, MASK, secretValuesIn } from './secret-keys.ts'
 
 /**
  * A program's settings: a zod object whose keys are the setting names as users write them (`listeners`,
@@ -26,6 +26,8 @@ export type Settings<Shape extends z.ZodObject> = {
   readonly rest: Readonly<Record<string, string>>
   /** Sentences for the log: unknown keys and where they stand. */
   readonly warnings: readonly string[]
+  /** Values of secret keys, and credentials inside others: for the log to mask. */
+  readonly secrets: readonly string[]
 }
 
 /**
@@ -68,7 +70,8 @@ export function readSettings<Shape extends z.ZodObject>(
   const input = Object.fromEntries([...byKey].filter(([key]) => known.has(key)).map(([key, s]) => [key, s.value]))
   const parsed = spec.shape.safeParse(input)
   if (!parsed.success) throw new UserError('invalid_settings', wrongValues(parsed.error, byKey))
-  return { values: parsed.data as z.infer<Shape>, rest, warnings }
+  const secrets = secretValuesIn(Object.fromEntries([...byKey].map(([key, { value }]) => [key, value])))
+  return { values: parsed.data as z.infer<Shape>, rest, warnings, secrets }
 }
 
 function documentedName(key: string, aliases: Readonly<Record<string, string>>): string {

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from '../config/logger.ts'
+import { maskCredentials } from '../config/secret-keys.ts'
 
 /** What is told of each answer. */
 export type AnsweredRequest = {
@@ -40,6 +41,9 @@ export function bytesIn(length: unknown): number {
 export function logAnswers(app: FastifyInstance, logger: Logger): void {
   if (!logger.isLevelEnabled('debug')) return
   app.addHook('onResponse', async ({ method, url, ip }, reply) => {
-    logger.debug({ method, url, ip, status: reply.statusCode, ms: Math.round(reply.elapsedTime) }, 'answered')
+    logger.debug(
+      { method, url: maskCredentials(url), ip, status: reply.statusCode, ms: Math.round(reply.elapsedTime) },
+      'answered',
+    )
   })
 }

@@ -4,8 +4,9 @@ import type { AddressInfo } from 'node:net'
 import type { SecureContextOptions } from 'node:tls'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify'
 import { UserError } from '../config/failure.ts'
-import type { Logger } from '../config/logger.ts'
+import { type Logger, secretsOf } from '../config/logger.ts'
 import type { Metrics } from '../config/metrics.ts'
+import { maskCredentials } from '../config/secret-keys.ts'
 import { listenerProtocols } from '../config/tls-protocols.ts'
 import { type Access, authorize } from './access.ts'
 import { type AnsweredRequest, logAnswers, tellAnswers } from './answered.ts'
@@ -254,8 +255,10 @@ function isRouteOf(route: string, path: string): boolean {
 function answerError(options: HttpServerOptions, error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const wire = options.toWire?.(error) ?? wireErrorOf(error)
   if (wire.status >= 500)
-    options.logger.error({ err: error, method: request.method, path: request.url }, 'request failed')
-  void reply.code(wire.status).type('application/json').send(wire.body)
+    options.logger.error({ err: error, method: request.method, path: maskCredentials(request.url) }, 'request failed')
+  // A request's own words are not masked: whoever made it could find out secrets by guessing what is.
+  const body = wire.status >= 500 ? secretsOf(options.logger).maskData(wire.body) : wire.body
+  void reply.code(wire.status).type('application/json').send(body)
 }
 
 /** A path that is no URL reaches no hook and no handler. */

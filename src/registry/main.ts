@@ -1,6 +1,6 @@
 import type { Broker } from '../broker/broker.ts'
 import { type Running, startAll } from '../config/lifecycle.ts'
-import type { Logger } from '../config/logger.ts'
+import { type Logger, secretsOf } from '../config/logger.ts'
 import type { Metrics } from '../config/metrics.ts'
 import { packageVersion } from '../config/version.ts'
 import { parseListener, reachableHost } from '../http/listener.ts'
@@ -38,6 +38,7 @@ export type RegistryDependencies = {
 export function startRegistry(settings: RegistrySettings, dependencies: RegistryDependencies): Promise<Running> {
   const { broker, metrics, onChange = () => {}, onFailed = () => {} } = dependencies
   const logger = dependencies.logger.child({ program: 'registry' })
+  secretsOf(dependencies.logger).add(settings.secrets)
   for (const warning of settings.warnings) logger.warn(warning)
   const { values } = settings
   return startAll(logger, async (life) => {

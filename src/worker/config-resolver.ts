@@ -13,6 +13,9 @@ const NO_PLACEHOLDER = { name: '', path: '', key: '' }
 
 type Provider = ConfigProviderInstance['read']
 
+/** Who has values that were filled in: a connector, or one of its tasks, which keeps what it was started with. */
+export type Holder = { readonly connector: string; readonly task?: number }
+
 /** Fills in placeholders, and keeps what it filled in from being told. */
 export class ConfigResolver {
   readonly #providers: ReadonlyMap<string, Provider>
@@ -27,15 +30,17 @@ export class ConfigResolver {
 
   /**
    * An unknown provider or key leaves the placeholder as it is. Rejects when a source can't be read. What is filled in
-   * for a connector is remembered, for `stale`.
+   * is masked from then on, as long as its holder has it; for `stale` it is remembered by connector.
    */
-  async resolve(raw: RawConfig, connector?: string): Promise<Resolved> {
+  async resolve(raw: RawConfig, holder?: Holder): Promise<Resolved> {
     const filledIn = await this.#values(
       new Set(Object.values(raw).flatMap((text) => placeholdersIn(text).map((placeholder) => placeholder.text))),
     )
+    if (holder === undefined) this.#secrets.notice(filledIn.values())
+    else this.#secrets.hold(nameOf(holder), filledIn.values())
     if (filledIn.size === 0) return { config: raw, filledIn }
-    this.#secrets.add(filledIn.values())
-    if (connector !== undefined) {
+    if (holder !== undefined) {
+      const { connector } = holder
       this.#known.set(connector, new Map([...(this.#known.get(connector) ?? []), ...filledIn]))
     }
     const entries = Object.entries(raw).map(([key, text]) => [
@@ -43,6 +48,11 @@ export class ConfigResolver {
       replacePlaceholders(text, (placeholder) => filledIn.get(placeholder.text) ?? placeholder.text),
     ])
     return { config: Object.fromEntries(entries), filledIn }
+  }
+
+  /** The holder has ended. */
+  release(holder: Holder): void {
+    this.#secrets.hold(nameOf(holder), [])
   }
 
   /** Those of the connectors for which other values stand now than they were given. Others are forgotten. */
@@ -78,6 +88,15 @@ export class ConfigResolver {
     )
     return new Map(found.flat())
   }
+}
+
+function nameOf({ connector, task }: Holder): string {
+  return task === undefined ? `placeholders of ${connector}` : `placeholders of ${connector}-${task}`
+}
+
+/** Whether a text has a placeholder, known or not. */
+export function hasPlaceholder(text: string): boolean {
+  return placeholdersIn(text).length > 0
 }
 
 async function readPlace(name: string, path: string, keys: readonly string[], read: Provider) {

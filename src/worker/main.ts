@@ -19,6 +19,7 @@ import { Herder } from './herder.ts'
 import { ThreadPool } from './isolation/pool.ts'
 import { ProcessPluginHost, type ProcessPluginHostOptions } from './isolation/process-plugin-host.ts'
 import { Leader } from './leader.ts'
+import { LiteralSecrets } from './literal-secrets.ts'
 import { LogLevels } from './log-levels.ts'
 import { workerMetrics } from './metrics.ts'
 import { OffsetEditor } from './offset-editor.ts'
@@ -71,7 +72,8 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
   const root = dependencies.logger.child({ program: 'worker' })
   const levels = new LogLevels(root)
   const logger = levels.logger('weir.worker')
-  secretsOf(logger).add(settings.secrets ?? [])
+  const secrets = secretsOf(dependencies.logger)
+  secrets.add(settings.secrets)
   for (const warning of settings.warnings) logger.warn(warning)
   const ineffective = keysWithoutEffect(clientKeys(settings), '')
   if (ineffective.length > 0) logger.warn({ keys: ineffective }, 'these settings of clients have no effect here')
@@ -84,7 +86,8 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
     })
     life.onStop('plugins', () => plugins.close())
     for (const fault of plugins.faults) logger.error(fault, 'a plugin could not be loaded')
-    const resolver = new ConfigResolver(await createProviders(settings.rest, plugins), secretsOf(logger))
+    const resolver = new ConfigResolver(await createProviders(settings.rest, plugins), secrets)
+    const literals = new LiteralSecrets(plugins.catalog, secrets)
     const place: { group?: WorkerGroup; address?: URL } = {}
     const threads = new ThreadPool({
       plugins: plugins.modules,
@@ -112,11 +115,15 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
       broker,
       logger,
       settings,
-      onConfig: (record) => void configRecords.emit('read', record),
+      onConfig: (record) => {
+        literals.apply(record)
+        configRecords.emit('read', record)
+      },
       onStatus: onChange,
       onFailed,
     })
     life.onStop('stores', () => stores.close())
+    literals.start(stores.configs.state)
     const isLeader = () => place.group?.isLeader === true
     const session = () => stores.configs.state.session
     const trusted = peerTls(settings)
@@ -143,6 +150,7 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
       ...stores,
       plugins,
       resolver,
+      literals,
       logger,
       clock: systemClock,
       host: threads,
@@ -235,6 +243,7 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
         info: () => info,
         isReady: () => place.group !== undefined && stores.failure() === undefined,
         isResponding: () => herder.isResponding(),
+        masking: values['weir.config.masking'],
         timeouts: { requestMs: REQUEST_TIMEOUT_MS, healthMs: HEALTH_TIMEOUT_MS },
         answerers: {
           group: () => place.group,

@@ -1,7 +1,10 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Broker, PartitionOffset } from '../broker/broker.ts'
 import { BrokerError } from '../broker/error.ts'
 import type { ConnectorOffset } from '../clients/worker.ts'
 import { messageOf } from '../config/failure.ts'
+import { MASK } from '../config/secret-keys.ts'
+import { Secrets } from '../config/secrets.ts'
 import type { ConfigResolver } from './config-resolver.ts'
 import { findConnector } from './connector-tasks.ts'
 import { WorkerError } from './failure.ts'
@@ -36,13 +39,31 @@ export class OffsetEditor {
       }))
     }
     const stored = await this.#parts.offsets.read(connector.name, connector.config)
-    return stored.map(({ partition, offset }) => ({ partition, offset }))
+    const secrets = await this.#secretsOf(connector)
+    return stored.map(({ partition, offset }) => ({
+      partition: secrets.maskData(partition),
+      offset: secrets.maskData(offset),
+    }))
+  }
+
+  /** What stands for its placeholders: nobody is shown it, so that a connector with one that cannot be read shows nothing. */
+  async #secretsOf(connector: ConnectorConfig): Promise<Secrets> {
+    const { filledIn } = await this.#parts.resolver.resolve(connector.config).catch((error: unknown) => {
+      throw new WorkerError('offsets_refused', messageOf(error), { cause: error })
+    })
+    const secrets = new Secrets()
+    secrets.add(filledIn.values())
+    return secrets
   }
 
   /** Answers what was done, as a sentence. The connector has to be stopped. */
   async alter(connector: ConnectorConfig, offsets: readonly ConnectorOffset[]): Promise<string> {
     if (this.#kindOf(connector) === 'sink') await this.#alterSink(connector, offsets)
-    else await this.#alterSource(connector, offsets as readonly SourceOffsetChange[])
+    else
+      await this.#alterSource(
+        connector,
+        await this.#withStoredPartitions(connector, offsets as readonly SourceOffsetChange[]),
+      )
     return 'The offsets for this connector have been altered successfully'
   }
 
@@ -65,6 +86,20 @@ export class OffsetEditor {
       'offsets_refused',
       `the class of connector ${name} is not on this worker: its offsets can't be read`,
     )
+  }
+
+  /** A partition that is written as it was shown means the stored one. */
+  async #withStoredPartitions(
+    connector: ConnectorConfig,
+    offsets: readonly SourceOffsetChange[],
+  ): Promise<readonly SourceOffsetChange[]> {
+    if (!JSON.stringify(offsets).includes(MASK)) return offsets
+    const secrets = await this.#secretsOf(connector)
+    const stored = await this.#parts.offsets.read(connector.name, connector.config)
+    return offsets.map((entry) => {
+      const meant = stored.find(({ partition }) => isDeepStrictEqual(secrets.maskData(partition), entry.partition))
+      return meant ? { ...entry, partition: meant.partition } : entry
+    })
   }
 
   async #alterSource(connector: ConnectorConfig, offsets: readonly SourceOffsetChange[]): Promise<void> {

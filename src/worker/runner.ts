@@ -7,6 +7,7 @@ import { retry } from '../config/retry.ts'
 import type { ConfigResolver } from './config-resolver.ts'
 import { type ConnectorPlugin, findConnector } from './connector-tasks.ts'
 import { transactionalIdOf } from './fencing.ts'
+import type { LiteralSecrets } from './literal-secrets.ts'
 import type { ConnectorReading, TaskReading, WorkerReading } from './metrics.ts'
 import { type Started, type Step, taskKey } from './plan.ts'
 import type { PluginHost } from './plugin-host.ts'
@@ -25,6 +26,7 @@ export type RunnerParts = {
   readonly clock: Clock
   readonly host: TaskHost
   readonly resolver: ConfigResolver
+  readonly literals: LiteralSecrets
   readonly configs: ConfigStore
   readonly statuses: StatusStore
   readonly offsets: OffsetStore
@@ -130,6 +132,7 @@ export class Runner implements Started {
     if (!started) return
     started.work.abort()
     this.connectors.delete(name)
+    this.#parts.resolver.release({ connector: name })
     await this.#putConnectorSafe(name, next, null, null)
   }
 
@@ -181,13 +184,14 @@ export class Runner implements Started {
     const { resolver, defaults, offsets, host, fence } = this.#parts
     const { id, config } = task
     try {
-      const resolved = await resolver.resolve(config, id.connector)
+      const resolved = await resolver.resolve(config, id)
       const reached = kind === 'source' ? await offsets.of(id.connector, resolved.config) : []
       if (!this.#isWanted(task)) return
       const spec = {
         ...id,
         kind,
         config: resolved.config,
+        secrets: [...resolved.filledIn.values(), ...this.#parts.literals.of(resolved.config)],
         worker: defaults,
         paused: task.target === 'PAUSED',
         offsets: reached,
@@ -215,6 +219,7 @@ export class Runner implements Started {
     if (!task) return
     this.tasks.delete(taskKey(id))
     if (task.running) await this.#stopInTime(id, task.running)
+    this.#parts.resolver.release(id)
     await this.#putTaskSafe(id, next, null, null)
   }
 

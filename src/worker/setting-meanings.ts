@@ -73,5 +73,7 @@ export const MEANINGS: Readonly<Record<keyof WorkerSettings['values'], string>> 
   'weir.authentication.users': 'The same as text.',
   'weir.authorization.permissions.file':
     'File of permissions by role, user and group, YAML; read again when it changes. None: as roles have them.',
+  'weir.config.masking':
+    'Before whom secrets that are written in configurations are masked: `readonly`, who may not write them, or `always`. Placeholders are shown.',
   'rest.extension.classes': 'Refused: extensions are Java classes; `authentication.method=BASIC` asks for a log-in.',
 }

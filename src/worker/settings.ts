@@ -84,6 +84,7 @@ const shape = z.object({
   'weir.authentication.users.file': text(''),
   'weir.authentication.users': text(''),
   'weir.authorization.permissions.file': text(''),
+  'weir.config.masking': word(['readonly', 'always']).default('readonly'),
   // Whoever names one relies on it.
   'rest.extension.classes': text('').refine(
     (classes) => classes === '',
@@ -157,8 +158,8 @@ export type WorkerSettings = {
   readonly rest: Readonly<Record<string, string>>
   /** Sentences for the log. */
   readonly warnings: readonly string[]
-  /** Values that stood for placeholders. */
-  readonly secrets?: readonly string[]
+  /** Values of secret keys, and those that stood for placeholders. */
+  readonly secrets: readonly string[]
 }
 
 export const settingsSpec: SettingsSpec<typeof shape> = {
@@ -218,7 +219,7 @@ function filledIn(written: readonly Setting[], resolved: readonly Resolved[]): W
   const settings = workerSettings(
     written.map((setting, at) => ({ ...setting, value: resolved[at]?.config['value'] ?? setting.value })),
   )
-  return { ...settings, secrets: resolved.flatMap(({ filledIn }) => [...filledIn.values()]) }
+  return { ...settings, secrets: [...settings.secrets, ...resolved.flatMap(({ filledIn }) => [...filledIn.values()])] }
 }
 
 /**

@@ -67,7 +67,7 @@ export class TaskMaking {
     const connector = configs.state.connector(name)
     if (signal.aborted || !connector) return null
     const { config } = connector
-    const resolved = await resolver.resolve(config, name)
+    const resolved = await resolver.resolve(config, { connector: name })
     const { configs: own, againMs } = await toTaskConfigs(plugins, plugin, resolved.config)
     const now = configs.state.connector(name)
     // The plugin may have taken long: what it made of an older configuration is of no use.

@@ -8,11 +8,11 @@ import type {
   TaskStatus,
 } from '../clients/worker.ts'
 import { messageOf } from '../config/failure.ts'
-import { HIDDEN } from '../sdk/index.ts'
 import type { ConfigResolver } from './config-resolver.ts'
 import { WorkerError } from './failure.ts'
 import type { Herder } from './herder.ts'
 import { inJavaOrder, javaOrder } from './java-order.ts'
+import { maskMessage, requireNoMasks, toMaskedConfig, withStoredSecrets } from './masked-config.ts'
 import type { OffsetEditor } from './offset-editor.ts'
 import { taskKey } from './plan.ts'
 import type { PluginCatalog, PluginHost } from './plugin-host.ts'
@@ -20,6 +20,7 @@ import type { RawConfig, TargetState } from './stores/config-codec.ts'
 import type { ConnectorConfig } from './stores/config-state.ts'
 import type { ConfigStore } from './stores/config-store.ts'
 import type { StatusStore } from './stores/status-store.ts'
+import { validateResolved, validateUnresolved } from './validation/concealed.ts'
 import { requireStorable } from './validation/storable.ts'
 import {
   messagesOf,
@@ -40,6 +41,9 @@ export type WorkerParts = {
   readonly resolver: ConfigResolver
   readonly topicTracking: { readonly enabled: boolean; readonly resettable: boolean }
 }
+
+/** Whether secrets that are written in configurations are shown. */
+export type View = 'plain' | 'masked'
 
 /** What the REST interface asks a worker. Every method may throw a `WorkerError`. */
 export class Worker {
@@ -64,27 +68,33 @@ export class Worker {
   }
 
   /** A connector that has no status yet is left out of a list that asks for it. */
-  expanded(what: { readonly info: boolean; readonly status: boolean }): Record<string, ExpandedConnector> {
+  expanded(
+    what: { readonly info: boolean; readonly status: boolean },
+    viewOf: (name: string) => View,
+  ): Record<string, ExpandedConnector> {
     const expanded = this.names().flatMap((name) => {
       const connector = this.#require(name)
       const status = what.status ? this.#status(connector) : undefined
       if (what.status && status === undefined) return []
-      const info = what.info ? toInfo(connector, this.plugins) : undefined
+      const info = what.info ? this.#info(connector, viewOf(name)) : undefined
       return [[name, { ...(status && { status }), ...(info && { info }) }] as const]
     })
     return Object.fromEntries(expanded)
   }
 
-  info(name: string): ConnectorInfo {
-    return toInfo(this.#require(name), this.plugins)
+  info(name: string, view: View): ConnectorInfo {
+    return this.#info(this.#require(name), view)
   }
 
-  config(name: string): RawConfig {
-    return this.#require(name).config
+  config(name: string, view: View): RawConfig {
+    return this.#shown(this.#require(name).config, view)
   }
 
-  tasks(name: string): readonly { readonly id: TaskId; readonly config: RawConfig }[] {
-    return this.#require(name).tasks.map((config, task) => ({ id: { connector: name, task }, config }))
+  tasks(name: string, view: View): readonly { readonly id: TaskId; readonly config: RawConfig }[] {
+    return this.#require(name).tasks.map((config, task) => ({
+      id: { connector: name, task },
+      config: this.#shown(config, view),
+    }))
   }
 
   status(name: string): ConnectorStatus {
@@ -112,38 +122,39 @@ export class Worker {
   }
 
   /** Answers what was stored; the connector starts afterwards. */
-  async create(name: string, config: WrittenConfig, target?: TargetState): Promise<ConnectorInfo> {
+  async create(name: string, config: WrittenConfig, view: View, target?: TargetState): Promise<ConnectorInfo> {
     const valid = await this.#validate(name, config)
     return this.#inTurn(name, async () => {
       if (this.#parts.configs.state.connector(name)) {
         throw new WorkerError('connector_exists', `Connector ${name} already exists`)
       }
       await this.#parts.configs.putConnector(name, valid, target)
-      return this.#stored(name, valid)
+      return this.#stored(name, valid, view)
     })
   }
 
   async putConfig(
     name: string,
     config: WrittenConfig,
+    view: View,
   ): Promise<{ readonly created: boolean; readonly info: ConnectorInfo }> {
     const valid = await this.#validate(name, config)
     return this.#inTurn(name, async () => {
       const created = this.#parts.configs.state.connector(name) === undefined
       await this.#parts.configs.putConnector(name, valid)
-      return { created, info: this.#stored(name, valid) }
+      return { created, info: this.#stored(name, valid, view) }
     })
   }
 
   /** A null in `patch` removes the key. */
-  async patchConfig(name: string, patch: WrittenConfig): Promise<ConnectorInfo> {
+  async patchConfig(name: string, patch: WrittenConfig, view: View): Promise<ConnectorInfo> {
     return this.#inTurn(name, async () => {
       const merged = Object.entries({ ...this.#require(name).config, ...patch })
       const config = inJavaOrder(Object.fromEntries(merged.filter(([key]) => patch[key] !== null)))
       // A patch may even change what the connector calls itself; its resource keeps its name.
       const valid = await this.#valid(name, config)
       await this.#parts.configs.putConnector(name, valid)
-      return this.#stored(name, valid)
+      return this.#stored(name, valid, view)
     })
   }
 
@@ -201,28 +212,40 @@ export class Worker {
     return this.#inTurn(name, async () => this.#parts.offsets.reset(this.#requireStopped(name)))
   }
 
-  /** Judges what stands behind placeholders, and tells the placeholders. */
-  async validate(written: WrittenConfig): Promise<ConfigValidation> {
-    const { resolver, validation } = this.#parts
-    const { config } = await resolver.resolve(withoutNulls(written)).catch((error: unknown) => {
-      throw new WorkerError('invalid_config', messageOf(error), { cause: error })
-    })
-    const told = await validateConnector({ ...written, ...config }, validation).catch((error: unknown) => {
-      throw this.#withoutSecrets(error)
-    })
-    const configs = told.configs.map((entry) => {
+  /**
+   * Placeholders are only resolved for those who may create connectors, and what they stand for is never answered. Others
+   * have them accepted as they are.
+   */
+  async validate(written: WrittenConfig, { resolves }: { readonly resolves: boolean }): Promise<ConfigValidation> {
+    if (!resolves) return validateUnresolved(written, (config) => this.#judge(config))
+    const { config, unknown } = this.#withStoredSecrets(written['name'] ?? '', written)
+    const validation = await this.#validateResolved(written, config)
+    const configs = validation.configs.map((entry) => {
       const { name, errors } = entry.value
-      const isFilledIn = config[name] !== undefined && config[name] !== written[name]
-      const value = isFilledIn && entry.value.value !== HIDDEN ? (written[name] ?? null) : entry.value.value
-      return { ...entry, value: { ...entry.value, value, errors: errors.map((error) => resolver.masked(error)) } }
+      return unknown.includes(name)
+        ? { ...entry, value: { ...entry.value, errors: [...errors, maskMessage(name)] } }
+        : entry
     })
-    return { ...told, configs }
+    const added = configs.filter(({ value }) => unknown.includes(value.name)).length
+    return { ...validation, configs, error_count: validation.error_count + added }
   }
 
-  /** What plugin code throws may show values that were filled in. */
-  #withoutSecrets(error: unknown): unknown {
-    if (!(error instanceof WorkerError)) return error
-    return new WorkerError(error.code, this.#parts.resolver.masked(error.message), { cause: error })
+  #judge(config: WrittenConfig): Promise<ConfigValidation> {
+    return validateConnector(config, this.#parts.validation)
+  }
+
+  /** `meant` is what was written, with stored secrets in place of their masks. */
+  async #validateResolved(written: WrittenConfig, meant: WrittenConfig): Promise<ConfigValidation> {
+    const resolved = await this.#parts.resolver.resolve(withoutNulls(meant)).catch((error: unknown) => {
+      throw new WorkerError('invalid_config', messageOf(error), { cause: error })
+    })
+    const unmasked = Object.entries(withoutNulls(meant)).filter(([key, value]) => written[key] !== value)
+    const filledIn = new Map([...resolved.filledIn, ...unmasked])
+    return validateResolved(written, { ...resolved, filledIn }, (config) => this.#judge(config))
+  }
+
+  #withStoredSecrets(name: string, written: WrittenConfig) {
+    return withStoredSecrets(written, this.#parts.configs.state.connector(name)?.config, this.plugins)
   }
 
   async #validate(name: string, written: WrittenConfig): Promise<RawConfig> {
@@ -236,9 +259,11 @@ export class Worker {
     return this.#valid(name, config)
   }
 
-  async #valid(name: string, config: WrittenConfig): Promise<RawConfig> {
-    requireStorable(name, withoutNulls(config))
-    const validation = await this.validate(config)
+  async #valid(name: string, written: WrittenConfig): Promise<RawConfig> {
+    requireStorable(name, withoutNulls(written))
+    const { config, unknown } = this.#withStoredSecrets(name, written)
+    requireNoMasks(unknown)
+    const validation = await this.#validateResolved(written, config)
     const messages = messagesOf(validation)
     if (messages.length === 0) return config as RawConfig
     throw new WorkerError(
@@ -262,10 +287,19 @@ export class Worker {
     return done
   }
 
-  /** Tells it in the order in which it was written. */
-  #stored(name: string, config: RawConfig): ConnectorInfo {
+  /** Shows it in the order in which it was written. */
+  #stored(name: string, stored: RawConfig, view: View): ConnectorInfo {
     const connector = this.#parts.configs.state.connector(name)
+    const config = this.#shown(stored, view)
     return connector ? { ...toInfo(connector, this.plugins), config } : { name, config, tasks: [], type: 'unknown' }
+  }
+
+  #info(connector: ConnectorConfig, view: View): ConnectorInfo {
+    return { ...toInfo(connector, this.plugins), config: this.#shown(connector.config, view) }
+  }
+
+  #shown(config: RawConfig, view: View): RawConfig {
+    return view === 'masked' ? toMaskedConfig(config, this.plugins) : config
   }
 
   #status(connector: ConnectorConfig): ConnectorStatus | undefined {

@@ -114,7 +114,7 @@ describeOn([kubernetes], 'what stands in a Kubernetes cluster', () => {
     )
     const resolver = new ConfigResolver(providers, new Secrets())
     const written = { url: '${maps:places:host}', login: `me:\${secrets:${namespace}/login:password}` }
-    const { config } = await resolver.resolve(written, 'c')
+    const { config } = await resolver.resolve(written, { connector: 'c' })
     expect(config).toEqual({ url: 'db.example', login: 'me:pässword' })
     expect(await resolver.stale(['c'])).toEqual([])
     const change = { data: { password: Buffer.from('another').toString('base64') } }

@@ -35,6 +35,7 @@ export function taskSpec(
     task: 0,
     kind: plugin.kind,
     config: { 'connector.class': plugin.class, ...config },
+    secrets: [],
     worker: TASK_DEFAULTS,
     paused: false,
     offsets: [],

@@ -1,5 +1,7 @@
 import { silentLogger } from '../../src/config/logger.ts'
+import { Secrets } from '../../src/config/secrets.ts'
 import type { ConfigResolver } from '../../src/worker/config-resolver.ts'
+import { LiteralSecrets } from '../../src/worker/literal-secrets.ts'
 import { Runner, type RunnerParts } from '../../src/worker/runner.ts'
 import type { RawConfig } from '../../src/worker/stores/config-codec.ts'
 import { ConfigState } from '../../src/worker/stores/config-state.ts'
@@ -43,7 +45,9 @@ export function createRunner(changes: Partial<RunnerParts> = {}) {
     resolver: {
       resolve: async (config: RawConfig) => ({ config, filledIn: new Map() }),
       masked: (text: string) => text,
+      release: () => undefined,
     } as unknown as ConfigResolver,
+    literals: new LiteralSecrets(localPluginHost().catalog, new Secrets()),
     configs: { state: configs } as unknown as ConfigStore,
     statuses: { state: statuses, put, putSafe: put, putTopic: async () => undefined } as unknown as StatusStore,
     offsets: { of: async () => [], refresh: async () => void written.push('offsets') } as unknown as OffsetStore,

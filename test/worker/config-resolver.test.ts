@@ -68,8 +68,8 @@ describe('what was filled in', () => {
 describe('the watch over placeholders', () => {
   it('restarts whoever was given other values than stand there now', async () => {
     const { resolver, values } = vault({ a: 'first', b: 'same' })
-    await resolver.resolve({ x: '${vault:a}' }, 'one')
-    await resolver.resolve({ x: '${vault:b}' }, 'two')
+    await resolver.resolve({ x: '${vault:a}' }, { connector: 'one' })
+    await resolver.resolve({ x: '${vault:b}' }, { connector: 'two' })
     const clock = new FakeClock()
     const ending = new AbortController()
     const restarted: string[] = []
@@ -87,11 +87,11 @@ describe('the watch over placeholders', () => {
     )
     await clock.advance(1_000)
     expect(restarted).toEqual([])
-    await resolver.resolve({ x: '${vault:a}' }, 'three')
+    await resolver.resolve({ x: '${vault:a}' }, { connector: 'three' })
     values['a'] = 'second'
     await clock.advance(1_000)
     expect(restarted).toEqual(['one'])
-    await resolver.resolve({ x: '${vault:a}' }, 'one')
+    await resolver.resolve({ x: '${vault:a}' }, { connector: 'one' })
     await clock.advance(5_000)
     expect(restarted).toEqual(['one'])
     ending.abort()
@@ -100,7 +100,7 @@ describe('the watch over placeholders', () => {
 
   it('forgets connectors that are gone', async () => {
     const { resolver, values } = vault({ a: 'first' })
-    await resolver.resolve({ x: '${vault:a}' }, 'one')
+    await resolver.resolve({ x: '${vault:a}' }, { connector: 'one' })
     values['a'] = 'second'
     expect(await resolver.stale([])).toEqual([])
     expect(await resolver.stale(['one'])).toEqual([])

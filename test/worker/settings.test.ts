@@ -58,7 +58,7 @@ describe('the settings of a worker', () => {
     )
     expect(settings.rest['sasl.jaas.config']).toBe('user password="hunter22";')
     expect(settings.values['group.id']).toBe('${other:x}')
-    expect(settings.secrets).toEqual(['hunter22'])
+    expect(settings.secrets).toEqual(['user password="hunter22";', 'hunter22'])
     vi.unstubAllEnvs()
   })
 })

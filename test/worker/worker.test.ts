@@ -8,15 +8,15 @@ import { createRunner, SOURCE } from '../support/worker-parts.ts'
 
 it('makes the changes of one connector one after the other, however long the log takes', async () => {
   const { worker } = slowWorker()
-  const made = await Promise.allSettled([worker.create('c', SOURCE), worker.create('c', SOURCE)])
+  const made = await Promise.allSettled([worker.create('c', SOURCE, 'plain'), worker.create('c', SOURCE, 'plain')])
   expect(made.map(({ status }) => status)).toEqual(['fulfilled', 'rejected'])
-  await Promise.all(['a', 'b'].map((key) => worker.patchConfig('c', { [key]: '1' })))
-  expect(worker.config('c')).toMatchObject({ a: '1', b: '1' })
+  await Promise.all(['a', 'b'].map((key) => worker.patchConfig('c', { [key]: '1' }, 'plain')))
+  expect(worker.config('c', 'plain')).toMatchObject({ a: '1', b: '1' })
 })
 
 it('and those of others meanwhile', async () => {
   const { worker, begun } = slowWorker()
-  await Promise.all([worker.create('c', SOURCE), worker.create('d', { ...SOURCE, name: 'd' })])
+  await Promise.all([worker.create('c', SOURCE, 'plain'), worker.create('d', { ...SOURCE, name: 'd' }, 'plain')])
   expect(begun).toEqual(['c begins', 'd begins', 'c ends', 'd ends'])
 })
 

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Operation } from '../../http/permissions.ts'
+import type { View } from '../worker.ts'
 import { parseCreateBody } from './bodies.ts'
 
 /** What tells nothing of any connector: for everybody who is known. */
@@ -62,4 +63,21 @@ function operationOf({ method, routeOptions }: FastifyRequest): Operation {
   const operation = OPERATIONS[`${method} ${routeOptions.url}`]
   if (operation === undefined) throw new Error(`${method} ${routeOptions.url} has no permission`)
   return operation
+}
+
+/** Whether somebody may create such a connector, and so use what its placeholders stand for. */
+export function mayCreate({ rights }: Pick<FastifyRequest, 'rights'>, name: string | null | undefined): boolean {
+  return name ? rights.may('write', name) : rights.maySome('write')
+}
+
+/** Before whom secrets that are written in configurations are masked: who may not write them, or everybody. */
+export type Masking = 'readonly' | 'always'
+
+/** How a request may see the configuration of a connector. */
+export type ViewOf = (request: Pick<FastifyRequest, 'rights'>) => (name: string) => View
+
+export function viewsFor(masking: Masking): ViewOf {
+  return ({ rights }) =>
+    (name) =>
+      masking === 'always' || !rights.may('write', name) ? 'masked' : 'plain'
 }

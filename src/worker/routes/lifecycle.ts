@@ -1,15 +1,18 @@
 import type { FastifyInstance } from 'fastify'
 import type { Worker } from '../worker.ts'
+import type { ViewOf } from './access.ts'
 
 type ByName = { Params: { name: string } }
 type ByTask = { Params: { name: string; task: string } }
 type Restart = ByName & { Querystring: { includeTasks?: string; onlyFailed?: string } }
 
 /** How connectors and tasks are, and what they should do. */
-export function lifecycleRoutes(app: FastifyInstance, worker: Worker): void {
+export function lifecycleRoutes(app: FastifyInstance, worker: Worker, viewOf: ViewOf): void {
   app.get<ByName>('/connectors/:name/status', async ({ params }) => worker.status(params.name))
 
-  app.get<ByName>('/connectors/:name/tasks', async ({ params }) => worker.tasks(params.name))
+  app.get<ByName>('/connectors/:name/tasks', async (request) =>
+    worker.tasks(request.params.name, viewOf(request)(request.params.name)),
+  )
 
   app.get<ByTask>('/connectors/:name/tasks/:task(^-?\\d+$)/status', async ({ params }) =>
     worker.taskStatus({ connector: params.name, task: Number(params.task) }),

@@ -3,7 +3,7 @@ import type { WorkerInfo } from '../../clients/worker.ts'
 import type { AnswererParts } from '../answerer.ts'
 import { openApiDocument } from '../openapi/document.ts'
 import type { Worker } from '../worker.ts'
-import { checkBodies } from './access.ts'
+import { checkBodies, type Masking, viewsFor } from './access.ts'
 import { connectorRoutes } from './connectors.ts'
 import { forwarding } from './forwarding.ts'
 import { type InternalRoutes, internalRoutes } from './internal.ts'
@@ -21,12 +21,15 @@ export type WorkerRoutes = {
   /** Of any request, and of `/health`. */
   readonly timeouts: { readonly requestMs: number; readonly healthMs: number }
   readonly answerers: AnswererParts
+  /** Before whom secrets that are written in configurations are masked. */
+  readonly masking: Masking
   readonly internal: InternalRoutes
 }
 
 /** Everything the worker answers but for its loggers. */
 export function workerRoutes(app: FastifyInstance, routes: WorkerRoutes): void {
-  const { worker, info, isReady, isResponding, timeouts, answerers, internal } = routes
+  const { worker, info, isReady, isResponding, timeouts, answerers, masking, internal } = routes
+  const viewOf = viewsFor(masking)
   answerInTime(app, timeouts.requestMs)
   checkBodies(app)
   forwarding(app, answerers)
@@ -44,8 +47,8 @@ export function workerRoutes(app: FastifyInstance, routes: WorkerRoutes): void {
     return reply.code(500).send({ status: 'unhealthy', message })
   })
 
-  connectorRoutes(app, worker)
-  lifecycleRoutes(app, worker)
+  connectorRoutes(app, worker, viewOf)
+  lifecycleRoutes(app, worker, viewOf)
   offsetRoutes(app, worker)
   pluginRoutes(app, worker)
   internalRoutes(app, internal)

@@ -5,6 +5,7 @@ import { WorkerError } from '../failure.ts'
 import type { PluginCatalog } from '../plugin-host.ts'
 import { describePlugin } from '../validation/describe.ts'
 import type { Worker } from '../worker.ts'
+import { mayCreate } from './access.ts'
 import { parseConfigBody } from './bodies.ts'
 
 type ByPlugin = { Params: { plugin: string } }
@@ -23,14 +24,15 @@ export function pluginRoutes(app: FastifyInstance, worker: Worker): void {
     async ({ params, query }) => describePlugin(params.plugin, worker.plugins, query.version),
   )
 
-  app.put<ByPlugin>('/connector-plugins/:plugin/config/validate', async ({ params, body }) => {
+  app.put<ByPlugin>('/connector-plugins/:plugin/config/validate', async (request) => {
+    const { params, body } = request
     const config = parseConfigBody(body)
     const className = config['connector.class'] ?? undefined
     if (className !== undefined && !bareName(className).endsWith(bareName(params.plugin))) {
       const message = `Included connector type ${className} does not match request type ${params.plugin}`
       throw new WorkerError('invalid_request', message)
     }
-    return worker.validate(config)
+    return worker.validate(config, { resolves: mayCreate(request, config['name']) })
   })
 }
 

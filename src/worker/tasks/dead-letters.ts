@@ -1,4 +1,5 @@
 import type { Header, NewRecord, Producer } from '../../broker/broker.ts'
+import { Secrets } from '../../config/secrets.ts'
 import type { TaskClients } from './clients.ts'
 import type { Stage } from './error-policy.ts'
 import type { DeadLetterConfig } from './task-config.ts'
@@ -27,6 +28,7 @@ export class DeadLetters {
   readonly #task: { readonly connector: string; readonly task: number }
   readonly #producer: Producer
   readonly #counters: TaskCounters
+  readonly #secrets = new Secrets()
   readonly #sending = new Set<Promise<unknown>>()
   #failure: unknown
 
@@ -35,6 +37,7 @@ export class DeadLetters {
     this.#task = parts.task
     this.#counters = parts.counters
     this.#producer = producer
+    this.#secrets.add(parts.secrets)
   }
 
   /** Makes the topic when it is missing. */
@@ -102,8 +105,8 @@ export class DeadLetters {
     ]
     if (error instanceof Error) {
       known.push(['exception.class.name', exceptionName(error)])
-      known.push(['exception.message', error.message])
-      known.push(['exception.stacktrace', error.stack ?? ''])
+      known.push(['exception.message', this.#secrets.mask(error.message)])
+      known.push(['exception.stacktrace', this.#secrets.mask(error.stack ?? '')])
     }
     return known.map(([name, text]) => errorHeader(name, text))
   }
@@ -146,5 +149,7 @@ export type DeadLetterParts = {
   readonly clients: Pick<TaskClients, 'topics' | 'producer'>
   readonly config: DeadLetterConfig
   readonly task: { readonly connector: string; readonly task: number }
+  /** Masked in what headers say of an error. */
+  readonly secrets: readonly string[]
   readonly counters: TaskCounters
 }

@@ -83,6 +83,7 @@ export class SinkTask {
         clients,
         config: this.#config.deadLetters,
         task: spec,
+        secrets: spec.secrets,
       })
       held.adopt(this.#deadLetters, (letters) => letters.close())
     }

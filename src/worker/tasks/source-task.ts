@@ -221,7 +221,7 @@ export class SourceTask {
     const { spec } = this.#parts
     const { deadLetters: config } = parseTaskConfig(spec.config)
     if (config === undefined) return undefined
-    const letters = await DeadLetters.open({ ...this.#parts, clients, config, task: spec })
+    const letters = await DeadLetters.open({ ...this.#parts, clients, config, task: spec, secrets: spec.secrets })
     held.adopt(letters, () => letters.close())
     return letters
   }

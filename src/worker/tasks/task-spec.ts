@@ -8,6 +8,8 @@ export type TaskSpec = {
   readonly kind: 'source' | 'sink'
   /** Of the task, placeholders resolved. */
   readonly config: RawConfig
+  /** Values that stand for placeholders, and other secrets of it. */
+  readonly secrets: readonly string[]
   readonly worker: TaskDefaults
   /** Whether it begins without working, until it is resumed. */
   readonly paused: boolean

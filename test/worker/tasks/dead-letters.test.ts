@@ -38,7 +38,13 @@ async function open(config: Readonly<Record<string, string>>, fake: ReturnType<t
   const task = { connector: 'sink', task: 2 }
   return {
     counters,
-    letters: await DeadLetters.open({ clients: fake.clients, config: deadLetters!, task, counters }),
+    letters: await DeadLetters.open({
+      clients: fake.clients,
+      config: deadLetters!,
+      task,
+      counters,
+      secrets: ['hunter22'],
+    }),
   }
 }
 
@@ -65,6 +71,16 @@ describe('the dead-letter topic', () => {
     const fake = fakeClients({ exists: true })
     await open({}, fake)
     expect(fake.made).toEqual([])
+  })
+
+  it('is told no secret of the task by what headers say of an error', async () => {
+    const fake = fakeClients()
+    const { letters } = await open({ 'errors.deadletterqueue.context.headers.enable': 'true' }, fake)
+    letters.add({ ...LETTER, error: new DataError('http://me:hunter22@h and aHVudGVyMjI=') })
+    await letters.flush()
+    const told = fake.sent.flatMap(({ headers = [] }) => headers.map(([, value]) => String(value))).join('\n')
+    expect(told).toContain('http://me:[hidden]@h and [hidden]')
+    expect(told).not.toMatch(/hunter22|aHVudGVyMjI/)
   })
 
   it('is given the record as it stood in the log', async () => {

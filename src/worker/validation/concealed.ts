@@ -1,0 +1,117 @@
+import type { ConfigValidation } from '../../clients/worker.ts'
+import { messageOf } from '../../config/failure.ts'
+import { MASK } from '../../config/secret-keys.ts'
+import { Secrets } from '../../config/secrets.ts'
+import { commaSeparated } from '../../config/settings.ts'
+import { hasPlaceholder, type Resolved } from '../config-resolver.ts'
+import { WorkerError } from '../failure.ts'
+import { type WrittenConfig, withoutNulls } from './validate.ts'
+
+/** Validates a configuration as it is. */
+export type Validate = (config: WrittenConfig) => ConfigValidation | Promise<ConfigValidation>
+
+/** Lists whose items make keys. */
+const ALIAS_LISTS = ['transforms', 'predicates']
+const CLASS = 'connector.class'
+/** A shorter value cannot be found in a message. */
+const FOUND_LENGTH_MIN = 4
+
+/** Validates without looking at what placeholders and masks stand for: they are accepted wherever they are. */
+export async function validateUnresolved(written: WrittenConfig, validate: Validate): Promise<ConfigValidation> {
+  const validation = await validate(withoutPlaceholderAliases(written))
+  const isOpen = (name: string) => hasPlaceholder(written[name] ?? '') || (written[name] ?? '').includes(MASK)
+  const dropped = validation.configs
+    .filter(({ value }) => isOpen(value.name))
+    .reduce((count, { value }) => count + value.errors.length, 0)
+  const configs = validation.configs.map((entry) => {
+    const { value } = entry
+    if (!isOpen(value.name)) return entry
+    const shown = value.value === MASK ? MASK : (written[value.name] ?? null)
+    return { ...entry, value: { ...value, value: shown, errors: [] } }
+  })
+  return { ...validation, configs, error_count: validation.error_count - dropped }
+}
+
+/**
+ * Validates what placeholders stand for, and answers as if they stood for nothing: the answer is that of
+ * `validateUnresolved`, which knows no resolved value, with the messages of the other in which those are masked.
+ */
+export async function validateResolved(
+  written: WrittenConfig,
+  { config, filledIn }: Resolved,
+  validate: Validate,
+): Promise<ConfigValidation> {
+  if (filledIn.size === 0) return validate(written)
+  const whole = Object.entries(config).flatMap(([key, value]) => (value === written[key] ? [] : [value]))
+  const conceal = concealer([...filledIn.values(), ...whole])
+  const judge = async (meant: WrittenConfig) => {
+    try {
+      return await validate(meant)
+    } catch (error) {
+      if (error instanceof WorkerError) throw new WorkerError(error.code, conceal(messageOf(error), CLASS))
+      throw error
+    }
+  }
+  const hasClass = !hasPlaceholder(written[CLASS] ?? '')
+  const unresolved = await (hasClass
+    ? validateUnresolved(written, validate)
+    : validateUnresolved({ ...written, [CLASS]: config[CLASS] ?? '' }, judge))
+  // Messages that know of no resolved value: they are the request's own words.
+  const own = new Set(hasClass ? unresolved.configs.flatMap(({ value }) => value.errors) : [])
+  const resolved = await judge({ ...written, ...config })
+  const names = new Set(unresolved.configs.map(({ value }) => value.name))
+  const errors = Map.groupBy(
+    resolved.configs.flatMap(({ value: { name, errors } }) => {
+      const at = names.has(name) ? name : ownerOf(name, names)
+      return errors.map((message) => ({ at, message: own.has(message) ? message : conceal(message, at) }))
+    }),
+    ({ at }) => at,
+  )
+  return {
+    ...unresolved,
+    name: written[CLASS] ?? '',
+    error_count: resolved.error_count,
+    configs: unresolved.configs.map((entry) => {
+      const { name } = entry.value
+      const isFilledIn = config[name] !== undefined && config[name] !== written[name]
+      const value = isFilledIn && entry.value.value !== MASK ? written[name] : entry.value.value
+      const messages = (errors.get(name) ?? []).map(({ message }) => message)
+      return { ...entry, value: { ...entry.value, value: value ?? null, errors: messages } }
+    }),
+  }
+}
+
+/**
+ * A message without what was filled in. Parts of it that are short are replaced inside of words, too; where one is too
+ * short for that, nothing of the message is kept.
+ */
+function concealer(values: readonly string[]): (message: string, key: string) => string {
+  const secrets = new Secrets()
+  secrets.add(values)
+  const parts = new Set([...values, ...values.flatMap((value) => value.split(/[,;\s]/))].map((part) => part.trim()))
+  parts.delete('')
+  const isShort = [...parts].some((part) => part.length < FOUND_LENGTH_MIN)
+  const ordered = [...parts].sort((a, b) => b.length - a.length)
+  return (message, key) =>
+    isShort
+      ? `Invalid value ${MASK} for configuration ${key}`
+      : ordered.reduce((masked, part) => masked.replaceAll(part, MASK), secrets.mask(message))
+}
+
+/** Whose a key is that follows from a resolved value: `transforms` for that of an alias, `X.type` for that of a class. */
+function ownerOf(name: string, names: ReadonlySet<string>): string {
+  for (let end = name.lastIndexOf('.'); end > 0; end = name.lastIndexOf('.', end - 1)) {
+    const above = name.slice(0, end)
+    if (names.has(`${above}.type`)) return `${above}.type`
+    if (names.has(above)) return above
+  }
+  return CLASS
+}
+
+function withoutPlaceholderAliases(written: WrittenConfig): WrittenConfig {
+  const lists = ALIAS_LISTS.filter((key) => hasPlaceholder(written[key] ?? '')).map((key) => {
+    const aliases = commaSeparated(withoutNulls(written)[key] ?? '').filter((alias) => !hasPlaceholder(alias))
+    return [key, aliases.join(',')]
+  })
+  return { ...written, ...Object.fromEntries(lists) }
+}
