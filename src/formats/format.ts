@@ -41,6 +41,8 @@ export interface ParsedSchema {
   readonly hasPatterns: boolean
   /** The same meaning in one spelling (`normalize=true`). */
   normalized(): ParsedSchema
+  /** Whether a lookup with this schema finds the other one. Equal canonical texts always are; in Avro others are, too. */
+  isEquivalent(other: ParsedSchema): boolean
   /** The text for `?format=`; undefined when this format does not know the word. `resolved` has no references left. */
   formatted(format: string): string | undefined
   /** Tags that stand in the schema, by the records and fields that carry them. */

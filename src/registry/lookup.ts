@@ -124,8 +124,8 @@ export function isSame(grounds: Grounds, schema: UnderstoodSchema, version: Sche
   if (!writtenOut && JSON.stringify(content.references) !== JSON.stringify(old.references)) return false
   if (!sameBesideVersion(content, version)) return false
   const parsed = grounds.schemas.stored(grounds.view, version.subject, old, grounds.facts)
-  if (!writtenOut) return parsed.canonical === schema.parsed.canonical
-  return (parsed.formatted('resolved') ?? parsed.canonical) === schema.parsed.canonical
+  const text = writtenOut ? (parsed.formatted('resolved') ?? parsed.canonical) : parsed.canonical
+  return text === schema.parsed.canonical || (content.type === 'AVRO' && schema.parsed.isEquivalent(parsed))
 }
 
 /** Metadata and rules are equal, or differ only in that one side has the property that tells its version. */

@@ -12,7 +12,7 @@ import type { Applied } from './store/state.ts'
 /** Something done with a schema by the code of its language. */
 export type SchemaOperation = {
   readonly type: SchemaType
-  readonly operation: 'read' | 'format' | 'tags' | 'tag' | 'compare'
+  readonly operation: 'read' | 'format' | 'tags' | 'tag' | 'equivalent' | 'compare'
   readonly ms: number
   readonly failed: boolean
 }

@@ -46,6 +46,7 @@ class AvroOracle {
     ObjectNode answer = JSON.createObjectNode();
     try {
       if (question.has("writer")) compare(question, answer);
+      else if (question.has("other")) answer.put("equivalent", equivalent(question));
       else answer.put("printed", parse(question.get("schema"), question).toString());
     } catch (Exception | StackOverflowError error) {
       answer.put("error", error.toString());
@@ -60,6 +61,34 @@ class AvroOracle {
     parser.setValidateDefaults(strict);
     for (JsonNode dependency : question.path("dependencies")) parser.parse(dependency.asText());
     return parser.parse(text.asText());
+  }
+
+  /** Equal by Avro's own rule, which leaves out documentation, aliases and defaults of enums, and alike in those. */
+  private static boolean equivalent(JsonNode question) {
+    Schema one = parse(question.get("one"), question);
+    Schema other = parse(question.get("other"), question);
+    return one.equals(other) && described(one, new HashSet<>()).equals(described(other, new HashSet<>()));
+  }
+
+  private static List<Object> described(Schema schema, Set<String> seen) {
+    List<Object> all = new ArrayList<>();
+    switch (schema.getType()) {
+      case RECORD, ENUM, FIXED -> {
+        if (!seen.add(schema.getFullName())) return all;
+        all.addAll(Arrays.asList(schema.getAliases(), schema.getDoc()));
+        if (schema.getType() == Schema.Type.ENUM) all.add(schema.getEnumDefault());
+        if (schema.getType() == Schema.Type.RECORD) {
+          for (Schema.Field field : schema.getFields()) {
+            all.addAll(Arrays.asList(field.aliases(), field.doc(), described(field.schema(), seen)));
+          }
+        }
+      }
+      case ARRAY -> all.add(described(schema.getElementType(), seen));
+      case MAP -> all.add(described(schema.getValueType(), seen));
+      case UNION -> schema.getTypes().forEach(type -> all.add(described(type, seen)));
+      default -> { }
+    }
+    return all;
   }
 
   private static void compare(JsonNode question, ObjectNode answer) {

@@ -61,10 +61,17 @@ export type Compared =
     }
   | { readonly error: string }
 
+export type ToEquate = Reading & { readonly one: string; readonly other: string }
+export type Equated = { readonly equivalent: boolean; readonly error?: never } | { readonly error: string }
+
 /** Asks the running library. */
 export function askJavaAvro(avro: JavaAvroAddress, question: ToPrint): Promise<Printed>
 export function askJavaAvro(avro: JavaAvroAddress, question: ToCompare): Promise<Compared>
-export async function askJavaAvro(avro: JavaAvroAddress, question: ToPrint | ToCompare): Promise<Printed | Compared> {
+export function askJavaAvro(avro: JavaAvroAddress, question: ToEquate): Promise<Equated>
+export async function askJavaAvro(
+  avro: JavaAvroAddress,
+  question: ToPrint | ToCompare | ToEquate,
+): Promise<Printed | Compared | Equated> {
   const response = await fetch(avro.url, { method: 'POST', body: JSON.stringify(question) })
-  return (await response.json()) as Printed | Compared
+  return (await response.json()) as Printed | Compared | Equated
 }

@@ -2,6 +2,7 @@ import { type CompareOptions, type Format, type Incompatibility, type ParsedSche
 import { parseJson } from '../json-text.ts'
 import { type SchemaTags, type TagChange, tagsIn } from '../tags.ts'
 import { avroIncompatibilities } from './compatibility.ts'
+import { avroEquivalent } from './equivalence.ts'
 import { normalizeAvro } from './normalize.ts'
 import { AvroParser } from './parser.ts'
 import { NESTING_MAX, printAvro } from './printer.ts'
@@ -42,6 +43,10 @@ export class ParsedAvro implements ParsedSchema {
 
   normalized(): ParsedSchema {
     return new ParsedAvro(normalizeAvro(this.schema), this.#known)
+  }
+
+  isEquivalent(other: ParsedSchema): boolean {
+    return other instanceof ParsedAvro && avroEquivalent(this.schema, other.schema)
   }
 
   formatted(format: string): string | undefined {

@@ -71,6 +71,10 @@ class JsonSchema implements ParsedSchema {
     return new JsonSchema(this.#source, canonicalJson(this.canonical, { sorted: true }), this.#root)
   }
 
+  isEquivalent(other: ParsedSchema): boolean {
+    return other.type === this.type && other.canonical === this.canonical
+  }
+
   formatted(): string | undefined {
     return undefined
   }

@@ -104,6 +104,10 @@ class ProtobufSchema implements ParsedSchema {
     )
   }
 
+  isEquivalent(other: ParsedSchema): boolean {
+    return other.type === this.type && other.canonical === this.canonical
+  }
+
   formatted(format: string): string | undefined {
     if (format === 'ignore_extensions') return printProto(withoutExtensions(this.#file))
     if (format !== 'serialized') return undefined

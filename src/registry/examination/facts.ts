@@ -80,6 +80,8 @@ export class Facts {
     if (job.op === 'compare') {
       return JSON.stringify([job.op, this.#schemaKey(job.reader), this.#schemaKey(job.writer), job.options])
     }
+    if (job.op === 'equivalent')
+      return JSON.stringify([job.op, this.#schemaKey(job.schema), this.#schemaKey(job.other)])
     const { op, schema, ...how } = job
     return JSON.stringify([op, this.#schemaKey(schema), how])
   }
@@ -135,6 +137,14 @@ export class ExaminedSchema implements ParsedSchema {
   normalized(): ExaminedSchema {
     const here = this.#here && usable(this.#here, (schema) => schema.normalized())
     return new ExaminedSchema({ ...this.#schema, normalized: true }, here, this.#facts)
+  }
+
+  isEquivalent(other: ExaminedSchema): boolean {
+    const [here, there] = [this.#here, other.#here]
+    if (here && there) return usable(here, (schema) => schema.isEquivalent(there))
+    // Equivalent texts differ in the order of what they hold: a job is worth it only where they are equally long.
+    if (this.canonical.length !== other.canonical.length) return false
+    return resultOf(this.#facts.get({ op: 'equivalent', schema: this.#schema, other: other.#schema }))
   }
 
   formatted(format: string): string | undefined {

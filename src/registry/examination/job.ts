@@ -26,6 +26,7 @@ export type Job =
   | { readonly op: 'format'; readonly schema: SchemaToRead; readonly format: string }
   | { readonly op: 'tags'; readonly schema: SchemaToRead }
   | { readonly op: 'tag'; readonly schema: SchemaToRead; readonly change: TagChange }
+  | { readonly op: 'equivalent'; readonly schema: SchemaToRead; readonly other: SchemaToRead }
   | {
       readonly op: 'compare'
       readonly reader: SchemaToRead
@@ -41,6 +42,7 @@ type Results = {
   readonly format: string | undefined
   readonly tags: readonly SchemaTags[]
   readonly tag: string
+  readonly equivalent: boolean
   readonly compare: readonly Incompatibility[]
 }
 export type ResultOf<Op extends Job['op']> = Results[Op]
@@ -53,7 +55,8 @@ const REST_CHARACTERS_MAX = 256 * 1024
 /** The languages that have to be loaded for a job. */
 export function formatsOf(job: Job): readonly SchemaType[] {
   if (job.op === 'body') return []
-  return job.op === 'compare' ? [job.reader.type, job.writer.type] : [job.schema.type]
+  if (job.op === 'compare') return [job.reader.type, job.writer.type]
+  return job.op === 'equivalent' ? [job.schema.type, job.other.type] : [job.schema.type]
 }
 
 /** Does a job. Whatever the input, it answers; only what is no input's fault is thrown. */
@@ -79,6 +82,8 @@ function resultOf(job: Job, formats: Formats): Results[Job['op']] {
       return read(job.schema, formats).tags()
     case 'tag':
       return read(job.schema, formats).tagged(job.change)
+    case 'equivalent':
+      return read(job.schema, formats).isEquivalent(read(job.other, formats))
     case 'compare':
       return read(job.reader, formats).incompatibilities(read(job.writer, formats), job.options)
   }

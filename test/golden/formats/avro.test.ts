@@ -1,3 +1,4 @@
+import { hash as hashOf } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { avroFormat } from '../../../src/formats/avro/avro.ts'
@@ -51,6 +52,24 @@ describeOn([java], 'beside Apache Avro for Java', () => {
     expect(Math.min(seen.read, seen.refused)).toBeGreaterThan(300)
   })
 
+  it('we call those schemas equivalent that its Schema.equals does, with documentation and aliases', async () => {
+    const seen = { equivalent: 0, different: 0 }
+    const reordered = fc.tuple(avroPair, fc.nat()).map(([[one], seed]) => [one, reorder(one, seed)] as const)
+    const described = fc.tuple(avroPair, fc.nat()).map(([[one], seed]) => [one, describe(one, seed)] as const)
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(avroPair, reordered, described), async ([one, other]) => {
+        const texts = { one: JSON.stringify(one), other: JSON.stringify(other) }
+        const theirs = await askJavaAvro(java.address, texts)
+        fc.pre(theirs.error === undefined)
+        const ours = avroFormat.parse({ text: texts.one }).isEquivalent(avroFormat.parse({ text: texts.other }))
+        expect(ours).toBe(theirs.equivalent)
+        seen[ours ? 'equivalent' : 'different'] += 1
+      }),
+      { numRuns: 3_000 },
+    )
+    expect(Math.min(seen.equivalent, seen.different)).toBeGreaterThan(300)
+  })
+
   it.each([true, false])('we write and refuse schemas as it does, strict: %s', async (strict) => {
     await fc.assert(
       fc.asyncProperty(avroText, async (schema) => {
@@ -64,6 +83,27 @@ describeOn([java], 'beside Apache Avro for Java', () => {
     )
   })
 })
+
+/** The same schema with its members and aliases in another order, and a property where `seed` says so. */
+function reorder(schema: unknown, seed: number): unknown {
+  if (Array.isArray(schema)) return schema.map((branch) => reorder(branch, seed))
+  if (typeof schema !== 'object' || schema === null) return schema
+  const members = Object.entries(schema).map(([key, value]) => {
+    if (key === 'aliases') return [key, [...(value as string[])].reverse()]
+    if (key === 'fields') return [key, (value as object[]).map((field) => reorder(field, seed))]
+    return [key, ['type', 'items', 'values'].includes(key) ? reorder(value, seed) : value]
+  })
+  return Object.fromEntries(
+    members.sort(([one], [other]) => hash(`${seed}${one}`).localeCompare(hash(`${seed}${other}`))),
+  )
+}
+
+/** The same schema with properties: some in another order, one with another value, or a documentation. */
+function describe(schema: unknown, seed: number): unknown {
+  if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return schema
+  const more = [{ doc: 'd' }, { p: 1, q: { a: 1, b: 2 } }, { q: { b: 2, a: 1 }, p: 1 }, { p: 1.0 }, { aliases: ['Z'] }]
+  return { ...schema, ...more[seed % more.length] }
+}
 
 function findings([reader, writer]: readonly unknown[]): Extract<Compared, { findings: object }>['findings'] {
   const parse = (schema: unknown) => avroFormat.parse({ text: JSON.stringify(schema) })
@@ -84,4 +124,8 @@ function written(text: string, strict: boolean): { readonly printed?: string; re
     expect(error).toBeInstanceOf(SchemaError)
     return { error: (error as Error).message }
   }
+}
+
+function hash(text: string): string {
+  return hashOf('md5', text)
 }

@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest'
+import { avroFormat } from '../../../src/formats/avro/avro.ts'
+
+const parse = (schema: unknown) =>
+  avroFormat.parse({ text: typeof schema === 'string' ? schema : JSON.stringify(schema) }, { validation: 'loose' })
+const equivalent = (one: unknown, other: unknown) => parse(one).isEquivalent(parse(other))
+
+const record = (more: object, field: object = {}) => ({
+  type: 'record',
+  name: 'n.R',
+  fields: [{ name: 'a', type: 'int', ...field }],
+  ...more,
+})
+
+describe('two Avro schemas are equivalent', () => {
+  it.each([
+    [
+      'properties of a logical type in another order',
+      '{"type":"bytes","logicalType":"decimal","precision":4,"scale":2}',
+      '{"type":"bytes","scale":2,"precision":4,"logicalType":"decimal"}',
+    ],
+    ['members of a property in another order', record({ p: { a: 1, b: 2 } }), record({ p: { b: 2, a: 1 } })],
+    ['aliases in another order', record({ aliases: ['S', 'T'] }), record({ aliases: ['T', 'S'] })],
+    ['aliases of a field in another order', record({}, { aliases: ['b', 'c'] }), record({}, { aliases: ['c', 'b'] })],
+    ['an alias with its namespace written out', record({ aliases: ['S'] }), record({ aliases: ['n.S'] })],
+    ['error and record', record({ type: 'error' }), record({})],
+    ['another spelling of the same number', '{"type":"int","p":1.0}', '{"type":"int","p":1.00}'],
+  ])('with %s', (_, one, other) => expect(equivalent(one, other)).toBe(true))
+
+  it('when they contain themselves', () => {
+    const list = (p: object) => ({
+      type: 'record',
+      name: 'List',
+      fields: [{ name: 'next', type: ['null', 'List'] }],
+      ...p,
+    })
+    expect(equivalent(list({ a: 1, b: 2 }), list({ b: 2, a: 1 }))).toBe(true)
+    expect(equivalent(list({ a: 1 }), list({ a: 2 }))).toBe(false)
+  })
+})
+
+describe('two Avro schemas are not equivalent', () => {
+  it.each([
+    ['documentation', record({ doc: 'x' }), record({})],
+    ['documentation of a field', record({}, { doc: 'x' }), record({})],
+    ['a default', record({}, { default: 1 }), record({}, { default: 2 })],
+    ['the order of a field', record({}, { order: 'ignore' }), record({})],
+    ['a property', '{"type":"int","p":1}', '{"type":"int","p":2}'],
+    ['a property that one lacks', '{"type":"int","p":1}', '"int"'],
+    ['1 and 1.0', '{"type":"int","p":1}', '{"type":"int","p":1.0}'],
+    ['an alias', record({ aliases: ['S'] }), record({})],
+    ['branches in another order', ['int', 'null'], ['null', 'int']],
+    [
+      'symbols in another order',
+      { type: 'enum', name: 'E', symbols: ['A', 'B'] },
+      { type: 'enum', name: 'E', symbols: ['B', 'A'] },
+    ],
+    [
+      'the default of an enum',
+      { type: 'enum', name: 'E', symbols: ['A'], default: 'A' },
+      { type: 'enum', name: 'E', symbols: ['A'] },
+    ],
+    ['a size', { type: 'fixed', name: 'F', size: 1 }, { type: 'fixed', name: 'F', size: 2 }],
+    ['a namespace', record({}), record({ name: 'm.R' })],
+  ])('with a difference in %s', (_, one, other) => expect(equivalent(one, other)).toBe(false))
+})
