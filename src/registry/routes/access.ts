@@ -21,8 +21,7 @@ export function checkAccess(request: FastifyRequest, api: Api): void {
   // That there is no such place is no secret.
   if (path === undefined || PUBLIC.has(path)) return
   if (path === '/metrics') request.rights.demandAll('read')
-  else if (path.startsWith('/subjects/:subject')) api.subject(request)
-  else if (path.startsWith('/compatibility/')) api.unaliased(request)
+  else if (path.includes('/subjects/:subject')) api.subject(request)
   else if (/^\/(config|mode)\b/.test(path)) api.scope(request)
   else if (path === '/contexts/:context') api.context(request)
   // Lists and ids are narrowed to what may be read.

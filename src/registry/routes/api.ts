@@ -86,11 +86,6 @@ export class Api {
     return this.#permitted(request, this.target(this.#named(request)))
   }
 
-  /** The subject as it was named. */
-  unaliased(request: FastifyRequest): Subject {
-    return this.#permitted(request, this.#named(request))
-  }
-
   /** One step of alias, never two. */
   target(subject: Subject): Subject {
     const alias = this.view.config(subject)?.alias

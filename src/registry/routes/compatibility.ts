@@ -29,7 +29,7 @@ type Versions = (subject: SchemaVersion['subject']) => readonly SchemaVersion[]
 
 async function verdict(api: Api, request: FastifyRequest, against: Versions): Promise<object> {
   const query = queryOf(request)
-  const subject = api.unaliased(request)
+  const subject = api.subject(request)
   const verbose = flag(query, 'verbose')
   const options = { normalize: flag(query, 'normalize') }
   const previous = against(subject)

@@ -10,6 +10,9 @@ const LONG = { schema: '"long"' }
 const record = (...fields: object[]) => ({ schema: JSON.stringify({ type: 'record', name: 'R', fields }) })
 const a = { name: 'a', type: 'int' }
 const b = { name: 'b', type: 'int' }
+const DECIMAL = (properties: string, aliases: string) => ({
+  schema: `{"type":"record","name":"R","fields":[{"name":"f","type":{"type":"bytes","logicalType":"decimal",${properties}}}],"aliases":[${aliases}]}`,
+})
 const unsorted = (...aliases: string[]) => ({
   schema: JSON.stringify({ type: 'record', name: 'R', fields: [], aliases }),
 })
@@ -102,6 +105,16 @@ describe('registering and looking up', () => {
         answer: { id: 1 },
       },
       'finds by content': { given: [S], when: ['POST /subjects/s', INT], answer: at('s', INT_1) },
+      'finds an Avro schema whose aliases and properties are in another order': {
+        given: [['POST /subjects/s/versions', DECIMAL('"precision":4,"scale":2', '"a","b"')]],
+        when: ['POST /subjects/s', DECIMAL('"scale":2,"precision":4', '"b","a"')],
+        answer: at('s', { ...INT_1, schema: DECIMAL('"precision":4,"scale":2', '"a","b"').schema }),
+      },
+      'registers no second version of an Avro schema in another order': {
+        given: [['POST /subjects/s/versions', DECIMAL('"precision":4,"scale":2', '"a","b"')]],
+        when: ['POST /subjects/s/versions', DECIMAL('"scale":2,"precision":4', '"b","a"')],
+        answer: expect.objectContaining({ id: 1, version: 1 }),
+      },
       'finds deleted ones when asked': {
         given: [S, ['DELETE /subjects/s']],
         when: ['POST /subjects/s?deleted=true', INT],
@@ -148,6 +161,11 @@ describe('checking compatibility', () => {
       },
       'says yes': { given: [R], when: [against('/1'), record()], answer: { is_compatible: true } },
       'says no': { given: [R], when: [against('/latest'), record(a, b)], answer: { is_compatible: false } },
+      'follows an alias, as registering does': {
+        given: [R, ['PUT /config/other', { alias: 's' }]],
+        when: ['POST /compatibility/subjects/other/versions/latest', record(a, b)],
+        answer: { is_compatible: false },
+      },
       'says yes in many words': {
         given: [R],
         when: [`${against('/1')}?verbose=true`, record()],

@@ -131,12 +131,12 @@ describe('registering', () => {
   })
 
   it('normalises when it is asked to', async () => {
-    const doc = (...aliases: string[]) => ({
-      schema: JSON.stringify({ type: 'record', name: 'R', aliases, fields: [] }),
+    const decimal = (more: object) => ({
+      schema: JSON.stringify({ type: 'bytes', logicalType: 'decimal', precision: 4, ...more }),
     })
-    await register('s', doc('a', 'b'))
-    expect((await registry.call('POST', '/subjects/s', doc('b', 'a'))).status).toBe(404)
-    expect((await registry.call('POST', '/subjects/s?normalize=true', doc('b', 'a'))).body).toMatchObject({
+    await register('s', decimal({}))
+    expect((await registry.call('POST', '/subjects/s', decimal({ scale: 0 }))).status).toBe(404)
+    expect((await registry.call('POST', '/subjects/s?normalize=true', decimal({ scale: 0 }))).body).toMatchObject({
       version: 1,
     })
   })
