@@ -131,14 +131,15 @@ describe('registering', () => {
   })
 
   it('normalises when it is asked to', async () => {
-    const decimal = (more: object) => ({
-      schema: JSON.stringify({ type: 'bytes', logicalType: 'decimal', precision: 4, ...more }),
+    const doc = (...aliases: string[]) => ({
+      schema: JSON.stringify({ type: 'record', name: 'R', fields: [], aliases }),
     })
-    await register('s', decimal({}))
-    expect((await registry.call('POST', '/subjects/s', decimal({ scale: 0 }))).status).toBe(404)
-    expect((await registry.call('POST', '/subjects/s?normalize=true', decimal({ scale: 0 }))).body).toMatchObject({
-      version: 1,
-    })
+    const stored = async (subject: string, query: string) => {
+      await registry.call('POST', `/subjects/${subject}/versions${query}`, doc('b', 'a'))
+      return (await registry.call('GET', `/subjects/${subject}/versions/1`)).body
+    }
+    expect(await stored('as-written', '')).toMatchObject({ schema: doc('b', 'a').schema })
+    expect(await stored('normalised', '?normalize=true')).toMatchObject({ schema: doc('a', 'b').schema })
   })
 })
 
