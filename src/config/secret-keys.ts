@@ -8,7 +8,7 @@ const SECRET_TEXT =
 const SECRET_WORDS: ReadonlySet<string> = new Set(['pass', 'pwd', 'psk', 'sas', 'dsn'])
 /** A key that ends in one of these says how to find or use a secret, and is none itself: `token.endpoint.url`, `secret.name`. */
 const LAST_WORDS = new Set(
-  'class provider enable enabled url uri endpoint file path location directory dir mechanism algorithm type name field fields header source ttl ms seconds minutes size length count max min interval expiry format encoding prefix id'.split(
+  'class provider enable enabled url uri endpoint file path location directory dir mechanism algorithm algorithms issuer audience mapping type name field fields header source ttl ms seconds minutes size length count max min interval expiry format encoding prefix id'.split(
     ' ',
   ),
 )

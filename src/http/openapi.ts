@@ -25,9 +25,12 @@ export function openApi(
     paths,
     components: {
       schemas,
-      securitySchemes: { basic: { type: 'http', scheme: 'basic', description: 'With authentication.method=BASIC.' } },
+      securitySchemes: {
+        basic: { type: 'http', scheme: 'basic', description: 'With authentication.method=BASIC.' },
+        bearer: { type: 'http', scheme: 'bearer', description: 'With authentication.method=BEARER.' },
+      },
     },
-    security: [{}, { basic: [] }],
+    security: [{}, { basic: [] }, { bearer: [] }],
   }
 }
 

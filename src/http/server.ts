@@ -204,6 +204,7 @@ function guard(app: FastifyInstance, access: Access | undefined): void {
   // Where there is a log-in, a request that did not pass it may do nothing.
   const otherwise = access ? Rights.nothing(access.kind) : Rights.everything('subjects')
   app.decorateRequest('principal', undefined)
+  app.decorateRequest('claimedName', undefined)
   app.decorateRequest('granted', undefined)
   app.decorateRequest('rights', {
     getter(this: FastifyRequest) {
@@ -222,6 +223,8 @@ declare module 'fastify' {
     answerType: string
     /** Who makes this request; undefined where nobody has to log in. */
     principal: Principal | undefined
+    /** The name that a log-in was tried with. */
+    claimedName: string | undefined
     /** Set by the log-in. */
     granted: Rights | undefined
     /** What this request may do; everything where nobody has to log in. */

@@ -18,14 +18,14 @@ const VERIFIED_MAX = 1_000
 
 /** The settings of every program that lets people in. */
 export type UsersSettings = {
-  readonly 'authentication.method': 'NONE' | 'BASIC'
+  readonly 'authentication.method': readonly string[]
   readonly 'weir.authentication.users.file': string
   readonly 'weir.authentication.users': string
 }
 
-/** Undefined when everybody may come in. */
+/** Undefined where nobody logs in by a password. */
 export function openUsers(settings: UsersSettings, logger: Logger): Users | undefined {
-  if (settings['authentication.method'] === 'NONE') return undefined
+  if (!settings['authentication.method'].includes('BASIC')) return undefined
   const file = settings['weir.authentication.users.file']
   return file === ''
     ? Users.fromText(settings['weir.authentication.users'], 'weir.authentication.users')

@@ -4,12 +4,13 @@ import type { Metrics } from '../config/metrics.ts'
 import type { CertificateExpiry } from '../config/tls.ts'
 import { followFiles } from '../config/watch.ts'
 import type { Access } from '../http/access.ts'
+import { openAuthentication } from '../http/access-settings.ts'
 import type { AnsweredRequest } from '../http/answered.ts'
-import { PasswordLogIn } from '../http/password-log-in.ts'
+import type { Authentication } from '../http/authentication.ts'
 import type { Policy } from '../http/permissions.ts'
 import { openPolicy } from '../http/permissions-file.ts'
 import { type ConnectionChange, type HttpServer, type HttpServerOptions, startHttpServer } from '../http/server.ts'
-import { openUsers, ROLES, type Users } from '../http/users.ts'
+import { ROLES } from '../http/users.ts'
 import type { Examiner } from './examination/examiner.ts'
 import { RegistryError } from './failure.ts'
 import { Forwarder } from './forward.ts'
@@ -48,12 +49,12 @@ export async function serveRegistry(registry: Registry, options: ServeOptions): 
     tls: toLeader.read(),
   })
   const api = new Api(registry, settings, forwarder)
-  const users = openUsers(settings, logger)
+  const logIn = openAuthentication(settings, logger)
   const permissions = openPolicy(settings, logger)
   const held: { close(): void }[] = [
     forwarder,
     followFiles({ ...toLeader, use: (renewed) => forwarder.trust(renewed), logger }),
-    ...(users ? [users] : []),
+    ...(logIn ? [logIn] : []),
     permissions,
   ]
   const close = () => {
@@ -71,14 +72,14 @@ export async function serveRegistry(registry: Registry, options: ServeOptions): 
       toWire: (error) => toWire(error, api.profile),
       ...mediaTypes(settings),
       // Browsers send a body without a type across sites without asking first, and with the user's password.
-      typedBodiesOnly: users !== undefined,
+      typedBodiesOnly: logIn !== undefined,
       ...(metrics ? { metrics } : {}),
       ready,
       compress: settings['compression.enable'],
       parseLarge: (bytes) => parseLarge(registry.examiner, bytes),
       ...limits(settings),
       ...(listening ? { tls: listening.read() } : {}),
-      ...security(settings, users, permissions.current, api),
+      ...security(settings, logIn?.authentication, permissions.current, api),
     })
     if (listening) {
       certified(listenerExpiry(settings))
@@ -124,7 +125,7 @@ function limits(settings: RegistryValues): Pick<HttpServerOptions, 'bodyBytesMax
 
 function security(
   settings: RegistryValues,
-  users: Users | undefined,
+  authentication: Authentication | undefined,
   policy: () => Policy,
   api: Api,
 ): Pick<HttpServerOptions, 'access' | 'crossOrigin'> {
@@ -132,16 +133,15 @@ function security(
   const methods = settings['access.control.allow.methods']
   const headers = settings['access.control.allow.headers']
   return {
-    ...(users ? { access: access(settings, users, policy, api) } : {}),
+    ...(authentication ? { access: access(settings, authentication, policy, api) } : {}),
     ...(origins === '' ? {} : { crossOrigin: { origins, methods, headers } }),
   }
 }
 
-function access(settings: RegistryValues, users: Users, policy: () => Policy, api: Api): Access {
+function access(settings: RegistryValues, authentication: Authentication, policy: () => Policy, api: Api): Access {
   const named = settings['authentication.roles']
   return {
-    realm: settings['authentication.realm'],
-    passwords: new PasswordLogIn(users),
+    authentication,
     kind: 'subjects',
     policy,
     roles: ROLES.filter((role) => named.includes('*') || named.includes(role)),

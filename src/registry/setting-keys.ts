@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { COMPATIBILITY_LEVELS } from '../clients/registry.ts'
 import { boolean, integer, list, word } from '../config/settings.ts'
+import { accessShape } from '../http/access-settings.ts'
 import { ROLES } from '../http/users.ts'
 
 const LIST_MAX = 2 ** 31 - 1
@@ -106,7 +107,7 @@ export const shape = z.object({
     .default('8')
     .describe('Whose answers clients get: those of the original up to 7.9, or from 8.0 on.'),
 
-  'authentication.method': word(['NONE', 'BASIC']).default('NONE').describe('How people say who they are.'),
+  ...accessShape,
   'authentication.realm': text('SchemaRegistry').describe('What they log in to.'),
   'authentication.roles': z
     .string()
@@ -117,13 +118,6 @@ export const shape = z.object({
   'authentication.skip.paths': list()
     .default([])
     .describe('Paths that need no log-in; `/*` at the end takes all below.'),
-  'weir.authentication.users.file': text().describe(
-    'File of people, a line each: `NAME: HASH, ROLE`; read again when it changes.',
-  ),
-  'weir.authentication.users': text().describe('The same lines themselves, for an environment without files.'),
-  'weir.authorization.permissions.file': text().describe(
-    'File of permissions by role, user and group, YAML; read again when it changes. None: as roles have them.',
-  ),
   'metadata.encoder.secret': refused('metadata is not encrypted here, and a secret says that it has to be'),
   registry_authfile: refused('it holds no roles; make a weir.authentication.users.file with weir password'),
 

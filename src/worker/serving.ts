@@ -7,12 +7,12 @@ import { type TlsSource, tlsSource } from '../config/tls.ts'
 import { listenerProtocols } from '../config/tls-protocols.ts'
 import { followFiles } from '../config/watch.ts'
 import type { Access } from '../http/access.ts'
-import { PasswordLogIn } from '../http/password-log-in.ts'
+import { openAuthentication } from '../http/access-settings.ts'
+import type { Authentication } from '../http/authentication.ts'
 import type { Policy } from '../http/permissions.ts'
 import { openPolicy } from '../http/permissions-file.ts'
 import { addHeaders, parseHeaderRules } from '../http/response-headers.ts'
 import { type HttpServer, type HttpServerOptions, startHttpServer } from '../http/server.ts'
-import { openUsers } from '../http/users.ts'
 import type { PeerTls } from './peers.ts'
 import { checkAccess, isInternal } from './routes/access.ts'
 import { toWire } from './routes/errors.ts'
@@ -33,9 +33,8 @@ export type ServeParts = {
 export async function serveWorker(parts: ServeParts): Promise<HttpServer> {
   const { settings, logger, metrics, clock, routes, loggers } = parts
   const { listeners, 'admin.listeners': adminListeners } = settings.values
-  const users = openUsers(settings.values, logger)
+  const logIn = openAuthentication(settings.values, logger)
   const tls = listenerTls(settings.rest, [...listeners, ...(adminListeners ?? [])])
-  const passwords = users && new PasswordLogIn(users)
   const permissions = openPolicy(settings.values, logger)
   const common = {
     logger,
@@ -44,7 +43,7 @@ export async function serveWorker(parts: ServeParts): Promise<HttpServer> {
     produces: ['application/json'],
     typedBodiesOnly: true,
     ...(tls ? { tls: tls.read() } : {}),
-    ...(passwords ? { access: access(settings, passwords, permissions.current) } : {}),
+    ...(logIn ? { access: access(logIn.authentication, permissions.current) } : {}),
   }
   const rules = parseHeaderRules(settings.values['response.http.headers.config'])
   const publicRoutes: HttpServerOptions['routes'] = (app) => {
@@ -56,7 +55,7 @@ export async function serveWorker(parts: ServeParts): Promise<HttpServer> {
   const followed: { close(): void }[] = []
   const stop = async (graceMs?: number) => {
     await Promise.all(started.map((server) => server.stop(graceMs)))
-    users?.close()
+    logIn?.close()
     permissions.close()
     for (const one of followed) one.close()
   }
@@ -118,10 +117,9 @@ function listenerTls(
   })
 }
 
-function access({ values }: WorkerSettings, passwords: PasswordLogIn, policy: () => Policy): Access {
+function access(authentication: Authentication, policy: () => Policy): Access {
   return {
-    realm: values['authentication.realm'],
-    passwords,
+    authentication,
     kind: 'connectors',
     policy,
     takesAnonymous: isInternal,

@@ -1,3 +1,4 @@
+import { ACCESS_MEANINGS } from '../http/access-settings.ts'
 import type { WorkerSettings } from './settings.ts'
 
 /** What each setting of a worker means, for its page in docs/config. */
@@ -67,12 +68,8 @@ export const MEANINGS: Readonly<Record<keyof WorkerSettings['values'], string>> 
   'admin.listeners': 'Where loggers are set; empty: nowhere. Not set: where everything else is asked.',
   'response.http.headers.config':
     'Headers of all answers: `set NAME: VALUE`, `add NAME: VALUE`, `setDate NAME`, by commas.',
-  'authentication.method': '`BASIC` asks for a user and a password.',
   'authentication.realm': 'What is asked for is called so.',
-  'weir.authentication.users.file': 'Who may come in; `weir password` makes its lines.',
-  'weir.authentication.users': 'The same as text.',
-  'weir.authorization.permissions.file':
-    'File of permissions by role, user and group, YAML; read again when it changes. None: as roles have them.',
+  ...ACCESS_MEANINGS,
   'weir.config.masking':
     'Before whom secrets that are written in configurations are masked: `readonly`, who may not write them, or `always`. Placeholders are shown.',
   'rest.extension.classes': 'Refused: extensions are Java classes; `authentication.method=BASIC` asks for a log-in.',

@@ -5,7 +5,7 @@ import { silentLogger } from '../config/logger.ts'
 import { Secrets } from '../config/secrets.ts'
 import { boolean, integer, list, readSettings, type Setting, type SettingsSpec, word } from '../config/settings.ts'
 import { settingsFromEnvironment } from '../config/sources.ts'
-import { accessContradiction } from '../http/access-settings.ts'
+import { accessContradiction, accessShape, asksForLogIn } from '../http/access-settings.ts'
 import { ConfigResolver, createProviders, type Resolved } from './config-resolver.ts'
 import { ProcessPluginHost, type ProcessPluginHostOptions } from './isolation/process-plugin-host.ts'
 import { parseOverridePolicy } from './validation/overrides.ts'
@@ -79,11 +79,8 @@ const shape = z.object({
   'access.control.allow.methods': text(''),
   'admin.listeners': list().optional(),
   'response.http.headers.config': text(''),
-  'authentication.method': word(['NONE', 'BASIC']).default('NONE'),
   'authentication.realm': text('KafkaConnect'),
-  'weir.authentication.users.file': text(''),
-  'weir.authentication.users': text(''),
-  'weir.authorization.permissions.file': text(''),
+  ...accessShape,
   'weir.config.masking': word(['readonly', 'always']).default('readonly'),
   // Whoever names one relies on it.
   'rest.extension.classes': text('').refine(
@@ -182,7 +179,7 @@ export function workerSettings(written: readonly Setting[]): WorkerSettings {
 
 /** Whether workers have to sign what they ask each other, whatever the group's protocol is. */
 export function refusesUnsigned(values: WorkerSettings['values']): boolean {
-  return values['authentication.method'] !== 'NONE' && values['inter.worker.requests.unsigned'] === 'refuse'
+  return asksForLogIn(values) && values['inter.worker.requests.unsigned'] === 'refuse'
 }
 
 /**
@@ -190,9 +187,8 @@ export function refusesUnsigned(values: WorkerSettings['values']): boolean {
  * not asked for.
  */
 function unsignedRequests(values: WorkerSettings['values']): string | undefined {
-  const method = values['authentication.method']
-  if (method === 'NONE' || values['connect.protocol'] !== 'compatible') return undefined
-  const gap = `connect.protocol=compatible does not sign requests between workers, so that anybody could send them in spite of authentication.method=${method}`
+  if (!asksForLogIn(values) || values['connect.protocol'] !== 'compatible') return undefined
+  const gap = `connect.protocol=compatible does not sign requests between workers, so that anybody could send them in spite of authentication.method=${values['authentication.method'].join(',')}`
   if (values['inter.worker.requests.unsigned'] === 'allow') return gap
   throw new UserError(
     'invalid_settings',

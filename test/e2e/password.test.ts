@@ -20,7 +20,7 @@ describe('weir password', () => {
 
   it.each([
     [['ada'], 'x', 2, 'expected NAME and ROLE'],
-    [['ada', 'boss'], 'x', 2, "'boss' is no role: expected readonly, developer, admin"],
+    [['ada', 'boss'], 'x', 2, "'boss' is no role: expected none, readonly, developer, admin"],
     [['ada', 'admin'], '\n', 2, 'the password is empty'],
     [['a:da', 'admin'], 'x', 2, "'a:da' is no name: expected one without ':' and '#' that begins with no blank"],
   ])('of %j refuses %j', (args, input, exit, sentence) => {

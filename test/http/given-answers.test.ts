@@ -3,7 +3,9 @@ import { text } from 'node:stream/consumers'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { silentLogger } from '../../src/config/logger.ts'
 import type { AnsweredRequest } from '../../src/http/answered.ts'
+import { Authentication } from '../../src/http/authentication.ts'
 import { GivenAnswers } from '../../src/http/given-answers.ts'
+import type { LogInOutcome } from '../../src/http/password-log-in.ts'
 import { NO_POLICY } from '../../src/http/permissions.ts'
 import { type HttpServerOptions, startHttpServer } from '../../src/http/server.ts'
 
@@ -143,11 +145,16 @@ describe('a server that gives its answers again', () => {
 
   it('lets nobody past who has to be let in first', async () => {
     const passwords = {
-      check: async (_: string, password: string) =>
+      check: async (_: string, password: string): Promise<LogInOutcome> =>
         password === 'right' ? { kind: 'known', role: 'admin' } : { kind: 'wrong' },
     }
     const { url } = await serve({
-      access: { realm: 'r', passwords, kind: 'subjects', policy: () => NO_POLICY, check: () => {} } as never,
+      access: {
+        authentication: new Authentication({ realm: 'r', passwords }),
+        kind: 'subjects',
+        policy: () => NO_POLICY,
+        check: () => {},
+      } as never,
     })
     const get = async (password: string) => {
       const authorization = `Basic ${Buffer.from(`me:${password}`).toString('base64')}`

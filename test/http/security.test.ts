@@ -6,6 +6,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vite
 import { silentLogger } from '../../src/config/logger.ts'
 import { tlsMaterial } from '../../src/config/tls.ts'
 import type { Access } from '../../src/http/access.ts'
+import { Authentication } from '../../src/http/authentication.ts'
 import { PasswordLogIn } from '../../src/http/password-log-in.ts'
 import { NO_POLICY, type Operation } from '../../src/http/permissions.ts'
 import { type HttpServer, type HttpServerOptions, startHttpServer } from '../../src/http/server.ts'
@@ -99,6 +100,7 @@ describe('BASIC authentication', () => {
   const as = (name: string, password: string) => ({
     authorization: `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`,
   })
+  const logInOf = (realm: string) => new Authentication({ realm, passwords: new PasswordLogIn(users) })
   let lines: string
   let users: Users
 
@@ -117,7 +119,7 @@ describe('BASIC authentication', () => {
     ['dev', 'wrong', [401, 401, 401]],
     ['nobody', 'r', [401, 401, 401]],
   ])('lets %s/%s do what the role allows', async (name, password, expected) => {
-    const url = await start({ access: { realm: 'Weir', passwords: new PasswordLogIn(users), ...ACCESS } })
+    const url = await start({ access: { authentication: logInOf('Weir'), ...ACCESS } })
     const call = async (method: string, path: string) =>
       (await fetch(url + path, { method, headers: as(name, password) })).status
     expect([await call('GET', '/schemas'), await call('POST', '/schemas'), await call('PUT', '/mode')]).toEqual(
@@ -126,7 +128,7 @@ describe('BASIC authentication', () => {
   })
 
   it('asks for a name in its realm, and leaves the probes open', async () => {
-    const url = await start({ access: { realm: 'The "Weir"', passwords: new PasswordLogIn(users), ...ACCESS } })
+    const url = await start({ access: { authentication: logInOf('The "Weir"'), ...ACCESS } })
     const answer = await fetch(`${url}/schemas`)
     expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([
       401,
@@ -137,7 +139,7 @@ describe('BASIC authentication', () => {
   })
 
   it('refuses an eleventh wrong password of a user with 429, even when it is the right one', async () => {
-    const url = await start({ access: { realm: 'Weir', passwords: new PasswordLogIn(users), ...ACCESS } })
+    const url = await start({ access: { authentication: logInOf('Weir'), ...ACCESS } })
     for (let i = 0; i < 10; i++) await fetch(`${url}/schemas`, { headers: as('ada', `guess${i}`) })
     const answer = await fetch(`${url}/schemas`, { headers: as('ada', 'ä') })
     expect(answer.status).toBe(429)

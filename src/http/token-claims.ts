@@ -1,0 +1,33 @@
+import { ROLES, type Role } from './users.ts'
+
+export type Claims = Readonly<Record<string, unknown>>
+
+/** The texts of a claim: a list, or one text of words. `realm_access.roles` is a claim of this name, or one in another. */
+export function textsOf(claims: Claims, path: string): readonly string[] {
+  const value = valueAt(claims, path)
+  if (typeof value === 'string') return value.split(/[\s,]+/).filter((word) => word !== '')
+  return Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : []
+}
+
+/**
+ * The highest role that the words of a claim mean. `mapping` has entries `WORD=ROLE`, `*` for everybody with a token; without
+ * entries the words are the roles themselves.
+ */
+export function roleOf(words: readonly string[], mapping: readonly (readonly [word: string, role: Role])[]): Role {
+  const found =
+    mapping.length === 0
+      ? ROLES.filter((role) => words.includes(role))
+      : mapping.filter(([word]) => word === '*' || words.includes(word)).map(([, role]) => role)
+  return ROLES.findLast((role) => found.includes(role)) ?? 'none'
+}
+
+function valueAt(claims: Claims, path: string): unknown {
+  if (path === '') return undefined
+  if (Object.hasOwn(claims, path)) return claims[path]
+  let value: unknown = claims
+  for (const part of path.split('.')) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, part)) return undefined
+    value = (value as Claims)[part]
+  }
+  return value
+}

@@ -1,0 +1,85 @@
+import type { JWTVerifyGetKey } from 'jose'
+import { messageOf } from '../config/failure.ts'
+
+export type TokenKeysOptions = {
+  readonly issuer: string
+  /** Where the keys are; undefined: where the issuer's discovery document says. */
+  readonly keysUrl: string | undefined
+  /** How long keys are used before they are fetched anew. */
+  readonly refreshMs: number
+  readonly fetch: (url: string) => Promise<Response>
+  readonly nowMs: () => number
+}
+
+/** The issuer can't be asked: whether a token is right is not known. */
+export class IssuerUnavailableError extends Error {}
+
+/** An unknown key makes the keys be fetched anew only so often. */
+const COOLDOWN_MS = 5_000
+/** After a failure nothing is asked for so long. */
+const FAILURE_MS = 5_000
+
+/** The keys that an issuer signs with: fetched with the first token, anew when they are old or a token names another. */
+export class TokenKeys {
+  readonly #options: TokenKeysOptions
+  #keys: Promise<JWTVerifyGetKey> | undefined
+  #failedMs = Number.NEGATIVE_INFINITY
+  #failure = ''
+
+  constructor(options: TokenKeysOptions) {
+    this.#options = options
+  }
+
+  /** For `jwtVerify`. Throws an `IssuerUnavailableError` where the issuer does not answer. */
+  readonly find: JWTVerifyGetKey = async (header, token) => {
+    this.#keys ??= this.#open()
+    const keys = await this.#keys.catch((error: unknown) => {
+      this.#keys = undefined
+      throw error
+    })
+    return keys(header, token)
+  }
+
+  async #open(): Promise<JWTVerifyGetKey> {
+    const { createRemoteJWKSet, customFetch } = await import('jose')
+    return createRemoteJWKSet(await this.#keysUrl(), {
+      cooldownDuration: COOLDOWN_MS,
+      cacheMaxAge: this.#options.refreshMs,
+      [customFetch]: (url: string) => this.#fetch(url),
+    })
+  }
+
+  async #keysUrl(): Promise<URL> {
+    const { issuer, keysUrl } = this.#options
+    if (keysUrl !== undefined) return new URL(keysUrl)
+    const from = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
+    const document = (await (await this.#fetch(from)).json()) as { issuer?: unknown; jwks_uri?: unknown }
+    const { issuer: named, jwks_uri: found } = document
+    if (named === issuer && typeof found === 'string' && isTrustworthy(found)) return new URL(found)
+    throw this.#failed(`${from} is not of the issuer ${issuer}, or names no keys on https`)
+  }
+
+  async #fetch(url: string): Promise<Response> {
+    if (this.#options.nowMs() - this.#failedMs < FAILURE_MS) throw new IssuerUnavailableError(this.#failure)
+    try {
+      const response = await this.#options.fetch(url)
+      if (response.status === 200) return response
+      throw new Error(`HTTP ${response.status}`)
+    } catch (error) {
+      throw this.#failed(`${url}: ${messageOf(error)}`)
+    }
+  }
+
+  #failed(reason: string): IssuerUnavailableError {
+    this.#failedMs = this.#options.nowMs()
+    this.#failure = reason
+    return new IssuerUnavailableError(reason)
+  }
+}
+
+/** On the way of plain HTTP keys can be replaced, but not on this machine. */
+export function isTrustworthy(url: string): boolean {
+  if (!URL.canParse(url)) return false
+  const { protocol, hostname } = new URL(url)
+  return protocol === 'https:' || (protocol === 'http:' && ['127.0.0.1', '[::1]', 'localhost'].includes(hostname))
+}
