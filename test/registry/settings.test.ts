@@ -91,8 +91,8 @@ describe('the settings of a registry', () => {
       /^(?!.*hunter).*two names/,
     ],
     [
-      { 'authentication.method': 'BEARER' },
-      'f.properties:1: authentication.method=BEARER: expected one of NONE, BASIC',
+      { 'authentication.method': 'DIGEST' },
+      'f.properties:1: authentication.method=DIGEST: expected some of NONE, BASIC, BEARER',
     ],
     [
       { 'authentication.roles': 'admin,boss' },
