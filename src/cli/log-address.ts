@@ -10,6 +10,7 @@ export const PROGRAM_OPTIONS = {
   set: { type: 'string', multiple: true },
   bootstrap: { type: 'string' },
   data: { type: 'string' },
+  'data-fsync': { type: 'string' },
   'grace-period': { type: 'string' },
 } as const
 
@@ -17,11 +18,17 @@ export const PROGRAM_HELP = `  --config FILE           settings, as Kafka's prog
   --set KEY=VALUE         one setting; wins over the file; may be given several times
   --bootstrap HOST:PORT,… the Kafka cluster whose topics hold everything
   --data DIR              no Kafka: an embedded broker that keeps its data in DIR
+  --data-fsync WHEN       of the embedded broker: commit syncs the disk before each write is acknowledged, so that a power
+                          cut costs nothing; default: checkpoint, every 16 MB
   --grace-period SECONDS  how long it may take to stop after SIGTERM or Ctrl-C before its process ends as it is; default 25
   --help`
 
 type Values = { readonly config?: string | undefined; readonly set?: string[] | undefined }
-type LogValues = { readonly bootstrap?: string | undefined; readonly data?: string | undefined }
+type LogValues = {
+  readonly bootstrap?: string | undefined
+  readonly data?: string | undefined
+  readonly 'data-fsync'?: string | undefined
+}
 
 /** What is written about a program, the file first, then its environment: what comes later wins. */
 export function writtenSettings(
@@ -32,12 +39,23 @@ export function writtenSettings(
 }
 
 /** Undefined when neither is given. */
-export function logAddress({ bootstrap, data }: LogValues): BrokerAddress | undefined {
+export function logAddress(values: LogValues): BrokerAddress | undefined {
+  const { bootstrap, data } = values
   if (bootstrap !== undefined && data !== undefined) {
     throw new UsageError('--bootstrap and --data are two places for the same thing: give one of them')
   }
-  if (data !== undefined) return { kind: 'embedded', directory: data }
+  if (data !== undefined) return embeddedAt(data, values)
+  if (values['data-fsync'] !== undefined) {
+    throw new UsageError('--data-fsync is of an embedded broker: give --data DIR, too')
+  }
   return bootstrap === undefined ? undefined : kafkaAt(bootstrap, {})
+}
+
+/** An embedded broker whose data is in this directory. */
+export function embeddedAt(directory: string, { 'data-fsync': fsync }: LogValues): BrokerAddress {
+  if (fsync === undefined) return { kind: 'embedded', directory }
+  if (fsync === 'commit' || fsync === 'checkpoint') return { kind: 'embedded', directory, fsync }
+  throw new UsageError(`--data-fsync ${fsync}: expected commit or checkpoint`)
 }
 
 /** The log of a command that runs several programs: settings that begin with none of their names are Kafka's clients'. */

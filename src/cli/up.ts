@@ -4,7 +4,7 @@ import type { BrokerAddress } from '../broker/home.ts'
 import { createLogger, type Logger } from '../config/logger.ts'
 import type { Setting } from '../config/settings.ts'
 import { type Command, type ExitCode, parsePort, readArgs, UsageError } from './command.ts'
-import { logOf, PROGRAM_HELP, PROGRAM_OPTIONS, settingsFor, writtenSettings } from './log-address.ts'
+import { embeddedAt, logOf, PROGRAM_HELP, PROGRAM_OPTIONS, settingsFor, writtenSettings } from './log-address.ts'
 import { endAfter, endSoon, parseGracePeriod } from './program.ts'
 import { whenAsked } from './signals.ts'
 import { type StackOptions, startStack } from './stack.ts'
@@ -111,10 +111,11 @@ function parseSeconds(text: string): number {
   throw new UsageError(`--timeout ${text}: expected a number of seconds, such as 60`)
 }
 
-type LogValues = { readonly bootstrap?: string | undefined; readonly data?: string | undefined }
+type LogValues = Parameters<typeof logOf>[0]
 
 function addressFor(manifests: string, values: LogValues, settings: readonly Setting[]): BrokerAddress {
-  return logOf(values, settings) ?? { kind: 'embedded', directory: join(manifests, '.weir') }
+  const isNamed = values.bootstrap !== undefined || values.data !== undefined
+  return (isNamed ? logOf(values, settings) : undefined) ?? embeddedAt(join(manifests, '.weir'), values)
 }
 
 function describe(address: BrokerAddress): string {

@@ -18,6 +18,10 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
     summary: 'keep what a Kubernetes cluster declares',
     load: async () => (await import('./operator.ts')).operator,
   },
+  data: {
+    summary: 'verify, repair, back up and restore the data of an embedded broker',
+    load: async () => (await import('./data.ts')).data,
+  },
   dlq: { summary: 'show dead letters, and give them another try', load: async () => (await import('./dlq.ts')).dlq },
   plugins: {
     summary: 'list, describe and begin plugins',

@@ -62,6 +62,7 @@ export class Catalog {
     checkPartitions(name, partitions)
     checkConfigs(name, configs)
     if (this.#topics.has(name)) return false
+    change.checkpointSoon()
     const row = this.#storage
       .prepare('insert into topics (name, configs) values (?, ?) returning id')
       .get(name, JSON.stringify(configs))!
@@ -74,6 +75,7 @@ export class Catalog {
   /** The records go later, bit by bit: see the cleaner. */
   delete(name: string, change: Change): Topic {
     const topic = this.topic(name)
+    change.checkpointSoon()
     this.#storage
       .prepare('insert into doomed (partition_id) select id from partitions where topic_id = ?')
       .run(topic.id)
@@ -95,6 +97,7 @@ export class Catalog {
       const message = `topic '${name}' has ${topic.partitions.length} partitions already: the total can only grow`
       throw new BrokerError('invalid_request', message)
     }
+    change.checkpointSoon()
     const added = this.#add(topic.id, name, { from: topic.partitions.length, total })
     change.onRollback(() => this.#topics.set(name, topic))
     this.#set(topic, [...topic.partitions, ...added])

@@ -25,7 +25,7 @@ export function damageError(
   found: { readonly faults: readonly Fault[]; readonly header?: CheckHeader | undefined } | Damage,
 ): BrokerError {
   const faults = 'faults' in found ? found.faults : [faultOf(files, found)]
-  const ranges = 'faults' in found ? placesOf(files, found) : rangeOf(files, found)
+  const ranges = 'faults' in found ? damagePlaces(files, found) : rangeOf(files, found)
   const where = ranges.map(describeRange).join(', ')
   const files_ = faults.map(({ file, message }) => `${file} ${message}`).join('; ')
   return new BrokerError(
@@ -44,7 +44,7 @@ function faultOf(files: DataFiles, { message, batch }: Damage): Fault {
   return { file: files.database, message: batch === undefined ? message : `holds a damaged batch: ${message}` }
 }
 
-type Names = ReadonlyMap<number, { readonly topic: string; readonly partition: number }>
+export type Names = ReadonlyMap<number, { readonly topic: string; readonly partition: number }>
 
 function rangeOf(files: DataFiles, { partitionId, batch }: Damage): readonly DamagedRange[] {
   if (batch === undefined || partitionId === undefined) return []
@@ -52,7 +52,7 @@ function rangeOf(files: DataFiles, { partitionId, batch }: Damage): readonly Dam
 }
 
 /** Records that were acknowledged and are not in the database file, then batches there that are damaged. */
-function placesOf(
+export function damagePlaces(
   files: DataFiles,
   { faults, header }: { readonly faults: readonly Fault[]; readonly header?: CheckHeader | undefined },
 ): readonly DamagedRange[] {
@@ -90,7 +90,7 @@ function damagedRanges(sqlite: DatabaseSync, names: Names): readonly DamagedRang
   return ranges
 }
 
-function toRange(names: Names, id: number, from: number, to: number): DamagedRange {
+export function toRange(names: Names, id: number, from: number, to: number): DamagedRange {
   return { ...(names.get(id) ?? { topic: `of partition id ${id}`, partition: 0 }), from, to }
 }
 

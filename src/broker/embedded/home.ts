@@ -21,7 +21,7 @@ const NODE = 0
 const TICK_MS = 100
 const CLEANING_MS = 15_000
 /** 2 MB of the database are compared with their checksums each time: 1 GB in eight minutes. */
-const PAGE_CHECK_MS = 1_000
+const TENDING_MS = 1_000
 
 /**
  * A log in this process, durable in `directory` (made if it is not there; ':memory:' for none). See
@@ -80,7 +80,7 @@ class EmbeddedHome implements Home {
     this.#working = Promise.all([
       this.#every(TICK_MS, () => this.#tick()),
       this.#every(CLEANING_MS, () => cleaner.run(signal)),
-      this.#every(PAGE_CHECK_MS, async () => storage.checkSomePages()),
+      this.#every(TENDING_MS, async () => storage.tend()),
     ])
   }
 

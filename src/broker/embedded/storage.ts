@@ -16,6 +16,8 @@ export interface Change {
   onRollback(undo: () => void): void
   /** The end of a partition is now there: noted apart from the data when it is stored. */
   moveEnd(partitionId: number, endOffset: number): void
+  /** Topics changed: they go into the database soon, so that records keep their names when the log is lost. */
+  checkpointSoon(): void
 }
 
 type Job = {
@@ -49,6 +51,7 @@ export class Storage {
   #damage: BrokerError | undefined
   /** Pages up to this one were compared with their checksums, in this round. */
   #pagesChecked: number
+  #wantsCheckpoint = false
 
   constructor(
     directory: string,
@@ -109,11 +112,21 @@ export class Storage {
     for (const job of jobs) this.#commit([job], job.reject)
   }
 
+  /** What is done from time to time. */
+  tend(): void {
+    if (this.#wantsCheckpoint && this.#open) this.#checkpoint()
+    try {
+      this.#checkSomePages()
+    } catch (error) {
+      this.#logger.warn({ err: error, directory: this.#directory }, 'the data can not be compared with its checksums')
+    }
+  }
+
   /**
    * Compares some pages of the database file with their checksums, the next ones at the next call, round after round.
    * Damage is final: every call fails with it from then on.
    */
-  checkSomePages(): void {
+  #checkSomePages(): void {
     const { check } = this.#data
     if (check === undefined || !this.#open || this.#damage !== undefined) return
     if (this.#pagesChecked >= check.pages) this.#pagesChecked = 0
@@ -146,6 +159,9 @@ export class Storage {
       onCommit: (effect) => effects.push(effect),
       onRollback: (undo) => undos.push(undo),
       moveEnd: (partitionId, endOffset) => ends.set(partitionId, endOffset),
+      checkpointSoon: () => {
+        this.#wantsCheckpoint = true
+      },
     }
     const { sqlite, check } = this.#data
     let outcomes: readonly Outcome[]
@@ -184,6 +200,7 @@ export class Storage {
   }
 
   #checkpoint(): void {
+    this.#wantsCheckpoint = false
     try {
       this.#data.check?.checkpoint()
     } catch (error) {

@@ -51,7 +51,7 @@ export const EMPTY_WAL: WalContent = {
   databasePages: undefined,
 }
 
-export function readWal(file: number): WalContent {
+export function readWal(file: number, endBytes = Number.POSITIVE_INFINITY): WalContent {
   const header = readHeader(file)
   if (header === undefined) return EMPTY_WAL
   const pages = new Set<number>()
@@ -59,7 +59,7 @@ export function readWal(file: number): WalContent {
   let committedBytes = WAL_HEADER_BYTES
   let commits = 0
   let databasePages: number | undefined
-  for (const frame of framesOf(file, header)) {
+  for (const frame of framesOf(file, header, endBytes)) {
     if (!frame.isSound) break
     uncommitted.push(frame.page)
     if (frame.commitPages === 0) continue
@@ -70,6 +70,12 @@ export function readWal(file: number): WalContent {
     commits += 1
   }
   return { salts: header.salts, committedBytes, commits, pages, databasePages }
+}
+
+/** Every frame, sound or not: one that is damaged does not keep those behind it from being read. */
+export function* readFrames(file: number): Generator<Frame> {
+  const header = readHeader(file)
+  if (header !== undefined) yield* framesOf(file, header, Number.POSITIVE_INFINITY)
 }
 
 export function readSalts(file: number): Salts | undefined {
@@ -110,9 +116,9 @@ function readHeader(file: number): Header | undefined {
   return { salts: { first: bytes.readUInt32BE(16), second: bytes.readUInt32BE(20) }, isSwapped, sum }
 }
 
-function* framesOf(file: number, { salts, isSwapped, sum: first }: Header): Generator<Frame> {
+function* framesOf(file: number, { salts, isSwapped, sum: first }: Header, endBytes: number): Generator<Frame> {
   let before = first
-  for (const { at, frame } of chunksOf(file, Number.POSITIVE_INFINITY)) {
+  for (const { at, frame } of chunksOf(file, endBytes)) {
     const content = frame.subarray(FRAME_HEADER_BYTES)
     const sum = addSum(addSum(before, frame.subarray(0, 8), isSwapped), content, isSwapped)
     const hasSalts = frame.readUInt32BE(8) === salts.first && frame.readUInt32BE(12) === salts.second

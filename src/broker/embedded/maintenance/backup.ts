@@ -1,0 +1,64 @@
+import { closeSync, existsSync, mkdirSync, openSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { BrokerError } from '../../error.ts'
+import { CheckFile, syncDirectory } from '../check-file.ts'
+import { openDataDirectory, toStorageError } from '../data-directory.ts'
+import { filesOf } from '../files.ts'
+import { inspect } from '../inspection.ts'
+import { copyOnline, type OnProgress } from './online-copy.ts'
+import { verifyDatabase } from './verify.ts'
+
+export type BackupReport = { readonly directory: string; readonly backup: string; readonly bytes: number }
+
+/**
+ * Makes `backup` a data directory that holds what `directory` held at one moment of the call; a program may use
+ * `directory` meanwhile. The copy is read in full before this returns. What was written of it is removed when it fails.
+ */
+export async function backUp(directory: string, backup: string, onProgress: OnProgress): Promise<BackupReport> {
+  const [from, to] = [filesOf(directory), filesOf(backup)]
+  const found = existsSync(from.check) ? undefined : inspect(from, { pages: 0, faults: 1 })
+  if (found !== undefined) throw uncheckedError(directory, found.kind)
+  if (hasEntries(backup))
+    throw new BrokerError('invalid_config', `${backup} is not empty: a backup needs a new directory`)
+  mkdirSync(backup, { recursive: true })
+  try {
+    const database = openSync(to.database, 'wx+')
+    try {
+      const { header, sums } = await copyOnline(from, { files: to, database }, onProgress)
+      CheckFile.create(to.check, header, sums).close()
+    } finally {
+      closeSync(database)
+    }
+    // A start compares everything and takes the log into the database.
+    openDataDirectory(backup, { nowMs: Date.now(), fsync: 'checkpoint' }).close()
+    onProgress('verifying', 0, 1)
+    const [fault] = (await verifyDatabase(backup)).faults
+    if (fault !== undefined) throw new BrokerError('data_corrupt', `${directory} holds damage: ${fault.message}`)
+    onProgress('verifying', 1, 1)
+    for (const file of [to.lock, to.holder]) rmSync(file, { force: true })
+    syncDirectory(backup)
+    return { directory, backup, bytes: statSync(to.database).size }
+  } catch (error) {
+    for (const name of readdirSync(backup)) rmSync(join(backup, name), { recursive: true, force: true })
+    throw toStorageError(error, backup)
+  }
+}
+
+export function hasEntries(directory: string): boolean {
+  try {
+    return readdirSync(directory).length > 0
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false
+    throw toStorageError(error, directory)
+  }
+}
+
+function uncheckedError(directory: string, kind: string): BrokerError {
+  if (kind === 'new') return new BrokerError('invalid_config', `${directory} is no data directory: it has no data`)
+  return kind === 'unchecked'
+    ? new BrokerError(
+        'invalid_config',
+        `${directory} has the format of an older Weir: start this one on it once, or run weir data verify ${directory}`,
+      )
+    : new BrokerError('data_corrupt', `${directory} is damaged: weir data verify ${directory} says how`)
+}

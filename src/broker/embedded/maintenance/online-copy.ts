@@ -1,0 +1,155 @@
+import { copyFileSync, ftruncateSync, readSync, truncateSync, writeSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
+import { BrokerError } from '../../error.ts'
+import { CheckFile, type CheckHeader } from '../check-file.ts'
+import { damageError } from '../damage.ts'
+import { type DataFiles, sizeOf, withFile } from '../files.ts'
+import { type Fault, pageFault } from '../inspection.ts'
+import { PAGE_BYTES } from '../schema.ts'
+import { EMPTY_WAL, pageSum, readWal, type WalContent } from '../wal.ts'
+
+/** What a long piece of work reports: how many of how many parts are done. */
+export type OnProgress = (what: string, done: number, all: number) => void
+
+/** A state of the database that was acknowledged at one moment, while another process goes on writing. */
+export type ConsistentCopy = {
+  readonly header: CheckHeader
+  /** Checksums of the pages up to the header's number of them. */
+  readonly sums: Uint32Array
+}
+
+type Range = { readonly header: CheckHeader; readonly wal: WalContent; readonly pages: number }
+
+const PAGES_AT_ONCE = 64
+const ATTEMPTS_MAX = 200
+const WAIT_MS = 50
+/** Without any change in between; more are damage. */
+const FAILURES_MAX = 10
+
+/**
+ * Copies a database and its write-ahead log without a lock, or, without `target`, only compares them. The process that
+ * has the directory changes the database at checkpoints only, which count up the generation in `broker.check`. A copy is
+ * consistent when the generation at its end is that of its beginning and each page matches its checksum; what changed
+ * meanwhile is copied again. Throws `data_corrupt`, and `timeout` when checkpoints follow one another too fast.
+ */
+export async function copyOnline(
+  from: DataFiles,
+  target: CopyTarget | undefined,
+  onProgress: OnProgress,
+): Promise<ConsistentCopy> {
+  const check = CheckFile.open(from.check, 'r')
+  const source = { files: from, check, copied: new Map<number, number>() }
+  let failures = 0
+  let before: CheckHeader | undefined
+  try {
+    for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+      const header = check.readHeader()
+      const outcome = await copyOnce(source, header, target, onProgress)
+      if ('sums' in outcome) return outcome
+      if (outcome.fault !== undefined && isSameLog(before, header)) failures += 1
+      if (outcome.fault !== undefined && failures > FAILURES_MAX)
+        throw damageError(from, { faults: [outcome.fault], header })
+      before = header
+      await delay(WAIT_MS)
+    }
+  } finally {
+    check.close()
+  }
+  throw new BrokerError('timeout', `data directory ${from.directory} changes too fast to be copied: try again later`)
+}
+
+type CopyTarget = { readonly files: DataFiles; readonly database: number }
+type Source = { readonly files: DataFiles; readonly check: CheckFile; readonly copied: Map<number, number> }
+
+/** `fault`: what is wrong, unless it is just being changed. */
+async function copyOnce(
+  { files, check, copied }: Source,
+  header: CheckHeader | undefined,
+  target: CopyTarget | undefined,
+  onProgress: OnProgress,
+): Promise<ConsistentCopy | { readonly fault: Fault | undefined }> {
+  const wal = header && copyWal(files, target?.files, header)
+  if (header === undefined || wal === undefined) return { fault: logFault(files, header) }
+  const range = { header, wal, pages: wal.databasePages ?? header.pages }
+  await copyPages(files, target?.database, check, range, copied, onProgress)
+  if (!isSameLog(header, check.readHeader())) return { fault: undefined }
+  const wrong = mismatching(check, range, copied)
+  if (wrong === undefined) return finish(range, target?.database, copied)
+  copied.delete(wrong)
+  return { fault: pageFault(files, wrong) }
+}
+
+function finish(
+  { header, pages }: Range,
+  target: number | undefined,
+  copied: ReadonlyMap<number, number>,
+): ConsistentCopy {
+  if (target !== undefined) ftruncateSync(target, pages * PAGE_BYTES)
+  return { header, sums: Uint32Array.from({ length: header.pages }, (_, index) => copied.get(index + 1) ?? 0) }
+}
+
+function logFault(files: DataFiles, header: CheckHeader | undefined): Fault {
+  return header === undefined
+    ? { file: files.check, message: 'is damaged' }
+    : { file: files.wal, message: `is missing, cut off or damaged: ${header.walBytes} bytes were acknowledged` }
+}
+
+/** Undefined while the log is not there as the header says: a checkpoint is being made, or it is damaged. */
+function copyWal(from: DataFiles, to: DataFiles | undefined, header: CheckHeader): WalContent | undefined {
+  const isMoved = header.state === 'checkpointing' && sizeOf(from.wal) === 0
+  if (header.walBytes === 0 || isMoved) {
+    if (to !== undefined) withFile(to.wal, () => truncateSync(to.wal))
+    return EMPTY_WAL
+  }
+  if (to !== undefined) {
+    if (sizeOf(from.wal) < header.walBytes) return undefined
+    copyFileSync(from.wal, to.wal)
+    truncateSync(to.wal, header.walBytes)
+  }
+  const wal = withFile(to?.wal ?? from.wal, (file) => readWal(file, header.walBytes))
+  const isWhole = wal?.committedBytes === header.walBytes && wal.salts?.second === header.salts.second
+  return isWhole ? wal : undefined
+}
+
+/** Neither a checkpoint nor the beginning of one between the two. */
+function isSameLog(before: CheckHeader | undefined, after: CheckHeader | undefined): boolean {
+  if (before === undefined || after === undefined) return before === after
+  return (
+    before.generation === after.generation && (after.state !== 'checkpointing' || after.walBytes === before.walBytes)
+  )
+}
+
+async function copyPages(
+  from: DataFiles,
+  target: number | undefined,
+  check: CheckFile,
+  { wal, pages }: Range,
+  copied: Map<number, number>,
+  onProgress: OnProgress,
+): Promise<void> {
+  const chunk = Buffer.alloc(PAGES_AT_ONCE * PAGE_BYTES)
+  for (let first = 1; first <= pages; first += PAGES_AT_ONCE) {
+    const count = Math.min(PAGES_AT_ONCE, pages - first + 1)
+    const sums = check.readSums(first, count)
+    const isCopied = (index: number) => wal.pages.has(first + index) || copied.get(first + index) === sums[index]
+    if (Array.from({ length: count }, (_, index) => index).every(isCopied)) continue
+    chunk.fill(0)
+    withFile(from.database, (database) => readSync(database, chunk, 0, count * PAGE_BYTES, (first - 1) * PAGE_BYTES))
+    for (let index = 0; index < count; index++) {
+      const sum = pageSum(chunk.subarray(index * PAGE_BYTES, (index + 1) * PAGE_BYTES))
+      copied.set(first + index, sums[index] === 0 ? 0 : sum)
+    }
+    if (target !== undefined) writeSync(target, chunk, 0, count * PAGE_BYTES, (first - 1) * PAGE_BYTES)
+    onProgress('reading', first + count - 1, pages)
+    await delay(0)
+  }
+}
+
+function mismatching(check: CheckFile, { header, wal, pages }: Range, copied: ReadonlyMap<number, number>) {
+  const count = Math.min(pages, header.pages)
+  const sums = check.readSums(1, count)
+  for (let page = 1; page <= count; page++) {
+    if (!wal.pages.has(page) && sums[page - 1] !== 0 && copied.get(page) !== sums[page - 1]) return page
+  }
+  return undefined
+}

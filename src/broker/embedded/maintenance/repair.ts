@@ -1,0 +1,128 @@
+import { closeSync, copyFileSync, existsSync, ftruncateSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { BrokerError } from '../../error.ts'
+import { CheckFile, type CheckHeader } from '../check-file.ts'
+import type { DamagedRange } from '../damage.ts'
+import { openDataDirectory } from '../data-directory.ts'
+import { type DataFiles, filesOf, withFile } from '../files.ts'
+import { PAGE_BYTES } from '../schema.ts'
+import { readFrames, readSalts, type Salts } from '../wal.ts'
+import type { OnProgress } from './online-copy.ts'
+import { moveAside, moveInto } from './restore.ts'
+import { salvage } from './salvage.ts'
+import { verifyDirectory } from './verify.ts'
+import { withLock } from './with-lock.ts'
+
+export type RepairReport = {
+  readonly directory: string
+  /** Nothing was damaged and nothing changed. */
+  readonly isSound: boolean
+  /** Where the files as they were are now. */
+  readonly damaged: string | undefined
+  readonly batches: number
+  /** What can't be read any more. Offsets that compaction had removed may be among them. */
+  readonly lost: readonly DamagedRange[]
+  /** What else could not be read, in words. */
+  readonly notes: readonly string[]
+}
+
+/**
+ * Makes a sound data directory of what can be read in a damaged one. The damaged files are kept in a folder beside. End
+ * offsets stay where they were acknowledged, so that no offset is given twice.
+ */
+export async function repair(directory: string, nowMs: number, onProgress: OnProgress): Promise<RepairReport> {
+  const report = await verifyDirectory(directory, onProgress)
+  if (report.isInUse) throw new BrokerError('data_locked', `a program uses ${directory}: stop it first`)
+  if (report.faults.length === 0) {
+    return { directory, isSound: true, damaged: undefined, batches: 0, lost: [], notes: [] }
+  }
+  const files = filesOf(directory)
+  const repaired = withLock(files, () => repairLocked(files, nowMs, onProgress))
+  if (repaired === 'in use') throw new BrokerError('data_locked', `a program uses ${directory}: stop it first`)
+  return repaired
+}
+
+function repairLocked(files: DataFiles, nowMs: number, onProgress: OnProgress): RepairReport {
+  if (!existsSync(files.database)) {
+    throw new BrokerError('data_corrupt', `${files.database} is missing: there is nothing to repair, restore a backup`)
+  }
+  const work = join(files.directory, 'repair.tmp')
+  rmSync(work, { recursive: true, force: true })
+  mkdirSync(work)
+  const header = readCheckHeader(files)
+  const image = join(work, 'image.db')
+  const notes = makeImage(files, image, header)
+  const made = filesOf(join(work, 'data'))
+  const data = openDataDirectory(made.directory, { nowMs, fsync: 'checkpoint' })
+  const source = new DatabaseSync(image)
+  try {
+    const target = { sqlite: data.sqlite, stored: () => data.check?.checkpoint() }
+    const { batches, lost, notes: more } = salvage(source, target, header?.ends ?? new Map(), onProgress)
+    data.close()
+    const damaged = moveAside(files, 'damaged', nowMs)
+    moveInto(made, files)
+    return { directory: files.directory, isSound: false, damaged, batches, lost, notes: [...notes, ...more] }
+  } finally {
+    source.close()
+    rmSync(work, { recursive: true, force: true })
+  }
+}
+
+function readCheckHeader(files: DataFiles): CheckHeader | undefined {
+  if (!existsSync(files.check)) return undefined
+  const check = CheckFile.open(files.check, 'r')
+  try {
+    return check.readHeader()
+  } finally {
+    check.close()
+  }
+}
+
+/**
+ * The database with all frames of the log that are sound, if the log belongs to it. A frame is sound or not whatever is
+ * damaged before it; SQLite would stop at the first that is not.
+ */
+function makeImage(files: DataFiles, image: string, header: CheckHeader | undefined): readonly string[] {
+  copyFileSync(files.database, image)
+  const notes: string[] = []
+  const target = openSync(image, 'r+')
+  try {
+    withFile(files.wal, (wal) => {
+      if (!belongs(header, readSalts(wal))) {
+        notes.push(`${files.wal} is of another time or damaged at its beginning: nothing was taken of it`)
+        return
+      }
+      applyFrames(wal, target, (at) => notes.push(`${files.wal}: the frame at byte ${at} is damaged`))
+    })
+    // Read and written without a log: there is none beside the image.
+    writeSync(target, Buffer.from([1, 1]), 0, 2, 18)
+  } finally {
+    closeSync(target)
+  }
+  return notes
+}
+
+function belongs(header: CheckHeader | undefined, salts: Salts | undefined): boolean {
+  if (salts === undefined || header?.state === 'clean') return false
+  if (header === undefined) return true
+  return salts.first === header.salts.first && (header.walBytes === 0 || salts.second === header.salts.second)
+}
+
+/** Up to the end of the last commit. */
+function applyFrames(wal: number, target: number, damaged: (at: number) => void): void {
+  let end = 0
+  let pages = 0
+  for (const frame of readFrames(wal)) {
+    if (frame.isSound && frame.commitPages > 0) {
+      end = frame.at
+      pages = frame.commitPages
+    }
+  }
+  for (const frame of readFrames(wal)) {
+    if (frame.at > end) break
+    if (frame.isSound) writeSync(target, frame.content, 0, PAGE_BYTES, (frame.page - 1) * PAGE_BYTES)
+    else damaged(frame.at)
+  }
+  if (pages > 0) ftruncateSync(target, pages * PAGE_BYTES)
+}

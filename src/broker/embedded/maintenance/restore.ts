@@ -1,0 +1,92 @@
+import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { BrokerError } from '../../error.ts'
+import { syncDirectory } from '../check-file.ts'
+import { toStorageError } from '../data-directory.ts'
+import { type DataFiles, filesOf } from '../files.ts'
+import { hasEntries } from './backup.ts'
+import type { OnProgress } from './online-copy.ts'
+import { type VerifyReport, verifyDirectory } from './verify.ts'
+import { withLock } from './with-lock.ts'
+
+export type RestoreReport = {
+  readonly directory: string
+  readonly backup: string
+  /** Where the files that were there are now. */
+  readonly replaced: string | undefined
+}
+
+/**
+ * Makes `directory` what `backup` is. The backup is read in full before anything is changed; files that are there are
+ * moved aside, never removed, and only when `replaces`.
+ */
+export async function restore(
+  backup: string,
+  directory: string,
+  {
+    replaces,
+    nowMs,
+    onProgress,
+  }: { readonly replaces: boolean; readonly nowMs: number; readonly onProgress: OnProgress },
+): Promise<RestoreReport> {
+  const report = await verifyDirectory(backup, onProgress)
+  if (report.isInUse) throw new BrokerError('data_locked', `a program uses ${backup}: that is no backup`)
+  if (report.faults.length > 0) throw damagedBackup(report)
+  const isReplacing = hasEntries(directory)
+  if (isReplacing && !replaces) {
+    throw new BrokerError(
+      'invalid_config',
+      `${directory} is not empty: --replace moves what is there into a folder in it`,
+    )
+  }
+  mkdirSync(directory, { recursive: true })
+  const files = filesOf(directory)
+  const restored = withLock(files, () => {
+    const made = join(directory, 'restore.tmp')
+    rmSync(made, { recursive: true, force: true })
+    mkdirSync(made)
+    copyFiles(filesOf(backup), filesOf(made))
+    const replaced = isReplacing ? moveAside(files, 'replaced', nowMs) : undefined
+    moveInto(filesOf(made), files)
+    rmSync(made, { recursive: true })
+    return { directory, backup, replaced }
+  })
+  if (restored === 'in use') throw new BrokerError('data_locked', `a program uses ${directory}: stop it first`)
+  return restored
+}
+
+function damagedBackup({ directory, faults }: VerifyReport): BrokerError {
+  return new BrokerError(
+    'data_corrupt',
+    `the backup ${directory} is damaged: ${faults.map(({ file, message }) => `${file} ${message}`).join('; ')}`,
+  )
+}
+
+function copyFiles(from: DataFiles, to: DataFiles): void {
+  for (const name of ['database', 'check'] as const) copyFileSync(from[name], to[name])
+}
+
+/** Moves the data files into a folder beside them, and answers which; undefined when there are none. */
+export function moveAside(files: DataFiles, name: 'replaced' | 'damaged', nowMs: number): string | undefined {
+  const present = [files.database, files.wal, files.check].filter((file) => existsSync(file))
+  if (present.length === 0) return undefined
+  const stamp = new Date(nowMs).toISOString().replaceAll(':', '').replace(/\..*/, 'Z')
+  const aside = filesOf(join(files.directory, `${name}-${stamp}`))
+  mkdirSync(aside.directory)
+  // The database last: while only some are moved, a start finds that something is missing.
+  for (const name of ['check', 'wal', 'database'] as const) {
+    if (existsSync(files[name])) renameSync(files[name], aside[name])
+  }
+  return aside.directory
+}
+
+/** The check file last: without it a start refuses. */
+export function moveInto(from: DataFiles, to: DataFiles): void {
+  try {
+    renameSync(from.database, to.database)
+    renameSync(from.check, to.check)
+    syncDirectory(to.directory)
+  } catch (error) {
+    throw toStorageError(error, to.directory)
+  }
+}

@@ -1,0 +1,237 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { messageOf } from '../../../config/failure.ts'
+import { type DamagedRange, type Names, readNames, toRange } from '../damage.ts'
+import { OFFSET_MASK, PARTITION_ID_MAX, rowId } from '../schema.ts'
+import { batchFault, toStoredBatch } from '../stored-batch.ts'
+import type { OnProgress } from './online-copy.ts'
+
+/** Everything but batches: small tables, each read row by row. */
+const TABLES: Readonly<Record<string, readonly string[]>> = {
+  topics: ['id', 'name', 'configs'],
+  partitions: ['id', 'topic_id', 'number', 'start_offset', 'end_floor', 'clean_offset', 'clean_bytes'],
+  transactional_ids: ['name', 'producer_id', 'epoch'],
+  groups: ['name', 'protocol_type', 'generation'],
+  group_offsets: ['group_name', 'topic', 'partition', 'offset', 'metadata'],
+  open_batches: ['id', 'transactional_id'],
+  doomed: ['partition_id'],
+  settings: ['name', 'value'],
+}
+/** Producer ids that may have been given out since what is read of them. */
+const PRODUCER_IDS_SKIPPED = 100_000
+/** How often an unreadable part of a partition is searched for readable batches. */
+const SEARCHES_MAX = 2_000
+
+const COMMIT_BYTES = 16 * 1024 * 1024
+
+type Row = Record<string, unknown>
+
+export type Salvaged = {
+  readonly batches: number
+  readonly lost: readonly DamagedRange[]
+  readonly notes: readonly string[]
+}
+
+/**
+ * Copies what can be read of a damaged database into an empty one. `ends`: offsets that were acknowledged, by partition
+ * id. Partitions whose topic is unknown get one of their own, `recovered-ID`.
+ */
+export function salvage(
+  from: DatabaseSync,
+  { sqlite: to, stored }: { readonly sqlite: DatabaseSync; readonly stored: () => void },
+  ends: ReadonlyMap<number, number>,
+  onProgress: OnProgress,
+): Salvaged {
+  const notes: string[] = []
+  to.exec('begin')
+  for (const [table, columns] of Object.entries(TABLES)) copyTable(from, to, table, columns, notes)
+  to.prepare("update settings set value = value + ? where name = 'next_producer_id'").run(PRODUCER_IDS_SKIPPED)
+  to.exec('commit')
+  const partitions = new Set([...idsIn(to), ...idsWithBatches(from)])
+  const doomed = new Set(
+    to
+      .prepare('select partition_id from doomed')
+      .all()
+      .map((row) => Number(row['partition_id'])),
+  )
+  const lost: DamagedRange[] = []
+  let batches = 0
+  let done = 0
+  for (const id of partitions) {
+    if (doomed.has(id)) continue
+    const names = withName(to, id)
+    const copied = copyBatches(from, { sqlite: to, stored }, id, names, ends.get(id))
+    stored()
+    batches += copied.batches
+    lost.push(...copied.lost)
+    onProgress('copying partitions', ++done, partitions.size)
+  }
+  return { batches, lost, notes }
+}
+
+function copyTable(
+  from: DatabaseSync,
+  to: DatabaseSync,
+  table: string,
+  columns: readonly string[],
+  notes: string[],
+): void {
+  const insert = to.prepare(
+    `insert or replace into ${table} (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')})`,
+  )
+  // From both ends: what is between two unreadable pages stays unread.
+  for (const order of ['', 'desc']) {
+    try {
+      const keys = order === '' ? '' : ` order by ${columns[0]} ${order}`
+      for (const row of from.prepare(`select ${columns.join(', ')} from ${table}${keys}`).iterate()) {
+        insert.run(...columns.map((column) => row[column] as never))
+      }
+      return
+    } catch (error) {
+      if (order === '') notes.push(`table ${table} can't be read in full: ${messageOf(error)}`)
+    }
+  }
+}
+
+function idsIn(to: DatabaseSync): readonly number[] {
+  return to
+    .prepare('select id from partitions')
+    .all()
+    .map((row) => Number(row['id']))
+}
+
+/** Leaps from partition to partition. */
+function idsWithBatches(from: DatabaseSync): readonly number[] {
+  const ids: number[] = []
+  const next = from.prepare('select id >> 43 as partition_id from batches where id >= ? order by id limit 1')
+  for (let id = 0; id <= PARTITION_ID_MAX; ) {
+    const row = attempt(() => next.get(rowId(id, 0)))
+    if (row === undefined) return ids
+    ids.push(Number(row['partition_id']))
+    id = Number(row['partition_id']) + 1
+  }
+  return ids
+}
+
+function withName(to: DatabaseSync, id: number): Names {
+  const names = readNames(to)
+  if (names.has(id)) return names
+  const row = to.prepare("insert into topics (name, configs) values (?, '{}') returning id").get(`recovered-${id}`)!
+  to.prepare('insert or replace into partitions (id, topic_id, number) values (?, ?, 0)').run(id, row['id'] as number)
+  return readNames(to)
+}
+
+function copyBatches(
+  from: DatabaseSync,
+  { sqlite: to, stored }: { readonly sqlite: DatabaseSync; readonly stored: () => void },
+  id: number,
+  names: Names,
+  end: number | undefined,
+) {
+  const insert = to.prepare(
+    'insert or replace into batches (id, last_offset, max_timestamp_ms, appended_ms, bytes) values (?, ?, ?, ?, ?)',
+  )
+  const lost: DamagedRange[] = []
+  let batches = 0
+  let lastOffset = -1
+  let bytesOpen = 0
+  to.exec('begin')
+  const unread = readRanges(from, id, (row) => {
+    const batch = toStoredBatch(row)
+    lastOffset = Math.max(lastOffset, batch.lastOffset)
+    if (batchFault(batch) !== undefined) {
+      lost.push(toRange(names, id, batch.baseOffset, batch.lastOffset))
+      return
+    }
+    batches += 1
+    const { last_offset, max_timestamp_ms, appended_ms, bytes } = row as Record<string, never>
+    insert.run(rowId(id, batch.baseOffset), last_offset!, max_timestamp_ms!, appended_ms!, bytes!)
+    bytesOpen += batch.bytes.length
+    if (bytesOpen < COMMIT_BYTES) return
+    to.exec('commit')
+    stored()
+    to.exec('begin')
+    bytesOpen = 0
+  })
+  const floor = Number(to.prepare('select end_floor from partitions where id = ?').get(id)?.['end_floor'] ?? 0)
+  const endOffset = Math.max(lastOffset + 1, end ?? 0, floor)
+  for (const range of unread) {
+    const last = Math.min(range.to, endOffset - 1)
+    if (range.from <= last) lost.push(toRange(names, id, range.from, last))
+  }
+  if (end !== undefined && lastOffset + 1 < end && !unread.some((range) => range.to >= end - 1)) {
+    lost.push(toRange(names, id, lastOffset + 1, end - 1))
+  }
+  // What was clean may have lost records that superseded others: compaction begins anew.
+  to.prepare('update partitions set end_floor = ?, clean_offset = 0, clean_bytes = 0 where id = ?').run(endOffset, id)
+  to.exec('commit')
+  return { batches, lost }
+}
+
+type Range = { readonly from: number; readonly to: number }
+
+/**
+ * Gives all batches of a partition that SQLite can reach and answers the offsets between that it can't. An unreadable
+ * page stops a read in either direction, so what is between two of them is searched by halves.
+ */
+function readRanges(from: DatabaseSync, id: number, each: (row: Row) => void): readonly Range[] {
+  const columns = `id & ${OFFSET_MASK} as base_offset, last_offset, max_timestamp_ms, appended_ms, bytes`
+  const between = 'from batches where id >= ? and id <= ?'
+  const up = from.prepare(`select ${columns} ${between} order by id`)
+  const down = from.prepare(`select ${columns} ${between} order by id desc`)
+  const unread: Range[] = []
+  const searched: Range[] = [{ from: 0, to: Number(OFFSET_MASK) }]
+  for (let searches = 0; ; searches++) {
+    const range = searched.pop()
+    if (range === undefined) return merged(unread)
+    const bounds = [rowId(id, range.from), rowId(id, range.to)] as const
+    let low = range.from
+    const rises = attemptAll(up.iterate(...bounds) as Iterable<Row>, (row) => {
+      each(row)
+      low = Number(row['last_offset']) + 1
+    })
+    if (rises) continue
+    let high = range.to
+    attemptAll(down.iterate(rowId(id, low), bounds[1]) as Iterable<Row>, (row) => {
+      each(row)
+      high = Number(row['base_offset']) - 1
+    })
+    if (low > high) continue
+    if (low === high || searches >= SEARCHES_MAX) {
+      unread.push({ from: low, to: high })
+      continue
+    }
+    const middle = Math.floor((low + high) / 2)
+    searched.push({ from: middle + 1, to: high }, { from: low, to: middle })
+  }
+}
+
+/** Neighbours as one. */
+function merged(ranges: readonly Range[]): readonly Range[] {
+  const all: Range[] = []
+  for (const range of ranges.toSorted((a, b) => a.from - b.from)) {
+    const last = all.at(-1)
+    if (last !== undefined && last.to + 1 === range.from) all[all.length - 1] = { from: last.from, to: range.to }
+    else all.push(range)
+  }
+  return all
+}
+
+/** Whether all rows could be read. */
+function attemptAll(rows: Iterable<Row>, each: (row: Row) => void): boolean {
+  return (
+    attempt(() => {
+      for (const row of rows) each(row)
+      return true
+    }) ?? false
+  )
+}
+
+/** Undefined when SQLite can't read it. */
+function attempt<T>(read: () => T): T | undefined {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof Error && 'errcode' in error) return undefined
+    throw error
+  }
+}

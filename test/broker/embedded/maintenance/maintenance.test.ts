@@ -1,0 +1,163 @@
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { backUp } from '../../../../src/broker/embedded/maintenance/backup.ts'
+import { repair } from '../../../../src/broker/embedded/maintenance/repair.ts'
+import { restore } from '../../../../src/broker/embedded/maintenance/restore.ts'
+import { verifyDirectory } from '../../../../src/broker/embedded/maintenance/verify.ts'
+import { memoryDirectory } from '../../../support/temporary-directory.ts'
+import { batchOf } from '../batch.ts'
+import { contentOf, open, write } from '../recorded-life.ts'
+
+const NOW_MS = Date.UTC(2026, 0, 2, 3, 4, 5)
+const quiet = () => {}
+
+/** A directory that was closed, one whose process was killed, and what both hold. */
+async function directories() {
+  const root = memoryDirectory()
+  const [closed, killed] = [join(root, 'closed'), join(root, 'killed')]
+  let home = await open(closed)
+  await home.createTopic({ name: 'a', partitions: 2, configs: { 'retention.ms': '-1' } })
+  await home.createTopic({ name: 'b', configs: { 'retention.ms': '-1' } })
+  for (let round = 1; round <= 5; round++) await write(home, round)
+  await home.close()
+  home = await open(closed)
+  for (let round = 6; round <= 8; round++) await write(home, round)
+  const content = await contentOf(home)
+  cpSync(closed, killed, { recursive: true })
+  await home.close()
+  return { root, closed, killed, content }
+}
+
+async function contentIn(directory: string): Promise<unknown> {
+  const home = await open(directory)
+  try {
+    return await contentOf(home)
+  } finally {
+    await home.close()
+  }
+}
+
+/** Changes one byte wherever the file holds this text: SQLite leaves copies behind when it moves rows. */
+function damage(file: string, text: string): void {
+  const bytes = readFileSync(file)
+  expect(bytes.includes(text)).toBe(true)
+  for (let at = bytes.indexOf(text); at >= 0; at = bytes.indexOf(text)) bytes[at + 3]! ^= 1
+  writeFileSync(file, bytes)
+}
+
+it('a backup holds what was there, of a directory that was closed and of one that a killed process left', async () => {
+  const { root, closed, killed, content } = await directories()
+  for (const directory of [closed, killed]) {
+    const backup = join(root, `backup-of-${directory === closed ? 'closed' : 'killed'}`)
+    await backUp(directory, backup, quiet)
+    expect(readdirSync(backup).toSorted()).toEqual(['broker.check', 'broker.db'])
+    expect(await verifyDirectory(backup, quiet)).toMatchObject({ faults: [], isInUse: false })
+    expect(await contentIn(backup)).toEqual(content)
+  }
+})
+
+it('a backup goes into a new directory only, and none is left of a directory that is damaged', async () => {
+  const { root, closed, killed } = await directories()
+  await expect(backUp(closed, killed, quiet)).rejects.toMatchObject({ code: 'invalid_config' })
+  damage(join(closed, 'broker.db'), '1/2 xxx')
+  const backup = join(root, 'backup')
+  await expect(backUp(closed, backup, quiet)).rejects.toMatchObject({ code: 'data_corrupt' })
+  expect(readdirSync(backup)).toEqual([])
+  await expect(backUp(root, join(root, 'other'), quiet)).rejects.toMatchObject({ code: 'invalid_config' })
+})
+
+it('verify names file, topic, partition and offsets of what is damaged', async () => {
+  const { closed } = await directories()
+  expect(await verifyDirectory(closed, quiet)).toMatchObject({ faults: [], damaged: [] })
+  damage(join(closed, 'broker.db'), '5/1 xxx')
+  expect(await verifyDirectory(closed, quiet)).toMatchObject({
+    faults: expect.arrayContaining([
+      expect.objectContaining({ file: join(closed, 'broker.db'), message: expect.stringContaining('checksum') }),
+    ]),
+    damaged: [{ topic: 'b', partition: 0, from: 4, to: 4 }],
+  })
+})
+
+it('repair takes out a damaged batch, says which, keeps the rest and the damaged files', async () => {
+  const { closed } = await directories()
+  damage(join(closed, 'broker.db'), '5/1 xxx')
+  const report = await repair(closed, NOW_MS, quiet)
+  expect(report).toMatchObject({ isSound: false, lost: [{ topic: 'b', partition: 0, from: 4, to: 4 }], notes: [] })
+  expect(report.damaged).toBe(join(closed, 'damaged-2026-01-02T030405Z'))
+  expect(existsSync(join(report.damaged!, 'broker.db'))).toBe(true)
+  expect(await verifyDirectory(closed, quiet)).toMatchObject({ faults: [] })
+  const { records } = (await contentIn(closed)) as {
+    records: { topic: string; records: { records: { value: string }[] } }[]
+  }
+  const values = records.find(({ topic }) => topic === 'b')!.records.records.map(({ value }) => value.slice(0, 3))
+  expect(values).toEqual(['1/1', '2/1', '3/1', '4/1', '6/1', '7/1', '8/1'])
+  expect(await repair(closed, NOW_MS, quiet)).toMatchObject({ isSound: true, damaged: undefined })
+})
+
+it('repair says what a missing log has cost, and gives none of its offsets again', async () => {
+  const { killed } = await directories()
+  rmSync(join(killed, 'broker.db-wal'))
+  const { lost } = await repair(killed, NOW_MS, quiet)
+  expect(lost).toContainEqual({ topic: 'b', partition: 0, from: 5, to: 7 })
+  const home = await open(killed)
+  const batches = [{ topic: 'b', partition: 0, bytes: batchOf(['next']) }]
+  expect(await home.produce({ node: 0, timeoutMs: 1, batches })).toMatchObject([{ baseOffset: 8 }])
+  await home.close()
+})
+
+it('repair takes what is sound behind damage in the log', async () => {
+  const { killed, content } = await directories()
+  const wal = join(killed, 'broker.db-wal')
+  const bytes = readFileSync(wal)
+  bytes[32 + 24 + 100]! ^= 1 // In the first page, of which the log has later versions.
+  writeFileSync(wal, bytes)
+  await expect(open(killed)).rejects.toMatchObject({ code: 'data_corrupt', message: expect.stringContaining(wal) })
+  expect(await repair(killed, NOW_MS, quiet)).toMatchObject({ lost: [], notes: [expect.stringContaining('byte 32')] })
+  expect(await contentIn(killed)).toEqual(content)
+})
+
+it('repair loses nothing when only the check file is gone', async () => {
+  const { closed, killed, content } = await directories()
+  for (const directory of [closed, killed]) {
+    rmSync(join(directory, 'broker.check'))
+    await expect(open(directory)).rejects.toMatchObject({ code: 'data_corrupt' })
+    expect(await repair(directory, NOW_MS, quiet)).toMatchObject({ lost: [] })
+    expect(await contentIn(directory)).toEqual(content)
+  }
+})
+
+it('restore makes a directory what the backup is, and moves aside what was there only when it may', async () => {
+  const { root, closed, content } = await directories()
+  const [backup, other] = [join(root, 'backup'), join(root, 'other')]
+  await backUp(closed, backup, quiet)
+  await (await open(other)).close()
+  const options = { nowMs: NOW_MS, onProgress: quiet }
+  await expect(restore(backup, other, { ...options, replaces: false })).rejects.toMatchObject({
+    code: 'invalid_config',
+  })
+  const { replaced } = await restore(backup, other, { ...options, replaces: true })
+  expect(readdirSync(replaced!).toSorted()).toEqual(['broker.check', 'broker.db'])
+  expect(await contentIn(other)).toEqual(content)
+  await restore(backup, join(root, 'new'), { ...options, replaces: false })
+  expect(await contentIn(join(root, 'new'))).toEqual(content)
+})
+
+it('restore changes nothing when the backup is damaged', async () => {
+  const { root, closed, killed, content } = await directories()
+  const backup = join(root, 'backup')
+  await backUp(closed, backup, quiet)
+  truncateSync(join(backup, 'broker.db'), 40_000)
+  const options = { nowMs: NOW_MS, onProgress: quiet, replaces: true }
+  await expect(restore(backup, killed, options)).rejects.toMatchObject({ code: 'data_corrupt' })
+  expect(await contentIn(killed)).toEqual(content)
+})
+
+it('nothing is repaired, verified or backed up where no data is', async () => {
+  const directory = memoryDirectory()
+  const refused = { code: 'invalid_config' }
+  await expect(verifyDirectory(directory, quiet)).rejects.toMatchObject(refused)
+  await expect(verifyDirectory(join(directory, 'none'), quiet)).rejects.toMatchObject(refused)
+  await expect(repair(directory, NOW_MS, quiet)).rejects.toMatchObject(refused)
+  await expect(backUp(directory, join(directory, 'backup'), quiet)).rejects.toMatchObject(refused)
+})
