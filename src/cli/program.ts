@@ -1,6 +1,7 @@
+import { constants } from 'node:os'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from '../config/logger.ts'
-import type { ExitCode } from './command.ts'
-import { UsageError } from './command.ts'
+import { type ExitCode, UsageError } from './command.ts'
 import { endProcess } from './end-process.ts'
 import { whenAsked } from './signals.ts'
 import { startStopWatchdog } from './stop-watchdog.ts'
@@ -9,6 +10,8 @@ import { startStopWatchdog } from './stop-watchdog.ts'
 export const GRACE_PERIOD_SECONDS = 25
 /** What is left open after a program has stopped may keep its process for so long. */
 const LINGER_MS = 2_000
+/** A program that is asked to end before it is up may still come up for so long, and is stopped in order then. */
+const START_LINGER_MS = 2_000
 
 export type ProgramOptions = {
   readonly logger: Logger
@@ -26,9 +29,17 @@ export type ProgramOptions = {
  */
 export async function runProgram({ logger, gracePeriodMs, start }: ProgramOptions): Promise<ExitCode> {
   const asked = whenAsked(gracePeriodMs, logger)
-  startStopWatchdog(gracePeriodMs)
+  startStopWatchdog(gracePeriodMs, logger)
+  const abandoned = asked.then(async (signal) => {
+    await sleep(START_LINGER_MS)
+    return signal
+  })
   const failed = Promise.withResolvers<Error>()
-  const running = await start(failed.resolve)
+  const running = await Promise.race([start(failed.resolve), abandoned])
+  if (typeof running === 'string') {
+    logger.warn({ signal: running }, 'asked to end before it was up: ending the process')
+    endProcess(128 + constants.signals[running])
+  }
   const failure = await Promise.race([asked.then(() => undefined), failed.promise])
   if (failure) endAfter(gracePeriodMs, logger)
   await running.stop()

@@ -1,17 +1,19 @@
 import { writeSync } from 'node:fs'
 import { extname } from 'node:path'
 import { isMainThread, Worker, workerData } from 'node:worker_threads'
+import type { Logger } from '../config/logger.ts'
 
 // Ends the process when its main thread hangs: then no signal is handled any more, since that thread handles them. This
 // file is both the watchdog's thread and what starts it.
 
 const BEAT_MS = 500
-const MB = { maxOldGenerationSizeMb: 8, maxYoungGenerationSizeMb: 2, stackSizeMb: 1 }
+/** In a checkout, Node strips the types of this file there, which takes more than watching. */
+const MEMORY_MB_MAX = 64
 
 type Data = { readonly beat: SharedArrayBuffer; readonly hungMsMax: number }
 
 /** From now on a main thread that hangs for `hungMsMax` is the end of the process. Keeps nothing from ending. */
-export function startStopWatchdog(hungMsMax: number): void {
+export function startStopWatchdog(hungMsMax: number, logger: Logger): void {
   const beat = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)
   const counter = new Int32Array(beat)
   setInterval(() => Atomics.add(counter, 0, 1), BEAT_MS).unref()
@@ -19,10 +21,10 @@ export function startStopWatchdog(hungMsMax: number): void {
   const watchdog = new Worker(new URL(`./stop-watchdog${extname(import.meta.filename)}`, import.meta.url), {
     name: 'stop-watchdog',
     workerData,
-    resourceLimits: MB,
+    resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB_MAX },
   })
   // A program runs without it, too.
-  watchdog.on('error', () => undefined)
+  watchdog.on('error', (error) => logger.warn({ err: error }, 'the watchdog of the main thread ended'))
   watchdog.unref()
 }
 

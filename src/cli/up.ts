@@ -127,7 +127,7 @@ function describe(address: BrokerAddress): string {
 function askedOrUnread(gracePeriodMs: number, logger: Logger): AbortSignal {
   const asked = new AbortController()
   void whenAsked(gracePeriodMs, logger).then(() => asked.abort())
-  startStopWatchdog(gracePeriodMs)
+  startStopWatchdog(gracePeriodMs, logger)
   process.stdout.on('error', () => asked.abort())
   return asked.signal
 }

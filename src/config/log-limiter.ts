@@ -24,6 +24,11 @@ export class LogLimiter {
     this.#nowMs = monotonicMs
   }
 
+  /** Sources and levels that are remembered. */
+  get size(): number {
+    return this.#buckets.size
+  }
+
   /** Whether this line may be written. */
   admits(source: string, level: number, bytes: number): boolean {
     const bucket = this.#refilled(source, level)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Lifecycle, startAll } from '../../src/config/lifecycle.ts'
+import { Lifecycle, partsBeingStopped, startAll } from '../../src/config/lifecycle.ts'
 import { silentLogger } from '../../src/config/logger.ts'
 
 describe('a lifecycle', () => {
@@ -17,6 +17,19 @@ describe('a lifecycle', () => {
     })
     await Promise.all([held?.stop(), held?.stop()])
     expect(stopped).toEqual(['worker', 'registry', 'broker'])
+  })
+
+  it('goes on past a part that does not stop in time, and names it', async () => {
+    const life = new Lifecycle(silentLogger())
+    const stopped: string[] = []
+    life.onStop('broker', () => stopped.push('broker'))
+    const stuck = Promise.withResolvers<void>()
+    life.onStop('tasks', () => stuck.promise, 1)
+    await life.stop()
+    expect(stopped).toEqual(['broker'])
+    expect(partsBeingStopped()).toEqual(['tasks'])
+    stuck.resolve()
+    await expect.poll(partsBeingStopped).toEqual([])
   })
 
   it('leaves nothing running when a start fails half-way', async () => {

@@ -16,6 +16,8 @@ export type Program = Pick<Server, 'pid' | 'kill'> & {
   readonly logFile: string
   /** SIGTERM, and waits for its end. */
   stop(): Promise<void>
+  /** SIGTERM; how long its end took, ms. After `graceMs` it is killed, and its exit code is null. */
+  terminate(graceMs: number): Promise<{ readonly tookMs: number; readonly exitCode: number | null }>
   /** SIGINT, as Ctrl-C sends it; how long it took, ms. */
   interrupt(): Promise<{ readonly tookMs: number; readonly exitCode: number | null }>
 }
@@ -52,6 +54,11 @@ export async function startWeir(
     logFile,
     kill: () => server.kill(),
     stop: async () => void (await server.end(GRACE_MS)),
+    async terminate(graceMs) {
+      const beganMs = performance.now()
+      const exitCode = await server.end(graceMs)
+      return { tookMs: performance.now() - beganMs, exitCode }
+    },
     async interrupt() {
       const beganMs = performance.now()
       const exitCode = await server.end(GRACE_MS, 'SIGINT')

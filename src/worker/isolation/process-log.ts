@@ -1,8 +1,9 @@
 import type { Readable } from 'node:stream'
 import { systemClock } from '../../config/clock.ts'
+import { cutText } from '../../config/cut-text.ts'
 import { LogLimiter, type LogLimits } from '../../config/log-limiter.ts'
 import type { Logger } from '../../config/logger.ts'
-import { cutText } from './log-line.ts'
+import { LINE_CHARS_MAX } from './log-line.ts'
 
 const LEVELS: Readonly<Record<number, 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal'>> = {
   10: 'trace',
@@ -58,7 +59,10 @@ export class ProcessLog {
       pipe.on('data', (text: string) => {
         this.#lastWords = (this.#lastWords + text).slice(-LAST_WORDS_CHARS)
         if (this.#limiter.admits(`${this.#name} output`, 0, text.length))
-          this.#logger.warn({ thread: this.#name, output: cutText(text) }, 'a task process wrote past its log')
+          this.#logger.warn(
+            { thread: this.#name, output: cutText(text, LINE_CHARS_MAX) },
+            'a task process wrote past its log',
+          )
         leftBytes -= text.length
         if (leftBytes > 0) return
         pipe.pause()

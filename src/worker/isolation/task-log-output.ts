@@ -1,6 +1,7 @@
+import { cutText } from '../../config/cut-text.ts'
 import { LogLimiter, type LogLimits } from '../../config/log-limiter.ts'
 import type { Logger } from '../../config/logger.ts'
-import { cutLine, cutText, levelOf } from './log-line.ts'
+import { cutLine, LINE_CHARS_MAX, levelOf } from './log-line.ts'
 
 const REPORT_MS = 5_000
 
@@ -26,7 +27,7 @@ export class TaskLogOutput {
   write(line: string): void {
     const { task, send } = this.#options
     const source = task()
-    if (!this.#limiter.admits(source ?? '', levelOf(line), Math.min(line.length, 16_384))) return
+    if (!this.#limiter.admits(source ?? '', levelOf(line), Math.min(line.length, LINE_CHARS_MAX))) return
     send(cutLine(line, source === undefined ? {} : { source }))
   }
 
@@ -49,9 +50,8 @@ export class TaskLogOutput {
 export function captureOutput(logger: Logger): void {
   for (const stream of ['stdout', 'stderr'] as const) {
     process[stream].write = (chunk: string | Uint8Array, ...rest: unknown[]) => {
-      const text = cutText(
-        typeof chunk === 'string' ? chunk : Buffer.from(chunk.subarray(0, 65_536)).toString(),
-      ).trimEnd()
+      const written = typeof chunk === 'string' ? chunk : Buffer.from(chunk.subarray(0, 4 * LINE_CHARS_MAX)).toString()
+      const text = cutText(written, LINE_CHARS_MAX / 2).trimEnd()
       if (text !== '') logger.info({ stream }, text)
       const done = rest.find((argument) => typeof argument === 'function')
       if (done) process.nextTick(done)

@@ -1,0 +1,73 @@
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { freePort } from '../../env/ports.ts'
+import { answers, type Program, startWeir } from '../../support/cli.ts'
+import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import { until } from '../../support/until.ts'
+
+const HANG = join(import.meta.dirname, 'hang.ts')
+const GRACE_SECONDS = 3
+/** The grace period twice: a main thread may hang for one before it is known to, and handle the signal for another. */
+const END_MS = 20_000
+const WAIT = { everyMs: 50, timeoutMs: 60_000 }
+
+describe.each(['registry', 'worker', 'up'] as const)('weir %s', { timeout: 180_000 }, (name) => {
+  it('ends when it is asked to, with exit code 0', async () => {
+    const { program } = await start(name, temporaryDirectory())
+    expect(await program.terminate(END_MS)).toMatchObject({ exitCode: 0 })
+  })
+
+  it('ends with exit code 0 though one of its threads is stuck in native code', async () => {
+    const { program } = await start(name, temporaryDirectory())
+    process.kill(program.pid!, 'SIGWINCH')
+    await sleep(500)
+    expect(await program.terminate(END_MS)).toMatchObject({ exitCode: 0 })
+    expect(readFileSync(program.logFile, 'utf8')).toContain('something is still open')
+  })
+
+  it('ends though its main thread hangs, says so, and gives its data directory free', async () => {
+    const directory = temporaryDirectory()
+    const { program } = await start(name, directory)
+    process.kill(program.pid!, 'SIGUSR2')
+    await sleep(500)
+    expect((await program.terminate(END_MS)).tookMs).toBeLessThan(END_MS)
+    expect(readFileSync(program.logFile, 'utf8')).toContain('the main thread hangs')
+    await start(name, directory)
+  })
+})
+
+it('weir worker ends when it is asked to before it is up', { timeout: 120_000 }, async () => {
+  // A broker that takes connections and never answers.
+  let isAsked = false
+  const broker = createServer(() => {
+    isAsked = true
+  })
+  broker.listen(0, '127.0.0.1')
+  await once(broker, 'listening')
+  onTestFinished(() => void broker.close())
+  const { port } = broker.address() as AddressInfo
+  const args = ['worker', '--bootstrap', `127.0.0.1:${port}`, '--grace-period', '60'] as const
+  const program = await startWeir(args, () => isAsked)
+  onTestFinished(() => program.kill())
+  const { tookMs, exitCode } = await program.terminate(END_MS)
+  expect(exitCode).toBe(143)
+  expect(tookMs).toBeLessThan(END_MS)
+})
+
+async function start(name: 'registry' | 'worker' | 'up', directory: string): Promise<{ readonly program: Program }> {
+  const port = await freePort()
+  const url = `http://127.0.0.1:${port}`
+  const data = ['--data', join(directory, 'data'), '--grace-period', String(GRACE_SECONDS)]
+  const args =
+    name === 'up'
+      ? (['up', directory, '--registry-port', String(port), '--worker-port', '0', ...data] as const)
+      : ([name, '--set', `listeners=${url}`, ...data] as const)
+  const program = await startWeir(args, () => answers(`${url}/`), { nodeArgs: ['--import', HANG] })
+  onTestFinished(() => program.kill())
+  await until('it to be up', WAIT, () => answers(`${url}/`))
+  return { program }
+}

@@ -1,0 +1,251 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { WorkerClient } from '../../../src/clients/worker.ts'
+import { describeOn, real } from '../../env/real.ts'
+import { type Latency, latencyWhile, startControlServer } from '../../support/latency.ts'
+import { descendantsOf, residentMbOf } from '../../support/process-tree.ts'
+import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import { until } from '../../support/until.ts'
+import { clientOf, polledOn, WAIT, WorkerGroup } from '../../support/worker-group.ts'
+import { startWorkerProcess, type WeirWorker } from '../../support/worker-process.ts'
+
+const PLUGINS = join(import.meta.dirname, 'hostile-plugins.ts')
+const MEMORY_MB = 128
+/** How long each attack goes on that does not fail by itself. */
+const ATTACK_MS = Number(process.env['WEIR_ATTACK_MS'] ?? 3_000)
+const STOP_MS = 1_000
+const BLOCKED_MS = 1_500
+/** Of the signal: what tasks may take, what the parts of the worker may, and a machine that is busy. */
+const GRACE_MS = 25_000
+
+const SETTINGS = {
+  'plugin.path': PLUGINS,
+  'worker.threads': '1',
+  'worker.thread.blocked.max.ms': String(BLOCKED_MS),
+  'worker.thread.memory.mb': String(MEMORY_MB),
+  'task.shutdown.graceful.timeout.ms': String(STOP_MS),
+  'offset.flush.interval.ms': '1000',
+  'value.converter': 'org.apache.kafka.connect.storage.StringConverter',
+}
+
+type Scene = {
+  end(): Promise<void>
+  readonly worker: WeirWorker
+  readonly client: WorkerClient
+  readonly controlUrl: string
+  readonly fifo: string
+}
+
+describe('a hostile task', { timeout: 300_000 }, () => {
+  let scene: Scene
+  beforeAll(async () => {
+    scene = await setUp()
+  })
+  afterAll(() => scene.end())
+
+  it.each([
+    ['its log', 'LogFlood'],
+    ['the console, standard output and warnings', 'ConsoleFlood'],
+    ['long lines', 'LongLines'],
+  ])('that floods %s delays nobody, and what is dropped is counted', async (_, name) => {
+    const { worker } = scene
+    const beganBytes = statSync(worker.logFile).size
+    await attack(scene, name, async () => {
+      await untilState(scene, name, 'RUNNING')
+      await sleep(ATTACK_MS)
+      await until('the count of dropped lines', WAIT, () => logOf(worker).includes(`"source":"${name}-0","lines":`))
+    })
+    // A burst of ten seconds of 64 KiB/s for each of the levels that are used here, and the rate since.
+    expect(statSync(worker.logFile).size - beganBytes).toBeLessThan(4 * 1024 * 1024)
+    const lines = logOf(worker).split('\n')
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(64 * 1024)
+  })
+
+  const ofMemory = `exhausted the memory .* ${MEMORY_MB} MB \\(worker.thread.memory.mb\\)`
+  it.each([
+    ['buffers', 'Buffers', ofMemory],
+    ['shared memory', 'SharedBuffers', ofMemory],
+    ["WebAssembly's memory", 'WebAssemblyMemory', ofMemory],
+    // On a busy machine it takes longer to fill the heap than a thread may be blocked.
+    ['the heap, in a loop that cannot be interrupted', 'Heap', `${ofMemory}|blocked its thread`],
+  ])('that hoards %s fails by name of the limit; memory is bounded and neighbours go on', async (_, name, reason) => {
+    const residentMb = residentMbOf(scene.worker.pid!)
+    let mostMb = 0
+    await attack(scene, name, async () => {
+      await until('it to fail', { ...WAIT, everyMs: 20 }, async () => {
+        mostMb = Math.max(mostMb, residentMbOf(scene.worker.pid!))
+        return (await stateOf(scene, name)) === 'FAILED'
+      })
+      expect(await traceOf(scene, name)).toMatch(new RegExp(`^task ${name}-0 (${reason})`))
+    })
+    // The limit and what is taken between two measurements, and processes of other tasks meanwhile.
+    expect(mostMb - residentMb).toBeLessThan(5 * MEMORY_MB)
+  })
+
+  it.each([
+    ['process.exit', 'Exit', 'process.exit(3)'],
+    ['process.abort', 'Abort', 'process.abort()'],
+    ['process.kill', 'Kill', 'process.kill('],
+  ])('that calls %s fails at once and alone, with the place in its trace', async (_, name, call) => {
+    const threads = descendantsOf(scene.worker.pid!)
+    await attack(scene, name, async () => {
+      await untilState(scene, name, 'FAILED')
+      const trace = await traceOf(scene, name)
+      expect(trace).toContain(`a plugin called ${call}`)
+      expect(trace).toContain('hostile-plugins.ts')
+    })
+    // Nobody had to move.
+    expect(descendantsOf(scene.worker.pid!)).toEqual(threads)
+  })
+
+  it.each([
+    ['Array.prototype.map', 'ArrayMap'],
+    ['Promise', 'NoPromise'],
+    ['Object.prototype.then', 'ThenOfAllObjects'],
+  ])('that replaces %s fails by its name, and later tasks start', async (builtIn, name) => {
+    await attack(scene, name, async () => {
+      await untilState(scene, name, 'FAILED')
+      const trace = await traceOf(scene, name)
+      expect(trace).toContain(`task ${name}-0 changed what all code in its thread uses: ${builtIn}`)
+    })
+    await create(scene, `after-${name}`, 'Steady')
+    await untilState(scene, `after-${name}`, 'RUNNING')
+    await scene.client.delete(`after-${name}`)
+  })
+
+  it.each([
+    ['in a loop that cannot be interrupted', 'Loop'],
+    ['in native code', 'Native'],
+    ['reading a pipe that nobody writes', 'Fifo'],
+  ])('that is stuck %s fails by name, and its neighbours go on', async (_, name) => {
+    await attack(scene, name, async () => {
+      await untilState(scene, name, 'FAILED')
+      expect(await traceOf(scene, name)).toMatch(
+        new RegExp(`^task ${name}-0 blocked its thread for more than ${BLOCKED_MS} ms`),
+      )
+    })
+  })
+
+  it('that was deleted and goes on ends with its thread; its neighbours move to another one', async () => {
+    const threads = descendantsOf(scene.worker.pid!)
+    await attack(scene, 'NeverStops', async () => {
+      await untilState(scene, 'NeverStops', 'RUNNING')
+      await scene.client.delete('NeverStops')
+      await until('its process to end', WAIT, () =>
+        descendantsOf(scene.worker.pid!).every((pid) => !threads.includes(pid)),
+      )
+    })
+  })
+})
+
+it.each(['Loop', 'Native', 'NeverStops'])(
+  'a hostile task keeps no worker from its end: %s',
+  { timeout: 180_000 },
+  async (name) => {
+    const scene = await setUp()
+    try {
+      await create(scene, name, name)
+      await untilState(scene, name, 'RUNNING')
+      const threads = descendantsOf(scene.worker.pid!)
+      expect(await scene.worker.terminate(GRACE_MS)).toMatchObject({ exitCode: 0 })
+      await until('its threads to end', WAIT, () => threads.every((pid) => residentMbOf(pid) === 0))
+    } finally {
+      await scene.end()
+    }
+  },
+)
+
+const kafka = await real('kafka')
+
+describeOn([kafka], 'a worker of a group', () => {
+  it('keeps its place while a task floods its log and another one hoards memory', async () => {
+    const group = new WorkerGroup(kafka.address.bootstrap, { ...SETTINGS, 'session.timeout.ms': '6000' })
+    const [worker] = await group.start(1)
+    const { url: controlUrl, kill: end } = await startControlServer()
+    const scene = { worker: worker!, client: clientOf(worker!), controlUrl, fifo: '', end }
+    await create(scene, 'LogFlood', 'LogFlood')
+    await create(scene, 'Buffers', 'Buffers')
+    await untilState(scene, 'Buffers', 'FAILED')
+    const rounds = await rebalancesOf(worker!)
+    const [ours, control] = await latencyWhile([`${worker!.url}/`, scene.controlUrl], () => sleep(2 * 6_000))
+    expectFair(ours!, control!)
+    expect(await rebalancesOf(worker!)).toBe(rounds)
+    await end()
+  })
+})
+
+/** A worker on a log of its own, with a neighbour for whatever comes. */
+async function setUp(): Promise<Scene> {
+  const directory = temporaryDirectory()
+  const fifo = join(directory, 'fifo')
+  execFileSync('mkfifo', [fifo])
+  const worker = await startWorkerProcess({
+    log: ['--data', join(directory, 'data')],
+    groupId: 'hostile',
+    settings: SETTINGS,
+  })
+  const control = await startControlServer()
+  const scene: Scene = {
+    worker,
+    client: clientOf(worker),
+    controlUrl: control.url,
+    fifo,
+    end: async () => {
+      await Promise.all([worker.kill(), control.kill()])
+    },
+  }
+  await create(scene, 'neighbour', 'Steady')
+  await untilState(scene, 'neighbour', 'RUNNING')
+  return scene
+}
+
+function create({ client, fifo }: Scene, connector: string, name: string): Promise<unknown> {
+  return client.create(connector, { 'connector.class': name, topic: `records-${connector}`, fifo })
+}
+
+/** Has a connector of this class attack until `isOver`; meanwhile others are answered, and in the end the neighbour goes on. */
+async function attack(scene: Scene, name: string, isOver: () => Promise<void>): Promise<void> {
+  const { worker, controlUrl } = scene
+  const [ours, control] = await latencyWhile([`${worker.url}/`, controlUrl], async () => {
+    await create(scene, name, name)
+    await isOver()
+  })
+  expectFair(ours!, control!)
+  await scene.client.delete(name).catch(() => undefined)
+  await until('the neighbour to go on', WAIT, async () => (await stateOf(scene, 'neighbour')) === 'RUNNING')
+  const before = (await polledOn(worker, 'neighbour')).get(0) ?? 0
+  await until('the neighbour to write', WAIT, async () => ((await polledOn(worker, 'neighbour')).get(0) ?? 0) > before)
+}
+
+/** A busy machine delays the control server, too. */
+function expectFair(ours: Latency, control: Latency): void {
+  console.info(
+    `p99 ${ours.p99Ms.toFixed(1)} ms, max ${ours.maxMs.toFixed(1)} ms of ${ours.count}; control p99 ${control.p99Ms.toFixed(1)} ms, max ${control.maxMs.toFixed(1)} ms`,
+  )
+  expect(ours.p99Ms).toBeLessThan(100 + 3 * control.p99Ms)
+}
+
+async function untilState(scene: Scene, connector: string, state: string): Promise<void> {
+  await until(`${connector} to be ${state}`, WAIT, async () => (await stateOf(scene, connector)) === state)
+}
+
+async function stateOf({ client }: Scene, connector: string): Promise<string | undefined> {
+  const status = await client.status(connector).catch(() => undefined)
+  return status?.tasks[0]?.state
+}
+
+async function traceOf({ client }: Scene, connector: string): Promise<string> {
+  return (await client.status(connector)).tasks[0]?.trace ?? ''
+}
+
+function logOf({ logFile }: WeirWorker): string {
+  return readFileSync(logFile, 'utf8')
+}
+
+async function rebalancesOf({ url }: WeirWorker): Promise<number> {
+  const metrics = await (await fetch(`${url}/metrics`)).text()
+  return Number(/^kafka_connect_worker_rebalance_metrics_completed_rebalances_total (\d+)$/m.exec(metrics)?.[1])
+}

@@ -1,0 +1,25 @@
+import { readFileSync } from 'node:fs'
+
+/** Processes that this one started, and their own. */
+export function descendantsOf(pid: number): readonly number[] {
+  const children = read(`/proc/${pid}/task/${pid}/children`).trim().split(' ').filter(Boolean).map(Number)
+  return children.flatMap((child) => [child, ...descendantsOf(child)])
+}
+
+/** Resident memory of a process and of all that it started, in MB. */
+export function residentMbOf(pid: number): number {
+  const processes = [pid, ...descendantsOf(pid)]
+  return processes.reduce(
+    (sum, one) => sum + Number(/^VmRSS:\s+(\d+) kB/m.exec(read(`/proc/${one}/status`))?.[1] ?? 0) / 1_024,
+    0,
+  )
+}
+
+/** Empty for a process that is gone. */
+function read(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return ''
+  }
+}

@@ -1,0 +1,43 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { BuiltIns } from '../../../src/worker/isolation/built-ins.ts'
+
+const builtIns = new BuiltIns()
+
+describe('the built-ins of a thread', () => {
+  afterEach(() => {
+    builtIns.restore()
+  })
+
+  it('are intact as long as nobody replaces one', () => {
+    expect(builtIns.restore()).toEqual([])
+    expect(builtIns.restore()).toEqual([])
+  })
+
+  it.each([
+    ['Array.prototype.map', () => Reflect.set(Array.prototype, 'map', () => [])],
+    ['Array.prototype.Symbol(Symbol.iterator)', () => Reflect.set(Array.prototype, Symbol.iterator, undefined)],
+    ['Promise', () => Reflect.set(globalThis, 'Promise', undefined)],
+    ['Promise.prototype.then', () => Reflect.deleteProperty(Promise.prototype, 'then')],
+    ['Map.prototype.get', () => Reflect.set(Map.prototype, 'get', () => undefined)],
+    ['Map.prototype.size', () => Reflect.defineProperty(Map.prototype, 'size', { get: () => 0 })],
+    ['JSON.stringify', () => Reflect.set(JSON, 'stringify', () => '')],
+    ['Reflect.ownKeys', () => Reflect.set(Reflect, 'ownKeys', () => [])],
+    ['Reflect.getOwnPropertyDescriptor', () => Reflect.set(Reflect, 'getOwnPropertyDescriptor', () => undefined)],
+    ['Buffer.from', () => Reflect.set(Buffer, 'from', () => undefined)],
+    ['Object.prototype.then', () => Reflect.set(Object.prototype, 'then', () => undefined)],
+    ['setTimeout', () => Reflect.set(globalThis, 'setTimeout', () => undefined)],
+  ])('are put back when one is replaced: %s', (name, replace) => {
+    replace()
+    const restored = builtIns.restore()
+    // With nothing that may be replaced: not with `expect` before.
+    expect(restored).toEqual([name])
+    expect(builtIns.restore()).toEqual([])
+  })
+
+  it('may be added to, but for what every object would have', () => {
+    Object.defineProperty(Array.prototype, 'last', { value: () => undefined, configurable: true })
+    expect(builtIns.restore()).toEqual([])
+    Reflect.deleteProperty(Array.prototype, 'last')
+    expect({ toString: () => 'own' }.toString()).toBe('own')
+  })
+})

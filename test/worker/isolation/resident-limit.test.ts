@@ -1,0 +1,27 @@
+import { describe, expect, it } from 'vitest'
+import { ResidentLimit } from '../../../src/worker/isolation/resident-limit.ts'
+
+const MB = 1024 * 1024
+
+describe('a limit of resident memory', () => {
+  it('counts from what the process held at first, with room for the engine', () => {
+    expect(exceeded(128, [300, 300 + 128 + 95, 300 + 128 + 95])).toBe(undefined)
+    expect(exceeded(128, [300, 300 + 128 + 97, 300 + 128 + 97])).toBe(2)
+  })
+
+  it('lets one measurement pass, which garbage may cause', () => {
+    expect(exceeded(128, [100, 400, 200, 400, 200])).toBe(undefined)
+    expect(exceeded(128, [100, 400, 400])).toBe(2)
+  })
+
+  it('acts at once far above it', () => {
+    expect(exceeded(128, [100, 500])).toBe(1)
+  })
+})
+
+/** At which of these measurements, in MB, the limit is exceeded. */
+function exceeded(mbMax: number, measured: readonly number[]): number | undefined {
+  const limit = new ResidentLimit(mbMax)
+  const at = measured.findIndex((mb) => limit.isExceeded(mb * MB))
+  return at === -1 ? undefined : at
+}
