@@ -5,9 +5,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { WorkerClient } from '../../../src/clients/worker.ts'
 import { describeOn, real } from '../../env/real.ts'
+import { partDirectory } from '../../env/workspace.ts'
 import { type Latency, latencyWhile, startControlServer } from '../../support/latency.ts'
 import { descendantsOf, residentMbOf } from '../../support/process-tree.ts'
-import { temporaryDirectory } from '../../support/temporary-directory.ts'
 import { until } from '../../support/until.ts'
 import { clientOf, polledOn, WAIT, WorkerGroup } from '../../support/worker-group.ts'
 import { startWorkerProcess, type WeirWorker } from '../../support/worker-process.ts'
@@ -179,7 +179,7 @@ describeOn([kafka], 'a worker of a group', () => {
 
 /** A worker on a log of its own, with a neighbour for whatever comes. */
 async function setUp(): Promise<Scene> {
-  const directory = temporaryDirectory()
+  const directory = partDirectory('hostile')
   const fifo = join(directory, 'fifo')
   execFileSync('mkfifo', [fifo])
   const worker = await startWorkerProcess({
