@@ -2,10 +2,17 @@ import { MessageChannel } from 'node:worker_threads'
 import type { Logger } from '../config/logger.ts'
 import type { Broker } from './broker.ts'
 import { createBroker } from './client.ts'
+import type { ClientAccess } from './client-access.ts'
 import type { BrokerAddress, Home } from './home.ts'
 
+export type OpenOptions = {
+  readonly logger: Logger
+  /** How a client of Kafka reaches files and hosts. Default: as the process may. */
+  readonly access?: ClientAccess
+}
+
 /** Opens the log that `address` names. A home's code is loaded when it is asked for. */
-export async function openBroker(address: BrokerAddress, options: { readonly logger: Logger }): Promise<Broker> {
+export async function openBroker(address: BrokerAddress, options: OpenOptions): Promise<Broker> {
   switch (address.kind) {
     case 'kafka': {
       const { openKafkaHome } = await import('./kafka/home.ts')

@@ -38,6 +38,12 @@ export function writtenSettings(
   return [...(config === undefined ? [] : settingsFromFile(config)), ...environment, ...settingsFromFlags(set)]
 }
 
+/** What a program was configured by and where its data is: no connector of its worker may use them. */
+export function ownFiles({ config }: Values, log: BrokerAddress | undefined): readonly string[] {
+  const data = log?.kind === 'embedded' ? [log.directory] : []
+  return config === undefined ? data : [config, ...data]
+}
+
 /** Undefined when neither is given. */
 export function logAddress(values: LogValues): BrokerAddress | undefined {
   const { bootstrap, data } = values

@@ -5,7 +5,7 @@ import { createMetrics } from '../config/metrics.ts'
 import { startWorker } from '../worker/main.ts'
 import { environmentSettings, filledInSettings } from '../worker/settings.ts'
 import { type Command, readArgs, UsageError } from './command.ts'
-import { addressOf, PROGRAM_HELP, PROGRAM_OPTIONS, writtenSettings } from './log-address.ts'
+import { addressOf, ownFiles, PROGRAM_HELP, PROGRAM_OPTIONS, writtenSettings } from './log-address.ts'
 import { parseGracePeriod, runProgram } from './program.ts'
 
 /** Settings of Kafka's clients, which a worker is configured with at the top level. */
@@ -38,8 +38,8 @@ Settings may also stand in the environment, as CONNECT_… with _ for each dot; 
       startAll(logger, async (life) => {
         const broker = await openBroker(address, { logger })
         life.onStop('broker', () => broker.close())
-        const parts = { broker, logger, metrics: createMetrics(), isWarm: true, onFailed: fail }
-        const started = await startWorker(settings, parts)
+        const parts = { broker, logger, metrics: createMetrics(), isWarm: true, ownFiles: ownFiles(values, address) }
+        const started = await startWorker(settings, { ...parts, onFailed: fail })
         life.onStop('worker', () => started.stop(), Number.POSITIVE_INFINITY)
         return life
       })

@@ -1,5 +1,6 @@
-import { type ClientRequest, type IncomingMessage, request as overHttp } from 'node:http'
+import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request as overHttp } from 'node:http'
 import { Agent, request as overHttps } from 'node:https'
+import type { LookupFunction } from 'node:net'
 import { text } from 'node:stream/consumers'
 import type { SecureContextOptions } from 'node:tls'
 import type { z } from 'zod'
@@ -16,6 +17,8 @@ export type Endpoint = {
   readonly auth?: { readonly username: string; readonly password: string } | { readonly token: string }
   /** For one request, answer included. Default 60,000 ms. */
   readonly timeoutMs?: number
+  /** Options for connections to a host; throws when there may be none. Default: as the process itself may. */
+  readonly connectOptions?: (host: string, port: number) => { readonly lookup?: LookupFunction }
   /** Stands in the way of every call: may refuse it, make it end early, and sees how it ends. */
   readonly through?: (call: Call, send: (call: Call) => Promise<Answer>) => Promise<Answer>
 }
@@ -134,22 +137,33 @@ async function exchangeAt(endpoint: Endpoint, call: Call): Promise<Answer> {
   } catch (error) {
     call.signal?.throwIfAborted()
     const reason = timeout.aborted ? 'no answer in time' : reasonOf(error)
-    throw new RequestError(0, 0, `${call.method} ${endpoint.url}${call.path}: ${reason}`, { cause: error })
+    const retriable = (error as { readonly code?: unknown }).code !== 'not_allowed'
+    throw new RequestError(0, 0, `${call.method} ${endpoint.url}${call.path}: ${reason}`, { cause: error, retriable })
   }
 }
 
 /** Node's own agents do not tell these connections from others to the same host. */
 const anyHost = new Agent({ keepAlive: true })
 
+/** Connections that were judged are not shared with those that need not be. */
+const judged = { plain: new HttpAgent({ keepAlive: true }), secure: new Agent({ keepAlive: true }) }
+
 /** Node's own agents keep connections for the next call, those with the same certificates for each other. */
 function send(endpoint: Endpoint, call: Call, signal: AbortSignal): Promise<IncomingMessage> {
   const url = urlOf(endpoint, call)
   const body = call.body === undefined ? undefined : Buffer.from(JSON.stringify(call.body))
   const length = body === undefined ? {} : { 'content-length': body.length }
+  const { connectOptions } = endpoint
   const options = { method: call.method, headers: { ...headersOf(endpoint, call), ...length }, signal }
-  const secure = { ...endpoint.tls, ...options, ...(endpoint.tls?.checkServerIdentity && { agent: anyHost }) }
+  const agent = endpoint.tls?.checkServerIdentity ? anyHost : judged.secure
+  const isDefault = connectOptions === undefined && agent !== anyHost
+  const secure = { ...endpoint.tls, ...options, ...(isDefault ? {} : { agent }) }
   return new Promise((resolve, reject) => {
-    const sent = url.startsWith('https:') ? overHttps(url, secure) : overHttp(url, options)
+    const { protocol, hostname, port } = new URL(url)
+    const isSecure = protocol === 'https:'
+    const way = connectOptions?.(hostname, Number(port || (isSecure ? 443 : 80)))
+    const plain = { ...options, ...(way && { agent: judged.plain }) }
+    const sent = isSecure ? overHttps(url, { ...secure, ...way }) : overHttp(url, { ...plain, ...way })
     const fail = (error: Error) => (isStale(sent, error, call) ? resolve(send(endpoint, call, signal)) : reject(error))
     sent.once('response', resolve).once('error', fail).end(body)
   })

@@ -12,8 +12,8 @@ export type SslSettings = Readonly<Record<string, string | undefined>>
  * (`ssl.keystore.certificate.chain`, `ssl.keystore.key`, `ssl.truststore.certificates`), PKCS#12 in files. A JKS store
  * can't be read without Java: it gets a sentence that says how to convert it. Errors are `UserError`s with the key.
  */
-export function tlsMaterial(ssl: SslSettings): SecureContextOptions {
-  const material: SecureContextOptions = { minVersion: 'TLSv1.2', ...identity(ssl), ...trusted(ssl) }
+export function tlsMaterial(ssl: SslSettings, read: ReadFile = readAny): SecureContextOptions {
+  const material: SecureContextOptions = { minVersion: 'TLSv1.2', ...identity(ssl, read), ...trusted(ssl, read) }
   try {
     createSecureContext(material)
   } catch (error) {
@@ -25,14 +25,23 @@ export function tlsMaterial(ssl: SslSettings): SecureContextOptions {
   return material
 }
 
+/** Reads a file that a key names; throws when that may not be. */
+export type ReadFile = (key: string, path: string) => Buffer
+
+const readAny: ReadFile = (_key, path) => readFileSync(path)
+
 /** Certificates that may change while a program runs. */
 export type TlsSource<Options> = { readonly files: readonly string[]; readonly read: () => Options }
 
 /** What `tlsMaterial` reads, and other options that stay as they are. */
-export function tlsSource<More extends object>(ssl: SslSettings, more: More): TlsSource<SecureContextOptions & More> {
+export function tlsSource<More extends object>(
+  ssl: SslSettings,
+  more: More,
+  read: ReadFile = readAny,
+): TlsSource<SecureContextOptions & More> {
   return {
     files: [ssl['ssl.keystore.location'], ssl['ssl.truststore.location']].flatMap((file) => file || []),
-    read: () => ({ ...tlsMaterial(ssl), ...more }),
+    read: () => ({ ...tlsMaterial(ssl, read), ...more }),
   }
 }
 
@@ -40,10 +49,10 @@ export function tlsSource<More extends object>(ssl: SslSettings, more: More): Tl
 export type CertificateExpiry = { readonly keystoreMs: number | undefined; readonly truststoreMs: number | undefined }
 
 export function certificateExpiry(ssl: SslSettings): CertificateExpiry {
-  const { cert, pfx, passphrase = '' } = identity(ssl)
+  const { cert, pfx, passphrase = '' } = identity(ssl, readAny)
   return {
     keystoreMs: firstEnd(() => (pfx ? certificatesOf(pfx as Buffer, passphrase) : [cert])),
-    truststoreMs: firstEnd(() => [trusted(ssl).ca]),
+    truststoreMs: firstEnd(() => [trusted(ssl, readAny).ca]),
   }
 }
 
@@ -59,7 +68,7 @@ function firstEnd(read: () => readonly unknown[]): number | undefined {
   }
 }
 
-function identity(ssl: SslSettings): SecureContextOptions {
+function identity(ssl: SslSettings, read: ReadFile): SecureContextOptions {
   const passphrase = ssl['ssl.key.password'] || ssl['ssl.keystore.password']
   const withPassphrase = passphrase ? { passphrase } : {}
   const chain = ssl['ssl.keystore.certificate.chain']
@@ -67,19 +76,19 @@ function identity(ssl: SslSettings): SecureContextOptions {
   if (chain && key) return { cert: chain, key, ...withPassphrase }
   const path = ssl['ssl.keystore.location']
   if (!path) return {}
-  const store = readStore('ssl.keystore.location', path, ssl['ssl.keystore.type'])
+  const store = readStore('ssl.keystore.location', path, ssl['ssl.keystore.type'], read)
   if (store.kind === 'pem') return { cert: store.bytes, key: store.bytes, ...withPassphrase }
   // A PKCS#12 file has one password: Java's key password must equal the store's.
   const password = ssl['ssl.keystore.password']
   return { pfx: store.bytes, ...(password ? { passphrase: password } : {}) }
 }
 
-function trusted(ssl: SslSettings): SecureContextOptions {
+function trusted(ssl: SslSettings, read: ReadFile): SecureContextOptions {
   const certificates = ssl['ssl.truststore.certificates']
   if (certificates) return { ca: certificates }
   const path = ssl['ssl.truststore.location']
   if (!path) return {}
-  const store = readStore('ssl.truststore.location', path, ssl['ssl.truststore.type'])
+  const store = readStore('ssl.truststore.location', path, ssl['ssl.truststore.type'], read)
   if (store.kind === 'pem') return { ca: store.bytes }
   try {
     return { ca: [...certificatesOf(store.bytes, ssl['ssl.truststore.password'] ?? '')] }
@@ -93,10 +102,10 @@ function trusted(ssl: SslSettings): SecureContextOptions {
 
 type Store = { readonly kind: 'pem' | 'pkcs12'; readonly bytes: Buffer }
 
-function readStore(key: string, path: string, type: string | undefined): Store {
+function readStore(key: string, path: string, type: string | undefined, read: ReadFile): Store {
   let bytes: Buffer
   try {
-    bytes = readFileSync(path)
+    bytes = read(key, path)
   } catch (error) {
     throw new UserError('invalid_tls', `${key}=${path}: ${messageOf(error)}`)
   }

@@ -6,7 +6,7 @@ export type PluginKind = Plugin['kind']
 export type CatalogEntry = { readonly class: string; readonly type: PluginKind; readonly version: string }
 
 /** A plugin, or the description of one. */
-type Named = {
+export type Named = {
   readonly kind: PluginKind
   readonly class: string
   readonly aliases?: readonly string[]
@@ -23,6 +23,10 @@ export type OfKind<Item, Kind> = Item extends { readonly kind: infer Known }
 export type Catalog<Item extends Named = Plugin> = {
   /** By any of its names, spelled exactly. */
   find<Kind extends PluginKind>(kind: Kind, name: string): OfKind<Item, Kind> | undefined
+  /** Every name that finds it, short ones too. */
+  namesOf(plugin: Item): readonly string[]
+  /** Why a plugin that is installed is not found. */
+  refusal(kind: PluginKind, name: string): string | undefined
   /** Sorted by kind and name. */
   list(kind?: PluginKind): readonly CatalogEntry[]
 }
@@ -48,6 +52,9 @@ export function createCatalog<Item extends Named>(plugins: readonly Item[]): Cat
   return {
     find: <Kind extends PluginKind>(kind: Kind, name: string) =>
       byName.get(nameKey(kind, name)) as OfKind<Item, Kind> | undefined,
+    namesOf: (plugin) =>
+      [...byName].flatMap(([key, found]) => (found === plugin ? [key.slice(plugin.kind.length + 1)] : [])),
+    refusal: () => undefined,
     list: (kind) => entries.filter(({ type }) => kind === undefined || type === kind),
   }
 }

@@ -3,12 +3,12 @@ import { field } from '../sdk/index.ts'
 
 const FIELDS = {
   'truststore.location': field
-    .text({ doc: 'Certificates to trust, PEM or PKCS#12. None: those of the machine.' })
+    .path({ doc: 'Certificates to trust, PEM or PKCS#12. None: those of the machine.' })
     .optional(),
   'truststore.password': field.password({ doc: 'Password of the truststore.' }).optional(),
   'truststore.type': field.text({ doc: 'PEM or PKCS12; found out by itself.', importance: 'LOW' }).optional(),
   'truststore.certificates': field.text({ doc: 'Certificates to trust, as PEM text.' }).optional(),
-  'keystore.location': field.text({ doc: 'Our own certificate and key, PEM or PKCS#12.' }).optional(),
+  'keystore.location': field.path({ doc: 'Our own certificate and key, PEM or PKCS#12.' }).optional(),
   'keystore.password': field.password({ doc: 'Password of the keystore.' }).optional(),
   'keystore.type': field.text({ doc: 'PEM or PKCS12; found out by itself.', importance: 'LOW' }).optional(),
   'keystore.certificate.chain': field.text({ doc: 'Our own certificate, as PEM text.', importance: 'LOW' }).optional(),

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Reaches } from './access.ts'
 import { ConfigError, type ConfigProblem } from './error.ts'
 import { type ConfigType, FIELD_META, type FieldMeta, type Importance, WHOLE_SENTENCE, type Width } from './fields.ts'
 
@@ -17,6 +18,7 @@ export type ConfigDefinition = {
   readonly width: Width
   readonly displayName: string
   readonly recommended: readonly string[]
+  readonly reaches: Reaches | null
 }
 
 /** What a configuration says for one key: the effective value as text (a secret masked), and what is wrong with it. */
@@ -80,6 +82,7 @@ function define(name: string, schema: z.ZodType): ConfigDefinition {
     width: field?.width ?? 'NONE',
     displayName: field?.displayName ?? name,
     recommended: field?.recommended ?? [],
+    reaches: field?.reaches ?? null,
   }
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Reaches } from './access.ts'
 
 // The kinds of configuration values, parsed from the strings that people write. `.default(…)` and `.optional()` are
 // zod's own and say what holds when a key is absent; a key without either is required.
@@ -21,6 +22,8 @@ export type FieldInfo = {
   readonly recommended?: readonly string[]
   /** Blanks and line ends around the value belong to it. Default: they are left out. */
   readonly isVerbatim?: boolean
+  /** What the value leads to outside of the plugin, so that a worker can refuse it before anything is opened. */
+  readonly reaches?: Reaches
 }
 
 /** What is kept with a zod type, under one key of zod's own registry so that wrappers inherit it. */
@@ -40,6 +43,11 @@ function field<T extends z.ZodType>(schema: T, type: ConfigType, info: FieldInfo
 export function text(info: FieldInfo & { readonly nonEmpty?: boolean }) {
   const schema = info.nonEmpty ? z.string().min(1, 'String must be non-empty') : z.string()
   return field(schema, 'STRING', info)
+}
+
+/** The path of a file or directory. */
+export function path(info: FieldInfo & { readonly nonEmpty?: boolean }) {
+  return text({ ...info, reaches: 'path' })
 }
 
 /** A secret: never shown again once it is written. */

@@ -1,7 +1,9 @@
 import type { z } from 'zod'
+import type { HostAccess } from './access.ts'
 import { parseConfig, type RawConfig } from './config.ts'
 import type { SinkConnector, SinkPartition, SinkPosition, SourceConnector, StoredListener, TaskLog } from './plugin.ts'
 import type { Position, SinkRecord, SourceRecord } from './record.ts'
+import { UNRESTRICTED } from './unrestricted.ts'
 
 // Runs one task of a connector against memory, for the tests of the connector's author. No worker, no broker.
 
@@ -10,6 +12,8 @@ type Options = {
   readonly connector?: string
   readonly task?: number
   readonly log?: TaskLog
+  /** What the task may use of the machine and the network. Default: everything. */
+  readonly access?: HostAccess
 }
 
 export type SourceRun = {
@@ -132,8 +136,8 @@ const EMPTY_RECORD = { key: null, keySchema: null, value: null, valueSchema: nul
 const SILENT: TaskLog = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 
 function context<Config extends z.ZodObject>(spec: Config, options: Options, signal: AbortSignal) {
-  const { config: raw, connector = 'test', task = 0, log = SILENT } = options
-  return { connector, task, config: parseConfig(spec, raw), raw, signal, log }
+  const { config: raw, connector = 'test', task = 0, log = SILENT, access = UNRESTRICTED } = options
+  return { ...access, connector, task, config: parseConfig(spec, raw), raw, signal, log }
 }
 
 function positionKey(position: Position): string {

@@ -1,5 +1,6 @@
 /** `weir/sdk`: everything a plugin imports. */
 export { z } from 'zod'
+export * from './access.ts'
 export * from './config.ts'
 export * from './define.ts'
 export * from './error.ts'
@@ -9,4 +10,5 @@ export * from './plugin.ts'
 export * from './record.ts'
 export * from './reference.ts'
 export * from './schema.ts'
+export * from './unrestricted.ts'
 export * from './values.ts'

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import type { FileAccess, HostAccess } from './access.ts'
 import type { ConnectRecord, Position, RecordHeader, SinkRecord, SourceRecord } from './record.ts'
 import type { Schema } from './schema.ts'
 
@@ -22,7 +23,7 @@ export type PluginInfo<Config extends z.ZodObject> = {
 }
 
 /** What every running task may use. `signal` aborts when the task has to stop. */
-export type TaskContext<Config> = {
+export type TaskContext<Config> = HostAccess & {
   readonly connector: string
   readonly task: number
   readonly config: Config
@@ -74,6 +75,7 @@ export type SourceConnector<Config extends z.ZodObject = z.ZodObject> = PluginIn
     config: z.infer<Config>,
     tasksMax: number,
     raw: Readonly<Record<string, string>>,
+    use: HostAccess,
   ): readonly Readonly<Record<string, string>>[] | Promise<readonly Readonly<Record<string, string>>[]>
   /**
    * How often `tasks` is asked again, in ms: what it makes of the same configuration may depend on what is there outside.
@@ -133,6 +135,7 @@ export type SinkConnector<Config extends z.ZodObject = z.ZodObject> = PluginInfo
     config: z.infer<Config>,
     tasksMax: number,
     raw: Readonly<Record<string, string>>,
+    use: HostAccess,
   ): readonly Readonly<Record<string, string>>[] | Promise<readonly Readonly<Record<string, string>>[]>
   start(context: SinkContext<z.infer<Config>>): Promise<SinkTask> | SinkTask
 }
@@ -149,9 +152,12 @@ export type ConverterInstance = {
   readonly toConnect: (topic: string, bytes: Uint8Array | null) => SchemaAndValue | Promise<SchemaAndValue>
 }
 
+/** What a converter is made for, and what it may use. */
+export type ConverterUse = HostAccess & { readonly isKey: boolean }
+
 export type Converter<Config extends z.ZodObject = z.ZodObject> = PluginInfo<Config> & {
   readonly kind: 'converter'
-  create(config: z.infer<Config>, use: { readonly isKey: boolean }): ConverterInstance
+  create(config: z.infer<Config>, use: ConverterUse): ConverterInstance
 }
 
 export type HeaderConverterInstance = {
@@ -187,10 +193,17 @@ export type ConfigProviderInstance = {
   ) => Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>
 }
 
+/** What a provider may use. */
+export type ProviderUse = {
+  readonly files: FileAccess
+  /** Whether the worker itself was configured by this variable of the environment, whose value may be a secret of its own. */
+  readonly isOwnVariable: (name: string) => boolean
+}
+
 /** Fills in the placeholders of configurations, `${NAME:PATH:KEY}` or `${NAME:KEY}`. */
 export type ConfigProvider<Config extends z.ZodObject = z.ZodObject> = PluginInfo<Config> & {
   readonly kind: 'provider'
-  create(config: z.infer<Config>): ConfigProviderInstance
+  create(config: z.infer<Config>, use: ProviderUse): ConfigProviderInstance
 }
 
 export type Plugin =

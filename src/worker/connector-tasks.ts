@@ -2,6 +2,7 @@ import { UserError } from '../config/failure.ts'
 import { listedName } from '../plugins/catalog.ts'
 import type { PluginDescriptor } from '../plugins/descriptor.ts'
 import { parseConfig } from '../sdk/index.ts'
+import { notAllowed } from './host-access/policy.ts'
 import { inJavaOrder } from './java-order.ts'
 import type { MadeTasks, PluginCatalog, PluginHost } from './plugin-host.ts'
 import type { RawConfig } from './stores/config-codec.ts'
@@ -13,6 +14,15 @@ export type ConnectorPlugin = PluginDescriptor & { readonly kind: 'source' | 'si
 export function findConnector(plugins: PluginCatalog, config: RawConfig): ConnectorPlugin | undefined {
   const className = config['connector.class']?.trim() ?? ''
   return (plugins.find('source', className) ?? plugins.find('sink', className)) as ConnectorPlugin | undefined
+}
+
+/** For a configuration whose connector is not found. */
+export function missingConnector(plugins: Pick<PluginCatalog, 'refusal'>, config: RawConfig): UserError {
+  const className = config['connector.class']?.trim() ?? ''
+  const refusal = plugins.refusal('source', className) ?? plugins.refusal('sink', className)
+  if (refusal !== undefined) return notAllowed(`the connector '${className}' may not be used: ${refusal}`)
+  const remedy = 'install its plugin, or correct connector.class'
+  return new UserError('plugin_missing', `there is no connector '${className}' on this worker: ${remedy}`)
 }
 
 /**

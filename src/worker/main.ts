@@ -16,6 +16,8 @@ import { findConnector } from './connector-tasks.ts'
 import { fenceProducer, transactionalIdOf } from './fencing.ts'
 import { WorkerGroup } from './group.ts'
 import { Herder } from './herder.ts'
+import { hostAccess } from './host-access/host-access.ts'
+import { ALL_ACCESS, connectorAccess } from './host-access/settings.ts'
 import { ThreadPool } from './isolation/pool.ts'
 import { ProcessPluginHost, type ProcessPluginHostOptions } from './isolation/process-plugin-host.ts'
 import { Leader } from './leader.ts'
@@ -46,6 +48,8 @@ export type WorkerDependencies = {
   readonly isWarm?: boolean
   /** How plugins are loaded. Default: in processes of their own. */
   readonly openPlugins?: (options: ProcessPluginHostOptions) => Promise<LoadedPluginHost>
+  /** Files and directories of the worker that no setting names: the configuration file, the data directory. */
+  readonly ownFiles?: readonly string[]
   /** Is told each connector whose configuration, wanted state or status changed, whoever changed it. */
   readonly onChange?: (connector: string) => void
   /**
@@ -79,8 +83,10 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
   if (ineffective.length > 0) logger.warn({ keys: ineffective }, 'these settings of clients have no effect here')
   const { values } = settings
   return startAll(logger, async (life) => {
+    const access = connectorAccess(settings, dependencies.ownFiles)
     const plugins = await openPlugins({
       ...pluginLimits(values),
+      access,
       logger: levels.logger('weir.worker.plugins'),
       clock: systemClock,
     })
@@ -91,6 +97,7 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
     const place: { group?: WorkerGroup; address?: URL } = {}
     const threads = new ThreadPool({
       plugins: plugins.modules,
+      access,
       logger: levels.logger('weir.worker.tasks'),
       address: () => broker.address(),
       threads: values['worker.threads'] ?? availableParallelism(),
@@ -223,6 +230,7 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
         exactlyOnceSources: isExactlyOnce,
         workerDefaults: converters(settings),
         overrides: overridePolicy(settings),
+        access: hostAccess(access.host),
       },
       topicTracking: { enabled: values['topic.tracking.enable'], resettable: values['topic.tracking.allow.reset'] },
     })
@@ -303,7 +311,8 @@ export type LoadedPlugins = Pick<ProcessPluginHost, 'catalog' | 'faults'>
 /** What ships and what `pluginPath` leads to, as a worker with no other settings loads it. */
 export async function loadPlugins(pluginPath: readonly string[]): Promise<LoadedPlugins> {
   const limits = pluginLimits(workerSettings([]).values)
-  const host = await ProcessPluginHost.open({ ...limits, pluginPath, logger: silentLogger(), clock: systemClock })
+  const options = { ...limits, pluginPath, access: ALL_ACCESS, logger: silentLogger(), clock: systemClock }
+  const host = await ProcessPluginHost.open(options)
   host.close()
   return host
 }

@@ -5,7 +5,7 @@ import { inTime } from '../config/in-time.ts'
 import type { Logger } from '../config/logger.ts'
 import { retry } from '../config/retry.ts'
 import type { ConfigResolver } from './config-resolver.ts'
-import { type ConnectorPlugin, findConnector } from './connector-tasks.ts'
+import { type ConnectorPlugin, findConnector, missingConnector } from './connector-tasks.ts'
 import { transactionalIdOf } from './fencing.ts'
 import type { LiteralSecrets } from './literal-secrets.ts'
 import type { ConnectorReading, TaskReading, WorkerReading } from './metrics.ts'
@@ -151,7 +151,7 @@ export class Runner implements Started {
     this.tasks.set(taskKey(id), task)
     this.starts.taskAttempts += 1
     if (kind === undefined) {
-      this.#said(id, { type: 'failed', trace: missingPlugin(config) })
+      this.#said(id, { type: 'failed', trace: missingConnector(this.#parts.plugins.catalog, config).message })
       return
     }
     if (kind === 'source' && this.#parts.fence) this.#inBackground(this.#startFenced(task))
@@ -265,7 +265,7 @@ export class Runner implements Started {
     const { name, config, target } = connector
     const plugin = findConnector(this.#parts.plugins.catalog, config)
     try {
-      if (plugin === undefined) throw new Error(missingPlugin(config))
+      if (plugin === undefined) throw missingConnector(this.#parts.plugins.catalog, config)
       await this.#putConnector(name, RUN_STATES[target], plugin.version)
     } catch (error) {
       await this.#connectorFailed(name, plugin, error)
@@ -370,8 +370,4 @@ const RUN_STATES: Readonly<Record<TargetState, RunState>> = { STARTED: 'RUNNING'
 async function all(jobs: readonly (Promise<void> | void)[]): Promise<void> {
   const failed = (await Promise.allSettled(jobs)).find(({ status }) => status === 'rejected')
   if (failed?.status === 'rejected') throw failed.reason
-}
-
-function missingPlugin(config: RawConfig): string {
-  return `there is no connector '${config['connector.class'] ?? ''}' on this worker: install its plugin, or correct connector.class`
 }

@@ -43,6 +43,17 @@ export const MEANINGS: Readonly<Record<keyof WorkerSettings['values'], string>> 
     'Which settings of its Kafka clients a connector may choose: `All`, `None`, `Principal` or `Allowlist`.',
   'connector.client.config.override.allowlist': 'Those that `Allowlist` allows.',
   'plugin.path': 'Plugins beside the shipped ones: modules, npm packages and folders of them.',
+  'connector.classes.allowed':
+    'Connectors that may be used, by any of their names; `*` stands for any text. None: all of them.',
+  'connector.classes.denied': 'Connectors that may not be used, though they are allowed.',
+  'connector.paths.allowed':
+    'Files and directories that connectors may use, as absolute paths; `/` for all. Not set: none where users have to log in, otherwise all.',
+  'connector.urls.allowed':
+    'Where connectors may connect to: `HOST`, `HOST:PORT`, `SCHEME://HOST`, `ADDRESS/BITS` or a group: `loopback`, `link-local`, `metadata`, `private`. Not set: wherever it is not denied.',
+  'connector.urls.denied':
+    'Where connectors may not connect to, though it is allowed; `!` before an entry makes an exception. Not set: `loopback,link-local,metadata` where users have to log in, otherwise nothing.',
+  'connector.listeners.allowed':
+    'Where connectors may listen: `HOST:PORT`, `*` for any. Not set: anywhere but at ports of the worker.',
   'worker.config.reload.ms':
     'How often placeholders of running connectors are looked up again, to restart those with other values; 0: never.',
   'worker.plugin.timeout.ms':

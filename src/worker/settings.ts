@@ -1,3 +1,4 @@
+import { isAbsolute } from 'node:path'
 import { z } from 'zod'
 import { systemClock } from '../config/clock.ts'
 import { UserError } from '../config/failure.ts'
@@ -7,7 +8,9 @@ import { boolean, integer, list, readSettings, type Setting, type SettingsSpec, 
 import { settingsFromEnvironment } from '../config/sources.ts'
 import { accessContradiction, accessShape, asksForLogIn } from '../http/access-settings.ts'
 import { ConfigResolver, createProviders, type Resolved } from './config-resolver.ts'
+import { ALL_ACCESS } from './host-access/settings.ts'
 import { ProcessPluginHost, type ProcessPluginHostOptions } from './isolation/process-plugin-host.ts'
+import { placeholdersIn } from './placeholder.ts'
 import { parseOverridePolicy } from './validation/overrides.ts'
 
 const LONG_MAX = Number.MAX_SAFE_INTEGER
@@ -59,6 +62,15 @@ const shape = z.object({
   ),
   'connector.client.config.override.allowlist': list().default([]),
   'plugin.path': list().default([]),
+  // Beyond the original: what connectors may be and what they may use.
+  'connector.classes.allowed': list().optional(),
+  'connector.classes.denied': list().default([]),
+  'connector.paths.allowed': list()
+    .refine((paths) => paths.every((path) => isAbsolute(path)), 'expected absolute paths')
+    .optional(),
+  'connector.urls.allowed': list().optional(),
+  'connector.urls.denied': list().optional(),
+  'connector.listeners.allowed': list().optional(),
   'worker.config.reload.ms': milliseconds(0),
   // Beyond the original: the processes of plugin code outside of tasks, and the threads that tasks run in.
   'worker.plugin.timeout.ms': integer({ min: 250, max: 3_600_000 }).default(30_000),
@@ -100,7 +112,7 @@ const pluginSettings = shape.pick({
 /** What the settings say of the processes in which plugin code runs. */
 export function pluginLimits(
   values: z.infer<typeof pluginSettings>,
-): Omit<ProcessPluginHostOptions, 'logger' | 'clock'> {
+): Omit<ProcessPluginHostOptions, 'logger' | 'clock' | 'access'> {
   return {
     pluginPath: values['plugin.path'],
     timeoutMs: values['worker.plugin.timeout.ms'],
@@ -157,6 +169,8 @@ export type WorkerSettings = {
   readonly warnings: readonly string[]
   /** Values of secret keys, and those that stood for placeholders. */
   readonly secrets: readonly string[]
+  /** Keys of those placeholders: of the environment, variables with what the worker itself logs in with. */
+  readonly ownVariables?: readonly string[]
 }
 
 export const settingsSpec: SettingsSpec<typeof shape> = {
@@ -202,7 +216,12 @@ export async function filledInSettings(written: readonly Setting[]): Promise<Wor
   if (!raw['config.providers']) return workerSettings(written)
   // What is wrong in them is reported below, of all settings at once.
   const values = pluginSettings.safeParse(raw).data ?? pluginSettings.parse({})
-  const plugins = await ProcessPluginHost.open({ ...pluginLimits(values), logger: silentLogger(), clock: systemClock })
+  const plugins = await ProcessPluginHost.open({
+    ...pluginLimits(values),
+    access: ALL_ACCESS,
+    logger: silentLogger(),
+    clock: systemClock,
+  })
   try {
     const resolver = new ConfigResolver(await createProviders(raw, plugins), new Secrets())
     return filledIn(written, await Promise.all(written.map(({ value }) => resolver.resolve({ value }))))
@@ -215,7 +234,12 @@ function filledIn(written: readonly Setting[], resolved: readonly Resolved[]): W
   const settings = workerSettings(
     written.map((setting, at) => ({ ...setting, value: resolved[at]?.config['value'] ?? setting.value })),
   )
-  return { ...settings, secrets: [...settings.secrets, ...resolved.flatMap(({ filledIn }) => [...filledIn.values()])] }
+  const placeholders = resolved.flatMap(({ filledIn }) => [...filledIn.keys()].flatMap(placeholdersIn))
+  return {
+    ...settings,
+    secrets: [...settings.secrets, ...resolved.flatMap(({ filledIn }) => [...filledIn.values()])],
+    ownVariables: placeholders.map(({ key }) => key),
+  }
 }
 
 /**

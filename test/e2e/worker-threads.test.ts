@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { silentLogger } from '../../src/config/logger.ts'
+import { ALL_ACCESS } from '../../src/worker/host-access/settings.ts'
 import { ThreadPool } from '../../src/worker/isolation/pool.ts'
 import type { RunningTask } from '../../src/worker/tasks/task-spec.ts'
 import { taskSpec } from '../support/task.ts'
@@ -84,6 +85,7 @@ async function openPool(threads: number, isWarm = false) {
       return broker.address()
     },
     plugins: [new URL('../support/misbehaving-plugins.ts', import.meta.url).href],
+    access: ALL_ACCESS,
     threads,
     memoryMbMax: 48,
     blockedMsMax: BLOCKED_MS,

@@ -100,6 +100,7 @@ describe('describeConfig', () => {
       order: 3,
       width: 'SHORT',
       displayName: 'batch.size',
+      reaches: null,
       recommended: [],
     })
   })

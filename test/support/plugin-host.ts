@@ -2,15 +2,20 @@ import { createCatalog } from '../../src/plugins/catalog.ts'
 import { toDescriptor } from '../../src/plugins/descriptor.ts'
 import { SHIPPED } from '../../src/plugins/shipped.ts'
 import type { Plugin } from '../../src/sdk/index.ts'
+import { restrictConnectors } from '../../src/worker/host-access/class-rules.ts'
+import { ALL_ACCESS, type ConnectorAccess } from '../../src/worker/host-access/settings.ts'
 import { PluginExecutor } from '../../src/worker/isolation/plugin-executor.ts'
 import { failureOf } from '../../src/worker/isolation/thrown.ts'
 import { type PluginCall, type PluginHost, type PluginOutput, pluginError } from '../../src/worker/plugin-host.ts'
 
 /** Calls plugins right here: for tests whose plugins do no harm. */
-export function localPluginHost(plugins: readonly Plugin[] = SHIPPED): PluginHost {
-  const executor = new PluginExecutor(plugins)
+export function localPluginHost(
+  plugins: readonly Plugin[] = SHIPPED,
+  access: ConnectorAccess = ALL_ACCESS,
+): PluginHost {
+  const executor = new PluginExecutor(plugins, access)
   return {
-    catalog: createCatalog(plugins.map(toDescriptor)),
+    catalog: restrictConnectors(createCatalog(plugins.map(toDescriptor)), access.classes),
     async call<Operation extends PluginCall['operation']>(
       operation: Operation,
       plugin: PluginCall['plugin'],

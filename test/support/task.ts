@@ -5,6 +5,7 @@ import { silentLogger } from '../../src/config/logger.ts'
 import { createCatalog } from '../../src/plugins/catalog.ts'
 import { SHIPPED } from '../../src/plugins/shipped.ts'
 import type { SinkConnector, SourceConnector } from '../../src/sdk/index.ts'
+import { UNRESTRICTED } from '../../src/sdk/index.ts'
 import { TaskRunner } from '../../src/worker/isolation/task-runner.ts'
 import type { RawConfig } from '../../src/worker/stores/config-codec.ts'
 import { countersIn } from '../../src/worker/tasks/task-counters.ts'
@@ -72,7 +73,7 @@ export function startTask(
   own: Partial<TaskSpec> = {},
 ) {
   const plugins = createCatalog([...SHIPPED, plugin])
-  const runner = new TaskRunner({ broker, plugins, logger: silentLogger(), clock: systemClock })
+  const runner = new TaskRunner({ broker, plugins, access: UNRESTRICTED, logger: silentLogger(), clock: systemClock })
   const said: TaskMessage[] = []
   const counters = countersIn()
   const task = runner.start(taskSpec(plugin, config, own), counters, (message) => said.push(message))

@@ -4,16 +4,24 @@ import type { Broker } from '../../src/broker/broker.ts'
 import { openBroker } from '../../src/broker/open.ts'
 import { silentLogger } from '../../src/config/logger.ts'
 import { createMetrics } from '../../src/config/metrics.ts'
-import { startWorker } from '../../src/worker/main.ts'
+import { SHIPPED } from '../../src/plugins/shipped.ts'
+import type { ProcessPluginHostOptions } from '../../src/worker/isolation/process-plugin-host.ts'
+import { startWorker, type WorkerDependencies } from '../../src/worker/main.ts'
 import { workerSettings } from '../../src/worker/settings.ts'
 import { localPluginHost } from './plugin-host.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
 
-const openPlugins = async () => ({ ...localPluginHost(), modules: [], faults: [], close: () => undefined })
+const openPlugins = async ({ access }: ProcessPluginHostOptions) => ({
+  ...localPluginHost(SHIPPED, access),
+  modules: [],
+  faults: [],
+  close: () => undefined,
+})
 
 /** A whole worker in this process, alone on a log of its own. It lives as long as the running test. */
 export async function startTestWorker(
   settings: Readonly<Record<string, string>> = {},
+  own: Pick<WorkerDependencies, 'openPlugins'> = {},
 ): Promise<{ readonly url: string; readonly broker: Broker }> {
   const logger = silentLogger()
   const directory = join(temporaryDirectory(), 'data')
@@ -21,7 +29,7 @@ export async function startTestWorker(
   onTestFinished(() => broker.close())
   const written = { listeners: 'http://127.0.0.1:0', ...settings }
   const parsed = workerSettings(Object.entries(written).map(([key, value]) => ({ key, value, source: 'the test' })))
-  const worker = await startWorker(parsed, { broker, logger, metrics: createMetrics(), openPlugins })
+  const worker = await startWorker(parsed, { broker, logger, metrics: createMetrics(), openPlugins, ...own })
   onTestFinished(() => worker.stop())
   return { url: worker.url, broker }
 }

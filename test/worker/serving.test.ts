@@ -12,7 +12,8 @@ const SOURCE = { 'connector.class': 'FileStreamSource', topic: 'lines', file: 'n
 describe('a log-in', () => {
   it('lets each role do what it may, over REST as a whole', async () => {
     const users = await usersOf({ eye: 'readonly', dev: 'developer', root: 'admin' })
-    const { url } = await startTestWorker({ 'authentication.method': 'BASIC', 'weir.authentication.users': users })
+    const login = { 'authentication.method': 'BASIC', 'weir.authentication.users': users }
+    const { url } = await startTestWorker({ ...login, 'connector.paths.allowed': '/' })
     const ask = async (user: string | undefined, method: string, path: string, body?: unknown) => {
       const authorization = `Basic ${Buffer.from(`${user}:${user}`).toString('base64')}`
       const headers = { 'content-type': 'application/json', ...(user ? { authorization } : {}) }

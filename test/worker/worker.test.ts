@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, it } from 'vitest'
+import { UNRESTRICTED } from '../../src/sdk/index.ts'
 import type { RawConfig } from '../../src/worker/stores/config-codec.ts'
 import { parseOverridePolicy } from '../../src/worker/validation/overrides.ts'
 import { Worker, type WorkerParts } from '../../src/worker/worker.ts'
@@ -45,6 +46,7 @@ function slowWorker() {
       exactlyOnceSources: false,
       workerDefaults: {},
       overrides: parseOverridePolicy('All', [])!,
+      access: UNRESTRICTED,
     },
   })
   return { worker, begun }

@@ -2,6 +2,7 @@ import type { ConnectionOptions } from 'node:tls'
 import type { KafkaConfig, SASLOptions } from 'kafkajs'
 import { UserError } from '../../config/failure.ts'
 import { type TlsSource, tlsSource } from '../../config/tls.ts'
+import { type ClientAccess, UNRESTRICTED_CLIENT } from '../client-access.ts'
 import { oauthTokenProvider } from './oauth.ts'
 
 export type ClientConfig = Pick<
@@ -20,7 +21,10 @@ const KNOWN =
  * Reads the Java client's keys. A key `client.X` means `X` and wins over it. Wrong values are `UserError`s that name the
  * key; keys that nobody here knows come back in `ignored`.
  */
-export function readClientConfig(written: Keys): {
+export function readClientConfig(
+  written: Keys,
+  access: ClientAccess = UNRESTRICTED_CLIENT,
+): {
   readonly config: ClientConfig
   readonly protocol: string
   /** Where the certificates come from; undefined without TLS. */
@@ -29,15 +33,15 @@ export function readClientConfig(written: Keys): {
 } {
   const keys = withOverrides(written)
   const protocol = oneOf(keys, 'security.protocol', ['PLAINTEXT', 'SSL', 'SASL_PLAINTEXT', 'SASL_SSL'], 'PLAINTEXT')
-  const tls = protocol.endsWith('SSL') ? tlsOf(keys) : undefined
+  const tls = protocol.endsWith('SSL') ? tlsOf(keys, access) : undefined
   const config: ClientConfig = {
-    brokers: bootstrapServers(keys),
+    brokers: bootstrapServers(keys, access),
     clientId: keys['client.id'] || 'weir',
     ssl: tls?.read() ?? false,
     connectionTimeout: milliseconds(keys, 'socket.connection.setup.timeout.ms', 10_000),
     requestTimeout: milliseconds(keys, 'request.timeout.ms', 30_000),
     authenticationTimeout: 10_000,
-    ...(protocol.startsWith('SASL') ? { sasl: saslOptions(keys) } : {}),
+    ...(protocol.startsWith('SASL') ? { sasl: saslOptions(keys, access) } : {}),
   }
   return { config, protocol, tls, ignored: Object.keys(keys).filter((key) => !KNOWN.test(key)) }
 }
@@ -58,7 +62,7 @@ function refuse(key: string, value: string | undefined, right: string): never {
   )
 }
 
-function bootstrapServers(keys: Keys): readonly string[] {
+function bootstrapServers(keys: Keys, access: ClientAccess): readonly string[] {
   const written = keys['bootstrap.servers']
   const servers = (written ?? '')
     .split(',')
@@ -66,6 +70,10 @@ function bootstrapServers(keys: Keys): readonly string[] {
     .filter((server) => server !== '')
   if (servers.length === 0 || servers.some((server) => !/^(\[[^\]]+\]|[^:]+):\d{1,5}$/.test(server))) {
     refuse('bootstrap.servers', written, 'HOST:PORT, several separated by commas')
+  }
+  for (const server of servers) {
+    const [, host = '', port] = /^(.*):(\d+)$/.exec(server) ?? []
+    access.connectOptions('bootstrap.servers', host, Number(port))
   }
   return servers
 }
@@ -89,18 +97,18 @@ function milliseconds(keys: Keys, key: string, absent: number): number {
   return /^\d{1,10}$/.test(written.trim()) ? Number(written) : refuse(key, written, 'milliseconds')
 }
 
-function tlsOf(keys: Keys): TlsSource<ConnectionOptions> {
+function tlsOf(keys: Keys, access: ClientAccess): TlsSource<ConnectionOptions> {
   const checksHost = keys['ssl.endpoint.identification.algorithm'] !== ''
-  return tlsSource(keys, checksHost ? {} : { checkServerIdentity: () => undefined })
+  return tlsSource(keys, checksHost ? {} : { checkServerIdentity: () => undefined }, access.readFileSync)
 }
 
 const MECHANISMS = ['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512', 'OAUTHBEARER'] as const
 
-function saslOptions(keys: Keys): SASLOptions {
+function saslOptions(keys: Keys, access: ClientAccess): SASLOptions {
   const mechanism = oneOf(keys, 'sasl.mechanism', MECHANISMS, 'PLAIN')
   const jaas = jaasOptions(keys['sasl.jaas.config'])
   if (mechanism === 'OAUTHBEARER')
-    return { mechanism: 'oauthbearer', oauthBearerProvider: oauthTokenProvider(keys, jaas) }
+    return { mechanism: 'oauthbearer', oauthBearerProvider: oauthTokenProvider(keys, jaas, access) }
   const username = keys['sasl.username'] ?? jaas['username']
   const password = keys['sasl.password'] ?? jaas['password']
   if (!username || password === undefined) {

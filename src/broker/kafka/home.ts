@@ -1,6 +1,7 @@
 import { type Clock, systemClock } from '../../config/clock.ts'
 import type { Logger } from '../../config/logger.ts'
 import type { PartitionOffset } from '../broker.ts'
+import { type ClientAccess, UNRESTRICTED_CLIENT } from '../client-access.ts'
 import { BrokerError } from '../error.ts'
 import type { Home, HomeRequest } from '../home.ts'
 import * as admin from './admin-calls.ts'
@@ -14,16 +15,22 @@ import * as log from './log-calls.ts'
 import { addPartitions, createTopic, deleteTopic } from './topic-changes.ts'
 import * as transaction from './transaction-calls.ts'
 
-export type KafkaOptions = { readonly logger: Logger; readonly clock?: Clock }
+export type KafkaOptions = {
+  readonly logger: Logger
+  readonly clock?: Clock
+  /** How files and hosts are reached. Default: as the process may. */
+  readonly access?: ClientAccess
+}
 
 /**
  * Kafka as a home of the log. `config` holds the Java client's keys (`bootstrap.servers`, `security.protocol`, …); a
  * wrong one is a `UserError`. Returns when the cluster has answered; a cluster that can't be reached rejects.
  */
 export async function openKafkaHome(config: Readonly<Record<string, string>>, options: KafkaOptions): Promise<Home> {
-  const { config: client, protocol, tls, ignored } = readClientConfig(config)
+  const { access = UNRESTRICTED_CLIENT } = options
+  const { config: client, protocol, tls, ignored } = readClientConfig(config, access)
   if (ignored.length > 0) options.logger.debug({ keys: ignored }, 'these client settings have no effect here')
-  const lines = createLines(client, options.logger, tls)
+  const lines = createLines(client, options.logger, tls, access)
   const cluster = new KafkaCluster(lines, client, options.clock ?? systemClock)
   const close = () => {
     lines.close()

@@ -1,9 +1,10 @@
-import { isIP } from 'node:net'
+import { connect as connectPlain, isIP } from 'node:net'
 import { type ConnectionOptions, connect } from 'node:tls'
 import kafkajs, { type ISocketFactory, Kafka, logLevel } from 'kafkajs'
 import type { Logger } from '../../config/logger.ts'
 import type { TlsSource } from '../../config/tls.ts'
 import { followedFiles } from '../../config/watch.ts'
+import { type ClientAccess, UNRESTRICTED_CLIENT } from '../client-access.ts'
 import { BrokerError } from '../error.ts'
 import type { ClientConfig } from './config.ts'
 import { toBrokerError } from './error.ts'
@@ -68,13 +69,14 @@ export function createLines(
   config: ClientConfig,
   logger: Logger,
   tls: TlsSource<ConnectionOptions> | undefined,
+  access: ClientAccess = UNRESTRICTED_CLIENT,
 ): Lines & { close(): void } {
   const certificates = tls && followedFiles({ ...tls, logger })
   const kafka = new Kafka({
     ...config,
     brokers: [...config.brokers],
     enforceRequestTimeout: true,
-    ...(certificates && { socketFactory: secureSockets(certificates.current) }),
+    socketFactory: certificates ? secureSockets(certificates.current, access) : plainSockets(access),
     retry: { retries: 0 },
     logLevel: logLevel.WARN,
     // Every failure is thrown at its caller too, who knows what it means: here it is only a detail.
@@ -102,10 +104,19 @@ export function createLines(
 }
 
 /** As kafkajs makes them, but with the certificates of now instead of those of its beginning. */
-function secureSockets(tls: () => ConnectionOptions): ISocketFactory {
+function secureSockets(tls: () => ConnectionOptions, access: ClientAccess): ISocketFactory {
   return ({ host, port, onConnect }) => {
     const name = isIP(host) === 0 ? { servername: host } : {}
-    return connect({ host, port, ...name, ...tls() }, onConnect).setKeepAlive(true, KEEP_ALIVE_MS)
+    const to = { host, port, ...access.connectOptions('bootstrap.servers', host, port) }
+    return connect({ ...to, ...name, ...tls() }, onConnect).setKeepAlive(true, KEEP_ALIVE_MS)
+  }
+}
+
+/** A broker names the other brokers of its cluster: each address is judged when it is connected to. */
+function plainSockets(access: ClientAccess): ISocketFactory {
+  return ({ host, port, onConnect }) => {
+    const to = { host, port, ...access.connectOptions('bootstrap.servers', host, port) }
+    return connectPlain(to, onConnect).setKeepAlive(true, KEEP_ALIVE_MS)
   }
 }
 

@@ -1,4 +1,9 @@
+import { once } from 'node:events'
+import { type IncomingMessage, request as overHttp } from 'node:http'
+import { request as overHttps } from 'node:https'
+import { text as textOf } from 'node:stream/consumers'
 import { messageOf, UserError } from '../../config/failure.ts'
+import { type ClientAccess, UNRESTRICTED_CLIENT } from '../client-access.ts'
 import { BrokerError } from '../error.ts'
 
 type Keys = Readonly<Record<string, string>>
@@ -12,9 +17,13 @@ const LIFE_USED = 0.8
  * Where OAUTHBEARER's tokens come from: an endpoint that gives them for client credentials (RFC 6749, section 4.4), or,
  * without one, an unsecured token as Kafka's development login makes it (KIP-255).
  */
-export function oauthTokenProvider(keys: Keys, jaas: Keys): () => Promise<Token> {
+export function oauthTokenProvider(
+  keys: Keys,
+  jaas: Keys,
+  access: ClientAccess = UNRESTRICTED_CLIENT,
+): () => Promise<Token> {
   const endpoint = keys['sasl.oauthbearer.token.endpoint.url']
-  if (endpoint) return endpointProvider(endpoint, jaas)
+  if (endpoint) return endpointProvider(endpoint, jaas, access)
   const subject = jaas['unsecuredLoginStringClaim_sub']
   if (!subject) {
     throw new UserError(
@@ -25,7 +34,11 @@ export function oauthTokenProvider(keys: Keys, jaas: Keys): () => Promise<Token>
   return async () => ({ value: unsecuredToken(subject) })
 }
 
-function endpointProvider(endpoint: string, { clientId, clientSecret, scope }: Keys): () => Promise<Token> {
+function endpointProvider(
+  endpoint: string,
+  { clientId, clientSecret, scope }: Keys,
+  access: ClientAccess,
+): () => Promise<Token> {
   if (!clientId || !clientSecret) {
     throw new UserError(
       'invalid_client_config',
@@ -35,30 +48,56 @@ function endpointProvider(endpoint: string, { clientId, clientSecret, scope }: K
   let held: { token: Token; untilMs: number } | undefined
   return async () => {
     if (held && Date.now() < held.untilMs) return held.token
-    const response = await fetch(endpoint, {
-      method: 'POST',
-      headers: {
-        authorization: `Basic ${Buffer.from(`${encodeURIComponent(clientId)}:${encodeURIComponent(clientSecret)}`).toString('base64')}`,
-      },
-      body: new URLSearchParams({ grant_type: 'client_credentials', ...(scope ? { scope } : {}) }),
-      signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
-      redirect: 'error',
-    }).catch((error: unknown) => {
+    const credentials = `${encodeURIComponent(clientId)}:${encodeURIComponent(clientSecret)}`
+    const form = new URLSearchParams({ grant_type: 'client_credentials', ...(scope ? { scope } : {}) })
+    const response = await postForm(endpoint, credentials, form, access).catch((error: unknown) => {
       throw new BrokerError('unavailable', `${endpoint} gave no token: ${messageOf(error)}`, { cause: error })
     })
-    if (!response.ok) {
+    if (response.status < 200 || response.status > 299) {
       throw new BrokerError(
         isRefusal(response.status) ? 'not_authenticated' : 'unavailable',
         `${endpoint} gave no token: HTTP ${response.status}`,
       )
     }
-    const { access_token: value, expires_in: seconds = 300 } = (await response.json()) as {
+    const { access_token: value, expires_in: seconds = 300 } = JSON.parse(response.body) as {
       access_token: string
       expires_in?: number
     }
     held = { token: { value }, untilMs: Date.now() + seconds * 1_000 * LIFE_USED }
     return held.token
   }
+}
+
+type Response = { readonly status: number; readonly body: string }
+
+/** Follows no redirect: the credentials are for this endpoint. */
+async function postForm(
+  endpoint: string,
+  credentials: string,
+  form: URLSearchParams,
+  access: ClientAccess,
+): Promise<Response> {
+  const url = new URL(endpoint)
+  const isSecure = url.protocol === 'https:'
+  const port = Number(url.port || (isSecure ? 443 : 80))
+  const text = form.toString()
+  const options = {
+    method: 'POST',
+    headers: {
+      authorization: `Basic ${Buffer.from(credentials).toString('base64')}`,
+      'content-type': 'application/x-www-form-urlencoded;charset=UTF-8',
+      'content-length': Buffer.byteLength(text),
+      accept: 'application/json',
+    },
+    signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
+    agent: false as const,
+    ...access.connectOptions('sasl.oauthbearer.token.endpoint.url', url.hostname, port),
+  }
+  const sent = isSecure ? overHttps(url, options) : overHttp(url, options)
+  const answered = once(sent, 'response') as Promise<[IncomingMessage]>
+  sent.end(text)
+  const [response] = await answered
+  return { status: response.statusCode ?? 0, body: await textOf(response) }
 }
 
 /** Not so: too many requests, and a moment of the server's. */

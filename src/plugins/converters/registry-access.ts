@@ -1,21 +1,22 @@
 import type { Endpoint } from '../../clients/http.ts'
 import { createRegistryClient, type RegistryClient } from '../../clients/registry.ts'
 import { tlsMaterial } from '../../config/tls.ts'
-import { DataError, RetriableError } from '../../sdk/index.ts'
+import { DataError, type FileAccess, type HostAccess, RetriableError } from '../../sdk/index.ts'
 import { SerdeError } from '../../serde/error.ts'
 import type { SchemaIdOptions } from '../../serde/schema-id.ts'
 import { sslSettings } from '../ssl.ts'
 import type { RegistrySettings } from './registry-keys.ts'
 
 /** Asks nothing yet. Throws when certificates can't be read. */
-export function openRegistry(settings: RegistrySettings): RegistryClient {
+export function openRegistry(settings: RegistrySettings, { files, network }: HostAccess): RegistryClient {
   const [url, ...others] = settings['schema.registry.url'].map((text) => new URL(text))
   const auth = authOf(settings, url!)
-  const tls = tlsOf(settings)
+  const tls = tlsOf(settings, files)
   return createRegistryClient({
     url: bare(url!),
     otherUrls: others.map(bare),
     timeoutMs: settings['http.read.timeout.ms'],
+    connectOptions: network.connectOptions,
     ...(auth && { auth }),
     ...(tls && { tls }),
   })
@@ -45,11 +46,14 @@ function urlAuth({ username, password }: URL): Endpoint['auth'] {
 }
 
 /** Nothing, so that connections are shared with others, where nothing is said. */
-function tlsOf(settings: RegistrySettings): Endpoint['tls'] {
+function tlsOf(settings: RegistrySettings, files: FileAccess): Endpoint['tls'] {
   const ssl = sslSettings('schema.registry.', settings)
   const anyHost = settings['schema.registry.ssl.endpoint.identification.algorithm'] === ''
   if (Object.keys(ssl).length === 1 && !anyHost) return undefined
-  return { ...tlsMaterial(ssl), ...(anyHost && { checkServerIdentity: () => undefined }) }
+  return {
+    ...tlsMaterial(ssl, (_key, path) => files.readFileSync(path)),
+    ...(anyHost && { checkServerIdentity: () => undefined }),
+  }
 }
 
 /** How schemas get their ids. */

@@ -31,6 +31,7 @@ function idClassField(of: 'key' | 'value', direction: keyof typeof ID_CLASSES) {
 export const registryFields = {
   'schema.registry.url': field
     .list({
+      reaches: 'url',
       doc: 'Where the schema registry answers: http://host:port. Of several, one is asked when those before it do not answer.',
       importance: 'HIGH',
     })

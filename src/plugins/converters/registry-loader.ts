@@ -1,5 +1,5 @@
 import type { ParsedSchema } from '../../formats/format.ts'
-import type { ConverterInstance } from '../../sdk/index.ts'
+import type { ConverterInstance, ConverterUse } from '../../sdk/index.ts'
 import { openRegistry } from './registry-access.ts'
 import type { RegistryLanguage } from './registry-converter.ts'
 import type { RegistrySettings } from './registry-keys.ts'
@@ -10,10 +10,10 @@ import type { RegistrySettings } from './registry-keys.ts'
  */
 export function registryConverter<Parsed extends ParsedSchema>(
   settings: RegistrySettings,
-  isKey: boolean,
+  { isKey, ...access }: ConverterUse,
   loadLanguage: () => Promise<RegistryLanguage<Parsed>>,
 ): ConverterInstance {
-  const registry = openRegistry(settings)
+  const registry = openRegistry(settings, access)
   return loadedWhenUsed(async () => {
     const [{ createRegistryConverter }, language] = await Promise.all([
       import('./registry-converter.ts'),

@@ -1,5 +1,5 @@
 import { isAbsolute, relative, sep } from 'node:path'
-import { field } from '../../sdk/index.ts'
+import { type FileAccess, field } from '../../sdk/index.ts'
 
 /** `allowed.paths`: places outside of which nothing is read. */
 export function allowedPaths() {
@@ -11,10 +11,20 @@ export function allowedPaths() {
     .default([])
 }
 
-/** What Java does with a place that is not allowed: nothing is there. */
-export function isAllowed(path: string, allowed: readonly string[]): boolean {
-  if (path === '') return false
-  return allowed.length === 0 || allowed.some((root) => isWithin(root, path))
+/**
+ * Where a place really is, if it may be read; undefined where it is not allowed, as for Java nothing is there then. Links
+ * count as what they lead to. Rejects for a file of the worker itself.
+ */
+export async function allowedPath(
+  path: string,
+  allowed: readonly string[],
+  files: FileAccess,
+): Promise<string | undefined> {
+  if (path === '') return undefined
+  const real = await files.realPath(path)
+  if (allowed.length === 0) return real
+  const roots = await Promise.all(allowed.map((root) => files.realPath(root)))
+  return roots.some((root) => isWithin(root, real)) ? real : undefined
 }
 
 function isWithin(root: string, path: string): boolean {

@@ -1,8 +1,7 @@
-import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { defineProvider, z } from '../../sdk/index.ts'
+import { defineProvider, type FileAccess, isNotAllowed, z } from '../../sdk/index.ts'
 import { SHIPPED_VERSION } from '../version.ts'
-import { allowedPaths, isAllowed } from './allowed-paths.ts'
+import { allowedPath, allowedPaths } from './allowed-paths.ts'
 
 export const directoryProvider = defineProvider({
   class: 'DirectoryConfigProvider',
@@ -10,22 +9,32 @@ export const directoryProvider = defineProvider({
   version: SHIPPED_VERSION,
   summary: 'Reads whole files of a folder, such as a mounted secret: `${NAME:/path/to/folder:FILE}`.',
   config: z.object({ 'allowed.paths': allowedPaths() }),
-  create: ({ 'allowed.paths': allowed }) => ({
+  create: ({ 'allowed.paths': allowed }, { files }) => ({
     async read(path, keys) {
-      if (!isAllowed(path, allowed)) return {}
-      const found = await Promise.all(keys.map((key) => contentOf(path, key)))
+      if (path === '') return {}
+      const found = await Promise.all(keys.map((key) => contentOf(path, key, allowed, files)))
       return Object.fromEntries(found.flatMap((content, at) => (content === undefined ? [] : [[keys[at]!, content]])))
     },
   }),
 })
 
 /** A file of the folder itself; what is in folders below it is not there. */
-async function contentOf(folder: string, name: string): Promise<string | undefined> {
+async function contentOf(
+  folder: string,
+  name: string,
+  allowed: readonly string[],
+  files: FileAccess,
+): Promise<string | undefined> {
   if (name === '' || name === '.' || name === '..' || /[/\\\0]/.test(name)) return undefined
   const file = join(folder, name)
+  // The files of a mounted Secret are links into a folder beside them.
+  const real = await allowedPath(file, allowed, files)
+  if (real === undefined) return undefined
   try {
-    return (await stat(file)).isFile() ? await readFile(file, 'utf8') : undefined
+    await using handle = await files.open(real)
+    return (await handle.stat()).isFile() ? await handle.readFile('utf8') : undefined
   } catch (error) {
+    if (isNotAllowed(error)) throw error
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     throw new Error(`Could not read file at path ${file}: ${(error as Error).message}`, { cause: error })
   }

@@ -9,17 +9,18 @@ export const environmentProvider = defineProvider({
   summary: "Reads variables of the worker's environment: `${NAME:VARIABLE}`.",
   config: z.object({
     'allowlist.pattern': regexText('allowlist.pattern', {
-      doc: 'Variables whose whole name matches may be read. None: all of them.',
+      doc: 'Variables whose whole name matches may be read. None: all of them, but where users have to log in none that the worker itself is configured by.',
     }).optional(),
   }),
-  create({ 'allowlist.pattern': pattern }) {
+  create({ 'allowlist.pattern': pattern }, { isOwnVariable }) {
     const allowed = pattern === undefined ? undefined : javaRegex(pattern, { whole: true })
     return {
       read(path, keys) {
         if (path !== '') throw new Error(`Path is not supported for EnvVarConfigProvider, invalid value '${path}'`)
         return Object.fromEntries(
           keys.flatMap((key) => {
-            const value = allowed?.test(key) === false ? undefined : process.env[key]
+            const isReadable = allowed === undefined ? !isOwnVariable(key) : allowed.test(key)
+            const value = isReadable ? process.env[key] : undefined
             return value === undefined ? [] : [[key, value]]
           }),
         )

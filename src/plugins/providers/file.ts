@@ -1,8 +1,7 @@
-import { readFile } from 'node:fs/promises'
 import { parseProperties } from '../../config/properties.ts'
-import { defineProvider, z } from '../../sdk/index.ts'
+import { defineProvider, type FileAccess, isNotAllowed, z } from '../../sdk/index.ts'
 import { SHIPPED_VERSION } from '../version.ts'
-import { allowedPaths, isAllowed } from './allowed-paths.ts'
+import { allowedPath, allowedPaths } from './allowed-paths.ts'
 
 export const fileProvider = defineProvider({
   class: 'FileConfigProvider',
@@ -10,10 +9,11 @@ export const fileProvider = defineProvider({
   version: SHIPPED_VERSION,
   summary: 'Reads values of `.properties` files: `${NAME:/path/to/file.properties:KEY}`.',
   config: z.object({ 'allowed.paths': allowedPaths() }),
-  create: ({ 'allowed.paths': allowed }) => ({
+  create: ({ 'allowed.paths': allowed }, { files }) => ({
     async read(path, keys) {
-      if (!isAllowed(path, allowed)) return {}
-      const found = parseProperties(await textOf(path))
+      const real = await allowedPath(path, allowed, files)
+      if (real === undefined) return {}
+      const found = parseProperties(await textOf(path, real, files))
       return Object.fromEntries(
         keys.flatMap((key) => {
           const property = found.get(key)
@@ -24,10 +24,13 @@ export const fileProvider = defineProvider({
   }),
 })
 
-async function textOf(path: string): Promise<string> {
+/** Opens the path that was judged: a link in its place is not followed. */
+async function textOf(path: string, real: string, files: FileAccess): Promise<string> {
   try {
-    return await readFile(path, 'utf8')
+    await using handle = await files.open(real)
+    return await handle.readFile('utf8')
   } catch (error) {
+    if (isNotAllowed(error)) throw error
     throw new Error(`Could not read properties from file ${path}: ${(error as Error).message}`, { cause: error })
   }
 }

@@ -1,5 +1,6 @@
 import type { BrokerAddress } from '../../broker/home.ts'
 import type { LogLimits } from '../../config/log-limiter.ts'
+import type { ConnectorAccess } from '../host-access/settings.ts'
 import type { TaskCounters } from '../tasks/task-counters.ts'
 import type { TaskMessage, TaskSpec } from '../tasks/task-spec.ts'
 
@@ -24,6 +25,8 @@ export type ThreadData = {
   /** Modules of plugins that it has beside the shipped ones, as URLs. */
   readonly plugins: readonly string[]
   readonly log: LogLimits
+  /** What connectors may be and may use. */
+  readonly access: ConnectorAccess
 }
 
 /** Commands that the supervisor passes on to its thread. */
@@ -49,6 +52,8 @@ export type SupervisorOptions = {
   readonly memoryMbMax: number
   readonly blockedMsMax: number
   readonly log: LogLimits
+  /** What connectors may be and may use. */
+  readonly access: ConnectorAccess
 }
 
 export type ToSupervisor =

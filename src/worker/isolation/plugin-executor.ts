@@ -1,7 +1,19 @@
-import type { Plugin } from '../../sdk/index.ts'
-import { type ConfigProviderInstance, type ConfigValue, parseConfig, validateConfig } from '../../sdk/index.ts'
+import {
+  type ConfigProviderInstance,
+  type ConfigValue,
+  describeConfig,
+  type HostAccess,
+  type Plugin,
+  type ProviderUse,
+  parseConfig,
+  validateConfig,
+  type z,
+} from '../../sdk/index.ts'
+import { hostAccess } from '../host-access/host-access.ts'
+import { type ConnectorAccess, providerUse } from '../host-access/settings.ts'
 import type { MadeTasks, PluginCall, PluginInput, PluginName } from '../plugin-host.ts'
 import type { RawConfig } from '../stores/config-codec.ts'
+import { accessProblem, refusal } from '../validation/access.ts'
 
 /** More tasks than a connector can ask for. */
 const TASKS_MAX = 10_000
@@ -15,20 +27,27 @@ type Connector = Extract<Plugin, { kind: 'source' | 'sink' }>
 /** Makes the calls of a `PluginHost` where the plugins are loaded. Returns plain data of bounded size. */
 export class PluginExecutor {
   readonly #plugins: readonly Plugin[]
+  /** What connectors and converters may use, and what providers may. */
+  readonly #access: HostAccess
+  readonly #providerUse: ProviderUse
   /** By class and configuration. */
   readonly #providers = new Map<string, ConfigProviderInstance>()
 
-  constructor(plugins: readonly Plugin[]) {
+  constructor(plugins: readonly Plugin[], access: ConnectorAccess) {
     this.#plugins = plugins
+    this.#access = hostAccess(access.host)
+    this.#providerUse = providerUse(access)
   }
 
   async execute({ operation, plugin, input }: PluginCall): Promise<unknown> {
     const found = this.#find(plugin)
     switch (operation) {
       case 'validate-config':
-        return validateConfig(found.config, input.config).map(toPlainValue)
+        return validateConfig(found.config, input.config)
+          .map((value) => withRefusal(value, found.config, this.#access))
+          .map(toPlainValue)
       case 'make-tasks':
-        return makeTasks(found as Connector, input)
+        return makeTasks(found as Connector, input, this.#access)
       case 'alter-offsets':
         return alterOffsets(found, input)
       case 'create-provider':
@@ -51,14 +70,18 @@ export class PluginExecutor {
   #provider(plugin: Plugin, config: RawConfig): ConfigProviderInstance {
     if (plugin.kind !== 'provider') throw new Error(`${plugin.class} is not a config provider`)
     const key = JSON.stringify([plugin.class, config])
-    const provider = this.#providers.get(key) ?? plugin.create(parseConfig(plugin.config, config))
+    const provider = this.#providers.get(key) ?? plugin.create(parseConfig(plugin.config, config), this.#providerUse)
     this.#providers.set(key, provider)
     return provider
   }
 }
 
 /** A source decides by itself how many tasks it has; a sink's share the partitions of its topics by their group. */
-async function makeTasks(plugin: Connector, { config, tasksMax }: PluginInput<'make-tasks'>): Promise<MadeTasks> {
+async function makeTasks(
+  plugin: Connector,
+  { config, tasksMax }: PluginInput<'make-tasks'>,
+  access: HostAccess,
+): Promise<MadeTasks> {
   const own = parseConfig(plugin.config, config)
   const againMs = plugin.kind === 'source' ? plugin.tasksAgainMs?.(own) : undefined
   if (againMs !== undefined && !(againMs > 0)) throw new Error(`tasksAgainMs() returned ${againMs}`)
@@ -67,7 +90,7 @@ async function makeTasks(plugin: Connector, { config, tasksMax }: PluginInput<'m
     const count = plugin.kind === 'sink' ? tasksMax : 1
     return { configs: Array.from({ length: count }, () => config), againMs: schedule }
   }
-  const made: unknown = await plugin.tasks(own, tasksMax, config)
+  const made: unknown = await plugin.tasks(own, tasksMax, config, access)
   if (!Array.isArray(made)) throw new Error(`tasks() returned no array of configurations: ${typeof made}`)
   if (made.length > TASKS_MAX)
     throw new Error(`tasks() returned ${made.length} tasks, at most ${TASKS_MAX} are possible`)
@@ -103,6 +126,14 @@ function toStrings(value: unknown, what: string, budget: Budget): RawConfig {
     copy[key] = text
   }
   return copy
+}
+
+/** A value that leads where the plugin may not go is an error of its key, before anything is opened. */
+function withRefusal(value: ConfigValue, spec: z.ZodObject, access: HostAccess): ConfigValue {
+  if (value.value === null || value.errors.length > 0) return value
+  const reaches = describeConfig(spec).find(({ name }) => name === value.name)?.reaches ?? null
+  const problem = reaches === null ? undefined : accessProblem(reaches, value.value, access)
+  return problem === undefined ? value : { ...value, errors: [refusal(value.name, problem)] }
 }
 
 const MESSAGE_LENGTH_MAX = 10_000

@@ -1,4 +1,5 @@
 import type { PluginDescriptor } from '../../plugins/descriptor.ts'
+import type { ConnectorAccess } from '../host-access/settings.ts'
 import type { PluginCall, PluginFailure } from '../plugin-host.ts'
 
 // What a worker, the process that it starts for a module of plugins, and the thread in that process say to each other.
@@ -11,9 +12,11 @@ export type PluginProcessOptions = {
   /** How long plugin code may run without returning to the event loop. */
   readonly blockedMsMax: number
   readonly loadMsMax: number
+  /** What connectors and providers may use. */
+  readonly access: ConnectorAccess
 }
 
-export type PluginThreadData = Pick<PluginProcessOptions, 'module'> & {
+export type PluginThreadData = Pick<PluginProcessOptions, 'module' | 'access'> & {
   /** One number that the thread increments while it is responsive. */
   readonly beat: SharedArrayBuffer
 }

@@ -22,7 +22,7 @@ process.title = 'weir plugins'
 const options = JSON.parse(process.argv[2] ?? '') as PluginProcessOptions
 const beat = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)
 const counter = new Int32Array(beat)
-const data: PluginThreadData = { module: options.module, beat }
+const data: PluginThreadData = { module: options.module, access: options.access, beat }
 const thread = new Worker(new URL(`./plugin-thread${extname(import.meta.filename)}`, import.meta.url), {
   name: THREAD_NAME,
   workerData: data,

@@ -13,7 +13,7 @@ import { failureOf } from './thrown.ts'
 
 const BEAT_MS = 50
 
-const { module, beat } = workerData as PluginThreadData
+const { module, access, beat } = workerData as PluginThreadData
 const counter = new Int32Array(beat)
 const send = (message: FromPlugins) => parentPort?.postMessage(message)
 const builtIns = new BuiltIns()
@@ -55,7 +55,7 @@ async function load(): Promise<PluginExecutor> {
     module === null ? (await import('../../plugins/shipped.ts')).SHIPPED : await importPlugins(module)
   builtIns.restore()
   send({ type: 'loaded', plugins: plugins.map(toDescriptor) })
-  return new PluginExecutor(plugins)
+  return new PluginExecutor(plugins, access)
 }
 
 /** Once: code that threw out of band may return afterwards. */

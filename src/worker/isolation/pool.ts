@@ -1,6 +1,7 @@
 import type { BrokerAddress } from '../../broker/home.ts'
 import type { LogLimits } from '../../config/log-limiter.ts'
 import type { Logger } from '../../config/logger.ts'
+import type { ConnectorAccess } from '../host-access/settings.ts'
 import { taskKey } from '../plan.ts'
 import { countersIn } from '../tasks/task-counters.ts'
 import type { RunningTask, TaskHost, TaskMessage, TaskSpec } from '../tasks/task-spec.ts'
@@ -13,6 +14,8 @@ export type PoolOptions = {
   readonly address: () => Promise<BrokerAddress>
   /** Modules of plugins that tasks may use beside the shipped ones, as URLs. */
   readonly plugins?: readonly string[]
+  /** What connectors may be and may use. */
+  readonly access: ConnectorAccess
   /** How many threads are made before tasks share one; each is in a process of its own. */
   readonly threads: number
   /** For each thread and its process. */
@@ -102,12 +105,13 @@ export class ThreadPool implements TaskHost {
   }
 
   #open(suspects: Suspects | undefined): Room {
-    const { logger, address, plugins = [], memoryMbMax, blockedMsMax, log } = this.#options
+    const { logger, address, plugins = [], access, memoryMbMax, blockedMsMax, log } = this.#options
     const process = new TaskProcess({
       name: `tasks-${this.#names++}`,
       logger,
       address,
       plugins,
+      access,
       memoryMbMax,
       blockedMsMax,
       log,

@@ -6,6 +6,8 @@ import { createCatalog } from '../../plugins/catalog.ts'
 import type { PluginDescriptor } from '../../plugins/descriptor.ts'
 import { discoverModules } from '../../plugins/discovery.ts'
 import { type Loaded, type PluginFault, withoutRivals } from '../../plugins/selection.ts'
+import { restrictConnectors } from '../host-access/class-rules.ts'
+import type { ConnectorAccess } from '../host-access/settings.ts'
 import type {
   PluginCall,
   PluginCatalog,
@@ -42,9 +44,9 @@ export class ProcessPluginHost implements PluginHost {
   readonly faults: readonly PluginFault[]
   readonly #modules: Modules
 
-  private constructor(modules: Modules, loaded: LoadedModules) {
+  private constructor(modules: Modules, loaded: LoadedModules, { classes }: ConnectorAccess) {
     this.#modules = modules
-    this.catalog = createCatalog(loaded.plugins)
+    this.catalog = restrictConnectors(createCatalog(loaded.plugins), classes)
     this.modules = loaded.urls
     this.faults = loaded.faults
   }
@@ -53,7 +55,7 @@ export class ProcessPluginHost implements PluginHost {
   static async open(options: ProcessPluginHostOptions): Promise<ProcessPluginHost> {
     const modules = new Modules(options)
     try {
-      return new ProcessPluginHost(modules, await loadAll(modules, options.pluginPath))
+      return new ProcessPluginHost(modules, await loadAll(modules, options.pluginPath), options.access)
     } catch (error) {
       modules.close()
       throw error
@@ -128,11 +130,11 @@ class Modules {
   }
 
   async load(url: string | null): Promise<readonly PluginDescriptor[]> {
-    const { clock, logger, timeoutMs, memoryMbMax, blockedMsMax, loadMsMax } = this.#options
+    const { clock, logger, timeoutMs, memoryMbMax, blockedMsMax, loadMsMax, access } = this.#options
     const module = new PluginModule({
       clock,
       timeoutMs,
-      open: (handlers) => startPluginProcess({ module: url, memoryMbMax, blockedMsMax, loadMsMax }, handlers),
+      open: (handlers) => startPluginProcess({ module: url, memoryMbMax, blockedMsMax, loadMsMax, access }, handlers),
       onOutput: (lines, dropped) => {
         for (const line of lines) logger.info({ module: url }, line)
         if (dropped > 0) logger.warn({ module: url, dropped }, 'a plugin printed more lines than are logged')

@@ -8,6 +8,7 @@ import type { BrokerAddress } from '../../broker/home.ts'
 import { inTime } from '../../config/in-time.ts'
 import type { LogLimits } from '../../config/log-limiter.ts'
 import type { Logger } from '../../config/logger.ts'
+import type { ConnectorAccess } from '../host-access/settings.ts'
 import { traceOf } from '../tasks/trace.ts'
 import { withCompileCache } from './compile-cache.ts'
 import type { FromSupervisor, SupervisorOptions, TaskCommand, ThreadEnd, ToSupervisor } from './messages.ts'
@@ -20,6 +21,7 @@ export type TaskProcessOptions = {
   /** Where the log is, for one more process. */
   readonly address: () => Promise<BrokerAddress>
   readonly plugins: readonly string[]
+  readonly access: ConnectorAccess
   /** What all of its tasks together may hold. */
   readonly memoryMbMax: number
   /** How long a task may keep its thread from everything else. */
@@ -83,7 +85,7 @@ export class TaskProcess {
   }
 
   async #start(): Promise<ChildProcess> {
-    const { name, address, plugins, memoryMbMax, blockedMsMax, log } = this.#options
+    const { name, address, plugins, access, memoryMbMax, blockedMsMax, log } = this.#options
     const place = await address()
     const file = fileURLToPath(new URL(`./task-supervisor${extname(import.meta.filename)}`, import.meta.url))
     const child = fork(file, [name], {
@@ -99,6 +101,7 @@ export class TaskProcess {
     const options: SupervisorOptions = {
       address: place.kind === 'thread' ? 'parent' : place,
       plugins,
+      access,
       memoryMbMax,
       blockedMsMax,
       log,

@@ -2,6 +2,7 @@ import type { Broker } from '../../broker/broker.ts'
 import type { Clock } from '../../config/clock.ts'
 import type { Logger } from '../../config/logger.ts'
 import type { Catalog } from '../../plugins/catalog.ts'
+import type { HostAccess } from '../../sdk/index.ts'
 import { taskKey } from '../plan.ts'
 import { SinkTask } from '../tasks/sink-task.ts'
 import { SourceTask, type TaskParts } from '../tasks/source-task.ts'
@@ -15,6 +16,8 @@ export type TaskRunnerParts = {
   /** Absent: no client has a connection of its own. */
   readonly connect?: TaskParts['connect']
   readonly plugins: Catalog
+  /** What connectors may use. */
+  readonly access: HostAccess
   readonly logger: Logger
   readonly clock: Clock
 }
@@ -37,7 +40,7 @@ export class TaskRunner {
   }
 
   start(spec: TaskSpec, counters: TaskCounters, tell: (message: TaskMessage) => void): LocalTask {
-    const { broker, connect = async () => undefined, plugins, logger, clock } = this.#parts
+    const { broker, connect = async () => undefined, plugins, access, logger, clock } = this.#parts
     const key = taskKey(spec)
     const log = logger.child({ connector: spec.connector, task: spec.task })
     const stopping = new AbortController()
@@ -53,7 +56,7 @@ export class TaskRunner {
       isOver = true
       stopping.abort()
     }
-    const parts = { spec, broker, connect, plugins, log, clock, counters, report, signal: stopping.signal }
+    const parts = { spec, broker, connect, plugins, access, log, clock, counters, report, signal: stopping.signal }
     this.#failing.set(key, fail)
     const { ended, setPaused } = runAsTask(key, () => {
       try {

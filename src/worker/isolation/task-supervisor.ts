@@ -45,11 +45,12 @@ function tell(message: FromSupervisor): void {
 }
 
 function begin(options: SupervisorOptions): void {
-  const { plugins, memoryMbMax, blockedMsMax, log } = options
+  const { plugins, access, memoryMbMax, blockedMsMax, log } = options
   const started = new TaskThread({
     name: process.argv[2] ?? 'tasks',
     address: addressOf(options),
     plugins,
+    access,
     memoryMbMax,
     log,
     onMessage: (message) => {

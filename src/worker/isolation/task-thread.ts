@@ -2,6 +2,7 @@ import { extname } from 'node:path'
 import { type MessagePort, Worker } from 'node:worker_threads'
 import type { BrokerAddress } from '../../broker/home.ts'
 import type { LogLimits } from '../../config/log-limiter.ts'
+import type { ConnectorAccess } from '../host-access/settings.ts'
 import { traceOf } from '../tasks/trace.ts'
 import { interrogate } from './interrogation.ts'
 import type { FromThread, ThreadData, ThreadEnd, ToThread } from './messages.ts'
@@ -11,6 +12,7 @@ export type ThreadOptions = {
   /** A port of its address is handed over to the thread. */
   readonly address: BrokerAddress
   readonly plugins: readonly string[]
+  readonly access: ConnectorAccess
   /** What all of its tasks together may hold on V8's heap. */
   readonly memoryMbMax: number
   readonly log: LogLimits
@@ -60,8 +62,8 @@ export class TaskThread {
   }
 
   #start(): Worker {
-    const { name, address, plugins, memoryMbMax, log, onMessage } = this.#options
-    const workerData: ThreadData = { address, beat: this.#beat, plugins, log }
+    const { name, address, plugins, access, memoryMbMax, log, onMessage } = this.#options
+    const workerData: ThreadData = { address, beat: this.#beat, plugins, access, log }
     const transferList: MessagePort[] = address.kind === 'thread' ? [address.port] : []
     const worker = new Worker(new URL(`./thread${extname(import.meta.filename)}`, import.meta.url), {
       name,

@@ -7,6 +7,8 @@ import { systemClock } from '../../config/clock.ts'
 import { createLogger } from '../../config/logger.ts'
 import { retry } from '../../config/retry.ts'
 import { loadModules } from '../../plugins/load.ts'
+import { restrictConnectors } from '../host-access/class-rules.ts'
+import { clientAccess, hostAccess } from '../host-access/host-access.ts'
 import type { RawConfig } from '../stores/config-codec.ts'
 import { countersIn } from '../tasks/task-counters.ts'
 import { BuiltIns } from './built-ins.ts'
@@ -46,14 +48,15 @@ guardProcess((call) => {
 })
 const builtIns = new BuiltIns()
 let runner: TaskRunner | undefined
-const plugins = await loadModules(data.plugins)
+const plugins = restrictConnectors(await loadModules(data.plugins), data.access.classes)
+const access = hostAccess(data.access.host)
 const changedByModules = builtIns.restore()
 if (changedByModules.length > 0) {
   const fields = { modules: data.plugins, names: changedByModules }
   logger.error(fields, 'a module of plugins changed built-ins when it was loaded: they are as before again')
 }
 const broker = await retry(() => openBroker(data.address, { logger }), OPEN)
-const started = new TaskRunner({ broker, connect, plugins, logger, clock: systemClock })
+const started = new TaskRunner({ broker, connect, plugins, access, logger, clock: systemClock })
 runner = started
 const tasks = new Map<number, LocalTask>()
 
@@ -100,11 +103,12 @@ async function carryOut(message: ToThread): Promise<void> {
 }
 
 /** An embedded broker has one way in. */
-async function connect(connection: RawConfig): Promise<Broker | undefined> {
+async function connect(connection: RawConfig, overrides: RawConfig): Promise<Broker | undefined> {
   const { address } = data
   if (address.kind !== 'kafka') return undefined
   const config = { ...address.config, ...connection }
-  return isDeepStrictEqual(config, address.config) ? undefined : openBroker({ kind: 'kafka', config }, { logger })
+  if (isDeepStrictEqual(config, address.config)) return undefined
+  return openBroker({ kind: 'kafka', config }, { logger, access: clientAccess(access, overrides) })
 }
 
 function isPassing(error: unknown): boolean {

@@ -45,6 +45,8 @@ const CONNECTION =
 export type ClientSettings = {
   /** Keys of the connection, where this client's differs from the worker's own. */
   readonly connection: (kind: ClientKind) => RawConfig
+  /** Those of them that the connector wrote. */
+  readonly overrides: (kind: ClientKind) => RawConfig
   readonly producer: () => Pick<
     ProducerOptions,
     'compression' | 'batchBytesMax' | 'bufferBytesMax' | 'deliveryTimeoutMs' | 'transactionTimeoutMs'
@@ -69,10 +71,15 @@ export function clientSettings(ofWorker: RawConfig, ofConnector: RawConfig): Cli
       () => parseConfig<(typeof SPECS)[Kind]>(SPECS[kind], keysOf(kind)),
     )
   return {
-    connection: (kind) => Object.fromEntries(Object.entries(keysOf(kind)).filter(([key]) => CONNECTION.test(key))),
+    connection: (kind) => connectionKeys(keysOf(kind)),
+    overrides: (kind) => connectionKeys(below(`${kind}.override.`, ofConnector)),
     producer: () => toProducerOptions(read('producer')),
     consumer: () => toConsumerOptions(read('consumer')),
   }
+}
+
+function connectionKeys(config: RawConfig): RawConfig {
+  return Object.fromEntries(Object.entries(config).filter(([key]) => CONNECTION.test(key)))
 }
 
 /** What is wrong with overrides of a connector, key by key as written. */

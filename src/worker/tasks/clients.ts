@@ -76,7 +76,7 @@ export class TaskClients {
     const connection = this.#settings.connection(kind)
     let own = this.#own.find((known) => isDeepStrictEqual(known.connection, connection))
     if (!own) {
-      own = { connection, broker: this.#parts.connect(connection) }
+      own = { connection, broker: this.#parts.connect(connection, this.#settings.overrides(kind)) }
       this.#own.push(own)
     }
     return (await own.broker) ?? this.#parts.broker

@@ -5,8 +5,10 @@ import {
   type ConnectRecord,
   type ConverterInstance,
   type HeaderConverterInstance,
+  type HostAccess,
   type Plugin,
   parseConfig,
+  UNRESTRICTED,
 } from '../../sdk/index.ts'
 import type { RawConfig } from '../stores/config-codec.ts'
 
@@ -25,12 +27,22 @@ export type TransformStep = <R extends ConnectRecord>(record: R) => R | null
 
 const HEADER_CONVERTER = 'org.apache.kafka.connect.storage.SimpleHeaderConverter'
 
-/** Throws a `ConfigError`, or a `UserError` for a plugin that is not here. */
-export function createPipeline(catalog: Catalog, config: RawConfig, workerDefaults: RawConfig): Pipeline {
+/**
+ * What the connector configures may use what connectors may; a converter of the worker's own settings, what the worker may.
+ * Throws a `ConfigError`, or a `UserError` for a plugin that is not here.
+ */
+export function createPipeline(
+  catalog: Catalog,
+  config: RawConfig,
+  workerDefaults: RawConfig,
+  access: HostAccess,
+): Pipeline {
   const converter = (role: 'key' | 'value'): Named<ConverterInstance> => {
-    const { className, settings } = roleConfig(`${role}.converter`, config, workerDefaults)
+    const name = `${role}.converter`
+    const { className, settings } = roleConfig(name, config, workerDefaults)
     const plugin = findPlugin(catalog, 'converter', className)
-    const run = plugin.create(parseConfig(plugin.config, settings), { isKey: role === 'key' })
+    const own = config[name] === undefined ? UNRESTRICTED : access
+    const run = plugin.create(parseConfig(plugin.config, settings), { ...own, isKey: role === 'key' })
     return { className: listedName(plugin), run }
   }
   return { key: converter('key'), value: converter('value'), headers: headerConverter(), transforms: transforms() }

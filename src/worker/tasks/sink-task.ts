@@ -4,6 +4,7 @@ import { UserError } from '../../config/failure.ts'
 import { inTime } from '../../config/in-time.ts'
 import { listedName } from '../../plugins/catalog.ts'
 import { parseConfig, type SinkTask as SinkPlugin, type SinkPosition, type SinkRecord } from '../../sdk/index.ts'
+import { missingConnector } from '../connector-tasks.ts'
 import { TaskClients } from './clients.ts'
 import { DeadLetters } from './dead-letters.ts'
 import { isLate } from './delivery.ts'
@@ -68,8 +69,8 @@ export class SinkTask {
 
   /** Resolves when the task was stopped; rejects when it failed. */
   async run(): Promise<void> {
-    const { spec, signal, report } = this.#parts
-    const pipeline = createPipeline(this.#parts.plugins, spec.config, spec.worker.converters)
+    const { spec, signal, report, access } = this.#parts
+    const pipeline = createPipeline(this.#parts.plugins, spec.config, spec.worker.converters, access)
     await using held = new AsyncDisposableStack()
     const clients = new TaskClients(this.#parts)
     held.adopt(clients, () => clients.close())
@@ -292,15 +293,16 @@ export class SinkTask {
   }
 
   async #start(policy: ErrorPolicy): Promise<SinkPlugin> {
-    const { spec, plugins, log, signal } = this.#parts
+    const { spec, plugins, log, signal, access } = this.#parts
     const className = spec.config['connector.class'] ?? ''
     const sink = plugins.find('sink', className)
-    if (!sink) throw new UserError('plugin_missing', `there is no sink connector '${className}' here`)
+    if (!sink) throw missingConnector(plugins, spec.config)
     return sink.start({
       connector: spec.connector,
       task: spec.task,
       config: parseConfig(sink.config, spec.config),
       raw: spec.config,
+      ...access,
       signal,
       log,
       reject: async ({ origin }, error) => {

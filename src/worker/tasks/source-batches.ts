@@ -14,7 +14,7 @@ import { progressOf } from './prefix.ts'
 import type { LostRecord } from './source-records.ts'
 import type { TaskParts } from './source-task.ts'
 
-export type SourceBatchesParts = Pick<TaskParts, 'spec' | 'log' | 'clock' | 'counters'> & {
+export type SourceBatchesParts = Pick<TaskParts, 'spec' | 'log' | 'clock' | 'counters' | 'access'> & {
   readonly source: SourceConnector
   readonly policy: ErrorPolicy
   /** Told of a record that the source itself could not make. Throws when it may not be stepped over. */
@@ -78,7 +78,7 @@ export class SourceBatches {
   }
 
   #begin(): AsyncIterator<readonly SourceRecord[]> {
-    const { source, spec, signal, log } = this.#parts
+    const { source, spec, signal, log, access } = this.#parts
     const { connector, task, config: raw } = spec
     // As it was when the source began: what it gives itself is not news to it.
     const reached = new Map(this.#reached)
@@ -98,7 +98,8 @@ export class SourceBatches {
     const reject = (record: SourceRecord, error: Error) =>
       this.#parts.lost({ record, made: undefined, stage: 'TASK_POLL', className: listedName(source), error })
     const own = this.#parts.definesTransactions ? { transaction } : {}
-    const context = { connector, task, config: this.#config, raw, signal, log, resumeFrom, onStored, reject, ...own }
+    const about = { connector, task, config: this.#config, raw }
+    const context = { ...about, ...access, signal, log, resumeFrom, onStored, reject, ...own }
     return source.poll(context)[Symbol.asyncIterator]()
   }
 

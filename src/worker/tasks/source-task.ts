@@ -2,7 +2,8 @@ import type { Broker } from '../../broker/broker.ts'
 import type { Clock } from '../../config/clock.ts'
 import { UserError } from '../../config/failure.ts'
 import type { Catalog } from '../../plugins/catalog.ts'
-import type { SourceConnector, TaskLog } from '../../sdk/index.ts'
+import type { HostAccess, SourceConnector, TaskLog } from '../../sdk/index.ts'
+import { missingConnector } from '../connector-tasks.ts'
 import type { RawConfig } from '../stores/config-codec.ts'
 import { partitionId, toOffsetKey } from '../stores/offset-state.ts'
 import { ownOffsetsTopic } from '../stores/offset-store.ts'
@@ -32,10 +33,12 @@ export type TaskParts = {
   readonly broker: Broker
   /**
    * Opens another broker, for clients that have these keys of Kafka's clients for themselves; its caller closes it.
-   * Undefined when it would be the same.
+   * `overrides` are those of them that the connector wrote. Undefined when it would be the same.
    */
-  readonly connect: (connection: RawConfig) => Promise<Broker | undefined>
+  readonly connect: (connection: RawConfig, overrides: RawConfig) => Promise<Broker | undefined>
   readonly plugins: Catalog
+  /** What the connector may use. */
+  readonly access: HostAccess
   readonly log: TaskLog
   readonly clock: Clock
   readonly counters: TaskCounters
@@ -81,12 +84,12 @@ export class SourceTask {
 
   /** Resolves when the task was stopped, or its source has nothing more; rejects when it failed. */
   async run(): Promise<void> {
-    const { spec, report, signal } = this.#parts
+    const { spec, report, signal, access } = this.#parts
     if (this.#paused) report({ type: 'paused' })
     await this.#running.pass(this.#ending)
     if (signal.aborted) return
     const source = this.#source()
-    const pipeline = createPipeline(this.#parts.plugins, spec.config, spec.worker.converters)
+    const pipeline = createPipeline(this.#parts.plugins, spec.config, spec.worker.converters, access)
     await using held = new AsyncDisposableStack()
     const clients = new TaskClients(this.#parts)
     held.adopt(clients, () => clients.close())
@@ -241,7 +244,7 @@ export class SourceTask {
   #source(): SourceConnector {
     const className = this.#parts.spec.config['connector.class'] ?? ''
     const source = this.#parts.plugins.find('source', className)
-    if (!source) throw new UserError('plugin_missing', `there is no source connector '${className}' here`)
+    if (!source) throw missingConnector(this.#parts.plugins, this.#parts.spec.config)
     return source
   }
 }

@@ -1,5 +1,7 @@
+import type { HostAccess, Reaches } from '../../sdk/index.ts'
 import type { RawConfig } from '../stores/config-codec.ts'
 import { type ClientKind, overrideProblems } from '../tasks/client-settings.ts'
+import { accessProblem, refusal } from './access.ts'
 import type { Entry } from './entries.ts'
 
 /** Which settings of its Kafka clients a connector may choose itself, by the names of Kafka Connect's policies. */
@@ -25,7 +27,12 @@ export function parseOverridePolicy(name: string, allowed: readonly string[]): O
 }
 
 /** The keys under `producer.override.`, `consumer.override.` and `admin.override.` of those clients that it will have. */
-export function overrideBlocks(config: RawConfig, kind: 'source' | 'sink', policy: OverridePolicy): readonly Entry[] {
+export function overrideBlocks(
+  config: RawConfig,
+  kind: 'source' | 'sink',
+  policy: OverridePolicy,
+  access: HostAccess,
+): readonly Entry[] {
   return clientsOf(config, kind).flatMap((client) => {
     const prefix = `${client}.override.`
     const keys = Object.keys(config).filter((key) => key.startsWith(prefix))
@@ -33,7 +40,11 @@ export function overrideBlocks(config: RawConfig, kind: 'source' | 'sink', polic
     return keys.map((name) => {
       const problems = wrong.filter(({ key }) => key === name).map(({ message }) => message)
       const refused = policy.allows(name.slice(prefix.length)) ? [] : [refusalOf(name, policy)]
-      return toEntry(name, config[name] ?? null, [...refused, ...problems])
+      const value = config[name] ?? ''
+      const reaches = reachOf(name.slice(prefix.length))
+      const problem = reaches && accessProblem(reaches, value, access)
+      const denied = problem === undefined ? [] : [refusal(name, problem)]
+      return toEntry(name, value, [...refused, ...problems, ...denied])
     })
   })
 }
@@ -43,6 +54,12 @@ function clientsOf(config: RawConfig, kind: 'source' | 'sink'): readonly ClientK
   const makesTopics = hasDeadLetters || Object.keys(config).some((key) => key.startsWith('topic.creation.'))
   if (kind === 'source') return makesTopics ? ['producer', 'admin'] : ['producer']
   return hasDeadLetters ? ['producer', 'consumer', 'admin'] : ['consumer']
+}
+
+/** What a key of Kafka's clients leads to. */
+function reachOf(key: string): Reaches | undefined {
+  if (/^ssl\..*\.location$/.test(key)) return 'path'
+  return key === 'bootstrap.servers' || key === 'sasl.oauthbearer.token.endpoint.url' ? 'url' : undefined
 }
 
 function refusalOf(name: string, policy: OverridePolicy): string {

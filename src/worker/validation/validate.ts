@@ -1,5 +1,6 @@
 import type { ConfigValidation } from '../../clients/worker.ts'
 import { listedName } from '../../plugins/catalog.ts'
+import type { HostAccess } from '../../sdk/index.ts'
 import { type ConnectorPlugin, findConnector } from '../connector-tasks.ts'
 import { WorkerError } from '../failure.ts'
 import type { PluginCatalog, PluginHost } from '../plugin-host.ts'
@@ -16,6 +17,8 @@ export type ValidationContext = RuleContext & {
   /** The worker's own converters, which hold where a connector names none. */
   readonly workerDefaults: RawConfig
   readonly overrides: OverridePolicy
+  /** What connectors may use. */
+  readonly access: HostAccess
 }
 
 /** A written configuration: null stands for a JSON null, which is never right. */
@@ -40,7 +43,7 @@ export async function validateConnector(written: WrittenConfig, context: Validat
   ].map((entry) => fillIn(entry, config, plugin, context))
   const merged = checkRules(replaceInPlace(base, own), config, plugin, context)
   const configs = [...nullEntries(written, merged), ...markNulls(merged, written)]
-  const blocks = [...overrideBlocks(config, plugin.kind, context.overrides), ...converters]
+  const blocks = [...overrideBlocks(config, plugin.kind, context.overrides, context.access), ...converters]
   return {
     name: written['connector.class'] ?? '',
     error_count: countErrors(configs) + blocks.filter(({ value }) => value.errors.length > 0).length,
@@ -57,6 +60,10 @@ export function requireConnector(written: WrittenConfig, plugins: PluginCatalog)
   }
   const found = findConnector(plugins, { 'connector.class': className })
   if (found) return found
+  const refusal = plugins.refusal('source', className.trim()) ?? plugins.refusal('sink', className.trim())
+  if (refusal !== undefined) {
+    throw new WorkerError('invalid_config', `The connector ${className} may not be used: ${refusal}`)
+  }
   const known = [...plugins.list('source'), ...plugins.list('sink')].map((entry) => entry.class)
   throw new WorkerError(
     'invalid_config',

@@ -7,7 +7,7 @@ import { parseConnectionUrl } from '../../../src/plugins/connectors/postgres/con
 import { Session } from '../../../src/plugins/connectors/postgres/session.ts'
 import { postgresSink } from '../../../src/plugins/connectors/postgres/sink/sink.ts'
 import { postgresSource } from '../../../src/plugins/connectors/postgres/source/source.ts'
-import { runSink, runSource } from '../../../src/sdk/index.ts'
+import { runSink, runSource, UNRESTRICTED } from '../../../src/sdk/index.ts'
 import { freePort } from '../../env/ports.ts'
 import { type Postgres, startPostgres } from '../../env/postgres.ts'
 import { describeOn, real } from '../../env/real.ts'
@@ -169,7 +169,7 @@ describeOn([postgres], 'the connection to PostgreSQL', () => {
   it('leaves nothing behind at a task that connects again and again', async () => {
     const { signal } = new AbortController()
     const log = { debug() {}, info() {}, warn() {}, error() {} }
-    const options = { user: 'weir', password: 'a secret', applicationName: 'again', log, signal }
+    const options = { user: 'weir', password: 'a secret', applicationName: 'again', log, access: UNRESTRICTED, signal }
     const open = (host: string) =>
       Session.open({ ...options, url: parseConnectionUrl(`jdbc:postgresql://${host}/postgres`) }, PATIENCE)
     const session = await open(`localhost:${server.port}`)
@@ -183,7 +183,15 @@ describeOn([postgres], 'the connection to PostgreSQL', () => {
     const log = { debug() {}, info() {}, warn: (fields: object) => void warned.push(fields), error() {} }
     const url = parseConnectionUrl(`${postgres.address.url}?reWriteBatchedInserts=true&ssl=false`)
     const { signal } = new AbortController()
-    const options = { url, user: undefined, password: undefined, applicationName: 'options', log, signal }
+    const options = {
+      url,
+      user: undefined,
+      password: undefined,
+      applicationName: 'options',
+      log,
+      access: UNRESTRICTED,
+      signal,
+    }
     await using session = await Session.open(options, PATIENCE)
     expect([session.isOpen, warned]).toEqual([true, [{ options: ['reWriteBatchedInserts'] }]])
   })
@@ -201,7 +209,15 @@ describeOn([postgres], 'the connection to PostgreSQL', () => {
       },
     }
     const url = parseConnectionUrl(`jdbc:postgresql://127.0.0.1:${await freePort()}/postgres`)
-    const options = { url, user: 'weir', password: 'x', applicationName: 'late', log, signal: stopping.signal }
+    const options = {
+      url,
+      user: 'weir',
+      password: 'x',
+      applicationName: 'late',
+      log,
+      access: UNRESTRICTED,
+      signal: stopping.signal,
+    }
     await expect(Session.open(options, { attempts: 100, backoffMs: 3_600_000 })).rejects.toThrow('could not connect')
     expect(warned).toEqual([expect.objectContaining({ attempt: 1, waitMs: 3_600_000 })])
   })

@@ -21,6 +21,7 @@ import {
   struct,
   TIME,
   TIMESTAMP,
+  UNRESTRICTED,
 } from '../../../src/sdk/index.ts'
 import { describeOn, real } from '../../env/real.ts'
 import { createDatabase, type Database } from '../../support/database.ts'
@@ -251,7 +252,7 @@ describeOn([postgres], 'the PostgreSQL sink', () => {
     }
     const log = { debug() {}, info() {}, warn() {}, error() {} }
     const parsed = postgresSink.config.parse(config)
-    const task = await postgresSink.start({ ...context, log, config: parsed, reject: async () => {} })
+    const task = await postgresSink.start({ ...context, ...UNRESTRICTED, log, config: parsed, reject: async () => {} })
     const partitions = [2, 3].map((partition) => ({ topic: 'words', partition }))
     expect(await task.open?.(partitions)).toEqual([{ topic: 'words', partition: 3, offset: 42 }])
     await task.stop?.()

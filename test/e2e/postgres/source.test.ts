@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { postgresSource } from '../../../src/plugins/connectors/postgres/source/source.ts'
-import { type Position, runSource, type SourceRecord } from '../../../src/sdk/index.ts'
+import { type Position, runSource, type SourceRecord, UNRESTRICTED } from '../../../src/sdk/index.ts'
 import { describeOn, real } from '../../env/real.ts'
 import { createDatabase, type Database } from '../../support/database.ts'
 
@@ -189,7 +189,7 @@ describeOn([postgres], 'the PostgreSQL source', () => {
       CREATE TABLE shop.c (id int); CREATE TABLE other.d (id int); CREATE VIEW shop.v AS SELECT 1`)
     const tasks = async (config: Readonly<Record<string, string>>, tasksMax = 1) => {
       const raw = { ...database.config, mode: 'bulk', 'topic.prefix': '', ...config }
-      const made = await postgresSource.tasks!(postgresSource.config.parse(raw), tasksMax, raw)
+      const made = await postgresSource.tasks!(postgresSource.config.parse(raw), tasksMax, raw, UNRESTRICTED)
       return made.map((task) => task['tables'])
     }
     expect(await tasks({}, 2)).toEqual(['"other"."d","shop"."Order, paid"', '"shop"."b","shop"."c"'])

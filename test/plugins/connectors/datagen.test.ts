@@ -2,7 +2,7 @@ import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { QUICKSTART_NAMES, quickstart } from '../../../src/plugins/connectors/datagen/quickstarts/table.ts'
 import { datagen } from '../../../src/plugins/connectors/datagen/source.ts'
-import { checkValue, runSource, type SourceRecord } from '../../../src/sdk/index.ts'
+import { checkValue, runSource, type SourceRecord, UNRESTRICTED } from '../../../src/sdk/index.ts'
 
 const generate = (config: Record<string, string>, more: object = {}) =>
   runSource(datagen, { config: { 'kafka.topic': 'orders', 'max.interval': '0', ...config }, ...more })
@@ -65,7 +65,7 @@ describe('Datagen', () => {
   })
 
   it('runs as many tasks as allowed and refuses offsets that are no count', () => {
-    expect(datagen.tasks?.({} as never, 3, { a: 'b' })).toEqual([{ a: 'b' }, { a: 'b' }, { a: 'b' }])
+    expect(datagen.tasks?.({} as never, 3, { a: 'b' }, UNRESTRICTED)).toEqual([{ a: 'b' }, { a: 'b' }, { a: 'b' }])
     const alter = (iteration: unknown) =>
       datagen.alterOffsets?.({} as never, [
         { partition: { 'task.id': 0 }, offset: { 'current.iteration': iteration as never } },

@@ -5,7 +5,14 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { Inbox, type InboxOptions } from '../../../src/plugins/connectors/directory/inbox.ts'
 import { directorySource } from '../../../src/plugins/connectors/directory/source.ts'
 import { ecmaPattern } from '../../../src/regex/pattern.ts'
-import { type Position, runSource, type SourceRecord, type TaskLog, validateConfig } from '../../../src/sdk/index.ts'
+import {
+  type Position,
+  runSource,
+  type SourceRecord,
+  type TaskLog,
+  UNRESTRICTED,
+  validateConfig,
+} from '../../../src/sdk/index.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 
 const SILENT: TaskLog = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
@@ -262,7 +269,7 @@ describe('the directory source', () => {
     const files = Array.from({ length: 40 }, (_, n) => [`f${n}.txt`, `${n}\n`] as const)
     const box = inbox(Object.fromEntries(files))
     const raw = { topic: 'rows', 'input.path': box.path }
-    const config = await directorySource.tasks!({} as never, 3, raw)
+    const config = await directorySource.tasks!({} as never, 3, raw, UNRESTRICTED)
     const read = await Promise.all(
       config.map(async (own, task) => (await box.drain(box.start(own, undefined, task))).map(({ value }) => value)),
     )
@@ -294,7 +301,7 @@ describe('its configuration', () => {
 
 const LOOKING: Omit<InboxOptions, 'directory'> = {
   ...{ pattern: ecmaPattern('.'), ignoredSuffixes: [], readySuffix: '', ageMs: 5_000, orderBy: 'name' },
-  ...{ isMine: () => true, afterwards: { do: 'delete', failed: '.failed' }, log: SILENT },
+  ...{ isMine: () => true, afterwards: { do: 'delete', failed: '.failed' }, files: UNRESTRICTED.files, log: SILENT },
 }
 
 type Run = ReturnType<typeof runSource>

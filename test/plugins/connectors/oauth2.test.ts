@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { type ClientCredentials, clientCredentials } from '../../../src/plugins/connectors/http/authorization.ts'
 import { createTransport } from '../../../src/plugins/connectors/http/transport.ts'
 import { httpSink } from '../../../src/plugins/connectors/http-sink/sink.ts'
-import { runSink } from '../../../src/sdk/index.ts'
+import { runSink, UNRESTRICTED } from '../../../src/sdk/index.ts'
 import { inTurn, OK, type Reply, startHttpServer } from '../../support/http-server.ts'
 
 const { signal } = new AbortController()
@@ -90,6 +90,7 @@ function token(value: string, seconds: number): Reply {
 async function start(react: Parameters<typeof startHttpServer>[0], own: Partial<ClientCredentials> = {}) {
   const server = await startHttpServer(react)
   const transport = createTransport({
+    network: UNRESTRICTED.network,
     connectTimeoutMs: 5_000,
     requestTimeoutMs: 5_000,
     answerBytesMax: 10_000,

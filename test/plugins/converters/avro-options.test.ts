@@ -1,6 +1,16 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { avroConverter } from '../../../src/plugins/converters/avro/converter.ts'
-import { type Field, INT32, map, optional, parseConfig, type Schema, STRING, struct } from '../../../src/sdk/index.ts'
+import {
+  type Field,
+  INT32,
+  map,
+  optional,
+  parseConfig,
+  type Schema,
+  STRING,
+  struct,
+  UNRESTRICTED,
+} from '../../../src/sdk/index.ts'
 import { startTestRegistry, type TestRegistry } from '../../support/registry.ts'
 
 let registry: TestRegistry
@@ -13,6 +23,7 @@ afterAll(() => registry.stop())
 type Options = Readonly<Record<string, string>>
 const converter = (options: Options) =>
   avroConverter.create(parseConfig(avroConverter.config, { 'schema.registry.url': registry.url, ...options }), {
+    ...UNRESTRICTED,
     isKey: false,
   })
 /** What is in the registry for it, and what is read of that. */

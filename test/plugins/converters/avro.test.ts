@@ -12,6 +12,7 @@ import {
   type SchemaAndValue,
   STRING,
   struct,
+  UNRESTRICTED,
 } from '../../../src/sdk/index.ts'
 import { startTestRegistry, type TestRegistry } from '../../support/registry.ts'
 import { anyStruct } from './arbitrary-data.ts'
@@ -23,7 +24,10 @@ beforeAll(async () => {
 afterAll(() => registry.stop())
 
 const converter = (config: RawConfig = {}, isKey = false): ConverterInstance =>
-  avroConverter.create(parseConfig(avroConverter.config, { 'schema.registry.url': registry.url, ...config }), { isKey })
+  avroConverter.create(parseConfig(avroConverter.config, { 'schema.registry.url': registry.url, ...config }), {
+    ...UNRESTRICTED,
+    isKey,
+  })
 const write = async (topic: string, schema: Schema, value: unknown, config: RawConfig = {}) =>
   converter(config).fromConnect(topic, schema, value) as Promise<Buffer>
 const subjects = () => createRegistryClient({ url: registry.url }).subjects()

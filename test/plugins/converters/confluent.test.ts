@@ -9,7 +9,7 @@ import { jsonLanguage } from '../../../src/plugins/converters/json-schema/langua
 import { protobufConverter } from '../../../src/plugins/converters/protobuf/converter.ts'
 import { protobufLanguage } from '../../../src/plugins/converters/protobuf/language.ts'
 import { createRegistryConverter } from '../../../src/plugins/converters/registry-converter.ts'
-import { type ConverterInstance, parseConfig, type RawConfig } from '../../../src/sdk/index.ts'
+import { type ConverterInstance, parseConfig, type RawConfig, UNRESTRICTED } from '../../../src/sdk/index.ts'
 import { FakeRegistry } from '../../support/fake-registry.ts'
 
 // What Confluent's own classes made of each case: recorded by test/env/java-converters.java, as CONTRIBUTING.md says.
@@ -209,6 +209,7 @@ async function readBack(converter: ConverterInstance, wire: Buffer | null): Prom
 }
 
 const envelopes = jsonConverter.create(parseConfig(jsonConverter.config, { 'replace.null.with.default': 'false' }), {
+  ...UNRESTRICTED,
   isKey: false,
 })
 

@@ -16,6 +16,7 @@ import {
   STRING,
   struct,
   TIMESTAMP,
+  UNRESTRICTED,
 } from '../../../src/sdk/index.ts'
 import { startTestRegistry, type TestRegistry } from '../../support/registry.ts'
 import { anyStruct } from './arbitrary-data.ts'
@@ -28,7 +29,7 @@ afterAll(() => registry.stop())
 
 const converter = (config: RawConfig = {}): ConverterInstance => {
   const raw = { 'schema.registry.url': registry.url, ...config }
-  return jsonSchemaConverter.create(parseConfig(jsonSchemaConverter.config, raw), { isKey: false })
+  return jsonSchemaConverter.create(parseConfig(jsonSchemaConverter.config, raw), { ...UNRESTRICTED, isKey: false })
 }
 const client = () => createRegistryClient({ url: registry.url })
 const write = async (topic: string, schema: Schema, value: unknown, config: RawConfig = {}) =>

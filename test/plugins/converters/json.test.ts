@@ -11,6 +11,7 @@ import {
   type SchemaAndValue,
   STRING,
   struct,
+  UNRESTRICTED,
 } from '../../../src/sdk/index.ts'
 import { anyStruct } from './arbitrary-data.ts'
 import golden from './json.golden.json' with { type: 'json' }
@@ -24,7 +25,7 @@ type Golden = {
 }
 
 const converter = (config: RawConfig = {}): ConverterInstance =>
-  jsonConverter.create(parseConfig(jsonConverter.config, config), { isKey: false })
+  jsonConverter.create(parseConfig(jsonConverter.config, config), { ...UNRESTRICTED, isKey: false })
 const read = (instance: ConverterInstance, text: string | null) =>
   instance.toConnect('t', text === null ? null : Buffer.from(text)) as SchemaAndValue
 const write = (instance: ConverterInstance, { schema, value }: SchemaAndValue) => {

@@ -24,6 +24,7 @@ import {
   struct,
   TIME,
   TIMESTAMP,
+  UNRESTRICTED,
 } from '../../../src/sdk/index.ts'
 import { frameIndexes } from '../../../src/serde/wire-format.ts'
 import { startTestRegistry, type TestRegistry } from '../../support/registry.ts'
@@ -36,7 +37,7 @@ afterAll(() => registry.stop())
 
 const converter = (config: RawConfig = {}): ConverterInstance => {
   const raw = { 'schema.registry.url': registry.url, ...config }
-  return protobufConverter.create(parseConfig(protobufConverter.config, raw), { isKey: false })
+  return protobufConverter.create(parseConfig(protobufConverter.config, raw), { ...UNRESTRICTED, isKey: false })
 }
 const client = () => createRegistryClient({ url: registry.url })
 const write = async (topic: string, schema: Schema, value: unknown, config: RawConfig = {}) =>

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { avroConverter } from '../../../src/plugins/converters/avro/converter.ts'
 import { openRegistry } from '../../../src/plugins/converters/registry-access.ts'
-import { INT32, parseConfig, type Schema, STRING, struct } from '../../../src/sdk/index.ts'
+import { INT32, parseConfig, type Schema, STRING, struct, UNRESTRICTED } from '../../../src/sdk/index.ts'
 import { startHttpServer } from '../../support/http-server.ts'
 import { startTestRegistry } from '../../support/registry.ts'
 
@@ -13,7 +13,7 @@ const file = (name: string) => join(import.meta.dirname, '../../support/tls', na
 const pem = (name: string) => readFileSync(file(name), 'utf8')
 type Config = Readonly<Record<string, string>>
 const opened = (url: string, config: Config = {}) =>
-  openRegistry(parseConfig(avroConverter.config, { 'schema.registry.url': url, ...config }))
+  openRegistry(parseConfig(avroConverter.config, { 'schema.registry.url': url, ...config }), UNRESTRICTED)
 const SSL = 'schema.registry.ssl.'
 const TRUST = { [`${SSL}truststore.location`]: file('ca.pem') }
 
@@ -108,7 +108,10 @@ describe("a converter's way to its registry", () => {
 describe('use.schema.id', () => {
   const write = (url: string, schema: Schema, value: unknown, config: Config) =>
     avroConverter
-      .create(parseConfig(avroConverter.config, { 'schema.registry.url': url, ...config }), { isKey: false })
+      .create(parseConfig(avroConverter.config, { 'schema.registry.url': url, ...config }), {
+        ...UNRESTRICTED,
+        isKey: false,
+      })
       .fromConnect('t', schema, value) as Promise<Buffer>
 
   it('writes with the schema of that id, if it can stand for that of the records', async () => {

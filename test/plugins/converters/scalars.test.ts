@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { jsonConverter } from '../../../src/plugins/converters/json/converter.ts'
 import { javaText } from '../../../src/plugins/java-text.ts'
 import { shippedCatalog } from '../../../src/plugins/shipped.ts'
-import { parseConfig, type SchemaAndValue } from '../../../src/sdk/index.ts'
+import { parseConfig, type SchemaAndValue, UNRESTRICTED } from '../../../src/sdk/index.ts'
 import { type ScalarCase, scalarCases } from './scalar-cases.ts'
 import golden from './scalars.golden.json' with { type: 'json' }
 
@@ -35,7 +35,7 @@ describe("what Kafka Connect's converters of plain values read and write", () =>
   })
 
   it('are exact for numbers without a schema, and refuse those that do not fit', () => {
-    const short = catalog.find('converter', 'ShortConverter')!.create({}, { isKey: false })
+    const short = catalog.find('converter', 'ShortConverter')!.create({}, { ...UNRESTRICTED, isKey: false })
     expect(short.fromConnect('t', null, 12)).toEqual(Buffer.from('000c', 'hex'))
     expect(() => short.fromConnect('t', null, 70_000)).toThrow('Failed to serialize to short')
     expect(() => short.fromConnect('t', null, 'x')).toThrow('(was class java.lang.String)')
@@ -48,7 +48,7 @@ function isUntypedNumber(side: object | null): boolean {
 
 function outcomeOf(one: ScalarCase): Outcome {
   const plugin = catalog.find('converter', `org.apache.kafka.connect.${one.class}`)!
-  const converter = plugin.create(parseConfig(plugin.config, one.config), { isKey: false })
+  const converter = plugin.create(parseConfig(plugin.config, one.config), { ...UNRESTRICTED, isKey: false })
   try {
     if ('side' in one) {
       const { schema, value } = sideOf(one.side)
@@ -72,6 +72,7 @@ function sideOf(side: object | null): SchemaAndValue {
 
 function json(schemas: boolean) {
   return jsonConverter.create(parseConfig(jsonConverter.config, { 'schemas.enable': String(schemas) }), {
+    ...UNRESTRICTED,
     isKey: false,
   })
 }

@@ -10,12 +10,13 @@ import {
   type Schema,
   STRING,
   struct,
+  UNRESTRICTED,
 } from '../../../src/sdk/index.ts'
 import golden from './simple-header.golden.json' with { type: 'json' }
 
 describe('StringConverter', () => {
   const converter = (config: RawConfig = {}) =>
-    stringConverter.create(parseConfig(stringConverter.config, config), { isKey: false })
+    stringConverter.create(parseConfig(stringConverter.config, config), { ...UNRESTRICTED, isKey: false })
 
   it('passes text through', () => {
     expect(converter().fromConnect('t', STRING, 'zwö €')).toEqual(Buffer.from('zwö €'))

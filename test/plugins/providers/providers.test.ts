@@ -5,14 +5,16 @@ import { directoryProvider } from '../../../src/plugins/providers/directory.ts'
 import { environmentProvider } from '../../../src/plugins/providers/environment.ts'
 import { fileProvider } from '../../../src/plugins/providers/file.ts'
 import { kubernetesConfigMapProvider, kubernetesSecretProvider } from '../../../src/plugins/providers/kubernetes.ts'
-import { parseConfig, type RawConfig } from '../../../src/sdk/index.ts'
+import { type ProviderUse, parseConfig, type RawConfig, UNRESTRICTED } from '../../../src/sdk/index.ts'
 import { json, scriptedApi } from '../../support/scripted-api.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 
-const files = (config: RawConfig = {}) => fileProvider.create(parseConfig(fileProvider.config, config))
-const directories = (config: RawConfig = {}) => directoryProvider.create(parseConfig(directoryProvider.config, config))
+const USE: ProviderUse = { files: UNRESTRICTED.files, isOwnVariable: () => false }
+const files = (config: RawConfig = {}) => fileProvider.create(parseConfig(fileProvider.config, config), USE)
+const directories = (config: RawConfig = {}) =>
+  directoryProvider.create(parseConfig(directoryProvider.config, config), USE)
 const environment = (config: RawConfig = {}) =>
-  environmentProvider.create(parseConfig(environmentProvider.config, config))
+  environmentProvider.create(parseConfig(environmentProvider.config, config), USE)
 
 describe('FileConfigProvider', () => {
   it('reads the keys that are there, with the escapes of .properties files', async () => {
@@ -79,9 +81,9 @@ describe('EnvVarConfigProvider', () => {
 
 describe('providers on Kubernetes', () => {
   const secrets = (config: RawConfig) =>
-    kubernetesSecretProvider.create(parseConfig(kubernetesSecretProvider.config, config))
+    kubernetesSecretProvider.create(parseConfig(kubernetesSecretProvider.config, config), USE)
   const maps = (config: RawConfig) =>
-    kubernetesConfigMapProvider.create(parseConfig(kubernetesConfigMapProvider.config, config))
+    kubernetesConfigMapProvider.create(parseConfig(kubernetesConfigMapProvider.config, config), USE)
   const text = (value: string) => Buffer.from(value).toString('base64')
 
   it('read those keys of a Secret that are there, in the namespace that is named or meant', async () => {

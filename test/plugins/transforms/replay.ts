@@ -1,6 +1,12 @@
 import { jsonConverter } from '../../../src/plugins/converters/json/converter.ts'
 import { shippedCatalog } from '../../../src/plugins/shipped.ts'
-import { type ConnectRecord, parseConfig, type Schema, type SchemaAndValue } from '../../../src/sdk/index.ts'
+import {
+  type ConnectRecord,
+  parseConfig,
+  type Schema,
+  type SchemaAndValue,
+  UNRESTRICTED,
+} from '../../../src/sdk/index.ts'
 import type { Case, CaseRecord } from './case-data.ts'
 
 /** What a class made of a case: the members of the record that it changed, or how it failed. */
@@ -59,7 +65,7 @@ function write({ topic, partition, timestampMs, headers, ...record }: ConnectRec
 function converter(schemas: boolean) {
   const settings = { 'replace.null.with.default': 'false', 'decimal.format': 'NUMERIC' }
   const config = parseConfig(jsonConverter.config, { ...settings, 'schemas.enable': String(schemas) })
-  return jsonConverter.create(config, { isKey: false })
+  return jsonConverter.create(config, { ...UNRESTRICTED, isKey: false })
 }
 
 const typed = converter(true)

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { shippedCatalog } from '../../../src/plugins/shipped.ts'
 import type { ConnectRecord } from '../../../src/sdk/index.ts'
+import { UNRESTRICTED } from '../../../src/sdk/index.ts'
 import { createPipeline } from '../../../src/worker/tasks/pipeline.ts'
 
 const STRINGS = {
@@ -9,7 +10,7 @@ const STRINGS = {
 }
 
 function run(config: Readonly<Record<string, string>>, record: Partial<ConnectRecord> = {}): ConnectRecord | null {
-  const { transforms } = createPipeline(shippedCatalog(), config, STRINGS)
+  const { transforms } = createPipeline(shippedCatalog(), config, STRINGS, UNRESTRICTED)
   const whole: ConnectRecord = {
     topic: 'orders',
     key: null,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { shippedCatalog } from '../../../src/plugins/shipped.ts'
-import { INT32, type SourceRecord } from '../../../src/sdk/index.ts'
+import { INT32, type SourceRecord, UNRESTRICTED } from '../../../src/sdk/index.ts'
 import { ErrorPolicy } from '../../../src/worker/tasks/error-policy.ts'
 import { createPipeline } from '../../../src/worker/tasks/pipeline.ts'
 import { toDeadLetter, toFailure } from '../../../src/worker/tasks/source-failure.ts'
@@ -29,13 +29,18 @@ async function run(config: Readonly<Record<string, string>>, records: readonly P
     sourceOffset: { line: index },
     ...record,
   }))
-  const { records: made } = await toOutgoing(batch, createPipeline(shippedCatalog(), config, STRINGS), policy, {
-    recordBytesMax: 1_000_000,
-    lost: (one) => {
-      policy.tolerate(toFailure(one))
-      lost.push(one)
+  const { records: made } = await toOutgoing(
+    batch,
+    createPipeline(shippedCatalog(), config, STRINGS, UNRESTRICTED),
+    policy,
+    {
+      recordBytesMax: 1_000_000,
+      lost: (one) => {
+        policy.tolerate(toFailure(one))
+        lost.push(one)
+      },
     },
-  })
+  )
   return { values: made.map(({ value }) => String(value)), letters: lost.map(toDeadLetter) }
 }
 

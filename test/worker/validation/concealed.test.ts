@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { ConfigValidation } from '../../../src/clients/worker.ts'
 import { Secrets } from '../../../src/config/secrets.ts'
+import { UNRESTRICTED } from '../../../src/sdk/index.ts'
 import { ConfigResolver } from '../../../src/worker/config-resolver.ts'
 import { validateResolved, validateUnresolved } from '../../../src/worker/validation/concealed.ts'
 import { parseOverridePolicy } from '../../../src/worker/validation/overrides.ts'
@@ -18,6 +19,7 @@ const context: ValidationContext = {
   exactlyOnceSources: false,
   workerDefaults: { 'value.converter': 'org.apache.kafka.connect.json.JsonConverter' },
   overrides: parseOverridePolicy('All', [])!,
+  access: UNRESTRICTED,
 }
 const validate = (config: WrittenConfig) => validateConnector(config, context)
 const SINK = { 'connector.class': 'FileStreamSink', name: 'sink', topics: 'orders', file: '/tmp/x' }

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { UNRESTRICTED } from '../../../src/sdk/index.ts'
 import { overrideBlocks, parseOverridePolicy } from '../../../src/worker/validation/overrides.ts'
 
 const config = {
@@ -10,7 +11,10 @@ const config = {
 function block(policy: string, kind: 'source' | 'sink', more: Record<string, string> = {}, allowed: string[] = []) {
   const found = parseOverridePolicy(policy, allowed)
   if (!found) throw new Error(`no policy ${policy}`)
-  return overrideBlocks({ ...config, ...more }, kind, found).map(({ value }) => [value.name, ...value.errors])
+  return overrideBlocks({ ...config, ...more }, kind, found, UNRESTRICTED).map(({ value }) => [
+    value.name,
+    ...value.errors,
+  ])
 }
 
 it('are those of the clients that a connector will have', () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { defineSource, z } from '../../../src/sdk/index.ts'
+import { defineSource, UNRESTRICTED, z } from '../../../src/sdk/index.ts'
 import { parseTaskConfig } from '../../../src/worker/tasks/task-config.ts'
 import { parseOverridePolicy } from '../../../src/worker/validation/overrides.ts'
 import { validateConnector } from '../../../src/worker/validation/validate.ts'
@@ -16,6 +16,7 @@ async function errorsOf(config: Readonly<Record<string, string>>, key: string, p
       exactlyOnceSources: false,
       workerDefaults: {},
       overrides: parseOverridePolicy('All', [])!,
+      access: UNRESTRICTED,
     },
   )
   return configs.find(({ value }) => value.name === key)?.value.errors

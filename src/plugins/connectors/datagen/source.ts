@@ -1,6 +1,13 @@
-import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type ConfigProblem, defineSource, field, type Position, type SourceRecord, z } from '../../../sdk/index.ts'
+import {
+  type ConfigProblem,
+  defineSource,
+  type FileAccess,
+  field,
+  type Position,
+  type SourceRecord,
+  z,
+} from '../../../sdk/index.ts'
 import { SHIPPED_VERSION } from '../../version.ts'
 import { QUICKSTART_NAMES, quickstart } from './quickstarts/table.ts'
 import { randomAt } from './random.ts'
@@ -24,7 +31,7 @@ const config = z
     'schema.string': field
       .text({ doc: 'Instead: the Avro schema of the records, with arg.properties that say what values are like.' })
       .optional(),
-    'schema.filename': field.text({ doc: 'Instead: a file on the worker that holds such a schema.' }).optional(),
+    'schema.filename': field.path({ doc: 'Instead: a file on the worker that holds such a schema.' }).optional(),
     'schema.keyfield': field
       .text({ doc: 'The field that is the key. None: that of the quickstart, or no key.' })
       .default(''),
@@ -67,8 +74,8 @@ where a record has several values of it, and options are not read from files.
 `,
   config,
   tasks: (_config, tasksMax, raw) => Array.from({ length: tasksMax }, () => raw),
-  async *poll({ config, task, signal, resumeFrom }) {
-    const { record, schema, keySchema } = streamOf(config)
+  async *poll({ config, task, signal, resumeFrom, files }) {
+    const { record, schema, keySchema } = streamOf(config, files)
     const seed = config['random.seed']
     const sourcePartition = { 'task.id': task }
     const end = config.iterations < 0 ? Number.MAX_SAFE_INTEGER : config.iterations
@@ -90,18 +97,18 @@ where a record has several values of it, and options are not read from files.
   },
 })
 
-function streamOf(written: Config): Stream {
+function streamOf(written: Config, files: FileAccess | undefined): Stream {
   const key = written['schema.keyfield']
   const file = written['schema.filename']
-  const own = file === undefined ? written['schema.string'] : schemaIn(file)
+  const own = file === undefined || files === undefined ? written['schema.string'] : schemaIn(file, files)
   if (own !== undefined) return openStream(own, key)
   const { avroText, keyField } = quickstart(written.quickstart ?? 'orders')
   return openStream(avroText, key || keyField)
 }
 
-function schemaIn(file: string): string {
+function schemaIn(file: string, files: FileAccess): string {
   try {
-    return readFileSync(file, 'utf8')
+    return files.readFileSync(file).toString()
   } catch (error) {
     const reason = `${(error as Error).message}: put the schema there, on every worker, or into schema.string`
     throw new Error(`cannot read the schema of schema.filename (${reason})`, { cause: error })
@@ -114,7 +121,7 @@ function problemsOf(written: Config): readonly ConfigProblem[] {
   if (given.length > 1) return [{ key: given[1]!, message: `${given.join(' and ')} say both what the records are` }]
   if (written['schema.filename'] !== undefined) return []
   try {
-    streamOf(written)
+    streamOf(written, undefined)
     return []
   } catch (error) {
     const key = written['schema.string'] === undefined ? 'schema.keyfield' : 'schema.string'

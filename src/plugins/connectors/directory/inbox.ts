@@ -1,7 +1,9 @@
-import { copyFile, mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
+import { createWriteStream } from 'node:fs'
+import { type FileHandle, lstat, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
 import type { Pattern } from '../../../regex/pattern.ts'
-import { RetriableError, type TaskLog } from '../../../sdk/index.ts'
+import { type FileAccess, isNotAllowed, type OpenDirectory, RetriableError, type TaskLog } from '../../../sdk/index.ts'
 
 export type InboxOptions = {
   readonly directory: string
@@ -15,6 +17,7 @@ export type InboxOptions = {
   /** Whether a file of this name is this task's. */
   readonly isMine: (name: string) => boolean
   readonly afterwards: Afterwards
+  readonly files: FileAccess
   readonly log: TaskLog
 }
 
@@ -52,30 +55,33 @@ export class Inbox {
 
   /** Makes the directories that files are moved to. Rejects when it may not. */
   async open(): Promise<void> {
-    const { afterwards } = this.#options
+    const { afterwards, files } = this.#options
     if (afterwards.do !== 'move') return
     for (const directory of [afterwards.finished, afterwards.failed]) {
-      await mkdir(directory, { recursive: true }).catch((error: Error) => {
+      const made = await files.openDirectory(directory, { create: true }).catch((error: Error) => {
         throw new Error(`cannot make '${directory}' for files that are through: ${error.message}`, { cause: error })
       })
+      await made[Symbol.asyncDispose]()
     }
   }
 
   /** Complete files, in order. Rejects with a `RetriableError` as long as the directory can't be read. */
   async list(nowMs: number): Promise<readonly Found[]> {
-    const { directory, readySuffix, orderBy } = this.#options
+    const { directory: named, readySuffix, orderBy, files } = this.#options
     for (const [name, { modifiedMs }] of this.#ahead) if (modifiedMs <= nowMs) this.#ahead.delete(name)
-    const entries = await readdir(directory, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
+    const unreadable = (error: NodeJS.ErrnoException) => {
+      if (isNotAllowed(error)) throw error
       const advice = ADVICE[error.code ?? ''] ?? 'give the worker the right to read it'
-      throw new RetriableError(`cannot read the directory '${directory}' (${error.message}): ${advice}`, {
-        cause: error,
-      })
-    })
+      const message = error.message.replace(/'\/proc\/self\/fd\/\d+/, `'${named}`)
+      throw new RetriableError(`cannot read the directory '${named}' (${message}): ${advice}`, { cause: error })
+    }
+    await using directory = await files.openDirectory(named).catch(unreadable)
+    const entries = await readdir(directory.path, { withFileTypes: true }).catch(unreadable)
     const names = new Set(entries.filter((entry) => entry.isFile()).map((entry) => entry.name))
     const wanted = [...names].filter((name) => this.#isWanted(name) && (!readySuffix || names.has(name + readySuffix)))
     const complete: Found[] = []
     for (let at = 0; at < wanted.length; at += AT_ONCE) {
-      const found = await Promise.all(wanted.slice(at, at + AT_ONCE).map((name) => this.#find(name, nowMs)))
+      const found = await Promise.all(wanted.slice(at, at + AT_ONCE).map((name) => this.#find(directory, name, nowMs)))
       complete.push(...found.filter((file) => file !== undefined))
     }
     const byName = (a: Found, b: Found) => (a.name < b.name ? -1 : 1)
@@ -83,8 +89,10 @@ export class Inbox {
   }
 
   /** Whether a file is still as it was found. */
-  async isUnchanged({ path, bytes, modifiedMs }: Found): Promise<boolean> {
-    const now = await stat(path).catch(() => undefined)
+  async isUnchanged({ name, bytes, modifiedMs }: Found): Promise<boolean> {
+    const { directory: named, files } = this.#options
+    await using directory = await files.openDirectory(named)
+    const now = await lstat(entry(directory, name)).catch(() => undefined)
     return now !== undefined && now.size === bytes && Math.trunc(now.mtimeMs) === modifiedMs
   }
 
@@ -93,14 +101,16 @@ export class Inbox {
    * the file can't be put away.
    */
   async putAway(file: Found, end: 'finished' | 'failed'): Promise<void> {
-    const { afterwards, directory, readySuffix } = this.#options
+    const { afterwards, directory: named, readySuffix, files } = this.#options
     try {
-      if (afterwards.do === 'delete' && end === 'finished') await rm(file.path, { force: true })
-      else await this.#rename(file, end)
-      if (readySuffix !== '') await rm(`${file.path}${readySuffix}`, { force: true })
+      await using directory = await files.openDirectory(named)
+      if (afterwards.do === 'delete' && end === 'finished') await rm(entry(directory, file.name), { force: true })
+      else await this.#rename(directory, file, end)
+      if (readySuffix !== '') await rm(entry(directory, `${file.name}${readySuffix}`), { force: true })
       this.#ahead.delete(file.name)
     } catch (error) {
-      const places = afterwards.do === 'move' ? `'${directory}' and '${afterwards[end]}'` : `'${directory}'`
+      if (isNotAllowed(error)) throw error
+      const places = afterwards.do === 'move' ? `'${named}' and '${afterwards[end]}'` : `'${named}'`
       throw new RetriableError(
         `cannot put '${file.path}' away, which is through (${(error as Error).message}): let the worker write in ${places}`,
         { cause: error },
@@ -113,12 +123,11 @@ export class Inbox {
     return !this.#suffixes.some((suffix) => name.endsWith(suffix)) && pattern.test(name) && isMine(name)
   }
 
-  async #find(name: string, nowMs: number): Promise<Found | undefined> {
-    const { directory, ageMs, readySuffix } = this.#options
-    const path = join(directory, name)
-    const stats = await stat(path).catch(() => undefined)
-    if (stats === undefined) return undefined
-    const file = { name, path, bytes: stats.size, modifiedMs: Math.trunc(stats.mtimeMs) }
+  async #find(directory: OpenDirectory, name: string, nowMs: number): Promise<Found | undefined> {
+    const { directory: named, ageMs, readySuffix } = this.#options
+    const stats = await lstat(entry(directory, name)).catch(() => undefined)
+    if (!stats?.isFile()) return undefined
+    const file = { name, path: join(named, name), bytes: stats.size, modifiedMs: Math.trunc(stats.mtimeMs) }
     const sinceMs = stats.mtimeMs > nowMs ? this.#aheadSince(file, nowMs) : stats.mtimeMs
     return readySuffix !== '' || nowMs - sinceMs >= ageMs ? file : undefined
   }
@@ -131,20 +140,24 @@ export class Inbox {
     return nowMs
   }
 
-  async #rename({ name, path }: Found, end: 'finished' | 'failed'): Promise<void> {
-    const { afterwards } = this.#options
+  async #rename(directory: OpenDirectory, { name, path }: Found, end: 'finished' | 'failed'): Promise<void> {
+    const { afterwards, directory: named, files, log } = this.#options
     const place = afterwards.do === 'delete' ? afterwards.failed : afterwards[end]
-    const target = afterwards.do === 'move' ? await freeName(join(place, name), '') : await freeName(path, place)
+    if (afterwards.do !== 'move') {
+      const free = await freeName(directory, name, place)
+      await rename(entry(directory, name), entry(directory, free))
+      log.info({ file: path, target: join(named, free) }, 'a file is through')
+      return
+    }
+    await using to = await files.openDirectory(place)
+    const free = await freeName(to, name, '')
     try {
-      await rename(path, target)
+      await rename(entry(directory, name), entry(to, free))
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EXDEV') throw error
-      // Another file system: half a copy must not look like a whole one.
-      await copyFile(path, `${target}.part`)
-      await rename(`${target}.part`, target)
-      await rm(path)
+      await copyAcross(directory, name, to, free)
     }
-    this.#options.log.info({ file: path, target }, 'a file is through')
+    log.info({ file: path, target: join(place, free) }, 'a file is through')
   }
 }
 
@@ -157,10 +170,33 @@ const ADVICE: Readonly<Record<string, string>> = {
   ENOTDIR: 'name a directory in input.path',
 }
 
+/** Opens a file that was found, unless its name stands for a link by now. */
+export async function openFound({ name }: Found, directory: string, files: FileAccess): Promise<FileHandle> {
+  await using opened = await files.openDirectory(directory)
+  return opened.openEntry(name)
+}
+
+/** A name that holds a separator would lead out of the directory. */
+function entry({ path }: OpenDirectory, name: string): string {
+  if (/[/\0]/.test(name)) throw new Error(`'${name}' is not a name in a directory: take the / out of the suffix`)
+  return join(path, name)
+}
+
+/** To another file system: half a copy must not look like a whole one. */
+async function copyAcross(from: OpenDirectory, name: string, to: OpenDirectory, target: string): Promise<void> {
+  const part = entry(to, `${target}.part`)
+  await rm(part, { force: true })
+  const source = await from.openEntry(name)
+  // Fails where somebody put a link there meanwhile.
+  await pipeline(source.createReadStream(), createWriteStream(part, { flags: 'wx' }))
+  await rename(part, entry(to, target))
+  await rm(entry(from, name))
+}
+
 /** Files that came under the same name before stay. */
-async function freeName(path: string, suffix: string): Promise<string> {
+async function freeName(directory: OpenDirectory, name: string, suffix: string): Promise<string> {
   for (let count = 0; ; count++) {
-    const name = `${path}${count === 0 ? '' : `.${count}`}${suffix}`
-    if ((await stat(name).catch(() => undefined)) === undefined) return name
+    const free = `${name}${count === 0 ? '' : `.${count}`}${suffix}`
+    if ((await lstat(entry(directory, free)).catch(() => undefined)) === undefined) return free
   }
 }

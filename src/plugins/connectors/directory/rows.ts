@@ -1,10 +1,10 @@
-import { createReadStream } from 'node:fs'
+import type { FileHandle } from 'node:fs/promises'
 import { createGunzip } from 'node:zlib'
 import { type Row, RowSplitter, type RowSplitterOptions } from './row-splitter.ts'
 
 const CHUNK_BYTES = 256 * 1024
 
-export type RowsOptions = RowSplitterOptions & { readonly path: string; readonly isGzip: boolean }
+export type RowsOptions = RowSplitterOptions & { readonly open: () => Promise<FileHandle>; readonly isGzip: boolean }
 
 /**
  * The rows of a file behind a position, as many at once as a piece of the file has. Of a gzip file positions are those of
@@ -20,12 +20,13 @@ export async function* readRows(options: RowsOptions): AsyncGenerator<readonly R
   if (rows.length > 0) yield rows
 }
 
-async function* readBytes({ path, isGzip, position }: RowsOptions): AsyncGenerator<Buffer> {
+async function* readBytes({ open, isGzip, position }: RowsOptions): AsyncGenerator<Buffer> {
+  const handle = await open()
   if (!isGzip) {
-    yield* createReadStream(path, { start: position, highWaterMark: CHUNK_BYTES }) as AsyncIterable<Buffer>
+    yield* handle.createReadStream({ start: position, highWaterMark: CHUNK_BYTES }) as AsyncIterable<Buffer>
     return
   }
-  const packed = createReadStream(path, { highWaterMark: CHUNK_BYTES })
+  const packed = handle.createReadStream({ highWaterMark: CHUNK_BYTES })
   const unpacked = createGunzip({ chunkSize: CHUNK_BYTES })
   packed.once('error', (error) => unpacked.destroy(error))
   packed.pipe(unpacked)

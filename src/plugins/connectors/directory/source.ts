@@ -14,7 +14,7 @@ import {
 import { javaRegex, regexText } from '../../java-regex.ts'
 import { SHIPPED_VERSION } from '../../version.ts'
 import { CSV_TYPES, type CsvType, csv, csvFields, NDJSON, parseRows, type RowFormat, TEXT } from './formats.ts'
-import { type Afterwards, type Found, Inbox } from './inbox.ts'
+import { type Afterwards, type Found, Inbox, openFound } from './inbox.ts'
 import { Progress } from './progress.ts'
 import type { Row } from './row-splitter.ts'
 import { readRows } from './rows.ts'
@@ -25,7 +25,7 @@ const TASKS_KEY = 'directory.tasks'
 const config = z
   .object({
     topic: field.text({ doc: 'Topic to write to.', importance: 'HIGH', nonEmpty: true }),
-    'input.path': field.text({ doc: 'The directory that files come into.', importance: 'HIGH', nonEmpty: true }),
+    'input.path': field.path({ doc: 'The directory that files come into.', importance: 'HIGH', nonEmpty: true }),
     'input.file.pattern': regexText('input.file.pattern', {
       doc: 'Java expression that a file name has to match in whole.',
       importance: 'HIGH',
@@ -42,9 +42,9 @@ const config = z
         importance: 'HIGH',
       })
       .default('mark'),
-    'finished.path': field.text({ doc: 'With move: where files go.' }).default(''),
+    'finished.path': field.path({ doc: 'With move: where files go.' }).default(''),
     'finished.suffix': field.text({ doc: 'With mark: what is put behind the name.', nonEmpty: true }).default('.done'),
-    'error.path': field.text({ doc: "With move: where files go that can't be read to their end." }).default(''),
+    'error.path': field.path({ doc: "With move: where files go that can't be read to their end." }).default(''),
     'error.suffix': field
       .text({ doc: "Otherwise: what is put behind the name of a file that can't be read to its end.", nonEmpty: true })
       .default('.failed'),
@@ -147,8 +147,8 @@ async function* readFile(file: Found, context: Context, progress: Progress): Asy
   progress.begin(file)
   let at = position
   try {
-    const format = await formatOf(file, written)
-    for await (const rows of format === undefined ? [] : readRows(rowsOptions(file, written, position))) {
+    const format = await formatOf(file, context)
+    for await (const rows of format === undefined ? [] : readRows(rowsOptions(file, context, position))) {
       const body = at === 0 ? withoutHead(rows, written, kindOf(file, written)) : rows
       at = rows.at(-1)!.position
       for (const batch of toBatches(body, written['batch.size'])) {
@@ -240,7 +240,8 @@ function kindOf({ name }: Found, { format }: Config): Kind {
 }
 
 /** Undefined: a CSV file without even a header. */
-async function formatOf(file: Found, written: Config): Promise<RowFormat | undefined> {
+async function formatOf(file: Found, context: Context): Promise<RowFormat | undefined> {
+  const { config: written } = context
   const kind = kindOf(file, written)
   if (kind !== 'csv') return kind === 'text' ? TEXT : NDJSON
   const options = {
@@ -251,7 +252,7 @@ async function formatOf(file: Found, written: Config): Promise<RowFormat | undef
     name: written['schema.name'],
   }
   if (!written['csv.header']) return csv({ ...options, columns: written['csv.columns'] })
-  for await (const [head] of readRows(rowsOptions(file, written, 0))) {
+  for await (const [head] of readRows(rowsOptions(file, context, 0))) {
     const columns = csvFields(withoutMark(head!.text), options)
     const unknown = [...options.types.keys()].filter((column) => !columns.includes(column))
     if (unknown.length === 0) return csv({ ...options, columns })
@@ -272,17 +273,18 @@ function withoutMark(text: string): string {
   return text.replace(/^\ufeff/, '')
 }
 
-function rowsOptions(file: Found, written: Config, position: number) {
+function rowsOptions(file: Found, { config: written, files }: Context, position: number) {
   const quote = kindOf(file, written) === 'csv' ? written['csv.quote'] : undefined
   const isGzip = /\.gz$/i.test(file.name)
-  return { path: file.path, isGzip, position, quote, rowBytesMax: written['row.max.bytes'] }
+  const open = () => openFound(file, written['input.path'], files)
+  return { open, isGzip, position, quote, rowBytesMax: written['row.max.bytes'] }
 }
 
 function* toBatches(rows: readonly Row[], size: number): Generator<readonly Row[]> {
   for (let at = 0; at < rows.length; at += size) yield rows.slice(at, at + size)
 }
 
-function inboxOptions({ config: written, raw, task, log }: Context) {
+function inboxOptions({ config: written, raw, task, log, files }: Context) {
   const tasks = Number(raw[TASKS_KEY] ?? 1)
   return {
     directory: written['input.path'],
@@ -293,6 +295,7 @@ function inboxOptions({ config: written, raw, task, log }: Context) {
     orderBy: written['order.by'],
     isMine: (name: string) => hash(name) % tasks === task,
     afterwards: afterwardsOf(written),
+    files,
     log,
   }
 }

@@ -1,5 +1,6 @@
-import { type FileHandle, open } from 'node:fs/promises'
+import type { FileHandle } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
+import type { FileAccess } from '../../../sdk/index.ts'
 
 /** Where lines come from. `read` gives 0 when there is nothing now. */
 export type Input = AsyncDisposable & {
@@ -7,10 +8,10 @@ export type Input = AsyncDisposable & {
 }
 
 /** Opens a file; undefined as long as there is none of that name. */
-export async function openFile(file: string): Promise<Input | undefined> {
-  const handle = await open(file).catch((error: NodeJS.ErrnoException) =>
-    error.code === 'ENOENT' ? undefined : unreadable(file, error),
-  )
+export async function openFile(file: string, files: FileAccess): Promise<Input | undefined> {
+  const handle = await files
+    .open(file)
+    .catch((error: NodeJS.ErrnoException) => (error.code === 'ENOENT' ? undefined : unreadable(file, error)))
   if (handle === undefined) return undefined
   return {
     async read(into, position) {

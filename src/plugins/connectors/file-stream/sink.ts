@@ -1,11 +1,11 @@
-import { type FileHandle, open } from 'node:fs/promises'
+import type { FileHandle } from 'node:fs/promises'
 import { defineSink, field, type SinkRecord, type SinkTask, z } from '../../../sdk/index.ts'
 import { javaText } from '../../java-text.ts'
 import { SHIPPED_VERSION } from '../../version.ts'
 
 const config = z.object({
   file: field
-    .text({ doc: 'Destination filename. If not specified, the standard output will be used', importance: 'HIGH' })
+    .path({ doc: 'Destination filename. If not specified, the standard output will be used', importance: 'HIGH' })
     .optional(),
 })
 
@@ -21,9 +21,9 @@ disk: after a crash lines since the last commit come again, none is lost. If a c
 behind it and its record comes again as a line of its own.
 `,
   config,
-  start: async ({ config: { file }, log }) => {
+  start: async ({ config: { file }, log, files }) => {
     if (!file) return toStandardOutput()
-    const handle = await open(file, 'a+').catch((error: Error) => {
+    const handle = await files.open(file, 'a+').catch((error: Error) => {
       throw new Error(`cannot open '${file}': ${error.message}`, { cause: error })
     })
     if (await endsAmidLine(handle)) {

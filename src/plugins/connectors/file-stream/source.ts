@@ -1,5 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { defineSource, field, type Position, type SourceRecord, STRING, z } from '../../../sdk/index.ts'
+import {
+  defineSource,
+  type FileAccess,
+  field,
+  type Position,
+  type SourceRecord,
+  STRING,
+  z,
+} from '../../../sdk/index.ts'
 import { SHIPPED_VERSION } from '../../version.ts'
 import { type Input, openFile, openStream, pauseWithoutFile } from './input.ts'
 import { LineSplitter } from './line-splitter.ts'
@@ -9,7 +17,7 @@ const IDLE_MS = 100
 
 const config = z.object({
   file: field
-    .text({ doc: 'Source filename. If not specified, the standard input will be used', importance: 'HIGH' })
+    .path({ doc: 'Source filename. If not specified, the standard input will be used', importance: 'HIGH' })
     .optional(),
   topic: field.text({ doc: 'The topic to publish data to', importance: 'HIGH', nonEmpty: true }),
   'batch.size': field
@@ -36,7 +44,7 @@ The offset of \`{"filename": FILE}\` is \`{"position": BYTES}\`, the byte after 
 than that was cut or replaced, and the task fails with a sentence that says so.
 `,
   config,
-  async *poll({ config: { file, topic, 'batch.size': batchSize }, signal, resumeFrom, log }) {
+  async *poll({ config: { file, topic, 'batch.size': batchSize }, signal, resumeFrom, log, files }) {
     const sourcePartition = { filename: file ?? null }
     const startsAt = file ? startPosition(file, resumeFrom(sourcePartition)) : 0
     const toRecord = (value: string, position: number): SourceRecord => ({
@@ -46,9 +54,9 @@ than that was cut or replaced, and the task fails with a sentence that says so.
       sourcePartition,
       sourceOffset: { position },
     })
-    let opened = await openInput(file)
+    let opened = await openInput(file, files)
     if (!opened) log.warn({ file }, 'waiting for the file to be created')
-    for (let absentMs = 0; !opened && !signal.aborted; opened = await openInput(file)) {
+    for (let absentMs = 0; !opened && !signal.aborted; opened = await openInput(file, files)) {
       yield []
       const pauseMs = pauseWithoutFile(absentMs)
       await idle(pauseMs, signal)
@@ -85,8 +93,8 @@ than that was cut or replaced, and the task fails with a sentence that says so.
   },
 })
 
-async function openInput(file: string | undefined): Promise<Input | undefined> {
-  return file ? openFile(file) : openStream(process.stdin)
+async function openInput(file: string | undefined, files: FileAccess): Promise<Input | undefined> {
+  return file ? openFile(file, files) : openStream(process.stdin)
 }
 
 async function idle(ms: number, signal: AbortSignal): Promise<void> {

@@ -93,11 +93,9 @@ else is.** It is [HttpSink](http-sink.md) under other keys, and does what is tol
 JSON. What is written in front of, behind and between records may hold \`\\n\`, \`\\r\` and \`\\t\`.
 `,
   config,
-  start: ({ config: written, log, signal, reject }) => {
-    const connection = openConnection(connectionOf(written), {
-      answerBytesMax: ANSWER_BYTES_MAX,
-      whenLonger: 'cut',
-    })
+  start: async ({ config: written, log, signal, reject, ...access }) => {
+    const limits = { answerBytesMax: ANSWER_BYTES_MAX, whenLonger: 'cut' } as const
+    const connection = await openConnection(connectionOf(written), limits, access)
     return new HttpDelivery({ settings: toSettings(written), connection, log, signal, reject })
   },
 })

@@ -126,10 +126,11 @@ configuration with \`reporter.*\` runs, and the log says so. What was refused, a
 (\`oauth2.jwt.*\`) are refused: use client credentials.
 `,
   config,
-  start: ({ config: written, raw, log, signal, reject }) => {
+  start: async ({ config: written, raw, log, signal, reject, ...access }) => {
     const reporter = Object.keys(raw).filter((key) => key.startsWith('reporter.'))
     if (reporter.length > 0) log.warn({ keys: reporter }, NO_REPORTER)
-    const connection = openConnection(written, { answerBytesMax: ANSWER_BYTES_MAX, whenLonger: 'cut' })
+    const limits = { answerBytesMax: ANSWER_BYTES_MAX, whenLonger: 'cut' } as const
+    const connection = await openConnection(written, limits, access)
     return new HttpDelivery({ settings: toSettings(written), connection, log, signal, reject })
   },
 })

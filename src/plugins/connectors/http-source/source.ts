@@ -110,7 +110,8 @@ or that the server asked for with \`Retry-After\`, for as long as it takes. Othe
   config,
   async *poll(context) {
     const { config: written, signal, resumeFrom } = context
-    const connection = openConnection(written, { answerBytesMax: written['response.max.bytes'], whenLonger: 'refuse' })
+    const limits = { answerBytesMax: written['response.max.bytes'], whenLonger: 'refuse' } as const
+    const connection = await openConnection(written, limits, context)
     using closing = new DisposableStack()
     closing.defer(() => connection.close())
     const options = pagesOptions(written)

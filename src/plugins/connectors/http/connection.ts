@@ -1,13 +1,14 @@
+import { isIPv6 } from 'node:net'
 import { systemClock } from '../../../config/clock.ts'
 import { tlsMaterial } from '../../../config/tls.ts'
-import { type ConfigProblem, field, type z } from '../../../sdk/index.ts'
+import { type ConfigProblem, field, type HostAccess, type NetworkAccess, type z } from '../../../sdk/index.ts'
 import { sslFields, sslSettings } from '../../ssl.ts'
 import { type Authorization, basic, clientCredentials, fixed } from './authorization.ts'
 import { createTransport, type HttpAnswer, type HttpCall, type Transport, type TransportOptions } from './transport.ts'
 
 /** An address that can be asked: `http://…` or `https://…`. */
 export function httpUrl(info: field.FieldInfo) {
-  return field.text(info).refine(isHttpUrl, 'expected http://host/path or https://host/path')
+  return field.text({ ...info, reaches: 'url' }).refine(isHttpUrl, 'expected http://host/path or https://host/path')
 }
 
 function isHttpUrl(text: string): boolean {
@@ -44,7 +45,9 @@ export const connectionFields = {
   'http.request.timeout.ms': millis('How long a request may take until its whole answer is there, in ms.').default(
     30_000,
   ),
-  'http.proxy.host': field.text({ doc: 'Host of the proxy to go through. None: no proxy.' }).default(''),
+  'http.proxy.host': field
+    .text({ reaches: 'url', doc: 'Host of the proxy to go through. None: no proxy.' })
+    .default(''),
   'http.proxy.port': field.int({ doc: 'Port of the proxy.', min: 0, max: 65_535 }).default(0),
   'http.proxy.user': field.text({ doc: 'User for the proxy.', importance: 'LOW' }).default(''),
   'http.proxy.password': field.password({ doc: 'Password for the proxy.', importance: 'LOW' }).default(''),
@@ -82,15 +85,17 @@ export type Connection = {
   close(): void
 }
 
-/** Opens nothing yet: the first call does. Throws when certificates can't be read. */
-export function openConnection(
+/** Connects to nothing yet: the first call does. Rejects when certificates can't be read or a proxy may not be used. */
+export async function openConnection(
   settings: ConnectionSettings,
   limits: Pick<TransportOptions, 'answerBytesMax' | 'whenLonger'>,
-): Connection {
+  { files, network }: HostAccess,
+): Promise<Connection> {
   const transport = createTransport({
     ...limits,
-    tls: tlsMaterial(sslSettings('https.', settings)),
-    proxyUrl: proxyUrl(settings),
+    network,
+    tls: tlsMaterial(sslSettings('https.', settings), (_key, path) => files.readFileSync(path)),
+    proxyUrl: await proxyUrl(settings, network),
     connectTimeoutMs: settings['http.connect.timeout.ms'],
     requestTimeoutMs: settings['http.request.timeout.ms'],
   })
@@ -130,11 +135,13 @@ function authorizationOf(settings: ConnectionSettings, transport: Transport): Au
   }
 }
 
-function proxyUrl(settings: ConnectionSettings): string | undefined {
+/** The proxy is named by its address: its connections are made where no name is judged any more. */
+async function proxyUrl(settings: ConnectionSettings, network: NetworkAccess): Promise<string | undefined> {
   const { 'http.proxy.host': host, 'http.proxy.port': port, 'http.proxy.user': user } = settings
   if (host === '') return undefined
   const who = user === '' ? '' : `${encodeURIComponent(user)}:${encodeURIComponent(settings['http.proxy.password'])}@`
-  return `http://${who}${host}:${port}`
+  const address = await network.resolve(host, port)
+  return `http://${who}${isIPv6(address) ? `[${address}]` : address}:${port}`
 }
 
 /** What is wrong with the texts of `parseHeaders` that stand at a key. */

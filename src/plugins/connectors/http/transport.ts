@@ -1,11 +1,14 @@
 import { Agent as HttpAgent, type IncomingMessage, request as overHttp } from 'node:http'
 import { Agent as HttpsAgent, request as overHttps } from 'node:https'
 import type { SecureContextOptions } from 'node:tls'
+import { isNotAllowed, type NetworkAccess } from '../../../sdk/index.ts'
 
 /** How to reach servers: one of these for all calls of a task, which share its connections. */
 export type TransportOptions = {
   /** Whom to trust and who we are, where the machine's own certificates don't do. */
   readonly tls?: (SecureContextOptions & { readonly checkServerIdentity?: () => undefined }) | undefined
+  /** How hosts are reached. */
+  readonly network: NetworkAccess
   /** `http://user:password@host:port`. */
   readonly proxyUrl?: string | undefined
   /** Until a connection stands, and until its answer is there in whole. */
@@ -70,6 +73,7 @@ export function createTransport(options: TransportOptions): Transport {
         }
       } catch (error) {
         call.signal.throwIfAborted()
+        if (isNotAllowed(error)) throw error
         if (error instanceof LongAnswer) throw new LongAnswer(`${placeOf(call)}: ${error.message}`)
         const reason = timeout.signal.aborted ? timeout.signal.reason : error
         throw new NoAnswer(`${placeOf(call)}: ${reasonOf(reason)}`, { cause: error })
@@ -86,7 +90,9 @@ export function createTransport(options: TransportOptions): Transport {
   function begin(call: HttpCall, signal: AbortSignal): Promise<IncomingMessage> {
     const { method, url, body } = call
     const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }
-    const request = { method, headers: { ...call.headers, ...length }, signal }
+    const { protocol, hostname, port } = new URL(url)
+    const way = options.network.connectOptions(hostname, Number(port || (protocol === 'https:' ? 443 : 80)))
+    const request = { method, headers: { ...call.headers, ...length }, signal, ...way }
     return new Promise((resolve, reject) => {
       const sent = url.startsWith('https:')
         ? overHttps(url, { ...request, agent: secure })

@@ -9,6 +9,7 @@ const group = 'Connection'
 export const connectionKeys = {
   'connection.url': field.parsed(
     field.text({
+      reaches: 'url',
       doc:
         'Where the database is: `jdbc:postgresql://HOST:PORT/DATABASE?OPTION=VALUE` or `postgresql://HOST:PORT/DATABASE`. ' +
         'Several hosts, separated by commas, are tried in order. Options: `user`, `password`, `sslmode`, `sslrootcert`, ' +

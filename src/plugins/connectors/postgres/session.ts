@@ -1,11 +1,11 @@
 import { addAbortListener } from 'node:events'
-import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ConnectionOptions } from 'node:tls'
 import type pg from 'pg'
 import type Cursor from 'pg-cursor'
-import type { TaskLog } from '../../../sdk/index.ts'
+import type { FileAccess, HostAccess, TaskLog } from '../../../sdk/index.ts'
 import type { ConnectionUrl, SslMode } from './connection-url.ts'
 import { DatabaseFailure, failureOfAll, toFailure } from './failure.ts'
 
@@ -35,6 +35,7 @@ export type SessionOptions = {
   /** SQL that it begins with. */
   readonly setup?: string | undefined
   readonly log: TaskLog
+  readonly access: HostAccess
   /** Ends what it is doing, and the session. */
   readonly signal: AbortSignal
 }
@@ -93,7 +94,7 @@ export class Session {
   }
 
   static async #openOnce(options: SessionOptions): Promise<Session> {
-    const attempts = sslAttempts(options.url)
+    const attempts = sslAttempts(options.url, options.access)
     const failures: DatabaseFailure[] = []
     for (const at of options.url.hosts) {
       try {
@@ -111,7 +112,12 @@ export class Session {
     options: SessionOptions,
   ): Promise<Session> {
     const { Client } = load('pg') as typeof pg
-    const client = new Client({ ...clientConfig(options), ...at, ssl: ssl! })
+    const client = new Client({
+      ...clientConfig(options),
+      ...at,
+      ssl: ssl!,
+      stream: () => guardedSocket(options.access),
+    })
     const session = new Session(client, options.signal)
     try {
       await client.connect()
@@ -259,7 +265,7 @@ function settingsOf({ url: { searchPath }, setup }: SessionOptions): string {
 }
 
 /** libpq's meaning of the modes: some try one way and then the other. */
-function sslAttempts(url: ConnectionUrl): readonly (false | ConnectionOptions)[] {
+function sslAttempts(url: ConnectionUrl, access: HostAccess): readonly (false | ConnectionOptions)[] {
   const attempts: Readonly<Record<SslMode, readonly (false | ConnectionOptions)[]>> = {
     disable: [false],
     allow: [false, { rejectUnauthorized: false }],
@@ -268,21 +274,33 @@ function sslAttempts(url: ConnectionUrl): readonly (false | ConnectionOptions)[]
     'verify-ca': [{ checkServerIdentity: () => undefined }],
     'verify-full': [{}],
   }
-  return attempts[url.sslMode].map((ssl) => (ssl === false ? false : { ...ssl, ...certificates(url) }))
+  return attempts[url.sslMode].map((ssl) => (ssl === false ? false : { ...ssl, ...certificates(url, access) }))
 }
 
-function certificates({ sslRootCert, sslCert, sslKey }: ConnectionUrl): ConnectionOptions {
+function certificates({ sslRootCert, sslCert, sslKey }: ConnectionUrl, { files }: HostAccess): ConnectionOptions {
   return {
-    ...(sslRootCert !== undefined && { ca: readPem('sslrootcert', sslRootCert) }),
-    ...(sslCert !== undefined && { cert: readPem('sslcert', sslCert) }),
-    ...(sslKey !== undefined && { key: readPem('sslkey', sslKey) }),
+    ...(sslRootCert !== undefined && { ca: readPem('sslrootcert', sslRootCert, files) }),
+    ...(sslCert !== undefined && { cert: readPem('sslcert', sslCert, files) }),
+    ...(sslKey !== undefined && { key: readPem('sslkey', sslKey, files) }),
   }
 }
 
+/** A socket for a client that connects it itself, by host and port. */
+function guardedSocket({ network }: HostAccess): Socket {
+  const socket = new Socket()
+  const connect = socket.connect.bind(socket)
+  const guarded = (port: unknown, host: unknown) => {
+    if (typeof port !== 'number' || typeof host !== 'string')
+      throw new Error('expected a host and a port to connect to')
+    return connect({ port, host, ...network.connectOptions(host, port) })
+  }
+  return Object.assign(socket, { connect: guarded })
+}
+
 /** Read anew for each connection: they are replaced when they run out. */
-function readPem(option: string, path: string): Buffer {
+function readPem(option: string, path: string, files: FileAccess): Buffer {
   try {
-    return readFileSync(path)
+    return files.readFileSync(path)
   } catch (cause) {
     const said = `could not read the ${option} of connection.url: ${(cause as Error).message}; correct its path`
     throw new DatabaseFailure(said, { cause, heals: false })

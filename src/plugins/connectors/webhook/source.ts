@@ -4,6 +4,7 @@ import {
   type ConfigProblem,
   defineSource,
   field,
+  type HostAccess,
   RetriableError,
   type Schema,
   type SourceRecord,
@@ -25,6 +26,7 @@ const config = z
     topic: field.text({ doc: 'Topic to write to.', importance: 'HIGH', nonEmpty: true }),
     listener: field
       .text({
+        reaches: 'listener',
         doc: 'Where to listen: http://HOST:PORT, or https://HOST:PORT with a keystore. Port 0: any free one.',
         importance: 'HIGH',
       })
@@ -77,7 +79,7 @@ const config = z
         min: 1,
       })
       .default(30_000),
-    'https.ssl.keystore.location': field.text({ doc: 'Certificate and key, PEM or PKCS#12, with https.' }).optional(),
+    'https.ssl.keystore.location': field.path({ doc: 'Certificate and key, PEM or PKCS#12, with https.' }).optional(),
     'https.ssl.keystore.password': field.password({ doc: 'Password of the keystore.' }).optional(),
   })
   .superRefine((settings, context) => {
@@ -102,7 +104,7 @@ The endpoint is where its one task runs, on the worker's machine, and moves with
 worker into the group. The source has no position: \`{"path": PATH}\` counts its requests.
 `,
   config,
-  async *poll({ config: written, signal, resumeFrom, onStored, log }) {
+  async *poll({ config: written, signal, resumeFrom, onStored, log, files, network }) {
     const onItsWay = new Map<SourceRecord, Waiting>()
     onStored((records) => {
       for (const record of records) {
@@ -111,7 +113,7 @@ worker into the group. The source has no position: \`{"path": PATH}\` counts its
       }
     })
     const toRecord = recordMaker(written, Number(resumeFrom({ path: written.path })?.['requests'] ?? 0))
-    await using receiver = await open(written)
+    await using receiver = await open(written, { files, network })
     log.info({ listener: written.listener, port: receiver.port, path: written.path }, 'the webhook is listening')
     yield []
     while (!signal.aborted) {
@@ -163,16 +165,17 @@ function textOf(body: Buffer): string {
   throw new Error('the body is no UTF-8 text')
 }
 
-async function open(written: Config): Promise<Receiver> {
+async function open(written: Config, { files, network }: HostAccess): Promise<Receiver> {
   const [, scheme, host = '', port] = LISTENER.exec(written.listener)!
   const ssl = {
     'ssl.keystore.location': written['https.ssl.keystore.location'],
     'ssl.keystore.password': written['https.ssl.keystore.password'],
   }
+  network.checkListener(host, Number(port))
   const options: ReceiverOptions = {
     host: host.replace(/^\[|\]$/g, ''),
     port: Number(port),
-    tls: scheme === 'https' ? tlsMaterial(ssl) : undefined,
+    tls: scheme === 'https' ? tlsMaterial(ssl, (_key, path) => files.readFileSync(path)) : undefined,
     path: written.path,
     gate: gateOf(written),
     bodyBytesMax: written['body.max.bytes'],

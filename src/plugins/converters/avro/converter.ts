@@ -41,6 +41,6 @@ byte, the schema's id, the data. The registry is asked once for each schema. Rec
 contain themselves are refused.
 ${REGISTRY_NOTES}`,
   config,
-  create: (settings, { isKey }) =>
-    registryConverter(settings, isKey, async () => (await import('./language.ts')).avroLanguage(settings)),
+  create: (settings, use) =>
+    registryConverter(settings, use, async () => (await import('./language.ts')).avroLanguage(settings)),
 })

@@ -43,6 +43,6 @@ optional, other choices are a struct with a field for each. Records without a sc
 schemas that say nothing of their values are refused.
 ${REGISTRY_NOTES}`,
   config,
-  create: (settings, { isKey }) =>
-    registryConverter(settings, isKey, async () => (await import('./language.ts')).jsonLanguage(settings)),
+  create: (settings, use) =>
+    registryConverter(settings, use, async () => (await import('./language.ts')).jsonLanguage(settings)),
 })

@@ -40,6 +40,6 @@ data. A null in a field that is neither optional nor wrapped is read as zero or 
 there. Single values are written as google.protobuf wrappers; lists of lists and messages that contain themselves are refused.
 ${REGISTRY_NOTES}`,
   config,
-  create: (settings, { isKey }) =>
-    registryConverter(settings, isKey, async () => (await import('./language.ts')).protobufLanguage(settings)),
+  create: (settings, use) =>
+    registryConverter(settings, use, async () => (await import('./language.ts')).protobufLanguage(settings)),
 })

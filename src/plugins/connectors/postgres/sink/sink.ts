@@ -40,7 +40,7 @@ function asRetriable(error: unknown, failures: number, config: SinkConfig): unkn
   return new RetriableError(error.message, { cause: error, retryAfterMs: config['retry.backoff.ms'] })
 }
 
-function createWriter({ connector, config, log, signal, reject }: SinkContext<SinkConfig>): Writer {
+function createWriter({ connector, config, log, signal, reject, files, network }: SinkContext<SinkConfig>): Writer {
   const zone = config['db.timezone']
   const patience = { attempts: config['connection.attempts'], backoffMs: config['connection.backoff.ms'] }
   const session = {
@@ -49,6 +49,7 @@ function createWriter({ connector, config, log, signal, reject }: SinkContext<Si
     password: config['connection.password'],
     applicationName: `weir ${connector}`,
     log,
+    access: { files, network },
     signal,
   }
   return new Writer({

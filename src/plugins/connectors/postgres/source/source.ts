@@ -27,7 +27,7 @@ export const postgresSource = defineSource({
   summary: 'Writes the rows of PostgreSQL tables, or of a query, to topics, and goes on as rows are added and changed.',
   notes: NOTES,
   config: sourceConfig,
-  async tasks(config, tasksMax, raw) {
+  async tasks(config, tasksMax, raw, access) {
     const toTask = (tables: readonly TableName[]) => ({
       ...raw,
       tables: tables.map((table) => quotedTable(table)).join(','),
@@ -35,7 +35,7 @@ export const postgresSource = defineSource({
     })
     if (queryOf(config) !== undefined) return [toTask([])]
     const stopping = new AbortController()
-    const context = { connector: raw['name'] ?? 'weir', log: SILENT, signal: stopping.signal, config }
+    const context = { connector: raw['name'] ?? 'weir', log: SILENT, signal: stopping.signal, config, ...access }
     await using session = await openSession(context, patienceOf(config))
     const tables = await findTables(session, config)
     return tables.length === 0 ? [toTask([])] : shareOut(tables, tasksMax).map(toTask)
@@ -113,8 +113,10 @@ function patienceOf(config: SourceConfig): Patience {
   return { attempts: config['connection.attempts'], backoffMs: config['connection.backoff.ms'] }
 }
 
+type OpeningContext = Pick<Context, 'connector' | 'config' | 'log' | 'signal' | 'files' | 'network'>
+
 function openSession(
-  { connector, config, log, signal }: Pick<Context, 'connector' | 'config' | 'log' | 'signal'>,
+  { connector, config, log, signal, files, network }: OpeningContext,
   patience: Patience,
 ): Promise<Session> {
   const isolation = config['transaction.isolation.mode'].toLowerCase().replaceAll('_', ' ')
@@ -126,6 +128,7 @@ function openSession(
     applicationName: `weir ${connector}`,
     setup: `${isolation === 'default' ? '' : isolationSql}${DECLARE_READER_SQL}`,
     log,
+    access: { files, network },
     signal,
   }
   return Session.open(options, patience)

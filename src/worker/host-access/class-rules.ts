@@ -1,0 +1,43 @@
+import type { Catalog, Named } from '../../plugins/catalog.ts'
+import { matchesGlob } from './address-rules.ts'
+
+/** Names of connectors, of which each may hold `*`. */
+export type ClassPolicy = {
+  /** Undefined: all that are not denied. */
+  readonly allowed: readonly string[] | undefined
+  readonly denied: readonly string[]
+}
+
+/** A catalog without the connectors that may not be used, whatever name they are asked for by. */
+export function restrictConnectors<Item extends Named>(catalog: Catalog<Item>, policy: ClassPolicy): Catalog<Item> {
+  if (policy.allowed === undefined && policy.denied.length === 0) return catalog
+  const reasons = new Map<Named, string>()
+  for (const kind of ['source', 'sink'] as const) {
+    for (const { class: name } of catalog.list(kind)) {
+      const plugin = catalog.find(kind, name)
+      const reason = plugin && refusalOf(policy, catalog.namesOf(plugin as Item))
+      if (reason !== undefined) reasons.set(plugin!, reason)
+    }
+  }
+  const isUsable = (plugin: Named | undefined) => plugin === undefined || !reasons.has(plugin)
+  return {
+    ...catalog,
+    find: (kind, name) => {
+      const found = catalog.find(kind, name)
+      return isUsable(found) ? found : undefined
+    },
+    list: (kind) => catalog.list(kind).filter((entry) => isUsable(catalog.find(entry.type, entry.class))),
+    refusal: (kind, name) => {
+      const found = catalog.find(kind, name)
+      return found && reasons.get(found)
+    },
+  }
+}
+
+function refusalOf({ allowed, denied }: ClassPolicy, names: readonly string[]): string | undefined {
+  const isListed = (globs: readonly string[]) =>
+    globs.some((glob) => names.some((name) => matchesGlob(glob.split('*'), name)))
+  if (isListed(denied)) return "connector.classes.denied has it in the worker's settings"
+  if (allowed === undefined || isListed(allowed)) return undefined
+  return "connector.classes.allowed does not have it in the worker's settings"
+}

@@ -1,0 +1,40 @@
+/** A host that a configuration names, as far as that can be told before anything is resolved. */
+export type NamedHost = { readonly host: string; readonly port: number }
+
+/** By scheme. */
+export const DEFAULT_PORTS: Readonly<Record<string, number>> = {
+  http: 80,
+  https: 443,
+  postgresql: 5432,
+  postgres: 5432,
+}
+
+/**
+ * The hosts in the value of a key: one or several URLs, `HOST:PORT` or hosts, separated by commas; a URL may name several
+ * hosts, as those of PostgreSQL do. What can't be read names none: the plugin itself refuses it, or it is judged when it is
+ * connected to.
+ */
+export function hostsIn(value: string): readonly NamedHost[] {
+  const url = /^\s*(?:jdbc:)?([a-z][a-z\d+.-]*):\/\/(?:[^/?#]*@)?([^/?#@]*)/i
+  let scheme = ''
+  return value.split(',').flatMap((part) => {
+    const [, ownScheme, authority = part.trim().replace(/[/?#].*$/s, '')] = url.exec(part) ?? []
+    scheme = ownScheme?.toLowerCase() ?? scheme
+    const [, bracketed, plain, port] = /^(?:\[([^\]]+)\]|([^:[\]\s]+))(?::(\d{1,5}))?$/.exec(authority) ?? []
+    const host = bracketed ?? plain
+    if (host === undefined) return []
+    const defaultPort = DEFAULT_PORTS[scheme] ?? 0
+    return [
+      {
+        host: /^https?$/.test(scheme) ? normalized(host) : host,
+        port: port === undefined ? defaultPort : Number(port),
+      },
+    ]
+  })
+}
+
+/** As a URL's host is read: `0x7f.1` is 127.0.0.1. */
+function normalized(host: string): string {
+  const bracketed = host.includes(':') ? `[${host}]` : host
+  return URL.parse(`http://${bracketed}`)?.hostname ?? host
+}
