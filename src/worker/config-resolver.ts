@@ -28,6 +28,11 @@ export class ConfigResolver {
     this.#secrets = secrets
   }
 
+  /** Whether a provider has to be asked to fill it in. */
+  hasPlaceholders(raw: RawConfig): boolean {
+    return Object.values(raw).some((text) => placeholdersIn(text).some(({ name }) => this.#providers.has(name)))
+  }
+
   /**
    * An unknown provider or key leaves the placeholder as it is. Rejects when a source can't be read. What is filled in
    * is masked from then on, as long as its holder has it; for `stale` it is remembered by connector.
@@ -55,14 +60,21 @@ export class ConfigResolver {
     this.#secrets.hold(nameOf(holder), [])
   }
 
-  /** Those of the connectors for which other values stand now than they were given. Others are forgotten. */
-  async stale(connectors: readonly string[]): Promise<readonly string[]> {
+  /**
+   * Those of the connectors for which other values stand now than they were given. Others are forgotten. What cannot be
+   * read now counts as unchanged.
+   */
+  async stale(connectors: readonly string[], onUnreadable: (error: unknown) => void): Promise<readonly string[]> {
     for (const name of this.#known.keys()) if (!connectors.includes(name)) this.#known.delete(name)
     const placeholders = new Set([...this.#known.values()].flatMap((known) => [...known.keys()]))
-    const now = await this.#values(placeholders)
-    return [...this.#known].flatMap(([name, known]) =>
-      [...known].some(([placeholder, value]) => now.get(placeholder) !== value) ? [name] : [],
-    )
+    const unreadable = new Set<string>()
+    const now = await this.#values(placeholders, (error, place) => {
+      onUnreadable(error)
+      for (const placeholder of place) unreadable.add(placeholder)
+    })
+    const isStale = ([placeholder, value]: readonly [string, string]) =>
+      now.get(placeholder) !== value && !unreadable.has(placeholder)
+    return [...this.#known].flatMap(([name, known]) => ([...known].some(isStale) ? [name] : []))
   }
 
   /** A text for people or topics, without what was filled in. */
@@ -70,7 +82,11 @@ export class ConfigResolver {
     return this.#secrets.mask(text)
   }
 
-  async #values(placeholders: ReadonlySet<string>): Promise<Map<string, string>> {
+  /** One call for each place. Rejects when one cannot be read, unless `onUnreadable` is there to be told. */
+  async #values(
+    placeholders: ReadonlySet<string>,
+    onUnreadable?: (error: unknown, place: readonly string[]) => void,
+  ): Promise<Map<string, string>> {
     const asked = [...placeholders].flatMap((placeholder) => {
       const [{ name, path, key } = NO_PLACEHOLDER] = placeholdersIn(placeholder)
       const read = this.#providers.get(name)
@@ -80,7 +96,13 @@ export class ConfigResolver {
     const found = await Promise.all(
       places.map(async (place) => {
         const [{ name, path, read }] = place as [(typeof asked)[number]]
-        const values = await readPlace(name, path, [...new Set(place.map(({ key }) => key))], read)
+        const keys = [...new Set(place.map(({ key }) => key))]
+        const values = await readPlace(name, path, keys, read).catch((error: unknown) => {
+          if (!onUnreadable) throw error
+          const unreadable = place.map(({ placeholder }) => placeholder)
+          onUnreadable(error, unreadable)
+          return {} as Awaited<ReturnType<Provider>>
+        })
         return place.flatMap(({ placeholder, key }) =>
           Object.hasOwn(values, key) ? [[placeholder, values[key] as string] as const] : [],
         )

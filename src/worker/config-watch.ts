@@ -21,13 +21,12 @@ export async function watchPlaceholders(parts: ConfigWatchParts, signal: AbortSi
   for (;;) {
     await clock.sleep(intervalMs, signal).catch(() => undefined)
     if (signal.aborted) return
-    try {
-      for (const connector of await resolver.stale(connectors().filter((name) => !isLeftAlone(name)))) {
-        logger.info({ connector }, 'what its placeholders stand for has changed: restarting it')
-        restart(connector)
-      }
-    } catch (error) {
+    const followed = connectors().filter((name) => !isLeftAlone(name))
+    const onUnreadable = (error: unknown) =>
       logger.warn({ err: error }, 'placeholders could not be read again: trying later')
+    for (const connector of await resolver.stale(followed, onUnreadable)) {
+      logger.info({ connector }, 'what its placeholders stand for has changed: restarting it')
+      restart(connector)
     }
   }
 }

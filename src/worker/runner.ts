@@ -155,6 +155,8 @@ export class Runner implements Started {
       return
     }
     if (kind === 'source' && this.#parts.fence) this.#inBackground(this.#startFenced(task))
+    // A config provider takes as long as it likes, and others wait for this.
+    else if (this.#parts.resolver.hasPlaceholders(config)) this.#inBackground(this.#start(task, kind))
     else await this.#start(task, kind)
   }
 
@@ -199,7 +201,7 @@ export class Runner implements Started {
       }
       task.running = host.start(spec, (message) => this.#said(id, message))
     } catch (error) {
-      this.#said(id, { type: 'failed', trace: traceOf(error) })
+      if (this.#isWanted(task)) this.#said(id, { type: 'failed', trace: traceOf(error) })
     }
   }
 

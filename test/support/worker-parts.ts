@@ -46,6 +46,7 @@ export function createRunner(changes: Partial<RunnerParts> = {}) {
       resolve: async (config: RawConfig) => ({ config, filledIn: new Map() }),
       masked: (text: string) => text,
       release: () => undefined,
+      hasPlaceholders: () => false,
     } as unknown as ConfigResolver,
     literals: new LiteralSecrets(localPluginHost().catalog, new Secrets()),
     configs: { state: configs } as unknown as ConfigStore,

@@ -98,12 +98,29 @@ describe('the watch over placeholders', () => {
     await watching
   })
 
+  it('misses nothing because of a provider that fails, and restarts nobody for it', async () => {
+    const good = { a: 'first' }
+    let isBroken = false
+    const providers = new Map([
+      ['good', () => good],
+      ['bad', () => (isBroken ? Promise.reject(new Error('sealed')) : { a: 'same' })],
+    ])
+    const resolver = new ConfigResolver(providers, new Secrets())
+    await resolver.resolve({ x: '${good:a}' }, { connector: 'one' })
+    await resolver.resolve({ x: '${bad:a}' }, { connector: 'two' })
+    isBroken = true
+    good.a = 'second'
+    const unreadable: unknown[] = []
+    expect(await resolver.stale(['one', 'two'], (error) => unreadable.push(error))).toEqual(['one'])
+    expect(unreadable).toEqual([expect.objectContaining({ message: "can't fill in ${bad:…}: sealed" })])
+  })
+
   it('forgets connectors that are gone', async () => {
     const { resolver, values } = vault({ a: 'first' })
     await resolver.resolve({ x: '${vault:a}' }, { connector: 'one' })
     values['a'] = 'second'
-    expect(await resolver.stale([])).toEqual([])
-    expect(await resolver.stale(['one'])).toEqual([])
+    expect(await resolver.stale([], () => expect.unreachable())).toEqual([])
+    expect(await resolver.stale(['one'], () => expect.unreachable())).toEqual([])
   })
 })
 

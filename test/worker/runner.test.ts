@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { BrokerError } from '../../src/broker/error.ts'
 import type { RunnerParts } from '../../src/worker/runner.ts'
+import type { RawConfig } from '../../src/worker/stores/config-codec.ts'
 import { configure, createRunner, SOURCE } from '../support/worker-parts.ts'
 
 const ID = { connector: 'c', task: 0 }
@@ -90,6 +91,36 @@ describe('a runner', () => {
     await clock.advance(0)
     expect(statuses.task('c', 0)).toMatchObject({ state: 'RUNNING', trace: null })
     expect(runner.readings().map(({ state }) => state)).toEqual(['running'])
+  })
+
+  it('starts other tasks while a config provider takes long for one', async () => {
+    const reading = Promise.withResolvers<void>()
+    const { runner, parts, tasks, clock } = createRunner()
+    const isSlow = (config: RawConfig) => config['secret'] !== undefined
+    Object.assign(parts.resolver, {
+      hasPlaceholders: isSlow,
+      resolve: async (config: RawConfig) => {
+        if (isSlow(config)) await reading.promise
+        return { config, filledIn: new Map() }
+      },
+    })
+    const slow = { ...START, config: { ...SOURCE, secret: '${vault:a}' } }
+    await runner.carryOut([slow, { ...START, id: { connector: 'd', task: 0 } }])
+    expect(tasks.map(({ spec }) => spec.connector)).toEqual(['d'])
+    reading.resolve()
+    await clock.advance(0)
+    expect(tasks.map(({ spec }) => spec.connector)).toEqual(['d', 'c'])
+  })
+
+  it('reports no failure of a task that was stopped while a config provider read for it', async () => {
+    const reading = Promise.withResolvers<never>()
+    const { runner, parts, written, clock } = createRunner()
+    Object.assign(parts.resolver, { hasPlaceholders: () => true, resolve: () => reading.promise })
+    await runner.carryOut([START])
+    await runner.stopTask(ID)
+    reading.reject(new Error('sealed'))
+    await clock.advance(0)
+    expect(written.at(-1)).toBe('c-0 UNASSIGNED')
   })
 
   it('does not start a fenced task that was taken away meanwhile', async () => {

@@ -17,6 +17,8 @@ import { ResidentLimit } from './resident-limit.ts'
 
 const LOOK_MS = 100
 const THREAD_NAME = 'plugins'
+/** Node's exit code when a module awaits a promise and nothing else is left to do. */
+const UNSETTLED_AWAIT = 13
 
 process.title = 'weir plugins'
 const options = JSON.parse(process.argv[2] ?? '') as PluginProcessOptions
@@ -52,7 +54,13 @@ thread.on('error', (error: unknown) => {
   const isMemory = (error as { code?: unknown } | null)?.code === 'ERR_WORKER_OUT_OF_MEMORY'
   end({ code: 'plugin_crashed', what: isMemory ? outOfMemory() : 'ended its thread with an error' })
 })
-thread.on('exit', (code) => end({ code: 'plugin_crashed', what: `ended its thread with exit code ${code}` }))
+thread.on('exit', (code) => {
+  const isUnsettled = code === UNSETTLED_AWAIT
+  const what = isUnsettled
+    ? 'waits at its top level for a promise that nothing settles'
+    : `ended with exit code ${code}`
+  end({ code: 'plugin_crashed', what })
+})
 setInterval(look, LOOK_MS)
 volunteerForOomKiller()
 
