@@ -2,7 +2,7 @@ import { type Endpoint, RequestError, request } from '../clients/http.ts'
 import { createRegistryClient } from '../clients/registry.ts'
 import { createWorkerClient } from '../clients/worker.ts'
 import { Lifecycle } from '../config/lifecycle.ts'
-import type { Logger } from '../config/logger.ts'
+import { type Logger, secretsOf } from '../config/logger.ts'
 import type { Cluster } from './cluster/cluster.ts'
 import { Circuit } from './controller/circuit.ts'
 import { Controller } from './controller/controller.ts'
@@ -103,7 +103,7 @@ function createControllers(
   { isSeen, lacks }: Observers,
 ): Record<Kind, Controller<ResourceKey>> {
   const runtimes = runtimesOf(options.estate, options, reach)
-  const reconcilers = createReconcilers({ ...options, runtimes, isSeen, lacks })
+  const reconcilers = createReconcilers({ ...options, runtimes, isSeen, lacks, secrets: secretsOf(options.logger) })
   return {
     RegistryMode: controllerOf(reconcilers.RegistryMode, options),
     Subject: controllerOf(reconcilers.Subject, options),

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { type Clock, systemClock } from '../config/clock.ts'
 import { type Lifecycle, startAll } from '../config/lifecycle.ts'
-import type { Logger } from '../config/logger.ts'
+import { type Logger, secretsOf } from '../config/logger.ts'
 import { createMetrics } from '../config/metrics.ts'
 import type { WebhookOptions } from './admission/webhook.ts'
 import type { Cluster, ClusterView } from './cluster/cluster.ts'
@@ -205,7 +205,7 @@ async function serveWebhook(
   const reviewers = (cluster: ClusterView) => {
     const estate = known.estate()
     if (made?.estate !== estate) made = { estate, runtimes: runtimesOf(estate, known, reach) }
-    return createReconcilers({ ...known, cluster, runtimes: made.runtimes })
+    return createReconcilers({ ...known, cluster, runtimes: made.runtimes, secrets: secretsOf(known.logger) })
   }
   const api = openKubernetesApi(address.kubeconfig)
   const { namespaces, leaseNamespace: home = api.namespace } = address

@@ -130,24 +130,6 @@ async function readPlace(name: string, path: string, keys: readonly string[], re
   }
 }
 
-/**
- * A configuration made of a resolved one, as it may be stored: keys that held a placeholder hold it again, and wherever
- * else a value shows that was filled in, its placeholder stands for it.
- */
-export function withPlaceholders(made: RawConfig, raw: RawConfig, { filledIn }: Resolved): RawConfig {
-  if (filledIn.size === 0) return made
-  // The longest first: one value may be the beginning of another.
-  const values = [...filledIn].filter(([, value]) => value.length > 3).sort(([, a], [, b]) => b.length - a.length)
-  const entries = Object.entries(made).map(([key, text]) => {
-    const written = raw[key]
-    if (written !== undefined && [...filledIn.keys()].some((placeholder) => written.includes(placeholder))) {
-      return [key, written]
-    }
-    return [key, values.reduce((told, [placeholder, value]) => told.replaceAll(value, () => placeholder), text)]
-  })
-  return Object.fromEntries(entries)
-}
-
 /** Reads `config.providers` and what stands below it. Rejects with a `UserError` that says what is wrong. */
 export async function createProviders(
   settings: RawConfig,

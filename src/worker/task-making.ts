@@ -1,9 +1,11 @@
 import type { Clock } from '../config/clock.ts'
 import type { Logger } from '../config/logger.ts'
 import { retry } from '../config/retry.ts'
-import { type ConfigResolver, withPlaceholders } from './config-resolver.ts'
+import type { ConfigResolver } from './config-resolver.ts'
 import { type ConnectorPlugin, sameConfig, toTaskConfigs } from './connector-tasks.ts'
 import type { PluginHost } from './plugin-host.ts'
+import { secretKeysOf } from './secret-keys.ts'
+import { toStoredTask } from './stored-tasks.ts'
 import type { RawConfig } from './stores/config-codec.ts'
 import type { ConfigStore } from './stores/config-store.ts'
 import { keysOfNobody } from './validation/unknown-keys.ts'
@@ -73,7 +75,7 @@ export class TaskMaking {
     // The plugin may have taken long: what it made of an older configuration is of no use.
     if (signal.aborted || now?.config !== config) return null
     const { tasks, appliedConfig } = now
-    const made = own.map((task) => withPlaceholders(task, config, resolved))
+    const made = own.map((task) => toStoredTask(task, config, resolved, secretKeysOf(config, plugins.catalog)))
     const isSame = made.length === tasks.length && made.every((task, index) => sameConfig(task, tasks[index]))
     if (isSame && appliedConfig !== undefined && sameConfig(config, appliedConfig)) return againMs
     const unknown = keysOfNobody(plugin, config)

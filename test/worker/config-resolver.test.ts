@@ -2,7 +2,7 @@ import pino from 'pino'
 import { describe, expect, it } from 'vitest'
 import { createLogger, secretsOf } from '../../src/config/logger.ts'
 import { Secrets } from '../../src/config/secrets.ts'
-import { ConfigResolver, createProviders, withPlaceholders } from '../../src/worker/config-resolver.ts'
+import { ConfigResolver, createProviders } from '../../src/worker/config-resolver.ts'
 import { watchPlaceholders } from '../../src/worker/config-watch.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { localPluginHost } from '../support/plugin-host.ts'
@@ -40,14 +40,6 @@ describe('placeholders', () => {
     await expect(vault({}).resolver.resolve({ a: '${vault:broken:x}' })).rejects.toThrow(
       "can't fill in ${vault:broken:…}: the vault is shut",
     )
-  })
-
-  it('come back in what is stored: under their own key, and wherever else their value shows', async () => {
-    const { resolver } = vault({ password: 'hunter22', n: '12' })
-    const raw = { password: '${vault:password}', limit: '${vault:n}', host: 'h' }
-    const resolved = await resolver.resolve(raw)
-    const made = { ...resolved.config, url: 'x://hunter22@h', 'tasks.max': '12' }
-    expect(withPlaceholders(made, raw, resolved)).toEqual({ ...raw, url: 'x://${vault:password}@h', 'tasks.max': '12' })
   })
 })
 

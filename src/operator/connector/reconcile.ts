@@ -12,7 +12,6 @@ import type { Pass, Reconciler } from '../controller/reconciler.ts'
 import { NotAppliedError, Stalled, telling } from '../controller/trouble.ts'
 import type { Runtimes, WorkerEntry, WorkerPlace } from '../estate.ts'
 import type { Finding, Reason } from '../resources/condition.ts'
-import type { ConnectorStatus } from '../resources/connector.ts'
 import { keyOf, type Resource } from '../resources/resource.ts'
 import { beginningOf } from '../resources/status.ts'
 import { type Desired, desiredOf, OWNER_KEY } from './desired.ts'
@@ -30,6 +29,8 @@ export type ConnectorReconcilerOptions = {
   readonly random?: () => number
   /** Part of the ownership mark: which installation keeps a connector. */
   readonly instance: string
+  /** Values that the log masks: those of each Connector are added. */
+  readonly secrets?: Secrets
   /** How often a resource that is fine is looked at again; absent: as often as its worker's entry says. */
   readonly observeMs?: number
   /** How often when it is Ready; absent: as often. */
@@ -48,17 +49,18 @@ type Found = {
 }
 
 export function createConnectorReconciler(options: ConnectorReconcilerOptions): Reconciler<'Connector'> {
-  const { cluster, runtimes, clock, random = Math.random, instance, lacks = () => false } = options
+  const { cluster, runtimes, clock, random = Math.random, instance, lacks = () => false, secrets: logged } = options
   const claim = async (resource: Resource<'Connector'>, secrets: Secrets) => {
     const { client: worker, entry } = runtimes.worker(resource)
     const name = nameAt(entry, resource)
     assertUnprotected(name, entry)
     assertSameName(resource, name, entry)
     const desired = await desiredOf(resource, cluster, { instance, entry })
-    secrets.add([...secretValuesIn(desired.config), ...Object.values(desired.inline).map(({ value }) => value)])
+    const values = [...secretValuesIn(desired.config), ...Object.values(desired.inline).map(({ value }) => value)]
+    secrets.add(values)
     const claimants = claimantsOf(entry, name, cluster)
     assertClaim(resource, claimants, name)
-    return { worker, entry, desired, isAlone: claimants.length === 1 }
+    return { worker, entry, desired, values, isAlone: claimants.length === 1 }
   }
   const look = async (resource: Resource<'Connector'>, secrets: Secrets) => {
     const claimed = await claim(resource, secrets)
@@ -94,18 +96,21 @@ export function createConnectorReconciler(options: ConnectorReconcilerOptions): 
     wasApplied: ({ status }) => status.configHash !== undefined,
     review: (resource) =>
       discreetly(async (secrets) => {
-        const { worker, entry, desired, observed } = await look(resource, secrets)
+        const { worker, entry, desired, observed, values } = await look(resource, secrets)
+        logged?.notice(values)
         // Also of one that has to wait before it is made.
         if (desired.missing.length === 0) await assertValid(worker, desired.config)
         plan(resource, desired, observed, moment(entry))
       }),
     async reconcile(resource) {
       if (resource.metadata.deletionTimestamp !== undefined) {
+        logged?.hold(`Connector ${keyOf(resource)}`, [])
         return tidyUp(resource, runtimes.worker(resource), instance)
       }
       return discreetly(async (secrets) => {
         const claimed = await claim(resource, secrets)
-        const { worker, entry, desired } = claimed
+        const { worker, entry, desired, values } = claimed
+        logged?.hold(`Connector ${keyOf(resource)}`, values)
         const isApplied = resource.status.configHash === desired.configHash
         const found = () => orNotApplied(isApplied, () => observe(worker, desired.name))
         const settle = (observed: Observed) => {
@@ -146,18 +151,31 @@ function isToBeMade(resource: Resource<'Connector'>, { missing, waitsFor }: Desi
   return !isKept && missing.length === 0 && waitsFor.length === 0 && pendingOperation(resource) === undefined
 }
 
-/** What it throws tells no secret that became known on the way: the worker repeats values in what it refuses. */
+/**
+ * Neither its result nor what it throws shows a secret that became known on the way: workers repeat values in traces and
+ * in what they refuse, and both go into conditions and events.
+ */
 async function discreetly<T>(run: (secrets: Secrets) => Promise<T>): Promise<T> {
   const secrets = new Secrets()
   try {
-    return await run(secrets)
+    return maskTexts(await run(secrets), secrets) as T
   } catch (error) {
-    if (error instanceof Error) {
-      error.message = secrets.mask(error.message)
-      error.stack = secrets.mask(error.stack ?? '')
+    for (let thrown = error; thrown instanceof Error; thrown = thrown.cause) {
+      thrown.message = secrets.mask(thrown.message)
+      thrown.stack = secrets.mask(thrown.stack ?? '')
     }
     throw error
   }
+}
+
+/** Members that are text for people; names and hashes stay as they are. */
+const TEXTS: ReadonlySet<string> = new Set(['message', 'note', 'trace', 'lastRestartReason'])
+
+function maskTexts(data: unknown, secrets: Secrets, name = ''): unknown {
+  if (typeof data === 'string') return TEXTS.has(name) ? secrets.mask(data) : data
+  if (Array.isArray(data)) return data.map((item) => maskTexts(item, secrets, name))
+  if (typeof data !== 'object' || data === null) return data
+  return Object.fromEntries(Object.entries(data).map(([key, value]) => [key, maskTexts(value, secrets, key)]))
 }
 
 /** What is not in force is so for the reason that a pass ended. */
@@ -178,9 +196,8 @@ function passOf(
   { secrets, entry }: { readonly secrets: Secrets; readonly entry: WorkerEntry },
 ): Pass<'Connector'> {
   const { observedGeneration: _, conditions: __, ...known } = resource.status
-  const message = secrets.mask(verdict.message)
   return {
-    verdict: { ...verdict, message, also: findings(resource, desired, observed) },
+    verdict: { ...verdict, also: findings(resource, desired, observed) },
     facts: definedOnly({
       ...known,
       connectorName: desired.name,
@@ -188,19 +205,11 @@ function passOf(
       selector: entry.podSelector,
       ...factsOf(observed, secrets),
       ...remember,
-      ...(remember.autoRestart !== undefined && { autoRestart: maskedReason(remember.autoRestart, secrets) }),
     }),
     again,
     isPassing,
-    ...(event && { events: [eventOf(event, message, Object.keys(desired.inline))] }),
+    ...(event && { events: [eventOf(event, verdict.message, Object.keys(desired.inline))] }),
   }
-}
-
-function maskedReason(
-  { lastRestartReason, ...restarts }: NonNullable<ConnectorStatus['autoRestart']>,
-  secrets: Secrets,
-) {
-  return { ...restarts, ...(lastRestartReason !== undefined && { lastRestartReason: secrets.mask(lastRestartReason) }) }
 }
 
 function eventOf(reason: EventReason, message: string, inClear: readonly string[]): ClusterEvent {
