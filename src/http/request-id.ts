@@ -7,7 +7,10 @@ export const REQUEST_ID = 'x-request-id'
 /** Puts on each answer the name that its request came with, or a new one. */
 export function nameRequests(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
-    reply.header(REQUEST_ID, requestIdOf(request.raw))
+    const id = requestIdOf(request.raw)
+    // Also of a request that is passed on.
+    request.headers[REQUEST_ID] = id
+    reply.header(REQUEST_ID, id)
     done()
   })
 }

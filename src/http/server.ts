@@ -10,6 +10,7 @@ import { maskCredentials } from '../config/secret-keys.ts'
 import { listenerProtocols } from '../config/tls-protocols.ts'
 import { type Access, authorize } from './access.ts'
 import { type AnsweredRequest, logAnswers, tellAnswers } from './answered.ts'
+import { type Audit, auditRequests } from './audit.ts'
 import { compressAnswers } from './compression.ts'
 import { allowPages, type CrossOrigin, refuseOtherSites } from './cross-origin.ts'
 import { answerAgain } from './given-answers.ts'
@@ -40,6 +41,8 @@ export type HttpServerOptions = {
   readonly tls?: TlsOptions
   /** BASIC authentication; absent: everybody may do everything. `/healthz` and `/readyz` are always open. */
   readonly access?: Access
+  /** Who did what is recorded. */
+  readonly audit?: Audit
   /** Whether long answers go in gzip to those who take it. */
   readonly compress?: boolean
   /** Absent: no page of another origin may call this server. */
@@ -121,7 +124,8 @@ function createApp(options: HttpServerOptions): FastifyInstance {
     onConstructorPoisoning: 'ignore',
   }) as unknown as FastifyInstance
   takeBodies(app, options)
-  if (options.requestIds) nameRequests(app)
+  if (options.requestIds || options.audit) nameRequests(app)
+  if (options.audit) auditRequests(app, options.audit)
   if (options.answered) tellAnswers(app, options.answered)
   logAnswers(app, options.logger)
   if (options.crossOrigin) allowPages(app, options.crossOrigin)
@@ -150,8 +154,8 @@ function withoutSchema(): never {
 /** The app, before which, where nobody has to be let in first, stand the answers that it has given. */
 function createAnswerer(app: FastifyInstance, options: HttpServerOptions): RequestListener {
   const ask: RequestListener = (request, response) => app.routing(request, response)
-  const { revision, requestIds = false, answered, access, crossOrigin, logger } = options
-  if (!revision || access || crossOrigin || logger.isLevelEnabled('debug')) return ask
+  const { revision, requestIds = false, answered, access, audit, crossOrigin, logger } = options
+  if (!revision || access || audit || crossOrigin || logger.isLevelEnabled('debug')) return ask
   return answerAgain(app, ask, { revision, requestIds, answered })
 }
 

@@ -6,6 +6,7 @@ import { followFiles } from '../config/watch.ts'
 import type { Access } from '../http/access.ts'
 import { openAuthentication } from '../http/access-settings.ts'
 import type { AnsweredRequest } from '../http/answered.ts'
+import { openAudit } from '../http/audit-settings.ts'
 import type { Authentication } from '../http/authentication.ts'
 import type { Policy } from '../http/permissions.ts'
 import { openPolicy } from '../http/permissions-file.ts'
@@ -19,6 +20,7 @@ import { checkAccess } from './routes/access.ts'
 import { Api } from './routes/api.ts'
 import { toWire } from './routes/errors.ts'
 import { registryRoutes } from './routes/main.ts'
+import { auditedAction } from './routes/operations.ts'
 import type { ServerIdentity } from './routes/server.ts'
 import { instanceTls, listenerExpiry, listenerTls } from './security.ts'
 import { MEDIA_TYPES } from './setting-keys.ts'
@@ -41,6 +43,7 @@ export type ServeOptions = {
 /** Puts a registry behind its listeners. */
 export async function serveRegistry(registry: Registry, options: ServeOptions): Promise<HttpServer> {
   const { settings, identity, logger, metrics, answered, connected, certified, ready } = options
+  const auditing = await openAudit(settings, { program: 'registry', logger, metrics, describe: auditedAction })
   const [toLeader, listening] = [instanceTls(settings), listenerTls(settings)]
   const forwarder = new Forwarder({
     headers: settings['inter.instance.headers.whitelist'].map((name) => name.toLowerCase()),
@@ -79,6 +82,7 @@ export async function serveRegistry(registry: Registry, options: ServeOptions): 
       parseLarge: (bytes) => parseLarge(registry.examiner, bytes),
       ...limits(settings),
       ...(listening ? { tls: listening.read() } : {}),
+      ...(auditing ? { audit: auditing.audit } : {}),
       ...security(settings, logIn?.authentication, permissions.current, api),
     })
     if (listening) {
@@ -94,10 +98,12 @@ export async function serveRegistry(registry: Registry, options: ServeOptions): 
       stop: async (graceMs = settings['shutdown.graceful.ms']) => {
         await server.stop(graceMs)
         close()
+        await auditing?.close()
       },
     }
   } catch (error) {
     close()
+    await auditing?.close()
     throw error
   }
 }

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { COMPATIBILITY_LEVELS } from '../clients/registry.ts'
 import { boolean, integer, list, word } from '../config/settings.ts'
 import { accessShape } from '../http/access-settings.ts'
+import { auditShape } from '../http/audit-settings.ts'
 import { ROLES } from '../http/users.ts'
 
 const LIST_MAX = 2 ** 31 - 1
@@ -108,6 +109,7 @@ export const shape = z.object({
     .describe('Whose answers clients get: those of the original up to 7.9, or from 8.0 on.'),
 
   ...accessShape,
+  ...auditShape,
   'authentication.realm': text('SchemaRegistry').describe('What they log in to.'),
   'authentication.roles': z
     .string()

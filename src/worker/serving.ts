@@ -8,13 +8,14 @@ import { listenerProtocols } from '../config/tls-protocols.ts'
 import { followFiles } from '../config/watch.ts'
 import type { Access } from '../http/access.ts'
 import { openAuthentication } from '../http/access-settings.ts'
+import { openAudit } from '../http/audit-settings.ts'
 import type { Authentication } from '../http/authentication.ts'
 import type { Policy } from '../http/permissions.ts'
 import { openPolicy } from '../http/permissions-file.ts'
 import { addHeaders, parseHeaderRules } from '../http/response-headers.ts'
 import { type HttpServer, type HttpServerOptions, startHttpServer } from '../http/server.ts'
 import type { PeerTls } from './peers.ts'
-import { checkAccess, isInternal } from './routes/access.ts'
+import { auditedAction, checkAccess, isInternal } from './routes/access.ts'
 import { toWire } from './routes/errors.ts'
 import { type LoggerRoutes, loggerRoutes } from './routes/loggers.ts'
 import { type WorkerRoutes, workerRoutes } from './routes/main.ts'
@@ -33,6 +34,7 @@ export type ServeParts = {
 export async function serveWorker(parts: ServeParts): Promise<HttpServer> {
   const { settings, logger, metrics, clock, routes, loggers } = parts
   const { listeners, 'admin.listeners': adminListeners } = settings.values
+  const auditing = await openAudit(settings.values, { program: 'worker', logger, metrics, describe: auditedAction })
   const logIn = openAuthentication(settings.values, logger)
   const tls = listenerTls(settings.rest, [...listeners, ...(adminListeners ?? [])])
   const permissions = openPolicy(settings.values, logger)
@@ -43,6 +45,7 @@ export async function serveWorker(parts: ServeParts): Promise<HttpServer> {
     produces: ['application/json'],
     typedBodiesOnly: true,
     ...(tls ? { tls: tls.read() } : {}),
+    ...(auditing ? { audit: auditing.audit } : {}),
     ...(logIn ? { access: access(logIn.authentication, permissions.current) } : {}),
   }
   const rules = parseHeaderRules(settings.values['response.http.headers.config'])
@@ -57,6 +60,7 @@ export async function serveWorker(parts: ServeParts): Promise<HttpServer> {
     await Promise.all(started.map((server) => server.stop(graceMs)))
     logIn?.close()
     permissions.close()
+    await auditing?.close()
     for (const one of followed) one.close()
   }
   const serve = async (options: Pick<HttpServerOptions, 'listeners' | 'routes'> & Partial<HttpServerOptions>) => {

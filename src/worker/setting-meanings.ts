@@ -1,4 +1,5 @@
 import { ACCESS_MEANINGS } from '../http/access-settings.ts'
+import { AUDIT_MEANINGS } from '../http/audit-settings.ts'
 import type { WorkerSettings } from './settings.ts'
 
 /** What each setting of a worker means, for its page in docs/config. */
@@ -81,6 +82,7 @@ export const MEANINGS: Readonly<Record<keyof WorkerSettings['values'], string>> 
     'Headers of all answers: `set NAME: VALUE`, `add NAME: VALUE`, `setDate NAME`, by commas.',
   'authentication.realm': 'What is asked for is called so.',
   ...ACCESS_MEANINGS,
+  ...AUDIT_MEANINGS,
   'weir.config.masking':
     'Before whom secrets that are written in configurations are masked: `readonly`, who may not write them, or `always`. Placeholders are shown.',
   'rest.extension.classes': 'Refused: extensions are Java classes; `authentication.method=BASIC` asks for a log-in.',

@@ -7,6 +7,7 @@ import { Secrets } from '../config/secrets.ts'
 import { boolean, integer, list, readSettings, type Setting, type SettingsSpec, word } from '../config/settings.ts'
 import { settingsFromEnvironment } from '../config/sources.ts'
 import { accessContradiction, accessShape, asksForLogIn } from '../http/access-settings.ts'
+import { auditShape } from '../http/audit-settings.ts'
 import { ConfigResolver, createProviders, type Resolved } from './config-resolver.ts'
 import { ALL_ACCESS } from './host-access/settings.ts'
 import { ProcessPluginHost, type ProcessPluginHostOptions } from './isolation/process-plugin-host.ts'
@@ -93,6 +94,7 @@ const shape = z.object({
   'response.http.headers.config': text(''),
   'authentication.realm': text('KafkaConnect'),
   ...accessShape,
+  ...auditShape,
   'weir.config.masking': word(['readonly', 'always']).default('readonly'),
   // Whoever names one relies on it.
   'rest.extension.classes': text('').refine(

@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify'
+import type { AuditedAction } from '../../http/audit.ts'
 import type { Operation } from '../../http/permissions.ts'
 import type { Grounds } from '../decision.ts'
 import { isImporting, modeInScope } from '../scope.ts'
@@ -7,6 +8,7 @@ import { flag, type Query } from './request.ts'
 
 /** What changes nothing but is no `GET`, and everything that changes something. */
 const OPERATIONS: Readonly<Record<string, Operation>> = {
+  'POST /': 'read',
   'POST /subjects/:subject': 'read',
   'POST /compatibility/subjects/:subject/versions': 'read',
   'POST /compatibility/subjects/:subject/versions/:version': 'read',
@@ -33,7 +35,19 @@ export function operationOn(
 ): Operation {
   const operation = operationOf(request)
   if (operation === 'write') return isImporting(modeInScope(view, subject, defaults)) ? 'import' : 'write'
-  return operation === 'delete' && flag(request.query as Query, 'permanent') ? 'harddelete' : operation
+  return operation === 'delete' && isPermanent(request) ? 'harddelete' : operation
+}
+
+function isPermanent({ query }: FastifyRequest): boolean {
+  return flag(query as Query, 'permanent')
+}
+
+/** What the audit log says of a request. */
+export function auditedAction(request: FastifyRequest): AuditedAction {
+  const objects = request.params as AuditedAction['objects']
+  if (resourceOf(request) === undefined) return { operation: undefined, objects }
+  const operation = operationOf(request)
+  return { operation: operation === 'delete' && isPermanent(request) ? 'harddelete' : operation, objects }
 }
 
 /** What a request does, as far as its method and path tell. */

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { AuditedAction } from '../../http/audit.ts'
 import type { Operation } from '../../http/permissions.ts'
 import type { View } from '../worker.ts'
 import { parseCreateBody } from './bodies.ts'
@@ -35,6 +36,14 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
 /** Workers sign these instead of logging in; an administrator may make them, too. */
 export function isInternal(request: FastifyRequest): boolean {
   return request.routeOptions.url !== undefined && operationOf(request) === 'internal'
+}
+
+/** What the audit log says of a request. */
+export function auditedAction(request: FastifyRequest): AuditedAction {
+  const { params, body, routeOptions } = request
+  const operation = routeOptions.url === undefined ? undefined : operationOf(request)
+  const name = routeOptions.url === '/connectors' && (body as { name?: unknown } | undefined)?.name
+  return { operation, objects: typeof name === 'string' ? { name } : (params as AuditedAction['objects']) }
 }
 
 /** Throws a 403 where the path names what the request may not reach. */
