@@ -19,7 +19,7 @@ export class DirectoryLock {
     if (sizeOf(files.lock) > 0) truncateSync(files.lock)
     const lock = new DatabaseSync(files.lock)
     try {
-      lock.exec('pragma journal_mode = off; pragma locking_mode = exclusive; begin exclusive')
+      lock.exec('pragma locking_mode = exclusive; pragma journal_mode = memory; begin exclusive')
       return new DirectoryLock(lock)
     } catch (error) {
       lock.close()

@@ -34,10 +34,10 @@ export async function openEmbeddedHome(directory: string, options: EmbeddedOptio
   const storage = new Storage(directory, { nowMs: clock.nowMs(), logger, fsync })
   try {
     const transactions = new Transactions(storage)
-    const aborted = await storage.write(() => transactions.abortLeftovers())
-    if (aborted > 0) logger.warn({ batches: aborted }, 'transactions left open by a dead process are aborted')
-    const clusterId = await storage.write(() => readClusterId(storage))
-    return new EmbeddedHome({ storage, transactions, clusterId, logger, clock })
+    const catalog = new Catalog(storage)
+    await abortLeftovers({ storage, transactions, catalog, logger })
+    const clusterId = readClusterId(storage) ?? (await storage.write(() => makeClusterId(storage)))
+    return new EmbeddedHome({ storage, transactions, catalog, clusterId, logger, clock })
   } catch (error) {
     storage.close()
     throw error
@@ -47,6 +47,7 @@ export async function openEmbeddedHome(directory: string, options: EmbeddedOptio
 type Parts = {
   readonly storage: Storage
   readonly transactions: Transactions
+  readonly catalog: Catalog
   readonly clusterId: string
   readonly logger: Logger
   readonly clock: Clock
@@ -65,13 +66,13 @@ class EmbeddedHome implements Home {
   readonly #closing = new AbortController()
   readonly #working: Promise<unknown>
 
-  constructor({ storage, transactions, clusterId, logger, clock }: Parts) {
+  constructor({ storage, transactions, catalog, clusterId, logger, clock }: Parts) {
     this.#storage = storage
     this.#transactions = transactions
     this.#clusterId = clusterId
     this.#logger = logger
     this.#clock = clock
-    this.#catalog = new Catalog(storage)
+    this.#catalog = catalog
     this.#log = new Log(storage)
     this.#groups = new Groups({ storage, logger, nowMs: () => clock.monotonicMs() })
     this.#fetcher = new Fetcher({ catalog: this.#catalog, log: this.#log, clock })
@@ -309,8 +310,39 @@ function toPartitionError(error: unknown): PartitionError {
   throw error
 }
 
-function readClusterId(storage: Storage): string {
+/** Of the transactions that a dead process left open: no producer has this id. */
+const DEAD_PRODUCER = -2n
+
+/** Readers see nothing of what a dead process left open, also while a full disk keeps it from being taken out. */
+async function abortLeftovers({
+  storage,
+  transactions,
+  catalog,
+  logger,
+}: Pick<Parts, 'storage' | 'transactions' | 'catalog' | 'logger'>): Promise<void> {
+  const leftovers = transactions.leftovers()
+  if (leftovers.size === 0) return
+  const partitions = catalog.topics().flatMap((topic) => topic.partitions.filter(({ id }) => leftovers.has(id)))
+  for (const partition of partitions) partition.openTransactions.set(DEAD_PRODUCER, leftovers.get(partition.id)!)
+  await storage.writeFirst((change) => {
+    const batches = transactions.abortLeftovers()
+    change.onCommit(() => {
+      logger.warn({ batches }, 'transactions left open by a dead process are aborted')
+      for (const partition of partitions) {
+        partition.openTransactions.delete(DEAD_PRODUCER)
+        partition.wake()
+      }
+    })
+  })
+}
+
+function readClusterId(storage: Storage): string | undefined {
+  const row = storage.guarded(() => storage.prepare("select value from settings where name = 'cluster_id'").get())
+  return row === undefined ? undefined : String(row['value'])
+}
+
+function makeClusterId(storage: Storage): string {
   const fresh = Buffer.from(randomUUID().replaceAll('-', ''), 'hex').toString('base64url')
-  storage.prepare("insert or ignore into settings (name, value) values ('cluster_id', ?)").run(fresh)
-  return String(storage.prepare("select value from settings where name = 'cluster_id'").get()!['value'])
+  storage.prepare("insert into settings (name, value) values ('cluster_id', ?)").run(fresh)
+  return fresh
 }

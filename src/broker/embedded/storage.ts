@@ -45,6 +45,8 @@ export class Storage {
   readonly #logger: Logger
   readonly #openedMs: number
   #waiting: Job[] = []
+  /** What has to be stored before, or with, anything else. */
+  #first: ((change: Change) => unknown) | undefined
   #open = true
   #isFull = false
   /** Set once the data was found to be damaged: nothing is read or written from then on. */
@@ -101,6 +103,14 @@ export class Storage {
     return new Promise<T>((resolve, reject) => {
       if (this.#waiting.length === 0) setImmediate(() => this.flush())
       this.#waiting.push({ run, resolve, reject })
+    })
+  }
+
+  /** Runs a job as part of the first transaction that can be stored: at once, or on a full disk as soon as there is space. */
+  async writeFirst(run: (change: Change) => unknown): Promise<void> {
+    this.#first = run
+    await this.write(() => undefined).catch((error: unknown) => {
+      if (!(error instanceof BrokerError && error.code === 'disk_full')) throw error
     })
   }
 
@@ -168,6 +178,7 @@ export class Storage {
     try {
       if (check !== undefined) startLog(sqlite, check, this.#openedMs)
       sqlite.exec('begin')
+      this.#first?.(change)
       outcomes = jobs.map((job) => attempt(job, change))
       sqlite.exec('commit')
     } catch (error) {
@@ -179,6 +190,7 @@ export class Storage {
       this.#saySpace(reason instanceof BrokerError && reason.code === 'disk_full')
       return false
     }
+    this.#first = undefined
     this.#saySpace(false)
     const unnoted = this.#note(ends)
     for (const effect of effects) effect()

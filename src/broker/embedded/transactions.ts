@@ -5,6 +5,7 @@ import { keyOf } from '../topology.ts'
 import { writeOffsets } from './group-offsets.ts'
 import { setWithin } from './log.ts'
 import type { Partition } from './partition.ts'
+import { OFFSET_BITS, OFFSET_MASK } from './schema.ts'
 import type { Change, Storage } from './storage.ts'
 
 type OpenTransaction = {
@@ -115,7 +116,19 @@ export class Transactions {
     return expired.map((id) => id.name)
   }
 
-  /** What a process that died left open. */
+  /** By partition id, where the first batch stands of transactions that a process that died left open. */
+  leftovers(): ReadonlyMap<number, number> {
+    const rows = this.#storage.guarded(() =>
+      this.#storage
+        .prepare(
+          `select id >> ${OFFSET_BITS} as partition_id, min(id & ${OFFSET_MASK}) as first from open_batches group by 1`,
+        )
+        .all(),
+    )
+    return new Map(rows.map((row) => [Number(row['partition_id']), Number(row['first'])]))
+  }
+
+  /** Takes them out. */
   abortLeftovers(): number {
     this.#storage
       .prepare(

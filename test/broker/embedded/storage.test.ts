@@ -47,6 +47,20 @@ it('fails only the write that does not fit on a full disk, takes it back, and go
   storage.close()
 })
 
+it('stores what has to be first with the first write for which there is space', async () => {
+  const { storage, put, names } = open()
+  const pages = Number(storage.prepare('pragma page_count').get()!['page_count'])
+  storage.prepare(`pragma max_page_count = ${pages}`).get()
+  const insert = storage.prepare('insert into settings (name, value) values (?, ?)')
+  await storage.writeFirst(() => void insert.run('first', 'x'.repeat(1e5)))
+  await expect(put('a')).rejects.toMatchObject({ code: 'disk_full' })
+  expect(names()).toEqual([])
+  storage.prepare(`pragma max_page_count = ${pages + 100}`).get()
+  for (const name of ['b', 'c']) await put(name)
+  expect(names()).toEqual(['b', 'c', 'first'])
+  storage.close()
+})
+
 it('says once that the disk is full, and once that there is space again', async () => {
   const said: string[] = []
   const { storage, put } = open(createLogger({ write: (line) => void said.push(JSON.parse(line).msg) }))
