@@ -305,6 +305,8 @@ export interface Member {
   readonly memberId: string
   /** Until when (ms, monotonic clock `performance.now()`) the group can't have given this place to another member. */
   validUntilMs(): number
+  /** Keeps offsets with the group, whatever they mean to it. `unknown_member` while this is no member of a generation. */
+  commit(offsets: readonly CommittedOffset[]): Promise<void>
   /** Asks for a new round; `joined` is called at its end. */
   rejoin(reason: string): void
   /** Leaves the group, so that its place is free at once. */

@@ -1,7 +1,7 @@
 import type { Clock } from '../config/clock.ts'
 import type { Logger } from '../config/logger.ts'
 import { backoffMs } from '../config/retry.ts'
-import type { Generation, InstanceId, Member, MemberOptions } from './broker.ts'
+import type { CommittedOffset, Generation, InstanceId, Member, MemberOptions } from './broker.ts'
 import { BrokerError } from './error.ts'
 import type { Home } from './home.ts'
 
@@ -59,6 +59,14 @@ class GroupMembership implements Member {
     await this.#roundUntilJoined(true)
     if (this.#options.instanceId !== undefined) await this.#checkShares()
     this.#running = this.#run()
+  }
+
+  async commit(offsets: readonly CommittedOffset[]): Promise<void> {
+    const { groupId, instanceId } = this.#options
+    if (!this.#current) throw new BrokerError('unknown_member', `this is not a member of '${groupId}' now`)
+    const { memberId, generation } = this.#current
+    const member = { memberId, generation, ...(instanceId === undefined ? {} : { instanceId }) }
+    await this.#parts.home.commitOffsets({ groupId, offsets, member })
   }
 
   rejoin(reason: string): void {

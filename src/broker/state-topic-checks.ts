@@ -1,15 +1,13 @@
 import type { Broker, NewTopic, PartitionOffset } from './broker.ts'
 import { BrokerError, UnreadableBatchError } from './error.ts'
+import type { StateTopicOptions } from './state-topic.ts'
 
 /**
  * Whether a state topic holds everything that was written to it, as far as that can be seen before it is read: its log
- * begins at offset 0, because compaction never moves the beginning, and a topic that has no record never had one.
+ * begins at offset 0, because compaction never moves the beginning; it ends where it was read to, or later; and a topic that
+ * has no record never had one.
  */
-export async function checkComplete(
-  broker: Broker,
-  topic: string,
-  evidenceOfRecords: () => Promise<string | undefined> = async () => undefined,
-): Promise<void> {
+export async function checkComplete(broker: Broker, topic: string, evidence: Evidence): Promise<void> {
   const starts = await offsetsOf(broker, topic, 'earliest')
   const late = starts?.find(({ offset }) => offset > 0)
   if (late) {
@@ -19,19 +17,28 @@ export async function checkComplete(
         `or by kafka-delete-records, so it no longer holds everything. ${restore(topic)}`,
     )
   }
-  if (!(await isEmpty(broker, topic))) return
-  const evidence = await evidenceOfRecords()
+  const read = ((await evidence.progress?.read()) ?? []).filter((position) => position.topic === topic)
+  // Asked for after it: others may write.
+  const ends = (await offsetsOf(broker, topic, 'latest')) ?? []
+  for (const position of read) {
+    const end = ends.find(({ partition }) => partition === position.partition)?.offset ?? 0
+    if (end < position.offset) throw shortened(position, end)
+  }
+  if (!isEmpty(ends)) return
+  const reason = await evidence.evidenceOfRecords?.()
   // Another instance may have begun meanwhile.
-  if (evidence === undefined || !(await isEmpty(broker, topic))) return
+  if (reason === undefined || !isEmpty(await offsetsOf(broker, topic, 'latest'))) return
   throw new BrokerError(
     'log_truncated',
-    `topic '${topic}' ${starts ? 'is empty' : 'does not exist'}, but ${evidence}: it was deleted. ${restore(topic)}`,
+    `topic '${topic}' ${starts ? 'is empty' : 'does not exist'}, but ${reason}: it was deleted. ${restore(topic)}`,
   )
 }
 
-async function isEmpty(broker: Broker, topic: string): Promise<boolean> {
-  const ends = await offsetsOf(broker, topic, 'latest')
-  return !ends?.some(({ offset }) => offset > 0)
+/** What shows beside the log how much was in it. */
+export type Evidence = Pick<StateTopicOptions<never>, 'evidenceOfRecords' | 'progress'>
+
+function isEmpty(ends: readonly PartitionOffset[] = []): boolean {
+  return !ends.some(({ offset }) => offset > 0)
 }
 
 /** Undefined: there is no such topic. */

@@ -35,6 +35,8 @@ export type StateTopicOptions<Entry> = {
    * that it had records. Opening is refused then.
    */
   readonly evidenceOfRecords?: (() => Promise<string | undefined>) | undefined
+  /** Where it is kept how far the topic was read. A topic that ends before that is not opened: it was cut short. */
+  readonly progress?: StateProgress | undefined
   /**
    * Reads one record. What it throws is reported with topic, partition and offset, and the record is skipped, as Kafka
    * Connect and Confluent's registry do.
@@ -58,6 +60,13 @@ export type StateTopicOptions<Entry> = {
   /** How long a write may take until it is read back. Default 30,000 ms. */
   readonly appendTimeoutMs?: number
   readonly clock?: Clock
+}
+
+/** How far a state topic was read, kept outside of the topic: for Kafka, as offsets of the program's group. */
+export type StateProgress = {
+  read(): Promise<readonly PartitionOffset[]>
+  /** Called one at a time, soon after positions moved. What fails is left to the next call. */
+  save(positions: readonly PartitionOffset[]): Promise<void>
 }
 
 export type StateTopic = {
@@ -86,6 +95,8 @@ const POLL_MS = 1_000
 const STABLE_MS_MAX = 5_000
 /** How often the view asks whether the topic is still the one that it opened. */
 const IDENTITY_CHECK_MS = 10_000
+/** Between two times that the progress is saved. */
+const PROGRESS_PAUSE_MS = 100
 /** A broker that has just started may not know a topic for a moment. */
 const MISSING_MS_MAX = 5_000
 
@@ -95,7 +106,7 @@ const MISSING_MS_MAX = 5_000
  */
 export async function openStateTopic<Entry>(options: StateTopicOptions<Entry>): Promise<StateTopic> {
   const { broker, topic, skipValidation = false } = options
-  if (!skipValidation) await checkComplete(broker, topic.name, options.evidenceOfRecords)
+  if (!skipValidation) await checkComplete(broker, topic.name, options)
   await broker.topics.create({ ...topic, configs: { ...topic.configs, 'cleanup.policy': 'compact' } })
   if (!skipValidation) await checkTopic(broker, topic)
   const id = await broker.topics.id(topic.name)
@@ -129,6 +140,7 @@ class FollowedTopic<Entry> implements StateTopic {
   #identifiedMs: number
   #isIdentifying = false
   #missingSinceMs: number | undefined
+  #isSaving = false
   #isOpen = false
   #failure: Error | undefined
   #closed = false
@@ -281,6 +293,25 @@ class FollowedTopic<Entry> implements StateTopic {
       this.#positions.set(keyOf({ topic, partition }), { topic, partition, offset: nextOffset })
     }
     for (const waiter of this.#waiters) if (this.#hasReached(waiter.until)) waiter.resolve()
+    if (polled.length > 0 && this.#isOpen && !this.#isSaving) void this.#saveProgress()
+  }
+
+  /** While the view moves. */
+  async #saveProgress(): Promise<void> {
+    const { progress, logger, topic } = this.#options
+    if (!progress) return
+    this.#isSaving = true
+    const hasMoved = (saved: readonly PartitionOffset[]) =>
+      saved.some((position) => this.#positions.get(keyOf(position))?.offset !== position.offset)
+    let saved: readonly PartitionOffset[]
+    do {
+      saved = this.positions()
+      await progress.save(saved).catch((error: unknown) => {
+        logger.debug({ err: error, topic: topic.name }, 'the progress of a state topic could not be saved')
+      })
+      await this.#clock.sleep(PROGRESS_PAUSE_MS)
+    } while (!this.#closed && !this.#failure && hasMoved(saved))
+    this.#isSaving = false
   }
 
   #take(record: StateRecord): void {

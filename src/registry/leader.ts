@@ -1,4 +1,4 @@
-import type { Broker, Generation, JoinedMember, Member } from '../broker/broker.ts'
+import type { Broker, Generation, JoinedMember, Member, PartitionOffset } from '../broker/broker.ts'
 import { type Clock, systemClock } from '../config/clock.ts'
 import type { Logger } from '../config/logger.ts'
 import { electLeader, type MemberIdentity, parseAssignment, parseIdentity, urlOf } from './election.ts'
@@ -38,7 +38,11 @@ export type ElectionOptions = {
   readonly clock?: Clock
 }
 
-export type Election = Leadership & { close(): Promise<void> }
+export type Election = Leadership & {
+  /** Keeps with the group how far the topic was read, when this instance leads. */
+  saveProgress(positions: readonly PartitionOffset[]): Promise<void>
+  close(): Promise<void>
+}
 
 const PAUSE_MS = 1_000
 
@@ -50,6 +54,7 @@ export async function joinElection(options: ElectionOptions): Promise<Election> 
     pen: () => office.pen(),
     leaderUrl: () => office.leaderUrl(),
     dropPen: (reason) => void office.renewPen(reason),
+    saveProgress: (positions) => office.saveProgress(positions),
     close: () => office.close(),
   }
 }
@@ -105,6 +110,10 @@ class Office {
     this.#pen = undefined
     await pen?.close().catch(() => undefined)
     if (pen && !this.#stop.signal.aborted) await this.#takePen(reason)
+  }
+
+  async saveProgress(positions: readonly PartitionOffset[]): Promise<void> {
+    if (this.pen()) await this.#member?.commit(positions)
   }
 
   async close(): Promise<void> {

@@ -56,6 +56,7 @@ export function startRegistry(settings: RegistrySettings, dependencies: Registry
         if (record !== undefined && 'subject' in record) onChange(record.subject)
       },
       onFailed,
+      saveProgress: async (positions) => office.election?.saveProgress(positions),
     })
     life.onStop('topic', () => log.close())
     const schemas = new ParsedSchemas({

@@ -1,4 +1,4 @@
-import type { Broker, Generation, JoinedMember, Member } from '../broker/broker.ts'
+import type { Broker, Generation, JoinedMember, Member, PartitionOffset } from '../broker/broker.ts'
 import { BrokerError } from '../broker/error.ts'
 import type { TaskId } from '../clients/worker.ts'
 import type { Clock } from '../config/clock.ts'
@@ -188,6 +188,11 @@ export class WorkerGroup {
       },
       () => undefined,
     )
+  }
+
+  /** Keeps with the group how far its topics were read, when this worker leads. */
+  async saveProgress(positions: readonly PartitionOffset[]): Promise<void> {
+    if (this.isLeader) await this.#member?.commit(positions)
   }
 
   #rejoin(reason: string): void {

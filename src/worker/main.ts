@@ -128,6 +128,7 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
       },
       onStatus: onChange,
       onFailed,
+      saveProgress: async (positions) => place.group?.saveProgress(positions),
     })
     life.onStop('stores', () => stores.close())
     literals.start(stores.configs.state)

@@ -2,6 +2,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Broker } from '../../src/broker/broker.ts'
 import {
   openStateTopic,
+  type StateProgress,
   type StateTopic,
   type StateTopicOptions,
   type UnreadableRecord,
@@ -224,6 +225,38 @@ export function describeState(open: OpenBroker): void {
       const { state } = await view(broker, name, { evidenceOfRecords, skipValidation: true })
       await state.append([set('a', '1')])
       expect((await view(broker, name, { evidenceOfRecords })).map.size).toBe(1)
+    })
+
+    it('keeps how far it was read with a group, and is not opened when the topic ends before that', async () => {
+      const broker = await opened(open)
+      const [name, groupId] = [uniqueName('state'), uniqueName('group')]
+      const member = await broker.member({
+        groupId,
+        protocolType: 'connect',
+        protocol: {
+          offer: () => [{ name: 'v0', metadata: bytes('') }],
+          assign: (_, members) => new Map(members.map(({ memberId }) => [memberId, bytes('')])),
+          joined: () => undefined,
+        },
+      })
+      const progress: StateProgress = { read: () => broker.groups.offsets(groupId), save: (at) => member.commit(at) }
+      const { state } = await view(broker, name, { progress })
+      await state.append([set('a', '1'), set('b', '2')])
+      const read = async () =>
+        (await progress.read()).map(({ topic, partition, offset }) => ({ topic, partition, offset }))
+      await vi.waitFor(async () => expect(await read()).toEqual([{ topic: name, partition: 0, offset: 2 }]), {
+        timeout: WHILE_MS,
+      })
+      await state.close()
+      expect((await view(broker, name, { progress })).map.size).toBe(2)
+      const beyond: StateProgress = { ...progress, read: async () => [{ topic: name, partition: 0, offset: 3 }] }
+      await expect(view(broker, name, { progress: beyond })).rejects.toMatchObject({
+        code: 'log_truncated',
+        message: expect.stringContaining(`${name}-0 was read up to offset 3, but ends at 2 now`),
+      })
+      expect((await view(broker, name, { progress: beyond, skipValidation: true })).map.size).toBe(2)
+      await member.close()
+      await expect(member.commit([])).rejects.toMatchObject({ code: 'unknown_member' })
     })
 
     it('ends with a bug of its listener, which is not an unreadable record', async () => {

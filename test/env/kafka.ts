@@ -52,6 +52,8 @@ export type KafkaOptions = {
 /** A broker of a test's own. `listeners` has a `host:port` for each name; `bootstrap` is the plain one. */
 export type Kafka = KafkaAddress & {
   readonly listeners: Readonly<Record<string, string>>
+  /** Where the segments of its partitions are, by `TOPIC-PARTITION`. */
+  readonly dataDirectory: string
   /** Undefined in a container. */
   pid(): number | undefined
   /** SIGKILL; its data stays. */
@@ -87,6 +89,7 @@ export async function startKafka(options: KafkaOptions = {}): Promise<Kafka> {
     version,
     listeners,
     bootstrap,
+    dataDirectory: join(directory, 'data'),
     pid: () => server.pid,
     kill: () => server.kill(),
     shutDown: async () => void (await server.end(SHUTDOWN_MS)),

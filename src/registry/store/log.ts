@@ -1,6 +1,6 @@
 import type { Broker, Producer } from '../../broker/broker.ts'
 import { BrokerError } from '../../broker/error.ts'
-import { openStateTopic, type StateTopic } from '../../broker/state-topic.ts'
+import { openStateTopic, type StateProgress, type StateTopic } from '../../broker/state-topic.ts'
 import type { Logger } from '../../config/logger.ts'
 import type { Pen } from '../leader.ts'
 import type { RegistryValues } from '../settings.ts'
@@ -18,6 +18,8 @@ export type LogOptions = {
   readonly observe?: (applied: Applied | 'unreadable', record?: RegistryRecord) => void
   /** Called once when the topic cannot be followed any further: the registry has to stop. */
   readonly onFailed?: (error: Error) => void
+  /** Keeps with the group of instances how far the topic was read. */
+  readonly saveProgress?: StateProgress['save']
 }
 
 export type RegistryLog = {
@@ -36,7 +38,7 @@ export type RegistryLog = {
  */
 export async function openRegistryLog(
   state: RegistryState,
-  { broker, logger, settings, topicConfigs, observe = () => {}, onFailed = () => {} }: LogOptions,
+  { broker, logger, settings, topicConfigs, observe = () => {}, onFailed = () => {}, saveProgress }: LogOptions,
 ): Promise<RegistryLog> {
   const codec = new RecordCodec()
   const fencingId = `${settings['schema.registry.group.id']}-${settings['brokerstore.topic']}-leader`
@@ -54,6 +56,9 @@ export async function openRegistryLog(
     skipValidation: settings['brokerstore.topic.skip.validation'],
     openTimeoutMs: settings['brokerstore.init.timeout.ms'],
     appendTimeoutMs: settings['brokerstore.timeout.ms'],
+    ...(saveProgress && {
+      progress: { read: () => broker.groups.offsets(settings['schema.registry.group.id']), save: saveProgress },
+    }),
     evidenceOfRecords: () => evidenceOfLeader(broker, fencingId),
     decode: ({ key, value }) => codec.decode(key, value),
     apply: (record, { timestampMs, offset }) => {

@@ -1,5 +1,5 @@
 import type { Broker } from '../../broker/broker.ts'
-import { openStateTopic, type StateTopic } from '../../broker/state-topic.ts'
+import { openStateTopic, type StateProgress, type StateTopic } from '../../broker/state-topic.ts'
 import type { Logger } from '../../config/logger.ts'
 import {
   type ConfigRecord,
@@ -20,6 +20,7 @@ export type ConfigStoreOptions = {
   /** See `StateTopicOptions`. */
   readonly evidenceOfRecords?: () => Promise<string | undefined>
   readonly skipValidation?: boolean
+  readonly progress?: StateProgress
   readonly onFailed?: (error: Error) => void
 }
 
@@ -41,6 +42,7 @@ export class ConfigStore {
       logger: options.logger,
       topic: { ...options.topic, partitions: 1 },
       skipValidation: options.skipValidation,
+      progress: options.progress,
       evidenceOfRecords: options.evidenceOfRecords,
       decode: ({ key, value }) => parseConfigRecord(String(key), value === null ? null : String(value)),
       apply: (record, { offset }) => store.#apply(record, offset),

@@ -1,5 +1,5 @@
 import type { Broker } from '../../broker/broker.ts'
-import { openStateTopic, type StateTopic } from '../../broker/state-topic.ts'
+import { openStateTopic, type StateProgress, type StateTopic } from '../../broker/state-topic.ts'
 import type { Logger } from '../../config/logger.ts'
 import type { Position } from '../../sdk/record.ts'
 import type { RawConfig } from './config-codec.ts'
@@ -12,6 +12,7 @@ export type OffsetStoreOptions = {
   readonly topic: StoreTopic
   /** See `StateTopicOptions`. */
   readonly skipValidation?: boolean
+  readonly progress?: StateProgress
   /** Of the worker's topic. One that a connector has for itself stops only what needs it. */
   readonly onFailed?: (error: Error) => void
 }
@@ -116,13 +117,14 @@ export function ownOffsetsTopic(config: RawConfig): string | undefined {
 }
 
 async function openTopic(options: OffsetStoreOptions): Promise<Opened> {
-  const { broker, logger, topic, skipValidation, onFailed } = options
+  const { broker, logger, topic, skipValidation, progress, onFailed } = options
   const state = new OffsetState()
   const opened = await openStateTopic({
     broker,
     logger,
     topic,
     skipValidation,
+    progress,
     decode: ({ key, value }) => parseOffsetRecord(key ?? Buffer.alloc(0), value),
     apply: (record) => state.apply(record),
     onFailed,

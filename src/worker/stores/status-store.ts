@@ -1,5 +1,5 @@
 import type { Broker } from '../../broker/broker.ts'
-import { openStateTopic, type StateTopic } from '../../broker/state-topic.ts'
+import { openStateTopic, type StateProgress, type StateTopic } from '../../broker/state-topic.ts'
 import type { Logger } from '../../config/logger.ts'
 import {
   type ActiveTopic,
@@ -21,6 +21,7 @@ export type StatusStoreOptions = {
   readonly onStatus?: (connector: string) => void
   /** See `StateTopicOptions`. */
   readonly skipValidation?: boolean
+  readonly progress?: StateProgress
   readonly onFailed?: (error: Error) => void
 }
 
@@ -40,6 +41,7 @@ export class StatusStore {
       logger: options.logger,
       topic: options.topic,
       skipValidation: options.skipValidation,
+      progress: options.progress,
       decode: ({ key, value }) => parseStatusRecord(String(key), value === null ? null : String(value)),
       apply: (record) => {
         if (record === undefined) return

@@ -1,5 +1,6 @@
 import type { Broker } from '../../broker/broker.ts'
 import { BrokerError } from '../../broker/error.ts'
+import type { StateProgress } from '../../broker/state-topic.ts'
 import type { Logger } from '../../config/logger.ts'
 import { below } from '../../config/settings.ts'
 import type { WorkerSettings } from '../settings.ts'
@@ -29,13 +30,17 @@ export type StoresOptions = {
   readonly onStatus: (connector: string) => void
   /** Called when a topic cannot be followed any further: the worker has to stop. */
   readonly onFailed: (error: Error) => void
+  /** Keeps with the group how far its topics were read. */
+  readonly saveProgress: StateProgress['save']
 }
 
 /** Makes the topics that are missing and reads each to its end. */
 export async function openStores(options: StoresOptions): Promise<Stores> {
-  const { broker, logger, settings, onConfig, onStatus, onFailed } = options
+  const { broker, logger, settings, onConfig, onStatus, onFailed, saveProgress } = options
   const topic = (kind: Kind) => storeTopic(kind, settings)
-  const common = { broker, logger, skipValidation: settings.values['storage.topics.skip.validation'], onFailed }
+  const progress = { read: () => broker.groups.offsets(settings.values['group.id']), save: saveProgress }
+  const skipValidation = settings.values['storage.topics.skip.validation']
+  const common = { broker, logger, skipValidation, progress, onFailed }
   const evidenceOfRecords = () => evidenceIn(broker, topic('status').name)
   const opened = await Promise.allSettled([
     ConfigStore.open({ ...common, topic: topic('config'), evidenceOfRecords, onRecord: onConfig }),
