@@ -1,3 +1,4 @@
+import { inTime } from '../config/in-time.ts'
 import type { Broker, NewTopic, PartitionOffset } from './broker.ts'
 import { BrokerError, UnreadableBatchError } from './error.ts'
 import type { StateTopicOptions } from './state-topic.ts'
@@ -33,6 +34,9 @@ export async function checkComplete(broker: Broker, topic: string, evidence: Evi
     `topic '${topic}' ${starts ? 'is empty' : 'does not exist'}, but ${reason}: it was deleted. ${restore(topic)}`,
   )
 }
+
+/** How long the broker may take to say where a log begins and ends, where it is only for the message. */
+const ANSWER_MS_MAX = 5_000
 
 /** What shows beside the log how much was in it. */
 export type Evidence = Pick<StateTopicOptions<never>, 'evidenceOfRecords' | 'progress'>
@@ -82,8 +86,28 @@ export function shortened({ topic, partition, offset }: PartitionOffset, end: nu
   )
 }
 
+/** How the log can have no such position, with where it begins and ends now, as far as it says so. */
+export async function outOfRange(broker: Broker, positions: readonly PartitionOffset[]): Promise<BrokerError> {
+  const topic = positions[0]?.topic ?? ''
+  const now = (at: 'earliest' | 'latest') =>
+    inTime(
+      offsetsOf(broker, topic, at).catch(() => undefined),
+      ANSWER_MS_MAX,
+      () => undefined,
+    )
+  const [starts, ends] = await Promise.all([now('earliest'), now('latest')])
+  for (const position of positions) {
+    const isSame = ({ partition }: PartitionOffset) => partition === position.partition
+    const end = ends?.find(isSame)
+    if (end && position.offset > end.offset) return shortened(position, end.offset)
+    const start = starts?.find(isSame)
+    if (start && position.offset < start.offset) return startLost(position, start.offset)
+  }
+  return new BrokerError('log_truncated', `topic '${topic}' no longer holds what was read from it. ${restore(topic)}`)
+}
+
 /** Records were deleted before they were read. */
-export function startLost({ topic, partition, offset }: PartitionOffset, start: number): BrokerError {
+function startLost({ topic, partition, offset }: PartitionOffset, start: number): BrokerError {
   return new BrokerError(
     'log_truncated',
     `${topic}-${partition} was read up to offset ${offset}, but begins at ${start} now: records were deleted before they ` +

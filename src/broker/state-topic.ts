@@ -14,7 +14,7 @@ import type {
   TopicPartition,
 } from './broker.ts'
 import { BrokerError } from './error.ts'
-import { checkComplete, checkTopic, recreated, shortened, startLost, unfollowable } from './state-topic-checks.ts'
+import { checkComplete, checkTopic, outOfRange, recreated, shortened, unfollowable } from './state-topic-checks.ts'
 import { keyOf } from './topology.ts'
 
 /** A record of a state topic and where it stands. */
@@ -335,14 +335,14 @@ class FollowedTopic<Entry> implements StateTopic {
   /** A failure that passes by itself is waited for; any other one means that the view could miss something. */
   async #stumbled(error: Error): Promise<void> {
     if (this.#closed) return
-    const { logger, topic } = this.#options
+    const { broker, logger, topic } = this.#options
     if (error instanceof BrokerError && (error.retriable || this.#isMissingBriefly(error))) {
       logger.warn({ err: error, topic: topic.name }, 'reading a state topic failed: trying again')
       await this.#clock.sleep(POLL_MS)
       return
     }
     const isOutOfRange = error instanceof BrokerError && error.code === 'offset_out_of_range'
-    this.#fail(isOutOfRange ? await this.#outOfRange(error) : unfollowable(topic.name, error))
+    this.#fail(isOutOfRange ? await outOfRange(broker, this.positions()) : unfollowable(topic.name, error))
   }
 
   #isMissingBriefly({ code }: BrokerError): boolean {
@@ -352,25 +352,6 @@ class FollowedTopic<Entry> implements StateTopic {
     // When it is there again, it may be another one.
     this.#identifiedMs = Number.NEGATIVE_INFINITY
     return nowMs - this.#missingSinceMs < MISSING_MS_MAX
-  }
-
-  /** With where the log begins and ends now, as far as it says so. */
-  async #outOfRange(error: BrokerError): Promise<Error> {
-    const { broker, topic } = this.#options
-    const offsets = (at: 'earliest' | 'latest') =>
-      inTime(
-        broker.topics.offsets(topic.name, at, 'read_uncommitted').catch(() => []),
-        STABLE_MS_MAX,
-        () => [],
-      )
-    const [starts, ends] = await Promise.all([offsets('earliest'), offsets('latest')])
-    for (const position of this.#positions.values()) {
-      const isSame = (found: PartitionOffset) => keyOf(found) === keyOf(position)
-      const [start, end] = [starts.find(isSame)?.offset ?? 0, ends.find(isSame)?.offset ?? Number.POSITIVE_INFINITY]
-      if (position.offset > end) return shortened(position, end)
-      if (position.offset < start) return startLost(position, start)
-    }
-    return unfollowable(topic.name, new BrokerError('log_truncated', error.message))
   }
 
   /** A topic that is made anew and grows past the position of this view gives no other sign of it. */
