@@ -75,7 +75,7 @@ const shape = z.object({
   'worker.config.reload.ms': milliseconds(0),
   // Beyond the original: the processes of plugin code outside of tasks, and the threads that tasks run in.
   'worker.plugin.timeout.ms': integer({ min: 250, max: 3_600_000 }).default(30_000),
-  'worker.plugin.load.timeout.ms': integer({ min: 250, max: 3_600_000 }).default(15_000),
+  'worker.plugin.load.timeout.ms': integer({ min: 250, max: 3_600_000 }).default(30_000),
   'worker.plugin.memory.mb': integer({ min: 64, max: 1_048_576 }).default(256),
   'worker.threads': integer({ min: 1, max: 256 }).optional(),
   'worker.thread.memory.mb': integer({ min: 32, max: 1_048_576 }).default(512),

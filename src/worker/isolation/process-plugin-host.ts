@@ -30,6 +30,8 @@ export type ProcessPluginHostOptions = Omit<PluginProcessOptions, 'module'> & {
 }
 
 const LOOK_MS = 100
+/** What ships is known to load: only a machine that is very busy takes long. Without it no worker starts. */
+const SHIPPED_LOAD_MS_MAX = 120_000
 /** Modules that are loaded at the same time when a worker starts. */
 const LOADING_MAX = Math.max(2, availableParallelism())
 
@@ -131,10 +133,12 @@ class Modules {
 
   async load(url: string | null): Promise<readonly PluginDescriptor[]> {
     const { clock, logger, timeoutMs, memoryMbMax, blockedMsMax, loadMsMax, access } = this.#options
+    const loadMs = url === null ? Math.max(loadMsMax, SHIPPED_LOAD_MS_MAX) : loadMsMax
     const module = new PluginModule({
       clock,
       timeoutMs,
-      open: (handlers) => startPluginProcess({ module: url, memoryMbMax, blockedMsMax, loadMsMax, access }, handlers),
+      open: (handlers) =>
+        startPluginProcess({ module: url, memoryMbMax, blockedMsMax, loadMsMax: loadMs, access }, handlers),
       onOutput: (lines, dropped) => {
         for (const line of lines) logger.info({ module: url }, line)
         if (dropped > 0) logger.warn({ module: url, dropped }, 'a plugin printed more lines than are logged')
