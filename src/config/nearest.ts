@@ -1,5 +1,9 @@
+/** Nobody means a longer one, and comparing takes as long as both are. */
+const CHARACTERS_MAX = 200
+
 /** The word that was probably meant: the nearest one, if a typo or two or another case explains the difference. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
+  if (word.length > CHARACTERS_MAX) return undefined
   const allowed = Math.max(1, Math.floor(word.length / 3))
   let best: { readonly word: string; readonly typos: number } | undefined
   for (const candidate of known) {

@@ -12,13 +12,18 @@ import { type Access, authorize } from './access.ts'
 import { type AnsweredRequest, logAnswers, tellAnswers } from './answered.ts'
 import { type Audit, auditRequests } from './audit.ts'
 import { compressAnswers } from './compression.ts'
+import { Connections } from './connections.ts'
 import { allowPages, type CrossOrigin, refuseOtherSites } from './cross-origin.ts'
 import { answerAgain } from './given-answers.ts'
+import { type CountLimit, limitCounter } from './limit-metrics.ts'
+import { DEFAULT_LIMITS, type HttpLimits } from './limits.ts'
 import { bindError, type Listener, parseListener, urlOf } from './listener.ts'
 import { negotiate } from './media-type.ts'
 import { type Principal, Rights } from './permissions.ts'
 import { Refusal, type WireError, wireErrorOf } from './refusal.ts'
+import { takeBodies } from './request-body.ts'
 import { nameRequests } from './request-id.ts'
+import { boundResponses } from './response-budget.ts'
 
 export type HttpServerOptions = {
   /** `http://host:port`; port 0 takes a free one. */
@@ -49,8 +54,8 @@ export type HttpServerOptions = {
   readonly crossOrigin?: CrossOrigin
   /** Reads bodies of more than 64 KiB where nobody waits for it; a refusal says why one can't be used. */
   readonly parseLarge?: (bytes: Buffer) => Promise<unknown>
-  /** Default 10 MiB. */
-  readonly bodyBytesMax?: number
+  /** Default: those of `DEFAULT_LIMITS`. */
+  readonly limits?: Partial<HttpLimits>
   /** Whether each answer has an `x-request-id`: that of its request, or a new one. */
   readonly requestIds?: boolean
   /** Hears of every answer. */
@@ -78,23 +83,24 @@ export type SecurableServer = HttpServer & {
   secure(tls: SecureContextOptions): void
 }
 
-const BODY_BYTES_MAX = 10 * 1024 * 1024
-const SMALL_BYTES_MAX = 64 * 1024
-
 /**
  * The HTTP server of every program: listeners, media types, error envelope, `/metrics`, `/healthz`, `/readyz`.
  * A port that can't be taken is a `UserError`, and nothing is left listening.
  */
 export async function startHttpServer(options: HttpServerOptions): Promise<SecurableServer> {
   const listeners = options.listeners.map(parseListener)
-  const app = createApp(options)
+  const limits = { ...DEFAULT_LIMITS, ...options.limits }
+  const limited = limitCounter(options.metrics)
+  const connections = new Connections(limits, limited)
+  const app = createApp(options, { limits, limited, connections })
   const answer = createAnswerer(app, options)
   await options.routes(app)
   await app.ready()
   const bound: { server: Server; url: string }[] = []
   try {
-    for (const listener of listeners) bound.push(await bind(answer, listener, options))
+    for (const listener of listeners) bound.push(await bind(answer, listener, connections, options))
   } catch (error) {
+    connections.close()
     await stopAll(app, bound, 0)
     throw error
   }
@@ -105,17 +111,23 @@ export async function startHttpServer(options: HttpServerOptions): Promise<Secur
         if (server instanceof TlsServer) server.setSecureContext({ ...listenerProtocols({}), ...tls })
       }
     },
-    stop: (graceMs = 2_000) => stopAll(app, bound, graceMs),
+    stop: async (graceMs = 2_000) => {
+      connections.close()
+      await stopAll(app, bound, graceMs)
+    },
   }
 }
 
-function createApp(options: HttpServerOptions): FastifyInstance {
+type Bounds = { readonly limits: HttpLimits; readonly limited: CountLimit; readonly connections: Connections }
+
+function createApp(options: HttpServerOptions, { limits, limited, connections }: Bounds): FastifyInstance {
   const app = Fastify({
     loggerInstance: options.logger,
     // A logger of its own for each request would cost a fifth of a small answer, and nothing is logged with it.
     childLoggerFactory: (logger) => logger,
     logController: new LogController({ disableRequestLogging: true }),
-    bodyLimit: options.bodyBytesMax ?? BODY_BYTES_MAX,
+    // Checked where bodies are read.
+    bodyLimit: Number.MAX_SAFE_INTEGER,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 2_048 },
     schemaController: { compilersFactory: { buildValidator: withoutSchema, buildSerializer: withoutSchema } },
     frameworkErrors: (error, _request, reply) => answerUnrouted(error, reply as FastifyReply, options.produces[0]),
@@ -123,7 +135,14 @@ function createApp(options: HttpServerOptions): FastifyInstance {
     onProtoPoisoning: 'ignore',
     onConstructorPoisoning: 'ignore',
   }) as unknown as FastifyInstance
-  takeBodies(app, options)
+  takeBodies(app, {
+    limits,
+    limited,
+    consumes: options.consumes,
+    typedBodiesOnly: options.typedBodiesOnly ?? false,
+    parseLarge: options.parseLarge,
+    arrived: (request) => connections.arrived(request),
+  })
   if (options.requestIds || options.audit) nameRequests(app)
   if (options.audit) auditRequests(app, options.audit)
   if (options.answered) tellAnswers(app, options.answered)
@@ -132,6 +151,7 @@ function createApp(options: HttpServerOptions): FastifyInstance {
   refuseOtherSites(app, options.crossOrigin)
   answerAs(app, options.produces)
   if (options.compress) compressAnswers(app)
+  boundResponses(app, limits.responsesBytesMax, limited)
   guard(app, options.access)
   const methodsOf = rememberRoutes(app)
   app.setNotFoundHandler((request, reply) => {
@@ -161,31 +181,6 @@ function createAnswerer(app: FastifyInstance, options: HttpServerOptions): Reque
 
 /** In the order in which both originals list them. */
 const METHODS = ['HEAD', 'POST', 'GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
-
-/** Every listed media type is JSON, and mostly so is a body without one. */
-function takeBodies(app: FastifyInstance, options: HttpServerOptions): void {
-  const { consumes, parseLarge, typedBodiesOnly = false } = options
-  const read = async (body: string | Buffer): Promise<unknown> =>
-    parseLarge && body.length > SMALL_BYTES_MAX ? parseLarge(body as Buffer) : parseJson(body)
-  app.removeAllContentTypeParsers()
-  app.addContentTypeParser([...consumes], { parseAs: 'buffer' }, async (_: FastifyRequest, body: string | Buffer) =>
-    read(body),
-  )
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, async (request: FastifyRequest, body: string | Buffer) => {
-    const isTyped = request.headers['content-type'] !== undefined
-    if (isTyped || (typedBodiesOnly && body.length > 0)) throw new Refusal(415)
-    return read(body)
-  })
-}
-
-function parseJson(body: string | Buffer): unknown {
-  if (body.length === 0) return undefined
-  try {
-    return JSON.parse(String(body))
-  } catch (error) {
-    throw new Refusal(400, `the request body is not JSON: ${(error as Error).message}`)
-  }
-}
 
 function answerAs(app: FastifyInstance, produces: readonly string[]): void {
   app.decorateRequest('answerType', produces[0] ?? 'application/json')
@@ -304,9 +299,14 @@ function addOwnRoutes(app: FastifyInstance, { metrics, healthy, ready }: HttpSer
 async function bind(
   answer: RequestListener,
   listener: Listener,
+  connections: Connections,
   { tls, connected }: Pick<HttpServerOptions, 'tls' | 'connected'>,
 ): Promise<{ server: Server; url: string }> {
-  const server = createListener(answer, listener, tls)
+  const bounded: RequestListener = (request, response) => {
+    connections.serve(request, response, () => answer(request, response))
+  }
+  const server = createListener(bounded, listener, connections.serverOptions, tls)
+  connections.watch(server)
   if (connected) tellConnections(server, connected)
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(bindError(listener, error)))
@@ -322,15 +322,23 @@ function tellConnections(server: Server, connected: (change: ConnectionChange) =
   })
 }
 
-function createListener(answer: RequestListener, listener: Listener, tls: TlsOptions | undefined): Server {
-  if (listener.scheme === 'http') return createServer(answer)
+function createListener(
+  answer: RequestListener,
+  listener: Listener,
+  options: Connections['serverOptions'],
+  tls: TlsOptions | undefined,
+): Server {
+  if (listener.scheme === 'http') return createServer(options, answer)
   if (!tls) {
     throw new UserError(
       'invalid_listener',
       'an https listener needs a certificate: set ssl.keystore.location to a PEM or PKCS#12 file',
     )
   }
-  return createTlsServer({ ...listenerProtocols({}), ...tls }, answer)
+  return createTlsServer(
+    { ...options, handshakeTimeout: options.headersTimeout, ...listenerProtocols({}), ...tls },
+    answer,
+  )
 }
 
 async function stopAll(app: FastifyInstance, bound: readonly { server: Server }[], graceMs: number): Promise<void> {

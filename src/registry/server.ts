@@ -8,6 +8,7 @@ import { openAuthentication } from '../http/access-settings.ts'
 import type { AnsweredRequest } from '../http/answered.ts'
 import { openAudit } from '../http/audit-settings.ts'
 import type { Authentication } from '../http/authentication.ts'
+import { DEFAULT_LIMITS, httpLimits } from '../http/limits.ts'
 import type { Policy } from '../http/permissions.ts'
 import { openPolicy } from '../http/permissions-file.ts'
 import { type ConnectionChange, type HttpServer, type HttpServerOptions, startHttpServer } from '../http/server.ts'
@@ -124,9 +125,10 @@ function mediaTypes(settings: RegistryValues): Pick<HttpServerOptions, 'consumes
   }
 }
 
-function limits(settings: RegistryValues): Pick<HttpServerOptions, 'bodyBytesMax'> {
+function limits(settings: RegistryValues): Pick<HttpServerOptions, 'limits'> {
   const bounded = settings['size.limit.filter.enabled']
-  return bounded ? { bodyBytesMax: settings['size.limit.filter.max.request.body.size'] } : {}
+  const bodyBytesMax = bounded ? settings['size.limit.filter.max.request.body.size'] : DEFAULT_LIMITS.bodyBytesMax
+  return { limits: httpLimits(settings, bodyBytesMax) }
 }
 
 function security(

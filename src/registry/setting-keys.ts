@@ -3,6 +3,7 @@ import { COMPATIBILITY_LEVELS } from '../clients/registry.ts'
 import { boolean, integer, list, word } from '../config/settings.ts'
 import { accessShape } from '../http/access-settings.ts'
 import { auditShape } from '../http/audit-settings.ts'
+import { httpLimitKeys } from '../http/limits.ts'
 import { ROLES } from '../http/users.ts'
 
 const LIST_MAX = 2 ** 31 - 1
@@ -53,6 +54,7 @@ export const shape = z.object({
   'size.limit.filter.max.request.body.size': integer({ min: 1 })
     .default(1_048_576)
     .describe('Largest body of a request, in bytes.'),
+  ...httpLimitKeys,
   debug: boolean().default(false).describe('Logs more.'),
 
   'brokerstore.bootstrap.servers': text().describe('Brokers that hold the topic, `HOST:PORT,…`.'),

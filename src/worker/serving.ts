@@ -10,6 +10,7 @@ import type { Access } from '../http/access.ts'
 import { openAuthentication } from '../http/access-settings.ts'
 import { openAudit } from '../http/audit-settings.ts'
 import type { Authentication } from '../http/authentication.ts'
+import { httpLimits } from '../http/limits.ts'
 import type { Policy } from '../http/permissions.ts'
 import { openPolicy } from '../http/permissions-file.ts'
 import { addHeaders, parseHeaderRules } from '../http/response-headers.ts'
@@ -44,6 +45,7 @@ export async function serveWorker(parts: ServeParts): Promise<HttpServer> {
     consumes: ['application/json'],
     produces: ['application/json'],
     typedBodiesOnly: true,
+    limits: httpLimits(settings.values, settings.values['http.body.bytes.max']),
     ...(tls ? { tls: tls.read() } : {}),
     ...(auditing ? { audit: auditing.audit } : {}),
     ...(logIn ? { access: access(logIn.authentication, permissions.current) } : {}),

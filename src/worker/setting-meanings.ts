@@ -1,5 +1,6 @@
 import { ACCESS_MEANINGS } from '../http/access-settings.ts'
 import { AUDIT_MEANINGS } from '../http/audit-settings.ts'
+import { httpLimitMeanings } from '../http/limits.ts'
 import type { WorkerSettings } from './settings.ts'
 
 /** What each setting of a worker means, for its page in docs/config. */
@@ -71,6 +72,9 @@ export const MEANINGS: Readonly<Record<keyof WorkerSettings['values'], string>> 
   'worker.task.log.lines.per.second':
     'How many lines of each level a task may log, on average; ten seconds of it at once. The rest is dropped and counted.',
   'worker.task.log.bytes.per.second': 'How many bytes of each level a task may log, in the same way.',
+  'http.body.bytes.max':
+    'Largest body of a request, in bytes. A configuration that Kafka takes is smaller; tasks that another worker sends come in one body.',
+  ...httpLimitMeanings,
   listeners: 'Where the worker answers: `http://HOST:PORT` or `https://HOST:PORT`.',
   'rest.advertised.host.name': 'Name or address by which other workers reach this one.',
   'rest.advertised.port': 'Port by which they do.',

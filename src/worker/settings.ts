@@ -8,6 +8,7 @@ import { boolean, integer, list, readSettings, type Setting, type SettingsSpec, 
 import { settingsFromEnvironment } from '../config/sources.ts'
 import { accessContradiction, accessShape, asksForLogIn } from '../http/access-settings.ts'
 import { auditShape } from '../http/audit-settings.ts'
+import { httpLimitKeys } from '../http/limits.ts'
 import { ConfigResolver, createProviders, type Resolved } from './config-resolver.ts'
 import { ALL_ACCESS } from './host-access/settings.ts'
 import { ProcessPluginHost, type ProcessPluginHostOptions } from './isolation/process-plugin-host.ts'
@@ -84,6 +85,8 @@ const shape = z.object({
   'worker.task.log.lines.per.second': integer({ min: 1, max: 1_000_000 }).default(100),
   'worker.task.log.bytes.per.second': integer({ min: 1_024, max: 1_073_741_824 }).default(65_536),
 
+  'http.body.bytes.max': integer({ min: 1_024 }).default(4 * 1_048_576),
+  ...httpLimitKeys,
   listeners: list().default(['http://127.0.0.1:8083']),
   'rest.advertised.host.name': z.string().trim().optional(),
   'rest.advertised.port': integer({ min: 1, max: 65_535 }).optional(),

@@ -63,9 +63,14 @@ const REFUSED: readonly Row[] = [
   ],
   ['more tasks than an INT', make({ ...SINK, 'tasks.max': '99999999999' }), 'tasks.max'],
   [
-    'a config of 10 MB',
-    make({ ...SOURCE, doc: 'x'.repeat(10_000_000) }),
-    /^the configuration has 10000\d+ bytes: at most 900000 can be stored$/,
+    'a config of 2,001 keys',
+    make({ ...SOURCE, ...Object.fromEntries(Array.from({ length: 2_001 }, (_, index) => [`key${index}`, '1'])) }),
+    'a configuration has at most 2000',
+  ],
+  [
+    'a config of 4 MB',
+    make({ ...SOURCE, doc: 'x'.repeat(4_000_000) }),
+    /^the configuration has 4000\d+ bytes: at most 900000 can be stored$/,
   ],
   ['an empty name', make(SOURCE, ''), 'String may not be empty'],
   ['a blank name', make(SOURCE, ' \t'), 'String may not be empty'],
@@ -90,7 +95,7 @@ it('refuses what can’t be, says why, and stores nothing', { timeout: 30_000 },
     if (typeof message === 'string') expect(answer.message, what).toContain(message)
     else expect(answer.message, what).toMatch(message)
   }
-  const tooLarge = await send('POST', `${url}/connectors`, make({ ...SOURCE, doc: 'x'.repeat(11_000_000) }))
+  const tooLarge = await send('POST', `${url}/connectors`, make({ ...SOURCE, doc: 'x'.repeat(5_000_000) }))
   expect(tooLarge.status).toBe(413)
   expect(await (await fetch(`${url}/connectors`)).json()).toEqual([])
   expect(await storedKeys(broker)).toEqual(before)

@@ -104,7 +104,7 @@ class Webhook {
       ),
       consumes: ['application/json'],
       produces: ['application/json'],
-      bodyBytesMax: BODY_BYTES_MAX,
+      limits: { bodyBytesMax: BODY_BYTES_MAX },
     })
     logger.info({ url: server.urls[0] }, 'the webhook is served')
     return server

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { streamJsonList } from '../../http/json-list.ts'
 import { SCHEMA_TYPES } from '../formats.ts'
 import type { SchemaVersion } from '../schema.ts'
 import { findByGuid, findById, findPlaces, findSubjects, hasRule, takesPart } from '../search.ts'
@@ -7,16 +8,22 @@ import { schemaAnswer, schemaByIdAnswer } from './answer.ts'
 import { type Api, paramsOf, queryOf, whichIn } from './api.ts'
 import { flag, page, parseId, text } from './request.ts'
 
+/** In characters of all texts: less is written at once, with its length, and compressed for those who take that. */
+const STREAMED_MIN = 1_000_000
+
 /** `/schemas`: everything there is, and what an id or a guid stands for. */
 export function schemaRoutes(app: FastifyInstance, api: Api): void {
   app.get('/schemas', { config: { metric: 'schemas.get-schemas' } }, async (request, reply) => {
     if (api.isKnown(request, reply)) return reply.code(304).send()
     const query = queryOf(request)
     const listed = page(listSchemas(api, request), query, api.limits('schema'))
-    return listed.map((version) => ({
+    const answerOf = (version: SchemaVersion) => ({
       ...schemaAnswer(version, { profile: api.profile }),
       ...aliases(api, request, version),
-    }))
+    })
+    const characters = listed.reduce((sum, { content }) => sum + content.text.length, 0)
+    if (characters < STREAMED_MIN) return listed.map(answerOf)
+    return reply.send(streamJsonList(listed.values().map(answerOf)))
   })
 
   app.get('/schemas/types', { config: { metric: 'schemas.get-types' } }, async () => SCHEMA_TYPES)

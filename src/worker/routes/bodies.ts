@@ -9,12 +9,15 @@ const TARGETS: Readonly<Record<string, TargetState>> = { RUNNING: 'STARTED', PAU
 
 // Each throws a `WorkerError` that says what is wrong with the body. The original answers most of these with a 500.
 
+/** Validation looks at each key several times, on the thread that serves requests. */
+const KEYS_MAX = 2_000
+
 /** Numbers and booleans count as what they look like. */
 export function parseConfigBody(body: unknown, what = 'the request body'): WrittenConfig {
-  const config = parseObject(body, what)
-  return Object.fromEntries(
-    Object.entries(config).map(([key, value]) => [key, parseText(value, `'${key}' of ${what}`)]),
-  )
+  const entries = Object.entries(parseObject(body, what))
+  if (entries.length > KEYS_MAX)
+    throw refused(`${what} has ${entries.length} keys: a configuration has at most ${KEYS_MAX}`)
+  return Object.fromEntries(entries.map(([key, value]) => [key, parseText(value, `'${key}' of ${what}`)]))
 }
 
 export function parseCreateBody(body: unknown): CreateRequest {

@@ -7,6 +7,7 @@ import { problemsOf } from '../tasks/client-settings.ts'
 import { includesDeadLetters } from '../tasks/task-config.ts'
 import { parseTopicRules } from '../tasks/topic-creation.ts'
 import type { Entry } from './entries.ts'
+import { ALIASES_MAX } from './steps.ts'
 
 export type RuleContext = {
   /** The group of the workers. */
@@ -62,6 +63,10 @@ function nameProblems({ name }: RawConfig): readonly Problem[] {
 function aliasProblems(config: RawConfig): readonly Problem[] {
   return ['transforms', 'predicates'].flatMap((key) => {
     const names = commaSeparated(config[key] ?? '')
+    if (names.length > ALIASES_MAX) {
+      const message = `Invalid value for configuration ${key}: ${names.length} aliases are too many, ${ALIASES_MAX} are the most.`
+      return [{ key, message }]
+    }
     if (new Set(names).size === names.length) return []
     return [{ key, message: `Invalid value ${config[key]} for configuration ${key}: Duplicate alias provided.` }]
   })

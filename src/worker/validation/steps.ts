@@ -4,12 +4,14 @@ import type { PluginHost } from '../plugin-host.ts'
 import type { RawConfig } from '../stores/config-codec.ts'
 import { type Entry, pluginEntries } from './entries.ts'
 
+/** More are refused: each alias has entries of its own in the answer. */
+export const ALIASES_MAX = 200
+
 /** The keys of transforms and predicates, alias by alias. */
 export async function stepEntries(config: RawConfig, plugins: PluginHost): Promise<readonly Entry[]> {
-  const transforms = commaSeparated(config['transforms'] ?? '').map((alias) => transformEntries(alias, config, plugins))
-  const predicates = commaSeparated(config['predicates'] ?? '').map((alias) =>
-    stepKeys(PREDICATES, alias, config, plugins),
-  )
+  const aliases = (key: string) => commaSeparated(config[key] ?? '').slice(0, ALIASES_MAX)
+  const transforms = aliases('transforms').map((alias) => transformEntries(alias, config, plugins))
+  const predicates = aliases('predicates').map((alias) => stepKeys(PREDICATES, alias, config, plugins))
   return (await Promise.all([...transforms, ...predicates])).flat()
 }
 

@@ -7,6 +7,9 @@ import { commonKeys, sinkKeys, sourceKeys } from './connector-keys.ts'
 const OF_OTHERS =
   /^((key|value|header)\.converter|transforms|predicates|(producer|consumer|admin)\.override|topic\.creation)\./
 
+/** To look for what was meant compares a key with all that there are. */
+const TOLD_MAX = 20
+
 /** A key that has no effect, and the one that was probably meant. */
 export type KeyOfNobody = { readonly key: string; readonly meant?: string }
 
@@ -17,6 +20,7 @@ export function keysOfNobody({ kind, definitions }: ConnectorPlugin, config: Raw
   const known = [...new Set([...own, ...Object.keys(shared.shape), ...Object.keys(commonKeys.shape)])]
   return Object.keys(config)
     .filter((key) => !known.includes(key) && !OF_OTHERS.test(key))
+    .slice(0, TOLD_MAX)
     .map((key) => {
       const meant = nearest(key, known)
       return { key, ...(meant !== undefined && { meant }) }

@@ -1,0 +1,205 @@
+import type { Server as HttpServer, IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { CountLimit } from './limit-metrics.ts'
+import type { HttpLimits } from './limits.ts'
+
+type Connection = {
+  readonly key: string
+  readonly socket: Socket
+  readonly address: string
+  /** What responses are written to: the same socket, or its TLS. */
+  writes: Socket | undefined
+  isTimed: boolean
+  isAtWork: boolean
+  isPaused: boolean
+  /** Requests that came before the one ahead of them was answered. */
+  readonly pipelined: (() => void)[]
+}
+
+/** A connection with so many requests waiting is not read any further. */
+const PIPELINED_MAX = 16
+
+const SWEEP_MS = 2_000
+const RESPONSES: Readonly<Record<string, string>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
+  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: '413 Payload Too Large',
+}
+
+/**
+ * The connections of a server's listeners. When there are as many as may be, the one that has been without a whole request
+ * for the longest makes room: those that only hold a connection open do not keep others out.
+ */
+export class Connections {
+  readonly #limits: HttpLimits
+  readonly #limited: CountLimit
+  readonly #all = new Map<string, Connection>()
+  /** By what requests name: the same socket, or its TLS. */
+  readonly #bySocket = new WeakMap<Socket, Connection>()
+  readonly #byAddress = new Map<string, number>()
+  /** Without a whole request, the longest first. */
+  readonly #idle = new Set<Connection>()
+  readonly #sweep: NodeJS.Timeout
+
+  constructor(limits: HttpLimits, limited: CountLimit) {
+    this.#limits = limits
+    this.#limited = limited
+    this.#sweep = setInterval(() => this.#watchResponses(), SWEEP_MS).unref()
+  }
+
+  /** Options of every listener. */
+  get serverOptions() {
+    const { headerTimeoutMs, requestTimeoutMs, keepAliveTimeoutMs } = this.#limits
+    return {
+      headersTimeout: headerTimeoutMs,
+      requestTimeout: Math.max(requestTimeoutMs, headerTimeoutMs),
+      keepAliveTimeout: keepAliveTimeoutMs,
+      connectionsCheckingInterval: Math.min(1_000, headerTimeoutMs),
+    }
+  }
+
+  watch(server: HttpServer): void {
+    server.on('connection', (socket: Socket) => this.#accept(socket))
+    server.on('timeout', (socket: Socket) => this.#end(socket))
+    server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => this.#answerError(error, socket))
+  }
+
+  /**
+   * Answers a request of a connection when the ones before it are answered: a client that sends thousands at once has them
+   * answered in as many turns.
+   */
+  serve(request: IncomingMessage, response: ServerResponse, answer: () => void): void {
+    const connection = this.#connectionOf(request.socket)
+    if (!connection) {
+      answer()
+      return
+    }
+    response.once('close', () => this.#answered(connection))
+    if (connection.isAtWork) {
+      connection.pipelined.push(() => this.#start(connection, request, answer))
+      if (connection.pipelined.length >= PIPELINED_MAX) this.#pause(connection, request.socket)
+    } else this.#start(connection, request, answer)
+  }
+
+  #start(connection: Connection, { headers, socket }: IncomingMessage, answer: () => void): void {
+    connection.isAtWork = true
+    connection.writes = socket
+    // A request without a body is whole from its beginning; for the others, `arrived` is called.
+    const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+    if (!hasBody) this.#idle.delete(connection)
+    answer()
+  }
+
+  #answered(connection: Connection): void {
+    connection.isAtWork = false
+    connection.isTimed = false
+    const next = connection.pipelined.shift()
+    if (next) {
+      connection.isAtWork = true
+      setImmediate(next)
+    } else if (this.#all.get(connection.key) === connection) this.#idle.add(connection)
+    if (connection.isPaused && connection.pipelined.length < PIPELINED_MAX) {
+      connection.isPaused = false
+      connection.writes?.resume()
+    }
+  }
+
+  #pause(connection: Connection, socket: Socket): void {
+    connection.isPaused = true
+    socket.pause()
+  }
+
+  arrived({ socket }: IncomingMessage): void {
+    const connection = this.#connectionOf(socket)
+    if (connection) this.#idle.delete(connection)
+  }
+
+  close(): void {
+    clearInterval(this.#sweep)
+  }
+
+  #connectionOf(socket: Socket): Connection | undefined {
+    const known = this.#bySocket.get(socket) ?? this.#all.get(keyOf(socket))
+    if (known) this.#bySocket.set(socket, known)
+    return known
+  }
+
+  #accept(socket: Socket): void {
+    const { connectionsMax, connectionsPerAddressMax } = this.#limits
+    const address = socket.remoteAddress ?? ''
+    const ofAddress = this.#byAddress.get(address) ?? 0
+    if (connectionsPerAddressMax > 0 && ofAddress >= connectionsPerAddressMax) {
+      this.#limited('connections_per_address')
+      return void socket.destroy()
+    }
+    if (this.#all.size >= connectionsMax && !this.#evict()) {
+      this.#limited('connections')
+      return void socket.destroy()
+    }
+    const key = keyOf(socket)
+    const connection: Connection = {
+      key,
+      socket,
+      address,
+      writes: undefined,
+      isTimed: false,
+      isAtWork: false,
+      isPaused: false,
+      pipelined: [],
+    }
+    this.#all.set(key, connection)
+    this.#byAddress.set(address, ofAddress + 1)
+    this.#idle.add(connection)
+    socket.once('close', () => this.#forget(connection))
+  }
+
+  #evict(): boolean {
+    const [oldest] = this.#idle
+    if (!oldest) return false
+    this.#limited('connection_evicted')
+    this.#forget(oldest)
+    oldest.socket.destroy()
+    return true
+  }
+
+  #forget(connection: Connection): void {
+    if (this.#all.get(connection.key) !== connection) return
+    this.#all.delete(connection.key)
+    this.#idle.delete(connection)
+    const left = (this.#byAddress.get(connection.address) ?? 1) - 1
+    if (left > 0) this.#byAddress.set(connection.address, left)
+    else this.#byAddress.delete(connection.address)
+  }
+
+  /** A socket's own timer knows whether anything of a long write was taken; it runs while something is left to write. */
+  #watchResponses(): void {
+    for (const connection of this.#all.values()) {
+      const { writes, isTimed } = connection
+      if (!writes || this.#idle.has(connection)) continue
+      const isWriting = writes.writableLength > 0
+      if (isWriting === isTimed) continue
+      connection.isTimed = isWriting
+      writes.setTimeout(isWriting ? this.#limits.responseStallTimeoutMs : 0)
+    }
+  }
+
+  /** Idle for too long, or nothing of a response was taken. */
+  #end(socket: Socket): void {
+    if (this.#connectionOf(socket)?.isTimed) this.#limited('response_stalled')
+    socket.destroy()
+  }
+
+  /** As Node answers without a listener. */
+  #answerError({ code = '' }: NodeJS.ErrnoException, socket: Socket): void {
+    if (code === 'ECONNRESET') return void socket.destroy()
+    this.#limited(code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 'request_timeout' : 'malformed_request')
+    if (socket.writable && socket.bytesWritten === 0) {
+      socket.write(`HTTP/1.1 ${RESPONSES[code] ?? '400 Bad Request'}\r\nConnection: close\r\n\r\n`)
+    }
+    socket.destroySoon()
+  }
+}
+
+function keyOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress} ${remotePort}`
+}

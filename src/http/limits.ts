@@ -1,0 +1,95 @@
+import { integer } from '../config/settings.ts'
+
+/** What one server takes on at most, so that no client takes it from the others. */
+export type HttpLimits = {
+  readonly connectionsMax: number
+  /** 0: as many as there may be of all. */
+  readonly connectionsPerAddressMax: number
+  /** How long a connection may take to send the head of a request. */
+  readonly headerTimeoutMs: number
+  /** How long a whole request may take to arrive. */
+  readonly requestTimeoutMs: number
+  /** How long a connection is kept open for the next request. */
+  readonly keepAliveTimeoutMs: number
+  /** How long a client may take nothing of a response. */
+  readonly responseStallTimeoutMs: number
+  /** Bytes of the largest request body. */
+  readonly bodyBytesMax: number
+  /** Bytes of all large request bodies that are read or worked on. */
+  readonly bodiesBytesMax: number
+  /** How long a large body waits for its turn. */
+  readonly bodiesWaitTimeoutMs: number
+  /** Bytes of all large responses that clients have not taken yet. */
+  readonly responsesBytesMax: number
+}
+
+const MEBIBYTE = 1024 * 1024
+
+export const DEFAULT_LIMITS: HttpLimits = {
+  connectionsMax: 2_000,
+  connectionsPerAddressMax: 0,
+  headerTimeoutMs: 10_000,
+  requestTimeoutMs: 60_000,
+  keepAliveTimeoutMs: 5_000,
+  responseStallTimeoutMs: 30_000,
+  bodyBytesMax: 10 * MEBIBYTE,
+  bodiesBytesMax: 32 * MEBIBYTE,
+  bodiesWaitTimeoutMs: 10_000,
+  responsesBytesMax: 64 * MEBIBYTE,
+}
+
+const count = (fallback: number, min = 1) => integer({ min }).default(fallback)
+const milliseconds = (fallback: number) => integer({ min: 1, max: 2 ** 31 - 1 }).default(fallback)
+
+/** The settings of every program that takes requests. */
+export const httpLimitKeys = {
+  'http.connections.max': count(DEFAULT_LIMITS.connectionsMax).describe(
+    'Most connections. For one more, the one is closed that has been without a whole request for the longest.',
+  ),
+  'http.connections.max.per.address': count(DEFAULT_LIMITS.connectionsPerAddressMax, 0).describe(
+    'Most connections from one address; 0: no limit, because a proxy is one address for all behind it.',
+  ),
+  'http.header.timeout.ms': milliseconds(DEFAULT_LIMITS.headerTimeoutMs).describe(
+    'How long a connection may take to send the headers of a request. A body has this long, and 1 s more for each 128 KiB that arrived.',
+  ),
+  'http.request.timeout.ms': milliseconds(DEFAULT_LIMITS.requestTimeoutMs).describe(
+    'How long a whole request may take to arrive.',
+  ),
+  'http.keep.alive.timeout.ms': milliseconds(DEFAULT_LIMITS.keepAliveTimeoutMs).describe(
+    'How long a connection is kept open for the next request.',
+  ),
+  'http.response.stall.timeout.ms': milliseconds(DEFAULT_LIMITS.responseStallTimeoutMs).describe(
+    'How long a client may read nothing of a response before its connection is closed.',
+  ),
+  'http.bodies.bytes.max': count(DEFAULT_LIMITS.bodiesBytesMax).describe(
+    'Bytes of all request bodies of more than 64 KiB that are read or worked on at a time. Others wait unread.',
+  ),
+  'http.bodies.wait.timeout.ms': milliseconds(DEFAULT_LIMITS.bodiesWaitTimeoutMs).describe(
+    'How long such a body waits; then it is answered 503 with `Retry-After`.',
+  ),
+  'http.responses.bytes.max': count(DEFAULT_LIMITS.responsesBytesMax).describe(
+    'Bytes of all responses of more than 64 KiB that clients have not read yet. Others are answered 503 with `Retry-After`.',
+  ),
+}
+
+type HttpLimitValues = Readonly<Record<keyof typeof httpLimitKeys, number>>
+
+export function httpLimits(values: HttpLimitValues, bodyBytesMax: number): HttpLimits {
+  return {
+    connectionsMax: values['http.connections.max'],
+    connectionsPerAddressMax: values['http.connections.max.per.address'],
+    headerTimeoutMs: values['http.header.timeout.ms'],
+    requestTimeoutMs: values['http.request.timeout.ms'],
+    keepAliveTimeoutMs: values['http.keep.alive.timeout.ms'],
+    responseStallTimeoutMs: values['http.response.stall.timeout.ms'],
+    bodyBytesMax,
+    bodiesBytesMax: values['http.bodies.bytes.max'],
+    bodiesWaitTimeoutMs: values['http.bodies.wait.timeout.ms'],
+    responsesBytesMax: values['http.responses.bytes.max'],
+  }
+}
+
+/** What each of them means, for pages that list meanings apart. */
+export const httpLimitMeanings = Object.fromEntries(
+  Object.entries(httpLimitKeys).map(([key, type]) => [key, type.description ?? '']),
+) as Readonly<Record<keyof typeof httpLimitKeys, string>>

@@ -1,0 +1,348 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
+import { Agent, request } from 'node:http'
+import { connect, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { type RegistryProcess, startRegistryProcess } from '../../support/registry-process.ts'
+import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import { until } from '../../support/until.ts'
+import { startWorkerProcess } from '../../support/worker-process.ts'
+
+/**
+ * The promise. What a request waits for is the longest turn of the program's event loop, measured in CPU time of its main
+ * thread, so that neighbours on a busy machine count for nothing.
+ */
+const TURN_MS_MAX = 100
+/** The wait itself, beyond that for a server that does nothing else: `WEIR_ATTACK_P99_MS=100` on a machine with idle cores. */
+const P99_MS_MAX = Number(process.env['WEIR_ATTACK_P99_MS'] ?? 1_000)
+const LONGEST_TURN = ['--import', new URL('../../support/longest-turn.ts', import.meta.url).href]
+const MEGABYTE = 1_000_000
+const WITHIN = (timeoutMs: number) => ({ everyMs: 50, timeoutMs })
+
+describe('the registry', () => {
+  it('serves others while expressions of hostile schemas are compared', async () => {
+    const registry = await startRegistry()
+    await register(registry, 'victim', {
+      schemaType: 'JSON',
+      schema: JSON.stringify({
+        type: 'object',
+        properties: { [`${'a'.repeat(40)}!`]: { type: 'string' } },
+      }),
+    })
+    const hidden =
+      '{"type":"object","pattern\\u0050roperties":{"^(a+)+$":{"type":"integer"}},"additionalProperties":false}'
+    await register(registry, 'slow-reference', { schemaType: 'JSON', schema: hidden })
+    const bodies = [
+      { schemaType: 'JSON', schema: hidden },
+      { schemaType: 'JSON', schema: hidden.replace('(a+)+$', '(?=(a+))(?:a|a)+\\\\1$') },
+      {
+        schemaType: 'JSON',
+        schema: '{"$ref":"slow.json"}',
+        references: [{ name: 'slow.json', subject: 'slow-reference', version: 1 }],
+      },
+    ]
+    await expectSteadyService(registry, async () => {
+      const path = '/compatibility/subjects/victim/versions/latest'
+      const statuses = await Promise.all(bodies.map((body) => post(`${registry.url}${path}`, JSON.stringify(body))))
+      expect(statuses.filter((status) => status >= 500)).toEqual([])
+    })
+  })
+
+  it('ends on SIGTERM while an expression is compared', async () => {
+    const registry = await startRegistry()
+    const schema = JSON.stringify({ type: 'object', properties: { [`${'a'.repeat(60)}!`]: { type: 'string' } } })
+    await register(registry, 'victim', { schemaType: 'JSON', schema })
+    const slow =
+      '{"type":"object","patternProperties":{"(?=(a+))(?:a|a)+\\\\1$":{"type":"integer"}},"additionalProperties":false}'
+    const answer = post(
+      `${registry.url}/compatibility/subjects/victim/versions/latest`,
+      JSON.stringify({ schemaType: 'JSON', schema: slow }),
+    ).catch(() => 0)
+    await until('the comparison to begin', WITHIN(20_000), () => childrenOf(registry) > 0)
+    await expectEnd(registry, 5_000)
+    await answer
+  })
+
+  it('takes 40 bodies of 9.9 MB in bounded memory, and small ones at once meanwhile', {
+    timeout: 180_000,
+  }, async () => {
+    const registry = await startRegistry()
+    const text = JSON.stringify({ schemaType: 'JSON', schema: JSON.stringify({ description: 'x'.repeat(9_900_000) }) })
+    const before = residentMegabytes(registry)
+    await expectSteadyService(registry, async () => {
+      const statuses = await Promise.all(
+        Array.from({ length: 40 }, () => post(`${registry.url}/subjects/none/versions`, text).catch(() => 0)),
+      )
+      // Too many at once are told to come back; none breaks.
+      expect(statuses.filter((status) => ![200, 404, 422, 503].includes(status))).toEqual([])
+    })
+    expect(before).toBeLessThan(400)
+    expect(peakMegabytes(registry)).toBeLessThan(600)
+  })
+
+  it('serves others while 1,500 connections send nothing, and closes those', async () => {
+    const registry = await startRegistry({ 'http.header.timeout.ms': '3000' })
+    const sockets = await Promise.all(Array.from({ length: 1_500 }, () => open(registry.url, 'GET / HTTP/1.1\r\n')))
+    onTestFinished(() => sockets.forEach((socket) => void socket.destroy()))
+    await expectSteadyService(registry, async () => {
+      await until('all to be closed', WITHIN(30_000), () => sockets.every((socket) => socket.closed))
+    })
+  })
+
+  it('lets others in when as many connections are held open as there may be', async () => {
+    const registry = await startRegistry({ 'http.connections.max': '200' })
+    const sockets = await Promise.all(Array.from({ length: 400 }, () => open(registry.url, '')))
+    onTestFinished(() => sockets.forEach((socket) => void socket.destroy()))
+    await expectSteadyService(registry, () => delay(1_000))
+    expect(await metric(registry, 'connection_evicted')).toBeGreaterThan(100)
+  })
+
+  it('serves others while 50 bodies trickle in, and ends those', async () => {
+    const registry = await startRegistry({ 'http.header.timeout.ms': '2000' })
+    const head =
+      'POST /subjects/s/versions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9000000\r\n\r\n'
+    const sockets = await Promise.all(
+      Array.from({ length: 50 }, () => open(registry.url, `${head}${' '.repeat(70_000)}`)),
+    )
+    onTestFinished(() => sockets.forEach((socket) => void socket.destroy()))
+    const drip = setInterval(() => {
+      for (const socket of sockets) if (socket.writable) socket.write(' ')
+    }, 200)
+    onTestFinished(() => clearInterval(drip))
+    await expectSteadyService(registry, async () => {
+      await until('all to be closed', WITHIN(60_000), () => sockets.every((socket) => socket.closed))
+    })
+    expect(await metric(registry, 'body_too_slow')).toBeGreaterThan(0)
+  })
+
+  it('serves others while large responses are not read, and ends those connections', async () => {
+    const registry = await startRegistry({ 'http.response.stall.timeout.ms': '3000' })
+    const schema = JSON.stringify({ type: 'object', description: 'x'.repeat(50_000) })
+    for (let index = 0; index < 80; index += 1) {
+      await register(registry, `s${index}`, { schemaType: 'JSON', schema: schema.replace('x', `${index}`) })
+    }
+    const line = 'GET /schemas HTTP/1.1\r\nHost: x\r\n\r\n'
+    const sockets = await Promise.all(Array.from({ length: 100 }, () => open(registry.url, '')))
+    onTestFinished(() => sockets.forEach((socket) => void socket.destroy()))
+    await expectSteadyService(registry, async () => {
+      for (const socket of sockets) {
+        socket.pause()
+        socket.write(line)
+        await delay(10)
+      }
+      await until('them to be closed', WITHIN(30_000), async () => (await metric(registry, 'response_stalled')) > 0)
+    })
+    expect(peakMegabytes(registry)).toBeLessThan(600)
+  })
+
+  it('serves others through floods of pipelined requests, long addresses and many headers', async () => {
+    const registry = await startRegistry()
+    await expectSteadyService(registry, async () => {
+      const requests = [
+        'GET /subjects HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(2_000),
+        `GET /subjects?${'a=1&'.repeat(100_000)} HTTP/1.1\r\nHost: x\r\n\r\n`,
+        `GET /subjects?${'a&'.repeat(7_000)} HTTP/1.1\r\nHost: x\r\n\r\n`,
+        `GET /${'a/'.repeat(7_000)} HTTP/1.1\r\nHost: x\r\n\r\n`,
+        `GET / HTTP/1.1\r\nHost: x\r\n${Array.from({ length: 1_900 }, (_, i) => `h${i}:1\r\n`).join('')}\r\n`,
+        `GET / HTTP/1.1\r\nHost: x\r\nAccept: ${'a/b;q=0.1,'.repeat(1_500)}\r\n\r\n`,
+      ]
+      const sockets = await Promise.all(requests.map((text) => open(registry.url, text)))
+      onTestFinished(() => sockets.forEach((socket) => void socket.destroy()))
+      await delay(2_000)
+    })
+  })
+
+  it('ends on SIGTERM while bodies and connections are held', async () => {
+    const registry = await startRegistry()
+    const head =
+      'POST /subjects/s/versions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9000000\r\n\r\n'
+    const sockets = await Promise.all(
+      Array.from({ length: 40 }, (_, index) =>
+        open(registry.url, index % 2 === 0 ? '' : `${head}${' '.repeat(100_000)}`),
+      ),
+    )
+    onTestFinished(() => sockets.forEach((socket) => void socket.destroy()))
+    await expectEnd(registry, 5_000)
+  })
+})
+
+describe('the worker', () => {
+  it('serves others while it is sent hostile bodies and expressions', { timeout: 120_000 }, async () => {
+    const log = ['--data', temporaryDirectory()]
+    const worker = await startWorkerProcess({ log, groupId: 'attacked', nodeArgs: LONGEST_TURN })
+    onTestFinished(() => worker.kill())
+    const validate = `${worker.url}/connector-plugins/HttpSink/config/validate`
+    const put = (body: string) => send('PUT', validate, body).catch(() => 0)
+    const sink = { 'connector.class': 'HttpSink', name: 'a', 'http.url': 'http://127.0.0.1:1/' }
+    const letters = { 'errors.deadletterqueue.topic.name': `${'a'.repeat(60)}!` }
+    // Code is loaded with the first validation, which is nobody's fault.
+    expect(await put(JSON.stringify({ ...sink, topics: 't' }))).toBe(200)
+    beginTurns(worker)
+    const attacks: Readonly<Record<string, string>> = {
+      expression: JSON.stringify({ ...sink, ...letters, 'topics.regex': '(a+)+' }),
+      'expression with look-ahead': JSON.stringify({ ...sink, ...letters, 'topics.regex': '(a+)+(?=!)!b' }),
+      placeholder: JSON.stringify({ ...sink, topics: 't', a: `\${${':'.repeat(100_000)}` }),
+      nested: '['.repeat(3 * MEGABYTE),
+      wide: `[${'[],'.repeat(MEGABYTE)}[]]`,
+      keys: `{${Array.from({ length: 250_000 }, (_, index) => `"k${index}":1`).join(',')}}`,
+      'some keys': JSON.stringify({
+        ...sink,
+        topics: 't',
+        ...Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`httq.urx${index}`, '1'])),
+      }),
+      text: JSON.stringify({ ...sink, topics: 't', a: 'x'.repeat(3 * MEGABYTE) }),
+      digits: `{"a":${'9'.repeat(3 * MEGABYTE)}}`,
+      large: `{"a":"${'x'.repeat(9_600_000)}"}`,
+    }
+    for (const [name, body] of Object.entries(attacks)) {
+      await expectService(
+        worker,
+        async () => {
+          const status = await put(body)
+          expect([name, status]).toEqual([name, expect.toSatisfy((one: number) => one < 500)])
+        },
+        name,
+      )
+    }
+    expect(peakMegabytes(worker)).toBeLessThan(600)
+    await expectTurns(worker)
+    await expectEnd(worker, 20_000)
+  })
+})
+
+type Attacked = Pick<RegistryProcess, 'url' | 'pid' | 'directory'>
+
+async function startRegistry(settings: Readonly<Record<string, string>> = {}): Promise<RegistryProcess> {
+  const registry = await startRegistryProcess(['--data', temporaryDirectory()], settings, LONGEST_TURN)
+  onTestFinished(() => registry.kill())
+  for (const [schemaType, schema] of Object.entries({ AVRO: '"int"', JSON: '{}', PROTOBUF: 'message M {}' })) {
+    await register(registry, `warm-${schemaType}`, { schemaType, schema })
+  }
+  return registry
+}
+
+async function register({ url }: Attacked, subject: string, body: object): Promise<void> {
+  expect(await post(`${url}/subjects/${subject}/versions`, JSON.stringify(body))).toBe(200)
+}
+
+const post = (url: string, body: string) => send('POST', url, body)
+
+async function send(method: string, url: string, body: string): Promise<number> {
+  const response = await fetch(url, { method, headers: { 'content-type': 'application/json' }, body })
+  await response.arrayBuffer()
+  return response.status
+}
+
+/** The same for a whole test: also no turn of the event loop is long. */
+async function expectSteadyService(attacked: Attacked, attack: () => Promise<unknown>): Promise<void> {
+  beginTurns(attacked)
+  await expectService(attacked, attack)
+  await expectTurns(attacked)
+}
+
+/** Measures another client during an attack, beside one of a server that does nothing else. */
+async function expectService({ url }: Attacked, attack: () => Promise<unknown>, name = 'attack'): Promise<void> {
+  const control = await startControl()
+  const stop = new AbortController()
+  const clients = [client(`${url}/`, stop.signal), client(control.url, stop.signal)]
+  try {
+    await attack()
+    await delay(300)
+  } finally {
+    stop.abort()
+  }
+  const [own = [], idle = []] = await Promise.all(clients)
+  control.stop()
+  expect(own.length).toBeGreaterThan(5)
+  const [p99, controlP99] = [percentile(own), percentile(idle)]
+  console.info(`${name}: ${own.length} requests, p99 ${p99.toFixed(0)} ms, control ${controlP99.toFixed(0)} ms`)
+  expect([name, p99 - controlP99]).toEqual([name, expect.toSatisfy((ms: number) => ms < P99_MS_MAX)])
+}
+
+/** A server that does nothing else, in a process of its own. */
+async function startControl(): Promise<{ readonly url: string; readonly stop: () => void }> {
+  const program = `const server = require('node:http').createServer((_, response) => response.end('{}'))
+    server.listen(0, '127.0.0.1', () => process.send(server.address().port))`
+  const child = spawn(process.execPath, ['-e', program], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+  const [port] = await once(child, 'message')
+  return { url: `http://127.0.0.1:${port}/`, stop: () => void child.kill() }
+}
+
+function beginTurns({ pid = 0 }: Attacked): void {
+  process.kill(pid, 'SIGUSR2')
+}
+
+async function expectTurns({ pid = 0, directory }: Attacked): Promise<void> {
+  process.kill(pid, 'SIGUSR2')
+  const file = join(directory, 'longest-turn')
+  const isWritten = () => existsSync(file) && readFileSync(file, 'utf8').endsWith('\n')
+  await until('the longest turn to be written', { everyMs: 20, timeoutMs: 30_000 }, isWritten)
+  const turnMs = Number(readFileSync(file, 'utf8'))
+  console.info(`longest turn ${turnMs.toFixed(0)} ms`)
+  expect(turnMs).toBeLessThan(TURN_MS_MAX)
+}
+
+async function client(url: string, signal: AbortSignal): Promise<readonly number[]> {
+  const agent = new Agent({ keepAlive: true })
+  const waits: number[] = []
+  while (!signal.aborted) {
+    const startMs = performance.now()
+    await new Promise<void>((resolve, reject) => {
+      const sent = request(url, { agent, timeout: 60_000 }, (response) => response.resume().once('end', resolve))
+      sent
+        .once('timeout', () => sent.destroy(new Error('timed out')))
+        .once('error', (error: NodeJS.ErrnoException) =>
+          // A connection that was kept open may be closed by the server at that moment.
+          error.code === 'ECONNRESET' ? resolve() : reject(error),
+        )
+      sent.end()
+    })
+    waits.push(performance.now() - startMs)
+    await delay(10)
+  }
+  agent.destroy()
+  return waits
+}
+
+function percentile(waits: readonly number[]): number {
+  return waits.toSorted((a, b) => a - b)[Math.floor(waits.length * 0.99)] ?? 0
+}
+
+function open(url: string, text: string): Promise<Socket> {
+  const { hostname, port } = new URL(url)
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), hostname, () => {
+      socket.on('error', () => undefined)
+      socket.resume().write(text)
+      resolve(socket)
+    }).once('error', reject)
+  })
+}
+
+async function metric({ url }: Attacked, reason: string): Promise<number> {
+  const text = await (await fetch(`${url}/metrics`)).text()
+  return Number(new RegExp(`weir_http_limited_total\\{reason="${reason}"\\} (\\d+)`).exec(text)?.[1] ?? 0)
+}
+
+const statusOf = ({ pid = 0 }: Attacked) => readFileSync(`/proc/${pid}/status`, 'utf8')
+const residentMegabytes = (process: Attacked) => Number(/VmRSS:\s+(\d+)/.exec(statusOf(process))?.[1]) / 1_024
+const peakMegabytes = (process: Attacked) => Number(/VmHWM:\s+(\d+)/.exec(statusOf(process))?.[1]) / 1_024
+const childrenOf = ({ pid = 0 }: Attacked) =>
+  readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).length
+
+/** SIGTERM ends it by itself. */
+async function expectEnd({ pid = 0 }: Attacked, graceMs: number): Promise<void> {
+  process.kill(pid, 'SIGTERM')
+  await until('the program to end', WITHIN(graceMs), () => !isAlive(pid))
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
+  } catch {
+    return false
+  }
+}

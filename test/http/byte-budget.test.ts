@@ -1,0 +1,66 @@
+import fc from 'fast-check'
+import { expect, it, vi } from 'vitest'
+import { ByteBudget } from '../../src/http/byte-budget.ts'
+
+it('gives bytes in the order in which they were asked for', async () => {
+  const budget = new ByteBudget(10)
+  const given: string[] = []
+  const ask = (name: string, bytes: number) =>
+    budget.acquire(bytes, 60_000).then((release) => {
+      given.push(name)
+      return release
+    })
+  const first = await ask('first', 8)
+  const rest = [ask('second', 5), ask('third', 1)]
+  await Promise.resolve()
+  // The third would fit, but the second was there before.
+  expect(given).toEqual(['first'])
+  first?.()
+  for (const release of await Promise.all(rest)) release?.()
+  expect(given).toEqual(['first', 'second', 'third'])
+})
+
+it('gives nothing to who waited for too long, and lets those behind pass', async () => {
+  vi.useFakeTimers()
+  try {
+    const budget = new ByteBudget(10)
+    await budget.acquire(6, 1)
+    const large = budget.acquire(5, 1_000)
+    const small = budget.acquire(4, 2_000)
+    await vi.advanceTimersByTimeAsync(1_000)
+    expect(await large).toBeUndefined()
+    expect(await small).toBeTypeOf('function')
+  } finally {
+    vi.useRealTimers()
+  }
+})
+
+it('gives all that there is to who wants more, when nobody else has any', async () => {
+  const budget = new ByteBudget(10)
+  const release = await budget.acquire(100, 1)
+  expect(budget.tryAcquire(1)).toBeUndefined()
+  release?.()
+  release?.()
+  expect(budget.tryAcquire(100)).toBeTypeOf('function')
+})
+
+it('never gives more than there is, and in the end gives everybody something', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 12 }), { maxLength: 30 }), async (wishes) => {
+      const budget = new ByteBudget(10)
+      let used = 0
+      await Promise.all(
+        wishes.map(async (wish) => {
+          const release = await budget.acquire(wish, 60_000)
+          used += Math.min(wish, 10)
+          expect(used).toBeLessThanOrEqual(10)
+          await Promise.resolve()
+          used -= Math.min(wish, 10)
+          release?.()
+        }),
+      )
+      expect(used).toBe(0)
+      expect(budget.tryAcquire(10)).toBeTypeOf('function')
+    }),
+  )
+})
