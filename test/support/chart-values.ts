@@ -110,7 +110,9 @@ const EVERYTHING = {
 export const MATRIX: Readonly<Record<string, object>> = {
   'the least': KAFKA,
   'no Kafka at all': { kafka: { embedded: { enabled: true } } },
-  'no Kafka, on a volume': { kafka: { embedded: { enabled: true, size: '1Gi', storageClassName: 'fast' } } },
+  'no Kafka, on a volume': {
+    kafka: { embedded: { enabled: true, size: '1Gi', storageClassName: 'fast', fsync: 'commit' } },
+  },
   'all namespaces': { ...KAFKA, watchNamespaces: ['*'], worker: { secretNamespaces: ['*'] } },
   'embedded runtimes on three replicas': { ...LOGGED_IN, operator: { replicas: 3 }, worker: { plugins: PLUGINS } },
   'embedded runtimes behind network policies': { ...KAFKA, networkPolicy: { enabled: true } },

@@ -28,6 +28,7 @@
 {{- if eq .runtimes "Embedded" }}
 {{- if .kafka.embedded.enabled }}
 - --data=/data
+- --data-fsync={{ .kafka.embedded.fsync }}
 {{- else }}
 - --bootstrap={{ .kafka.bootstrapServers }}
 {{- range $key, $value := include "weir.kafkaSettings" $root | fromYaml }}

@@ -1,0 +1,64 @@
+import { openSync, readFileSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { Catalog } from '../../../src/broker/embedded/catalog.ts'
+import { openEmbeddedHome } from '../../../src/broker/embedded/home.ts'
+import { Log } from '../../../src/broker/embedded/log.ts'
+import { Storage } from '../../../src/broker/embedded/storage.ts'
+import { silentLogger } from '../../../src/config/logger.ts'
+import { FakeClock } from '../../support/fake-clock.ts'
+import { memoryDirectory } from '../../support/temporary-directory.ts'
+import { batchOf } from './batch.ts'
+
+const FETCH = { node: 0, waitMsMax: 0, bytesMin: 1, bytesMax: 1e6, isolation: 'read_committed' as const }
+const AT = { topic: 't', partition: 0 }
+
+it('every call fails once the background comparison has found a damaged page, and says which', async () => {
+  const directory = memoryDirectory()
+  const clock = new FakeClock()
+  const open = () => openEmbeddedHome(directory, { logger: silentLogger(), clock })
+  let home = await open()
+  await home.createTopic({ name: 't', configs: { 'retention.ms': '-1' } })
+  const produce = () => home.produce({ node: 0, timeoutMs: 1, batches: [{ ...AT, bytes: batchOf(['some value']) }] })
+  await produce()
+  await home.close()
+  home = await open()
+
+  // As a disk would: beside the process, in place. The descriptor stays open, for closing it would end SQLite's lock.
+  const file = join(directory, 'broker.db')
+  const at = readFileSync(file).lastIndexOf('some value')
+  writeSync(openSync(file, 'r+'), 'Some', at)
+  await clock.advance(2_000)
+  const refusal = {
+    code: 'data_corrupt',
+    message: expect.stringMatching(/broker\.db does not match its checksum in bytes/),
+  }
+  await expect
+    .poll(async () => (await home.fetch({ ...FETCH, partitions: [{ ...AT, offset: 0 }] }))[0])
+    .toMatchObject({ error: refusal })
+  await expect(produce()).rejects.toMatchObject(refusal)
+  await home.close()
+})
+
+it('a fetch gives what stands before a damaged batch, then fails with its topic, partition and offsets', async () => {
+  const storage = new Storage(':memory:', { nowMs: 0, logger: silentLogger() })
+  const catalog = new Catalog(storage)
+  await storage.write((change) => catalog.create({ name: 't' }, change))
+  const log = new Log(storage)
+  const topic = catalog.topic('t')
+  const partition = topic.partitions[0]!
+  for (const values of [['a', 'b'], ['c', 'd'], ['e']]) {
+    await storage.write((change) => log.append({ topic, partition, bytes: batchOf(values), nowMs: 0 }, change))
+  }
+  await storage.write(() => void storage.prepare('update batches set last_offset = 9 where last_offset = 3').run())
+
+  const limit = { bytesMax: 1e6, firstBytesMax: 1e6 }
+  expect(log.read(partition, { offset: 0, endOffset: 5 }, limit)).toMatchObject({ chunks: { length: 1 }, more: true })
+  expect(() => log.read(partition, { offset: 2, endOffset: 5 }, limit)).toThrow(
+    expect.objectContaining({
+      code: 'data_corrupt',
+      message: expect.stringMatching(/topic 't', partition 0: the batch at offsets 2 to 9 is damaged/),
+    }),
+  )
+  storage.close()
+})
