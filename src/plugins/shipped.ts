@@ -13,6 +13,7 @@ import { postgresSource } from './connectors/postgres/source/source.ts'
 import { webhookSource } from './connectors/webhook/source.ts'
 import { avroConverter } from './converters/avro/converter.ts'
 import { byteArrayConverter } from './converters/byte-array.ts'
+import { asHeaderConverter } from './converters/header-converter.ts'
 import { jsonConverter } from './converters/json/converter.ts'
 import { jsonSchemaConverter } from './converters/json-schema/converter.ts'
 import { protobufConverter } from './converters/protobuf/converter.ts'
@@ -66,6 +67,10 @@ export const SHIPPED: readonly Plugin[] = [
   byteArrayConverter,
   ...scalarConverters,
   simpleHeaderConverter,
+  asHeaderConverter(stringConverter),
+  asHeaderConverter(jsonConverter),
+  asHeaderConverter(byteArrayConverter),
+  ...scalarConverters.map(asHeaderConverter),
   ...cast,
   dropHeaders,
   ...extractField,

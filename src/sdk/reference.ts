@@ -11,6 +11,11 @@ const KINDS: Readonly<Record<Plugin['kind'], { readonly what: string; readonly k
   provider: { what: 'config provider', keys: 'Written with `config.providers.NAME.param.` before each key.' },
 }
 
+const CONVERTER_OF_ALL = {
+  what: 'converter of keys, values and headers',
+  keys: 'Written with `key.converter.`, `value.converter.` or `header.converter.` before each key.',
+}
+
 /** What a reference page says of a plugin. */
 export type PluginReference = {
   readonly kind: Plugin['kind']
@@ -29,15 +34,16 @@ export function referencePage(plugin: Plugin, ...twins: readonly Plugin[]): stri
 /** The same of a plugin that is not loaded here. */
 export function renderReference(
   plugin: PluginReference,
-  ...twins: readonly Pick<PluginReference, 'class' | 'aliases'>[]
+  ...twins: readonly Pick<PluginReference, 'kind' | 'class' | 'aliases'>[]
 ): string {
-  const { what, keys } = KINDS[plugin.kind]
-  const names = [plugin, ...twins].flatMap((named) => [named.class, ...(named.aliases ?? [])])
+  const isForHeaders = plugin.kind === 'converter' && twins.some(({ kind }) => kind === 'header_converter')
+  const { what, keys } = isForHeaders ? CONVERTER_OF_ALL : KINDS[plugin.kind]
+  const names = new Set([plugin, ...twins].flatMap((named) => [named.class, ...(named.aliases ?? [])]))
   const { definitions } = plugin
   const sections = [
     `# ${plugin.class.split('$')[0]}`,
     plugin.summary,
-    `A ${what}. Names: ${names.map(code).join(', ')}.`,
+    `A ${what}. Names: ${[...names].map(code).join(', ')}.`,
     ...(plugin.notes === undefined ? [] : [plugin.notes.trim()]),
     '## Configuration',
     ...(definitions.length === 0 ? ['It has no keys of its own.'] : [keys, table(definitions)]),

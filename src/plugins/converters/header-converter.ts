@@ -1,0 +1,24 @@
+import { type Converter, defineHeaderConverter, type HeaderConverter, type z } from '../../sdk/index.ts'
+
+/** Kafka's own converters are header converters, too. They look at neither the topic nor the name of the header. */
+const NO_TOPIC = ''
+
+/** The same converter for headers. For converters that answer at once: one with a registry can not be used. */
+export function asHeaderConverter<Config extends z.ZodObject>(converter: Converter<Config>): HeaderConverter<Config> {
+  const { kind: _, create, ...info } = converter
+  return defineHeaderConverter({
+    ...info,
+    create(config) {
+      const { fromConnect, toConnect } = create(config, { isKey: false })
+      return {
+        fromConnect: ({ schema, value }) => atOnce(fromConnect(NO_TOPIC, schema, value), info.class),
+        toConnect: (key, bytes) => ({ key, ...atOnce(toConnect(NO_TOPIC, bytes), info.class) }),
+      }
+    },
+  })
+}
+
+function atOnce<Result>(result: Result | Promise<Result>, name: string): Result {
+  if (result instanceof Promise) throw new Error(`${name} waits for something: it can not convert headers`)
+  return result
+}
