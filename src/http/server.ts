@@ -243,15 +243,20 @@ function rememberRoutes(app: FastifyInstance): (url: string) => readonly string[
   }
 }
 
-/** `:name` stands for one segment that is not empty, `*` at the end for all that follows. */
+/** The one constraint that a parameter of our routes has. */
+const WHOLE_NUMBER = '(^-?\\d+$)'
+
+/** `:name` stands for one segment that is not empty, `:name(^-?\d+$)` for a whole number, `*` at the end for the rest. */
 function isRouteOf(route: string, path: string): boolean {
   if (route.endsWith('*')) return path.startsWith(route.slice(0, -1))
   const wanted = route.split('/')
   const segments = (path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path).split('/')
-  return (
-    segments.length === wanted.length &&
-    wanted.every((one, at) => (one.startsWith(':') ? segments[at] !== '' : one === segments[at]))
-  )
+  return segments.length === wanted.length && wanted.every((one, at) => isSegmentOf(one, segments[at] ?? ''))
+}
+
+function isSegmentOf(wanted: string, segment: string): boolean {
+  if (!wanted.startsWith(':')) return wanted === segment
+  return wanted.endsWith(WHOLE_NUMBER) ? /^-?\d+$/.test(segment) : segment !== ''
 }
 
 function answerError(options: HttpServerOptions, error: unknown, request: FastifyRequest, reply: FastifyReply): void {

@@ -167,7 +167,7 @@ export type HeaderConverterInstance = {
 
 export type HeaderConverter<Config extends z.ZodObject = z.ZodObject> = PluginInfo<Config> & {
   readonly kind: 'header_converter'
-  create(config: z.infer<Config>): HeaderConverterInstance
+  create(config: z.infer<Config>, use: HostAccess): HeaderConverterInstance
 }
 
 /** Returns the changed record, or null to drop it. */

@@ -14,6 +14,7 @@ async function start(options: Partial<HttpServerOptions> = {}): Promise<string> 
     produces: [JSON_V1, 'application/json'],
     metrics: createMetrics(),
     routes: (app) => {
+      app.get('/numbers/:number(^-?\\d+$)', async () => ({}))
       app.get('/things/:name', async (request) => ({ name: (request.params as { name: string }).name }))
       app.post('/things', async (request) => ({ got: request.body ?? null }))
       app.delete('/things', async (_, reply) => reply.code(204).send())
@@ -106,6 +107,8 @@ describe('the http server', () => {
 
   it.each([
     ['GET', '/nowhere', {}, 404, 'HTTP 404 Not Found'],
+    ['GET', '/numbers/x', {}, 404, 'HTTP 404 Not Found'],
+    ['PUT', '/numbers/7', {}, 405, 'HTTP 405 Method Not Allowed'],
     ['PUT', '/things/a', {}, 405, 'HTTP 405 Method Not Allowed'],
     ['GET', '/things/a', { accept: 'text/html' }, 406, 'HTTP 406 Not Acceptable'],
     ['POST', '/things', { 'content-type': 'text/xml' }, 415, 'HTTP 415 Unsupported Media Type'],

@@ -8,8 +8,8 @@ export function asHeaderConverter<Config extends z.ZodObject>(converter: Convert
   const { kind: _, create, ...info } = converter
   return defineHeaderConverter({
     ...info,
-    create(config) {
-      const { fromConnect, toConnect } = create(config, { isKey: false })
+    create(config, use) {
+      const { fromConnect, toConnect } = create(config, { ...use, isKey: false })
       return {
         fromConnect: ({ schema, value }) => atOnce(fromConnect(NO_TOPIC, schema, value), info.class),
         toConnect: (key, bytes) => ({ key, ...atOnce(toConnect(NO_TOPIC, bytes), info.class) }),

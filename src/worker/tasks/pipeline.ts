@@ -51,7 +51,7 @@ export function createPipeline(
     const defaults = { 'header.converter': HEADER_CONVERTER, ...workerDefaults }
     const { className, settings } = roleConfig('header.converter', config, defaults)
     const plugin = findPlugin(catalog, 'header_converter', className)
-    return { className: listedName(plugin), run: plugin.create(parseConfig(plugin.config, settings)) }
+    return { className: listedName(plugin), run: plugin.create(parseConfig(plugin.config, settings), access) }
   }
 
   function transforms(): readonly Named<TransformStep>[] {

@@ -1,14 +1,13 @@
 import { expect, it } from 'vitest'
-import { avroConverter } from '../../../src/plugins/converters/avro/converter.ts'
 import { asHeaderConverter } from '../../../src/plugins/converters/header-converter.ts'
 import { shippedCatalog } from '../../../src/plugins/shipped.ts'
-import { INT32, parseConfig, STRING } from '../../../src/sdk/index.ts'
+import { defineConverter, INT32, parseConfig, STRING, UNRESTRICTED, z } from '../../../src/sdk/index.ts'
 
 const catalog = shippedCatalog()
 
 function created(name: string, settings: Readonly<Record<string, string>> = {}) {
   const plugin = catalog.find('header_converter', name)!
-  return plugin.create(parseConfig(plugin.config, settings))
+  return plugin.create(parseConfig(plugin.config, settings), UNRESTRICTED)
 }
 
 it.each([
@@ -29,9 +28,16 @@ it('keeps a header without a value', () => {
 })
 
 it('refuses a converter that waits for a registry', () => {
-  const plugin = asHeaderConverter(avroConverter)
-  const settings = parseConfig(plugin.config, { 'schema.registry.url': 'http://127.0.0.1:1' })
-  expect(() => plugin.create(settings).fromConnect({ key: 'h', schema: STRING, value: 'x' })).toThrow(
-    'AvroConverter waits for something: it can not convert headers',
+  const plugin = asHeaderConverter(
+    defineConverter({
+      class: 'SlowConverter',
+      version: '1',
+      summary: 'Answers later.',
+      config: z.object({}),
+      create: () => ({ fromConnect: async () => null, toConnect: async () => ({ schema: null, value: null }) }),
+    }),
+  )
+  expect(() => plugin.create({}, UNRESTRICTED).fromConnect({ key: 'h', schema: STRING, value: 'x' })).toThrow(
+    'SlowConverter waits for something: it can not convert headers',
   )
 })

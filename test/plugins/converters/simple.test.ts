@@ -63,7 +63,7 @@ function shown(schema: Schema | null | undefined): unknown {
 }
 
 describe('SimpleHeaderConverter, beside the original', () => {
-  const converter = simpleHeaderConverter.create({})
+  const converter = simpleHeaderConverter.create({}, UNRESTRICTED)
 
   it.each((golden as readonly Golden[]).filter(({ header }) => !DIFFERENT.has(header)))(
     'sees $header as Java does',
