@@ -1,9 +1,14 @@
 import { readFileSync } from 'node:fs'
 
 /** Processes that this one started, and their own. */
-export function descendantsOf(pid: number): readonly number[] {
+function descendantsOf(pid: number): readonly number[] {
   const children = read(`/proc/${pid}/task/${pid}/children`).trim().split(' ').filter(Boolean).map(Number)
   return children.flatMap((child) => [child, ...descendantsOf(child)])
+}
+
+/** Processes of a worker in which tasks run. */
+export function taskProcessesOf(pid: number): readonly number[] {
+  return descendantsOf(pid).filter((one) => read(`/proc/${one}/cmdline`).startsWith('weir tasks-'))
 }
 
 /** Resident memory of a process and of all that it started, in MB. */
