@@ -61,6 +61,17 @@ describe('tasks in threads', { timeout: 180_000 }, () => {
     expect(tasks.threads()).toBe(2)
   })
 
+  it('fail when they do not start in time, and leave the others alone', async () => {
+    const tasks = await openPool(1, false, 10_000)
+    const neighbour = tasks.start('Steady')
+    const late = tasks.start('NeverStarts', 'sink')
+    await until('it to fail', WAIT, () => late.trace() !== undefined)
+    expect(late.trace()).toBe('task NeverStarts-1 did not start within 10000 ms (worker.task.start.timeout.ms)')
+    expect(neighbour.trace()).toBeUndefined()
+    const before = neighbour.written()
+    await until('its neighbour to go on', WAIT, () => neighbour.written() > before)
+  })
+
   it('that do not stop take their thread with them when they are alone in it', async () => {
     const tasks = await openPool(1)
     const stuck = tasks.start('Sleeper')
@@ -74,7 +85,7 @@ describe('tasks in threads', { timeout: 180_000 }, () => {
   })
 })
 
-async function openPool(threads: number, isWarm = false) {
+async function openPool(threads: number, isWarm = false, startMsMax = 60_000) {
   const logger = silentLogger()
   const broker = await openTestLog()
   let made = 0
@@ -89,7 +100,7 @@ async function openPool(threads: number, isWarm = false) {
     threads,
     memoryMbMax: 48,
     blockedMsMax: BLOCKED_MS,
-    startMsMax: 30_000,
+    startMsMax,
     stopMsMax: 2_000,
     log: { linesPerSecond: 100, bytesPerSecond: 65_536 },
     isWarm,
@@ -106,7 +117,7 @@ async function openPool(threads: number, isWarm = false) {
   })
   let count = 0
   return {
-    start: (name: string) => startTask(pool, name, count++),
+    start: (name: string, kind: 'source' | 'sink' = 'source') => startTask(pool, name, kind, count++),
     /** How many were made. */
     threads: () => made,
     longestTurnMs: () => longestMs,
@@ -114,11 +125,11 @@ async function openPool(threads: number, isWarm = false) {
 }
 
 /** Starts again what was interrupted, as the runner does. */
-function startTask(pool: ThreadPool, name: string, task: number) {
+function startTask(pool: ThreadPool, name: string, kind: 'source' | 'sink', task: number) {
   const states: string[] = []
   let trace: string | undefined
   const start = (): RunningTask =>
-    pool.start(taskSpec({ class: name, kind: 'source' }, { topic: 'records' }, { task }), (message) => {
+    pool.start(taskSpec({ class: name, kind }, { topic: 'records', topics: 'records' }, { task }), (message) => {
       states.push(message.type)
       if (message.type === 'failed') trace = message.trace
       if (message.type === 'interrupted') started.running = start()

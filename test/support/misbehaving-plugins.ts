@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { defineSource, type Plugin, STRING, z } from '../../src/sdk/index.ts'
+import { defineSink, defineSource, type Plugin, STRING, z } from '../../src/sdk/index.ts'
 
 // Sources that do what no plugin should, in threads that tests start.
 
@@ -35,6 +35,13 @@ export const plugins: readonly Plugin[] = [
   source('Sleeper', () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)),
   source('Exiter', () => process.exit(3)),
   source('Thrower', () => setTimeout(() => Promise.reject(new Error('out of band')), 1)),
+  defineSink({
+    class: 'NeverStarts',
+    version: '1',
+    summary: 'Waits for ever.',
+    config: z.object({}),
+    start: () => new Promise<never>(() => undefined),
+  }),
   source('Hoarder', async () => {
     for (;;) {
       hoard.push(Array.from({ length: 10_000 }, () => ({ held: Math.random() })))

@@ -24,6 +24,8 @@ const GRACE_MS = 25_000
 const SETTINGS = {
   'plugin.path': PLUGINS,
   'worker.threads': '1',
+  // A busy machine takes its time.
+  'worker.plugin.load.timeout.ms': '60000',
   'worker.thread.blocked.max.ms': String(BLOCKED_MS),
   'worker.thread.memory.mb': String(MEMORY_MB),
   'task.shutdown.graceful.timeout.ms': String(STOP_MS),
