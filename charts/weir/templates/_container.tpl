@@ -89,6 +89,12 @@
 {{- if and $values.enabled $values.users.secretName (or $own (eq $program "operator")) }}
 - { name: {{ $runtime }}-users, path: /etc/weir/{{ $runtime }}-users, volume: { secret: { secretName: {{ $values.users.secretName }}, items: [{{ if $own }}{ key: users, path: users }{{ else }}{ key: username, path: username }, { key: password, path: password }{{ end }}] } } }
 {{- end }}
+{{- if and $values.enabled $values.oidc.tokenSecretName (eq $program "operator") }}
+- { name: {{ $runtime }}-token, path: /etc/weir/{{ $runtime }}-token, volume: { secret: { secretName: {{ $values.oidc.tokenSecretName }}, items: [{ key: token, path: token }] } } }
+{{- end }}
+{{- if and $own $values.permissions.configMapName }}
+- { name: {{ $runtime }}-permissions, path: /etc/weir/{{ $runtime }}-permissions, volume: { configMap: { name: {{ $values.permissions.configMapName }} } } }
+{{- end }}
 {{- end }}
 {{- end }}
 {{- if eq $program "operator" }}

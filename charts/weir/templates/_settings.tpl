@@ -7,9 +7,21 @@ listeners: {{ include "weir.scheme" . }}://0.0.0.0:{{ include "weir.port" $name 
 {{ index . 2 }}ssl.keystore.location: /etc/weir/{{ $name }}-tls/tls-combined.pem
 {{ index . 2 }}ssl.truststore.location: /etc/weir/{{ $name }}-tls/ca.crt
 {{- end }}
+{{- if or $values.users.secretName $values.oidc.issuer }}
+authentication.method: {{ concat (ternary (list "BASIC") list (ne $values.users.secretName "")) (ternary (list "BEARER") list (ne $values.oidc.issuer "")) | join "," }}
+{{- end }}
 {{- if $values.users.secretName }}
-authentication.method: BASIC
 weir.authentication.users.file: /etc/weir/{{ $name }}-users/users
+{{- end }}
+{{- if $values.oidc.issuer }}
+oauthbearer.expected.issuer: {{ $values.oidc.issuer }}
+oauthbearer.expected.audience: {{ $values.oidc.audience }}
+{{- end }}
+{{- if $values.permissions.configMapName }}
+weir.authorization.permissions.file: /etc/weir/{{ $name }}-permissions/permissions.yaml
+{{- end }}
+{{- if $values.audit.enabled }}
+audit.log.file: stdout
 {{- end }}
 {{- end -}}
 
@@ -107,6 +119,10 @@ auth:
   type: basic
   usernameFile: /etc/weir/{{ $runtime }}-users/username
   passwordFile: /etc/weir/{{ $runtime }}-users/password
+{{- else if $values.oidc.tokenSecretName }}
+auth:
+  type: bearer
+  tokenFile: /etc/weir/{{ $runtime }}-token/token
 {{- end }}
 {{- if $values.tls.secretName }}
 tls: { caFile: /etc/weir/{{ $runtime }}-tls/ca.crt }
