@@ -78,7 +78,7 @@ function backslashAt(bytes: Buffer, length: number): Escape | undefined {
   return { count: 2, by: [CONTROL_ESCAPES.has(last) ? SPACE : last] }
 }
 
-const CONTROL_ESCAPES: ReadonlySet<number> = new Set(Buffer.from('nrtbf'))
+const CONTROL_ESCAPES: ReadonlySet<number> = new Set(Buffer.from('nrtbfNRTBF'))
 
 /** `%2F`, `\x2f`, `\u002f` */
 function hexAt(bytes: Buffer, length: number): Escape | undefined {

@@ -14,9 +14,10 @@ function known(...values: readonly string[]): Secrets {
 
 describe('a secret', () => {
   it.each(Object.keys(SPELLINGS))('is masked as %s', (name) => {
-    for (const secret of ['hunter22', 'correct horse battery staple', AWKWARD, 'Zm9v+YmFy/8=']) {
+    for (const secret of ['hunter22', 'correct horse battery staple', 'C:\\new\\dir', AWKWARD, 'Zm9v+YmFy/8=']) {
       const text = `login with ${SPELLINGS[name]!(secret)} failed`
       const masked = known(`${secret}\n`).mask(text)
+      expect(known(secret).mask(JSON.stringify({ text }))).toContain('[hidden]')
       expect(masked).toContain('[hidden]')
       expect(known(secret).mask(masked)).toBe(masked)
       expect(masked.startsWith('login with ') && masked.endsWith(' failed')).toBe(true)

@@ -16,7 +16,7 @@ export type WeirWorker = Program & { readonly url: string }
 export async function startWorkerProcess(options: WorkerOptions): Promise<WeirWorker> {
   const { url, args } = await workerArgs(options)
   const { nodeArgs = [] } = options
-  return { ...(await startWeir(args, () => answers(`${url}/connectors`), { nodeArgs })), url }
+  return { ...(await startWeir(args, () => answers(`${url}/readyz`), { nodeArgs })), url }
 }
 
 /** For a worker that is expected to end by itself. */

@@ -88,7 +88,7 @@ export async function validateResolved(
 function concealer(values: readonly string[]): (message: string, key: string) => string {
   const secrets = new Secrets()
   secrets.add(values)
-  const parts = new Set([...values, ...values.flatMap((value) => value.split(/[,;\s]/))].map((part) => part.trim()))
+  const parts = new Set([...values, ...values.flatMap((value) => value.split(/[,;\n]/))].map((part) => part.trim()))
   parts.delete('')
   const isShort = [...parts].some((part) => part.length < FOUND_LENGTH_MIN)
   const ordered = [...parts].sort((a, b) => b.length - a.length)
