@@ -224,7 +224,10 @@ describe('every operation, as every role, on own and other objects', () => {
   })
 
   it('of the worker is allowed or denied as it is written down', async () => {
-    const { url } = await startTestWorker(await logInSettings(ROLES, PERMISSIONS))
+    const { url } = await startTestWorker({
+      ...(await logInSettings(ROLES, PERMISSIONS)),
+      'connector.paths.allowed': '/',
+    })
     expect(Object.keys(WORKER).toSorted()).toEqual([...(await operationsOf(url))].toSorted())
     const { holes, calls } = await holesIn('worker', url, WORKER, workerBody)
     expect(holes).toEqual([])

@@ -53,7 +53,8 @@ describe('the audit log', () => {
 
   it('says the same of a worker, with the name that a body gives a connector', async () => {
     const file = join(temporaryDirectory(), 'audit.jsonl')
-    const { url } = await startTestWorker({ ...(await logInSettings({ ada: 'admin' })), 'audit.log.file': file })
+    const logIn = await logInSettings({ ada: 'admin' })
+    const { url } = await startTestWorker({ ...logIn, 'audit.log.file': file, 'connector.paths.allowed': '/' })
     const config = { 'connector.class': 'FileStreamSource', topic: 'lines', file: 'none.txt', 'a.password': 'hunter2' }
     await callAs('ada', url, 'POST /connectors', { name: 'c', config, initial_state: 'STOPPED' })
     await callAs('ada', url, 'DELETE /connectors/c')

@@ -169,7 +169,7 @@ describe('who may not read a subject', () => {
 describe('who may use some connectors only', () => {
   const config = { 'connector.class': 'FileStreamSource', topic: 'lines', file: 'none.txt' }
   it('sees and makes no others', async () => {
-    const { url } = await startTestWorker(settings)
+    const { url } = await startTestWorker({ ...settings, 'connector.paths.allowed': '/' })
     const create = (user: string, name: string, configured: object = config) =>
       callAs(user, url, 'POST /connectors', { name, config: configured, initial_state: 'STOPPED' })
     expect((await create('root', 'foreign')).status).toBe(201)
@@ -189,7 +189,7 @@ describe('who may use some connectors only', () => {
   })
 
   it('sends what workers ask of each other only as an administrator, or signed', async () => {
-    const { url } = await startTestWorker(settings)
+    const { url } = await startTestWorker({ ...settings, 'connector.paths.allowed': '/' })
     const line = 'POST /connectors/c/tasks'
     expect((await callAs('rob', url, line, [])).status).toBe(403)
     expect((await callAs('nobody', url, line, [])).status).toBe(401)
