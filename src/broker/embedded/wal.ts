@@ -84,9 +84,17 @@ export function readSalts(file: number): Salts | undefined {
 
 /** Checksums of the pages in the log's first `endBytes`, the last version of each. For a log that was just written. */
 export function sumPages(file: number, endBytes: number): ReadonlyMap<number, number> {
+  const lastFrames = new Map<number, number>()
+  const number = Buffer.alloc(4)
+  for (let at = WAL_HEADER_BYTES; at + FRAME_BYTES <= endBytes; at += FRAME_BYTES) {
+    readSync(file, number, 0, number.length, at)
+    lastFrames.set(number.readUInt32BE(0), at)
+  }
   const sums = new Map<number, number>()
-  for (const { frame } of chunksOf(file, endBytes)) {
-    sums.set(frame.readUInt32BE(0), pageSum(frame.subarray(FRAME_HEADER_BYTES)))
+  const content = Buffer.alloc(PAGE_BYTES)
+  for (const [page, at] of lastFrames) {
+    readSync(file, content, 0, PAGE_BYTES, at + FRAME_HEADER_BYTES)
+    sums.set(page, pageSum(content))
   }
   return sums
 }
