@@ -1,0 +1,64 @@
+import { expect, it } from 'vitest'
+import { callAs, logInSettings } from '../../support/access.ts'
+import { startTestWorker } from '../../support/worker.ts'
+
+const SECRET = 'open-sesame-9'
+const CONFIG = {
+  'connector.class': 'FileStreamSink',
+  name: 'sink',
+  topics: 'orders',
+  file: '/tmp/sink.txt',
+  'db.password': SECRET,
+  url: `https://me:${SECRET}@api.example/`,
+}
+const PATHS = ['/connectors?expand=info', '/connectors/sink', '/connectors/sink/config', '/connectors/sink/tasks']
+
+async function startWorker(settings: Readonly<Record<string, string>> = {}) {
+  const roles = { readonly: 'readonly', developer: 'developer', admin: 'admin' } as const
+  const { url } = await startTestWorker({
+    ...(await logInSettings(roles)),
+    'connector.paths.allowed': '/tmp',
+    ...settings,
+  })
+  const call = (user: string, line: string, body?: unknown) => callAs(user, url, line, body)
+  const created = await call('developer', 'POST /connectors', { name: 'sink', config: CONFIG })
+  expect(created.status).toBe(201)
+  const shownTo = async (user: string) =>
+    JSON.stringify(await Promise.all(PATHS.map(async (path) => (await call(user, `GET ${path}`)).body)))
+  return { call, created, shownTo }
+}
+
+it('shows secrets of configurations to who may write them, and masks them before others', async () => {
+  const { call, created, shownTo } = await startWorker()
+  expect(created.body).toMatchObject({ config: CONFIG })
+  expect(await shownTo('developer')).toContain(SECRET)
+  expect(await shownTo('readonly')).not.toContain(SECRET)
+  expect((await call('readonly', 'GET /connectors/sink/config')).body).toEqual({
+    ...CONFIG,
+    'db.password': '[hidden]',
+    url: 'https://me:[hidden]@api.example/',
+  })
+})
+
+it('masks them before everybody where that is set, and takes for them what is written back', async () => {
+  const { call, created, shownTo } = await startWorker({ 'weir.config.masking': 'always' })
+  expect(JSON.stringify(created)).not.toContain(SECRET)
+  expect(await shownTo('admin')).not.toContain(SECRET)
+  const shown = (await call('admin', 'GET /connectors/sink/config')).body as Record<string, string>
+  const put = await call('admin', 'PUT /connectors/sink/config', { ...shown, topics: 'orders,returns' })
+  expect(put).toMatchObject({ status: 200, body: { config: { 'db.password': '[hidden]', topics: 'orders,returns' } } })
+  const moved = await call('admin', 'PATCH /connectors/sink/config', { url: 'https://me:[hidden]@elsewhere.example/' })
+  expect(moved).toMatchObject({
+    status: 400,
+    body: { message: expect.stringContaining('for configuration url: it stands') },
+  })
+  const copied = await call('admin', 'POST /connectors', { name: 'copy', config: { ...shown, name: 'copy' } })
+  expect(copied.status).toBe(400)
+})
+
+it('keeps the stored secret when its mask is written back', async () => {
+  const { call } = await startWorker()
+  const shown = (await call('readonly', 'GET /connectors/sink/config')).body
+  await call('developer', 'PUT /connectors/sink/config', shown)
+  expect((await call('developer', 'GET /connectors/sink/config')).body).toEqual(CONFIG)
+})
