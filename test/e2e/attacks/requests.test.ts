@@ -120,8 +120,9 @@ describe('the registry', () => {
 
   it('serves others while large responses are not read, and ends those connections', async () => {
     const registry = await startRegistry({ 'http.response.stall.timeout.ms': '3000' })
-    const schema = JSON.stringify({ type: 'object', description: 'x'.repeat(50_000) })
-    for (let index = 0; index < 80; index += 1) {
+    // A page of 15 MB: more than the sockets of both sides hold.
+    const schema = JSON.stringify({ type: 'object', description: 'x'.repeat(300_000) })
+    for (let index = 0; index < 50; index += 1) {
       await register(registry, `s${index}`, { schemaType: 'JSON', schema: schema.replace('x', `${index}`) })
     }
     const line = 'GET /schemas HTTP/1.1\r\nHost: x\r\n\r\n'
