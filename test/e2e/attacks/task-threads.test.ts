@@ -129,8 +129,14 @@ describe('a hostile task', { timeout: 300_000 }, () => {
       )
     })
   })
+})
 
-  it('that was deleted and goes on ends with its thread; its neighbours move to another one', async () => {
+it('a hostile task that was deleted and goes on ends with its thread; its neighbours move to another one', {
+  timeout: 180_000,
+}, async () => {
+  // The thread of a worker to which nothing has happened yet is the one of all its tasks.
+  const scene = await setUp()
+  try {
     const threads = taskProcessesOf(scene.worker.pid!)
     await attack(scene, 'NeverStops', async () => {
       await untilState(scene, 'NeverStops', 'RUNNING')
@@ -139,7 +145,10 @@ describe('a hostile task', { timeout: 300_000 }, () => {
         taskProcessesOf(scene.worker.pid!).every((pid) => !threads.includes(pid)),
       )
     })
-  })
+    expect(logOf(scene.worker)).toContain('NeverStops-0 did not stop in time and ends with its thread')
+  } finally {
+    await scene.end()
+  }
 })
 
 it.each(['Loop', 'Native', 'NeverStops'])(
