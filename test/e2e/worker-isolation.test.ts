@@ -62,8 +62,8 @@ describeOn([kafka], 'a worker with a task that spins', () => {
       const counts = [...(await polledOn(worker!, 'good')).values()]
       return counts.length === 3 && counts.every((count) => count > 0)
     })
-    // 2.5 s were for noticing; what is left of five is for starting again, and for a busy machine.
-    expect(performance.now() - failedMs).toBeLessThan(10_000)
+    // They start again in another process, on a machine that may be busy.
+    expect(performance.now() - failedMs).toBeLessThan(30_000)
     // The two connectors and their tasks came by rounds; trouble in a thread is no matter of the group's.
     const after = await metric(worker!.url, 'worker_rebalance_metrics_completed_rebalances_total')
     expect(after - rounds).toBeLessThanOrEqual(2)
