@@ -85,8 +85,8 @@ describeOn([kubernetes], 'admission by a real API server', () => {
     expect(await refusal('RegistryMode', 'm', entering)).toMatch(/^ScopeNotEmpty: /)
   })
 
-  it('lets only administrators declare that a schema is deleted for good', async () => {
-    const { namespace } = await judged()
+  /** An editor and an administrator of a namespace, with the roles of `weir crds --rbac`. */
+  async function people(namespace: string) {
     /** Somebody with this role of `weir crds --rbac` in the namespace. */
     const person = async (role: string) => {
       const accounts = `/api/v1/namespaces/${namespace}/serviceaccounts`
@@ -106,18 +106,57 @@ describeOn([kubernetes], 'admission by a real API server', () => {
       subjects: [{ kind: 'ServiceAccount', name: 'weir-admin', namespace }],
       roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'weir-edit' },
     })
-    const declare = (by: KubeApi, name: string, deletionPolicy: string) =>
-      by.send('POST', `${API}/namespaces/${namespace}/subjects`, {
+    const subjects = `${API}/namespaces/${namespace}/subjects`
+    const declare = (by: KubeApi, name: string, deletionPolicy: string, finalizers: readonly string[] = []) =>
+      by.send('POST', subjects, {
         apiVersion: 'weir.dev/v1alpha1',
         kind: 'Subject',
-        metadata: { name },
+        metadata: { name, finalizers },
         spec: { schema: '"int"', deletionPolicy },
       })
     await until('the editor to be known', WAIT, async () => (await declare(editor, 'a', 'SoftDelete')).status !== 403)
+    return { editor, admin, declare, subjects }
+  }
+
+  it('lets only administrators declare that a schema is deleted for good', async () => {
+    const { namespace } = await judged()
+    const { editor, admin, declare } = await people(namespace)
     const refused = await declare(editor, 'b', 'HardDelete')
     expect(refused.status).toBe(403)
     expect(refused.body['message']).toContain('needs the verb harddelete on subjects.weir.dev')
     expect((await declare(admin, 'c', 'HardDelete')).status).toBe(201)
+  })
+
+  it('lets only administrators delete what is then deleted for good, also when the operator does not run', async () => {
+    const { namespace, program } = await judged()
+    const { editor, admin, declare, subjects } = await people(namespace)
+    for (const name of ['one', 'two']) expect((await declare(admin, name, 'HardDelete')).status).toBe(201)
+    const deletionOf = async (name: string) =>
+      ((await api.send('GET', `${subjects}/${name}`)).body['metadata'] as { deletionTimestamp?: string } | undefined)
+        ?.deletionTimestamp
+    const needed = 'needs the verb harddelete on subjects.weir.dev'
+    // `kubectl delete` and `replace --force` send this; `delete --all` sends the other one.
+    const refused = await editor.send('DELETE', `${subjects}/one`)
+    expect([refused.status, refused.body['message']]).toEqual([403, expect.stringContaining(needed)])
+    expect((await editor.send('DELETE', subjects)).body['message']).toContain(needed)
+    expect([await deletionOf('one'), await deletionOf('two')]).toEqual([undefined, undefined])
+
+    // What is being deleted can't be told to delete more meanwhile.
+    expect((await declare(editor, 'going', 'SoftDelete', ['example.com/hold'])).status).toBe(201)
+    expect((await editor.send('DELETE', `${subjects}/going`)).status).toBe(200)
+    const { body: going } = await api.send('GET', `${subjects}/going`)
+    const harder = { ...going, spec: { ...(going['spec'] as object), deletionPolicy: 'HardDelete' } }
+    const changed = await editor.send('PUT', `${subjects}/going`, harder)
+    expect([changed.status, changed.body['message']]).toEqual([403, expect.stringContaining(needed)])
+    const { body: last } = await api.send('GET', `${subjects}/going`)
+    const released = { ...last, metadata: { ...(last['metadata'] as object), finalizers: [] } }
+    expect((await editor.send('PUT', `${subjects}/going`, released)).status).toBe(200)
+
+    expect((await admin.send('DELETE', `${subjects}/one`)).status).toBe(200)
+    await until('the Subject to be gone', WAIT, async () => (await api.send('GET', `${subjects}/one`)).status === 404)
+    await program.stop()
+    expect((await admin.send('DELETE', `${subjects}/two`)).status).toBe(500)
+    expect(await deletionOf('two')).toBeUndefined()
   })
 
   it('lets through, with a warning, what only time can tell', async () => {

@@ -1,5 +1,6 @@
 import { pluralOf } from '../resources/crd.ts'
-import { API_VERSION, KINDS } from '../resources/resource.ts'
+import { API_VERSION, KINDS, type Kind } from '../resources/resource.ts'
+import { GUARDS } from './guarded.ts'
 
 /** How the API server reaches the webhook. */
 export type WebhookAddress =
@@ -9,6 +10,20 @@ export type WebhookAddress =
 export const ADMISSION_PATH = '/admission'
 
 const [GROUP, VERSION] = API_VERSION.split('/')
+
+type Guard = NonNullable<(typeof GUARDS)[Kind]>
+const guards = Object.entries(GUARDS) as readonly (readonly [Kind, Guard])[]
+const deletionsOf = guards.filter(([, { guardsDeletion }]) => guardsDeletion)
+
+/** As CEL: whether an object asks for what needs a verb of its own. */
+function asks({ field, value }: Guard, object: 'object' | 'oldObject'): string {
+  return `(has(${object}.spec.${field}) && ${object}.spec.${field} == ${JSON.stringify(value).replaceAll('"', "'")})`
+}
+
+/** What is being deleted can still be told to delete more. */
+function guarded(): string {
+  return guards.map(([, guard]) => asks(guard, 'object')).join(' || ')
+}
 
 /**
  * What tells the API server to ask. It asks about new specs only, and goes on without an answer when it gets none:
@@ -29,14 +44,22 @@ export function webhookConfiguration(options: {
       : { service: { ...address.service, path: ADMISSION_PATH } }
   const within =
     namespaces.length > 0 ? { operator: 'In', values: namespaces } : { operator: 'NotIn', values: ['kube-system'] }
+  const common = {
+    clientConfig: { ...where, ...(ca !== undefined && { caBundle: Buffer.from(ca).toString('base64') }) },
+    namespaceSelector: { matchExpressions: [{ key: 'kubernetes.io/metadata.name', ...within }] },
+    admissionReviewVersions: ['v1'],
+    matchPolicy: 'Equivalent',
+    sideEffects: 'None',
+    timeoutSeconds: 5,
+  }
   return {
     apiVersion: 'admissionregistration.k8s.io/v1',
     kind: 'ValidatingWebhookConfiguration',
     metadata: { name, labels: { 'app.kubernetes.io/name': 'weir' } },
     webhooks: [
       {
+        ...common,
         name: 'resources.weir.dev',
-        clientConfig: { ...where, ...(ca !== undefined && { caBundle: Buffer.from(ca).toString('base64') }) },
         rules: [
           {
             apiGroups: [GROUP],
@@ -46,17 +69,30 @@ export function webhookConfiguration(options: {
             scope: 'Namespaced',
           },
         ],
-        namespaceSelector: { matchExpressions: [{ key: 'kubernetes.io/metadata.name', ...within }] },
         matchConditions: [
           { name: 'new-spec', expression: 'oldObject == null || object.spec != oldObject.spec' },
           { name: 'not-suspended', expression: '!has(object.spec.suspend) || !object.spec.suspend' },
-          { name: 'not-deleted', expression: '!has(object.metadata.deletionTimestamp)' },
+          { name: 'not-deleted', expression: `!has(object.metadata.deletionTimestamp) || ${guarded()}` },
         ],
-        admissionReviewVersions: ['v1'],
         failurePolicy: 'Ignore',
-        matchPolicy: 'Equivalent',
-        sideEffects: 'None',
-        timeoutSeconds: 5,
+      },
+      {
+        ...common,
+        name: 'deletions.weir.dev',
+        rules: [
+          {
+            apiGroups: [GROUP],
+            apiVersions: [VERSION],
+            operations: ['DELETE'],
+            resources: deletionsOf.map(([kind]) => pluralOf(kind)),
+            scope: 'Namespaced',
+          },
+        ],
+        matchConditions: [
+          { name: 'guarded', expression: deletionsOf.map(([, guard]) => asks(guard, 'oldObject')).join(' || ') },
+        ],
+        // Without the operator nothing deletes for good: to refuse meanwhile takes nothing from anybody.
+        failurePolicy: 'Fail',
       },
     ],
   }

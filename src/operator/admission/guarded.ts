@@ -3,16 +3,24 @@ import { messageOf } from '../../config/failure.ts'
 import { pluralOf } from '../resources/crd.ts'
 import { API_VERSION, type Kind } from '../resources/resource.ts'
 import type { Decision } from './decide.ts'
-import type { Proposed } from './review.ts'
+import type { Deletion, Proposed } from './review.ts'
 
 /** What only some may ask for: a field that has this value, and the verb that a role has to grant for it. */
-type Guard = { readonly field: string; readonly value: unknown; readonly verb: string }
+type Guard = {
+  readonly field: string
+  readonly value: unknown
+  readonly verb: string
+  /** Whether to delete the object is to carry out what the field asks for. */
+  readonly guardsDeletion: boolean
+}
 
 /** Kubernetes knows no such verbs: they are granted by roles all the same. */
 export const GUARDS: Readonly<Partial<Record<Kind, Guard>>> = {
-  Subject: { field: 'deletionPolicy', value: 'HardDelete', verb: 'harddelete' },
-  RegistryMode: { field: 'force', value: true, verb: 'force' },
+  Subject: { field: 'deletionPolicy', value: 'HardDelete', verb: 'harddelete', guardsDeletion: true },
+  RegistryMode: { field: 'force', value: true, verb: 'force', guardsDeletion: false },
 }
+
+type Refused = Extract<Decision, { allowed: false }> | undefined
 
 const ANSWER_MS = 3_000
 const [GROUP = ''] = API_VERSION.split('/')
@@ -24,12 +32,34 @@ const [GROUP = ''] = API_VERSION.split('/')
 export async function refusalOf(
   { kind, object, before, by }: Proposed,
   api: Pick<KubernetesApi, 'send'>,
-): Promise<Extract<Decision, { allowed: false }> | undefined> {
+): Promise<Refused> {
   const guard = GUARDS[kind]
   if (guard === undefined || !asksFor(guard, object.spec)) return undefined
   // What was there before was asked for by one who may; but of a suspended object nobody is asked.
   const { suspend } = (before?.spec ?? {}) as { readonly suspend?: boolean }
   if (before !== undefined && !suspend && asksFor(guard, before.spec)) return undefined
+  return refusalBy(guard, { kind, object, by }, api)
+}
+
+/**
+ * Deletes what is in a namespace that is deleted. Only an administrator of the cluster may delete namespaces. The garbage
+ * collector is not excepted: everybody who may edit a Subject may make it depend on an object of theirs.
+ */
+const NAMESPACE_CONTROLLER = 'system:serviceaccount:kube-system:namespace-controller'
+
+/** Why the person who asks may not delete this object; undefined when they may. */
+export async function deletionRefusalOf(deletion: Deletion, api: Pick<KubernetesApi, 'send'>): Promise<Refused> {
+  const guard = GUARDS[deletion.kind]
+  if (!guard?.guardsDeletion || !asksFor(guard, deletion.object.spec)) return undefined
+  if (deletion.by.username === NAMESPACE_CONTROLLER) return undefined
+  return refusalBy(guard, deletion, api)
+}
+
+async function refusalBy(
+  guard: Guard,
+  { kind, object, by }: Deletion,
+  api: Pick<KubernetesApi, 'send'>,
+): Promise<Refused> {
   const { namespace, name } = object.metadata
   const resourceAttributes = { group: GROUP, resource: pluralOf(kind), verb: guard.verb, namespace, name }
   const what = `spec.${guard.field}: ${guard.value} needs the verb ${guard.verb} on ${pluralOf(kind)}.${GROUP} in namespace ${namespace}`

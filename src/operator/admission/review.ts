@@ -18,7 +18,12 @@ const review = z.object({
     kind: z.object({ kind: z.string() }),
     operation: z.enum(['CREATE', 'UPDATE', 'DELETE', 'CONNECT']),
     object: z.looseObject({ metadata: z.looseObject({ name: z.string(), namespace: z.string() }) }).nullish(),
-    oldObject: z.looseObject({ spec: z.looseObject({}).optional() }).nullish(),
+    oldObject: z
+      .looseObject({
+        metadata: z.looseObject({ name: z.string(), namespace: z.string() }),
+        spec: z.looseObject({}).optional(),
+      })
+      .nullish(),
     userInfo: z
       .object({
         username: z.string().default(''),
@@ -39,8 +44,11 @@ export type Proposed = {
   readonly by: z.output<typeof review>['request']['userInfo']
 }
 
-/** What the API server asks: whether this object may be stored. `proposed` is absent where there is nothing to judge. */
-export type Question = { readonly uid: string; readonly proposed?: Proposed }
+/** An object that somebody wants to delete. */
+export type Deletion = Pick<Proposed, 'kind' | 'object' | 'by'>
+
+/** What the API server asks: whether an object may be stored or deleted. Neither is there where there is nothing to judge. */
+export type Question = { readonly uid: string; readonly proposed?: Proposed; readonly deletion?: Deletion }
 
 /** Undefined for what is no AdmissionReview of version 1. */
 export function parseQuestion(body: unknown): Question | undefined {
@@ -48,6 +56,11 @@ export function parseQuestion(body: unknown): Question | undefined {
   if (!parsed.success) return undefined
   const { uid, kind, operation, object, oldObject, userInfo: by } = parsed.data.request
   const known = KINDS.find((name) => name === kind.kind)
+  if (known !== undefined && operation === 'DELETE') {
+    // Not to be taken for a deletion of nothing.
+    if (!oldObject) return undefined
+    return { uid, deletion: { kind: known, object: oldObject as unknown as CustomObject, by } }
+  }
   const stores = operation === 'CREATE' || operation === 'UPDATE'
   if (known === undefined || !stores || !object) return { uid }
   const before = oldObject ? { before: oldObject } : {}

@@ -6,8 +6,9 @@ import { admissionRoutes } from '../routes/admission.ts'
 import { type CertificateSource, filesIn, secretIn } from './certificate-source.ts'
 import type { ServingPair } from './certificates.ts'
 import { type WebhookAddress, webhookConfiguration } from './configuration.ts'
-import { type DecideOptions, decide } from './decide.ts'
-import { refusalOf } from './guarded.ts'
+import { type DecideOptions, type Decision, decide } from './decide.ts'
+import { deletionRefusalOf, refusalOf } from './guarded.ts'
+import type { Proposed } from './review.ts'
 
 export type WebhookOptions = {
   /** `https://HOST:PORT`. */
@@ -29,6 +30,7 @@ export type Surroundings = DecideOptions & {
 const MANAGER = 'weir-operator-webhook'
 const SECRET = 'weir-webhook'
 const SERVICE_PORT = 443
+const ALLOWED: Decision = { allowed: true, warnings: [] }
 const BODY_BYTES_MAX = 8 * 1024 * 1024
 /** How often the certificate and what the API server knows of it are looked at. */
 const LOOK_MS = 60_000
@@ -98,16 +100,21 @@ class Webhook {
       listeners: [listener],
       tls: { cert, key },
       logger,
-      routes: admissionRoutes(
-        async (proposed) =>
-          (await refusalOf(proposed, api)) ?? decide(proposed.kind, proposed.object, this.#surroundings),
-      ),
+      routes: admissionRoutes({
+        store: async (proposed) => (await refusalOf(proposed, api)) ?? this.#judged(proposed),
+        delete: async (deletion) => (await deletionRefusalOf(deletion, api)) ?? ALLOWED,
+      }),
       consumes: ['application/json'],
       produces: ['application/json'],
       limits: { bodyBytesMax: BODY_BYTES_MAX },
     })
     logger.info({ url: server.urls[0] }, 'the webhook is served')
     return server
+  }
+
+  /** What is being deleted is not judged any more: only its guarded fields were. */
+  async #judged({ kind, object }: Proposed): Promise<Decision> {
+    return object.metadata.deletionTimestamp === undefined ? decide(kind, object, this.#surroundings) : ALLOWED
   }
 
   /** Writes nothing while it is as it should be. */

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { ApiError, type KubernetesApi } from '../../../src/clients/kubernetes/api.ts'
-import { refusalOf } from '../../../src/operator/admission/guarded.ts'
+import { deletionRefusalOf, refusalOf } from '../../../src/operator/admission/guarded.ts'
 import type { Proposed } from '../../../src/operator/admission/review.ts'
 
 const hard = { schema: '"int"', deletionPolicy: 'HardDelete' }
@@ -69,4 +69,30 @@ it.each([
   const api = apiThat(false)
   await refusalOf(proposed(spec, before), api)
   expect(api.asked).toHaveLength(times)
+})
+
+const deletion = (spec: object, username = 'jo', kind: Proposed['kind'] = 'Subject') => ({
+  ...proposed(spec, undefined, kind),
+  by: { username },
+})
+
+it('lets those delete a HardDelete Subject who are granted it, and nobody else', async () => {
+  expect(await deletionRefusalOf(deletion(hard), apiThat(true))).toBeUndefined()
+  expect(await deletionRefusalOf(deletion(hard), apiThat(false))).toMatchObject({ allowed: false, reason: 'Forbidden' })
+  const unknown = await deletionRefusalOf(deletion(hard), apiThat(new ApiError(403, 'Forbidden', 'you may not ask')))
+  expect(unknown?.message).toContain('could not be found out')
+})
+
+it('asks about no deletion that keeps the schemas', async () => {
+  const api = apiThat(false)
+  expect(await deletionRefusalOf(deletion({ schema: '"int"', deletionPolicy: 'SoftDelete' }), api)).toBeUndefined()
+  expect(await deletionRefusalOf(deletion({ mode: 'IMPORT', force: true }, 'jo', 'RegistryMode'), api)).toBeUndefined()
+  expect(api.asked).toEqual([])
+})
+
+it('lets a namespace be deleted with what is in it, but not by the garbage collector', async () => {
+  const by = (name: string) =>
+    deletionRefusalOf(deletion(hard, `system:serviceaccount:kube-system:${name}`), apiThat(false))
+  expect(await by('namespace-controller')).toBeUndefined()
+  expect(await by('generic-garbage-collector')).toMatchObject({ allowed: false })
 })

@@ -20,7 +20,7 @@ it('reads what is proposed', () => {
 
 it('reads who proposes it, and what was there before', () => {
   const userInfo = { username: 'jo', groups: ['shop'], extra: { scopes: ['a'] } }
-  const oldObject = { spec: { suspend: true } }
+  const oldObject = { metadata: { name: 'orders', namespace: 'shop' }, spec: { suspend: true } }
   expect(parseQuestion(review({ userInfo, oldObject }))?.proposed).toEqual({
     kind: 'Subject',
     object,
@@ -30,10 +30,21 @@ it('reads who proposes it, and what was there before', () => {
 })
 
 it.each([
-  ['deletions', { operation: 'DELETE', object: null }],
+  ['connections', { operation: 'CONNECT', object: null }],
   ['other kinds', { kind: { kind: 'Pod' } }],
 ])('has nothing to judge about %s', (_, more) => {
   expect(parseQuestion(review(more))).toEqual({ uid: 'u' })
+})
+
+it('reads what is to be deleted from what is stored', () => {
+  const oldObject = { metadata: { name: 'orders', namespace: 'shop' }, spec: { deletionPolicy: 'HardDelete' } }
+  const userInfo = { username: 'jo' }
+  expect(parseQuestion(review({ operation: 'DELETE', object: null, oldObject, userInfo }))).toEqual({
+    uid: 'u',
+    deletion: { kind: 'Subject', object: oldObject, by: userInfo },
+  })
+  // Nothing to judge must not pass for something harmless.
+  expect(parseQuestion(review({ operation: 'DELETE', object: null, oldObject: null }))).toBeUndefined()
 })
 
 it.each([undefined, {}, { ...review(), apiVersion: 'admission.k8s.io/v1beta1' }, review({ uid: undefined })])(
