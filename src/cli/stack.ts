@@ -76,6 +76,7 @@ export function startStack(options: StackOptions): Promise<Stack> {
       startWorker(workerSettings([...defaults(workerDefaults(port, registryUrl)), ...written]), {
         ...parts,
         isWarm: true,
+        ownFiles: log?.kind === 'embedded' ? [log.directory] : [],
         onChange: (connector) => tell({ worker: DEFAULT_ENTRY, connector }),
       }),
     )

@@ -58,6 +58,8 @@ audit.log.file: stdout
 {{- $_ := set $settings "config.providers.secret.class" "KubernetesSecretConfigProvider" -}}
 {{- end -}}
 {{- with include "weir.pluginPath" . -}}{{- $_ := set $settings "plugin.path" . -}}{{- end -}}
+{{- /* With users the worker's own default denies more. */ -}}
+{{- if not .Values.worker.users.secretName -}}{{- $_ := set $settings "connector.urls.denied" "link-local,metadata" -}}{{- end -}}
 {{- merge (deepCopy .Values.worker.properties) $settings | toYaml -}}
 {{- end -}}
 
