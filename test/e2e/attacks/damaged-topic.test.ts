@@ -19,7 +19,7 @@ import { runWorkerProcess, startWorkerProcess, type WorkerOptions } from '../../
 
 const kafka = await real('kafka')
 const SUBJECTS = 20
-const WAIT = { everyMs: 50, timeoutMs: 30_000 }
+const WAIT = { everyMs: 50, timeoutMs: 60_000 }
 
 describeOn([kafka], 'a damaged segment of Kafka', () => {
   let own: Kafka
