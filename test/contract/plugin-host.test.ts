@@ -1,0 +1,107 @@
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { systemClock } from '../../src/config/clock.ts'
+import { silentLogger } from '../../src/config/logger.ts'
+import { ALL_ACCESS } from '../../src/worker/host-access/settings.ts'
+import { ProcessPluginHost } from '../../src/worker/isolation/process-plugin-host.ts'
+import type { PluginHost } from '../../src/worker/plugin-host.ts'
+import { localPluginHost } from '../support/plugin-host.ts'
+import { plugins } from '../support/well-behaved-plugins.ts'
+
+const FILE = join(import.meta.dirname, '../support/well-behaved-plugins.ts')
+
+const HOSTS: Readonly<Record<string, () => Promise<PluginHost & { close?: () => void }>>> = {
+  'in this process': async () => localPluginHost(plugins),
+  'in processes of their own': () =>
+    ProcessPluginHost.open({
+      pluginPath: [FILE],
+      access: ALL_ACCESS,
+      timeoutMs: 60_000,
+      loadMsMax: 60_000,
+      memoryMbMax: 256,
+      blockedMsMax: 10_000,
+      logger: silentLogger(),
+      clock: systemClock,
+    }),
+}
+
+describe.each(Object.entries(HOSTS))('plugins %s', (_, open) => {
+  let host: Awaited<ReturnType<typeof open>>
+  const find = (kind: 'source' | 'provider', name: string) => {
+    const found = host.catalog.find(kind, name)
+    if (!found) throw new Error(`there is no ${kind} ${name}`)
+    return found
+  }
+  beforeAll(async () => {
+    host = await open()
+  })
+  afterAll(() => host.close?.())
+
+  it('are described as plain data, under all of their names', () => {
+    const ticks = find('source', 'TicksConnector')
+    expect(structuredClone(ticks)).toEqual(ticks)
+    expect(ticks).toMatchObject({ class: 'Ticks', version: '2.1.0', altersOffsets: true, definesTransactions: false })
+    expect(ticks.definitions.map(({ name, type, required }) => [name, type, required])).toEqual([
+      ['every', 'INT', true],
+      ['secret', 'PASSWORD', false],
+    ])
+  })
+
+  it('have their configurations validated; passwords are not shown', async () => {
+    const config = { every: 'often', secret: 'hush' }
+    expect(await host.call('validate-config', find('source', 'Ticks'), { config })).toEqual([
+      {
+        name: 'every',
+        value: 'often',
+        errors: ['Invalid value often for configuration every: Not a number of type INT'],
+      },
+      { name: 'secret', value: '[hidden]', errors: [] },
+    ])
+  })
+
+  it('make the configurations of tasks, and say when to make them again', async () => {
+    const made = await host.call('make-tasks', find('source', 'Ticks'), { config: { every: '5' }, tasksMax: 2 })
+    expect(made).toEqual({
+      configs: [
+        { every: '5', at: '0' },
+        { every: '5', at: '5' },
+      ],
+      againMs: 5_000,
+    })
+  })
+
+  it('fail a call with a wrong configuration by name of the key', async () => {
+    const call = host.call('make-tasks', find('source', 'Ticks'), { config: {}, tasksMax: 2 })
+    await expect(call).rejects.toMatchObject({
+      code: 'plugin_failed',
+      message: 'Missing required configuration "every" which has no default value.',
+    })
+  })
+
+  it('refuse offsets with what they throw, and where', async () => {
+    const offsets = [{ partition: { of: 1 }, offset: null }]
+    const call = host.call('alter-offsets', find('source', 'Ticks'), { config: { every: '5' }, offsets })
+    await expect(call).rejects.toMatchObject({
+      code: 'plugin_failed',
+      message: 'ticks cannot be reset',
+      stack: expect.stringMatching(/^RangeError: ticks cannot be reset\n.*alterOffsets.*well-behaved-plugins\.ts/),
+    })
+    const accepted = [{ partition: { of: 1 }, offset: { at: 2 } }]
+    expect(
+      await host.call('alter-offsets', find('source', 'Ticks'), { config: { every: '5' }, offsets: accepted }),
+    ).toBeNull()
+  })
+
+  it('keep a config provider for each of its configurations', async () => {
+    const vault = find('provider', 'Vault')
+    const [one, two] = [{ name: 'one' }, { name: 'two' }]
+    await expect(host.call('create-provider', vault, { config: {} })).rejects.toMatchObject({ code: 'plugin_failed' })
+    expect(await host.call('create-provider', vault, { config: one })).toBeNull()
+    const read = (config: typeof one) => host.call('read-values', vault, { config, path: 'p', keys: ['a'] })
+    expect([await read(one), await read(two), await read(one)]).toEqual([
+      { a: 'one p a 1' },
+      { a: 'two p a 2' },
+      { a: 'one p a 2' },
+    ])
+  })
+})
