@@ -111,10 +111,11 @@ export function createConnectorReconciler(options: ConnectorReconcilerOptions): 
         const claimed = await claim(resource, secrets)
         const { worker, entry, desired, values } = claimed
         logged?.hold(`Connector ${keyOf(resource)}`, values)
-        const isApplied = resource.status.configHash === desired.configHash
+        const { configHash = desired.configHash } = resource.status
+        const isApplied = configHash === desired.configHash
         const found = () => orNotApplied(isApplied, () => observe(worker, desired.name))
         const settle = (observed: Observed) => {
-          const isInForce = observed !== 'absent' && changedKeys(desired, observed).length === 0
+          const isInForce = observed === 'absent' ? isApplied : changedKeys(desired, observed).length === 0
           const pass = (done: Plan) => passOf(resource, desired, observed, done, { secrets, entry })
           const sides = findings(resource, desired, observed)
           return telling(

@@ -79,6 +79,8 @@ export type Circumstances = {
   readonly previous: readonly Condition[]
   /** Of the resource as it is declared now. */
   readonly generation: number
+  /** false: the runtime is known not to hold what is declared. */
+  readonly isApplied?: boolean
   /** How long passes over this resource have been failing in this way. */
   readonly sinceMs: number
   /** A runtime may be away for so long before a resource that was ready is called anything else. */
@@ -105,7 +107,7 @@ export function judge(
     const again: Again = afterMs === undefined ? 'when changed' : { afterMs }
     return { verdict: { ready: 'False', reason, message, progress: 'working', also }, again }
   }
-  if (error instanceof NotAppliedError) return judge(error.cause, { ...circumstances, previous: [] })
+  if (error instanceof NotAppliedError) return judge(error.cause, { ...circumstances, isApplied: false })
   if (error instanceof ClusterError) return judgeCluster(error, circumstances)
   return error instanceof RequestError ? judgeRequest(error, circumstances) : undefined
 }
@@ -169,15 +171,18 @@ function doubling({ firstMs, maxMs }: Pauses, sinceMs: number): number {
 
 /** What was ready stays so during the grace period. */
 function stillReady(circumstances: Omit<Circumstances, 'runtime'>): Verdict | undefined {
-  const { previous, generation, sinceMs, graceMs } = circumstances
+  const { previous, generation, isApplied = true, sinceMs, graceMs } = circumstances
   const ready = conditionOf(previous, 'Ready')
   // An older generation says nothing about this one.
-  if (ready?.status !== 'True' || ready.observedGeneration !== generation || sinceMs >= graceMs) return undefined
+  const isCurrent = isApplied && ready?.observedGeneration === generation
+  if (ready?.status !== 'True' || !isCurrent || sinceMs >= graceMs) return undefined
   return { ready: 'True', reason: 'Succeeded', message: ready.message }
 }
 
-/** Whether what this generation declares has not been applied, as far as the conditions show. */
-function isPending({ previous, generation }: Pick<Circumstances, 'previous' | 'generation'>): boolean {
-  const isObserved = conditionOf(previous, 'Ready')?.observedGeneration === generation
-  return !isObserved || conditionOf(previous, 'Reconciling')?.status === 'True'
+/** Whether a change of what was in force before waits for the runtime. What never was in force is not in progress. */
+function isPending({ previous, generation, isApplied = true }: Omit<Circumstances, 'runtime'>): boolean {
+  const ready = conditionOf(previous, 'Ready')
+  if (ready === undefined) return false
+  const isObserved = ready.observedGeneration === generation
+  return !isApplied || !isObserved || conditionOf(previous, 'Reconciling')?.status === 'True'
 }
