@@ -90,6 +90,7 @@ function serviceEndpoint(): object {
     interval: DURATION,
     tlsConfig: object({ serverName: TEXT, ca: object({ secret: secretKey() }) }),
     basicAuth: object({ username: secretKey(), password: secretKey() }),
+    authorization: object({ type: TEXT, credentials: secretKey() }),
   })
 }
 

@@ -80,7 +80,16 @@ function ownFilesOf({ values, rest }: WorkerSettings): readonly string[] {
   const variables = ['KUBECONFIG', 'GOOGLE_APPLICATION_CREDENTIALS', 'AWS_WEB_IDENTITY_TOKEN_FILE']
   const pointed = variables.flatMap((name) => (process.env[name] ?? '').split(':')).filter((path) => isAbsolute(path))
   const plugins = values['plugin.path'].map((path) => resolve(path))
-  return [...named, ...pointed, ...plugins, join(homedir(), '.kube'), ...INSTALLATION, ...SYSTEM]
+  return [...named, ...pointed, ...plugins, ...kubeDirectories(), ...INSTALLATION, ...SYSTEM]
+}
+
+/** The user of a container may have no entry in /etc/passwd: without HOME it has no home directory then. */
+function kubeDirectories(): readonly string[] {
+  try {
+    return [join(homedir(), '.kube')]
+  } catch {
+    return []
+  }
 }
 
 const FILE_SETTING = /\.(?:file|location)$/
