@@ -9,8 +9,8 @@ import { startWorkerProcess, type WeirWorker } from '../../support/worker-proces
 
 const WAIT = { everyMs: 50, timeoutMs: 90_000 }
 const BLOCKED_MS = 1_500
-/** Of SIGTERM, on a machine that is busy; the parts of a worker may take 5 s by default. */
-const GRACE_MS = 15_000
+/** The grace period of a program, and what Kubernetes gives it beyond. */
+const GRACE_MS = 30_000
 
 /** A source whose own code does what its configuration says, outside of any task. */
 const HOSTILE = `
@@ -135,7 +135,7 @@ async function whileOthersAreServed(work: () => Promise<void>): Promise<void> {
   const [own, control] = await latencyWhile([`${worker.url}/connectors`, CONTROL.url], work)
   expect(own!.count).toBeGreaterThan(0)
   expect(own!.maxMs).toBeLessThan(10_000)
-  expect(own!.p99Ms).toBeLessThan(100 + 2 * control!.p99Ms)
+  expect(own!.p99Ms).toBeLessThan(100 + 3 * control!.p99Ms)
   expect((await client.status('neighbour')).connector.state).toBe('RUNNING')
 }
 
