@@ -9,6 +9,8 @@ import { startWorkerProcess, type WeirWorker } from '../../support/worker-proces
 
 const WAIT = { everyMs: 50, timeoutMs: 90_000 }
 const BLOCKED_MS = 1_500
+/** Beyond the wait for a server that does nothing else: `WEIR_ATTACK_P99_MS=100` on a machine with idle cores. */
+const P99_MS_MAX = Number(process.env['WEIR_ATTACK_P99_MS'] ?? 1_000)
 /** The grace period of a program, and what Kubernetes gives it beyond. */
 const GRACE_MS = 30_000
 
@@ -135,7 +137,7 @@ async function whileOthersAreServed(work: () => Promise<void>): Promise<void> {
   const [own, control] = await latencyWhile([`${worker.url}/connectors`, CONTROL.url], work)
   expect(own!.count).toBeGreaterThan(0)
   expect(own!.maxMs).toBeLessThan(10_000)
-  expect(own!.p99Ms).toBeLessThan(100 + 3 * control!.p99Ms)
+  expect(own!.p99Ms - control!.p99Ms).toBeLessThan(P99_MS_MAX)
   expect((await client.status('neighbour')).connector.state).toBe('RUNNING')
 }
 
