@@ -3,14 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createWorkerClient, type WorkerClient } from '../../../src/clients/worker.ts'
-import { latencyWhile, startControlServer } from '../../support/latency.ts'
+import { latencyWhile, P99_MS_MAX, startControlServer } from '../../support/latency.ts'
 import { until } from '../../support/until.ts'
 import { startWorkerProcess, type WeirWorker } from '../../support/worker-process.ts'
 
 const WAIT = { everyMs: 50, timeoutMs: 90_000 }
 const BLOCKED_MS = 1_500
-/** Beyond the wait for a server that does nothing else: `WEIR_ATTACK_P99_MS=100` on a machine with idle cores. */
-const P99_MS_MAX = Number(process.env['WEIR_ATTACK_P99_MS'] ?? 1_000)
 /** The grace period of a program, and what Kubernetes gives it beyond. */
 const GRACE_MS = 30_000
 

@@ -6,6 +6,7 @@ import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { P99_MS_MAX } from '../../support/latency.ts'
 import { type RegistryProcess, startRegistryProcess } from '../../support/registry-process.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 import { until } from '../../support/until.ts'
@@ -16,8 +17,6 @@ import { startWorkerProcess } from '../../support/worker-process.ts'
  * thread, so that neighbours on a busy machine count for nothing.
  */
 const TURN_MS_MAX = 100
-/** The wait itself, beyond that for a server that does nothing else: `WEIR_ATTACK_P99_MS=100` on a machine with idle cores. */
-const P99_MS_MAX = Number(process.env['WEIR_ATTACK_P99_MS'] ?? 1_000)
 const LONGEST_TURN = ['--import', new URL('../../support/longest-turn.ts', import.meta.url).href]
 const MEGABYTE = 1_000_000
 const WITHIN = (timeoutMs: number) => ({ everyMs: 50, timeoutMs })
