@@ -48,7 +48,7 @@ it.each([-4, 0, 1_000])("refuses a block of Java's snappy that gives a length of
   await expect(decompress(compressionNumber('snappy'), bytes)).rejects.toMatchObject({ code: 'corrupt_batch' })
 })
 
-/** Blocks of 4 MiB each, as the frame says, of so many bytes that are no blocks. */
+/** A frame that declares blocks of 4 MiB and holds this many bytes that are not valid blocks. */
 function lz4Frame(blocks: number, blockBytes: number): Buffer {
   const block = Buffer.alloc(4 + blockBytes, 0xff)
   block.writeUInt32LE(blockBytes)

@@ -35,7 +35,7 @@ export type CheckHeader = {
   readonly salts: Salts
   /** Of the database after the last checkpoint, or after the one under way. */
   readonly pages: number
-  /** The machine's start in which this was written: another one means that it stopped meanwhile. */
+  /** Boot id of the machine at the time of writing; another one means that the machine was restarted since. */
   readonly boot: string
   /** Ends of the partitions that changed in this generation, the latest 250. */
   readonly ends: ReadonlyMap<number, number>

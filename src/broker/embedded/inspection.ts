@@ -77,7 +77,7 @@ function inspectChecked(files: DataFiles, limit: InspectionLimit): Inspection {
     const header = check.readHeader()
     if (header === undefined) return { kind: 'damaged', faults: [damagedCheckFile(files)], header }
     const wal = withFile(files.wal, readWal) ?? EMPTY_WAL
-    // The first commit after a clean end is made before anything is acknowledged.
+    // The first commit after a clean shutdown happens before any write is acknowledged.
     const isObsolete = header.state === 'clean' && wal.commits <= 1
     const walFault = isObsolete ? undefined : faultOfWal(files, header, wal)
     const hasLog = wal.commits > 0 && !isObsolete && walFault === undefined

@@ -26,7 +26,7 @@ export function contextRoutes(app: FastifyInstance, api: Api): void {
   })
 }
 
-/** Contexts with something that may be read, or that may be read as a whole. */
+/** Contexts that may be read as a whole or hold at least one subject that may be read. */
 function readableContexts(api: Api, request: FastifyRequest): (context: string) => boolean {
   if (request.rights.mayAll('read')) return () => true
   const isReadable = api.readable(request)

@@ -106,7 +106,7 @@ function parseRule(setting: string, text: string): Rule {
     text,
     isException: parts[1] !== undefined,
     matches: (destination) => {
-      // A port that is not known yet must not be denied for what it may be, nor is it not allowed.
+      // While the port is unknown (0), a rule with a port permits and does not deny.
       const isPort = port === undefined || port === destination.port || (destination.port === 0 && mayBeAnyPort)
       return isPort && matchesHost(destination)
     },

@@ -108,8 +108,8 @@ type Roots = { readonly allowed: readonly string[] | undefined; readonly own: re
 
 /** `real` undefined: it can't be found out, so it is not within what is allowed. */
 function judged(written: string, real: string | undefined, { allowed, own }: Roots): string {
-  if (real !== undefined && own.some((root) => isWithin(root, real))) throw ownFile(written)
-  if (real !== undefined && (allowed === undefined || allowed.some((root) => isWithin(root, real)))) return real
+  if (real !== undefined && own.some((root) => isInDirectory(root, real))) throw ownFile(written)
+  if (real !== undefined && (allowed === undefined || allowed.some((root) => isInDirectory(root, real)))) return real
   const places = allowed === undefined || allowed.length === 0 ? 'no path' : allowed.join(', ')
   throw notAllowed(
     `connectors may not use '${written}': connector.paths.allowed in the worker's settings has ${places}`,
@@ -131,7 +131,7 @@ function refused(error: NodeJS.ErrnoException, opened: string, written: string):
   throw error
 }
 
-export function isWithin(root: string, path: string): boolean {
+export function isInDirectory(root: string, path: string): boolean {
   const way = relative(root, path)
   return way.split(sep)[0] !== '..' && !isAbsolute(way)
 }

@@ -46,7 +46,7 @@ export function auditedAction(request: FastifyRequest): AuditedAction {
   return { operation, objects: typeof name === 'string' ? { name } : (params as AuditedAction['objects']) }
 }
 
-/** Throws a 403 where the path names what the request may not reach. */
+/** Throws a 403 when the path names an object that the request has no permission for. */
 export function checkAccess(request: FastifyRequest): void {
   const { rights, params } = request
   const { url } = request.routeOptions
