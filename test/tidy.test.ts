@@ -201,7 +201,7 @@ describe('the page of errors', () => {
   const page = textOf('docs/errors.md')
   const sets = [
     'src/broker/error.ts',
-    'src/registry/failure.ts',
+    'src/registry/model/registry-error.ts',
     'src/worker/failure.ts',
     'src/serde/error.ts',
   ].flatMap((file) => [...textOf(file).matchAll(/^ {2}\| '([a-z_]+)'$/gm)].map(([, code]) => code!))

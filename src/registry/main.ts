@@ -4,11 +4,11 @@ import { type Logger, secretsOf } from '../config/logger.ts'
 import type { Metrics } from '../config/metrics.ts'
 import { packageVersion } from '../config/version.ts'
 import { parseListener, reachableHost } from '../http/listener.ts'
-import type { MemberIdentity } from './election.ts'
-import { Examiner } from './examination/examiner.ts'
-import { type Election, joinElection, type Leadership } from './leader.ts'
-import { registryMetrics } from './metrics.ts'
-import { ParsedSchemas } from './parsed-schemas.ts'
+import { CompatibilityWorker } from './compatibility-worker/compatibility-worker.ts'
+import type { MemberIdentity } from './leadership/election.ts'
+import { type Election, joinElection, type Leadership } from './leadership/leader-election.ts'
+import { registryMetrics } from './metrics/metrics.ts'
+import { ParsedSchemas } from './queries/parsed-schemas.ts'
 import { Registry } from './registry.ts'
 import { serveRegistry } from './server.ts'
 import { type RegistrySettings, type RegistryValues, registryDefaults, topicSettings } from './settings.ts'
@@ -71,7 +71,7 @@ export function startRegistry(settings: RegistrySettings, dependencies: Registry
       dropPen: (reason) => office.election?.dropPen(reason),
     }
     const grounds = { view: state, schemas, ...registryDefaults(values) }
-    const examiner = new Examiner()
+    const examiner = new CompatibilityWorker()
     life.onStop('examiner', () => examiner.close())
     const server = await serveRegistry(
       new Registry({

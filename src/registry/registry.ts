@@ -1,20 +1,20 @@
 import { BrokerError } from '../broker/error.ts'
 import { messageOf } from '../config/failure.ts'
-import type { Decision, Grounds } from './decision.ts'
-import type { Examiner } from './examination/examiner.ts'
-import { Facts, MissingFact } from './examination/facts.ts'
-import { RegistryError } from './failure.ts'
-import type { Leadership } from './leader.ts'
-import type { SchemaOperation } from './metrics.ts'
-import type { Operation } from './operation.ts'
+import type { Decision, DecisionContext } from './commands/decision.ts'
+import type { WriteOperation } from './commands/write-operation.ts'
+import type { CompatibilityWorker } from './compatibility-worker/compatibility-worker.ts'
+import { Facts, MissingFact } from './compatibility-worker/facts.ts'
+import type { Leadership } from './leadership/leader-election.ts'
+import type { SchemaOperation } from './metrics/metrics.ts'
+import { RegistryError } from './model/registry-error.ts'
 
 /** Writes wait for one another; past this bound a new one is refused instead of waiting without end. */
 const WAITING_MAX = 10_000
 
 export type RegistryOptions = {
-  readonly grounds: Omit<Grounds, 'facts'>
+  readonly grounds: Omit<DecisionContext, 'facts'>
   readonly leadership: Leadership
-  readonly examiner: Examiner
+  readonly examiner: CompatibilityWorker
   /** Resolves when the state has everything that stands in the log now. */
   readonly refresh: () => Promise<void>
   /** Why the state no longer follows the log: then nothing is written. */
@@ -28,10 +28,10 @@ export type RegistryOptions = {
  * each on what the one before left.
  */
 export class Registry {
-  readonly grounds: Omit<Grounds, 'facts'>
+  readonly grounds: Omit<DecisionContext, 'facts'>
   readonly leadership: Leadership
   /** Examines what is large. */
-  readonly examiner: Examiner
+  readonly examiner: CompatibilityWorker
   readonly #options: RegistryOptions
   #last: Promise<unknown> = Promise.resolve()
   #waiting = 0
@@ -66,7 +66,10 @@ export class Registry {
    * Does what reads schemas. When it lacks a fact about a large one, the examiner finds that out and it is done anew: so
    * decisions stay plain functions of what is, and nobody else waits.
    */
-  async think<Answer>(act: (grounds: Grounds) => Answer | Promise<Answer>, facts = this.newFacts()): Promise<Answer> {
+  async think<Answer>(
+    act: (grounds: DecisionContext) => Answer | Promise<Answer>,
+    facts = this.newFacts(),
+  ): Promise<Answer> {
     const grounds = { ...this.grounds, facts }
     for (;;) {
       try {
@@ -79,7 +82,11 @@ export class Registry {
   }
 
   /** Decides, writes and answers. Rejects with a `RegistryError`; `operation` words a failure of the store. */
-  write<Answer>(decide: (grounds: Grounds) => Decision<Answer>, operation: Operation, facts?: Facts): Promise<Answer> {
+  write<Answer>(
+    decide: (grounds: DecisionContext) => Decision<Answer>,
+    operation: WriteOperation,
+    facts?: Facts,
+  ): Promise<Answer> {
     return this.think((grounds) => this.#inTurn(() => this.#decideAndWrite(decide, grounds, operation)), facts)
   }
 
@@ -98,9 +105,9 @@ export class Registry {
   }
 
   async #decideAndWrite<Answer>(
-    decide: (grounds: Grounds) => Decision<Answer>,
-    grounds: Grounds,
-    operation: Operation,
+    decide: (grounds: DecisionContext) => Decision<Answer>,
+    grounds: DecisionContext,
+    operation: WriteOperation,
   ): Promise<Answer> {
     this.checkStore()
     const pen = this.leadership.pen()
@@ -117,7 +124,7 @@ export class Registry {
   }
 }
 
-function storeFailure(error: unknown, { timedOut, notStored }: Operation): Error {
+function storeFailure(error: unknown, { timedOut, notStored }: WriteOperation): Error {
   if (!(error instanceof BrokerError)) return error as Error
   const cause = { cause: error }
   if (error.code === 'record_too_large') {

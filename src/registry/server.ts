@@ -13,9 +13,9 @@ import type { Policy } from '../http/permissions.ts'
 import { openPolicy } from '../http/permissions-file.ts'
 import { type ConnectionChange, type HttpServer, type HttpServerOptions, startHttpServer } from '../http/server.ts'
 import { ROLES } from '../http/users.ts'
-import type { Examiner } from './examination/examiner.ts'
-import { RegistryError } from './failure.ts'
-import { Forwarder } from './forward.ts'
+import type { CompatibilityWorker } from './compatibility-worker/compatibility-worker.ts'
+import { Forwarder } from './leadership/forwarding.ts'
+import { RegistryError } from './model/registry-error.ts'
 import type { Registry } from './registry.ts'
 import { checkAccess } from './routes/access.ts'
 import { Api } from './routes/api.ts'
@@ -110,7 +110,7 @@ export async function serveRegistry(registry: Registry, options: ServeOptions): 
 }
 
 /** A body that is large, read by the examiner. */
-async function parseLarge(examiner: Examiner, bytes: Buffer): Promise<unknown> {
+async function parseLarge(examiner: CompatibilityWorker, bytes: Buffer): Promise<unknown> {
   const outcome = await examiner.ask({ op: 'body', bytes })
   if ('wrong' in outcome) throw new RegistryError('invalid_body', `the request body can't be used: ${outcome.wrong}`)
   return outcome.result

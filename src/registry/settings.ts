@@ -2,7 +2,7 @@ import { UserError } from '../config/failure.ts'
 import { below, readSettings, type Setting, type Settings, type SettingsSpec } from '../config/settings.ts'
 import { settingsFromEnvironment } from '../config/sources.ts'
 import { accessContradiction } from '../http/access-settings.ts'
-import type { Defaults } from './scope.ts'
+import type { Defaults } from './queries/effective-config.ts'
 import { aliases, shape, withoutEffect } from './setting-keys.ts'
 
 export const settingsSpec: SettingsSpec<typeof shape> = {

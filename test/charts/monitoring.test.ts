@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { createMetrics } from '../../src/config/metrics.ts'
 import { operatorMetrics } from '../../src/operator/metrics.ts'
-import { registryMetrics } from '../../src/registry/metrics.ts'
+import { registryMetrics } from '../../src/registry/metrics/metrics.ts'
 import { workerMetrics } from '../../src/worker/metrics.ts'
 import { CHARTS, chartFile } from '../support/charts.ts'
 

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { Facts, MissingFact } from '../../src/registry/examination/facts.ts'
-import { ParsedSchemas } from '../../src/registry/parsed-schemas.ts'
-import { guidOf } from '../../src/registry/schema.ts'
+import { Facts, MissingFact } from '../../src/registry/compatibility-worker/facts.ts'
+import { guidOf } from '../../src/registry/model/schema.ts'
+import { toSubject } from '../../src/registry/model/subject.ts'
+import { ParsedSchemas } from '../../src/registry/queries/parsed-schemas.ts'
 import { RegistryState } from '../../src/registry/store/state.ts'
-import { toSubject } from '../../src/registry/subject.ts'
 
 const schemas = (options: { entriesMax?: number; expiryMs?: number } = {}) => {
   const clock = { nowMs: 0 }

@@ -1,10 +1,10 @@
 import { expect } from 'vitest'
 import type { Broker } from '../../src/broker/broker.ts'
 import { silentLogger } from '../../src/config/logger.ts'
+import type { Subject } from '../../src/registry/model/subject.ts'
 import { registrySettings } from '../../src/registry/settings.ts'
 import { openRegistryLog } from '../../src/registry/store/log.ts'
 import { RegistryState } from '../../src/registry/store/state.ts'
-import type { Subject } from '../../src/registry/subject.ts'
 
 /** What the right to write has to be on every log: one's own, and current when it is taken. */
 export async function describePen(broker: Broker, topic: string): Promise<void> {

@@ -1,11 +1,14 @@
 import type { FastifyInstance } from 'fastify'
 import { silentLogger } from '../../src/config/logger.ts'
 import { createMetrics } from '../../src/config/metrics.ts'
-import { Examiner, type ExaminerOptions } from '../../src/registry/examination/examiner.ts'
-import { Forwarder } from '../../src/registry/forward.ts'
-import type { Pen } from '../../src/registry/leader.ts'
-import { registryMetrics } from '../../src/registry/metrics.ts'
-import { ParsedSchemas } from '../../src/registry/parsed-schemas.ts'
+import {
+  CompatibilityWorker,
+  type ExaminerOptions,
+} from '../../src/registry/compatibility-worker/compatibility-worker.ts'
+import { Forwarder } from '../../src/registry/leadership/forwarding.ts'
+import type { LeaderWriter } from '../../src/registry/leadership/leader-election.ts'
+import { registryMetrics } from '../../src/registry/metrics/metrics.ts'
+import { ParsedSchemas } from '../../src/registry/queries/parsed-schemas.ts'
 import { Registry } from '../../src/registry/registry.ts'
 import { Api } from '../../src/registry/routes/api.ts'
 import { registryRoutes } from '../../src/registry/routes/main.ts'
@@ -78,7 +81,7 @@ export async function startTestRegistry(
   const metrics = createMetrics()
   const { observe, elected: _, ...counted } = registryMetrics(metrics, () => leads)
   const leads = !('leaderUrl' in trouble)
-  const pen: Pen = {
+  const pen: LeaderWriter = {
     append: async (batch) => {
       if (trouble.store) throw trouble.store
       await trouble.storing
@@ -99,7 +102,7 @@ export async function startTestRegistry(
     leaderUrl: () => trouble.leaderUrl,
     dropPen: (reason: string) => void dropped.push(reason),
   }
-  const examiner = new Examiner(trouble.examiner)
+  const examiner = new CompatibilityWorker(trouble.examiner)
   const registry = new Registry({
     grounds,
     leadership,

@@ -1,6 +1,6 @@
 import { COMPATIBILITY_LEVELS, MODES } from '../../clients/registry.ts'
 import { entity, integer, type JsonSchema, list, mapOf, orNull, text } from '../../http/openapi.ts'
-import { SCHEMA_TYPES } from '../formats.ts'
+import { SCHEMA_TYPES } from '../model/schema-types.ts'
 
 const flag: JsonSchema = { type: 'boolean' }
 

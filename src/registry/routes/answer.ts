@@ -1,9 +1,9 @@
 import type { SchemaReference } from '../../formats/references.ts'
 import type { SchemaTags } from '../../formats/tags.ts'
-import type { Config } from '../config.ts'
-import type { SchemaContent, SchemaVersion } from '../schema.ts'
+import type { Config } from '../model/config.ts'
+import type { SchemaContent, SchemaVersion } from '../model/schema.ts'
+import { contextOf, toSubject } from '../model/subject.ts'
 import type { StoredSchema } from '../store/record.ts'
-import { contextOf, toSubject } from '../subject.ts'
 
 /** Whose answers clients get: the original's up to 7.9, or from 8.0 on. */
 export type Profile = '7' | '8'

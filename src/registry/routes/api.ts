@@ -3,15 +3,12 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ParsedSchema } from '../../formats/format.ts'
 import type { SchemaReference } from '../../formats/references.ts'
 import type { SchemaTags } from '../../formats/tags.ts'
-import type { Decision, Grounds } from '../decision.ts'
-import type { Facts } from '../examination/facts.ts'
-import { RegistryError } from '../failure.ts'
-import type { Forwarder } from '../forward.ts'
-import type { Operation } from '../operation.ts'
-import type { Registry } from '../registry.ts'
-import type { SchemaVersion } from '../schema.ts'
-import type { RegistryValues } from '../settings.ts'
-import type { RegistryView } from '../store/state.ts'
+import type { Decision, DecisionContext } from '../commands/decision.ts'
+import type { WriteOperation } from '../commands/write-operation.ts'
+import type { Facts } from '../compatibility-worker/facts.ts'
+import type { Forwarder } from '../leadership/forwarding.ts'
+import { RegistryError } from '../model/registry-error.ts'
+import type { SchemaVersion } from '../model/schema.ts'
 import {
   checkScope,
   checkSubject,
@@ -22,15 +19,18 @@ import {
   type Subject,
   toContext,
   toSubject,
-} from '../subject.ts'
+} from '../model/subject.ts'
+import type { Registry } from '../registry.ts'
+import type { RegistryValues } from '../settings.ts'
+import type { RegistryView } from '../store/state.ts'
 import type { AnswerOptions, Profile } from './answer.ts'
 import { operationOn } from './operations.ts'
 import { flag, formatIn, type Limits, parseSchemaBody, type Query, type SchemaBody, text, texts } from './request.ts'
 
 /** A write: what is decided, and how the answer is told. */
 export type Write<Answer> = {
-  readonly operation: Operation
-  readonly decide: (grounds: Grounds) => Decision<Answer>
+  readonly operation: WriteOperation
+  readonly decide: (grounds: DecisionContext) => Decision<Answer>
   /** Default: as it is. */
   readonly answer?: (written: Answer) => unknown
   /** What the request knows already. */

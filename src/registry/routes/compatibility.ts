@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { checkCompatibility } from '../check.ts'
-import { RegistryError, versionNotFound } from '../failure.ts'
-import type { SchemaVersion } from '../schema.ts'
+import { RegistryError, versionNotFound } from '../model/registry-error.ts'
+import type { SchemaVersion } from '../model/schema.ts'
+import { checkCompatibility } from '../queries/check-compatibility.ts'
 import { type Api, paramsOf, queryOf } from './api.ts'
 import { flag, parseVersion } from './request.ts'
 

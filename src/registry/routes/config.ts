@@ -1,12 +1,12 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
-import { decideConfig, decideDeleteConfig } from '../change-config.ts'
-import { parseConfigUpdate } from '../config.ts'
-import type { Grounds } from '../decision.ts'
-import { configNotFound } from '../failure.ts'
-import { DELETE_CONFIG, UPDATE_CONFIG } from '../operation.ts'
-import { configInScope } from '../scope.ts'
-import { contextOf, GLOBAL, type Subject, toSubject } from '../subject.ts'
+import { decideConfig, decideDeleteConfig } from '../commands/change-config.ts'
+import type { DecisionContext } from '../commands/decision.ts'
+import { DELETE_CONFIG, UPDATE_CONFIG } from '../commands/write-operation.ts'
+import { parseConfigUpdate } from '../model/config.ts'
+import { configNotFound } from '../model/registry-error.ts'
+import { contextOf, GLOBAL, type Subject, toSubject } from '../model/subject.ts'
+import { configInScope } from '../queries/effective-config.ts'
 import { configUpdateAnswer } from './answer.ts'
 import { type Api, queryOf } from './api.ts'
 import { flag, parseBody } from './request.ts'
@@ -26,13 +26,13 @@ export function configRoutes(app: FastifyInstance, api: Api): void {
       const update = parseConfigUpdate(parseBody(bodySpec, request.body))
       // Else it would be a way to what may not be read.
       if (update.alias) request.rights.demand('read', toSubject(update.alias, contextOf(scope ?? '')))
-      const decide = (grounds: Grounds) => decideConfig(grounds, scope, update)
+      const decide = (grounds: DecisionContext) => decideConfig(grounds, scope, update)
       return api.write(request, reply, { operation: UPDATE_CONFIG, decide, answer: configUpdateAnswer })
     })
 
     app.delete(path, { config: { metric: `config.delete-${of}` } }, async (request, reply) => {
       const scope = api.scope(request)
-      const decide = (grounds: Grounds) => decideDeleteConfig(grounds, scope)
+      const decide = (grounds: DecisionContext) => decideDeleteConfig(grounds, scope)
       return api.write(request, reply, { operation: DELETE_CONFIG, decide })
     })
   }

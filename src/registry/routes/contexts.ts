@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Decision, Grounds } from '../decision.ts'
-import { contextNotEmpty } from '../failure.ts'
-import { DELETE_CONTEXT } from '../operation.ts'
-import { contextOf, contextSubject, DEFAULT_CONTEXT } from '../subject.ts'
+import type { Decision, DecisionContext } from '../commands/decision.ts'
+import { DELETE_CONTEXT } from '../commands/write-operation.ts'
+import { contextNotEmpty } from '../model/registry-error.ts'
+import { contextOf, contextSubject, DEFAULT_CONTEXT } from '../model/subject.ts'
 import { type Api, queryOf } from './api.ts'
 import { page, text } from './request.ts'
 
@@ -18,7 +18,7 @@ export function contextRoutes(app: FastifyInstance, api: Api): void {
 
   app.delete('/contexts/:context', { config: { metric: 'contexts.delete' } }, async (request, reply) => {
     const context = api.context(request)
-    const decide = ({ view }: Grounds): Decision<undefined> => {
+    const decide = ({ view }: DecisionContext): Decision<undefined> => {
       if (view.isInUse(context)) throw contextNotEmpty(context)
       return { records: [{ kind: 'context', context, known: false }], answer: undefined }
     }

@@ -1,5 +1,5 @@
 import type { WireError } from '../../http/refusal.ts'
-import { RegistryError, type RegistryErrorCode } from '../failure.ts'
+import { RegistryError, type RegistryErrorCode } from '../model/registry-error.ts'
 
 /** The one place of the wire's numbers. The status is the first three digits, unless it stands beside. */
 const WIRE: Readonly<Record<RegistryErrorCode, number | readonly [errorCode: number, status: number]>> = {

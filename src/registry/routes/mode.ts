@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
-import { decideDeleteMode, decideMode, parseMode } from '../change-mode.ts'
-import type { Grounds } from '../decision.ts'
-import { modeNotFound } from '../failure.ts'
-import { DELETE_MODE, UPDATE_MODE } from '../operation.ts'
-import { modeInScope } from '../scope.ts'
-import { GLOBAL } from '../subject.ts'
+import { decideDeleteMode, decideMode, parseMode } from '../commands/change-mode.ts'
+import type { DecisionContext } from '../commands/decision.ts'
+import { DELETE_MODE, UPDATE_MODE } from '../commands/write-operation.ts'
+import { modeNotFound } from '../model/registry-error.ts'
+import { GLOBAL } from '../model/subject.ts'
+import { modeInScope } from '../queries/effective-config.ts'
 import { type Api, queryOf } from './api.ts'
 import { flag, parseBody } from './request.ts'
 
@@ -29,14 +29,14 @@ export function modeRoutes(app: FastifyInstance, api: Api): void {
       const { mode: word } = parseBody(bodySpec, request.body)
       const mode = parseMode(word)
       const force = flag(queryOf(request), 'force')
-      const decide = (grounds: Grounds) => decideMode(grounds, scope, mode, { force })
+      const decide = (grounds: DecisionContext) => decideMode(grounds, scope, mode, { force })
       return api.write(request, reply, { operation: UPDATE_MODE, decide, answer: () => ({ mode: word }) })
     })
 
     app.delete(path, { config: { metric: `mode.delete-${of}` } }, async (request, reply) => {
       const scope = api.scope(request)
       const recursive = flag(queryOf(request), 'recursive')
-      const decide = (grounds: Grounds) => decideDeleteMode(grounds, scope, { recursive })
+      const decide = (grounds: DecisionContext) => decideDeleteMode(grounds, scope, { recursive })
       return api.write(request, reply, { operation: DELETE_MODE, decide, answer: (mode) => ({ mode }) })
     })
   }

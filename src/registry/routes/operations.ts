@@ -1,9 +1,9 @@
 import type { FastifyRequest } from 'fastify'
 import type { AuditedAction } from '../../http/audit.ts'
 import type { Operation } from '../../http/permissions.ts'
-import type { Grounds } from '../decision.ts'
-import { isImporting, modeInScope } from '../scope.ts'
-import type { Subject } from '../subject.ts'
+import type { DecisionContext } from '../commands/decision.ts'
+import type { Subject } from '../model/subject.ts'
+import { isImporting, modeInScope } from '../queries/effective-config.ts'
 import { flag, type Query } from './request.ts'
 
 /** What changes nothing but is no `GET`, and everything that changes something. */
@@ -31,7 +31,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
 export function operationOn(
   subject: Subject | null,
   request: FastifyRequest,
-  { view, defaults }: Pick<Grounds, 'view' | 'defaults'>,
+  { view, defaults }: Pick<DecisionContext, 'view' | 'defaults'>,
 ): Operation {
   const operation = operationOf(request)
   if (operation === 'write') return isImporting(modeInScope(view, subject, defaults)) ? 'import' : 'write'

@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import type { SchemaType } from '../../formats/format.ts'
 import type { SchemaTags, TagChange } from '../../formats/tags.ts'
-import type { TagsUpdate } from '../change-tags.ts'
-import { invalidSchema, invalidVersion, RegistryError } from '../failure.ts'
-import type { VersionSelector } from '../lookup.ts'
-import { metadataSpec } from '../metadata.ts'
-import type { Registration } from '../register.ts'
-import { ruleSetSpec } from '../rule-set.ts'
+import type { TagsUpdate } from '../commands/change-tags.ts'
+import type { Registration } from '../commands/register.ts'
+import { metadataSpec } from '../model/metadata.ts'
+import { invalidSchema, invalidVersion, RegistryError } from '../model/registry-error.ts'
+import { ruleSetSpec } from '../model/rule-set.ts'
+import type { VersionSelector } from '../queries/schema-lookup.ts'
 
 // What stands in paths, queries and bodies, read as the original reads it.
 

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { openApiDocument } from '../openapi/document.ts'
-import { modeInScope } from '../scope.ts'
+import { modeInScope } from '../queries/effective-config.ts'
 import type { Api } from './api.ts'
 
 export type ServerIdentity = { readonly clusterId: string; readonly version: string }

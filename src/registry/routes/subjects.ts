@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify'
-import type { Grounds } from '../decision.ts'
-import { decideDeleteSubject } from '../delete.ts'
-import { schemaNotFound, subjectNotFound } from '../failure.ts'
-import { lookUp } from '../lookup.ts'
-import { DELETE_SUBJECT } from '../operation.ts'
-import { findByMetadata, findSubjects, inAnyContext, takesPart } from '../search.ts'
-import { ALL_CONTEXTS } from '../subject.ts'
+import type { DecisionContext } from '../commands/decision.ts'
+import { decideDeleteSubject } from '../commands/delete.ts'
+import { DELETE_SUBJECT } from '../commands/write-operation.ts'
+import { schemaNotFound, subjectNotFound } from '../model/registry-error.ts'
+import { ALL_CONTEXTS } from '../model/subject.ts'
+import { lookUp } from '../queries/schema-lookup.ts'
+import { findByMetadata, findSubjects, inAnyContext, takesPart } from '../queries/schema-search.ts'
 import { schemaAnswer } from './answer.ts'
 import { type Api, queryOf, whichIn } from './api.ts'
 import { flag, page, texts } from './request.ts'
@@ -34,7 +34,7 @@ export function subjectRoutes(app: FastifyInstance, api: Api): void {
   app.delete('/subjects/:subject', { config: { metric: 'subjects.delete-subject' } }, async (request, reply) => {
     const subject = api.subject(request)
     const permanent = flag(queryOf(request), 'permanent')
-    const decide = (grounds: Grounds) => decideDeleteSubject(grounds, subject, permanent)
+    const decide = (grounds: DecisionContext) => decideDeleteSubject(grounds, subject, permanent)
     return api.write(request, reply, { operation: DELETE_SUBJECT, decide })
   })
 

@@ -1,13 +1,13 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { decideTags } from '../change-tags.ts'
-import type { Grounds } from '../decision.ts'
-import { decideDeleteVersion } from '../delete.ts'
-import { subjectNotFound } from '../failure.ts'
-import { findVersion } from '../lookup.ts'
-import { DELETE_VERSION, REGISTER } from '../operation.ts'
-import { decideRegister, findRegistered, type RegisterAnswer, type Registration } from '../register.ts'
-import type { SchemaVersion } from '../schema.ts'
-import { inAnyContext, takesPart } from '../search.ts'
+import { decideTags } from '../commands/change-tags.ts'
+import type { DecisionContext } from '../commands/decision.ts'
+import { decideDeleteVersion } from '../commands/delete.ts'
+import { decideRegister, findRegistered, type RegisterAnswer, type Registration } from '../commands/register.ts'
+import { DELETE_VERSION, REGISTER } from '../commands/write-operation.ts'
+import { subjectNotFound } from '../model/registry-error.ts'
+import type { SchemaVersion } from '../model/schema.ts'
+import { findVersion } from '../queries/schema-lookup.ts'
+import { inAnyContext, takesPart } from '../queries/schema-search.ts'
 import { registeredAnswer, schemaAnswer } from './answer.ts'
 import { type Api, paramsOf, queryOf, whichIn } from './api.ts'
 import { flag, formatIn, page, parseTagsUpdate, parseVersion, type Query } from './request.ts'
@@ -47,7 +47,7 @@ export function versionRoutes(app: FastifyInstance, api: Api): void {
         request.revision = revision
         return answer({ schema: registered, changed: false })
       }
-      const decide = (grounds: Grounds) => decideRegister(grounds, registration)
+      const decide = (grounds: DecisionContext) => decideRegister(grounds, registration)
       return api.write(request, reply, { operation: REGISTER, decide, answer, facts })
     },
   )
@@ -85,7 +85,7 @@ export function versionRoutes(app: FastifyInstance, api: Api): void {
     const selector = parseVersion(paramsOf(request)['version'] ?? '')
     const update = parseTagsUpdate(request.body)
     await api.loadFormatOf(versionIn(api, request))
-    const decide = (grounds: Grounds) => decideTags(grounds, subject, selector, update, api.permits(request))
+    const decide = (grounds: DecisionContext) => decideTags(grounds, subject, selector, update, api.permits(request))
     const answer = (registered: RegisterAnswer) => answerRegistered(api, request, { ...registered, changed: true }, {})
     return api.write(request, reply, { operation: REGISTER, decide, answer })
   })
@@ -97,7 +97,7 @@ export function versionRoutes(app: FastifyInstance, api: Api): void {
       const subject = api.subject(request)
       const selector = parseVersion(paramsOf(request)['version'] ?? '')
       const permanent = flag(queryOf(request), 'permanent')
-      const decide = (grounds: Grounds) => decideDeleteVersion(grounds, subject, selector, permanent)
+      const decide = (grounds: DecisionContext) => decideDeleteVersion(grounds, subject, selector, permanent)
       return api.write(request, reply, { operation: DELETE_VERSION, decide })
     },
   )

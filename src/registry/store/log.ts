@@ -2,7 +2,7 @@ import type { Broker, Producer } from '../../broker/broker.ts'
 import { BrokerError } from '../../broker/error.ts'
 import { openStateTopic, type StateProgress, type StateTopic } from '../../broker/state-topic.ts'
 import type { Logger } from '../../config/logger.ts'
-import type { Pen } from '../leader.ts'
+import type { LeaderWriter } from '../leadership/leader-election.ts'
 import type { RegistryValues } from '../settings.ts'
 import type { RegistryRecord } from './record.ts'
 import { noopRecord, type RawRecord, RecordCodec } from './record-codec.ts'
@@ -24,7 +24,7 @@ export type LogOptions = {
 
 export type RegistryLog = {
   /** Takes the right to write from whoever had it, and resolves when the state has all that they wrote. */
-  openPen(): Promise<Pen>
+  openPen(): Promise<LeaderWriter>
   /** Resolves when the state has everything that stands in the topic now. */
   refresh(): Promise<void>
   /** Why the state no longer follows the topic. */
@@ -107,7 +107,7 @@ async function rememberLeader(broker: Broker, fencingId: string): Promise<void> 
 }
 
 /** Its first record is a marker: from there on no older pen can write, and reading up to it shows all that they wrote. */
-async function openPen(topic: StateTopic, codec: RecordCodec, open: () => Promise<Producer>): Promise<Pen> {
+async function openPen(topic: StateTopic, codec: RecordCodec, open: () => Promise<Producer>): Promise<LeaderWriter> {
   // That a producer of this name is known is evidence that the topic had records: so the first record comes before it.
   if (topic.positions()[0]?.offset === 0) await topic.append([{ ...noopRecord(), partition: 0 }])
   const producer = await open()

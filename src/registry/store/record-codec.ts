@@ -1,11 +1,11 @@
 import { MODES, type Mode } from '../../clients/registry.ts'
 import type { SchemaType } from '../../formats/format.ts'
 import type { SchemaReference } from '../../formats/references.ts'
-import { toConfig } from '../config.ts'
-import { type Metadata, metadataSpec } from '../metadata.ts'
-import { type RuleSet, ruleSetSpec } from '../rule-set.ts'
-import { guidOf, type SchemaContent, toUuid } from '../schema.ts'
-import { type Subject, toSubject } from '../subject.ts'
+import { toConfig } from '../model/config.ts'
+import { type Metadata, metadataSpec } from '../model/metadata.ts'
+import { type RuleSet, ruleSetSpec } from '../model/rule-set.ts'
+import { guidOf, type SchemaContent, toUuid } from '../model/schema.ts'
+import { type Subject, toSubject } from '../model/subject.ts'
 import type { RegistryRecord, StoredSchema } from './record.ts'
 
 type Members = Readonly<Record<string, unknown>>

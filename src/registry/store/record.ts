@@ -1,7 +1,7 @@
 import type { Mode } from '../../clients/registry.ts'
-import type { Config } from '../config.ts'
-import type { SchemaVersion } from '../schema.ts'
-import type { Subject } from '../subject.ts'
+import type { Config } from '../model/config.ts'
+import type { SchemaVersion } from '../model/schema.ts'
+import type { Subject } from '../model/subject.ts'
 
 /** One change of the registry, as its topic holds it. A null value takes away what the key stands for. */
 export type RegistryRecord =

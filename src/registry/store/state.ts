@@ -1,8 +1,8 @@
 import type { Mode } from '../../clients/registry.ts'
 import type { SchemaReference } from '../../formats/references.ts'
-import type { Config } from '../config.ts'
-import type { SchemaContent, SchemaVersion } from '../schema.ts'
-import { contextOf, DEFAULT_CONTEXT, isContext, type Subject, toSubject } from '../subject.ts'
+import type { Config } from '../model/config.ts'
+import type { SchemaContent, SchemaVersion } from '../model/schema.ts'
+import { contextOf, DEFAULT_CONTEXT, isContext, type Subject, toSubject } from '../model/subject.ts'
 import type { RegistryRecord, StoredSchema } from './record.ts'
 
 /** What applying a record came to, for the log and the metrics. */

@@ -1,7 +1,7 @@
 import type { Broker } from '../../../src/broker/broker.ts'
-import { guidOf } from '../../../src/registry/schema.ts'
+import { guidOf } from '../../../src/registry/model/schema.ts'
+import { type Subject, toSubject } from '../../../src/registry/model/subject.ts'
 import { RecordCodec } from '../../../src/registry/store/record-codec.ts'
-import { type Subject, toSubject } from '../../../src/registry/subject.ts'
 
 export const VERSIONS = 4
 const FIELDS = 8

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { guidOf } from '../../../src/registry/schema.ts'
+import { guidOf } from '../../../src/registry/model/schema.ts'
+import { type Subject, toSubject } from '../../../src/registry/model/subject.ts'
 import { RegistryState } from '../../../src/registry/store/state.ts'
-import { type Subject, toSubject } from '../../../src/registry/subject.ts'
 
 const content = (text: string, references: { name: string; subject: string; version: number }[] = []) => {
   const bare = { type: 'AVRO', text, references, metadata: undefined, ruleSet: undefined } as const

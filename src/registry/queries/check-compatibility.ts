@@ -1,20 +1,20 @@
+import type { DecisionContext } from '../commands/decision.ts'
+import type { SchemaVersion } from '../model/schema.ts'
+import type { Subject } from '../model/subject.ts'
 import { type Candidate, compatibilityMessages } from './compatibility.ts'
-import type { Grounds } from './decision.ts'
-import { type SentSchema, understand } from './lookup.ts'
-import type { SchemaVersion } from './schema.ts'
-import { configInScope } from './scope.ts'
-import type { Subject } from './subject.ts'
+import { configInScope } from './effective-config.ts'
+import { resolveSchema, type SentSchema } from './schema-lookup.ts'
 
 /** Why a schema may not follow these versions (ascending); empty when it may. Throws `invalid_schema`. */
 export function checkCompatibility(
-  grounds: Grounds,
+  grounds: DecisionContext,
   subject: Subject,
   sent: SentSchema,
   previous: readonly SchemaVersion[],
   options: { readonly normalize: boolean },
 ): readonly string[] {
   const config = configInScope(grounds.view, subject, grounds.defaults)
-  const { parsed, content } = understand(grounds, subject, sent, {
+  const { parsed, content } = resolveSchema(grounds, subject, sent, {
     normalize: options.normalize || config.normalize === true,
     validation: config.validateNewSchemas === false ? 'loose' : 'strict',
     fields: config.validateFields === true,
@@ -24,7 +24,7 @@ export function checkCompatibility(
 
 /** Registered versions as the comparison takes them. */
 export function candidates(
-  { view, schemas, facts }: Grounds,
+  { view, schemas, facts }: DecisionContext,
   versions: readonly SchemaVersion[],
 ): readonly Candidate[] {
   return versions.map(({ subject, version, content }) => ({

@@ -1,11 +1,11 @@
-import type { TagChange } from '../formats/tags.ts'
-import type { Decision, Grounds } from './decision.ts'
-import { findVersion, type VersionSelector } from './lookup.ts'
-import { type Metadata, VERSION_PROPERTY, withProperty } from './metadata.ts'
+import type { TagChange } from '../../formats/tags.ts'
+import { type Metadata, VERSION_PROPERTY, withProperty } from '../model/metadata.ts'
+import { checkRuleSet, invalidRule, mergeRuleSets, type RuleSet, withoutRules } from '../model/rule-set.ts'
+import type { Subject } from '../model/subject.ts'
+import { findVersion, type VersionSelector } from '../queries/schema-lookup.ts'
+import { inAnyContext } from '../queries/schema-search.ts'
+import type { Decision, DecisionContext } from './decision.ts'
 import { decideRegister, type RegisterAnswer } from './register.ts'
-import { checkRuleSet, invalidRule, mergeRuleSets, type RuleSet, withoutRules } from './rule-set.ts'
-import { inAnyContext } from './search.ts'
-import type { Subject } from './subject.ts'
 
 export type TagsUpdate = {
   /** 0: the next one. */
@@ -21,7 +21,7 @@ export type TagsUpdate = {
 
 /** Registers a version with other tags, and if asked for with other metadata and rules. Throws as registering does. */
 export function decideTags(
-  grounds: Grounds,
+  grounds: DecisionContext,
   name: Subject,
   selector: VersionSelector,
   update: TagsUpdate,
@@ -47,7 +47,7 @@ function changedRules(
   return withoutRules(mergeRuleSets(before(), rulesToMerge), rulesToRemove ?? [])
 }
 
-function ruleSetBefore({ view }: Grounds, subject: Subject, newVersion: number): RuleSet | undefined {
+function ruleSetBefore({ view }: DecisionContext, subject: Subject, newVersion: number): RuleSet | undefined {
   const before = newVersion === 0 ? view.latest(subject) : view.version(subject, newVersion - 1)
   return before?.content.ruleSet
 }

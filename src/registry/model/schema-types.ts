@@ -1,13 +1,13 @@
-import type { Format, SchemaType } from '../formats/format.ts'
-import { invalidSchema } from './failure.ts'
+import type { Format, SchemaType } from '../../formats/format.ts'
+import { invalidSchema } from './registry-error.ts'
 
 /** In the order the original lists them. */
 export const SCHEMA_TYPES: readonly SchemaType[] = ['JSON', 'PROTOBUF', 'AVRO']
 
 const LOADERS: Readonly<Record<SchemaType, () => Promise<Format>>> = {
-  AVRO: async () => (await import('../formats/avro/avro.ts')).avroFormat,
-  JSON: async () => (await import('../formats/json/json.ts')).jsonFormat,
-  PROTOBUF: async () => (await import('../formats/protobuf/protobuf.ts')).protobufFormat,
+  AVRO: async () => (await import('../../formats/avro/avro.ts')).avroFormat,
+  JSON: async () => (await import('../../formats/json/json.ts')).jsonFormat,
+  PROTOBUF: async () => (await import('../../formats/protobuf/protobuf.ts')).protobufFormat,
 }
 
 /** The schema languages. The code of one is loaded when its first schema comes: most registries see only one of them. */

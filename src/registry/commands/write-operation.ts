@@ -1,54 +1,54 @@
 /** A kind of write, by what its failures say. The texts are the original's. */
-export type Operation = {
+export type WriteOperation = {
   readonly timedOut: string
   readonly notStored: string
   readonly notForwarded: string
   readonly leaderless: string
 }
 
-export const REGISTER: Operation = {
+export const REGISTER: WriteOperation = {
   timedOut: 'Register operation timed out',
   notStored: 'Register schema operation failed while writing to the Kafka store',
   notForwarded: 'Error while forwarding register schema request to the leader',
   leaderless: 'Leader not known.',
 }
-export const DELETE_VERSION: Operation = {
+export const DELETE_VERSION: WriteOperation = {
   timedOut: 'Delete Schema Version operation timed out',
   notStored: 'Delete Schema Version operation failed while writing to the Kafka store',
   notForwarded: 'Error while forwarding delete schema version request to the leader',
   leaderless: 'Leader not known.',
 }
-export const DELETE_SUBJECT: Operation = {
+export const DELETE_SUBJECT: WriteOperation = {
   timedOut: 'Delete subject operation timed out',
   notStored: 'Delete subject operation failed while writing to the Kafka store',
   notForwarded: 'Error while forwarding delete subject request to the leader',
   leaderless: 'Leader not known.',
 }
-export const UPDATE_CONFIG: Operation = {
+export const UPDATE_CONFIG: WriteOperation = {
   timedOut: 'Update compatibility operation timed out',
   notStored: 'Failed to update compatibility level',
   notForwarded: 'Error while forwarding update config request to the leader',
   leaderless: 'Failed to update compatibility level',
 }
-export const DELETE_CONFIG: Operation = {
+export const DELETE_CONFIG: WriteOperation = {
   timedOut: 'Delete compatibility operation timed out',
   notStored: 'Failed to delete compatibility level',
   notForwarded: 'Error while forwarding delete config request to the leader',
   leaderless: 'Failed to delete compatibility level',
 }
-export const UPDATE_MODE: Operation = {
+export const UPDATE_MODE: WriteOperation = {
   timedOut: 'Update mode operation timed out',
   notStored: 'Failed to update mode',
   notForwarded: 'Error while forwarding update mode request to the leader',
   leaderless: 'Failed to update mode',
 }
-export const DELETE_MODE: Operation = {
+export const DELETE_MODE: WriteOperation = {
   timedOut: 'Delete mode operation timed out',
   notStored: 'Failed to delete mode',
   notForwarded: 'Error while forwarding delete mode request to the leader',
   leaderless: 'Failed to delete mode',
 }
-export const DELETE_CONTEXT: Operation = {
+export const DELETE_CONTEXT: WriteOperation = {
   timedOut: 'Delete context operation timed out',
   notStored: 'Delete context operation failed while writing to the Kafka store',
   notForwarded: 'Error while forwarding delete context request to the leader',

@@ -1,8 +1,8 @@
-import type { Facts } from './examination/facts.ts'
-import type { ParsedSchemas } from './parsed-schemas.ts'
-import type { Defaults } from './scope.ts'
-import type { RegistryRecord } from './store/record.ts'
-import type { RegistryView } from './store/state.ts'
+import type { Facts } from '../compatibility-worker/facts.ts'
+import type { Defaults } from '../queries/effective-config.ts'
+import type { ParsedSchemas } from '../queries/parsed-schemas.ts'
+import type { RegistryRecord } from '../store/record.ts'
+import type { RegistryView } from '../store/state.ts'
 
 /** What a request comes to: records to write, in order and at once, and the answer that holds when they are written. */
 export type Decision<Answer> = {
@@ -11,7 +11,7 @@ export type Decision<Answer> = {
 }
 
 /** What decisions are made from. They read it and change nothing; what is not allowed is a thrown `RegistryError`. */
-export type Grounds = {
+export type DecisionContext = {
   readonly view: RegistryView
   readonly schemas: ParsedSchemas
   /** What is known of large schemas; a decision that needs more throws `MissingFact`, and is made anew. */

@@ -1,13 +1,13 @@
-import { type ParsedSchema, SchemaError } from '../formats/format.ts'
-import { type Dependency, dependenciesOf, type SchemaReference } from '../formats/references.ts'
-import { ExaminedSchema, type Facts } from './examination/facts.ts'
-import { reasonOf, type SchemaToRead } from './examination/job.ts'
-import { isReadHere } from './examination/size.ts'
-import { invalidSchema } from './failure.ts'
-import { Formats } from './formats.ts'
-import type { SchemaContent } from './schema.ts'
-import type { RegistryView } from './store/state.ts'
-import { contextOf, type Subject, toSubject } from './subject.ts'
+import { type ParsedSchema, SchemaError } from '../../formats/format.ts'
+import { type Dependency, dependenciesOf, type SchemaReference } from '../../formats/references.ts'
+import { ExaminedSchema, type Facts } from '../compatibility-worker/facts.ts'
+import { reasonOf, type SchemaToRead } from '../compatibility-worker/job.ts'
+import { isReadHere } from '../compatibility-worker/size.ts'
+import { invalidSchema } from '../model/registry-error.ts'
+import type { SchemaContent } from '../model/schema.ts'
+import { Formats } from '../model/schema-types.ts'
+import { contextOf, type Subject, toSubject } from '../model/subject.ts'
+import type { RegistryView } from '../store/state.ts'
 
 /** What is parsed: a content, or one that has no identity yet. */
 export type Unparsed = Pick<SchemaContent, 'type' | 'text' | 'references'>

@@ -1,11 +1,11 @@
-import type { Broker, Generation, JoinedMember, Member, PartitionOffset } from '../broker/broker.ts'
-import { type Clock, systemClock } from '../config/clock.ts'
-import type { Logger } from '../config/logger.ts'
+import type { Broker, Generation, JoinedMember, Member, PartitionOffset } from '../../broker/broker.ts'
+import { type Clock, systemClock } from '../../config/clock.ts'
+import type { Logger } from '../../config/logger.ts'
+import type { RegistryRecord } from '../store/record.ts'
 import { electLeader, type MemberIdentity, parseAssignment, parseIdentity, urlOf } from './election.ts'
-import type { RegistryRecord } from './store/record.ts'
 
 /** The right to write, held by one instance at a time. */
-export type Pen = {
+export type LeaderWriter = {
   /**
    * Writes the records, in order and together, and resolves when the state has them. Rejects with a `BrokerError`; after
    * that this pen writes no more.
@@ -17,7 +17,7 @@ export type Pen = {
 /** Who writes. */
 export type Leadership = {
   /** Here and now; undefined when another instance leads, or none. */
-  readonly pen: () => Pen | undefined
+  readonly pen: () => LeaderWriter | undefined
   /** Where the leader answers, when it is another instance. */
   readonly leaderUrl: () => string | undefined
   /** What was written with the pen failed: whoever has the right to it gets a new one. */
@@ -31,7 +31,7 @@ export type ElectionOptions = {
   readonly identity: Omit<MemberIdentity, 'leader'>
   readonly sticky: boolean
   /** Fences every pen before it, and sees all that they wrote. */
-  readonly openPen: () => Promise<Pen>
+  readonly openPen: () => Promise<LeaderWriter>
   readonly sessionTimeoutMs?: number
   readonly heartbeatMs?: number
   readonly rebalanceTimeoutMs?: number
@@ -68,7 +68,7 @@ class Office {
   readonly #clock: Clock
   readonly #stop = new AbortController()
   #member: Member | undefined
-  #pen: Pen | undefined
+  #pen: LeaderWriter | undefined
   #leader: MemberIdentity | undefined
 
   constructor(options: ElectionOptions) {
@@ -95,7 +95,7 @@ class Office {
   }
 
   /** Only while the group can't have given the office to anybody else. */
-  pen(): Pen | undefined {
+  pen(): LeaderWriter | undefined {
     const valid = this.#member === undefined || this.#clock.monotonicMs() < this.#member.validUntilMs()
     return valid ? this.#pen : undefined
   }

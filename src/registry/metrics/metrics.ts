@@ -1,13 +1,13 @@
 import { Counter, Gauge, Histogram } from 'prom-client'
-import type { Metrics } from '../config/metrics.ts'
-import type { CertificateExpiry } from '../config/tls.ts'
-import type { SchemaType } from '../formats/format.ts'
-import type { AnsweredRequest } from '../http/answered.ts'
-import type { ConnectionChange } from '../http/server.ts'
-import { SCHEMA_TYPES } from './formats.ts'
+import type { Metrics } from '../../config/metrics.ts'
+import type { CertificateExpiry } from '../../config/tls.ts'
+import type { SchemaType } from '../../formats/format.ts'
+import type { AnsweredRequest } from '../../http/answered.ts'
+import type { ConnectionChange } from '../../http/server.ts'
+import { SCHEMA_TYPES } from '../model/schema-types.ts'
+import type { RegistryRecord } from '../store/record.ts'
+import type { Applied } from '../store/state.ts'
 import { Meter, type Reading } from './meter.ts'
-import type { RegistryRecord } from './store/record.ts'
-import type { Applied } from './store/state.ts'
 
 /** Something done with a schema by the code of its language. */
 export type SchemaOperation = {

@@ -1,4 +1,4 @@
-import { invalidSubject } from './failure.ts'
+import { invalidSubject } from './registry-error.ts'
 
 /**
  * A subject's name as it is stored: `orders` in the default context, `:.ctx:orders` in another, `:.ctx:` for the context

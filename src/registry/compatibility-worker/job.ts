@@ -7,7 +7,7 @@ import {
   type SchemaType,
 } from '../../formats/format.ts'
 import type { SchemaTags, TagChange } from '../../formats/tags.ts'
-import type { Formats } from '../formats.ts'
+import type { Formats } from '../model/schema-types.ts'
 
 /** A schema by all that it is read from. Plain data: it goes to another process. */
 export type SchemaToRead = SchemaSource & {
@@ -17,7 +17,7 @@ export type SchemaToRead = SchemaSource & {
 }
 
 /** A job on its way to the process that does it. */
-export type Errand = { readonly number: number; readonly job: Job; readonly limitMs: number }
+export type JobRequest = { readonly number: number; readonly job: Job; readonly limitMs: number }
 
 /** Work whose time grows with what a client sent. */
 export type Job =

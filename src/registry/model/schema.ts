@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
-import type { SchemaType } from '../formats/format.ts'
-import type { SchemaReference } from '../formats/references.ts'
+import type { SchemaType } from '../../formats/format.ts'
+import type { SchemaReference } from '../../formats/references.ts'
 import type { Metadata } from './metadata.ts'
 import type { RuleSet } from './rule-set.ts'
 import type { Subject } from './subject.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { RegistryError } from './failure.ts'
+import { RegistryError } from './registry-error.ts'
 
 /** Rules that serializers carry out; the registry keeps them, checks their form and lets them be inherited. */
 export type Rule = {

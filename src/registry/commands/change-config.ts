@@ -1,12 +1,12 @@
-import { type Config, type ConfigUpdate, updateConfig } from './config.ts'
-import type { Decision, Grounds } from './decision.ts'
-import { subjectNotFound } from './failure.ts'
-import { checkWritable } from './scope.ts'
-import type { Subject } from './subject.ts'
+import { type Config, type ConfigUpdate, updateConfig } from '../model/config.ts'
+import { subjectNotFound } from '../model/registry-error.ts'
+import type { Subject } from '../model/subject.ts'
+import { checkWritable } from '../queries/effective-config.ts'
+import type { Decision, DecisionContext } from './decision.ts'
 
 /** Changes the config of a subject, of a context, or of everything (null). Answers what is stored then. */
 export function decideConfig(
-  { view, defaults }: Grounds,
+  { view, defaults }: DecisionContext,
   subject: Subject | null,
   update: ConfigUpdate,
 ): Decision<Config> {
@@ -16,7 +16,7 @@ export function decideConfig(
 }
 
 /** Answers what was stored. */
-export function decideDeleteConfig({ view, defaults }: Grounds, subject: Subject | null): Decision<Config> {
+export function decideDeleteConfig({ view, defaults }: DecisionContext, subject: Subject | null): Decision<Config> {
   const stored = view.config(subject)
   if (!stored && subject !== null) throw subjectNotFound(subject)
   checkWritable(view, subject, defaults)

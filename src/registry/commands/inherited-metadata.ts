@@ -1,20 +1,20 @@
-import type { SentSchema } from './lookup.ts'
-import { mergeMetadata } from './metadata.ts'
-import { mergeRuleSets } from './rule-set.ts'
-import type { SchemaContent } from './schema.ts'
-import type { EffectiveConfig } from './scope.ts'
+import { mergeMetadata } from '../model/metadata.ts'
+import { mergeRuleSets } from '../model/rule-set.ts'
+import type { SchemaContent } from '../model/schema.ts'
+import type { EffectiveConfig } from '../queries/effective-config.ts'
+import type { SentSchema } from '../queries/schema-lookup.ts'
 
-export type Additions = Pick<SchemaContent, 'metadata' | 'ruleSet'>
+export type MetadataAndRules = Pick<SchemaContent, 'metadata' | 'ruleSet'>
 
 /**
  * Metadata and rules as they are registered: config's defaults, over them the schema's own or else those of the version
  * before, over all what config overrides.
  */
-export function inheritedAdditions(
+export function inheritMetadata(
   sent: SentSchema,
   previous: SchemaContent | undefined,
   config: EffectiveConfig,
-): Additions {
+): MetadataAndRules {
   const metadata = sent.metadata ?? previous?.metadata
   const ruleSet = sent.ruleSet ?? previous?.ruleSet
   return {

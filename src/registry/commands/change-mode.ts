@@ -1,9 +1,9 @@
-import { MODES, type Mode } from '../clients/registry.ts'
-import type { Decision, Grounds } from './decision.ts'
-import { invalidMode, notPermitted, referenceExists, subjectNotFound } from './failure.ts'
-import { modeInScope } from './scope.ts'
-import { isWithin, type RegistryView } from './store/state.ts'
-import { contextOf, GLOBAL, isContext, type Subject } from './subject.ts'
+import { MODES, type Mode } from '../../clients/registry.ts'
+import { invalidMode, notPermitted, referenceExists, subjectNotFound } from '../model/registry-error.ts'
+import { contextOf, GLOBAL, isContext, type Subject } from '../model/subject.ts'
+import { modeInScope } from '../queries/effective-config.ts'
+import { isWithin, type RegistryView } from '../store/state.ts'
+import type { Decision, DecisionContext } from './decision.ts'
 
 /** Any case will do; null takes the mode away. Throws `invalid_mode`. */
 export function parseMode(word: unknown): Mode | null {
@@ -18,7 +18,7 @@ export function parseMode(word: unknown): Mode | null {
  * unless it is forced; what was soft-deleted there goes for good, so that ids come in undisturbed.
  */
 export function decideMode(
-  grounds: Grounds,
+  grounds: DecisionContext,
   subject: Subject | null,
   mode: Mode | null,
   options: { readonly force: boolean },
@@ -33,7 +33,7 @@ export function decideMode(
 
 /** Answers the mode that was set. `recursive` also takes away those of all subjects within. */
 export function decideDeleteMode(
-  grounds: Grounds,
+  grounds: DecisionContext,
   subject: Subject | null,
   options: { readonly recursive: boolean },
 ): Decision<Mode> {
@@ -48,7 +48,7 @@ export function decideDeleteMode(
   }
 }
 
-function checkMutable({ modesMutable }: Grounds): void {
+function checkMutable({ modesMutable }: DecisionContext): void {
   if (!modesMutable) throw notPermitted('Mode changes are not allowed')
 }
 

@@ -1,8 +1,8 @@
-import type { CompatibilityLevel } from '../clients/registry.ts'
-import type { CompareOptions, SchemaType } from '../formats/format.ts'
-import type { ExaminedSchema } from './examination/facts.ts'
-import { type Metadata, reservedFields } from './metadata.ts'
-import type { EffectiveConfig } from './scope.ts'
+import type { CompatibilityLevel } from '../../clients/registry.ts'
+import type { CompareOptions, SchemaType } from '../../formats/format.ts'
+import type { ExaminedSchema } from '../compatibility-worker/facts.ts'
+import { type Metadata, reservedFields } from '../model/metadata.ts'
+import type { EffectiveConfig } from './effective-config.ts'
 
 /** A schema to compare: parsed only when its turn comes. */
 export type Candidate = {

@@ -1,9 +1,9 @@
 import type { CompareOptions, Incompatibility, ParsedSchema, SchemaType } from '../../formats/format.ts'
 import type { SchemaTags, TagChange } from '../../formats/tags.ts'
-import { invalidSchema } from '../failure.ts'
-import type { SchemaOperation } from '../metrics.ts'
-import { guidOf, type SchemaContent } from '../schema.ts'
-import type { Examiner } from './examiner.ts'
+import type { SchemaOperation } from '../metrics/metrics.ts'
+import { invalidSchema } from '../model/registry-error.ts'
+import { guidOf, type SchemaContent } from '../model/schema.ts'
+import type { CompatibilityWorker } from './compatibility-worker.ts'
 import { type Job, type Outcome, type ReadSchema, type ResultOf, reasonOf, type SchemaToRead } from './job.ts'
 import { isComparedHere, isTaggedHere } from './size.ts'
 
@@ -45,7 +45,7 @@ export class Facts {
     return guid
   }
 
-  async find(job: SchemaJob, examiner: Pick<Examiner, 'ask'>): Promise<void> {
+  async find(job: SchemaJob, examiner: Pick<CompatibilityWorker, 'ask'>): Promise<void> {
     const startMs = performance.now()
     const outcome = await examiner.ask(job)
     this.#outcomes.set(this.#keyOf(job), outcome)

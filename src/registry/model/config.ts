@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { COMPATIBILITY_LEVELS, type CompatibilityLevel } from '../clients/registry.ts'
-import { invalidCompatibility, RegistryError } from './failure.ts'
+import { COMPATIBILITY_LEVELS, type CompatibilityLevel } from '../../clients/registry.ts'
 import { type Metadata, metadataSpec } from './metadata.ts'
+import { invalidCompatibility, RegistryError } from './registry-error.ts'
 import { checkRuleSet, type RuleSet, ruleSetSpec } from './rule-set.ts'
 
 /** What may be set for a subject, a context or everything. A member that is absent is not set. */

@@ -1,8 +1,8 @@
 import { Agent, request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import { Agent as TlsAgent, type AgentOptions as TlsAgentOptions } from 'node:https'
 import { text } from 'node:stream/consumers'
-import { RegistryError } from './failure.ts'
-import type { Operation } from './operation.ts'
+import type { WriteOperation } from '../commands/write-operation.ts'
+import { RegistryError } from '../model/registry-error.ts'
 
 /** Headers that the leader needs to answer as if it had been asked itself. */
 const PASSED = ['content-type', 'accept', 'confluent-accept-unknown-properties', 'authorization', 'x-request-id']
@@ -44,7 +44,11 @@ export class Forwarder {
    * Asks the leader what was asked here. A request that was passed on once already is not passed on again: two instances
    * that take each other for the leader would bounce it for ever. Throws `leader_unknown` or `forward_failed`.
    */
-  async ask(leaderUrl: string | undefined, request: ForwardedRequest, operation: Operation): Promise<LeaderAnswer> {
+  async ask(
+    leaderUrl: string | undefined,
+    request: ForwardedRequest,
+    operation: WriteOperation,
+  ): Promise<LeaderAnswer> {
     if (leaderUrl === undefined || request.headers['x-forward'] !== undefined) {
       throw new RegistryError('leader_unknown', operation.leaderless)
     }

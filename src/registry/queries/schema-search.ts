@@ -1,7 +1,7 @@
-import { RegistryError, schemaNotFound } from './failure.ts'
-import type { SchemaVersion } from './schema.ts'
-import type { RegistryView } from './store/state.ts'
-import { ALL_CONTEXTS, contextOf, DEFAULT_CONTEXT, partsOf, type Subject, toSubject } from './subject.ts'
+import { RegistryError, schemaNotFound } from '../model/registry-error.ts'
+import type { SchemaVersion } from '../model/schema.ts'
+import { ALL_CONTEXTS, contextOf, DEFAULT_CONTEXT, partsOf, type Subject, toSubject } from '../model/subject.ts'
+import type { RegistryView } from '../store/state.ts'
 
 /** Whether a subject may be read; what may not is not found. */
 export type IsReadable = (subject: Subject) => boolean

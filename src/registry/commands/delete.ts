@@ -1,4 +1,3 @@
-import type { Decision, Grounds } from './decision.ts'
 import {
   referenceExists,
   subjectNotFound,
@@ -6,19 +5,20 @@ import {
   subjectSoftDeleted,
   versionNotSoftDeleted,
   versionSoftDeleted,
-} from './failure.ts'
-import { findVersion, type VersionSelector } from './lookup.ts'
-import type { SchemaVersion } from './schema.ts'
-import { checkWritable } from './scope.ts'
-import type { RegistryView } from './store/state.ts'
-import type { Subject } from './subject.ts'
+} from '../model/registry-error.ts'
+import type { SchemaVersion } from '../model/schema.ts'
+import type { Subject } from '../model/subject.ts'
+import { checkWritable } from '../queries/effective-config.ts'
+import { findVersion, type VersionSelector } from '../queries/schema-lookup.ts'
+import type { RegistryView } from '../store/state.ts'
+import type { Decision, DecisionContext } from './decision.ts'
 
 /**
  * Deletes a subject: softly, so that its schemas stay readable by id, or for good, which needs the soft deletion first.
  * Answers the versions it deleted.
  */
 export function decideDeleteSubject(
-  { view, defaults }: Grounds,
+  { view, defaults }: DecisionContext,
   subject: Subject,
   permanent: boolean,
 ): Decision<readonly number[]> {
@@ -42,7 +42,7 @@ export function decideDeleteSubject(
 
 /** Deletes one version and answers its number. */
 export function decideDeleteVersion(
-  { view, defaults }: Grounds,
+  { view, defaults }: DecisionContext,
   subject: Subject,
   selector: VersionSelector,
   permanent: boolean,

@@ -1,14 +1,14 @@
 import { Script } from 'node:vm'
-import { Formats } from '../formats.ts'
-import { carryOut, type Errand, formatsOf, type Outcome } from './job.ts'
+import { Formats } from '../model/schema-types.ts'
+import { carryOut, formatsOf, type JobRequest, type Outcome } from './job.ts'
 
-// The other side of `Examiner`: a process that does one job at a time, in their order.
+// The other side of `CompatibilityWorker`: a process that does one job at a time, in their order.
 
 const formats = new Formats()
 const scope = globalThis as { examine?: () => Outcome }
 const examination = new Script('examine()')
 
-process.on('message', async ({ number, job, limitMs }: Errand) => {
+process.on('message', async ({ number, job, limitMs }: JobRequest) => {
   await Promise.all(formatsOf(job).map((type) => formats.load(type)))
   scope.examine = () => carryOut(job, formats)
   process.send?.({ number, outcome: within(limitMs) })

@@ -1,17 +1,24 @@
-import type { Mode } from '../clients/registry.ts'
-import type { TagChange } from '../formats/tags.ts'
-import { hasDefaults, inheritedAdditions } from './additions.ts'
-import { candidates } from './check.ts'
-import { compatibilityMessages } from './compatibility.ts'
-import { type Decision, type Grounds, nothingToWrite } from './decision.ts'
-import { incompatibleSchema, invalidSchema, notPermitted, RegistryError } from './failure.ts'
-import { findSchema, isSame, type SentSchema, type UnderstoodSchema, understand } from './lookup.ts'
-import { VERSION_PROPERTY, withProperty } from './metadata.ts'
-import { checkRuleSet } from './rule-set.ts'
-import type { SchemaContent, SchemaVersion } from './schema.ts'
-import { configInScope, type EffectiveConfig, isImporting, isReadOnly, modeInScope, wrongMode } from './scope.ts'
-import type { StoredSchema } from './store/record.ts'
-import { contextOf, DEFAULT_CONTEXT, type Subject } from './subject.ts'
+import type { Mode } from '../../clients/registry.ts'
+import type { TagChange } from '../../formats/tags.ts'
+import { VERSION_PROPERTY, withProperty } from '../model/metadata.ts'
+import { incompatibleSchema, invalidSchema, notPermitted, RegistryError } from '../model/registry-error.ts'
+import { checkRuleSet } from '../model/rule-set.ts'
+import type { SchemaContent, SchemaVersion } from '../model/schema.ts'
+import { contextOf, DEFAULT_CONTEXT, type Subject } from '../model/subject.ts'
+import { candidates } from '../queries/check-compatibility.ts'
+import { compatibilityMessages } from '../queries/compatibility.ts'
+import {
+  configInScope,
+  type EffectiveConfig,
+  isImporting,
+  isReadOnly,
+  modeInScope,
+  wrongMode,
+} from '../queries/effective-config.ts'
+import { findSchema, isSame, type ResolvedSchema, resolveSchema, type SentSchema } from '../queries/schema-lookup.ts'
+import type { StoredSchema } from '../store/record.ts'
+import { type Decision, type DecisionContext, nothingToWrite } from './decision.ts'
+import { hasDefaults, inheritMetadata } from './inherited-metadata.ts'
 
 export type Registration = {
   readonly subject: Subject
@@ -38,12 +45,12 @@ const ID_MAX = 2 ** 31 - 1
  * The answer that needs no leader: the schema is registered under this subject already. Undefined when registering has
  * to decide.
  */
-export function findRegistered(grounds: Grounds, request: Registration): SchemaVersion | undefined {
+export function findRegistered(grounds: DecisionContext, request: Registration): SchemaVersion | undefined {
   const { subject, id, version } = request
   const config = configInScope(grounds.view, subject, grounds.defaults)
   if (hasDefaults(config) || request.tags || request.propagateTags) return undefined
   if (request.schema.text.trim() === '') return undefined
-  const schema = understand(grounds, subject, request.schema, {
+  const schema = resolveSchema(grounds, subject, request.schema, {
     normalize: normalizing(request, config),
     validation: 'loose',
   })
@@ -59,7 +66,7 @@ export function findRegistered(grounds: Grounds, request: Registration): SchemaV
  * Registers a schema. Throws `not_permitted` in the wrong mode or for an id that means something else, `invalid_schema`,
  * `invalid_rule_set` and `incompatible_schema`.
  */
-export function decideRegister(grounds: Grounds, asked: Registration): Decision<RegisterAnswer> {
+export function decideRegister(grounds: DecisionContext, asked: Registration): Decision<RegisterAnswer> {
   checkRuleSet(asked.schema.ruleSet)
   const request = tagged(grounds, asked)
   const registered = findRegistered(grounds, request)
@@ -72,7 +79,7 @@ export function decideRegister(grounds: Grounds, asked: Registration): Decision<
   const next = (view.versions(subject).at(-1)?.version ?? 0) + 1
   const importing = isImporting(mode)
   const sent = importing ? request.schema : completed(grounds, request, config, next)
-  const schema = understand(grounds, subject, sent, {
+  const schema = resolveSchema(grounds, subject, sent, {
     normalize: !importing && normalizing(request, config),
     validation: request.id < 0 && config.validateNewSchemas !== false ? 'strict' : 'loose',
     fields: config.validateFields === true,
@@ -104,12 +111,12 @@ function checkMode({ subject, id }: Registration, mode: Mode): void {
 }
 
 /** What is missing comes from the version before and from config; what config overrides is overridden. */
-function completed(grounds: Grounds, request: Registration, config: EffectiveConfig, next: number): SentSchema {
+function completed(grounds: DecisionContext, request: Registration, config: EffectiveConfig, next: number): SentSchema {
   const { schema: sent, subject, version, propagateTags } = request
   const previous = grounds.view.latest(subject)?.content
   const isEmpty = sent.text.trim() === ''
   if (isEmpty && !previous) throw invalidSchema('Empty schema')
-  const { metadata: merged, ruleSet } = inheritedAdditions(sent, previous, config)
+  const { metadata: merged, ruleSet } = inheritMetadata(sent, previous, config)
   const counted = version !== 0 || merged?.properties?.[VERSION_PROPERTY] !== undefined
   const metadata = counted ? withProperty(merged, VERSION_PROPERTY, String(next)) : merged
   const { type, text, references } = isEmpty && previous ? previous : sent
@@ -120,7 +127,7 @@ function completed(grounds: Grounds, request: Registration, config: EffectiveCon
   return { type, text: inherited, references, metadata, ruleSet }
 }
 
-function tagged({ view, schemas, facts }: Grounds, request: Registration): Registration {
+function tagged({ view, schemas, facts }: DecisionContext, request: Registration): Registration {
   const { subject, schema, tags } = request
   if (!tags) return request
   const parsed = schemas.parse(view, subject, schema, { validation: 'loose', facts })
@@ -129,7 +136,7 @@ function tagged({ view, schemas, facts }: Grounds, request: Registration): Regis
 
 /** The text with the tags that the version before has at what both have. */
 function takenOver(
-  { view, schemas, facts }: Grounds,
+  { view, schemas, facts }: DecisionContext,
   subject: Subject,
   previous: SchemaContent,
   sent: Pick<SchemaContent, 'type' | 'text' | 'references'>,
@@ -141,8 +148,8 @@ function takenOver(
 }
 
 function alreadyThere(
-  grounds: Grounds,
-  schema: UnderstoodSchema,
+  grounds: DecisionContext,
+  schema: ResolvedSchema,
   { subject, id }: Registration,
   live: readonly SchemaVersion[],
 ): SchemaVersion | undefined {
@@ -153,9 +160,9 @@ function alreadyThere(
 }
 
 function checkCompatible(
-  grounds: Grounds,
+  grounds: DecisionContext,
   subject: Subject,
-  { parsed, content }: UnderstoodSchema,
+  { parsed, content }: ResolvedSchema,
   live: readonly SchemaVersion[],
   config: EffectiveConfig,
 ): void {
@@ -170,7 +177,7 @@ function newVersion({ version }: Registration, next: number, importing: boolean)
 }
 
 /** The same content has the same id everywhere in a context; a new one gets the next number. */
-function newId({ view }: Grounds, subject: Subject, { content }: UnderstoodSchema, asked: number): number {
+function newId({ view }: DecisionContext, subject: Subject, { content }: ResolvedSchema, asked: number): number {
   const context = contextOf(subject)
   const known = view.idOf(context, content.guid)
   if (asked < 0 && known !== undefined) return known
@@ -188,7 +195,7 @@ function newId({ view }: Grounds, subject: Subject, { content }: UnderstoodSchem
 }
 
 /** An older soft-deleted version with the same id goes for good, unless something still refers to it. */
-function recordsOf({ view }: Grounds, stored: StoredSchema): Decision<unknown>['records'] {
+function recordsOf({ view }: DecisionContext, stored: StoredSchema): Decision<unknown>['records'] {
   const { subject, version, id } = stored
   const context = contextOf(subject)
   const isNewContext = context !== DEFAULT_CONTEXT && !view.isKnownContext(context)

@@ -1,8 +1,11 @@
 import { type ChildProcess, fork } from 'node:child_process'
-import { RegistryError } from '../failure.ts'
-import type { Errand, Job, Outcome } from './job.ts'
+import { RegistryError } from '../model/registry-error.ts'
+import type { Job, JobRequest, Outcome } from './job.ts'
 
-const ENTRY = new URL(`./examiner-process${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url)
+const ENTRY = new URL(
+  `./compatibility-worker-process${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`,
+  import.meta.url,
+)
 /** A schema that takes longer, or more memory, is refused: nobody's schema does, but an attacker's. */
 const LIMIT_MS = 5_000
 const HEAP_MEGABYTES_MAX = 256
@@ -20,7 +23,7 @@ type Waiting = { readonly job: Job; readonly settle: (outcome: Outcome | Error) 
  * in a process, because a thread that is out of memory takes all of its process along. That is started by the first job
  * and ends when there is none for a while.
  */
-export class Examiner {
+export class CompatibilityWorker {
   readonly #limitMs: number
   readonly #waitingMax: number
   readonly #waiting: Waiting[] = []
@@ -67,7 +70,7 @@ export class Examiner {
     this.#current = waiting
     this.#number += 1
     this.#process ??= this.#start()
-    const errand: Errand = { number: this.#number, job: waiting.job, limitMs: this.#limitMs }
+    const errand: JobRequest = { number: this.#number, job: waiting.job, limitMs: this.#limitMs }
     // A process that is gone answers by its exit.
     this.#process.send(errand, () => undefined)
     const tooLong = { wrong: `too complex: not examined within ${this.#limitMs} ms` }

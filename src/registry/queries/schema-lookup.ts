@@ -1,28 +1,28 @@
-import { normalizedReferences, type SchemaReference } from '../formats/references.ts'
-import { inheritedAdditions } from './additions.ts'
-import type { Grounds } from './decision.ts'
-import type { ExaminedSchema } from './examination/facts.ts'
-import { invalidSchema, schemaNotFound, subjectNotFound, versionNotFound } from './failure.ts'
-import { VERSION_PROPERTY, withProperty } from './metadata.ts'
-import { guidOf, type SchemaContent, type SchemaVersion } from './schema.ts'
-import { configInScope } from './scope.ts'
-import type { RegistryView } from './store/state.ts'
-import { contextOf, type Subject, toSubject } from './subject.ts'
+import { normalizedReferences, type SchemaReference } from '../../formats/references.ts'
+import type { DecisionContext } from '../commands/decision.ts'
+import { inheritMetadata } from '../commands/inherited-metadata.ts'
+import type { ExaminedSchema } from '../compatibility-worker/facts.ts'
+import { VERSION_PROPERTY, withProperty } from '../model/metadata.ts'
+import { invalidSchema, schemaNotFound, subjectNotFound, versionNotFound } from '../model/registry-error.ts'
+import { guidOf, type SchemaContent, type SchemaVersion } from '../model/schema.ts'
+import { contextOf, type Subject, toSubject } from '../model/subject.ts'
+import type { RegistryView } from '../store/state.ts'
+import { configInScope } from './effective-config.ts'
 
 /** A schema as it was sent. */
 export type SentSchema = Omit<SchemaContent, 'guid'>
 /** A sent schema, understood: its canonical content, and the form that compares. */
-export type UnderstoodSchema = { readonly content: SchemaContent; readonly parsed: ExaminedSchema }
+export type ResolvedSchema = { readonly content: SchemaContent; readonly parsed: ExaminedSchema }
 /** A positive number, or the last version that is not deleted. */
 export type VersionSelector = number | 'latest'
 
 /** Throws `invalid_schema`. */
-export function understand(
-  { view, schemas, facts }: Grounds,
+export function resolveSchema(
+  { view, schemas, facts }: DecisionContext,
   subject: Subject,
   sent: SentSchema,
   options: { readonly normalize: boolean; readonly validation: 'strict' | 'loose'; readonly fields?: boolean },
-): UnderstoodSchema {
+): ResolvedSchema {
   if (sent.text.trim() === '') throw invalidSchema('Empty schema')
   const references = concreteReferences(view, subject, sent.references)
   const read = schemas.parse(view, subject, { ...sent, references }, { validation: options.validation, facts })
@@ -70,9 +70,9 @@ export function findVersion(
  * references are written out in one of the two, or only one of them carries its own version number.
  */
 export function findSchema(
-  grounds: Grounds,
+  grounds: DecisionContext,
   subject: Subject,
-  schema: UnderstoodSchema,
+  schema: ResolvedSchema,
   options: { readonly deleted: boolean; readonly latestOnly?: boolean },
 ): SchemaVersion | undefined {
   const { view } = grounds
@@ -90,7 +90,7 @@ export function findSchema(
  * the latest version. Throws `subject_not_found` or `schema_not_found`.
  */
 export function lookUp(
-  grounds: Grounds,
+  grounds: DecisionContext,
   subject: Subject,
   sent: SentSchema,
   options: { readonly normalize: boolean; readonly deleted: boolean },
@@ -103,20 +103,20 @@ export function lookUp(
     return findSchema(
       grounds,
       subject,
-      understand(grounds, subject, schema, { normalize, validation: 'loose' }),
+      resolveSchema(grounds, subject, schema, { normalize, validation: 'loose' }),
       options,
     )
   }
   const found = find(sent)
   if (found) return found
   const latest = view.latest(subject)
-  const again = latest && find({ ...sent, ...inheritedAdditions(sent, latest.content, config) })
+  const again = latest && find({ ...sent, ...inheritMetadata(sent, latest.content, config) })
   if (!again) throw schemaNotFound()
   return again
 }
 
 /** Whether a version means what a schema says. */
-export function isSame(grounds: Grounds, schema: UnderstoodSchema, version: SchemaVersion): boolean {
+export function isSame(grounds: DecisionContext, schema: ResolvedSchema, version: SchemaVersion): boolean {
   const { content } = schema
   const old = version.content
   if (content.type !== old.type) return false
