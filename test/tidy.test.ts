@@ -202,7 +202,7 @@ describe('the page of errors', () => {
   const sets = [
     'src/broker/error.ts',
     'src/registry/model/registry-error.ts',
-    'src/worker/failure.ts',
+    'src/worker/model/worker-error.ts',
     'src/serde/error.ts',
   ].flatMap((file) => [...textOf(file).matchAll(/^ {2}\| '([a-z_]+)'$/gm)].map(([, code]) => code!))
   const single = files('src/**/*.ts').flatMap((file) =>

@@ -1,7 +1,7 @@
 import type { Catalog } from '../plugins/catalog.ts'
 import type { PluginDescriptor } from '../plugins/descriptor.ts'
 import type { ConfigValue, Position } from '../sdk/index.ts'
-import { WorkerError } from './failure.ts'
+import { WorkerError } from './model/worker-error.ts'
 import type { RawConfig } from './stores/config-codec.ts'
 
 export type PluginCatalog = Catalog<PluginDescriptor>

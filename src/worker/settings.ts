@@ -9,10 +9,10 @@ import { settingsFromEnvironment } from '../config/sources.ts'
 import { accessContradiction, accessShape, asksForLogIn } from '../http/access-settings.ts'
 import { auditShape } from '../http/audit-settings.ts'
 import { httpLimitKeys } from '../http/limits.ts'
-import { ConfigResolver, createProviders, type Resolved } from './config-resolver.ts'
+import { ConfigResolver, createProviders, type Resolved } from './configuration/config-resolver.ts'
+import { placeholdersIn } from './configuration/placeholder.ts'
 import { ALL_ACCESS } from './host-access/settings.ts'
-import { ProcessPluginHost, type ProcessPluginHostOptions } from './isolation/process-plugin-host.ts'
-import { placeholdersIn } from './placeholder.ts'
+import { ProcessPluginHost, type ProcessPluginHostOptions } from './isolation/plugins/process-plugin-host.ts'
 import { parseOverridePolicy } from './validation/overrides.ts'
 
 const LONG_MAX = Number.MAX_SAFE_INTEGER

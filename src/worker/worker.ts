@@ -8,13 +8,14 @@ import type {
   TaskStatus,
 } from '../clients/worker.ts'
 import { messageOf } from '../config/failure.ts'
-import type { ConfigResolver } from './config-resolver.ts'
-import { WorkerError } from './failure.ts'
-import type { Herder } from './herder.ts'
-import { inJavaOrder, javaOrder } from './java-order.ts'
-import { maskMessage, requireNoMasks, toMaskedConfig, withStoredSecrets } from './masked-config.ts'
-import type { OffsetEditor } from './offset-editor.ts'
-import { taskKey } from './plan.ts'
+import type { ConfigResolver } from './configuration/config-resolver.ts'
+import { maskMessage, requireNoMasks, toMaskedConfig, withStoredSecrets } from './configuration/masked-config.ts'
+import { toInfo, toStatus, toTaskStatus, typeOf } from './herder/connector-info.ts'
+import type { Herder } from './herder/herder.ts'
+import { taskKey } from './herder/work-plan.ts'
+import { inJavaOrder, javaOrder } from './model/java-order.ts'
+import { WorkerError } from './model/worker-error.ts'
+import type { OffsetEditor } from './offsets/connector-offsets.ts'
 import type { PluginCatalog, PluginHost } from './plugin-host.ts'
 import type { RawConfig, TargetState } from './stores/config-codec.ts'
 import type { ConnectorConfig } from './stores/config-state.ts'
@@ -29,7 +30,6 @@ import {
   type WrittenConfig,
   withoutNulls,
 } from './validation/validate.ts'
-import { toInfo, toStatus, toTaskStatus, typeOf } from './views.ts'
 
 export type WorkerParts = {
   readonly plugins: PluginHost

@@ -6,7 +6,7 @@ import { parse } from 'yaml'
 import { createMetrics } from '../../src/config/metrics.ts'
 import { operatorMetrics } from '../../src/operator/metrics.ts'
 import { registryMetrics } from '../../src/registry/metrics/metrics.ts'
-import { workerMetrics } from '../../src/worker/metrics.ts'
+import { workerMetrics } from '../../src/worker/observability/worker-metrics.ts'
 import { CHARTS, chartFile } from '../support/charts.ts'
 
 /** Every family that the programs expose, and its labels. */

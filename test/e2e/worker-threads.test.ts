@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { silentLogger } from '../../src/config/logger.ts'
 import { ALL_ACCESS } from '../../src/worker/host-access/settings.ts'
-import { ThreadPool } from '../../src/worker/isolation/pool.ts'
+import { ThreadPool } from '../../src/worker/isolation/tasks/thread-pool.ts'
 import type { RunningTask } from '../../src/worker/tasks/task-spec.ts'
 import { taskSpec } from '../support/task.ts'
 import { openTestLog } from '../support/topic.ts'

@@ -4,8 +4,8 @@ import { SHIPPED } from '../../src/plugins/shipped.ts'
 import type { Plugin } from '../../src/sdk/index.ts'
 import { restrictConnectors } from '../../src/worker/host-access/class-rules.ts'
 import { ALL_ACCESS, type ConnectorAccess } from '../../src/worker/host-access/settings.ts'
-import { PluginExecutor } from '../../src/worker/isolation/plugin-executor.ts'
-import { failureOf } from '../../src/worker/isolation/thrown.ts'
+import { PluginExecutor } from '../../src/worker/isolation/plugins/plugin-executor.ts'
+import { failureOf } from '../../src/worker/isolation/plugins/plugin-failure.ts'
 import { type PluginCall, type PluginHost, type PluginOutput, pluginError } from '../../src/worker/plugin-host.ts'
 
 /** Calls plugins right here: for tests whose plugins do no harm. */

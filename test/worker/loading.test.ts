@@ -14,7 +14,7 @@ it('a worker loads the code of no plugin: that runs in processes and threads of 
 const HEAVY = ['@marcbachmann/cel-js', 're2js', '@bufbuild/protobuf', 'avsc', 'ajv', 'pg', 'csv-parse', 'kafkajs']
 
 it.each([
-  ['a thread of tasks', 'worker/isolation/thread.ts'],
+  ['a thread of tasks', 'worker/isolation/tasks/task-thread-entry.ts'],
   ['the plugins that ship', 'plugins/shipped.ts'],
 ])('%s loads no library that only some plugins use when it starts', (_what, entry) => {
   const { files, packages } = loadedBy(join(SRC, entry))

@@ -1,5 +1,5 @@
 import type { ConnectorOffset, OffsetPart } from '../../clients/worker.ts'
-import { WorkerError } from '../failure.ts'
+import { WorkerError } from '../model/worker-error.ts'
 import type { TargetState } from '../stores/config-codec.ts'
 import type { WrittenConfig } from '../validation/validate.ts'
 

@@ -1,6 +1,6 @@
 import { BrokerError } from '../../broker/error.ts'
 import type { WireError } from '../../http/refusal.ts'
-import { WorkerError, type WorkerErrorCode } from '../failure.ts'
+import { WorkerError, type WorkerErrorCode } from '../model/worker-error.ts'
 
 /** The one place of the wire's numbers: status and `error_code` are the same here. */
 const WIRE: Readonly<Record<WorkerErrorCode, number>> = {

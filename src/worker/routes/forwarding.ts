@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { type Answerer, type AnswererParts, answerElsewhere } from '../answerer.ts'
-import type { PeerAnswer } from '../peers.ts'
+import type { PeerAnswer } from '../membership/peer-client.ts'
+import { type Answerer, type AnswererParts, answerElsewhere } from '../membership/worker-request-handler.ts'
 
 type Asked = FastifyRequest<{
   Params: { name?: string; task?: string }

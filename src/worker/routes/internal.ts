@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
-import { WorkerError } from '../failure.ts'
-import type { Leader } from '../leader.ts'
-import { verifySignature } from '../session-signature.ts'
+import type { Leader } from '../herder/leader-duties.ts'
+import { verifySignature } from '../membership/request-signature.ts'
+import { WorkerError } from '../model/worker-error.ts'
 import type { RawConfig, SessionKey } from '../stores/config-codec.ts'
 import { parseConfigBody } from './bodies.ts'
 

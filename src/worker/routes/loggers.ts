@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
-import { WorkerError } from '../failure.ts'
-import { type LogLevels, parseLevel } from '../log-levels.ts'
+import { WorkerError } from '../model/worker-error.ts'
+import { type LogLevels, parseLevel } from '../observability/log-levels.ts'
 import { parseLevelBody } from './bodies.ts'
 
 export type LoggerRoutes = {

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { WorkerInfo } from '../../clients/worker.ts'
-import type { AnswererParts } from '../answerer.ts'
+import type { AnswererParts } from '../membership/worker-request-handler.ts'
 import { openApiDocument } from '../openapi/document.ts'
 import type { Worker } from '../worker.ts'
 import { checkBodies, type Masking, viewsFor } from './access.ts'

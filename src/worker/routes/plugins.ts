@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { PluginInfo } from '../../clients/worker.ts'
 import type { PluginKind } from '../../plugins/catalog.ts'
-import { WorkerError } from '../failure.ts'
+import { WorkerError } from '../model/worker-error.ts'
 import type { PluginCatalog } from '../plugin-host.ts'
 import { describePlugin } from '../validation/describe.ts'
 import type { Worker } from '../worker.ts'

@@ -1,6 +1,6 @@
 import type { FastifyInstance, RouteHandlerMethod } from 'fastify'
 import { inTime } from '../../config/in-time.ts'
-import { WorkerError } from '../failure.ts'
+import { WorkerError } from '../model/worker-error.ts'
 
 /** Answers every request of the routes that are added after this within `timeoutMs`; what it began goes on. */
 export function answerInTime(app: FastifyInstance, timeoutMs: number): void {

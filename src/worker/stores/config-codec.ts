@@ -1,4 +1,4 @@
-import { inJavaOrder } from '../java-order.ts'
+import { inJavaOrder } from '../model/java-order.ts'
 
 /** Configuration of a connector or of a task, as written: every value a string. */
 export type RawConfig = Readonly<Record<string, string>>

@@ -1,7 +1,7 @@
 import type { Clock } from '../../config/clock.ts'
 import { messageOf } from '../../config/failure.ts'
 import type { TaskLog } from '../../sdk/index.ts'
-import type { ErrorConfig } from './task-config.ts'
+import type { ErrorConfig } from '../configuration/task-config.ts'
 import type { TaskCounters } from './task-counters.ts'
 
 /** Where on its way a record failed; Kafka Connect's words. */

@@ -1,7 +1,7 @@
 import type { PartitionRecords, StoredRecord } from '../../broker/broker.ts'
 import type { RecordHeader, SinkRecord } from '../../sdk/index.ts'
 import type { ErrorPolicy, Stage } from './error-policy.ts'
-import type { Pipeline } from './pipeline.ts'
+import type { Pipeline } from './transformation-chain.ts'
 
 /** Where a sink's record stands in the log, and as what: it stays with the record through transforms. */
 export class Origin {

@@ -8,11 +8,11 @@ import {
   type StoredListener,
 } from '../../sdk/index.ts'
 import { partitionId } from '../stores/offset-state.ts'
-import type { TransactionEnd } from './delivery.ts'
+import { progressOf } from './acknowledged-prefix.ts'
 import { type ErrorPolicy, isRetriable } from './error-policy.ts'
-import { progressOf } from './prefix.ts'
+import type { TransactionEnd } from './source-delivery.ts'
 import type { LostRecord } from './source-records.ts'
-import type { TaskParts } from './source-task.ts'
+import type { TaskParts } from './worker-source-task.ts'
 
 export type SourceBatchesParts = Pick<TaskParts, 'spec' | 'log' | 'clock' | 'counters' | 'access'> & {
   readonly source: SourceConnector

@@ -1,6 +1,6 @@
 import { plainJson } from '../../plugins/converters/json/write.ts'
 import type { SourceRecord } from '../../sdk/index.ts'
-import { type DeadLetter, errorHeader } from './dead-letters.ts'
+import { type DeadLetter, errorHeader } from './dead-letter-queue.ts'
 import type { RecordFailure } from './error-policy.ts'
 import type { LostRecord } from './source-records.ts'
 

@@ -2,7 +2,7 @@ import type { Header, NewRecord } from '../../broker/broker.ts'
 import { checkSize } from '../../broker/producer.ts'
 import type { ConnectRecord, RecordHeader, SourceRecord } from '../../sdk/index.ts'
 import type { ErrorPolicy, Stage } from './error-policy.ts'
-import type { Pipeline } from './pipeline.ts'
+import type { Pipeline } from './transformation-chain.ts'
 
 /** A batch on its way to the log. */
 export type Outgoing = {

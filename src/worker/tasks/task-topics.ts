@@ -1,9 +1,9 @@
 import type { NewRecord } from '../../broker/broker.ts'
 import { BrokerError } from '../../broker/error.ts'
 import type { TaskLog } from '../../sdk/index.ts'
-import type { TaskClients } from './clients.ts'
+import { newTopic, parseTopicRules, type TopicRule } from '../configuration/topic-creation.ts'
+import type { TaskClients } from './task-clients.ts'
 import type { TaskMessage, TaskSpec } from './task-spec.ts'
-import { newTopic, parseTopicRules, type TopicRule } from './topic-creation.ts'
 
 /** The topics a task meets: made when they are missing, and told to the worker once each. */
 export class TaskTopics {

@@ -3,8 +3,8 @@ import { messageOf } from '../../config/failure.ts'
 import { MASK } from '../../config/secret-keys.ts'
 import { Secrets } from '../../config/secrets.ts'
 import { commaSeparated } from '../../config/settings.ts'
-import { hasPlaceholder, type Resolved } from '../config-resolver.ts'
-import { WorkerError } from '../failure.ts'
+import { hasPlaceholder, type Resolved } from '../configuration/config-resolver.ts'
+import { WorkerError } from '../model/worker-error.ts'
 import { type WrittenConfig, withoutNulls } from './validate.ts'
 
 /** Validates a configuration as it is. */

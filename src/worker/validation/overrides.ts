@@ -1,6 +1,6 @@
 import type { HostAccess, Reaches } from '../../sdk/index.ts'
+import { type ClientKind, overrideProblems } from '../configuration/client-settings.ts'
 import type { RawConfig } from '../stores/config-codec.ts'
-import { type ClientKind, overrideProblems } from '../tasks/client-settings.ts'
 import { accessProblem, refusal } from './access.ts'
 import type { Entry } from './entries.ts'
 

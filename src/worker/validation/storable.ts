@@ -1,4 +1,4 @@
-import { WorkerError } from '../failure.ts'
+import { WorkerError } from '../model/worker-error.ts'
 import type { RawConfig } from '../stores/config-codec.ts'
 
 /** Longer names could not be part of an address, and their connectors never be read or deleted. */

@@ -1,7 +1,7 @@
 import { nearest } from '../../config/nearest.ts'
-import type { ConnectorPlugin } from '../connector-tasks.ts'
+import { commonKeys, sinkKeys, sourceKeys } from '../configuration/connector-keys.ts'
+import type { ConnectorPlugin } from '../configuration/connector-plugin.ts'
 import type { RawConfig } from '../stores/config-codec.ts'
-import { commonKeys, sinkKeys, sourceKeys } from './connector-keys.ts'
 
 /** What stands below these has keys of its own: the plugin's that is named there, Kafka's clients', topics'. */
 const OF_OTHERS =

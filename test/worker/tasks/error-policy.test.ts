@@ -1,8 +1,8 @@
 import pino from 'pino'
 import { describe, expect, it } from 'vitest'
 import { DataError, RetriableError } from '../../../src/sdk/index.ts'
+import { parseTaskConfig } from '../../../src/worker/configuration/task-config.ts'
 import { ErrorPolicy, type RecordFailure } from '../../../src/worker/tasks/error-policy.ts'
-import { parseTaskConfig } from '../../../src/worker/tasks/task-config.ts'
 import { countersIn } from '../../../src/worker/tasks/task-counters.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { shippedCatalog } from '../../../src/plugins/shipped.ts'
 import { INT32, type SourceRecord, UNRESTRICTED } from '../../../src/sdk/index.ts'
+import { parseTaskConfig } from '../../../src/worker/configuration/task-config.ts'
 import { ErrorPolicy } from '../../../src/worker/tasks/error-policy.ts'
-import { createPipeline } from '../../../src/worker/tasks/pipeline.ts'
 import { toDeadLetter, toFailure } from '../../../src/worker/tasks/source-failure.ts'
 import { type LostRecord, toOutgoing } from '../../../src/worker/tasks/source-records.ts'
-import { parseTaskConfig } from '../../../src/worker/tasks/task-config.ts'
 import { countersIn } from '../../../src/worker/tasks/task-counters.ts'
+import { createPipeline } from '../../../src/worker/tasks/transformation-chain.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 
 const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { ConfigValidation } from '../../../src/clients/worker.ts'
 import { Secrets } from '../../../src/config/secrets.ts'
 import { UNRESTRICTED } from '../../../src/sdk/index.ts'
-import { ConfigResolver } from '../../../src/worker/config-resolver.ts'
+import { ConfigResolver } from '../../../src/worker/configuration/config-resolver.ts'
 import { validateResolved, validateUnresolved } from '../../../src/worker/validation/concealed.ts'
 import { parseOverridePolicy } from '../../../src/worker/validation/overrides.ts'
 import {

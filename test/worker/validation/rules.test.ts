@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { defineSource, UNRESTRICTED, z } from '../../../src/sdk/index.ts'
-import { parseTaskConfig } from '../../../src/worker/tasks/task-config.ts'
+import { parseTaskConfig } from '../../../src/worker/configuration/task-config.ts'
 import { parseOverridePolicy } from '../../../src/worker/validation/overrides.ts'
 import { validateConnector } from '../../../src/worker/validation/validate.ts'
 import { localPluginHost } from '../../support/plugin-host.ts'

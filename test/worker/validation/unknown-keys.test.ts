@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { httpSink } from '../../../src/plugins/connectors/http-sink/sink.ts'
 import { toDescriptor } from '../../../src/plugins/descriptor.ts'
-import type { ConnectorPlugin } from '../../../src/worker/connector-tasks.ts'
+import type { ConnectorPlugin } from '../../../src/worker/configuration/connector-plugin.ts'
 import { keysOfNobody } from '../../../src/worker/validation/unknown-keys.ts'
 
 const sink = toDescriptor(httpSink) as ConnectorPlugin

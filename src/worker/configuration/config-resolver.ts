@@ -1,0 +1,159 @@
+import { messageOf, UserError } from '../../config/failure.ts'
+import type { Secrets } from '../../config/secrets.ts'
+import { below, commaSeparated } from '../../config/settings.ts'
+import type { ConfigProviderInstance } from '../../sdk/index.ts'
+import type { PluginHost } from '../plugin-host.ts'
+import type { RawConfig } from '../stores/config-codec.ts'
+import { placeholdersIn, replacePlaceholders } from './placeholder.ts'
+
+/** A configuration whose placeholders are filled in, and by what: text of the placeholder → value. */
+export type Resolved = { readonly config: RawConfig; readonly filledIn: ReadonlyMap<string, string> }
+
+const NO_PLACEHOLDER = { name: '', path: '', key: '' }
+
+type Provider = ConfigProviderInstance['read']
+
+/** Who has values that were filled in: a connector, or one of its tasks, which keeps what it was started with. */
+export type Holder = { readonly connector: string; readonly task?: number }
+
+/** Fills in placeholders, and keeps what it filled in from being told. */
+export class ConfigResolver {
+  readonly #providers: ReadonlyMap<string, Provider>
+  readonly #secrets: Secrets
+  /** What stood for each placeholder when it was filled in last, by whose it is. */
+  readonly #known = new Map<string, Map<string, string>>()
+
+  constructor(providers: ReadonlyMap<string, Provider>, secrets: Secrets) {
+    this.#providers = providers
+    this.#secrets = secrets
+  }
+
+  /** Whether a provider has to be asked to fill it in. */
+  hasPlaceholders(raw: RawConfig): boolean {
+    return Object.values(raw).some((text) => placeholdersIn(text).some(({ name }) => this.#providers.has(name)))
+  }
+
+  /**
+   * An unknown provider or key leaves the placeholder as it is. Rejects when a source can't be read. What is filled in
+   * is masked from then on, as long as its holder has it; for `stale` it is remembered by connector.
+   */
+  async resolve(raw: RawConfig, holder?: Holder): Promise<Resolved> {
+    const filledIn = await this.#values(
+      new Set(Object.values(raw).flatMap((text) => placeholdersIn(text).map((placeholder) => placeholder.text))),
+    )
+    if (holder === undefined) this.#secrets.notice(filledIn.values())
+    else this.#secrets.hold(nameOf(holder), filledIn.values())
+    if (filledIn.size === 0) return { config: raw, filledIn }
+    if (holder !== undefined) {
+      const { connector } = holder
+      this.#known.set(connector, new Map([...(this.#known.get(connector) ?? []), ...filledIn]))
+    }
+    const entries = Object.entries(raw).map(([key, text]) => [
+      key,
+      replacePlaceholders(text, (placeholder) => filledIn.get(placeholder.text) ?? placeholder.text),
+    ])
+    return { config: Object.fromEntries(entries), filledIn }
+  }
+
+  /** The holder has ended. */
+  release(holder: Holder): void {
+    this.#secrets.hold(nameOf(holder), [])
+  }
+
+  /**
+   * Those of the connectors for which other values stand now than they were given. Others are forgotten. What cannot be
+   * read now counts as unchanged.
+   */
+  async stale(connectors: readonly string[], onUnreadable: (error: unknown) => void): Promise<readonly string[]> {
+    for (const name of this.#known.keys()) if (!connectors.includes(name)) this.#known.delete(name)
+    const placeholders = new Set([...this.#known.values()].flatMap((known) => [...known.keys()]))
+    const unreadable = new Set<string>()
+    const now = await this.#values(placeholders, (error, place) => {
+      onUnreadable(error)
+      for (const placeholder of place) unreadable.add(placeholder)
+    })
+    const isStale = ([placeholder, value]: readonly [string, string]) =>
+      now.get(placeholder) !== value && !unreadable.has(placeholder)
+    return [...this.#known].flatMap(([name, known]) => ([...known].some(isStale) ? [name] : []))
+  }
+
+  /** A text for people or topics, without what was filled in. */
+  masked(text: string): string {
+    return this.#secrets.mask(text)
+  }
+
+  /** One call for each place. Rejects when one cannot be read, unless `onUnreadable` is there to be told. */
+  async #values(
+    placeholders: ReadonlySet<string>,
+    onUnreadable?: (error: unknown, place: readonly string[]) => void,
+  ): Promise<Map<string, string>> {
+    const asked = [...placeholders].flatMap((placeholder) => {
+      const [{ name, path, key } = NO_PLACEHOLDER] = placeholdersIn(placeholder)
+      const read = this.#providers.get(name)
+      return read ? [{ placeholder, name, path, key, read }] : []
+    })
+    const places = [...Map.groupBy(asked, ({ name, path }) => `${name}:${path}`).values()]
+    const found = await Promise.all(
+      places.map(async (place) => {
+        const [{ name, path, read }] = place as [(typeof asked)[number]]
+        const keys = [...new Set(place.map(({ key }) => key))]
+        const values = await readPlace(name, path, keys, read).catch((error: unknown) => {
+          if (!onUnreadable) throw error
+          const unreadable = place.map(({ placeholder }) => placeholder)
+          onUnreadable(error, unreadable)
+          return {} as Awaited<ReturnType<Provider>>
+        })
+        return place.flatMap(({ placeholder, key }) =>
+          Object.hasOwn(values, key) ? [[placeholder, values[key] as string] as const] : [],
+        )
+      }),
+    )
+    return new Map(found.flat())
+  }
+}
+
+function nameOf({ connector, task }: Holder): string {
+  return task === undefined ? `placeholders of ${connector}` : `placeholders of ${connector}-${task}`
+}
+
+/** Whether a text has a placeholder, known or not. */
+export function hasPlaceholder(text: string): boolean {
+  return placeholdersIn(text).length > 0
+}
+
+async function readPlace(name: string, path: string, keys: readonly string[], read: Provider) {
+  try {
+    return await read(path, keys)
+  } catch (error) {
+    const place = path === '' ? name : `${name}:${path}`
+    throw new UserError('unreadable_placeholder', `can't fill in \${${place}:…}: ${messageOf(error)}`, { cause: error })
+  }
+}
+
+/** Reads `config.providers` and what stands below it. Rejects with a `UserError` that says what is wrong. */
+export async function createProviders(
+  settings: RawConfig,
+  plugins: PluginHost,
+): Promise<ReadonlyMap<string, Provider>> {
+  const names = commaSeparated(settings['config.providers'] ?? '')
+  const providers = names.map(async (name) => [name, await createProvider(name, settings, plugins)] as const)
+  return new Map(await Promise.all(providers))
+}
+
+async function createProvider(name: string, settings: RawConfig, plugins: PluginHost): Promise<Provider> {
+  const prefix = `config.providers.${name}`
+  const className = settings[`${prefix}.class`]?.trim()
+  const plugin = className === undefined ? undefined : plugins.catalog.find('provider', className)
+  if (!plugin) {
+    const known = plugins.catalog.list('provider').map((entry) => entry.class)
+    const wrong = className === undefined ? 'is not set' : `'${className}' is not here`
+    throw new UserError('invalid_settings', `${prefix}.class ${wrong}: there are ${known.join(', ')}`)
+  }
+  const config = below(`${prefix}.param.`, settings)
+  try {
+    await plugins.call('create-provider', plugin, { config })
+  } catch (error) {
+    throw new UserError('invalid_settings', `${prefix}.param: ${messageOf(error)}`, { cause: error })
+  }
+  return (path, keys) => plugins.call('read-values', plugin, { config, path, keys })
+}

@@ -1,0 +1,38 @@
+import { secretValuesIn } from '../../config/secret-keys.ts'
+import type { Secrets } from '../../config/secrets.ts'
+import type { PluginCatalog } from '../plugin-host.ts'
+import type { ConfigRecord, RawConfig } from '../stores/config-codec.ts'
+import type { ConfigState } from '../stores/config-state.ts'
+import { secretKeysOf } from './secret-keys.ts'
+
+/** Secrets that are written in configurations themselves: masked by value for as long as a configuration has them. */
+export class LiteralSecrets {
+  readonly #plugins: PluginCatalog
+  readonly #secrets: Secrets
+
+  constructor(plugins: PluginCatalog, secrets: Secrets) {
+    this.#plugins = plugins
+    this.#secrets = secrets
+  }
+
+  of(config: RawConfig): readonly string[] {
+    return secretValuesIn(config, secretKeysOf(config, this.#plugins))
+  }
+
+  /** Everything that is stored already. */
+  start(configs: ConfigState): void {
+    for (const { name, config, tasks } of configs.connectors()) {
+      this.#hold(name, config)
+      for (const [task, own] of tasks.entries()) this.#hold(`${name}-${task}`, own)
+    }
+  }
+
+  apply(record: ConfigRecord): void {
+    if (record.kind === 'connector') this.#hold(record.connector, record.config)
+    if (record.kind === 'task') this.#hold(`${record.connector}-${record.task}`, record.config)
+  }
+
+  #hold(name: string, config: RawConfig | null): void {
+    this.#secrets.hold(`configuration of ${name}`, config === null ? [] : this.of(config))
+  }
+}

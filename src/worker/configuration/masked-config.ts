@@ -1,0 +1,58 @@
+import { isMaskedValue, isSecretKey, MASK, maskConfig, secretValuesIn } from '../../config/secret-keys.ts'
+import { Secrets } from '../../config/secrets.ts'
+import { WorkerError } from '../model/worker-error.ts'
+import type { PluginCatalog } from '../plugin-host.ts'
+import type { RawConfig } from '../stores/config-codec.ts'
+import type { WrittenConfig } from '../validation/validate.ts'
+import { secretKeysOf } from './secret-keys.ts'
+
+/** Shorter ones are not looked for in other values: `connector.class` has to stay readable. */
+const ELSEWHERE_LENGTH_MIN = 8
+
+/** A configuration for those who may not see its secrets: masked by key, and wherever else their values appear. */
+export function toMaskedConfig(config: RawConfig, plugins: PluginCatalog): RawConfig {
+  const isSecret = secretKeysOf(config, plugins)
+  const secrets = new Secrets()
+  secrets.add(secretValuesIn(config, isSecret).filter((value) => value.length >= ELSEWHERE_LENGTH_MIN))
+  const masked = Object.entries(maskConfig(config, isSecret))
+  return Object.fromEntries(masked.map(([key, value]) => [key, OWN.has(key) ? value : secrets.mask(value)]))
+}
+
+const OWN: ReadonlySet<string> = new Set(['name', 'connector.class'])
+
+/**
+ * What somebody meant who read a configuration masked and writes it back: a value that still is what was shown means the
+ * stored one. The others that have a mask are `unknown`: nobody may store a mask instead of a secret.
+ */
+export function withStoredSecrets(
+  written: WrittenConfig,
+  stored: RawConfig | undefined,
+  plugins: PluginCatalog,
+): { readonly config: WrittenConfig; readonly unknown: readonly string[] } {
+  if (!Object.values(written).some((value) => value?.includes(MASK))) return { config: written, unknown: [] }
+  const shown = stored && toMaskedConfig(stored, plugins)
+  const isSecret = stored ? secretKeysOf(stored, plugins) : isSecretKey
+  const isNewSecret = secretKeysOf(withTexts(written), plugins)
+  const unknown: string[] = []
+  const entries = Object.entries(written).map(([key, value]) => {
+    if (value === null || !value.includes(MASK)) return [key, value] as const
+    if (stored?.[key] !== undefined && shown?.[key] === value) return [key, stored[key]] as const
+    if (isMaskedValue(key, value, (name) => isSecret(name) || isNewSecret(name))) unknown.push(key)
+    return [key, value] as const
+  })
+  return { config: Object.fromEntries(entries), unknown }
+}
+
+/** Says of a key that its mask cannot be stored. */
+export function maskMessage(key: string): string {
+  return `Invalid value ${MASK} for configuration ${key}: it stands for a secret that was masked when the configuration was read, and there is none stored that it could mean. Write the secret, or a placeholder for it.`
+}
+
+/** Throws a `WorkerError` when a mask would be stored. */
+export function requireNoMasks(unknown: readonly string[]): void {
+  if (unknown.length > 0) throw new WorkerError('invalid_config', unknown.map(maskMessage).join('\n'))
+}
+
+function withTexts(written: WrittenConfig): RawConfig {
+  return Object.fromEntries(Object.entries(written).flatMap(([key, value]) => (value === null ? [] : [[key, value]])))
+}

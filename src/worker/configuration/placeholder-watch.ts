@@ -1,0 +1,32 @@
+import type { Clock } from '../../config/clock.ts'
+import type { Logger } from '../../config/logger.ts'
+import type { RawConfig } from '../stores/config-codec.ts'
+import type { ConfigResolver } from './config-resolver.ts'
+
+export type ConfigWatchParts = {
+  readonly resolver: ConfigResolver
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly intervalMs: number
+  /** Connectors that run here, in whole or in part. */
+  readonly connectors: () => readonly string[]
+  readonly configOf: (connector: string) => RawConfig | undefined
+  readonly restart: (connector: string) => void
+}
+
+/** Restarts what was given other values than now stand in its place. Ends when `signal` aborts. */
+export async function watchPlaceholders(parts: ConfigWatchParts, signal: AbortSignal): Promise<void> {
+  const { resolver, clock, logger, intervalMs, connectors, configOf, restart } = parts
+  const isLeftAlone = (name: string) => configOf(name)?.['config.action.reload']?.trim().toLowerCase() === 'none'
+  for (;;) {
+    await clock.sleep(intervalMs, signal).catch(() => undefined)
+    if (signal.aborted) return
+    const followed = connectors().filter((name) => !isLeftAlone(name))
+    const onUnreadable = (error: unknown) =>
+      logger.warn({ err: error }, 'placeholders could not be read again: trying later')
+    for (const connector of await resolver.stale(followed, onUnreadable)) {
+      logger.info({ connector }, 'what its placeholders stand for has changed: restarting it')
+      restart(connector)
+    }
+  }
+}

@@ -1,0 +1,32 @@
+import { isSecretKey } from '../../config/secret-keys.ts'
+import { below, commaSeparated } from '../../config/settings.ts'
+import type { PluginDescriptor } from '../../plugins/descriptor.ts'
+import type { PluginCatalog } from '../plugin-host.ts'
+import type { RawConfig } from '../stores/config-codec.ts'
+import { findConnector } from './connector-plugin.ts'
+
+/** Which keys of a connector's configuration hold secrets: those that its plugins define as passwords, and by their names. */
+export function secretKeysOf(config: RawConfig, plugins: PluginCatalog): (key: string) => boolean {
+  const defined = new Set(passwordKeys(config, plugins))
+  return (key) => defined.has(key) || isSecretKey(key)
+}
+
+function passwordKeys(config: RawConfig, plugins: PluginCatalog): readonly string[] {
+  const steps = (['transforms', 'predicates'] as const).flatMap((kind) =>
+    commaSeparated(config[kind] ?? '').flatMap((alias) => {
+      const prefix = `${kind}.${alias}.`
+      const type = below(prefix, config)['type'] ?? ''
+      return passwordsOf(plugins.find(kind === 'transforms' ? 'transformation' : 'predicate', type), prefix)
+    }),
+  )
+  const converters = ['key', 'value', 'header'].flatMap((role) => {
+    const kind = role === 'header' ? 'header_converter' : 'converter'
+    return passwordsOf(plugins.find(kind, config[`${role}.converter`] ?? ''), `${role}.converter.`)
+  })
+  return [...passwordsOf(findConnector(plugins, config)), ...steps, ...converters]
+}
+
+function passwordsOf(plugin: PluginDescriptor | undefined, prefix = ''): readonly string[] {
+  const passwords = (plugin?.definitions ?? []).filter(({ type }) => type === 'PASSWORD')
+  return passwords.map(({ name }) => prefix + name)
+}

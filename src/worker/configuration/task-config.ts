@@ -1,0 +1,90 @@
+import type { TopicFilter } from '../../broker/broker.ts'
+import { javaRegex } from '../../plugins/java-regex.ts'
+import { ConfigError, parseConfig, z } from '../../sdk/index.ts'
+import type { RawConfig } from '../stores/config-codec.ts'
+import { commonKeys, sinkKeys, sourceKeys } from './connector-keys.ts'
+
+const spec = z.object({
+  ...commonKeys.pick({
+    'errors.retry.timeout': true,
+    'errors.retry.delay.max.ms': true,
+    'errors.tolerance': true,
+    'errors.log.enable': true,
+    'errors.log.include.messages': true,
+  }).shape,
+  ...sourceKeys.pick({ 'transaction.boundary': true, 'transaction.boundary.interval.ms': true }).shape,
+  ...sinkKeys.shape,
+})
+
+/** The keys of every connector that matter while a task runs. */
+export type TaskConfig = {
+  readonly errors: ErrorConfig
+  readonly deadLetters: DeadLetterConfig | undefined
+  readonly topics: readonly string[] | TopicFilter
+  readonly transactions: TransactionConfig
+}
+
+/** What ends a source's transactions. `intervalMs` undefined: as often as the worker commits. */
+export type TransactionConfig = {
+  readonly boundary: TransactionBoundary
+  readonly intervalMs: number | undefined
+}
+
+export type TransactionBoundary = 'poll' | 'interval' | 'connector'
+
+export type ErrorConfig = {
+  /** How long one step may be tried again; `Infinity`: for ever. */
+  readonly retryTimeoutMs: number
+  readonly retryDelayMsMax: number
+  readonly tolerance: 'none' | 'all'
+  readonly log: boolean
+  readonly logRecords: boolean
+}
+
+export type DeadLetterConfig = {
+  readonly topic: string
+  readonly replicationFactor: number
+  readonly contextHeaders: boolean
+}
+
+/** Throws a `ConfigError`. */
+export function parseTaskConfig(raw: RawConfig): TaskConfig {
+  const config = parseConfig(spec, raw)
+  const retryTimeoutMs = config['errors.retry.timeout']
+  const deadLetterTopic = config['errors.deadletterqueue.topic.name']
+  return {
+    transactions: {
+      boundary: config['transaction.boundary'],
+      intervalMs: config['transaction.boundary.interval.ms'],
+    },
+    errors: {
+      retryTimeoutMs: retryTimeoutMs < 0 ? Number.POSITIVE_INFINITY : retryTimeoutMs,
+      retryDelayMsMax: config['errors.retry.delay.max.ms'],
+      tolerance: config['errors.tolerance'],
+      log: config['errors.log.enable'],
+      logRecords: config['errors.log.include.messages'],
+    },
+    deadLetters:
+      deadLetterTopic === ''
+        ? undefined
+        : {
+            topic: deadLetterTopic,
+            replicationFactor: config['errors.deadletterqueue.topic.replication.factor'],
+            contextHeaders: config['errors.deadletterqueue.context.headers.enable'],
+          },
+    topics: config['topics.regex'] === '' ? config.topics : topicFilter(config['topics.regex'], deadLetterTopic),
+  }
+}
+
+/** Validation does not match every expression: one that includes the dead letters would read them for ever. */
+function topicFilter(expression: string, deadLetterTopic: string): TopicFilter {
+  const pattern = javaRegex(expression, { whole: true })
+  if (deadLetterTopic !== '' && pattern.test(deadLetterTopic)) {
+    throw new ConfigError([{ key: 'topics.regex', message: includesDeadLetters(deadLetterTopic, expression) }])
+  }
+  return (topic) => pattern.test(topic)
+}
+
+export function includesDeadLetters(topic: string, topics: string): string {
+  return `The DLQ topic '${topic}' may not be included in the list of topics (${topics}) consumed by the connector`
+}

@@ -1,0 +1,33 @@
+import type { ConnectorInfo, ConnectorStatus, ConnectorType, StatusOf, TaskStatus } from '../../clients/worker.ts'
+import { findConnector } from '../configuration/connector-plugin.ts'
+import type { PluginCatalog } from '../plugin-host.ts'
+import type { RawConfig } from '../stores/config-codec.ts'
+import type { ConnectorConfig } from '../stores/config-state.ts'
+import type { StoredStatus } from '../stores/status-codec.ts'
+import type { StatusState } from '../stores/status-state.ts'
+
+// What the REST interface tells of connectors, in the member order of the original.
+
+export function toInfo({ name, config, tasks }: ConnectorConfig, plugins: PluginCatalog): ConnectorInfo {
+  return { name, config, tasks: tasks.map((_, task) => ({ connector: name, task })), type: typeOf(config, plugins) }
+}
+
+/** Undefined while nobody has said how the connector is. */
+export function toStatus(name: string, statuses: StatusState, type: ConnectorType): ConnectorStatus | undefined {
+  const connector = statuses.connector(name)
+  if (connector === undefined) return undefined
+  return { name, connector: toState(connector), tasks: statuses.tasks(name).map(toTaskStatus), type }
+}
+
+export function toTaskStatus([id, status]: readonly [task: number, status: StoredStatus]): TaskStatus {
+  return { id, ...toState(status) }
+}
+
+/** `unknown` for a class that is not here. */
+export function typeOf(config: RawConfig | undefined, plugins: PluginCatalog): ConnectorType {
+  return (config && findConnector(plugins, config)?.kind) ?? 'unknown'
+}
+
+function toState({ state, worker_id, version, trace }: StoredStatus): StatusOf {
+  return { state, worker_id, ...(version ? { version } : {}), ...(trace === null ? {} : { trace }) }
+}

@@ -1,0 +1,122 @@
+import { randomBytes } from 'node:crypto'
+import type { Broker } from '../../broker/broker.ts'
+import type { Clock } from '../../config/clock.ts'
+import type { Logger } from '../../config/logger.ts'
+import { WorkerError } from '../model/worker-error.ts'
+import type { RawConfig } from '../stores/config-codec.ts'
+import type { ConnectorConfig } from '../stores/config-state.ts'
+import type { ConfigStore } from '../stores/config-store.ts'
+import type { StatusStore } from '../stores/status-store.ts'
+import { fenceProducer, transactionalIdOf } from './producer-fencing.ts'
+import { planForgetting } from './work-plan.ts'
+
+export type LeaderParts = {
+  readonly broker: Broker
+  readonly groupId: string
+  readonly logger: Logger
+  readonly clock: Clock
+  readonly configs: ConfigStore
+  readonly statuses: StatusStore
+  readonly isLeader: () => boolean
+  readonly isSource: (config: RawConfig) => boolean
+  readonly sessionKey: {
+    /** 0: a key never gets too old. */
+    readonly ttlMs: number
+    readonly algorithm: string
+    readonly bytes: number
+  }
+}
+
+const KEY_CHECK_MS = 10_000
+
+/** What the leader of a group does for all of it. */
+export class Leader {
+  readonly #parts: LeaderParts
+  readonly #fencing = new Map<string, Promise<void>>()
+
+  constructor(parts: LeaderParts) {
+    this.#parts = parts
+  }
+
+  /** After each round of the group: forgets what is configured no more, and sees to the session key. */
+  async tidy(): Promise<void> {
+    const { configs, statuses } = this.#parts
+    await Promise.all(planForgetting(configs.state, statuses.state).map((key) => statuses.forget(key)))
+    for (const name of configs.state.remains()) await configs.clean(name)
+    await this.renewSessionKey()
+  }
+
+  /** Stores what a connector's owner made of its configuration. */
+  async putTasks(name: string, tasks: readonly RawConfig[]): Promise<void> {
+    const { configs, isLeader } = this.#parts
+    if (!isLeader()) throw new WorkerError('rebalancing', 'this worker does not lead its group')
+    const connector = configs.state.connector(name)
+    if (!connector) throw new WorkerError('connector_not_found', `Connector ${name} not found`)
+    if (connector.target === 'STOPPED' && tasks.length > 0) {
+      throw new WorkerError(
+        'invalid_request',
+        `Cannot submit non-empty set of task configs for stopped connector ${name}`,
+      )
+    }
+    await configs.putTasks(name, tasks)
+  }
+
+  /** Makes sure that no task of an earlier set of tasks can write any more. Asked for by every task that starts. */
+  fence(name: string): Promise<void> {
+    const fencing = this.#fencing.get(name) ?? this.#fence(name).finally(() => this.#fencing.delete(name))
+    this.#fencing.set(name, fencing)
+    return fencing
+  }
+
+  async #fence(name: string): Promise<void> {
+    const { configs, broker, groupId } = this.#parts
+    await configs.readToEnd()
+    const { pendingFencing, fencedTasks, tasks, taskGeneration } = this.#requireSource(name)
+    if (!pendingFencing) return
+    // A task fences its own predecessor when it starts: one that stays alone needs no help.
+    const older = fencedTasks === 1 && tasks.length === 1 ? 0 : (fencedTasks ?? 0)
+    const ids = Array.from({ length: older }, (_, task) => transactionalIdOf(groupId, { connector: name, task }))
+    await Promise.all(ids.map((id) => fenceProducer(broker, id)))
+    await configs.readToEnd()
+    if (this.#requireSource(name).taskGeneration !== taskGeneration) {
+      throw new WorkerError(
+        'rebalancing',
+        'Fencing failed because new task configurations were generated for the connector',
+      )
+    }
+    await configs.write([{ kind: 'fencing', connector: name, tasks: tasks.length }])
+  }
+
+  #requireSource(name: string): ConnectorConfig {
+    const { configs, isLeader, isSource } = this.#parts
+    if (!isLeader()) throw new WorkerError('rebalancing', 'this worker does not lead its group')
+    const connector = configs.state.connector(name)
+    if (!connector) throw new WorkerError('connector_not_found', `Connector ${name} not found`)
+    if (!isSource(connector.config)) {
+      throw new WorkerError('invalid_request', `Connector ${name} is not a source: only sources are fenced`)
+    }
+    return connector
+  }
+
+  /** Looks now and then whether the key has got too old, until `signal` aborts. */
+  async keepSessionKeyFresh(signal: AbortSignal): Promise<void> {
+    const { clock, isLeader, logger } = this.#parts
+    while (!signal.aborted) {
+      await clock.sleep(KEY_CHECK_MS, signal).catch(() => undefined)
+      if (signal.aborted || !isLeader()) continue
+      await this.renewSessionKey().catch((error: unknown) => {
+        logger.error({ err: error }, 'the session key could not be renewed: trying again')
+      })
+    }
+  }
+
+  async renewSessionKey(): Promise<void> {
+    const { configs, clock, sessionKey } = this.#parts
+    const { ttlMs, algorithm, bytes } = sessionKey
+    const known = configs.state.session
+    const isFresh = known && known.algorithm === algorithm && Buffer.from(known.key, 'base64').length === bytes
+    if (isFresh && (ttlMs === 0 || clock.nowMs() - known.createdMs < ttlMs)) return
+    const key = randomBytes(bytes).toString('base64')
+    await configs.write([{ kind: 'session', session: { key, algorithm, createdMs: clock.nowMs() } }])
+  }
+}

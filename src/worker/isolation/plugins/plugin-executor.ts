@@ -1,0 +1,144 @@
+import {
+  type ConfigProviderInstance,
+  type ConfigValue,
+  describeConfig,
+  type HostAccess,
+  type Plugin,
+  type ProviderUse,
+  parseConfig,
+  validateConfig,
+  type z,
+} from '../../../sdk/index.ts'
+import { hostAccess } from '../../host-access/host-access.ts'
+import { type ConnectorAccess, providerUse } from '../../host-access/settings.ts'
+import type { MadeTasks, PluginCall, PluginInput, PluginName } from '../../plugin-host.ts'
+import type { RawConfig } from '../../stores/config-codec.ts'
+import { accessProblem, refusal } from '../../validation/access.ts'
+
+/** More tasks than a connector can ask for. */
+const TASKS_MAX = 10_000
+/** What is made of one configuration is sent to another process and stored in a topic. */
+const RESULT_CHARACTERS_MAX = 16_777_216
+/** A connector that asks for less would keep its worker busy. */
+const AGAIN_MS_MIN = 100
+
+type Connector = Extract<Plugin, { kind: 'source' | 'sink' }>
+
+/** Makes the calls of a `PluginHost` where the plugins are loaded. Returns plain data of bounded size. */
+export class PluginExecutor {
+  readonly #plugins: readonly Plugin[]
+  /** What connectors and converters may use, and what providers may. */
+  readonly #access: HostAccess
+  readonly #providerUse: ProviderUse
+  /** By class and configuration. */
+  readonly #providers = new Map<string, ConfigProviderInstance>()
+
+  constructor(plugins: readonly Plugin[], access: ConnectorAccess) {
+    this.#plugins = plugins
+    this.#access = hostAccess(access.host)
+    this.#providerUse = providerUse(access)
+  }
+
+  async execute({ operation, plugin, input }: PluginCall): Promise<unknown> {
+    const found = this.#find(plugin)
+    switch (operation) {
+      case 'validate-config':
+        return validateConfig(found.config, input.config)
+          .map((value) => withRefusal(value, found.config, this.#access))
+          .map(toPlainValue)
+      case 'make-tasks':
+        return makeTasks(found as Connector, input, this.#access)
+      case 'alter-offsets':
+        return alterOffsets(found, input)
+      case 'create-provider':
+        this.#provider(found, input.config)
+        return null
+      case 'read-values': {
+        const { path, keys } = input
+        const values = await this.#provider(found, input.config).read(path, keys)
+        return toStrings(values, `the values of ${plugin.class}`, newBudget())
+      }
+    }
+  }
+
+  #find({ kind, class: name, version }: PluginName): Plugin {
+    const found = this.#plugins.find((one) => one.kind === kind && one.class === name && one.version === version)
+    if (found === undefined) throw new Error(`its module no longer exports ${name} ${version}`)
+    return found
+  }
+
+  #provider(plugin: Plugin, config: RawConfig): ConfigProviderInstance {
+    if (plugin.kind !== 'provider') throw new Error(`${plugin.class} is not a config provider`)
+    const key = JSON.stringify([plugin.class, config])
+    const provider = this.#providers.get(key) ?? plugin.create(parseConfig(plugin.config, config), this.#providerUse)
+    this.#providers.set(key, provider)
+    return provider
+  }
+}
+
+/** A source decides by itself how many tasks it has; a sink's share the partitions of its topics by their group. */
+async function makeTasks(
+  plugin: Connector,
+  { config, tasksMax }: PluginInput<'make-tasks'>,
+  access: HostAccess,
+): Promise<MadeTasks> {
+  const own = parseConfig(plugin.config, config)
+  const againMs = plugin.kind === 'source' ? plugin.tasksAgainMs?.(own) : undefined
+  if (againMs !== undefined && !(againMs > 0)) throw new Error(`tasksAgainMs() returned ${againMs}`)
+  const schedule = againMs === undefined ? null : Math.max(againMs, AGAIN_MS_MIN)
+  if (!plugin.tasks) {
+    const count = plugin.kind === 'sink' ? tasksMax : 1
+    return { configs: Array.from({ length: count }, () => config), againMs: schedule }
+  }
+  const made: unknown = await plugin.tasks(own, tasksMax, config, access)
+  if (!Array.isArray(made)) throw new Error(`tasks() returned no array of configurations: ${typeof made}`)
+  if (made.length > TASKS_MAX)
+    throw new Error(`tasks() returned ${made.length} tasks, at most ${TASKS_MAX} are possible`)
+  const budget = newBudget()
+  const configs = made.map((task: unknown, at) => toStrings(task, `tasks() returned task ${at}, which`, budget))
+  return { configs, againMs: schedule }
+}
+
+async function alterOffsets(plugin: Plugin, { config, offsets }: PluginInput<'alter-offsets'>): Promise<null> {
+  if (plugin.kind !== 'source') throw new Error(`${plugin.class} is not a source`)
+  // The plugin refuses partitions that are null, too.
+  await plugin.alterOffsets?.(parseConfig(plugin.config, config), offsets as never)
+  return null
+}
+
+type Budget = { characters: number }
+
+function newBudget(): Budget {
+  return { characters: RESULT_CHARACTERS_MAX }
+}
+
+/** A copy with own keys only. */
+function toStrings(value: unknown, what: string, budget: Budget): RawConfig {
+  if (typeof value !== 'object' || value === null) throw new Error(`${what} is not an object of strings`)
+  const copy: Record<string, string> = {}
+  for (const [key, text] of Object.entries(value)) {
+    if (text === undefined) continue
+    if (typeof text !== 'string')
+      throw new Error(`${what} has a value of type ${typeof text} for '${key}': expected a string`)
+    budget.characters -= key.length + text.length
+    if (budget.characters < 0)
+      throw new Error(`${what} exceeds the limit of ${RESULT_CHARACTERS_MAX} characters in all`)
+    copy[key] = text
+  }
+  return copy
+}
+
+/** A value that leads where the plugin may not go is an error of its key, before anything is opened. */
+function withRefusal(value: ConfigValue, spec: z.ZodObject, access: HostAccess): ConfigValue {
+  if (value.value === null || value.errors.length > 0) return value
+  const reaches = describeConfig(spec).find(({ name }) => name === value.name)?.reaches ?? null
+  const problem = reaches === null ? undefined : accessProblem(reaches, value.value, access)
+  return problem === undefined ? value : { ...value, errors: [refusal(value.name, problem)] }
+}
+
+const MESSAGE_LENGTH_MAX = 10_000
+
+/** Messages of zod's checks come from the plugin. */
+function toPlainValue({ name, value, errors }: ConfigValue): ConfigValue {
+  return { name, value, errors: errors.map((message) => String(message).slice(0, MESSAGE_LENGTH_MAX)) }
+}

@@ -1,0 +1,45 @@
+import type { PluginDescriptor } from '../../../plugins/descriptor.ts'
+import type { ConnectorAccess } from '../../host-access/settings.ts'
+import type { PluginCall, PluginFailure } from '../../plugin-host.ts'
+
+// What a worker, the process that it starts for a module of plugins, and the thread in that process say to each other.
+
+export type PluginProcessOptions = {
+  /** URL of the module; null: the plugins that ship. */
+  readonly module: string | null
+  /** How much memory plugin code may use, on V8's heap and outside of it. */
+  readonly memoryMbMax: number
+  /** How long plugin code may run without returning to the event loop. */
+  readonly blockedMsMax: number
+  readonly loadMsMax: number
+  /** What connectors and providers may use. */
+  readonly access: ConnectorAccess
+}
+
+export type PluginThreadData = Pick<PluginProcessOptions, 'module' | 'access'> & {
+  /** One number that the thread increments while it is responsive. */
+  readonly beat: SharedArrayBuffer
+}
+
+export type ToPlugins = { readonly id: number; readonly call: PluginCall }
+
+export type FromPlugins =
+  | { readonly type: 'loaded'; readonly plugins: readonly PluginDescriptor[] }
+  | { readonly type: 'load-failed'; readonly failure: PluginFailure }
+  | { readonly type: 'begun'; readonly id: number }
+  | { readonly type: 'returned'; readonly id: number; readonly output: unknown }
+  | { readonly type: 'threw'; readonly id: number; readonly failure: PluginFailure }
+  /** Lines that plugin code wrote to its standard output or error. */
+  | { readonly type: 'output'; readonly lines: readonly string[]; readonly dropped: number }
+  | { readonly type: 'ended'; readonly end: PluginProcessEnd }
+
+/** Why a process ended. */
+export type PluginProcessEnd = {
+  readonly code: 'plugin_unresponsive' | 'plugin_crashed'
+  /** As the end of a sentence whose subject is the plugin. */
+  readonly what: string
+  /** The call that it was at; absent: not known. */
+  readonly id?: number
+  /** Where it was in the code, as lines of a stack. */
+  readonly stack?: string
+}

@@ -1,0 +1,61 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { extname } from 'node:path'
+import { messageOf } from '../../../config/failure.ts'
+import { withCompileCache } from '../compile-cache.ts'
+import type { FromPlugins, PluginProcessEnd, PluginProcessOptions, ToPlugins } from './plugin-messages.ts'
+
+const ENTRY = new URL(`./plugin-supervisor${extname(import.meta.filename)}`, import.meta.url)
+
+export type PluginProcessHandlers = {
+  readonly onMessage: (message: Exclude<FromPlugins, { readonly type: 'ended' }>) => void
+  /** Once, unless it was killed. */
+  readonly onEnd: (end: PluginProcessEnd) => void
+}
+
+/** A process in which the code of one module of plugins runs. */
+export interface PluginProcess {
+  post(message: ToPlugins): void
+  kill(): void
+}
+
+export function startPluginProcess(
+  options: PluginProcessOptions,
+  { onMessage, onEnd }: PluginProcessHandlers,
+): PluginProcess {
+  let isOver = false
+  const end = (why: PluginProcessEnd) => {
+    if (isOver) return
+    isOver = true
+    started.kill('SIGKILL')
+    onEnd(why)
+  }
+  const started: ChildProcess = fork(ENTRY, [JSON.stringify(options)], {
+    serialization: 'advanced',
+    env: withCompileCache(process.env),
+    execArgv: [],
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  })
+  started.on('message', (message: FromPlugins) => {
+    if (isOver) return
+    if (message.type === 'ended') end(message.end)
+    else onMessage(message)
+  })
+  started.on('error', (error) => end({ code: 'plugin_crashed', what: `could not get a process: ${messageOf(error)}` }))
+  // V8 aborts the process when memory that it needs at once exceeds the limit of its heap.
+  started.on('exit', (code, signal) => {
+    const how = signal === null ? `exit code ${code}` : `signal ${signal}`
+    const why =
+      signal === 'SIGABRT'
+        ? `: it needed more memory than ${options.memoryMbMax} MB (worker.plugin.memory.mb), or native code aborted`
+        : ''
+    end({ code: 'plugin_crashed', what: `ended its process with ${how}${why}` })
+  })
+  return {
+    // The exit of a process that is gone is reported by 'exit'.
+    post: (message) => void (started.connected && started.send(message, () => undefined)),
+    kill: () => {
+      isOver = true
+      started.kill('SIGKILL')
+    },
+  }
+}

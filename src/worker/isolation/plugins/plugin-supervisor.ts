@@ -1,0 +1,112 @@
+import { extname } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import { volunteerForOomKiller } from '../oom-score.ts'
+import { ResidentLimit } from '../resident-limit.ts'
+import { interrogate } from '../thread-diagnosis.ts'
+import { LineOutput } from './line-output.ts'
+import type {
+  FromPlugins,
+  PluginProcessEnd,
+  PluginProcessOptions,
+  PluginThreadData,
+  ToPlugins,
+} from './plugin-messages.ts'
+
+// The process that a worker starts for one module of plugins. Plugin code runs in a thread of it; this one passes messages,
+// and ends the process when the thread blocks, takes too much memory or ends, or when the worker is gone.
+
+const LOOK_MS = 100
+const THREAD_NAME = 'plugins'
+/** Node's exit code when a module awaits a promise and nothing else is left to do. */
+const UNSETTLED_AWAIT = 13
+
+process.title = 'weir plugins'
+const options = JSON.parse(process.argv[2] ?? '') as PluginProcessOptions
+const beat = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)
+const counter = new Int32Array(beat)
+const data: PluginThreadData = { module: options.module, access: options.access, beat }
+const thread = new Worker(new URL(`./plugin-thread${extname(import.meta.filename)}`, import.meta.url), {
+  name: THREAD_NAME,
+  workerData: data,
+  resourceLimits: { maxOldGenerationSizeMb: options.memoryMbMax },
+  stdout: true,
+  stderr: true,
+})
+const output = new LineOutput((lines, dropped) => send({ type: 'output', lines, dropped }))
+const limit = new ResidentLimit(options.memoryMbMax)
+const startedMs = performance.now()
+let lastBeat = 0
+let lastBeatMs = startedMs
+let isEnding = false
+
+// Ctrl-C of a terminal is for the worker, which ends this process.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined)
+process.on('disconnect', die)
+process.on('message', (message: ToPlugins) => thread.postMessage(message))
+thread.on('message', (message: FromPlugins) => {
+  if (message.type === 'ended') return end(message.end)
+  if (!isEnding) send(message)
+  return undefined
+})
+for (const stream of [thread.stdout, thread.stderr])
+  stream.setEncoding('utf8').on('data', (text: string) => output.write(text))
+thread.on('error', (error: unknown) => {
+  const isMemory = (error as { code?: unknown } | null)?.code === 'ERR_WORKER_OUT_OF_MEMORY'
+  end({ code: 'plugin_crashed', what: isMemory ? outOfMemory() : 'ended its thread with an error' })
+})
+thread.on('exit', (code) => {
+  const isUnsettled = code === UNSETTLED_AWAIT
+  const what = isUnsettled
+    ? 'waits at its top level for a promise that nothing settles'
+    : `ended with exit code ${code}`
+  end({ code: 'plugin_crashed', what })
+})
+setInterval(look, LOOK_MS)
+volunteerForOomKiller()
+
+function look(): void {
+  const { blockedMsMax, loadMsMax } = options
+  if (limit.isExceeded(process.memoryUsage.rss())) {
+    end({ code: 'plugin_crashed', what: outOfMemory() })
+    return
+  }
+  const nowMs = performance.now()
+  const now = Atomics.load(counter, 0)
+  if (now !== lastBeat) {
+    lastBeat = now
+    lastBeatMs = nowMs
+  }
+  const isLoading = now === 0
+  if (isLoading && nowMs - startedMs > loadMsMax) void endBlocked(`was not loaded within ${loadMsMax} ms`)
+  if (!isLoading && nowMs - lastBeatMs > blockedMsMax)
+    void endBlocked(`blocked its thread for more than ${blockedMsMax} ms`)
+}
+
+async function endBlocked(what: string): Promise<void> {
+  if (isEnding) return
+  isEnding = true
+  const found = await interrogate(THREAD_NAME)
+  isEnding = false
+  const id = found?.task === undefined ? {} : { id: Number(found.task) }
+  end({ code: 'plugin_unresponsive', what, ...id, ...(found && { stack: found.stack }) })
+}
+
+function outOfMemory(): string {
+  return `exhausted the memory of its process, which is ${options.memoryMbMax} MB (worker.plugin.memory.mb)`
+}
+
+function end(why: PluginProcessEnd): void {
+  if (isEnding) return
+  isEnding = true
+  process.send?.({ type: 'ended', end: why } satisfies FromPlugins, undefined, undefined, die)
+}
+
+function send(message: FromPlugins): void {
+  // A channel that is closed is followed by 'disconnect'.
+  process.send?.(message, undefined, undefined, () => undefined)
+}
+
+/** A thread that waits in native code would keep the process from exiting. */
+function die(): void {
+  process.kill(process.pid, 'SIGKILL')
+}

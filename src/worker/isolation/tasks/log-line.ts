@@ -1,0 +1,16 @@
+import { cutText } from '../../../config/cut-text.ts'
+
+/** Characters of one line of a task's log; what is longer is cut. */
+export const LINE_CHARS_MAX = 16_384
+
+/** The level of a line as pino writes it: `{"level":30,…`. */
+export function levelOf(line: string): number {
+  return Number.parseInt(line.slice(9, 11), 10)
+}
+
+/** A line that is too long is kept as the text of a shorter one. */
+export function cutLine(line: string, fields: object): string {
+  if (line.length <= LINE_CHARS_MAX) return line
+  const msg = 'a log line was too long and is cut'
+  return JSON.stringify({ level: levelOf(line), ...fields, line: cutText(line, LINE_CHARS_MAX), msg })
+}

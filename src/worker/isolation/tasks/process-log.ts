@@ -1,0 +1,85 @@
+import type { Readable } from 'node:stream'
+import { systemClock } from '../../../config/clock.ts'
+import { cutText } from '../../../config/cut-text.ts'
+import { LogLimiter, type LogLimits } from '../../../config/log-limiter.ts'
+import type { Logger } from '../../../config/logger.ts'
+import { LINE_CHARS_MAX } from './log-line.ts'
+
+const LEVELS: Readonly<Record<number, 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal'>> = {
+  10: 'trace',
+  20: 'debug',
+  30: 'info',
+  40: 'warn',
+  50: 'error',
+  60: 'fatal',
+}
+/** A process may log as much as so many tasks. */
+const TASKS = 10
+const LAST_WORDS_CHARS = 2_000
+/** Bytes that are read of a pipe in a second; who writes more waits for it. */
+const PIPE_BYTES_PER_SECOND = 64 * 1024
+const DROPPED_REPORT_MS = 5_000
+
+/**
+ * The log of a task process, written into the log of the worker. What its thread logs is limited there for each task;
+ * here the whole process is, whatever it sends.
+ */
+export class ProcessLog {
+  readonly #logger: Logger
+  readonly #name: string
+  readonly #limiter: LogLimiter
+  #lastWords = ''
+  #reportedMs = 0
+
+  constructor({ name, logger, log }: { readonly name: string; readonly logger: Logger; readonly log: LogLimits }) {
+    this.#name = name
+    this.#logger = logger
+    const limits = { linesPerSecond: TASKS * log.linesPerSecond, bytesPerSecond: TASKS * log.bytesPerSecond }
+    this.#limiter = new LogLimiter(limits, systemClock.monotonicMs)
+  }
+
+  /** The end of what it wrote past its log, to say why it ended. */
+  get lastWords(): string {
+    const text = this.#lastWords.trim()
+    return text === '' ? '' : `; its last words were:\n${text}`
+  }
+
+  /** A line of its log, as JSON. */
+  write(line: string): void {
+    if (!this.#limiter.admits(this.#name, 0, line.length)) return
+    const { level, time: _, msg, ...fields } = JSON.parse(line) as { level: number; time: string; msg: string }
+    this.#logger[LEVELS[level] ?? 'info'](fields, msg)
+  }
+
+  /** Reads what goes past the log: crashes of the process, and native code that writes by itself. */
+  follow(...pipes: readonly Readable[]): void {
+    for (const pipe of pipes) {
+      let leftBytes = PIPE_BYTES_PER_SECOND
+      pipe.setEncoding('utf8')
+      pipe.on('data', (text: string) => {
+        this.#lastWords = (this.#lastWords + text).slice(-LAST_WORDS_CHARS)
+        if (this.#limiter.admits(`${this.#name} output`, 0, text.length))
+          this.#logger.warn(
+            { thread: this.#name, output: cutText(text, LINE_CHARS_MAX) },
+            'a task process wrote past its log',
+          )
+        leftBytes -= text.length
+        if (leftBytes > 0) return
+        pipe.pause()
+        setTimeout(() => {
+          leftBytes = PIPE_BYTES_PER_SECOND
+          pipe.resume()
+        }, 1_000).unref()
+      })
+      pipe.on('error', () => undefined)
+    }
+  }
+
+  reportDropped(): void {
+    const nowMs = systemClock.monotonicMs()
+    if (nowMs - this.#reportedMs < DROPPED_REPORT_MS) return
+    this.#reportedMs = nowMs
+    for (const { lines, bytes } of this.#limiter.takeDropped())
+      this.#logger.warn({ thread: this.#name, lines, bytes }, 'log lines of a task process were dropped')
+  }
+}

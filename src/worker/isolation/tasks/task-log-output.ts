@@ -1,0 +1,63 @@
+import { cutText } from '../../../config/cut-text.ts'
+import { LogLimiter, type LogLimits } from '../../../config/log-limiter.ts'
+import type { Logger } from '../../../config/logger.ts'
+import { cutLine, LINE_CHARS_MAX, levelOf } from './log-line.ts'
+
+const REPORT_MS = 5_000
+
+export type TaskLogOptions = {
+  readonly limits: LogLimits
+  readonly monotonicMs: () => number
+  /** On whose behalf the thread works, by task key. */
+  readonly task: () => string | undefined
+  /** Sends a line out of the thread. */
+  readonly send: (line: string) => void
+}
+
+/** What tasks log, limited for each task and level before it leaves their thread. */
+export class TaskLogOutput {
+  readonly #options: TaskLogOptions
+  readonly #limiter: LogLimiter
+
+  constructor(options: TaskLogOptions) {
+    this.#options = options
+    this.#limiter = new LogLimiter(options.limits, options.monotonicMs)
+  }
+
+  write(line: string): void {
+    const { task, send } = this.#options
+    const source = task()
+    if (!this.#limiter.admits(source ?? '', levelOf(line), Math.min(line.length, LINE_CHARS_MAX))) return
+    send(cutLine(line, source === undefined ? {} : { source }))
+  }
+
+  /** One line for each task and level of which lines were dropped since the last call. */
+  reportDropped(): void {
+    const { limits, send } = this.#options
+    for (const { source, level, lines, bytes } of this.#limiter.takeDropped()) {
+      const msg = 'log lines of a task were dropped: it logs more than worker.task.log.*.per.second allows'
+      send(JSON.stringify({ level, source, lines, bytes, ...limits, msg }))
+    }
+  }
+
+  /** Reports what was dropped every few seconds. */
+  start(): void {
+    setInterval(() => this.reportDropped(), REPORT_MS).unref()
+  }
+}
+
+/** What plugins write to standard output, to standard error or as a warning of Node's becomes lines of the log. */
+export function captureOutput(logger: Logger): void {
+  for (const stream of ['stdout', 'stderr'] as const) {
+    process[stream].write = (chunk: string | Uint8Array, ...rest: unknown[]) => {
+      const written = typeof chunk === 'string' ? chunk : Buffer.from(chunk.subarray(0, 4 * LINE_CHARS_MAX)).toString()
+      const text = cutText(written, LINE_CHARS_MAX / 2).trimEnd()
+      if (text !== '') logger.info({ stream }, text)
+      const done = rest.find((argument) => typeof argument === 'function')
+      if (done) process.nextTick(done)
+      return true
+    }
+  }
+  process.removeAllListeners('warning')
+  process.on('warning', (warning) => logger.warn({ err: warning }, 'a warning of Node'))
+}

@@ -1,0 +1,163 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { extname } from 'node:path'
+import type { Readable } from 'node:stream'
+import { fileURLToPath } from 'node:url'
+import type { MessagePort } from 'node:worker_threads'
+import type { BrokerAddress } from '../../../broker/home.ts'
+import { inTime } from '../../../config/in-time.ts'
+import type { LogLimits } from '../../../config/log-limiter.ts'
+import type { Logger } from '../../../config/logger.ts'
+import type { ConnectorAccess } from '../../host-access/settings.ts'
+import { traceOf } from '../../tasks/error-trace.ts'
+import { withCompileCache } from '../compile-cache.ts'
+import { ProcessLog } from './process-log.ts'
+import type { FromSupervisor, SupervisorOptions, TaskCommand, ThreadEnd, ToSupervisor } from './task-messages.ts'
+import { exhaustedMemory } from './task-thread.ts'
+
+export type TaskProcessOptions = {
+  readonly name: string
+  readonly logger: Logger
+  /** Where the log is, for one more process. */
+  readonly address: () => Promise<BrokerAddress>
+  readonly plugins: readonly string[]
+  readonly access: ConnectorAccess
+  /** What all of its tasks together may hold. */
+  readonly memoryMbMax: number
+  /** How long a task may keep its thread from everything else. */
+  readonly blockedMsMax: number
+  /** For each task. */
+  readonly log: LogLimits
+  readonly onMessage: (message: Extract<FromSupervisor, { type: 'said' | 'stopped' | 'pulse' }>) => void
+  /** Once, when it is gone or of no use any more. */
+  readonly onEnd: (end: ThreadEnd) => void
+}
+
+/** A process without a sign of life for so many looks hangs as a whole. */
+const SILENT_LOOKS_MAX = 60
+/** What a process that ended has written may still be on its way. */
+const LAST_WORDS_MS = 500
+
+/**
+ * A process with one thread for tasks, seen from the worker. It ends by SIGKILL, which nothing that a plugin does can
+ * hold up: V8 cannot end a thread in a loop of built-in functions or in native code, and a thread that exhausts its heap
+ * there takes its whole process with it.
+ */
+export class TaskProcess {
+  readonly #options: TaskProcessOptions
+  readonly #log: ProcessLog
+  readonly #child: Promise<ChildProcess | undefined>
+  #port: MessagePort | undefined
+  #silentLooks = 0
+  #isOver = false
+
+  constructor(options: TaskProcessOptions) {
+    this.#options = options
+    this.#log = new ProcessLog(options)
+    this.#child = this.#start().catch((error: unknown) => {
+      this.#over({ what: `could not get a process: ${traceOf(error)}` })
+      return undefined
+    })
+  }
+
+  post(command: TaskCommand): void {
+    void this.#child.then((child) => child && send(child, command))
+  }
+
+  /** To be called regularly: ends the process when it gives no sign of life. */
+  look(): void {
+    this.#silentLooks += 1
+    void this.#child.then((child) => child && send(child, { do: 'pulse' }))
+    this.#log.reportDropped()
+    if (this.#silentLooks < SILENT_LOOKS_MAX) return
+    this.#over({ what: 'ended with its process, which did not answer any more' })
+    void this.end()
+  }
+
+  /** Resolves when the process is gone. */
+  async end(): Promise<void> {
+    this.#isOver = true
+    const child = await this.#child
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
+    const gone = once(child, 'exit')
+    child.kill('SIGKILL')
+    await gone
+  }
+
+  async #start(): Promise<ChildProcess> {
+    const { name, address, plugins, access, memoryMbMax, blockedMsMax, log } = this.#options
+    const place = await address()
+    const file = fileURLToPath(new URL(`./task-supervisor${extname(import.meta.filename)}`, import.meta.url))
+    const child = fork(file, [name], {
+      execArgv: ['--max-semi-space-size=8'],
+      env: withCompileCache(process.env),
+      serialization: 'advanced',
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    })
+    child.on('error', (error) => this.#over({ what: `could not get a process: ${traceOf(error)}` }))
+    child.on('exit', (code, signal) => void this.#exited(child, code, signal))
+    child.on('message', (message: FromSupervisor) => this.#hear(message))
+    this.#log.follow(child.stdout as Readable, child.stderr as Readable)
+    const options: SupervisorOptions = {
+      address: place.kind === 'thread' ? 'parent' : place,
+      plugins,
+      access,
+      memoryMbMax,
+      blockedMsMax,
+      log,
+    }
+    if (place.kind === 'thread') this.#bridge(child, place.port)
+    send(child, { do: 'begin', options })
+    return child
+  }
+
+  /** An embedded broker is open in this process: its requests and answers take the channel between the processes. */
+  #bridge(child: ChildProcess, port: MessagePort): void {
+    this.#port = port
+    port.on('message', (message: unknown) => send(child, { do: 'broker', message }))
+  }
+
+  #hear(message: FromSupervisor): void {
+    this.#silentLooks = 0
+    if (message.type === 'log') this.#log.write(message.line)
+    else if (!this.#isOver) this.#act(message)
+  }
+
+  #act(message: Exclude<FromSupervisor, { type: 'log' }>): void {
+    switch (message.type) {
+      case 'broker':
+        this.#port?.postMessage(message.message)
+        break
+      case 'changed-built-ins':
+        this.#over({ what: `changed what all code in its thread uses: ${message.names.join(', ')}` })
+        void this.end()
+        break
+      case 'ended':
+        this.#over(message.end)
+        void this.end()
+        break
+      default:
+        this.#options.onMessage(message)
+    }
+  }
+
+  async #exited(child: ChildProcess, code: number | null, signal: NodeJS.Signals | null): Promise<void> {
+    this.#port?.close()
+    const { memoryMbMax } = this.#options
+    // Not more: a process that a plugin started may hold the pipes.
+    await inTime(once(child, 'close'), LAST_WORDS_MS, () => undefined)
+    if (this.#log.lastWords.includes('out of memory')) this.#over({ what: exhaustedMemory(memoryMbMax) })
+    else this.#over({ what: `ended its process by ${signal ?? `exit code ${code}`}${this.#log.lastWords}` })
+  }
+
+  #over(end: ThreadEnd): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#options.onEnd(end)
+  }
+}
+
+/** What cannot be sent is for a process that is gone, which its exit tells. */
+function send(child: ChildProcess, message: ToSupervisor): void {
+  if (child.connected) child.send(message, () => undefined)
+}

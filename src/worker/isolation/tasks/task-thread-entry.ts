@@ -1,0 +1,116 @@
+import { isDeepStrictEqual } from 'node:util'
+import { parentPort, workerData } from 'node:worker_threads'
+import type { Broker } from '../../../broker/broker.ts'
+import { BrokerError } from '../../../broker/error.ts'
+import { openBroker } from '../../../broker/open.ts'
+import { systemClock } from '../../../config/clock.ts'
+import { createLogger } from '../../../config/logger.ts'
+import { retry } from '../../../config/retry.ts'
+import { loadModules } from '../../../plugins/load.ts'
+import { restrictConnectors } from '../../host-access/class-rules.ts'
+import { clientAccess, hostAccess } from '../../host-access/host-access.ts'
+import type { RawConfig } from '../../stores/config-codec.ts'
+import { countersIn } from '../../tasks/task-counters.ts'
+import { BuiltIns } from '../built-ins.ts'
+import { currentTask } from '../current-task.ts'
+import { guardProcess } from '../process-guard.ts'
+import { captureOutput, TaskLogOutput } from './task-log-output.ts'
+import type { FromThread, ThreadData, ToThread } from './task-messages.ts'
+import { type LocalTask, TaskRunner } from './task-runner.ts'
+
+// The thread that tasks run in: begins here, and does what the supervisor of its process says.
+
+/** How often a thread that is well counts. */
+const BEAT_MS = 100
+const OPEN = { backoff: { firstMs: 250, maxMs: 5_000 }, withinMs: 600_000, retriable: isPassing }
+
+const data = workerData as ThreadData
+// Taken aside before plugins are loaded, which may replace them.
+const { add } = Atomics
+const port = parentPort
+const tell = (message: FromThread) => port?.postMessage(message)
+const beat = new Int32Array(data.beat)
+
+const output = new TaskLogOutput({
+  limits: data.log,
+  monotonicMs: systemClock.monotonicMs,
+  task: currentTask,
+  send: (line) => tell({ type: 'log', line }),
+})
+// What of it is wanted, the worker knows: it can change at any time.
+const logger = createLogger({ level: 'debug', write: (line) => output.write(line) })
+captureOutput(logger)
+output.start()
+guardProcess((call) => {
+  const error = new Error(`a plugin called ${call}, which would end the process of all tasks`)
+  runner?.threw(error)
+  throw error
+})
+const builtIns = new BuiltIns()
+let runner: TaskRunner | undefined
+const plugins = restrictConnectors(await loadModules(data.plugins), data.access.classes)
+const access = hostAccess(data.access.host)
+const changedByModules = builtIns.restore()
+if (changedByModules.length > 0) {
+  const fields = { modules: data.plugins, names: changedByModules }
+  logger.error(fields, 'a module of plugins changed built-ins when it was loaded: they are as before again')
+}
+const broker = await retry(() => openBroker(data.address, { logger }), OPEN)
+const started = new TaskRunner({ broker, connect, plugins, access, logger, clock: systemClock })
+runner = started
+const tasks = new Map<number, LocalTask>()
+
+// A rejection that nobody handles arrives here too.
+process.on('uncaughtException', (error: unknown) => {
+  if (!started.threw(error)) logger.error({ err: error }, 'something was thrown that belongs to no task')
+})
+// Before the first task: it may be the one that keeps the thread from ever counting again.
+add(beat, 0, 1)
+setInterval(() => {
+  areBuiltInsIntact()
+  add(beat, 0, 1)
+}, BEAT_MS)
+port?.on('message', (message: ToThread) => void carryOut(message))
+
+/** False: a plugin had changed them, so that nothing that happened in this thread since can be relied on. */
+function areBuiltInsIntact(): boolean {
+  const names = builtIns.restore()
+  if (names.length > 0) tell({ type: 'changed-built-ins', names: names.slice(0, 10) })
+  return names.length === 0
+}
+
+async function carryOut(message: ToThread): Promise<void> {
+  const { slot } = message
+  if (!areBuiltInsIntact()) return
+  switch (message.do) {
+    case 'start': {
+      const { spec, counters } = message
+      const report: Parameters<TaskRunner['start']>[2] = (said) => {
+        // A failure may be one of another task that changed what this one uses.
+        if (said.type !== 'failed' || areBuiltInsIntact()) tell({ type: 'said', slot, message: said })
+      }
+      tasks.set(slot, started.start(spec, countersIn(counters), report))
+      break
+    }
+    case 'set-paused':
+      tasks.get(slot)?.setPaused(message.paused)
+      break
+    case 'stop':
+      await tasks.get(slot)?.stop()
+      tasks.delete(slot)
+      tell({ type: 'stopped', slot })
+  }
+}
+
+/** An embedded broker has one way in. */
+async function connect(connection: RawConfig, overrides: RawConfig): Promise<Broker | undefined> {
+  const { address } = data
+  if (address.kind !== 'kafka') return undefined
+  const config = { ...address.config, ...connection }
+  if (isDeepStrictEqual(config, address.config)) return undefined
+  return openBroker({ kind: 'kafka', config }, { logger, access: clientAccess(access, overrides) })
+}
+
+function isPassing(error: unknown): boolean {
+  return error instanceof BrokerError && error.retriable
+}

@@ -1,0 +1,96 @@
+import { extname } from 'node:path'
+import { type MessagePort, Worker } from 'node:worker_threads'
+import type { BrokerAddress } from '../../../broker/home.ts'
+import type { LogLimits } from '../../../config/log-limiter.ts'
+import type { ConnectorAccess } from '../../host-access/settings.ts'
+import { traceOf } from '../../tasks/error-trace.ts'
+import { interrogate } from '../thread-diagnosis.ts'
+import type { FromThread, ThreadData, ThreadEnd, ToThread } from './task-messages.ts'
+
+export type ThreadOptions = {
+  readonly name: string
+  /** A port of its address is handed over to the thread. */
+  readonly address: BrokerAddress
+  readonly plugins: readonly string[]
+  readonly access: ConnectorAccess
+  /** What all of its tasks together may hold on V8's heap. */
+  readonly memoryMbMax: number
+  readonly log: LogLimits
+  readonly onMessage: (message: FromThread) => void
+  /** Once, when it is gone or is of no use any more. */
+  readonly onEnd: (end: ThreadEnd) => void
+}
+
+/** One thread for tasks, seen from the supervisor of its process. */
+export class TaskThread {
+  readonly #options: ThreadOptions
+  readonly #beat = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)
+  readonly #counter = new Int32Array(this.#beat)
+  readonly #worker: Worker
+  #lastBeat = 0
+  #missed = 0
+  #end: ThreadEnd | undefined
+  #isOver = false
+
+  constructor(options: ThreadOptions) {
+    this.#options = options
+    this.#worker = this.#start()
+  }
+
+  /** Whether it has begun to take commands. */
+  get isReady(): boolean {
+    return Atomics.load(this.#counter, 0) > 0
+  }
+
+  post(message: ToThread): void {
+    this.#worker.postMessage(message)
+  }
+
+  /** Counts the looks at which the thread had not moved since the last one. */
+  look(): number {
+    const beat = Atomics.load(this.#counter, 0)
+    // Until its first beat it is still being made.
+    this.#missed = beat === this.#lastBeat && beat > 0 ? this.#missed + 1 : 0
+    this.#lastBeat = beat
+    return this.#missed
+  }
+
+  /** Gives up a thread that does not answer, after asking it what it does. */
+  async endBlocked(forMs: number): Promise<void> {
+    const testimony = await interrogate(this.#options.name)
+    this.#over({ what: `blocked its thread for more than ${forMs} ms`, ...(testimony && { testimony }) })
+  }
+
+  #start(): Worker {
+    const { name, address, plugins, access, memoryMbMax, log, onMessage } = this.#options
+    const workerData: ThreadData = { address, beat: this.#beat, plugins, access, log }
+    const transferList: MessagePort[] = address.kind === 'thread' ? [address.port] : []
+    const worker = new Worker(new URL(`./task-thread-entry${extname(import.meta.filename)}`, import.meta.url), {
+      name,
+      workerData,
+      resourceLimits: { maxOldGenerationSizeMb: memoryMbMax },
+      transferList,
+    })
+    worker.on('message', (message: FromThread) => {
+      if (!this.#isOver) onMessage(message)
+    })
+    worker.on('error', (error: unknown) => {
+      const isMemory = (error as { code?: unknown }).code === 'ERR_WORKER_OUT_OF_MEMORY'
+      this.#end = {
+        what: isMemory ? exhaustedMemory(memoryMbMax) : `ended its thread: ${traceOf(error)}`,
+      }
+    })
+    worker.on('exit', (code) => this.#over(this.#end ?? { what: `ended its thread with exit code ${code}` }))
+    return worker
+  }
+
+  #over(end: ThreadEnd): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#options.onEnd(end)
+  }
+}
+
+export function exhaustedMemory(mbMax: number): string {
+  return `exhausted the memory of its thread, which is ${mbMax} MB (worker.thread.memory.mb)`
+}

@@ -1,0 +1,234 @@
+import type { BrokerAddress } from '../../../broker/home.ts'
+import type { LogLimits } from '../../../config/log-limiter.ts'
+import type { Logger } from '../../../config/logger.ts'
+import { taskKey } from '../../herder/work-plan.ts'
+import type { ConnectorAccess } from '../../host-access/settings.ts'
+import { countersIn } from '../../tasks/task-counters.ts'
+import type { RunningTask, TaskHost, TaskMessage, TaskSpec } from '../../tasks/task-spec.ts'
+import { PlacedTask } from './assigned-task.ts'
+import type { FromSupervisor, ThreadEnd } from './task-messages.ts'
+import { TaskProcess } from './task-process.ts'
+
+export type PoolOptions = {
+  readonly logger: Logger
+  readonly address: () => Promise<BrokerAddress>
+  /** Modules of plugins that tasks may use beside the shipped ones, as URLs. */
+  readonly plugins?: readonly string[]
+  /** What connectors may be and may use. */
+  readonly access: ConnectorAccess
+  /** How many threads are made before tasks share one; each is in a process of its own. */
+  readonly threads: number
+  /** For each thread and its process. */
+  readonly memoryMbMax: number
+  /** Whether a thread is made before there is a task for it; when it is not used it is let go again. */
+  readonly isWarm?: boolean | undefined
+  /** How long a task may keep its thread from everything else. */
+  readonly blockedMsMax: number
+  /** How long a task may take until it runs. */
+  readonly startMsMax: number
+  /** How long a task may take to stop. */
+  readonly stopMsMax: number
+  /** Of each task. */
+  readonly log: LogLimits
+}
+
+/** Tasks one of which ended a thread, and nobody knows which. They stay among themselves. */
+type Suspects = { readonly keys: readonly string[] }
+
+type Room = {
+  readonly process: TaskProcess
+  readonly tasks: Map<number, PlacedTask>
+  readonly suspects: Suspects | undefined
+  /** Takes no tasks any more: those in it are to go elsewhere. */
+  isClosing: boolean
+}
+
+const LOOK_MS = 250
+/** How long a thread without tasks is kept: a task that is started again finds it warm. */
+const IDLE_MS = 10_000
+
+/**
+ * Runs tasks in threads, each in a process of its own. A thread that a task ruins is replaced: the guilty task fails with
+ * a trace that says so, the others are interrupted and come back in another thread.
+ */
+export class ThreadPool implements TaskHost {
+  readonly #options: PoolOptions
+  readonly #rooms = new Set<Room>()
+  readonly #suspects = new Map<string, Suspects>()
+  readonly #ending = new Set<Promise<void>>()
+  readonly #looking: NodeJS.Timeout
+  #slots = 0
+  #names = 0
+
+  constructor(options: PoolOptions) {
+    this.#options = options
+    this.#looking = setInterval(() => this.#look(), LOOK_MS).unref()
+    if (options.isWarm) this.#clear(this.#open(undefined))
+  }
+
+  start(spec: TaskSpec, report: (message: TaskMessage) => void): RunningTask {
+    const key = taskKey(spec)
+    const room = this.#roomFor(key)
+    const slot = this.#slots++
+    const task = new PlacedTask(key, report, { counters: { ...countersIn() }, startedMs: performance.now() })
+    room.tasks.set(slot, task)
+    room.process.post({ do: 'start', slot, spec })
+    return {
+      pause: () => room.process.post({ do: 'set-paused', slot, paused: true }),
+      resume: () => room.process.post({ do: 'set-paused', slot, paused: false }),
+      counters: () => ({ ...task.counters }),
+      stop: () => {
+        task.isOver = true
+        this.#suspects.delete(key)
+        this.#stop(room, slot, task)
+        return task.stopped.promise
+      },
+      abandon: () => this.#abandon(room, task),
+    }
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#looking)
+    for (const room of this.#rooms) this.#end(room)
+    await Promise.all(this.#ending)
+  }
+
+  #roomFor(key: string): Room {
+    const suspects = this.#suspects.get(key)
+    const rooms = [...this.#rooms].filter((room) => room.suspects === suspects && !room.isClosing)
+    const smallest = rooms.reduce<Room | undefined>(
+      (best, room) => (best === undefined || room.tasks.size < best.tasks.size ? room : best),
+      undefined,
+    )
+    const mayGrow = rooms.length < (suspects ? 1 : this.#options.threads)
+    return smallest && (smallest.tasks.size === 0 || !mayGrow) ? smallest : this.#open(suspects)
+  }
+
+  #open(suspects: Suspects | undefined): Room {
+    const { logger, address, plugins = [], access, memoryMbMax, blockedMsMax, log } = this.#options
+    const process = new TaskProcess({
+      name: `tasks-${this.#names++}`,
+      logger,
+      address,
+      plugins,
+      access,
+      memoryMbMax,
+      blockedMsMax,
+      log,
+      onMessage: (message) => this.#hear(room, message),
+      onEnd: (end) => this.#ended(room, end),
+    })
+    const room: Room = { process, tasks: new Map(), suspects, isClosing: false }
+    this.#rooms.add(room)
+    return room
+  }
+
+  #hear(room: Room, message: Extract<FromSupervisor, { type: 'said' | 'stopped' | 'pulse' }>): void {
+    if (message.type === 'pulse') {
+      for (const [slot, counters] of message.counters) {
+        const task = room.tasks.get(slot)
+        if (task) task.counters = counters
+      }
+      return
+    }
+    const task = room.tasks.get(message.slot)
+    if (!task) return
+    if (message.type === 'stopped') {
+      room.tasks.delete(message.slot)
+      task.leave()
+      this.#clear(room)
+      return
+    }
+    task.say(message.message)
+    // What has failed may go on all the same.
+    if (message.message.type === 'failed') this.#stop(room, message.slot, task)
+  }
+
+  #stop(room: Room, slot: number, task: PlacedTask): void {
+    task.stopByMs ??= performance.now() + this.#options.stopMsMax
+    room.process.post({ do: 'stop', slot })
+  }
+
+  /** A room without tasks is given up after a while. */
+  #clear(room: Room): void {
+    if (room.tasks.size > 0) return
+    const close = () => {
+      if (this.#rooms.has(room) && room.tasks.size === 0) this.#end(room)
+    }
+    if (room.suspects || room.isClosing) close()
+    else setTimeout(close, IDLE_MS).unref()
+  }
+
+  /** Nobody waits for this task any more. Its thread goes with it, as soon as its neighbours have left. */
+  #abandon(room: Room, task: PlacedTask): void {
+    if (!this.#rooms.has(room) || task.hasLeft || task.isAbandoned) return
+    task.isAbandoned = true
+    room.isClosing = true
+    for (const [slot, neighbour] of room.tasks) {
+      if (neighbour.isOver) continue
+      neighbour.moveReason = `${task.key} did not stop in time and ends with its thread`
+      this.#stop(room, slot, neighbour)
+    }
+    this.#endAbandoned(room)
+  }
+
+  /** Ends a thread in which nobody is left but tasks that do not stop. */
+  #endAbandoned(room: Room): void {
+    const tasks = [...room.tasks.values()]
+    if (room.isClosing && tasks.every((task) => task.isAbandoned)) this.#end(room)
+  }
+
+  #look(): void {
+    const nowMs = performance.now()
+    for (const room of this.#rooms) {
+      room.process.look()
+      for (const [slot, task] of room.tasks) this.#lookAt(room, slot, task, nowMs)
+      this.#endAbandoned(room)
+    }
+  }
+
+  #lookAt(room: Room, slot: number, task: PlacedTask, nowMs: number): void {
+    const { startMsMax } = this.#options
+    if (task.stopByMs !== undefined && nowMs > task.stopByMs) this.#abandon(room, task)
+    if (task.hasStarted || task.isOver || nowMs - task.startedMs < startMsMax) return
+    const trace = `task ${task.key} did not start within ${startMsMax} ms (worker.task.start.timeout.ms)`
+    task.say({ type: 'failed', trace })
+    this.#stop(room, slot, task)
+  }
+
+  #end(room: Room): void {
+    this.#rooms.delete(room)
+    for (const task of room.tasks.values()) task.leave()
+    const ended = room.process.end().finally(() => this.#ending.delete(ended))
+    this.#ending.add(ended)
+  }
+
+  #ended(room: Room, { what, testimony }: ThreadEnd): void {
+    this.#rooms.delete(room)
+    const tasks = [...room.tasks.values()]
+    const victims = tasks.filter(({ isOver }) => !isOver)
+    // One that should have stopped is as likely to have done it, and is gone now.
+    const isCertain = victims.length === tasks.length
+    const guilty = testimony?.task ?? (isCertain && victims.length === 1 ? victims[0]?.key : undefined)
+    if (guilty === undefined && isCertain) this.#suspect(victims.map(({ key }) => key))
+    for (const task of tasks) {
+      if (!task.isOver && task.key === guilty)
+        task.say({ type: 'failed', trace: traceOf(task.key, what, testimony?.stack) })
+      task.moveReason ??= `${guilty ?? 'one of its neighbours'} ${what}`
+      task.leave()
+    }
+  }
+
+  /** Half and half, so that the guilty one is alone in the end. */
+  #suspect(keys: readonly string[]): void {
+    const half = Math.ceil(keys.length / 2)
+    for (const part of [keys.slice(0, half), keys.slice(half)]) {
+      const suspects: Suspects = { keys: part }
+      for (const key of part) this.#suspects.set(key, suspects)
+    }
+  }
+}
+
+function traceOf(key: string, what: string, stack: string | undefined): string {
+  return stack === undefined ? `task ${key} ${what}` : `task ${key} ${what}; it was here:\n${stack}`
+}

@@ -1,0 +1,75 @@
+import { Session } from 'node:inspector'
+import { CURRENT_TASK_SYMBOL } from './current-task.ts'
+import type { Testimony } from './tasks/task-messages.ts'
+
+const ANSWER_MS_MAX = 2_000
+
+type Frame = {
+  readonly callFrameId: string
+  readonly functionName: string
+  readonly location: { readonly scriptId: string; readonly lineNumber: number; readonly columnNumber?: number }
+}
+type Message = { readonly id?: number; readonly method?: string; readonly params?: object; readonly result?: object }
+
+/**
+ * Asks a thread that does not come back to its event loop what it is doing, through V8's debugger, which interrupts
+ * running code. Undefined when it does not answer: it waits inside native code. The thread is left standing.
+ */
+export async function interrogate(threadName: string): Promise<Testimony | undefined> {
+  const session = new Session()
+  const answered = Promise.withResolvers<Testimony | undefined>()
+  const late = setTimeout(() => answered.resolve(undefined), ANSWER_MS_MAX)
+  session.connect()
+  try {
+    session.on('NodeWorker.attachedToWorker', ({ params }) => {
+      if (!params.workerInfo.title.endsWith(threadName)) return
+      const ask = (id: number, method: string, what: object = {}) =>
+        session.post('NodeWorker.sendMessageToWorker', {
+          sessionId: params.sessionId,
+          message: JSON.stringify({ id, method, params: what }),
+        })
+      const hear = hearing(ask, answered.resolve)
+      session.on('NodeWorker.receivedMessageFromWorker', ({ params: received }) => {
+        if (received.sessionId === params.sessionId) hear(JSON.parse(received.message))
+      })
+      ask(1, 'Debugger.enable')
+      ask(2, 'Debugger.pause')
+    })
+    session.post('NodeWorker.enable', { waitForDebuggerOnStart: false })
+    return await answered.promise
+  } finally {
+    clearTimeout(late)
+    session.disconnect()
+  }
+}
+
+const WHO = 3
+const WHO_IS_AT_WORK = `globalThis[Symbol.for('${CURRENT_TASK_SYMBOL}')]?.getStore()`
+
+/** First where it is, then, in that place, who it is. */
+function hearing(
+  ask: (id: number, method: string, what?: object) => void,
+  answer: (testimony: Testimony) => void,
+): (message: Message) => void {
+  let stack = ''
+  const scripts = new Map<string, string>()
+  return ({ id, method, params, result }) => {
+    if (method === 'Debugger.scriptParsed') {
+      const { scriptId, url } = params as { scriptId: string; url: string }
+      scripts.set(scriptId, url)
+    } else if (method === 'Debugger.paused') {
+      const { callFrames } = params as { callFrames: readonly Frame[] }
+      stack = callFrames.map((frame) => toLine(frame, scripts)).join('\n')
+      const { callFrameId } = callFrames[0] ?? {}
+      ask(WHO, 'Debugger.evaluateOnCallFrame', { callFrameId, expression: WHO_IS_AT_WORK })
+    } else if (id === WHO) {
+      const value = (result as { result?: { value?: unknown } } | undefined)?.result?.value
+      answer({ task: typeof value === 'string' ? value : undefined, stack })
+    }
+  }
+}
+
+function toLine({ functionName, location }: Frame, scripts: ReadonlyMap<string, string>): string {
+  const place = `${scripts.get(location.scriptId)}:${location.lineNumber + 1}:${(location.columnNumber ?? 0) + 1}`
+  return `    at ${functionName === '' ? place : `${functionName} (${place})`}`
+}

@@ -1,0 +1,217 @@
+import type { TaskId } from '../../clients/worker.ts'
+
+// The bytes that workers of one group exchange through its coordinator: Kafka Connect's protocols `compatible` (1) and
+// `sessioned` (2). They are laid out alike; 2 says that internal requests are signed.
+
+/** What one worker runs: connectors by name, and tasks. */
+export type Work = { readonly connectors: readonly string[]; readonly tasks: readonly TaskId[] }
+
+export type WorkerMetadata = {
+  /** Where its REST interface answers, with a slash at the end. */
+  readonly url: string
+  /** How far it has read the config topic. */
+  readonly configOffset: number
+  /** Its last assignment, with all that it runs now as `assigned`; null when it runs nothing. */
+  readonly holds: Assignment | null
+}
+
+export const ASSIGNMENT_ERROR = { none: 0, configMismatch: 1 } as const
+
+export type Assignment = {
+  readonly error: number
+  readonly leaderId: string
+  readonly leaderUrl: string
+  readonly configOffset: number
+  /** Work to begin, beside what it has. */
+  readonly assigned: Work
+  /** Work to give up. */
+  readonly revoked: Work
+  /** Until lost work is given to others; 0: nothing waits. */
+  readonly delayMs: number
+}
+
+export const PROTOCOL_VERSION = { compatible: 1, sessioned: 2 } as const
+export type ProtocolName = keyof typeof PROTOCOL_VERSION
+
+export const NO_WORK: Work = { connectors: [], tasks: [] }
+
+export function toMetadata(protocol: ProtocolName, { url, configOffset, holds }: WorkerMetadata): Buffer {
+  const to = new Writer().int16(PROTOCOL_VERSION[protocol]).string(url).int64(configOffset)
+  return to.bytes(holds && toAssignment(protocol, holds)).done()
+}
+
+/** Throws when the bytes are cut off or of a version below 0. */
+export function parseMetadata(bytes: Uint8Array): WorkerMetadata {
+  const from = new Parser(bytes)
+  from.version()
+  const url = from.string()
+  const configOffset = from.int64()
+  const allocation = from.isAtEnd() ? null : from.bytes()
+  return { url, configOffset, holds: allocation && parseAssignment(allocation) }
+}
+
+export function toAssignment(protocol: ProtocolName, assignment: Assignment): Buffer {
+  const to = new Writer()
+    .int16(PROTOCOL_VERSION[protocol])
+    .int16(assignment.error)
+    .string(assignment.leaderId)
+    .string(assignment.leaderUrl)
+    .int64(assignment.configOffset)
+  writeWork(to, assignment.assigned)
+  writeWork(to, assignment.revoked)
+  return to.int32(assignment.delayMs).done()
+}
+
+/** Throws when the bytes are cut off or of a version below 0. */
+export function parseAssignment(bytes: Uint8Array): Assignment {
+  const from = new Parser(bytes)
+  from.version()
+  return {
+    error: from.int16(),
+    leaderId: from.string(),
+    leaderUrl: from.string(),
+    configOffset: from.int64(),
+    assigned: readWork(from),
+    revoked: from.isAtEnd() ? NO_WORK : readWork(from),
+    delayMs: from.isAtEnd() ? 0 : from.int32(),
+  }
+}
+
+/** Stands for the connector itself among its tasks. */
+const CONNECTOR = -1
+
+function writeWork(to: Writer, { connectors, tasks }: Work): void {
+  const groups = new Map<string, number[]>(connectors.map((connector) => [connector, [CONNECTOR]]))
+  for (const { connector, task } of tasks) {
+    const group = groups.get(connector)
+    if (group) group.push(task)
+    else groups.set(connector, [task])
+  }
+  to.int32(groups.size)
+  for (const [connector, numbers] of groups) {
+    to.string(connector).int32(numbers.length)
+    for (const number of numbers) to.int32(number)
+  }
+}
+
+function readWork(from: Parser): Work {
+  const connectors: string[] = []
+  const tasks: TaskId[] = []
+  for (let groups = from.int32(); groups > 0; groups--) {
+    const connector = from.string()
+    for (let count = from.int32(); count > 0; count--) {
+      const task = from.int32()
+      if (task === CONNECTOR) connectors.push(connector)
+      else tasks.push({ connector, task })
+    }
+  }
+  return { connectors, tasks }
+}
+
+/** Grows as it is written: one buffer, however much work there is. */
+class Writer {
+  #bytes = Buffer.allocUnsafe(256)
+  #end = 0
+
+  int16(value: number): this {
+    const at = this.#take(2)
+    this.#bytes.writeInt16BE(value, at)
+    return this
+  }
+
+  int32(value: number): this {
+    const at = this.#take(4)
+    this.#bytes.writeInt32BE(value, at)
+    return this
+  }
+
+  int64(value: number): this {
+    const at = this.#take(8)
+    this.#bytes.writeBigInt64BE(BigInt(value), at)
+    return this
+  }
+
+  string(value: string): this {
+    const length = Buffer.byteLength(value)
+    this.int16(length)
+    const at = this.#take(length)
+    this.#bytes.write(value, at)
+    return this
+  }
+
+  bytes(value: Buffer | null): this {
+    if (value === null) return this.int32(-1)
+    this.int32(value.length)
+    const at = this.#take(value.length)
+    value.copy(this.#bytes, at)
+    return this
+  }
+
+  done(): Buffer {
+    return this.#bytes.subarray(0, this.#end)
+  }
+
+  /** Where so many bytes may be written. */
+  #take(length: number): number {
+    const start = this.#end
+    this.#end += length
+    if (this.#end > this.#bytes.length) {
+      const larger = Buffer.allocUnsafe(2 * this.#end)
+      this.#bytes.copy(larger, 0, 0, start)
+      this.#bytes = larger
+    }
+    return start
+  }
+}
+
+class Parser {
+  readonly #bytes: Buffer
+  #at = 0
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  }
+
+  isAtEnd(): boolean {
+    return this.#at >= this.#bytes.length
+  }
+
+  version(): number {
+    const version = this.int16()
+    if (version < 0) throw new Error(`a message of worker protocol version ${version}`)
+    return version
+  }
+
+  int16(): number {
+    return this.#bytes.readInt16BE(this.#advance(2))
+  }
+
+  int32(): number {
+    return this.#bytes.readInt32BE(this.#advance(4))
+  }
+
+  int64(): number {
+    return Number(this.#bytes.readBigInt64BE(this.#advance(8)))
+  }
+
+  string(): string {
+    return this.#slice(this.int16()).toString()
+  }
+
+  bytes(): Buffer | null {
+    const length = this.int32()
+    return length < 0 ? null : this.#slice(length)
+  }
+
+  #slice(length: number): Buffer {
+    const start = this.#advance(length)
+    if (this.#at > this.#bytes.length) throw new Error('a message of the worker protocol is cut off')
+    return this.#bytes.subarray(start, this.#at)
+  }
+
+  #advance(by: number): number {
+    const start = this.#at
+    this.#at += by
+    return start
+  }
+}

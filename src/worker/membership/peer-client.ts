@@ -1,0 +1,102 @@
+import { type IncomingHttpHeaders, type IncomingMessage, request as overHttp } from 'node:http'
+import { request as overHttps, type RequestOptions } from 'node:https'
+import { text } from 'node:stream/consumers'
+import type { SecureContextOptions } from 'node:tls'
+import { messageOf } from '../../config/failure.ts'
+import { WorkerError } from '../model/worker-error.ts'
+import type { RawConfig, SessionKey } from '../stores/config-codec.ts'
+import { signatureHeaders } from './request-signature.ts'
+
+/** A public request as it came in; its body is parsed. */
+export type PassedRequest = {
+  readonly method: string
+  /** Path and query. */
+  readonly url: string
+  readonly headers: IncomingHttpHeaders
+  readonly body: unknown
+}
+
+export type PeerAnswer = { readonly status: number; readonly location: string | null; readonly text: string }
+
+export type PeersOptions = {
+  readonly session: () => SessionKey | undefined
+  readonly signatureAlgorithm: string
+  readonly timeoutMs: number
+  /** For workers on https: what is trusted, and this worker's own certificate. */
+  readonly tls?: (() => PeerTls) | undefined
+}
+
+export type PeerTls = Pick<RequestOptions, keyof SecureContextOptions | 'checkServerIdentity'>
+
+const COMMON = { accept: 'application/json', 'user-agent': 'weir' }
+
+/** What workers of a group say to each other. */
+export class Peers {
+  readonly #options: PeersOptions
+
+  constructor(options: PeersOptions) {
+    this.#options = options
+  }
+
+  /** Passes a request on. Undefined: nobody listened there, so nothing can have happened. */
+  async pass(peerUrl: string, request: PassedRequest, isLastHop: boolean): Promise<PeerAnswer | undefined> {
+    const url = new URL(request.url, peerUrl)
+    url.searchParams.set('forward', String(!isLastHop))
+    const { authorization } = request.headers
+    try {
+      return await this.#ask(url, request.method, {
+        headers: { ...COMMON, ...(authorization === undefined ? {} : { authorization }) },
+        ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),
+      })
+    } catch (error) {
+      if (isUnreached(error)) return undefined
+      throw failed(`IO Error trying to forward REST request: ${messageOf(error)}`, error)
+    }
+  }
+
+  /** Has the leader store a connector's tasks. */
+  async putTasks(leaderUrl: string, connector: string, tasks: readonly RawConfig[]): Promise<void> {
+    await this.#demand('POST', new URL(`connectors/${encodeURIComponent(connector)}/tasks`, leaderUrl), tasks)
+  }
+
+  /** Has the leader shut out what older tasks of a connector may still write. */
+  async fence(leaderUrl: string, connector: string): Promise<void> {
+    await this.#demand('PUT', new URL(`connectors/${encodeURIComponent(connector)}/fence`, leaderUrl))
+  }
+
+  async #demand(method: string, url: URL, content?: unknown): Promise<void> {
+    const { session, signatureAlgorithm } = this.#options
+    const key = session()
+    const body = content === undefined ? '' : JSON.stringify(content)
+    const signature = key ? signatureHeaders(key, signatureAlgorithm, Buffer.from(body)) : {}
+    const asked = { headers: { ...COMMON, ...signature }, ...(content === undefined ? {} : { body }) }
+    const answer = await this.#ask(url, method, asked).catch((error: unknown) => {
+      throw failed(`${method} ${url}: ${messageOf(error)}`, error)
+    })
+    if (answer.status >= 300) throw failed(`${method} ${url}: HTTP ${answer.status} ${answer.text}`)
+  }
+
+  async #ask(url: URL, method: string, init: { headers: Record<string, string>; body?: string }): Promise<PeerAnswer> {
+    const body = init.body === undefined ? undefined : Buffer.from(init.body)
+    const described = body && { 'content-type': 'application/json', 'content-length': body.length }
+    const signal = AbortSignal.timeout(this.#options.timeoutMs)
+    const options = { method, headers: { ...init.headers, ...described }, signal }
+    const response = await new Promise<IncomingMessage>((resolve, reject) => {
+      const { tls } = this.#options
+      const sent = url.protocol === 'https:' ? overHttps(url, { ...tls?.(), ...options }) : overHttp(url, options)
+      sent.once('response', resolve).once('error', reject).end(body)
+    })
+    return { status: response.statusCode ?? 0, location: response.headers.location ?? null, text: await text(response) }
+  }
+}
+
+function failed(message: string, cause?: unknown): WorkerError {
+  return new WorkerError('peer_failed', message, { cause })
+}
+
+function isUnreached(error: unknown): boolean {
+  // Of a host with several addresses all have failed, each for its own reason.
+  const [first = error] = error instanceof AggregateError ? (error.errors as readonly unknown[]) : []
+  const { code } = first as { code?: unknown }
+  return code === 'ECONNREFUSED' || code === 'ENOTFOUND' || code === 'ETIMEDOUT'
+}

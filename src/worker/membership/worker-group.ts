@@ -1,0 +1,383 @@
+import type { Broker, Generation, JoinedMember, Member, PartitionOffset } from '../../broker/broker.ts'
+import { BrokerError } from '../../broker/error.ts'
+import type { TaskId } from '../../clients/worker.ts'
+import type { Clock } from '../../config/clock.ts'
+import { UserError } from '../../config/failure.ts'
+import type { Logger } from '../../config/logger.ts'
+import { taskKey } from '../herder/work-plan.ts'
+import { balance, type GroupWorker, type Memory, type Share, toGroupWorkers } from './assignor.ts'
+import {
+  ASSIGNMENT_ERROR,
+  type Assignment,
+  NO_WORK,
+  PROTOCOL_VERSION,
+  type ProtocolName,
+  parseAssignment,
+  toAssignment,
+  toMetadata,
+  type Work,
+} from './connect-protocol.ts'
+
+export type GroupOptions = {
+  readonly broker: Broker
+  readonly logger: Logger
+  readonly clock: Clock
+  readonly groupId: string
+  readonly clientId: string
+  readonly sessionTimeoutMs: number
+  readonly rebalanceTimeoutMs: number
+  readonly heartbeatMs: number
+  /** How long work of a worker that is gone waits for it to come back. */
+  readonly delayMsMax: number
+  /** Best first. */
+  readonly protocols: readonly ProtocolName[]
+  /** Where this worker answers, with a slash at the end. */
+  readonly url: string
+  /** How far this worker has read the config topic. */
+  readonly configOffset: () => number
+  readonly readConfigs: () => Promise<void>
+  /** All work there is, as far as the config topic was read. */
+  readonly configured: () => Work
+  /** A round is over: this worker's share stands in `work`. Awaited before the next one begins. */
+  readonly onWork: () => Promise<void>
+  /** Out of the group: others may be given the work now. */
+  readonly onLost: () => Promise<void>
+}
+
+/** Rounds of a group as one worker met them. Times are ms. */
+export type RoundsReading = {
+  readonly count: number
+  readonly msTotal: number
+  readonly msMax: number
+  readonly sinceLastMs: number
+  readonly isUnderWay: boolean
+}
+
+/**
+ * A round costs by all work there is, not by what changed. After one a leader asks for no other because of what is
+ * configured for a while, and what changes meanwhile goes into one: for so many times as long as sharing out took, or for
+ * so long, whichever is more, for each connector and task that the round moved. So a flood takes few rounds, and one
+ * connector hardly waits.
+ */
+const REST_PER_ROUND = 3
+const REST_MS_MIN = 20
+const REST_MS_MAX = 1_000
+
+/** This worker's place among those of its group: who leads, and what this one has to run. */
+export class WorkerGroup {
+  readonly #options: GroupOptions
+  #member: Member | undefined
+  #generation: Generation | undefined
+  readonly #rounds: { count: number; msTotal: number; msMax: number; lastMs: number }
+  /** When the round began that is not over yet. */
+  #joiningMs: number | undefined
+  /** The last assignment, with everything that this worker has by now as `assigned`. */
+  #holds: Assignment | undefined
+  #held: ReadonlySet<string> = new Set()
+  /** A leader's: what the last round gave to whom. */
+  #memory: Memory | undefined
+  #sharedOut: Work = NO_WORK
+  #owners: ReadonlyMap<string, string> = new Map()
+  /** Ends the wait for lost work. */
+  #waiting = new AbortController()
+  /** When the leader began to share out, and how much it moves. */
+  #sharing: { readonly sinceMs: number; readonly moved: number } | undefined
+  #restUntilMs = 0
+  #isGathering = false
+  readonly #leaving = new AbortController()
+
+  private constructor(options: GroupOptions) {
+    this.#options = options
+    this.#rounds = { count: 0, msTotal: 0, msMax: 0, lastMs: options.clock.monotonicMs() }
+  }
+
+  /** Returns after the first round. */
+  static async join(options: GroupOptions): Promise<WorkerGroup> {
+    const group = new WorkerGroup(options)
+    group.#member = await group.#becomeMember()
+    return group
+  }
+
+  async #becomeMember(): Promise<Member> {
+    const { broker, groupId, protocols } = this.#options
+    const member = broker.member({
+      groupId,
+      protocolType: 'connect',
+      sessionTimeoutMs: this.#options.sessionTimeoutMs,
+      rebalanceTimeoutMs: this.#options.rebalanceTimeoutMs,
+      heartbeatMs: this.#options.heartbeatMs,
+      clientId: this.#options.clientId,
+      protocol: {
+        offer: () => {
+          this.#joiningMs ??= this.#options.clock.monotonicMs()
+          return protocols.map((name) => ({ name: OURS + name, metadata: this.#metadata(name) }))
+        },
+        assign: (protocol, members, self) => this.#assign(protocol, members, self),
+        joined: (generation) => this.#joined(generation),
+        lost: () => this.#lost(),
+      },
+    })
+    return member.catch((error: unknown) => {
+      throw error instanceof BrokerError && error.code === 'inconsistent_group' ? otherKind(groupId, error) : error
+    })
+  }
+
+  get work(): Work {
+    return this.#holds?.assigned ?? NO_WORK
+  }
+
+  /** The rounds that this worker has taken part in, and whether one goes on. */
+  get rounds(): RoundsReading {
+    const nowMs = this.#options.clock.monotonicMs()
+    const { count, msTotal, msMax, lastMs } = this.#rounds
+    return { count, msTotal, msMax, sinceLastMs: nowMs - lastMs, isUnderWay: this.#joiningMs !== undefined }
+  }
+
+  get generation(): number {
+    return this.#generation?.generation ?? 0
+  }
+
+  /** False as soon as another worker may have been made the leader. */
+  get isLeader(): boolean {
+    const validUntilMs = this.#member?.validUntilMs() ?? Number.POSITIVE_INFINITY
+    return this.#ledLast && this.#options.clock.monotonicMs() < validUntilMs
+  }
+
+  get #ledLast(): boolean {
+    return this.#generation !== undefined && this.#generation.leaderId === this.#generation.memberId
+  }
+
+  /** Whether workers of this group have to sign what they ask of each other. */
+  get isSigned(): boolean {
+    return this.#generation?.protocol === `${OURS}sessioned`
+  }
+
+  /** Undefined while nobody is known to lead. */
+  get leaderUrl(): string | undefined {
+    return this.#holds?.leaderUrl
+  }
+
+  /** Whether this worker has this connector or task. */
+  has(owned: string | TaskId): boolean {
+    return this.#held.has(ownedKey(owned))
+  }
+
+  /** Where the worker answers that has this connector or task. Known to the leader; undefined while nobody has it. */
+  urlOf(owned: string | TaskId): string | undefined {
+    return this.#owners.get(ownedKey(owned))
+  }
+
+  /**
+   * The configured work may have changed: asks for a new round if so. Only the leader knows what is shared out; one whose
+   * time is over asks too, for it may have no successor who would.
+   */
+  configuredChanged(): void {
+    if (this.#isGathering || !this.#ledLast) return
+    const restMs = this.#restUntilMs - this.#options.clock.monotonicMs()
+    // To compare costs by all work, too.
+    if (restMs > 0) this.#gather(restMs)
+    else if (!sameWork(this.#options.configured(), this.#sharedOut)) this.#rejoin('the configured work changed')
+  }
+
+  #gather(ms: number): void {
+    this.#isGathering = true
+    this.#options.clock.sleep(ms, this.#leaving.signal).then(
+      () => {
+        this.#isGathering = false
+        this.configuredChanged()
+      },
+      () => undefined,
+    )
+  }
+
+  /** Keeps with the group how far its topics were read, when this worker leads. */
+  async saveProgress(positions: readonly PartitionOffset[]): Promise<void> {
+    if (this.isLeader) await this.#member?.commit(positions)
+  }
+
+  #rejoin(reason: string): void {
+    this.#member?.rejoin(reason)
+  }
+
+  async leave(): Promise<void> {
+    this.#waiting.abort()
+    this.#leaving.abort()
+    await this.#member?.close()
+  }
+
+  #metadata(protocol: ProtocolName): Buffer {
+    const { url, configOffset } = this.#options
+    const isIdle = this.work.connectors.length === 0 && this.work.tasks.length === 0
+    return toMetadata(protocol, { url, configOffset: configOffset(), holds: isIdle ? null : (this.#holds ?? null) })
+  }
+
+  async #assign(
+    protocol: string,
+    members: readonly JoinedMember[],
+    { memberId: leaderId, generation }: { readonly memberId: string; readonly generation: number },
+  ): Promise<ReadonlyMap<string, Uint8Array>> {
+    const sinceMs = this.#options.clock.monotonicMs()
+    const name = protocolOf(protocol)
+    const workers = toGroupWorkers(members)
+    const newest = Math.max(...workers.map(({ metadata }) => metadata.configOffset))
+    const { url, configOffset } = this.#options
+    if (configOffset() < newest) await this.#catchUp()
+    const isBehind = configOffset() < newest
+    const { shares, delayMs } = isBehind ? NOTHING_SHARED : this.#balance(workers, generation)
+    this.#sharing = { sinceMs, moved: sumOf(shares.values()) }
+    const round = {
+      error: isBehind ? ASSIGNMENT_ERROR.configMismatch : ASSIGNMENT_ERROR.none,
+      leaderId,
+      leaderUrl: url,
+      configOffset: isBehind ? newest : configOffset(),
+      delayMs,
+    }
+    return new Map(
+      workers.map(({ memberId }) => [
+        memberId,
+        toAssignment(name, { ...round, ...(shares.get(memberId) ?? NO_SHARE) }),
+      ]),
+    )
+  }
+
+  #balance(workers: readonly GroupWorker[], generation: number) {
+    const { configured, clock, delayMsMax } = this.#options
+    this.#sharedOut = configured()
+    const round = { generation, configured: this.#sharedOut, workers, nowMs: clock.monotonicMs(), delayMsMax }
+    const { shares, delayMs, memory } = balance(round, this.#memory)
+    this.#memory = memory
+    this.#owners = new Map(
+      workers.flatMap(({ memberId, metadata }) => {
+        const { connectors, tasks } = merge(metadata.holds?.assigned ?? NO_WORK, shares.get(memberId) ?? NO_SHARE)
+        return [...connectors, ...tasks].map((owned) => [ownedKey(owned), metadata.url] as const)
+      }),
+    )
+    return { shares, delayMs }
+  }
+
+  async #joined(generation: Generation): Promise<void> {
+    const told = parseAssignment(generation.assignment)
+    this.#generation = generation
+    this.#countRound()
+    this.#waiting.abort()
+    if (told.configOffset > this.#options.configOffset()) await this.#catchUp()
+    this.#holds = { ...told, assigned: merge(this.work, told), revoked: NO_WORK, error: ASSIGNMENT_ERROR.none }
+    this.#held = new Set([...this.work.connectors, ...this.work.tasks].map(ownedKey))
+    const restMs = this.#restAfterRound()
+    try {
+      await this.#options.onWork()
+    } finally {
+      this.#restUntilMs = this.#options.clock.monotonicMs() + restMs
+      this.#goOn(told)
+    }
+  }
+
+  /** By what sharing out took: how long the members let wait for each other says nothing of the next round. */
+  #restAfterRound(): number {
+    const { sinceMs, moved } = this.#sharing ?? { sinceMs: 0, moved: 0 }
+    const tookMs = this.#options.clock.monotonicMs() - sinceMs
+    this.#sharing = undefined
+    return Math.min(REST_MS_MAX, Math.max(REST_MS_MIN, REST_PER_ROUND * tookMs) * moved)
+  }
+
+  #countRound(): void {
+    const nowMs = this.#options.clock.monotonicMs()
+    const tookMs = nowMs - (this.#joiningMs ?? nowMs)
+    this.#joiningMs = undefined
+    this.#rounds.count += 1
+    this.#rounds.msTotal += tookMs
+    this.#rounds.msMax = Math.max(this.#rounds.msMax, tookMs)
+    this.#rounds.lastMs = nowMs
+  }
+
+  /** What has to follow on a round. */
+  #goOn({ error, revoked, delayMs }: Assignment): void {
+    if (error !== ASSIGNMENT_ERROR.none) this.#rejoin('the leader had not read all configurations')
+    // What was given up here can be given to others only in a round of its own.
+    else if (revoked.connectors.length > 0 || revoked.tasks.length > 0) this.#rejoin('work was given up')
+    else if (delayMs > 0) this.#rejoinAfter(delayMs)
+    this.configuredChanged()
+  }
+
+  /** Every worker does: the one that was lost may have led. */
+  #rejoinAfter(delayMs: number): void {
+    this.#waiting = new AbortController()
+    this.#options.clock.sleep(delayMs, this.#waiting.signal).then(
+      () => this.#rejoin('lost work has waited long enough'),
+      () => undefined,
+    )
+  }
+
+  async #lost(): Promise<void> {
+    this.#waiting.abort()
+    this.#generation = undefined
+    this.#holds = undefined
+    this.#held = new Set()
+    await this.#options.onLost()
+  }
+
+  /** Being behind is not fatal: the round tells who is, and another one follows. */
+  async #catchUp(): Promise<void> {
+    try {
+      await this.#options.readConfigs()
+    } catch (error) {
+      this.#options.logger.warn({ err: error }, 'the config topic could not be read to its end')
+    }
+  }
+}
+
+const NO_SHARE: Share = { assigned: NO_WORK, revoked: NO_WORK }
+const NOTHING_SHARED = { shares: new Map<string, Share>(), delayMs: 0 }
+
+function merge(held: Work, { assigned, revoked }: Share): Work {
+  const goneConnectors = new Set(revoked.connectors)
+  const goneTasks = new Set(revoked.tasks.map(taskKey))
+  const tasks = new Map(
+    [...held.tasks.filter((id) => !goneTasks.has(taskKey(id))), ...assigned.tasks].map((id) => [taskKey(id), id]),
+  )
+  return {
+    connectors: [...new Set([...held.connectors.filter((name) => !goneConnectors.has(name)), ...assigned.connectors])],
+    tasks: [...tasks.values()],
+  }
+}
+
+/** How many connectors and tasks change hands. */
+function sumOf(shares: Iterable<Share>): number {
+  let sum = 0
+  for (const { assigned, revoked } of shares) {
+    for (const { connectors, tasks } of [assigned, revoked]) sum += connectors.length + tasks.length
+  }
+  return sum
+}
+
+function sameWork(a: Work, b: Work): boolean {
+  if (a.connectors.length !== b.connectors.length || a.tasks.length !== b.tasks.length) return false
+  const keys = new Set([...b.connectors, ...b.tasks].map(ownedKey))
+  const others = [...a.connectors, ...a.tasks]
+  return others.length === keys.size && others.every((owned) => keys.has(ownedKey(owned)))
+}
+
+function ownedKey(owned: string | TaskId): string {
+  return typeof owned === 'string' ? `connector ${owned}` : `task ${taskKey(owned)}`
+}
+
+/**
+ * Java workers and these share topics, but not connectors: neither kind would run what the other was given. Under other
+ * names of protocols the coordinator lets only one kind in.
+ */
+const OURS = 'weir-'
+
+function otherKind(groupId: string, cause: Error): UserError {
+  return new UserError(
+    'group_taken',
+    `the group '${groupId}' has live workers of another kind, such as Kafka Connect's: stop them all first, or choose ` +
+      `another group.id. A worker that was killed counts as live until its session.timeout.ms is over.`,
+    { cause },
+  )
+}
+
+function protocolOf(offered: string): ProtocolName {
+  const name = offered.slice(OURS.length)
+  if (offered.startsWith(OURS) && name in PROTOCOL_VERSION) return name as ProtocolName
+  throw new Error(`the group agreed on the protocol '${offered}', which this worker does not speak`)
+}

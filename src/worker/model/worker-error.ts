@@ -1,0 +1,33 @@
+import { UserError } from '../../config/failure.ts'
+
+/** What a request to the worker can be refused with. The numbers of the wire stand in `routes/errors.ts`. */
+export type WorkerErrorCode =
+  | 'connector_not_found'
+  | 'task_not_found'
+  | 'status_not_found'
+  | 'plugin_not_found'
+  | 'logger_not_found'
+  | 'level_not_found'
+  | 'connector_exists'
+  | 'invalid_request'
+  | 'invalid_config'
+  | 'not_stopped'
+  | 'offsets_refused'
+  | 'start_failed'
+  | 'reset_disabled'
+  | 'rebalancing'
+  | 'shutting_down'
+  | 'log_failed'
+  | 'timed_out'
+  | 'unsigned'
+  | 'signature_wrong'
+  | 'session_key_unknown'
+  | 'peer_failed'
+  | 'plugin_failed'
+  | 'plugin_unresponsive'
+  | 'plugin_crashed'
+  | 'plugins_busy'
+
+export class WorkerError extends UserError<WorkerErrorCode> {
+  override readonly name = 'WorkerError'
+}

@@ -1,0 +1,178 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Broker, PartitionOffset } from '../../broker/broker.ts'
+import { BrokerError } from '../../broker/error.ts'
+import type { ConnectorOffset } from '../../clients/worker.ts'
+import { messageOf } from '../../config/failure.ts'
+import { MASK } from '../../config/secret-keys.ts'
+import { Secrets } from '../../config/secrets.ts'
+import type { ConfigResolver } from '../configuration/config-resolver.ts'
+import { findConnector } from '../configuration/connector-plugin.ts'
+import { WorkerError } from '../model/worker-error.ts'
+import type { PluginHost, SourceOffsetChange } from '../plugin-host.ts'
+import type { ConnectorConfig } from '../stores/config-state.ts'
+import type { OffsetStore } from '../stores/offset-store.ts'
+import { parseSinkOffsets } from './sink-offset-request.ts'
+
+export type OffsetEditorParts = {
+  readonly broker: Broker
+  readonly plugins: PluginHost
+  readonly offsets: OffsetStore
+  /** Makes sure that no task of a source can write offsets any more; undefined: sources write at least once. */
+  readonly fence: ((connector: string) => Promise<void>) | undefined
+  readonly resolver: ConfigResolver
+}
+
+/** Shows and changes how far connectors are: sources in the offsets topic, sinks in their consumer group. */
+export class OffsetEditor {
+  readonly #parts: OffsetEditorParts
+
+  constructor(parts: OffsetEditorParts) {
+    this.#parts = parts
+  }
+
+  async list(connector: ConnectorConfig): Promise<readonly ConnectorOffset[]> {
+    if (this.#kindOf(connector) === 'sink') {
+      const committed = await this.#parts.broker.groups.offsets(groupOf(connector))
+      return committed.map(({ topic, partition, offset }) => ({
+        partition: { kafka_partition: partition, kafka_topic: topic },
+        offset: { kafka_offset: offset },
+      }))
+    }
+    const stored = await this.#parts.offsets.read(connector.name, connector.config)
+    const secrets = await this.#secretsOf(connector)
+    return stored.map(({ partition, offset }) => ({
+      partition: secrets.maskData(partition),
+      offset: secrets.maskData(offset),
+    }))
+  }
+
+  /** What stands for its placeholders: nobody is shown it, so that a connector with one that cannot be read shows nothing. */
+  async #secretsOf(connector: ConnectorConfig): Promise<Secrets> {
+    const { filledIn } = await this.#parts.resolver.resolve(connector.config).catch((error: unknown) => {
+      throw new WorkerError('offsets_refused', messageOf(error), { cause: error })
+    })
+    const secrets = new Secrets()
+    secrets.add(filledIn.values())
+    return secrets
+  }
+
+  /** Answers what was done, as a sentence. The connector has to be stopped. */
+  async alter(connector: ConnectorConfig, offsets: readonly ConnectorOffset[]): Promise<string> {
+    if (this.#kindOf(connector) === 'sink') await this.#alterSink(connector, offsets)
+    else
+      await this.#alterSource(
+        connector,
+        await this.#withStoredPartitions(connector, offsets as readonly SourceOffsetChange[]),
+      )
+    return 'The offsets for this connector have been altered successfully'
+  }
+
+  async reset(connector: ConnectorConfig): Promise<string> {
+    if (this.#kindOf(connector) === 'sink') await this.#resetSink(connector)
+    else {
+      const known = await this.#parts.offsets.read(connector.name, connector.config)
+      await this.#alterSource(
+        connector,
+        known.map(({ partition }) => ({ partition, offset: null })),
+      )
+    }
+    return 'The offsets for this connector have been reset successfully'
+  }
+
+  #kindOf({ name, config }: ConnectorConfig): 'source' | 'sink' {
+    const plugin = findConnector(this.#parts.plugins.catalog, config)
+    if (plugin) return plugin.kind
+    throw new WorkerError(
+      'offsets_refused',
+      `the class of connector ${name} is not on this worker: its offsets can't be read`,
+    )
+  }
+
+  /** A partition that is written as it was shown means the stored one. */
+  async #withStoredPartitions(
+    connector: ConnectorConfig,
+    offsets: readonly SourceOffsetChange[],
+  ): Promise<readonly SourceOffsetChange[]> {
+    if (!JSON.stringify(offsets).includes(MASK)) return offsets
+    const secrets = await this.#secretsOf(connector)
+    const stored = await this.#parts.offsets.read(connector.name, connector.config)
+    return offsets.map((entry) => {
+      const meant = stored.find(({ partition }) => isDeepStrictEqual(secrets.maskData(partition), entry.partition))
+      return meant ? { ...entry, partition: meant.partition } : entry
+    })
+  }
+
+  async #alterSource(connector: ConnectorConfig, offsets: readonly SourceOffsetChange[]): Promise<void> {
+    const { plugins, resolver } = this.#parts
+    const plugin = findConnector(plugins.catalog, connector.config)
+    if (!plugin?.altersOffsets) {
+      throw new WorkerError(
+        'offsets_refused',
+        `Failed to modify offsets for connector ${connector.name} because it doesn't support external modification of offsets`,
+      )
+    }
+    try {
+      const { config } = await resolver.resolve(connector.config)
+      await plugins.call('alter-offsets', plugin, { config, offsets })
+    } catch (error) {
+      throw new WorkerError('offsets_refused', resolver.masked(messageOf(error)), { cause: error })
+    }
+    if (offsets.length === 0) return
+    await this.#parts.fence?.(connector.name)
+    await this.#parts.offsets.write(connector.name, connector.config, offsets)
+  }
+
+  async #alterSink(connector: ConnectorConfig, offsets: readonly ConnectorOffset[]): Promise<void> {
+    const { set, forget } = parseSinkOffsets(connector.name, offsets)
+    const { groups } = this.#parts.broker
+    await this.#requirePartitions(connector, set)
+    await this.#changeGroup(connector, 'alter', async (group) => {
+      if (set.length > 0) await groups.setOffsets(group, set)
+      if (forget.length > 0) await groups.deleteOffsets(group, forget)
+    })
+  }
+
+  async #resetSink(connector: ConnectorConfig): Promise<void> {
+    await this.#changeGroup(connector, 'reset', (group) => this.#parts.broker.groups.delete(group))
+  }
+
+  /** A group takes any name for a topic; a wrong one would only be noticed when nothing moves. */
+  async #requirePartitions({ name }: ConnectorConfig, offsets: readonly PartitionOffset[]): Promise<void> {
+    for (const { topic, partition } of offsets) {
+      const found = await this.#parts.broker.topics.describe(topic)
+      if (found?.partitions.some((known) => known.partition === partition)) continue
+      throw new WorkerError(
+        'offsets_refused',
+        `Failed to alter consumer group offsets for connector ${name}: there is no partition ${partition} of topic '${topic}'`,
+      )
+    }
+  }
+
+  async #changeGroup(
+    connector: ConnectorConfig,
+    verb: 'alter' | 'reset',
+    change: (group: string) => Promise<void>,
+  ): Promise<void> {
+    try {
+      await change(groupOf(connector))
+    } catch (error) {
+      if (error instanceof BrokerError && error.code === 'group_not_found') return
+      const isBusy =
+        error instanceof BrokerError && (error.code === 'group_not_empty' || error.code === 'unknown_member')
+      const why = isBusy
+        ? ` either because its tasks haven't stopped completely yet or the connector was resumed before the request to ${verb} its offsets could be successfully completed. If the connector is in a stopped state, this operation can be safely retried. If it doesn't eventually succeed, the Connect cluster may need to be restarted to get rid of the zombie sink tasks.`
+        : `: ${messageOf(error)}`
+      throw new WorkerError(
+        'offsets_refused',
+        `Failed to ${verb} consumer group offsets for connector ${connector.name}${why}`,
+        {
+          cause: error,
+        },
+      )
+    }
+  }
+}
+
+function groupOf({ name, config }: ConnectorConfig): string {
+  return config['consumer.override.group.id'] ?? `connect-${name}`
+}

@@ -1,0 +1,140 @@
+import type { ServerOptions } from 'node:https'
+import type { Clock } from '../../config/clock.ts'
+import type { Logger } from '../../config/logger.ts'
+import type { Metrics } from '../../config/metrics.ts'
+import { below } from '../../config/settings.ts'
+import { type TlsSource, tlsSource } from '../../config/tls.ts'
+import { listenerProtocols } from '../../config/tls-protocols.ts'
+import { followFiles } from '../../config/watch.ts'
+import type { Access } from '../../http/access.ts'
+import { openAuthentication } from '../../http/access-settings.ts'
+import { openAudit } from '../../http/audit-settings.ts'
+import type { Authentication } from '../../http/authentication.ts'
+import { httpLimits } from '../../http/limits.ts'
+import type { Policy } from '../../http/permissions.ts'
+import { openPolicy } from '../../http/permissions-file.ts'
+import { addHeaders, parseHeaderRules } from '../../http/response-headers.ts'
+import { type HttpServer, type HttpServerOptions, startHttpServer } from '../../http/server.ts'
+import type { PeerTls } from '../membership/peer-client.ts'
+import type { WorkerSettings } from '../settings.ts'
+import { auditedAction, checkAccess, isInternal } from './access.ts'
+import { toWire } from './errors.ts'
+import { type LoggerRoutes, loggerRoutes } from './loggers.ts'
+import { type WorkerRoutes, workerRoutes } from './main.ts'
+
+export type ServeParts = {
+  readonly settings: WorkerSettings
+  readonly logger: Logger
+  readonly metrics: Metrics
+  readonly clock: Clock
+  readonly routes: WorkerRoutes
+  readonly loggers: LoggerRoutes
+}
+
+/** Puts a worker behind its listeners, and what `admin.listeners` name behind those. */
+export async function serveWorker(parts: ServeParts): Promise<HttpServer> {
+  const { settings, logger, metrics, clock, routes, loggers } = parts
+  const { listeners, 'admin.listeners': adminListeners } = settings.values
+  const auditing = await openAudit(settings.values, { program: 'worker', logger, metrics, describe: auditedAction })
+  const logIn = openAuthentication(settings.values, logger)
+  const tls = listenerTls(settings.rest, [...listeners, ...(adminListeners ?? [])])
+  const permissions = openPolicy(settings.values, logger)
+  const common = {
+    logger,
+    toWire,
+    consumes: ['application/json'],
+    produces: ['application/json'],
+    typedBodiesOnly: true,
+    limits: httpLimits(settings.values, settings.values['http.body.bytes.max']),
+    ...(tls ? { tls: tls.read() } : {}),
+    ...(auditing ? { audit: auditing.audit } : {}),
+    ...(logIn ? { access: access(logIn.authentication, permissions.current) } : {}),
+  }
+  const rules = parseHeaderRules(settings.values['response.http.headers.config'])
+  const publicRoutes: HttpServerOptions['routes'] = (app) => {
+    addHeaders(app, rules, clock.nowMs)
+    workerRoutes(app, routes)
+    if (adminListeners === undefined) loggerRoutes(app, loggers)
+  }
+  const started: HttpServer[] = []
+  const followed: { close(): void }[] = []
+  const stop = async (graceMs?: number) => {
+    await Promise.all(started.map((server) => server.stop(graceMs)))
+    logIn?.close()
+    permissions.close()
+    await auditing?.close()
+    for (const one of followed) one.close()
+  }
+  const serve = async (options: Pick<HttpServerOptions, 'listeners' | 'routes'> & Partial<HttpServerOptions>) => {
+    const server = await startHttpServer({ ...common, ...options })
+    started.push(server)
+    if (tls) followed.push(followFiles({ ...tls, use: server.secure, logger }))
+    return server
+  }
+  try {
+    const server = await serve({
+      ...crossOrigin(settings),
+      listeners,
+      routes: publicRoutes,
+      metrics,
+      ready: routes.isReady,
+    })
+    if (adminListeners !== undefined && adminListeners.length > 0) {
+      const admin: HttpServerOptions['routes'] = (app) => loggerRoutes(app, loggers)
+      await serve({ listeners: adminListeners, routes: admin })
+    }
+    return { urls: server.urls, stop }
+  } catch (error) {
+    await stop(0)
+    throw error
+  }
+}
+
+/**
+ * How other workers are reached on https: with this worker's certificate, trusting what its truststore says. On http the
+ * settings may mean something else.
+ */
+export function peerTls({ values, rest }: WorkerSettings): TlsSource<PeerTls> | undefined {
+  const own = [...values.listeners, values['rest.advertised.listener'] ?? '']
+  if (!own.some((listener) => listener.toLowerCase().startsWith('https'))) return undefined
+  const ssl = sslOf(rest)
+  const anyHost = ssl['ssl.endpoint.identification.algorithm'] === ''
+  return tlsSource(ssl, anyHost ? { checkServerIdentity: () => undefined } : {})
+}
+
+/** Either all from `listeners.https.ssl.*`, or all from `ssl.*`, as in Kafka Connect. */
+function sslOf(rest: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const own = below('listeners.https.', rest)
+  return Object.keys(own).length > 0 ? own : rest
+}
+
+function listenerTls(
+  rest: Readonly<Record<string, string>>,
+  listeners: readonly string[],
+): TlsSource<ServerOptions> | undefined {
+  if (!listeners.some((listener) => listener.toLowerCase().startsWith('https:'))) return undefined
+  const ssl = sslOf(rest)
+  if (!(ssl['ssl.keystore.location'] || ssl['ssl.keystore.certificate.chain'])) return undefined
+  const client = ssl['ssl.client.auth'] ?? 'none'
+  return tlsSource(ssl, {
+    ...listenerProtocols(ssl),
+    requestCert: client !== 'none',
+    rejectUnauthorized: client === 'required',
+  })
+}
+
+function access(authentication: Authentication, policy: () => Policy): Access {
+  return {
+    authentication,
+    kind: 'connectors',
+    policy,
+    takesAnonymous: isInternal,
+    check: checkAccess,
+  }
+}
+
+function crossOrigin({ values }: WorkerSettings): Pick<HttpServerOptions, 'crossOrigin'> {
+  const origins = values['access.control.allow.origin']
+  const methods = values['access.control.allow.methods'] || 'GET,POST,HEAD'
+  return origins === '' ? {} : { crossOrigin: { origins, methods, headers: '' } }
+}

@@ -1,0 +1,126 @@
+import type { Producer } from '../../broker/broker.ts'
+import type { Clock } from '../../config/clock.ts'
+import { inTime } from '../../config/in-time.ts'
+import type { Position, SourceRecord, StoredListener, TaskLog } from '../../sdk/index.ts'
+import { partitionId } from '../stores/offset-state.ts'
+import { AcknowledgedPrefix, progressOf } from './acknowledged-prefix.ts'
+import { Gate } from './gate.ts'
+import { type Delivery, isLate, type OffsetWriter } from './source-delivery.ts'
+import { bytesOf, type LostRecord, type Outgoing, refusal } from './source-records.ts'
+import { countCommitMs, type TaskCounters } from './task-counters.ts'
+
+/** What may be under way before the source has to wait. */
+const ACTIVE_RECORDS_MAX = 10_000
+const ACTIVE_BYTES_MAX = 16 * 1024 * 1024
+
+export type AtLeastOnceParts = {
+  readonly producer: Producer
+  /** Where the worker's own topics are not the task's producer's to write. Default: `producer`. */
+  readonly offsetsProducer?: Producer | undefined
+  readonly toOffsets: OffsetWriter
+  /** Told the records of a batch that the log does not take for what they are. Resolves when they may be stepped over. */
+  readonly stepOver: (lost: readonly LostRecord[]) => Promise<void>
+  /** Who wants to be told of a batch that is in the log. */
+  readonly listener?: () => StoredListener | undefined
+  readonly counters: TaskCounters
+  readonly clock: Clock
+  /** How long a commit may take. */
+  readonly commitTimeoutMs: number
+  readonly log: TaskLog
+  readonly signal: AbortSignal
+  /** Every failure that ends the task, as soon as it is known. */
+  readonly onFailure: () => void
+}
+
+/**
+ * Batches follow each other without waiting for their acknowledgement, up to a bound. Offsets are stored for the longest
+ * acknowledged prefix only: after a crash, records come again but none is missing.
+ */
+export class AtLeastOnce implements Delivery {
+  readonly #parts: AtLeastOnceParts
+  readonly #prefix = new AcknowledgedPrefix<Position>(partitionId)
+  readonly #room: Gate
+  readonly #underWay = new Set<Promise<void>>()
+  #bytes = 0
+  #failure: unknown
+  #committing: Promise<void> = Promise.resolve()
+
+  constructor(parts: AtLeastOnceParts) {
+    this.#parts = parts
+    const { counters } = parts
+    this.#room = new Gate(
+      () =>
+        this.#failure !== undefined || (counters.recordsActive < ACTIVE_RECORDS_MAX && this.#bytes < ACTIVE_BYTES_MAX),
+      parts.signal,
+    )
+  }
+
+  async deliver(outgoing: Outgoing, batch: readonly SourceRecord[]): Promise<void> {
+    const listener = this.#parts.listener?.()
+    const acknowledge = this.#prefix.add(progressOf(batch))
+    const stored = () => {
+      acknowledge()
+      listener?.(batch)
+    }
+    if (outgoing.records.length === 0) stored()
+    else this.#send(outgoing, stored)
+    await this.#room.pass(this.#parts.signal)
+    if (this.#failure !== undefined) throw this.#failure
+  }
+
+  commit(): Promise<void> {
+    this.#committing = this.#committing.then(() => this.#commit())
+    return this.#committing
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#underWay)
+    await this.commit()
+    await this.#parts.producer.close()
+    await this.#parts.offsetsProducer?.close()
+    if (this.#failure !== undefined) throw this.#failure
+  }
+
+  #send({ records, sources, bytes }: Outgoing, stored: () => void): void {
+    const { counters, producer, stepOver } = this.#parts
+    const lost: LostRecord[] = []
+    counters.recordsActive += records.length
+    this.#bytes += bytes
+    const sent = producer
+      .send(records, (index, error) => lost.push(refusal(sources[index]!, records[index]!, error)))
+      .then(async () => {
+        if (lost.length > 0) await stepOver(lost)
+        counters.recordsOut += records.length - lost.length
+        counters.bytesOut += lost.reduce((left, { made }) => left - bytesOf(made!), bytes)
+        stored()
+      })
+      .catch((error: unknown) => {
+        this.#failure ??= error
+        this.#parts.onFailure()
+      })
+      .finally(() => {
+        counters.recordsActive -= records.length
+        this.#bytes -= bytes
+        this.#underWay.delete(sent)
+        this.#room.changed()
+      })
+    this.#underWay.add(sent)
+  }
+
+  async #commit(): Promise<void> {
+    const { producer, offsetsProducer = producer, toOffsets, counters, clock, commitTimeoutMs, log } = this.#parts
+    const ready = this.#prefix.take()
+    if (ready.length === 0) return
+    const startMs = clock.monotonicMs()
+    try {
+      // What comes late is followed by the next commit, in the same partition and behind it.
+      await inTime(offsetsProducer.send(toOffsets(ready)), commitTimeoutMs, isLate(commitTimeoutMs), clock)
+      counters.commits += 1
+    } catch (error) {
+      counters.commitFailures += 1
+      this.#prefix.restore(ready)
+      log.warn({ err: error }, 'offsets could not be committed: trying again with the next commit')
+    }
+    countCommitMs(counters, clock.monotonicMs() - startMs)
+  }
+}

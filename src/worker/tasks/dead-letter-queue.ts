@@ -1,0 +1,155 @@
+import type { Header, NewRecord, Producer } from '../../broker/broker.ts'
+import { Secrets } from '../../config/secrets.ts'
+import type { DeadLetterConfig } from '../configuration/task-config.ts'
+import type { Stage } from './error-policy.ts'
+import type { TaskClients } from './task-clients.ts'
+import type { TaskCounters } from './task-counters.ts'
+
+/** A record for the dead-letter topic: as it stood in the log, or would have, and what happened to it. */
+export type DeadLetter = {
+  readonly record: Omit<NewRecord, 'topic' | 'partition'>
+  /** Where it stood, as headers say it: `topic`, `partition`, `offset`. */
+  readonly place: readonly (readonly [name: string, text: string])[]
+  readonly stage: Stage
+  readonly className: string
+  readonly error: unknown
+}
+
+const PREFIX = '__connect.errors.'
+
+/** A header of the runtime's own, beside those that the record had. */
+export function errorHeader(name: string, text: string | null): Header {
+  return [`${PREFIX}${name}`, text === null ? null : Buffer.from(text)]
+}
+
+/** The topic for records that a task could not take. */
+export class DeadLetters {
+  readonly #config: DeadLetterConfig
+  readonly #task: { readonly connector: string; readonly task: number }
+  readonly #producer: Producer
+  readonly #counters: TaskCounters
+  readonly #secrets = new Secrets()
+  readonly #sending = new Set<Promise<unknown>>()
+  #failure: unknown
+
+  private constructor(parts: DeadLetterParts, producer: Producer) {
+    this.#config = parts.config
+    this.#task = parts.task
+    this.#counters = parts.counters
+    this.#producer = producer
+    this.#secrets.add(parts.secrets)
+  }
+
+  /** Makes the topic when it is missing. */
+  static async open(parts: DeadLetterParts): Promise<DeadLetters> {
+    const { topic, replicationFactor } = parts.config
+    const topics = await parts.clients.topics()
+    const known = await topics.describe(topic)
+    if (!known) await topics.create({ name: topic, partitions: 1, replicationFactor })
+    return new DeadLetters(parts, await parts.clients.producer())
+  }
+
+  /** Does not wait; `flush` does. */
+  add(letter: DeadLetter): void {
+    const sending = this.#send(this.#toRecord(letter))
+      .then(() => {
+        this.#counters.deadLetters += 1
+      })
+      .catch((error: unknown) => {
+        this.#counters.deadLetterFailures += 1
+        this.#failure ??= error
+      })
+      .finally(() => this.#sending.delete(sending))
+    this.#sending.add(sending)
+  }
+
+  /** Before offsets are committed: what is not in the dead-letter topic may not be stepped over. */
+  async flush(): Promise<void> {
+    await Promise.all(this.#sending)
+    if (this.#failure !== undefined) {
+      throw new Error(`could not write to the dead-letter topic '${this.#config.topic}'`, { cause: this.#failure })
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#producer.close()
+  }
+
+  /** As much of it as the topic takes. */
+  async #send(record: NewRecord): Promise<void> {
+    for (let left: NewRecord | undefined = record; ; ) {
+      try {
+        await this.#producer.send([left])
+        return
+      } catch (error) {
+        left = lesser(left, error)
+        if (left === undefined) throw error
+      }
+    }
+  }
+
+  #toRecord(letter: DeadLetter): NewRecord {
+    const { record } = letter
+    const context = this.#config.contextHeaders ? this.#context(letter) : []
+    return { ...record, topic: this.#config.topic, headers: [...(record.headers ?? []), ...context] }
+  }
+
+  #context({ place, stage, className, error }: DeadLetter): readonly Header[] {
+    const { connector, task } = this.#task
+    const known: (readonly [string, string])[] = [
+      ...place,
+      ['connector.name', connector],
+      ['task.id', String(task)],
+      ['stage', stage],
+      ['class.name', className],
+    ]
+    if (error instanceof Error) {
+      known.push(['exception.class.name', exceptionName(error)])
+      known.push(['exception.message', this.#secrets.mask(error.message)])
+      known.push(['exception.stacktrace', this.#secrets.mask(error.stack ?? '')])
+    }
+    return known.map(([name, text]) => errorHeader(name, text))
+  }
+}
+
+const CUT = errorHeader('content', 'none')
+
+/**
+ * A letter that was refused, without what is likely to be the cause: its time, which a header tells then; or its value and,
+ * when it still is too large, all but what the runtime says of it. Undefined when nothing is left to leave out.
+ */
+function lesser({ timestampMs, ...record }: NewRecord, error: unknown): NewRecord | undefined {
+  const { code } = error as { code?: unknown }
+  const { headers = [], key } = record
+  if (code === 'invalid_record' && timestampMs !== undefined) {
+    return { ...record, headers: [...headers, errorHeader('timestamp', String(timestampMs))] }
+  }
+  if (code !== 'record_too_large') return undefined
+  const time = timestampMs === undefined ? {} : { timestampMs }
+  const own = headers.filter(([name]) => name.startsWith(PREFIX))
+  if (!headers.includes(CUT)) return { ...record, ...time, value: null, headers: [...headers, CUT] }
+  return key === null && own.length === headers.length ? undefined : { ...record, ...time, key: null, headers: own }
+}
+
+/** What the original calls it, where it has the like. */
+function exceptionName(error: Error): string {
+  const { code } = error as { code?: unknown }
+  return (typeof code === 'string' ? JAVA_NAMES[code] : undefined) ?? error.name
+}
+
+const JAVA_NAMES: Readonly<Record<string, string>> = {
+  data: 'org.apache.kafka.connect.errors.DataException',
+  retriable: 'org.apache.kafka.connect.errors.RetriableException',
+  config: 'org.apache.kafka.common.config.ConfigException',
+  record_too_large: 'org.apache.kafka.common.errors.RecordTooLargeException',
+  invalid_record: 'org.apache.kafka.common.InvalidRecordException',
+}
+
+export type DeadLetterParts = {
+  readonly clients: Pick<TaskClients, 'topics' | 'producer'>
+  readonly config: DeadLetterConfig
+  readonly task: { readonly connector: string; readonly task: number }
+  /** Masked in what headers say of an error. */
+  readonly secrets: readonly string[]
+  readonly counters: TaskCounters
+}

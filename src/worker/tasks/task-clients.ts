@@ -1,0 +1,89 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Broker, Consumer, ConsumerOptions, Producer, ProducerOptions, Topics } from '../../broker/broker.ts'
+import { UserError } from '../../config/failure.ts'
+import {
+  type ClientKind,
+  type ClientSettings,
+  clientSettings,
+  keysWithoutEffect,
+} from '../configuration/client-settings.ts'
+import type { TaskParts } from './worker-source-task.ts'
+
+/**
+ * The clients of one task, as its worker and its connector have them. They share the broker of all tasks unless they are
+ * to reach another one, or the same as somebody else.
+ */
+export class TaskClients {
+  readonly #parts: Pick<TaskParts, 'spec' | 'broker' | 'connect'>
+  readonly #settings: ClientSettings
+  readonly #own: { readonly connection: object; readonly broker: Promise<Broker | undefined> }[] = []
+
+  constructor(parts: Pick<TaskParts, 'spec' | 'broker' | 'connect' | 'log'>) {
+    const { spec, log } = parts
+    this.#parts = parts
+    this.#settings = clientSettings(spec.worker.clients, spec.config)
+    const keys = keysWithoutEffect(spec.config, 'override.')
+    if (keys.length > 0) log.warn({ keys }, 'these settings of clients have no effect here')
+  }
+
+  /** Largest record that the producer takes, in bytes. */
+  get recordBytesMax(): number {
+    return this.#settings.producer().recordBytesMax
+  }
+
+  /** What is configured wins over `defaults`. */
+  async producer(defaults: ProducerOptions = {}): Promise<Producer> {
+    const broker = await this.#brokerOf('producer')
+    return broker.producer({ ...defaults, ...this.#settings.producer() })
+  }
+
+  /** For what the worker itself stores: undefined where the task's producer can do it as well. */
+  async workersProducer(): Promise<Producer | undefined> {
+    const { broker } = this.#parts
+    return (await this.#brokerOf('producer')) === broker ? undefined : broker.producer()
+  }
+
+  /** Throws where records and offsets would be in two clusters, which no transaction spans. */
+  transactionalProducer(defaults: ProducerOptions): Promise<Producer> {
+    if (this.#settings.connection('producer')['bootstrap.servers'] !== undefined) {
+      throw new UserError(
+        'invalid_config',
+        "exactly once needs the worker's own cluster: take bootstrap.servers out of the producer's settings",
+      )
+    }
+    return this.producer(defaults)
+  }
+
+  async consumer(options: Pick<ConsumerOptions, 'topics' | 'rebalance'>): Promise<Consumer> {
+    const { connector, task, worker } = this.#parts.spec
+    const broker = await this.#brokerOf('consumer')
+    return broker.consumer({
+      groupId: `connect-${connector}`,
+      // A task that is started again, anywhere in its group of workers, takes its predecessor's place without waiting
+      // for the end of that one's session. Two groups that run the same connector don't get into each other's way.
+      instanceId: `${worker.workerGroup}-${connector}-${task}`,
+      clientId: `connector-consumer-${connector}-${task}`,
+      startAt: 'earliest',
+      ...this.#settings.consumer(),
+      ...options,
+    })
+  }
+
+  async topics(): Promise<Pick<Topics, 'create' | 'describe'>> {
+    return (await this.#brokerOf('admin')).topics
+  }
+
+  async close(): Promise<void> {
+    await Promise.allSettled(this.#own.map(async ({ broker }) => (await broker)?.close()))
+  }
+
+  async #brokerOf(kind: ClientKind): Promise<Broker> {
+    const connection = this.#settings.connection(kind)
+    let own = this.#own.find((known) => isDeepStrictEqual(known.connection, connection))
+    if (!own) {
+      own = { connection, broker: this.#parts.connect(connection, this.#settings.overrides(kind)) }
+      this.#own.push(own)
+    }
+    return (await own.broker) ?? this.#parts.broker
+  }
+}

@@ -1,0 +1,317 @@
+import type { Consumer, PartitionRecords, TopicPartition } from '../../broker/broker.ts'
+import { UnreadableBatchError } from '../../broker/error.ts'
+import { UserError } from '../../config/failure.ts'
+import { inTime } from '../../config/in-time.ts'
+import { listedName } from '../../plugins/catalog.ts'
+import { parseConfig, type SinkTask as SinkPlugin, type SinkPosition, type SinkRecord } from '../../sdk/index.ts'
+import { missingConnector } from '../configuration/connector-plugin.ts'
+import { parseTaskConfig, type TaskConfig } from '../configuration/task-config.ts'
+import { DeadLetters } from './dead-letter-queue.ts'
+import { ErrorPolicy, isRetriable } from './error-policy.ts'
+import { keyOf, SinkOffsets } from './sink-offsets.ts'
+import { Origin, toSinkRecords, type UndeliveredRecord } from './sink-records.ts'
+import { isLate } from './source-delivery.ts'
+import { TaskClients } from './task-clients.ts'
+import { countBatch, countCommitMs } from './task-counters.ts'
+import { TaskTopics } from './task-topics.ts'
+import { createPipeline, type Pipeline } from './transformation-chain.ts'
+import type { TaskParts } from './worker-source-task.ts'
+
+/** How long a poll waits: until something comes, but not past the next commit. */
+const POLL_MS_MAX = 1_000
+/** The same while a batch waits for its time: well within what the group allows between two polls. */
+const HELD_POLL_MS_MAX = 30_000
+
+/** What the sink was given and did not take yet. */
+type Batch = {
+  readonly polled: readonly PartitionRecords[]
+  readonly records: readonly SinkRecord[]
+  readonly attempt: number
+  /** Not to be tried before, by the monotonic clock. */
+  readonly dueMs: number
+}
+
+/** What there is while the task is at work. */
+type Work = {
+  readonly consumer: Consumer
+  readonly plugin: SinkPlugin
+  readonly pipeline: Pipeline
+  readonly policy: ErrorPolicy
+  readonly topics: TaskTopics
+}
+
+/** The life of one sink task: read, convert, put, commit, until it is stopped or fails. */
+export class SinkTask {
+  readonly #parts: TaskParts
+  readonly #config: TaskConfig
+  readonly #offsets = new SinkOffsets()
+  #deadLetters: DeadLetters | undefined
+  #consumer: Consumer | undefined
+  #plugin: SinkPlugin | undefined
+  #batch: Batch | undefined
+  #paused: boolean
+  #commitAtMs = 0
+  /** A sink that failed may not commit what it did not take. */
+  #broken = false
+
+  constructor(parts: TaskParts) {
+    this.#parts = parts
+    this.#paused = parts.spec.paused
+    this.#config = parseTaskConfig(parts.spec.config)
+  }
+
+  setPaused(paused: boolean): void {
+    if (this.#paused === paused) return
+    this.#paused = paused
+    this.#parts.report({ type: paused ? 'paused' : 'running' })
+    this.#consumer?.wake()
+  }
+
+  /** Resolves when the task was stopped; rejects when it failed. */
+  async run(): Promise<void> {
+    const { spec, signal, report, access } = this.#parts
+    const pipeline = createPipeline(this.#parts.plugins, spec.config, spec.worker.converters, access)
+    await using held = new AsyncDisposableStack()
+    const clients = new TaskClients(this.#parts)
+    held.adopt(clients, () => clients.close())
+    const topics = new TaskTopics({ ...this.#parts, clients })
+    if (typeof this.#config.topics !== 'function')
+      await Promise.all(this.#config.topics.map((name) => topics.create(name)))
+    const policy = this.#policy()
+    if (this.#config.deadLetters) {
+      this.#deadLetters = await DeadLetters.open({
+        ...this.#parts,
+        clients,
+        config: this.#config.deadLetters,
+        task: spec,
+        secrets: spec.secrets,
+      })
+      held.adopt(this.#deadLetters, (letters) => letters.close())
+    }
+    const plugin = await this.#start(policy)
+    this.#plugin = plugin
+    held.defer(() => plugin.stop?.())
+    // Joining can take as long as the others of the group need to hear of it.
+    report({ type: this.#paused ? 'paused' : 'running' })
+    const consumer = await clients.consumer({
+      topics: this.#config.topics,
+      rebalance: {
+        assigned: (partitions) => this.#assigned(partitions),
+        revoked: (partitions) => this.#revoked(partitions),
+        lost: (partitions) => this.#lost(partitions),
+      },
+    })
+    this.#consumer = consumer
+    held.adopt(consumer, (open) => open.close())
+    signal.addEventListener('abort', () => consumer.wake(), { once: true })
+    try {
+      await this.#pump({ consumer, plugin, pipeline, policy, topics })
+    } catch (error) {
+      this.#broken = true
+      throw error
+    }
+  }
+
+  async #pump(work: Work): Promise<void> {
+    const { clock, signal, spec } = this.#parts
+    this.#commitAtMs = clock.monotonicMs() + spec.worker.commitIntervalMs
+    let isHeld = false
+    while (!signal.aborted) {
+      if (isHeld !== this.#paused) {
+        isHeld = this.#paused
+        if (isHeld || !this.#batch) this.#holdPartitions(work.consumer, isHeld)
+      }
+      await this.#turn(work, await this.#poll(work.consumer))
+      if (clock.monotonicMs() >= this.#commitAtMs) await this.#commit()
+    }
+  }
+
+  /** What cannot be read is not skipped: that is for a person to decide. */
+  async #poll(consumer: Consumer): Promise<readonly PartitionRecords[]> {
+    try {
+      return await consumer.poll(this.#waitMs())
+    } catch (error) {
+      if (!(error instanceof UnreadableBatchError)) throw error
+      const { connector } = this.#parts.spec
+      const remedy =
+        `Nothing behind it is read. Restore it from a replica or a backup and restart the task; or give it up: stop the ` +
+        `connector, move its offset past the batch with PATCH /connectors/${connector}/offsets, and resume it`
+      throw new UserError(error.code, `${error.message}. ${remedy}`, { cause: error })
+    }
+  }
+
+  async #turn(work: Work, polled: readonly PartitionRecords[]): Promise<void> {
+    if (this.#parts.signal.aborted) return
+    // Every partition is held back while a batch waits: its poll only keeps the membership.
+    if (this.#batch && !this.#paused && this.#parts.clock.monotonicMs() >= this.#batch.dueMs)
+      await this.#put(work, this.#batch)
+    if (polled.length > 0) await this.#deliver(work, polled)
+  }
+
+  #waitMs(): number {
+    const nowMs = this.#parts.clock.monotonicMs()
+    if (this.#batch && !this.#paused) return Math.max(0, Math.min(HELD_POLL_MS_MAX, this.#batch.dueMs - nowMs))
+    return Math.max(0, Math.min(POLL_MS_MAX, this.#commitAtMs - nowMs))
+  }
+
+  async #deliver(work: Work, polled: readonly PartitionRecords[]): Promise<void> {
+    const records: SinkRecord[] = []
+    for (const chunk of polled) {
+      this.#parts.counters.recordsIn += chunk.records.length
+      const before = records.length
+      await toSinkRecords(chunk, work.pipeline, work.policy, (lost) => this.#undelivered(work.policy, lost), records)
+      if (records.length > before) work.topics.saw(chunk.topic)
+    }
+    await this.#put(work, { polled, records, attempt: 0, dueMs: 0 })
+  }
+
+  async #put({ plugin, consumer, policy }: Work, batch: Batch): Promise<void> {
+    const { counters, log, clock } = this.#parts
+    const startMs = clock.monotonicMs()
+    try {
+      if (batch.records.length > 0) {
+        counters.recordsActive = batch.records.length
+        await plugin.put(batch.records)
+      }
+    } catch (error) {
+      if (!isRetriable(error)) throw error
+      if (batch.attempt === 0) this.#holdPartitions(consumer, true)
+      const waitMs = policy.delayAfterMs(error, batch.attempt)
+      log.warn({ err: error, waitMs }, 'the sink could not take a batch: trying again')
+      counters.retries += 1
+      this.#batch = { ...batch, attempt: batch.attempt + 1, dueMs: clock.monotonicMs() + waitMs }
+      return
+    }
+    countBatch(counters, batch.records.length, clock.monotonicMs() - startMs)
+    this.#countLatency(batch.records)
+    counters.recordsOut += batch.records.length
+    counters.recordsActive = 0
+    this.#offsets.delivered(batch.polled)
+    counters.recordsLag = this.#offsets.lagMax()
+    if (this.#batch && !this.#paused) this.#holdPartitions(consumer, false)
+    this.#batch = undefined
+  }
+
+  #countLatency(records: readonly SinkRecord[]): void {
+    const { counters, clock } = this.#parts
+    const nowMs = clock.nowMs()
+    let totalMs = 0
+    let maxMs = 0
+    for (const { timestampMs } of records) {
+      const ageMs = timestampMs === null ? 0 : Math.max(0, nowMs - timestampMs)
+      totalMs += ageMs
+      if (ageMs > maxMs) maxMs = ageMs
+    }
+    counters.latencyMsTotal += totalMs
+    counters.latencyMsMax = maxMs
+  }
+
+  #holdPartitions(consumer: Consumer, hold: boolean): void {
+    const partitions = consumer.assignment()
+    if (hold) consumer.pause(partitions)
+    else consumer.resume(partitions)
+  }
+
+  async #commit(): Promise<void> {
+    const { clock, counters, spec, log } = this.#parts
+    const startMs = clock.monotonicMs()
+    this.#commitAtMs = startMs + spec.worker.commitIntervalMs
+    const pending = this.#offsets.pending()
+    if (pending.length === 0 || this.#broken) return
+    // What the sink can't make safe fails the task; what the broker does not take is tried again.
+    const safe = await this.#flush(pending)
+    try {
+      const { commitTimeoutMs } = spec.worker
+      await inTime(Promise.resolve(this.#consumer?.commit(safe)), commitTimeoutMs, isLate(commitTimeoutMs), clock)
+      this.#offsets.committed(safe)
+      counters.commits += 1
+    } catch (error) {
+      counters.commitFailures += 1
+      log.warn({ err: error }, 'offsets could not be committed: trying again with the next commit')
+    }
+    countCommitMs(counters, clock.monotonicMs() - startMs)
+  }
+
+  async #flush(pending: readonly SinkPosition[]): Promise<readonly SinkPosition[]> {
+    await this.#deadLetters?.flush()
+    return (await this.#plugin?.flush?.(pending)) ?? pending
+  }
+
+  async #assigned(partitions: readonly TopicPartition[]): Promise<void> {
+    this.#parts.log.info({ partitions: partitions.map(keyOf) }, 'partitions were assigned')
+    const positions = partitions.length > 0 ? await this.#plugin?.open?.(partitions) : undefined
+    if (positions !== undefined && positions.length > 0) this.#consumer?.seek(positions)
+    if (this.#paused || this.#batch) this.#consumer?.pause(partitions)
+    this.#parts.counters.partitions += partitions.length
+  }
+
+  async #revoked(partitions: readonly TopicPartition[]): Promise<void> {
+    if (!this.#broken) await this.#commit()
+    await this.#lost(partitions)
+  }
+
+  async #lost(partitions: readonly TopicPartition[]): Promise<void> {
+    this.#offsets.forget(partitions)
+    this.#parts.counters.partitions -= partitions.length
+    this.#parts.counters.recordsLag = this.#offsets.lagMax()
+    this.#dropFromBatch(partitions)
+    await this.#plugin?.close?.(partitions)
+  }
+
+  /** Others will be given these records. */
+  #dropFromBatch(partitions: readonly TopicPartition[]): void {
+    if (!this.#batch) return
+    const gone = new Set(partitions.map(keyOf))
+    const polled = this.#batch.polled.filter((chunk) => !gone.has(keyOf(chunk)))
+    const records = this.#batch.records.filter(({ origin }) => !gone.has(keyOf(origin)))
+    this.#batch = polled.length === 0 ? undefined : { ...this.#batch, polled, records }
+  }
+
+  #undelivered(policy: ErrorPolicy, { origin, ...failure }: UndeliveredRecord): void {
+    const { topic, partition, offset } = origin
+    const stored = Origin.storedOf(origin)
+    policy.tolerate({
+      ...failure,
+      place: { topic, partition, offset },
+      content: () => ({ timestampMs: stored?.timestampMs }),
+    })
+    if (!stored) return
+    const { key, value, headers, timestampMs } = stored
+    this.#deadLetters?.add({
+      ...failure,
+      record: { key, value, headers, timestampMs },
+      place: [
+        ['topic', topic],
+        ['partition', String(partition)],
+        ['offset', String(offset)],
+      ],
+    })
+  }
+
+  #policy(): ErrorPolicy {
+    return new ErrorPolicy({ ...this.#parts, config: this.#config.errors })
+  }
+
+  async #start(policy: ErrorPolicy): Promise<SinkPlugin> {
+    const { spec, plugins, log, signal, access } = this.#parts
+    const className = spec.config['connector.class'] ?? ''
+    const sink = plugins.find('sink', className)
+    if (!sink) throw missingConnector(plugins, spec.config)
+    return sink.start({
+      connector: spec.connector,
+      task: spec.task,
+      config: parseConfig(sink.config, spec.config),
+      raw: spec.config,
+      ...access,
+      signal,
+      log,
+      reject: async ({ origin }, error) => {
+        this.#undelivered(policy, { origin, stage: 'TASK_PUT', className: listedName(sink), error })
+        await this.#deadLetters?.flush()
+      },
+      requestCommit: () => {
+        this.#commitAtMs = 0
+      },
+    })
+  }
+}

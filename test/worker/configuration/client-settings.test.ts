@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest'
+import {
+  clientSettings,
+  keysWithoutEffect,
+  overrideProblems,
+} from '../../../src/worker/configuration/client-settings.ts'
+
+describe("a task's clients", () => {
+  it('are set by the worker, and by the connector over it', () => {
+    const worker = { 'producer.compression.type': 'lz4', 'producer.delivery.timeout.ms': '5000' }
+    const settings = clientSettings(worker, { 'producer.override.compression.type': 'zstd' })
+    expect(settings.producer()).toMatchObject({ compression: 'zstd', deliveryTimeoutMs: 5_000 })
+    expect(settings.consumer()).toEqual({})
+  })
+
+  it('write batches and records of the size that Java would', () => {
+    const sizesWith = (keys: Record<string, string>) => {
+      const { batchBytesMax, recordBytesMax } = clientSettings(keys, {}).producer()
+      return [batchBytesMax, recordBytesMax]
+    }
+    expect(sizesWith({})).toEqual([1_000_000, 1_048_576])
+    expect(sizesWith({ 'producer.max.request.size': '5000000' })).toEqual([1_000_000, 5_000_000])
+    expect(sizesWith({ 'producer.batch.size': '16384' })).toEqual([16_384, 1_048_576])
+    expect(sizesWith({ 'producer.max.request.size': '500', 'producer.batch.size': '16384' })).toEqual([500, 500])
+  })
+
+  it('have all of the producer that is known here', () => {
+    const keys = { 'producer.buffer.memory': '1000', 'producer.transaction.timeout.ms': '9000' }
+    expect(clientSettings(keys, {}).producer()).toMatchObject({ bufferBytesMax: 1_000, transactionTimeoutMs: 9_000 })
+  })
+
+  it('have all of the consumer that is known here', () => {
+    const connector = {
+      'consumer.override.auto.offset.reset': 'latest',
+      'consumer.override.client.id': 'me',
+      'consumer.override.fetch.max.bytes': '1000',
+      'consumer.override.group.id': 'g',
+      'consumer.override.group.instance.id': 'g-1',
+      'consumer.override.heartbeat.interval.ms': '100',
+      'consumer.override.isolation.level': 'read_uncommitted',
+      'consumer.override.max.poll.interval.ms': '200',
+      'consumer.override.max.poll.records': '7',
+      'consumer.override.session.timeout.ms': '300',
+    }
+    expect(clientSettings({}, connector).consumer()).toEqual({
+      startAt: 'latest',
+      outOfRange: 'latest',
+      clientId: 'me',
+      pollBytesMax: 1_000,
+      groupId: 'g',
+      instanceId: 'g-1',
+      heartbeatMs: 100,
+      isolation: 'read_uncommitted',
+      pollIntervalMsMax: 200,
+      pollRecordsMax: 7,
+      sessionTimeoutMs: 300,
+    })
+    expect(keysWithoutEffect(connector, 'override.')).toEqual([])
+  })
+
+  it('fail where no offset is known and none is to be chosen', () => {
+    const { startAt, outOfRange } = clientSettings({ 'consumer.auto.offset.reset': 'none' }, {}).consumer()
+    expect([startAt, outOfRange]).toEqual(['none', 'error'])
+  })
+
+  it("don't all get one group or one place in it from the worker", () => {
+    const worker = { 'consumer.group.id': 'one', 'consumer.group.instance.id': 'one', 'consumer.client.id': 'c' }
+    expect(clientSettings(worker, {}).consumer()).toEqual({ clientId: 'c' })
+  })
+
+  it('reach other brokers, or the same as somebody else, each for itself', () => {
+    const worker = { 'producer.security.protocol': 'SASL_SSL', 'producer.linger.ms': '5' }
+    const settings = clientSettings(worker, {
+      'producer.override.sasl.jaas.config': 'x',
+      'admin.override.ssl.key': 'k',
+    })
+    expect(settings.connection('producer')).toEqual({ 'security.protocol': 'SASL_SSL', 'sasl.jaas.config': 'x' })
+    expect(settings.connection('admin')).toEqual({ 'ssl.key': 'k' })
+    expect(settings.connection('consumer')).toEqual({})
+  })
+
+  it('tell what changes nothing here', () => {
+    const connector = {
+      'producer.override.linger.ms': '5',
+      'producer.override.batch.size': '1',
+      'consumer.override.x': '',
+    }
+    expect(keysWithoutEffect(connector, 'override.')).toEqual(['producer.override.linger.ms', 'consumer.override.x'])
+    expect(keysWithoutEffect({ 'producer.acks': '1', 'admin.sasl.mechanism': 'PLAIN' }, '')).toEqual(['producer.acks'])
+  })
+
+  it('are refused with a wrong value under the name that was written', () => {
+    const wrong = { 'producer.override.compression.type': 'rar' }
+    const message =
+      'Invalid value rar for configuration producer.override.compression.type: expected one of none, gzip, snappy, lz4, zstd'
+    expect(overrideProblems(wrong, 'producer')).toEqual([{ key: 'producer.override.compression.type', message }])
+    expect(overrideProblems(wrong, 'consumer')).toEqual([])
+    expect(() => clientSettings({}, wrong).producer()).toThrow(message)
+    const ofWorker = clientSettings({ 'consumer.max.poll.records': 'many' }, {})
+    expect(() => ofWorker.consumer()).toThrow(/Invalid value many for configuration consumer\.max\.poll\.records: /)
+  })
+})

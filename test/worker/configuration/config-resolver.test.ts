@@ -1,0 +1,145 @@
+import pino from 'pino'
+import { describe, expect, it } from 'vitest'
+import { createLogger, secretsOf } from '../../../src/config/logger.ts'
+import { Secrets } from '../../../src/config/secrets.ts'
+import { ConfigResolver, createProviders } from '../../../src/worker/configuration/config-resolver.ts'
+import { watchPlaceholders } from '../../../src/worker/configuration/placeholder-watch.ts'
+import { FakeClock } from '../../support/fake-clock.ts'
+import { localPluginHost } from '../../support/plugin-host.ts'
+
+/** A provider whose values a test changes. */
+function vault(values: Record<string, string>) {
+  const asked: string[] = []
+  const read = (path: string, keys: readonly string[]) => {
+    asked.push(`${path}:${keys.join(',')}`)
+    if (path === 'broken') throw new Error('the vault is shut')
+    return Object.fromEntries(keys.flatMap((key) => (key in values ? [[key, values[key]!]] : [])))
+  }
+  return { values, asked, resolver: new ConfigResolver(new Map([['vault', read]]), new Secrets()) }
+}
+
+describe('placeholders', () => {
+  it('are filled in wherever they stand, and asked for once a place', async () => {
+    const { resolver, asked } = vault({ user: 'me', password: 'hunter22' })
+    const { config } = await resolver.resolve({
+      url: 'jdbc://${vault:db:user}:${vault:db:password}@host',
+      user: '${vault:db:user}',
+      short: '${vault:user}',
+    })
+    expect(config).toEqual({ url: 'jdbc://me:hunter22@host', user: 'me', short: 'me' })
+    expect(asked).toEqual(['db:user,password', ':user'])
+  })
+
+  it('stay as they are when there is no such provider or key', async () => {
+    const { resolver } = vault({})
+    const raw = { a: '${other:x}', b: '${vault:x}', c: '${topic}-$1', d: '${vault:p:}' }
+    expect((await resolver.resolve(raw)).config).toEqual(raw)
+  })
+
+  it('that can not be read fail whoever has them, with the place', async () => {
+    await expect(vault({}).resolver.resolve({ a: '${vault:broken:x}' })).rejects.toThrow(
+      "can't fill in ${vault:broken:…}: the vault is shut",
+    )
+  })
+})
+
+describe('what was filled in', () => {
+  it('is masked in texts, and in every line of the log it was made known to', async () => {
+    const lines: string[] = []
+    const logger = createLogger({ write: (line) => void lines.push(line) })
+    const resolver = new ConfigResolver(new Map([['vault', () => ({ p: 'se"cret' })]]), secretsOf(logger.child({})))
+    await resolver.resolve({ p: '${vault:p}' })
+    expect(resolver.masked('no entry for se"cret here')).toBe('no entry for [hidden] here')
+    logger.child({ task: 0 }).error({ err: new Error('bad se"cret') }, 'failed')
+    expect(lines).toHaveLength(1)
+    expect(lines[0]).toContain('bad [hidden]')
+    expect(lines[0]).not.toContain('cret"')
+  })
+})
+
+describe('the watch over placeholders', () => {
+  it('restarts whoever was given other values than stand there now', async () => {
+    const { resolver, values } = vault({ a: 'first', b: 'same' })
+    await resolver.resolve({ x: '${vault:a}' }, { connector: 'one' })
+    await resolver.resolve({ x: '${vault:b}' }, { connector: 'two' })
+    const clock = new FakeClock()
+    const ending = new AbortController()
+    const restarted: string[] = []
+    const watching = watchPlaceholders(
+      {
+        resolver,
+        clock,
+        logger: pino({ level: 'silent' }),
+        intervalMs: 1_000,
+        connectors: () => ['one', 'two', 'three'],
+        configOf: (name) => ({ 'config.action.reload': name === 'three' ? 'None' : 'restart' }),
+        restart: (connector) => void restarted.push(connector),
+      },
+      ending.signal,
+    )
+    await clock.advance(1_000)
+    expect(restarted).toEqual([])
+    await resolver.resolve({ x: '${vault:a}' }, { connector: 'three' })
+    values['a'] = 'second'
+    await clock.advance(1_000)
+    expect(restarted).toEqual(['one'])
+    await resolver.resolve({ x: '${vault:a}' }, { connector: 'one' })
+    await clock.advance(5_000)
+    expect(restarted).toEqual(['one'])
+    ending.abort()
+    await watching
+  })
+
+  it('misses nothing because of a provider that fails, and restarts nobody for it', async () => {
+    const good = { a: 'first' }
+    let isBroken = false
+    const providers = new Map([
+      ['good', () => good],
+      ['bad', () => (isBroken ? Promise.reject(new Error('sealed')) : { a: 'same' })],
+    ])
+    const resolver = new ConfigResolver(providers, new Secrets())
+    await resolver.resolve({ x: '${good:a}' }, { connector: 'one' })
+    await resolver.resolve({ x: '${bad:a}' }, { connector: 'two' })
+    isBroken = true
+    good.a = 'second'
+    const unreadable: unknown[] = []
+    expect(await resolver.stale(['one', 'two'], (error) => unreadable.push(error))).toEqual(['one'])
+    expect(unreadable).toEqual([expect.objectContaining({ message: "can't fill in ${bad:…}: sealed" })])
+  })
+
+  it('forgets connectors that are gone', async () => {
+    const { resolver, values } = vault({ a: 'first' })
+    await resolver.resolve({ x: '${vault:a}' }, { connector: 'one' })
+    values['a'] = 'second'
+    expect(await resolver.stale([], () => expect.unreachable())).toEqual([])
+    expect(await resolver.stale(['one'], () => expect.unreachable())).toEqual([])
+  })
+})
+
+describe('config.providers', () => {
+  const create = (settings: Readonly<Record<string, string>>) => createProviders(settings, localPluginHost())
+
+  it('are made by name, with their own parameters', async () => {
+    const providers = await create({
+      'config.providers': 'env, file',
+      'config.providers.env.class': 'org.apache.kafka.common.config.provider.EnvVarConfigProvider',
+      'config.providers.env.param.allowlist.pattern': 'NONE',
+      'config.providers.file.class': 'FileConfigProvider',
+    })
+    expect([...providers.keys()]).toEqual(['env', 'file'])
+    expect(await providers.get('env')?.('', ['PATH'])).toEqual({})
+  })
+
+  it('that are not here, or not rightly set, are refused with what would be right', async () => {
+    await expect(create({ 'config.providers': 'x' })).rejects.toThrow(
+      /^config.providers.x.class is not set: there are .*\borg.apache.kafka.common.config.provider.DirectoryConfigProvider,/,
+    )
+    await expect(create({ 'config.providers': 'x', 'config.providers.x.class': 'com.example.V' })).rejects.toThrow(
+      "config.providers.x.class 'com.example.V' is not here",
+    )
+    const wrong = { 'config.providers': 'x', 'config.providers.x.class': 'EnvVarConfigProvider' }
+    await expect(create({ ...wrong, 'config.providers.x.param.allowlist.pattern': '(' })).rejects.toThrow(
+      'config.providers.x.param: Invalid value ( for configuration allowlist.pattern: Invalid regex',
+    )
+  })
+})

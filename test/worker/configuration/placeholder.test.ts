@@ -1,0 +1,33 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { placeholdersIn, replacePlaceholders } from '../../../src/worker/configuration/placeholder.ts'
+
+/** Kafka's own (ConfigTransformer). */
+const KAFKA = /\$\{([^}]*?):(?:([^}]*?):)?([^}]*?)\}/g
+
+const texts = fc
+  .array(fc.constantFrom('$', '{', '}', ':', '${', 'a', 'b'), { maxLength: 20 })
+  .map((parts) => parts.join(''))
+
+it('finds the placeholders that Kafka finds', () => {
+  fc.assert(
+    fc.property(texts, (text) => {
+      const found = [...text.matchAll(KAFKA)].map(([whole, name, path = '', key]) => ({ text: whole, name, path, key }))
+      expect(placeholdersIn(text)).toEqual(found)
+      expect(replacePlaceholders(text, ({ key }) => `<${key}>`)).toBe(
+        text.replace(KAFKA, (_whole, _name, _path, key: string) => `<${key}>`),
+      )
+    }),
+    { numRuns: 2_000 },
+  )
+})
+
+it.each([
+  ['colons', ':'],
+  ['beginnings', '${'],
+  ['beginnings with a colon', '${:'],
+])('takes no longer for a million characters of %s', (_what, part) => {
+  const startMs = performance.now()
+  expect(placeholdersIn(`\${${part.repeat(1_000_000 / part.length)}`)).toEqual([])
+  expect(performance.now() - startMs).toBeLessThan(1_000)
+})

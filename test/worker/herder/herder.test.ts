@@ -1,0 +1,111 @@
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { silentLogger } from '../../../src/config/logger.ts'
+import { Herder } from '../../../src/worker/herder/herder.ts'
+import type { Leader } from '../../../src/worker/herder/leader-duties.ts'
+import type { Work } from '../../../src/worker/membership/connect-protocol.ts'
+import { configure, createRunner } from '../../support/worker-parts.ts'
+
+const ALL: Work = { connectors: ['c'], tasks: [0, 1].map((task) => ({ connector: 'c', task })) }
+
+describe('a herder', () => {
+  it('brings what runs to what the group gave, and only the leader tidies up', async () => {
+    const { herder, group, runner, tidied } = createHerder()
+    await herder.onWork()
+    expect([...runner.tasks.keys()]).toEqual(['c-0', 'c-1'])
+    expect(tidied()).toBe(0)
+    group.isLeader = true
+    group.work = { connectors: [], tasks: [{ connector: 'c', task: 1 }] }
+    await herder.onWork()
+    expect([...runner.tasks.keys()]).toEqual(['c-1'])
+    expect(tidied()).toBe(1)
+  })
+
+  it('looks once for all changes that came together, and tells the group', async () => {
+    const { herder, group, tasks } = createHerder()
+    await herder.onWork()
+    group.looks = 0
+    for (let change = 0; change < 5; change++) herder.wake()
+    await herder.onWork()
+    expect(group.looks).toBe(2)
+    expect(tasks).toHaveLength(2)
+  })
+
+  it('looks at the connectors that changed only, and at all after a round', async () => {
+    const { herder, runner } = createHerder()
+    herder.wake('other')
+    await herder.isResponding()
+    expect([...runner.tasks.keys()]).toEqual([])
+    herder.wake('other')
+    herder.wake('c')
+    await herder.isResponding()
+    expect([...runner.tasks.keys()]).toEqual(['c-0', 'c-1'])
+    await runner.stopAll()
+    await herder.onWork()
+    expect([...runner.tasks.keys()]).toEqual(['c-0', 'c-1'])
+  })
+
+  it('stops everything when it is out of the group', async () => {
+    const { herder, runner, tasks } = createHerder()
+    await herder.onWork()
+    await herder.onLost()
+    expect([runner.tasks.size, runner.connectors.size]).toEqual([0, 0])
+    expect(tasks.map(({ done }) => done)).toEqual([['stop'], ['stop']])
+  })
+
+  it('restarts what failed, where that is asked for', async () => {
+    const { herder, tasks, written } = createHerder()
+    await herder.onWork()
+    for (const { say } of tasks) say({ type: 'running' })
+    tasks[1]?.say({ type: 'failed', trace: 'why' })
+    await herder.restartTask({ connector: 'c', task: 0 })
+    written.length = 0
+    expect(herder.restartPlan('c', true, true)).toEqual({ connector: false, tasks: [1] })
+    herder.onRestart({ kind: 'restart', connector: 'c', includeTasks: true, onlyFailed: true })
+    await herder.onWork()
+    expect(written).toEqual(['c-1 RESTARTING', 'offsets'])
+  })
+
+  it('starts what a restart stopped and could not start, also when nothing changes', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const { herder, runner, parts } = createHerder()
+    await herder.onWork()
+    const { refresh } = parts.offsets
+    Object.assign(parts.offsets, { refresh: () => Promise.reject(new Error('not read to its end')) })
+    await expect(herder.restartTask({ connector: 'c', task: 1 })).rejects.toThrow('not read to its end')
+    expect([...runner.tasks.keys()]).toEqual(['c-0'])
+    Object.assign(parts.offsets, { refresh })
+    vi.runAllTimers()
+    await herder.isResponding()
+    expect([...runner.tasks.keys()]).toEqual(['c-0', 'c-1'])
+  })
+
+  it('refuses to restart what is not there', async () => {
+    const { herder } = createHerder()
+    await expect(herder.restartTask({ connector: 'c', task: 9 })).rejects.toMatchObject({ code: 'task_not_found' })
+    await expect(herder.restartConnector('d')).rejects.toMatchObject({ code: 'connector_not_found' })
+  })
+})
+
+function createHerder() {
+  const made = createRunner()
+  configure(made.configs, 2)
+  let tidied = 0
+  const group = {
+    work: ALL,
+    has: () => true,
+    isLeader: false,
+    looks: 0,
+    configuredChanged() {
+      group.looks += 1
+    },
+  }
+  const herder = new Herder({
+    ...made.parts,
+    logger: silentLogger(),
+    runner: made.runner,
+    leader: { tidy: async () => void tidied++ } as unknown as Leader,
+    group: () => group,
+  })
+  return { ...made, herder, group, tidied: () => tidied }
+}

@@ -1,0 +1,123 @@
+import { describe, expect, it } from 'vitest'
+import type { Broker } from '../../../src/broker/broker.ts'
+import { silentLogger } from '../../../src/config/logger.ts'
+import { Leader } from '../../../src/worker/herder/leader-duties.ts'
+import type { ConfigRecord } from '../../../src/worker/stores/config-codec.ts'
+import { ConfigState } from '../../../src/worker/stores/config-state.ts'
+import type { ConfigStore } from '../../../src/worker/stores/config-store.ts'
+import { StatusState } from '../../../src/worker/stores/status-state.ts'
+import type { StatusStore } from '../../../src/worker/stores/status-store.ts'
+import { FakeClock } from '../../support/fake-clock.ts'
+import { configure } from '../../support/worker-parts.ts'
+
+const HOUR_MS = 3_600_000
+
+describe('fencing', () => {
+  it('shuts out the tasks of the set before, once for all that ask', async () => {
+    const { leader, configs, fenced, written } = createLeader()
+    configure(configs, 2)
+    await leader.fence('c')
+    expect([fenced, written]).toEqual([[], [{ kind: 'fencing', connector: 'c', tasks: 2 }]])
+    configure(configs, 3)
+    await Promise.all([leader.fence('c'), leader.fence('c'), leader.fence('c')])
+    expect(fenced).toEqual(['workers-c-0', 'workers-c-1'])
+    await leader.fence('c')
+    expect(written).toHaveLength(2)
+  })
+
+  it('leaves a task that stays alone to fence its predecessor itself', async () => {
+    const { leader, configs, fenced } = createLeader()
+    for (let round = 0; round < 2; round++) {
+      configure(configs, 1)
+      await leader.fence('c')
+    }
+    expect(fenced).toEqual([])
+  })
+
+  it('shuts out all tasks of a connector that was stopped, so that its offsets can be changed', async () => {
+    const { leader, configs, fenced } = createLeader()
+    configure(configs, 2)
+    await leader.fence('c')
+    configs.apply({ kind: 'commit', connector: 'c', tasks: 0 })
+    await leader.fence('c')
+    expect(fenced).toEqual(['workers-c-0', 'workers-c-1'])
+  })
+
+  it('fails when another set of tasks came meanwhile', async () => {
+    const { leader, configs, onFenced } = createLeader()
+    configure(configs, 2)
+    await leader.fence('c')
+    configure(configs, 2)
+    onFenced(() => configure(configs, 4))
+    await expect(leader.fence('c')).rejects.toMatchObject({ code: 'rebalancing' })
+  })
+
+  it('is the leader’s, of connectors that are there', async () => {
+    const { leader, follow } = createLeader()
+    await expect(leader.fence('c')).rejects.toMatchObject({ code: 'connector_not_found' })
+    follow()
+    await expect(leader.fence('c')).rejects.toMatchObject({ code: 'rebalancing' })
+    await expect(leader.putTasks('c', [])).rejects.toMatchObject({ code: 'rebalancing' })
+  })
+})
+
+it('takes no tasks of a stopped connector', async () => {
+  const { leader, configs } = createLeader()
+  configure(configs, 0)
+  configs.apply({ kind: 'target', connector: 'c', target: 'STOPPED' })
+  await expect(leader.putTasks('c', [{}])).rejects.toMatchObject({ code: 'invalid_request' })
+})
+
+it('makes a session key, and another one when it has got too old', async () => {
+  const { leader, written, clock } = createLeader()
+  await leader.renewSessionKey()
+  await leader.renewSessionKey()
+  expect(written).toHaveLength(1)
+  const ending = new AbortController()
+  const keeping = leader.keepSessionKeyFresh(ending.signal)
+  await clock.advance(HOUR_MS + 20_000)
+  expect(written).toHaveLength(2)
+  ending.abort()
+  await keeping
+})
+
+function createLeader() {
+  const configs = new ConfigState()
+  const written: ConfigRecord[] = []
+  const fenced: string[] = []
+  const clock = new FakeClock()
+  let isLeader = true
+  let afterFencing = () => {}
+  const leader = new Leader({
+    broker: {
+      producer: async ({ transactionalId }: { transactionalId: string }) => {
+        fenced.push(transactionalId)
+        return { close: async () => afterFencing() }
+      },
+    } as unknown as Broker,
+    groupId: 'workers',
+    logger: silentLogger(),
+    clock,
+    configs: {
+      state: configs,
+      readToEnd: async () => undefined,
+      write: async (records: readonly ConfigRecord[]) => {
+        written.push(...records)
+        for (const record of records) configs.apply(record)
+      },
+    } as unknown as ConfigStore,
+    statuses: { state: new StatusState() } as unknown as StatusStore,
+    isLeader: () => isLeader,
+    isSource: () => true,
+    sessionKey: { ttlMs: HOUR_MS, algorithm: 'HmacSHA256', bytes: 32 },
+  })
+  return {
+    ...{ leader, configs, written, fenced, clock },
+    follow: () => {
+      isLeader = false
+    },
+    onFenced: (then: () => void) => {
+      afterFencing = then
+    },
+  }
+}

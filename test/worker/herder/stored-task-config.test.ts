@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest'
+import { isSecretKey } from '../../../src/config/secret-keys.ts'
+import { toStoredTask } from '../../../src/worker/herder/stored-task-config.ts'
+
+const RAW = { password: '${vault:p}', limit: '${vault:n}', tables: '${vault:t}', host: 'h' }
+const RESOLVED = {
+  filledIn: new Map([
+    ['${vault:p}', 'hunter/22\n'],
+    ['${vault:n}', '12'],
+    ['${vault:t}', 'public.orders,public.customers'],
+  ]),
+}
+const store = (made: Readonly<Record<string, string>>) => toStoredTask(made, RAW, RESOLVED, isSecretKey)
+
+describe('the configuration of a task', () => {
+  it('is stored with placeholders: under their own key, and wherever else their value appears, also trimmed', () => {
+    const made = { password: 'hunter/22\n', limit: '12', host: 'h', url: 'x://hunter/22@h', 'tasks.max': '12' }
+    expect(store(made)).toEqual({
+      password: '${vault:p}',
+      limit: '${vault:n}',
+      host: 'h',
+      url: 'x://${vault:p}@h',
+      'tasks.max': '12',
+    })
+  })
+
+  it.each(['x://hunter%2F22@h', 'Basic aHVudGVyLzIy', '68756e7465722f3232'])('is refused with a value as %s', (url) => {
+    expect(() => store({ url })).toThrow("into 'url' of a task in another form")
+  })
+
+  it('may have parts of a list that is no secret', () => {
+    expect(store({ 'task.tables': 'public.orders' })).toEqual({ 'task.tables': 'public.orders' })
+  })
+})

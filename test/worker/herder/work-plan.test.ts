@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest'
+import type { TaskId } from '../../../src/clients/worker.ts'
+import {
+  configuredWork,
+  planForgetting,
+  planWork,
+  type Started,
+  taskKey,
+} from '../../../src/worker/herder/work-plan.ts'
+import type { Work } from '../../../src/worker/membership/connect-protocol.ts'
+import type { TargetState } from '../../../src/worker/stores/config-codec.ts'
+import { ConfigState } from '../../../src/worker/stores/config-state.ts'
+import { parseStatusRecord } from '../../../src/worker/stores/status-codec.ts'
+import { StatusState } from '../../../src/worker/stores/status-state.ts'
+
+const TASK = { connector: 'c', task: 0 }
+const WORK = { connectors: ['c'], tasks: [TASK] }
+
+describe('the plan of a worker', () => {
+  it('starts what it was given and stops what it was not', () => {
+    const configs = configured('STARTED')
+    expect(planOf(WORK, configs, nothing()).map(({ do: step }) => step)).toEqual(['start-connector', 'start-task'])
+    const started = all(configs)
+    expect(planOf(WORK, configs, started)).toEqual([])
+    expect(planOf({ connectors: [], tasks: [] }, configs, started).map(({ do: step }) => step)).toEqual([
+      'stop-task',
+      'stop-connector',
+    ])
+  })
+
+  it('leaves alone what it was not asked about', () => {
+    const configs = configured('STARTED')
+    expect(planOf(WORK, configs, nothing(), new Set(['other']))).toEqual([])
+    expect(planOf({ connectors: [], tasks: [] }, configs, all(configs), new Set(['other']))).toEqual([])
+    expect(planOf(WORK, configs, nothing(), new Set(['c']))).toHaveLength(2)
+  })
+
+  it('has nothing to do for what is configured no more, but to stop it', () => {
+    const before = configured('STARTED')
+    const started = all(before)
+    const configs = configured('STARTED')
+    configs.apply({ kind: 'connector', connector: 'c', config: null })
+    expect(planOf(WORK, configs, nothing())).toEqual([])
+    expect(planOf(WORK, configs, started).map(({ do: step }) => step)).toEqual(['stop-task', 'stop-connector'])
+  })
+
+  it('restarts the one whose configuration changed, and only that one', () => {
+    const configs = configured('STARTED')
+    const started = all(configs)
+    configs.apply({ kind: 'connector', connector: 'c', config: { name: 'c', topic: 'new' } })
+    expect(planOf(WORK, configs, started).map(({ do: step }) => step)).toEqual(['stop-connector', 'start-connector'])
+    const again = all(configs)
+    configs.apply({ kind: 'task', ...TASK, config: { topic: 'new' } })
+    configs.apply({ kind: 'commit', connector: 'c', tasks: 1 })
+    expect(planOf(WORK, configs, again).map(({ do: step }) => step)).toEqual(['stop-task', 'start-task'])
+  })
+
+  it('pauses and resumes in place; a stopped connector has no tasks', () => {
+    const configs = configured('STARTED')
+    const started = all(configs)
+    const target = (to: TargetState) => {
+      configs.apply({ kind: 'target', connector: 'c', target: to })
+      return planOf(WORK, configs, started).map(({ do: step }) => step)
+    }
+    expect(target('PAUSED')).toEqual(['set-task', 'set-connector'])
+    expect(target('STARTED')).toEqual([])
+    expect(target('STOPPED')).toEqual(['stop-task', 'set-connector'])
+  })
+})
+
+describe('the leader', () => {
+  it('shares out connectors and complete sets of tasks', () => {
+    const configs = configured('STARTED')
+    expect(configuredWork(configs)).toEqual(WORK)
+    configs.apply({ kind: 'commit', connector: 'c', tasks: 2 })
+    expect(configuredWork(configs)).toEqual({ connectors: ['c'], tasks: [] })
+  })
+
+  it('forgets statuses of what is configured no more', () => {
+    const statuses = new StatusState()
+    const status = JSON.stringify({ state: 'RUNNING', trace: null, worker_id: 'w', generation: 1 })
+    for (const key of ['status-connector-c', 'status-task-c-0', 'status-task-c-1', 'status-connector-gone']) {
+      statuses.apply(parseStatusRecord(key, status)!)
+    }
+    expect(planForgetting(configured('STARTED'), statuses)).toEqual([
+      { kind: 'task', connector: 'c', task: 1 },
+      { kind: 'connector', connector: 'gone' },
+    ])
+  })
+})
+
+function configured(target: TargetState): ConfigState {
+  const configs = new ConfigState()
+  configs.apply({ kind: 'connector', connector: 'c', config: { name: 'c' } })
+  configs.apply({ kind: 'target', connector: 'c', target })
+  configs.apply({ kind: 'task', ...TASK, config: { name: 'c' } })
+  configs.apply({ kind: 'commit', connector: 'c', tasks: 1 })
+  return configs
+}
+
+function nothing(): Started {
+  return { connectors: new Map(), tasks: new Map() }
+}
+
+/** A worker that has carried its plan out. */
+function all(configs: ConfigState): Started {
+  const { config, tasks, target } = configs.connector('c')!
+  return {
+    connectors: new Map([['c', { config, target }]]),
+    tasks: new Map(tasks.map((task, at) => [`c-${at}`, { id: { connector: 'c', task: at }, config: task, target }])),
+  }
+}
+
+/** Of all; what is planned for the one connector alone is the same. */
+function planOf(work: Work, configs: ConfigState, started: Started, only?: ReadonlySet<string>) {
+  const owned = new Set([...work.connectors, ...work.tasks.map(taskKey)])
+  const has = (one: string | TaskId) => owned.has(typeof one === 'string' ? one : taskKey(one))
+  const steps = planWork({ work, has }, configs, started, only)
+  if (only === undefined) expect(planWork({ work, has }, configs, started, new Set(['c']))).toEqual(steps)
+  return steps
+}

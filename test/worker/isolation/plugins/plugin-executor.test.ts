@@ -1,0 +1,101 @@
+import { describe, expect, it } from 'vitest'
+import { defineSource, type SourceConnector, z } from '../../../../src/sdk/index.ts'
+import { ALL_ACCESS } from '../../../../src/worker/host-access/settings.ts'
+import { PluginExecutor } from '../../../../src/worker/isolation/plugins/plugin-executor.ts'
+import { failureOf } from '../../../../src/worker/isolation/plugins/plugin-failure.ts'
+import type { MadeTasks } from '../../../../src/worker/plugin-host.ts'
+
+const INFO = { class: 'Own', version: '1', summary: 'Does what a test says.', config: z.object({}) }
+const PLUGIN = { kind: 'source', class: 'Own', version: '1' } as const
+
+function makeTasks(own: Partial<SourceConnector>): Promise<MadeTasks> {
+  const source = defineSource({ ...INFO, async *poll() {}, ...own } as SourceConnector)
+  const input = { config: { a: 'b' }, tasksMax: 2 }
+  return new PluginExecutor([source], ALL_ACCESS).execute({
+    operation: 'make-tasks',
+    plugin: PLUGIN,
+    input,
+  }) as Promise<MadeTasks>
+}
+
+describe('what tasks() returns', () => {
+  it('is copied as plain data; undefined values are left out', async () => {
+    class Special {
+      kept = 'yes'
+      left = undefined
+    }
+    const { configs } = await makeTasks({ tasks: () => [new Special() as never] })
+    expect(configs).toStrictEqual([{ kept: 'yes' }])
+  })
+
+  it('is one task with the configuration of the connector where a source does not say', async () => {
+    expect(await makeTasks({})).toEqual({ configs: [{ a: 'b' }], againMs: null })
+  })
+
+  const cyclic: Record<string, unknown> = {}
+  cyclic['self'] = cyclic
+  it.each([
+    ['no array', () => 'tasks', 'tasks() returned no array of configurations: string'],
+    ['a cycle', () => [cyclic], "tasks() returned task 0, which has a value of type object for 'self'"],
+    ['a function', () => [{ f: () => 1 }], "tasks() returned task 0, which has a value of type function for 'f'"],
+    ['null', () => [null], 'tasks() returned task 0, which is not an object of strings'],
+    ['too many', () => new Array(10_001).fill({}), 'tasks() returned 10001 tasks, at most 10000 are possible'],
+    ['too much', () => [{ a: 'x'.repeat(2 ** 24) }], 'exceeds the limit of 16777216 characters'],
+  ])('is refused when it is %s', async (_, tasks, message) => {
+    await expect(makeTasks({ tasks: tasks as never })).rejects.toThrow(message)
+  })
+})
+
+describe('tasksAgainMs()', () => {
+  it('is not below what a worker can bear', async () => {
+    expect((await makeTasks({ tasksAgainMs: () => 1 })).againMs).toBe(100)
+  })
+
+  it.each([Number.NaN, 0, -1, 'soon'])('is refused when it returns %s', async (again) => {
+    await expect(makeTasks({ tasksAgainMs: () => again as number })).rejects.toThrow(`tasksAgainMs() returned ${again}`)
+  })
+})
+
+it('refuses a plugin whose module no longer exports it', async () => {
+  const call = { operation: 'validate-config', plugin: { ...PLUGIN, version: '2' }, input: { config: {} } } as const
+  await expect(new PluginExecutor([], ALL_ACCESS).execute(call)).rejects.toThrow('its module no longer exports Own 2')
+})
+
+describe('what plugins throw', () => {
+  it.each([
+    ['a text', 'text', 'text'],
+    ['undefined', undefined, 'undefined'],
+    [
+      'an object whose toString throws',
+      {
+        toString: () => {
+          throw new Error('x')
+        },
+      },
+      'cannot be shown',
+    ],
+    [
+      'a proxy that throws',
+      new Proxy(
+        {},
+        {
+          getPrototypeOf: () => {
+            throw new Error('x')
+          },
+        },
+      ),
+      'cannot be shown',
+    ],
+    ['an error whose message is no text', Object.assign(new Error(''), { message: { a: 1 } }), '[object Object]'],
+  ])('becomes text: %s', (_, thrown, message) => {
+    expect(failureOf(thrown).message).toContain(message)
+  })
+
+  it('is cut, and its causes are counted', () => {
+    const own: Error & { cause?: unknown } = new Error('x'.repeat(100_000))
+    own.cause = own
+    const { message, trace } = failureOf(own)
+    expect(message.length).toBeLessThan(11_000)
+    expect(trace.length).toBeLessThan(51_000)
+  })
+})

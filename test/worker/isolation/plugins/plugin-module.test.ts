@@ -1,0 +1,180 @@
+import { expect, it } from 'vitest'
+import { PluginModule } from '../../../../src/worker/isolation/plugins/plugin-module.ts'
+import type { PluginProcessHandlers } from '../../../../src/worker/isolation/plugins/plugin-process.ts'
+import type { PluginCall } from '../../../../src/worker/plugin-host.ts'
+
+const TIMEOUT_MS = 10_000
+const STALLED_MS = 600
+const IDLE_MS = 61_000
+
+const CALL: PluginCall = {
+  operation: 'make-tasks',
+  plugin: { kind: 'source', class: 'Ticks', version: '1' },
+  input: { config: {}, tasksMax: 1 },
+}
+
+/** A process that does what the test says. */
+type FakeProcess = PluginProcessHandlers & { readonly posted: number[]; isKilled: boolean }
+
+function moduleOf() {
+  const processes: FakeProcess[] = []
+  const clock = { ms: 0, nowMs: () => clock.ms }
+  const module = new PluginModule({
+    clock,
+    timeoutMs: TIMEOUT_MS,
+    onOutput: () => undefined,
+    open: (handlers) => {
+      const made: FakeProcess = { ...handlers, posted: [], isKilled: false }
+      processes.push(made)
+      return { post: ({ id }) => void made.posted.push(id), kill: () => void Object.assign(made, { isKilled: true }) }
+    },
+  })
+  const process = (at: number) => {
+    const found = processes[at]
+    if (!found) throw new Error(`no process ${at} was started`)
+    return found
+  }
+  return {
+    module,
+    processes,
+    process,
+    pass(ms: number) {
+      clock.ms += ms
+      module.look()
+    },
+    load: (at: number) => process(at).onMessage({ type: 'loaded', plugins: [] }),
+    begin: (at: number, id: number) => process(at).onMessage({ type: 'begun', id }),
+    return: (at: number, id: number, output: unknown) => process(at).onMessage({ type: 'returned', id, output }),
+  }
+}
+
+/** The call's result, or how it was rejected. */
+function outcomeOf(call: Promise<unknown>): Promise<string> {
+  return call.then(String, (error: { code: string; message: string }) => `${error.code}: ${error.message}`)
+}
+
+it('makes calls in one process, which is started by the first of them', async () => {
+  const { module, processes, process, load, ...say } = moduleOf()
+  const [one, two] = [module.call(CALL), module.call(CALL)]
+  expect(process(0).posted).toEqual([])
+  load(0)
+  expect(process(0).posted).toEqual([0, 1])
+  for (const id of [1, 0]) say.begin(0, id)
+  for (const id of [1, 0]) say.return(0, id, `result ${id}`)
+  expect(await Promise.all([one, two])).toEqual(['result 0', 'result 1'])
+  expect(processes).toHaveLength(1)
+})
+
+it('rejects the call that ended its process, and makes the others again in another one', async () => {
+  const { module, process, load, begin, ...say } = moduleOf()
+  const calls = [module.call(CALL), module.call(CALL), module.call(CALL)].map(outcomeOf)
+  load(0)
+  for (const id of [0, 1]) begin(0, id)
+  process(0).onEnd({ code: 'plugin_unresponsive', what: 'blocked its thread', id: 0, stack: '  at spin (x.ts:1:1)' })
+  load(1)
+  expect(process(1).posted).toEqual([1, 2])
+  for (const id of [1, 2]) say.return(1, id, 'done')
+  expect(await Promise.all(calls)).toEqual([
+    'plugin_unresponsive: Ticks blocked its thread (it was making the configurations of tasks) at spin (x.ts:1:1)',
+    'done',
+    'done',
+  ])
+})
+
+it('makes calls one at a time when it is not known which of them ended their process', async () => {
+  const { module, process, load, begin, ...say } = moduleOf()
+  const calls = [module.call(CALL), module.call(CALL)].map(outcomeOf)
+  load(0)
+  for (const id of [0, 1]) begin(0, id)
+  process(0).onEnd({ code: 'plugin_crashed', what: 'ended its process' })
+  for (const at of [1, 2]) load(at)
+  expect([process(1).posted, process(2).posted]).toEqual([[0], [1]])
+  begin(1, 0)
+  process(1).onEnd({ code: 'plugin_crashed', what: 'ended its process' })
+  say.return(2, 1, 'done')
+  expect(await Promise.all(calls)).toEqual([expect.stringContaining('plugin_crashed: Ticks ended its process'), 'done'])
+})
+
+it('gives calls that a blocked process does not begin to another process', async () => {
+  const { module, process, load, begin, pass, ...say } = moduleOf()
+  module.call(CALL).catch(() => undefined)
+  load(0)
+  begin(0, 0)
+  const later = module.call(CALL)
+  pass(STALLED_MS)
+  load(1)
+  expect(process(1).posted).toEqual([1])
+  say.return(1, 1, 'done')
+  expect(await later).toBe('done')
+})
+
+it('starts two processes at most, however many calls wait, and rejects those that wait too long', async () => {
+  const { module, processes, load, begin, pass } = moduleOf()
+  const calls = [0, 1].map((id) => {
+    const call = outcomeOf(module.call(CALL))
+    load(id)
+    begin(id, id)
+    const next = outcomeOf(module.call(CALL))
+    pass(STALLED_MS)
+    return [call, next]
+  })
+  expect(processes).toHaveLength(2)
+  pass(TIMEOUT_MS)
+  const outcomes = (await Promise.all(calls.flat())).map((outcome) => outcome.split(' (')[0])
+  expect(outcomes).toContain('plugin_unresponsive: Ticks did not return within 10000 ms')
+  expect(outcomes).toContain(
+    'plugins_busy: Ticks was not called within 10000 ms: other calls of its module took too long',
+  )
+})
+
+it('gives no more calls to a process in which one never returned, and ends it', async () => {
+  const { module, process, load, begin, pass } = moduleOf()
+  const stuck = outcomeOf(module.call(CALL))
+  load(0)
+  begin(0, 0)
+  pass(TIMEOUT_MS + 1)
+  expect(await stuck).toContain('did not return within 10000 ms')
+  expect(process(0).isKilled).toBe(true)
+  module.call(CALL).catch(() => undefined)
+  load(1)
+  expect(process(1).posted).toEqual([1])
+})
+
+it('never posts a call whose deadline has passed while its process was loading', async () => {
+  const { module, process, load, pass } = moduleOf()
+  const late = outcomeOf(module.call(CALL))
+  pass(TIMEOUT_MS + 1)
+  load(0)
+  expect(process(0).posted).toEqual([])
+  expect(await late).toContain('plugins_busy')
+})
+
+it('ends a process that is not used, and starts another one for the next call', async () => {
+  const { module, process, load, pass, ...say } = moduleOf()
+  const loaded = module.load()
+  load(0)
+  expect(await loaded).toEqual([])
+  pass(IDLE_MS)
+  expect(process(0).isKilled).toBe(true)
+  const next = module.call(CALL)
+  load(1)
+  say.return(1, 0, 'done')
+  expect(await next).toBe('done')
+})
+
+it('rejects the calls for a module that cannot be loaded any more', async () => {
+  const { module, process, pass } = moduleOf()
+  const call = outcomeOf(module.call(CALL))
+  process(0).onMessage({ type: 'load-failed', failure: { message: 'no licence', trace: 'no licence' } })
+  pass(0)
+  expect(await call).toBe('plugin_failed: no licence')
+})
+
+it('rejects everything that waits when it is closed', async () => {
+  const { module, process, load } = moduleOf()
+  const call = outcomeOf(module.call(CALL))
+  load(0)
+  module.close()
+  expect(await call).toContain('plugins_busy: Ticks was not asked: the worker is stopping')
+  expect(process(0).isKilled).toBe(true)
+})

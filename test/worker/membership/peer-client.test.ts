@@ -1,0 +1,81 @@
+import { copyFileSync } from 'node:fs'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { silentLogger } from '../../../src/config/logger.ts'
+import { tlsMaterial } from '../../../src/config/tls.ts'
+import { followedFiles } from '../../../src/config/watch.ts'
+import { Peers, type PeerTls } from '../../../src/worker/membership/peer-client.ts'
+import { peerTls } from '../../../src/worker/routes/rest-server.ts'
+import { workerSettings } from '../../../src/worker/settings.ts'
+import { temporaryDirectory } from '../../support/temporary-directory.ts'
+
+const pem = (name: string) => join(import.meta.dirname, '../../support/tls', name)
+const TRUST = { 'ssl.truststore.location': pem('ca.pem') }
+const OPTIONS = { session: () => undefined, signatureAlgorithm: 'HmacSHA256', timeoutMs: 20_000 }
+const REQUEST = { method: 'PUT', url: '/connectors/c/config', headers: { authorization: 'Basic x' }, body: { a: 'ä' } }
+
+describe('a worker on https with a certificate of a private authority', () => {
+  it('is reached by one that trusts it and shows a certificate of its own', async () => {
+    const url = await startPeer()
+    const us = peers(tlsMaterial({ ...TRUST, 'ssl.keystore.location': pem('client.pem') }))
+    expect(await us.pass(url, REQUEST, true)).toEqual({
+      status: 201,
+      location: '/here',
+      text: 'PUT /connectors/c/config?forward=false Basic x {"a":"ä"}',
+    })
+    await expect(us.fence(url, 'c')).resolves.toBeUndefined()
+  })
+
+  it('is not taken by one that does not trust it, and takes nobody without a certificate', async () => {
+    const url = await startPeer()
+    await expect(peers({}).pass(url, REQUEST, true)).rejects.toMatchObject({ code: 'peer_failed' })
+    await expect(peers(tlsMaterial(TRUST)).pass(url, REQUEST, true)).rejects.toMatchObject({ code: 'peer_failed' })
+  })
+
+  it('is reached when the trust in it comes later, in a file that was there', async () => {
+    const url = await startPeer()
+    const file = join(temporaryDirectory(), 'trust.pem')
+    copyFileSync(pem('shorter.pem'), file)
+    const written = {
+      listeners: 'https://127.0.0.1:0',
+      'ssl.truststore.location': file,
+      'ssl.keystore.location': pem('client.pem'),
+    }
+    const settings = workerSettings(Object.entries(written).map(([key, value]) => ({ key, value, source: 'here' })))
+    const certificates = followedFiles({ ...peerTls(settings)!, logger: silentLogger() })
+    onTestFinished(() => certificates.close())
+    const us = new Peers({ ...OPTIONS, tls: certificates.current })
+    await expect(us.fence(url, 'c')).rejects.toMatchObject({ code: 'peer_failed' })
+    copyFileSync(pem('ca.pem'), file)
+    await vi.waitFor(() => us.fence(url, 'c'), { timeout: 10_000 })
+  })
+
+  it('is told from one that nobody listens for', async () => {
+    expect(await peers({}).pass('https://127.0.0.1:1', REQUEST, true)).toBeUndefined()
+  })
+})
+
+function peers(tls: PeerTls): Peers {
+  return new Peers({ ...OPTIONS, tls: () => tls })
+}
+
+async function startPeer(): Promise<string> {
+  const material = tlsMaterial({ ...TRUST, 'ssl.keystore.location': pem('server.pem') })
+  const server = createServer({ ...material, requestCert: true, rejectUnauthorized: true }, (request, response) => {
+    const parts: Buffer[] = []
+    request.on('data', (part: Buffer) => parts.push(part))
+    request.on('end', () => {
+      const status = request.url?.endsWith('/fence') ? 200 : 201
+      response.writeHead(status, { location: '/here' })
+      response.end(`${request.method} ${request.url} ${request.headers.authorization} ${Buffer.concat(parts)}`)
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return `https://127.0.0.1:${(server.address() as AddressInfo).port}`
+}

@@ -1,0 +1,242 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import type { Broker, Generation, MemberOptions } from '../../../src/broker/broker.ts'
+import { systemClock } from '../../../src/config/clock.ts'
+import { silentLogger } from '../../../src/config/logger.ts'
+import { taskKey } from '../../../src/worker/herder/work-plan.ts'
+import { type Assignment, NO_WORK, toAssignment, type Work } from '../../../src/worker/membership/connect-protocol.ts'
+import { type GroupOptions, WorkerGroup } from '../../../src/worker/membership/worker-group.ts'
+import { FakeClock } from '../../support/fake-clock.ts'
+import { openTestLog } from '../../support/topic.ts'
+
+const WAIT = { timeout: 20_000, interval: 10 }
+
+describe('a group of workers', () => {
+  it('shares the work, knows who has what, and takes back what a member leaves', async () => {
+    const { join } = await openGroup(4)
+    const first = await join('a')
+    expect(first.tasks()).toEqual(['c-0', 'c-1', 'c-2', 'c-3'])
+    const second = await join('b')
+    await expect.poll(() => [first.tasks().length, second.tasks().length], WAIT).toEqual([2, 2])
+    const [leader, follower] = first.group.isLeader ? [first, second] : [second, first]
+    expect(follower.group.isLeader).toBe(false)
+    expect(follower.group.leaderUrl).toBe(leader.url)
+    for (const { group, url } of [first, second]) {
+      for (const task of group.work.tasks) {
+        expect(group.has(task)).toBe(true)
+        expect(leader.group.urlOf(task)).toBe(url)
+      }
+    }
+    await follower.group.leave()
+    await expect.poll(() => leader.tasks(), WAIT).toHaveLength(4)
+  })
+
+  it('has its leader ask for a round when the configured work changed, and nobody else', async () => {
+    const { join, configure } = await openGroup(2)
+    const first = await join('a')
+    const second = await join('b')
+    await expect.poll(() => [first.tasks().length, second.tasks().length], WAIT).toEqual([1, 1])
+    const [leader, follower] = first.group.isLeader ? [first, second] : [second, first]
+    const rounds = follower.group.rounds.count
+    configure(6)
+    follower.group.configuredChanged()
+    expect(follower.group.rounds.count).toBe(rounds)
+    leader.group.configuredChanged()
+    await expect.poll(() => [first.tasks().length, second.tasks().length], WAIT).toEqual([3, 3])
+  })
+
+  it('begins a round again when its leader has read less of the configurations than others', async () => {
+    const { join } = await openGroup(2)
+    // It reads on only when it is asked the second time.
+    let offset = 1
+    let asked = 0
+    const behind = await join('a', {
+      configOffset: () => offset,
+      readConfigs: async () => {
+        asked += 1
+        if (asked > 1) offset = 5
+      },
+    })
+    const ahead = await join('b', { configOffset: () => 5 })
+    await expect.poll(() => [behind.tasks().length, ahead.tasks().length], WAIT).toEqual([1, 1])
+    expect(asked).toBeGreaterThan(1)
+  })
+})
+
+describe('a worker, told by its coordinator,', () => {
+  it('lets go of everything when it is out of the group', async () => {
+    const done: string[] = []
+    const { group, protocol } = await joinFake({ onLost: async () => void done.push('lost') })
+    await protocol().joined(generationOf({ assigned: workOf(2) }))
+    expect([group.work.tasks.length, group.has({ connector: 'c', task: 1 }), group.leaderUrl]).toEqual([2, true, URL])
+    await protocol().lost?.(new Error('the session is over'))
+    expect(done).toEqual(['lost'])
+    expect([group.work.tasks.length, group.has({ connector: 'c', task: 1 }), group.leaderUrl]).toEqual([
+      0,
+      false,
+      undefined,
+    ])
+    expect(group.isLeader).toBe(false)
+  })
+
+  it('tells how long its rounds take, and since when there was none', async () => {
+    const { group, protocol, clock } = await joinFake({})
+    expect(group.rounds).toMatchObject({ count: 0, isUnderWay: false })
+    protocol().offer()
+    await clock.advance(50)
+    expect(group.rounds.isUnderWay).toBe(true)
+    await protocol().joined(generationOf({}))
+    await clock.advance(30)
+    expect(group.rounds).toEqual({ count: 1, msTotal: 50, msMax: 50, sinceLastMs: 30, isUnderWay: false })
+  })
+
+  it('leads only as long as nobody else can have been made the leader', async () => {
+    const { group, protocol, clock } = await joinFake({})
+    await protocol().joined(generationOf({}))
+    expect(group.isLeader).toBe(true)
+    await clock.advance(VALID_MS)
+    expect(group.isLeader).toBe(false)
+  })
+
+  it('rests after a round by what it took and moved, and asks once for all that changed meanwhile', async () => {
+    let configured = NO_WORK
+    const { group, protocol, asked, clock } = await joinFake({ configured: () => configured })
+    const change = (tasks: number) => {
+      configured = workOf(tasks)
+      group.configuredChanged()
+    }
+    const round = async (generation: number, tookMs: number) => {
+      const members = [{ memberId: 'm', metadata: protocol().offer()[0]!.metadata }]
+      const shares = await protocol().assign('weir-sessioned', members, { memberId: 'm', generation })
+      await clock.advance(tookMs)
+      await protocol().joined({ ...generationOf({}), assignment: shares.get('m')! })
+    }
+    configured = workOf(1)
+    await round(1, 50)
+    for (const tasks of [2, 3, 4]) {
+      change(tasks)
+      await clock.advance(99)
+    }
+    expect(asked).toEqual([])
+    await clock.advance(3)
+    expect(asked).toEqual(['the configured work changed'])
+    // Hardly any time, for each of three tasks.
+    await round(2, 0)
+    change(5)
+    await clock.advance(59)
+    expect(asked).toHaveLength(1)
+    await clock.advance(1)
+    expect(asked).toHaveLength(2)
+    await round(3, 0)
+    await clock.advance(20)
+    change(6)
+    expect(asked).toHaveLength(3)
+    await round(4, 0)
+    await clock.advance(20)
+    group.configuredChanged()
+    expect(asked).toHaveLength(3)
+  })
+
+  it('rests no longer than a second, however much is moved', async () => {
+    let configured = workOf(5_000)
+    const { group, protocol, asked, clock } = await joinFake({ configured: () => configured })
+    const members = [{ memberId: 'm', metadata: protocol().offer()[0]!.metadata }]
+    await protocol().assign('weir-sessioned', members, { memberId: 'm', generation: 1 })
+    await protocol().joined(generationOf({ assigned: configured }))
+    configured = workOf(5_001)
+    group.configuredChanged()
+    await clock.advance(999)
+    expect(asked).toEqual([])
+    await clock.advance(1)
+    expect(asked).toHaveLength(1)
+  })
+
+  it('asks for a round also when its time as the leader is over, since nobody else may', async () => {
+    const { group, protocol, asked, clock } = await joinFake({ configured: () => workOf(1) })
+    await protocol().joined(generationOf({}))
+    await clock.advance(VALID_MS)
+    asked.length = 0
+    group.configuredChanged()
+    expect([group.isLeader, asked]).toEqual([false, ['the configured work changed']])
+  })
+
+  it('asks for another round when work was given up, when it waits long enough, and when the leader was behind', async () => {
+    const { protocol, asked, clock } = await joinFake({})
+    await protocol().joined(generationOf({ revoked: workOf(1) }))
+    expect(asked).toEqual(['work was given up'])
+    await protocol().joined(generationOf({ delayMs: 300 }))
+    await clock.advance(299)
+    expect(asked).toHaveLength(1)
+    await clock.advance(1)
+    expect(asked.slice(1)).toEqual(['lost work has waited long enough'])
+    await protocol().joined(generationOf({ delayMs: 300 }))
+    await protocol().joined(generationOf({ error: 1 }))
+    await clock.advance(300)
+    expect(asked.slice(2)).toEqual(['the leader had not read all configurations'])
+  })
+})
+
+const URL = 'http://leader/'
+const VALID_MS = 10_000
+
+/** A coordinator that does what the test says. */
+async function joinFake(changes: Partial<GroupOptions>) {
+  const clock = new FakeClock()
+  const asked: string[] = []
+  let options: MemberOptions | undefined
+  const validUntilMs = clock.monotonicMs() + VALID_MS
+  const member = { memberId: 'm', validUntilMs: () => validUntilMs, rejoin: (reason: string) => asked.push(reason) }
+  const broker = {
+    member: async (given: MemberOptions) => {
+      options = given
+      return { ...member, close: async () => undefined }
+    },
+  } as unknown as Broker
+  const { group } = await joinGroup(broker, 'w', () => NO_WORK, { clock, ...changes })
+  return { group, clock, asked, protocol: () => options!.protocol }
+}
+
+function generationOf(told: Partial<Assignment>): Generation {
+  const nothing = { error: 0, leaderId: 'm', leaderUrl: URL, configOffset: 5, delayMs: 0 }
+  const assignment = toAssignment('sessioned', { ...nothing, assigned: NO_WORK, revoked: NO_WORK, ...told })
+  return { generation: 1, memberId: 'm', leaderId: 'm', protocol: 'weir-sessioned', assignment }
+}
+
+async function openGroup(tasks: number) {
+  const broker = await openTestLog()
+  let configured = workOf(tasks)
+  return {
+    configure: (count: number) => {
+      configured = workOf(count)
+    },
+    join: (name: string, changes: Partial<GroupOptions> = {}) => joinGroup(broker, name, () => configured, changes),
+  }
+}
+
+async function joinGroup(broker: Broker, name: string, configured: () => Work, changes: Partial<GroupOptions>) {
+  const url = `http://${name}/`
+  const group = await WorkerGroup.join({
+    broker,
+    logger: silentLogger(),
+    clock: systemClock,
+    groupId: 'workers',
+    clientId: name,
+    sessionTimeoutMs: 10_000,
+    rebalanceTimeoutMs: 10_000,
+    heartbeatMs: 20,
+    delayMsMax: 0,
+    protocols: ['sessioned', 'compatible'],
+    url,
+    configOffset: () => 5,
+    readConfigs: async () => undefined,
+    configured,
+    onWork: async () => undefined,
+    onLost: async () => undefined,
+    ...changes,
+  })
+  onTestFinished(() => group.leave())
+  return { url, group, tasks: () => group.work.tasks.map(taskKey).sort() }
+}
+
+function workOf(tasks: number): Work {
+  return { connectors: ['c'], tasks: Array.from({ length: tasks }, (_, task) => ({ connector: 'c', task })) }
+}

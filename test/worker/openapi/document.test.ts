@@ -1,0 +1,71 @@
+import { readFileSync } from 'node:fs'
+import Fastify from 'fastify'
+import { describe, expect, it } from 'vitest'
+import { openApiDocument } from '../../../src/worker/openapi/document.ts'
+import { loggerRoutes } from '../../../src/worker/routes/loggers.ts'
+import { workerRoutes } from '../../../src/worker/routes/main.ts'
+import type { Exchange } from '../../golden/worker/recording.ts'
+import { createChecks } from '../../support/openapi.ts'
+import { startTestWorker } from '../../support/worker.ts'
+
+const { operations, checkAnswer } = createChecks(openApiDocument('0.0.0'))
+/** The server's own, of every program. */
+const SERVERS = ['GET /metrics', 'GET /healthz', 'GET /readyz']
+/** What workers ask of each other is nobody else's. */
+const INTERNAL = /^(POST \/connectors\/\{name\}\/tasks|PUT \/connectors\/\{name\}\/fence)$/
+
+describe('the OpenAPI document of the worker', () => {
+  it('is served, and refers to nothing that it lacks', async () => {
+    const { url } = await startTestWorker()
+    const document = (await (await fetch(`${url}/openapi.json`)).json()) as { components: { schemas: object } }
+    expect(document).toMatchObject({ openapi: '3.1.0', info: { title: 'Weir connector worker' } })
+    const named = JSON.stringify(document).matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)
+    expect(Object.keys(document.components.schemas)).toEqual(expect.arrayContaining([...named].map(([, name]) => name)))
+    for (const line of SERVERS) expect((await fetch(url + line.slice(4))).status).toBe(200)
+  })
+
+  it('has every route there is, and no other', async () => {
+    const routes: string[] = []
+    const app = Fastify({ exposeHeadRoutes: false })
+    app.addHook('onRoute', ({ method, url }) => {
+      const path = url.replace(/\(.*?\)(?=\/|$)/g, '').replace(/:(\w+)/g, '{$1}')
+      for (const one of [method].flat()) routes.push(`${one} ${path}`)
+    })
+    // Nothing is asked of what is behind the routes.
+    const nothing = {
+      info: () => ({ version: '' }),
+      timeouts: { requestMs: 1, healthMs: 1 },
+      internal: {},
+      answerers: {},
+    }
+    workerRoutes(app, nothing as never)
+    loggerRoutes(app, {} as never)
+    await app.ready()
+    const outside = routes.filter((line) => !INTERNAL.test(line))
+    expect([...outside, ...SERVERS].sort()).toEqual([...operations].sort())
+  })
+
+  it('is what Kafka Connect answers, too', () => {
+    const file = new URL('../../golden/worker/rest.jsonl', import.meta.url)
+    const exchanges = readFileSync(file, 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Exchange)
+    const good = exchanges.filter(({ method, status }) => status < 300 && !['HEAD', 'OPTIONS'].includes(method))
+    expect(good.length).toBeGreaterThan(150)
+    for (const { method, path, status, answer } of good) {
+      checkAnswer(method, path, status, answer === '' ? undefined : JSON.parse(answer))
+    }
+  })
+
+  it.each<[method: string, url: string, status: number, body: unknown]>([
+    ['GET', '/connectors', 200, [1]],
+    ['GET', '/connectors/c/status', 200, { name: 'c', connector: { state: 'RUNNING' }, tasks: [], type: 'sink' }],
+    ['GET', '/connectors/c', 404, { error_code: '404', message: 'm' }],
+    ['PUT', '/connectors/c/pause', 202, {}],
+    ['PUT', '/connectors/c/pause', 204, undefined],
+    ['GET', '/nowhere', 200, {}],
+  ])('would not let %s %s answer %i %j', (method, url, status, body) => {
+    expect(() => checkAnswer(method, url, status, body)).toThrow(`${method} ${url} answered ${status}`)
+  })
+})

@@ -1,0 +1,38 @@
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { ATTRIBUTES_AT } from '../../../src/broker/batch-layout.ts'
+import { createBroker } from '../../../src/broker/client.ts'
+import { openEmbeddedHome } from '../../../src/broker/embedded/home.ts'
+import { silentLogger } from '../../../src/config/logger.ts'
+import { createMetrics } from '../../../src/config/metrics.ts'
+import { startWorker } from '../../../src/worker/main.ts'
+import { workerSettings } from '../../../src/worker/settings.ts'
+import { createDamagedHome, flipBit } from '../../support/damaged-home.ts'
+
+it('a worker whose storage topic is damaged while it runs is not ready, stores nothing and says where', async () => {
+  const logger = silentLogger()
+  const home = await openEmbeddedHome(':memory:', { logger })
+  let isDamaged = false
+  const damaged = createDamagedHome(home, (batch) =>
+    isDamaged ? flipBit(Buffer.from(batch), ATTRIBUTES_AT * 8) : batch,
+  )
+  const broker = createBroker(damaged, { logger, address: () => Promise.reject(new Error('it has none')) })
+  onTestFinished(() => broker.close())
+  const settings = workerSettings([{ key: 'listeners', value: 'http://127.0.0.1:0', source: 'test' }])
+  const onFailed = vi.fn<(error: Error) => void>()
+  const worker = await startWorker(settings, { broker, logger, metrics: createMetrics(), onFailed })
+  onTestFinished(() => worker.stop())
+  const put = () =>
+    fetch(`${worker.url}/connectors/c/config`, {
+      method: 'PUT',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ 'connector.class': 'FileStreamSource', topic: 't', file: 'lines' }),
+    })
+  const [end] = await broker.topics.offsets('connect-configs', 'latest')
+  isDamaged = true
+  expect((await put()).status).toBe(500)
+  await expect.poll(() => onFailed.mock.calls.length, { timeout: 20_000 }).toBe(1)
+  const place = `the record batch at offset ${end?.offset} of connect-configs-0 cannot be read`
+  expect(onFailed.mock.lastCall?.[0].message).toContain(place)
+  expect((await fetch(`${worker.url}/readyz`)).status).toBe(503)
+  expect(await (await put()).json()).toEqual({ error_code: 500, message: expect.stringContaining(place) })
+})

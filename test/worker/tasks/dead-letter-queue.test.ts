@@ -1,0 +1,165 @@
+import { describe, expect, it } from 'vitest'
+import type { NewRecord, NewTopic } from '../../../src/broker/broker.ts'
+import { DataError } from '../../../src/sdk/index.ts'
+import { parseTaskConfig } from '../../../src/worker/configuration/task-config.ts'
+import { type DeadLetter, DeadLetters } from '../../../src/worker/tasks/dead-letter-queue.ts'
+import type { TaskClients } from '../../../src/worker/tasks/task-clients.ts'
+import { countersIn } from '../../../src/worker/tasks/task-counters.ts'
+
+/** What dead letters ask of a task's clients. */
+function fakeClients({
+  fails = false,
+  exists = false,
+  refusal = (_: NewRecord): string | undefined => undefined,
+} = {}) {
+  const made: NewTopic[] = []
+  const sent: NewRecord[] = []
+  const clients = {
+    topics: async () => ({
+      describe: async () => (exists ? {} : undefined),
+      create: async (topic: NewTopic) => made.push(topic) > 0,
+    }),
+    producer: async () => ({
+      send: async (records: readonly NewRecord[]) => {
+        if (fails) throw new Error('the log is full')
+        const code = records.map(refusal).find((one) => one !== undefined)
+        if (code !== undefined) throw Object.assign(new Error(code), { code })
+        sent.push(...records)
+      },
+      close: async () => {},
+    }),
+  }
+  return { made, sent, clients: clients as unknown as TaskClients }
+}
+
+async function open(config: Readonly<Record<string, string>>, fake: ReturnType<typeof fakeClients>) {
+  const counters = countersIn()
+  const { deadLetters } = parseTaskConfig({ 'errors.deadletterqueue.topic.name': 'dead', ...config })
+  const task = { connector: 'sink', task: 2 }
+  return {
+    counters,
+    letters: await DeadLetters.open({
+      clients: fake.clients,
+      config: deadLetters!,
+      task,
+      counters,
+      secrets: ['hunter22'],
+    }),
+  }
+}
+
+const LETTER: DeadLetter = {
+  record: { key: Buffer.from('k'), value: Buffer.from('v'), headers: [['mine', Buffer.from('1')]], timestampMs: 5 },
+  place: [
+    ['topic', 'orders'],
+    ['partition', '3'],
+    ['offset', '42'],
+  ],
+  stage: 'VALUE_CONVERTER',
+  className: 'com.example.Converter',
+  error: new DataError('not a number'),
+}
+
+describe('the dead-letter topic', () => {
+  it('is made with one partition and the replication that is asked for', async () => {
+    const fake = fakeClients()
+    await open({ 'errors.deadletterqueue.topic.replication.factor': '2' }, fake)
+    expect(fake.made).toEqual([{ name: 'dead', partitions: 1, replicationFactor: 2 }])
+  })
+
+  it('is left as it is when it is there', async () => {
+    const fake = fakeClients({ exists: true })
+    await open({}, fake)
+    expect(fake.made).toEqual([])
+  })
+
+  it('is told no secret of the task by what headers say of an error', async () => {
+    const fake = fakeClients()
+    const { letters } = await open({ 'errors.deadletterqueue.context.headers.enable': 'true' }, fake)
+    letters.add({ ...LETTER, error: new DataError('http://me:hunter22@h and aHVudGVyMjI=') })
+    await letters.flush()
+    const told = fake.sent.flatMap(({ headers = [] }) => headers.map(([, value]) => String(value))).join('\n')
+    expect(told).toContain('http://me:[hidden]@h and [hidden]')
+    expect(told).not.toMatch(/hunter22|aHVudGVyMjI/)
+  })
+
+  it('is given the record as it stood in the log', async () => {
+    const fake = fakeClients()
+    const { letters, counters } = await open({}, fake)
+    letters.add(LETTER)
+    await letters.flush()
+    expect(fake.sent).toEqual([{ ...LETTER.record, topic: 'dead' }])
+    expect(counters).toMatchObject({ deadLetters: 1, deadLetterFailures: 0 })
+  })
+
+  it("tells in headers what happened, in the original's words and order", async () => {
+    const fake = fakeClients()
+    const { letters } = await open({ 'errors.deadletterqueue.context.headers.enable': 'true' }, fake)
+    letters.add(LETTER)
+    await letters.flush()
+    const [mine, ...context] = fake.sent[0]!.headers!.map(([name, value]) => [name, String(value)])
+    expect(mine).toEqual(['mine', '1'])
+    const stacktrace = context.pop()
+    expect(context).toEqual([
+      ['__connect.errors.topic', 'orders'],
+      ['__connect.errors.partition', '3'],
+      ['__connect.errors.offset', '42'],
+      ['__connect.errors.connector.name', 'sink'],
+      ['__connect.errors.task.id', '2'],
+      ['__connect.errors.stage', 'VALUE_CONVERTER'],
+      ['__connect.errors.class.name', 'com.example.Converter'],
+      ['__connect.errors.exception.class.name', 'org.apache.kafka.connect.errors.DataException'],
+      ['__connect.errors.exception.message', 'not a number'],
+    ])
+    expect(stacktrace?.[0]).toBe('__connect.errors.exception.stacktrace')
+    expect(stacktrace?.[1]).toContain('dead-letter-queue.test.ts')
+  })
+
+  it.each([
+    ['its value', 1_000, { key: 'k', headers: { mine: '1', '__connect.errors.content': 'none' } }],
+    ['all that is its own', 10, { key: null, headers: { '__connect.errors.content': 'none' } }],
+  ])('is given a letter that is too large for it without %s', async (_, bytesMax, left) => {
+    const sizeOf = ({ key, value, headers = [] }: NewRecord) =>
+      [key, value, ...headers.filter(([name]) => name === 'mine').map(([, bytes]) => bytes)].reduce(
+        (size, bytes) => size + (bytes?.length ?? 0) * 10,
+        0,
+      )
+    const fake = fakeClients({ refusal: (record) => (sizeOf(record) > bytesMax ? 'record_too_large' : undefined) })
+    const { letters, counters } = await open({}, fake)
+    letters.add({ ...LETTER, record: { ...LETTER.record, value: Buffer.alloc(1_000) } })
+    await letters.flush()
+    const [{ key, value, headers = [], timestampMs }] = fake.sent as [NewRecord]
+    const texts = Object.fromEntries(headers.map(([name, bytes]) => [name, String(bytes)]))
+    expect({ key: key && String(key), value, headers: texts, timestampMs }).toEqual({
+      ...left,
+      value: null,
+      timestampMs: 5,
+    })
+    expect(counters).toMatchObject({ deadLetters: 1, deadLetterFailures: 0 })
+  })
+
+  it('is given one whose time it does not take with that in a header', async () => {
+    const fake = fakeClients({
+      refusal: ({ timestampMs }) => (timestampMs === undefined ? undefined : 'invalid_record'),
+    })
+    const { letters } = await open({}, fake)
+    letters.add(LETTER)
+    await letters.flush()
+    expect(fake.sent[0]).not.toHaveProperty('timestampMs')
+    expect(String(fake.sent[0]?.value)).toBe('v')
+    expect(fake.sent[0]?.headers?.at(-1)?.map(String)).toEqual(['__connect.errors.timestamp', '5'])
+  })
+
+  it('fails the task with what it refuses for good', async () => {
+    const { letters } = await open({}, fakeClients({ refusal: () => 'record_too_large' }))
+    letters.add(LETTER)
+    await expect(letters.flush()).rejects.toThrow("could not write to the dead-letter topic 'dead'")
+  })
+
+  it('that can not be written to may not be stepped over', async () => {
+    const { letters, counters } = await open({}, fakeClients({ fails: true }))
+    letters.add(LETTER)
+    await expect(letters.flush()).rejects.toThrow("could not write to the dead-letter topic 'dead'")
+    expect(counters).toMatchObject({ deadLetters: 0, deadLetterFailures: 1 })
+  })
+})
