@@ -7,11 +7,11 @@ import { createMetrics, type Metrics } from '../config/metrics.ts'
 import type { Setting } from '../config/settings.ts'
 import {
   type ClusterAddress,
-  DEFAULT_ENTRY,
-  estateOf,
-  type News,
+  DEFAULT_RUNTIME,
   type Operator,
   type OperatorOptions,
+  type RuntimeEvent,
+  runtimesConfigFor,
   startOperator,
 } from '../operator/main.ts'
 import { startRegistry } from '../registry/main.ts'
@@ -62,14 +62,14 @@ export function startStack(options: StackOptions): Promise<Stack> {
       life.onStop(name, () => running.stop(), Number.POSITIVE_INFINITY)
       return running.url
     }
-    const listeners = new Set<(news: News) => void>()
-    const tell = (news: News): void => {
+    const listeners = new Set<(news: RuntimeEvent) => void>()
+    const tell = (news: RuntimeEvent): void => {
       for (const listener of listeners) listener(news)
     }
     const registryUrl = await start('registry', options.registry, ({ port, written }, parts) =>
       startRegistry(registrySettings([...defaults({ listeners: `http://127.0.0.1:${port}` }), ...written]), {
         ...parts,
-        onChange: (subject) => tell({ registry: DEFAULT_ENTRY, subject }),
+        onChange: (subject) => tell({ registry: DEFAULT_RUNTIME, subject }),
       }),
     )
     const workerUrl = await start('worker', options.worker, ({ port, written }, parts) =>
@@ -77,11 +77,11 @@ export function startStack(options: StackOptions): Promise<Stack> {
         ...parts,
         isWarm: true,
         ownFiles: log?.kind === 'embedded' ? [log.directory] : [],
-        onChange: (connector) => tell({ worker: DEFAULT_ENTRY, connector }),
+        onChange: (connector) => tell({ worker: DEFAULT_RUNTIME, connector }),
       }),
     )
     const monitoring = options.monitoring === undefined ? {} : { monitoring: { metrics, listener: options.monitoring } }
-    const own = estateOf({ registryUrl, workerUrl })
+    const own = runtimesConfigFor({ registryUrl, workerUrl })
     const estate = () => {
       const { workers = [], registries = [] } = options.estate?.() ?? {}
       return { workers: [...own.workers, ...workers], registries: [...own.registries, ...registries] }

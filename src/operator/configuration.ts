@@ -3,16 +3,23 @@ import { parse } from 'yaml'
 import { z } from 'zod'
 import type { Endpoint } from '../clients/http.ts'
 import { messageOf, UserError } from '../config/failure.ts'
-import { ENTRY, type Entry, type Estate, type FaultyEntry, type RegistryEntry, type WorkerEntry } from './estate.ts'
 import { labelSelector } from './label-selector.ts'
-import { faultsOf } from './resources/fault.ts'
+import { toFieldErrors } from './resources/field-error.ts'
 import { duration, durationMs, objectName } from './resources/fields.ts'
+import {
+  type InvalidRuntimeConfig,
+  type RegistryRuntimeConfig,
+  RUNTIME_DEFAULTS,
+  type RuntimeConfig,
+  type RuntimesConfig,
+  type WorkerRuntimeConfig,
+} from './runtimes.ts'
 
 /** What the operator's configuration file says. */
 export type OperatorConfiguration = {
   readonly instance?: string
   readonly watchNamespaces: readonly string[]
-  readonly estate: Estate
+  readonly estate: RuntimesConfig
 }
 
 /** A leader has to be sure of its lease, which lasts 15 s, for as long as a request may take. */
@@ -44,13 +51,13 @@ const COMMON = {
     .refine((text) => durationMs(text) <= REQUEST_MS_MAX, 'is too long: at most 12s')
     .optional(),
   observeInterval: duration().optional(),
-  maxInFlight: z.int().min(1).max(1_000).default(ENTRY.inFlightMax),
+  maxInFlight: z.int().min(1).max(1_000).default(RUNTIME_DEFAULTS.inFlightMax),
   healthGrace: duration().optional(),
   onUnreachableDelete: z.enum(['Block', 'Abandon']).default('Block'),
   abandonAfter: duration().optional(),
 }
 /** What an entry may say; the chart's values take the same. */
-export const worker = z.strictObject({
+export const workerConfigSchema = z.strictObject({
   ...COMMON,
   nameTemplate: z
     .string()
@@ -58,16 +65,16 @@ export const worker = z.strictObject({
       /^(?=[^{}]*(\{namespace\})?[^{}]*\{name\}[^{}]*(\{namespace\})?[^{}]*$)(?!.*\{namespace\}.*\{namespace\})[^\s/\\]+$/,
       'must hold {name} once, {namespace} at most once, and no blanks, slashes or other braces, such as {namespace}.{name}',
     )
-    .default(ENTRY.nameTemplate),
-  allowExplicitNames: z.boolean().default(ENTRY.allowsExplicitNames),
+    .default(RUNTIME_DEFAULTS.nameTemplate),
+  allowExplicitNames: z.boolean().default(RUNTIME_DEFAULTS.allowsExplicitNames),
   protectedNames: z.array(z.string().min(1)).default([]),
-  secretPlaceholder: z.string().default(ENTRY.secretPlaceholder),
-  ownershipMarker: z.boolean().default(ENTRY.marksOwner),
+  secretPlaceholder: z.string().default(RUNTIME_DEFAULTS.secretPlaceholder),
+  ownershipMarker: z.boolean().default(RUNTIME_DEFAULTS.marksOwner),
   podSelector: z.string().optional(),
 })
 /** As in `:.ctx:orders`; the default context has two names. */
 const context = z.string().regex(/^\.[^:\s]*$/, 'must begin with a dot and hold no colon, such as .shop, or .default')
-export const registry = z.strictObject({
+export const registryConfigSchema = z.strictObject({
   ...COMMON,
   subjectPrefixes: z.record(objectName(), z.array(z.string().min(1)).min(1)).default({}),
   contexts: z.record(z.union([z.literal('*'), objectName()]), z.array(context).min(1)).default({}),
@@ -85,11 +92,11 @@ const whole = z.strictObject({
 
 /**
  * Reads the configuration and the files of secrets that it names; relative ones are looked for in the working directory.
- * Throws a `UserError` for what is wrong as a whole; an entry that is wrong becomes a `FaultyEntry`.
+ * Throws a `UserError` for what is wrong as a whole; an entry that is wrong becomes a `InvalidRuntimeConfig`.
  */
 export function readConfiguration(path: string): OperatorConfiguration {
   const { instance, watchNamespaces, workers, registries, allowInlineSecrets } = parsed(path)
-  const toWorker = (value: object): WorkerEntry => {
+  const toWorker = (value: object): WorkerRuntimeConfig => {
     const {
       nameTemplate,
       allowExplicitNames,
@@ -98,7 +105,7 @@ export function readConfiguration(path: string): OperatorConfiguration {
       ownershipMarker,
       podSelector,
       ...common
-    } = read(worker, value)
+    } = read(workerConfigSchema, value)
     return {
       ...toEntry(common),
       nameTemplate,
@@ -112,8 +119,8 @@ export function readConfiguration(path: string): OperatorConfiguration {
         common.abandonAfter === undefined && { abandonTerminatingMs: ABANDON_TERMINATING_MS }),
     }
   }
-  const toRegistry = (value: object): RegistryEntry => {
-    const { subjectPrefixes, contexts, ...common } = read(registry, value)
+  const toRegistry = (value: object): RegistryRuntimeConfig => {
+    const { subjectPrefixes, contexts, ...common } = read(registryConfigSchema, value)
     return { ...toEntry(common), subjectPrefixes, contexts }
   }
   return {
@@ -133,7 +140,11 @@ function parsed(path: string): z.output<typeof whole> {
 
 type Named = { readonly name: string }
 
-function entries<E>(path: string, values: readonly Named[], toEntry: (value: Named) => E): (E | FaultyEntry)[] {
+function entries<E>(
+  path: string,
+  values: readonly Named[],
+  toEntry: (value: Named) => E,
+): (E | InvalidRuntimeConfig)[] {
   const names = values.map(({ name }) => name)
   const twice = names.find((name, at) => names.indexOf(name) !== at)
   if (twice !== undefined)
@@ -150,28 +161,28 @@ function entries<E>(path: string, values: readonly Named[], toEntry: (value: Nam
 function read<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
   const { success, data, error } = schema.safeParse(value)
   if (success) return data
-  const faults = error.issues.flatMap((issue) => faultsOf(issue, value, schema))
+  const faults = error.issues.flatMap((issue) => toFieldErrors(issue, value, schema))
   throw new Error(faults.map(({ message }) => message).join('; '))
 }
 
 type Common = z.output<z.ZodObject<typeof COMMON>>
 
-function toEntry(common: Common): Entry {
+function toEntry(common: Common): RuntimeConfig {
   const { name, url, auth, tls, allowedNamespaces, requestTimeout, observeInterval } = common
   const { onUnreachableDelete, abandonAfter, healthGrace, maxInFlight } = common
   return {
     name,
     endpoint: { url, ...credentials(auth, tls) },
     namespaces: grantees(allowedNamespaces),
-    requestMs: requestTimeout === undefined ? ENTRY.requestMs : durationMs(requestTimeout),
-    observeMs: observeInterval === undefined ? ENTRY.observeMs : durationMs(observeInterval),
+    requestMs: requestTimeout === undefined ? RUNTIME_DEFAULTS.requestMs : durationMs(requestTimeout),
+    observeMs: observeInterval === undefined ? RUNTIME_DEFAULTS.observeMs : durationMs(observeInterval),
     inFlightMax: maxInFlight,
-    graceMs: healthGrace === undefined ? ENTRY.graceMs : durationMs(healthGrace),
+    graceMs: healthGrace === undefined ? RUNTIME_DEFAULTS.graceMs : durationMs(healthGrace),
     ...(onUnreachableDelete === 'Abandon' && { abandonMs: durationMs(abandonAfter ?? ABANDON_AFTER) }),
   }
 }
 
-function grantees(allowed: Common['allowedNamespaces']): Entry['namespaces'] {
+function grantees(allowed: Common['allowedNamespaces']): RuntimeConfig['namespaces'] {
   switch (allowed.from) {
     case 'List':
       return allowed.names

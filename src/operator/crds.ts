@@ -1,6 +1,6 @@
 import { stringify } from 'yaml'
 import { crdName, crdOf } from './resources/crd.ts'
-import { KINDS } from './resources/resource.ts'
+import { RESOURCE_KINDS } from './resources/resource.ts'
 
 export { rbacText } from './rbac.ts'
 
@@ -9,5 +9,5 @@ export type CrdFile = { readonly name: string; readonly text: string }
 /** The CustomResourceDefinitions as files for `kubectl apply --server-side -f`, a kind each. */
 export function crdFiles(): readonly CrdFile[] {
   const options = { lineWidth: 0, aliasDuplicateObjects: false }
-  return KINDS.map((kind) => ({ name: `${crdName(kind)}.yaml`, text: stringify(crdOf(kind), options) }))
+  return RESOURCE_KINDS.map((kind) => ({ name: `${crdName(kind)}.yaml`, text: stringify(crdOf(kind), options) }))
 }

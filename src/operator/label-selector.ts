@@ -27,15 +27,15 @@ export type LabelSelector = {
   readonly matchExpressions: readonly z.output<typeof expression>[]
 }
 
-export function selects({ matchLabels, matchExpressions }: LabelSelector, labels: Labels): boolean {
+export function matchesSelector({ matchLabels, matchExpressions }: LabelSelector, labels: Labels): boolean {
   return (
     Object.entries(matchLabels).every(([key, wanted]) => labels[key] === wanted) &&
-    matchExpressions.every((each) => holds(each, labels[each.key]))
+    matchExpressions.every((each) => matchesExpression(each, labels[each.key]))
   )
 }
 
 /** `NotIn` also holds where there is no such label. */
-function holds(each: LabelSelector['matchExpressions'][number], label: string | undefined): boolean {
+function matchesExpression(each: LabelSelector['matchExpressions'][number], label: string | undefined): boolean {
   switch (each.operator) {
     case 'In':
       return label !== undefined && each.values.includes(label)

@@ -4,43 +4,49 @@ import { type Clock, systemClock } from '../config/clock.ts'
 import { type Lifecycle, startAll } from '../config/lifecycle.ts'
 import { type Logger, secretsOf } from '../config/logger.ts'
 import { createMetrics } from '../config/metrics.ts'
+import { type ActiveOperator, type ActiveOperatorOptions, CONCURRENCY, startActiveOperator } from './active-operator.ts'
 import type { WebhookOptions } from './admission/webhook.ts'
-import type { Cluster, ClusterView } from './cluster/cluster.ts'
+import type { Cluster, ClusterReader } from './cluster/cluster.ts'
+import { type ClusterAddress, type OpenedCluster, openCluster } from './cluster/open.ts'
+import { ConfigurationWatch } from './configuration-watch.ts'
+import { type Fence, type Stoppable, UNFENCED } from './controller/fence.ts'
 import { LeaderElector, type LeaderElectorOptions } from './controller/leader-elector.ts'
-import { type Fence, type Office, UNRIVALLED } from './controller/leadership.ts'
-import { type Estate, looksAtNamespaces, type Reach, type Runtimes, runtimesOf } from './estate.ts'
-import { EstateWatch } from './estate-watch.ts'
-import { type ClusterAddress, type Home, openHome } from './home.ts'
-import { CONCURRENCY, type Leader, type LeaderOptions, startLeader } from './leader.ts'
-import { operatorMetrics } from './metrics.ts'
+import { createReconcilers } from './controllers.ts'
+import { registerOperatorMetrics } from './metrics.ts'
 import { type MonitoringOptions, startMonitoring } from './monitoring.ts'
-import { type Listen, NewsDesk } from './news.ts'
-import { createReconcilers } from './reconcilers.ts'
-import { KINDS, type Kind, type Resource } from './resources/resource.ts'
-import { type Row, rowsOf } from './table.ts'
-import { concernedBy, wokenBy } from './wakes.ts'
+import { type ResourceRow, resourceRows } from './resource-table.ts'
+import { RESOURCE_KINDS, type Resource, type ResourceKind } from './resources/resource.ts'
+import { RuntimeEventBus, type SubscribeToRuntimeEvents } from './runtime-events.ts'
+import {
+  createRuntimes,
+  type EndpointResolver,
+  needsNamespaces,
+  type Runtimes,
+  type RuntimesConfig,
+} from './runtimes.ts'
+import { requestsForChange, requestsForRuntimeEvent } from './watch-mapping.ts'
 
+export type { ClusterAddress } from './cluster/open.ts'
 export { readConfiguration } from './configuration.ts'
-export { DEFAULT_ENTRY, estateOf } from './estate.ts'
-export type { ClusterAddress } from './home.ts'
-export type { News } from './news.ts'
-export type { Row } from './table.ts'
+export type { ResourceRow } from './resource-table.ts'
+export type { RuntimeEvent } from './runtime-events.ts'
+export { DEFAULT_RUNTIME, runtimesConfigFor } from './runtimes.ts'
 
-export type OperatorOptions = Omit<LeaderOptions, 'cluster' | 'clock' | 'meters' | 'estate' | 'home'> & {
+export type OperatorOptions = Omit<ActiveOperatorOptions, 'cluster' | 'clock' | 'meters' | 'estate' | 'home'> & {
   /** The workers and registries that resources may name; called again and again, since they may change. */
-  readonly estate: () => Estate
+  readonly estate: () => RuntimesConfig
   readonly cluster: ClusterAddress
   readonly clock?: Clock
   /** Judges what is declared before it is stored, be this process the leader or not; only on Kubernetes. */
   readonly webhook?: WebhookOptions
   readonly monitoring?: MonitoringOptions
   /** Where runtimes of this process tell what changed; others are looked at again and again. */
-  readonly listen?: Listen
+  readonly listen?: SubscribeToRuntimeEvents
 }
 
 export type Operator = {
   /** How every resource is doing now. */
-  rows(): readonly Row[]
+  rows(): readonly ResourceRow[]
   /** From now on called after anything of `rows` may have changed. Returns how to end that. */
   onChange(listener: () => void): () => void
   /** Writes nothing more when it resolves. What is on the worker and in the registry stays as it is. */
@@ -58,31 +64,31 @@ export function startOperator(options: OperatorOptions): Promise<Operator> {
     const place: {
       leader?: ChangingLeader
       elector?: LeaderElector
-      home?: Home
-      estate?: EstateWatch
+      home?: OpenedCluster
+      estate?: ConfigurationWatch
       isKnown?: true
     } = {}
-    const meters = operatorMetrics(monitoring?.metrics ?? createMetrics(), {
+    const meters = registerOperatorMetrics(monitoring?.metrics ?? createMetrics(), {
       isLeader: () => place.leader !== undefined,
       concurrency: CONCURRENCY,
-      resources: () => KINDS.flatMap((kind): readonly Resource[] => place.home?.cluster.list(kind) ?? []),
+      resources: () => RESOURCE_KINDS.flatMap((kind): readonly Resource[] => place.home?.cluster.list(kind) ?? []),
       queue: (kind) => place.leader?.queue(kind),
       watches: () => place.home?.watches() ?? [],
       observers: () => place.leader?.observers() ?? [],
     })
     if (monitoring !== undefined) {
-      const isStuck = (kind: Kind) => place.leader?.queue(kind).workingMs.some((ms) => ms > STUCK_MS) ?? false
+      const isStuck = (kind: ResourceKind) => place.leader?.queue(kind).workingMs.some((ms) => ms > STUCK_MS) ?? false
       const server = await startMonitoring(monitoring, logger, {
         ready: () => place.isKnown === true && place.estate?.isValid === true && place.elector?.isForbidden !== true,
-        healthy: () => !KINDS.some(isStuck),
+        healthy: () => !RESOURCE_KINDS.some(isStuck),
       })
       life.onStop('monitoring', () => server.stop())
     }
-    const home = await openHome(options, { clock, logger, meters })
+    const home = await openCluster(options, { clock, logger, meters })
     place.home = home
     const { cluster, leases } = home
     const lookAround = namespacesFor(cluster, logger)
-    const estate = new EstateWatch({
+    const estate = new ConfigurationWatch({
       ...{ read: options.estate, clock, logger },
       onChange: () => place.leader?.restart(),
       onLook: (current) => void lookAround(current),
@@ -93,12 +99,12 @@ export function startOperator(options: OperatorOptions): Promise<Operator> {
     const known = { ...options, cluster, clock, logger, meters, home: home.namespace }
     const listeners = new Set<() => void>()
     const unsubscribe = cluster.onChange((change) => {
-      for (const key of wokenBy(change, cluster)) place.leader?.wake(key, 'user')
+      for (const key of requestsForChange(change, cluster)) place.leader?.wake(key, 'user')
       for (const listener of listeners) listener()
     })
     life.onStop('watch', unsubscribe)
-    const news = new NewsDesk(clock, (told) => {
-      for (const key of concernedBy(told, cluster)) place.leader?.wake(key, 'routine')
+    const news = new RuntimeEventBus(clock, (told) => {
+      for (const key of requestsForRuntimeEvent(told, cluster)) place.leader?.wake(key, 'routine')
     })
     const unhear = options.listen?.((told) => news.hear(told))
     life.onStop('news', () => {
@@ -109,8 +115,8 @@ export function startOperator(options: OperatorOptions): Promise<Operator> {
     await cluster.start()
     await lookAround(estate.current)
     place.isKnown = true
-    const lead = (fence: Fence): Office => {
-      const leader = changingLeader(() => startLeader({ ...known, estate: estate.current }, fence))
+    const lead = (fence: Fence): Stoppable => {
+      const leader = changingLeader(() => startActiveOperator({ ...known, estate: estate.current }, fence))
       place.leader = leader
       return {
         async stop() {
@@ -121,12 +127,12 @@ export function startOperator(options: OperatorOptions): Promise<Operator> {
     }
     // Who keeps a folder of manifests has it alone.
     if (leases !== undefined) place.elector = elect({ leases, clock, logger, lead })
-    const office = place.elector ?? lead(UNRIVALLED)
+    const office = place.elector ?? lead(UNFENCED)
     life.onStop('leader', () => office.stop())
     await serveWebhook(options, { ...known, estate: () => estate.current }, life)
     life.onStop('readiness', () => delete place.isKnown)
     return {
-      rows: () => rowsOf(cluster),
+      rows: () => resourceRows(cluster),
       onChange(listener) {
         listeners.add(listener)
         return () => listeners.delete(listener)
@@ -137,10 +143,10 @@ export function startOperator(options: OperatorOptions): Promise<Operator> {
 }
 
 /** Follows namespaces once something is configured that goes by what they are like. To be called until it was granted. */
-function namespacesFor(cluster: Cluster, logger: Logger): (estate: Estate) => Promise<void> {
+function namespacesFor(cluster: Cluster, logger: Logger): (estate: RuntimesConfig) => Promise<void> {
   let isRefused = false
   return async (estate) => {
-    if (!looksAtNamespaces(estate)) return
+    if (!needsNamespaces(estate)) return
     try {
       await cluster.followNamespaces()
       isRefused = false
@@ -155,12 +161,12 @@ function namespacesFor(cluster: Cluster, logger: Logger): (estate: Estate) => Pr
 /** A pass that runs for so long will not end. */
 const STUCK_MS = 300_000
 
-type ChangingLeader = Leader & {
+type ChangingLeader = ActiveOperator & {
   /** Begins anew, with what is configured now. */
   restart(): void
 }
 
-function changingLeader(start: () => Leader): ChangingLeader {
+function changingLeader(start: () => ActiveOperator): ChangingLeader {
   let leader = start()
   let hasEnded = false
   let changing = Promise.resolve()
@@ -194,17 +200,17 @@ const REVIEW_MS = 5_000
 
 async function serveWebhook(
   { cluster: address, webhook }: OperatorOptions,
-  known: Omit<LeaderOptions, 'estate'> & { readonly estate: () => Estate },
+  known: Omit<ActiveOperatorOptions, 'estate'> & { readonly estate: () => RuntimesConfig },
   life: Lifecycle,
 ): Promise<void> {
   if (webhook === undefined || address.kind !== 'kubernetes') return
   const { openKubernetesApi } = await import('../clients/kubernetes/api.ts')
   const { startWebhook } = await import('./admission/webhook.ts')
-  const reach: Reach = (_, { endpoint }) => ({ ...endpoint, timeoutMs: REVIEW_MS })
-  let made: { readonly estate: Estate; readonly runtimes: Runtimes } | undefined
-  const reviewers = (cluster: ClusterView) => {
+  const reach: EndpointResolver = (_, { endpoint }) => ({ ...endpoint, timeoutMs: REVIEW_MS })
+  let made: { readonly estate: RuntimesConfig; readonly runtimes: Runtimes } | undefined
+  const reviewers = (cluster: ClusterReader) => {
     const estate = known.estate()
-    if (made?.estate !== estate) made = { estate, runtimes: runtimesOf(estate, known, reach) }
+    if (made?.estate !== estate) made = { estate, runtimes: createRuntimes(estate, known, reach) }
     return createReconcilers({ ...known, cluster, runtimes: made.runtimes, secrets: secretsOf(known.logger) })
   }
   const api = openKubernetesApi(address.kubeconfig)

@@ -1,17 +1,17 @@
 import { Counter, Gauge, Histogram } from 'prom-client'
 import type { Metrics } from '../config/metrics.ts'
-import type { Meter, Outcome, QueueReading } from './controller/meter.ts'
-import { conditionOf } from './resources/condition.ts'
-import { KINDS, type Kind, type Resource } from './resources/resource.ts'
+import type { ControllerMetrics, QueueState, ReconcileOutcome } from './controller/controller-metrics.ts'
+import { findCondition } from './resources/condition.ts'
+import { RESOURCE_KINDS, type Resource, type ResourceKind } from './resources/resource.ts'
 
 /** How the operator is now; read when somebody asks for its metrics. */
-export type OperatorReadings = {
+export type OperatorState = {
   readonly isLeader: () => boolean
   /** Passes of one kind at the same time. */
   readonly concurrency: number
   readonly resources: () => readonly Resource[]
   /** Undefined while this process does not lead. */
-  readonly queue: (kind: Kind) => QueueReading | undefined
+  readonly queue: (kind: ResourceKind) => QueueState | undefined
   /** How long ago each watch was heard of. */
   readonly watches: () => readonly { readonly resource: string; readonly silentMs: number }[]
   /** How long ago each worker and registry was last seen as a whole. */
@@ -23,15 +23,15 @@ export type OperatorReadings = {
 }
 
 /** What is told as it happens. */
-export type OperatorMeters = {
-  controller(kind: Kind): Meter
+export type OperatorMetrics = {
+  controller(kind: ResourceKind): ControllerMetrics
   /** A call of a runtime has ended; status 0: it did not answer. */
   called(cluster: string, runtime: 'worker' | 'registry', call: { method: string; path: string }, status: number): void
   /** A call of the API server has ended; status 0: it did not answer. */
   asked(method: string, host: string, status: number, tookMs: number): void
   watchRestarted(resource: string, reason: string): void
   /** An event of a resource, by its reason. */
-  happened(kind: Kind, reason: string): void
+  happened(kind: ResourceKind, reason: string): void
 }
 
 const SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
@@ -44,7 +44,7 @@ const EVENTS = {
 } as const
 
 /** The operator's families: names of controller-runtime, so that its dashboards fit, and our own. */
-export function operatorMetrics(metrics: Metrics, read: OperatorReadings): OperatorMeters {
+export function registerOperatorMetrics(metrics: Metrics, read: OperatorState): OperatorMetrics {
   const make = new Families(metrics)
   make.gauge('leader_election_master_status', 'Whether this process leads (1) or stands by (0).', [], (set) =>
     set({}, Number(read.isLeader())),
@@ -106,11 +106,11 @@ class Families {
 
 const CONTROLLER = ['controller'] as const
 const QUEUE = ['name', 'controller'] as const
-const ofController = (kind: Kind) => ({ controller: kind.toLowerCase() })
-const ofQueue = (kind: Kind) => ({ name: kind.toLowerCase(), controller: kind.toLowerCase() })
+const ofController = (kind: ResourceKind) => ({ controller: kind.toLowerCase() })
+const ofQueue = (kind: ResourceKind) => ({ name: kind.toLowerCase(), controller: kind.toLowerCase() })
 
-function queueGauges(make: Families, read: OperatorReadings): void {
-  const families: readonly (readonly [string, string, (reading: QueueReading) => number])[] = [
+function queueGauges(make: Families, read: OperatorState): void {
+  const families: readonly (readonly [string, string, (reading: QueueState) => number])[] = [
     ['workqueue_depth', 'Resources that wait for a pass.', ({ waiting }) => waiting],
     [
       'workqueue_unfinished_work_seconds',
@@ -125,26 +125,26 @@ function queueGauges(make: Families, read: OperatorReadings): void {
   ]
   for (const [name, help, of] of families) {
     make.gauge(name, help, QUEUE, (set) => {
-      for (const kind of KINDS) set(ofQueue(kind), of(read.queue(kind) ?? NOTHING))
+      for (const kind of RESOURCE_KINDS) set(ofQueue(kind), of(read.queue(kind) ?? NOTHING))
     })
   }
   make.gauge('controller_runtime_active_workers', 'Passes that run.', CONTROLLER, (set) => {
-    for (const kind of KINDS) set(ofController(kind), read.queue(kind)?.workingMs.length ?? 0)
+    for (const kind of RESOURCE_KINDS) set(ofController(kind), read.queue(kind)?.workingMs.length ?? 0)
   })
   make.gauge(
     'controller_runtime_max_concurrent_reconciles',
     'Passes that may run at the same time.',
     CONTROLLER,
     (set) => {
-      for (const kind of KINDS) set(ofController(kind), read.concurrency)
+      for (const kind of RESOURCE_KINDS) set(ofController(kind), read.concurrency)
     },
   )
 }
 
-function resourceGauges(make: Families, read: OperatorReadings): void {
+function resourceGauges(make: Families, read: OperatorState): void {
   make.gauge('weir_resources', 'Resources by how they are doing.', ['kind', 'ready', 'reason'], (set) => {
     const counts = Map.groupBy(read.resources(), ({ kind, status }) => {
-      const ready = conditionOf(status.conditions, 'Ready')
+      const ready = findCondition(status.conditions, 'Ready')
       return JSON.stringify({ kind, ready: ready?.status ?? 'Unknown', reason: ready?.reason ?? 'Pending' })
     })
     for (const [labels, { length }] of counts) set(JSON.parse(labels), length)
@@ -162,7 +162,7 @@ function resourceGauges(make: Families, read: OperatorReadings): void {
   })
 }
 
-function controllerMeters(make: Families): OperatorMeters['controller'] {
+function controllerMeters(make: Families): OperatorMetrics['controller'] {
   const results = make.counter('controller_runtime_reconcile_total', 'Passes, by how they ended.', [
     'controller',
     'result',
@@ -203,7 +203,7 @@ function controllerMeters(make: Families): OperatorMeters['controller'] {
   }
 }
 
-function callMeters(make: Families): Pick<OperatorMeters, 'called' | 'asked' | 'watchRestarted'> {
+function callMeters(make: Families): Pick<OperatorMetrics, 'called' | 'asked' | 'watchRestarted'> {
   const calls = make.counter('weir_runtime_requests_total', 'Calls of workers and registries; code 0: no answer.', [
     'cluster',
     'endpoint',
@@ -233,7 +233,7 @@ function callMeters(make: Families): Pick<OperatorMeters, 'called' | 'asked' | '
   }
 }
 
-function eventMeters(make: Families): Pick<OperatorMeters, 'happened'> {
+function eventMeters(make: Families): Pick<OperatorMetrics, 'happened'> {
   const families = new Map<string, Counter<'kind'>>()
   for (const [name, help] of Object.values(EVENTS)) {
     if (!families.has(name)) families.set(name, make.counter(name, help, ['kind']))
@@ -246,8 +246,8 @@ function eventMeters(make: Families): Pick<OperatorMeters, 'happened'> {
   }
 }
 
-const NOTHING: QueueReading = { waiting: 0, workingMs: [] }
-const FAILED: ReadonlySet<Outcome> = new Set(['error', 'panic', 'timeout'])
+const NOTHING: QueueState = { waiting: 0, workingMs: [] }
+const FAILED: ReadonlySet<ReconcileOutcome> = new Set(['error', 'panic', 'timeout'])
 
 /** Words of the runtimes' paths; everything else is a name that somebody gave. */
 const WORDS = new Set(

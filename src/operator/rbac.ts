@@ -1,7 +1,7 @@
 import { stringify } from 'yaml'
-import { GUARDS } from './admission/guarded.ts'
+import { GUARDED_FIELDS } from './admission/authorization.ts'
 import { pluralOf } from './resources/crd.ts'
-import { API_VERSION, KINDS, type Kind } from './resources/resource.ts'
+import { API_VERSION, RESOURCE_KINDS, type ResourceKind } from './resources/resource.ts'
 
 export type RbacOptions = {
   /** Where the operator and its service account live. */
@@ -31,7 +31,7 @@ const READ = ['get', 'list', 'watch']
 const NAME = 'weir-operator'
 const AUTHORIZATION = 'rbac.authorization.k8s.io'
 const GROUP = API_VERSION.split('/')[0]!
-const PLURALS = KINDS.map(pluralOf)
+const PLURALS = RESOURCE_KINDS.map(pluralOf)
 
 /** What the operator does in the namespaces that it watches, and no verb more. */
 const watching = ({ offsetsExport, secrets }: RbacOptions): readonly Rule[] => [
@@ -127,9 +127,9 @@ const USERS = [
   userRole('edit', [{ apiGroups: [GROUP], resources: ['connectors', 'connectors/scale', 'subjects'], verbs: WRITE }]),
   userRole('admin', [
     { apiGroups: [GROUP], resources: ['registrymodes'], verbs: WRITE },
-    ...Object.entries(GUARDS).map(([kind, { verb }]) => ({
+    ...Object.entries(GUARDED_FIELDS).map(([kind, { verb }]) => ({
       apiGroups: [GROUP],
-      resources: [pluralOf(kind as Kind)],
+      resources: [pluralOf(kind as ResourceKind)],
       verbs: [verb],
     })),
   ]),

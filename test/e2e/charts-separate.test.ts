@@ -1,6 +1,6 @@
 import { beforeAll, expect, it } from 'vitest'
 import { hashPassword } from '../../src/http/users.ts'
-import { issue } from '../../src/operator/admission/certificates.ts'
+import { issueCertificate } from '../../src/operator/admission/certificates.ts'
 import { startKubernetes } from '../env/kubernetes.ts'
 import { describeOn, real } from '../env/real.ts'
 import { kubeApi } from '../support/kube-api.ts'
@@ -32,7 +32,7 @@ describeOn([helm, kubernetes, sandboxes, kafka], 'the chart with runtimes of the
       const names = [`weir-${program}`, `weir-${program}-0.weir-${program}-pods`].map(
         (name) => `${name}.${namespace}.svc`,
       )
-      const { cert, key, ca } = await issue(names, Date.now())
+      const { cert, key, ca } = await issueCertificate(names, Date.now())
       await secret(`${program}-tls`, { 'tls-combined.pem': `${cert}\n${key}`, 'ca.crt': ca })
       const users = `operator: ${await hashPassword('open sesame')}, admin\n`
       await secret(`${program}-users`, { users, username: 'operator', password: 'open sesame' })

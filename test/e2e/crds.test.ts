@@ -2,7 +2,7 @@ import { beforeAll, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { crdFiles } from '../../src/operator/crds.ts'
 import { parseResource } from '../../src/operator/resources/parse.ts'
-import { KINDS } from '../../src/operator/resources/resource.ts'
+import { RESOURCE_KINDS } from '../../src/operator/resources/resource.ts'
 import { startKubernetes } from '../env/kubernetes.ts'
 import { describeOn, real } from '../env/real.ts'
 import { trialsOf } from '../support/bounds.ts'
@@ -56,7 +56,7 @@ describeOn([kubernetes], 'the definitions on a real API server', () => {
     expect(String(body['message'])).toMatch(message)
   })
 
-  it.each(KINDS)(
+  it.each(RESOURCE_KINDS)(
     'judge each field of a %s at its bounds and past them as we do',
     { timeout: 120_000 },
     async (kind) => {

@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { silentLogger } from '../../src/config/logger.ts'
 import { Controller } from '../../src/operator/controller/controller.ts'
-import { conditionsOf } from '../../src/operator/resources/condition.ts'
+import { buildConditions } from '../../src/operator/resources/condition.ts'
 import type { ResourceKey } from '../../src/operator/resources/resource.ts'
 import type { Condition } from '../../src/operator/resources/status.ts'
 import { createStage } from '../support/stage.ts'
@@ -66,7 +66,7 @@ it('keeps as many conditions after 10,000 changes as after one, and their messag
     const progress = (['working', 'stuck'] as const)[change % 2]!
     const also = [{ type: 'Synced', status: 'False', reason: 'Drifted', message: `${change}` }] as const
     const verdict = { ready: 'False', reason: 'Drifted', message: 'x'.repeat(40_000 + change), progress, also } as const
-    conditions = conditionsOf(verdict, conditions, change, change)
+    conditions = buildConditions(verdict, conditions, change, change)
   }
   expect(conditions.map(({ type }) => type)).toEqual(['Ready', 'Synced', 'Stalled'])
   expect(Math.max(...conditions.map(({ message }) => message.length))).toBe(32_768)
@@ -76,5 +76,5 @@ it('keeps as many conditions after 10,000 changes as after one, and their messag
 it('cuts no character of a message in two: the API server would store another text, time and again', () => {
   const message = `${'x'.repeat(32_767)}\u{1d4b6}`
   const verdict = { ready: 'False', reason: 'TaskFailed', message } as const
-  expect(conditionsOf(verdict, [], 1, 0)[0]?.message).toBe(`${'x'.repeat(32_767)}\ufffd`)
+  expect(buildConditions(verdict, [], 1, 0)[0]?.message).toBe(`${'x'.repeat(32_767)}\ufffd`)
 })

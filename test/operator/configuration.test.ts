@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { readConfiguration } from '../../src/operator/configuration.ts'
-import { looksAtNamespaces } from '../../src/operator/estate.ts'
+import { needsNamespaces } from '../../src/operator/runtimes.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 let directory: string
@@ -115,11 +115,11 @@ describe('the operator’s configuration', () => {
         matchExpressions: [{ key: 'stage', operator: 'NotIn', values: ['dev'] }],
       },
     })
-    expect(looksAtNamespaces(estate)).toBe(true)
+    expect(needsNamespaces(estate)).toBe(true)
   })
 
   it('needs to know no namespace where none is named by its labels, nor given up in when it goes', () => {
-    const needs = (more: string) => looksAtNamespaces(read(`workers: [{name: w, url: "http://w"${more}}]`).estate)
+    const needs = (more: string) => needsNamespaces(read(`workers: [{name: w, url: "http://w"${more}}]`).estate)
     expect(needs(', allowedNamespaces: {from: All}')).toBe(false)
     expect(needs(', onUnreachableDelete: Abandon')).toBe(true)
     // What is written holds in every namespace.

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { KINDS, keyOf, kindOf, type ResourceKey } from '../../src/operator/resources/resource.ts'
+import { kindOfKey, RESOURCE_KINDS, type ResourceKey, resourceKeyOf } from '../../src/operator/resources/resource.ts'
 import { createStage, type Mortal } from '../support/stage.ts'
 
 // The operator is killed after each of its effects in turn: the effect has happened, and nobody has heard of it. A new
@@ -84,7 +84,7 @@ async function settle(
     let isQuiet = true
     const before = effects()
     for (const key of [...cluster.resources.keys()]) {
-      const again = await operators[kindOf(key)].pass(key as ResourceKey<never>)
+      const again = await operators[kindOfKey(key)].pass(key as ResourceKey<never>)
       if (typeof again !== 'string' && again.afterMs <= 1_000) isQuiet = false
     }
     // What one wrote may be what another waits for.
@@ -96,10 +96,10 @@ async function settle(
 
 /** All that matters of the end, without times; a restart that nobody heard of is not counted. */
 function worldOf({ cluster, worker, registry }: Stage) {
-  const resources = KINDS.flatMap((kind) => cluster.list(kind)).map((resource) => {
+  const resources = RESOURCE_KINDS.flatMap((kind) => cluster.list(kind)).map((resource) => {
     const { conditions, observedGeneration, ...facts } = resource.status
     return {
-      key: keyOf(resource),
+      key: resourceKeyOf(resource),
       finalizers: resource.metadata.finalizers,
       conditions: conditions.map(({ type, status, reason, message }) => [
         type,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type LabelSelector, selects } from '../../src/operator/label-selector.ts'
+import { type LabelSelector, matchesSelector } from '../../src/operator/label-selector.ts'
 
 type Expression = LabelSelector['matchExpressions'][number]
 
@@ -33,6 +33,6 @@ describe('a selector of labels', () => {
       withExpressions({ key: 'team', operator: 'Exists' }, { key: 'region', operator: 'Exists' }),
     ],
   ])('selects (%s) by %s', (selected, _, selector) => {
-    expect(selects(selector, labels)).toBe(selected)
+    expect(matchesSelector(selector, labels)).toBe(selected)
   })
 })

@@ -1,18 +1,18 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createMetrics, type Metrics } from '../../src/config/metrics.ts'
-import { type OperatorMeters, operatorMetrics } from '../../src/operator/metrics.ts'
+import { type OperatorMetrics, registerOperatorMetrics } from '../../src/operator/metrics.ts'
 import { MemoryCluster } from '../support/memory-cluster.ts'
 
 let cluster: MemoryCluster
 let metrics: Metrics
-let meters: OperatorMeters
+let meters: OperatorMetrics
 let isLeader: boolean
 
 beforeEach(() => {
   cluster = new MemoryCluster()
   metrics = createMetrics()
   isLeader = true
-  meters = operatorMetrics(metrics, {
+  meters = registerOperatorMetrics(metrics, {
     isLeader: () => isLeader,
     concurrency: 4,
     resources: () => [...cluster.resources.values()],

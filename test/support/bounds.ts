@@ -1,6 +1,6 @@
 import { crdOf } from '../../src/operator/resources/crd.ts'
 import { parseResource } from '../../src/operator/resources/parse.ts'
-import type { Kind } from '../../src/operator/resources/resource.ts'
+import type { ResourceKind } from '../../src/operator/resources/resource.ts'
 import { GOOD, type Manifest } from './manifests.ts'
 
 // What the definitions say of each field, as manifests at that bound and past it: a field that is new is among them.
@@ -40,7 +40,7 @@ export type Trial = {
 }
 
 /** Manifests at the bounds of every field of the kind, and one past each. */
-export function trialsOf(kind: Kind): { readonly at: readonly Trial[]; readonly past: readonly Trial[] } {
+export function trialsOf(kind: ResourceKind): { readonly at: readonly Trial[]; readonly past: readonly Trial[] } {
   const trials = fieldsOf(['spec'], specOf(kind)).map((field) => {
     const examples = examplesOf(kind, field)
     const { at, past } = boundsOf(field.schema, examples[0]!.sample)
@@ -60,7 +60,7 @@ export function trialsOf(kind: Kind): { readonly at: readonly Trial[]; readonly 
   return { at: trials.flatMap(({ at }) => at), past: trials.flatMap(({ past }) => past) }
 }
 
-function specOf(kind: Kind): Schema {
+function specOf(kind: ResourceKind): Schema {
   const definition = crdOf(kind) as { spec: { versions: { schema: { openAPIV3Schema: Schema } }[] } }
   return definition.spec.versions[0]!.schema.openAPIV3Schema.properties!['spec']!
 }
@@ -75,7 +75,7 @@ function fieldsOf(path: readonly Step[], schema: Schema): readonly Field[] {
 }
 
 /** Good manifests that have the field; else those that have what it stands in. */
-function examplesOf(kind: Kind, { path, schema }: Field) {
+function examplesOf(kind: ResourceKind, { path, schema }: Field) {
   const all = GOOD.filter(({ resource }) => resource.kind === kind).map(({ resource }) => withDefaults(resource))
   const having = all.map((resource) => ({ resource, sample: at(resource, path) }))
   const found = having.filter(({ sample }) => sample !== undefined)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { isMap, isScalar, type Pair, parseDocument, stringify, type YAMLMap } from 'yaml'
 import { z } from 'zod'
-import { registry, worker } from '../../src/operator/configuration.ts'
+import { registryConfigSchema, workerConfigSchema } from '../../src/operator/configuration.ts'
 import { crdFiles } from '../../src/operator/crds.ts'
 import { type RbacOptions, rbacOf } from '../../src/operator/rbac.ts'
 
@@ -74,7 +74,7 @@ function schemaText(): string {
   const schema = JSON.parse(chartFile('weir/values.schema.json'))
   const { $schema, $defs, ...rest } = schema
   const entries = Object.fromEntries(
-    Object.entries({ worker, registry }).map(([name, entry]) => {
+    Object.entries({ workerConfigSchema, registryConfigSchema }).map(([name, entry]) => {
       const { $schema: _, ...own } = z.toJSONSchema(entry, { target: 'draft-7', io: 'input', unrepresentable: 'any' })
       // Of a URL JSON Schema knows no more than that it is one.
       return [name, { ...own, properties: { ...own.properties, url: { type: 'string', pattern: '^https?://' } } }]

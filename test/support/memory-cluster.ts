@@ -1,42 +1,42 @@
-import type { Change, Cluster, ClusterEvent, Namespace } from '../../src/operator/cluster/cluster.ts'
+import type { Cluster, NamespaceInfo, ResourceChange, ResourceEvent } from '../../src/operator/cluster/cluster.ts'
 import { FINALIZER } from '../../src/operator/controller/finalizer.ts'
+import { type IndexValue, indexValuesOf } from '../../src/operator/resources/index-values.ts'
 import { parseResource } from '../../src/operator/resources/parse.ts'
 import {
-  type Kind,
-  keyOf,
+  INITIAL_STATUS,
   type Resource,
   type ResourceKey,
-  type StatusOf,
-  UNOBSERVED,
+  type ResourceKind,
+  type ResourceStatus,
+  resourceKeyOf,
 } from '../../src/operator/resources/resource.ts'
-import { type Term, termsOf } from '../../src/operator/resources/terms.ts'
 
 /** Resources in memory, declared by the test. */
 export class MemoryCluster implements Cluster {
   readonly place = 'memory'
   readonly resources = new Map<ResourceKey, Resource>()
-  readonly events: ClusterEvent[] = []
+  readonly events: ResourceEvent[] = []
   /** Undefined: Secrets are not watched. They can be read even then. */
   secretVersions: Map<string, string> | undefined
   readonly secrets = new Map<string, Readonly<Record<string, string>>>()
   /** Undefined: it is not known what they are like. */
-  namespaces: Map<string, Namespace> | undefined
+  namespaces: Map<string, NamespaceInfo> | undefined
   readonly configMaps = new Map<string, Readonly<Record<string, string>>>()
   /** Those that somebody else keeps. */
   readonly foreignConfigMaps = new Set<string>()
-  readonly #listeners = new Set<(change: Change) => void>()
+  readonly #listeners = new Set<(change: ResourceChange) => void>()
   #created = 0
 
   async start(): Promise<void> {}
   async stop(): Promise<void> {}
 
-  onChange(listener: (change: Change) => void): () => void {
+  onChange(listener: (change: ResourceChange) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
 
   /** Declares a resource, or changes what is declared of it. Gives its key. */
-  apply<K extends Kind>(
+  apply<K extends ResourceKind>(
     kind: K,
     name: string,
     spec: object,
@@ -63,7 +63,7 @@ export class MemoryCluster implements Cluster {
       annotations,
       generation: (known?.metadata.generation ?? 0) + 1,
     }
-    const status = known?.status ?? UNOBSERVED
+    const status = known?.status ?? INITIAL_STATUS
     this.resources.set(key, { kind, metadata, spec: declared.spec, status } as Resource)
     this.#tell({ key, what: 'declared' })
     return key
@@ -81,20 +81,20 @@ export class MemoryCluster implements Cluster {
     this.#tell({ key, what: 'declared' })
   }
 
-  get<K extends Kind>(key: ResourceKey<K>): Resource<K> | undefined {
+  get<K extends ResourceKind>(key: ResourceKey<K>): Resource<K> | undefined {
     return this.resources.get(key) as Resource<K> | undefined
   }
 
-  list<K extends Kind>(kind: K): readonly Resource<K>[] {
+  list<K extends ResourceKind>(kind: K): readonly Resource<K>[] {
     return [...this.resources.values()].filter((resource): resource is Resource<K> => resource.kind === kind)
   }
 
-  find<K extends Kind>(term: Term<K>): readonly Resource<K>[] {
-    const found = [...this.resources.values()].filter((resource) => termsOf(resource).includes(term))
+  find<K extends ResourceKind>(term: IndexValue<K>): readonly Resource<K>[] {
+    const found = [...this.resources.values()].filter((resource) => indexValuesOf(resource).includes(term))
     return found as readonly Resource[] as readonly Resource<K>[]
   }
 
-  async writeStatus<K extends Kind>(key: ResourceKey<K>, status: StatusOf[K]): Promise<void> {
+  async writeStatus<K extends ResourceKind>(key: ResourceKey<K>, status: ResourceStatus[K]): Promise<void> {
     this.resources.set(key, { ...this.#find(key), status } as Resource)
     this.#tell({ key, what: 'status' })
   }
@@ -106,7 +106,7 @@ export class MemoryCluster implements Cluster {
     this.resources.set(key, { ...resource, metadata: { ...resource.metadata, finalizers } } as Resource)
   }
 
-  recordEvent(_: Resource, event: ClusterEvent): void {
+  recordEvent(_: Resource, event: ResourceEvent): void {
     this.events.push(event)
   }
 
@@ -150,11 +150,11 @@ export class MemoryCluster implements Cluster {
 
   #drop(key: ResourceKey): void {
     const resource = this.#find(key)
-    this.resources.delete(keyOf(resource))
+    this.resources.delete(resourceKeyOf(resource))
     this.#tell({ key, what: 'gone' })
   }
 
-  #tell(change: Change): void {
+  #tell(change: ResourceChange): void {
     for (const listener of this.#listeners) listener(change)
   }
 }

@@ -1,12 +1,17 @@
-import { createConnectorReconciler } from '../../src/operator/connector/reconcile.ts'
-import { ENTRY, type RegistryEntry, type Runtimes, type WorkerEntry } from '../../src/operator/estate.ts'
-import { createRegistryModeReconciler } from '../../src/operator/registry-mode/reconcile.ts'
-import { createSubjectReconciler } from '../../src/operator/subject/reconcile.ts'
+import { createConnectorReconciler } from '../../src/operator/connector/connector-reconciler.ts'
+import { createRegistryModeReconciler } from '../../src/operator/registry-mode/registry-mode-reconciler.ts'
+import {
+  type RegistryRuntimeConfig,
+  RUNTIME_DEFAULTS,
+  type Runtimes,
+  type WorkerRuntimeConfig,
+} from '../../src/operator/runtimes.ts'
+import { createSubjectReconciler } from '../../src/operator/subject/subject-reconciler.ts'
 import { FakeClock } from './fake-clock.ts'
 import { FakeRegistry } from './fake-registry.ts'
 import { FakeWorker } from './fake-worker.ts'
 import { MemoryCluster } from './memory-cluster.ts'
-import { passesIn } from './passes.ts'
+import { reconcileLoopIn } from './reconcile-loop.ts'
 
 /** How a process that may die reaches a thing. */
 export type Mortal = <T extends object>(thing: T) => T
@@ -16,8 +21,8 @@ const same: Mortal = (thing) => thing
 export function createStage(kept: { readonly worker?: FakeWorker } = {}) {
   const { worker = new FakeWorker() } = kept
   const [clock, cluster, registry] = [new FakeClock(), new MemoryCluster(), new FakeRegistry()]
-  const entry = { ...ENTRY, name: 'default', endpoint: { url: 'http://127.0.0.1:1' } }
-  const place: { worker: WorkerEntry; registry: RegistryEntry } = { worker: entry, registry: entry }
+  const entry = { ...RUNTIME_DEFAULTS, name: 'default', endpoint: { url: 'http://127.0.0.1:1' } }
+  const place: { worker: WorkerRuntimeConfig; registry: RegistryRuntimeConfig } = { worker: entry, registry: entry }
   const runtimes: Runtimes = {
     worker: () => ({ client: worker, entry: place.worker }),
     registry: () => ({ client: registry, entry: place.registry }),
@@ -41,9 +46,9 @@ export function createStage(kept: { readonly worker?: FakeWorker } = {}) {
       } satisfies Runtimes,
     }
     return {
-      Connector: passesIn(own.cluster, clock, createConnectorReconciler(own)),
-      Subject: passesIn(own.cluster, clock, createSubjectReconciler(own)),
-      RegistryMode: passesIn(own.cluster, clock, createRegistryModeReconciler(own)),
+      Connector: reconcileLoopIn(own.cluster, clock, createConnectorReconciler(own)),
+      Subject: reconcileLoopIn(own.cluster, clock, createSubjectReconciler(own)),
+      RegistryMode: reconcileLoopIn(own.cluster, clock, createRegistryModeReconciler(own)),
     }
   }
   return {

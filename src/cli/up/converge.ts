@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Operator, Row } from '../../operator/main.ts'
+import type { Operator, ResourceRow } from '../../operator/main.ts'
 
 /** Ready has to last so long: a task that fails does so a moment after it was started. */
 const STEADY_MS = 500
@@ -9,7 +9,11 @@ const LOOK_MS = 50
  * Resolves when every resource is Ready and stays so for a moment, when what is left does not get there by itself, or
  * when the time is over; with the rows as they are then.
  */
-export async function converge(operator: Operator, timeoutMs: number, signal: AbortSignal): Promise<readonly Row[]> {
+export async function converge(
+  operator: Operator,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<readonly ResourceRow[]> {
   const endMs = performance.now() + timeoutMs
   let settledAtMs = Number.POSITIVE_INFINITY
   for (;;) {

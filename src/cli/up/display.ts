@@ -1,4 +1,4 @@
-import type { Row } from '../../operator/main.ts'
+import type { ResourceRow } from '../../operator/main.ts'
 import type { Stack } from '../stack.ts'
 import { hintsFor } from './hints.ts'
 import { type Progress, ProgressMeter } from './progress.ts'
@@ -79,7 +79,7 @@ function headOf({ manifests, log }: About, { registryUrl, workerUrl }: Stack): r
   ]
 }
 
-function footOf(rows: readonly Row[], stack: Stack): readonly string[] {
+function footOf(rows: readonly ResourceRow[], stack: Stack): readonly string[] {
   if (rows.length === 0) return []
   return ['', ...hintsFor(rows, stack).map((hint, at) => `${dim(at === 0 ? 'try' : '   ')} ${hint}`)]
 }

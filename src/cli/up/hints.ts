@@ -1,8 +1,8 @@
-import type { Row } from '../../operator/main.ts'
+import type { ResourceRow } from '../../operator/main.ts'
 
 /** Commands that show a newcomer what runs, taken from what does. */
 export function hintsFor(
-  rows: readonly Row[],
+  rows: readonly ResourceRow[],
   urls: { readonly registryUrl: string; readonly workerUrl: string },
 ): readonly string[] {
   const ready = rows.filter((row) => row.ready === 'True')

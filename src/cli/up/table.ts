@@ -1,9 +1,9 @@
-import type { Row } from '../../operator/main.ts'
+import type { ResourceRow } from '../../operator/main.ts'
 import type { Progress } from './progress.ts'
 import { bold, dim, green, red, type Style, yellow } from './style.ts'
 
 export type TableInput = {
-  readonly rows: readonly Row[]
+  readonly rows: readonly ResourceRow[]
   readonly progress: ReadonlyMap<string, Progress>
   readonly nowMs: number
   /** Characters in a line. */
@@ -13,7 +13,7 @@ export type TableInput = {
 }
 
 type Cell = { readonly text: string; readonly style?: Style }
-type Column = { readonly title: string; readonly right?: true; cell(row: Row, input: TableInput): Cell }
+type Column = { readonly title: string; readonly right?: true; cell(row: ResourceRow, input: TableInput): Cell }
 
 const GAP = '   '
 const MESSAGE_MIN = 24
@@ -69,17 +69,17 @@ export function renderTable(input: TableInput): readonly string[] {
   return lines
 }
 
-function worstFirst(rows: readonly Row[]): readonly Row[] {
-  const rank = ({ ready, stuck }: Row) => (stuck ? 0 : ready === 'True' ? 2 : 1)
+function worstFirst(rows: readonly ResourceRow[]): readonly ResourceRow[] {
+  const rank = ({ ready, stuck }: ResourceRow) => (stuck ? 0 : ready === 'True' ? 2 : 1)
   return [...rows].sort((a, b) => rank(a) - rank(b))
 }
 
-function colorOf({ ready, stuck }: Row): Style {
+function colorOf({ ready, stuck }: ResourceRow): Style {
   return ready === 'True' ? green : stuck ? red : yellow
 }
 
 /** What a healthy resource is doing, in a word. */
-function stateOf({ resource, tasks }: Row): string {
+function stateOf({ resource, tasks }: ResourceRow): string {
   switch (resource?.kind) {
     case 'Connector': {
       const state = resource.status.state ?? ''
@@ -94,7 +94,7 @@ function stateOf({ resource, tasks }: Row): string {
   }
 }
 
-function progressOf({ resource }: Row, progress: ReadonlyMap<string, Progress>): Progress | undefined {
+function progressOf({ resource }: ResourceRow, progress: ReadonlyMap<string, Progress>): Progress | undefined {
   return resource?.kind === 'Connector' ? progress.get(resource.spec.name ?? resource.metadata.name) : undefined
 }
 

@@ -7,7 +7,7 @@ import { KubeConfig } from '@kubernetes/client-node'
 import { packageVersion } from '../../config/version.ts'
 import type { Call } from '../http.ts'
 import { ClusterError } from './cluster-error.ts'
-import { lines } from './lines.ts'
+import { readLines } from './lines.ts'
 
 export type ApiCall = Call & {
   /** Asked for; `application/json` when absent. */
@@ -32,7 +32,7 @@ export class ApiError extends ClusterError {
 }
 
 /** What was asked for; undefined where there is no such object. */
-export async function orNothing<T>(asked: Promise<T>): Promise<T | undefined> {
+export async function ignoreNotFound<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
     return await asked
   } catch (error) {
@@ -42,9 +42,9 @@ export async function orNothing<T>(asked: Promise<T>): Promise<T | undefined> {
 }
 
 /** Is told each call when its answer begins; status 0: there was none. */
-export type OnAnswer = (method: string, host: string, status: number, tookMs: number) => void
+export type OnResponse = (method: string, host: string, status: number, tookMs: number) => void
 
-export const APPLY = 'application/apply-patch+yaml'
+export const APPLY_PATCH = 'application/apply-patch+yaml'
 const REQUEST_MS = 30_000
 const SOCKETS_MAX = 16
 const USER_AGENT = `weir/${packageVersion()}`
@@ -58,10 +58,10 @@ export class KubernetesApi {
   readonly namespace: string
   readonly #config: KubeConfig
   readonly #server: URL
-  readonly #onAnswer: OnAnswer
+  readonly #onAnswer: OnResponse
   #agent: Agent | undefined
 
-  constructor(config: KubeConfig, onAnswer: OnAnswer = () => undefined) {
+  constructor(config: KubeConfig, onAnswer: OnResponse = () => undefined) {
     const cluster = config.getCurrentCluster()
     if (cluster === null)
       throw new ApiError(0, 'NoCluster', 'the kubeconfig names no current cluster: set current-context')
@@ -86,7 +86,7 @@ export class KubernetesApi {
   async *watch<T>(call: ApiCall & { readonly signal: AbortSignal }): AsyncGenerator<T> {
     const response = await this.#exchange(call)
     try {
-      for await (const line of lines(response)) yield JSON.parse(line) as T
+      for await (const line of readLines(response)) yield JSON.parse(line) as T
     } catch (error) {
       throw unreachable(this.#server, error)
     } finally {
@@ -142,7 +142,7 @@ export class KubernetesApi {
 }
 
 /** From a file; without one from where kubectl looks, or from the pod this runs in. */
-export function openKubernetesApi(kubeconfig: string | undefined, onAnswer?: OnAnswer): KubernetesApi {
+export function openKubernetesApi(kubeconfig: string | undefined, onAnswer?: OnResponse): KubernetesApi {
   const config = new KubeConfig()
   if (kubeconfig === undefined) config.loadFromDefault()
   else config.loadFromFile(kubeconfig)

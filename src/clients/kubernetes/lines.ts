@@ -2,7 +2,7 @@
 const LINE_BYTES_MAX = 16 * 1024 * 1024
 
 /** The lines of a stream of bytes; a last one without its end is left out, because it was cut. */
-export async function* lines(stream: AsyncIterable<Buffer>): AsyncGenerator<string> {
+export async function* readLines(stream: AsyncIterable<Buffer>): AsyncGenerator<string> {
   let pieces: Buffer[] = []
   let bytes = 0
   for await (const chunk of stream) {

@@ -1,15 +1,15 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ApiError, type KubernetesApi, orNothing } from '../../clients/kubernetes/api.ts'
+import { ApiError, ignoreNotFound, type KubernetesApi } from '../../clients/kubernetes/api.ts'
 import type { Clock } from '../../config/clock.ts'
-import { type Issued, isDue, issue, type ServingPair } from './certificates.ts'
+import { type IssuedCertificate, issueCertificate, needsRenewal, type ServingCertificate } from './certificates.ts'
 
 /** Where the webhook's certificate comes from. Asked again and again: it may be another one each time. */
-export type CertificateSource = () => Promise<ServingPair>
+export type CertificateSource = () => Promise<ServingCertificate>
 
 /** A directory as cert-manager's Secrets are mounted: `tls.crt`, `tls.key`, and `ca.crt` where it is needed. */
-export function filesIn(directory: string): CertificateSource {
+export function certificatesFromFiles(directory: string): CertificateSource {
   const read = (name: string) => readFile(join(directory, name), 'utf8')
   return async () => {
     const [cert, key, ca] = await Promise.all([read('tls.crt'), read('tls.key'), read('ca.crt').catch(() => undefined)])
@@ -17,7 +17,7 @@ export function filesIn(directory: string): CertificateSource {
   }
 }
 
-export type SecretOptions = {
+export type CertificateSecretOptions = {
   readonly api: Pick<KubernetesApi, 'send'>
   readonly namespace: string
   readonly name: string
@@ -38,11 +38,17 @@ const TRIES_MAX = 5
  * A pair of our own making, kept in a Secret that all replicas share and that is renewed in time. Whoever writes first
  * has made it: the others read again.
  */
-export function secretIn({ api, namespace, name, names, clock }: SecretOptions): CertificateSource {
+export function certificatesFromSecret({
+  api,
+  namespace,
+  name,
+  names,
+  clock,
+}: CertificateSecretOptions): CertificateSource {
   const secrets = `/api/v1/namespaces/${encodeURIComponent(namespace)}/secrets`
   const path = `${secrets}/${encodeURIComponent(name)}`
 
-  const write = async (issued: Issued, found: Secret | undefined): Promise<void> => {
+  const write = async (issued: IssuedCertificate, found: Secret | undefined): Promise<void> => {
     const body = {
       apiVersion: 'v1',
       kind: 'Secret',
@@ -56,11 +62,11 @@ export function secretIn({ api, namespace, name, names, clock }: SecretOptions):
 
   return async () => {
     for (let tries = 1; ; tries++) {
-      const found = await orNothing(api.send<Secret>({ method: 'GET', path }))
+      const found = await ignoreNotFound(api.send<Secret>({ method: 'GET', path }))
       const before = found && fromData(found.data)
       const nowMs = clock.nowMs()
-      if (before !== undefined && !isDue(before, names, nowMs)) return before
-      const issued = await issue(names, nowMs, before)
+      if (before !== undefined && !needsRenewal(before, names, nowMs)) return before
+      const issued = await issueCertificate(names, nowMs, before)
       try {
         await write(issued, found)
         return issued
@@ -71,13 +77,13 @@ export function secretIn({ api, namespace, name, names, clock }: SecretOptions):
   }
 }
 
-function toData(issued: Issued): Secret['data'] {
-  const entries = Object.entries(KEYS) as [keyof Issued, string][]
+function toData(issued: IssuedCertificate): Secret['data'] {
+  const entries = Object.entries(KEYS) as [keyof IssuedCertificate, string][]
   return Object.fromEntries(entries.map(([field, key]) => [key, Buffer.from(issued[field]).toString('base64')]))
 }
 
 /** Undefined for what somebody else left there, or took away. */
-function fromData(data: Secret['data'] = {}): Issued | undefined {
+function fromData(data: Secret['data'] = {}): IssuedCertificate | undefined {
   const text = (key: string) => Buffer.from(data[key] ?? '', 'base64').toString()
   const issued = { cert: text(KEYS.cert), key: text(KEYS.key), ca: text(KEYS.ca), caKey: text(KEYS.caKey) }
   try {

@@ -2,7 +2,7 @@ import { createPrivateKey, createPublicKey, KeyObject, webcrypto, X509Certificat
 import { isIP } from 'node:net'
 
 /** PEM: what the webhook is served with, and whom its callers are to trust. */
-export type ServingPair = {
+export type ServingCertificate = {
   readonly cert: string
   readonly key: string
   /** Several when one authority takes over from another; absent: one that everybody knows. */
@@ -10,7 +10,7 @@ export type ServingPair = {
 }
 
 /** With the authority's key, so that the next pair can be made. The first certificate of `ca` is that authority's. */
-export type Issued = Required<ServingPair> & { readonly caKey: string }
+export type IssuedCertificate = Required<ServingCertificate> & { readonly caKey: string }
 
 const DAY_MS = 86_400_000
 const AUTHORITY_MS = 3_650 * DAY_MS
@@ -23,7 +23,11 @@ const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as con
  * Makes a pair for these host names and addresses, and an authority where there is none or its time has come. The one
  * before stays trusted until it ends, so that nobody is left who trusts neither.
  */
-export async function issue(names: readonly string[], nowMs: number, before?: Issued): Promise<Issued> {
+export async function issueCertificate(
+  names: readonly string[],
+  nowMs: number,
+  before?: IssuedCertificate,
+): Promise<IssuedCertificate> {
   const known = before !== undefined && !isWornOut(firstOf(before.ca), nowMs) ? before : undefined
   const authority = known ?? (await newAuthority(nowMs))
   const kept = known === undefined ? stillValid(before?.ca ?? '', nowMs) : []
@@ -32,7 +36,11 @@ export async function issue(names: readonly string[], nowMs: number, before?: Is
 }
 
 /** Whether another pair has to be made: two thirds of its life are over, or it is for other names. */
-export function isDue({ cert, ca }: Required<ServingPair>, names: readonly string[], nowMs: number): boolean {
+export function needsRenewal(
+  { cert, ca }: Required<ServingCertificate>,
+  names: readonly string[],
+  nowMs: number,
+): boolean {
   const [own, authority] = [new X509Certificate(cert), firstOf(ca)]
   const isFor = (name: string) => (isIP(name) === 0 ? own.checkHost(name) : own.checkIP(name)) !== undefined
   return isWornOut(own, nowMs) || isWornOut(authority, nowMs) || !own.checkIssued(authority) || !names.every(isFor)
@@ -52,7 +60,7 @@ function stillValid(bundle: string, nowMs: number): readonly string[] {
   return certificates.filter((pem) => new X509Certificate(pem).validToDate.getTime() > nowMs)
 }
 
-type Authority = Pick<Issued, 'ca' | 'caKey'>
+type Authority = Pick<IssuedCertificate, 'ca' | 'caKey'>
 
 async function newAuthority(nowMs: number): Promise<Authority> {
   const x509 = await library()

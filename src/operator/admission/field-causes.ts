@@ -1,4 +1,4 @@
-import type { Reason } from '../resources/condition.ts'
+import type { ConditionReason } from '../resources/condition.ts'
 import type { Resource } from '../resources/resource.ts'
 
 /** A field of a refused object and what is wrong with it: `status.details.causes` of the API server's answer. */
@@ -13,12 +13,12 @@ const CONNECTOR_FIELDS: Readonly<Record<string, string>> = {
 }
 
 /** The field in which a key of a connector's configuration is declared, such as `spec.config[batch.size]`. */
-export function fieldOfKey(key: string): string {
+export function fieldForConfigKey(key: string): string {
   return CONNECTOR_FIELDS[key] ?? `spec.config[${key}]`
 }
 
 /** The field that a refusal for this reason is about; undefined when it is about the object as a whole. */
-export function fieldOfReason(reason: Reason, resource: Resource): string | undefined {
+export function fieldForReason(reason: ConditionReason, resource: Resource): string | undefined {
   switch (reason) {
     case 'UnknownCluster':
     case 'ClusterConfigInvalid':
@@ -44,7 +44,7 @@ const NAME_FIELD: Readonly<Record<Resource['kind'], string>> = {
   RegistryMode: 'spec.scope',
 }
 
-const REASON_FIELD: Readonly<Partial<Record<Reason, string>>> = {
+const REASON_FIELD: Readonly<Partial<Record<ConditionReason, string>>> = {
   PluginNotFound: 'spec.class',
   ConfigInvalid: 'spec.config',
   OffsetsRejected: 'spec.offsets.operation',

@@ -1,14 +1,14 @@
-import { APPLY, type KubernetesApi } from '../../clients/kubernetes/api.ts'
+import { APPLY_PATCH, type KubernetesApi } from '../../clients/kubernetes/api.ts'
 import { Rounds } from '../../config/rounds.ts'
 import { parseListener } from '../../http/listener.ts'
 import { type SecurableServer, startHttpServer } from '../../http/server.ts'
 import { admissionRoutes } from '../routes/admission.ts'
-import { type CertificateSource, filesIn, secretIn } from './certificate-source.ts'
-import type { ServingPair } from './certificates.ts'
-import { type WebhookAddress, webhookConfiguration } from './configuration.ts'
-import { type DecideOptions, type Decision, decide } from './decide.ts'
-import { deletionRefusalOf, refusalOf } from './guarded.ts'
-import type { Proposed } from './review.ts'
+import { type AdmissionDecision, type AdmissionDependencies, decideAdmission } from './admission-decision.ts'
+import type { WriteRequest } from './admission-review.ts'
+import { denyUnauthorizedDelete, denyUnauthorizedWrite } from './authorization.ts'
+import { type CertificateSource, certificatesFromFiles, certificatesFromSecret } from './certificate-source.ts'
+import type { ServingCertificate } from './certificates.ts'
+import { type WebhookAddress, webhookConfiguration } from './webhook-configuration.ts'
 
 export type WebhookOptions = {
   /** `https://HOST:PORT`. */
@@ -19,7 +19,7 @@ export type WebhookOptions = {
   readonly certificates?: string
 }
 
-export type Surroundings = DecideOptions & {
+export type WebhookDependencies = AdmissionDependencies & {
   readonly api: Pick<KubernetesApi, 'send' | 'close'>
   /** The installation's own namespace. */
   readonly home: string
@@ -30,7 +30,7 @@ export type Surroundings = DecideOptions & {
 const MANAGER = 'weir-operator-webhook'
 const SECRET = 'weir-webhook'
 const SERVICE_PORT = 443
-const ALLOWED: Decision = { allowed: true, warnings: [] }
+const ALLOWED: AdmissionDecision = { allowed: true, warnings: [] }
 const BODY_BYTES_MAX = 8 * 1024 * 1024
 /** How often the certificate and what the API server knows of it are looked at. */
 const LOOK_MS = 60_000
@@ -40,7 +40,7 @@ const AGAIN_MS = 5_000
  * Serves the webhook, and keeps what it needs: its certificate and its registration with the API server. It gets ready
  * beside the controllers: they run whether it can be served or not.
  */
-export function startWebhook(options: WebhookOptions, surroundings: Surroundings): { stop(): Promise<void> } {
+export function startWebhook(options: WebhookOptions, surroundings: WebhookDependencies): { stop(): Promise<void> } {
   const { logger, clock, api } = surroundings
   const rounds = new Rounds(clock)
   const webhook = new Webhook(options, surroundings)
@@ -64,12 +64,12 @@ export function startWebhook(options: WebhookOptions, surroundings: Surroundings
 
 class Webhook {
   readonly #options: WebhookOptions
-  readonly #surroundings: Surroundings
+  readonly #surroundings: WebhookDependencies
   readonly #certificates: CertificateSource
   #server: SecurableServer | undefined
-  #served: ServingPair | undefined
+  #served: ServingCertificate | undefined
 
-  constructor(options: WebhookOptions, surroundings: Surroundings) {
+  constructor(options: WebhookOptions, surroundings: WebhookDependencies) {
     this.#options = options
     this.#surroundings = surroundings
     const { certificates, listener, service } = options
@@ -77,7 +77,9 @@ class Webhook {
     const namespace = service?.namespace ?? home
     const names = service === undefined ? [parseListener(listener).host] : [`${service.name}.${service.namespace}.svc`]
     this.#certificates =
-      certificates === undefined ? secretIn({ api, namespace, name: SECRET, names, clock }) : filesIn(certificates)
+      certificates === undefined
+        ? certificatesFromSecret({ api, namespace, name: SECRET, names, clock })
+        : certificatesFromFiles(certificates)
   }
 
   async refresh(): Promise<void> {
@@ -93,7 +95,7 @@ class Webhook {
     await this.#server?.stop()
   }
 
-  async #start({ cert, key }: ServingPair): Promise<SecurableServer> {
+  async #start({ cert, key }: ServingCertificate): Promise<SecurableServer> {
     const { listener } = this.#options
     const { logger, api } = this.#surroundings
     const server = await startHttpServer({
@@ -101,8 +103,8 @@ class Webhook {
       tls: { cert, key },
       logger,
       routes: admissionRoutes({
-        store: async (proposed) => (await refusalOf(proposed, api)) ?? this.#judged(proposed),
-        delete: async (deletion) => (await deletionRefusalOf(deletion, api)) ?? ALLOWED,
+        store: async (proposed) => (await denyUnauthorizedWrite(proposed, api)) ?? this.#judged(proposed),
+        delete: async (deletion) => (await denyUnauthorizedDelete(deletion, api)) ?? ALLOWED,
       }),
       consumes: ['application/json'],
       produces: ['application/json'],
@@ -113,8 +115,8 @@ class Webhook {
   }
 
   /** What is being deleted is not judged any more: only its guarded fields were. */
-  async #judged({ kind, object }: Proposed): Promise<Decision> {
-    return object.metadata.deletionTimestamp === undefined ? decide(kind, object, this.#surroundings) : ALLOWED
+  async #judged({ kind, object }: WriteRequest): Promise<AdmissionDecision> {
+    return object.metadata.deletionTimestamp === undefined ? decideAdmission(kind, object, this.#surroundings) : ALLOWED
   }
 
   /** Writes nothing while it is as it should be. */
@@ -128,7 +130,7 @@ class Webhook {
       method: 'PATCH',
       path: `/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/${encodeURIComponent(name)}`,
       query: { fieldManager: MANAGER, force: true },
-      contentType: APPLY,
+      contentType: APPLY_PATCH,
       body: webhookConfiguration({ name, address, ca, namespaces }),
     })
   }

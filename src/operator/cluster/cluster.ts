@@ -1,15 +1,15 @@
 import type { Labels } from '../label-selector.ts'
-import type { Kind, Resource, ResourceKey, StatusOf } from '../resources/resource.ts'
-import type { Term } from '../resources/terms.ts'
+import type { IndexValue } from '../resources/index-values.ts'
+import type { Resource, ResourceKey, ResourceKind, ResourceStatus } from '../resources/resource.ts'
 
 /**
  * What happened to a resource. `declared`: what somebody wants of it (its spec, annotations, or that it be deleted);
  * `status`: what was found out about it; `gone`: it is no more.
  */
-export type Change = { readonly key: ResourceKey; readonly what: 'declared' | 'status' | 'gone' }
+export type ResourceChange = { readonly key: ResourceKey; readonly what: 'declared' | 'status' | 'gone' }
 
 /** Something a home could not take in as a resource: a sentence, and where it stands. */
-export type Unreadable = {
+export type ManifestError = {
   /** The resource it is about, when that much could be read. */
   readonly key?: ResourceKey
   readonly file: string
@@ -19,7 +19,7 @@ export type Unreadable = {
   readonly message: string
 }
 
-export type ClusterEvent = { readonly type: 'Normal' | 'Warning'; readonly reason: EventReason; readonly note: string }
+export type ResourceEvent = { readonly type: 'Normal' | 'Warning'; readonly reason: EventReason; readonly note: string }
 
 /** What people are told of as it happens: a closed list, part of the API. */
 export type EventReason =
@@ -55,7 +55,7 @@ export type EventReason =
   | 'Suspended'
 
 /** What is declared, as far as it is known here: what reconcilers decide by. */
-export type ClusterView = Pick<
+export type ClusterReader = Pick<
   Cluster,
   'get' | 'list' | 'find' | 'configMap' | 'secret' | 'secretVersion' | 'namespace'
 >
@@ -64,7 +64,7 @@ export type ClusterView = Pick<
 export type SecretData = { readonly version: string; readonly data: Readonly<Record<string, string>> }
 
 /** What a namespace is like. */
-export type Namespace = { readonly labels: Labels; readonly isTerminating: boolean }
+export type NamespaceInfo = { readonly labels: Labels; readonly isTerminating: boolean }
 
 /** A write to where resources live is given up after so long. */
 export const WRITE_MS = 10_000
@@ -80,17 +80,17 @@ export interface Cluster {
   start(): Promise<void>
   stop(): Promise<void>
   /** From now on every change is told, one call each. Returns how to end that. */
-  onChange(listener: (change: Change) => void): () => void
-  get<K extends Kind>(key: ResourceKey<K>): Resource<K> | undefined
-  list<K extends Kind>(kind: K): readonly Resource<K>[]
+  onChange(listener: (change: ResourceChange) => void): () => void
+  get<K extends ResourceKind>(key: ResourceKey<K>): Resource<K> | undefined
+  list<K extends ResourceKind>(kind: K): readonly Resource<K>[]
   /** Costs no more when there are more others. */
-  find<K extends Kind>(term: Term<K>): readonly Resource<K>[]
+  find<K extends ResourceKind>(term: IndexValue<K>): readonly Resource<K>[]
   /** Replaces the status; of a resource that is gone: nothing. */
-  writeStatus<K extends Kind>(key: ResourceKey<K>, status: StatusOf[K]): Promise<void>
+  writeStatus<K extends ResourceKind>(key: ResourceKey<K>, status: ResourceStatus[K]): Promise<void>
   /** Puts the operator's finalizer on a resource, or takes it off: a deleted resource is gone when none is left. */
   setFinalizer(key: ResourceKey, present: boolean): Promise<void>
   /** For people, on the side. Takes the resource itself: the last event of a deletion is about one that is gone. */
-  recordEvent(resource: Resource, event: ClusterEvent): void
+  recordEvent(resource: Resource, event: ResourceEvent): void
   /** Data of a ConfigMap; undefined when there is none. */
   configMap(namespace: string, name: string): Promise<Readonly<Record<string, string>> | undefined>
   /** What a Secret holds, for the few who may send it in clear; undefined when there is none. */
@@ -100,12 +100,12 @@ export interface Cluster {
   /** From now on `namespace` is known, and changes of it are told of its resources. Rejects where that is not granted. */
   followNamespaces(): Promise<void>
   /** Null when there is none, undefined where it is not known what namespaces are like. */
-  namespace(name: string): Namespace | null | undefined
+  namespace(name: string): NamespaceInfo | null | undefined
   /**
    * Keeps these keys of a ConfigMap, which is made when there is none. False where one of them is somebody else's: then
    * nothing is written.
    */
   writeConfigMap(namespace: string, name: string, data: Readonly<Record<string, string>>): Promise<boolean>
   /** What is there but could not be read, now. */
-  unreadable(): readonly Unreadable[]
+  unreadable(): readonly ManifestError[]
 }

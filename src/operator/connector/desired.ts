@@ -1,17 +1,17 @@
 import type { ConnectorConfig } from '../../clients/worker.ts'
-import type { ClusterView } from '../cluster/cluster.ts'
-import type { WorkerEntry } from '../estate.ts'
-import { conditionOf } from '../resources/condition.ts'
+import type { ClusterReader } from '../cluster/cluster.ts'
+import { findCondition } from '../resources/condition.ts'
 import { type Resource, resourceKey } from '../resources/resource.ts'
-import { nameAt } from './naming.ts'
-import { type OffsetsToSet, offsetsToSet } from './offsets.ts'
-import { hashOf, type Values, valuesOf } from './values.ts'
+import type { WorkerRuntimeConfig } from '../runtimes.ts'
+import { resolveConnectorName } from './naming.ts'
+import { type ResolvedOffsets, resolveOffsets } from './offsets.ts'
+import { hashEntries, type ResolvedValues, resolveValues } from './values-from.ts'
 
 /** Marks a connector as kept by this resource, inside its configuration. */
 export const OWNER_KEY = 'weir.owner'
 
 /** What a Connector resource asks of the worker. */
-export type Desired = {
+export type DesiredConnector = {
   readonly name: string
   /** Everything the worker is sent, the owner's mark apart. */
   readonly config: ConnectorConfig
@@ -25,20 +25,20 @@ export type Desired = {
   /** Subjects that have to be Ready before the connector is first made, and are not. */
   readonly waitsFor: readonly string[]
   /** By the operation that is still to be carried out, if there is one. */
-  readonly offsetsToSet: OffsetsToSet
-} & Pick<Values, 'inline' | 'inputsHash'>
+  readonly offsetsToSet: ResolvedOffsets
+} & Pick<ResolvedValues, 'inline' | 'inputsHash'>
 
 /** Later sources win: ConfigMaps in order, then `config`, then single values, then what has a field of its own. */
-export async function desiredOf(
+export async function resolveDesiredConnector(
   resource: Resource<'Connector'>,
-  cluster: ClusterView,
-  { instance, entry }: { readonly instance: string; readonly entry: WorkerEntry },
-): Promise<Desired> {
+  cluster: ClusterReader,
+  { instance, entry }: { readonly instance: string; readonly entry: WorkerRuntimeConfig },
+): Promise<DesiredConnector> {
   const { spec, metadata } = resource
-  const name = nameAt(entry, resource)
+  const name = resolveConnectorName(entry, resource)
   const missing: string[] = []
   const base = await configFrom(resource, cluster, missing)
-  const { inline, inputsHash, ...values } = await valuesOf(resource, cluster, entry)
+  const { inline, inputsHash, ...values } = await resolveValues(resource, cluster, entry)
   const config: Record<string, string> = {
     ...base,
     ...spec.config,
@@ -53,18 +53,18 @@ export async function desiredOf(
   return {
     name,
     config,
-    configHash: configHashOf({ ...config, ...Object.fromEntries(versions) }),
+    configHash: hashConfig({ ...config, ...Object.fromEntries(versions) }),
     owner: `${instance}/${metadata.namespace}/${metadata.name}`,
     isMarked: entry.marksOwner,
     missing: [...missing, ...values.missing],
     waitsFor: unreadySubjects(resource, cluster),
-    offsetsToSet: await offsetsToSet(resource, cluster),
+    offsetsToSet: await resolveOffsets(resource, cluster),
     inline,
     ...(inputsHash !== undefined && { inputsHash }),
   }
 }
 
-async function configFrom(resource: Resource<'Connector'>, cluster: ClusterView, missing: string[]) {
+async function configFrom(resource: Resource<'Connector'>, cluster: ClusterReader, missing: string[]) {
   const { namespace } = resource.metadata
   const config: Record<string, string> = {}
   for (const { configMapRef, prefix = '' } of resource.spec.configFrom ?? []) {
@@ -75,18 +75,18 @@ async function configFrom(resource: Resource<'Connector'>, cluster: ClusterView,
   return config
 }
 
-function unreadySubjects({ spec, metadata }: Resource<'Connector'>, cluster: ClusterView): readonly string[] {
+function unreadySubjects({ spec, metadata }: Resource<'Connector'>, cluster: ClusterReader): readonly string[] {
   return (spec.subjectRefs ?? []).flatMap(({ name }) => {
     const subject = cluster.get(resourceKey('Subject', metadata.namespace, name))
     if (subject === undefined) return [`Subject ${name}, which does not exist`]
     const { conditions, observedGeneration } = subject.status
     const current = observedGeneration === subject.metadata.generation
-    return current && conditionOf(conditions, 'Ready')?.status === 'True' ? [] : [`Subject ${name}`]
+    return current && findCondition(conditions, 'Ready')?.status === 'True' ? [] : [`Subject ${name}`]
   })
 }
 
 /** Of everything but the owner's mark. */
-export function configHashOf(config: ConnectorConfig): string {
+export function hashConfig(config: ConnectorConfig): string {
   const { [OWNER_KEY]: _, ...own } = config
-  return hashOf(own)
+  return hashEntries(own)
 }

@@ -1,12 +1,15 @@
-import type { ClusterView } from '../cluster/cluster.ts'
-import type { WorkerEntry } from '../estate.ts'
+import type { ClusterReader } from '../cluster/cluster.ts'
+import { connectorName, externalObjectIndexFor } from '../resources/index-values.ts'
 import type { Resource } from '../resources/resource.ts'
-import { claimTo, connectorName } from '../resources/terms.ts'
+import type { WorkerRuntimeConfig } from '../runtimes.ts'
 
-type Naming = Pick<WorkerEntry, 'name' | 'nameTemplate' | 'allowsExplicitNames'>
+type Naming = Pick<WorkerRuntimeConfig, 'name' | 'nameTemplate' | 'allowsExplicitNames'>
 
 /** What a connector is called on its worker. */
-export function nameAt({ nameTemplate, allowsExplicitNames }: Naming, resource: Resource<'Connector'>): string {
+export function resolveConnectorName(
+  { nameTemplate, allowsExplicitNames }: Naming,
+  resource: Resource<'Connector'>,
+): string {
   const { spec, metadata } = resource
   if (spec.name !== undefined && allowsExplicitNames) return spec.name
   const values = { namespace: metadata.namespace, name: connectorName(resource) }
@@ -14,15 +17,15 @@ export function nameAt({ nameTemplate, allowsExplicitNames }: Naming, resource: 
 }
 
 /** All that stand for a connector of this name there, found without looking at the others. */
-export function claimantsOf(
+export function findClaimants(
   entry: Naming,
   name: string,
-  cluster: Pick<ClusterView, 'find'>,
+  cluster: Pick<ClusterReader, 'find'>,
 ): readonly Resource<'Connector'>[] {
   const declared = new Set([name, ...declaredNames(entry.nameTemplate, name)])
   return [...declared]
-    .flatMap((one) => cluster.find(claimTo('Connector', entry.name, one)))
-    .filter((resource) => nameAt(entry, resource) === name)
+    .flatMap((one) => cluster.find(externalObjectIndexFor('Connector', entry.name, one)))
+    .filter((resource) => resolveConnectorName(entry, resource) === name)
 }
 
 /** Every name that the template may have made this one of, in whatever namespace. */

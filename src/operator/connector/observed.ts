@@ -12,7 +12,7 @@ import type {
 import { isReady } from '../resources/condition.ts'
 import type { TaskCounts } from '../resources/connector.ts'
 import type { Resource } from '../resources/resource.ts'
-import { configHashOf } from './desired.ts'
+import { hashConfig } from './desired.ts'
 
 export type ObservedTask = {
   readonly id: number
@@ -22,7 +22,7 @@ export type ObservedTask = {
 }
 
 /** A connector as the worker has it. */
-export type Present = {
+export type ExistingConnector = {
   readonly config: ConnectorConfig
   readonly type: string
   readonly state: RunState
@@ -30,10 +30,10 @@ export type Present = {
   readonly trace?: string
   readonly tasks: readonly ObservedTask[]
 }
-export type Observed = 'absent' | Present
+export type ObservedConnector = 'absent' | ExistingConnector
 
 /** Whether a resource that is Ready says already what a look at everything has shown of its connector. */
-export function isKnown(
+export function isConnectorStatusCurrent(
   { status, metadata }: Resource<'Connector'>,
   { info, status: now }: ExpandedConnector = {},
 ): boolean {
@@ -41,14 +41,14 @@ export function isKnown(
   const { total, running, failed, paused } = countTasks(now.tasks)
   const { tasks } = status
   return (
-    status.configHash === configHashOf(info.config) &&
+    status.configHash === hashConfig(info.config) &&
     status.state === now.connector.state &&
     status.workerId === now.connector.worker_id &&
     isDeepStrictEqual([total, running, failed, paused], [tasks?.total, tasks?.running, tasks?.failed, tasks?.paused])
   )
 }
 
-export async function observe(worker: WorkerClient, name: string): Promise<Observed> {
+export async function observeConnector(worker: WorkerClient, name: string): Promise<ObservedConnector> {
   const info = await orNothing(worker.get(name))
   // A connector that is just being deleted has no configuration any more but still a status for a moment.
   if (info === undefined) return 'absent'
@@ -88,7 +88,7 @@ export function countTasks(tasks: readonly Pick<ObservedTask, 'state'>[]): TaskC
 }
 
 /** What went wrong, in one line: of a stack of causes the innermost, without the class names of Java. */
-export function reasonIn(trace: string): string {
+export function rootCauseIn(trace: string): string {
   const lines = trace.split('\n')
   const cause = lines.findLast((line) => line.startsWith('Caused by: ')) ?? lines[0] ?? ''
   return cause.replace(/^Caused by: /, '').replace(/^[\w.$]*(Exception|Error): /, '')

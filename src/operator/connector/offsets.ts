@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { ConnectorOffset } from '../../clients/worker.ts'
-import type { ClusterView } from '../cluster/cluster.ts'
+import type { ClusterReader } from '../cluster/cluster.ts'
 import { durationMs } from '../resources/fields.ts'
 import type { Resource } from '../resources/resource.ts'
 
@@ -9,7 +9,7 @@ export const OFFSETS_KEY = 'offsets.json'
 const EXPORT_REQUESTED = 'weir.dev/offsets-export-requested-at'
 
 /** What a declared operation sets, or in words why that is not known: it is not there yet, or it is none. */
-export type OffsetsToSet =
+export type ResolvedOffsets =
   | { readonly offsets: readonly ConnectorOffset[] }
   | { readonly missing: string }
   | { readonly wrong: string }
@@ -20,7 +20,10 @@ export function pendingOperation({ spec, status }: Resource<'Connector'>) {
   return operation?.id === status.offsets?.lastOperationId ? undefined : operation
 }
 
-export async function offsetsToSet(resource: Resource<'Connector'>, cluster: ClusterView): Promise<OffsetsToSet> {
+export async function resolveOffsets(
+  resource: Resource<'Connector'>,
+  cluster: ClusterReader,
+): Promise<ResolvedOffsets> {
   const { offsets = [], offsetsFrom } = pendingOperation(resource) ?? {}
   if (offsetsFrom === undefined) {
     return { offsets: offsets.map(({ partition, offset }) => ({ partition, offset: offset ?? null })) }
@@ -34,7 +37,7 @@ const part = z.record(z.string(), z.unknown())
 /** As the worker answers them, and as they are exported. */
 const written = z.strictObject({ offsets: z.array(z.strictObject({ partition: part, offset: part.nullable() })) })
 
-function read(text: string, place: string): OffsetsToSet {
+function read(text: string, place: string): ResolvedOffsets {
   try {
     return written.parse(JSON.parse(text))
   } catch (error) {
@@ -44,7 +47,7 @@ function read(text: string, place: string): OffsetsToSet {
 }
 
 /** A copy that is to be made of the offsets, or when the next one is. */
-export type Export = {
+export type OffsetsExport = {
   readonly configMap: string
   /** 0 or less: now. */
   readonly inMs: number
@@ -53,7 +56,10 @@ export type Export = {
 }
 
 /** Undefined where no copy is kept, or only on request and there is none. */
-export function exportOf({ spec, metadata, status }: Resource<'Connector'>, nowMs: number): Export | undefined {
+export function planOffsetsExport(
+  { spec, metadata, status }: Resource<'Connector'>,
+  nowMs: number,
+): OffsetsExport | undefined {
   const { export: kept } = spec.offsets ?? {}
   if (kept === undefined) return undefined
   const { configMapRef, interval } = kept

@@ -1,17 +1,21 @@
-import { Stalled } from '../controller/trouble.ts'
+import { TerminalError } from '../controller/reconcile-error.ts'
 import type { Resource } from '../resources/resource.ts'
-import { type Desired, OWNER_KEY } from './desired.ts'
-import type { Present } from './observed.ts'
+import { type DesiredConnector, OWNER_KEY } from './desired.ts'
+import type { ExistingConnector } from './observed.ts'
 
 const TAKE_OVER = 'weir.dev/take-over'
 
-/** Passes when the resource may change the connector that is there; throws `Stalled` with the reason when not. */
-export function assertOurs(resource: Resource<'Connector'>, desired: Desired, observed: Present): void {
+/** Passes when the resource may change the connector that is there; throws `TerminalError` with the reason when not. */
+export function assertOwnership(
+  resource: Resource<'Connector'>,
+  desired: DesiredConnector,
+  observed: ExistingConnector,
+): void {
   const owner = observed.config[OWNER_KEY]
   if (owner === desired.owner || wasApplied(resource)) return
   if (owner !== undefined) {
     if (resource.metadata.annotations[TAKE_OVER] === owner) return
-    throw new Stalled(
+    throw new TerminalError(
       'Conflict',
       `connector ${desired.name} is kept by ${owner}; to take it from there set the annotation ${TAKE_OVER}: "${owner}"`,
     )
@@ -19,15 +23,19 @@ export function assertOurs(resource: Resource<'Connector'>, desired: Desired, ob
   assertAdoptable(resource, desired, observed)
 }
 
-function assertAdoptable({ spec }: Resource<'Connector'>, desired: Desired, observed: Present): void {
+function assertAdoptable(
+  { spec }: Resource<'Connector'>,
+  desired: DesiredConnector,
+  observed: ExistingConnector,
+): void {
   if (spec.adoptionPolicy === 'Never') {
     const message = `connector ${desired.name} exists on the worker already, and adoptionPolicy is Never`
-    throw new Stalled('AlreadyExists', message)
+    throw new TerminalError('AlreadyExists', message)
   }
   const changed = changedKeys(desired, observed)
   if (spec.adoptionPolicy === 'AdoptIfIdentical' && changed.length > 0) {
     const message = `connector ${desired.name} exists on the worker with another configuration (${changed.join(', ')})`
-    throw new Stalled('AdoptionRefused', message)
+    throw new TerminalError('AdoptionRefused', message)
   }
 }
 
@@ -36,7 +44,7 @@ function wasApplied({ status }: Resource<'Connector'>): boolean {
 }
 
 /** Names of the keys in which the worker's configuration differs from the desired one; the owner's mark aside. */
-export function changedKeys(desired: Desired, observed: Present): readonly string[] {
+export function changedKeys(desired: DesiredConnector, observed: ExistingConnector): readonly string[] {
   const keys = new Set([...Object.keys(desired.config), ...Object.keys(observed.config)])
   keys.delete(OWNER_KEY)
   return [...keys].filter((key) => desired.config[key] !== observed.config[key]).sort()

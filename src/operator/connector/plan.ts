@@ -1,18 +1,18 @@
 import type { ConnectorConfig, ConnectorOffset, RunState, TargetState } from '../../clients/worker.ts'
 import type { EventReason } from '../cluster/cluster.ts'
-import type { Again } from '../controller/controller.ts'
-import { Stalled, Waiting } from '../controller/trouble.ts'
-import { type Finding, isReady, type Reason, type Verdict } from '../resources/condition.ts'
+import type { Requeue } from '../controller/controller.ts'
+import { DependencyNotReady, TerminalError } from '../controller/reconcile-error.ts'
+import { type ConditionReason, isReady, type ObservedCondition, type ReadyCondition } from '../resources/condition.ts'
 import type { ConnectorStatus } from '../resources/connector.ts'
-import { type Resource, UNOBSERVED } from '../resources/resource.ts'
-import { type Desired, OWNER_KEY } from './desired.ts'
-import { withInputs } from './inputs.ts'
-import type { Observed, Present } from './observed.ts'
+import { INITIAL_STATUS, type Resource } from '../resources/resource.ts'
+import { autoRestartWhenHealthy, planAutoRestart } from './auto-restart.ts'
+import { type DesiredConnector, OWNER_KEY } from './desired.ts'
+import type { ExistingConnector, ObservedConnector } from './observed.ts'
 import { pendingOperation } from './offsets.ts'
-import { assertOurs, changedKeys } from './ownership.ts'
-import { planRestart, restartsWhenHealthy } from './restarts.ts'
+import { assertOwnership, changedKeys } from './ownership.ts'
+import { withSecretRestart } from './secret-restart.ts'
 
-export type Step =
+export type ConnectorStep =
   | { readonly do: 'create'; readonly config: ConnectorConfig; readonly state: TargetState }
   | { readonly do: 'put-config'; readonly config: ConnectorConfig }
   | { readonly do: 'pause' | 'resume' | 'stop' | 'reset-offsets' | 'delete' }
@@ -21,11 +21,11 @@ export type Step =
   | { readonly do: 'alter-offsets'; readonly offsets: readonly ConnectorOffset[] }
 
 /** Steps to take now, what the resource looks like then, what to remember, and when to look again. */
-export type Plan = {
-  readonly steps: readonly Step[]
-  readonly verdict: Verdict
+export type ConnectorPlan = {
+  readonly steps: readonly ConnectorStep[]
+  readonly verdict: ReadyCondition
   readonly remember: Partial<Omit<ConnectorStatus, 'observedGeneration' | 'conditions'>>
-  readonly again: Again
+  readonly again: Requeue
   /** Nobody asked for what is found, and it passes by itself. */
   readonly isPassing?: boolean
   /** It has just been made, and is soon what it is to be. */
@@ -34,7 +34,7 @@ export type Plan = {
   readonly event?: EventReason
 }
 
-export type Moment = {
+export type PlanContext = {
   readonly nowMs: number
   /** 0 to 1, for spreading restarts. */
   readonly random: number
@@ -46,7 +46,7 @@ export type Moment = {
 
 /** How soon to look whether a step had its effect; the longer that takes, the less often. */
 const SOON_MS = 250
-export const SOON: Again = { afterMs: SOON_MS }
+export const SOON: Requeue = { afterMs: SOON_MS }
 /** A connector makes its tasks a moment after it runs: until then none is not yet "none", nor is it lost. */
 const TASKS_APPEAR_MS = 5_000
 
@@ -60,28 +60,35 @@ const TARGET: Readonly<Record<Resource<'Connector'>['spec']['state'], TargetStat
 
 /**
  * Everything between what is and what should be. Pure; one phase at a time: what a step changes is seen before the next
- * one is planned. No steps means that there is nothing to do. Throws `Stalled` and `Waiting`.
+ * one is planned. No steps means that there is nothing to do. Throws `TerminalError` and `DependencyNotReady`.
  */
-export function plan(resource: Resource<'Connector'>, desired: Desired, observed: Observed, moment: Moment): Plan {
+export function planConnector(
+  resource: Resource<'Connector'>,
+  desired: DesiredConnector,
+  observed: ObservedConnector,
+  moment: PlanContext,
+): ConnectorPlan {
   if (observed === 'absent') return planCreation(resource, desired, moment)
-  assertOurs(resource, desired, observed)
+  assertOwnership(resource, desired, observed)
   return (
     planConfig(resource, desired, observed, moment) ??
     planOffsets(resource, desired, observed, moment) ??
     planState(resource, observed) ??
     planRequestedRestart(resource) ??
-    withInputs(planHealth(resource, observed, moment), resource, desired, observed, moment)
+    withSecretRestart(planHealth(resource, observed, moment), resource, desired, observed, moment)
   )
 }
 
-function planCreation(resource: Resource<'Connector'>, desired: Desired, moment: Moment): Plan {
+function planCreation(resource: Resource<'Connector'>, desired: DesiredConnector, moment: PlanContext): ConnectorPlan {
   const { spec, status } = resource
   if (spec.driftPolicy === 'Report' && status.configHash === desired.configHash) {
-    throw new Stalled('Missing', `connector ${desired.name} was deleted on the worker, and driftPolicy is Report`)
+    throw new TerminalError('Missing', `connector ${desired.name} was deleted on the worker, and driftPolicy is Report`)
   }
-  if (desired.missing.length > 0) throw new Waiting('WaitingForInput', `waiting for ${desired.missing.join(', ')}`)
-  if (desired.waitsFor.length > 0) throw new Waiting('WaitingForSubject', `waiting for ${desired.waitsFor.join(', ')}`)
-  const isNew = status.observedGeneration === UNOBSERVED.observedGeneration
+  if (desired.missing.length > 0)
+    throw new DependencyNotReady('WaitingForInput', `waiting for ${desired.missing.join(', ')}`)
+  if (desired.waitsFor.length > 0)
+    throw new DependencyNotReady('WaitingForSubject', `waiting for ${desired.waitsFor.join(', ')}`)
+  const isNew = status.observedGeneration === INITIAL_STATUS.observedGeneration
   if (isNew && pendingOperation(resource) !== undefined) {
     // Written down first: if it is found there later, it was made here, and the operation is still to be done.
     return working('Creating', `creating connector ${desired.name}`, [])
@@ -92,8 +99,8 @@ function planCreation(resource: Resource<'Connector'>, desired: Desired, moment:
     ...applied(resource, desired, moment),
     ...handledRestart(resource),
     inputsHash: desired.inputsHash,
-  } as Plan['remember']
-  const steps: Step[] = [{ do: 'create', config: marked(desired), state }]
+  } as ConnectorPlan['remember']
+  const steps: ConnectorStep[] = [{ do: 'create', config: marked(desired), state }]
   const creating = working('Creating', `creating connector ${desired.name}`, steps, remember)
   // What is remembered has to be told where neither a mark nor the connector itself tells it to whoever comes next.
   return { ...creating, isBrief: desired.isMarked && state === TARGET[spec.state], event: 'Created' }
@@ -101,10 +108,10 @@ function planCreation(resource: Resource<'Connector'>, desired: Desired, moment:
 
 function planConfig(
   resource: Resource<'Connector'>,
-  desired: Desired,
-  observed: Present,
-  moment: Moment,
-): Plan | undefined {
+  desired: DesiredConnector,
+  observed: ExistingConnector,
+  moment: PlanContext,
+): ConnectorPlan | undefined {
   const { spec, status } = resource
   const foundHandled = status.configHash === undefined ? handledBefore(resource) : {}
   if (desired.missing.length > 0) return undefined
@@ -128,19 +135,20 @@ function planConfig(
 /** Stop, alter, remember, and only then go on: whatever dies in between, the same operation is repeated as it was. */
 function planOffsets(
   resource: Resource<'Connector'>,
-  { offsetsToSet }: Desired,
-  observed: Present,
-  { nowMs }: Moment,
-): Plan | undefined {
+  { offsetsToSet }: DesiredConnector,
+  observed: ExistingConnector,
+  { nowMs }: PlanContext,
+): ConnectorPlan | undefined {
   const operation = pendingOperation(resource)
   if (operation === undefined) return undefined
   const message = `offsets operation ${operation.id}`
   if (observed.state !== 'STOPPED') return working('AlteringOffsets', `${message}: stopping first`, [{ do: 'stop' }])
   if (observed.tasks.length > 0) return working('AlteringOffsets', `${message}: waiting for the tasks to stop`, [])
-  if ('missing' in offsetsToSet) throw new Waiting('WaitingForInput', `${message}: waiting for ${offsetsToSet.missing}`)
-  if ('wrong' in offsetsToSet) throw new Stalled('OffsetsRejected', `${message}: ${offsetsToSet.wrong}`)
+  if ('missing' in offsetsToSet)
+    throw new DependencyNotReady('WaitingForInput', `${message}: waiting for ${offsetsToSet.missing}`)
+  if ('wrong' in offsetsToSet) throw new TerminalError('OffsetsRejected', `${message}: ${offsetsToSet.wrong}`)
   const { offsets } = offsetsToSet
-  const step: Step = operation.type === 'Reset' ? { do: 'reset-offsets' } : { do: 'alter-offsets', offsets }
+  const step: ConnectorStep = operation.type === 'Reset' ? { do: 'reset-offsets' } : { do: 'alter-offsets', offsets }
   const done = { lastOperationId: operation.id, lastOperationResult: 'Succeeded' } as const
   const remember = {
     offsets: { ...resource.status.offsets, ...done, lastOperationTime: new Date(nowMs).toISOString() },
@@ -149,7 +157,10 @@ function planOffsets(
   return { ...working('AlteringOffsets', message, [step], remember), event }
 }
 
-function planState({ spec, metadata, status }: Resource<'Connector'>, observed: Present): Plan | undefined {
+function planState(
+  { spec, metadata, status }: Resource<'Connector'>,
+  observed: ExistingConnector,
+): ConnectorPlan | undefined {
   const { state } = observed
   const target = TARGET[spec.state]
   if (target === 'STOPPED') {
@@ -164,11 +175,11 @@ function planState({ spec, metadata, status }: Resource<'Connector'>, observed: 
   return away ? changing('Resuming', 'resuming it', 'resume') : undefined
 }
 
-function changing(reason: Reason, message: string, step: 'pause' | 'resume' | 'stop'): Plan {
+function changing(reason: ConditionReason, message: string, step: 'pause' | 'resume' | 'stop'): ConnectorPlan {
   return { ...working(reason, message, [{ do: step }]), event: 'StateChanged' }
 }
 
-function planRequestedRestart(resource: Resource<'Connector'>): Plan | undefined {
+function planRequestedRestart(resource: Resource<'Connector'>): ConnectorPlan | undefined {
   const { annotations } = resource.metadata
   const token = annotations['weir.dev/restart-requested-at']
   if (token === undefined || token === resource.status.lastHandledRestart) return undefined
@@ -177,7 +188,7 @@ function planRequestedRestart(resource: Resource<'Connector'>): Plan | undefined
   return { ...working('Restarting', message, steps, { lastHandledRestart: token }), event: 'RestartRequested' }
 }
 
-function restartSteps(scope: string): readonly Step[] {
+function restartSteps(scope: string): readonly ConnectorStep[] {
   if (scope === 'all') return [{ do: 'restart', onlyFailed: false, includeTasks: true }]
   if (scope === 'failed') return [{ do: 'restart', onlyFailed: true, includeTasks: true }]
   if (scope === 'connector') return [{ do: 'restart', onlyFailed: false, includeTasks: false }]
@@ -185,15 +196,15 @@ function restartSteps(scope: string): readonly Step[] {
   return tasks.map((task) => ({ do: 'restart-task', task: Number(task) }))
 }
 
-function planHealth(resource: Resource<'Connector'>, observed: Present, moment: Moment): Plan {
+function planHealth(resource: Resource<'Connector'>, observed: ExistingConnector, moment: PlanContext): ConnectorPlan {
   const target = TARGET[resource.spec.state]
   const states: readonly RunState[] = [observed.state, ...observed.tasks.map(({ state }) => state)]
   if (states.includes('FAILED') && target !== 'STOPPED') {
-    const { restart, restarts, verdict, afterMs } = planRestart(resource, observed, moment.nowMs, moment.random)
+    const { restart, restarts, verdict, afterMs } = planAutoRestart(resource, observed, moment.nowMs, moment.random)
     return {
       steps: restart ? [{ do: 'restart', onlyFailed: true, includeTasks: true }] : [],
       verdict,
-      remember: { autoRestart: restarts } as Plan['remember'],
+      remember: { autoRestart: restarts } as ConnectorPlan['remember'],
       again: { afterMs: Math.min(afterMs ?? moment.observeMs, moment.observeMs) },
       ...(restart && { event: 'AutoRestarted' as const }),
     }
@@ -211,13 +222,17 @@ function planHealth(resource: Resource<'Connector'>, observed: Present, moment: 
   return {
     steps: [],
     verdict: { ready: 'True', reason: 'Succeeded', message: healthy(target, observed) },
-    remember: { autoRestart: restartsWhenHealthy(resource, moment.nowMs) } as Plan['remember'],
+    remember: { autoRestart: autoRestartWhenHealthy(resource, moment.nowMs) } as ConnectorPlan['remember'],
     again: { afterMs: moment.restMs },
   }
 }
 
 /** What is still on its way to its target state; undefined when everything is there. */
-function unsettled({ spec, status }: Resource<'Connector'>, observed: Present, nowMs: number): string | undefined {
+function unsettled(
+  { spec, status }: Resource<'Connector'>,
+  observed: ExistingConnector,
+  nowMs: number,
+): string | undefined {
   const target = TARGET[spec.state]
   if (observed.state !== target) return `the connector is ${observed.state.toLowerCase()}`
   if (target === 'STOPPED') return observed.tasks.length === 0 ? undefined : 'waiting for the tasks to stop'
@@ -232,13 +247,17 @@ function msSinceApplied({ lastAppliedTime }: ConnectorStatus, nowMs: number): nu
   return lastAppliedTime === undefined ? Number.POSITIVE_INFINITY : Math.abs(nowMs - Date.parse(lastAppliedTime))
 }
 
-function healthy(target: TargetState, { tasks }: Present): string {
+function healthy(target: TargetState, { tasks }: ExistingConnector): string {
   const count = `${tasks.length} ${tasks.length === 1 ? 'task' : 'tasks'}`
   return target === 'STOPPED' ? 'stopped, as declared' : `${target.toLowerCase()}, ${count}`
 }
 
 /** Conditions beside Ready: whether all it takes is there, whether the worker holds that, and whether that is well. */
-export function findings(resource: Resource<'Connector'>, desired: Desired, observed: Observed): readonly Finding[] {
+export function connectorConditions(
+  resource: Resource<'Connector'>,
+  desired: DesiredConnector,
+  observed: ObservedConnector,
+): readonly ObservedCondition[] {
   const inputs = inputsResolved(desired, observed)
   if (observed === 'absent') {
     return [{ type: 'Synced', status: 'False', reason: 'Missing', message: 'the worker does not have it' }, inputs]
@@ -246,7 +265,7 @@ export function findings(resource: Resource<'Connector'>, desired: Desired, obse
   return [synced(resource, desired, observed), healthOf(observed), inputs]
 }
 
-function healthOf({ state, tasks }: Present): Finding {
+function healthOf({ state, tasks }: ExistingConnector): ObservedCondition {
   const type = 'Healthy'
   if (state === 'FAILED') return { type, status: 'False', reason: 'ConnectorFailed', message: 'the connector failed' }
   const failed = tasks.filter((task) => task.state === 'FAILED').length
@@ -256,7 +275,7 @@ function healthOf({ state, tasks }: Present): Finding {
 }
 
 /** What runs goes on with what it had; what does not run yet, or not again before its offsets are set, waits. */
-function inputsResolved({ missing, offsetsToSet }: Desired, observed: Observed): Finding {
+function inputsResolved({ missing, offsetsToSet }: DesiredConnector, observed: ObservedConnector): ObservedCondition {
   const all = 'missing' in offsetsToSet ? [...missing, offsetsToSet.missing] : missing
   const type = 'InputsResolved'
   if (all.length === 0)
@@ -265,8 +284,17 @@ function inputsResolved({ missing, offsetsToSet }: Desired, observed: Observed):
   return { type, status: 'False', reason, message: `missing: ${all.join(', ')}` }
 }
 
-function synced(resource: Resource<'Connector'>, desired: Desired, observed: Present): Finding {
-  const no = (reason: Reason, message: string): Finding => ({ type: 'Synced', status: 'False', reason, message })
+function synced(
+  resource: Resource<'Connector'>,
+  desired: DesiredConnector,
+  observed: ExistingConnector,
+): ObservedCondition {
+  const no = (reason: ConditionReason, message: string): ObservedCondition => ({
+    type: 'Synced',
+    status: 'False',
+    reason,
+    message,
+  })
   if (desired.missing.length > 0) return no('InputMissing', `missing: ${desired.missing.join(', ')}`)
   const changed = changedKeys(desired, observed)
   if (changed.length === 0) return { type: 'Synced', status: 'True', reason: 'Succeeded', message: 'as declared' }
@@ -278,9 +306,9 @@ function synced(resource: Resource<'Connector'>, desired: Desired, observed: Pre
  * A resource that finds its connector there already has lost its status (a restart of a directory's operator, a restore):
  * what it was asked to do once was done then, and is not done again.
  */
-function handledBefore(resource: Resource<'Connector'>): Plan['remember'] {
+function handledBefore(resource: Resource<'Connector'>): ConnectorPlan['remember'] {
   const operation = resource.spec.offsets?.operation
-  const isNew = resource.status.observedGeneration === UNOBSERVED.observedGeneration
+  const isNew = resource.status.observedGeneration === INITIAL_STATUS.observedGeneration
   return {
     ...handledRestart(resource),
     ...(operation === undefined || !isNew
@@ -289,19 +317,28 @@ function handledBefore(resource: Resource<'Connector'>): Plan['remember'] {
   }
 }
 
-function handledRestart({ metadata }: Resource<'Connector'>): Plan['remember'] {
+function handledRestart({ metadata }: Resource<'Connector'>): ConnectorPlan['remember'] {
   const token = metadata.annotations['weir.dev/restart-requested-at']
   return token === undefined ? {} : { lastHandledRestart: token }
 }
 
-function applied(_: Resource<'Connector'>, desired: Desired, { nowMs }: Moment): Plan['remember'] {
+function applied(
+  _: Resource<'Connector'>,
+  desired: DesiredConnector,
+  { nowMs }: PlanContext,
+): ConnectorPlan['remember'] {
   return { configHash: desired.configHash, lastAppliedTime: new Date(nowMs).toISOString() }
 }
 
-function marked(desired: Desired): ConnectorConfig {
+function marked(desired: DesiredConnector): ConnectorConfig {
   return desired.isMarked ? { ...desired.config, [OWNER_KEY]: desired.owner } : desired.config
 }
 
-function working(reason: Reason, message: string, steps: readonly Step[], remember: Plan['remember'] = {}): Plan {
+function working(
+  reason: ConditionReason,
+  message: string,
+  steps: readonly ConnectorStep[],
+  remember: ConnectorPlan['remember'] = {},
+): ConnectorPlan {
   return { steps, verdict: { ready: 'False', reason, message, progress: 'working' }, remember, again: SOON }
 }

@@ -1,13 +1,13 @@
 import { RequestError } from '../../clients/http.ts'
 import type { ConnectorConfig, WorkerClient } from '../../clients/worker.ts'
 import { unreachable } from '../../config/failure.ts'
-import { Stalled } from '../controller/trouble.ts'
-import type { Step } from './plan.ts'
+import { TerminalError } from '../controller/reconcile-error.ts'
+import type { ConnectorStep } from './plan.ts'
 
 const PLUGIN_AGAIN_MS = 300_000
 
-/** Carries out one step on the worker. Throws `Stalled` for what the worker refuses. */
-export async function carryOut(step: Step, name: string, worker: WorkerClient): Promise<unknown> {
+/** Carries out one step on the worker. Throws `TerminalError` for what the worker refuses. */
+export async function executeConnectorStep(step: ConnectorStep, name: string, worker: WorkerClient): Promise<unknown> {
   switch (step.do) {
     case 'create':
       return explained(worker, step.config, worker.create(name, step.config, step.state))
@@ -38,27 +38,29 @@ async function explained<T>(worker: WorkerClient, config: ConnectorConfig, asked
   } catch (error) {
     // Workers differ in how they refuse a class that they don't have.
     const isRefusal = error instanceof RequestError && [400, 404, 500].includes(error.status)
-    if (isRefusal) await assertValid(worker, config)
+    if (isRefusal) await assertConfigValid(worker, config)
     throw error
   }
 }
 
-/** Throws `Stalled` with every wrong key, by the worker's own validation. */
-export async function assertValid(worker: WorkerClient, config: ConnectorConfig): Promise<void> {
+/** Throws `TerminalError` with every wrong key, by the worker's own validation. */
+export async function assertConfigValid(worker: WorkerClient, config: ConnectorConfig): Promise<void> {
   const plugin = config['connector.class'] ?? ''
   const { configs } = await worker.validate(plugin, config).catch((error: unknown) => refusal(error, plugin))
   const wrongKeys = configs.flatMap(({ value }) => value.errors.map((message) => ({ key: value.name, message })))
   if (wrongKeys.length === 0) return
   const message = wrongKeys.map((wrong) => `${wrong.key}: ${wrong.message}`).join('; ')
-  throw new Stalled('ConfigInvalid', message, { wrongKeys })
+  throw new TerminalError('ConfigInvalid', message, { wrongKeys })
 }
 
 function refusal(error: unknown, plugin: string): never {
   if (!(error instanceof RequestError)) throw error
   if (error.status === 404 || /Failed to find any class/.test(error.message)) {
-    throw new Stalled('PluginNotFound', `no worker has a connector class '${plugin}'`, { againMs: PLUGIN_AGAIN_MS })
+    throw new TerminalError('PluginNotFound', `no worker has a connector class '${plugin}'`, {
+      againMs: PLUGIN_AGAIN_MS,
+    })
   }
-  if (error.status === 400) throw new Stalled('ConfigInvalid', error.message)
+  if (error.status === 400) throw new TerminalError('ConfigInvalid', error.message)
   throw error
 }
 
@@ -66,7 +68,7 @@ async function offsetsAccepted(asked: Promise<string>): Promise<void> {
   try {
     await asked
   } catch (error) {
-    if (error instanceof RequestError && error.status === 400) throw new Stalled('OffsetsRejected', error.message)
+    if (error instanceof RequestError && error.status === 400) throw new TerminalError('OffsetsRejected', error.message)
     throw error
   }
 }

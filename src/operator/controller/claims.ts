@@ -4,7 +4,10 @@ import type { Resource } from '../resources/resource.ts'
  * Of several resources that stand for the same thing outside, the one that may have it: who has it already, else the
  * oldest, else the one with the smaller uid.
  */
-export function winnerOf<R extends Resource>(claimants: readonly R[], holds: (resource: R) => boolean): R | undefined {
+export function selectOwner<R extends Resource>(
+  claimants: readonly R[],
+  holds: (resource: R) => boolean,
+): R | undefined {
   return [...claimants].sort(
     (a, b) =>
       Number(holds(b)) - Number(holds(a)) ||

@@ -1,12 +1,12 @@
 import { ClusterError } from '../../clients/kubernetes/cluster-error.ts'
 import type { Clock } from '../../config/clock.ts'
 import type { Logger } from '../../config/logger.ts'
-import { NotLeading } from './leadership.ts'
-import { type Meter, type Outcome, UNMETERED } from './meter.ts'
+import { type ControllerMetrics, NO_METRICS, type ReconcileOutcome } from './controller-metrics.ts'
+import { NotLeaderError } from './fence.ts'
 import { WorkQueue } from './work-queue.ts'
 
 /** What becomes of a key after a pass: looked at again then, tried again with growing pauses, or left until it changes. */
-export type Again = { readonly afterMs: number } | 'after backoff' | 'when changed'
+export type Requeue = { readonly afterMs: number } | 'after backoff' | 'when changed'
 
 export type ControllerOptions<Key extends string> = {
   readonly name: string
@@ -18,9 +18,9 @@ export type ControllerOptions<Key extends string> = {
   readonly flowOf?: (key: Key) => string
   /** One pass may take so long; then its signal aborts and it counts as failed. */
   readonly passMs?: number
-  readonly meter?: Meter
+  readonly meter?: ControllerMetrics
   /** One pass over what the key names. Level-based: it is told which, never what happened. */
-  readonly reconcile: (key: Key, signal: AbortSignal) => Promise<Again>
+  readonly reconcile: (key: Key, signal: AbortSignal) => Promise<Requeue>
 }
 
 const PASS_MS = 60_000
@@ -38,7 +38,7 @@ export class Controller<Key extends string> {
 
   constructor(options: ControllerOptions<Key>) {
     this.#options = options
-    const { clock, meter = UNMETERED, concurrency, flowOf } = options
+    const { clock, meter = NO_METRICS, concurrency, flowOf } = options
     this.queue = new WorkQueue({ clock, meter, flowConcurrency: concurrency, ...(flowOf && { flowOf }) })
   }
 
@@ -70,11 +70,11 @@ export class Controller<Key extends string> {
     }
   }
 
-  async #pass(key: Key): Promise<Again> {
-    const { reconcile, clock, logger, meter = UNMETERED, passMs = PASS_MS } = this.#options
+  async #pass(key: Key): Promise<Requeue> {
+    const { reconcile, clock, logger, meter = NO_METRICS, passMs = PASS_MS } = this.#options
     const signal = AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(passMs)])
     const beganMs = clock.monotonicMs()
-    const ended = (outcome: Outcome): void => {
+    const ended = (outcome: ReconcileOutcome): void => {
       const tookMs = clock.monotonicMs() - beganMs
       meter.passed(tookMs > passMs ? 'timeout' : outcome, tookMs)
     }
@@ -83,14 +83,14 @@ export class Controller<Key extends string> {
       ended(again === 'after backoff' ? 'error' : again === 'when changed' ? 'success' : 'requeue_after')
       return again
     } catch (error) {
-      ended(error instanceof ClusterError || error instanceof NotLeading ? 'error' : 'panic')
-      if (error instanceof NotLeading) logger.debug({ resource: key, reason: error.message }, 'left to the leader')
+      ended(error instanceof ClusterError || error instanceof NotLeaderError ? 'error' : 'panic')
+      if (error instanceof NotLeaderError) logger.debug({ resource: key, reason: error.message }, 'left to the leader')
       else if (!this.#stopping.signal.aborted) logger.error({ err: error, resource: key }, 'reconcile failed')
       return 'after backoff'
     }
   }
 
-  #schedule(key: Key, again: Again): void {
+  #schedule(key: Key, again: Requeue): void {
     if (again === 'after backoff') {
       this.queue.addAfterFailure(key)
       return

@@ -1,6 +1,6 @@
 import type { Clock } from '../../config/clock.ts'
-import type { Finding } from '../resources/condition.ts'
-import type { Kind, Resource } from '../resources/resource.ts'
+import type { ObservedCondition } from '../resources/condition.ts'
+import type { Resource, ResourceKind } from '../resources/resource.ts'
 
 const WINDOW_MS = 600_000
 const CORRECTIONS_MAX = 3
@@ -42,12 +42,12 @@ export class DriftFights<Key> {
 }
 
 /** The resource as if it asked only to be told of drift. */
-export function reporting<K extends Kind>(resource: Resource<K>): Resource<K> {
+export function withDriftReported<K extends ResourceKind>(resource: Resource<K>): Resource<K> {
   return { ...resource, spec: { ...resource.spec, driftPolicy: 'Report' } }
 }
 
 /** A finding of drift, for one that would be put right if it were not put wrong again each time. */
-export function ofFight(finding: Finding): Finding {
+export function toDriftFight(finding: ObservedCondition): ObservedCondition {
   if (finding.reason !== 'Drifted') return finding
   const message = `${finding.message}; it was put right ${CORRECTIONS_MAX} times in ${WINDOW_MS / 60_000} minutes: somebody else keeps writing it`
   return { ...finding, reason: 'DriftFight', message }

@@ -1,5 +1,5 @@
 /** `user`: somebody changed something and may be watching. `routine`: a periodic check of what is probably fine. */
-export type Urgency = 'user' | 'routine'
+export type Priority = 'user' | 'routine'
 
 /** One key in this many is routine, so that a flood of changes does not stop the periodic checks. */
 const ROUTINE_SHARE = 8
@@ -7,7 +7,7 @@ const ROUTINE_SHARE = 8
 /** The keys of one flow that wait, with the monotonic time of their first `add`, in order of arrival. */
 export class Flow<Key> {
   readonly name: string
-  readonly #waiting: Record<Urgency, Map<Key, number>> = { user: new Map(), routine: new Map() }
+  readonly #waiting: Record<Priority, Map<Key, number>> = { user: new Map(), routine: new Map() }
   /** How many of its keys are worked on. */
   working = 0
   #taken = 0
@@ -20,14 +20,14 @@ export class Flow<Key> {
     return this.#waiting.user.size + this.#waiting.routine.size > 0
   }
 
-  add(key: Key, urgency: Urgency, sinceMs: number): void {
+  add(key: Key, urgency: Priority, sinceMs: number): void {
     if (this.#waiting.user.has(key)) return
     if (urgency === 'user') this.#waiting.routine.delete(key)
     if (!this.#waiting.routine.has(key)) this.#waiting[urgency].set(key, sinceMs)
   }
 
   /** Returns the urgency with which the key waited. */
-  remove(key: Key): Urgency {
+  remove(key: Key): Priority {
     this.#waiting.routine.delete(key)
     return this.#waiting.user.delete(key) ? 'user' : 'routine'
   }

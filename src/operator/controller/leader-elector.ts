@@ -1,7 +1,7 @@
 import { ClusterError } from '../../clients/kubernetes/cluster-error.ts'
 import type { Clock } from '../../config/clock.ts'
 import type { Logger } from '../../config/logger.ts'
-import { type Fence, NotLeading, type Office } from './leadership.ts'
+import { type Fence, NotLeaderError, type Stoppable } from './fence.ts'
 
 /** Who leads, as all candidates see it. */
 export type Lease = {
@@ -15,27 +15,27 @@ export type Lease = {
   readonly acquiredAt: string
   readonly renewedAt: string
 }
-export type SeenLease = { readonly lease: Lease; readonly version: string }
+export type VersionedLease = { readonly lease: Lease; readonly version: string }
 
 /** Where the lease is kept. */
-export interface LeaseHome {
+export interface LeaseLock {
   /** What it is called, in words. */
   readonly place: string
   /** Undefined while there is none. */
-  read(signal: AbortSignal): Promise<SeenLease | undefined>
+  read(signal: AbortSignal): Promise<VersionedLease | undefined>
   /** Over this version only; without one, only when there is no lease. Undefined: somebody else was faster. */
-  write(lease: Lease, version: string | undefined, signal: AbortSignal): Promise<SeenLease | undefined>
+  write(lease: Lease, version: string | undefined, signal: AbortSignal): Promise<VersionedLease | undefined>
 }
 
 export type LeaderElectorOptions = {
-  readonly leases: LeaseHome
+  readonly leases: LeaseLock
   /** Of this process and no other, ever. */
   readonly identity: string
   readonly clock: Clock
   readonly logger: Logger
   readonly random?: () => number
   /** Called each time this process is elected: begins what leaders do. */
-  readonly lead: (fence: Fence) => Office
+  readonly lead: (fence: Fence) => Stoppable
 }
 
 /** Others may take the lease so long after its last renewal. */
@@ -44,7 +44,7 @@ const LEASE_MS = 15_000
 const RENEW_MS = 10_000
 const RETRY_MS = 2_000
 
-type Moment = { readonly monotonicMs: number; readonly nowMs: number }
+type ClockReadings = { readonly monotonicMs: number; readonly nowMs: number }
 
 /**
  * Stands for election as long as it runs, and leads while it holds the lease. How old a lease is goes by when its change
@@ -55,8 +55,8 @@ export class LeaderElector {
   readonly #stopping = new AbortController()
   #seen: { readonly version: string; readonly atMs: number } | undefined
   /** Undefined when it is not known for sure. */
-  #own: SeenLease | undefined
-  #renewed: Moment | undefined
+  #own: VersionedLease | undefined
+  #renewed: ClockReadings | undefined
   #term: AbortController | undefined
   #isForbidden = false
   #loop: Promise<void> = Promise.resolve()
@@ -109,7 +109,7 @@ export class LeaderElector {
     this.#term = undefined
     if (term.signal.aborted) logger.warn({ err: term.signal.reason }, 'not leading any more')
     else await this.#release()
-    term.abort(new NotLeading())
+    term.abort(new NotLeaderError())
   }
 
   async #renew(term: AbortController, ended: AbortSignal): Promise<void> {
@@ -121,7 +121,7 @@ export class LeaderElector {
       const isLost = outcome === 'taken' || this.#sinceRenewalMs() >= RENEW_MS
       if (!isLost) continue
       const reason = outcome === 'taken' ? 'another process has the lease' : `no renewal for ${RENEW_MS} ms`
-      term.abort(new NotLeading(reason))
+      term.abort(new NotLeaderError(reason))
       return
     }
   }
@@ -161,7 +161,7 @@ export class LeaderElector {
     return true
   }
 
-  #note(found: SeenLease | undefined): void {
+  #note(found: VersionedLease | undefined): void {
     if (found === undefined || found.version === this.#seen?.version) return
     this.#seen = { version: found.version, atMs: this.#options.clock.monotonicMs() }
   }
@@ -185,10 +185,10 @@ export class LeaderElector {
 
   #assertFor(term: AbortController, ms: number): void {
     term.signal.throwIfAborted()
-    if (this.#sinceRenewalMs() + ms > LEASE_MS) throw new NotLeading('the lease was not renewed in time')
+    if (this.#sinceRenewalMs() + ms > LEASE_MS) throw new NotLeaderError('the lease was not renewed in time')
   }
 
-  #moment(): Moment {
+  #moment(): ClockReadings {
     const { clock } = this.#options
     return { monotonicMs: clock.monotonicMs(), nowMs: clock.nowMs() }
   }

@@ -2,7 +2,7 @@ import type { Clock } from '../../config/clock.ts'
 import { messageOf } from '../../config/failure.ts'
 import type { Logger } from '../../config/logger.ts'
 import { Rounds } from '../../config/rounds.ts'
-import { Away } from './circuit.ts'
+import { CircuitOpenError } from './circuit-breaker.ts'
 
 export type ObserverOptions<Thing> = {
   /** Everything that a runtime has, by name. */
@@ -70,7 +70,7 @@ export class Observer<Thing> {
       logger.info('it answers again')
     } catch (error) {
       // Nobody was asked: whoever said so tells of the end, and nobody is woken for it twice.
-      this.#failures = error instanceof Away ? 0 : this.#failures + 1
+      this.#failures = error instanceof CircuitOpenError ? 0 : this.#failures + 1
       if (this.#failures !== FAILURES || this.#rounds.isStopped) return
       logger.warn({ reason: messageOf(error) }, 'it does not answer')
     }

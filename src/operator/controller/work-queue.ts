@@ -1,13 +1,13 @@
 import type { Clock } from '../../config/clock.ts'
 import { type Backoff, backoffMs } from '../../config/retry.ts'
-import { Flow, type Urgency } from './flow.ts'
-import { type Meter, type QueueReading, UNMETERED } from './meter.ts'
+import { type ControllerMetrics, NO_METRICS, type QueueState } from './controller-metrics.ts'
+import { Flow, type Priority } from './flow.ts'
 
 export type WorkQueueOptions<Key extends string> = {
   readonly clock: Clock
   readonly backoff?: Backoff
   readonly random?: () => number
-  readonly meter?: Meter
+  readonly meter?: ControllerMetrics
   /**
    * Which flow a key belongs to, such as the runtime that its reconcile calls. A flow that is slow or full delays no
    * other one. Default: all keys are one flow.
@@ -30,7 +30,7 @@ export class WorkQueue<Key extends string> {
   readonly #clock: Clock
   readonly #backoff: Backoff
   readonly #random: () => number
-  readonly #meter: Meter
+  readonly #meter: ControllerMetrics
   readonly #flowOf: (key: Key) => string
   readonly #flowConcurrency: number
   readonly #flows = new Map<string, Flow<Key>>()
@@ -38,7 +38,7 @@ export class WorkQueue<Key extends string> {
   readonly #ready = new Set<Flow<Key>>()
   readonly #waiting = new Map<Key, { readonly flow: Flow<Key>; readonly sinceMs: number }>()
   readonly #working = new Map<Key, { readonly flow: Flow<Key>; readonly sinceMs: number }>()
-  readonly #again = new Map<Key, Urgency>()
+  readonly #again = new Map<Key, Priority>()
   readonly #dueMs = new Map<Key, number>()
   readonly #failures = new Map<Key, number>()
   readonly #takers: ((key: Key | undefined) => void)[] = []
@@ -50,7 +50,7 @@ export class WorkQueue<Key extends string> {
     this.#clock = options.clock
     this.#backoff = options.backoff ?? BACKOFF
     this.#random = options.random ?? Math.random
-    this.#meter = options.meter ?? UNMETERED
+    this.#meter = options.meter ?? NO_METRICS
     this.#flowOf = options.flowOf ?? (() => '')
     this.#flowConcurrency = options.flowConcurrency ?? Number.POSITIVE_INFINITY
   }
@@ -60,7 +60,7 @@ export class WorkQueue<Key extends string> {
     return this.#waiting.size
   }
 
-  reading(): QueueReading {
+  reading(): QueueState {
     const nowMs = this.#clock.monotonicMs()
     return { waiting: this.length, workingMs: [...this.#working.values()].map(({ sinceMs }) => nowMs - sinceMs) }
   }
@@ -71,7 +71,7 @@ export class WorkQueue<Key extends string> {
     return this.length === 0 && this.#working.size === 0 && [...this.#dueMs.values()].every((dueMs) => dueMs > soonMs)
   }
 
-  add(key: Key, urgency: Urgency = 'user'): void {
+  add(key: Key, urgency: Priority = 'user'): void {
     if (this.#closed) return
     this.#dueMs.delete(key)
     if (this.#working.has(key)) {
@@ -133,7 +133,7 @@ export class WorkQueue<Key extends string> {
   }
 
   /** A key that waits already moves when its flow is another one by now, as after its resource was edited. */
-  #enqueue(key: Key, added: Urgency): void {
+  #enqueue(key: Key, added: Priority): void {
     const before = this.#waiting.get(key)
     const sinceMs = before?.sinceMs ?? this.#clock.monotonicMs()
     const name = this.#flowOf(key)

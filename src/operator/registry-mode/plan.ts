@@ -1,12 +1,12 @@
 import type { CompatibilityLevel, Mode } from '../../clients/registry.ts'
-import { Stalled } from '../controller/trouble.ts'
-import { conditionOf, type Finding, type Verdict } from '../resources/condition.ts'
+import { TerminalError } from '../controller/reconcile-error.ts'
+import { findCondition, type ObservedCondition, type ReadyCondition } from '../resources/condition.ts'
 import { durationMs } from '../resources/fields.ts'
 import type { Previous, RegistryModeStatus } from '../resources/registry-mode.ts'
 import type { Resource } from '../resources/resource.ts'
 
 /** A scope as the registry has it: what it says of itself, if anything, and what is in force. */
-export type Observed = {
+export type ObservedMode = {
   readonly ownMode?: Mode
   readonly mode: Mode
   readonly ownLevel?: CompatibilityLevel
@@ -14,7 +14,7 @@ export type Observed = {
   readonly isEmpty: boolean
 }
 
-export type Step =
+export type RegistryModeStep =
   | { readonly do: 'put-mode'; readonly mode: Mode; readonly force: boolean }
   | { readonly do: 'delete-mode' }
   | { readonly do: 'put-level'; readonly level: CompatibilityLevel }
@@ -24,9 +24,9 @@ const NEVER_MS = Number.POSITIVE_INFINITY
 
 type Window = NonNullable<RegistryModeStatus['window']>
 
-export type Plan = {
-  readonly steps: readonly Step[]
-  readonly verdict: Verdict
+export type RegistryModePlan = {
+  readonly steps: readonly RegistryModeStep[]
+  readonly verdict: ReadyCondition
   readonly remember: Pick<
     RegistryModeStatus,
     'previousMode' | 'previousCompatibility' | 'appliedCompatibility' | 'window'
@@ -41,19 +41,19 @@ const QUIET_MS = 10_000
 
 /**
  * Everything between what is and what should be. Pure; no steps means that there is nothing to do. `importedMs`: when the
- * last import was done, by the clock; undefined while one is not. Throws `Stalled`.
+ * last import was done, by the clock; undefined while one is not. Throws `TerminalError`.
  */
-export function plan(
+export function planRegistryMode(
   resource: Resource<'RegistryMode'>,
-  observed: Observed,
+  observed: ObservedMode,
   nowMs: number,
   importedMs: number | undefined,
-): Plan {
+): RegistryModePlan {
   const { spec, status } = resource
   const { window, endsMs } = planWindow(resource, nowMs, importedMs)
   const closed = window?.phase === 'Closed'
   const previousMode = status.previousMode ?? previousOf(observed.ownMode)
-  const drifted = wasSettled(resource)
+  const drifted = wasSynced(resource)
   const justClosed = closed && status.window?.phase !== 'Closed'
   const mayWrite = spec.driftPolicy === 'Correct' || !drifted || justClosed
   const modeSteps = mayWrite ? planMode(resource, observed, closed, previousMode) : []
@@ -77,20 +77,20 @@ export function plan(
 }
 
 /** Whether it has been as declared since it was last declared: what differs now was changed by somebody else. */
-export function wasSettled({ metadata, status }: Resource<'RegistryMode'>): boolean {
+export function wasSynced({ metadata, status }: Resource<'RegistryMode'>): boolean {
   const isCurrent = status.observedGeneration === metadata.generation
-  return isCurrent && conditionOf(status.conditions, 'Synced') !== undefined
+  return isCurrent && findCondition(status.conditions, 'Synced') !== undefined
 }
 
 function planMode(
   { spec, status }: Resource<'RegistryMode'>,
-  observed: Observed,
+  observed: ObservedMode,
   closed: boolean,
   previous: Previous,
-): readonly Step[] {
+): readonly RegistryModeStep[] {
   const wanted: Mode = closed ? (spec.window?.then ?? 'READWRITE') : spec.mode
   if (spec.adoptionPolicy === 'Never' && status.previousMode === undefined && (observed.ownMode ?? wanted) !== wanted) {
-    throw new Stalled('AlreadySet', `the mode is ${observed.ownMode} already, and adoptionPolicy is Never`)
+    throw new TerminalError('AlreadySet', `the mode is ${observed.ownMode} already, and adoptionPolicy is Never`)
   }
   if (closed && wanted === 'READWRITE' && !previous.explicit) {
     return observed.ownMode === undefined || observed.ownMode === wanted ? [] : [{ do: 'delete-mode' }]
@@ -106,11 +106,11 @@ export function needsEmptyScope({ spec }: Pick<Resource<'RegistryMode'>, 'spec'>
   return spec.mode === 'IMPORT' && !spec.force && ownMode !== 'IMPORT'
 }
 
-export function scopeNotEmpty(reason: string): Stalled {
-  return new Stalled('ScopeNotEmpty', `${reason}; force: true enters IMPORT although the scope is not empty`)
+export function scopeNotEmpty(reason: string): TerminalError {
+  return new TerminalError('ScopeNotEmpty', `${reason}; force: true enters IMPORT although the scope is not empty`)
 }
 
-function planLevel({ spec, status }: Resource<'RegistryMode'>, observed: Observed): readonly Step[] {
+function planLevel({ spec, status }: Resource<'RegistryMode'>, observed: ObservedMode): readonly RegistryModeStep[] {
   const { compatibility } = spec
   if (compatibility !== undefined) {
     return observed.ownLevel === compatibility ? [] : [{ do: 'put-level', level: compatibility }]
@@ -119,13 +119,13 @@ function planLevel({ spec, status }: Resource<'RegistryMode'>, observed: Observe
   return applied !== undefined && applied === observed.ownLevel ? [restoredLevel(status.previousCompatibility)] : []
 }
 
-export function restoredLevel(previous: Previous | undefined): Step {
+export function restoredLevel(previous: Previous | undefined): RegistryModeStep {
   return previous?.explicit === true && previous.value !== undefined
     ? { do: 'put-level', level: previous.value as CompatibilityLevel }
     : { do: 'delete-level' }
 }
 
-export function restoredMode(previous: Previous | undefined): Step {
+export function restoredMode(previous: Previous | undefined): RegistryModeStep {
   return previous?.explicit === true && previous.value !== undefined
     ? { do: 'put-mode', mode: previous.value as Mode, force: false }
     : { do: 'delete-mode' }
@@ -161,11 +161,11 @@ function quietMs(importedMs: number | undefined, nowMs: number): number {
 
 function verdictOf(
   { spec }: Resource<'RegistryMode'>,
-  observed: Observed,
-  steps: readonly Step[],
+  observed: ObservedMode,
+  steps: readonly RegistryModeStep[],
   window: Window | undefined,
-): Verdict {
-  const also: Finding[] = []
+): ReadyCondition {
+  const also: ObservedCondition[] = []
   if (window !== undefined) {
     const open = window.phase === 'Open'
     const message = open ? `until ${window.closesAt}` : `closed at ${window.closedAt}`

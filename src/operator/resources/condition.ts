@@ -1,7 +1,7 @@
-import { beginningOf, type Condition } from './status.ts'
+import { type Condition, truncate } from './status.ts'
 
 /** What `Ready` may give as its reason: a closed list, part of the API. */
-export type Reason =
+export type ConditionReason =
   | 'Pending'
   | 'Progressing'
   | 'Creating'
@@ -55,33 +55,33 @@ export type Reason =
 
 /**
  * What a pass found out about a resource, in the words of `Ready`. `working`: it gets there by itself (`Reconciling`);
- * `stuck`: it needs a person (`Stalled`); neither: healthy, or waiting for a cluster that does not answer.
+ * `stuck`: it needs a person (`TerminalError`); neither: healthy, or waiting for a cluster that does not answer.
  */
-export type Verdict = {
+export type ReadyCondition = {
   readonly ready: Condition['status']
-  readonly reason: Reason
+  readonly reason: ConditionReason
   readonly message: string
   readonly progress?: 'working' | 'stuck'
   /** Conditions of the kind's own, such as `Synced` or `Latest`. */
-  readonly also?: readonly Finding[]
+  readonly also?: readonly ObservedCondition[]
 }
 
-export type Finding = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>
+export type ObservedCondition = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>
 
 const MESSAGE_MAX = 32_768
 
 /**
- * The condition list for a verdict. `Ready` is always there, `Reconciling` and `Stalled` only when True and never
+ * The condition list for a verdict. `Ready` is always there, `Reconciling` and `TerminalError` only when True and never
  * together; a condition whose status did not change keeps its transition time.
  */
-export function conditionsOf(
-  verdict: Verdict,
+export function buildConditions(
+  verdict: ReadyCondition,
   previous: readonly Condition[],
   generation: number,
   nowMs: number,
 ): readonly Condition[] {
   const { ready, reason, message, progress, also = [] } = verdict
-  const findings: Finding[] = [{ type: 'Ready', status: ready, reason, message }, ...also]
+  const findings: ObservedCondition[] = [{ type: 'Ready', status: ready, reason, message }, ...also]
   if (progress === 'working') findings.push({ type: 'Reconciling', status: 'True', reason, message })
   if (progress === 'stuck') findings.push({ type: 'Stalled', status: 'True', reason, message })
   return findings.map((finding) => {
@@ -89,7 +89,7 @@ export function conditionsOf(
     const unchanged = before !== undefined && before.status === finding.status
     return {
       ...finding,
-      message: beginningOf(finding.message, MESSAGE_MAX),
+      message: truncate(finding.message, MESSAGE_MAX),
       observedGeneration: generation,
       lastTransitionTime: unchanged ? before.lastTransitionTime : new Date(nowMs).toISOString(),
     }
@@ -101,9 +101,9 @@ export function isReady(
   status: { readonly observedGeneration: number; readonly conditions: readonly Condition[] },
   generation: number,
 ): boolean {
-  return status.observedGeneration === generation && conditionOf(status.conditions, 'Ready')?.status === 'True'
+  return status.observedGeneration === generation && findCondition(status.conditions, 'Ready')?.status === 'True'
 }
 
-export function conditionOf(conditions: readonly Condition[], type: string): Condition | undefined {
+export function findCondition(conditions: readonly Condition[], type: string): Condition | undefined {
   return conditions.find((condition) => condition.type === type)
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import {
   atomicList,
+  boundedText,
   choice,
   clusterRef,
   dataKey,
@@ -13,19 +14,18 @@ import {
   nameRef,
   objectName,
   suspend,
-  text,
   textMap,
   time,
   withRules,
 } from './fields.ts'
-import { commonStatus, count, handled, int64 } from './status.ts'
+import { commonStatus, countField, handledAnnotation, int64Field } from './status.ts'
 
 /** Keys of a connector's configuration that have fields of their own in `spec`. */
 const OWN_KEYS = ['name', 'connector.class', 'tasks.max', 'connector.plugin.version', 'weir.owner']
 
 const valueFrom = withRules(
   z.strictObject({
-    key: text(1, 256).describe('Configuration key to set. Example: connection.password.'),
+    key: boundedText(1, 256).describe('Configuration key to set. Example: connection.password.'),
     secretKeyRef: keyRef('Secret in this namespace').optional().describe('Takes the value from a Secret.'),
     configMapKeyRef: keyRef('ConfigMap in this namespace').optional().describe('Takes the value from a ConfigMap.'),
     resolve: choice('Who reads a Secret.', {
@@ -56,7 +56,7 @@ const offset = z.strictObject({
 
 const offsetsOperation = withRules(
   z.strictObject({
-    id: text(1, 128)
+    id: boundedText(1, 128)
       .regex(/^[A-Za-z0-9._:+-]+$/, 'must be letters, digits and . _ : + -')
       .describe('An operation is carried out once for each id. Example: 2026-11-20-replay.'),
     type: choice('What is done. The operator stops the connector for it and resumes it as spec.state says.', {
@@ -123,19 +123,19 @@ const configMapSource = z.strictObject({
       optional: z.boolean().default(false).describe('true: it may be missing.'),
     })
     .describe('The ConfigMap.'),
-  prefix: text(0, 128).optional().describe('Goes before each of its keys. Example: consumer.override.'),
+  prefix: boundedText(0, 128).optional().describe('Goes before each of its keys. Example: consumer.override.'),
 })
 
 /** Desired state of one connector. */
 export const connectorSpec = withRules(
   z.strictObject({
     workerRef: clusterRef('worker cluster').describe('Which worker cluster runs it. Can not be changed.'),
-    name: text(1, 255)
+    name: boundedText(1, 255)
       .regex(/^[^\s/\\]+$/, 'must not hold blanks, slashes or backslashes')
       .optional()
       .describe('Name on the worker; absent: metadata.name. Can not be changed.'),
-    class: text(1, 512).describe('Class name of the plugin, or its alias. Example: FileStreamSink.'),
-    version: text(1, 128)
+    class: boundedText(1, 512).describe('Class name of the plugin, or its alias. Example: FileStreamSink.'),
+    version: boundedText(1, 128)
       .optional()
       .describe('Version of the plugin, exact or as a range; absent: the newest. Example: [1.2,2).'),
     tasksMax: int32().min(1).max(10_000).default(1).describe('Most tasks that it may have.'),
@@ -144,7 +144,7 @@ export const connectorSpec = withRules(
       Paused: 'tasks stay allocated and process nothing',
       Stopped: 'tasks are shut down; offsets can be changed',
     }).default('Running'),
-    config: textMap(text(0, 65_536), 1_024)
+    config: textMap(boundedText(0, 65_536), 1_024)
       .optional()
       .describe('Configuration of the connector. Values are strings: put numbers and booleans in quotes.'),
     configFrom: atomicList(configMapSource)
@@ -198,15 +198,15 @@ export type ConnectorSpec = z.output<typeof connectorSpec>
 const failedTask = z.object({
   id: int32().describe('Number of the task.'),
   workerId: z.string().optional().describe('Worker that ran it.'),
-  trace: text(0, 2_048).optional().describe('Beginning of what it failed with, secrets masked.'),
+  trace: boundedText(0, 2_048).optional().describe('Beginning of what it failed with, secrets masked.'),
 })
 
 const taskCounts = z.object({
-  total: count('All tasks.'),
-  running: count('Those that run.'),
-  failed: count('Those that failed.'),
-  paused: count('Those that are paused.'),
-  unassigned: count('Those that wait for a worker.'),
+  total: countField('All tasks.'),
+  running: countField('Those that run.'),
+  failed: countField('Those that failed.'),
+  paused: countField('Those that are paused.'),
+  unassigned: countField('Those that wait for a worker.'),
   summary: z.string().describe('Running and all. Example: 2/3.'),
 })
 export type TaskCounts = Readonly<z.output<typeof taskCounts>>
@@ -214,8 +214,8 @@ export type TaskCounts = Readonly<z.output<typeof taskCounts>>
 /** What was found out about one connector. */
 export const connectorStatus = z.object({
   ...commonStatus,
-  lastHandledRestart: handled('restart'),
-  lastHandledOffsetsExport: handled('offsets-export'),
+  lastHandledRestart: handledAnnotation('restart'),
+  lastHandledOffsetsExport: handledAnnotation('offsets-export'),
   connectorName: z.string().optional().describe('Name on the worker.'),
   workerCluster: z.string().optional().describe('Worker cluster it is on.'),
   type: z.string().optional().describe('source or sink.'),
@@ -229,12 +229,14 @@ export const connectorStatus = z.object({
   lastAppliedTime: time().optional().describe('When the configuration was last written to the worker.'),
   autoRestart: z
     .object({
-      count: count('Restarts since it was last healthy for long enough.'),
-      observedGeneration: int64()
+      count: countField('Restarts since it was last healthy for long enough.'),
+      observedGeneration: int64Field()
         .optional()
         .describe('metadata.generation that count belongs to; a new one starts at 0.'),
       lastRestartTime: time().optional().describe('When it was last restarted.'),
-      lastRestartReason: text(0, 1_024).optional().describe('What failed before the last restart, secrets masked.'),
+      lastRestartReason: boundedText(0, 1_024)
+        .optional()
+        .describe('What failed before the last restart, secrets masked.'),
       nextRestartTime: time().optional().describe('When it is restarted next.'),
       exhausted: z.boolean().optional().describe('true: maxRestarts is reached.'),
     })

@@ -1,8 +1,8 @@
 import type { z } from 'zod'
 import { connectorSpec, connectorStatus } from './connector.ts'
-import { IDENTITY } from './identity.ts'
+import { IMMUTABLE_FIELDS } from './immutable-fields.ts'
 import { registryModeSpec, registryModeStatus } from './registry-mode.ts'
-import { API_VERSION, type Kind, UNOBSERVED } from './resource.ts'
+import { API_VERSION, INITIAL_STATUS, type ResourceKind } from './resource.ts'
 import { type Structural, structuralOf } from './structural.ts'
 import { subjectRule, subjectSpec, subjectStatus } from './subject.ts'
 
@@ -26,7 +26,7 @@ const ready = (field: 'status' | 'reason') => `.status.conditions[?(@.type=="Rea
 const LAST_COLUMNS = [text('Ready', ready('status')), text('Reason', ready('reason'))]
 const AGE: Column = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' }
 
-const SHAPES: { readonly [K in Kind]: Shape } = {
+const SHAPES: { readonly [K in ResourceKind]: Shape } = {
   Connector: {
     shortName: 'wconn',
     description: 'A connector on a worker cluster.',
@@ -87,13 +87,13 @@ const SHAPES: { readonly [K in Kind]: Shape } = {
 const [GROUP, VERSION] = API_VERSION.split('/')
 
 /** `connectors.weir.dev` */
-export const crdName = (kind: Kind): string => `${pluralOf(kind)}.${GROUP}`
+export const crdName = (kind: ResourceKind): string => `${pluralOf(kind)}.${GROUP}`
 
 /** Lower case, as the API's paths have it. */
-export const pluralOf = (kind: Kind): string => `${kind.toLowerCase()}s`
+export const pluralOf = (kind: ResourceKind): string => `${kind.toLowerCase()}s`
 
 /** The CustomResourceDefinition of a kind, from the same schemas that read manifests. */
-export function crdOf(kind: Kind): Structural {
+export function crdOf(kind: ResourceKind): Structural {
   const { shortName, columns, scale } = SHAPES[kind]
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
@@ -129,7 +129,7 @@ export function crdOf(kind: Kind): Structural {
   }
 }
 
-function objectSchema(kind: Kind): Structural {
+function objectSchema(kind: ResourceKind): Structural {
   const { description, spec, status, rule } = SHAPES[kind]
   return {
     description,
@@ -143,7 +143,7 @@ function objectSchema(kind: Kind): Structural {
       status: {
         ...structuralOf(status),
         description: 'What was found out. The operator writes it.',
-        default: { observedGeneration: UNOBSERVED.observedGeneration },
+        default: { observedGeneration: INITIAL_STATUS.observedGeneration },
         // The API server fills in the default without conditions.
         required: undefined,
       },
@@ -153,10 +153,10 @@ function objectSchema(kind: Kind): Structural {
 }
 
 /** Rules that compare with what was there before, which a manifest alone can't be asked for. */
-function withIdentity(kind: Kind, spec: Structural): Structural {
+function withIdentity(kind: ResourceKind, spec: Structural): Structural {
   const required = (spec['required'] ?? []) as readonly string[]
   const properties = spec['properties'] as Readonly<Record<string, Structural>>
-  const rules = IDENTITY[kind].map((field) => {
+  const rules = IMMUTABLE_FIELDS[kind].map((field) => {
     const isAlwaysThere = required.includes(field) || properties[field]?.['default'] !== undefined
     const same = `self.${field} == oldSelf.${field}`
     return {

@@ -1,10 +1,10 @@
 import { z } from 'zod'
 
 /**
- * A rule over several fields of one object. The sentence of CEL is what the API server checks, `holds` is the same rule
+ * A rule over several fields of one object. The sentence of CEL is what the API server checks, `matchesExpression` is the same rule
  * for manifests that no API server has seen. `field` is where the message points.
  */
-export type Rule<T> = {
+export type ValidationRule<T> = {
   readonly cel: string
   readonly field?: string
   readonly message: string
@@ -12,7 +12,7 @@ export type Rule<T> = {
 }
 
 /** Puts rules on an object; they stand in its metadata for the CRD's generator. */
-export function withRules<S extends z.ZodObject>(schema: S, rules: readonly Rule<z.output<S>>[]): S {
+export function withRules<S extends z.ZodObject>(schema: S, rules: readonly ValidationRule<z.output<S>>[]): S {
   return schema
     .check((context) => {
       for (const { field, message, holds } of rules) {
@@ -27,7 +27,7 @@ export function withRules<S extends z.ZodObject>(schema: S, rules: readonly Rule
  * A text of so many characters: code points, as the API server counts them. Zod's own bounds would count some twice, and
  * refuse what is stored there already.
  */
-export const text = (min: number, max: number) =>
+export const boundedText = (min: number, max: number) =>
   z
     .string()
     .check(({ value, issues }) => {
@@ -46,15 +46,15 @@ const DURATION = /^([0-9]+(h|m|s))+$/
 
 /** The name of an object: lower case, as a host name. */
 export const objectName = () =>
-  text(1, 253).regex(OBJECT_NAME, 'must be lower-case letters, digits, - and ., such as orders-value')
+  boundedText(1, 253).regex(OBJECT_NAME, 'must be lower-case letters, digits, - and ., such as orders-value')
 
 /** A key of a ConfigMap or a Secret. */
-export const dataKey = () => text(1, 253).regex(/^[-._a-zA-Z0-9]+$/, 'must be letters, digits, -, _ and .')
+export const dataKey = () => boundedText(1, 253).regex(/^[-._a-zA-Z0-9]+$/, 'must be letters, digits, -, _ and .')
 
-export const duration = () => text(2, 20).regex(DURATION, 'must be a duration such as 30s, 10m or 1h30m')
+export const duration = () => boundedText(2, 20).regex(DURATION, 'must be a duration such as 30s, 10m or 1h30m')
 
-export const subjectName = () =>
-  text(1, 255)
+export const subjectNameField = () =>
+  boundedText(1, 255)
     // biome-ignore lint/suspicious/noControlCharactersInRegex: the registry refuses them
     .regex(/^[^\\\x00-\x1f]+$/, 'must not hold a backslash or control characters')
 

@@ -1,27 +1,27 @@
 import { z } from 'zod'
 import { nearest } from '../../config/nearest.ts'
 import { connectorSpec } from './connector.ts'
-import { describe, type Fault, faultsOf } from './fault.ts'
+import { describeValue, type FieldError, toFieldErrors } from './field-error.ts'
 import { objectName } from './fields.ts'
 import { registryModeSpec } from './registry-mode.ts'
-import { API_VERSION, KINDS, type Kind, type SpecOf } from './resource.ts'
+import { API_VERSION, RESOURCE_KINDS, type ResourceKind, type ResourceSpec } from './resource.ts'
 import { type SubjectSpec, subjectRule, subjectSpec } from './subject.ts'
 
 /** A resource as it is written: what a person declares, before a home gave it an identity. */
-export type Declared<K extends Kind = Kind> = K extends Kind
+export type DeclaredResource<K extends ResourceKind = ResourceKind> = K extends ResourceKind
   ? {
       readonly kind: K
       readonly namespace: string
       readonly name: string
       readonly labels: Readonly<Record<string, string>>
       readonly annotations: Readonly<Record<string, string>>
-      readonly spec: SpecOf[K]
+      readonly spec: ResourceSpec[K]
     }
   : never
 
-export type Parsed =
-  | { readonly declared: Declared; readonly faults: readonly [] }
-  | { readonly declared: undefined; readonly faults: readonly Fault[] }
+export type ParsedResource =
+  | { readonly declared: DeclaredResource; readonly faults: readonly [] }
+  | { readonly declared: undefined; readonly faults: readonly FieldError[] }
 
 const SPECS = { Connector: connectorSpec, Subject: subjectSpec, RegistryMode: registryModeSpec } as const
 
@@ -49,7 +49,7 @@ const metadata = z.strictObject({
 
 /** Made once a kind: zod compiles a schema when it first reads with it, which costs more than the reading. */
 const RESOURCES = new Map(
-  KINDS.map((kind) => [
+  RESOURCE_KINDS.map((kind) => [
     kind,
     z.strictObject({
       apiVersion: z.literal(API_VERSION),
@@ -62,39 +62,39 @@ const RESOURCES = new Map(
 )
 
 /** Reads one manifest's value. A wrong one gives every fault that can be told at once, each with its path. */
-export function parseResource(value: unknown): Parsed {
-  if (!isObject(value)) return refused([{ path: [], message: `expected a resource, got ${describe(value)}` }])
+export function parseResource(value: unknown): ParsedResource {
+  if (!isObject(value)) return refused([{ path: [], message: `expected a resource, got ${describeValue(value)}` }])
   const { kind, apiVersion } = value
   const kindFault = faultOfKind(kind, apiVersion)
   if (kindFault !== undefined) return refused([kindFault])
-  const known = kind as Kind
+  const known = kind as ResourceKind
   const schema = RESOURCES.get(known)!
   const parsed = schema.safeParse(value)
-  if (!parsed.success) return refused(parsed.error.issues.flatMap((issue) => faultsOf(issue, value, schema)))
+  if (!parsed.success) return refused(parsed.error.issues.flatMap((issue) => toFieldErrors(issue, value, schema)))
   const { spec } = parsed.data
   const { name, namespace, labels, annotations } = parsed.data.metadata
   if (known === 'Subject' && !subjectRule.holds(name, spec as SubjectSpec)) {
     const { field, message } = subjectRule
     return refused([{ path: ['spec', field], message: `spec.${field}: ${message}` }])
   }
-  return { declared: { kind: known, namespace, name, labels, annotations, spec } as Declared, faults: [] }
+  return { declared: { kind: known, namespace, name, labels, annotations, spec } as DeclaredResource, faults: [] }
 }
 
-function refused(faults: readonly Fault[]): Parsed {
+function refused(faults: readonly FieldError[]): ParsedResource {
   return { declared: undefined, faults }
 }
 
-function faultOfKind(kind: unknown, apiVersion: unknown): Fault | undefined {
+function faultOfKind(kind: unknown, apiVersion: unknown): FieldError | undefined {
   if (typeof kind !== 'string') {
-    return { path: ['kind'], message: `kind is missing: expected one of ${KINDS.join(', ')}` }
+    return { path: ['kind'], message: `kind is missing: expected one of ${RESOURCE_KINDS.join(', ')}` }
   }
-  if (!KINDS.includes(kind as Kind)) {
-    const meant = nearest(kind, KINDS)
-    const hint = meant === undefined ? `expected one of ${KINDS.join(', ')}` : `did you mean ${meant}?`
+  if (!RESOURCE_KINDS.includes(kind as ResourceKind)) {
+    const meant = nearest(kind, RESOURCE_KINDS)
+    const hint = meant === undefined ? `expected one of ${RESOURCE_KINDS.join(', ')}` : `did you mean ${meant}?`
     return { path: ['kind'], message: `kind: '${kind}' is not a kind of Weir: ${hint}` }
   }
   if (apiVersion !== API_VERSION) {
-    const got = apiVersion === undefined ? 'is missing' : `is ${describe(apiVersion)}`
+    const got = apiVersion === undefined ? 'is missing' : `is ${describeValue(apiVersion)}`
     return { path: ['apiVersion'], message: `apiVersion ${got}: expected ${API_VERSION}` }
   }
   return undefined

@@ -1,6 +1,16 @@
 import { z } from 'zod'
-import { choice, clusterRef, driftPolicy, duration, subjectName, suspend, text, time, withRules } from './fields.ts'
-import { commonStatus, count } from './status.ts'
+import {
+  boundedText,
+  choice,
+  clusterRef,
+  driftPolicy,
+  duration,
+  subjectNameField,
+  suspend,
+  time,
+  withRules,
+} from './fields.ts'
+import { commonStatus, countField } from './status.ts'
 import { compatibilityLevel } from './subject.ts'
 
 const scope = withRules(
@@ -10,11 +20,11 @@ const scope = withRules(
       Context: 'all subjects of a context',
       Subject: 'one subject',
     }).default('Registry'),
-    context: text(2, 255)
+    context: boundedText(2, 255)
       .regex(/^\.[^:\\]*$/, 'must begin with a dot and hold no colon, such as .legacy')
       .optional()
       .describe('Name of the context, with its dot. Example: .legacy.'),
-    subject: subjectName().optional().describe('Name of the subject, with its context if it has one.'),
+    subject: subjectNameField().optional().describe('Name of the subject, with its context if it has one.'),
   }),
   [
     {
@@ -28,7 +38,7 @@ const scope = withRules(
 
 const modeWindow = withRules(
   z.strictObject({
-    id: text(1, 128).default('1').describe('Another id opens a new window.'),
+    id: boundedText(1, 128).default('1').describe('Another id opens a new window.'),
     duration: duration().optional().describe('How long it lasts from when the mode was set. Example: 2h.'),
     until: time().optional().describe('When it ends. Example: 2026-11-20T10:00:00Z.'),
     // biome-ignore lint/suspicious/noThenProperty: the field's name is part of the API, and its value is a word
@@ -123,7 +133,7 @@ export const registryModeStatus = z.object({
       openedAt: time().optional().describe('When the mode was set.'),
       closesAt: time().optional().describe('When it ends.'),
       closedAt: time().optional().describe('When it ended.'),
-      pendingImports: count('Subjects whose imports are not there yet.').optional(),
+      pendingImports: countField('Subjects whose imports are not there yet.').optional(),
     })
     .optional()
     .describe('Where the window is.'),

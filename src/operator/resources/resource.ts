@@ -5,13 +5,13 @@ import type { SubjectSpec, SubjectStatus } from './subject.ts'
 export const API_VERSION = 'weir.dev/v1alpha1'
 
 /** In the order in which they need each other. */
-export const KINDS = ['RegistryMode', 'Subject', 'Connector'] as const
-export type Kind = (typeof KINDS)[number]
+export const RESOURCE_KINDS = ['RegistryMode', 'Subject', 'Connector'] as const
+export type ResourceKind = (typeof RESOURCE_KINDS)[number]
 
-export type SpecOf = { Connector: ConnectorSpec; Subject: SubjectSpec; RegistryMode: RegistryModeSpec }
-export type StatusOf = { Connector: ConnectorStatus; Subject: SubjectStatus; RegistryMode: RegistryModeStatus }
+export type ResourceSpec = { Connector: ConnectorSpec; Subject: SubjectSpec; RegistryMode: RegistryModeSpec }
+export type ResourceStatus = { Connector: ConnectorStatus; Subject: SubjectStatus; RegistryMode: RegistryModeStatus }
 
-export type Metadata = {
+export type ObjectMeta = {
   readonly namespace: string
   readonly name: string
   readonly uid: string
@@ -26,29 +26,29 @@ export type Metadata = {
 }
 
 /** One custom resource: what somebody wants (`spec`) and what was last found out (`status`). */
-export type Resource<K extends Kind = Kind> = K extends Kind
+export type Resource<K extends ResourceKind = ResourceKind> = K extends ResourceKind
   ? {
       readonly kind: K
-      readonly metadata: Metadata
-      readonly spec: SpecOf[K]
-      readonly status: StatusOf[K]
+      readonly metadata: ObjectMeta
+      readonly spec: ResourceSpec[K]
+      readonly status: ResourceStatus[K]
     }
   : never
 
 /** `Kind/namespace/name`: what the queue and the cluster call a resource. */
-export type ResourceKey<K extends Kind = Kind> = `${K}/${string}/${string}`
+export type ResourceKey<K extends ResourceKind = ResourceKind> = `${K}/${string}/${string}`
 
-export function resourceKey<K extends Kind>(kind: K, namespace: string, name: string): ResourceKey<K> {
+export function resourceKey<K extends ResourceKind>(kind: K, namespace: string, name: string): ResourceKey<K> {
   return `${kind}/${namespace}/${name}`
 }
 
-export function keyOf(resource: Resource): ResourceKey {
+export function resourceKeyOf(resource: Resource): ResourceKey {
   return resourceKey(resource.kind, resource.metadata.namespace, resource.metadata.name)
 }
 
-export function kindOf(key: ResourceKey): Kind {
-  return key.slice(0, key.indexOf('/')) as Kind
+export function kindOfKey(key: ResourceKey): ResourceKind {
+  return key.slice(0, key.indexOf('/')) as ResourceKind
 }
 
 /** What a resource has before its first pass: not observed, so nobody takes it for ready. */
-export const UNOBSERVED = { observedGeneration: -1, conditions: [] } as const
+export const INITIAL_STATUS = { observedGeneration: -1, conditions: [] } as const

@@ -1,40 +1,40 @@
 import { z } from 'zod'
-import { int32, mapList, text, time } from './fields.ts'
+import { boundedText, int32, mapList, time } from './fields.ts'
 
 /** What the status of every kind has. Kubernetes' own condition schema, so that its tools read it. */
 
 const condition = z.object({
-  type: text(1, 316).describe('What it is about: Ready, Reconciling, Stalled, or one of the kind.'),
+  type: boundedText(1, 316).describe('What it is about: Ready, Reconciling, Stalled, or one of the kind.'),
   status: z.enum(['True', 'False', 'Unknown']).describe('Whether it is so.'),
-  observedGeneration: int64().min(0).optional().describe('metadata.generation that it was found out for.'),
+  observedGeneration: int64Field().min(0).optional().describe('metadata.generation that it was found out for.'),
   lastTransitionTime: time().describe('When status last changed.'),
-  reason: text(1, 1_024)
+  reason: boundedText(1, 1_024)
     .regex(/^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/)
     .describe('One word for why, of a closed list. Example: Incompatible.'),
-  message: text(0, 32_768).describe('Why, in a sentence for people.'),
+  message: boundedText(0, 32_768).describe('Why, in a sentence for people.'),
 })
 export type Condition = Readonly<z.output<typeof condition>>
 
 export const commonStatus = {
-  observedGeneration: int64().describe(
+  observedGeneration: int64Field().describe(
     'metadata.generation that this status was found out for; -1 before the first pass.',
   ),
   conditions: mapList(condition, 'type').max(16).readonly().describe('Ready, and what else is to be said.'),
-  lastHandledReconcile: handled('reconcile'),
+  lastHandledReconcile: handledAnnotation('reconcile'),
 }
 
 /** A time that somebody wrote into an annotation, so that it is acted on once. */
-export function handled(request: string) {
-  return text(0, 256)
+export function handledAnnotation(request: string) {
+  return boundedText(0, 256)
     .optional()
     .describe(`Last value of the annotation weir.dev/${request}-requested-at that was acted on.`)
 }
 
 /** A text as a status holds it: half of a character would come back from the API server as another text. */
-export const beginningOf = (whole: string, max: number) => whole.slice(0, max).toWellFormed()
+export const truncate = (whole: string, max: number) => whole.slice(0, max).toWellFormed()
 
-export const count = (what: string) => int32().describe(what)
+export const countField = (what: string) => int32().describe(what)
 
-export function int64() {
+export function int64Field() {
   return z.int().meta({ format: 'int64' })
 }

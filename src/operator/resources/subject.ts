@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import {
   atomicList,
+  boundedText,
   choice,
   clusterRef,
   driftPolicy,
@@ -9,13 +10,12 @@ import {
   keyRef,
   mapList,
   nameRef,
-  subjectName,
+  subjectNameField,
   suspend,
-  text,
   time,
   withRules,
 } from './fields.ts'
-import { commonStatus, count } from './status.ts'
+import { commonStatus, countField } from './status.ts'
 
 const schemaType = () =>
   choice('Format of the schema.', {
@@ -23,14 +23,16 @@ const schemaType = () =>
     JSON: 'JSON Schema',
     PROTOBUF: 'Protocol Buffers',
   }).default('AVRO')
-const schemaText = (min = 0) => text(min, 524_288).describe('Text of the schema, as it is registered.')
+const schemaText = (min = 0) => boundedText(min, 524_288).describe('Text of the schema, as it is registered.')
 const schemaFrom = () =>
   z
     .strictObject({ configMapKeyRef: keyRef('ConfigMap in this namespace').describe('Where the text is.') })
     .describe('Text of the schema in a ConfigMap.')
 const version = () => int32().min(1)
 const referenceName = () =>
-  text(1, 512).describe('Name that the schema uses: full name in Avro, $ref in JSON Schema, import path in Protobuf.')
+  boundedText(1, 512).describe(
+    'Name that the schema uses: full name in Avro, $ref in JSON Schema, import path in Protobuf.',
+  )
 export const compatibilityLevel = (of: string) =>
   choice(`Compatibility level of the ${of}; absent: it is left as it is.`, {
     NONE: 'not checked',
@@ -48,7 +50,7 @@ const reference = withRules(
     subjectRef: nameRef('Subject in this namespace')
       .optional()
       .describe('Another Subject of this namespace; it is registered first.'),
-    subject: subjectName().optional().describe('A subject of the registry that nobody declares here.'),
+    subject: subjectNameField().optional().describe('A subject of the registry that nobody declares here.'),
     version: version().optional().describe('Version of it; with subjectRef it pins one, absent: the newest declared.'),
   }),
   [
@@ -67,7 +69,7 @@ const reference = withRules(
 
 const importedReference = z.strictObject({
   name: referenceName(),
-  subject: subjectName().describe('Subject it is registered under.'),
+  subject: subjectNameField().describe('Subject it is registered under.'),
   version: version().describe('Version of that subject.'),
 })
 
@@ -93,7 +95,7 @@ const importedVersion = withRules(
 export const subjectSpec = withRules(
   z.strictObject({
     registryRef: clusterRef('registry').describe('Which registry holds it. Can not be changed.'),
-    subject: subjectName()
+    subject: subjectNameField()
       .optional()
       .describe(
         'Name in the registry, with its context if it has one; absent: metadata.name. Example: :.ctx:orders-value.',
@@ -158,7 +160,7 @@ export const subjectRule = {
 const resolvedReference = z.object({
   name: referenceName(),
   subject: z.string().describe('Subject it was found under.'),
-  version: count('Version of that subject.'),
+  version: countField('Version of that subject.'),
 })
 
 /** What was found out about one subject. */

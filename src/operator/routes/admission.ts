@@ -1,25 +1,30 @@
 import type { FastifyInstance } from 'fastify'
 import { Refusal } from '../../http/refusal.ts'
-import { ADMISSION_PATH } from '../admission/configuration.ts'
-import type { Decision } from '../admission/decide.ts'
-import { type Deletion, type Proposed, parseQuestion, toAnswer } from '../admission/review.ts'
+import type { AdmissionDecision } from '../admission/admission-decision.ts'
+import {
+  type DeleteRequest,
+  parseAdmissionReview,
+  toAdmissionReview,
+  type WriteRequest,
+} from '../admission/admission-review.ts'
+import { ADMISSION_PATH } from '../admission/webhook-configuration.ts'
 
 /** What the webhook decides. */
-export type Decisions = {
-  readonly store: (proposed: Proposed) => Promise<Decision>
-  readonly delete: (deletion: Deletion) => Promise<Decision>
+export type AdmissionHandlers = {
+  readonly store: (proposed: WriteRequest) => Promise<AdmissionDecision>
+  readonly delete: (deletion: DeleteRequest) => Promise<AdmissionDecision>
 }
 
 /** `POST /admission`: an AdmissionReview of the API server, answered in kind. */
-export function admissionRoutes(decisions: Decisions) {
+export function admissionRoutes(decisions: AdmissionHandlers) {
   return (app: FastifyInstance): void => {
     app.post(ADMISSION_PATH, async ({ body }) => {
-      const question = parseQuestion(body)
+      const question = parseAdmissionReview(body)
       if (question === undefined) throw new Refusal(400, 'expected an AdmissionReview of admission.k8s.io/v1')
       const { uid, proposed, deletion } = question
-      if (proposed !== undefined) return toAnswer(uid, await decisions.store(proposed))
-      if (deletion !== undefined) return toAnswer(uid, await decisions.delete(deletion))
-      return toAnswer(uid, { allowed: true, warnings: [] })
+      if (proposed !== undefined) return toAdmissionReview(uid, await decisions.store(proposed))
+      if (deletion !== undefined) return toAdmissionReview(uid, await decisions.delete(deletion))
+      return toAdmissionReview(uid, { allowed: true, warnings: [] })
     })
   }
 }

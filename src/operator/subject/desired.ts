@@ -1,14 +1,14 @@
 import type { CompatibilityLevel, NewSchema, SchemaReference } from '../../clients/registry.ts'
 import type { Clock } from '../../config/clock.ts'
-import type { ClusterView } from '../cluster/cluster.ts'
-import { Stalled, Waiting } from '../controller/trouble.ts'
-import { conditionOf } from '../resources/condition.ts'
+import type { ClusterReader } from '../cluster/cluster.ts'
+import { DependencyNotReady, TerminalError } from '../controller/reconcile-error.ts'
+import { findCondition } from '../resources/condition.ts'
+import { subjectName } from '../resources/index-values.ts'
 import { type Resource, resourceKey } from '../resources/resource.ts'
-import { subjectName } from '../resources/terms.ts'
-import { circleThrough } from './references.ts'
+import { findReferenceCycle } from './references.ts'
 
 /** What a Subject resource asks of the registry, its references resolved to versions. */
-export type Desired = {
+export type DesiredSubject = {
   readonly subject: string
   /** Absent: only the level is managed. */
   readonly schema?: NewSchema
@@ -19,10 +19,14 @@ export type Desired = {
 const NOT_FOUND_MS = 300_000
 const LOOK_AGAIN_MS = 30_000
 
-/** Throws `Waiting` or `Stalled` when the text or a reference is not to be had. */
-export async function desiredOf(resource: Resource<'Subject'>, cluster: ClusterView, clock: Clock): Promise<Desired> {
+/** Throws `DependencyNotReady` or `TerminalError` when the text or a reference is not to be had. */
+export async function resolveDesiredSubject(
+  resource: Resource<'Subject'>,
+  cluster: ClusterReader,
+  clock: Clock,
+): Promise<DesiredSubject> {
   const { spec } = resource
-  const text = await textFrom(spec, resource.metadata.namespace, cluster)
+  const text = await resolveSchemaText(spec, resource.metadata.namespace, cluster)
   const references = text === undefined ? [] : resolve(resource, cluster, clock)
   return {
     subject: subjectName(resource),
@@ -46,27 +50,27 @@ function schemaOf(
   }
 }
 
-/** Undefined when none is declared. Throws `Waiting` when its ConfigMap is not there. */
-export async function textFrom(
+/** Undefined when none is declared. Throws `DependencyNotReady` when its ConfigMap is not there. */
+export async function resolveSchemaText(
   { schema, schemaFrom }: Pick<Resource<'Subject'>['spec'], 'schema' | 'schemaFrom'>,
   namespace: string,
-  cluster: ClusterView,
+  cluster: ClusterReader,
 ): Promise<string | undefined> {
   if (schemaFrom === undefined) return schema
   const { name, key } = schemaFrom.configMapKeyRef
   const text = (await cluster.configMap(namespace, name))?.[key]
-  if (text === undefined) throw new Waiting('WaitingForInput', `waiting for key ${key} of ConfigMap ${name}`)
+  if (text === undefined) throw new DependencyNotReady('WaitingForInput', `waiting for key ${key} of ConfigMap ${name}`)
   return text
 }
 
-function resolve(resource: Resource<'Subject'>, cluster: ClusterView, clock: Clock): readonly SchemaReference[] {
+function resolve(resource: Resource<'Subject'>, cluster: ClusterReader, clock: Clock): readonly SchemaReference[] {
   assertNoCycle(resource, cluster)
   return (resource.spec.references ?? []).map(({ name, subject, subjectRef, version }) => {
     if (subjectRef === undefined) return { name, subject: subject ?? '', version: version ?? 0 }
     const referent = cluster.get(resourceKey('Subject', resource.metadata.namespace, subjectRef.name))
     if (referent === undefined) return missing(resource, subjectRef.name, clock)
     if (referent.spec.registryRef.name !== resource.spec.registryRef.name) {
-      throw new Stalled(
+      throw new TerminalError(
         'ReferenceInvalid',
         `Subject ${subjectRef.name} is of registry ${referent.spec.registryRef.name}`,
       )
@@ -77,21 +81,21 @@ function resolve(resource: Resource<'Subject'>, cluster: ClusterView, clock: Clo
 
 function versionOf(referent: Resource<'Subject'>): number {
   const { version, observedGeneration, conditions } = referent.status
-  const ready = conditionOf(conditions, 'Ready')?.status === 'True'
+  const ready = findCondition(conditions, 'Ready')?.status === 'True'
   if (ready && version !== undefined && observedGeneration === referent.metadata.generation) return version
-  throw new Waiting('ReferencePending', `waiting for Subject ${referent.metadata.name}`)
+  throw new DependencyNotReady('ReferencePending', `waiting for Subject ${referent.metadata.name}`)
 }
 
 /** At first it may just not be declared yet; after a while somebody has to look. */
 function missing(resource: Resource<'Subject'>, name: string, clock: Clock): never {
   const waitedMs = clock.nowMs() - Date.parse(resource.metadata.creationTimestamp)
   const message = `there is no Subject ${name} in namespace ${resource.metadata.namespace}`
-  if (waitedMs > NOT_FOUND_MS) throw new Stalled('ReferenceNotFound', message)
-  throw new Waiting('ReferencePending', message, { againMs: LOOK_AGAIN_MS })
+  if (waitedMs > NOT_FOUND_MS) throw new TerminalError('ReferenceNotFound', message)
+  throw new DependencyNotReady('ReferencePending', message, { againMs: LOOK_AGAIN_MS })
 }
 
 /** All members of a cycle say so, each with the way round. */
-function assertNoCycle(start: Resource<'Subject'>, cluster: ClusterView): void {
-  const circle = circleThrough(start, cluster)
-  if (circle !== undefined) throw new Stalled('ReferenceCycle', `references go round: ${circle.join(' → ')}`)
+function assertNoCycle(start: Resource<'Subject'>, cluster: ClusterReader): void {
+  const circle = findReferenceCycle(start, cluster)
+  if (circle !== undefined) throw new TerminalError('ReferenceCycle', `references go round: ${circle.join(' → ')}`)
 }

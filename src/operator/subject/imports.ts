@@ -1,32 +1,32 @@
 import { orNothing } from '../../clients/http.ts'
 import type { NewSchema, RegistryClient } from '../../clients/registry.ts'
-import type { ClusterView } from '../cluster/cluster.ts'
-import { Stalled, Waiting } from '../controller/trouble.ts'
+import type { ClusterReader } from '../cluster/cluster.ts'
+import { DependencyNotReady, TerminalError } from '../controller/reconcile-error.ts'
+import { subjectName } from '../resources/index-values.ts'
 import type { Resource } from '../resources/resource.ts'
-import { subjectName } from '../resources/terms.ts'
-import { textFrom } from './desired.ts'
+import { resolveSchemaText } from './desired.ts'
 
 /** A version that is to be there under a number and an id of its own. */
-export type Import = NewSchema & { readonly id: number; readonly version: number }
+export type SchemaImport = NewSchema & { readonly id: number; readonly version: number }
 
 const LOOK_AGAIN_MS = 30_000
 
 /**
  * The declared versions that are not there yet, oldest first. Once all are there they are history, and not looked at again.
- * Throws `Stalled` where another schema has the place, and `Waiting` or `Stalled` while the registry takes no imports.
+ * Throws `TerminalError` where another schema has the place, and `DependencyNotReady` or `TerminalError` while the registry takes no imports.
  */
-export async function importsLeft(
+export async function pendingImports(
   resource: Resource<'Subject'>,
   registry: RegistryClient,
-  cluster: ClusterView,
-): Promise<readonly Import[]> {
+  cluster: ClusterReader,
+): Promise<readonly SchemaImport[]> {
   const { spec, status, metadata } = resource
   const declared = [...(spec.imports ?? [])].sort((a, b) => a.version - b.version)
   const isDone = status.imported === declared.length && status.observedGeneration === metadata.generation
   if (declared.length === 0 || isDone) return []
-  const left: Import[] = []
+  const left: SchemaImport[] = []
   for (const { version, id, schemaType, references, ...source } of declared) {
-    const schema = (await textFrom(source, metadata.namespace, cluster)) ?? ''
+    const schema = (await resolveSchemaText(source, metadata.namespace, cluster)) ?? ''
     const one = { id, version, schema, schemaType, ...(references && { references }) }
     if (!(await isThere(registry, subjectName(resource), one))) left.push(one)
   }
@@ -37,21 +37,21 @@ export async function importsLeft(
 async function isThere(
   registry: RegistryClient,
   subject: string,
-  { id, version, ...schema }: Import,
+  { id, version, ...schema }: SchemaImport,
 ): Promise<boolean> {
   const found = await orNothing(registry.version(subject, version, { deleted: true }))
   if (found === undefined) return false
   const same = found.id === id && (await orNothing(registry.lookup(subject, schema, { deleted: true })))
   if (same && same.id === id) return true
   const what = found.id === id ? 'another schema' : `id ${found.id}`
-  throw new Stalled('ImportConflict', `version ${version} of ${subject} is there already, with ${what}`)
+  throw new TerminalError('ImportConflict', `version ${version} of ${subject} is there already, with ${what}`)
 }
 
 /** Somebody else changes the mode: a RegistryMode, or a person. */
 async function assertImporting(
   resource: Resource<'Subject'>,
   registry: RegistryClient,
-  cluster: ClusterView,
+  cluster: ClusterReader,
 ): Promise<void> {
   const mode = await registry.mode(subjectName(resource), { effective: true })
   if (mode === 'IMPORT') return
@@ -60,6 +60,6 @@ async function assertImporting(
     .list('RegistryMode')
     .some(({ spec }) => spec.registryRef.name === name && spec.mode === 'IMPORT')
   const message = `versions are imported in mode IMPORT only; the mode is ${mode}`
-  if (isPlanned) throw new Waiting('WaitingForImportMode', message, { againMs: LOOK_AGAIN_MS })
-  throw new Stalled('WaitingForImportMode', `${message}, and no RegistryMode of registry ${name} changes that`)
+  if (isPlanned) throw new DependencyNotReady('WaitingForImportMode', message, { againMs: LOOK_AGAIN_MS })
+  throw new TerminalError('WaitingForImportMode', `${message}, and no RegistryMode of registry ${name} changes that`)
 }

@@ -9,14 +9,14 @@ import type {
 } from '../../clients/registry.ts'
 import { REGISTRY_ERROR } from '../../clients/registry.ts'
 import { SchemaError } from '../../formats/format.ts'
-import { Stalled } from '../controller/trouble.ts'
+import { TerminalError } from '../controller/reconcile-error.ts'
 import { isReady } from '../resources/condition.ts'
 import type { Resource } from '../resources/resource.ts'
 import { type Objections, objectionsTo } from '../verdict.ts'
-import type { Desired } from './desired.ts'
+import type { DesiredSubject } from './desired.ts'
 
 /** A subject as the registry has it, seen from what is wanted of it. */
-export type Observed = {
+export type ObservedSubject = {
   /** Where the desired schema is registered already. */
   readonly registered?: Place
   /** Not deleted, ascending; empty: there is no such subject. */
@@ -30,7 +30,7 @@ export type Observed = {
 }
 
 /** Whether a resource that is Ready says already what a look at everything has shown of its subject. */
-export function isKnown({ status, metadata }: Resource<'Subject'>, latest: Place | undefined): boolean {
+export function isSubjectStatusCurrent({ status, metadata }: Resource<'Subject'>, latest: Place | undefined): boolean {
   if (latest === undefined || !isReady(status, metadata.generation)) return false
   return status.latestVersion === latest.version && (status.version !== latest.version || status.id === latest.id)
 }
@@ -38,16 +38,16 @@ export function isKnown({ status, metadata }: Resource<'Subject'>, latest: Place
 const NOWHERE: Awaited<ReturnType<typeof placeOf>> = { versions: [] }
 
 /** `isNew`: the registry is taken to have no such subject, and is not asked. */
-export async function observe(
+export async function observeSubject(
   registry: RegistryClient,
-  desired: Desired,
+  desired: DesiredSubject,
   { managesLevel, isNew = false }: { readonly managesLevel: boolean; readonly isNew?: boolean },
-): Promise<Observed> {
+): Promise<ObservedSubject> {
   const { subject, schema, normalize } = desired
   const [{ registered, versions }, level, effectiveLevel] = await Promise.all([
     isNew ? NOWHERE : placeOf(registry, subject, schema, normalize),
     managesLevel ? orNothing(registry.config(subject)) : undefined,
-    levelInForce(registry, subject),
+    effectiveCompatibility(registry, subject),
   ])
   const missed = schema !== undefined && registered === undefined
   // Where nothing is written before it, the registry itself says whether it takes a first version.
@@ -63,17 +63,17 @@ export async function observe(
   }
 }
 
-export async function levelInForce(registry: RegistryClient, subject: string): Promise<CompatibilityLevel> {
+export async function effectiveCompatibility(registry: RegistryClient, subject: string): Promise<CompatibilityLevel> {
   return (await registry.config(subject, { effective: true })).compatibility ?? 'BACKWARD'
 }
 
 /** What a registration has made of it; nothing where the registry does not tell the version yet. */
-export async function seenRegistered(
+export async function observeRegistration(
   registry: RegistryClient,
-  { subject, schema, normalize }: Desired,
-  { versions }: Observed,
+  { subject, schema, normalize }: DesiredSubject,
+  { versions }: ObservedSubject,
   { id, version }: Registered,
-): Promise<Partial<Observed>> {
+): Promise<Partial<ObservedSubject>> {
   // Older registries tell the id only.
   const asked = version === undefined && schema !== undefined
   const place = asked ? await lookUp(registry, subject, schema, normalize).catch(() => undefined) : { id, version }
@@ -87,7 +87,7 @@ async function placeOf(
   subject: string,
   schema: NewSchema | undefined,
   normalize: boolean,
-): Promise<Pick<Observed, 'registered' | 'versions'>> {
+): Promise<Pick<ObservedSubject, 'registered' | 'versions'>> {
   const found = schema === undefined ? 'no such schema' : await lookUp(registry, subject, schema, normalize)
   if (found === 'no such subject') return { versions: [] }
   const versions = (await orNothing(registry.versions(subject))) ?? []
@@ -104,19 +104,19 @@ async function lookUp(
     const { id, version } = await registry.lookup(subject, schema, { normalize })
     return { id, version }
   } catch (error) {
-    if (!(error instanceof RequestError) || error.status !== 404) throw refusedSchema(error)
+    if (!(error instanceof RequestError) || error.status !== 404) throw toSchemaError(error)
     return error.errorCode === REGISTRY_ERROR.subjectNotFound ? 'no such subject' : 'no such schema'
   }
 }
 
 /** The registry's word on a schema, as a condition. */
-export function refusedSchema(error: unknown): unknown {
+export function toSchemaError(error: unknown): unknown {
   if (!(error instanceof RequestError)) return error
   if (error.errorCode === REGISTRY_ERROR.invalidSchema || error.status === 400) {
-    return new Stalled('SchemaInvalid', error.message)
+    return new TerminalError('SchemaInvalid', error.message)
   }
   const isTooLarge = error.status === 413 || error.errorCode === REGISTRY_ERROR.schemaTooLarge
-  return isTooLarge ? new Stalled('SchemaTooLarge', error.message) : error
+  return isTooLarge ? new TerminalError('SchemaTooLarge', error.message) : error
 }
 
 async function objections(
@@ -131,8 +131,8 @@ async function objections(
   return judged(registry, schema, earlier, level)
 }
 
-/** Throws `Stalled` with what is wrong with a schema by itself, and with its references. */
-export async function assertSound(registry: RegistryClient, schema: NewSchema): Promise<void> {
+/** Throws `TerminalError` with what is wrong with a schema by itself, and with its references. */
+export async function assertSchemaValid(registry: RegistryClient, schema: NewSchema): Promise<void> {
   await judged(registry, schema, [], 'NONE')
 }
 
@@ -146,9 +146,9 @@ async function judged(
   try {
     return await objectionsTo(schema, earlier, level, lookup)
   } catch (error) {
-    if (error instanceof SchemaError) throw new Stalled('SchemaInvalid', error.message)
+    if (error instanceof SchemaError) throw new TerminalError('SchemaInvalid', error.message)
     if (error instanceof RequestError && error.status === 404) {
-      throw new Stalled('ReferenceNotFound', `a reference is not in the registry: ${error.message}`)
+      throw new TerminalError('ReferenceNotFound', `a reference is not in the registry: ${error.message}`)
     }
     throw error
   }

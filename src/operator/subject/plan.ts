@@ -1,25 +1,29 @@
 import type { CompatibilityLevel, NewSchema } from '../../clients/registry.ts'
-import { Stalled } from '../controller/trouble.ts'
-import type { Finding, Reason, Verdict } from '../resources/condition.ts'
+import { TerminalError } from '../controller/reconcile-error.ts'
+import type { ConditionReason, ObservedCondition, ReadyCondition } from '../resources/condition.ts'
 import type { Resource } from '../resources/resource.ts'
-import type { Desired } from './desired.ts'
-import type { Observed } from './observed.ts'
+import type { DesiredSubject } from './desired.ts'
+import type { ObservedSubject } from './observed.ts'
 
-export type Step =
+export type SubjectStep =
   | { readonly do: 'put-level'; readonly level: CompatibilityLevel }
   | { readonly do: 'delete-level' }
   | { readonly do: 'register'; readonly schema: NewSchema; readonly normalize: boolean }
 
-export type Plan = { readonly steps: readonly Step[]; readonly verdict: Verdict }
+export type SubjectPlan = { readonly steps: readonly SubjectStep[]; readonly verdict: ReadyCondition }
 
 /**
  * Everything between what is and what should be, in the order in which it is safe: the verdict first, then the level,
- * then the schema. Pure. No steps means that there is nothing to do. Throws `Stalled` before anything is written.
+ * then the schema. Pure. No steps means that there is nothing to do. Throws `TerminalError` before anything is written.
  */
-export function plan(resource: Resource<'Subject'>, desired: Desired, observed: Observed): Plan {
+export function planSubject(
+  resource: Resource<'Subject'>,
+  desired: DesiredSubject,
+  observed: ObservedSubject,
+): SubjectPlan {
   assertAdoptable(resource, desired, observed)
   if (observed.objections.length > 0) {
-    throw new Stalled(
+    throw new TerminalError(
       'Incompatible',
       incompatible(desired.compatibility ?? observed.effectiveLevel, observed.objections),
     )
@@ -32,21 +36,29 @@ export function plan(resource: Resource<'Subject'>, desired: Desired, observed: 
   return { steps, verdict: { ready: 'False', reason: 'Registering', message, progress: 'working' } }
 }
 
-function assertAdoptable({ spec, status }: Resource<'Subject'>, desired: Desired, observed: Observed): void {
+function assertAdoptable(
+  { spec, status }: Resource<'Subject'>,
+  desired: DesiredSubject,
+  observed: ObservedSubject,
+): void {
   const first = status.version === undefined && status.appliedCompatibility === undefined
   if (!first || observed.versions.length === 0) return
   if (spec.adoptionPolicy === 'Never') {
-    throw new Stalled('AlreadyExists', `subject ${desired.subject} exists already, and adoptionPolicy is Never`)
+    throw new TerminalError('AlreadyExists', `subject ${desired.subject} exists already, and adoptionPolicy is Never`)
   }
   if (spec.adoptionPolicy === 'AdoptIfIdentical' && desired.schema !== undefined && observed.registered === undefined) {
-    throw new Stalled(
+    throw new TerminalError(
       'AdoptionRefused',
       `subject ${desired.subject} exists already and has no version with this schema`,
     )
   }
 }
 
-function planLevel({ spec, status }: Resource<'Subject'>, desired: Desired, observed: Observed): readonly Step[] {
+function planLevel(
+  { spec, status }: Resource<'Subject'>,
+  desired: DesiredSubject,
+  observed: ObservedSubject,
+): readonly SubjectStep[] {
   const { compatibility } = desired
   if (compatibility === undefined) {
     // Taken out of the spec: reverted only while it is still what this operator wrote.
@@ -60,17 +72,17 @@ function planLevel({ spec, status }: Resource<'Subject'>, desired: Desired, obse
 
 function planSchema(
   { spec, status, metadata }: Resource<'Subject'>,
-  desired: Desired,
-  observed: Observed,
-): readonly Step[] {
+  desired: DesiredSubject,
+  observed: ObservedSubject,
+): readonly SubjectStep[] {
   if (desired.schema === undefined || observed.registered !== undefined) return []
   const lost = status.version !== undefined && status.observedGeneration === metadata.generation
   if (lost && spec.driftPolicy === 'Report' && !observed.versions.includes(status.version ?? 0)) return []
   return [{ do: 'register', schema: desired.schema, normalize: desired.normalize }]
 }
 
-function settled(resource: Resource<'Subject'>, desired: Desired, observed: Observed): Verdict {
-  const also: Finding[] = [synced(resource, desired, observed)]
+function settled(resource: Resource<'Subject'>, desired: DesiredSubject, observed: ObservedSubject): ReadyCondition {
+  const also: ObservedCondition[] = [synced(resource, desired, observed)]
   if (desired.schema === undefined) {
     return { ready: 'True', reason: 'Succeeded', message: `level ${observed.effectiveLevel}`, also }
   }
@@ -92,7 +104,7 @@ function settled(resource: Resource<'Subject'>, desired: Desired, observed: Obse
   return { ready: 'True', reason: 'Succeeded', message: `version ${version}, id ${id}${newer}`, also }
 }
 
-const ABOUT: ReadonlyMap<Reason, string> = new Map([
+const ABOUT: ReadonlyMap<ConditionReason, string> = new Map([
   ['Incompatible', 'Compatible'],
   ['ReferencePending', 'ReferencesResolved'],
   ['ReferenceNotFound', 'ReferencesResolved'],
@@ -101,15 +113,15 @@ const ABOUT: ReadonlyMap<Reason, string> = new Map([
 ])
 
 /** The condition that says no where a pass ends for this reason. */
-export function meaningOf({
+export function conditionsForError({
   reason,
   message,
-}: Pick<Finding, 'message'> & { readonly reason: Reason }): readonly Finding[] {
+}: Pick<ObservedCondition, 'message'> & { readonly reason: ConditionReason }): readonly ObservedCondition[] {
   const type = ABOUT.get(reason)
   return type === undefined ? [] : [{ type, status: 'False', reason, message }]
 }
 
-function synced({ spec }: Resource<'Subject'>, desired: Desired, observed: Observed): Finding {
+function synced({ spec }: Resource<'Subject'>, desired: DesiredSubject, observed: ObservedSubject): ObservedCondition {
   const levelDiffers = desired.compatibility !== undefined && observed.level !== desired.compatibility
   const schemaLost = desired.schema !== undefined && observed.registered === undefined
   if (!levelDiffers && !schemaLost) {

@@ -1,11 +1,11 @@
-import type { ClusterView } from '../cluster/cluster.ts'
-import { keyOf, type Resource, type ResourceKey, resourceKey } from '../resources/resource.ts'
+import type { ClusterReader } from '../cluster/cluster.ts'
+import { type Resource, type ResourceKey, resourceKey, resourceKeyOf } from '../resources/resource.ts'
 
 type Key = ResourceKey<'Subject'>
 
 /** The shortest way by references from a Subject back to it, both ends named; undefined when there is none. */
-export function circleThrough(start: Resource<'Subject'>, cluster: ClusterView): readonly string[] | undefined {
-  const home = keyOf(start) as Key
+export function findReferenceCycle(start: Resource<'Subject'>, cluster: ClusterReader): readonly string[] | undefined {
+  const home = resourceKeyOf(start) as Key
   // By each that was reached, the one that led there. Each is looked at once, however many ways lead to it.
   const cameFrom = new Map<Key, Key>()
   const reached: Key[] = [home]
@@ -22,8 +22,8 @@ export function circleThrough(start: Resource<'Subject'>, cluster: ClusterView):
 }
 
 /** In an order in which nobody has to wait for one that comes later; who goes round in a circle comes last. */
-export function referentsFirst(subjects: readonly Resource<'Subject'>[]): readonly Resource<'Subject'>[] {
-  const known = new Map(subjects.map((subject) => [keyOf(subject) as Key, subject]))
+export function sortByReferences(subjects: readonly Resource<'Subject'>[]): readonly Resource<'Subject'>[] {
+  const known = new Map(subjects.map((subject) => [resourceKeyOf(subject) as Key, subject]))
   const missing = new Map<Key, number>()
   const waitFor = new Map<Key, Key[]>([...known.keys()].map((key) => [key, []]))
   for (const [key, subject] of known) {

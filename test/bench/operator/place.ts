@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { APPLY, type KubernetesApi } from '../../../src/clients/kubernetes/api.ts'
+import { APPLY_PATCH, type KubernetesApi } from '../../../src/clients/kubernetes/api.ts'
 import { pluralOf } from '../../../src/operator/resources/crd.ts'
 import { API_VERSION } from '../../../src/operator/resources/resource.ts'
 import { API } from '../../support/definitions.ts'
@@ -43,7 +43,7 @@ export class Place {
     const body = { apiVersion: API_VERSION, kind, metadata: { name }, spec }
     const path = `${this.#pathOf(kind)}/${name}`
     const query = { fieldManager: 'bench', force: true }
-    const stored = await this.#api.send<Stored>({ method: 'PATCH', path, query, body, contentType: APPLY })
+    const stored = await this.#api.send<Stored>({ method: 'PATCH', path, query, body, contentType: APPLY_PATCH })
     return stored.metadata.generation
   }
 

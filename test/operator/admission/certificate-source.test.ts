@@ -2,7 +2,7 @@ import { copyFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { ApiError } from '../../../src/clients/kubernetes/api.ts'
-import { filesIn, secretIn } from '../../../src/operator/admission/certificate-source.ts'
+import { certificatesFromFiles, certificatesFromSecret } from '../../../src/operator/admission/certificate-source.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { FakeSecrets } from '../../support/fake-secrets.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
@@ -10,7 +10,7 @@ import { temporaryDirectory } from '../../support/temporary-directory.ts'
 const DAY_MS = 86_400_000
 
 function replica(api: FakeSecrets, clock: FakeClock) {
-  return secretIn({ api, namespace: 'shop', name: 'weir-webhook', names: ['webhook.shop.svc'], clock })
+  return certificatesFromSecret({ api, namespace: 'shop', name: 'weir-webhook', names: ['webhook.shop.svc'], clock })
 }
 
 it('is made by whoever comes first, and the same for all', async () => {
@@ -65,7 +65,7 @@ it('does not go round for ever, nor hide why it could not be kept', async () => 
 it('is read from files as they are now, with an authority or without', async () => {
   const directory = temporaryDirectory()
   for (const name of ['tls.crt', 'tls.key']) writeFileSync(join(directory, name), name)
-  const source = filesIn(directory)
+  const source = certificatesFromFiles(directory)
   expect(await source()).toEqual({ cert: 'tls.crt', key: 'tls.key' })
   copyFileSync(join(directory, 'tls.crt'), join(directory, 'ca.crt'))
   writeFileSync(join(directory, 'tls.crt'), 'renewed')

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
-import { type Issued, isDue, issue } from '../../../src/operator/admission/certificates.ts'
+import { type IssuedCertificate, issueCertificate, needsRenewal } from '../../../src/operator/admission/certificates.ts'
 import { tlsOutcome } from '../../support/tls-outcome.ts'
 
 const NAMES = ['weir-webhook.shop.svc', '127.0.0.1']
@@ -11,38 +11,38 @@ const DAY_MS = 86_400_000
 const NOW_MS = Date.now()
 
 it('makes a pair that those accept who trust its authority, under each of its names, and nobody else', async () => {
-  const issued = await issue(NAMES, NOW_MS)
+  const issued = await issueCertificate(NAMES, NOW_MS)
   const port = await serve(issued)
   const meet = (servername: string, ca: string) => tlsOutcome(port, servername, ca)
   for (const name of NAMES) expect(await meet(name, issued.ca)).toBe('trusted')
   expect(await meet('elsewhere.svc', issued.ca)).toBe('ERR_TLS_CERT_ALTNAME_INVALID')
-  const other = await issue(NAMES, NOW_MS)
+  const other = await issueCertificate(NAMES, NOW_MS)
   expect(await meet(NAMES[0]!, other.ca)).toMatch(/VERIFY|SIGNATURE|ISSUER/)
 })
 
 it('is due after two thirds of 90 days, and when it is for other names', async () => {
-  const issued = await issue(NAMES, NOW_MS)
-  expect(isDue(issued, NAMES, NOW_MS + 59 * DAY_MS)).toBe(false)
-  expect(isDue(issued, NAMES, NOW_MS + 60 * DAY_MS)).toBe(true)
-  expect(isDue(issued, [...NAMES, 'other.svc'], NOW_MS)).toBe(true)
-  expect(isDue({ ...issued, ca: (await issue(NAMES, NOW_MS)).ca }, NAMES, NOW_MS)).toBe(true)
+  const issued = await issueCertificate(NAMES, NOW_MS)
+  expect(needsRenewal(issued, NAMES, NOW_MS + 59 * DAY_MS)).toBe(false)
+  expect(needsRenewal(issued, NAMES, NOW_MS + 60 * DAY_MS)).toBe(true)
+  expect(needsRenewal(issued, [...NAMES, 'other.svc'], NOW_MS)).toBe(true)
+  expect(needsRenewal({ ...issued, ca: (await issueCertificate(NAMES, NOW_MS)).ca }, NAMES, NOW_MS)).toBe(true)
 })
 
 it('renews the pair under the same authority, and that one after two thirds of ten years', async () => {
-  const first = await issue(NAMES, NOW_MS)
-  const second = await issue(NAMES, NOW_MS + 60 * DAY_MS, first)
+  const first = await issueCertificate(NAMES, NOW_MS)
+  const second = await issueCertificate(NAMES, NOW_MS + 60 * DAY_MS, first)
   expect([second.ca, second.caKey]).toEqual([first.ca, first.caKey])
   expect(second.cert).not.toBe(first.cert)
 
   const laterMs = NOW_MS + 2_434 * DAY_MS
-  const third = await issue(NAMES, laterMs, second)
+  const third = await issueCertificate(NAMES, laterMs, second)
   expect(third.caKey).not.toBe(first.caKey)
   expect(certificatesIn(third.ca)).toHaveLength(2)
   expect(certificatesIn(third.ca)[1]?.fingerprint256).toBe(new X509Certificate(first.ca).fingerprint256)
   expect(new X509Certificate(third.cert).checkIssued(certificatesIn(third.ca)[0]!)).toBe(true)
 
   // What has ended is trusted no more.
-  const last = await issue(NAMES, laterMs + 2_434 * DAY_MS, third)
+  const last = await issueCertificate(NAMES, laterMs + 2_434 * DAY_MS, third)
   expect(certificatesIn(last.ca)).toHaveLength(2)
   expect(certificatesIn(last.ca)[1]?.fingerprint256).toBe(certificatesIn(third.ca)[0]?.fingerprint256)
 })
@@ -53,7 +53,7 @@ function certificatesIn(bundle: string): readonly X509Certificate[] {
     .flatMap((pem) => (pem.trim() === '' ? [] : [new X509Certificate(pem)]))
 }
 
-async function serve({ cert, key }: Issued): Promise<number> {
+async function serve({ cert, key }: IssuedCertificate): Promise<number> {
   const server = createServer({ cert, key }, (_, response) => response.end()).listen(0, '127.0.0.1')
   await once(server, 'listening')
   onTestFinished(() => void server.close())

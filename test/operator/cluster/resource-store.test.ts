@@ -1,14 +1,25 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { ResourceStore } from '../../../src/operator/cluster/resource-store.ts'
-import { KINDS, type Kind, keyOf, type Resource } from '../../../src/operator/resources/resource.ts'
-import { claimOf, readyReason, referenceTo, type Term, termsOf } from '../../../src/operator/resources/terms.ts'
+import {
+  externalObjectIndex,
+  type IndexValue,
+  indexValuesOf,
+  readyReasonIndex,
+  referenceIndex,
+} from '../../../src/operator/resources/index-values.ts'
+import {
+  RESOURCE_KINDS,
+  type Resource,
+  type ResourceKind,
+  resourceKeyOf,
+} from '../../../src/operator/resources/resource.ts'
 
 const NAMES = ['a', 'b', 'c']
 const name = fc.constantFrom(...NAMES)
 const reason = fc.constantFrom('Conflict', 'Succeeded', undefined)
 
-function resource(kind: Kind, own: string, other: string, why: string | undefined): Resource {
+function resource(kind: ResourceKind, own: string, other: string, why: string | undefined): Resource {
   const spec = {
     Connector: { workerRef: { name: 'default' }, name: other, subjectRefs: [{ name: other }] },
     Subject: { registryRef: { name: 'default' }, subject: other, references: [{ subjectRef: { name: other } }] },
@@ -18,29 +29,31 @@ function resource(kind: Kind, own: string, other: string, why: string | undefine
   return { kind, metadata: { namespace: 'ns', name: own }, spec, status: { conditions } } as unknown as Resource
 }
 
-const stored = fc.tuple(fc.constantFrom(...KINDS), name, name, reason).map((parts) => resource(...parts))
+const stored = fc.tuple(fc.constantFrom(...RESOURCE_KINDS), name, name, reason).map((parts) => resource(...parts))
 
 it('finds by term, kind and key what looking through everything finds, whatever came and went', () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(stored, fc.boolean()), { maxLength: 40 }), (changes) => {
       const store = new ResourceStore()
       const all = new Map<string, Resource>()
-      const terms = new Set<Term>(KINDS.map((kind) => readyReason(kind, 'Conflict')))
+      const terms = new Set<IndexValue>(RESOURCE_KINDS.map((kind) => readyReasonIndex(kind, 'Conflict')))
       for (const [changed, isDropped] of changes) {
-        for (const term of termsOf(changed)) terms.add(term)
+        for (const term of indexValuesOf(changed)) terms.add(term)
         if (isDropped) {
-          store.drop(keyOf(changed))
-          all.delete(keyOf(changed))
+          store.drop(resourceKeyOf(changed))
+          all.delete(resourceKeyOf(changed))
         } else {
           store.put(changed)
-          all.set(keyOf(changed), changed)
+          all.set(resourceKeyOf(changed), changed)
         }
       }
-      const keys = (found: readonly Resource[]) => found.map(keyOf).sort()
+      const keys = (found: readonly Resource[]) => found.map(resourceKeyOf).sort()
       for (const term of terms) {
-        expect(keys(store.find(term))).toEqual(keys([...all.values()].filter((one) => termsOf(one).includes(term))))
+        expect(keys(store.find(term))).toEqual(
+          keys([...all.values()].filter((one) => indexValuesOf(one).includes(term))),
+        )
       }
-      for (const kind of KINDS)
+      for (const kind of RESOURCE_KINDS)
         expect(keys(store.list(kind))).toEqual(keys([...all.values()].filter((one) => one.kind === kind)))
       expect(keys(store.all())).toEqual(keys([...all.values()]))
     }),
@@ -48,7 +61,7 @@ it('finds by term, kind and key what looking through everything finds, whatever 
 })
 
 it('tells things apart whose names run together', () => {
-  expect(referenceTo('a', 'b-c')).not.toBe(referenceTo('a-b', 'c'))
+  expect(referenceIndex('a', 'b-c')).not.toBe(referenceIndex('a-b', 'c'))
   const [one, other] = [resource('Subject', 'x', 'a', undefined), resource('Connector', 'x', 'a', undefined)]
-  expect(claimOf(one)).not.toBe(claimOf(other))
+  expect(externalObjectIndex(one)).not.toBe(externalObjectIndex(other))
 })

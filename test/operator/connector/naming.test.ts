@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { claimantsOf, nameAt } from '../../../src/operator/connector/naming.ts'
+import { findClaimants, resolveConnectorName } from '../../../src/operator/connector/naming.ts'
 import { createStage } from '../../support/stage.ts'
 
 let { cluster, worker, place, connectors: operator } = createStage()
@@ -27,8 +27,8 @@ describe('a worker with a template for names', () => {
     expect(verdict(key)).toBe('Ready=True/Succeeded')
     expect(worker.connectors.get(name)?.config).toMatchObject({ name })
     expect(cluster.get(key)?.status.connectorName).toBe(name)
-    expect(claimantsOf(place.worker, name, cluster)).toEqual([cluster.get(key)])
-    expect(claimantsOf(place.worker, `x${name}x`, cluster)).toEqual([])
+    expect(findClaimants(place.worker, name, cluster)).toEqual([cluster.get(key)])
+    expect(findClaimants(place.worker, `x${name}x`, cluster)).toEqual([])
     cluster.remove(key)
     await pass(key)
     await pass(key)
@@ -38,9 +38,9 @@ describe('a worker with a template for names', () => {
   it('takes spec.name as it is only where that is allowed', () => {
     const resource = cluster.get(cluster.apply('Connector', 'a', { ...datagen, name: 'Orders' }))!
     named('{namespace}.{name}')
-    expect(nameAt(place.worker, resource)).toBe('default.Orders')
+    expect(resolveConnectorName(place.worker, resource)).toBe('default.Orders')
     named('{namespace}.{name}', true)
-    expect(nameAt(place.worker, resource)).toBe('Orders')
+    expect(resolveConnectorName(place.worker, resource)).toBe('Orders')
   })
 
   it('lets one of two have a name, however they come by it', async () => {

@@ -1,9 +1,9 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { silentLogger } from '../../../src/config/logger.ts'
-import { type Again, Controller } from '../../../src/operator/controller/controller.ts'
+import { Controller, type Requeue } from '../../../src/operator/controller/controller.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 
-function start(reconcile: (key: string, signal: AbortSignal) => Promise<Again>, concurrency = 2) {
+function start(reconcile: (key: string, signal: AbortSignal) => Promise<Requeue>, concurrency = 2) {
   const clock = new FakeClock()
   const controller = new Controller<string>({ name: 'test', clock, logger: silentLogger(), concurrency, reconcile })
   controller.start()

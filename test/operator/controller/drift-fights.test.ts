@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { Kind, ResourceKey } from '../../../src/operator/resources/resource.ts'
+import type { ResourceKey, ResourceKind } from '../../../src/operator/resources/resource.ts'
 import { createStage } from '../../support/stage.ts'
 
 let stage = createStage()
@@ -11,7 +11,7 @@ beforeEach(() => {
 const MINUTE_MS = 60_000
 
 /** Somebody changes it behind the operator's back, every minute; which of the changes were put right. */
-async function fight<K extends Kind>(
+async function fight<K extends ResourceKind>(
   key: ResourceKey<K>,
   operator: { settle(key: ResourceKey<K>): Promise<unknown> },
   { change, isRight, times }: { change: () => void; isRight: () => boolean; times: number },

@@ -1,17 +1,17 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { ClusterError } from '../../../src/clients/kubernetes/cluster-error.ts'
 import { silentLogger } from '../../../src/config/logger.ts'
+import { type Fence, NotLeaderError } from '../../../src/operator/controller/fence.ts'
 import {
   LeaderElector,
   type Lease,
-  type LeaseHome,
-  type SeenLease,
+  type LeaseLock,
+  type VersionedLease,
 } from '../../../src/operator/controller/leader-elector.ts'
-import { type Fence, NotLeading } from '../../../src/operator/controller/leadership.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 
 let clock: FakeClock
-let stored: SeenLease | undefined
+let stored: VersionedLease | undefined
 let writes: string[]
 
 beforeEach(() => {
@@ -23,7 +23,7 @@ beforeEach(() => {
 /** How a candidate's calls go: `lost answer` is carried out all the same. */
 type Link = { state: 'up' | 'down' | 'forbidden' | 'lost answer' | 'hanging'; delayMs?: number }
 
-function homeOver(link: Link): LeaseHome {
+function homeOver(link: Link): LeaseLock {
   const through = async <T>(call: () => T, signal: AbortSignal): Promise<T> => {
     if (link.state === 'down') throw new Error('unreachable')
     if (link.state === 'forbidden') throw new ClusterError('forbidden', 'leases is forbidden')
@@ -82,7 +82,7 @@ function candidate(identity: string, own = clock) {
         term.fence.assertFor(ms)
         return true
       } catch (error) {
-        expect(error).toBeInstanceOf(NotLeading)
+        expect(error).toBeInstanceOf(NotLeaderError)
         return false
       }
     },

@@ -1,6 +1,6 @@
 import { beforeEach, expect, it, onTestFinished } from 'vitest'
 import { silentLogger } from '../../../src/config/logger.ts'
-import { Away } from '../../../src/operator/controller/circuit.ts'
+import { CircuitOpenError } from '../../../src/operator/controller/circuit-breaker.ts'
 import { Observer } from '../../../src/operator/controller/observer.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 
@@ -77,7 +77,7 @@ it('leaves the end of an outage to whoever let it ask nobody', async () => {
   failure = new Error('no answer')
   await clock.advance(INTERVAL_MS + 5_000)
   expect(outages).toEqual([false])
-  failure = new Away('no answer')
+  failure = new CircuitOpenError('no answer')
   await clock.advance(INTERVAL_MS)
   failure = undefined
   there.set('a', { state: 'FAILED' })

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { parseResource } from '../../../src/operator/resources/parse.ts'
-import { KINDS } from '../../../src/operator/resources/resource.ts'
+import { RESOURCE_KINDS } from '../../../src/operator/resources/resource.ts'
 import { trialsOf } from '../../support/bounds.ts'
 
 // A real API server judges the same manifests in test/e2e/crds.test.ts.
 
-describe.each(KINDS)('each field of a %s', (kind) => {
+describe.each(RESOURCE_KINDS)('each field of a %s', (kind) => {
   const { at, past } = trialsOf(kind)
 
   it('is taken at its bounds', () => {

@@ -3,7 +3,7 @@ import { basename, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { crdFiles } from '../../../src/operator/crds.ts'
 import { crdOf } from '../../../src/operator/resources/crd.ts'
-import { KINDS } from '../../../src/operator/resources/resource.ts'
+import { RESOURCE_KINDS } from '../../../src/operator/resources/resource.ts'
 
 // `npx vitest run -u test/operator/resources/crd.test.ts` writes the files anew.
 
@@ -37,7 +37,7 @@ describe('the checked-in definitions', () => {
   })
 })
 
-describe.each(KINDS)('kubectl explain of %s', (kind) => {
+describe.each(RESOURCE_KINDS)('kubectl explain of %s', (kind) => {
   const fields = [...fieldsOf('spec', schemaOf(kind, 'spec')), ...fieldsOf('status', schemaOf(kind, 'status'))]
 
   it('has a sentence for every field', () => {
@@ -73,7 +73,7 @@ describe.each(KINDS)('kubectl explain of %s', (kind) => {
   })
 })
 
-function schemaOf(kind: (typeof KINDS)[number], part: 'spec' | 'status'): Schema {
+function schemaOf(kind: (typeof RESOURCE_KINDS)[number], part: 'spec' | 'status'): Schema {
   const definition = crdOf(kind) as { spec: { versions: { schema: { openAPIV3Schema: Schema } }[] } }
   return definition.spec.versions[0]!.schema.openAPIV3Schema.properties![part]!
 }

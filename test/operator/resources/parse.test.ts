@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { changedIdentity } from '../../../src/operator/resources/identity.ts'
+import { immutableFieldError } from '../../../src/operator/resources/immutable-fields.ts'
 import { parseResource } from '../../../src/operator/resources/parse.ts'
 import { BAD, GOOD, MOVED } from '../../support/manifests.ts'
 
@@ -19,7 +19,7 @@ describe('a manifest', () => {
   it.each(MOVED)('may not become something else: $field', ({ before, after, field }) => {
     const was = parseResource(before).declared!
     const is = parseResource({ ...before, spec: { ...before.spec, ...after } }).declared!
-    expect(changedIdentity(was.kind, was.spec, was.spec)).toBeUndefined()
-    expect(changedIdentity(was.kind, was.spec, is.spec)).toContain(`spec.${field} is immutable`)
+    expect(immutableFieldError(was.kind, was.spec, was.spec)).toBeUndefined()
+    expect(immutableFieldError(was.kind, was.spec, is.spec)).toContain(`spec.${field} is immutable`)
   })
 })

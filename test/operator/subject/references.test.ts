@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import type { ClusterView } from '../../../src/operator/cluster/cluster.ts'
-import { keyOf, type Resource } from '../../../src/operator/resources/resource.ts'
-import { circleThrough, referentsFirst } from '../../../src/operator/subject/references.ts'
+import type { ClusterReader } from '../../../src/operator/cluster/cluster.ts'
+import { type Resource, resourceKeyOf } from '../../../src/operator/resources/resource.ts'
+import { findReferenceCycle, sortByReferences } from '../../../src/operator/subject/references.ts'
 
 const name = (number: number) => `s${number}`
 
@@ -12,9 +12,9 @@ function subject(number: number, referents: readonly number[]): Resource<'Subjec
   return { kind: 'Subject', metadata, spec: { references } } as unknown as Resource<'Subject'>
 }
 
-function clusterOf(subjects: readonly Resource<'Subject'>[]): ClusterView {
-  const known = new Map<string, Resource>(subjects.map((one) => [keyOf(one), one]))
-  return { get: (key: string) => known.get(key) } as unknown as ClusterView
+function clusterOf(subjects: readonly Resource<'Subject'>[]): ClusterReader {
+  const known = new Map<string, Resource>(subjects.map((one) => [resourceKeyOf(one), one]))
+  return { get: (key: string) => known.get(key) } as unknown as ClusterReader
 }
 
 const SIZE = 8
@@ -30,7 +30,7 @@ it('finds the way round through a Subject whenever there is one, and walks only 
   fc.assert(
     fc.property(graph, (subjects) => {
       for (const start of subjects) {
-        const way = circleThrough(start, clusterOf(subjects))
+        const way = findReferenceCycle(start, clusterOf(subjects))
         expect(way !== undefined).toBe(aheadOf(start, subjects).has(start.metadata.name))
         if (way !== undefined) expectRound(way, start, subjects)
       }
@@ -59,8 +59,8 @@ function expectRound(
 it('puts everybody behind those that it refers to, but for who goes round', () => {
   fc.assert(
     fc.property(graph, (subjects) => {
-      const ordered = referentsFirst(subjects)
-      expect([...ordered].map(keyOf).sort()).toEqual(subjects.map(keyOf).sort())
+      const ordered = sortByReferences(subjects)
+      expect([...ordered].map(resourceKeyOf).sort()).toEqual(subjects.map(resourceKeyOf).sort())
       const names = ordered.map(({ metadata }) => metadata.name)
       const isRound = (one: Resource<'Subject'>) => aheadOf(one, subjects).has(one.metadata.name)
       const meetsCircle = (one: Resource<'Subject'>) =>
@@ -80,8 +80,8 @@ it('looks at each Subject once, by however many ways it is reached, and at a lon
       [0, 1].map((other) => 2 * Math.floor(number / 2) + 2 + other),
     ),
   )
-  expect(circleThrough(layers[0]!, clusterOf(layers))).toBeUndefined()
+  expect(findReferenceCycle(layers[0]!, clusterOf(layers))).toBeUndefined()
   const chain = Array.from({ length: 20_000 }, (_, number) => subject(number, [number + 1]))
-  expect(circleThrough(chain[0]!, clusterOf(chain))).toBeUndefined()
-  expect(referentsFirst(chain)[0]).toBe(chain.at(-1))
+  expect(findReferenceCycle(chain[0]!, clusterOf(chain))).toBeUndefined()
+  expect(sortByReferences(chain)[0]).toBe(chain.at(-1))
 })

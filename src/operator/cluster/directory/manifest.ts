@@ -1,11 +1,11 @@
 import { type Document, isMap, isNode, isScalar, LineCounter, type Pair, parseAllDocuments, stringify } from 'yaml'
-import type { Fault } from '../../resources/fault.ts'
-import { type Declared, parseResource } from '../../resources/parse.ts'
-import { KINDS, type Kind, type ResourceKey, resourceKey } from '../../resources/resource.ts'
-import type { Unreadable } from '../cluster.ts'
+import type { FieldError } from '../../resources/field-error.ts'
+import { type DeclaredResource, parseResource } from '../../resources/parse.ts'
+import { RESOURCE_KINDS, type ResourceKey, type ResourceKind, resourceKey } from '../../resources/resource.ts'
+import type { ManifestError } from '../cluster.ts'
 
 /** One resource and the line where its document begins. */
-export type LocatedResource = { readonly declared: Declared; readonly line: number }
+export type LocatedResource = { readonly declared: DeclaredResource; readonly line: number }
 export type ConfigMap = {
   readonly namespace: string
   readonly name: string
@@ -15,7 +15,7 @@ export type ConfigMap = {
 export type Manifests = {
   readonly resources: readonly LocatedResource[]
   readonly configMaps: readonly ConfigMap[]
-  readonly unreadable: readonly Unreadable[]
+  readonly unreadable: readonly ManifestError[]
 }
 
 export function manifestOf({ namespace, name, data }: ConfigMap): string {
@@ -73,7 +73,7 @@ function startOf(document: Document): number {
 }
 
 /** Where a fault stands: its key or its value, or the nearest thing around it that is written down. */
-function offsetOf(document: Document, { path, atKey }: Fault): number {
+function offsetOf(document: Document, { path, atKey }: FieldError): number {
   for (let length = path.length; length >= 0; length--) {
     const pair = pairAt(document, path.slice(0, length))
     if (pair === undefined) {
@@ -103,9 +103,9 @@ function place(lines: LineCounter, offset: number): { line: number; column: numb
 /** A document's identity, as far as it can be read although the rest is wrong. */
 function keyIn(value: unknown): ResourceKey | undefined {
   const { kind, metadata } = (value ?? {}) as { kind?: unknown; metadata?: { name?: unknown; namespace?: unknown } }
-  if (!KINDS.includes(kind as Kind) || typeof metadata?.name !== 'string') return undefined
+  if (!RESOURCE_KINDS.includes(kind as ResourceKind) || typeof metadata?.name !== 'string') return undefined
   const namespace = typeof metadata.namespace === 'string' ? metadata.namespace : 'default'
-  return resourceKey(kind as Kind, namespace, metadata.name)
+  return resourceKey(kind as ResourceKind, namespace, metadata.name)
 }
 
 /** The one foreign kind that means something here: it is where `schemaFrom` and `configFrom` read. */

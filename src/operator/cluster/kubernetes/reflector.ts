@@ -3,7 +3,7 @@ import type { Clock } from '../../../config/clock.ts'
 import type { Logger } from '../../../config/logger.ts'
 import { backoffMs } from '../../../config/retry.ts'
 
-export type RawObject = {
+export type KubernetesObject = {
   readonly metadata: {
     readonly namespace?: string
     readonly name: string
@@ -14,7 +14,7 @@ export type RawObject = {
   }
 }
 
-export type ReflectorOptions<T extends RawObject> = {
+export type ReflectorOptions<T extends KubernetesObject> = {
   readonly api: KubernetesApi
   /** Of the collection: `/apis/weir.dev/v1alpha1/subjects`. */
   readonly path: string
@@ -27,13 +27,13 @@ export type ReflectorOptions<T extends RawObject> = {
   readonly random?: () => number
   readonly store: Store<T>
   /** Is told each time that the watch has to begin anew, and why: a word. */
-  readonly onRestart?: OnRestart
+  readonly onRestart?: OnWatchRestart
 }
 
-export type OnRestart = (path: string, reason: string) => void
+export type OnWatchRestart = (path: string, reason: string) => void
 
 /** Where a reflector puts what it sees. Called in order, never after `stop`. */
-export interface Store<T extends RawObject> {
+export interface Store<T extends KubernetesObject> {
   /** Everything that is there; what is missing in it is gone. */
   replace(objects: readonly T[]): void
   put(object: T): void
@@ -63,7 +63,7 @@ const SILENCE_MS = 150_000
  * Keeps a store equal to a collection of the API server: lists it in pages, then follows its changes from there, through
  * cut connections, ends of watches, an overloaded server and versions that it has forgotten (410).
  */
-export class Reflector<T extends RawObject> {
+export class Reflector<T extends KubernetesObject> {
   readonly #options: ReflectorOptions<T>
   readonly #stopping = new AbortController()
   #running: Promise<void> = Promise.resolve()

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createLogger } from '../../../../src/config/logger.ts'
-import { type RawObject, Reflector } from '../../../../src/operator/cluster/kubernetes/reflector.ts'
+import { type KubernetesObject, Reflector } from '../../../../src/operator/cluster/kubernetes/reflector.ts'
 import { FakeClock } from '../../../support/fake-clock.ts'
 import { json, type ScriptedApi, scriptedApi } from '../../../support/scripted-api.ts'
 
@@ -11,11 +11,11 @@ let script: ScriptedApi
 let clock: FakeClock
 let seen: string[]
 let waits: number[]
-let reflector: Reflector<RawObject>
+let reflector: Reflector<KubernetesObject>
 let restarts: string[]
 const watches: ServerResponse[] = []
 
-const object = (name: string, version: number): RawObject => ({
+const object = (name: string, version: number): KubernetesObject => ({
   metadata: { namespace: 'n', name, uid: name, resourceVersion: String(version) },
 })
 const list = (version: number, names: readonly string[], next?: string) => ({

@@ -1,0 +1,91 @@
+import type { KubernetesApi } from '../../clients/kubernetes/api.ts'
+import { messageOf } from '../../config/failure.ts'
+import { pluralOf } from '../resources/crd.ts'
+import { API_VERSION, type ResourceKind } from '../resources/resource.ts'
+import type { AdmissionDecision } from './admission-decision.ts'
+import type { DeleteRequest, WriteRequest } from './admission-review.ts'
+
+/** What only some may ask for: a field that has this value, and the verb that a role has to grant for it. */
+type GuardedField = {
+  readonly field: string
+  readonly value: unknown
+  readonly verb: string
+  /** Whether to delete the object is to carry out what the field asks for. */
+  readonly guardsDeletion: boolean
+}
+
+/** Kubernetes knows no such verbs: they are granted by roles all the same. */
+export const GUARDED_FIELDS: Readonly<Partial<Record<ResourceKind, GuardedField>>> = {
+  Subject: { field: 'deletionPolicy', value: 'HardDelete', verb: 'harddelete', guardsDeletion: true },
+  RegistryMode: { field: 'force', value: true, verb: 'force', guardsDeletion: false },
+}
+
+type Refused = Extract<AdmissionDecision, { allowed: false }> | undefined
+
+const ANSWER_MS = 3_000
+const [GROUP = ''] = API_VERSION.split('/')
+
+/**
+ * Why the person who asks may not declare this; undefined when nothing is asked for that needs a right of its own, or
+ * the person has that. Who can't be asked about has it not.
+ */
+export async function denyUnauthorizedWrite(
+  { kind, object, before, by }: WriteRequest,
+  api: Pick<KubernetesApi, 'send'>,
+): Promise<Refused> {
+  const guard = GUARDED_FIELDS[kind]
+  if (guard === undefined || !asksFor(guard, object.spec)) return undefined
+  // What was there before was asked for by one who may; but of a suspended object nobody is asked.
+  const { suspend } = (before?.spec ?? {}) as { readonly suspend?: boolean }
+  if (before !== undefined && !suspend && asksFor(guard, before.spec)) return undefined
+  return refusalBy(guard, { kind, object, by }, api)
+}
+
+/**
+ * Deletes what is in a namespace that is deleted. Only an administrator of the cluster may delete namespaces. The garbage
+ * collector is not excepted: everybody who may edit a Subject may make it depend on an object of theirs.
+ */
+const NAMESPACE_CONTROLLER = 'system:serviceaccount:kube-system:namespace-controller'
+
+/** Why the person who asks may not delete this object; undefined when they may. */
+export async function denyUnauthorizedDelete(
+  deletion: DeleteRequest,
+  api: Pick<KubernetesApi, 'send'>,
+): Promise<Refused> {
+  const guard = GUARDED_FIELDS[deletion.kind]
+  if (!guard?.guardsDeletion || !asksFor(guard, deletion.object.spec)) return undefined
+  if (deletion.by.username === NAMESPACE_CONTROLLER) return undefined
+  return refusalBy(guard, deletion, api)
+}
+
+async function refusalBy(
+  guard: GuardedField,
+  { kind, object, by }: DeleteRequest,
+  api: Pick<KubernetesApi, 'send'>,
+): Promise<Refused> {
+  const { namespace, name } = object.metadata
+  const resourceAttributes = { group: GROUP, resource: pluralOf(kind), verb: guard.verb, namespace, name }
+  const what = `spec.${guard.field}: ${guard.value} needs the verb ${guard.verb} on ${pluralOf(kind)}.${GROUP} in namespace ${namespace}`
+  const refused = (why: string) => ({ allowed: false, reason: 'Forbidden', message: `${what}, ${why}` }) as const
+  try {
+    const { status } = await api.send<{ readonly status?: { readonly allowed?: boolean } }>({
+      method: 'POST',
+      path: '/apis/authorization.k8s.io/v1/subjectaccessreviews',
+      body: {
+        apiVersion: 'authorization.k8s.io/v1',
+        kind: 'SubjectAccessReview',
+        spec: { user: by.username, uid: by.uid, groups: by.groups, extra: by.extra, resourceAttributes },
+      },
+      signal: AbortSignal.timeout(ANSWER_MS),
+    })
+    return status?.allowed === true
+      ? undefined
+      : refused(`which ${by.username} is not granted; the role weir-admin grants it`)
+  } catch (error) {
+    return refused(`and it could not be found out whether ${by.username} has it: ${messageOf(error)}`)
+  }
+}
+
+function asksFor({ field, value }: GuardedField, spec: unknown): boolean {
+  return (spec as Readonly<Record<string, unknown>> | undefined)?.[field] === value
+}

@@ -1,0 +1,351 @@
+import { createHash } from 'node:crypto'
+import { type FSWatcher, watch } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import type { Clock } from '../../../config/clock.ts'
+import type { Logger } from '../../../config/logger.ts'
+import { FINALIZER } from '../../controller/finalizer.ts'
+import { immutableFieldError } from '../../resources/immutable-fields.ts'
+import type { IndexValue } from '../../resources/index-values.ts'
+import type { DeclaredResource } from '../../resources/parse.ts'
+import {
+  INITIAL_STATUS,
+  type Resource,
+  type ResourceKey,
+  type ResourceKind,
+  type ResourceStatus,
+  resourceKey,
+  resourceKeyOf,
+} from '../../resources/resource.ts'
+import type { Cluster, ManifestError, ResourceChange, ResourceEvent } from '../cluster.ts'
+import { ResourceStore } from '../resource-store.ts'
+import { type ConfigMap, manifestOf } from './manifest.ts'
+import { EMPTY_FOLDER, type ManifestFolder, readManifestFolder } from './manifest-folder.ts'
+
+export type DirectoryOptions = {
+  readonly path: string
+  readonly clock: Clock
+  readonly logger: Logger
+  /** How often the folder is looked through although nothing was heard of it. */
+  readonly rescanMs?: number
+}
+
+const RESCAN_MS = 1_000
+/** Editors write in several strokes: the folder is read when it was quiet for so long. */
+const QUIET_MS = 50
+/**
+ * A manifest that is missing for so long was deleted. Less is an editor that writes by removing and renaming, or a file
+ * that is just being moved.
+ */
+const GONE_MS = 1_500
+
+/** Where a resource was declared. */
+type Origin = { readonly file: string; readonly line: number }
+type Claim = Origin & { readonly declared: DeclaredResource }
+
+/**
+ * Resources that live in a folder of manifests. A manifest that is there is wanted; one that was seen and is taken away
+ * was deleted by somebody; one that can't be read any more stays as it last could. Status lives in memory only: it is
+ * found out anew at the next start.
+ */
+export class DirectoryCluster implements Cluster {
+  readonly place: string
+  readonly #options: DirectoryOptions
+  readonly #resources = new ResourceStore()
+  readonly #origins = new Map<ResourceKey, Origin>()
+  readonly #missingSinceMs = new Map<ResourceKey, number>()
+  readonly #listeners = new Set<(change: ResourceChange) => void>()
+  readonly #stopping = new AbortController()
+  #configMaps = new Map<string, ConfigMap>()
+  #folder: ManifestFolder = EMPTY_FOLDER
+  /** Files as they were when they last held no fault: what stands in for what can't be read. */
+  readonly #good = new Map<string, readonly Claim[]>()
+  #unreadable: readonly ManifestError[] = []
+  #watcher: FSWatcher | undefined
+  #reading: Promise<void> = Promise.resolve()
+  #hush: AbortController | undefined
+  #loop: Promise<void> = Promise.resolve()
+
+  constructor(options: DirectoryOptions) {
+    this.#options = options
+    this.place = options.path
+  }
+
+  async start(): Promise<void> {
+    await this.#read()
+    this.#watch()
+    this.#loop = this.#rescan()
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    this.#hush?.abort()
+    this.#watcher?.close()
+    await this.#loop
+    await this.#reading
+  }
+
+  onChange(listener: (change: ResourceChange) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  get<K extends ResourceKind>(key: ResourceKey<K>): Resource<K> | undefined {
+    return this.#resources.get(key)
+  }
+
+  list<K extends ResourceKind>(kind: K): readonly Resource<K>[] {
+    return this.#resources.list(kind)
+  }
+
+  find<K extends ResourceKind>(term: IndexValue<K>): readonly Resource<K>[] {
+    return this.#resources.find(term)
+  }
+
+  async writeStatus<K extends ResourceKind>(key: ResourceKey<K>, status: ResourceStatus[K]): Promise<void> {
+    const resource = this.#resources.get(key)
+    if (resource === undefined) return
+    this.#resources.put({ ...resource, status } as Resource)
+    this.#tell({ key, what: 'status' })
+  }
+
+  async setFinalizer(key: ResourceKey, present: boolean): Promise<void> {
+    const resource = this.#resources.get(key)
+    if (resource === undefined) return
+    const finalizers = present ? [FINALIZER[resource.kind]] : []
+    if (!present && resource.metadata.deletionTimestamp !== undefined) this.#remove(key)
+    else this.#replace({ ...resource, metadata: { ...resource.metadata, finalizers } })
+  }
+
+  recordEvent(resource: Resource, event: ResourceEvent): void {
+    const log = event.type === 'Warning' ? 'warn' : 'info'
+    this.#options.logger[log]({ resource: resourceKeyOf(resource), reason: event.reason, note: event.note }, 'event')
+  }
+
+  async configMap(namespace: string, name: string): Promise<Readonly<Record<string, string>> | undefined> {
+    return this.#configMaps.get(`${namespace}/${name}`)?.data
+  }
+
+  /** Nobody keeps Secrets in a folder of manifests. */
+  async secret(): Promise<undefined> {
+    return undefined
+  }
+
+  async followNamespaces(): Promise<void> {}
+
+  /** In a folder it is but a word. */
+  namespace(): undefined {
+    return undefined
+  }
+
+  secretVersion(): undefined {
+    return undefined
+  }
+
+  /** In a manifest of its own; what another one declares is somebody else's. */
+  async writeConfigMap(namespace: string, name: string, data: Readonly<Record<string, string>>): Promise<boolean> {
+    const file = `${namespace}.${name}.exported.yaml`
+    const isOthers = [...this.#folder.files.values()].some(
+      ({ path, configMaps }) =>
+        path !== file && configMaps.some((map) => map.namespace === namespace && map.name === name),
+    )
+    if (isOthers) return false
+    await writeFile(join(this.#options.path, file), manifestOf({ namespace, name, data }))
+    return true
+  }
+
+  unreadable(): readonly ManifestError[] {
+    return this.#unreadable.map((fault) => ({ ...fault, file: this.#shown(fault.file) }))
+  }
+
+  /** As people write it where they started this, so that editors and shells find it. */
+  #shown(file: string): string {
+    return join(this.#options.path, file)
+  }
+
+  #watch(): void {
+    try {
+      this.#watcher = watch(this.#options.path, { recursive: true }, () => this.#readSoon())
+      this.#watcher.on('error', (error) => this.#options.logger.debug({ err: error }, 'watching the folder failed'))
+    } catch (error) {
+      // Too many watches on this machine, or a file system that has none: the rescan sees it all, a little later.
+      this.#options.logger.debug({ err: error }, 'the folder can not be watched')
+    }
+  }
+
+  async #rescan(): Promise<void> {
+    const { clock, rescanMs = RESCAN_MS } = this.#options
+    const { signal } = this.#stopping
+    while (!signal.aborted) {
+      await clock.sleep(rescanMs, signal).catch(() => undefined)
+      if (!signal.aborted) await this.#read()
+    }
+  }
+
+  #readSoon(): void {
+    this.#hush?.abort()
+    this.#hush = new AbortController()
+    this.#options.clock.sleep(QUIET_MS, this.#hush.signal).then(
+      () => this.#read(),
+      () => undefined,
+    )
+  }
+
+  /** One reading at a time: they would overtake each other. */
+  #read(): Promise<void> {
+    this.#reading = this.#reading.then(async () => {
+      if (this.#stopping.signal.aborted) return
+      this.#folder = await readManifestFolder(this.#options.path, this.#folder)
+      this.#take()
+    })
+    return this.#reading
+  }
+
+  /** Brings the resources in line with the folder as it was just read. */
+  #take(): void {
+    const unreadable: ManifestError[] = [...this.#folder.unreadable]
+    const claims = this.#claims(unreadable)
+    this.#takeConfigMaps()
+    for (const [key, claim] of claims) this.#declare(key, claim, unreadable)
+    this.#missing(claims)
+    this.#unreadable = unreadable
+  }
+
+  /** Which document declares which resource. Of several the one that is in force keeps it, else the first by path. */
+  #claims(unreadable: ManifestError[]): ReadonlyMap<ResourceKey, Claim> {
+    const claims = new Map<ResourceKey, Claim>()
+    for (const claim of this.#allClaims(unreadable)) {
+      const key = keyOfDeclared(claim.declared)
+      const other = claims.get(key)
+      if (other === undefined) {
+        claims.set(key, claim)
+        continue
+      }
+      const origin = this.#origins.get(key)
+      const keeps = origin?.file === claim.file && origin.file !== other.file
+      const [winner, loser] = keeps ? [claim, other] : [other, claim]
+      claims.set(key, winner)
+      const message = `${nameOf(key)} is declared in ${this.#shown(winner.file)}:${winner.line} already; this one has no effect: give one of them another name`
+      unreadable.push({ file: loser.file, line: loser.line, message })
+    }
+    for (const path of this.#good.keys()) if (!this.#folder.files.has(path)) this.#good.delete(path)
+    return claims
+  }
+
+  #allClaims(unreadable: ManifestError[]): readonly Claim[] {
+    return [...this.#folder.files.values()].flatMap((file) => {
+      const claims = file.resources.map(({ declared, line }) => ({ declared, line, file: file.path }))
+      if (file.unreadable.length === 0) {
+        this.#good.set(file.path, claims)
+        return claims
+      }
+      unreadable.push(...file.unreadable)
+      // While one document can't be read, one that is missing may be that one: it stays as it was.
+      const readable = new Set(claims.map(({ declared }) => keyOfDeclared(declared)))
+      const kept = (this.#good.get(file.path) ?? []).filter(({ declared }) => !readable.has(keyOfDeclared(declared)))
+      this.#good.set(file.path, [...claims, ...kept])
+      return [...claims, ...kept]
+    })
+  }
+
+  #declare(key: ResourceKey, { declared, file, line }: Claim, unreadable: ManifestError[]): void {
+    this.#missingSinceMs.delete(key)
+    this.#origins.set(key, { file, line })
+    const known = this.#resources.get(key)
+    if (known === undefined) {
+      this.#replace(this.#create(declared))
+      return
+    }
+    const changed = immutableFieldError(known.kind, known.spec, declared.spec)
+    if (changed !== undefined) {
+      unreadable.push({ key, file, line, message: changed })
+      return
+    }
+    const { labels, annotations } = declared
+    const sameSpec = isDeepStrictEqual(known.spec, declared.spec)
+    const same = isDeepStrictEqual([labels, annotations], [known.metadata.labels, known.metadata.annotations])
+    const { deletionTimestamp, ...metadata } = known.metadata
+    if (sameSpec && same && deletionTimestamp === undefined) return
+    const generation = metadata.generation + Number(!sameSpec)
+    this.#replace({
+      ...known,
+      spec: declared.spec,
+      metadata: { ...metadata, labels, annotations, generation },
+    } as Resource)
+  }
+
+  #create({ kind, namespace, name, labels, annotations, spec }: DeclaredResource): Resource {
+    const creationTimestamp = new Date(this.#options.clock.nowMs()).toISOString()
+    const metadata = {
+      namespace,
+      name,
+      uid: uidOf(resourceKey(kind, namespace, name)),
+      generation: 1,
+      creationTimestamp,
+      finalizers: [],
+      labels,
+      annotations,
+    }
+    return { kind, metadata, spec, status: INITIAL_STATUS } as Resource
+  }
+
+  #missing(claims: ReadonlyMap<ResourceKey, Claim>): void {
+    const nowMs = this.#options.clock.monotonicMs()
+    for (const resource of this.#resources.all()) {
+      const key = resourceKeyOf(resource)
+      if (claims.has(key) || resource.metadata.deletionTimestamp !== undefined) continue
+      const sinceMs = this.#missingSinceMs.get(key) ?? nowMs
+      this.#missingSinceMs.set(key, sinceMs)
+      if (nowMs - sinceMs >= GONE_MS) this.#delete(key, resource)
+    }
+  }
+
+  #delete(key: ResourceKey, resource: Resource): void {
+    this.#missingSinceMs.delete(key)
+    if (resource.metadata.finalizers.length === 0) {
+      this.#remove(key)
+      return
+    }
+    const deletionTimestamp = new Date(this.#options.clock.nowMs()).toISOString()
+    this.#replace({ ...resource, metadata: { ...resource.metadata, deletionTimestamp } })
+  }
+
+  #takeConfigMaps(): void {
+    const before = this.#configMaps
+    const maps = [...this.#folder.files.values()].flatMap(({ configMaps }) => configMaps)
+    this.#configMaps = new Map(maps.map((map) => [`${map.namespace}/${map.name}`, map]))
+    if (isDeepStrictEqual(before, this.#configMaps)) return
+    for (const resource of this.#resources.all()) this.#tell({ key: resourceKeyOf(resource), what: 'declared' })
+  }
+
+  #replace(resource: Resource): void {
+    this.#resources.put(resource)
+    this.#tell({ key: resourceKeyOf(resource), what: 'declared' })
+  }
+
+  #remove(key: ResourceKey): void {
+    this.#resources.drop(key)
+    this.#origins.delete(key)
+    this.#tell({ key, what: 'gone' })
+  }
+
+  #tell(change: ResourceChange): void {
+    for (const listener of this.#listeners) listener(change)
+  }
+}
+
+function keyOfDeclared({ kind, namespace, name }: DeclaredResource): ResourceKey {
+  return resourceKey(kind, namespace, name)
+}
+
+/** `Connector orders`, with its namespace unless that is the usual one. */
+function nameOf(key: ResourceKey): string {
+  const [kind, namespace, name] = key.split('/')
+  return `${kind} ${namespace === 'default' ? '' : `${namespace}/`}${name}`
+}
+
+/** The same at every start: who of two claimants wins must not change. */
+function uidOf(key: ResourceKey): string {
+  return createHash('sha256').update(key).digest('hex').slice(0, 32)
+}

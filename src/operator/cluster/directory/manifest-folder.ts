@@ -1,0 +1,90 @@
+import { type Dirent, readFileSync, statSync } from 'node:fs'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { messageOf } from '../../../config/failure.ts'
+import type { ManifestError } from '../cluster.ts'
+import { type Manifests, readManifests } from './manifest.ts'
+
+const MANIFEST = /\.(ya?ml|json)$/i
+const FILE_BYTES_MAX = 8 * 1024 * 1024
+
+/** One file as it was last read. */
+export type ManifestFile = Manifests & {
+  /** Relative to the folder, with `/`. */
+  readonly path: string
+  /** Changes when the file does. */
+  readonly stamp: string
+}
+
+export type ManifestFolder = {
+  /** By path, sorted. */
+  readonly files: ReadonlyMap<string, ManifestFile>
+  /** Folders that could not be listed. What was seen in them counts as still there. */
+  readonly unreadable: readonly ManifestError[]
+}
+
+export const EMPTY_FOLDER: ManifestFolder = { files: new Map(), unreadable: [] }
+
+/**
+ * Reads the manifests under `root`, sub-folders too; names that begin with a dot are left out. Files that did not change
+ * since `before` are not read again.
+ */
+export async function readManifestFolder(root: string, before: ManifestFolder): Promise<ManifestFolder> {
+  const found = await listManifests(root, '')
+  const lost = found.unreadable.map(({ file }) => (file === '.' ? '' : `${file}/`))
+  const kept = [...before.files.keys()].filter((path) => lost.some((prefix) => path.startsWith(prefix)))
+  const files = new Map<string, ManifestFile>()
+  for (const path of [...new Set([...found.paths, ...kept])].sort()) {
+    const known = before.files.get(path)
+    const file = found.paths.includes(path) ? readManifestFile(root, path, known) : known
+    if (file !== undefined) files.set(path, file)
+  }
+  return { files, unreadable: found.unreadable }
+}
+
+type Listing = { readonly paths: readonly string[]; readonly unreadable: readonly ManifestError[] }
+
+async function listManifests(root: string, below: string): Promise<Listing> {
+  let entries: readonly Dirent[]
+  try {
+    entries = await readdir(join(root, below), { withFileTypes: true })
+  } catch (error) {
+    const message = `can't list this folder: ${messageOf(error)}; what was declared in it stays as it is`
+    return { paths: [], unreadable: [{ file: below === '' ? '.' : below, message }] }
+  }
+  const paths: string[] = []
+  const unreadable: ManifestError[] = []
+  for (const entry of entries) {
+    if (entry.name.startsWith('.') || entry.name === 'node_modules') continue
+    const path = below === '' ? entry.name : `${below}/${entry.name}`
+    if (entry.isDirectory()) {
+      const inside = await listManifests(root, path)
+      paths.push(...inside.paths)
+      unreadable.push(...inside.unreadable)
+    } else if (MANIFEST.test(entry.name)) paths.push(path)
+  }
+  return { paths, unreadable }
+}
+
+/** Undefined when the file is gone, or is no file. */
+function readManifestFile(root: string, path: string, known: ManifestFile | undefined): ManifestFile | undefined {
+  const fullPath = join(root, path)
+  let stamp = 'unknown'
+  try {
+    const stat = statSync(fullPath, { bigint: true, throwIfNoEntry: false })
+    if (stat === undefined || !stat.isFile()) return undefined
+    stamp = `${stat.ino}:${stat.size}:${stat.mtimeNs}:${stat.ctimeNs}`
+    if (known?.stamp === stamp) return known
+    if (stat.size > FILE_BYTES_MAX) {
+      return unreadableFile(path, stamp, `has ${stat.size} bytes: at most ${FILE_BYTES_MAX} are read as manifests`)
+    }
+    return { path, stamp, ...readManifests(readFileSync(fullPath, 'utf8'), path) }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    return unreadableFile(path, stamp, `can't be read: ${messageOf(error)}`)
+  }
+}
+
+function unreadableFile(path: string, stamp: string, message: string): ManifestFile {
+  return { path, stamp, resources: [], configMaps: [], unreadable: [{ file: path, message }] }
+}

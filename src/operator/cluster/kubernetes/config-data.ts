@@ -1,0 +1,55 @@
+import { APPLY_PATCH, ApiError, ignoreNotFound, type KubernetesApi } from '../../../clients/kubernetes/api.ts'
+import { type SecretData, WRITE_MS } from '../cluster.ts'
+import { type ConfigDataResource, collectionPath } from './metadata-informer.ts'
+
+const MANAGER = 'weir-operator-export'
+
+type ConfigMap = { readonly data?: Readonly<Record<string, string>> }
+type Secret = ConfigMap & { readonly metadata: { readonly resourceVersion: string } }
+
+/** What a ConfigMap holds; undefined when there is none. */
+export async function readConfigMap(
+  api: KubernetesApi,
+  namespace: string,
+  name: string,
+): Promise<Readonly<Record<string, string>> | undefined> {
+  const found = await ignoreNotFound(
+    api.send<ConfigMap>({ method: 'GET', path: pathTo('configmaps', namespace, name) }),
+  )
+  return found && (found.data ?? {})
+}
+
+/** What a Secret holds, as text; undefined when there is none. */
+export async function readSecret(api: KubernetesApi, namespace: string, name: string): Promise<SecretData | undefined> {
+  const found = await ignoreNotFound(api.send<Secret>({ method: 'GET', path: pathTo('secrets', namespace, name) }))
+  if (found === undefined) return undefined
+  const data = Object.entries(found.data ?? {}).map(([key, value]) => [key, Buffer.from(value, 'base64').toString()])
+  return { version: found.metadata.resourceVersion, data: Object.fromEntries(data) }
+}
+
+/** False where another manager has one of these keys. */
+export async function writeConfigMap(
+  api: KubernetesApi,
+  namespace: string,
+  name: string,
+  data: Readonly<Record<string, string>>,
+): Promise<boolean> {
+  try {
+    await api.send({
+      method: 'PATCH',
+      path: pathTo('configmaps', namespace, name),
+      query: { fieldManager: MANAGER },
+      contentType: APPLY_PATCH,
+      body: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace, name }, data },
+      signal: AbortSignal.timeout(WRITE_MS),
+    })
+    return true
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 409) return false
+    throw error
+  }
+}
+
+function pathTo(resource: ConfigDataResource, namespace: string, name: string): string {
+  return `${collectionPath(resource, namespace)}/${encodeURIComponent(name)}`
+}

@@ -1,0 +1,64 @@
+import { parseResource } from '../../resources/parse.ts'
+import {
+  API_VERSION,
+  INITIAL_STATUS,
+  type Resource,
+  type ResourceKind,
+  type ResourceStatus,
+} from '../../resources/resource.ts'
+import type { KubernetesObject } from './reflector.ts'
+
+/** One of our kinds as the API server gives it. */
+export type CustomObject = KubernetesObject & {
+  readonly metadata: KubernetesObject['metadata'] & {
+    readonly namespace: string
+    readonly generation: number
+    readonly creationTimestamp: string
+    readonly deletionTimestamp?: string
+    readonly finalizers?: readonly string[]
+    readonly labels?: Readonly<Record<string, string>>
+    readonly annotations?: Readonly<Record<string, string>>
+  }
+  readonly spec?: unknown
+  readonly status?: { readonly observedGeneration?: number; readonly conditions?: readonly unknown[] }
+}
+
+/** Either the resource or why it can't be one: it was stored under an older definition that allowed more. */
+export type ReadResult<K extends ResourceKind> = { readonly resource: Resource<K> } | { readonly fault: string }
+
+/** Reads an object; what its author left out is filled in as the definition's defaults do. */
+export function readObject<K extends ResourceKind>(kind: K, object: CustomObject): ReadResult<K> {
+  const { metadata, spec } = object
+  const { name, namespace } = metadata
+  const { declared, faults } = parseResource({ apiVersion: API_VERSION, kind, metadata: { name, namespace }, spec })
+  if (declared === undefined) return { fault: faults.map(({ message }) => message).join('; ') }
+  const { uid, generation, creationTimestamp, deletionTimestamp } = metadata
+  const resource = {
+    kind,
+    metadata: {
+      namespace,
+      name,
+      uid,
+      generation,
+      creationTimestamp,
+      ...(deletionTimestamp !== undefined && { deletionTimestamp }),
+      finalizers: (metadata.finalizers ?? []).filter(isOurs),
+      labels: metadata.labels ?? {},
+      annotations: metadata.annotations ?? {},
+    },
+    spec: declared.spec,
+    status: { ...INITIAL_STATUS, ...object.status } as ResourceStatus[K],
+  }
+  return { resource: resource as unknown as Resource<K> }
+}
+
+/** Others put finalizers of their own on our objects; those are theirs to take off. */
+function isOurs(finalizer: string): boolean {
+  return finalizer.startsWith('weir.dev/')
+}
+
+/** Whether `one` is older than `other`. Versions of one object count up (KEP-5504). */
+export function isOlder(one: KubernetesObject, other: KubernetesObject): boolean {
+  if (one.metadata.uid !== other.metadata.uid) return false
+  return BigInt(one.metadata.resourceVersion) < BigInt(other.metadata.resourceVersion)
+}

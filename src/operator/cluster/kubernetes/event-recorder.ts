@@ -1,0 +1,168 @@
+import { createHash } from 'node:crypto'
+import { ApiError, type KubernetesApi } from '../../../clients/kubernetes/api.ts'
+import type { Clock } from '../../../config/clock.ts'
+import { inTime } from '../../../config/in-time.ts'
+import type { Logger } from '../../../config/logger.ts'
+import { limitConcurrency } from '../../controller/concurrency-limit.ts'
+import { API_VERSION } from '../../resources/resource.ts'
+import type { ResourceEvent } from '../cluster.ts'
+
+export type Regarding = {
+  readonly kind: string
+  readonly namespace: string
+  readonly name: string
+  readonly uid: string
+}
+
+export type EventRecorderOptions = {
+  readonly api: Pick<KubernetesApi, 'send'>
+  readonly clock: Clock
+  readonly logger: Logger
+  /** Name of this process. */
+  readonly identity: string
+}
+
+const CONTROLLER = 'weir.dev/operator'
+const NOTE_BYTES_MAX = 1_024
+/** The same again within this time counts the first one up. */
+const SERIES_MS = 600_000
+/** Each object may have so many at once, and one more in so long. */
+const BURST = 25
+const REFILL_MS = 300_000
+const OBJECTS_MAX = 10_000
+/** At the same time: what thousands of resources have to tell at once leaves the API server to their statuses. */
+const SENDING_MAX = 4
+/** Sent and waiting for that. What comes then is not told. */
+const WAITING_MAX = 10_000
+/** An operator that ends waits so long for them: it has less than 25 s in all. */
+const STOP_MS = 5_000
+
+const WARNING_INTERVAL_MS = 600_000
+
+type Series = { readonly name: string; count: number; lastMs: number }
+type Bucket = { tokens: number; atMs: number }
+
+/** Events on resources, for `kubectl describe`. They are told on the side: whether one gets through changes nothing. */
+export class EventRecorder {
+  readonly #options: EventRecorderOptions
+  readonly #series = new Map<string, Series>()
+  readonly #buckets = new Map<string, Bucket>()
+  readonly #sending = new Set<Promise<void>>()
+  readonly #inTurn = limitConcurrency(SENDING_MAX)
+  #warnedMs = Number.NEGATIVE_INFINITY
+  #isOver = false
+
+  constructor(options: EventRecorderOptions) {
+    this.#options = options
+  }
+
+  record(regarding: Regarding, event: ResourceEvent): void {
+    const { clock } = this.#options
+    const nowMs = clock.nowMs()
+    if (this.#sending.size >= WAITING_MAX || !this.#mayTell(regarding.uid, clock.monotonicMs())) return
+    const send = async () => (this.#isOver ? undefined : this.#send(regarding, event, nowMs))
+    const sending = this.#inTurn(send).catch((error: unknown) => {
+      this.#report(error, event.reason)
+    })
+    this.#sending.add(sending)
+    void sending.finally(() => this.#sending.delete(sending))
+  }
+
+  /** Resolves when what was recorded has been sent, or has failed; after 5 s what waits is given up. */
+  async stop(): Promise<void> {
+    await inTime(Promise.all(this.#sending), STOP_MS, () => undefined, this.#options.clock)
+    this.#isOver = true
+  }
+
+  /** What an administrator has to grant is a warning, though not one for each event. */
+  #report(error: unknown, reason: string): void {
+    const { clock, logger } = this.#options
+    logger.debug({ err: error, reason }, 'could not record an event')
+    const isForbidden = error instanceof ApiError && error.code === 'forbidden'
+    const nowMs = clock.monotonicMs()
+    if (!isForbidden || nowMs - this.#warnedMs < WARNING_INTERVAL_MS) return
+    this.#warnedMs = nowMs
+    const remedy = 'grant create and patch on events of events.k8s.io, as weir crds --rbac prints it'
+    logger.warn({ err: error, reason }, `events can not be recorded: ${remedy}`)
+  }
+
+  #mayTell(uid: string, atMs: number): boolean {
+    const bucket = this.#buckets.get(uid) ?? { tokens: BURST, atMs }
+    const refilled = Math.floor((atMs - bucket.atMs) / REFILL_MS)
+    bucket.tokens = Math.min(BURST, bucket.tokens + refilled)
+    bucket.atMs += refilled * REFILL_MS
+    remember(this.#buckets, uid, bucket)
+    if (bucket.tokens === 0) return false
+    bucket.tokens -= 1
+    return true
+  }
+
+  async #send(regarding: Regarding, event: ResourceEvent, nowMs: number): Promise<void> {
+    const note = cut(event.note)
+    const id = createHash('sha256')
+      .update(JSON.stringify([regarding.uid, event.reason, note]))
+      .digest('hex')
+      .slice(0, 16)
+    const known = this.#series.get(id)
+    if (known !== undefined && nowMs - known.lastMs < SERIES_MS) {
+      known.count += 1
+      known.lastMs = nowMs
+      return this.#countUp(regarding.namespace, known)
+    }
+    // The time makes it another one than that of an earlier series.
+    const stem = regarding.name.slice(0, 200).replace(/[.-]+$/, '')
+    const series = { name: `${stem}.${id}${nowMs.toString(16)}`, count: 1, lastMs: nowMs }
+    remember(this.#series, id, series)
+    const { api, identity } = this.#options
+    const { kind, namespace, name, uid } = regarding
+    const body = {
+      apiVersion: 'events.k8s.io/v1',
+      kind: 'Event',
+      metadata: { namespace, name: series.name },
+      eventTime: microTime(nowMs),
+      regarding: { apiVersion: API_VERSION, kind, namespace, name, uid },
+      reason: event.reason,
+      action: 'Reconcile',
+      note,
+      type: event.type,
+      reportingController: CONTROLLER,
+      reportingInstance: identity,
+    }
+    await api.send({ method: 'POST', path: pathOf(namespace), body })
+  }
+
+  async #countUp(namespace: string, { name, count, lastMs }: Series): Promise<void> {
+    const body = { series: { count, lastObservedTime: microTime(lastMs) } }
+    const path = `${pathOf(namespace)}/${encodeURIComponent(name)}`
+    await this.#options.api
+      .send({ method: 'PATCH', path, body, contentType: 'application/merge-patch+json' })
+      .catch((error: unknown) => {
+        // Events are kept for an hour only: the first of the series may be gone.
+        if (!(error instanceof ApiError) || error.status !== 404) throw error
+      })
+  }
+}
+
+function pathOf(namespace: string): string {
+  return `/apis/events.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/events`
+}
+
+function microTime(ms: number): string {
+  return new Date(ms).toISOString().replace('Z', '000Z')
+}
+
+/** At most so many bytes, whole characters. */
+function cut(note: string): string {
+  if (Buffer.byteLength(note) <= NOTE_BYTES_MAX) return note
+  return `${Buffer.from(note)
+    .subarray(0, NOTE_BYTES_MAX - 3)
+    .toString()
+    .replace(/\uFFFD+$/, '')}…`
+}
+
+/** The oldest is forgotten when there are too many. */
+function remember<V>(map: Map<string, V>, key: string, value: V): void {
+  map.delete(key)
+  map.set(key, value)
+  if (map.size > OBJECTS_MAX) map.delete(map.keys().next().value!)
+}

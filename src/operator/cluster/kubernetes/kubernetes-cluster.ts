@@ -1,0 +1,310 @@
+import { APPLY_PATCH, ApiError, type KubernetesApi } from '../../../clients/kubernetes/api.ts'
+import type { Clock } from '../../../config/clock.ts'
+import type { Logger } from '../../../config/logger.ts'
+import { FINALIZER } from '../../controller/finalizer.ts'
+import { pluralOf } from '../../resources/crd.ts'
+import type { IndexValue } from '../../resources/index-values.ts'
+import {
+  API_VERSION,
+  RESOURCE_KINDS,
+  type Resource,
+  type ResourceKey,
+  type ResourceKind,
+  type ResourceStatus,
+  resourceKey,
+} from '../../resources/resource.ts'
+import {
+  type Cluster,
+  type ManifestError,
+  type NamespaceInfo,
+  type ResourceChange,
+  type ResourceEvent,
+  type SecretData,
+  WRITE_MS,
+} from '../cluster.ts'
+import { ResourceStore } from '../resource-store.ts'
+import { readConfigMap, readSecret, writeConfigMap } from './config-data.ts'
+import { type CustomObject, isOlder, readObject } from './custom-object.ts'
+import { EventRecorder } from './event-recorder.ts'
+import {
+  MetadataInformer,
+  type MetadataInformerOptions,
+  type InformerResource as Watched,
+} from './metadata-informer.ts'
+import { referencedObjectsOf } from './referenced-objects.ts'
+import { type KubernetesObject, type OnWatchRestart, Reflector, type Store } from './reflector.ts'
+
+export type KubernetesOptions = {
+  readonly api: KubernetesApi
+  readonly clock: Clock
+  readonly logger: Logger
+  /** Empty: all. */
+  readonly namespaces: readonly string[]
+  /** Whether it may know when Secrets change. Default: no. */
+  readonly watchesSecrets?: boolean
+  /** Name of this process in Events. */
+  readonly identity: string
+  readonly random?: () => number
+  /** Is told each time that a watch has to begin anew. */
+  readonly onRestart?: OnWatchRestart
+}
+
+const STATUS_MANAGER = 'weir-operator'
+/** Another one, so that writing a status never takes the finalizer off, nor the other way round. */
+const FINALIZER_MANAGER = 'weir-operator-finalizer'
+
+/** Not the object itself: who wrote which of its fields is longer than what they say. */
+type Known = { readonly identity: KubernetesObject; readonly resource?: Resource; readonly fault?: string }
+
+/** Resources that live in a Kubernetes cluster: what is read is a copy that watches keep, what is written is applied. */
+export class KubernetesCluster implements Cluster {
+  readonly place: string
+  readonly #options: KubernetesOptions
+  readonly #known = new Map<ResourceKey, Known>()
+  readonly #resources = new ResourceStore()
+  readonly #listeners = new Set<(change: ResourceChange) => void>()
+  readonly #reflectors: readonly Reflector<CustomObject>[]
+  readonly #configMaps: MetadataInformer<string>
+  readonly #secrets: MetadataInformer<string> | undefined
+  #namespaces: { readonly watch: MetadataInformer<NamespaceInfo>; isKnown: boolean } | undefined
+  readonly #events: EventRecorder
+  #isStopped = false
+
+  constructor(options: KubernetesOptions) {
+    const { api, namespaces, clock, logger, identity } = options
+    this.#options = options
+    const scopes = namespaces.length === 0 ? [undefined] : namespaces
+    this.place = namespaces.length === 0 ? 'all namespaces' : `namespaces ${namespaces.join(', ')}`
+    this.#reflectors = RESOURCE_KINDS.flatMap((kind) => scopes.map((namespace) => this.#reflectorOf(kind, namespace)))
+    const versions = (resource: Watched) => this.#metadataOf(resource, ({ resourceVersion }) => resourceVersion)
+    this.#configMaps = versions('configmaps')
+    this.#secrets = options.watchesSecrets ? versions('secrets') : undefined
+    this.#events = new EventRecorder({ api, clock, logger, identity })
+  }
+
+  async start(): Promise<void> {
+    await Promise.all(this.#watching().map((watch) => watch.start()))
+  }
+
+  /** What it watches, and for how long nothing was heard of it. */
+  watches(): readonly { readonly path: string; readonly silentMs: number }[] {
+    return [
+      ...this.#reflectors.map((reflector) => reflector.reading()),
+      ...[this.#configMaps, this.#secrets, this.#namespaces?.watch].flatMap((watch) => watch?.readings() ?? []),
+    ]
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    await Promise.all(this.#watching().map((watch) => watch.stop()))
+    await this.#events.stop()
+    this.#options.api.close()
+  }
+
+  onChange(listener: (change: ResourceChange) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  get<K extends ResourceKind>(key: ResourceKey<K>): Resource<K> | undefined {
+    return this.#resources.get(key)
+  }
+
+  list<K extends ResourceKind>(kind: K): readonly Resource<K>[] {
+    return this.#resources.list(kind)
+  }
+
+  find<K extends ResourceKind>(term: IndexValue<K>): readonly Resource<K>[] {
+    return this.#resources.find(term)
+  }
+
+  async writeStatus<K extends ResourceKind>(key: ResourceKey<K>, status: ResourceStatus[K]): Promise<void> {
+    const known = this.#known.get(key)
+    if (known === undefined) return
+    const body = { ...identityOf(key, known.identity), status }
+    await this.#apply(key, { manager: STATUS_MANAGER, subresource: '/status', body })
+  }
+
+  async setFinalizer(key: ResourceKey, present: boolean): Promise<void> {
+    const known = this.#known.get(key)
+    if (known === undefined) return
+    const [kind] = key.split('/') as [ResourceKind]
+    const { metadata, ...rest } = identityOf(key, known.identity)
+    const finalizers = present ? [FINALIZER[kind]] : []
+    await this.#apply(key, {
+      manager: FINALIZER_MANAGER,
+      subresource: '',
+      body: { ...rest, metadata: { ...metadata, finalizers } },
+    })
+  }
+
+  recordEvent({ kind, metadata: { namespace, name, uid } }: Resource, event: ResourceEvent): void {
+    this.#events.record({ kind, namespace, name, uid }, event)
+  }
+
+  configMap(namespace: string, name: string): Promise<Readonly<Record<string, string>> | undefined> {
+    return readConfigMap(this.#options.api, namespace, name)
+  }
+
+  secret(namespace: string, name: string): Promise<SecretData | undefined> {
+    return readSecret(this.#options.api, namespace, name)
+  }
+
+  secretVersion(namespace: string, name: string): string | undefined {
+    return this.#secrets && (this.#secrets.get(namespace, name) ?? '')
+  }
+
+  async followNamespaces(): Promise<void> {
+    if (this.#namespaces !== undefined || this.#isStopped) return
+    const watch = this.#metadataOf('namespaces', toNamespace)
+    const followed = { watch, isKnown: false }
+    this.#namespaces = followed
+    try {
+      await watch.start()
+    } catch (error) {
+      this.#namespaces = undefined
+      await watch.stop()
+      throw error
+    }
+    if (this.#isStopped) return
+    followed.isKnown = true
+    for (const key of this.#known.keys()) this.#tell({ key, what: 'declared' })
+  }
+
+  /** While not all are known none is: one that is not there may use less than one that is not known. */
+  namespace(name: string): NamespaceInfo | null | undefined {
+    return this.#namespaces?.isKnown ? (this.#namespaces.watch.get(name, name) ?? null) : undefined
+  }
+
+  writeConfigMap(namespace: string, name: string, data: Readonly<Record<string, string>>): Promise<boolean> {
+    return writeConfigMap(this.#options.api, namespace, name, data)
+  }
+
+  unreadable(): readonly ManifestError[] {
+    return [...this.#known].flatMap(([key, { fault }]) =>
+      fault === undefined ? [] : [{ key, file: key, message: fault }],
+    )
+  }
+
+  /** What comes back is known at once: the watch may bring it later. Of an object that is gone, or another one: nothing. */
+  async #apply(
+    key: ResourceKey,
+    write: { readonly manager: string; readonly subresource: string; readonly body: object },
+  ): Promise<void> {
+    const [kind, namespace, name] = key.split('/') as [ResourceKind, string, string]
+    const path = `${pathOf(kind, namespace)}/${encodeURIComponent(name)}${write.subresource}`
+    const query = { fieldManager: write.manager, force: true }
+    try {
+      const { api } = this.#options
+      const signal = AbortSignal.timeout(WRITE_MS)
+      const call = { method: 'PATCH', path, query, body: write.body, contentType: APPLY_PATCH, signal } as const
+      const object = await api.send<CustomObject>(call)
+      // The watch may have been faster: the write that takes the last finalizer off answers with what is no more.
+      if (this.#known.get(key)?.identity.metadata.uid === object.metadata.uid) this.#put(kind, object)
+    } catch (error) {
+      if (!(error instanceof ApiError && isGone(error))) throw error
+    }
+  }
+
+  #reflectorOf(kind: ResourceKind, namespace: string | undefined): Reflector<CustomObject> {
+    const { api, clock, logger, random, onRestart } = this.#options
+    const isInScope = (key: ResourceKey) => {
+      const [ofKind, at] = key.split('/')
+      return ofKind === kind && (namespace === undefined || at === namespace)
+    }
+    const store: Store<CustomObject> = {
+      replace: (objects) => {
+        const present = new Set(objects.map((object) => keyOfObject(kind, object)))
+        for (const key of this.#known.keys()) if (isInScope(key) && !present.has(key)) this.#drop(key)
+        for (const object of objects) this.#put(kind, object)
+      },
+      put: (object) => this.#put(kind, object),
+      remove: (object) => this.#drop(keyOfObject(kind, object)),
+    }
+    const optional = { ...(random && { random }), ...(onRestart && { onRestart }) }
+    return new Reflector({ api, path: pathOf(kind, namespace), clock, logger, store, ...optional })
+  }
+
+  #put(kind: ResourceKind, object: CustomObject): void {
+    const key = keyOfObject(kind, object)
+    const before = this.#known.get(key)
+    if (before !== undefined && isOlder(object, before.identity)) return
+    if (before?.identity.metadata.resourceVersion === object.metadata.resourceVersion) return
+    const read = readObject(kind, object)
+    this.#known.set(key, { identity: toIdentity(object), ...read })
+    if (!('resource' in read)) {
+      const { fault } = read
+      this.#resources.drop(key)
+      this.#options.logger.error({ resource: key, fault }, 'a resource can not be read: it is left alone')
+      this.#tell({ key, what: 'gone' })
+      return
+    }
+    this.#resources.put(read.resource)
+    this.#tell({ key, what: isWantedOtherwise(before?.resource, read.resource) ? 'declared' : 'status' })
+  }
+
+  #drop(key: ResourceKey): void {
+    if (!this.#known.delete(key)) return
+    this.#resources.drop(key)
+    this.#tell({ key, what: 'gone' })
+  }
+
+  #watching(): readonly { start(): Promise<void>; stop(): Promise<void> }[] {
+    const optional = [this.#secrets, this.#namespaces?.watch].filter((watch) => watch !== undefined)
+    return [...this.#reflectors, this.#configMaps, ...optional]
+  }
+
+  #metadataOf<T>(resource: Watched, toKept: MetadataInformerOptions<T>['toKept']): MetadataInformer<T> {
+    const { namespaces } = this.#options
+    const scopes = namespaces.length === 0 ? [undefined] : namespaces
+    const onChange = (at: string, name: string): void => this.#inputChanged(resource, at, name)
+    return new MetadataInformer(resource, { ...this.#options, scopes, toKept, onChange })
+  }
+
+  #inputChanged(of: Watched, namespace: string, name: string): void {
+    for (const [key, { resource }] of this.#known) {
+      if (resource?.metadata.namespace === namespace && referencedObjectsOf(resource)[of].includes(name))
+        this.#tell({ key, what: 'declared' })
+    }
+  }
+
+  #tell(change: ResourceChange): void {
+    for (const listener of this.#listeners) listener(change)
+  }
+}
+
+function toNamespace({ labels = {}, deletionTimestamp }: KubernetesObject['metadata']): NamespaceInfo {
+  return { labels, isTerminating: deletionTimestamp !== undefined }
+}
+
+function pathOf(kind: ResourceKind, namespace: string | undefined): string {
+  const scope = namespace === undefined ? '' : `/namespaces/${encodeURIComponent(namespace)}`
+  return `/apis/${API_VERSION}${scope}/${pluralOf(kind)}`
+}
+
+function keyOfObject(kind: ResourceKind, { metadata }: CustomObject): ResourceKey {
+  return resourceKey(kind, metadata.namespace, metadata.name)
+}
+
+function toIdentity({ metadata: { namespace, name, uid, resourceVersion } }: CustomObject): KubernetesObject {
+  return { metadata: { namespace, name, uid, resourceVersion } }
+}
+
+/** With its uid an apply changes this very object or nothing: it never makes one that was deleted anew. */
+function identityOf(key: ResourceKey, { metadata: { uid } }: KubernetesObject) {
+  const [kind, namespace, name] = key.split('/') as [ResourceKind, string, string]
+  return { apiVersion: API_VERSION, kind, metadata: { namespace, name, uid } }
+}
+
+function isGone({ status, reason, message }: ApiError): boolean {
+  return status === 404 || (reason === 'Conflict' && /uid/i.test(message))
+}
+
+/** The generation counts changes of `spec`. A finalizer that came is our own doing; one that went may not be. */
+function isWantedOtherwise(before: Resource | undefined, after: Resource): boolean {
+  if (before === undefined) return true
+  const wanted = ({ metadata: { uid, generation, deletionTimestamp, annotations } }: Resource) =>
+    JSON.stringify([uid, generation, deletionTimestamp, annotations])
+  const isLoosed = before.metadata.finalizers.some((finalizer) => !after.metadata.finalizers.includes(finalizer))
+  return isLoosed || wanted(before) !== wanted(after)
+}

@@ -1,0 +1,105 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { KubernetesApi } from '../../../clients/kubernetes/api.ts'
+import type { Clock } from '../../../config/clock.ts'
+import type { Logger } from '../../../config/logger.ts'
+import { type KubernetesObject, type OnWatchRestart, Reflector } from './reflector.ts'
+
+export type MetadataInformerOptions<T> = {
+  readonly api: KubernetesApi
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly random?: () => number
+  /** Namespaces; undefined stands for all. */
+  readonly scopes: readonly (string | undefined)[]
+  /** What is remembered of each: when that is the same, nothing has changed. */
+  readonly toKept: (metadata: KubernetesObject['metadata']) => T
+  readonly onChange: (namespace: string, name: string) => void
+  readonly onRestart?: OnWatchRestart
+}
+
+/** That have values in them. */
+export type ConfigDataResource = 'configmaps' | 'secrets'
+export type InformerResource = ConfigDataResource | 'namespaces'
+
+const metadataOnly = (kind: string) => `application/json;as=${kind};v=v1;g=meta.k8s.io`
+const METADATA_ONLY = { list: metadataOnly('PartialObjectMetadataList'), watch: metadataOnly('PartialObjectMetadata') }
+
+/** They are many and large, and some are nobody's business: only that they change is watched, not what they hold. */
+export class MetadataInformer<T> {
+  readonly #kept = new Map<string, T>()
+  readonly #reflectors: readonly Reflector<KubernetesObject>[]
+
+  constructor(resource: InformerResource, options: MetadataInformerOptions<T>) {
+    this.#reflectors = options.scopes.map((scope) => this.#reflectorOf(resource, scope, options))
+  }
+
+  async start(): Promise<void> {
+    await Promise.all(this.#reflectors.map((reflector) => reflector.start()))
+  }
+
+  readings() {
+    return this.#reflectors.map((reflector) => reflector.reading())
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#reflectors.map((reflector) => reflector.stop()))
+  }
+
+  /** What is kept of it; undefined when there is none. */
+  get(namespace: string, name: string): T | undefined {
+    return this.#kept.get(`${namespace}/${name}`)
+  }
+
+  #reflectorOf(
+    resource: InformerResource,
+    scope: string | undefined,
+    options: MetadataInformerOptions<T>,
+  ): Reflector<KubernetesObject> {
+    const { onChange, toKept, api, clock, logger, random, onRestart } = options
+    const kept = this.#kept
+    const note = ({ metadata }: KubernetesObject) => {
+      const key = keyOf(metadata)
+      const now = toKept(metadata)
+      if (isDeepStrictEqual(kept.get(key), now)) return
+      kept.set(key, now)
+      tell(key)
+    }
+    const forget = (key: string) => {
+      if (kept.delete(key)) tell(key)
+    }
+    const tell = (key: string) => {
+      const [namespace = '', name = ''] = key.split('/')
+      onChange(namespace, name)
+    }
+    const isInScope = (key: string) => scope === undefined || key.startsWith(`${scope}/`)
+    const store = {
+      replace: (objects: readonly KubernetesObject[]) => {
+        const present = new Set(objects.map(({ metadata }) => keyOf(metadata)))
+        for (const key of [...kept.keys()]) if (isInScope(key) && !present.has(key)) forget(key)
+        for (const object of objects) note(object)
+      },
+      put: note,
+      remove: ({ metadata }: KubernetesObject) => forget(keyOf(metadata)),
+    }
+    const optional = { ...(random && { random }), ...(onRestart && { onRestart }) }
+    const accept = METADATA_ONLY
+    return new Reflector({ api, ...collection(resource, scope), accept, clock, logger, store, ...optional })
+  }
+}
+
+/** A namespace lies in itself. */
+function keyOf({ name, namespace = name }: KubernetesObject['metadata']): string {
+  return `${namespace}/${name}`
+}
+
+function collection(resource: InformerResource, scope: string | undefined): { path: string; fieldSelector?: string } {
+  if (resource !== 'namespaces') return { path: collectionPath(resource, scope) }
+  const path = `/api/v1/${resource}`
+  return scope === undefined ? { path } : { path, fieldSelector: `metadata.name=${scope}` }
+}
+
+export function collectionPath(resource: ConfigDataResource, namespace: string | undefined): string {
+  return namespace === undefined
+    ? `/api/v1/${resource}`
+    : `/api/v1/namespaces/${encodeURIComponent(namespace)}/${resource}`
+}

@@ -1,0 +1,27 @@
+import type { Resource } from '../../resources/resource.ts'
+
+type Values = { readonly configmaps: readonly string[]; readonly secrets: readonly string[] }
+/** Names of the ConfigMaps and Secrets, in its own namespace, that a resource takes values from; and that namespace. */
+export type ReferencedObjects = Values & { readonly namespaces: readonly string[] }
+
+export function referencedObjectsOf(resource: Resource): ReferencedObjects {
+  return { ...valuesOf(resource), namespaces: [resource.metadata.namespace] }
+}
+
+function valuesOf(resource: Resource): Values {
+  if (resource.kind === 'Subject') {
+    const { schemaFrom, imports = [] } = resource.spec
+    const sources = [schemaFrom, ...imports.map((version) => version.schemaFrom)]
+    return { configmaps: sources.flatMap((source) => source?.configMapKeyRef.name ?? []), secrets: [] }
+  }
+  if (resource.kind !== 'Connector') return { configmaps: [], secrets: [] }
+  const { configFrom = [], valuesFrom = [], offsets } = resource.spec
+  return {
+    configmaps: [
+      ...configFrom.map(({ configMapRef }) => configMapRef.name),
+      ...valuesFrom.flatMap(({ configMapKeyRef }) => configMapKeyRef?.name ?? []),
+      ...[offsets?.operation?.offsetsFrom?.configMapKeyRef.name ?? []].flat(),
+    ],
+    secrets: valuesFrom.flatMap(({ secretKeyRef }) => secretKeyRef?.name ?? []),
+  }
+}

@@ -1,0 +1,105 @@
+import type { ReadyCondition } from '../resources/condition.ts'
+import type { ConnectorStatus } from '../resources/connector.ts'
+import { durationMs } from '../resources/fields.ts'
+import type { Resource } from '../resources/resource.ts'
+import { truncate } from '../resources/status.ts'
+import { type ExistingConnector, rootCauseIn } from './observed.ts'
+
+const REASON_CHARACTERS_MAX = 1_024
+
+type Restarts = NonNullable<ConnectorStatus['autoRestart']>
+
+export type AutoRestartPlan = {
+  readonly restart: boolean
+  /** What to remember of it; undefined: nothing. */
+  readonly restarts: Restarts | undefined
+  readonly verdict: ReadyCondition
+  readonly afterMs: number | undefined
+}
+
+/** What is remembered of the attempts for this generation: a new one gets all of its attempts again. */
+function attemptsOf({ status, metadata }: Resource<'Connector'>): Restarts {
+  const { autoRestart } = status
+  const generation = autoRestart?.observedGeneration ?? status.observedGeneration
+  return autoRestart !== undefined && generation === metadata.generation
+    ? autoRestart
+    : { count: 0, observedGeneration: metadata.generation }
+}
+
+/** What to do about a connector or tasks that failed: wait, restart them, or give up and ask for a person. */
+export function planAutoRestart(
+  resource: Resource<'Connector'>,
+  observed: ExistingConnector,
+  nowMs: number,
+  random: number,
+): AutoRestartPlan {
+  const { enabled, maxRestarts, initialBackoff, maxBackoff } = resource.spec.autoRestart
+  const known = attemptsOf(resource)
+  const { reason, what } = failureOf(observed)
+  const stuck = (why: ReadyCondition['reason'], message: string, restarts: Restarts | undefined): AutoRestartPlan => ({
+    restart: false,
+    restarts,
+    verdict: { ready: 'False', reason: why, message, progress: 'stuck' },
+    afterMs: undefined,
+  })
+  if (resource.spec.state !== 'Running')
+    return stuck(reason, `${what}; restarted once spec.state is Running`, undefined)
+  if (!enabled) return stuck(reason, what, undefined)
+  if (maxRestarts !== undefined && known.count >= maxRestarts) {
+    const message = `${what}; it was restarted ${known.count} times, the limit`
+    return stuck('AutoRestartExhausted', message, { ...known, exhausted: true })
+  }
+  // A time in the future is a clock that was set back: no longer than the longest pause.
+  const longestMs = durationMs(maxBackoff)
+  const pauseMs =
+    Math.min(durationMs(initialBackoff) * 2 ** Math.min(known.count, 30), longestMs) * (0.8 + random * 0.4)
+  const writtenMs = known.nextRestartTime === undefined ? nowMs + pauseMs : Date.parse(known.nextRestartTime)
+  const dueMs = Math.min(writtenMs, nowMs + longestMs * 1.2)
+  const waits = dueMs > nowMs
+  const { nextRestartTime: _, ...past } = known
+  const next = new Date(dueMs).toISOString()
+  const message = waits
+    ? `${what}; restart ${known.count + 1} at ${next.slice(11, 19)} UTC`
+    : `${what}; restarting it now`
+  return {
+    restart: !waits,
+    restarts: waits
+      ? { ...past, nextRestartTime: next }
+      : {
+          count: known.count + 1,
+          observedGeneration: resource.metadata.generation,
+          lastRestartTime: new Date(nowMs).toISOString(),
+          lastRestartReason: truncate(what, REASON_CHARACTERS_MAX),
+        },
+    verdict: { ready: 'False', reason, message, progress: 'working' },
+    afterMs: waits ? dueMs - nowMs : 1_000,
+  }
+}
+
+/** The count, forgotten once the connector was healthy for long enough after its last restart. */
+export function autoRestartWhenHealthy({ spec, status }: Resource<'Connector'>, nowMs: number): Restarts | undefined {
+  const restarts = status.autoRestart
+  if (restarts?.lastRestartTime === undefined) return undefined
+  const healthyMs = nowMs - Date.parse(restarts.lastRestartTime)
+  const { nextRestartTime: _, ...past } = restarts
+  return healthyMs > durationMs(spec.autoRestart.resetAfter) ? undefined : past
+}
+
+function failureOf(observed: ExistingConnector): {
+  readonly reason: 'ConnectorFailed' | 'TaskFailed'
+  readonly what: string
+} {
+  const failed = observed.tasks.filter(({ state }) => state === 'FAILED')
+  const [first] = failed
+  if (observed.state === 'FAILED' || first === undefined) {
+    return {
+      reason: 'ConnectorFailed',
+      what: `the connector failed: ${rootCauseIn(observed.trace ?? 'no reason given')}`,
+    }
+  }
+  const more = failed.length > 1 ? ` (and ${failed.length - 1} more)` : ''
+  return {
+    reason: 'TaskFailed',
+    what: `task ${first.id} failed${more}: ${rootCauseIn(first.trace ?? 'no reason given')}`,
+  }
+}

@@ -1,0 +1,347 @@
+import { RequestError } from '../../clients/http.ts'
+import type { WorkerClient } from '../../clients/worker.ts'
+import type { Clock } from '../../config/clock.ts'
+import { secretValuesIn } from '../../config/secret-keys.ts'
+import { Secrets } from '../../config/secrets.ts'
+import { matchesWildcard } from '../../regex/wildcard.ts'
+import type { ClusterReader, EventReason, ResourceEvent } from '../cluster/cluster.ts'
+import { selectOwner } from '../controller/claims.ts'
+import type { Requeue } from '../controller/controller.ts'
+import { abandonedEvent } from '../controller/finalizer.ts'
+import { NotAppliedError, TerminalError, withConditionsOnError } from '../controller/reconcile-error.ts'
+import type { ReconcileResult, Reconciler } from '../controller/reconciler.ts'
+import type { ConditionReason, ObservedCondition } from '../resources/condition.ts'
+import { type Resource, resourceKeyOf } from '../resources/resource.ts'
+import { truncate } from '../resources/status.ts'
+import type { Runtimes, WorkerRuntime, WorkerRuntimeConfig } from '../runtimes.ts'
+import { type DesiredConnector, OWNER_KEY, resolveDesiredConnector } from './desired.ts'
+import { findClaimants, resolveConnectorName } from './naming.ts'
+import { countTasks, type ObservedConnector, observeConnector } from './observed.ts'
+import { OFFSETS_KEY, pendingOperation, planOffsetsExport } from './offsets.ts'
+import { changedKeys } from './ownership.ts'
+import { type ConnectorPlan, connectorConditions, type PlanContext, planConnector, SOON } from './plan.ts'
+import { assertConfigValid, executeConnectorStep } from './steps.ts'
+
+export type ConnectorReconcilerOptions = {
+  readonly cluster: ClusterReader
+  readonly runtimes: Pick<Runtimes, 'worker'>
+  readonly clock: Clock
+  readonly random?: () => number
+  /** Part of the ownership mark: which installation keeps a connector. */
+  readonly instance: string
+  /** Values that the log masks: those of each Connector are added. */
+  readonly secrets?: Secrets
+  /** How often a resource that is fine is looked at again; absent: as often as its worker's entry says. */
+  readonly observeMs?: number
+  /** How often when it is Ready; absent: as often. */
+  readonly restMs?: (entry: WorkerRuntimeConfig) => number
+  /** Whether the last look at a worker showed no such connector; absent: nobody looks. */
+  readonly lacks?: (entry: WorkerRuntimeConfig, connector: string) => boolean
+}
+
+type Found = {
+  readonly worker: WorkerClient
+  readonly entry: WorkerRuntimeConfig
+  readonly desired: DesiredConnector
+  readonly observed: ObservedConnector
+  /** Nobody else claims it. */
+  readonly isAlone: boolean
+}
+
+export function createConnectorReconciler(options: ConnectorReconcilerOptions): Reconciler<'Connector'> {
+  const { cluster, runtimes, clock, random = Math.random, instance, lacks = () => false, secrets: logged } = options
+  const claim = async (resource: Resource<'Connector'>, secrets: Secrets) => {
+    const { client: worker, entry } = runtimes.worker(resource)
+    const name = resolveConnectorName(entry, resource)
+    assertUnprotected(name, entry)
+    assertSameName(resource, name, entry)
+    const desired = await resolveDesiredConnector(resource, cluster, { instance, entry })
+    const values = [...secretValuesIn(desired.config), ...Object.values(desired.inline).map(({ value }) => value)]
+    secrets.add(values)
+    const claimants = findClaimants(entry, name, cluster)
+    assertClaim(resource, claimants, name)
+    return { worker, entry, desired, values, isAlone: claimants.length === 1 }
+  }
+  const look = async (resource: Resource<'Connector'>, secrets: Secrets) => {
+    const claimed = await claim(resource, secrets)
+    return { ...claimed, observed: await observeConnector(claimed.worker, claimed.desired.name) }
+  }
+  const moment = (entry: WorkerRuntimeConfig): PlanContext => {
+    const { observeMs = entry.observeMs, restMs = () => observeMs } = options
+    return { nowMs: clock.nowMs(), random: random(), observeMs, restMs: restMs(entry) }
+  }
+  const act = async (
+    resource: Resource<'Connector'>,
+    { worker, entry, desired, observed, isAlone }: Found,
+    pass: (done: ConnectorPlan) => ReconcileResult<'Connector'>,
+  ): Promise<ReconcileResult<'Connector'>> => {
+    const { isBrief = false, ...planned } = planConnector(resource, desired, observed, moment(entry))
+    if (resource.spec.suspend) return pass(looked(planned))
+    for (const step of planned.steps) await executeConnectorStep(step, desired.name, worker)
+    // Others that claim it have to see at once whose it is.
+    if (isBrief && isAlone) return { ...pass(planned), isBrief }
+    return planned.steps.length > 0 || observed === 'absent'
+      ? pass(planned)
+      : withExport(pass(planned), resource, worker, clock.nowMs())
+  }
+  return {
+    kind: 'Connector',
+    runtime: 'Worker',
+    patienceMs(resource) {
+      const { abandonMs, abandonTerminatingMs = abandonMs } = runtimes.worker(resource).entry
+      return cluster.namespace(resource.metadata.namespace)?.isTerminating ? abandonTerminatingMs : abandonMs
+    },
+    graceMs: (resource) => runtimes.worker(resource).entry.graceMs,
+    holds: ({ spec }) => spec.deletionPolicy !== 'Retain',
+    wasApplied: ({ status }) => status.configHash !== undefined,
+    review: (resource) =>
+      discreetly(async (secrets) => {
+        const { worker, entry, desired, observed, values } = await look(resource, secrets)
+        logged?.notice(values)
+        // Also of one that has to wait before it is made.
+        if (desired.missing.length === 0) await assertConfigValid(worker, desired.config)
+        planConnector(resource, desired, observed, moment(entry))
+      }),
+    async reconcile(resource) {
+      if (resource.metadata.deletionTimestamp !== undefined) {
+        logged?.hold(`Connector ${resourceKeyOf(resource)}`, [])
+        return tidyUp(resource, runtimes.worker(resource), instance)
+      }
+      return discreetly(async (secrets) => {
+        const claimed = await claim(resource, secrets)
+        const { worker, entry, desired, values } = claimed
+        logged?.hold(`Connector ${resourceKeyOf(resource)}`, values)
+        const { configHash = desired.configHash } = resource.status
+        const isApplied = configHash === desired.configHash
+        const found = () => orNotApplied(isApplied, () => observeConnector(worker, desired.name))
+        const settle = (observed: ObservedConnector) => {
+          const isInForce = observed === 'absent' ? isApplied : changedKeys(desired, observed).length === 0
+          const pass = (done: ConnectorPlan) => passOf(resource, desired, observed, done, { secrets, entry })
+          const sides = connectorConditions(resource, desired, observed)
+          return withConditionsOnError(
+            ({ reason }) => unsynced(sides, reason),
+            () => orNotApplied(isInForce, () => act(resource, { ...claimed, observed }, pass)),
+          )
+        }
+        if (!isToBeMade(resource, desired) || !lacks(entry, desired.name)) {
+          return settle(await found())
+        }
+        // Nobody has to ask for it first: the worker refuses to make one that is there by now.
+        return settle('absent').catch(async (error: unknown) => {
+          const cause = error instanceof NotAppliedError ? error.cause : error
+          if (!(cause instanceof RequestError) || cause.status !== 409) throw error
+          return settle(await found())
+        })
+      })
+    },
+  }
+}
+
+/** A failure of the worker while it does not hold what is declared: that must not pass for a loss of health. */
+async function orNotApplied<T>(isApplied: boolean, run: () => Promise<T>): Promise<T> {
+  try {
+    return await run()
+  } catch (error) {
+    throw error instanceof RequestError && error.retriable && !isApplied ? new NotAppliedError(error) : error
+  }
+}
+
+/** Whether it is made at once where it is not there yet. */
+function isToBeMade(resource: Resource<'Connector'>, { missing, waitsFor }: DesiredConnector): boolean {
+  const isKept = resource.status.configHash !== undefined || resource.spec.suspend
+  return !isKept && missing.length === 0 && waitsFor.length === 0 && pendingOperation(resource) === undefined
+}
+
+/**
+ * Neither its result nor what it throws shows a secret that became known on the way: workers repeat values in traces and
+ * in what they refuse, and both go into conditions and events.
+ */
+async function discreetly<T>(run: (secrets: Secrets) => Promise<T>): Promise<T> {
+  const secrets = new Secrets()
+  try {
+    return maskTexts(await run(secrets), secrets) as T
+  } catch (error) {
+    for (let thrown = error; thrown instanceof Error; thrown = thrown.cause) {
+      thrown.message = secrets.mask(thrown.message)
+      thrown.stack = secrets.mask(thrown.stack ?? '')
+    }
+    throw error
+  }
+}
+
+/** Members that are text for people; names and hashes stay as they are. */
+const TEXTS: ReadonlySet<string> = new Set(['message', 'note', 'trace', 'lastRestartReason'])
+
+function maskTexts(data: unknown, secrets: Secrets, name = ''): unknown {
+  if (typeof data === 'string') return TEXTS.has(name) ? secrets.mask(data) : data
+  if (Array.isArray(data)) return data.map((item) => maskTexts(item, secrets, name))
+  if (typeof data !== 'object' || data === null) return data
+  return Object.fromEntries(Object.entries(data).map(([key, value]) => [key, maskTexts(value, secrets, key)]))
+}
+
+/** What is not in force is so for the reason that a pass ended. */
+function unsynced(found: readonly ObservedCondition[], reason: ConditionReason): readonly ObservedCondition[] {
+  return found.map((one) => (one.type === 'Synced' && one.status === 'False' ? { ...one, reason } : one))
+}
+
+/** Of a plan that was not carried out only what it found. */
+function looked({ event: _, ...planned }: ConnectorPlan): ConnectorPlan {
+  return { ...planned, steps: [], remember: {} }
+}
+
+function passOf(
+  resource: Resource<'Connector'>,
+  desired: DesiredConnector,
+  observed: ObservedConnector,
+  { verdict, remember, again, event, isPassing = false }: ConnectorPlan,
+  { secrets, entry }: { readonly secrets: Secrets; readonly entry: WorkerRuntimeConfig },
+): ReconcileResult<'Connector'> {
+  const { observedGeneration: _, conditions: __, ...known } = resource.status
+  return {
+    verdict: { ...verdict, also: connectorConditions(resource, desired, observed) },
+    facts: definedOnly({
+      ...known,
+      connectorName: desired.name,
+      workerCluster: resource.spec.workerRef.name,
+      selector: entry.podSelector,
+      ...factsOf(observed, secrets),
+      ...remember,
+    }),
+    again,
+    isPassing,
+    ...(event && { events: [eventOf(event, verdict.message, Object.keys(desired.inline))] }),
+  }
+}
+
+function eventOf(reason: EventReason, message: string, inClear: readonly string[]): ResourceEvent {
+  const isSent = inClear.length > 0 && SENDS.has(reason)
+  const note = isSent ? `${message}; the worker is sent in clear: ${inClear.join(', ')}` : message
+  return { type: isSent || WARNINGS.has(reason) ? 'Warning' : 'Normal', reason, note }
+}
+
+/** Adds a copy of the offsets when one is due, and sees to it that the next one is not missed. */
+async function withExport(
+  pass: ReconcileResult<'Connector'>,
+  resource: Resource<'Connector'>,
+  worker: WorkerClient,
+  nowMs: number,
+): Promise<ReconcileResult<'Connector'>> {
+  const due = planOffsetsExport(resource, nowMs)
+  if (due === undefined) return pass
+  if (due.inMs > 0) return { ...pass, again: sooner(pass.again, due.inMs) }
+  const offsets = await worker.offsets(pass.facts.connectorName ?? '')
+  const note = `${offsets.length} offsets to ConfigMap ${due.configMap}`
+  return {
+    ...pass,
+    copy: { configMap: due.configMap, data: { [OFFSETS_KEY]: `${JSON.stringify({ offsets }, null, 2)}\n` } },
+    facts: {
+      ...pass.facts,
+      ...(due.token !== undefined && { lastHandledOffsetsExport: due.token }),
+      offsets: { ...pass.facts.offsets, lastExportTime: new Date(nowMs).toISOString() },
+    },
+    events: [...(pass.events ?? []), { type: 'Normal', reason: 'OffsetsExported', note }],
+    again: SOON,
+  }
+}
+
+function sooner(again: Requeue, ms: number): Requeue {
+  if (again === 'after backoff') return again
+  return again === 'when changed' ? { afterMs: ms } : { afterMs: Math.min(again.afterMs, ms) }
+}
+
+const WARNINGS: ReadonlySet<EventReason> = new Set(['AutoRestarted', 'DriftCorrected'])
+/** They come with the configuration, and with it the values in it. */
+const SENDS: ReadonlySet<EventReason> = new Set(['Created', 'Updated', 'Adopted', 'DriftCorrected'])
+
+function factsOf(observed: ObservedConnector, secrets: Secrets) {
+  if (observed === 'absent') return { state: undefined, tasks: undefined, failedTasks: undefined }
+  const { type, state, workerId, tasks } = observed
+  const failed = tasks.filter((task) => task.state === 'FAILED').slice(0, 20)
+  return {
+    type,
+    state,
+    workerId,
+    tasks: countTasks(tasks),
+    failedTasks:
+      failed.length === 0
+        ? undefined
+        : failed.map(({ id, workerId, trace = '' }) => ({
+            id,
+            workerId,
+            trace: truncate(secrets.mask(trace), 2_048),
+          })),
+  }
+}
+
+function definedOnly(facts: object): ReconcileResult<'Connector'>['facts'] {
+  return Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined))
+}
+
+/** What was made under another name would stay there, and go on beside the new one. */
+function assertSameName({ status }: Resource<'Connector'>, name: string, { name: worker }: WorkerRuntimeConfig): void {
+  const { configHash, connectorName: before = name } = status
+  if (configHash === undefined || before === name) return
+  const message = `worker ${worker}: connector ${before} would be called ${name} now: put nameTemplate and allowExplicitNames back, or delete this resource and declare it again`
+  throw new TerminalError('ClusterConfigInvalid', message)
+}
+
+function assertUnprotected(name: string, { name: worker, protectedNames }: WorkerRuntimeConfig): void {
+  const pattern = protectedNames.find((one) => matchesWildcard(one, name))
+  if (pattern === undefined) return
+  throw new TerminalError('ProtectedName', `connectors of worker ${worker} named ${pattern} are no resource's to have`)
+}
+
+/** Two resources for one connector: one of them keeps it, the other says which. */
+function assertClaim(resource: Resource<'Connector'>, claimants: readonly Resource<'Connector'>[], name: string): void {
+  const winner = selectOwner(claimants, ({ status }) => status.configHash !== undefined)
+  if (winner === undefined || resourceKeyOf(winner) === resourceKeyOf(resource)) return
+  const { namespace, name: other } = winner.metadata
+  throw new TerminalError(
+    'Conflict',
+    `connector ${name} is kept by Connector ${namespace}/${other}: give one of them another spec.name`,
+  )
+}
+
+/** Carries out a deletion. What is not ours (any more) is left alone, and the resource may go. */
+async function tidyUp(
+  resource: Resource<'Connector'>,
+  { client: worker, entry }: WorkerRuntime,
+  instance: string,
+): Promise<ReconcileResult<'Connector'>> {
+  const { spec, metadata, status } = resource
+  const made = status.configHash === undefined ? undefined : status.connectorName
+  const name = made ?? resolveConnectorName(entry, resource)
+  const { observedGeneration: _, conditions: __, ...facts } = status
+  const verdict = {
+    ready: 'False',
+    reason: 'Deleting',
+    message: `deleting connector ${name}`,
+    progress: 'working',
+  } as const
+  const pass: ReconcileResult<'Connector'> = { verdict, facts, again: { afterMs: 250 } }
+  if (spec.suspend)
+    return { ...pass, released: true, events: [abandonedEvent(`connector ${name} stays: spec.suspend is set`)] }
+  const observed = await observeConnector(worker, name)
+  const owner = `${instance}/${metadata.namespace}/${metadata.name}`
+  if (observed === 'absent') return { ...pass, released: true }
+  const mark = observed.config[OWNER_KEY]
+  // Where nothing is marked, ours is what was applied.
+  const isOurs = mark === owner || (mark === undefined && !entry.marksOwner && status.configHash !== undefined)
+  if (!isOurs) {
+    return {
+      ...pass,
+      released: true,
+      events: [abandonedEvent(`connector ${name} stays: it is not kept by this resource`)],
+    }
+  }
+  if (spec.deletionPolicy === 'DeleteWithOffsets') {
+    if (observed.state !== 'STOPPED') {
+      await worker.stop(name)
+      return pass
+    }
+    if (observed.tasks.length > 0) return pass
+    await worker.resetOffsets(name)
+  }
+  await worker.delete(name)
+  return pass
+}

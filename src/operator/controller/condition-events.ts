@@ -1,0 +1,36 @@
+import type { EventReason, ResourceEvent } from '../cluster/cluster.ts'
+import { findCondition } from '../resources/condition.ts'
+import type { Condition } from '../resources/status.ts'
+
+/** Reasons of `Ready` that people are told of when they begin. */
+const TOLD: ReadonlySet<string> = new Set<EventReason>([
+  'AutoRestartExhausted',
+  'Incompatible',
+  'ReferencePending',
+  'ReferenceCycle',
+  'Conflict',
+  'NotAllowed',
+  'WorkerUnreachable',
+  'RegistryUnreachable',
+  'DeletionBlocked',
+])
+
+/** What became of a resource between two passes, as far as a person has to know of it. */
+export function conditionEvents(before: readonly Condition[], after: readonly Condition[]): readonly ResourceEvent[] {
+  const began = (type: string) => {
+    const condition = findCondition(after, type)
+    const previous = findCondition(before, type)
+    const isNew = previous?.status !== condition?.status || previous?.reason !== condition?.reason
+    return condition !== undefined && isNew ? condition : undefined
+  }
+  const events: ResourceEvent[] = []
+  const ready = began('Ready')
+  if (ready !== undefined && TOLD.has(ready.reason)) {
+    events.push({ type: 'Warning', reason: ready.reason as EventReason, note: ready.message })
+  }
+  const synced = began('Synced')
+  if (synced?.reason === 'Drifted') events.push({ type: 'Warning', reason: 'DriftDetected', note: synced.message })
+  const suspended = began('Suspended')
+  if (suspended !== undefined) events.push({ type: 'Normal', reason: 'Suspended', note: suspended.message })
+  return events
+}

@@ -1,0 +1,43 @@
+import { TerminalError } from './controller/reconcile-error.ts'
+import type { RegistryRuntimeConfig } from './runtimes.ts'
+
+/** The default context as the registry names it, and as configurations do. */
+const DEFAULT_CONTEXT = '.'
+const DEFAULT_CONTEXT_NAME = '.default'
+
+/**
+ * Passes when a namespace may have this in a registry: a subject, `:.ctx:` for a whole context, or undefined for the
+ * registry itself, which is its default context. Throws `TerminalError` with what it may have.
+ */
+export function assertNamespaceAccess(
+  entry: RegistryRuntimeConfig,
+  namespace: string,
+  scope: string | undefined,
+): void {
+  const { context, name } = partsOf(scope)
+  const contexts = entry.contexts[namespace] ?? entry.contexts['*']
+  if (contexts !== undefined && !contexts.map(stored).includes(context)) {
+    throw notAllowed(entry, `namespace ${namespace} has the contexts ${contexts.join(', ')}, not ${shown(context)}`)
+  }
+  const prefixes = entry.subjectPrefixes[namespace]
+  if (prefixes === undefined || prefixes.some((prefix) => name.startsWith(prefix))) return
+  const begin = `the subjects of namespace ${namespace} begin with ${prefixes.join(' or ')}`
+  throw notAllowed(entry, name === '' ? `${begin}: it may not change what is there for all` : begin)
+}
+
+function partsOf(scope = ''): { readonly context: string; readonly name: string } {
+  const [, context = DEFAULT_CONTEXT, name = scope] = /^:(\.[^:]*):(.*)$/s.exec(scope) ?? []
+  return { context, name }
+}
+
+function stored(context: string): string {
+  return context === DEFAULT_CONTEXT_NAME ? DEFAULT_CONTEXT : context
+}
+
+function shown(context: string): string {
+  return context === DEFAULT_CONTEXT ? DEFAULT_CONTEXT_NAME : context
+}
+
+function notAllowed({ name }: RegistryRuntimeConfig, why: string): TerminalError {
+  return new TerminalError('NotAllowed', `in registry ${name} ${why}`)
+}

@@ -1,0 +1,113 @@
+import { z } from 'zod'
+import { nearest } from '../../config/nearest.ts'
+
+/** One thing that is wrong with a manifest. `at` names a key of the object at `path`, or the value there when absent. */
+export type FieldError = {
+  readonly path: readonly (string | number)[]
+  readonly message: string
+  /** The key itself is the mistake (an unknown field), not its value. */
+  readonly atKey?: true
+}
+
+/** The faults that an issue of zod stands for, in words of the person who wrote the manifest. */
+export function toFieldErrors(issue: z.core.$ZodIssue, root: unknown, schema: z.ZodType): readonly FieldError[] {
+  const path = issue.path as (string | number)[]
+  if (issue.code === 'unrecognized_keys') {
+    const known = fieldsAt(schema, path)
+    return issue.keys.map((key) => {
+      const meant = nearest(key, known)
+      const hint = meant === undefined ? `known fields are ${known.join(', ')}` : `did you mean ${meant}?`
+      return { path: [...path, key], message: `${dotted([...path, key])}: unknown field; ${hint}`, atKey: true }
+    })
+  }
+  const value = valueAt(root, path)
+  if (value === undefined && issue.code !== 'custom') {
+    return [{ path, message: `${dotted(path)} is missing${expectation(issue)}` }]
+  }
+  return [{ path, message: `${dotted(path) || 'the resource'}: ${sentence(issue, value)}` }]
+}
+
+function expectation(issue: z.core.$ZodIssue): string {
+  if (issue.code === 'invalid_type') return `: expected ${article(issue.expected)}`
+  if (issue.code === 'invalid_value') return `: expected one of ${issue.values.join(', ')}`
+  return ''
+}
+
+function sentence(issue: z.core.$ZodIssue, value: unknown): string {
+  switch (issue.code) {
+    case 'invalid_type': {
+      const quoting = issue.expected === 'string' && isScalar(value) ? `; put it in quotes: "${value}"` : ''
+      return `expected ${article(issue.expected)}, got ${describeValue(value)}${quoting}`
+    }
+    case 'invalid_value': {
+      const meant = typeof value === 'string' ? nearest(value, issue.values.map(String)) : undefined
+      const hint = meant === undefined ? `expected one of ${issue.values.join(', ')}` : `did you mean ${meant}?`
+      return `${describeValue(value)} is not allowed; ${hint}`
+    }
+    case 'too_small':
+      return outOfBounds('small', 'short', `at least ${issue.minimum}`, issue.origin, value)
+    case 'too_big':
+      return outOfBounds('large', 'long', `at most ${issue.maximum}`, issue.origin, value)
+    case 'invalid_format':
+      return `${describeValue(value)} ${issue.format === 'datetime' ? 'is not a time such as 2026-11-20T10:00:00Z' : issue.message}`
+    default:
+      return issue.message
+  }
+}
+
+function outOfBounds(size: string, length: string, limit: string, origin: string, value: unknown): string {
+  if (origin === 'string') return `is too ${length}: ${limit} characters`
+  if (origin === 'array') return `is too ${length}: ${limit} items`
+  return `${describeValue(value)} is too ${size}: ${limit}`
+}
+
+/** The field names of the object that `path` leads to. */
+function fieldsAt(schema: z.ZodType, path: readonly (string | number)[]): readonly string[] {
+  let at: z.ZodType | undefined = unwrap(schema)
+  for (const part of path) {
+    if (at instanceof z.ZodObject) at = unwrap(at.shape[String(part)] as z.ZodType)
+    else if (at instanceof z.ZodArray) at = unwrap(at.element as z.ZodType)
+    else at = undefined
+  }
+  if (!(at instanceof z.ZodObject)) return []
+  return Object.keys(at.shape).filter((name) => !(at.shape[name]?.meta()?.['server'] === true))
+}
+
+function unwrap(schema: z.ZodType | undefined): z.ZodType | undefined {
+  let inner = schema
+  while (inner instanceof z.ZodDefault || inner instanceof z.ZodOptional || inner instanceof z.ZodNullable) {
+    inner = inner.unwrap() as z.ZodType
+  }
+  return inner
+}
+
+function valueAt(root: unknown, path: readonly (string | number)[]): unknown {
+  return path.reduce<unknown>((at, part) => (at as Record<string | number, unknown> | undefined)?.[part], root)
+}
+
+/** `spec.config["batch.size"]`, `spec.references[0].name`. */
+function dotted(path: readonly (string | number)[]): string {
+  return path.reduce<string>((text, part) => {
+    if (typeof part === 'number') return `${text}[${part}]`
+    if (!/^[A-Za-z_$][\w$-]*$/.test(part)) return `${text}["${part}"]`
+    return text === '' ? part : `${text}.${part}`
+  }, '')
+}
+
+function article(type: string): string {
+  const name = type === 'int' ? 'whole number' : type === 'record' ? 'map' : type === 'object' ? 'map' : type
+  return name === 'array' ? 'a list' : `${/^[aeiou]/.test(name) ? 'an' : 'a'} ${name}`
+}
+
+/** A value inside a sentence. */
+export function describeValue(value: unknown): string {
+  if (value === null) return 'nothing (null)'
+  if (Array.isArray(value)) return 'a list'
+  if (typeof value === 'object') return 'a map'
+  if (typeof value === 'string') return `'${value.length > 60 ? `${value.slice(0, 57)}...` : value}'`
+  return `the ${typeof value} ${String(value)}`
+}
+
+function isScalar(value: unknown): boolean {
+  return typeof value === 'number' || typeof value === 'boolean'
+}

@@ -1,0 +1,71 @@
+import { type ConditionReason, findCondition } from './condition.ts'
+import type { Resource, ResourceKind } from './resource.ts'
+
+/** Names in the default context have a short form and this one. */
+const DEFAULT_CONTEXT = /^:\.:/
+
+/** Something that resources of a kind are looked up by, beside their key. */
+export type IndexValue<K extends ResourceKind = ResourceKind> = string & { readonly of: K }
+
+/** Everything that a resource is found by. */
+export function indexValuesOf(resource: Resource): readonly IndexValue[] {
+  const { namespace } = resource.metadata
+  const reason = findCondition(resource.status.conditions, 'Ready')?.reason
+  return [
+    externalObjectIndex(resource),
+    ...subjectsNamedBy(resource).map((name) => referenceIndex(namespace, name)),
+    ...(reason === undefined ? [] : [readyReasonIndex(resource.kind, reason as ConditionReason)]),
+  ]
+}
+
+/** The thing outside that it stands for: of several with the same one, one may have it. */
+export function externalObjectIndex<K extends ResourceKind>(resource: Resource<K>): IndexValue<K>
+export function externalObjectIndex(resource: Resource): IndexValue {
+  switch (resource.kind) {
+    case 'Connector':
+      return externalObjectIndexFor('Connector', resource.spec.workerRef.name, connectorName(resource))
+    case 'Subject':
+      return externalObjectIndexFor('Subject', resource.spec.registryRef.name, subjectName(resource))
+    case 'RegistryMode':
+      return externalObjectIndexFor('RegistryMode', resource.spec.registryRef.name, scopeName(resource) ?? '')
+  }
+}
+
+/** The same, of a thing that a runtime names; the default context and a registry as a whole have the name ''. */
+export function externalObjectIndexFor<K extends ResourceKind>(kind: K, runtime: string, name: string): IndexValue<K> {
+  return term(kind, runtime, kind === 'Connector' ? name : name.replace(DEFAULT_CONTEXT, ''))
+}
+
+/** Resources of this namespace that name that Subject. */
+export function referenceIndex(namespace: string, subject: string): IndexValue<'Subject' | 'Connector'> {
+  return term('refers to', namespace, subject)
+}
+
+/** Resources of this kind that are, or are not, Ready for this reason. */
+export function readyReasonIndex<K extends ResourceKind>(kind: K, reason: ConditionReason): IndexValue<K> {
+  return term('ready', kind, reason)
+}
+
+export function connectorName({ spec, metadata }: Resource<'Connector'>): string {
+  return spec.name ?? metadata.name
+}
+
+export function subjectName({ spec, metadata }: Resource<'Subject'>): string {
+  return spec.subject ?? metadata.name
+}
+
+/** What the registry calls it: nothing for itself, `:.context:`, or the subject. */
+export function scopeName({ spec }: Resource<'RegistryMode'>): string | undefined {
+  const { type, context, subject } = spec.scope
+  return type === 'Context' ? `:${context}:` : type === 'Subject' ? subject : undefined
+}
+
+function subjectsNamedBy(resource: Resource): readonly string[] {
+  if (resource.kind === 'Connector') return (resource.spec.subjectRefs ?? []).map(({ name }) => name)
+  if (resource.kind !== 'Subject') return []
+  return (resource.spec.references ?? []).flatMap(({ subjectRef }) => subjectRef?.name ?? [])
+}
+
+function term<K extends ResourceKind>(what: string, ...parts: readonly string[]): IndexValue<K> {
+  return JSON.stringify([what, ...parts]) as IndexValue<K>
+}

@@ -1,0 +1,168 @@
+import type { Endpoint } from '../clients/http.ts'
+import { createRegistryClient, type RegistryClient } from '../clients/registry.ts'
+import { createWorkerClient, type WorkerClient } from '../clients/worker.ts'
+import type { Cluster } from './cluster/cluster.ts'
+import { TerminalError } from './controller/reconcile-error.ts'
+import { type LabelSelector, matchesSelector } from './label-selector.ts'
+import type { Resource } from './resources/resource.ts'
+
+/** A runtime that resources may name, and who may. */
+export type RuntimeConfig = {
+  /** What `workerRef` and `registryRef` call it. */
+  readonly name: string
+  readonly endpoint: Pick<Endpoint, 'url' | 'auth' | 'tls'>
+  /** `Same`: the operator's own; or those with such labels. */
+  readonly namespaces: 'All' | 'Same' | readonly string[] | LabelSelector
+  /** For one request, answer included. */
+  readonly requestMs: number
+  /** How often it is looked at although nothing was heard of it. */
+  readonly observeMs: number
+  /** Requests at the same time. */
+  readonly inFlightMax: number
+  /** What was Ready stays so for so long while the runtime does not answer, or shares out its work. */
+  readonly graceMs: number
+  /** A deletion gives up when it does not answer for so long; absent: never. */
+  readonly abandonMs?: number
+}
+export type WorkerRuntimeConfig = RuntimeConfig & {
+  /** What connectors are called there, with `{namespace}` and `{name}`. */
+  readonly nameTemplate: string
+  /** Whether `spec.name` stands as it is, whatever the template. */
+  readonly allowsExplicitNames: boolean
+  /** Connectors that no resource may have; `*` stands for anything. */
+  readonly protectedNames: readonly string[]
+  /** What stands in a configuration for a value of a Secret, with `{namespace}`, `{name}` and `{key}`. */
+  readonly secretPlaceholder: string
+  /** Whether its connectors carry the mark of who keeps them in their configuration. */
+  readonly marksOwner: boolean
+  /** Whether values of Secrets may be sent to it in clear. */
+  readonly allowsInlineSecrets: boolean
+  /** Instead of `abandonMs` in a namespace that is being deleted; absent: the same. */
+  readonly abandonTerminatingMs?: number
+  /** Of its pods, for autoscalers. */
+  readonly podSelector?: string
+}
+export type RegistryRuntimeConfig = RuntimeConfig & {
+  /** How the subjects of a namespace have to begin; a namespace that is not named may have all. */
+  readonly subjectPrefixes: Readonly<Record<string, readonly string[]>>
+  /** By namespace, the contexts that it may use; `*` stands for all that are not named. Who is not named may use all. */
+  readonly contexts: Readonly<Record<string, readonly string[]>>
+}
+/** An entry that can't be used: it hurts whoever names it, and nobody else. */
+export type InvalidRuntimeConfig = { readonly name: string; readonly fault: string }
+
+/** Everything that resources may name. */
+export type RuntimesConfig = {
+  readonly workers: readonly (WorkerRuntimeConfig | InvalidRuntimeConfig)[]
+  readonly registries: readonly (RegistryRuntimeConfig | InvalidRuntimeConfig)[]
+}
+
+export const RUNTIME_DEFAULTS = {
+  namespaces: 'All',
+  requestMs: 10_000,
+  observeMs: 30_000,
+  inFlightMax: 8,
+  graceMs: 60_000,
+  nameTemplate: '{name}',
+  allowsExplicitNames: false,
+  protectedNames: [],
+  secretPlaceholder: '${secret:{namespace}/{name}:{key}}',
+  marksOwner: true,
+  allowsInlineSecrets: false,
+  subjectPrefixes: {},
+  contexts: {},
+} as const
+
+/** What resources call their worker and their registry when they name none. */
+export const DEFAULT_RUNTIME = 'default'
+
+/** Of one worker and one registry, for every namespace. */
+export function runtimesConfigFor(urls: {
+  readonly workerUrl?: string
+  readonly registryUrl?: string
+}): RuntimesConfig {
+  const entries = (url: string | undefined) =>
+    url === undefined ? [] : [{ ...RUNTIME_DEFAULTS, name: DEFAULT_RUNTIME, endpoint: { url } }]
+  return { workers: entries(urls.workerUrl), registries: entries(urls.registryUrl) }
+}
+
+export type WorkerRuntime = { readonly entry: WorkerRuntimeConfig; readonly client: WorkerClient }
+export type RegistryRuntime = { readonly entry: RegistryRuntimeConfig; readonly client: RegistryClient }
+
+/** Whom a resource talks to. Both throw `TerminalError` when it may not. */
+export interface Runtimes {
+  worker(resource: Resource<'Connector'>): WorkerRuntime
+  registry(resource: Resource<'Subject' | 'RegistryMode'>): RegistryRuntime
+}
+
+/** Whether something in it goes by what a namespace is like: its labels, or that it is being deleted. */
+export function needsNamespaces({ workers, registries }: RuntimesConfig): boolean {
+  return (
+    [...workers, ...registries].some((entry) => !('fault' in entry) && isSelector(entry.namespaces)) ||
+    workers.some((entry) => !('fault' in entry) && entry.abandonTerminatingMs !== undefined)
+  )
+}
+
+/** Where those live who ask, and the operator itself. */
+export type NamespaceContext = {
+  /** The operator's own namespace. */
+  readonly home: string
+  readonly cluster: Pick<Cluster, 'namespace'>
+}
+
+/** How one entry is reached. */
+export type EndpointResolver = (runtime: 'worker' | 'registry', entry: RuntimeConfig) => Endpoint
+
+/** Its clients live as long as it does: what they know of schemas is of use to all resources. */
+export function createRuntimes(
+  { workers, registries }: RuntimesConfig,
+  ground: NamespaceContext,
+  reach: EndpointResolver,
+): Runtimes {
+  const places = <E extends RuntimeConfig, C>(
+    entries: readonly (E | InvalidRuntimeConfig)[],
+    connect: (entry: E) => C,
+  ) => new Map(entries.map((entry) => [entry.name, 'fault' in entry ? entry : { entry, client: connect(entry) }]))
+  const workerPlaces = places(workers, (entry) => createWorkerClient(reach('worker', entry)))
+  const registryPlaces = places(registries, (entry) => createRegistryClient(reach('registry', entry)))
+  return {
+    worker: ({ spec, metadata }) => found('worker', workerPlaces, spec.workerRef.name, metadata.namespace),
+    registry: ({ spec, metadata }) => found('registry', registryPlaces, spec.registryRef.name, metadata.namespace),
+  }
+
+  function found<P extends { readonly entry: RuntimeConfig }>(
+    what: string,
+    places: ReadonlyMap<string, P | InvalidRuntimeConfig>,
+    name: string,
+    namespace: string,
+  ): P {
+    const place = places.get(name)
+    if (place === undefined)
+      throw new TerminalError('UnknownCluster', `the operator's configuration has no ${what} ${name}`)
+    if ('fault' in place) throw new TerminalError('ClusterConfigInvalid', `${what} ${name}: ${place.fault}`)
+    if (isNamespaceAllowed(`${what} ${name}`, place.entry, namespace, ground)) return place
+    throw new TerminalError('NotAllowed', `${what} ${name} is not granted to namespace ${namespace}`)
+  }
+}
+
+/** Throws `TerminalError` where nobody can know. That revokes nothing: deletions wait. */
+function isNamespaceAllowed(
+  what: string,
+  { namespaces }: RuntimeConfig,
+  namespace: string,
+  { home, cluster }: NamespaceContext,
+): boolean {
+  if (namespaces === 'All') return true
+  if (!isSelector(namespaces)) return (namespaces === 'Same' ? [home] : namespaces).includes(namespace)
+  const facts = cluster.namespace(namespace)
+  if (facts === undefined) throw new TerminalError('ClusterConfigInvalid', `${what}: ${UNLABELLED}`)
+  return facts !== null && matchesSelector(namespaces, facts.labels)
+}
+
+const UNLABELLED =
+  'allowedNamespaces goes by labels, which are not known here: in a folder of manifests namespaces have none, ' +
+  'and on Kubernetes the operator has to be granted to list and watch namespaces'
+
+function isSelector(namespaces: RuntimeConfig['namespaces']): namespaces is LabelSelector {
+  return typeof namespaces === 'object' && 'matchLabels' in namespaces
+}

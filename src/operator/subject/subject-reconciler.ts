@@ -1,0 +1,362 @@
+import { orNothing, RequestError } from '../../clients/http.ts'
+import { type NewSchema, REGISTRY_ERROR, type RegistryClient } from '../../clients/registry.ts'
+import type { Clock } from '../../config/clock.ts'
+import { unreachable } from '../../config/failure.ts'
+import type { ClusterReader, EventReason, ResourceEvent } from '../cluster/cluster.ts'
+import { selectOwner } from '../controller/claims.ts'
+import { abandonedEvent } from '../controller/finalizer.ts'
+import {
+  DependencyNotReady,
+  type PollInterval,
+  TerminalError,
+  withConditionsOnError,
+} from '../controller/reconcile-error.ts'
+import type { ReconcileResult, Reconciler } from '../controller/reconciler.ts'
+import { assertNamespaceAccess } from '../namespace-access.ts'
+import { findCondition, type ReadyCondition } from '../resources/condition.ts'
+import { externalObjectIndex, referenceIndex, subjectName } from '../resources/index-values.ts'
+import { type Resource, resourceKeyOf } from '../resources/resource.ts'
+import type { RegistryRuntimeConfig, Runtimes } from '../runtimes.ts'
+import { type DesiredSubject, resolveDesiredSubject } from './desired.ts'
+import { pendingImports, type SchemaImport } from './imports.ts'
+import {
+  assertSchemaValid,
+  effectiveCompatibility,
+  type ObservedSubject,
+  observeRegistration,
+  observeSubject,
+  toSchemaError,
+} from './observed.ts'
+import { conditionsForError, planSubject, type SubjectStep } from './plan.ts'
+
+export type SubjectReconcilerOptions = {
+  readonly cluster: ClusterReader
+  readonly runtimes: Pick<Runtimes, 'registry'>
+  readonly clock: Clock
+  /** How often a resource that is fine is looked at again; absent: as often as its registry's entry says. */
+  readonly observeMs?: number
+  /** How often when there is nothing that only a pass could see; absent: as often. */
+  readonly restMs?: (entry: RegistryRuntimeConfig) => number
+  /** Whether the last look at a registry showed no such subject; absent: nobody looks. */
+  readonly lacks?: (entry: RegistryRuntimeConfig, subject: string) => boolean
+}
+
+/** What is waited for is seen when it is a resource; what happens in the registry itself only by asking. */
+const BLOCKED: PollInterval = { firstMs: 5_000, maxMs: 300_000 }
+const READ_ONLY: PollInterval = { firstMs: 5_000, maxMs: 60_000 }
+
+export function createSubjectReconciler(options: SubjectReconcilerOptions): Reconciler<'Subject'> {
+  const { cluster, runtimes, clock, lacks = () => false } = options
+  const claim = (resource: Resource<'Subject'>) => {
+    const { client: registry, entry } = runtimes.registry(resource)
+    assertNamespaceAccess(entry, resource.metadata.namespace, subjectName(resource))
+    assertClaim(resource, cluster)
+    return { registry, entry }
+  }
+  const look = async (resource: Resource<'Subject'>, { registry, entry }: ReturnType<typeof claim>, isNew = false) => {
+    const desired = await keepingReady(resource, resolveDesiredSubject(resource, cluster, clock))
+    const observed = await observeSubject(registry, desired, { managesLevel: managesLevel(resource), isNew })
+    return { registry, entry, desired, observed, ...planSubject(resource, desired, observed) }
+  }
+  // Levels are nowhere listed.
+  const againMs = (resource: Resource<'Subject'>, entry: RegistryRuntimeConfig): number => {
+    const { observeMs = entry.observeMs, restMs = () => observeMs } = options
+    return managesLevel(resource) ? observeMs : restMs(entry)
+  }
+  const passOf = (
+    resource: Resource<'Subject'>,
+    { entry, desired, observed, verdict }: Awaited<ReturnType<typeof look>>,
+    taken: readonly SubjectStep[],
+  ): ReconcileResult<'Subject'> => ({
+    verdict,
+    facts: factsOf(resource, desired, observed, taken, clock.nowMs()),
+    again: { afterMs: taken.length > 0 ? 0 : againMs(resource, entry) },
+    events: taken.map((step) => eventOf(step, desired, resource)),
+  })
+  const settle = async (
+    resource: Resource<'Subject'>,
+    found: Awaited<ReturnType<typeof look>>,
+  ): Promise<ReconcileResult<'Subject'>> => {
+    const taken = resource.spec.suspend ? [] : found.steps
+    if (taken.length === 0) return passOf(resource, found, taken)
+    const undo: (() => Promise<void>)[] = []
+    let observed = found.observed
+    for (const step of taken) observed = { ...observed, ...(await carryOut(step, found, undo)) }
+    // What it brought about is there at once: to say so now saves a status. What is not settled yet, the next pass sees.
+    const pass = passOf(resource, { ...found, observed }, taken)
+    const after = { ...resource, status: { ...resource.status, ...pass.facts } }
+    const next = planSubject(after, found.desired, observed)
+    return next.steps.length > 0
+      ? pass
+      : { ...passOf(after, { ...found, ...next, observed }, []), events: pass.events ?? [] }
+  }
+  const bringAbout = async (resource: Resource<'Subject'>): Promise<ReconcileResult<'Subject'>> => {
+    const claimed = claim(resource)
+    const left = await pendingImports(resource, claimed.registry, cluster)
+    if (left.length > 0) return importing(resource, left, claimed.registry)
+    if (!isToBeMade(resource) || !lacks(claimed.entry, subjectName(resource))) {
+      return settle(resource, await look(resource, claimed))
+    }
+    // Nobody has to ask for it first: the registry takes nothing that may not follow what is there by now.
+    const isNew = true
+    const made = await settle(resource, await look(resource, claimed, isNew)).catch((error: unknown) => {
+      if (!(error instanceof TerminalError) || error.reason !== 'Incompatible') throw error
+      return undefined
+    })
+    if (made?.facts.version === 1) return made
+    const after = { ...resource, status: { ...resource.status, ...made?.facts } }
+    const pass = await settle(after, await look(after, claimed))
+    return { ...pass, events: [...(made?.events ?? []), ...(pass.events ?? [])] }
+  }
+  return {
+    kind: 'Subject',
+    runtime: 'Registry',
+    patienceMs: (resource) => runtimes.registry(resource).entry.abandonMs,
+    graceMs: (resource) => runtimes.registry(resource).entry.graceMs,
+    holds: ({ spec }) => spec.deletionPolicy !== 'Retain',
+    wasApplied: ({ status }) => status.version !== undefined || status.appliedCompatibility !== undefined,
+    async review(resource) {
+      const claimed = claim(resource)
+      const left = await pendingImports(resource, claimed.registry, cluster)
+      // What comes after them is judged when they are there.
+      if (left.length > 0) return
+      const { desired, observed } = await look(resource, claimed)
+      if (desired.schema !== undefined && observed.registered === undefined) {
+        await assertSchemaValid(claimed.registry, desired.schema)
+      }
+    },
+    async reconcile(resource) {
+      if (resource.metadata.deletionTimestamp !== undefined) {
+        return tidyUp(resource, runtimes.registry(resource).client, cluster)
+      }
+      return withConditionsOnError(conditionsForError, () => bringAbout(resource))
+    },
+  }
+}
+
+/** Whether it is registered at once where there is no such subject, and may be where there is one. */
+function isToBeMade(resource: Resource<'Subject'>): boolean {
+  const { spec, status } = resource
+  return status.version === undefined && spec.adoptionPolicy === 'Adopt' && !spec.suspend && !managesLevel(resource)
+}
+
+/** Registers what is left of the history, oldest first; what it is followed by comes in the next pass. */
+async function importing(
+  resource: Resource<'Subject'>,
+  left: readonly SchemaImport[],
+  registry: RegistryClient,
+): Promise<ReconcileResult<'Subject'>> {
+  const { observedGeneration: _, conditions: __, ...known } = resource.status
+  const subject = subjectName(resource)
+  const count = resource.spec.imports?.length ?? 0
+  const message = `importing ${left.length} of ${count} versions of ${subject}`
+  const verdict: ReadyCondition = { ready: 'False', reason: 'Registering', message, progress: 'working' }
+  if (resource.spec.suspend) return { verdict, facts: known, again: 'when changed' }
+  for (const one of left) {
+    await registry.register(subject, one).catch((error: unknown) => refusedImport(error, subject, one, registry))
+  }
+  const note = `imported versions ${left.map(({ version }) => version).join(', ')} of ${subject}`
+  const events: readonly ResourceEvent[] = [{ type: 'Normal', reason: 'Registered', note }]
+  return { verdict, facts: { ...known, imported: count }, again: { afterMs: 0 }, events }
+}
+
+/** The registry answers the same for a mode that takes no imports and for an id that it has given to another schema. */
+async function refusedImport(
+  error: unknown,
+  subject: string,
+  { id, version }: SchemaImport,
+  registry: RegistryClient,
+): Promise<never> {
+  const isNotPermitted = error instanceof RequestError && error.errorCode === REGISTRY_ERROR.operationNotPermitted
+  if (!isNotPermitted) throw toSchemaError(error)
+  if ((await orNothing(registry.byId(id, subject))) === undefined) throw readOnly(error)
+  const message = `id ${id}, declared for version ${version} of ${subject}, is the id of another schema in its context`
+  throw new TerminalError('ImportConflict', message)
+}
+
+/** Whether a level is declared, or was and has to go. */
+function managesLevel({ spec, status }: Resource<'Subject'>): boolean {
+  return spec.compatibility !== undefined || status.appliedCompatibility !== undefined
+}
+
+/** A source that went away does not undo what was registered from it: the last registration stays, and stays Ready. */
+async function keepingReady(resource: Resource<'Subject'>, desired: Promise<DesiredSubject>): Promise<DesiredSubject> {
+  try {
+    return await desired
+  } catch (error) {
+    const { conditions, version } = resource.status
+    const wasReady = findCondition(conditions, 'Ready')?.status === 'True' && version !== undefined
+    if (!(error instanceof DependencyNotReady) || error.reason !== 'WaitingForInput' || !wasReady) throw error
+    throw new TerminalError('InputMissing', `${error.message}; version ${version} stays registered`)
+  }
+}
+
+type Found = { readonly desired: DesiredSubject; readonly observed: ObservedSubject; readonly registry: RegistryClient }
+
+/** Gives what is different then, by the registry's own word. */
+async function carryOut(
+  step: SubjectStep,
+  { desired, observed, registry }: Found,
+  undo: (() => Promise<void>)[],
+): Promise<Partial<ObservedSubject>> {
+  const { subject } = desired
+  switch (step.do) {
+    case 'put-level': {
+      const { level } = observed
+      await orReadOnly(registry.putConfig({ compatibility: step.level }, subject))
+      undo.push(() =>
+        level === undefined ? registry.deleteConfig(subject) : registry.putConfig({ compatibility: level }, subject),
+      )
+      return { level: step.level, effectiveLevel: step.level }
+    }
+    case 'delete-level':
+      await orReadOnly(registry.deleteConfig(subject))
+      return { level: undefined, effectiveLevel: await effectiveCompatibility(registry, subject) }
+    case 'register':
+      try {
+        const registered = await orReadOnly(registry.register(subject, step.schema, { normalize: step.normalize }))
+        return await observeRegistration(registry, desired, observed, registered)
+      } catch (error) {
+        // The registry has the last word: what was changed for this schema is put back.
+        if (error instanceof RequestError && !error.retriable) for (const back of undo) await back()
+        throw await refusalOf(error, step.schema, registry)
+      }
+    default:
+      return unreachable(step)
+  }
+}
+
+/** A reference that is not there is told apart from a text that is no schema. */
+async function refusalOf(error: unknown, schema: NewSchema, registry: RegistryClient): Promise<unknown> {
+  if (error instanceof RequestError && error.status === 409) return new TerminalError('Incompatible', error.message)
+  const refused = toSchemaError(error)
+  if (refused instanceof TerminalError) await assertSchemaValid(registry, schema)
+  return refused
+}
+
+function eventOf(
+  step: SubjectStep,
+  { subject }: DesiredSubject,
+  { status, metadata }: Resource<'Subject'>,
+): ResourceEvent {
+  const isDrift = status.observedGeneration === metadata.generation
+  const told = (reason: EventReason, note: string): ResourceEvent => ({ type: 'Normal', reason, note })
+  const corrected = (was: unknown, reason: EventReason) => (isDrift && was !== undefined ? 'DriftCorrected' : reason)
+  switch (step.do) {
+    case 'put-level':
+      return told(corrected(status.appliedCompatibility, 'CompatibilityChanged'), `level ${step.level} of ${subject}`)
+    case 'delete-level':
+      return told('CompatibilityReverted', `the level of ${subject} is the registry's again`)
+    case 'register':
+      return told(corrected(status.version, 'Registered'), `registered in ${subject}`)
+    default:
+      return unreachable(step)
+  }
+}
+
+async function orReadOnly<T>(asked: Promise<T>): Promise<T> {
+  try {
+    return await asked
+  } catch (error) {
+    if (!(error instanceof RequestError) || error.errorCode !== REGISTRY_ERROR.operationNotPermitted) throw error
+    throw readOnly(error)
+  }
+}
+
+function readOnly({ message }: RequestError): DependencyNotReady {
+  return new DependencyNotReady('RegistryReadOnly', `the registry takes no changes now: ${message}`, {
+    pauses: READ_ONLY,
+  })
+}
+
+function factsOf(
+  { status, spec }: Resource<'Subject'>,
+  desired: DesiredSubject,
+  observed: ObservedSubject,
+  taken: readonly SubjectStep[],
+  nowMs: number,
+): ReconcileResult<'Subject'>['facts'] {
+  const { observedGeneration: _, conditions: __, appliedCompatibility, ...known } = status
+  const reverted = taken.some((step) => step.do === 'delete-level') || spec.compatibility === undefined
+  const put = taken.find((step) => step.do === 'put-level')
+  // A level that is as declared is kept from now on, whoever set it: it may have been this operator, before it died.
+  const asDeclared = observed.level === spec.compatibility ? observed.level : appliedCompatibility
+  const level = reverted ? undefined : (put?.level ?? asDeclared)
+  const latestVersion = observed.versions.at(-1)
+  return {
+    ...known,
+    subject: desired.subject,
+    registry: spec.registryRef.name,
+    ...observed.registered,
+    versions: observed.versions.slice(-1_000),
+    ...(latestVersion === undefined ? {} : { latestVersion }),
+    compatibility: put?.level ?? observed.effectiveLevel,
+    ...(level === undefined ? {} : { appliedCompatibility: level }),
+    ...(spec.imports === undefined ? {} : { imported: spec.imports.length }),
+    ...(desired.schema?.references === undefined ? {} : { resolvedReferences: desired.schema.references }),
+    ...(taken.some((step) => step.do === 'register') ? { lastRegisteredTime: new Date(nowMs).toISOString() } : {}),
+  }
+}
+
+/** Two resources for one subject: one of them keeps it, the other says which. */
+function assertClaim(resource: Resource<'Subject'>, cluster: ClusterReader): void {
+  const claimants = claimantsOf(resource, cluster)
+  const winner = selectOwner(claimants, ({ status }) => status.version !== undefined)
+  if (winner === undefined || resourceKeyOf(winner) === resourceKeyOf(resource)) return
+  const { namespace, name } = winner.metadata
+  const message = `subject ${subjectName(resource)} is kept by Subject ${namespace}/${name}: give one of them another spec.subject`
+  throw new TerminalError('Conflict', message)
+}
+
+function claimantsOf(resource: Resource<'Subject'>, cluster: ClusterReader): readonly Resource<'Subject'>[] {
+  return cluster.find(externalObjectIndex(resource))
+}
+
+/** Carries out a deletion; what never was ours, or what somebody else declares too, is left alone. */
+async function tidyUp(
+  resource: Resource<'Subject'>,
+  registry: RegistryClient,
+  cluster: ClusterReader,
+): Promise<ReconcileResult<'Subject'>> {
+  const { spec, status, metadata } = resource
+  const { observedGeneration: _, conditions: __, ...facts } = status
+  const subject = subjectName(resource)
+  const deleting = {
+    ready: 'False',
+    reason: 'Deleting',
+    message: `deleting subject ${subject}`,
+    progress: 'working',
+  } as const
+  const pass: ReconcileResult<'Subject'> = { verdict: deleting, facts, again: { afterMs: 250 } }
+  const neverOurs = status.version === undefined && status.appliedCompatibility === undefined
+  if (spec.suspend || neverOurs || claimantsOf(resource, cluster).length > 1) {
+    return { ...pass, released: true, events: [abandonedEvent(`subject ${subject} stays as it is`)] }
+  }
+  const dependent = cluster
+    .find(referenceIndex(metadata.namespace, metadata.name))
+    .find((other) => other.kind === 'Subject' && other.metadata.deletionTimestamp === undefined)
+  if (dependent !== undefined) {
+    throw new DependencyNotReady('DeletionBlocked', `Subject ${dependent.metadata.name} refers to it`, {
+      pauses: BLOCKED,
+    })
+  }
+  await orBlocked(registry.deleteSubject(subject))
+  if (spec.deletionPolicy === 'HardDelete') {
+    await orBlocked(registry.deleteSubject(subject, { permanent: true }))
+    if (status.appliedCompatibility !== undefined) await orBlocked(registry.deleteConfig(subject))
+  }
+  return { ...pass, released: true }
+}
+
+async function orBlocked(asked: Promise<unknown>): Promise<void> {
+  try {
+    await asked
+  } catch (error) {
+    if (!(error instanceof RequestError)) throw error
+    if (error.status === 404) return
+    const blocked =
+      error.errorCode === REGISTRY_ERROR.referenceExists || error.errorCode === REGISTRY_ERROR.operationNotPermitted
+    if (!blocked) throw error
+    throw new DependencyNotReady('DeletionBlocked', error.message, { pauses: BLOCKED })
+  }
+}

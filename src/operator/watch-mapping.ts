@@ -1,0 +1,45 @@
+import type { Cluster, ResourceChange } from './cluster/cluster.ts'
+import { externalObjectIndexFor, readyReasonIndex, referenceIndex, subjectName } from './resources/index-values.ts'
+import { kindOfKey, type Resource, type ResourceKey, resourceKeyOf } from './resources/resource.ts'
+import type { RuntimeEvent } from './runtime-events.ts'
+
+/** What waits for something that only another resource can bring. */
+const WAITS_FOR_MODE = ['RegistryReadOnly', 'WaitingForImportMode'] as const
+
+/** Whom a change concerns: the resource itself when somebody wants something else of it, and those that look to it. */
+export function requestsForChange(change: ResourceChange, cluster: Cluster): readonly ResourceKey[] {
+  const kind = kindOfKey(change.key)
+  const others: Resource[] = []
+  if (kind === 'Subject') others.push(...referringTo(change.key, cluster))
+  if (kind === 'RegistryMode') {
+    others.push(...WAITS_FOR_MODE.flatMap((reason) => cluster.find(readyReasonIndex('Subject', reason))))
+  }
+  // Whoever lost a claim may have it now.
+  if (change.what === 'gone') others.push(...cluster.find(readyReasonIndex(kind, 'Conflict')))
+  const own = change.what === 'status' ? [] : [change.key]
+  return [...own, ...others.map(resourceKeyOf).filter((key) => key !== change.key)]
+}
+
+function referringTo(key: ResourceKey, cluster: Cluster): readonly Resource[] {
+  const [, namespace = '', name = ''] = key.split('/')
+  return cluster.find(referenceIndex(namespace, name))
+}
+
+/** Whom a change in a runtime concerns: who stands for what changed there, and all below a level or mode. */
+export function requestsForRuntimeEvent(
+  news: RuntimeEvent,
+  cluster: Pick<Cluster, 'find' | 'list'>,
+): readonly ResourceKey[] {
+  if ('worker' in news)
+    return cluster.find(externalObjectIndexFor('Connector', news.worker, news.connector)).map(resourceKeyOf)
+  const { registry, subject } = news
+  const isWhole = subject === null || /^:[^:]*:$/.test(subject)
+  const isBelow = (resource: Resource<'Subject'>) =>
+    resource.spec.registryRef.name === registry && subjectName(resource).startsWith(subject ?? '')
+  const subjects = isWhole
+    ? cluster.list('Subject').filter(isBelow)
+    : cluster.find(externalObjectIndexFor('Subject', registry, subject))
+  return [...subjects, ...cluster.find(externalObjectIndexFor('RegistryMode', registry, subject ?? ''))].map(
+    resourceKeyOf,
+  )
+}

@@ -1,0 +1,263 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { silentLogger } from '../../src/config/logger.ts'
+import { createMetrics, type Metrics } from '../../src/config/metrics.ts'
+import { startActiveOperator } from '../../src/operator/active-operator.ts'
+import { type Fence, NotLeaderError } from '../../src/operator/controller/fence.ts'
+import { type OperatorMetrics, registerOperatorMetrics } from '../../src/operator/metrics.ts'
+import type { ResourceKey } from '../../src/operator/resources/resource.ts'
+import { type RuntimesConfig, runtimesConfigFor, type WorkerRuntimeConfig } from '../../src/operator/runtimes.ts'
+import { FakeClock } from '../support/fake-clock.ts'
+import { MemoryCluster } from '../support/memory-cluster.ts'
+import { until } from '../support/until.ts'
+
+// The leader's way to the runtimes: a registry that answers when the test says so stands for them.
+
+let clock: FakeClock
+let cluster: MemoryCluster
+let registry: Awaited<ReturnType<typeof registryOnCall>>
+let mayAct: boolean
+let asserted: number[]
+let term: AbortController
+let metrics: Metrics
+let meters: OperatorMetrics
+
+beforeEach(async () => {
+  clock = new FakeClock()
+  cluster = new MemoryCluster()
+  registry = await registryOnCall()
+  mayAct = true
+  asserted = []
+  term = new AbortController()
+  metrics = createMetrics()
+  const nothing = () => []
+  const readings = {
+    isLeader: () => true,
+    concurrency: 4,
+    watches: nothing,
+    observers: nothing,
+    queue: () => undefined,
+  }
+  meters = registerOperatorMetrics(metrics, { ...readings, resources: nothing })
+})
+
+/** A worker that hangs up on everybody until it is back; then it has nothing. */
+async function workerAway() {
+  const asked: string[] = []
+  const worker = { isAway: true }
+  const server = createServer((request, response) => {
+    asked.push(`${request.method} ${request.url}`)
+    if (worker.isAway) request.socket.destroy()
+    else response.writeHead(404).end('{"error_code":404,"message":"not found"}')
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return Object.assign(worker, { asked, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` })
+}
+
+type Exchange = { readonly request: IncomingMessage; readonly response: ServerResponse }
+
+/** Has no subjects. Reads are answered, writes wait for the test; reads, too, while it is silent. */
+async function registryOnCall() {
+  const writes: Exchange[] = []
+  const registry = { isSilent: false, writes }
+  const server = createServer((request, response) => {
+    request.resume()
+    const { method, url = '' } = request
+    const isRead = method === 'GET' || /^\/subjects\/[^/]+\?/.test(url)
+    if (!isRead || registry.isSilent) writes.push({ request, response })
+    else if (url.startsWith('/config') && url.includes('defaultToGlobal=true')) {
+      response.end('{"compatibilityLevel":"BACKWARD"}')
+    } else response.writeHead(404).end('{"error_code":40401,"message":"Subject not found."}')
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return Object.assign(registry, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` })
+}
+
+function start(workerUrl = registry.url) {
+  return startOn(runtimesConfigFor({ registryUrl: registry.url, workerUrl }))
+}
+
+function startOn(estate: RuntimesConfig) {
+  const fence: Fence = {
+    signal: term.signal,
+    assertFor(ms) {
+      asserted.push(ms)
+      if (!mayAct) throw new NotLeaderError()
+    },
+  }
+  const leader = startActiveOperator({ cluster, clock, logger: silentLogger(), meters, estate, home: 'default' }, fence)
+  onTestFinished(() => {
+    term.abort(new NotLeaderError())
+    return leader.stop()
+  })
+  return leader
+}
+
+const subject = () => cluster.apply('Subject', 'user', { schema: '"int"' })
+
+describe('a leader', () => {
+  it('works on everything that is there, and asks for the time of a call before each write', async () => {
+    subject()
+    start()
+    await expect
+      .poll(() => registry.writes.map(({ request }) => request.url))
+      .toEqual(['/subjects/user/versions?normalize=false'])
+    expect(new Set(asserted)).toEqual(new Set([10_000]))
+  })
+
+  it('says of a resource that names no runtime it knows that this is so', async () => {
+    const key = cluster.apply('Subject', 'lost', { schema: '"int"', registryRef: { name: 'nowhere' } })
+    start()
+    await expect.poll(() => cluster.get(key)?.status.conditions[0]?.reason).toBe('UnknownCluster')
+  })
+
+  it('counts its passes, what they asked of runtimes and how that went', async () => {
+    const key = subject()
+    const leader = start()
+    await expect.poll(() => registry.writes.length).toBe(1)
+    expect(leader.queue('Subject')).toEqual({ waiting: 0, workingMs: [0] })
+    registry.writes[0]!.response.writeHead(500).end('{"message":"no leader"}')
+    await expect.poll(() => cluster.get(key)?.status.observedGeneration).toBe(1)
+    const families = await metrics.metrics()
+    for (const line of [
+      'controller_runtime_reconcile_total{controller="subject",result="error"} 1',
+      'controller_runtime_reconcile_errors_total{controller="subject"} 1',
+      'workqueue_adds_total{name="subject",controller="subject"} 1',
+      'workqueue_retries_total{name="subject",controller="subject"} 1',
+      'weir_runtime_requests_total{cluster="default",endpoint="POST /subjects/{}",code="404"} 1',
+      'weir_runtime_requests_total{cluster="default",endpoint="POST /subjects/{}/versions",code="500"} 1',
+      'weir_runtime_up{cluster="default",runtime="registry"} 1',
+    ]) {
+      expect(families).toContain(line)
+    }
+  })
+
+  it('writes nothing anywhere when another may lead by now', async () => {
+    mayAct = false
+    const key = subject()
+    cluster.apply('Connector', 'orders', { class: 'Datagen' })
+    // Waits: a status is all that there is to write.
+    const references = [{ name: 'r', subjectRef: { name: 'none' } }]
+    const waiting = cluster.apply('Subject', 'waiting', { schema: '"int"', references })
+    const before = [key, waiting].map((one) => cluster.get(one))
+    start()
+    await expect.poll(() => asserted.length).toBeGreaterThanOrEqual(3)
+    await clock.advance(60_000)
+    expect(registry.writes).toEqual([])
+    expect([key, waiting].map((one) => cluster.get(one))).toEqual(before)
+  })
+
+  it('breaks off what it is writing when it has lost the lead, and says nothing of it', async () => {
+    const key = subject()
+    const before = cluster.get(key)
+    const leader = start()
+    await expect.poll(() => registry.writes.length).toBe(1)
+    const closed = new Promise<void>((resolve) => registry.writes[0]!.response.once('close', resolve))
+    term.abort(new NotLeaderError())
+    await closed
+    await leader.stop()
+    expect(cluster.get(key)).toBe(before)
+  })
+
+  it('lets a pass end when it is stopped', async () => {
+    const key = subject()
+    const leader = start()
+    await expect.poll(() => registry.writes.length).toBe(1)
+    const stopping = leader.stop()
+    registry.writes[0]!.response.end('{"id":1}')
+    await stopping
+    expect(cluster.get(key)?.status.conditions.map(({ reason }) => reason)).toContain('Registering')
+  })
+
+  it('begins no pass then, although it still waits for a look at a runtime', async () => {
+    registry.isSilent = true
+    const leader = start()
+    await expect.poll(() => registry.writes.length).toBeGreaterThan(0)
+    const stopping = leader.stop()
+    leader.wake(subject(), 'user')
+    expect(leader.queue('Subject')).toEqual({ waiting: 0, workingMs: [] })
+    await clock.advance(3_000)
+    await stopping
+  })
+
+  it('does not wait longer than three seconds for a runtime then', async () => {
+    subject()
+    const leader = start()
+    await expect.poll(() => registry.writes.length).toBe(1)
+    let stopped = false
+    const stopping = leader.stop().then(() => {
+      stopped = true
+    })
+    await clock.advance(2_900)
+    expect(stopped).toBe(false)
+    await clock.advance(200)
+    await stopping
+  })
+})
+
+describe('a worker that does not answer', () => {
+  const WAIT = { everyMs: 1, timeoutMs: 60_000 }
+  const PROBE = 'GET /'
+  const connectors = 100
+
+  it('is asked by one probe, however many wait, and then all are passed over', { timeout: 120_000 }, async () => {
+    const worker = await workerAway()
+    const keys = Array.from({ length: connectors }, (_, at) => cluster.apply('Connector', `c${at}`, { class: 'Sink' }))
+    const reasonOf = (key: ResourceKey) => cluster.get(key)?.status.conditions[0]?.reason
+    start(worker.url)
+    const passes = async () => {
+      const { values } = (await metrics.getSingleMetric('controller_runtime_reconcile_total')?.get()) ?? { values: [] }
+      return values.reduce((sum, { value }) => sum + value, 0)
+    }
+    const probes = () => worker.asked.filter((one) => one === PROBE).length
+    await until('nine probes', WAIT, async () => {
+      await clock.advance(1_000)
+      return probes() >= 9
+    })
+    // They take longer than a minute: by its own back-off each connector would have asked seven times.
+    expect(clock.monotonicMs()).toBeGreaterThan(75_000)
+    expect(worker.asked.length - probes()).toBeLessThan(40)
+    expect(new Set(keys.map(reasonOf))).toEqual(new Set(['WorkerUnreachable']))
+    // And none is passed over again and again only to be told that nobody is there.
+    expect(await passes()).toBeLessThan(4 * connectors)
+    worker.isAway = false
+    await until('all to be passed over', WAIT, async () => {
+      await clock.advance(1_000)
+      return keys.every((key) => reasonOf(key) === 'PluginNotFound')
+    })
+    const firsts = new Set(
+      worker.asked.filter((one) => /^GET \/connectors\/c\d+$/.test(one)).map((one) => one.slice(16)),
+    )
+    expect(firsts.size).toBe(connectors)
+  })
+
+  it('is given up in time by deletions that wait for it', { timeout: 120_000 }, async () => {
+    const worker = await workerAway()
+    const estate = runtimesConfigFor({ registryUrl: registry.url, workerUrl: worker.url })
+    const [entry] = estate.workers
+    const key = cluster.apply('Connector', 'orders', { class: 'Sink' })
+    startOn({ ...estate, workers: [{ ...entry!, abandonMs: 3_600_000 } as WorkerRuntimeConfig] })
+    await until('it to be known as away', WAIT, async () => {
+      await clock.advance(1_000)
+      return worker.asked.includes(PROBE)
+    })
+    cluster.remove(key)
+    clock.jump(Date.parse(cluster.get(key)?.metadata.deletionTimestamp ?? '') - clock.nowMs())
+    await clock.advance(3_500_000)
+    expect(cluster.get(key)?.metadata.deletionTimestamp).toBeDefined()
+    await until('it to be gone', WAIT, async () => {
+      await clock.advance(60_000)
+      return cluster.get(key) === undefined
+    })
+    expect(cluster.events.map(({ reason }) => reason)).toContain('Abandoned')
+  })
+})

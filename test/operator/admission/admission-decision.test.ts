@@ -1,0 +1,178 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { RequestError } from '../../../src/clients/http.ts'
+import { silentLogger } from '../../../src/config/logger.ts'
+import { decideAdmission } from '../../../src/operator/admission/admission-decision.ts'
+import type { ClusterReader } from '../../../src/operator/cluster/cluster.ts'
+import type { CustomObject } from '../../../src/operator/cluster/kubernetes/custom-object.ts'
+import { createConnectorReconciler } from '../../../src/operator/connector/connector-reconciler.ts'
+import { createRegistryModeReconciler } from '../../../src/operator/registry-mode/registry-mode-reconciler.ts'
+import type { ResourceKind } from '../../../src/operator/resources/resource.ts'
+import { createSubjectReconciler } from '../../../src/operator/subject/subject-reconciler.ts'
+import { createStage } from '../../support/stage.ts'
+
+let stage: ReturnType<typeof createStage>
+
+beforeEach(() => {
+  stage = createStage()
+})
+
+const reviewers = (cluster: ClusterReader) => {
+  const known = { ...stage, cluster, instance: 'test', observeMs: 30_000 }
+  return {
+    RegistryMode: createRegistryModeReconciler(known),
+    Subject: createSubjectReconciler(known),
+    Connector: createConnectorReconciler(known),
+  }
+}
+
+/** What is said to somebody who declares this now. */
+function propose(kind: ResourceKind, name: string, spec: object) {
+  const { cluster, clock } = stage
+  return decideAdmission(kind, objectOf(name, spec), { cluster, reviewers, clock, logger: silentLogger() })
+}
+
+function objectOf(name: string, spec: object): CustomObject {
+  const creationTimestamp = new Date(stage.clock.nowMs() + 60_000).toISOString()
+  const metadata = { name, namespace: 'default', uid: 'new', resourceVersion: '', generation: 1, creationTimestamp }
+  return { metadata, spec }
+}
+
+const FINE = { allowed: true, warnings: [] }
+const record = (...fields: object[]) => JSON.stringify({ type: 'record', name: 'Order', fields })
+const refersTo = (name: string) => ({ schema: '"int"', references: [{ name: 'r', subjectRef: { name } }] })
+
+describe('a proposed Subject', () => {
+  it('is refused when its readers would break, with the verdict, the version and the path', async () => {
+    await stage.registry.register('orders', { schema: record() })
+    expect(await propose('Subject', 'orders', { schema: record({ name: 'coupon', type: 'string' }) })).toEqual({
+      allowed: false,
+      reason: 'Incompatible',
+      message: expect.stringMatching(/^the schema may not .*\(BACKWARD\):\nversion 1: READER_\w+ at \/fields\/0: /),
+      causes: [{ field: 'spec.schema', message: expect.stringContaining('version 1: READER_') }],
+    })
+    expect(stage.registry.writes).toEqual(['register orders'])
+  })
+
+  it('is judged by the level that it asks for itself', async () => {
+    await stage.registry.register('orders', { schema: record() })
+    const schema = record({ name: 'coupon', type: 'string' })
+    expect(await propose('Subject', 'orders', { schema, compatibility: 'NONE' })).toEqual(FINE)
+  })
+
+  it('is refused when its references go round through it', async () => {
+    stage.cluster.apply('Subject', 'a', refersTo('b'))
+    stage.cluster.apply('Subject', 'b', refersTo('c'))
+    expect(await propose('Subject', 'c', refersTo('a'))).toMatchObject({
+      allowed: false,
+      reason: 'ReferenceCycle',
+      message: 'references go round: c → a → b → c',
+    })
+  })
+
+  it('may leave a circle that is there', async () => {
+    stage.cluster.apply('Subject', 'a', refersTo('b'))
+    stage.cluster.apply('Subject', 'b', refersTo('a'))
+    expect(await propose('Subject', 'b', { schema: '"int"' })).toEqual(FINE)
+  })
+
+  it('is refused when another one keeps its subject', async () => {
+    stage.cluster.apply('Subject', 'first', { subject: 'orders', schema: '"int"' })
+    expect(await propose('Subject', 'second', { subject: 'orders', schema: '"int"' })).toMatchObject({
+      allowed: false,
+      reason: 'Conflict',
+      message: expect.stringContaining('kept by Subject default/first'),
+    })
+    expect(await propose('Subject', 'first', { subject: 'orders', schema: '"long"' })).toEqual(FINE)
+  })
+
+  it('may wait for what is not there yet: whoever applies it is told', async () => {
+    const { allowed, ...said } = await propose('Subject', 'orders', refersTo('later'))
+    expect([allowed, said]).toEqual([true, { warnings: [expect.stringMatching(/^ReferencePending: .* later/)] }])
+    const named = { schema: '"int"', references: [{ name: 'r', subject: 'elsewhere', version: 1 }] }
+    expect(await propose('Subject', 'orders', named)).toMatchObject({
+      allowed: true,
+      warnings: [expect.stringMatching(/^ReferenceNotFound: /)],
+    })
+  })
+
+  it.each([
+    ['away', new RequestError(0, 0, 'connect ECONNREFUSED'), 'connect ECONNREFUSED'],
+    ['out of order', new RequestError(500, 50001, 'Internal server error'), 'Internal server error'],
+    ['closed to the operator', new RequestError(401, 40101, 'no'), 'does not let the operator in'],
+    ['not understood', new TypeError('a bug'), 'an error of its own'],
+  ])('is allowed with a warning when the registry is %s', async (_, failure, why) => {
+    stage.registry.failure = failure
+    const decision = await propose('Subject', 'orders', { schema: '"int"' })
+    expect(decision).toEqual({
+      allowed: true,
+      warnings: [expect.stringMatching(`^allowed without a verdict: .*${why}`)],
+    })
+  })
+
+  it('is allowed with a warning when the registry takes its time', async () => {
+    stage.registry.lookup = () => new Promise(() => undefined)
+    const decided = propose('Subject', 'orders', { schema: '"int"' })
+    await stage.clock.advance(4_000)
+    expect(await decided).toEqual({ allowed: true, warnings: ['allowed without a verdict: no answer within 4000 ms'] })
+  })
+})
+
+describe('a proposed Connector', () => {
+  it('is refused for its configuration, also while it would have to wait', async () => {
+    const wrong = { class: 'Datagen', config: { wrong: 'x' }, subjectRefs: [{ name: 'later' }] }
+    expect(await propose('Connector', 'c', wrong)).toMatchObject({
+      allowed: false,
+      reason: 'ConfigInvalid',
+      message: 'wrong: Invalid value x',
+      causes: [{ field: 'spec.config[wrong]', message: 'Invalid value x' }],
+    })
+    expect(await propose('Connector', 'c', { ...wrong, config: {} })).toMatchObject({
+      allowed: true,
+      warnings: [expect.stringMatching(/^WaitingForSubject: /)],
+    })
+    expect(stage.worker.writes).toEqual([])
+  })
+
+  it('is refused when its class is nowhere', async () => {
+    expect(await propose('Connector', 'c', { class: 'Datagem', config: {} })).toMatchObject({
+      allowed: false,
+      reason: 'PluginNotFound',
+      causes: [{ field: 'spec.class' }],
+    })
+  })
+
+  it('is refused when its connector is kept by somebody else', async () => {
+    await stage.worker.create('orders', { 'connector.class': 'Datagen', 'weir.owner': 'other/ns/orders' })
+    const decision = await propose('Connector', 'orders', { class: 'Datagen', config: {} })
+    expect(decision).toMatchObject({ allowed: false, reason: 'Conflict' })
+  })
+})
+
+describe('a proposed RegistryMode', () => {
+  const scope = { type: 'Subject', subject: 'orders' }
+
+  it('is refused when its mode can not be entered', async () => {
+    await stage.registry.register('orders', { schema: '"int"' })
+    expect(await propose('RegistryMode', 'm', { scope, mode: 'IMPORT' })).toMatchObject({
+      allowed: false,
+      reason: 'ScopeNotEmpty',
+    })
+    expect(await propose('RegistryMode', 'm', { scope, mode: 'IMPORT', force: true })).toEqual(FINE)
+    expect(stage.registry.writes).toEqual(['register orders'])
+  })
+
+  it('comes with advice', async () => {
+    const spec = { scope, mode: 'READONLY_OVERRIDE', window: { duration: '1h' } }
+    expect(await propose('RegistryMode', 'm', spec)).toEqual({
+      allowed: true,
+      warnings: [expect.stringContaining('deprecated'), expect.stringContaining('closes the window')],
+    })
+  })
+})
+
+it('refuses an object that is none of this version, with every fault', async () => {
+  expect(await propose('Subject', 'orders', { schema: '"int"', schemata: 1 })).toMatchObject({
+    allowed: false,
+    message: expect.stringContaining('spec.schemata: unknown field'),
+  })
+})

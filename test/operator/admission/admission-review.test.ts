@@ -1,0 +1,78 @@
+import { expect, it } from 'vitest'
+import { parseAdmissionReview, toAdmissionReview } from '../../../src/operator/admission/admission-review.ts'
+
+const object = { metadata: { name: 'orders', namespace: 'shop' }, spec: {} }
+const request = {
+  uid: 'u',
+  kind: { group: 'weir.dev', version: 'v1alpha1', kind: 'Subject' },
+  operation: 'UPDATE',
+  object,
+}
+const review = (more: object = {}) => ({
+  apiVersion: 'admission.k8s.io/v1',
+  kind: 'AdmissionReview',
+  request: { ...request, ...more },
+})
+
+it('reads what is proposed', () => {
+  expect(parseAdmissionReview(review())).toEqual({
+    uid: 'u',
+    proposed: { kind: 'Subject', object, by: { username: '' } },
+  })
+})
+
+it('reads who proposes it, and what was there before', () => {
+  const userInfo = { username: 'jo', groups: ['shop'], extra: { scopes: ['a'] } }
+  const oldObject = { metadata: { name: 'orders', namespace: 'shop' }, spec: { suspend: true } }
+  expect(parseAdmissionReview(review({ userInfo, oldObject }))?.proposed).toEqual({
+    kind: 'Subject',
+    object,
+    before: oldObject,
+    by: userInfo,
+  })
+})
+
+it.each([
+  ['connections', { operation: 'CONNECT', object: null }],
+  ['other kinds', { kind: { kind: 'Pod' } }],
+])('has nothing to judge about %s', (_, more) => {
+  expect(parseAdmissionReview(review(more))).toEqual({ uid: 'u' })
+})
+
+it('reads what is to be deleted from what is stored', () => {
+  const oldObject = { metadata: { name: 'orders', namespace: 'shop' }, spec: { deletionPolicy: 'HardDelete' } }
+  const userInfo = { username: 'jo' }
+  expect(parseAdmissionReview(review({ operation: 'DELETE', object: null, oldObject, userInfo }))).toEqual({
+    uid: 'u',
+    deletion: { kind: 'Subject', object: oldObject, by: userInfo },
+  })
+  // Nothing to judge must not pass for something harmless.
+  expect(parseAdmissionReview(review({ operation: 'DELETE', object: null, oldObject: null }))).toBeUndefined()
+})
+
+it.each([undefined, {}, { ...review(), apiVersion: 'admission.k8s.io/v1beta1' }, review({ uid: undefined })])(
+  'takes %j for no question',
+  (body) => expect(parseAdmissionReview(body)).toBeUndefined(),
+)
+
+it('answers the same question, and a warning so that it gets through', () => {
+  expect(toAdmissionReview('u', { allowed: true, warnings: [`two\nlines ${'x'.repeat(300)}`] })).toEqual({
+    apiVersion: 'admission.k8s.io/v1',
+    kind: 'AdmissionReview',
+    response: { uid: 'u', allowed: true, warnings: [`two lines ${'x'.repeat(246)}`] },
+  })
+  expect(toAdmissionReview('u', { allowed: false, reason: 'Incompatible', message: 'no\nwhy' })).toMatchObject({
+    response: { uid: 'u', allowed: false, status: { code: 422, reason: 'Incompatible', message: 'no\nwhy' } },
+  })
+  const causes = [{ field: 'spec.config[topic]', message: 'is missing' }]
+  expect(toAdmissionReview('u', { allowed: false, reason: 'ConfigInvalid', message: 'no', causes })).toMatchObject({
+    response: {
+      status: {
+        details: { causes: [{ reason: 'FieldValueInvalid', field: 'spec.config[topic]', message: 'is missing' }] },
+      },
+    },
+  })
+  expect(toAdmissionReview('u', { allowed: false, reason: 'Forbidden', message: 'no' })).toMatchObject({
+    response: { allowed: false, status: { code: 403 } },
+  })
+})

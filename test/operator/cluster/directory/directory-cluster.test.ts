@@ -1,0 +1,206 @@
+import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { silentLogger } from '../../../../src/config/logger.ts'
+import { DirectoryCluster } from '../../../../src/operator/cluster/directory/directory-cluster.ts'
+import { FakeClock } from '../../../support/fake-clock.ts'
+
+const CONNECTOR = (name: string, spec = 'class: A') =>
+  `apiVersion: weir.dev/v1alpha1\nkind: Connector\nmetadata: {name: ${name}}\nspec: {${spec}}\n`
+const A = 'Connector/default/a'
+
+let folder: string
+let clock: FakeClock
+let cluster: DirectoryCluster
+const heard: string[] = []
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'weir-'))
+  clock = new FakeClock()
+  cluster = new DirectoryCluster({ path: folder, clock, logger: silentLogger() })
+  heard.length = 0
+  cluster.onChange(({ key, what }) => heard.push(`${key} ${what}`))
+})
+afterEach(async () => {
+  await cluster.stop()
+  rmSync(folder, { recursive: true })
+})
+
+const write = (file: string, text: string) => writeFileSync(join(folder, file), text)
+
+/** Lets time pass until it is so; files are read by the machine's own time. */
+async function eventually(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  const deadlineMs = performance.now() + 10_000
+  while (!(await isSo()) && performance.now() < deadlineMs) await clock.advance(100)
+  expect(await isSo()).toBe(true)
+}
+
+/** So many looks at the folder, each of them finished. */
+async function looks(count: number): Promise<void> {
+  for (let look = 0; look < count; look++) {
+    const marker = `look${look}`
+    write('marker.yaml', CONNECTOR(marker))
+    await eventually(() => cluster.get(`Connector/default/${marker}`) !== undefined)
+  }
+  rmSync(join(folder, 'marker.yaml'))
+}
+
+describe('what is in the folder', () => {
+  it('has namespaces of which nobody knows what they are like', async () => {
+    write('a.yaml', CONNECTOR('a'))
+    await cluster.start()
+    await cluster.followNamespaces()
+    expect(cluster.namespace()).toBeUndefined()
+  })
+
+  it('is known when it has started: sub-folders too, hidden ones and other files not', async () => {
+    mkdirSync(join(folder, 'sub'))
+    mkdirSync(join(folder, '.hidden'))
+    write('a.yaml', CONNECTOR('a'))
+    write('sub/b.yml', CONNECTOR('b'))
+    write('.hidden/c.yaml', CONNECTOR('c'))
+    write('notes.txt', 'none of these')
+    await cluster.start()
+    expect(cluster.list('Connector').map(({ metadata }) => metadata.name)).toEqual(['a', 'b'])
+    expect(cluster.unreadable()).toEqual([])
+  })
+
+  it('keeps its identity and its generation while nothing of it changes', async () => {
+    write('a.yaml', CONNECTOR('a'))
+    await cluster.start()
+    const before = cluster.get(A)!
+    write('a.yaml', `# a comment\n${CONNECTOR('a')}`)
+    await looks(1)
+    expect(cluster.get(A)).toBe(before)
+    write('a.yaml', CONNECTOR('a', 'class: A, tasksMax: 2'))
+    await eventually(() => cluster.get(A)!.metadata.generation === 2)
+    expect(cluster.get(A)!.metadata.uid).toBe(before.metadata.uid)
+  })
+
+  it('keeps what was declared when it can not be read any more, and says where it is wrong', async () => {
+    write('a.yaml', CONNECTOR('a'))
+    await cluster.start()
+    write('a.yaml', CONNECTOR('a', 'clas: A'))
+    await eventually(() => cluster.unreadable().length > 0)
+    expect(cluster.unreadable()[0]).toMatchObject({ key: A, file: join(folder, 'a.yaml'), line: 4 })
+    await looks(3)
+    expect(cluster.get(A)).toMatchObject({ spec: { class: 'A' } })
+    expect(cluster.get(A)!.metadata.deletionTimestamp).toBeUndefined()
+  })
+
+  it('keeps what was declared in a file that can not be opened any more, and names the file', async () => {
+    write('a.yaml', CONNECTOR('a'))
+    await cluster.start()
+    rmSync(join(folder, 'a.yaml'))
+    // Leads to itself: nobody can open it, root neither.
+    symlinkSync('a.yaml', join(folder, 'a.yaml'))
+    await eventually(() => cluster.unreadable().length > 0)
+    expect(cluster.unreadable()[0]).toMatchObject({ file: join(folder, 'a.yaml') })
+    expect(cluster.unreadable()[0]?.message).toMatch(/^can't be read: ELOOP/)
+    await looks(3)
+    expect(cluster.get(A)).toMatchObject({ spec: { class: 'A' } })
+    expect(cluster.get(A)!.metadata.deletionTimestamp).toBeUndefined()
+  })
+
+  it('may not change into something else under the same name', async () => {
+    write('a.yaml', CONNECTOR('a', 'class: A, name: one'))
+    await cluster.start()
+    write('a.yaml', CONNECTOR('a', 'class: A, name: two'))
+    await eventually(() => cluster.unreadable().length > 0)
+    expect(cluster.unreadable()[0]?.message).toMatch(/^spec\.name is immutable: it was "one"/)
+    expect(cluster.get(A)).toMatchObject({ spec: { name: 'one' } })
+  })
+
+  it('counts once when it is declared twice: the one in force keeps it, whatever its path', async () => {
+    write('m.yaml', CONNECTOR('a', 'class: First'))
+    await cluster.start()
+    write('b.yaml', CONNECTOR('a', 'class: Second'))
+    await eventually(() => cluster.unreadable().length > 0)
+    expect(cluster.get(A)).toMatchObject({ spec: { class: 'First' } })
+    expect(cluster.unreadable()[0]).toMatchObject({ file: join(folder, 'b.yaml'), line: 1 })
+    rmSync(join(folder, 'm.yaml'))
+    await eventually(() => cluster.unreadable().length === 0)
+    expect(cluster.get(A)).toMatchObject({ spec: { class: 'Second' } })
+    expect(heard).not.toContain(`${A} gone`)
+  })
+})
+
+describe('what is taken out of the folder', () => {
+  it('is gone after a moment', async () => {
+    write('a.yaml', CONNECTOR('a'))
+    await cluster.start()
+    rmSync(join(folder, 'a.yaml'))
+    await eventually(() => cluster.get(A) === undefined)
+    expect(heard.at(-1)).toBe(`${A} gone`)
+  })
+
+  it('waits for its finalizer, and may come back until then', async () => {
+    write('a.yaml', CONNECTOR('a'))
+    await cluster.start()
+    await cluster.setFinalizer(A, true)
+    rmSync(join(folder, 'a.yaml'))
+    await eventually(() => cluster.get(A)?.metadata.deletionTimestamp !== undefined)
+    write('a.yaml', CONNECTOR('a'))
+    await eventually(() => cluster.get(A)?.metadata.deletionTimestamp === undefined)
+    rmSync(join(folder, 'a.yaml'))
+    await eventually(() => cluster.get(A)?.metadata.deletionTimestamp !== undefined)
+    await cluster.setFinalizer(A, false)
+    expect(cluster.get(A)).toBeUndefined()
+  })
+
+  it('was not deleted when it only moved to another file', async () => {
+    write('a.yaml', CONNECTOR('a'))
+    await cluster.start()
+    const before = cluster.get(A)
+    renameSync(join(folder, 'a.yaml'), join(folder, 'z.yaml'))
+    await looks(4)
+    expect(cluster.get(A)).toBe(before)
+  })
+
+  it('is not deleted by a folder that can not be listed', async () => {
+    write('a.yaml', CONNECTOR('a'))
+    await cluster.start()
+    rmSync(folder, { recursive: true })
+    writeFileSync(folder, 'a file in its place')
+    await eventually(() => cluster.unreadable().length > 0)
+    expect(cluster.unreadable()[0]?.message).toMatch(/^can't list this folder: /)
+    await clock.advance(10_000)
+    expect(cluster.get(A)?.metadata.deletionTimestamp).toBeUndefined()
+  })
+})
+
+describe('what is found out about it', () => {
+  it('is told and kept in memory', async () => {
+    write('a.yaml', CONNECTOR('a'))
+    await cluster.start()
+    heard.length = 0
+    const { status } = cluster.get(A)!
+    await cluster.writeStatus(A, { ...status, observedGeneration: 1 })
+    expect(heard).toEqual([`${A} status`])
+    expect(cluster.get(A)?.status.observedGeneration).toBe(1)
+    await cluster.writeStatus('Connector/default/none', status)
+    expect(heard).toEqual([`${A} status`])
+  })
+
+  it('keeps a ConfigMap in a manifest of its own, and leaves what another one declares', async () => {
+    await cluster.start()
+    expect(await cluster.writeConfigMap('default', 'saved', { k: 'one' })).toBe(true)
+    expect(await cluster.writeConfigMap('default', 'saved', { k: 'two\n' })).toBe(true)
+    await eventually(async () => (await cluster.configMap('default', 'saved'))?.['k'] === 'two\n')
+    write('m.yaml', 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m}\ndata: {k: mine}\n')
+    await eventually(async () => (await cluster.configMap('default', 'm')) !== undefined)
+    expect(await cluster.writeConfigMap('default', 'm', { k: 'theirs' })).toBe(false)
+  })
+
+  it('comes with the ConfigMaps of the folder, whose change tells everybody', async () => {
+    write('a.yaml', CONNECTOR('a'))
+    write('m.yaml', 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m}\ndata: {k: one}\n')
+    await cluster.start()
+    expect(await cluster.configMap('default', 'm')).toEqual({ k: 'one' })
+    heard.length = 0
+    write('m.yaml', 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m}\ndata: {k: two}\n')
+    await eventually(() => heard.includes(`${A} declared`))
+    expect(await cluster.configMap('default', 'm')).toEqual({ k: 'two' })
+  })
+})

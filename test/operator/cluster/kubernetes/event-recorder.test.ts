@@ -1,0 +1,175 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { createLogger, silentLogger } from '../../../../src/config/logger.ts'
+import { EventRecorder } from '../../../../src/operator/cluster/kubernetes/event-recorder.ts'
+import { FakeClock } from '../../../support/fake-clock.ts'
+import { json, type ScriptedApi, scriptedApi } from '../../../support/scripted-api.ts'
+
+const EVENTS = '/apis/events.k8s.io/v1/namespaces/shop/events'
+const orders = { kind: 'Connector', namespace: 'shop', name: 'orders', uid: 'u-1' }
+const failed = { type: 'Warning', reason: 'AutoRestarted', note: 'task 0 failed' } as const
+
+let script: ScriptedApi
+let clock: FakeClock
+let recorder: EventRecorder
+
+beforeEach(async () => {
+  script = await scriptedApi()
+  clock = new FakeClock(Date.UTC(2026, 0, 1))
+  recorder = new EventRecorder({ api: script.api, clock, logger: silentLogger(), identity: 'pod-7' })
+})
+
+/** Answers the next request, and gives what it asked. */
+async function answered(status = 201) {
+  const { asked, response } = await script.next()
+  json(response, status < 300 ? {} : { kind: 'Status', message: 'no' }, status)
+  return asked
+}
+
+type Told = {
+  readonly note: string
+  readonly metadata: { readonly name: string }
+  readonly series: { readonly count: number }
+}
+
+describe('an event recorder', () => {
+  it('tells what happened to which object, and who says so', async () => {
+    recorder.record(orders, failed)
+    const { method, path, body } = await answered()
+    expect([method, path]).toEqual(['POST', EVENTS])
+    expect(body).toMatchObject({
+      apiVersion: 'events.k8s.io/v1',
+      kind: 'Event',
+      eventTime: '2026-01-01T00:00:00.000000Z',
+      regarding: { apiVersion: 'weir.dev/v1alpha1', ...orders },
+      reason: 'AutoRestarted',
+      action: 'Reconcile',
+      note: 'task 0 failed',
+      type: 'Warning',
+      reportingController: 'weir.dev/operator',
+      reportingInstance: 'pod-7',
+    })
+  })
+
+  it('warns of a missing permission, once in ten minutes', async () => {
+    const warnings: string[] = []
+    const logger = createLogger({ level: 'warn', write: (line) => warnings.push(JSON.parse(line).msg) })
+    recorder = new EventRecorder({ api: script.api, clock, logger, identity: 'pod-7' })
+    for (const note of ['first', 'second']) recorder.record(orders, { ...failed, note })
+    await answered(403)
+    await answered(403)
+    await recorder.stop()
+    expect(warnings).toEqual([expect.stringContaining('grant create and patch on events of events.k8s.io')])
+  })
+
+  it('counts the first one up when the same happens again within ten minutes', async () => {
+    recorder.record(orders, failed)
+    const first = (await answered()).body as Told
+    await clock.advance(599_000)
+    recorder.record(orders, failed)
+    const { method, path, body } = await answered(200)
+    expect([method, path]).toEqual(['PATCH', `${EVENTS}/${first.metadata.name}`])
+    expect(body).toEqual({ series: { count: 2, lastObservedTime: '2026-01-01T00:09:59.000000Z' } })
+    await clock.advance(600_000)
+    recorder.record(orders, failed)
+    const later = await answered()
+    expect(later.method).toBe('POST')
+    expect((later.body as Told).metadata.name).not.toBe(first.metadata.name)
+  })
+
+  it('tells another note, and the same of another object, on their own', async () => {
+    for (const [regarding, note] of [
+      [orders, 'one'],
+      [orders, 'two'],
+      [{ ...orders, uid: 'u-2' }, 'two'],
+    ] as const) {
+      recorder.record(regarding, { ...failed, note })
+      expect((await answered()).method).toBe('POST')
+    }
+  })
+
+  it('tells 25 of an object at once, and one more every five minutes', async () => {
+    for (let at = 0; at < 30; at++) recorder.record(orders, { ...failed, note: String(at) })
+    for (let at = 0; at < 25; at++) await answered()
+    recorder.record({ ...orders, uid: 'u-2' }, failed)
+    await answered()
+    await clock.advance(300_000)
+    for (const note of ['refilled', 'too many']) recorder.record(orders, { ...failed, note })
+    expect(((await answered()).body as Told).note).toBe('refilled')
+    await recorder.stop()
+    expect(script.asked).toHaveLength(27)
+  })
+
+  it('does so, too, when the clock is set back', async () => {
+    for (let at = 0; at < 25; at++) recorder.record(orders, { ...failed, note: `task ${at} failed` })
+    for (let at = 0; at < 25; at++) await answered()
+    clock.jump(-86_400_000)
+    recorder.record(orders, { ...failed, note: 'task 25 failed' })
+    const other = { ...orders, uid: 'u-2' }
+    recorder.record(other, { ...failed, note: 'of another' })
+    expect((await answered()).body).toMatchObject({ note: 'of another' })
+  })
+
+  it('cuts a note to 1,024 bytes, between characters', async () => {
+    recorder.record(orders, { ...failed, note: `a${'é'.repeat(2_000)}` })
+    const { note } = (await answered()).body as Told
+    expect(Buffer.byteLength(note)).toBeLessThanOrEqual(1_024)
+    expect(note).toMatch(/^aé{500,}…$/)
+  })
+
+  it('makes a name that the API server takes out of the longest one of an object', async () => {
+    const name = `${'a'.repeat(199)}.${'b'.repeat(53)}`
+    recorder.record({ ...orders, name }, failed)
+    const { metadata } = (await answered()).body as Told
+    expect(metadata.name).toMatch(/^[a-z0-9]+(\.[a-z0-9]+)*$/)
+    expect(metadata.name.length).toBeLessThanOrEqual(253)
+  })
+
+  it('goes on when an event is refused, or the first of a series is gone', async () => {
+    recorder.record(orders, failed)
+    await answered(403)
+    recorder.record(orders, failed)
+    await answered(404)
+    await expect(recorder.stop()).resolves.toBeUndefined()
+  })
+
+  it('stops when what it had to tell has been told', async () => {
+    recorder.record(orders, failed)
+    let stopped = false
+    const stopping = recorder.stop().then(() => {
+      stopped = true
+    })
+    const { response } = await script.next()
+    expect(stopped).toBe(false)
+    json(response, {}, 201)
+    await stopping
+  })
+
+  it('gives up what waits for an API server that does not answer, five seconds after it is stopped', async () => {
+    const asked: (() => void)[] = []
+    const send = <T>() => new Promise<T>((resolve) => asked.push(() => resolve(undefined as T)))
+    const busy = new EventRecorder({ api: { send }, clock, logger: silentLogger(), identity: 'pod-7' })
+    for (let at = 0; at < 10; at++) busy.record({ ...orders, uid: `u-${at}` }, failed)
+    const stopping = busy.stop()
+    await clock.advance(5_000)
+    await stopping
+    for (const answer of asked) answer()
+    await new Promise(setImmediate)
+    expect(asked).toHaveLength(4)
+  })
+
+  it('sends four at a time, and no more than 10,000 of what comes meanwhile', async () => {
+    const asked: (() => void)[] = []
+    const send = <T>() => new Promise<T>((resolve) => asked.push(() => resolve(undefined as T)))
+    const busy = new EventRecorder({ api: { send }, clock, logger: silentLogger(), identity: 'pod-7' })
+    for (let at = 0; at < 10_100; at++) busy.record({ ...orders, uid: `u-${at}` }, failed)
+    expect(asked).toHaveLength(4)
+    asked[0]?.()
+    await expect.poll(() => asked.length).toBe(5)
+    for (let at = 1; at < 10_000; at++) {
+      await expect.poll(() => asked.length > at).toBe(true)
+      asked[at]?.()
+    }
+    await busy.stop()
+    expect(asked).toHaveLength(10_000)
+  })
+})

@@ -1,0 +1,351 @@
+import type { ServerResponse } from 'node:http'
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { silentLogger } from '../../../../src/config/logger.ts'
+import type { ResourceChange } from '../../../../src/operator/cluster/cluster.ts'
+import { KubernetesCluster } from '../../../../src/operator/cluster/kubernetes/kubernetes-cluster.ts'
+import { INITIAL_STATUS } from '../../../../src/operator/resources/resource.ts'
+import { FakeClock } from '../../../support/fake-clock.ts'
+import { type Asked, json, type ScriptedApi, scriptedApi } from '../../../support/scripted-api.ts'
+
+const KEY = 'Subject/shop/user'
+
+let script: ScriptedApi
+let cluster: KubernetesCluster
+let changes: ResourceChange[]
+/** Open watches, by the plural they follow. */
+let watches: Map<string, ServerResponse>
+
+function subject(version: number, more: { metadata?: object; spec?: object; status?: object } = {}) {
+  return {
+    apiVersion: 'weir.dev/v1alpha1',
+    kind: 'Subject',
+    metadata: {
+      namespace: 'shop',
+      name: 'user',
+      uid: 'u-1',
+      generation: 1,
+      resourceVersion: String(version),
+      creationTimestamp: '2026-01-01T00:00:00Z',
+      ...more.metadata,
+    },
+    spec: more.spec ?? { schema: '"int"' },
+    ...(more.status && { status: more.status }),
+  }
+}
+
+const pluralOf = ({ path }: Asked) => path.slice(path.lastIndexOf('/') + 1)
+
+/** Answers lists with those of `objects` and keeps watches open, until all are. */
+async function started(objects: readonly { readonly kind: string }[] = [], { of = cluster, count = 4 } = {}) {
+  const starting = of.start()
+  while (watches.size < count) {
+    const { asked, response } = await script.next()
+    const plural = pluralOf(asked)
+    if (asked.query.get('watch') === 'true') {
+      response.writeHead(200).flushHeaders()
+      watches.set(plural, response)
+    } else {
+      const items = objects.filter(({ kind }) => `${kind.toLowerCase()}s` === plural)
+      json(response, { metadata: { resourceVersion: '10' }, items })
+    }
+  }
+  await starting
+}
+
+async function happens(type: string, object: object, plural = 'subjects') {
+  const count = changes.length
+  watches.get(plural)!.write(`${JSON.stringify({ type, object })}\n`)
+  await expect.poll(() => changes.length).toBeGreaterThan(count)
+  return changes.at(-1)
+}
+
+beforeEach(async () => {
+  script = await scriptedApi()
+  changes = []
+  watches = new Map()
+  const parts = { api: script.api, clock: new FakeClock(), logger: silentLogger(), identity: 'pod-7' }
+  cluster = new KubernetesCluster({ ...parts, namespaces: [] })
+  cluster.onChange((change) => changes.push(change))
+  onTestFinished(() => cluster.stop())
+})
+
+describe('a Kubernetes cluster', () => {
+  it('knows everything that is there when it is started', async () => {
+    await started([subject(5)])
+    expect(cluster.list('Subject')).toHaveLength(1)
+    expect(cluster.get(KEY)).toMatchObject({ spec: { schema: '"int"', schemaType: 'AVRO' }, status: INITIAL_STATUS })
+    expect(changes).toEqual([{ key: KEY, what: 'declared' }])
+  })
+
+  it('tells what somebody wants from what it wrote itself', async () => {
+    await started([subject(5)])
+    expect(await happens('MODIFIED', subject(11, { status: { observedGeneration: 1 } }))).toEqual({
+      key: KEY,
+      what: 'status',
+    })
+    const annotated = subject(12, { metadata: { annotations: { 'weir.dev/reconcile-requested-at': '1' } } })
+    expect(await happens('MODIFIED', annotated)).toEqual({ key: KEY, what: 'declared' })
+    expect(await happens('DELETED', subject(13))).toEqual({ key: KEY, what: 'gone' })
+    expect(cluster.get(KEY)).toBeUndefined()
+  })
+
+  it('takes its finalizer for its own doing when it comes, and for somebody else’s when it goes', async () => {
+    await started([subject(5)])
+    const held = { finalizers: ['weir.dev/subject'] }
+    expect(await happens('MODIFIED', subject(11, { metadata: held }))).toEqual({ key: KEY, what: 'status' })
+    expect(await happens('MODIFIED', subject(12))).toEqual({ key: KEY, what: 'declared' })
+  })
+
+  it('lets go of what is no more in a list that it has to make again', async () => {
+    await started([subject(5)])
+    watches.get('subjects')!.end(`${JSON.stringify({ type: 'ERROR', object: { code: 410, reason: 'Expired' } })}\n`)
+    const other = subject(20, { metadata: { name: 'other', uid: 'u-2' } })
+    json((await script.next()).response, { metadata: { resourceVersion: '20' }, items: [other] })
+    await expect
+      .poll(() => changes.slice(1))
+      .toEqual([
+        { key: KEY, what: 'gone' },
+        { key: 'Subject/shop/other', what: 'declared' },
+      ])
+    expect([cluster.get(KEY), cluster.list('Subject').length]).toEqual([undefined, 1])
+  })
+
+  it('applies a status as a manager of its own, and knows it at once', async () => {
+    await started([subject(5)])
+    const writing = cluster.writeStatus(KEY, { ...INITIAL_STATUS, observedGeneration: 1 })
+    const { asked, response } = await script.next()
+    expect([asked.method, asked.path]).toEqual([
+      'PATCH',
+      '/apis/weir.dev/v1alpha1/namespaces/shop/subjects/user/status',
+    ])
+    expect(Object.fromEntries(asked.query)).toEqual({ fieldManager: 'weir-operator', force: 'true' })
+    expect(asked.body).toMatchObject({ metadata: { uid: 'u-1' }, status: { observedGeneration: 1 } })
+    json(response, subject(20, { status: { observedGeneration: 1 } }))
+    await writing
+    expect(cluster.get(KEY)?.status.observedGeneration).toBe(1)
+    // The watch is behind: it does not undo what is known.
+    await happens('MODIFIED', { ...subject(21), metadata: { ...subject(21).metadata, name: 'other', uid: 'u-2' } })
+    watches.get('subjects')!.write(`${JSON.stringify({ type: 'MODIFIED', object: subject(15) })}\n`)
+    await happens('MODIFIED', {
+      ...subject(22),
+      metadata: { ...subject(22).metadata, name: 'other', uid: 'u-2', generation: 2 },
+    })
+    expect(cluster.get(KEY)?.status.observedGeneration).toBe(1)
+  })
+
+  it('keeps keys of a ConfigMap as a manager of its own, and leaves those of others', async () => {
+    await started()
+    const writing = cluster.writeConfigMap('shop', 'saved', { 'offsets.json': '{}' })
+    const { asked, response } = await script.next()
+    expect([asked.method, asked.path]).toEqual(['PATCH', '/api/v1/namespaces/shop/configmaps/saved'])
+    // Without force.
+    expect(Object.fromEntries(asked.query)).toEqual({ fieldManager: 'weir-operator-export' })
+    expect(asked.body).toMatchObject({ kind: 'ConfigMap', data: { 'offsets.json': '{}' } })
+    json(response, {})
+    expect(await writing).toBe(true)
+    const again = cluster.writeConfigMap('shop', 'saved', { 'offsets.json': '{}' })
+    json((await script.next()).response, { code: 409, reason: 'Conflict', message: 'conflict with "kubectl"' }, 409)
+    expect(await again).toBe(false)
+  })
+
+  it('puts its finalizer on and takes it off beside those of others', async () => {
+    await started([subject(5, { metadata: { finalizers: ['example.com/theirs'] } })])
+    expect(cluster.get(KEY)?.metadata.finalizers).toEqual([])
+    const on = cluster.setFinalizer(KEY, true)
+    const first = await script.next()
+    expect(first.asked.path).toBe('/apis/weir.dev/v1alpha1/namespaces/shop/subjects/user')
+    expect(first.asked.query.get('fieldManager')).toBe('weir-operator-finalizer')
+    expect(first.asked.body).toMatchObject({ metadata: { uid: 'u-1', finalizers: ['weir.dev/subject'] } })
+    json(first.response, subject(20, { metadata: { finalizers: ['example.com/theirs', 'weir.dev/subject'] } }))
+    await on
+    expect(cluster.get(KEY)?.metadata.finalizers).toEqual(['weir.dev/subject'])
+    const off = cluster.setFinalizer(KEY, false)
+    const second = await script.next()
+    expect(second.asked.body).toMatchObject({ metadata: { finalizers: [] } })
+    json(second.response, subject(21, { metadata: { finalizers: ['example.com/theirs'] } }))
+    await off
+  })
+
+  it('is not brought back by the answer to the write that lets it go, when the watch has told of that before', async () => {
+    await started([subject(5, { metadata: { finalizers: ['weir.dev/subject'] } })])
+    const off = cluster.setFinalizer(KEY, false)
+    const { response } = await script.next()
+    expect(await happens('DELETED', subject(21))).toEqual({ key: KEY, what: 'gone' })
+    json(response, subject(20))
+    await off
+    expect([cluster.get(KEY), cluster.list('Subject')]).toEqual([undefined, []])
+    // Nor does it stand in for one that was made anew meanwhile.
+    await happens('ADDED', subject(30, { metadata: { uid: 'u-2' } }))
+    const writing = cluster.writeStatus(KEY, INITIAL_STATUS)
+    const late = await script.next()
+    watches
+      .get('subjects')!
+      .write(`${JSON.stringify({ type: 'DELETED', object: subject(31, { metadata: { uid: 'u-2' } }) })}\n`)
+    expect(await happens('ADDED', subject(32, { metadata: { uid: 'u-3' } }))).toEqual({ key: KEY, what: 'declared' })
+    json(late.response, subject(33, { metadata: { uid: 'u-2' } }))
+    await writing
+    expect(cluster.get(KEY)?.metadata.uid).toBe('u-3')
+  })
+
+  it.each([
+    ['is gone', 404, 'NotFound', 'subjects "user" not found'],
+    ['was made anew', 409, 'Conflict', 'Precondition failed: UID in precondition: u-1, UID in object meta: u-2'],
+  ])('writes nothing to an object that %s', async (_, status, reason, message) => {
+    await started([subject(5)])
+    const writing = cluster.writeStatus(KEY, INITIAL_STATUS)
+    json((await script.next()).response, { kind: 'Status', reason, message }, status)
+    await expect(writing).resolves.toBeUndefined()
+  })
+
+  it('says that a write was refused', async () => {
+    await started([subject(5)])
+    const writing = cluster.writeStatus(KEY, INITIAL_STATUS)
+    const message = 'subjects.weir.dev "user" is forbidden'
+    json((await script.next()).response, { kind: 'Status', reason: 'Forbidden', message }, 403)
+    await expect(writing).rejects.toMatchObject({ code: 'forbidden', message })
+  })
+
+  it('leaves alone what it can not read, and says why', async () => {
+    await started([subject(5)])
+    expect(await happens('MODIFIED', subject(11, { spec: { schema: 3 } }))).toEqual({ key: KEY, what: 'gone' })
+    expect(cluster.list('Subject')).toEqual([])
+    expect(cluster.unreadable()).toEqual([{ key: KEY, file: KEY, message: expect.stringContaining('spec.schema') }])
+    await happens('MODIFIED', subject(12))
+    expect(cluster.unreadable()).toEqual([])
+    expect(cluster.list('Subject')).toHaveLength(1)
+  })
+
+  it('wakes whoever takes values from a ConfigMap that changes, comes or goes', async () => {
+    const schemaFrom = { configMapKeyRef: { name: 'schemas', key: 'user' } }
+    await started([subject(5, { spec: { schemaFrom } })])
+    const map = (version: number, name = 'schemas') => ({
+      metadata: { namespace: 'shop', name, uid: name, resourceVersion: String(version) },
+    })
+    for (const [type, version] of [
+      ['ADDED', 11],
+      ['MODIFIED', 12],
+      ['DELETED', 13],
+    ] as const) {
+      expect(await happens(type, map(version), 'configmaps')).toEqual({ key: KEY, what: 'declared' })
+    }
+    const count = changes.length
+    const others = [map(14, 'other'), { metadata: { ...map(15).metadata, namespace: 'elsewhere' } }]
+    for (const object of others) watches.get('configmaps')!.write(`${JSON.stringify({ type: 'ADDED', object })}\n`)
+    await happens('ADDED', map(16), 'configmaps')
+    expect(changes).toHaveLength(count + 1)
+  })
+
+  it('tells the resources of a namespace when its labels change or it begins to go, and no other change of it', async () => {
+    await started([subject(5)])
+    expect(cluster.namespace('shop')).toBeUndefined()
+    const space = (version: number, metadata: object = {}) => ({
+      metadata: { name: 'shop', uid: 's', resourceVersion: String(version), labels: { team: 'a' }, ...metadata },
+    })
+    const following = cluster.followNamespaces()
+    const list = await script.next()
+    expect([list.asked.path, list.asked.accept]).toEqual([
+      '/api/v1/namespaces',
+      expect.stringContaining('PartialObjectMetadataList'),
+    ])
+    expect(cluster.namespace('shop')).toBeUndefined()
+    json(list.response, { metadata: { resourceVersion: '10' }, items: [space(9)] })
+    await following
+    expect(cluster.namespace('shop')).toEqual({ labels: { team: 'a' }, isTerminating: false })
+    expect(cluster.namespace('elsewhere')).toBeNull()
+    expect(changes.at(-1)).toEqual({ key: KEY, what: 'declared' })
+    const { response } = await script.next()
+    response.writeHead(200).flushHeaders()
+    watches.set('namespaces', response)
+    const count = changes.length
+    const same = space(11, { annotations: { note: 'new' } })
+    const elsewhere = { metadata: { ...space(12).metadata, name: 'elsewhere' } }
+    for (const object of [same, elsewhere]) response.write(`${JSON.stringify({ type: 'MODIFIED', object })}\n`)
+    const declared = { key: KEY, what: 'declared' }
+    expect(await happens('MODIFIED', space(13, { labels: { team: 'b' } }), 'namespaces')).toEqual(declared)
+    expect(changes).toHaveLength(count + 1)
+    const going = space(14, { labels: { team: 'b' }, deletionTimestamp: '2026-01-02T00:00:00Z' })
+    expect(await happens('MODIFIED', going, 'namespaces')).toEqual(declared)
+    expect(cluster.namespace('shop')).toEqual({ labels: { team: 'b' }, isTerminating: true })
+    expect(await happens('DELETED', going, 'namespaces')).toEqual(declared)
+    expect(cluster.namespace('shop')).toBeNull()
+  })
+
+  it('watches of namespaces those that it watches, one by one, and asks again when it was refused', async () => {
+    const parts = { api: script.api, clock: new FakeClock(), logger: silentLogger(), identity: 'pod-7' }
+    const scoped = new KubernetesCluster({ ...parts, namespaces: ['shop'] })
+    onTestFinished(() => scoped.stop())
+    const refused = scoped.followNamespaces()
+    const first = await script.next()
+    expect(first.asked.query.get('fieldSelector')).toBe('metadata.name=shop')
+    json(first.response, { kind: 'Status', reason: 'Forbidden', message: 'cannot list resource "namespaces"' }, 403)
+    await expect(refused).rejects.toMatchObject({ code: 'forbidden' })
+    expect(scoped.namespace('shop')).toBeUndefined()
+    const again = scoped.followNamespaces()
+    json((await script.next()).response, { metadata: { resourceVersion: '10' }, items: [] })
+    await again
+    expect(scoped.namespace('shop')).toBeNull()
+    expect((await script.next()).asked.query.get('fieldSelector')).toBe('metadata.name=shop')
+  })
+
+  it('knows of no namespace when it is stopped before they were all there, and asks for none after that', async () => {
+    await started([subject(5)])
+    const following = cluster.followNamespaces()
+    await script.next()
+    const count = changes.length
+    await cluster.stop()
+    await following
+    await cluster.followNamespaces()
+    expect([cluster.namespace('shop'), changes.length]).toEqual([undefined, count])
+    expect(script.asked.filter(({ path }) => path === '/api/v1/namespaces')).toHaveLength(1)
+  })
+
+  it('watches when Secrets change only where it may, and never what they hold', async () => {
+    const parts = { api: script.api, clock: new FakeClock(), logger: silentLogger(), identity: 'pod-7' }
+    expect(cluster.secretVersion('shop', 's3')).toBeUndefined()
+    const watching = new KubernetesCluster({ ...parts, namespaces: [], watchesSecrets: true })
+    onTestFinished(() => watching.stop())
+    const told: ResourceChange[] = []
+    watching.onChange((change) => told.push(change))
+    const valuesFrom = [{ key: 'k', secretKeyRef: { name: 's3', key: 'secret' } }]
+    const object = { ...subject(5, { spec: { class: 'Datagen', valuesFrom } }), kind: 'Connector' }
+    await started([object], { of: watching, count: 5 })
+    expect(watching.secretVersion('shop', 's3')).toBe('')
+    const secret = { metadata: { namespace: 'shop', name: 's3', uid: 's3', resourceVersion: '11' } }
+    watches.get('secrets')!.write(`${JSON.stringify({ type: 'ADDED', object: secret })}\n`)
+    const declared = { key: 'Connector/shop/user', what: 'declared' }
+    await expect.poll(() => told).toEqual([declared, declared])
+    expect(watching.secretVersion('shop', 's3')).toBe('11')
+    expect(script.asked.filter(({ path }) => path.endsWith('/secrets')).map(({ accept }) => accept)).toEqual([
+      expect.stringContaining('PartialObjectMetadataList'),
+      expect.stringContaining('PartialObjectMetadata'),
+    ])
+  })
+
+  it('reads a Secret when it is asked to', async () => {
+    await started()
+    const reading = cluster.secret('shop', 's3')
+    const { asked, response } = await script.next()
+    expect(asked.path).toBe('/api/v1/namespaces/shop/secrets/s3')
+    json(response, { metadata: { resourceVersion: '7' }, data: { secret: Buffer.from('hunter2').toString('base64') } })
+    expect(await reading).toEqual({ version: '7', data: { secret: 'hunter2' } })
+  })
+
+  it('fetches what a ConfigMap holds, and knows one that is not there', async () => {
+    await started()
+    const [there, gone] = [cluster.configMap('shop', 'schemas'), cluster.configMap('shop', 'none')]
+    for (let at = 0; at < 2; at++) {
+      const { asked, response } = await script.next()
+      if (pluralOf(asked) === 'none') json(response, { kind: 'Status', reason: 'NotFound' }, 404)
+      else json(response, { data: { user: '"int"' } })
+    }
+    expect([await there, await gone]).toEqual([{ user: '"int"' }, undefined])
+  })
+
+  it('writes nothing to an object that it does not know', async () => {
+    await started()
+    await cluster.writeStatus(KEY, INITIAL_STATUS)
+    await cluster.setFinalizer(KEY, true)
+    await cluster.stop()
+    expect(script.asked.filter(({ method }) => method !== 'GET')).toEqual([])
+  })
+})

@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest'
+import { assertNamespaceAccess } from '../../src/operator/namespace-access.ts'
+import { type RegistryRuntimeConfig, RUNTIME_DEFAULTS } from '../../src/operator/runtimes.ts'
+
+const entry = (more: Partial<RegistryRuntimeConfig>): RegistryRuntimeConfig => ({
+  ...RUNTIME_DEFAULTS,
+  name: 'main',
+  endpoint: { url: 'http://r' },
+  ...more,
+})
+const isGranted = (more: Partial<RegistryRuntimeConfig>, scope: string | undefined, namespace = 'shop') => {
+  try {
+    assertNamespaceAccess(entry(more), namespace, scope)
+    return true
+  } catch (error) {
+    return (error as Error).message
+  }
+}
+
+describe('what a namespace may have in a registry', () => {
+  it('is everything where nothing is said', () => {
+    for (const scope of ['orders', ':.x:orders', ':.x:', undefined]) expect(isGranted({}, scope)).toBe(true)
+  })
+
+  it.each([
+    ['shop-orders', true],
+    [':.x:shop-orders', true],
+    ['orders', 'in registry main the subjects of namespace shop begin with shop- or s_'],
+    [':.x:orders', 'in registry main the subjects of namespace shop begin with shop- or s_'],
+    [
+      undefined,
+      'in registry main the subjects of namespace shop begin with shop- or s_: it may not change what is there for all',
+    ],
+  ])('is what begins with its prefixes: %s', (scope, granted) => {
+    const subjectPrefixes = { shop: ['shop-', 's_'] }
+    expect(isGranted({ subjectPrefixes }, scope)).toBe(granted)
+    expect(isGranted({ subjectPrefixes }, scope, 'other')).toBe(true)
+  })
+
+  it.each([
+    ['orders', true],
+    [':.:orders', true],
+    [undefined, true],
+    [':.shop:orders', true],
+    [':.shop:', true],
+    [':.x:orders', 'in registry main namespace shop has the contexts .default, .shop, not .x'],
+    [':.x:', 'in registry main namespace shop has the contexts .default, .shop, not .x'],
+  ])('is what its contexts hold: %s', (scope, granted) => {
+    expect(isGranted({ contexts: { shop: ['.default', '.shop'] } }, scope)).toBe(granted)
+  })
+
+  it('is, where it is not named, what all may have', () => {
+    const contexts = { '*': ['.default'], admin: ['.x'] }
+    expect(isGranted({ contexts }, ':.x:a')).toBe('in registry main namespace shop has the contexts .default, not .x')
+    expect(isGranted({ contexts }, ':.x:a', 'admin')).toBe(true)
+    expect(isGranted({ contexts }, 'a', 'admin')).toBe(
+      'in registry main namespace admin has the contexts .x, not .default',
+    )
+  })
+})

@@ -1,0 +1,40 @@
+import { expect, it } from 'vitest'
+import { type RuntimeEvent, RuntimeEventBus } from '../../src/operator/runtime-events.ts'
+import { FakeClock } from '../support/fake-clock.ts'
+
+const clock = new FakeClock()
+
+it('passes on within a second, each thing once however often it is told', async () => {
+  const told: RuntimeEvent[] = []
+  const desk = new RuntimeEventBus(clock, (news) => told.push(news))
+  const flapping: RuntimeEvent = { worker: 'default', connector: 'orders' }
+  for (let count = 0; count < 1_000; count++) desk.hear({ ...flapping })
+  desk.hear({ registry: 'default', subject: null })
+  expect(told).toEqual([])
+  await clock.advance(1_000)
+  expect(told).toEqual([flapping, { registry: 'default', subject: null }])
+  desk.hear(flapping)
+  await clock.advance(1_000)
+  expect(told).toHaveLength(3)
+})
+
+it('looks at what changes without end a few times a second', async () => {
+  const told: RuntimeEvent[] = []
+  const desk = new RuntimeEventBus(clock, (news) => told.push(news))
+  for (let ms = 0; ms < 10_000; ms += 10) {
+    desk.hear({ worker: 'default', connector: 'orders' })
+    await clock.advance(10)
+  }
+  expect(told.length).toBeGreaterThan(40)
+  expect(told.length).toBeLessThanOrEqual(50)
+})
+
+it('is silent once it is stopped', async () => {
+  const told: RuntimeEvent[] = []
+  const desk = new RuntimeEventBus(clock, (news) => told.push(news))
+  desk.hear({ worker: 'default', connector: 'orders' })
+  desk.stop()
+  desk.hear({ worker: 'default', connector: 'orders' })
+  await clock.advance(1_000)
+  expect(told).toEqual([])
+})

@@ -1,0 +1,134 @@
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { silentLogger } from '../../src/config/logger.ts'
+import { createReconcilers } from '../../src/operator/controllers.ts'
+import { createRuntimeObservers, type RuntimeObservers } from '../../src/operator/runtime-observers.ts'
+import { createStage } from '../support/stage.ts'
+
+const INTERVAL_MS = 30_000
+
+let stage: ReturnType<typeof createStage>
+let observers: RuntimeObservers
+let woken: string[]
+
+beforeEach(async () => {
+  stage = createStage()
+  woken = []
+  const { clock, cluster, worker, registry, place } = stage
+  const estate = { workers: [place.worker], registries: [place.registry, { name: 'torn', fault: 'no url' }] }
+  const connect = { worker: () => worker, registry: () => registry }
+  const wake = (key: string, urgency: string) => woken.push(`${key} ${urgency}`)
+  observers = createRuntimeObservers({ estate, cluster, clock, logger: silentLogger(), connect, wake })
+  const [connectors, subjects] = [stage.connectors(), stage.subjects()]
+  const orders = cluster.apply('Connector', 'orders', { class: 'Datagen', config: { topic: 'orders' } })
+  const user = cluster.apply('Subject', 'user', { schema: '"int"' })
+  await connectors.settle(orders)
+  await subjects.settle(user)
+  observers.start()
+  onTestFinished(() => observers.stop())
+  await clock.advance(0)
+})
+
+async function wokenWithin(ms: number): Promise<readonly string[]> {
+  woken.length = 0
+  await stage.clock.advance(ms)
+  return [...woken].sort()
+}
+
+describe('the observers of a leader', () => {
+  it('wake nobody whose status says already what is there', async () => {
+    expect(woken).toEqual([])
+    expect(await wokenWithin(INTERVAL_MS)).toEqual([])
+  })
+
+  it('wake whoever stands for a connector or subject that changed behind their back', async () => {
+    await stage.worker.pause('orders')
+    await stage.registry.register('user', { schema: '"long"' })
+    await stage.registry.register('nobodys', { schema: '"long"' })
+    expect(await wokenWithin(INTERVAL_MS)).toEqual(['Connector/default/orders user', 'Subject/default/user user'])
+    await stage.worker.putConfig('orders', { 'connector.class': 'Datagen', topic: 'other' })
+    await stage.registry.deleteSubject('user')
+    expect(await wokenWithin(INTERVAL_MS)).toEqual(['Connector/default/orders user', 'Subject/default/user user'])
+  })
+
+  it('find what came and went between two looks', async () => {
+    const { cluster, registry } = stage
+    const brief = cluster.apply('Subject', 'brief', { schema: '"int"' })
+    await stage.subjects().settle(brief)
+    await registry.deleteSubject('brief')
+    expect(await wokenWithin(INTERVAL_MS)).toEqual(['Subject/default/brief user'])
+  })
+
+  it('wake all that a runtime holds when it goes away, and when it is back', async () => {
+    stage.worker.failure = new Error('no answer')
+    expect(await wokenWithin(INTERVAL_MS + 5_000)).toEqual(['Connector/default/orders routine'])
+    expect(await wokenWithin(INTERVAL_MS)).toEqual([])
+    stage.worker.failure = undefined
+    expect(await wokenWithin(5_000)).toEqual(['Connector/default/orders routine'])
+  })
+
+  it('ask a registry that has far more than is declared for that alone', async () => {
+    const { registry } = stage
+    for (let at = 0; at < 200; at++) await registry.register(`nobodys-${at}`, { schema: '"int"' })
+    expect(await wokenWithin(INTERVAL_MS)).toEqual([])
+    registry.latestVersions = () => Promise.reject(new Error('the whole list was asked for'))
+    expect(await wokenWithin(INTERVAL_MS)).toEqual([])
+    await registry.register('user', { schema: '"long"' })
+    expect(await wokenWithin(INTERVAL_MS)).toEqual(['Subject/default/user user'])
+    await registry.deleteSubject('user')
+    expect(await wokenWithin(INTERVAL_MS)).toEqual(['Subject/default/user user'])
+    registry.failure = new Error('no answer')
+    expect(await wokenWithin(INTERVAL_MS + 5_000)).toEqual(['Subject/default/user routine'])
+  })
+
+  it('wake first what others wait for', () => {
+    const { cluster } = stage
+    const referring = (name: string) => ({ schema: '"int"', references: [{ name, subjectRef: { name } }] })
+    cluster.apply('Subject', 'a', referring('b'))
+    cluster.apply('Subject', 'b', referring('c'))
+    cluster.apply('Subject', 'c', { schema: '"int"' })
+    cluster.apply('Subject', 'elsewhere', { schema: '"int"', registryRef: { name: 'torn' } })
+    cluster.apply('RegistryMode', 'freeze', { mode: 'READONLY' })
+    observers.wakeAll('registry', 'default')
+    expect(woken.map((one) => one.split(/[ /]/)[2])).toEqual(['freeze', 'user', 'c', 'b', 'a'])
+  })
+
+  it('let a resource rest while its runtime is seen as a whole', async () => {
+    const { cluster, clock, runtimes } = stage
+    const { isSeen } = observers
+    const { Connector, Subject } = createReconcilers({ cluster, clock, runtimes, instance: 'test', isSeen })
+    const pause = async () => [
+      (await Connector.reconcile(cluster.get('Connector/default/orders')!)).again,
+      (await Subject.reconcile(cluster.get('Subject/default/user')!)).again,
+    ]
+    expect(await pause()).toEqual([{ afterMs: 600_000 }, { afterMs: 600_000 }])
+    stage.registry.failure = new Error('no answer')
+    await clock.advance(INTERVAL_MS + 5_000)
+    stage.registry.failure = undefined
+    expect(await pause()).toEqual([{ afterMs: 600_000 }, { afterMs: INTERVAL_MS }])
+  })
+
+  it('know what the last look at a runtime did not show of what was declared, while it is seen', async () => {
+    const { cluster, clock, worker } = stage
+    cluster.apply('Connector', 'payments', { class: 'Datagen', config: {} })
+    for (const name of ['other', 'another']) cluster.apply('Subject', name, { schema: '"int"', subject: `:.:${name}` })
+    const lacking = (runtime: 'worker' | 'registry', ...names: readonly string[]) =>
+      names.filter((name) => observers.lacks(runtime, 'default', name))
+    expect(lacking('worker', 'payments')).toEqual([])
+    await clock.advance(INTERVAL_MS)
+    cluster.apply('Connector', 'since', { class: 'Datagen', config: {} })
+    expect(lacking('worker', 'orders', 'payments', 'since')).toEqual(['payments'])
+    expect(lacking('registry', 'user', ':.:other', 'another', 'nobodys')).toEqual([':.:other', 'another'])
+    expect(observers.lacks('worker', 'nobodys', 'payments')).toBe(false)
+    worker.failure = new Error('no answer')
+    await clock.advance(INTERVAL_MS + 5_000)
+    expect(lacking('worker', 'payments')).toEqual([])
+  })
+
+  it('do not see the level of a subject: whoever declares one looks for itself', async () => {
+    const { cluster, clock, runtimes } = stage
+    const { Subject } = createReconcilers({ cluster, clock, runtimes, isSeen: () => true })
+    const levelled = cluster.apply('Subject', 'levelled', { schema: '"int"', compatibility: 'FULL' })
+    await stage.subjects().settle(levelled)
+    expect((await Subject.reconcile(cluster.get(levelled)!)).again).toEqual({ afterMs: INTERVAL_MS })
+  })
+})

@@ -1,0 +1,308 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { RequestError } from '../../src/clients/http.ts'
+import { createLogger, silentLogger } from '../../src/config/logger.ts'
+import { ConfigurationWatch } from '../../src/operator/configuration-watch.ts'
+import { createConnectorReconciler } from '../../src/operator/connector/connector-reconciler.ts'
+import { UNFENCED } from '../../src/operator/controller/fence.ts'
+import { TerminalError } from '../../src/operator/controller/reconcile-error.ts'
+import { passesOf } from '../../src/operator/controller/reconciler.ts'
+import { externalObjectIndexFor } from '../../src/operator/resources/index-values.ts'
+import type { Resource } from '../../src/operator/resources/resource.ts'
+import {
+  createRuntimes,
+  RUNTIME_DEFAULTS,
+  type RuntimesConfig,
+  runtimesConfigFor,
+} from '../../src/operator/runtimes.ts'
+import { FakeClock } from '../support/fake-clock.ts'
+import { createStage } from '../support/stage.ts'
+
+const entry = { ...RUNTIME_DEFAULTS, name: 'default', endpoint: { url: 'http://w' } }
+
+describe('the runtimes that a resource may name', () => {
+  let { cluster } = createStage()
+  beforeEach(() => {
+    cluster = createStage().cluster
+  })
+  const connector = (workerRef: string): Resource<'Connector'> =>
+    cluster.get(cluster.apply('Connector', 'a', { class: 'Datagen', workerRef: { name: workerRef } }))!
+  const reasonOf = (estate: RuntimesConfig['workers'], workerRef = 'default', home = 'weir') => {
+    const runtimes = createRuntimes(
+      { workers: estate, registries: [] },
+      { home, cluster },
+      (_, { endpoint }) => endpoint,
+    )
+    try {
+      return runtimes.worker(connector(workerRef)).entry.name
+    } catch (error) {
+      return [(error as { reason: string }).reason, (error as Error).message]
+    }
+  }
+
+  it.each([
+    ['granted to all', [entry], 'default'],
+    ['granted to its namespace', [{ ...entry, namespaces: ['other', 'default'] }], 'default'],
+    [
+      'granted to others',
+      [{ ...entry, namespaces: ['other'] }],
+      ['NotAllowed', 'worker default is not granted to namespace default'],
+    ],
+    [
+      'granted to the operator’s own',
+      [{ ...entry, namespaces: 'Same' as const }],
+      ['NotAllowed', 'worker default is not granted to namespace default'],
+    ],
+    ['not there', [], ['UnknownCluster', "the operator's configuration has no worker default"]],
+    [
+      'wrong in the configuration',
+      [{ name: 'default', fault: 'url is missing' }],
+      ['ClusterConfigInvalid', 'worker default: url is missing'],
+    ],
+  ])('are told from those that are %s', (_, estate, said) => {
+    expect(reasonOf(estate)).toEqual(said)
+  })
+
+  describe('and are granted by labels of namespaces', () => {
+    const namespaces = { matchLabels: { team: 'shop' }, matchExpressions: [] }
+    const notGranted = ['NotAllowed', 'worker default is not granted to namespace default']
+    const become = (labels: Readonly<Record<string, string>>) =>
+      cluster.namespaces?.set('default', { labels, isTerminating: false })
+
+    it('are told by what those are now', async () => {
+      await cluster.followNamespaces()
+      expect(reasonOf([{ ...entry, namespaces }])).toEqual(notGranted)
+      become({ team: 'shop', stage: 'prod' })
+      expect(reasonOf([{ ...entry, namespaces }])).toBe('default')
+      become({ team: 'orders' })
+      expect(reasonOf([{ ...entry, namespaces }])).toEqual(notGranted)
+    })
+
+    it('are not granted to a namespace that is not known, whatever it is to be without', async () => {
+      await cluster.followNamespaces()
+      const without = {
+        matchLabels: {},
+        matchExpressions: [{ key: 'team', operator: 'DoesNotExist' as const }],
+      }
+      expect(reasonOf([{ ...entry, namespaces: without }])).toEqual(notGranted)
+      become({})
+      expect(reasonOf([{ ...entry, namespaces: without }])).toBe('default')
+    })
+
+    it('can not be told where no labels are known: the entry is at fault, and nothing is revoked', () => {
+      expect(reasonOf([{ ...entry, namespaces }])).toEqual([
+        'ClusterConfigInvalid',
+        expect.stringContaining('in a folder of manifests namespaces have none'),
+      ])
+    })
+  })
+
+  it('are those of its own namespace where the operator lives there', () => {
+    expect(reasonOf([{ ...entry, namespaces: 'Same' }], 'default', 'default')).toBe('default')
+  })
+})
+
+describe('what an entry says', () => {
+  let stage = createStage()
+  const datagen = { class: 'Datagen', config: { topic: 'orders' } }
+
+  beforeEach(() => {
+    stage = createStage()
+  })
+
+  it('keeps resources from connectors with protected names', async () => {
+    stage.place.worker = { ...entry, protectedNames: ['mirror-*', 'x.y'] }
+    const { settle, verdict } = stage.connectors()
+    for (const [name, wanted] of [
+      ['mirror-a', 'Stalled/ProtectedName'],
+      ['x.y', 'Stalled/ProtectedName'],
+      ['xzy', 'Ready=True/Succeeded'],
+      ['a-mirror-', 'Ready=True/Succeeded'],
+    ] as const) {
+      const key = stage.cluster.apply('Connector', name.replace('.', '-').replace(/-$/, ''), { ...datagen, name })
+      await settle(key)
+      expect(verdict(key), name).toBe(wanted)
+    }
+  })
+
+  it('is the text that stands for a secret, and the selector for autoscalers', async () => {
+    stage.place.worker = { ...entry, secretPlaceholder: '%{namespace}:{name}#{key}', podSelector: 'app=worker' }
+    const valuesFrom = [{ key: 'password', secretKeyRef: { name: 's3', key: 'secret' } }]
+    const key = stage.cluster.apply('Connector', 'a', { ...datagen, valuesFrom })
+    await stage.connectors().settle(key)
+    expect(stage.worker.connectors.get('a')?.config).toMatchObject({ password: '%default:s3#secret' })
+    expect(stage.cluster.get(key)?.status.selector).toBe('app=worker')
+  })
+
+  it('is how the subjects of a namespace begin', async () => {
+    stage.place.registry = { ...entry, subjectPrefixes: { default: ['shop-', 'orders-'] } }
+    const { settle, verdict, condition } = stage.subjects()
+    const [bad, good] = ['user', 'shop-user'].map((name) => stage.cluster.apply('Subject', name, { schema: '"int"' }))
+    for (const key of [bad!, good!]) await settle(key)
+    expect([verdict(bad!), verdict(good!)]).toEqual(['Stalled/NotAllowed', 'Ready=True/Succeeded'])
+    expect(condition(bad!, 'Ready')?.message).toContain('begin with shop- or orders-')
+    expect(stage.registry.writes).toEqual(['register shop-user'])
+  })
+})
+
+describe('a deletion', () => {
+  let stage = createStage()
+  const away = new RequestError(0, 0, 'ECONNREFUSED')
+
+  async function deleted(annotations = {}) {
+    const key = stage.cluster.apply('Connector', 'a', { class: 'Datagen', config: {} }, annotations)
+    const operator = stage.connectors()
+    await operator.settle(key)
+    stage.cluster.remove(key)
+    stage.worker.failure = away
+    const since = Date.parse(stage.cluster.get(key)!.metadata.deletionTimestamp!)
+    await stage.clock.advance(Math.max(0, since - stage.clock.nowMs()))
+    return { key, ...operator }
+  }
+
+  beforeEach(() => {
+    stage = createStage()
+  })
+
+  it('waits for a worker that does not answer', async () => {
+    const { key, pass } = await deleted()
+    await stage.clock.advance(86_400_000)
+    expect(await pass(key)).toBe('after backoff')
+    expect(stage.cluster.get(key)).toBeDefined()
+  })
+
+  it('gives up after the time that the entry allows, and says what is left behind', async () => {
+    stage.place.worker = { ...entry, abandonMs: 3_600_000 }
+    const { key, pass } = await deleted()
+    await stage.clock.advance(3_500_000)
+    await pass(key)
+    expect(stage.cluster.get(key)).toBeDefined()
+    await stage.clock.advance(200_000)
+    await pass(key)
+    expect(stage.cluster.get(key)).toBeUndefined()
+    expect(stage.cluster.events.at(-1)).toEqual({
+      type: 'Warning',
+      reason: 'Abandoned',
+      note: 'left as it is: ECONNREFUSED',
+    })
+  })
+
+  it('gives up sooner in a namespace that is being deleted', async () => {
+    stage.place.worker = { ...entry, abandonMs: 3_600_000, abandonTerminatingMs: 600_000 }
+    const { key, pass } = await deleted()
+    const go = (isTerminating: boolean) => {
+      stage.cluster.namespaces = new Map([['default', { labels: {}, isTerminating }]])
+    }
+    go(false)
+    await stage.clock.advance(599_000)
+    await pass(key)
+    await stage.clock.advance(2_000)
+    await pass(key)
+    expect(stage.cluster.get(key)).toBeDefined()
+    go(true)
+    await pass(key)
+    expect(stage.cluster.get(key)).toBeUndefined()
+    expect(stage.cluster.events.at(-1)).toMatchObject({ reason: 'Abandoned' })
+    expect(stage.worker.connectors.has('a')).toBe(true)
+  })
+
+  it('waits out its time in a namespace that is being deleted, and for ever where the entry lets nothing behind', async () => {
+    stage.place.worker = { ...entry, abandonMs: 3_600_000, abandonTerminatingMs: 600_000 }
+    const { key, pass } = await deleted()
+    stage.cluster.namespaces = new Map([['default', { labels: {}, isTerminating: true }]])
+    await stage.clock.advance(599_000)
+    await pass(key)
+    expect(stage.cluster.get(key)).toBeDefined()
+    stage.place.worker = entry
+    await stage.clock.advance(86_400_000)
+    await pass(key)
+    expect(stage.cluster.get(key)).toBeDefined()
+  })
+
+  it('gives up at once when somebody forces it', async () => {
+    const { key, pass } = await deleted({ 'weir.dev/force-delete': 'true' })
+    await pass(key)
+    expect(stage.cluster.get(key)).toBeUndefined()
+  })
+
+  it('says in the log what is left behind: a namespace that is being deleted takes no Event', async () => {
+    const { key } = await deleted({ 'weir.dev/force-delete': 'true' })
+    const lines: string[] = []
+    const { cluster, clock, runtimes } = stage
+    const reconciler = createConnectorReconciler({ cluster, clock, runtimes, instance: 'test' })
+    const logger = createLogger({ write: (line) => lines.push(line) })
+    await passesOf(reconciler, { cluster, clock, logger, fence: UNFENCED })(key)
+    expect(lines.map((line) => JSON.parse(line))).toEqual([
+      expect.objectContaining({
+        resource: 'Connector/default/a',
+        left: externalObjectIndexFor('Connector', 'default', 'a'),
+        msg: 'a deletion was given up: this stays behind',
+      }),
+    ])
+  })
+
+  it.each(['UnknownCluster', 'NotAllowed'] as const)('gives up when its worker is %s by now', async (reason) => {
+    const { key, pass } = await deleted()
+    stage.runtimes.worker = () => {
+      throw new TerminalError(reason, 'not ours')
+    }
+    await pass(key)
+    expect(stage.cluster.get(key)).toBeUndefined()
+    expect(stage.worker.connectors.has('a')).toBe(true)
+  })
+
+  it('gives up what was never applied when its worker has an entry that can not be used', async () => {
+    const invalid = () => {
+      throw new TerminalError('ClusterConfigInvalid', 'worker default: url is missing')
+    }
+    const { key, pass } = await deleted()
+    stage.runtimes.worker = invalid
+    await pass(key)
+    expect(stage.cluster.get(key)).toBeDefined()
+    const fresh = createStage()
+    fresh.runtimes.worker = invalid
+    const never = fresh.cluster.apply('Connector', 'never', { class: 'Datagen' })
+    const operator = fresh.connectors()
+    await operator.pass(never)
+    fresh.cluster.remove(never)
+    await operator.pass(never)
+    expect(fresh.cluster.get(never)).toBeUndefined()
+    expect(fresh.cluster.events.at(-1)).toMatchObject({ reason: 'Abandoned' })
+  })
+})
+
+describe('the watch over the configuration', () => {
+  it('tells what has changed, and keeps what it knew while it can not be read', async () => {
+    const clock = new FakeClock()
+    let estate = runtimesConfigFor({ workerUrl: 'http://a' })
+    let failure: Error | undefined
+    const told: RuntimesConfig[] = []
+    const looks: RuntimesConfig[] = []
+    const read = () => {
+      if (failure) throw failure
+      return structuredClone(estate)
+    }
+    const watch = new ConfigurationWatch({
+      read,
+      clock,
+      logger: silentLogger(),
+      onChange: (changed) => told.push(changed),
+      onLook: (current) => looks.push(current),
+    })
+    watch.start()
+    await clock.advance(20_000)
+    expect(told).toEqual([])
+    estate = runtimesConfigFor({ workerUrl: 'http://b' })
+    await clock.advance(10_000)
+    expect([told, watch.current]).toEqual([[estate], estate])
+    failure = new Error('half written')
+    await clock.advance(10_000)
+    expect([watch.isValid, watch.current]).toEqual([false, estate])
+    failure = undefined
+    await clock.advance(10_000)
+    expect([watch.isValid, told.length]).toEqual([true, 1])
+    expect(looks.map(({ workers }) => workers[0])).toEqual(
+      ['a', 'a', 'b', 'b', 'b'].map((host) => expect.objectContaining({ endpoint: { url: `http://${host}` } })),
+    )
+    await watch.stop()
+  })
+})
