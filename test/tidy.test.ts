@@ -6,11 +6,12 @@ import { describe, expect, it } from 'vitest'
 const HOUSE: Readonly<Record<string, readonly string[]>> = {
   cli: ['operator', 'registry', 'worker', 'plugins', 'formats', 'clients', 'sdk', 'broker', 'http', 'config'],
   operator: ['formats', 'clients', 'http', 'regex', 'config'],
-  registry: ['formats', 'broker', 'clients', 'http', 'config'],
+  registry: ['formats', 'broker', 'clients', 'encryption', 'http', 'config'],
   worker: ['plugins', 'sdk', 'broker', 'clients', 'http', 'regex', 'config'],
   plugins: ['sdk', 'serde', 'formats', 'clients', 'regex', 'config'],
-  serde: ['formats', 'clients', 'config'],
+  serde: ['formats', 'clients', 'encryption', 'config'],
   clients: ['config'],
+  encryption: ['config'],
   broker: ['config'],
   http: ['config'],
   formats: ['regex'],
@@ -204,6 +205,7 @@ describe('the page of errors', () => {
     'src/registry/model/registry-error.ts',
     'src/worker/model/worker-error.ts',
     'src/serde/error.ts',
+    'src/encryption/error.ts',
   ].flatMap((file) => [...textOf(file).matchAll(/^ {2}\| '([a-z_]+)'$/gm)].map(([, code]) => code!))
   const single = files('src/**/*.ts').flatMap((file) =>
     [...textOf(file).matchAll(/UserError(?:<|\()\s*'([a-z_]+)'/g)].map(([, code]) => code!),

@@ -1,0 +1,20 @@
+import { UserError } from '../config/failure.ts'
+
+export type EncryptionErrorCode =
+  /** The key material is not a key of its algorithm. */
+  | 'invalid_dek'
+  /** A ciphertext was written with another key, or it is damaged. */
+  | 'decryption_failed'
+  /** No driver has the KMS type. */
+  | 'unknown_kms'
+  /** The local KMS has no secret. */
+  | 'missing_secret'
+  /** The KMS could not wrap or unwrap a key with any of its key ids. */
+  | 'kms_failed'
+
+export class EncryptionError extends UserError<EncryptionErrorCode> {
+  constructor(code: EncryptionErrorCode, message: string, options?: ErrorOptions) {
+    super(code, message, options)
+    this.name = 'EncryptionError'
+  }
+}
