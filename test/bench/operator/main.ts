@@ -8,6 +8,7 @@ import { progress, type Settings } from '../settings.ts'
 import { countOf, perObject } from './calls.ts'
 import { connector, subject } from './objects.ts'
 import type { Place } from './place.ts'
+import { benchSlowRuntimes } from './slow-runtimes.ts'
 import { type Spent, seconds, startWorld, type World } from './world.ts'
 
 /** 120 s for 10,000 resources. */
@@ -57,7 +58,8 @@ export async function benchOperator(settings: Settings): Promise<readonly Figure
         await whole.stop()
       }
     }
-    return [...startFigures(settings, starts), ...steadyFigures(rests), ...changeFigures(changes)]
+    const besideSlow = await benchSlowRuntimes(settings, control)
+    return [...startFigures(settings, starts), ...steadyFigures(rests), ...changeFigures(changes), ...besideSlow]
   } finally {
     await control.stop()
   }

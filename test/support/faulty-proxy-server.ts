@@ -1,0 +1,97 @@
+import { createServer, type IncomingMessage, request as overHttp, type ServerResponse } from 'node:http'
+import { request as overHttps } from 'node:https'
+import type { AddressInfo } from 'node:net'
+
+/** How a server behaves that stands behind a proxy: as it is, or badly. */
+export type Behaviour =
+  | 'well'
+  | 'breaks off'
+  | 'says nothing'
+  | 'takes 9 s'
+  | 'takes 30 s'
+  | 'rebalances'
+  | 'fails'
+  | 'answers a page'
+  | 'answers nonsense'
+
+/** The request is passed on at once, its answer so late. */
+const LATE_MS: Readonly<Partial<Record<Behaviour, number>>> = { 'takes 9 s': 9_000, 'takes 30 s': 30_000 }
+
+export type FaultyProxy = {
+  readonly url: string
+  /** Requests since it last changed. */
+  readonly asked: () => number
+  /** Who waits for an answer then gets one, late. */
+  behave(how: Behaviour): void
+  /** Breaks off whatever is under way. */
+  cut(): void
+  stop(): void
+}
+
+/** Where it passes on to, and whom it trusts there. */
+export type Target = { readonly url: string; readonly ca?: string }
+
+/** A proxy before `target`, until it is stopped. */
+export async function openFaultyProxy(target: Target): Promise<FaultyProxy> {
+  let behaviour: Behaviour = 'well'
+  let asked = 0
+  let waiting: (() => void)[] = []
+  const server = createServer((incoming, answer) => {
+    asked += 1
+    if (behaviour === 'says nothing') waiting.push(() => pass(target, incoming, answer))
+    else if (behaviour === 'well' || LATE_MS[behaviour] !== undefined)
+      pass(target, incoming, answer, LATE_MS[behaviour])
+    else misbehave(behaviour, incoming, answer)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    asked: () => asked,
+    cut: () => server.closeAllConnections(),
+    stop: () => {
+      server.closeAllConnections()
+      server.close()
+    },
+    behave(how) {
+      behaviour = how
+      asked = 0
+      const late = waiting
+      waiting = []
+      for (const answer of late) answer()
+    },
+  }
+}
+
+function pass({ url: base, ca }: Target, incoming: IncomingMessage, answer: ServerResponse, lateMs = 0): void {
+  const { method, url, headers } = incoming
+  const request = base.startsWith('https:') ? overHttps : overHttp
+  const onward = request(new URL(url ?? '/', base), { method, headers, ...(ca && { ca }) }, (answered) => {
+    const give = () => {
+      answer.writeHead(answered.statusCode ?? 502, answered.headers)
+      answered.pipe(answer)
+    }
+    if (lateMs === 0) give()
+    else setTimeout(give, lateMs).unref()
+  })
+  onward.once('error', () => answer.destroy())
+  answer.once('close', () => onward.destroy())
+  incoming.pipe(onward)
+}
+
+function misbehave(how: Behaviour, incoming: IncomingMessage, answer: ServerResponse): unknown {
+  incoming.resume()
+  switch (how) {
+    case 'breaks off':
+      return incoming.socket.destroy()
+    case 'fails':
+      return answer.writeHead(500, { 'content-type': 'application/json' }).end('{"error_code":500,"message":"no luck"}')
+    case 'rebalances':
+      return answer
+        .writeHead(409, { 'content-type': 'application/json' })
+        .end('{"error_code":409,"message":"Cannot complete request momentarily due to stale configuration"}')
+    case 'answers a page':
+      return answer.writeHead(200, { 'content-type': 'text/html' }).end('<html>Sign in</html>')
+    default:
+      return answer.writeHead(200, { 'content-type': 'application/json' }).end('{"unexpected":[1,{"a":null}]}')
+  }
+}
