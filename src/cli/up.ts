@@ -68,6 +68,7 @@ On a terminal it shows a table; in a pipe it writes a JSON line for each change.
     const { logger, display } = outputs(about)
     const gracePeriodMs = parseGracePeriod(values['grace-period'])
     const ended = AbortSignal.any([askedOrUnread(gracePeriodMs, logger), failed.signal])
+    if (!values.once) display.open()
     const stack = await startStack({ ...options, logger })
     display.start(stack)
     let exitCode: ExitCode = 0

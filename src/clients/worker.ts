@@ -3,6 +3,12 @@ import { ask, type Endpoint, RequestError } from './http.ts'
 
 // What a connector worker takes and answers, as Kafka Connect 4.3 does. Members that are absent on the wire are absent here.
 
+/**
+ * The key by which the operator marks a connector as its own, inside the connector's configuration. No plugin defines it;
+ * workers accept it without a warning.
+ */
+export const OWNER_KEY = 'weir.owner'
+
 export type ConnectorType = 'source' | 'sink' | 'unknown'
 export type ConnectorConfig = Readonly<Record<string, string>>
 /** What a person asked for. */

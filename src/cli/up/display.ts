@@ -1,13 +1,15 @@
 import type { ResourceRow } from '../../operator/main.ts'
 import type { Stack } from '../stack.ts'
 import { hintsFor } from './hints.ts'
-import { type Progress, ProgressMeter } from './progress.ts'
 import type { Screen } from './screen.ts'
 import { bold, dim } from './style.ts'
 import { renderTable } from './table.ts'
+import { type Throughput, ThroughputMeter } from './throughput.ts'
 
-/** Shows what is going on while everything runs. */
+/** Shows the state of a stack to the person or program that started it. */
 export interface Display {
+  /** Called before the stack starts, which takes seconds. */
+  open(): void
   start(stack: Stack): void
   /** Shows the last state and leaves it there. */
   finish(): Promise<void>
@@ -22,7 +24,7 @@ export class TerminalDisplay implements Display {
   readonly #screen: Screen
   readonly #about: About
   #stack: Stack | undefined
-  #meter: ProgressMeter | undefined
+  #meter: ThroughputMeter | undefined
   #timer: NodeJS.Timeout | undefined
   #drawing: Promise<void> = Promise.resolve()
 
@@ -31,9 +33,15 @@ export class TerminalDisplay implements Display {
     this.#about = about
   }
 
+  /** What npm or a shell printed before goes out of view, so that the table is the first thing to see. */
+  open(): void {
+    this.#screen.clear()
+    this.#screen.draw([`${bold('weir')} starts a registry and a worker, ${dim(`log ${this.#about.log}`)}`])
+  }
+
   start(stack: Stack): void {
     this.#stack = stack
-    this.#meter = new ProgressMeter(stack.metrics)
+    this.#meter = new ThroughputMeter(stack.metrics)
     this.#timer = setInterval(() => this.#redraw(), REDRAW_MS)
     this.#redraw()
   }
@@ -54,7 +62,7 @@ export class TerminalDisplay implements Display {
     const { width, height } = this.#screen
     const rows = this.#stack.operator.rows()
     const nowMs = Date.now()
-    const progress = await this.#meter.read(nowMs)
+    const throughput = await this.#meter.read(nowMs)
     const head = headOf(this.#about, this.#stack)
     const foot = footOf(rows, this.#stack)
     const room = height - head.length - foot.length - 1
@@ -65,7 +73,7 @@ export class TerminalDisplay implements Display {
               `no manifests in ${this.#about.manifests} yet: put a .yaml file there, it is read as soon as it is saved`,
             ),
           ]
-        : renderTable({ rows, progress, nowMs, width, height: room })
+        : renderTable({ rows, throughput, nowMs, width, height: room })
     // A terminal too low for all of it shows the table.
     this.#screen.draw(room >= table.length ? [...head, ...table, ...foot] : table.slice(0, height - 1))
   }
@@ -89,8 +97,8 @@ export class LineDisplay implements Display {
   readonly #write: (line: string) => void
   readonly #shown = new Map<string, string>()
   #stack: Stack | undefined
-  #meter: ProgressMeter | undefined
-  #progress: ReadonlyMap<string, Progress> = new Map()
+  #meter: ThroughputMeter | undefined
+  #throughput: ReadonlyMap<string, Throughput> = new Map()
   #unsubscribe: (() => void) | undefined
   #timer: NodeJS.Timeout | undefined
 
@@ -98,9 +106,11 @@ export class LineDisplay implements Display {
     this.#write = write
   }
 
+  open(): void {}
+
   start(stack: Stack): void {
     this.#stack = stack
-    this.#meter = new ProgressMeter(stack.metrics)
+    this.#meter = new ThroughputMeter(stack.metrics)
     this.#unsubscribe = stack.operator.onChange(() => this.#show())
     // What could not be read does not change a resource: it is looked for.
     this.#timer = setInterval(() => void this.#measure(), REDRAW_MS)
@@ -114,7 +124,7 @@ export class LineDisplay implements Display {
   }
 
   async #measure(): Promise<void> {
-    this.#progress = (await this.#meter?.read(Date.now())) ?? this.#progress
+    this.#throughput = (await this.#meter?.read(Date.now())) ?? this.#throughput
     this.#show()
   }
 
@@ -127,7 +137,7 @@ export class LineDisplay implements Display {
       const text = JSON.stringify(row)
       if (this.#shown.get(key) === text) continue
       this.#shown.set(key, text)
-      const records = resource?.kind === 'Connector' ? this.#progress.get(row.name)?.records : undefined
+      const records = resource?.kind === 'Connector' ? this.#throughput.get(row.name)?.records : undefined
       this.#write(
         JSON.stringify({ time: new Date().toISOString(), ...row, ...(records === undefined ? {} : { records }) }),
       )

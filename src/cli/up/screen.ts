@@ -7,6 +7,7 @@ const BEGIN_FRAME = '\x1b[?2026h'
 const END_FRAME = '\x1b[?2026l'
 const CLEAR_TO_LINE_END = '\x1b[K'
 const CLEAR_BELOW = '\x1b[J'
+const CURSOR_HOME = '\x1b[H'
 
 /** A part at the bottom of the terminal that is drawn again in place; what is printed meanwhile scrolls up above it. */
 export class Screen {
@@ -24,6 +25,11 @@ export class Screen {
 
   get height(): number {
     return this.#terminal.rows || 24
+  }
+
+  /** Scrolls everything that is on the terminal out of view, where it can still be scrolled to. */
+  clear(): void {
+    this.#terminal.write(`${'\n'.repeat(this.height - 1)}${CURSOR_HOME}${CLEAR_BELOW}`)
   }
 
   /** Lines have to be no wider than the terminal, and no more than it has. */

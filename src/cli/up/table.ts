@@ -1,10 +1,11 @@
 import type { ResourceRow } from '../../operator/main.ts'
-import type { Progress } from './progress.ts'
 import { bold, dim, green, red, type Style, yellow } from './style.ts'
+import type { Throughput } from './throughput.ts'
 
 export type TableInput = {
   readonly rows: readonly ResourceRow[]
-  readonly progress: ReadonlyMap<string, Progress>
+  /** By connector name. */
+  readonly throughput: ReadonlyMap<string, Throughput>
   readonly nowMs: number
   /** Characters in a line. */
   readonly width: number
@@ -33,9 +34,13 @@ const COLUMNS: readonly Column[] = [
   {
     title: 'RECORDS',
     right: true,
-    cell: (row, { progress }) => ({ text: numberOf(progressOf(row, progress)?.records) }),
+    cell: (row, { throughput }) => ({ text: numberOf(throughputOf(row, throughput)?.records) }),
   },
-  { title: 'RATE', right: true, cell: (row, { progress }) => ({ text: rateOf(progressOf(row, progress)) }) },
+  {
+    title: 'RATE',
+    right: true,
+    cell: (row, { throughput }) => ({ text: rateOf(throughputOf(row, throughput)?.perSecond) }),
+  },
   { title: 'AGE', right: true, cell: ({ since }, { nowMs }) => ({ text: ageOf(since, nowMs), style: dim }) },
 ]
 
@@ -94,8 +99,8 @@ function stateOf({ resource, tasks }: ResourceRow): string {
   }
 }
 
-function progressOf({ resource }: ResourceRow, progress: ReadonlyMap<string, Progress>): Progress | undefined {
-  return resource?.kind === 'Connector' ? progress.get(resource.spec.name ?? resource.metadata.name) : undefined
+function throughputOf({ resource }: ResourceRow, throughput: ReadonlyMap<string, Throughput>): Throughput | undefined {
+  return resource?.kind === 'Connector' ? throughput.get(resource.spec.name ?? resource.metadata.name) : undefined
 }
 
 /** Class names of Java are long; their last part says it. */
@@ -107,9 +112,8 @@ function numberOf(count: number | undefined): string {
   return count === undefined ? '' : count.toLocaleString('en-US')
 }
 
-function rateOf(progress: Progress | undefined): string {
-  if (progress === undefined) return ''
-  const { perSecond } = progress
+function rateOf(perSecond: number | undefined): string {
+  if (perSecond === undefined) return ''
   return `${perSecond >= 10 ? Math.round(perSecond).toLocaleString('en-US') : perSecond.toFixed(1)}/s`
 }
 

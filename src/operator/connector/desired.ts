@@ -1,4 +1,4 @@
-import type { ConnectorConfig } from '../../clients/worker.ts'
+import { type ConnectorConfig, OWNER_KEY } from '../../clients/worker.ts'
 import type { ClusterReader } from '../cluster/cluster.ts'
 import { findCondition } from '../resources/condition.ts'
 import { type Resource, resourceKey } from '../resources/resource.ts'
@@ -6,9 +6,6 @@ import type { WorkerRuntimeConfig } from '../runtimes.ts'
 import { resolveConnectorName } from './naming.ts'
 import { type ResolvedOffsets, resolveOffsets } from './offsets.ts'
 import { hashEntries, type ResolvedValues, resolveValues } from './values-from.ts'
-
-/** Marks a connector as kept by this resource, inside its configuration. */
-export const OWNER_KEY = 'weir.owner'
 
 /** What a Connector resource asks of the worker. */
 export type DesiredConnector = {

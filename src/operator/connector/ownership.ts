@@ -1,6 +1,7 @@
+import { OWNER_KEY } from '../../clients/worker.ts'
 import { TerminalError } from '../controller/reconcile-error.ts'
 import type { Resource } from '../resources/resource.ts'
-import { type DesiredConnector, OWNER_KEY } from './desired.ts'
+import type { DesiredConnector } from './desired.ts'
 import type { ExistingConnector } from './observed.ts'
 
 const TAKE_OVER = 'weir.dev/take-over'

@@ -1,4 +1,10 @@
-import type { ConnectorConfig, ConnectorOffset, RunState, TargetState } from '../../clients/worker.ts'
+import {
+  type ConnectorConfig,
+  type ConnectorOffset,
+  OWNER_KEY,
+  type RunState,
+  type TargetState,
+} from '../../clients/worker.ts'
 import type { EventReason } from '../cluster/cluster.ts'
 import type { Requeue } from '../controller/controller.ts'
 import { DependencyNotReady, TerminalError } from '../controller/reconcile-error.ts'
@@ -6,7 +12,7 @@ import { type ConditionReason, isReady, type ObservedCondition, type ReadyCondit
 import type { ConnectorStatus } from '../resources/connector.ts'
 import { INITIAL_STATUS, type Resource } from '../resources/resource.ts'
 import { autoRestartWhenHealthy, planAutoRestart } from './auto-restart.ts'
-import { type DesiredConnector, OWNER_KEY } from './desired.ts'
+import type { DesiredConnector } from './desired.ts'
 import type { ExistingConnector, ObservedConnector } from './observed.ts'
 import { pendingOperation } from './offsets.ts'
 import { assertOwnership, changedKeys } from './ownership.ts'

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { OWNER_KEY } from '../../clients/worker.ts'
 import {
   atomicList,
   boundedText,
@@ -21,7 +22,7 @@ import {
 import { commonStatus, countField, handledAnnotation, int64Field } from './status.ts'
 
 /** Keys of a connector's configuration that have fields of their own in `spec`. */
-const OWN_KEYS = ['name', 'connector.class', 'tasks.max', 'connector.plugin.version', 'weir.owner']
+const OWN_KEYS = ['name', 'connector.class', 'tasks.max', 'connector.plugin.version', OWNER_KEY]
 
 const valueFrom = withRules(
   z.strictObject({

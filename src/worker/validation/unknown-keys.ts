@@ -1,3 +1,4 @@
+import { OWNER_KEY } from '../../clients/worker.ts'
 import { nearest } from '../../config/nearest.ts'
 import { commonKeys, sinkKeys, sourceKeys } from '../configuration/connector-keys.ts'
 import type { ConnectorPlugin } from '../configuration/connector-plugin.ts'
@@ -17,7 +18,7 @@ export type KeyOfNobody = { readonly key: string; readonly meant?: string }
 export function keysOfNobody({ kind, definitions }: ConnectorPlugin, config: RawConfig): readonly KeyOfNobody[] {
   const shared = kind === 'source' ? sourceKeys : sinkKeys
   const own = definitions.map(({ name }) => name)
-  const known = [...new Set([...own, ...Object.keys(shared.shape), ...Object.keys(commonKeys.shape)])]
+  const known = [...new Set([...own, ...Object.keys(shared.shape), ...Object.keys(commonKeys.shape), OWNER_KEY])]
   return Object.keys(config)
     .filter((key) => !known.includes(key) && !OF_OTHERS.test(key))
     .slice(0, TOLD_MAX)

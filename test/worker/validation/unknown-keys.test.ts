@@ -19,6 +19,7 @@ it('the keys that nobody reads are those that neither the connector nor what it 
     transforms: 'a',
     'transforms.a.type': 'Filter',
     'consumer.override.max.poll.records': '10',
+    'weir.owner': 'weir/default/out',
   }
   expect(keysOfNobody(sink, known)).toEqual([])
   expect(
