@@ -57,14 +57,25 @@ export function int64(value: bigint): number | bigint {
 
 const MIN_SAFE = BigInt(Number.MIN_SAFE_INTEGER)
 const MAX_SAFE = BigInt(Number.MAX_SAFE_INTEGER)
-const INT64_MIN = -(2n ** 63n)
-const INT64_MAX = 2n ** 63n - 1n
 
 /** The scale of a Decimal schema. Throws a `DataError` when its parameters do not say it. */
 export function decimalScale(schema: Schema): number {
   const scale = Number(schema.parameters?.['scale'] ?? Number.NaN)
   if (Number.isInteger(scale)) return scale
   throw new DataError('Invalid Decimal schema: scale parameter not found.')
+}
+
+/**
+ * The unscaled digits of a decimal at the scale of its schema: what is written as the bytes of a Connect Decimal. Throws a
+ * `DataError`, as Java's `Decimal.fromLogical` does, when the value has another scale: its digits would be read as another
+ * number.
+ */
+export function unscaledAt(scale: number, value: Decimal): bigint {
+  if (value.scale === scale) return value.unscaled
+  throw new DataError(
+    'Decimal value has mismatching scale for given Decimal schema. ' +
+      `Schema has scale ${scale}, value has scale ${value.scale}.`,
+  )
 }
 
 /** Throws a `DataError` that says where a value does not fit its schema: `$.items[2].price: …`. */
@@ -97,6 +108,7 @@ export function valueLabel(value: unknown): string {
   if (value === null || value === undefined) return 'null'
   if (value instanceof Uint8Array) return `${value.length} bytes`
   if (typeof value === 'string') return `the string '${value.length > 40 ? `${value.slice(0, 40)}…` : value}'`
+  if (isDecimal(value)) return `the decimal ${decimalToText(value)}`
   if (typeof value === 'object') return Array.isArray(value) ? 'an array' : `a ${value.constructor?.name ?? 'object'}`
   return `the ${typeof value} ${String(value)}`
 }
@@ -108,7 +120,7 @@ function schemaLabel({ name, type }: Schema): string {
 function fits(schema: Schema, value: unknown): boolean {
   switch (schema.name) {
     case LOGICAL.decimal:
-      return isDecimal(value)
+      return isDecimal(value) && value.scale === decimalScale(schema)
     case LOGICAL.date:
     case LOGICAL.timestamp:
       return value instanceof Date && !Number.isNaN(value.getTime())
@@ -122,11 +134,10 @@ export function isDecimal(value: unknown): value is Decimal {
 }
 
 const FITS: Readonly<Record<Schema['type'], (value: unknown) => boolean>> = {
-  int8: (value) => isWithin(value, 7),
-  int16: (value) => isWithin(value, 15),
-  int32: (value) => isWithin(value, 31),
-  int64: (value) =>
-    typeof value === 'bigint' ? value >= INT64_MIN && value <= INT64_MAX : Number.isSafeInteger(value),
+  int8: (value) => typeof value === 'number' && isInteger('int8', value),
+  int16: (value) => typeof value === 'number' && isInteger('int16', value),
+  int32: (value) => typeof value === 'number' && isInteger('int32', value),
+  int64: (value) => isInteger('int64', value),
   float32: (value) => typeof value === 'number',
   float64: (value) => typeof value === 'number',
   boolean: (value) => typeof value === 'boolean',
@@ -137,6 +148,17 @@ const FITS: Readonly<Record<Schema['type'], (value: unknown) => boolean>> = {
   struct: (value) => typeof value === 'object' && !Array.isArray(value) && !(value instanceof Map),
 }
 
-function isWithin(value: unknown, bits: number): boolean {
-  return Number.isInteger(value) && (value as number) >= -(2 ** bits) && (value as number) < 2 ** bits
+export type IntegerType = 'int8' | 'int16' | 'int32' | 'int64'
+
+/**
+ * Whether a value is a whole number in the range of an integer type. Numbers must be exact (at most 2^53 - 1); a bigint may
+ * stand for any integer type.
+ */
+export function isInteger(type: IntegerType, value: unknown): value is number | bigint {
+  const bits = INTEGER_BITS[type]
+  if (typeof value === 'bigint') return BigInt.asIntN(bits, value) === value
+  const limit = 2 ** (bits - 1)
+  return Number.isSafeInteger(value) && (value as number) >= -limit && (value as number) < limit
 }
+
+const INTEGER_BITS: Readonly<Record<IntegerType, number>> = { int8: 8, int16: 16, int32: 32, int64: 64 }

@@ -11,12 +11,14 @@ import {
   INT8,
   INT64,
   int64,
+  isInteger,
   map,
   optional,
   rescale,
   STRING,
   struct,
   TIMESTAMP,
+  unscaledAt,
 } from '../../src/sdk/index.ts'
 
 const anyBigint = fc.bigInt({ min: -(2n ** 200n), max: 2n ** 200n })
@@ -75,7 +77,37 @@ describe('big integers', () => {
   })
 })
 
+describe('integer types', () => {
+  it.each([
+    ['int8', -(2n ** 7n), 2n ** 7n - 1n],
+    ['int16', -(2n ** 15n), 2n ** 15n - 1n],
+    ['int32', -(2n ** 31n), 2n ** 31n - 1n],
+    ['int64', -(2n ** 63n), 2n ** 63n - 1n],
+  ] as const)('%s holds %i to %i and nothing beyond', (type, min, max) => {
+    expect([min, max, 0, int64(min), int64(max)].filter((value) => !isInteger(type, value))).toEqual([])
+    const beyond = [min - 1n, max + 1n, Number(max) + 1, Number(min) * 2, 1.5, Number.NaN, '1', null, undefined]
+    expect(beyond.filter((value) => isInteger(type, value))).toEqual([])
+  })
+})
+
+describe('unscaledAt', () => {
+  it('gives the digits of a decimal that has the scale of its schema', () => {
+    expect(unscaledAt(2, { unscaled: 150n, scale: 2 })).toBe(150n)
+  })
+
+  it("refuses another scale in the words of Java's Decimal.fromLogical", () => {
+    expect(() => unscaledAt(2, { unscaled: 15n, scale: 1 })).toThrow(
+      'Decimal value has mismatching scale for given Decimal schema. Schema has scale 2, value has scale 1.',
+    )
+  })
+})
+
 describe('checkValue', () => {
+  it('refuses a decimal whose scale is not that of its schema', () => {
+    expect(() => checkValue(decimal(2), { unscaled: 15n, scale: 1 })).toThrow('got the decimal 1.5')
+    checkValue(decimal(2), { unscaled: 150n, scale: 2 })
+  })
+
   const order = struct('Order', {
     id: INT64,
     at: TIMESTAMP,

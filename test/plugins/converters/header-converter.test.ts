@@ -1,7 +1,17 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { asHeaderConverter } from '../../../src/plugins/converters/header-converter.ts'
 import { shippedCatalog } from '../../../src/plugins/shipped.ts'
-import { defineConverter, INT32, parseConfig, STRING, UNRESTRICTED, z } from '../../../src/sdk/index.ts'
+import {
+  type ConnectRecord,
+  defineConverter,
+  INT32,
+  parseConfig,
+  type Schema,
+  STRING,
+  UNRESTRICTED,
+  z,
+} from '../../../src/sdk/index.ts'
+import golden from './insert-header.golden.json' with { type: 'json' }
 
 const catalog = shippedCatalog()
 
@@ -25,6 +35,40 @@ it('keeps a header without a value', () => {
   const converter = created('org.apache.kafka.connect.storage.StringConverter')
   expect(converter.fromConnect({ key: 'h', schema: STRING, value: null })).toBeNull()
   expect(converter.toConnect('h', null)).toMatchObject({ key: 'h', value: null })
+})
+
+type Golden = {
+  readonly literal: string
+  readonly schema: unknown
+  readonly simple: string
+  readonly string: string
+  readonly json?: string
+}
+
+/** A schema as the recording shows it. Arrays and maps of mixed elements have none for their elements. */
+function shown(schema: Schema | null | undefined): unknown {
+  if (schema === null || schema === undefined) return null
+  const { type, items, keys } = schema
+  return {
+    type,
+    ...(type === 'array' && { items: shown(items) }),
+    ...(type === 'map' && { keys: shown(keys), values: shown(items) }),
+  }
+}
+
+describe('InsertHeader, with the answers of Apache Kafka 4.3.1', () => {
+  it.each(golden as readonly Golden[])('$literal is written by each header converter', (expected) => {
+    const plugin = catalog.find('transformation', 'org.apache.kafka.connect.transforms.InsertHeader')!
+    const config = parseConfig(plugin.config, { header: 'h', 'value.literal': expected.literal })
+    const record = plugin.create(config)({ headers: [] } as unknown as ConnectRecord)!
+    const [header] = record.headers
+    expect(shown(header!.schema)).toEqual(expected.schema)
+    expect(String(created('SimpleHeaderConverter').fromConnect(header!))).toBe(expected.simple)
+    expect(String(created('StringConverter').fromConnect(header!))).toBe(expected.string)
+    const json = () => String(created('JsonConverter').fromConnect(header!))
+    if (expected.json === undefined) expect(json).toThrow(expect.objectContaining({ code: 'data' }))
+    else expect(json()).toBe(expected.json)
+  })
 })
 
 it('refuses a converter that waits for a registry', () => {

@@ -10,10 +10,12 @@ import {
   DataError,
   type Decimal,
   decimalScale,
+  type IntegerType,
   isDecimal,
+  isInteger,
   LOGICAL,
-  rescale,
   type Schema,
+  unscaledAt,
   valueLabel,
 } from '../../../sdk/index.ts'
 import { toBuffer } from '../../bytes.ts'
@@ -118,11 +120,18 @@ function plainEncoder(schema: Schema, avro: AvroSchema, options: EncoderOptions)
   if (schema.type === 'bytes') {
     return (value) => (value instanceof Uint8Array ? toBuffer(value) : misfit(schema, value))
   }
+  if (schema.type === 'int8' || schema.type === 'int16') return integerEncoder(schema)
   if (schema.type === 'map') return mapEncoder(schema, avro, options)
   if (avro.type !== 'array') return asItIs
   const item = avroEncoder(withoutDefault(schema.items!), avro.items, options)
   if (item === asItIs) return asItIs
   return (value) => (Array.isArray(value) ? value.map(item) : misfit(schema, value))
+}
+
+/** Avro's own codec checks the range of int and long, which are wider than these types. */
+function integerEncoder(schema: Schema): Encode {
+  const type = schema.type as IntegerType
+  return (value) => (isInteger(type, value) ? value : misfit(schema, value))
 }
 
 function recordEncoder(schema: Schema, avro: AvroRecord, options: EncoderOptions): Encode {
@@ -177,7 +186,7 @@ function decimalEncoder(schema: Schema, avro: AvroSchema): Encode {
   const size = avro.type === 'fixed' ? avro.size : 0
   return (value) => {
     if (!isDecimal(value)) return misfit(schema, value)
-    return padded(bigintToBytes(rescale(value, scale).unscaled), size, value)
+    return padded(bigintToBytes(unscaledAt(scale, value)), size, value)
   }
 }
 

@@ -9,7 +9,16 @@ import {
   type Props,
 } from '../../../formats/avro/schema.ts'
 import { isObject, type Json, JsonNumber } from '../../../formats/json-text.ts'
-import { bigintFromBytes, DataError, decimal, LOGICAL, type Schema, STRING } from '../../../sdk/index.ts'
+import {
+  bigintFromBytes,
+  DataError,
+  decimal,
+  isInteger,
+  LOGICAL,
+  type Schema,
+  STRING,
+  valueLabel,
+} from '../../../sdk/index.ts'
 import { SHARED } from '../shared-names.ts'
 import { wireDefault } from './default.ts'
 import {
@@ -178,8 +187,13 @@ function scalarFrom(type: string, props: Props): FromAvro {
 function intFrom(logical: Json | undefined, connectType: Json | undefined): FromAvro {
   if (logical === 'date') return { schema: { type: 'int32', name: LOGICAL.date, version: 1 }, decode: toDay }
   if (logical === 'time-millis') return { schema: { type: 'int32', name: LOGICAL.time, version: 1 }, decode: asItIs }
-  const type = connectType === 'int8' || connectType === 'int16' ? connectType : 'int32'
-  return { schema: { type }, decode: asItIs }
+  if (connectType !== 'int8' && connectType !== 'int16') return { schema: { type: 'int32' }, decode: asItIs }
+  const decode: Decode = (wire) => {
+    if (isInteger(connectType, wire)) return wire
+    // Java keeps the low bits.
+    throw new DataError(`${valueLabel(wire)} where the schema says ${connectType}`)
+  }
+  return { schema: { type: connectType }, decode }
 }
 
 function fixedFrom({ props, size }: AvroFixed): FromAvro {

@@ -10,6 +10,7 @@ import {
   type Schema,
   type SchemaType,
   struct,
+  unscaledAt,
 } from '../../../sdk/index.ts'
 import { toBuffer } from '../../bytes.ts'
 import { shortestFloat } from '../../java-text.ts'
@@ -280,7 +281,8 @@ function scalarDefaultOf(schema: Schema, value: unknown): Json {
 }
 
 function bytesOf(schema: Schema, value: unknown): Buffer {
-  return schema.name === LOGICAL.decimal ? bigintToBytes((value as Decimal).unscaled) : toBuffer(value as Uint8Array)
+  if (schema.name !== LOGICAL.decimal) return toBuffer(value as Uint8Array)
+  return bigintToBytes(unscaledAt(decimalScale(schema), value as Decimal))
 }
 
 function mapDefaultOf(schema: Schema, value: ReadonlyMap<unknown, unknown>, context: Context): Json {

@@ -4,6 +4,8 @@ import {
   DataError,
   decimalFromText,
   decimalScale,
+  type IntegerType,
+  isInteger,
   LOGICAL,
   rescale,
   type Schema,
@@ -79,23 +81,23 @@ function presentReader(schema: Schema, options: ReadOptions): JsonReader {
     case LOGICAL.decimal:
       return decimalReader(schema)
     case LOGICAL.date:
-      return (json) => new Date(Number(whole(schema, json)) * 86_400_000)
+      return (json) => new Date(Number(integer(schema, json)) * 86_400_000)
     case LOGICAL.timestamp:
-      return (json) => new Date(Number(whole(schema, json)))
+      return (json) => new Date(Number(integer(schema, json)))
     default:
       return PRESENT[schema.type](schema, options)
   }
 }
 
-const wholeReader =
+const integerReader =
   (schema: Schema): JsonReader =>
   (json) =>
-    whole(schema, json)
+    integer(schema, json)
 const PRESENT: Readonly<Record<SchemaType, (schema: Schema, options: ReadOptions) => JsonReader>> = {
-  int8: wholeReader,
-  int16: wholeReader,
-  int32: wholeReader,
-  int64: wholeReader,
+  int8: integerReader,
+  int16: integerReader,
+  int32: integerReader,
+  int64: integerReader,
   float32: (schema) => (json) => Math.fround(float(schema, json)),
   float64: (schema) => (json) => float(schema, json),
   boolean: (schema) => (json) => (typeof json === 'boolean' ? json : misfit(schema, json)),
@@ -209,8 +211,9 @@ function decimalReader(schema: Schema): JsonReader {
   }
 }
 
-function whole(schema: Schema, json: Exact): number | bigint {
-  return typeof json === 'bigint' || Number.isInteger(json) ? (json as number | bigint) : misfit(schema, json)
+/** Java keeps the low bits of a number that is out of range; here it is an error. */
+function integer(schema: Schema, json: Exact): number | bigint {
+  return isInteger(schema.type as IntegerType, json) ? json : misfit(schema, json)
 }
 
 function float(schema: Schema, json: Exact): number {

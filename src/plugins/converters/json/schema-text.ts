@@ -37,14 +37,19 @@ export function schemaToText(schema: Schema, field?: string): string {
 function partsToText(schema: Schema): readonly string[] {
   switch (schema.type) {
     case 'array':
-      return [`"items":${schemaToText(schema.items!)}`]
+      return [`"items":${partToText(schema.items)}`]
     case 'map':
-      return [`"keys":${schemaToText(schema.keys!)}`, `"values":${schemaToText(schema.items!)}`]
+      return [`"keys":${partToText(schema.keys)}`, `"values":${partToText(schema.items)}`]
     case 'struct':
       return [`"fields":[${(schema.fields ?? []).map((one) => schemaToText(one.schema, one.name)).join(',')}]`]
     default:
       return []
   }
+}
+
+/** Arrays and maps of mixed elements, which headers can hold, have no schema for them. */
+function partToText(schema: Schema | undefined): string {
+  return schema === undefined ? 'null' : schemaToText(schema)
 }
 
 /** Throws a `DataError` for anything that is not a schema. */

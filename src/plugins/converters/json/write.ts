@@ -2,11 +2,14 @@ import { javaDouble } from '../../../formats/json-text.ts'
 import {
   bigintToBytes,
   DataError,
-  type Decimal,
+  decimalScale,
+  type IntegerType,
   isDecimal,
+  isInteger,
   LOGICAL,
   type Schema,
   type SchemaType,
+  unscaledAt,
   valueLabel,
 } from '../../../sdk/index.ts'
 import { toBuffer } from '../../bytes.ts'
@@ -44,7 +47,8 @@ export function plainJson(value: unknown): string {
   if (typeof value === 'bigint' || typeof value === 'boolean') return String(value)
   if (value instanceof Uint8Array) return base64(value)
   if (value instanceof Date) return String(value.getTime())
-  if (isDecimal(value)) return base64(bigintToBytes(value.unscaled))
+  if (isDecimal(value))
+    throw new DataError('a decimal without a schema cannot be written as JSON: its scale would be lost')
   if (Array.isArray(value)) return `[${value.map(plainJson).join(',')}]`
   if (value instanceof Map) return plainMap(value)
   return `{${Object.entries(value)
@@ -71,7 +75,7 @@ function absentText(schema: Schema, write: JsonWriter, { nullsToDefaults }: Writ
 function presentWriter(schema: Schema, options: WriteOptions): JsonWriter {
   switch (schema.name) {
     case LOGICAL.decimal:
-      return checked(schema, isDecimal, options.decimals === 'NUMERIC' ? javaDecimal : decimalBase64)
+      return decimalWriter(schema, options)
     case LOGICAL.date:
       return checked(schema, isDate, (value) => String(Math.floor(value.getTime() / 86_400_000)))
     case LOGICAL.timestamp:
@@ -81,20 +85,30 @@ function presentWriter(schema: Schema, options: WriteOptions): JsonWriter {
   }
 }
 
-const whole = (schema: Schema): JsonWriter => checked(schema, isWhole, String)
+function integerWriter(schema: Schema): JsonWriter {
+  const type = schema.type as IntegerType
+  return checked(schema, (value) => isInteger(type, value), String)
+}
+
+/** A JSON number keeps the scale of the value; bytes have the scale of the schema. */
+function decimalWriter(schema: Schema, { decimals }: WriteOptions): JsonWriter {
+  if (decimals === 'NUMERIC') return checked(schema, isDecimal, javaDecimal)
+  const scale = decimalScale(schema)
+  return checked(schema, isDecimal, (value) => base64(bigintToBytes(unscaledAt(scale, value))))
+}
 
 const PRESENT: Readonly<Record<SchemaType, (schema: Schema, options: WriteOptions) => JsonWriter>> = {
-  int8: whole,
-  int16: whole,
-  int32: whole,
-  int64: whole,
+  int8: integerWriter,
+  int16: integerWriter,
+  int32: integerWriter,
+  int64: integerWriter,
   float32: (schema) => checked(schema, isNumber, (value) => floatText(shortestFloat(value))),
   float64: (schema) => checked(schema, isNumber, floatText),
   boolean: (schema) => checked(schema, (value) => typeof value === 'boolean', String),
   string: (schema) => checked(schema, (value) => typeof value === 'string', quote),
   bytes: (schema) => checked(schema, (value) => value instanceof Uint8Array, base64),
   array: (schema, options) => {
-    const item = jsonWriter(schema.items!, options)
+    const item = partWriter(schema.items, options)
     return checked(
       schema,
       (value): value is unknown[] => Array.isArray(value),
@@ -110,8 +124,14 @@ export function hasTextKeys({ keys }: Schema): boolean {
   return keys!.type === 'string' && !keys!.optional
 }
 
+/** Arrays and maps of mixed elements, which headers can hold, have no schema for them. */
+function partWriter(schema: Schema | undefined, options: WriteOptions): JsonWriter {
+  return schema === undefined ? plainJson : jsonWriter(schema, options)
+}
+
 function mapWriter(schema: Schema, options: WriteOptions): JsonWriter {
-  const item = jsonWriter(schema.items!, options)
+  if (schema.keys === undefined) throw new DataError('a map without a schema for its keys cannot be written as JSON')
+  const item = partWriter(schema.items, options)
   if (options.entries === 'objects' ? hasTextKeys(schema) : schema.keys!.type === 'string') {
     return checked(
       schema,
@@ -163,10 +183,6 @@ function misfit(schema: Schema, value: unknown): DataError {
   return new DataError(`${valueLabel(value)} where the schema says ${schema.name ?? schema.type}`)
 }
 
-function isWhole(value: unknown): value is number | bigint {
-  return Number.isInteger(value) || typeof value === 'bigint'
-}
-
 function isNumber(value: unknown): value is number {
   return typeof value === 'number'
 }
@@ -185,10 +201,6 @@ function isStruct(value: unknown): value is Readonly<Record<string, unknown>> {
 
 function base64(bytes: Uint8Array): string {
   return `"${toBuffer(bytes).toString('base64')}"`
-}
-
-function decimalBase64({ unscaled }: Decimal): string {
-  return base64(bigintToBytes(unscaled))
 }
 
 function floatText(value: number): string {

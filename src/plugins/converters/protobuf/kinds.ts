@@ -6,7 +6,9 @@ import {
   DataError,
   type Decimal,
   decimal,
+  type IntegerType,
   int64,
+  isInteger,
   LOGICAL,
   rescale,
   type Schema,
@@ -28,6 +30,11 @@ const asItIs = (value: unknown) => value
 const toBigint = (value: unknown) =>
   typeof value === 'bigint' || Number.isInteger(value) ? BigInt(value as number) : refuse(value, 'a whole number')
 export const kindOf = (type: Schema['type']): Kind => ({ schema: { type }, read: asItIs, write: asItIs })
+/** Java keeps the low bits of a number that is out of range; here it is an error, in both directions. */
+export function integerKind(type: IntegerType): Kind {
+  const check = (value: unknown) => (isInteger(type, value) ? Number(value) : refuse(value, type))
+  return { schema: { type }, read: check, write: check }
+}
 const INT64_KIND: Kind = { schema: { type: 'int64' }, read: (wire) => int64(wire as bigint), write: toBigint }
 const UNSIGNED_KIND: Kind = {
   schema: { type: 'int64' },
@@ -44,16 +51,16 @@ const SCALARS: Readonly<Record<ScalarType, Kind>> = {
   2: kindOf('float32'),
   3: INT64_KIND,
   4: of(UNSIGNED_KIND, 'uint64'),
-  5: kindOf('int32'),
+  5: integerKind('int32'),
   6: of(UNSIGNED_KIND, 'fixed64'),
   7: of(kindOf('int64'), 'fixed32'),
   8: kindOf('boolean'),
   9: kindOf('string'),
   12: BYTES_KIND,
   13: of(kindOf('int64'), 'uint32'),
-  15: of(kindOf('int32'), 'sfixed32'),
+  15: of(integerKind('int32'), 'sfixed32'),
   16: of(INT64_KIND, 'sfixed64'),
-  17: of(kindOf('int32'), 'sint32'),
+  17: of(integerKind('int32'), 'sint32'),
   18: of(INT64_KIND, 'sint64'),
 }
 

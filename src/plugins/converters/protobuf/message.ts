@@ -1,7 +1,7 @@
 import type { DescField, DescMessage, DescOneof, ScalarType } from '@bufbuild/protobuf'
 import { Edition, FieldDescriptorProto_Label as Label } from '@bufbuild/protobuf/wkt'
 import { DataError, type Field, int64, type Schema } from '../../../sdk/index.ts'
-import { decimalKind, type Kind, kindOf, LOGICAL_KINDS, misfit, refuse, scalarKind } from './kinds.ts'
+import { decimalKind, integerKind, type Kind, LOGICAL_KINDS, misfit, refuse, scalarKind } from './kinds.ts'
 import type { FieldMeta } from './meta.ts'
 import { ENUM, MESSAGE, mapName, pascalCase, TAG, UNION } from './names.ts'
 
@@ -241,7 +241,7 @@ function singleKind(
   }
   if (kind === 'enum') return enumKind(words!, options)
   const type = meta['connect.type']
-  return type === 'int8' || type === 'int16' ? kindOf(type) : scalarKind(scalar as ScalarType)
+  return type === 'int8' || type === 'int16' ? integerKind(type) : scalarKind(scalar as ScalarType)
 }
 
 /** Of a message that holds one scalar: that scalar, where such fields are what may be null; else a struct like others. */

@@ -108,7 +108,8 @@ class Inference {
     const keySchema = commonSchema(keys)
     const itemSchema = commonSchema(values)
     return {
-      schema: { type: 'map', ...(keySchema && { keys: keySchema }), ...(itemSchema && { items: itemSchema }) },
+      // As in Java, a map whose keys have no common type has no schema for its values either.
+      schema: { type: 'map', ...(keySchema && { keys: keySchema, ...(itemSchema && { items: itemSchema }) }) },
       value: new Map(
         keys.map((key, index) => [valueAs(keySchema, key.value), valueAs(itemSchema, values[index]?.value)]),
       ),

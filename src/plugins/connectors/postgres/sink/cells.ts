@@ -1,4 +1,13 @@
-import { DataError, decimalToText, isDecimal, LOGICAL, type Schema, valueLabel } from '../../../../sdk/index.ts'
+import {
+  DataError,
+  decimalToText,
+  type IntegerType,
+  isDecimal,
+  isInteger,
+  LOGICAL,
+  type Schema,
+  valueLabel,
+} from '../../../../sdk/index.ts'
 import { jsonWriter } from '../../../converters/json/write.ts'
 import { textFromItems } from '../array-text.ts'
 import { textFromDate, textFromMicros, textFromTime } from '../time-text.ts'
@@ -63,9 +72,18 @@ function plainWriter(schema: Schema, options: CellOptions): (value: unknown) => 
     case 'struct':
     case 'map':
       return jsonWriter(schema, AS_JSON)
+    case 'int8':
+    case 'int16':
+    case 'int32':
+    case 'int64':
+      return integerWriter(schema.type)
     default:
       return String
   }
+}
+
+function integerWriter(type: IntegerType): (value: unknown) => string {
+  return (value) => (isInteger(type, value) ? String(value) : refuse(value, type))
 }
 
 /** The server ends a text at such a byte, and refuses it. */

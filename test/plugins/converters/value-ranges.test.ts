@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { cellWriter } from '../../../src/plugins/connectors/postgres/sink/cells.ts'
+import { UTC } from '../../../src/plugins/connectors/postgres/zone.ts'
+import { shippedCatalog } from '../../../src/plugins/shipped.ts'
+import {
+  type ConverterInstance,
+  decimal,
+  INT8,
+  INT16,
+  INT32,
+  INT64,
+  parseConfig,
+  type RawConfig,
+  type Schema,
+  struct,
+  UNRESTRICTED,
+} from '../../../src/sdk/index.ts'
+import { startTestRegistry, type TestRegistry } from '../../support/registry.ts'
+
+let registry: TestRegistry
+beforeAll(async () => {
+  registry = await startTestRegistry()
+})
+afterAll(() => registry.stop())
+
+const catalog = shippedCatalog()
+
+function createConverter(name: string, config: RawConfig = {}): ConverterInstance {
+  const plugin = catalog.find('converter', name)!
+  const url = Object.hasOwn(plugin.config.shape, 'schema.registry.url') && { 'schema.registry.url': registry.url }
+  return plugin.create(parseConfig(plugin.config, { ...url, ...config }), { ...UNRESTRICTED, isKey: false })
+}
+
+// A topic for each record: their schemas are not compatible with each other.
+let topics = 0
+async function write(name: string, schema: Schema, value: unknown, config: RawConfig = {}): Promise<Uint8Array> {
+  topics += 1
+  return (await createConverter(name, config).fromConnect(`ranges-${topics}`, schema, value))!
+}
+
+const record = (field: Schema) => struct('Row', { field })
+const CONVERTERS = ['JsonConverter', 'JsonSchemaConverter', 'AvroConverter', 'ProtobufConverter']
+const MISFIT = /^the (number|bigint|value) .*(the schema says|its schema|is expected)/
+const TOO_LARGE: readonly (readonly [Schema, number | bigint])[] = [
+  [INT8, 300],
+  [INT8, -129],
+  [INT16, 70_000],
+  [INT32, 3_000_000_000],
+  [INT64, 2n ** 63n],
+]
+
+describe.each(CONVERTERS)('%s', (name) => {
+  it.each(TOO_LARGE)('refuses a value beyond its integer type: %o %s', async (schema, value) => {
+    await expect(write(name, record(schema), { field: value })).rejects.toMatchObject({
+      code: 'data',
+      message: expect.stringMatching(MISFIT),
+    })
+  })
+})
+
+describe('a decimal whose scale is not that of its schema', () => {
+  const value = { field: { unscaled: 15n, scale: 1 } }
+  const mismatch = {
+    code: 'data',
+    message: 'Decimal value has mismatching scale for given Decimal schema. Schema has scale 2, value has scale 1.',
+  }
+
+  it.each(['JsonConverter', 'JsonSchemaConverter', 'AvroConverter'])(
+    'is refused by %s, which writes the unscaled digits',
+    async (name) => {
+      await expect(write(name, record(decimal(2)), value)).rejects.toMatchObject(mismatch)
+    },
+  )
+
+  it('is refused as the default of an Avro field', async () => {
+    const schema = record({ ...decimal(2), default: value.field })
+    await expect(write('AvroConverter', schema, {})).rejects.toMatchObject(mismatch)
+  })
+
+  it('is written as it is where the scale goes with the value', async () => {
+    const config = { 'schemas.enable': 'false', 'decimal.format': 'NUMERIC' }
+    expect(String(await write('JsonConverter', record(decimal(2)), value, config))).toBe('{"field":1.5}')
+    const bytes = await write('ProtobufConverter', record(decimal(2)), value)
+    const read = await createConverter('ProtobufConverter').toConnect('ranges', bytes)
+    expect(read.value).toEqual({ field: { unscaled: 150n, scale: 2 } })
+  })
+
+  it('is refused without a schema, which JSON would need for the scale', async () => {
+    const converter = createConverter('JsonConverter', { 'schemas.enable': 'false' })
+    expect(() => converter.fromConnect('t', null, value)).toThrow('its scale would be lost')
+  })
+})
+
+describe('a number beyond its integer type', () => {
+  it.each([
+    ['int8', '300'],
+    ['int16', '70000'],
+    ['int32', '3000000000'],
+    ['int64', '92233720368547758080'],
+  ])('is refused by JsonConverter when it reads %s %s', (type, payload) => {
+    const bytes = Buffer.from(`{"schema":{"type":"${type}","optional":false},"payload":${payload}}`)
+    expect(() => createConverter('JsonConverter').toConnect('t', bytes)).toThrow(`where the schema says ${type}`)
+  })
+
+  it.each(TOO_LARGE)('is refused by the PostgreSQL sink: %o %s', (schema, value) => {
+    const toCell = cellWriter(schema, { zone: UTC, dateZone: UTC, nullIsDefault: false })
+    expect(() => toCell(value)).toThrow(`expected ${schema.type}, got`)
+    expect(toCell(7)).toBe('7')
+  })
+})
