@@ -18,18 +18,18 @@ export class UsageError extends UserError<'usage'> {
   }
 }
 
-export type Options = NonNullable<ParseArgsConfig['options']>
+export type ArgumentOptions = NonNullable<ParseArgsConfig['options']>
 
 /** Reads a command's arguments. Throws a `UsageError` for options that it does not have or that lack their value. */
-export function readArgs<const O extends Options>(args: readonly string[], options: O) {
+export function parseArguments<const O extends ArgumentOptions>(args: readonly string[], options: O) {
   try {
     return parseArgs({ args: [...args], options, allowPositionals: true, strict: true })
   } catch (error) {
-    throw new UsageError(sentenceOf(error as NodeJS.ErrnoException, args, options))
+    throw new UsageError(describeParseError(error as NodeJS.ErrnoException, args, options))
   }
 }
 
-function sentenceOf(error: NodeJS.ErrnoException, args: readonly string[], options: Options): string {
+function describeParseError(error: NodeJS.ErrnoException, args: readonly string[], options: ArgumentOptions): string {
   const option = /'(?:-\w, )?(--?[\w-]+)/.exec(error.message)?.[1] ?? args.find((arg) => arg.startsWith('-')) ?? ''
   if (error.code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION') {
     const names = Object.keys(options).map((name) => `--${name}`)

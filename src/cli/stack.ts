@@ -23,7 +23,7 @@ import { UsageError } from './command.ts'
 export type StackOptions = {
   readonly cluster: ClusterAddress
   /** Of the runtimes that are started here. */
-  readonly log: BrokerAddress | undefined
+  readonly brokerAddress: BrokerAddress | undefined
   readonly registry: RuntimeOptions
   readonly worker: RuntimeOptions
   readonly operator: Pick<OperatorOptions, 'observeWorkerMs' | 'resyncMs' | 'webhook' | 'instance'>
@@ -50,14 +50,14 @@ export type Stack = {
 
 /** Starts broker, registry, worker and operator, each on the ones before it. What fails leaves nothing running. */
 export function startStack(options: StackOptions): Promise<Stack> {
-  const { logger, cluster, log, onFailed = () => {} } = options
+  const { logger, cluster, brokerAddress: log, onFailed = () => {} } = options
   return startAll(logger, async (life) => {
     const metrics = createMetrics()
     const broker = log === undefined ? undefined : await openBroker(log, { logger })
     if (broker !== undefined) life.onStop('broker', () => broker.close())
     const start = async (name: string, runtime: RuntimeOptions, run: StartRuntime): Promise<string> => {
       if ('url' in runtime) return runtime.url
-      if (broker === undefined) throw new UsageError(`where is the log of the ${name}? ${WHERE}`)
+      if (broker === undefined) throw new UsageError(`where is the log of the ${name}? ${BROKER_HINT}`)
       const running = await run(runtime, { broker, logger, metrics, onFailed })
       life.onStop(name, () => running.stop(), Number.POSITIVE_INFINITY)
       return running.url
@@ -67,13 +67,16 @@ export function startStack(options: StackOptions): Promise<Stack> {
       for (const listener of listeners) listener(news)
     }
     const registryUrl = await start('registry', options.registry, ({ port, written }, parts) =>
-      startRegistry(registrySettings([...defaults({ listeners: `http://127.0.0.1:${port}` }), ...written]), {
-        ...parts,
-        onChange: (subject) => tell({ registry: DEFAULT_RUNTIME, subject }),
-      }),
+      startRegistry(
+        registrySettings([...settingsFromDefaults({ listeners: `http://127.0.0.1:${port}` }), ...written]),
+        {
+          ...parts,
+          onChange: (subject) => tell({ registry: DEFAULT_RUNTIME, subject }),
+        },
+      ),
     )
     const workerUrl = await start('worker', options.worker, ({ port, written }, parts) =>
-      startWorker(workerSettings([...defaults(workerDefaults(port, registryUrl)), ...written]), {
+      startWorker(workerSettings([...settingsFromDefaults(workerDefaults(port, registryUrl)), ...written]), {
         ...parts,
         isWarm: true,
         ownFiles: log?.kind === 'embedded' ? [log.directory] : [],
@@ -106,11 +109,11 @@ type StartRuntime = (
   },
 ) => Promise<Running>
 
-const WHERE =
+const BROKER_HINT =
   '--bootstrap HOST:PORT names a Kafka cluster, --data DIR an embedded broker; or name the URL of one that runs'
 
 /** What fits the parts to each other, as settings that a person's own win over. */
-function defaults(settings: Readonly<Record<string, string>>): readonly Setting[] {
+function settingsFromDefaults(settings: Readonly<Record<string, string>>): readonly Setting[] {
   return Object.entries(settings).map(([key, value]) => ({ key, value, source: 'the command line' }))
 }
 

@@ -10,42 +10,48 @@ type Entry = { readonly summary: string; load(): Promise<Command> }
 const COMMANDS: Readonly<Record<string, Entry>> = {
   up: {
     summary: 'run everything a folder of manifests declares, here and now',
-    load: async () => (await import('./up.ts')).up,
+    load: async () => (await import('./commands/up.ts')).upCommand,
   },
-  registry: { summary: 'run a schema registry', load: async () => (await import('./registry.ts')).registry },
-  worker: { summary: 'run a connector worker', load: async () => (await import('./worker.ts')).worker },
+  registry: {
+    summary: 'run a schema registry',
+    load: async () => (await import('./commands/registry.ts')).registryCommand,
+  },
+  worker: { summary: 'run a connector worker', load: async () => (await import('./commands/worker.ts')).workerCommand },
   operator: {
     summary: 'keep what a Kubernetes cluster declares',
-    load: async () => (await import('./operator.ts')).operator,
+    load: async () => (await import('./commands/operator.ts')).operatorCommand,
   },
   data: {
     summary: 'verify, repair, back up and restore the data of an embedded broker',
-    load: async () => (await import('./data.ts')).data,
+    load: async () => (await import('./commands/data.ts')).dataCommand,
   },
-  dlq: { summary: 'show dead letters, and give them another try', load: async () => (await import('./dlq.ts')).dlq },
+  dlq: {
+    summary: 'show dead letters, and give them another try',
+    load: async () => (await import('./commands/dlq.ts')).dlqCommand,
+  },
   plugins: {
     summary: 'list, describe and begin plugins',
-    load: async () => (await import('./plugins.ts')).plugins,
+    load: async () => (await import('./commands/plugins.ts')).pluginsCommand,
   },
   crds: {
     summary: 'print the CustomResourceDefinitions',
-    load: async () => (await import('./crds.ts')).crds,
+    load: async () => (await import('./commands/crds.ts')).crdsCommand,
   },
   health: {
     summary: 'ask running programs whether they are healthy',
-    load: async () => (await import('./health.ts')).health,
+    load: async () => (await import('./commands/health.ts')).healthCommand,
   },
   password: {
     summary: "make a line of a registry's users file",
-    load: async () => (await import('./password.ts')).password,
+    load: async () => (await import('./commands/password.ts')).passwordCommand,
   },
   export: {
     summary: 'write all that a schema registry holds to files',
-    load: async () => (await import('./export.ts')).exportCommand,
+    load: async () => (await import('./commands/export.ts')).exportCommand,
   },
   import: {
     summary: 'make a schema registry hold what was exported, with the same ids',
-    load: async () => (await import('./import.ts')).importCommand,
+    load: async () => (await import('./commands/import.ts')).importCommand,
   },
 }
 

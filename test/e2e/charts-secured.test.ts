@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { beforeAll, expect, it } from 'vitest'
 import type { Broker } from '../../src/broker/broker.ts'
 import { openBroker } from '../../src/broker/open.ts'
-import { scaffold } from '../../src/cli/plugins/scaffold.ts'
+import { scaffoldPlugin } from '../../src/cli/plugins/plugin-scaffold.ts'
 import { silentLogger } from '../../src/config/logger.ts'
 import { startKafka } from '../env/kafka.ts'
 import { startKubernetes } from '../env/kubernetes.ts'
@@ -72,7 +72,7 @@ describeOn([helm, kubernetes, sandboxes, kafkaJars], 'the chart, on a Kafka with
     })) {
       await resources.apply({ apiVersion: 'v1', kind: 'Secret', metadata: metadata(name), stringData } as Declared)
     }
-    const { files } = scaffold('PrefixRouter', 'transform', '0.1.0')
+    const { files } = scaffoldPlugin('PrefixRouter', 'transform', '0.1.0')
     const data = { 'prefix-router.ts': files['prefix-router.ts'] }
     await resources.apply({ apiVersion: 'v1', kind: 'ConfigMap', metadata: metadata('own'), data } as Declared)
     values = {

@@ -51,7 +51,7 @@ describe('an operator with its runtimes inside', () => {
     const written = [{ key: 'value.converter', value: 'StringConverter', source: 'the test' }]
     stack = await startStack({
       cluster: { kind: 'directory', path: directory },
-      log: { kind: 'embedded', directory: join(directory, '.weir') },
+      brokerAddress: { kind: 'embedded', directory: join(directory, '.weir') },
       registry: { port: 0, written: [] },
       worker: { port: 0, written },
       operator: { observeWorkerMs: HOUR_MS, resyncMs: HOUR_MS },

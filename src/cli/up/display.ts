@@ -1,9 +1,9 @@
 import type { ResourceRow } from '../../operator/main.ts'
 import type { Stack } from '../stack.ts'
-import { hintsFor } from './hints.ts'
-import type { Screen } from './screen.ts'
-import { bold, dim } from './style.ts'
-import { renderTable } from './table.ts'
+import type { LiveRegion } from '../terminal/live-region.ts'
+import { bold, dim } from '../terminal/style.ts'
+import { renderResourceTable } from './resource-table.ts'
+import { suggestCommands } from './suggested-commands.ts'
 import { type Throughput, ThroughputMeter } from './throughput.ts'
 
 /** Shows the state of a stack to the person or program that started it. */
@@ -15,27 +15,27 @@ export interface Display {
   finish(): Promise<void>
 }
 
-export type About = { readonly manifests: string; readonly log: string }
+export type StackDescription = { readonly manifests: string; readonly log: string }
 
 const REDRAW_MS = 250
 
 /** The live table of a terminal. */
-export class TerminalDisplay implements Display {
-  readonly #screen: Screen
-  readonly #about: About
+export class TableDisplay implements Display {
+  readonly #screen: LiveRegion
+  readonly #about: StackDescription
   #stack: Stack | undefined
   #meter: ThroughputMeter | undefined
   #timer: NodeJS.Timeout | undefined
   #drawing: Promise<void> = Promise.resolve()
 
-  constructor(screen: Screen, about: About) {
+  constructor(screen: LiveRegion, about: StackDescription) {
     this.#screen = screen
     this.#about = about
   }
 
   /** What npm or a shell printed before goes out of view, so that the table is the first thing to see. */
   open(): void {
-    this.#screen.clear()
+    this.#screen.clearTerminal()
     this.#screen.draw([`${bold('weir')} starts a registry and a worker, ${dim(`log ${this.#about.log}`)}`])
   }
 
@@ -73,13 +73,13 @@ export class TerminalDisplay implements Display {
               `no manifests in ${this.#about.manifests} yet: put a .yaml file there, it is read as soon as it is saved`,
             ),
           ]
-        : renderTable({ rows, throughput, nowMs, width, height: room })
+        : renderResourceTable({ rows, throughput, nowMs, width, height: room })
     // A terminal too low for all of it shows the table.
     this.#screen.draw(room >= table.length ? [...head, ...table, ...foot] : table.slice(0, height - 1))
   }
 }
 
-function headOf({ manifests, log }: About, { registryUrl, workerUrl }: Stack): readonly string[] {
+function headOf({ manifests, log }: StackDescription, { registryUrl, workerUrl }: Stack): readonly string[] {
   return [
     `${bold('weir')} keeps ${bold(manifests)} running   ${dim('Ctrl-C stops it; it goes on at the next start')}`,
     dim(`log ${log}   registry ${registryUrl}   worker ${workerUrl}`),
@@ -89,11 +89,11 @@ function headOf({ manifests, log }: About, { registryUrl, workerUrl }: Stack): r
 
 function footOf(rows: readonly ResourceRow[], stack: Stack): readonly string[] {
   if (rows.length === 0) return []
-  return ['', ...hintsFor(rows, stack).map((hint, at) => `${dim(at === 0 ? 'try' : '   ')} ${hint}`)]
+  return ['', ...suggestCommands(rows, stack).map((hint, at) => `${dim(at === 0 ? 'try' : '   ')} ${hint}`)]
 }
 
 /** One JSON line on standard output for each change of a resource. */
-export class LineDisplay implements Display {
+export class JsonLinesDisplay implements Display {
   readonly #write: (line: string) => void
   readonly #shown = new Map<string, string>()
   #stack: Stack | undefined

@@ -1,9 +1,9 @@
-import { red, yellow } from './style.ts'
+import { red, yellow } from '../terminal/style.ts'
 
 const ERROR = 50
 
 /** A line of the log for people: time, level, message and what belongs to it, cut to one line of the terminal. */
-export function printable(json: string, width: number): string {
+export function formatLogLine(json: string, width: number): string {
   const { time, level, msg, err, program, ...fields } = JSON.parse(json) as Record<string, unknown>
   const reason = (err as { message?: unknown } | undefined)?.message
   const rest = Object.entries(fields).map(

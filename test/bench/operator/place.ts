@@ -55,7 +55,7 @@ export class Place {
     await Promise.all(Array.from({ length: LANES }, lane))
   }
 
-  /** `tell` hears every few seconds how many are Ready. Rejects when not all are within `limitMs`. */
+  /** `report` hears every few seconds how many are Ready. Rejects when not all are within `limitMs`. */
   async untilAllReady(count: number, limitMs: number, tell: (ready: number, ms: number) => void): Promise<void> {
     const beganMs = performance.now()
     const telling = setInterval(() => tell(this.#ready.size, performance.now() - beganMs), TELL_MS)

@@ -1,0 +1,132 @@
+import { createHash } from 'node:crypto'
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { z } from 'zod'
+import { COMPATIBILITY_LEVELS, MODES } from '../../clients/registry.ts'
+import { messageOf, UserError } from '../../config/failure.ts'
+import type { RegistryArchive } from './archive.ts'
+
+const FORMAT = 'weir-registry-1'
+/** In a directory: the contexts, and the mark of an export that is complete. */
+const HEAD_FILE = 'registry.json'
+const SUBJECTS = 'subjects'
+/** Ends the names of what is being written. */
+const PARTIAL_SUFFIX = '.part'
+const NAME_LENGTH_MAX = 100
+
+const rules = z.array(z.record(z.string(), z.unknown())).optional()
+const metadata = z.looseObject({
+  tags: z.record(z.string(), z.array(z.string())).optional(),
+  properties: z.record(z.string(), z.string()).optional(),
+  sensitive: z.array(z.string()).optional(),
+})
+const ruleSet = z.looseObject({
+  migrationRules: rules,
+  domainRules: rules,
+  encodingRules: rules,
+  enableAt: z.string().optional(),
+})
+const settings = {
+  config: z.looseObject({ compatibility: z.enum(COMPATIBILITY_LEVELS).optional() }).optional(),
+  mode: z.enum(MODES).optional(),
+}
+const version = z.strictObject({
+  version: z.int().positive(),
+  id: z.int().nonnegative(),
+  schemaType: z.enum(['AVRO', 'JSON', 'PROTOBUF']).optional(),
+  schema: z.string(),
+  references: z.array(z.strictObject({ name: z.string(), subject: z.string(), version: z.int() })).optional(),
+  metadata: metadata.optional(),
+  ruleSet: ruleSet.optional(),
+  deleted: z.literal(true).optional(),
+})
+const subjectSpec = z.strictObject({ subject: z.string(), ...settings, versions: z.array(version) })
+const headSpec = z.strictObject({
+  format: z.literal(FORMAT),
+  contexts: z.array(z.strictObject({ context: z.string(), ...settings })),
+})
+const fileSpec = headSpec.extend({ subjects: z.array(subjectSpec) })
+
+/** One file, or a directory with a file a subject, which version control shows better. */
+export type ArchiveLocation = { readonly kind: 'file' | 'directory'; readonly path: string }
+
+/** A new name that ends in `.json` is a file; other new names are directories. */
+export function archiveLocation(path: string): ArchiveLocation {
+  const known = statSync(path, { throwIfNoEntry: false })
+  const isFile = known ? !known.isDirectory() : path.endsWith('.json')
+  return { kind: isFile ? 'file' : 'directory', path }
+}
+
+/** Throws a `UserError` where an export would mix with something else. */
+export function checkExportTarget({ kind, path }: ArchiveLocation): void {
+  if (kind === 'file' || !statSync(path, { throwIfNoEntry: false })) return
+  const own = [HEAD_FILE, SUBJECTS].flatMap((name) => [name, `${name}${PARTIAL_SUFFIX}`])
+  if (readdirSync(path).some((name) => !name.startsWith('.') && !own.includes(name))) {
+    throw new UserError('usage', `${path} holds something else than an export: give an empty or a new directory`)
+  }
+}
+
+/** Takes the place of an earlier export. A directory is one only when everything is in it. */
+export function writeArchive({ kind, path }: ArchiveLocation, { contexts, subjects }: RegistryArchive): void {
+  if (kind === 'file') {
+    replaceFile(path, { format: FORMAT, contexts, subjects })
+    return
+  }
+  const [old, next] = [join(path, SUBJECTS), join(path, `${SUBJECTS}${PARTIAL_SUFFIX}`)]
+  rmSync(next, { recursive: true, force: true })
+  mkdirSync(next, { recursive: true })
+  for (const subject of subjects) writeFileSync(join(next, fileNameOf(subject.subject)), toJsonText(subject))
+  // From here until the mark is there again it is no export.
+  rmSync(join(path, HEAD_FILE), { force: true })
+  rmSync(old, { recursive: true, force: true })
+  renameSync(next, old)
+  replaceFile(join(path, HEAD_FILE), { format: FORMAT, contexts })
+}
+
+/** Throws a `UserError` with the code `unreadable_dump`. */
+export function readArchive(path: string): RegistryArchive {
+  if (!statSync(path, { throwIfNoEntry: false })) throw unreadableArchive(path, 'there is no such file or directory')
+  if (archiveLocation(path).kind === 'file') return parseFile(path, fileSpec) as RegistryArchive
+  const head = join(path, HEAD_FILE)
+  if (!statSync(head, { throwIfNoEntry: false })) {
+    throw unreadableArchive(path, `it has no ${HEAD_FILE}, so it is no export, or one that did not come to its end`)
+  }
+  const files = readdirSync(join(path, SUBJECTS)).filter((name) => name.endsWith('.json'))
+  const subjects = files.map((name) => parseFile(join(path, SUBJECTS, name), subjectSpec))
+  return { contexts: parseFile(head, headSpec).contexts, subjects } as RegistryArchive
+}
+
+/** Readable, and unique also where file systems take small and capital letters for the same. */
+function fileNameOf(subject: string): string {
+  const readable = encodeURIComponent(subject).replaceAll('*', '%2A')
+  const isSafe = readable.length <= NAME_LENGTH_MAX && readable === readable.toLowerCase() && readable !== ''
+  const mark = isSafe ? '' : `~${createHash('sha256').update(subject).digest('hex').slice(0, 12)}`
+  return `${readable.slice(0, NAME_LENGTH_MAX)}${mark}.json`
+}
+
+function replaceFile(path: string, content: object): void {
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(`${path}${PARTIAL_SUFFIX}`, toJsonText(content))
+  renameSync(`${path}${PARTIAL_SUFFIX}`, path)
+}
+
+function toJsonText(content: object): string {
+  return `${JSON.stringify(content, undefined, 2)}\n`
+}
+
+function parseFile<Spec extends z.ZodType>(path: string, spec: Spec): z.infer<Spec> {
+  let content: unknown
+  try {
+    content = JSON.parse(readFileSync(path, 'utf8'))
+  } catch (error) {
+    throw unreadableArchive(path, messageOf(error))
+  }
+  const result = spec.safeParse(content)
+  if (result.success) return result.data
+  const [issue] = result.error.issues
+  throw unreadableArchive(path, `${issue?.path.join('.')}: ${issue?.message}`)
+}
+
+function unreadableArchive(path: string, reason: string): UserError<'unreadable_dump'> {
+  return new UserError('unreadable_dump', `${path} can't be imported: ${reason}`)
+}

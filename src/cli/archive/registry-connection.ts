@@ -1,0 +1,74 @@
+import { readFileSync } from 'node:fs'
+import { RequestError } from '../../clients/http.ts'
+import { createRegistryClient, type RegistryClient } from '../../clients/registry.ts'
+import { messageOf } from '../../config/failure.ts'
+import { tlsMaterial } from '../../config/tls.ts'
+import { type ExitCode, UsageError } from '../command.ts'
+import { InterruptedError } from '../process/stop-signal.ts'
+
+/** Options of every command that talks to a registry. */
+export const REGISTRY_OPTIONS = {
+  help: { type: 'boolean', short: 'h' },
+  registry: { type: 'string' },
+  user: { type: 'string' },
+  cacert: { type: 'string' },
+  cert: { type: 'string' },
+  key: { type: 'string' },
+} as const
+
+export const REGISTRY_HELP = `  --registry URL          where it answers, such as http://127.0.0.1:8081
+  --user NAME:PASSWORD    BASIC credentials; without :PASSWORD it is taken from WEIR_PASSWORD
+  --cacert FILE           certificates to trust (PEM or PKCS#12), for https://
+  --cert FILE --key FILE  who we are, for a registry that asks (PEM)
+  --help`
+
+type Values = { readonly [Name in 'registry' | 'user' | 'cacert' | 'cert' | 'key']?: string | undefined }
+
+/** Throws a `UsageError` or an `invalid_tls` for what can't be used. */
+export function openRegistryClient(values: Values, environment: NodeJS.ProcessEnv = process.env): RegistryClient {
+  const { registry } = values
+  if (registry === undefined) throw new UsageError('which registry? --registry URL, such as http://127.0.0.1:8081')
+  const url = URL.canParse(registry) ? new URL(registry) : undefined
+  if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
+    throw new UsageError(`--registry ${registry}: expected http://HOST:PORT or https://HOST:PORT`)
+  }
+  const auth = credentials(values.user ?? userIn(url), environment)
+  url.username = ''
+  url.password = ''
+  return createRegistryClient({ url: url.href, ...(auth && { auth }), ...tlsOf(values) })
+}
+
+/** Says why there is no result; throws what is neither a registry's doing nor somebody's wish. */
+export function reportRequestError(error: unknown, hint = ''): ExitCode {
+  if (!(error instanceof RequestError || error instanceof InterruptedError)) throw error
+  process.stderr.write(`weir: ${error.message}${hint}\n`)
+  return 3
+}
+
+function userIn({ username, password }: URL): string | undefined {
+  return username === '' ? undefined : `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
+}
+
+function credentials(user: string | undefined, environment: NodeJS.ProcessEnv) {
+  if (user === undefined) return undefined
+  const colon = user.indexOf(':')
+  const password = colon < 0 ? environment['WEIR_PASSWORD'] : user.slice(colon + 1)
+  if (password === undefined) throw new UsageError(`--user ${user}: expected NAME:PASSWORD, or WEIR_PASSWORD to be set`)
+  return { username: colon < 0 ? user : user.slice(0, colon), password }
+}
+
+function tlsOf({ cacert, cert, key }: Values) {
+  if ((cert === undefined) !== (key === undefined)) throw new UsageError('--cert and --key belong together')
+  if (cacert === undefined && cert === undefined) return {}
+  const identity =
+    cert !== undefined && key !== undefined ? { cert: textOf('--cert', cert), key: textOf('--key', key) } : {}
+  return { tls: { ...tlsMaterial({ 'ssl.truststore.location': cacert }), ...identity } }
+}
+
+function textOf(option: string, path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    throw new UsageError(`${option} ${path}: ${messageOf(error)}`)
+  }
+}

@@ -1,0 +1,55 @@
+import { describeSize } from '../archive/archive.ts'
+import { archiveLocation, checkExportTarget, writeArchive } from '../archive/archive-files.ts'
+import { collectArchive } from '../archive/collect-archive.ts'
+import {
+  openRegistryClient,
+  REGISTRY_HELP,
+  REGISTRY_OPTIONS,
+  reportRequestError,
+} from '../archive/registry-connection.ts'
+import { type Command, parseArguments, UsageError } from '../command.ts'
+import { abortOnStopSignal } from '../process/stop-signal.ts'
+import { createProgressBar } from '../terminal/progress-bar.ts'
+
+const OPTIONS = { ...REGISTRY_OPTIONS, deleted: { type: 'boolean', default: false } } as const
+
+export const exportCommand: Command = {
+  help: `usage: weir export PATH --registry URL [--deleted]
+
+Writes everything that a schema registry holds to PATH: subjects, versions, ids, configs, modes and contexts. A PATH that
+ends in .json becomes one file, any other one a directory with a file for each subject.
+
+  --deleted               soft-deleted versions too; without it only those that something else refers to
+${REGISTRY_HELP}
+
+  weir export ./schemas --registry http://127.0.0.1:8081`,
+
+  async run(args) {
+    const { values, positionals } = parseArguments(args, OPTIONS)
+    const place = archiveLocation(onePath('export', positionals))
+    const registry = openRegistryClient(values)
+    checkExportTarget(place)
+    const progress = createProgressBar(process.stderr)
+    try {
+      const dump = await collectArchive(registry, {
+        deleted: values.deleted,
+        signal: abortOnStopSignal(),
+        onSubject: (done, all) => (done === 0 ? progress.begin('reading', all) : progress.step()),
+      })
+      writeArchive(place, dump)
+      progress.end()
+      process.stdout.write(`exported ${describeSize(dump)} to ${place.path}\n`)
+      return 0
+    } catch (error) {
+      progress.end()
+      return reportRequestError(error)
+    }
+  },
+}
+
+/** The one thing besides options that these commands take. */
+export function onePath(command: string, [path, ...more]: readonly string[]): string {
+  if (path === undefined) throw new UsageError(`which file or directory? weir ${command} PATH`)
+  if (more.length > 0) throw new UsageError(`weir ${command} takes one path, '${more[0]}' is too many`)
+  return path
+}

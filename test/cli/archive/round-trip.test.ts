@@ -1,0 +1,327 @@
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { type RegistryArchive, versionsOf } from '../../../src/cli/archive/archive.ts'
+import {
+  archiveLocation,
+  checkExportTarget,
+  readArchive,
+  writeArchive,
+} from '../../../src/cli/archive/archive-files.ts'
+import { collectArchive } from '../../../src/cli/archive/collect-archive.ts'
+import { withArchivedTexts } from '../../../src/cli/archive/equivalent-schemas.ts'
+import { executeImport } from '../../../src/cli/archive/execute-import.ts'
+import { countVersionsToRegister, type ImportPlan, planImport } from '../../../src/cli/archive/import-plan.ts'
+import { RequestError } from '../../../src/clients/http.ts'
+import { createRegistryClient, type RegistryClient } from '../../../src/clients/registry.ts'
+import { startTestRegistry, type TestRegistry } from '../../support/registry.ts'
+import { registerSet } from '../../support/schema-set.ts'
+import { temporaryDirectory } from '../../support/temporary-directory.ts'
+
+const INT = { schema: '"int"' }
+const LONG = { schema: '"long"' }
+
+let registries: readonly TestRegistry[]
+let source: RegistryClient
+let target: RegistryClient
+vi.setConfig({ testTimeout: 60_000 })
+beforeAll(async () => {
+  registries = await Promise.all([startTestRegistry(), startTestRegistry(), startTestRegistry()])
+})
+afterAll(() => Promise.all(registries.map((registry) => registry.stop())))
+beforeEach(() => {
+  source = emptied(registries[0])
+  target = emptied(registries[1])
+})
+
+/** By a client of its own: that of before remembers what ids stood for. */
+function emptied(registry: TestRegistry | undefined): RegistryClient {
+  registry?.startOver()
+  return createRegistryClient({ url: registry?.url ?? '' })
+}
+
+const everything = (client: RegistryClient): Promise<RegistryArchive> => collectArchive(client, { deleted: true })
+
+async function planFor(dump: RegistryArchive, client: RegistryClient, schemasOnly = false): Promise<ImportPlan> {
+  const target = await collectArchive(client, { deleted: true, also: dump.subjects.map(({ subject }) => subject) })
+  return planImport(dump, await withArchivedTexts(dump, target, client), { schemasOnly })
+}
+
+async function importInto(
+  client: RegistryClient,
+  dump: RegistryArchive,
+  options: { readonly schemasOnly?: boolean } = {},
+) {
+  const plan = await planFor(dump, client, options.schemasOnly)
+  expect(plan.conflicts).toEqual([])
+  await executeImport(plan, client, {})
+}
+
+/** One of each thing that an export has to carry. */
+async function registerOddities(client: RegistryClient): Promise<void> {
+  const base = { schema: '{"type":"record","name":"Base","fields":[]}' }
+  const referring = (version: number) => ({
+    schema: '{"type":"array","items":"Base"}',
+    references: [{ name: 'Base', subject: 'base', version }],
+  })
+  await client.register('base', base)
+  await client.register(':.ctx:base', base)
+  await client.register(':.ctx:referring', referring(1))
+  await client.register('a/b c*Ü', { ...INT, metadata: { properties: { owner: 'me' }, tags: { f: ['PII'] } } })
+  await client.register('ruled', {
+    ...LONG,
+    ruleSet: { domainRules: [{ name: 'r', kind: 'CONDITION', mode: 'WRITE', type: 'CEL', expr: 'true' }] },
+  })
+  await client.register('Case', INT)
+  await client.register('case', LONG)
+  await client.deleteSubject('case')
+  await client.putConfig({ alias: 'Case' }, 'nickname')
+  await client.putConfig({ compatibility: 'FULL', normalize: true }, 'ruled')
+  await client.putConfig({ compatibility: 'NONE' }, ':.ctx:')
+  await client.putConfig({ compatibility: 'FORWARD' })
+  await client.putMode('READONLY', 'base')
+  await client.putMode('READONLY', ':.ctx:')
+}
+
+/** A deleted version that another one with its id follows: without care, registering that takes it away for good. */
+async function registerDeletedTwin(client: RegistryClient): Promise<void> {
+  await client.putMode('IMPORT', 'twin', { force: true })
+  await client.register('twin', { ...LONG, id: 900, version: 2 })
+  await client.register('twin', { ...LONG, id: 900, version: 1 })
+  await client.deleteVersion('twin', 1)
+  await client.deleteMode('twin')
+}
+
+/** A registry that answers so many writes, and then none. */
+function dyingAfter(writes: number, client: RegistryClient): RegistryClient {
+  let left = writes
+  const reads = /^(byId|latest|versions?|subjects|contexts|aliases|lookup|config|mode)$/
+  const gone = async () => {
+    throw new RequestError(422, 50_001, 'it died')
+  }
+  const calls = Object.entries(client).map(([name, call]) => [
+    name,
+    reads.test(name)
+      ? call
+      : (...args: never[]) => (left-- > 0 ? (call as (...args: never[]) => unknown)(...args) : gone()),
+  ])
+  return Object.fromEntries(calls) as RegistryClient
+}
+
+describe('an export that is imported', () => {
+  it.each(['dump.json', 'dump'])('ends as it was, through %s', async (name) => {
+    await registerOddities(source)
+    await registerDeletedTwin(source)
+    const path = join(temporaryDirectory(), name)
+    const dump = await everything(source)
+    writeArchive(archiveLocation(path), dump)
+    const read = readArchive(path)
+    expect(new Set(read.subjects)).toEqual(new Set(dump.subjects))
+    await importInto(target, read)
+    expect(await everything(target)).toEqual(dump)
+  })
+
+  it('keeps versions of all formats with their references', async () => {
+    await registerSet(source, 150)
+    const dump = await everything(source)
+    expect(versionsOf(dump)).toHaveLength(150)
+    await importInto(target, dump)
+    expect(await everything(target)).toEqual(dump)
+  })
+
+  it('leaves deleted versions out, but not those that something refers to', async () => {
+    await registerOddities(source)
+    await source.register('old', { schema: '{"type":"record","name":"Old","fields":[]}' })
+    await source.deleteSubject('old')
+    const references = [{ name: 'Old', subject: 'old', version: 1 }]
+    await source.register('referring', { schema: '{"type":"map","values":"Old"}', references })
+    const dump = await collectArchive(source, { deleted: false })
+    const deleted = versionsOf(dump).filter(({ version }) => version.deleted)
+    expect(deleted.map(({ subject }) => subject)).toEqual(['old'])
+    await importInto(target, dump)
+    expect(await collectArchive(target, { deleted: false })).toEqual(dump)
+  })
+
+  it('changes nothing the second time', async () => {
+    await registerOddities(source)
+    const dump = await everything(source)
+    await importInto(target, dump)
+    expect(await planFor(dump, target)).toEqual({
+      conflicts: [],
+      contextConfigs: [],
+      waves: [],
+      subjectConfigs: [],
+      modes: [],
+    })
+  })
+})
+
+describe('an import that is cut off', () => {
+  it('ends the same when it is started again, wherever it was', async () => {
+    await registerDeletedTwin(source)
+    await source.register('base', { schema: '{"type":"record","name":"Base","fields":[]}' })
+    const references = [{ name: 'Base', subject: 'base', version: 1 }]
+    await source.register('referring', { schema: '{"type":"array","items":"Base"}', references })
+    await source.putConfig({ alias: 'base' }, 'nickname')
+    await source.putConfig({ compatibility: 'FULL' })
+    await source.putMode('READONLY', 'base')
+    await source.putMode('READONLY')
+    const dump = await everything(source)
+    for (let writes = 0; ; writes++) {
+      const registry = emptied(registries[2])
+      const done = await executeImport(await planFor(dump, registry), dyingAfter(writes, registry), {}).then(
+        () => true,
+        () => false,
+      )
+      await importInto(registry, dump)
+      expect(await everything(registry)).toEqual(dump)
+      if (done) break
+    }
+  })
+
+  it('leaves modes as it found them when the registry refuses a schema', async () => {
+    await target.register('kept', INT)
+    await target.putMode('READONLY', 'kept')
+    const subjects = [
+      { subject: 'kept', mode: 'READONLY' as const, versions: [{ version: 2, id: 7, schema: '"float"' }] },
+      {
+        subject: 'wrong',
+        versions: [
+          { version: 1, id: 8, schema: '"long"' },
+          { version: 2, id: 9, schema: 'nonsense' },
+        ],
+      },
+    ]
+    const plan = await planFor({ contexts: [], subjects }, target)
+    await expect(executeImport(plan, target, {})).rejects.toMatchObject({ errorCode: 42201 })
+    expect(await target.mode('kept')).toBe('READONLY')
+    await expect(target.mode('wrong')).rejects.toMatchObject({ status: 404 })
+  })
+
+  it('stops between two versions when it is asked to, and takes its mode back', async () => {
+    const versions = [3, 4, 5].map((id) => ({ version: id, id, schema: `{"type":"fixed","name":"F","size":${id}}` }))
+    const asked = new AbortController()
+    const plan = await planFor({ contexts: [], subjects: [{ subject: 's', versions }] }, target)
+    const options = { signal: asked.signal, onVersion: () => asked.abort(new Error('enough')) }
+    await expect(executeImport(plan, target, options)).rejects.toThrow('enough')
+    expect(await target.versions('s')).toEqual([5])
+    await expect(target.mode('s')).rejects.toMatchObject({ status: 404 })
+  })
+})
+
+describe('what contradicts an export', () => {
+  it('is listed in whole', async () => {
+    await target.register('place', LONG)
+    await target.register('taken', { schema: '"string"' })
+    await target.register('gone', { schema: '"float"' })
+    await target.register('gone', { schema: '"double"' })
+    await target.deleteVersion('gone', 1)
+    await target.putConfig({ compatibility: 'NONE' }, 'set')
+    await target.register('lacking', { schema: '"boolean"' })
+    await target.putMode('READONLY', 'lacking')
+    const dump: RegistryArchive = {
+      contexts: [{ context: '.', config: { compatibility: 'FULL' } }],
+      subjects: [
+        { subject: 'place', versions: [{ version: 1, id: 99, schema: '"long"' }] },
+        { subject: 'new', versions: [{ version: 1, id: 2, schema: '"bytes"' }] },
+        {
+          subject: 'gone',
+          versions: [
+            { version: 1, id: 3, schema: '"float"' },
+            { version: 2, id: 4, schema: '"double"', deleted: true },
+          ],
+        },
+        { subject: 'set', config: { compatibility: 'FULL' }, versions: [] },
+        { subject: 'lacking', versions: [{ version: 2, id: 50, schema: '"float"' }] },
+      ],
+    }
+    expect((await planFor(dump, target)).conflicts).toEqual([
+      'place version 1 has id 1 there, not 99',
+      'id 2 of new version 1 is another schema there, that of taken version 1',
+      'gone version 1 is deleted there, but not in the export',
+      'gone version 2 is deleted in the export, but not there',
+      'subject lacking has mode READONLY there: delete that mode first',
+      'context . has another config there: {"compatibility":"BACKWARD"}, not {"compatibility":"FULL"}',
+      'subject set has another config there: {"compatibility":"NONE"}, not {"compatibility":"FULL"}',
+    ])
+    expect((await planFor(dump, target, true)).conflicts).toHaveLength(5)
+  })
+
+  it('is not another spelling of the same schema', async () => {
+    const spelled = (schema: string): RegistryArchive => ({
+      contexts: [],
+      subjects: [{ subject: 's', versions: [{ version: 1, id: 1, schema }] }],
+    })
+    await target.register('s', { schema: '{"type":"record","name":"R","fields":[]}' })
+    const { conflicts, waves } = await planFor(spelled('{ "name": "R", "type": "record", "fields": [ ] }'), target)
+    expect([conflicts, waves]).toEqual([[], []])
+    expect((await planFor(spelled('{"type":"record","name":"S","fields":[]}'), target)).conflicts).toHaveLength(1)
+  })
+
+  it('does not touch what an export without settings leaves open', async () => {
+    await registerOddities(source)
+    await target.putConfig({ compatibility: 'NONE' })
+    const dump = await everything(source)
+    await importInto(target, dump, { schemasOnly: true })
+    const there = await everything(target)
+    expect(there.subjects.map(({ versions }) => versions)).toEqual(
+      dump.subjects.filter(({ versions }) => versions.length > 0).map(({ versions }) => versions),
+    )
+    expect(there.contexts.map(({ mode, config }) => [mode, config?.compatibility])).toEqual([
+      [undefined, 'NONE'],
+      [undefined, undefined],
+      [undefined, 'BACKWARD'],
+    ])
+  })
+})
+
+it('counts what is left to do', async () => {
+  await source.register('s', INT)
+  await source.register('t', INT)
+  const dump = await everything(source)
+  expect(countVersionsToRegister(await planFor(dump, target))).toBe(2)
+  await importInto(target, { ...dump, subjects: dump.subjects.slice(0, 1) })
+  expect(countVersionsToRegister(await planFor(dump, target))).toBe(1)
+})
+
+describe('the files of an export', () => {
+  const one = (subject: string): RegistryArchive => ({
+    contexts: [],
+    subjects: [{ subject, versions: [{ version: 1, id: 1, schema: '"int"' }] }],
+  })
+
+  it('take the place of an earlier one, and of nothing else', () => {
+    const path = join(temporaryDirectory(), 'dump')
+    writeArchive(archiveLocation(path), one('first'))
+    mkdirSync(join(path, '.git'))
+    checkExportTarget(archiveLocation(path))
+    writeArchive(archiveLocation(path), one('second'))
+    expect(readArchive(path)).toEqual(one('second'))
+    writeFileSync(join(path, 'notes.txt'), '')
+    expect(() => checkExportTarget(archiveLocation(path))).toThrow('holds something else than an export')
+  })
+
+  it('have names for all subjects, also for those that differ in their case or are very long', () => {
+    const path = join(temporaryDirectory(), 'dump')
+    const names = ['', 'a', 'A', 'a/../b', ':.ctx:a', 'é'.repeat(300), `${'é'.repeat(300)}x`]
+    const subjects = names.map((subject) => ({ subject, versions: [] }))
+    writeArchive(archiveLocation(path), { contexts: [], subjects })
+    expect(
+      readArchive(path)
+        .subjects.map(({ subject }) => subject)
+        .sort(),
+    ).toEqual(names.toSorted())
+    const files = readdirSync(join(path, 'subjects')).map((name) => name.toLowerCase())
+    expect(new Set(files).size).toBe(names.length)
+  })
+
+  it('are refused when they are incomplete or wrong', () => {
+    const path = join(temporaryDirectory(), 'dump')
+    writeArchive(archiveLocation(path), one('s'))
+    writeFileSync(join(path, 'subjects/s.json'), '{"subject":"s","versions":[{"version":0,"id":1,"schema":""}]}')
+    expect(() => readArchive(path)).toThrow(/s\.json can't be imported: versions\.0\.version/)
+    rmSync(join(path, 'registry.json'))
+    expect(() => readArchive(path)).toThrow('it has no registry.json')
+    expect(() => readArchive(join(path, 'none'))).toThrow('there is no such file or directory')
+  })
+})
