@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { GRACE_PERIOD_SECONDS, parseGracePeriod } from '../../../src/cli/process/program.ts'
 
 it('has a grace period that ends before the one of the chart, with time to be ended', () => {
-  const template = readFileSync(join(import.meta.dirname, '../../charts/weir/templates/_pod.tpl'), 'utf8')
+  const template = readFileSync(join(import.meta.dirname, '../../../charts/weir/templates/_pod.tpl'), 'utf8')
   const podSeconds = Number(/terminationGracePeriodSeconds: (\d+)/.exec(template)?.[1])
   const preStopSeconds = Number(/sleep: \{ seconds: (\d+) \}/.exec(template)?.[1])
   expect(podSeconds - preStopSeconds - GRACE_PERIOD_SECONDS).toBe(2)
