@@ -86,7 +86,7 @@ export type AnswerAgainOptions = {
   readonly answered: ((request: AnsweredRequest) => void) | undefined
 }
 
-/** Answers with what `checkHealth` had the app answer to the very same before, without its detours, or with what it has now. */
+/** Answers with what `ask` had the app answer to the very same before, without its detours, or with what it has now. */
 export function answerAgain(
   app: FastifyInstance,
   ask: RequestListener,

@@ -1,7 +1,7 @@
 import type { Clock } from '../config/clock.ts'
 
 /**
- * What a runtime in this process tells: which of its things changed, never how. `workerConfigSchema` and `registryConfigSchema` are the names of
+ * What a runtime in this process tells: which of its things changed, never how. `worker` and `registry` are the names of
  * entries. Subject null: the whole default context; `:.ctx:`: all of that context.
  */
 export type RuntimeEvent =

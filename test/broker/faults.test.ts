@@ -165,7 +165,7 @@ describe('a consumer', () => {
   })
 })
 
-/** A topic `t` on a home whose `calls` go wrong by `planConnector`, one after the other; after its end all is well. */
+/** A topic `t` on a home whose `calls` go wrong by `plan`, one after the other; after its end all is well. */
 async function withBroker(
   plan: readonly Fault[],
   calls: readonly (keyof Home)[],

@@ -59,7 +59,7 @@ export async function pollAll(consumers: readonly Consumer[], done: () => boolea
   )
 }
 
-/** The next values that the consumer reads, `countField` at least. */
+/** The next values that the consumer reads, `count` at least. */
 export async function valuesOf(consumer: Consumer, count: number): Promise<(string | null)[]> {
   const values: (string | null)[] = []
   await pollUntil(

@@ -19,7 +19,7 @@ const NAMESPACE = 'weir'
 const TIMEOUT_MS = 400_000
 
 /**
- * What blocks may need: `helm` nothing but Helm; `cluster` an API server; `operatorCommand` a release of the chart in it, with a
+ * What blocks may need: `helm` nothing but Helm; `cluster` an API server; `operator` a release of the chart in it, with a
  * Connector; `pod` the same, from within the cluster.
  */
 const NEEDS = ['helm', 'cluster', 'operator', 'pod']

@@ -5,7 +5,7 @@ import { cacheDirectory } from './cache.ts'
 import { run } from './process.ts'
 
 /**
- * What one Java program needs; `kafka` has the broker and the command line tools, `avro` Apache Avro's library, `pluginsCommand`
+ * What one Java program needs; `kafka` has the broker and the command line tools, `avro` Apache Avro's library, `plugins`
  * Kafka Connect's plugins and Debezium's.
  */
 export type Bundle = 'kafka' | 'connect' | 'avro' | 'plugins'

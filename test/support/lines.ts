@@ -8,7 +8,7 @@ export const LINE_BYTES = 100
 const LINES_A_WRITE = 10_000
 const LINES_A_PIECE = 100
 
-/** A file of `countField` lines that begin with their own number, so that a lost or doubled one has a name. */
+/** A file of `count` lines that begin with their own number, so that a lost or doubled one has a name. */
 export function writeLines(file: string, count: number): void {
   const output = openSync(file, 'w')
   for (let first = 0; first < count; first += LINES_A_WRITE) {

@@ -21,7 +21,7 @@ export function reconcileLoopIn<K extends ResourceKind>(
   return {
     pass,
     condition,
-    /** `Ready`, `Reconciling` or `TerminalError` and the reason. */
+    /** `Ready`, `Reconciling` or `Stalled` and the reason. */
     verdict(key: ResourceKey<K>): string {
       const ready = condition(key, 'Ready')
       const progress = condition(key, 'Stalled') ?? condition(key, 'Reconciling')

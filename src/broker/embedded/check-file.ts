@@ -90,7 +90,7 @@ export class CheckFile {
     writeSync(this.#file, bytes, 0, bytes.length, 0)
   }
 
-  /** Checksums of `countField` pages from `first` on, the first page being 1; 0 for a page that has none. */
+  /** Checksums of `count` pages from `first` on, the first page being 1; 0 for a page that has none. */
   readSums(first: number, count: number): Uint32Array {
     const sums = new Uint32Array(count)
     const at = SUMS_AT + (first - 1) * 4

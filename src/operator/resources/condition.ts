@@ -55,7 +55,7 @@ export type ConditionReason =
 
 /**
  * What a pass found out about a resource, in the words of `Ready`. `working`: it gets there by itself (`Reconciling`);
- * `stuck`: it needs a person (`TerminalError`); neither: healthy, or waiting for a cluster that does not answer.
+ * `stuck`: it needs a person (`Stalled`); neither: healthy, or waiting for a cluster that does not answer.
  */
 export type ReadyCondition = {
   readonly ready: Condition['status']
@@ -71,7 +71,7 @@ export type ObservedCondition = Pick<Condition, 'type' | 'status' | 'reason' | '
 const MESSAGE_MAX = 32_768
 
 /**
- * The condition list for a verdict. `Ready` is always there, `Reconciling` and `TerminalError` only when True and never
+ * The condition list for a verdict. `Ready` is always there, `Reconciling` and `Stalled` only when True and never
  * together; a condition whose status did not change keeps its transition time.
  */
 export function buildConditions(

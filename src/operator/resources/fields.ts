@@ -1,7 +1,7 @@
 import { z } from 'zod'
 
 /**
- * A rule over several fields of one object. The sentence of CEL is what the API server checks, `matchesExpression` is the same rule
+ * A rule over several fields of one object. The sentence of CEL is what the API server checks, `holds` is the same rule
  * for manifests that no API server has seen. `field` is where the message points.
  */
 export type ValidationRule<T> = {

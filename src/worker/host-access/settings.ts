@@ -33,7 +33,7 @@ const SYSTEM = ['/proc', '/sys', '/var/run/secrets/kubernetes.io', '/run/secrets
 
 /**
  * Without a log-in everybody who reaches the worker may do everything, so nothing is restricted unless a setting asks for it.
- * `protectedFiles`: the configuration file and the data directory, which only the caller knows. Throws a `UserError` for an entry
+ * `ownFiles`: the configuration file and the data directory, which only the caller knows. Throws a `UserError` for an entry
  * that can't be read.
  */
 export function connectorAccess(settings: WorkerSettings, ownFiles: readonly string[] = []): ConnectorAccess {

@@ -31,7 +31,7 @@ export class TaskClients {
     return this.#settings.producer().recordBytesMax
   }
 
-  /** What is configured wins over `settingsFromDefaults`. */
+  /** What is configured wins over `defaults`. */
   async producer(defaults: ProducerOptions = {}): Promise<Producer> {
     const broker = await this.#brokerOf('producer')
     return broker.producer({ ...defaults, ...this.#settings.producer() })

@@ -17,7 +17,7 @@ const STOP_MS = 30_000
 const LIMIT_MS_PER_OBJECT = 120
 const LIMIT_MS_MIN = 60_000
 
-/** By part, such as `operatorCommand`, ms. */
+/** By part, such as `operator`, ms. */
 export type Cpu = Readonly<Record<string, number>>
 
 /** What was spent between two moments. */

@@ -27,7 +27,7 @@ export function schemaText(subject: Subject, version: number): string {
   return JSON.stringify({ type: 'record', name, namespace: 'com.example.team', fields: [...fields, ...added] })
 }
 
-/** Makes a topic that holds `countField` schemas, as a registry leaves it: ids from 1 on, four versions a subject. */
+/** Makes a topic that holds `count` schemas, as a registry leaves it: ids from 1 on, four versions a subject. */
 export async function fillTopic(broker: Broker, topic: string, count: number): Promise<void> {
   const configs = { 'cleanup.policy': 'compact' }
   await broker.topics.create({ name: topic, partitions: 1, replicationFactor: 1, configs })

@@ -31,7 +31,7 @@ function serve(options: Partial<WebhookOptions> = {}, failure?: Error) {
     { api, clock, logger: silentLogger(), cluster: new MemoryCluster(), home: 'shop', namespaces: ['shop'], reviewers },
   )
   onTestFinished(() => webhook.stop())
-  /** What the API server was told, `countField` times until now. */
+  /** What the API server was told, `count` times until now. */
   const applied = async (count: number) => {
     await until('the registration', WAIT, () => api.applied.length >= count)
     const { metadata, webhooks } = api.applied[count - 1] as Applied

@@ -44,7 +44,7 @@ export class LineSplitter {
     this.#end += bytes
   }
 
-  /** Hands over at most `countField` whole lines, each with the position after its end. */
+  /** Hands over at most `count` whole lines, each with the position after its end. */
   take<Item>(count: number, toItem: (line: string, position: number) => Item): Item[] {
     const items: Item[] = []
     const bytes = this.#buffer.subarray(0, this.#end)

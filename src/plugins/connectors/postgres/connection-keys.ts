@@ -12,7 +12,7 @@ export const connectionKeys = {
       reaches: 'url',
       doc:
         'Where the database is: `jdbc:postgresql://HOST:PORT/DATABASE?OPTION=VALUE` or `postgresql://HOST:PORT/DATABASE`. ' +
-        'Several hosts, separated by commas, are tried in order. Options: `user`, `passwordCommand`, `sslmode`, `sslrootcert`, ' +
+        'Several hosts, separated by commas, are tried in order. Options: `user`, `password`, `sslmode`, `sslrootcert`, ' +
         '`sslcert`, `sslkey` (PEM files), `currentSchema`, `ApplicationName`, `connectTimeout` (s); others mean nothing here',
       importance: 'HIGH',
       group,

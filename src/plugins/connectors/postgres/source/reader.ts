@@ -106,7 +106,7 @@ export class Reader {
     return 'table' in this.#origin.from ? `the table ${plainTable(this.#origin.from.table)}` : 'the query'
   }
 
-  /** Of what was read, the first `countField`; a row behind them tells whether their last timestamp is over. */
+  /** Of what was read, the first `count`; a row behind them tells whether their last timestamp is over. */
   #toRecords(read: readonly Read[], count: number, isEnd: boolean, { schema }: Description): readonly SourceRecord[] {
     const { topic, sourcePartition } = this.#options
     const given = read.slice(0, count)
