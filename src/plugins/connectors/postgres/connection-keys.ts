@@ -1,9 +1,21 @@
 import { field } from '../../../sdk/index.ts'
 import { parseConnectionUrl } from './connection-url.ts'
-import { QUOTE_METHODS } from './identifier.ts'
+import { QUOTE_METHODS, type QuoteMethod } from './identifier.ts'
 import { zoneOf } from './zone.ts'
 
 const group = 'Connection'
+
+type QuoteKeys = {
+  readonly 'quote.sql.identifiers': QuoteMethod
+  readonly 'sql.quote.identifiers'?: boolean | undefined
+}
+
+/** How identifiers are quoted, by the key of Confluent's connectors or by that of Aiven's. */
+export function quoteMethodOf(config: QuoteKeys): QuoteMethod {
+  const isQuoted = config['sql.quote.identifiers']
+  if (isQuoted === undefined) return config['quote.sql.identifiers']
+  return isQuoted ? 'always' : 'never'
+}
 
 /** The keys that source and sink share. */
 export const connectionKeys = {
@@ -51,4 +63,10 @@ export const connectionKeys = {
   'quote.sql.identifiers': field
     .oneOf(QUOTE_METHODS, { doc: 'Whether names of tables and columns are quoted in SQL.', importance: 'MEDIUM' })
     .default('always'),
+  'sql.quote.identifiers': field
+    .boolean({
+      doc: "Aiven's key for the same: `true` is `always`, `false` is `never`. Takes precedence when it is set.",
+      importance: 'LOW',
+    })
+    .optional(),
 }

@@ -1,13 +1,21 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { quoteMethodOf } from '../../../../src/plugins/connectors/postgres/connection-keys.ts'
 import { toFailure } from '../../../../src/plugins/connectors/postgres/failure.ts'
 import { quoted } from '../../../../src/plugins/connectors/postgres/identifier.ts'
 import { columnsFor } from '../../../../src/plugins/connectors/postgres/source/columns-mapping.ts'
-import { fromOffset, safePlaces, toOffset } from '../../../../src/plugins/connectors/postgres/source/place.ts'
+import {
+  earlierPartitions,
+  fromOffset,
+  initialPlace,
+  safePlaces,
+  toOffset,
+} from '../../../../src/plugins/connectors/postgres/source/place.ts'
 import { type Origin, toStatement } from '../../../../src/plugins/connectors/postgres/source/query.ts'
 import { postgresSource } from '../../../../src/plugins/connectors/postgres/source/source.ts'
 import { shareOut } from '../../../../src/plugins/connectors/postgres/source/tables.ts'
 import { UTC, zoneOf } from '../../../../src/plugins/connectors/postgres/zone.ts'
+import { shippedCatalog } from '../../../../src/plugins/shipped.ts'
 import { parseConfig, validateConfig } from '../../../../src/sdk/index.ts'
 
 const GIVEN = { 'connection.url': 'jdbc:postgresql://db/shop', 'topic.prefix': '' }
@@ -48,6 +56,54 @@ describe('offsets', () => {
     expect(() => alter({ table: 'a' }, null)).not.toThrow()
     expect(() => alter({ file: 'a' }, null)).toThrow("an offset's partition should be")
     expect(() => alter({ query: 'query' }, { incrementing: 'x' })).toThrow("'incrementing' of an offset")
+  })
+})
+
+describe('the place to begin at', () => {
+  it.each([
+    [{ mode: 'incrementing' }, {}],
+    [{ mode: 'incrementing', 'incrementing.initial': '41' }, { id: 41 }],
+    [{ mode: 'timestamp', 'timestamp.column.name': 'at', 'timestamp.initial': '5' }, { micros: 5000 }],
+    [{ mode: 'timestamp', 'timestamp.column.name': 'at', 'timestamp.initial': '-1' }, { micros: 777 }],
+    [{ mode: 'timestamp', 'timestamp.column.name': 'at', 'timestamp.initial.ms': '-1' }, { micros: -1000 }],
+    [
+      {
+        mode: 'timestamp+incrementing',
+        'timestamp.column.name': 'at',
+        'timestamp.initial.ms': '5',
+        'incrementing.initial': '41',
+      },
+      { micros: 5000, id: 41 },
+    ],
+    [{ mode: 'bulk', 'incrementing.initial': '41', 'timestamp.initial.ms': '5' }, {}],
+  ])('of %j is %j', async (written, place) => {
+    const config = parseConfig(postgresSource.config, { ...GIVEN, ...written })
+    expect(await initialPlace(config, async () => 777)).toEqual(place)
+  })
+})
+
+describe('the keys of Aiven’s connectors', () => {
+  it('quote names as those of Confluent’s do', () => {
+    const quoting = (written: Record<string, string>) =>
+      quoteMethodOf(parseConfig(postgresSource.config, { ...GIVEN, mode: 'bulk', ...written }))
+    expect(quoting({})).toBe('always')
+    expect(quoting({ 'sql.quote.identifiers': 'false' })).toBe('never')
+    expect(quoting({ 'sql.quote.identifiers': 'true', 'quote.sql.identifiers': 'never' })).toBe('always')
+  })
+
+  it('are read under Aiven’s class names', () => {
+    const catalog = shippedCatalog()
+    expect(catalog.find('source', 'io.aiven.connect.jdbc.JdbcSourceConnector')?.class).toBe('PostgresSource')
+    expect(catalog.find('sink', 'io.aiven.connect.jdbc.JdbcSinkConnector')?.class).toBe('PostgresSink')
+  })
+
+  it('find the offset of a table whose name was not qualified', () => {
+    expect(earlierPartitions({ schema: 'public', name: 'T' }, 'shop')).toEqual([
+      { protocol: '1', table: 'public.T' },
+      { protocol: '1', table: 'shop.public.T' },
+      { protocol: '1', table: 'T' },
+      { table: 'T' },
+    ])
   })
 })
 

@@ -10,8 +10,10 @@ export const sinkConfig = z
   .object({
     ...connectionKeys,
     'insert.mode': field
-      .oneOf(['insert', 'upsert', 'update'], {
-        doc: 'What a record does: adds a row, adds it or takes the place of the row with its key, changes that row.',
+      .oneOf(['insert', 'upsert', 'update', 'multi'], {
+        doc:
+          'What a record does: inserts a row, inserts it or replaces the row with its key, updates that row. ' +
+          '`multi` is `insert`: the word of Aiven’s connector for what always happens here.',
         importance: 'HIGH',
         group: writes,
       })
@@ -46,6 +48,23 @@ export const sinkConfig = z
         nonEmpty: true,
       })
       .default('${topic}'),
+    'table.name.normalize': field
+      .boolean({
+        doc: "Aiven's key: characters of that name other than letters, digits and `_` become `_`.",
+        importance: 'MEDIUM',
+        group: mapping,
+      })
+      .default(false),
+    'topics.to.tables.mapping': field
+      .parsed(
+        field.list({
+          doc: "Aiven's key: `TOPIC:TABLE,…`, instead of `table.name.format`. A topic that it does not name fails the task.",
+          importance: 'MEDIUM',
+          group: mapping,
+        }),
+        parseTopicMapping,
+      )
+      .prefault(''),
     'pk.mode': field
       .oneOf(['none', 'kafka', 'record_key', 'record_value'], {
         doc: 'Where the key of a row comes from: nowhere, topic and partition and offset, the key or the value of the record.',
@@ -125,6 +144,16 @@ export const sinkConfig = z
 
 export type SinkConfig = z.infer<typeof sinkConfig>
 
+function parseTopicMapping(entries: readonly string[]): ReadonlyMap<string, string> {
+  return new Map(
+    entries.map((entry) => {
+      const [, topic, table] = /^([^:]+):([^:]+)$/.exec(entry) ?? []
+      if (topic !== undefined && table !== undefined) return [topic, table]
+      throw new Error(`topics.to.tables.mapping: '${entry}' should be TOPIC:TABLE`)
+    }),
+  )
+}
+
 type Checked = Readonly<Record<'insert.mode' | 'pk.mode', string>> & {
   readonly 'pk.fields': readonly string[]
   readonly 'delete.enabled': boolean
@@ -132,7 +161,7 @@ type Checked = Readonly<Record<'insert.mode' | 'pk.mode', string>> & {
 
 function* problemsOf(config: Checked): Generator<readonly [key: string, message: string]> {
   const { 'insert.mode': insertMode, 'pk.mode': pkMode, 'pk.fields': pkFields } = config
-  if (insertMode !== 'insert' && pkMode === 'none') {
+  if ((insertMode === 'upsert' || insertMode === 'update') && pkMode === 'none') {
     yield ['pk.mode', `insert.mode=${insertMode} needs a key: set pk.mode to kafka, record_key or record_value`]
   }
   if (config['delete.enabled'] && pkMode !== 'record_key') {

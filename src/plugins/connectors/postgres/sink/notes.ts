@@ -3,7 +3,7 @@ export const NOTES = `
 Guarantee: every record is written at least once, and exactly once with \`offsets.table\`, \`insert.mode=upsert\` or
 \`pk.mode=kafka\`; what the database refuses goes where \`errors.tolerance\` says, alone.
 
-It takes the keys of the JDBC sink connector. The records that a task is given at once are one transaction, whose statements
+It takes the keys of the JDBC sink connectors of Confluent and Aiven. The records that a task is given at once are one transaction, whose statements
 have up to \`batch.size\` rows each. Within a statement the last record of a key counts; a table is as if every record had
 been written in turn.
 

@@ -1,5 +1,6 @@
-import { defineSink, RetriableError, type SinkContext, type SinkRecord } from '../../../../sdk/index.ts'
+import { defineSink, RetriableError, type SinkContext } from '../../../../sdk/index.ts'
 import { SHIPPED_VERSION } from '../../../version.ts'
+import { quoteMethodOf } from '../connection-keys.ts'
 import { DatabaseFailure } from '../failure.ts'
 import { quoting } from '../identifier.ts'
 import { Session } from '../session.ts'
@@ -11,7 +12,11 @@ import { Writer } from './writer.ts'
 /** Topics as tables of a PostgreSQL database, under the keys of the JDBC connector. */
 export const postgresSink = defineSink({
   class: 'PostgresSink',
-  aliases: ['io.confluent.connect.jdbc.JdbcSinkConnector', 'JdbcSinkConnector'],
+  aliases: [
+    'io.confluent.connect.jdbc.JdbcSinkConnector',
+    'JdbcSinkConnector',
+    'io.aiven.connect.jdbc.JdbcSinkConnector',
+  ],
   version: SHIPPED_VERSION,
   summary: 'Writes the records of its topics to PostgreSQL tables: inserts, upserts, updates and deletes.',
   notes: NOTES,
@@ -58,19 +63,31 @@ function createWriter({ connector, config, log, signal, reject, files, network }
     zone,
     dateZone: config['date.timezone'] === 'UTC' ? UTC : zone,
     nullIsDefault: config['replace.null.with.default'],
-    insertMode: config['insert.mode'],
+    insertMode: config['insert.mode'] === 'multi' ? 'insert' : config['insert.mode'],
     rowsMax: config['batch.size'],
-    tableOf: tableNaming(config['table.name.format']),
+    tableOf: tableNaming(config),
     offsetsTable: config['offsets.table'] === '' ? undefined : config['offsets.table'],
     autoCreate: config['auto.create'],
     autoEvolve: config['auto.evolve'],
-    quote: quoting(config['quote.sql.identifiers']),
+    quote: quoting(quoteMethodOf(config)),
     log,
     refuse: reject,
     openSession: () => Session.open(session, patience),
   })
 }
 
-function tableNaming(format: string): (topic: SinkRecord['topic']) => string {
-  return (topic) => format.replaceAll('${topic}', topic)
+type NamingKeys = Pick<SinkConfig, 'table.name.format' | 'table.name.normalize' | 'topics.to.tables.mapping'>
+
+/** The table of a topic. With a mapping, a topic that is not in it has none. */
+export function tableNaming(config: NamingKeys): (topic: string) => string {
+  const { 'table.name.format': format, 'topics.to.tables.mapping': mapping } = config
+  return (topic) => {
+    if (mapping.size > 0) {
+      const table = mapping.get(topic)
+      if (table !== undefined) return table
+      throw new Error(`topics.to.tables.mapping names no table for the topic '${topic}': add ${topic}:TABLE to it`)
+    }
+    const name = format.replaceAll('${topic}', topic)
+    return config['table.name.normalize'] ? name.replace(/[^A-Za-z0-9_]/g, '_') : name
+  }
 }

@@ -58,6 +58,20 @@ export const sourceConfig = z
         group: reading,
       })
       .optional(),
+    'timestamp.initial.ms': field
+      .long({
+        doc: "Aiven's key for the same. Takes precedence when it is set; -1 is a millisecond before 1970.",
+        importance: 'LOW',
+        group: reading,
+      })
+      .optional(),
+    'incrementing.initial': field
+      .long({
+        doc: "Aiven's key: rows whose incrementing column is not greater than this are not read the first time.",
+        importance: 'LOW',
+        group: reading,
+      })
+      .optional(),
     'timestamp.delay.interval.ms': field
       .long({ doc: 'How old a row has to be before it is read, in ms.', importance: 'HIGH', min: 0, group: reading })
       .default(0),
@@ -164,6 +178,13 @@ export const sourceConfig = z
         group: mapping,
       })
       .default('connect_logical'),
+    'table.names.qualify': field
+      .boolean({
+        doc: "Aiven's key. Has no effect: tables are always queried with their schema.",
+        importance: 'LOW',
+        group: tables,
+      })
+      .default(true),
     'catalog.pattern': field
       .text({ doc: 'Means nothing here: a connection sees one database.', importance: 'LOW', group: tables })
       .optional(),

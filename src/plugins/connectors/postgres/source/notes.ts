@@ -3,7 +3,7 @@ export const NOTES = `
 Guarantee: with \`timestamp+incrementing\` and \`incrementing\`, every row is written at least once and in the order of these
 columns, whatever is killed or restarted, as long as they are given by the database (\`now()\`, a sequence).
 
-It takes the keys of the JDBC source connector, and goes on from the offsets that one has stored: \`{"protocol": "1",
+It takes the keys of the JDBC source connectors of Confluent and Aiven, and goes on from the offsets those have stored: \`{"protocol": "1",
 "table": "SCHEMA.TABLE"}\` at \`{"incrementing": ID, "timestamp": MS, "timestamp_nanos": NS}\`; a query has the partition
 \`{"query": "query"}\`. Tables are shared out between at most \`tasks.max\` tasks. The topic of a table is \`topic.prefix\` and its
 name without the schema.

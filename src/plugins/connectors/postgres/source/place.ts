@@ -17,7 +17,9 @@ export function partitionOf(table: TableName | undefined): Position {
 export function earlierPartitions(table: TableName | undefined, database: string | undefined): readonly Position[] {
   if (table === undefined) return [partitionOf(table)]
   const withDatabase = { protocol: '1', table: `${database}.${plainTable(table)}` }
-  return [partitionOf(table), ...(database === undefined ? [] : [withDatabase]), { table: table.name }]
+  // Aiven's connector leaves out the schema with table.names.qualify=false.
+  const unqualified = { protocol: '1', table: table.name }
+  return [partitionOf(table), ...(database === undefined ? [] : [withDatabase]), unqualified, { table: table.name }]
 }
 
 /** The JDBC connector's offset: milliseconds, the nanoseconds of their second, and the incrementing column. */
@@ -29,6 +31,24 @@ export function toOffset({ micros, id }: Place): Position {
       timestamp_nanos: (micros - Math.floor(micros / 1_000_000) * 1_000_000) * 1000,
     }),
   }
+}
+
+type InitialKeys = {
+  readonly mode: string
+  readonly 'timestamp.initial'?: number | undefined
+  readonly 'timestamp.initial.ms'?: number | undefined
+  readonly 'incrementing.initial'?: number | undefined
+}
+
+/** Where a table without a stored offset is read from. `readClock` gives the time of the database in microseconds. */
+export async function initialPlace(config: InitialKeys, readClock: () => Promise<number>): Promise<Place> {
+  const id = config.mode.endsWith('incrementing') ? config['incrementing.initial'] : undefined
+  if (!config.mode.startsWith('timestamp')) return { id }
+  const aivenMs = config['timestamp.initial.ms']
+  if (aivenMs !== undefined) return { id, micros: aivenMs * 1000 }
+  const initialMs = config['timestamp.initial']
+  if (initialMs === undefined) return { id }
+  return { id, micros: initialMs === -1 ? await readClock() : initialMs * 1000 }
 }
 
 /** Throws a sentence when it is none. */

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { defineSource, type SourceContext, type SourceRecord, type TaskLog } from '../../../../sdk/index.ts'
 import { SHIPPED_VERSION } from '../../../version.ts'
+import { quoteMethodOf } from '../connection-keys.ts'
 import { DatabaseFailure } from '../failure.ts'
 import { parseTableNames, plainTable, quotedTable, quoting, type TableName } from '../identifier.ts'
 import { type Patience, Session } from '../session.ts'
@@ -8,7 +9,7 @@ import { queryOf, type SourceConfig, sourceConfig } from './config.ts'
 import { DECLARE_READER_SQL, readClock } from './horizon.ts'
 import { NOTES } from './notes.ts'
 import { COLUMNS_SQL, originOfQuery, originOfTable } from './origin.ts'
-import { earlierPartitions, fromOffset, type Place, partitionOf } from './place.ts'
+import { earlierPartitions, fromOffset, initialPlace, partitionOf } from './place.ts'
 import type { Origin } from './query.ts'
 import { Reader } from './reader.ts'
 import { chooseTables, sameNames, shareOut, TABLE_TYPES, TABLES_SQL } from './tables.ts'
@@ -22,7 +23,11 @@ type Context = SourceContext<SourceConfig>
 /** Tables of a PostgreSQL database as topics, under the keys and offsets of the JDBC connector. */
 export const postgresSource = defineSource({
   class: 'PostgresSource',
-  aliases: ['io.confluent.connect.jdbc.JdbcSourceConnector', 'JdbcSourceConnector'],
+  aliases: [
+    'io.confluent.connect.jdbc.JdbcSourceConnector',
+    'JdbcSourceConnector',
+    'io.aiven.connect.jdbc.JdbcSourceConnector',
+  ],
   version: SHIPPED_VERSION,
   summary: 'Writes the rows of PostgreSQL tables, or of a query, to topics, and goes on as rows are added and changed.',
   notes: NOTES,
@@ -206,35 +211,33 @@ async function createReader(
   session: Session,
   { config, resumeFrom, log, signal, reject }: Context,
 ): Promise<Reader> {
-  const quote = quoting(config['quote.sql.identifiers'])
+  const quote = quoting(quoteMethodOf(config))
   const numeric = config['numeric.mapping'] ?? (config['numeric.precision.mapping'] ? 'precision_only' : 'none')
   const zone = config['db.timezone']
   const stored = earlierPartitions(table, config['connection.url'].database)
     .map(resumeFrom)
     .find((offset) => offset !== undefined)
-  return new Reader(origin, stored ? fromOffset(stored) : await initialPlace(session, config), stored !== undefined, {
-    topic: `${config['topic.prefix']}${table?.name ?? ''}`,
-    sourcePartition: config.mode === 'bulk' && table !== undefined ? { table: table.name } : partitionOf(table),
-    rowsMax: config['batch.max.rows'],
-    quote,
-    zone,
-    mapping: { numeric, granularity: config['timestamp.granularity'], zone },
-    caution: {
-      delayMs: config['timestamp.delay.interval.ms'],
-      transactionsWaitMs: config['transactions.wait.ms'],
+  return new Reader(
+    origin,
+    stored ? fromOffset(stored) : await initialPlace(config, () => readClock(session)),
+    stored !== undefined,
+    {
+      topic: `${config['topic.prefix']}${table?.name ?? ''}`,
+      sourcePartition: config.mode === 'bulk' && table !== undefined ? { table: table.name } : partitionOf(table),
+      rowsMax: config['batch.max.rows'],
       quote,
+      zone,
+      mapping: { numeric, granularity: config['timestamp.granularity'], zone },
+      caution: {
+        delayMs: config['timestamp.delay.interval.ms'],
+        transactionsWaitMs: config['transactions.wait.ms'],
+        quote,
+      },
+      reject,
+      log,
+      signal,
     },
-    reject,
-    log,
-    signal,
-  })
-}
-
-async function initialPlace(session: Session, config: SourceConfig): Promise<Place> {
-  const initialMs = config['timestamp.initial']
-  if (initialMs === undefined || !config.mode.startsWith('timestamp')) return {}
-  if (initialMs !== -1) return { micros: initialMs * 1000 }
-  return { micros: await readClock(session) }
+  )
 }
 
 async function pause(ms: number, signal: AbortSignal): Promise<void> {
