@@ -14,13 +14,14 @@ const operationsOf = <const Words extends readonly [string, ...string[]]>(words:
 const ruleSpec = z
   .union([
     z.strictObject({ subjects: names, operations: operationsOf(OPERATIONS.subjects) }),
+    z.strictObject({ keks: names, operations: operationsOf(OPERATIONS.keks) }),
     z.strictObject({ connectors: names, operations: operationsOf(OPERATIONS.connectors) }),
   ])
   .transform((rule): Rule => {
     const { operations } = rule
-    return 'subjects' in rule
-      ? { kind: 'subjects', patterns: rule.subjects, operations }
-      : { kind: 'connectors', patterns: rule.connectors, operations }
+    if ('subjects' in rule) return { kind: 'subjects', patterns: rule.subjects, operations }
+    if ('keks' in rule) return { kind: 'keks', patterns: rule.keks, operations }
+    return { kind: 'connectors', patterns: rule.connectors, operations }
   })
 const rules = z.array(ruleSpec)
 const fileSpec = z.strictObject({

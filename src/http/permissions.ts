@@ -5,6 +5,7 @@ import type { Role } from './users.ts'
 /** What can be done with the objects of a kind: the closed set of permissions. */
 export const OPERATIONS = {
   subjects: ['read', 'write', 'delete', 'harddelete', 'import', 'config', 'mode'],
+  keks: ['read', 'write', 'delete', 'harddelete'],
   connectors: ['read', 'write', 'lifecycle', 'delete', 'offsets', 'loggers', 'internal'],
 } as const
 
@@ -36,7 +37,7 @@ export type Policy = {
 }
 
 /** The pattern of all objects of a kind. A subject's pattern without a context is about the default context only. */
-const ALL: Readonly<Record<ObjectKind, string>> = { subjects: ':*:*', connectors: '*' }
+const ALL: Readonly<Record<ObjectKind, string>> = { subjects: ':*:*', keks: '*', connectors: '*' }
 
 function everywhere(kind: ObjectKind, ...operations: readonly (Operation | '*')[]): Rule {
   return { kind, patterns: [ALL[kind]], operations }
@@ -45,18 +46,19 @@ function everywhere(kind: ObjectKind, ...operations: readonly (Operation | '*')[
 /** What roles may do where no file says otherwise. */
 const DEFAULT_ROLES: Readonly<Record<Role, readonly Rule[]>> = {
   none: [],
-  readonly: [everywhere('subjects', 'read'), everywhere('connectors', 'read')],
+  readonly: [everywhere('subjects', 'read'), everywhere('keks', 'read'), everywhere('connectors', 'read')],
   // What developers delete can come back: soft-deleted subjects. Connectors and their offsets can't.
   developer: [
     everywhere('subjects', 'read', 'write', 'delete'),
+    everywhere('keks', 'read', 'write', 'delete'),
     everywhere('connectors', 'read', 'write', 'lifecycle'),
   ],
-  admin: [everywhere('subjects', '*'), everywhere('connectors', '*')],
+  admin: [everywhere('subjects', '*'), everywhere('keks', '*'), everywhere('connectors', '*')],
 }
 
 export const NO_POLICY: Policy = { roles: {}, users: {}, groups: {} }
 
-/** What one principal may do with the objects of one kind. */
+/** What one principal may do with the objects of one kind, and with those of others through `on`. */
 export class Rights {
   /** Where nobody has to log in. */
   static everything(kind: ObjectKind): Rights {
@@ -77,13 +79,19 @@ export class Rights {
 
   readonly #kind: ObjectKind
   readonly #who: string
+  /** Of all kinds. */
   readonly #rules: readonly Rule[]
   readonly #byOperation = new Map<Operation, readonly string[]>()
 
   private constructor(kind: ObjectKind, who: string, rules: readonly Rule[]) {
     this.#kind = kind
     this.#who = who
-    this.#rules = rules.filter((rule) => rule.kind === kind)
+    this.#rules = rules
+  }
+
+  /** What the same principal may do with the objects of another kind. */
+  on(kind: ObjectKind): Rights {
+    return new Rights(kind, this.#who, this.#rules)
   }
 
   may(operation: Operation, name: string): boolean {
@@ -120,7 +128,9 @@ export class Rights {
     const known = this.#byOperation.get(operation)
     if (known) return known
     const patterns = this.#rules
-      .filter(({ operations }) => operations.includes(operation) || operations.includes('*'))
+      .filter(
+        ({ kind, operations }) => kind === this.#kind && (operations.includes(operation) || operations.includes('*')),
+      )
       .flatMap((rule) => rule.patterns)
     this.#byOperation.set(operation, patterns)
     return patterns

@@ -3,11 +3,16 @@ import { type Running, startAll } from '../config/lifecycle.ts'
 import { type Logger, secretsOf } from '../config/logger.ts'
 import type { Metrics } from '../config/metrics.ts'
 import { packageVersion } from '../config/version.ts'
+import { localKmsDriver } from '../encryption/local-kms.ts'
 import { parseListener, reachableHost } from '../http/listener.ts'
 import { CompatibilityWorker } from './compatibility-worker/compatibility-worker.ts'
+import { DekRegistry } from './dek/dek-registry.ts'
+import { type KeyLog, type KeyLogOptions, openKeyLog } from './dek/key-log.ts'
+import { KeyState } from './dek/key-state.ts'
 import type { MemberIdentity } from './leadership/election.ts'
 import { type Election, joinElection, type Leadership } from './leadership/leader-election.ts'
 import { registryMetrics } from './metrics/metrics.ts'
+import { modeInScope } from './queries/effective-config.ts'
 import { ParsedSchemas } from './queries/parsed-schemas.ts'
 import { Registry } from './registry.ts'
 import { serveRegistry } from './server.ts'
@@ -59,6 +64,18 @@ export function startRegistry(settings: RegistrySettings, dependencies: Registry
       saveProgress: async (positions) => office.election?.saveProgress(positions),
     })
     life.onStop('topic', () => log.close())
+    const keys = values['weir.dek.registry.enable']
+      ? await openKeys({
+          broker,
+          logger,
+          settings: values,
+          topicConfigs,
+          unreadable: () => observe('unreadable'),
+          onFailed,
+          saveProgress: async (positions) => office.election?.saveProgress(positions),
+        })
+      : undefined
+    life.onStop('topic of keys', async () => keys?.log.close())
     const schemas = new ParsedSchemas({
       entriesMax: values['schema.cache.size'],
       expiryMs: values['schema.cache.expiry.ms'],
@@ -73,25 +90,36 @@ export function startRegistry(settings: RegistrySettings, dependencies: Registry
     const grounds = { view: state, schemas, ...registryDefaults(values) }
     const examiner = new CompatibilityWorker()
     life.onStop('examiner', () => examiner.close())
-    const server = await serveRegistry(
-      new Registry({
-        grounds,
-        leadership,
-        examiner,
-        refresh: log.refresh,
-        storeFailure: () => log.failure,
-        ...counted,
-      }),
-      {
-        settings: values,
-        identity: { clusterId: await broker.clusterId(), version: packageVersion() },
-        logger,
-        metrics,
-        ...counted,
-        ready: () =>
-          log.failure === undefined && (leadership.pen() !== undefined || leadership.leaderUrl() !== undefined),
+    const registry = new Registry({
+      grounds,
+      leadership,
+      examiner,
+      refresh: async () => {
+        await Promise.all([log.refresh(), keys?.log.refresh()])
       },
-    )
+      storeFailure: () => log.failure,
+      ...counted,
+    })
+    const dekRegistry =
+      keys &&
+      new DekRegistry({
+        view: keys.state,
+        writes: registry.writes,
+        kmsDrivers: [localKmsDriver()],
+        keysMax: values['dek.registry.max.keys'],
+        isImporting: (subject) => modeInScope(state, subject, grounds.defaults) === 'IMPORT',
+        storeFailure: () => keys.log.failure,
+      })
+    const server = await serveRegistry(registry, {
+      settings: values,
+      identity: { clusterId: await broker.clusterId(), version: packageVersion() },
+      logger,
+      metrics,
+      ...counted,
+      dekRegistry,
+      ready: () =>
+        log.failure === undefined && (leadership.pen() !== undefined || leadership.leaderUrl() !== undefined),
+    })
     life.onStop('http server', () => server.stop())
     office.election = await joinElection({
       broker,
@@ -101,7 +129,7 @@ export function startRegistry(settings: RegistrySettings, dependencies: Registry
       sticky: values['leader.election.sticky'],
       openPen: async () => {
         const startMs = performance.now()
-        const pen = await log.openPen()
+        const pen = await log.openPen(keys?.log)
         elected(performance.now() - startMs)
         return pen
       },
@@ -113,6 +141,12 @@ export function startRegistry(settings: RegistrySettings, dependencies: Registry
     for (const url of server.urls) logger.info({ url }, 'listening')
     return { url: server.urls[0] ?? '', stop: () => life.stop() }
   })
+}
+
+/** The keys of the DEK registry, as their topic has them. */
+async function openKeys(options: KeyLogOptions): Promise<{ readonly state: KeyState; readonly log: KeyLog }> {
+  const state = new KeyState()
+  return { state, log: await openKeyLog(state, options) }
 }
 
 /** How other instances reach this one: by the name it was given, else by an address that is not this machine's alone. */

@@ -1,15 +1,11 @@
-import { BrokerError } from '../broker/error.ts'
-import { messageOf } from '../config/failure.ts'
 import type { Decision, DecisionContext } from './commands/decision.ts'
 import type { WriteOperation } from './commands/write-operation.ts'
 import type { CompatibilityWorker } from './compatibility-worker/compatibility-worker.ts'
 import { Facts, MissingFact } from './compatibility-worker/facts.ts'
-import type { Leadership } from './leadership/leader-election.ts'
+import type { Leadership, LeaderWriter } from './leadership/leader-election.ts'
 import type { SchemaOperation } from './metrics/metrics.ts'
 import { RegistryError } from './model/registry-error.ts'
-
-/** Writes wait for one another; past this bound a new one is refused instead of waiting without end. */
-const WAITING_MAX = 10_000
+import { WriteQueue } from './write-queue.ts'
 
 export type RegistryOptions = {
   readonly grounds: Omit<DecisionContext, 'facts'>
@@ -32,14 +28,15 @@ export class Registry {
   readonly leadership: Leadership
   /** Examines what is large. */
   readonly examiner: CompatibilityWorker
+  /** Everything that is written to the log. */
+  readonly writes: WriteQueue
   readonly #options: RegistryOptions
-  #last: Promise<unknown> = Promise.resolve()
-  #waiting = 0
 
   constructor(options: RegistryOptions) {
     this.grounds = options.grounds
     this.leadership = options.leadership
     this.examiner = options.examiner
+    this.writes = new WriteQueue(options.leadership)
     this.#options = options
   }
 
@@ -87,49 +84,12 @@ export class Registry {
     operation: WriteOperation,
     facts?: Facts,
   ): Promise<Answer> {
-    return this.think((grounds) => this.#inTurn(() => this.#decideAndWrite(decide, grounds, operation)), facts)
-  }
-
-  async #inTurn<Answer>(act: () => Promise<Answer>): Promise<Answer> {
-    if (this.#waiting >= WAITING_MAX) {
-      throw new RegistryError('too_many_writes', `${WAITING_MAX} writes are waiting: try again later`)
+    const decideNow = (grounds: DecisionContext) => {
+      this.checkStore()
+      const { records, answer } = decide(grounds)
+      const append = records.length === 0 ? undefined : (writer: LeaderWriter) => writer.append(records)
+      return { append, respond: () => answer }
     }
-    this.#waiting += 1
-    const turn = this.#last.then(act)
-    this.#last = turn.catch(() => {})
-    try {
-      return await turn
-    } finally {
-      this.#waiting -= 1
-    }
+    return this.think((grounds) => this.writes.write(operation, () => decideNow(grounds)), facts)
   }
-
-  async #decideAndWrite<Answer>(
-    decide: (grounds: DecisionContext) => Decision<Answer>,
-    grounds: DecisionContext,
-    operation: WriteOperation,
-  ): Promise<Answer> {
-    this.checkStore()
-    const pen = this.leadership.pen()
-    if (!pen) throw new RegistryError('leader_unknown', operation.leaderless)
-    const { records, answer } = decide(grounds)
-    try {
-      if (records.length > 0) await pen.append(records)
-    } catch (error) {
-      // Whether it was written is unknown. The next pen sees what was, before anything is decided with it.
-      this.leadership.dropPen(messageOf(error))
-      throw storeFailure(error, operation)
-    }
-    return answer
-  }
-}
-
-function storeFailure(error: unknown, { timedOut, notStored }: WriteOperation): Error {
-  if (!(error instanceof BrokerError)) return error as Error
-  const cause = { cause: error }
-  if (error.code === 'record_too_large') {
-    return new RegistryError('schema_too_large', 'Register operation failed because schema is too large', cause)
-  }
-  if (error.code === 'timeout') return new RegistryError('store_timeout', timedOut, cause)
-  return new RegistryError('store_failed', notStored, cause)
 }

@@ -14,6 +14,7 @@ import { openPolicy } from '../http/permissions-file.ts'
 import { type ConnectionChange, type HttpServer, type HttpServerOptions, startHttpServer } from '../http/server.ts'
 import { ROLES } from '../http/users.ts'
 import type { CompatibilityWorker } from './compatibility-worker/compatibility-worker.ts'
+import type { DekRegistry } from './dek/dek-registry.ts'
 import { Forwarder } from './leadership/forwarding.ts'
 import { RegistryError } from './model/registry-error.ts'
 import type { Registry } from './registry.ts'
@@ -39,11 +40,13 @@ export type ServeOptions = {
   /** Hears when the certificates of listeners end. */
   readonly certified: (expiry: CertificateExpiry) => void
   readonly ready: () => boolean
+  /** Absent: `/dek-registry` is not served. */
+  readonly dekRegistry?: DekRegistry | undefined
 }
 
 /** Puts a registry behind its listeners. */
 export async function serveRegistry(registry: Registry, options: ServeOptions): Promise<HttpServer> {
-  const { settings, identity, logger, metrics, answered, connected, certified, ready } = options
+  const { settings, identity, logger, metrics, answered, connected, certified, ready, dekRegistry } = options
   const auditing = await openAudit(settings, { program: 'registry', logger, metrics, describe: auditedAction })
   const [toLeader, listening] = [instanceTls(settings), listenerTls(settings)]
   const forwarder = new Forwarder({
@@ -68,7 +71,7 @@ export async function serveRegistry(registry: Registry, options: ServeOptions): 
     const server = await startHttpServer({
       listeners: settings.listeners,
       logger,
-      routes: (app) => registryRoutes(app, api, identity),
+      routes: (app) => registryRoutes(app, api, identity, dekRegistry),
       requestIds: true,
       answered,
       connected,

@@ -106,6 +106,24 @@ export const shape = z.object({
   'subject.version.search.max.limit': pageSize(LIST_MAX).describe('Largest page of lists of versions.'),
   'context.search.default.limit': pageSize(LIST_MAX).describe('Page size of `GET /contexts`.'),
   'context.search.max.limit': pageSize(LIST_MAX).describe('Largest page of `GET /contexts`.'),
+  'weir.dek.registry.enable': boolean()
+    .default(true)
+    .describe('Serves the DEK registry under `/dek-registry/v1`, for the encryption of fields.'),
+  'dek.registry.topic': z
+    .string()
+    .trim()
+    .min(1, 'a name is needed')
+    .default('_dek_registry_keys')
+    .describe('Topic that holds the keys of the DEK registry.'),
+  'dek.registry.max.keys': integer({ min: 1 })
+    .default(20_000)
+    .describe('How many KEKs, and how many DEKs, may exist before no further one is created.'),
+  'kek.search.default.limit': pageSize(LIST_MAX).describe('Page size of lists of KEKs.'),
+  'kek.search.max.limit': pageSize(LIST_MAX).describe('Largest page of lists of KEKs.'),
+  'dek.subject.search.default.limit': pageSize(LIST_MAX).describe('Page size of lists of the subjects of a KEK.'),
+  'dek.subject.search.max.limit': pageSize(LIST_MAX).describe('Largest page of lists of the subjects of a KEK.'),
+  'dek.version.search.default.limit': pageSize(LIST_MAX).describe('Page size of lists of the versions of a DEK.'),
+  'dek.version.search.max.limit': pageSize(LIST_MAX).describe('Largest page of lists of the versions of a DEK.'),
   'weir.response.profile': word(['7', '8'])
     .default('8')
     .describe('Whose answers clients get: those of the original up to 7.9, or from 8.0 on.'),
@@ -175,6 +193,7 @@ export const withoutEffect: Readonly<Record<string, string>> = {
   'brokerstore.checkpoint.*': 'nothing is kept outside the topic',
   'brokerstore.write.max.retries': 'an id that is taken is never tried',
   'brokerstore.update.handlers': 'Java classes are not loaded',
+  'dek.registry.update.handlers': 'Java classes are not loaded',
   'leader.election.delay': 'an instance always knows the topic before it stands for election',
   'associations.enable': 'there are no associations here; records of them are left as they are',
   'schema.providers': 'AVRO, JSON and PROTOBUF are built in, Java classes are not loaded',
@@ -182,7 +201,7 @@ export const withoutEffect: Readonly<Record<string, string>> = {
   'schema.canonicalize.on.consume': 'a schema is answered as it was stored',
   'enable.store.health.check': '/readyz tells it',
   'metadata.encoder.*': 'metadata is not encrypted here',
-  'resource.extension.class': 'Java classes are not loaded',
+  'resource.extension.class': 'Java classes are not loaded; weir.dek.registry.enable serves the DEK registry',
   'init.resource.extension.class': 'Java classes are not loaded',
   'schema.registry.resource.extension.class': 'Java classes are not loaded',
   'resource.static.locations': 'no files are served',

@@ -54,6 +54,9 @@ function contradiction(values: RegistryValues): string | undefined {
   if (heartbeatMs >= sessionMs) {
     return `brokergroup.heartbeat.interval.ms=${heartbeatMs} has to be below brokergroup.session.timeout.ms=${sessionMs}: a third of it is usual`
   }
+  if (values['weir.dek.registry.enable'] && values['dek.registry.topic'] === values['brokerstore.topic']) {
+    return `dek.registry.topic=${values['dek.registry.topic']} has to differ from brokerstore.topic: each topic holds records of its own kind`
+  }
   const access = accessContradiction(values)
   if (access !== undefined) return access
   if (

@@ -1,13 +1,19 @@
 import type { FastifyInstance } from 'fastify'
 import { silentLogger } from '../../src/config/logger.ts'
 import { createMetrics } from '../../src/config/metrics.ts'
+import type { KmsDriver } from '../../src/encryption/kms.ts'
+import { localKmsDriver } from '../../src/encryption/local-kms.ts'
 import {
   CompatibilityWorker,
   type ExaminerOptions,
 } from '../../src/registry/compatibility-worker/compatibility-worker.ts'
+import { DekRegistry } from '../../src/registry/dek/dek-registry.ts'
+import { KeyRecordCodec } from '../../src/registry/dek/key-record-codec.ts'
+import { KeyState } from '../../src/registry/dek/key-state.ts'
 import { Forwarder } from '../../src/registry/leadership/forwarding.ts'
 import type { LeaderWriter } from '../../src/registry/leadership/leader-election.ts'
 import { registryMetrics } from '../../src/registry/metrics/metrics.ts'
+import { modeInScope } from '../../src/registry/queries/effective-config.ts'
 import { ParsedSchemas } from '../../src/registry/queries/parsed-schemas.ts'
 import { Registry } from '../../src/registry/registry.ts'
 import { Api } from '../../src/registry/routes/api.ts'
@@ -25,6 +31,8 @@ export type TestRegistry = {
   readonly registry: Registry
   /** Keys and values as they went to the topic. */
   readonly written: readonly { readonly key: string; readonly value: string | null }[]
+  /** The same of the topic of the DEK registry. */
+  readonly writtenKeys: readonly { readonly key: string; readonly value: string | null }[]
   /** Why pens were given up. */
   readonly dropped: readonly string[]
   /** Its routes, for an app of a test's own. */
@@ -42,6 +50,8 @@ export type Trouble = {
   readonly store?: Error
   /** Why the log can't be followed any further. */
   readonly unreadable?: Error
+  /** Why the topic of the DEK registry can't be followed any further. */
+  readonly unreadableKeys?: Error
   /** What every write waits for. */
   readonly storing?: Promise<void>
   /** How a follower catches up with the leader. Default: it needs nothing. */
@@ -50,6 +60,14 @@ export type Trouble = {
   readonly leaderUrl?: string | undefined
   /** Other limits of what is examined in a process of its own. */
   readonly examiner?: ExaminerOptions
+  /** KMSs besides `local-kms` and `test-kms`. */
+  readonly kmsDrivers?: readonly KmsDriver[]
+}
+
+/** As in the tests of the original: a local KMS whose secret everybody knows. */
+const testKmsDriver: KmsDriver = {
+  type: 'test-kms',
+  open: (key) => localKmsDriver({}).open(key, { secret: 'mysecret' }),
 }
 
 const NO_FORWARDING = { headers: [], connectTimeoutMs: 1, readTimeoutMs: 1 }
@@ -78,6 +96,9 @@ export async function startTestRegistry(
   let state: RegistryState = new RegistryState()
   const codec = new RecordCodec()
   const records: { key: string; value: string | null }[] = []
+  const keyCodec = new KeyRecordCodec()
+  const keyRecords: { key: string; value: string | null }[] = []
+  let keys = new KeyState()
   const metrics = createMetrics()
   const { observe, elected: _, ...counted } = registryMetrics(metrics, () => leads)
   const leads = !('leaderUrl' in trouble)
@@ -90,6 +111,16 @@ export async function startTestRegistry(
         records.push({ key: String(key), value: value && String(value) })
         const decoded = codec.decode(key, value)
         observe(state.apply(decoded, 1_000 + records.length), decoded)
+      }
+    },
+    appendKeys: async (batch) => {
+      if (trouble.store) throw trouble.store
+      await trouble.storing
+      for (const record of batch) {
+        const { key, value } = keyCodec.encode(record)
+        keyRecords.push({ key: String(key), value: value && String(value) })
+        const decoded = keyCodec.decode(key, value)
+        if (decoded) keys.apply(decoded, 1_000 + keyRecords.length, keyRecords.length)
       }
     },
     close: async () => {},
@@ -111,6 +142,16 @@ export async function startTestRegistry(
     storeFailure: () => trouble.unreadable,
     ...counted,
   })
+  const dekRegistry = new DekRegistry({
+    get view() {
+      return keys
+    },
+    writes: registry.writes,
+    kmsDrivers: [localKmsDriver({}), testKmsDriver, ...(trouble.kmsDrivers ?? [])],
+    keysMax: settings['dek.registry.max.keys'],
+    isImporting: (subject) => modeInScope(state, subject, grounds.defaults) === 'IMPORT',
+    storeFailure: () => trouble.unreadableKeys,
+  })
   const identity = { clusterId: 'test-cluster', version: '0.0.0' }
   const server = await serveRegistry(registry, {
     settings,
@@ -118,6 +159,7 @@ export async function startTestRegistry(
     logger: silentLogger(),
     metrics,
     ...counted,
+    dekRegistry,
     ready: () => true,
   })
   const url = server.urls[0] ?? ''
@@ -126,8 +168,10 @@ export async function startTestRegistry(
     urls: server.urls,
     registry,
     written: records,
+    writtenKeys: keyRecords,
     dropped,
-    routes: (app) => registryRoutes(app, new Api(registry, settings, new Forwarder(NO_FORWARDING)), identity),
+    routes: (app) =>
+      registryRoutes(app, new Api(registry, settings, new Forwarder(NO_FORWARDING)), identity, dekRegistry),
     call: async (method, path, body) => {
       const answer = await call(`${url}${path}`, method, body)
       checkAnswer(method, path, answer.status, answer.body)
@@ -137,6 +181,8 @@ export async function startTestRegistry(
       state = new NextState(state.revision + 1)
       Object.assign(grounds, { view: state, schemas: emptySchemas() })
       records.length = 0
+      keys = new KeyState()
+      keyRecords.length = 0
       dropped.length = 0
     },
     stop: async () => {

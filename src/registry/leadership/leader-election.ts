@@ -1,6 +1,7 @@
 import type { Broker, Generation, JoinedMember, Member, PartitionOffset } from '../../broker/broker.ts'
 import { type Clock, systemClock } from '../../config/clock.ts'
 import type { Logger } from '../../config/logger.ts'
+import type { KeyRecord } from '../dek/key.ts'
 import type { RegistryRecord } from '../store/record.ts'
 import { electLeader, type MemberIdentity, parseAssignment, parseIdentity, urlOf } from './election.ts'
 
@@ -11,6 +12,8 @@ export type LeaderWriter = {
    * that this pen writes no more.
    */
   append(records: readonly Exclude<RegistryRecord, { kind: 'none' }>[]): Promise<void>
+  /** The same for the keys of the DEK registry. */
+  appendKeys(records: readonly KeyRecord[]): Promise<void>
   close(): Promise<void>
 }
 

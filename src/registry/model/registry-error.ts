@@ -33,6 +33,15 @@ export type RegistryErrorCode =
   | 'store_unreadable'
   | 'forward_failed'
   | 'leader_unknown'
+  | 'key_not_found'
+  | 'key_not_soft_deleted'
+  | 'key_soft_deleted'
+  | 'key_exists'
+  | 'too_many_keys'
+  | 'invalid_key'
+  | 'key_reference_exists'
+  | 'kek_not_usable'
+  | 'dek_generation_failed'
 
 export class RegistryError extends UserError<RegistryErrorCode> {}
 

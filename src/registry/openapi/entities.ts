@@ -1,4 +1,5 @@
 import { COMPATIBILITY_LEVELS, MODES } from '../../clients/registry.ts'
+import { DEK_ALGORITHMS } from '../../encryption/dek-cipher.ts'
 import { entity, integer, type JsonSchema, list, mapOf, orNull, text } from '../../http/openapi.ts'
 import { SCHEMA_TYPES } from '../model/schema-types.ts'
 
@@ -53,6 +54,17 @@ const config = {
 }
 const rules = list(entity('Rule'))
 const tags = list(entity('SchemaTags'))
+
+const kek = {
+  name: { ...text, description: 'Begins with a letter or _; then letters, digits, _ and -.' },
+  kmsType: { ...text, description: 'aws-kms, azure-kms, gcp-kms, hcvault, local-kms …' },
+  kmsKeyId: { ...text, description: 'Names the key in the KMS.' },
+  kmsProps: mapOf(text),
+  doc: text,
+  shared: { ...flag, description: 'The registry itself may use the KMS.' },
+}
+const algorithm = { enum: DEK_ALGORITHMS, description: 'Absent: AES256_GCM.' }
+const encryptedKeyMaterial = { ...text, description: 'The key in base64, encrypted by its KEK.' }
 
 /** Everything that bodies consist of. */
 export const ENTITIES: Readonly<Record<string, JsonSchema>> = {
@@ -124,6 +136,27 @@ export const ENTITIES: Readonly<Record<string, JsonSchema>> = {
     properties: { mode: orNull({ ...text, description: MODES.join(', ') }) },
     required: ['mode'],
   },
+  NewKek: sent({ ...kek, deleted: flag }, ['name', 'kmsType', 'kmsKeyId']),
+  KekUpdate: sent({ kmsProps: kek.kmsProps, doc: text, shared: kek.shared }),
+  Kek: answer({ ...kek, ts: stamps.ts, deleted: flag }, ['name', 'kmsType', 'kmsKeyId', 'kmsProps', 'shared', 'ts']),
+  TestedKek: answer({ ...kek, type: { enum: ['KEK'] }, deleted: flag, offset: integer, ts: stamps.ts }, [
+    'name',
+    'type',
+  ]),
+  NewDek: sent({ subject: text, version, algorithm, encryptedKeyMaterial, deleted: flag }),
+  Dek: answer(
+    {
+      kekName: text,
+      subject: text,
+      version,
+      algorithm,
+      encryptedKeyMaterial,
+      keyMaterial: { ...text, description: 'The key itself in base64, where its KEK is shared.' },
+      ts: stamps.ts,
+      deleted: flag,
+    },
+    ['kekName', 'subject', 'version', 'algorithm', 'ts'],
+  ),
   Error: {
     type: 'object',
     properties: {

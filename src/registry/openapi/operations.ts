@@ -1,10 +1,12 @@
+import { DEK_ALGORITHMS } from '../../encryption/dek-cipher.ts'
 import { entity, integer, type JsonSchema, list, text } from '../../http/openapi.ts'
 import { answer } from './entities.ts'
+import { KEY_OPERATIONS } from './key-operations.ts'
 
 export type Operation = {
   readonly summary: string
   readonly query?: readonly Parameter[]
-  readonly body?: 'NewSchema' | 'TagsUpdate' | 'ConfigUpdate' | 'ModeUpdate'
+  readonly body?: 'NewSchema' | 'TagsUpdate' | 'ConfigUpdate' | 'ModeUpdate' | 'NewKek' | 'KekUpdate' | 'NewDek'
   /** Absent: nothing (204). */
   readonly answer?: JsonSchema
   /** Default: the registry's own types. */
@@ -17,6 +19,7 @@ const flag: JsonSchema = { type: 'boolean', default: false }
 
 /** What stands in queries, by its name. */
 export const PARAMETERS = {
+  algorithm: { description: 'Of the DEK. Absent: AES256_GCM.', schema: { enum: DEK_ALGORITHMS } },
   aliases: { description: 'Tells the aliases of each subject.', schema: flag },
   contextPrefix: { description: 'Contexts that begin so.', schema: text },
   defaultToGlobal: { description: 'What is in force, not only what is set here.', schema: flag },
@@ -35,9 +38,11 @@ export const PARAMETERS = {
   permanent: { description: 'For good, what was soft-deleted before.', schema: flag },
   recursive: { description: 'Those of the subjects in it too.', schema: flag },
   referenceFormat: { description: 'qualified: references with their context.', schema: text },
+  rewrap: { description: 'Encrypts a DEK that exists again, with what its KEK is now.', schema: flag },
   ruleType: { description: 'With a rule of this type.', schema: text },
   subject: { description: 'The subject, and so the context, that is meant.', schema: text },
   subjectPrefix: { description: 'Subjects that begin so; :*: means those of all contexts.', schema: text },
+  testSharing: { description: 'Creates or changes a shared KEK only if its KMS encrypts with it.', schema: flag },
   value: { description: 'Values of the properties.', schema: list(text) },
   verbose: { description: 'Says why not.', schema: flag },
 } as const
@@ -176,6 +181,7 @@ export const RESOURCE_OPERATIONS: Readonly<Record<string, Operation>> = {
     force: ['force'],
     recursive: ['recursive'],
   }),
+  ...KEY_OPERATIONS,
 }
 
 /** What may be set of everything, of a context and of a subject. */

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
-import type { Api } from './api.ts'
-import { operationOf, resourceOf } from './operations.ts'
+import { type Api, paramsOf } from './api.ts'
+import { dekSubjectIn, kekNameIn } from './key-access.ts'
+import { operationOf, operationOnKeys, resourceOf } from './operations.ts'
 
 /** What tells nothing of any subject: for everybody who is known. */
 const PUBLIC: ReadonlySet<string> = new Set([
@@ -21,9 +22,18 @@ export function checkAccess(request: FastifyRequest, api: Api): void {
   // That there is no such place is no secret.
   if (path === undefined || PUBLIC.has(path)) return
   if (path === '/metrics') request.rights.demandAll('read')
+  else if (path.startsWith('/dek-registry/')) checkKeyAccess(request, api)
   else if (path.includes('/subjects/:subject')) api.subject(request)
   else if (/^\/(config|mode)\b/.test(path)) api.scope(request)
   else if (path === '/contexts/:context') api.context(request)
   // Lists and ids are narrowed to what may be read.
   else request.rights.demandSome(operationOf(request))
+}
+
+/** A subject in a body is checked by its route. */
+function checkKeyAccess(request: FastifyRequest, api: Api): void {
+  const { name, subject } = paramsOf(request)
+  if (name === undefined) request.rights.on('keks').demandSome(operationOnKeys(request))
+  else kekNameIn(request)
+  if (subject !== undefined) dekSubjectIn(request, api)
 }

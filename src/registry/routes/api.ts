@@ -74,7 +74,7 @@ export class Api {
     return this.settings['weir.response.profile']
   }
 
-  limits(kind: 'schema' | 'subject' | 'subject.version' | 'context'): Limits {
+  limits(kind: 'schema' | 'subject' | 'subject.version' | 'context' | 'kek' | 'dek.subject' | 'dek.version'): Limits {
     return {
       default: this.settings[`${kind}.search.default.limit`],
       max: this.settings[`${kind}.search.max.limit`],
@@ -176,10 +176,22 @@ export class Api {
     reply: FastifyReply,
     { operation, decide, answer = (written) => written, facts }: Write<Answer>,
   ): Promise<unknown> {
+    return this.onLeader(request, reply, operation, async () =>
+      answer(await this.registry.write(decide, operation, facts)),
+    )
+  }
+
+  /** Does `act` when this instance leads; else responds as the leader does, once this instance has what it wrote. */
+  async onLeader(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    operation: WriteOperation,
+    act: () => Promise<unknown>,
+  ): Promise<unknown> {
     const { registry } = this
     const { leadership } = registry
     registry.checkStore()
-    if (leadership.pen()) return answer(await registry.write(decide, operation, facts))
+    if (leadership.pen()) return act()
     const { status, type, text: body } = await this.#forwarder.ask(leadership.leaderUrl(), request, operation)
     if (status < 300) await registry.refresh()
     return reply

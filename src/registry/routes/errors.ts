@@ -36,6 +36,15 @@ const WIRE: Readonly<Record<RegistryErrorCode, number | readonly [errorCode: num
   forward_failed: 50003,
   // The original answers 500; a 503 is what a client and a load balancer can act on.
   leader_unknown: [50004, 503],
+  key_not_found: 40470,
+  key_not_soft_deleted: 40471,
+  key_soft_deleted: 40472,
+  key_exists: 40971,
+  too_many_keys: 40972,
+  invalid_key: 42271,
+  key_reference_exists: 42272,
+  kek_not_usable: [500, 500],
+  dek_generation_failed: 50070,
 }
 
 /** The registry's own errors on the wire; undefined leaves the error to the HTTP edge. */

@@ -6,6 +6,9 @@ import type { Subject } from '../model/subject.ts'
 import { isImporting, modeInScope } from '../queries/effective-config.ts'
 import { flag, type Query } from './request.ts'
 
+const KEK = '/dek-registry/v1/keks/:name'
+const DEK = `${KEK}/deks/:subject`
+
 /** What changes nothing but is no `GET`, and everything that changes something. */
 const OPERATIONS: Readonly<Record<string, Operation>> = {
   'POST /': 'read',
@@ -25,6 +28,17 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   'PUT /mode/:subject': 'mode',
   'DELETE /mode': 'mode',
   'DELETE /mode/:subject': 'mode',
+  'POST /dek-registry/v1/keks': 'write',
+  [`PUT ${KEK}`]: 'write',
+  [`DELETE ${KEK}`]: 'delete',
+  [`POST ${KEK}/undelete`]: 'write',
+  [`POST ${KEK}/test`]: 'read',
+  [`POST ${KEK}/deks`]: 'write',
+  [`POST ${DEK}`]: 'write',
+  [`DELETE ${DEK}`]: 'delete',
+  [`POST ${DEK}/undelete`]: 'write',
+  [`DELETE ${DEK}/versions/:version`]: 'delete',
+  [`POST ${DEK}/versions/:version/undelete`]: 'write',
 }
 
 /** What a request does with a subject. Who imports chooses ids; what is soft-deleted can come back. */
@@ -35,6 +49,15 @@ export function operationOn(
 ): Operation {
   const operation = operationOf(request)
   if (operation === 'write') return isImporting(modeInScope(view, subject, defaults)) ? 'import' : 'write'
+  return withPermanence(operation, request)
+}
+
+/** What a request does with keys. Creating a key can undelete it, so that undeleting needs no other permission. */
+export function operationOnKeys(request: FastifyRequest): Operation {
+  return withPermanence(operationOf(request), request)
+}
+
+function withPermanence(operation: Operation, request: FastifyRequest): Operation {
   return operation === 'delete' && isPermanent(request) ? 'harddelete' : operation
 }
 
@@ -46,8 +69,7 @@ function isPermanent({ query }: FastifyRequest): boolean {
 export function auditedAction(request: FastifyRequest): AuditedAction {
   const objects = request.params as AuditedAction['objects']
   if (resourceOf(request) === undefined) return { operation: undefined, objects }
-  const operation = operationOf(request)
-  return { operation: operation === 'delete' && isPermanent(request) ? 'harddelete' : operation, objects }
+  return { operation: withPermanence(operationOf(request), request), objects }
 }
 
 /** What a request does, as far as its method and path tell. */

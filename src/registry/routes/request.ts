@@ -38,11 +38,11 @@ export function formatIn(query: Query): string | undefined {
 
 export type Limits = { readonly default: number; readonly max: number }
 
-/** `offset` and `limit` of a list. A limit above the maximum falls back to the default one. */
+/** `offset` and `limit` of a list. A limit of zero or less, or above the maximum, is the default one. */
 export function page<Item>(items: readonly Item[], query: Query, limits: Limits): readonly Item[] {
   const offset = Math.max(0, integer(query, 'offset') ?? 0)
   const asked = integer(query, 'limit') ?? -1
-  const limit = asked < 0 || asked > limits.max ? limits.default : asked
+  const limit = asked <= 0 || asked > limits.max ? limits.default : asked
   return items.slice(offset, offset + limit)
 }
 

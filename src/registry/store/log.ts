@@ -2,6 +2,7 @@ import type { Broker, Producer } from '../../broker/broker.ts'
 import { BrokerError } from '../../broker/error.ts'
 import { openStateTopic, type StateProgress, type StateTopic } from '../../broker/state-topic.ts'
 import type { Logger } from '../../config/logger.ts'
+import type { KeyLog } from '../dek/key-log.ts'
 import type { LeaderWriter } from '../leadership/leader-election.ts'
 import type { RegistryValues } from '../settings.ts'
 import type { RegistryRecord } from './record.ts'
@@ -23,8 +24,11 @@ export type LogOptions = {
 }
 
 export type RegistryLog = {
-  /** Takes the right to write from whoever had it, and resolves when the state has all that they wrote. */
-  openPen(): Promise<LeaderWriter>
+  /**
+   * Takes the right to write from whoever had it, and resolves when the state has all that they wrote. The writer writes
+   * to the keys of the DEK registry too, where it is on.
+   */
+  openPen(keyLog?: KeyLog): Promise<LeaderWriter>
   /** Resolves when the state has everything that stands in the topic now. */
   refresh(): Promise<void>
   /** Why the state no longer follows the topic. */
@@ -74,7 +78,7 @@ export async function openRegistryLog(
     },
   })
   return {
-    openPen: () => openPen(topic, codec, () => broker.producer({ fencingId, deliveryTimeoutMs })),
+    openPen: (keyLog) => openPen(topic, codec, () => broker.producer({ fencingId, deliveryTimeoutMs }), keyLog),
     refresh: () => topic.readToEnd(),
     get failure() {
       return topic.failure
@@ -107,7 +111,12 @@ async function rememberLeader(broker: Broker, fencingId: string): Promise<void> 
 }
 
 /** Its first record is a marker: from there on no older pen can write, and reading up to it shows all that they wrote. */
-async function openPen(topic: StateTopic, codec: RecordCodec, open: () => Promise<Producer>): Promise<LeaderWriter> {
+async function openPen(
+  topic: StateTopic,
+  codec: RecordCodec,
+  open: () => Promise<Producer>,
+  keyLog: KeyLog | undefined,
+): Promise<LeaderWriter> {
   // That a producer of this name is known is evidence that the topic had records: so the first record comes before it.
   if (topic.positions()[0]?.offset === 0) await topic.append([{ ...noopRecord(), partition: 0 }])
   const producer = await open()
@@ -120,9 +129,14 @@ async function openPen(topic: StateTopic, codec: RecordCodec, open: () => Promis
     )
   try {
     await write([noopRecord()])
+    await keyLog?.mark(producer)
   } catch (error) {
     await producer.close()
     throw error
   }
-  return { append: (records) => write(records.map((record) => codec.encode(record))), close: () => producer.close() }
+  return {
+    append: (records) => write(records.map((record) => codec.encode(record))),
+    appendKeys: async (records) => keyLog?.append(records, producer),
+    close: () => producer.close(),
+  }
 }

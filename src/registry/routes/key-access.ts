@@ -1,0 +1,28 @@
+import type { FastifyRequest } from 'fastify'
+import { contextOf, type Subject, toSubject } from '../model/subject.ts'
+import { type Api, contextIn, paramsOf } from './api.ts'
+import { checkDekSubject, checkKekName } from './key-request.ts'
+import { operationOnKeys } from './operations.ts'
+
+// Who uses a DEK needs the permission for the operation on its KEK, and `read` on the subject whose data it encrypts.
+
+/** The KEK of a path. Throws `invalid_key`, and a 403 where the request lacks the permission. */
+export function kekNameIn(request: FastifyRequest): string {
+  const name = checkKekName(paramsOf(request)['name'] ?? '')
+  request.rights.on('keks').demand(operationOnKeys(request), name)
+  return name
+}
+
+/** The subject of a path: in the path's context, and after its alias. Throws as `checkedDekSubject`. */
+export function dekSubjectIn(request: FastifyRequest, api: Api): Subject {
+  const subject = toSubject(paramsOf(request)['subject'] ?? '', contextIn(request))
+  const { alias, aliasForDeks } = api.view.config(subject) ?? {}
+  const target = aliasForDeks || alias
+  return checkedDekSubject(request, target ? toSubject(target, contextOf(subject)) : subject)
+}
+
+/** Throws `invalid_key`, and a 403 where the request may not read the subject. */
+export function checkedDekSubject(request: FastifyRequest, subject: Subject): Subject {
+  request.rights.demand('read', checkDekSubject(subject))
+  return subject
+}

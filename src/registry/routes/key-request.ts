@@ -1,0 +1,132 @@
+import type { FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { DEK_ALGORITHMS, type DekAlgorithm } from '../../encryption/dek-cipher.ts'
+import type { DekRequest, DekVersions } from '../dek/dek-commands.ts'
+import type { KekUpdate } from '../dek/kek-commands.ts'
+import { DEFAULT_ALGORITHM, FIRST_VERSION, type StoredKek } from '../dek/key.ts'
+import { invalidKey } from '../dek/key-error.ts'
+import { invalidVersion, RegistryError } from '../model/registry-error.ts'
+import type { Subject } from '../model/subject.ts'
+import { parseBody, type Query, text } from './request.ts'
+
+const NAME_LENGTH_MAX = 256
+const VERSION_MAX = 2 ** 31 - 1
+
+// Jackson takes numbers and booleans for texts, and texts for numbers and booleans.
+const javaText = z.union([z.string(), z.number().transform(String), z.boolean().transform(String)])
+const javaBoolean = z.union([
+  z.boolean(),
+  z.enum(['true', 'True', 'TRUE']).transform(() => true),
+  z.enum(['false', 'False', 'FALSE', '']).transform(() => false),
+  z.int().transform((number) => number !== 0),
+])
+const javaInteger = z.union([
+  z.int(),
+  z
+    .string()
+    .regex(/^[-+]?\d{1,10}$/)
+    .transform(Number),
+])
+const properties = z.record(z.string(), javaText)
+
+const kekSpec = z.object({
+  name: javaText.nullish(),
+  kmsType: javaText.nullish(),
+  kmsKeyId: javaText.nullish(),
+  kmsProps: properties.nullish(),
+  doc: javaText.nullish(),
+  shared: javaBoolean.nullish(),
+  deleted: javaBoolean.nullish(),
+})
+const kekUpdateSpec = z.object({
+  kmsProps: properties.nullish(),
+  doc: javaText.nullish(),
+  shared: javaBoolean.nullish(),
+})
+const dekSpec = z.object({
+  subject: javaText.nullish(),
+  version: javaInteger.pipe(z.number().max(VERSION_MAX)).nullish(),
+  algorithm: z.enum(DEK_ALGORITHMS).nullish(),
+  encryptedKeyMaterial: javaText.nullish(),
+  deleted: javaBoolean.nullish(),
+})
+
+/** How the identifier of a key begins at the cloud providers and at HashiCorp Vault. */
+const KEY_ID_PREFIXES: Readonly<Record<string, readonly string[]>> = {
+  'aws-kms': ['arn:aws:kms:'],
+  'azure-kms': ['https://'],
+  'gcp-kms': ['projects/'],
+  hcvault: ['https://', 'http://'],
+}
+
+/** The body of a new KEK. Throws `missing_body`, `invalid_body` or `invalid_key`. */
+export function parseKek(body: unknown): StoredKek {
+  const { name, kmsType, kmsKeyId, kmsProps, doc, shared, deleted } = parseBody(kekSpec, body)
+  const kekName = checkKekName(name ?? '')
+  if (!kmsKeyId) throw invalidKey('kmsKeyId')
+  if (kmsType === undefined || kmsType === null) throw invalidKey('kmsType')
+  const prefixes = Object.hasOwn(KEY_ID_PREFIXES, kmsType) ? (KEY_ID_PREFIXES[kmsType] ?? []) : ['']
+  if (!prefixes.some((prefix) => kmsKeyId.startsWith(prefix))) throw invalidKey('kmsKeyId')
+  return {
+    name: kekName,
+    kmsType,
+    kmsKeyId,
+    kmsProps: kmsProps ?? {},
+    doc: doc ?? undefined,
+    shared: shared ?? false,
+    deleted: deleted ?? false,
+  }
+}
+
+/** The body of a change: null removes the properties or the description. Throws `missing_body` or `invalid_body`. */
+export function parseKekUpdate(body: unknown): KekUpdate {
+  const { kmsProps, doc, shared } = parseBody(kekUpdateSpec, body)
+  return {
+    ...(kmsProps === undefined ? {} : { kmsProps: kmsProps ?? {} }),
+    ...(doc === undefined ? {} : { doc: doc ?? undefined }),
+    ...(shared === undefined || shared === null ? {} : { shared }),
+  }
+}
+
+export type DekBody = Omit<DekRequest, 'kekName' | 'subject' | 'rewrap'> & { readonly subject: string | undefined }
+
+/** The body of a new DEK. Throws `missing_body`, `invalid_body` or `invalid_version`. */
+export function parseDek(body: unknown): DekBody {
+  const { subject, version, algorithm, encryptedKeyMaterial, deleted } = parseBody(dekSpec, body)
+  // The original stores such a version, where no request finds it again.
+  if (version !== undefined && version !== null && version < FIRST_VERSION) throw invalidVersion(String(version))
+  return {
+    subject: subject ?? undefined,
+    version: version ?? FIRST_VERSION,
+    algorithm: algorithm ?? DEFAULT_ALGORITHM,
+    encryptedKeyMaterial: encryptedKeyMaterial ?? undefined,
+    deleted: deleted ?? false,
+  }
+}
+
+/** Throws `invalid_key`. */
+export function checkKekName(name: string): string {
+  // Java counts and checks UTF-16 code units, of which a letter beyond the basic plane has two that are no letters.
+  const isName = /^[\p{L}_][\p{L}\p{Nd}_-]*$/u.test(name) && !/[\ud800-\udfff]/.test(name)
+  if (!isName || name.length > NAME_LENGTH_MAX) throw invalidKey('name')
+  return name
+}
+
+/** Throws `invalid_key`. */
+export function checkDekSubject<Name extends string>(subject: Name): Name {
+  if (subject === '' || /\p{Cc}/u.test(subject)) throw invalidKey('subject')
+  return subject
+}
+
+/** The algorithm of a query. As an unknown value of an enumeration, another word is no resource. */
+export function algorithmIn(query: Query): DekAlgorithm {
+  const word = text(query, 'algorithm')
+  if (word === undefined || word === '') return DEFAULT_ALGORITHM
+  const algorithm = DEK_ALGORITHMS.find((known) => known === word)
+  if (!algorithm) throw new RegistryError('no_such_resource', 'HTTP 404 Not Found')
+  return algorithm
+}
+
+export function dekVersionsOf(kekName: string, subject: Subject, { query }: FastifyRequest): DekVersions {
+  return { kekName, subject, algorithm: algorithmIn(query as Query) }
+}

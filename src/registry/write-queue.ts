@@ -1,0 +1,66 @@
+import { BrokerError } from '../broker/error.ts'
+import { messageOf } from '../config/failure.ts'
+import type { WriteOperation } from './commands/write-operation.ts'
+import type { Leadership, LeaderWriter } from './leadership/leader-election.ts'
+import { RegistryError } from './model/registry-error.ts'
+
+/** Further writes are refused instead of waiting without end. */
+const WAITING_MAX = 10_000
+
+/** What a decision results in. */
+export type QueuedWrite<Response> = {
+  /** Resolves when the records are in the log and in the state. Absent: there is nothing to write. */
+  readonly append: ((writer: LeaderWriter) => Promise<void>) | undefined
+  /** Called after that. */
+  readonly respond: () => Response
+}
+
+/** Decides and writes one request at a time, each on the state that the one before it left. */
+export class WriteQueue {
+  readonly #leadership: Leadership
+  #last: Promise<unknown> = Promise.resolve()
+  #waiting = 0
+
+  constructor(leadership: Leadership) {
+    this.#leadership = leadership
+  }
+
+  /** Rejects with a `RegistryError`; `operation` words a failure of the store. */
+  async write<Response>(operation: WriteOperation, decide: () => QueuedWrite<Response>): Promise<Response> {
+    if (this.#waiting >= WAITING_MAX) {
+      throw new RegistryError('too_many_writes', `${WAITING_MAX} writes are waiting: try again later`)
+    }
+    this.#waiting += 1
+    const turn = this.#last.then(() => this.#decideAndWrite(operation, decide))
+    this.#last = turn.catch(() => {})
+    try {
+      return await turn
+    } finally {
+      this.#waiting -= 1
+    }
+  }
+
+  async #decideAndWrite<Response>(operation: WriteOperation, decide: () => QueuedWrite<Response>): Promise<Response> {
+    const writer = this.#leadership.pen()
+    if (!writer) throw new RegistryError('leader_unknown', operation.leaderless)
+    const { append, respond } = decide()
+    try {
+      await append?.(writer)
+    } catch (error) {
+      // It is unknown whether the records were written. The next writer reads them before anything is decided.
+      this.#leadership.dropPen(messageOf(error))
+      throw storeFailure(error, operation)
+    }
+    return respond()
+  }
+}
+
+function storeFailure(error: unknown, { timedOut, notStored }: WriteOperation): Error {
+  if (!(error instanceof BrokerError)) return error as Error
+  const cause = { cause: error }
+  if (error.code === 'record_too_large') {
+    return new RegistryError('schema_too_large', 'Register operation failed because schema is too large', cause)
+  }
+  if (error.code === 'timeout') return new RegistryError('store_timeout', timedOut, cause)
+  return new RegistryError('store_failed', notStored, cause)
+}
