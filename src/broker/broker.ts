@@ -1,5 +1,5 @@
+import type { BrokerAddress } from './backend.ts'
 import type { BrokerError } from './error.ts'
-import type { BrokerAddress } from './home.ts'
 
 /**
  * The log, as Weir's programs see it. Two homes stand behind it: Kafka and the embedded broker. Everything here is
@@ -10,8 +10,8 @@ import type { BrokerAddress } from './home.ts'
 export interface Broker {
   /** What another thread of this process hands to `openBroker` to get a broker of its own on the same log. */
   address(): Promise<BrokerAddress>
-  readonly topics: Topics
-  readonly groups: Groups
+  readonly topics: TopicAdmin
+  readonly groups: GroupAdmin
   /** Identity of the log behind this broker; Kafka's cluster id. */
   clusterId(): Promise<string>
   producer(options?: ProducerOptions): Promise<Producer>
@@ -19,13 +19,13 @@ export interface Broker {
    * Whether a producer was made with this fencing or transactional id, as long as the broker remembers it: Kafka does for
    * `transactional.id.expiration.ms`, the embedded broker for ever. Undefined where the broker cannot say.
    */
-  hasHadProducer(id: string): Promise<boolean | undefined>
+  hasTransactionalId(id: string): Promise<boolean | undefined>
   /** Reads partitions without a group. */
-  reader(options?: ReaderOptions): Reader
+  reader(options?: PartitionReaderOptions): PartitionReader
   /** Reads topics as a member of a consumer group. */
   consumer(options: ConsumerOptions): Promise<Consumer>
   /** Takes part in a group with a protocol of its own (elections, balancing of work). Returns after the first join. */
-  member(options: MemberOptions): Promise<Member>
+  joinGroup(options: GroupMembershipOptions): Promise<GroupMembership>
   /** Closes everything that was opened through this broker, then the connection. Safe to call twice. */
   close(): Promise<void>
 }
@@ -87,7 +87,7 @@ export type TopicDescription = {
 /** `latest` is the end for `isolation`; a number asks for the first record at or after that time (ms since 1970). */
 export type OffsetAt = 'earliest' | 'latest' | number
 
-export interface Topics {
+export interface TopicAdmin {
   /** Answers whether it was made now: false when it was there already. */
   create(topic: NewTopic): Promise<boolean>
   list(): Promise<readonly string[]>
@@ -125,7 +125,7 @@ export type ProducerOptions = {
 }
 
 /** Where records went, by their index in the call. */
-export type Sent = { readonly partitions: Int32Array; readonly offsets: Float64Array }
+export type SendResult = { readonly partitions: Int32Array; readonly offsets: Float64Array }
 
 /** Idempotent, acks=all. Calls may overlap: records of one partition keep the order of the calls. */
 export interface Producer {
@@ -134,11 +134,11 @@ export interface Producer {
    * `refused`, a record that the log does not take for what it is (`record_too_large`, `invalid_record`) is told there,
    * by its index, and is no failure: but in a transaction, or with a fencing id, which it spoils.
    */
-  send(records: readonly NewRecord[], refused?: (index: number, error: BrokerError) => void): Promise<Sent>
+  send(records: readonly NewRecord[], refused?: (index: number, error: BrokerError) => void): Promise<SendResult>
   /** Transactions: `begin`, any number of `send` and `sendOffsets`, then `commit` or `abort`. */
   begin(): void
   /** `illegal_generation` or `unknown_member`: the partitions are another member's now; abort. */
-  sendOffsets(groupId: string, offsets: readonly CommittedOffset[], member?: GroupMember): Promise<void>
+  sendOffsets(groupId: string, offsets: readonly CommittedOffset[], member?: MemberGeneration): Promise<void>
   commit(): Promise<void>
   abort(): Promise<void>
   /** Waits for what was sent; an open transaction is aborted. */
@@ -149,7 +149,7 @@ export interface Producer {
 
 export type Isolation = 'read_committed' | 'read_uncommitted'
 
-export type ReaderOptions = {
+export type PartitionReaderOptions = {
   /** Default `read_committed`. */
   readonly isolation?: Isolation
   /** Upper bound of what one poll brings, over all partitions. Default 1 MiB; one batch larger than it still comes. */
@@ -160,7 +160,7 @@ export type ReaderOptions = {
   readonly outOfRange?: 'earliest' | 'latest' | 'error'
 }
 
-export interface Reader {
+export interface PartitionReader {
   /** Reads these partitions from these offsets, beside those already read; a repeated partition is moved. */
   seek(positions: readonly PartitionOffset[]): void
   drop(partitions: readonly TopicPartition[]): void
@@ -173,7 +173,11 @@ export interface Reader {
   close(): Promise<void>
 }
 
-export type GroupMember = { readonly memberId: string; readonly generation: number; readonly instanceId?: InstanceId }
+export type MemberGeneration = {
+  readonly memberId: string
+  readonly generation: number
+  readonly instanceId?: InstanceId
+}
 
 /**
  * Makes a member static (KIP-345). Whoever joins with the id of a member takes its place and its share at once, without
@@ -183,7 +187,7 @@ export type InstanceId = string
 
 export type TopicFilter = (topic: string) => boolean
 
-export type ConsumerOptions = ReaderOptions & {
+export type ConsumerOptions = PartitionReaderOptions & {
   readonly groupId: string
   readonly instanceId?: InstanceId
   /** What its group shows of it. */
@@ -201,11 +205,11 @@ export type ConsumerOptions = ReaderOptions & {
 
 /** Called only from inside `poll` and `close`, one at a time, and awaited. */
 export type RebalanceListener = {
-  readonly assigned?: (partitions: readonly TopicPartition[]) => Promise<void> | void
+  readonly onAssigned?: (partitions: readonly TopicPartition[]) => Promise<void> | void
   /** The last chance to commit these. */
-  readonly revoked?: (partitions: readonly TopicPartition[]) => Promise<void> | void
+  readonly onRevoked?: (partitions: readonly TopicPartition[]) => Promise<void> | void
   /** Somebody else may have them already: don't commit. Default: `revoked`. */
-  readonly lost?: (partitions: readonly TopicPartition[]) => Promise<void> | void
+  readonly onLost?: (partitions: readonly TopicPartition[]) => Promise<void> | void
 }
 
 /**
@@ -223,7 +227,7 @@ export interface Consumer {
   commit(offsets: readonly CommittedOffset[]): Promise<void>
   committed(partitions: readonly TopicPartition[]): Promise<readonly PartitionOffset[]>
   /** This membership, for `sendOffsets`. */
-  member(): GroupMember
+  member(): MemberGeneration
   close(): Promise<void>
 }
 
@@ -244,7 +248,7 @@ export type GroupDescription = {
   }[]
 }
 
-export interface Groups {
+export interface GroupAdmin {
   list(): Promise<readonly { readonly groupId: string; readonly protocolType: string }[]>
   /** State `dead` and no members for a group nobody knows. */
   describe(groupId: string): Promise<GroupDescription>
@@ -255,7 +259,7 @@ export interface Groups {
   delete(groupId: string): Promise<void>
 }
 
-export type MemberOptions = {
+export type GroupMembershipOptions = {
   readonly groupId: string
   readonly instanceId?: InstanceId
   /** Kafka's protocol type: `sr`, `connect`. */
@@ -287,21 +291,21 @@ export type Generation = {
 /** The member's side of the protocol. Called one at a time; `assign` only on the group's leader. */
 export type GroupProtocol = {
   /** Asked before each join, best first: what this member can do and wants to say about itself. */
-  readonly offer: () => readonly { readonly name: string; readonly metadata: Uint8Array }[]
+  readonly protocols: () => readonly { readonly name: string; readonly metadata: Uint8Array }[]
   readonly assign: (
     protocol: string,
     members: readonly JoinedMember[],
     self: { readonly memberId: string; readonly generation: number },
   ) => ReadonlyMap<string, Uint8Array> | Promise<ReadonlyMap<string, Uint8Array>>
   /** Before every rejoin and before leaving: the generation that was is over. */
-  readonly revoked?: () => Promise<void> | void
-  readonly joined: (generation: Generation) => Promise<void> | void
+  readonly onRevoked?: () => Promise<void> | void
+  readonly onJoined: (generation: Generation) => Promise<void> | void
   /** Dropped from the group. The member joins again by itself, unless it was `fenced`: then it is out for good. */
-  readonly lost?: (error: Error) => Promise<void> | void
+  readonly onLost?: (error: Error) => Promise<void> | void
 }
 
 /** Heartbeats and rejoins by itself until it leaves. */
-export interface Member {
+export interface GroupMembership {
   readonly memberId: string
   /** Until when (ms, monotonic clock `performance.now()`) the group can't have given this place to another member. */
   validUntilMs(): number

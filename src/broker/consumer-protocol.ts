@@ -6,17 +6,17 @@ import type { JoinedMember, TopicPartition } from './broker.ts'
  */
 export const RANGE = 'range'
 
-export function toSubscription(topics: readonly string[]): Uint8Array {
+export function encodeSubscription(topics: readonly string[]): Uint8Array {
   return Buffer.concat([int16(0), int32(topics.length), ...topics.map(text), int32(-1)])
 }
 
-export function fromSubscription(bytes: Uint8Array): readonly string[] {
+export function decodeSubscription(bytes: Uint8Array): readonly string[] {
   const cursor = new Cursor(bytes)
   cursor.int16()
   return Array.from({ length: cursor.int32() }, () => cursor.text())
 }
 
-export function toAssignment(partitions: readonly TopicPartition[]): Uint8Array {
+export function encodeAssignment(partitions: readonly TopicPartition[]): Uint8Array {
   const topics = [...Map.groupBy(partitions, ({ topic }) => topic)].map(([topic, of]) =>
     Buffer.concat([text(topic), int32(of.length), ...of.map(({ partition }) => int32(partition))]),
   )
@@ -24,7 +24,7 @@ export function toAssignment(partitions: readonly TopicPartition[]): Uint8Array 
 }
 
 /** No bytes mean nothing: the leader had no share for this member. */
-export function fromAssignment(bytes: Uint8Array): readonly TopicPartition[] {
+export function decodeAssignment(bytes: Uint8Array): readonly TopicPartition[] {
   if (bytes.length === 0) return []
   const cursor = new Cursor(bytes)
   cursor.int16()
@@ -45,7 +45,7 @@ export function assignRanges(
   const shares = new Map<string, TopicPartition[]>(members.map(({ memberId }) => [memberId, []]))
   const subscribers = new Map<string, string[]>()
   for (const { memberId, metadata } of members.toSorted(byLastingId)) {
-    for (const topic of fromSubscription(metadata))
+    for (const topic of decodeSubscription(metadata))
       subscribers.set(topic, [...(subscribers.get(topic) ?? []), memberId])
   }
   for (const [topic, ids] of subscribers) {
@@ -57,7 +57,7 @@ export function assignRanges(
       for (let partition = start; partition < end; partition++) shares.get(id)?.push({ topic, partition })
     })
   }
-  return new Map([...shares].map(([id, partitions]) => [id, toAssignment(partitions)]))
+  return new Map([...shares].map(([id, partitions]) => [id, encodeAssignment(partitions)]))
 }
 
 function byLastingId(one: JoinedMember, other: JoinedMember): number {

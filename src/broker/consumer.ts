@@ -1,23 +1,23 @@
 import type { Clock } from '../config/clock.ts'
 import type { Logger } from '../config/logger.ts'
+import type { BrokerBackend } from './backend.ts'
 import type {
   Broker,
   CommittedOffset,
   Consumer,
   ConsumerOptions,
   Generation,
-  GroupMember,
+  GroupMembership,
   JoinedMember,
-  Member,
+  MemberGeneration,
   PartitionOffset,
   PartitionRecords,
   TopicPartition,
 } from './broker.ts'
-import { assignRanges, fromAssignment, fromSubscription, RANGE, toSubscription } from './consumer-protocol.ts'
+import { assignRanges, decodeAssignment, decodeSubscription, encodeSubscription, RANGE } from './consumer-protocol.ts'
 import { BrokerError } from './error.ts'
-import type { Home } from './home.ts'
-import type { LogReader } from './reader.ts'
-import { keyOf } from './topology.ts'
+import type { LogReader } from './log-reader.ts'
+import { partitionKey } from './metadata-cache.ts'
 
 const POLL_INTERVAL_MS_MAX = 300_000
 const SESSION_TIMEOUT_MS = 45_000
@@ -28,16 +28,16 @@ const LEAVE_TURN_MS = 5
 
 type Listener = (partitions: readonly TopicPartition[]) => Promise<void> | void
 
-export type ConsumerParts = {
-  readonly home: Home
+export type ConsumerDependencies = {
+  readonly home: BrokerBackend
   readonly clock: Clock
   readonly logger: Logger
-  readonly join: Broker['member']
+  readonly join: Broker['joinGroup']
   readonly reader: LogReader
   readonly onClose: () => void
 }
 
-export async function createConsumer(parts: ConsumerParts, options: ConsumerOptions): Promise<Consumer> {
+export async function createConsumer(parts: ConsumerDependencies, options: ConsumerOptions): Promise<Consumer> {
   const consumer = new GroupConsumer(parts, options)
   try {
     await consumer.start()
@@ -53,9 +53,9 @@ export async function createConsumer(parts: ConsumerParts, options: ConsumerOpti
  * member's callbacks wait in line until the next one.
  */
 class GroupConsumer implements Consumer {
-  readonly #parts: ConsumerParts
+  readonly #parts: ConsumerDependencies
   readonly #options: ConsumerOptions
-  #member: Member | undefined
+  #member: GroupMembership | undefined
   #generation: Generation | undefined
   #assigned: readonly TopicPartition[] = []
   #topics: readonly string[] = []
@@ -70,7 +70,7 @@ class GroupConsumer implements Consumer {
   /** Another consumer has this one's instance id. */
   #fenced: Error | undefined
 
-  constructor(parts: ConsumerParts, options: ConsumerOptions) {
+  constructor(parts: ConsumerDependencies, options: ConsumerOptions) {
     this.#parts = parts
     this.#options = options
     this.#lastPollMs = parts.clock.monotonicMs()
@@ -88,17 +88,17 @@ class GroupConsumer implements Consumer {
       ...(clientId === undefined ? {} : { clientId }),
       ...(instanceId === undefined ? {} : { instanceId }),
       protocol: {
-        offer: () => [{ name: RANGE, metadata: toSubscription(this.#topics) }],
+        protocols: () => [{ name: RANGE, metadata: encodeSubscription(this.#topics) }],
         assign: (_, members) => this.#assign(members),
-        revoked: () => this.#inPoll(this.#options.rebalance?.revoked),
+        onRevoked: () => this.#inPoll(this.#options.rebalance?.onRevoked),
         // Without waiting: the first poll comes only after this returns.
-        joined: (generation) => {
+        onJoined: (generation) => {
           this.#given = generation
           this.#parts.reader.wake()
         },
-        lost: (error) => {
+        onLost: (error) => {
           if (error instanceof BrokerError && error.code === 'fenced') this.#fenced = error
-          return this.#inPoll(this.#options.rebalance?.lost ?? this.#options.rebalance?.revoked)
+          return this.#inPoll(this.#options.rebalance?.onLost ?? this.#options.rebalance?.onRevoked)
         },
       },
     })
@@ -133,8 +133,8 @@ class GroupConsumer implements Consumer {
   }
 
   seek(positions: readonly PartitionOffset[]): void {
-    const mine = new Set(this.#assigned.map(keyOf))
-    this.#parts.reader.seek(positions.filter((position) => mine.has(keyOf(position))))
+    const mine = new Set(this.#assigned.map(partitionKey))
+    this.#parts.reader.seek(positions.filter((position) => mine.has(partitionKey(position))))
   }
 
   pause(partitions: readonly TopicPartition[]): void {
@@ -154,7 +154,7 @@ class GroupConsumer implements Consumer {
     return this.#parts.home.groupOffsets({ groupId: this.#options.groupId, partitions })
   }
 
-  member(): GroupMember {
+  member(): MemberGeneration {
     if (this.#fenced) throw this.#fenced
     if (!this.#generation)
       throw new BrokerError('unknown_member', `this consumer is not a member of '${this.#options.groupId}' now`)
@@ -212,7 +212,7 @@ class GroupConsumer implements Consumer {
 
   /** In a bad moment of the broker nothing changes, and a later turn tries again. */
   async #takeOver(generation: Generation): Promise<void> {
-    const partitions = fromAssignment(generation.assignment)
+    const partitions = decodeAssignment(generation.assignment)
     let starts: readonly PartitionOffset[]
     try {
       starts = await this.#startingPoints(partitions)
@@ -230,20 +230,20 @@ class GroupConsumer implements Consumer {
     this.#generation = generation
     this.#assigned = partitions
     this.#parts.reader.seek(starts)
-    await this.#options.rebalance?.assigned?.(partitions)
+    await this.#options.rebalance?.onAssigned?.(partitions)
   }
 
   async #startingPoints(partitions: readonly TopicPartition[]): Promise<readonly PartitionOffset[]> {
     if (partitions.length === 0) return []
     const committed = await this.#parts.home.groupOffsets({ groupId: this.#options.groupId, partitions, settled: true })
-    const known = new Set(committed.map(keyOf))
-    const without = partitions.filter((partition) => !known.has(keyOf(partition)))
+    const known = new Set(committed.map(partitionKey))
+    const without = partitions.filter((partition) => !known.has(partitionKey(partition)))
     if (without.length === 0) return committed
     const at = this.#options.startAt ?? 'earliest'
     if (at === 'none') {
       throw new BrokerError(
         'invalid_offset',
-        `group '${this.#options.groupId}' has no committed offset for ${without.map(keyOf).join(', ')}`,
+        `group '${this.#options.groupId}' has no committed offset for ${without.map(partitionKey).join(', ')}`,
       )
     }
     const isolation = this.#options.isolation ?? 'read_committed'
@@ -251,7 +251,7 @@ class GroupConsumer implements Consumer {
   }
 
   async #assign(members: readonly JoinedMember[]): Promise<ReadonlyMap<string, Uint8Array>> {
-    const topics = [...new Set(members.flatMap(({ metadata }) => fromSubscription(metadata)))]
+    const topics = [...new Set(members.flatMap(({ metadata }) => decodeSubscription(metadata)))]
     const found = await this.#parts.home.metadata({ topics, fresh: true })
     return assignRanges(members, new Map(found.map(({ topic, partitions }) => [topic, partitions.length])))
   }

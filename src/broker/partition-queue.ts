@@ -2,35 +2,35 @@ import type { NewRecord, TopicPartition } from './broker.ts'
 import { recordBytesMax } from './record-batch.ts'
 
 /** One call of `send`, waiting for its records. */
-export type Delivery = {
+export type SendCallback = {
   /** Record `index` of the call stands at `offset` of `partition`. */
-  readonly stored: (index: number, partition: number, offset: number) => void
-  readonly failed: (index: number, error: Error) => void
+  readonly onStored: (index: number, partition: number, offset: number) => void
+  readonly onFailed: (index: number, error: Error) => void
 }
 
-export type Entry = {
+export type QueuedRecord = {
   readonly record: NewRecord
   readonly index: number
-  readonly delivery: Delivery
+  readonly delivery: SendCallback
   readonly bytes: number
 }
 
 /** Entries that travel together. Sent again as the same bytes, so that the log can tell a repetition. */
-export type OutBatch = {
-  readonly entries: readonly Entry[]
+export type ProducerBatch = {
+  readonly entries: readonly QueuedRecord[]
   readonly bytes: Promise<Uint8Array>
   readonly size: number
   readonly baseSequence: number
   readonly sinceMs: number
   /** Whether it may have been stored without an answer: only under its own sequence the log can tell a repetition. */
-  readonly isDoubtful: boolean
+  readonly mayBeStored: boolean
 }
 
 /** What waits for one partition: entries in order, and batches that have to be sent again before them. */
 export class PartitionQueue implements TopicPartition {
   readonly topic: string
   readonly partition: number
-  readonly again: OutBatch[] = []
+  readonly retries: ProducerBatch[] = []
   inFlight = 0
   /** Set when a batch failed: nothing new is sent until all that is under way has come back. */
   isBlocked = false
@@ -44,7 +44,7 @@ export class PartitionQueue implements TopicPartition {
   isKnown = false
   /** Since when something has been waiting without a break, by the monotonic clock. */
   sinceMs = 0
-  #entries: Entry[] = []
+  #entries: QueuedRecord[] = []
   #taken = 0
 
   constructor(topic: string, partition: number) {
@@ -52,9 +52,9 @@ export class PartitionQueue implements TopicPartition {
     this.partition = partition
   }
 
-  add(record: NewRecord, index: number, delivery: Delivery, nowMs: number): void {
+  add(record: NewRecord, index: number, delivery: SendCallback, nowMs: number): void {
     const bytes = recordBytesMax(record)
-    if (!this.hasEntries && this.again.length === 0) this.sinceMs = nowMs
+    if (!this.hasEntries && this.retries.length === 0) this.sinceMs = nowMs
     this.#entries.push({ record, index, delivery, bytes })
   }
 
@@ -63,8 +63,8 @@ export class PartitionQueue implements TopicPartition {
   }
 
   /** The next entries, as many as fit into `bytesMax`; at least one. */
-  take(bytesMax: number): { entries: readonly Entry[]; size: number } {
-    const taken = fitting(this.#entries, this.#taken, Math.min(bytesMax, this.batchBytesMax))
+  take(bytesMax: number): { entries: readonly QueuedRecord[]; size: number } {
+    const taken = takeWhileFitting(this.#entries, this.#taken, Math.min(bytesMax, this.batchBytesMax))
     const to = this.#taken + taken.entries.length
     this.#taken = to
     if (to === this.#entries.length) {
@@ -75,9 +75,9 @@ export class PartitionQueue implements TopicPartition {
   }
 
   /** Everything that was not acknowledged and is not under way. */
-  drain(): readonly Entry[] {
-    const left = [...this.again.flatMap(({ entries }) => entries), ...this.#entries.slice(this.#taken)]
-    this.again.length = 0
+  drain(): readonly QueuedRecord[] {
+    const left = [...this.retries.flatMap(({ entries }) => entries), ...this.#entries.slice(this.#taken)]
+    this.retries.length = 0
     this.#entries = []
     this.#taken = 0
     return left
@@ -85,11 +85,11 @@ export class PartitionQueue implements TopicPartition {
 }
 
 /** So many entries from `from` on as fit into `bytesMax`; at least one. */
-export function fitting(
-  entries: readonly Entry[],
+export function takeWhileFitting(
+  entries: readonly QueuedRecord[],
   from: number,
   bytesMax: number,
-): { entries: readonly Entry[]; size: number } {
+): { entries: readonly QueuedRecord[]; size: number } {
   let size = 0
   let to = from
   for (; to < entries.length; to++) {

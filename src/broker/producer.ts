@@ -1,13 +1,13 @@
 import type { Clock } from '../config/clock.ts'
 import { retry } from '../config/retry.ts'
-import type { CommittedOffset, GroupMember, NewRecord, Producer, ProducerOptions, Sent } from './broker.ts'
+import type { BrokerBackend, ProducerIdentity } from './backend.ts'
+import type { CommittedOffset, MemberGeneration, NewRecord, Producer, ProducerOptions, SendResult } from './broker.ts'
 import { BrokerError } from './error.ts'
-import type { Home, ProducerIdentity } from './home.ts'
-import type { Delivery } from './partition-queue.ts'
-import { partitionOf } from './partitioner.ts'
+import type { MetadataCache } from './metadata-cache.ts'
+import type { SendCallback } from './partition-queue.ts'
+import { partitionForKey } from './partitioner.ts'
 import { recordBytesMax } from './record-batch.ts'
 import { Sender } from './sender.ts'
-import type { Topology } from './topology.ts'
 
 const BATCH_BYTES_MAX = 1_000_000
 const BUFFER_BYTES_MAX = 32 * 1024 * 1024
@@ -15,15 +15,15 @@ const DELIVERY_TIMEOUT_MS = 120_000
 const TRANSACTION_TIMEOUT_MS = 60_000
 const BACKOFF = { firstMs: 20, maxMs: 1_000 }
 
-export type ProducerParts = {
-  readonly home: Home
-  readonly topology: Topology
+export type ProducerDependencies = {
+  readonly home: BrokerBackend
+  readonly topology: MetadataCache
   readonly clock: Clock
   readonly onClose: () => void
 }
 
 /** Throws what a producer with these options would reject with for this record alone, whatever the log says. */
-export function checkSize(record: NewRecord, bytesMax = BATCH_BYTES_MAX): void {
+export function checkRecordSize(record: NewRecord, bytesMax = BATCH_BYTES_MAX): void {
   const { key, value, topic } = record
   if ((key?.length ?? 0) + (value?.length ?? 0) <= bytesMax) return
   const bytes = recordBytesMax(record)
@@ -34,7 +34,7 @@ export function checkSize(record: NewRecord, bytesMax = BATCH_BYTES_MAX): void {
 }
 
 /** Asks for a producer id first: with a transactional or a fencing id this fences whoever had it before. */
-export async function createProducer(parts: ProducerParts, options: ProducerOptions): Promise<Producer> {
+export async function createProducer(parts: ProducerDependencies, options: ProducerOptions): Promise<Producer> {
   const { transactionalId = options.fencingId, transactionTimeoutMs = TRANSACTION_TIMEOUT_MS } = options
   const identify = () =>
     parts.home.initProducer(transactionalId === undefined ? {} : { transactionalId, transactionTimeoutMs })
@@ -42,13 +42,13 @@ export async function createProducer(parts: ProducerParts, options: ProducerOpti
 }
 
 class LogProducer implements Producer {
-  readonly #parts: ProducerParts
+  readonly #parts: ProducerDependencies
   readonly #transactionalId: string | undefined
   readonly #fencingId: string | undefined
   readonly #recordBytesMax: number
   readonly #deliveryTimeoutMs: number
   readonly #sender: Sender
-  readonly #room: Room
+  readonly #room: BufferPool
   #identity: ProducerIdentity
   #inTransaction = false
   #joined = new Set<string>()
@@ -58,7 +58,7 @@ class LogProducer implements Producer {
   #rotation = 0
 
   constructor(
-    parts: ProducerParts,
+    parts: ProducerDependencies,
     options: ProducerOptions,
     identity: ProducerIdentity,
     identify: () => Promise<ProducerIdentity>,
@@ -70,7 +70,7 @@ class LogProducer implements Producer {
     const batchBytesMax = options.batchBytesMax ?? BATCH_BYTES_MAX
     this.#recordBytesMax = options.recordBytesMax ?? batchBytesMax
     this.#deliveryTimeoutMs = options.deliveryTimeoutMs ?? DELIVERY_TIMEOUT_MS
-    this.#room = new Room(options.bufferBytesMax ?? BUFFER_BYTES_MAX)
+    this.#room = new BufferPool(options.bufferBytesMax ?? BUFFER_BYTES_MAX)
     this.#sender = new Sender({
       ...parts,
       transactionalId: options.transactionalId,
@@ -87,13 +87,13 @@ class LogProducer implements Producer {
     })
   }
 
-  async send(records: readonly NewRecord[], refused?: Refused): Promise<Sent> {
+  async send(records: readonly NewRecord[], refused?: Refused): Promise<SendResult> {
     const sent = { partitions: new Int32Array(records.length), offsets: new Float64Array(records.length) }
     if (records.length === 0) return sent
     this.#check()
     let bytes = 0
     for (const record of records) bytes += this.#sizeOf(record)
-    let delivered: Promise<Sent> | undefined
+    let delivered: Promise<SendResult> | undefined
     // Turns are taken in the order of the calls, and so are places in the queues.
     await this.#room.take(bytes, async () => {
       await this.#prepare(records)
@@ -114,7 +114,7 @@ class LogProducer implements Producer {
     this.#joined = new Set()
   }
 
-  async sendOffsets(groupId: string, offsets: readonly CommittedOffset[], member?: GroupMember): Promise<void> {
+  async sendOffsets(groupId: string, offsets: readonly CommittedOffset[], member?: MemberGeneration): Promise<void> {
     this.#check()
     const transaction = this.#transaction()
     this.#touched = true
@@ -176,7 +176,7 @@ class LogProducer implements Producer {
   }
 
   #sizeOf(record: NewRecord): number {
-    checkSize(record, this.#recordBytesMax)
+    checkRecordSize(record, this.#recordBytesMax)
     return recordBytesMax(record)
   }
 
@@ -205,23 +205,23 @@ class LogProducer implements Producer {
     return retry(attempt, { backoff: BACKOFF, clock, retriable, withinMs: this.#deliveryTimeoutMs })
   }
 
-  #deliver(records: readonly NewRecord[], sent: Sent, refused: Refused | undefined): Promise<Sent> {
+  #deliver(records: readonly NewRecord[], sent: SendResult, refused: Refused | undefined): Promise<SendResult> {
     const tell = this.#transactionalId === undefined && this.#fencingId === undefined ? refused : undefined
     return this.#watch(
-      new Promise<Sent>((resolve, reject) => {
+      new Promise<SendResult>((resolve, reject) => {
         let left = records.length
         let failure: Error | undefined
         const settle = () => {
           left -= 1
           if (left === 0) failure ? reject(failure) : resolve(sent)
         }
-        const delivery: Delivery = {
-          stored: (index, partition, offset) => {
+        const delivery: SendCallback = {
+          onStored: (index, partition, offset) => {
             sent.partitions[index] = partition
             sent.offsets[index] = offset
             settle()
           },
-          failed: (index, error) => {
+          onFailed: (index, error) => {
             if (tell && isRefusal(error)) tell(index, error)
             else failure ??= error
             settle()
@@ -242,7 +242,7 @@ class LogProducer implements Producer {
 /** Records without a key go to one partition a call, the next call to the next. */
 function choose({ partition, key }: NewRecord, partitions: number, rotation: number): number {
   if (partition !== undefined) return partition
-  return key === null ? rotation % partitions : partitionOf(key, partitions)
+  return key === null ? rotation % partitions : partitionForKey(key, partitions)
 }
 
 type Refused = Parameters<Producer['send']>[1]
@@ -260,7 +260,7 @@ function isFatal(error: Error | undefined): error is BrokerError {
 }
 
 /** A bounded number of bytes, given out in the order of asking. A request larger than all of it gets all of it. */
-class Room {
+class BufferPool {
   readonly #bytesMax: number
   #used = 0
   #line: Promise<unknown> = Promise.resolve()

@@ -1,4 +1,7 @@
 import { crc32c } from '@node-rs/crc32'
+import type { Compression, Header, StoredRecord } from './broker.ts'
+import { compress, compressionNumber, decompress } from './compression.ts'
+import { BrokerError } from './error.ts'
 import {
   ATTRIBUTES_AT,
   BASE_OFFSET_AT,
@@ -19,10 +22,7 @@ import {
   PRODUCER_EPOCH_AT,
   PRODUCER_ID_AT,
   TRANSACTIONAL,
-} from './batch-layout.ts'
-import type { Compression, Header, StoredRecord } from './broker.ts'
-import { compress, compressionNumber, decompress } from './compression.ts'
-import { BrokerError } from './error.ts'
+} from './record-batch-layout.ts'
 
 /** Bound of a record's own bytes beside key, value and headers: five varints of at most ten bytes, and one byte. */
 const RECORD_OVERHEAD_BYTES = 31

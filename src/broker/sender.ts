@@ -1,15 +1,21 @@
 import type { Clock } from '../config/clock.ts'
 import { backoffMs } from '../config/retry.ts'
+import type { BrokerBackend, ProduceResult, ProducerIdentity } from './backend.ts'
 import type { Compression, NewRecord } from './broker.ts'
 import { BrokerError } from './error.ts'
-import type { Home, ProduceResult, ProducerIdentity } from './home.ts'
-import { type Delivery, type Entry, fitting, type OutBatch, PartitionQueue } from './partition-queue.ts'
+import { type MetadataCache, partitionKey } from './metadata-cache.ts'
+import {
+  PartitionQueue,
+  type ProducerBatch,
+  type QueuedRecord,
+  type SendCallback,
+  takeWhileFitting,
+} from './partition-queue.ts'
 import { encodeBatch } from './record-batch.ts'
-import { keyOf, type Topology } from './topology.ts'
 
-export type SenderParts = {
-  readonly home: Home
-  readonly topology: Topology
+export type SenderOptions = {
+  readonly home: BrokerBackend
+  readonly topology: MetadataCache
   readonly clock: Clock
   readonly transactionalId: string | undefined
   readonly compression: Compression
@@ -39,7 +45,7 @@ const SEQUENCES = 2 ** 31
  * What was never stored leaves a gap in the sequence, which begins anew then; what may have been stored goes again before.
  */
 export class Sender {
-  readonly #parts: SenderParts
+  readonly #parts: SenderOptions
   readonly #queues = new Map<string, PartitionQueue>()
   readonly #inFlightOf = new Map<number, number>()
   readonly #active = new Set<PartitionQueue>()
@@ -50,12 +56,12 @@ export class Sender {
   #failures = 0
   #closed = false
 
-  constructor(parts: SenderParts) {
+  constructor(parts: SenderOptions) {
     this.#parts = parts
   }
 
-  add(record: NewRecord, partition: number, index: number, delivery: Delivery): void {
-    const key = keyOf({ topic: record.topic, partition })
+  add(record: NewRecord, partition: number, index: number, delivery: SendCallback): void {
+    const key = partitionKey({ topic: record.topic, partition })
     let queue = this.#queues.get(key)
     if (!queue) {
       queue = new PartitionQueue(record.topic, partition)
@@ -140,7 +146,7 @@ export class Sender {
   }
 
   #sendTo(node: number, queues: readonly PartitionQueue[]): void {
-    const taken: { queue: PartitionQueue; batch: OutBatch }[] = []
+    const taken: { queue: PartitionQueue; batch: ProducerBatch }[] = []
     let size = 0
     for (const queue of queues) {
       if (size > REQUEST_BYTES_MAX) break
@@ -153,8 +159,8 @@ export class Sender {
     void this.#exchange(node, taken)
   }
 
-  #next(queue: PartitionQueue): OutBatch {
-    const repeated = queue.again.shift()
+  #next(queue: PartitionQueue): ProducerBatch {
+    const repeated = queue.retries.shift()
     if (repeated) return repeated
     const { entries, size } = queue.take(this.#parts.batchBytesMax)
     const baseSequence = queue.nextSequence
@@ -162,7 +168,7 @@ export class Sender {
     return this.#build(entries, size, baseSequence)
   }
 
-  #build(entries: readonly Entry[], size: number, baseSequence: number): OutBatch {
+  #build(entries: readonly QueuedRecord[], size: number, baseSequence: number): ProducerBatch {
     const { clock, compression, transactionalId } = this.#parts
     const bytes = encodeBatch(
       entries.map(({ record }) => record),
@@ -173,10 +179,10 @@ export class Sender {
         transactional: transactionalId !== undefined,
       },
     )
-    return { entries, bytes, size, baseSequence, sinceMs: clock.monotonicMs(), isDoubtful: false }
+    return { entries, bytes, size, baseSequence, sinceMs: clock.monotonicMs(), mayBeStored: false }
   }
 
-  async #exchange(node: number, batches: readonly { queue: PartitionQueue; batch: OutBatch }[]): Promise<void> {
+  async #exchange(node: number, batches: readonly { queue: PartitionQueue; batch: ProducerBatch }[]): Promise<void> {
     const bytes = await Promise.all(batches.map(({ batch }) => batch.bytes))
     let results: readonly ProduceResult[] = []
     let failure: unknown
@@ -191,20 +197,20 @@ export class Sender {
       failure = error
     }
     this.#inFlightOf.set(node, (this.#inFlightOf.get(node) ?? 1) - 1)
-    const byKey = new Map(results.map((result) => [keyOf(result), result]))
+    const byKey = new Map(results.map((result) => [partitionKey(result), result]))
     for (const { queue, batch } of batches) {
       queue.inFlight -= 1
-      this.#settle(queue, batch, byKey.get(keyOf(queue)), failure)
+      this.#settle(queue, batch, byKey.get(partitionKey(queue)), failure)
     }
     this.pump()
   }
 
-  #settle(queue: PartitionQueue, batch: OutBatch, result: ProduceResult | undefined, failure: unknown): void {
+  #settle(queue: PartitionQueue, batch: ProducerBatch, result: ProduceResult | undefined, failure: unknown): void {
     if (result && !result.error) {
       this.#failures = 0
       queue.isKnown = true
       batch.entries.forEach(({ index, delivery }, at) => {
-        delivery.stored(index, queue.partition, result.baseOffset + at)
+        delivery.onStored(index, queue.partition, result.baseOffset + at)
       })
       this.#parts.freed(batch.size)
     } else this.#refused(queue, batch, errorOf(queue, result, failure), result?.refused)
@@ -213,20 +219,20 @@ export class Sender {
     else this.#rest(queue)
   }
 
-  #refused(queue: PartitionQueue, batch: OutBatch, error: BrokerError, places: readonly number[] = []): void {
+  #refused(queue: PartitionQueue, batch: ProducerBatch, error: BrokerError, places: readonly number[] = []): void {
     const tooLate = this.#parts.clock.monotonicMs() - batch.sinceMs > this.#parts.deliveryTimeoutMs
     // Behind a batch that goes again, a gap in the sequence is what has to be expected.
     const follows = queue.isBlocked && error.code === 'sequence_lost'
     if ((error.retriable || follows) && !tooLate) {
       queue.isBlocked = true
-      queue.again.push({ ...batch, isDoubtful: error.retriable })
+      queue.retries.push({ ...batch, mayBeStored: error.retriable })
       return
     }
     if (error.code === 'sequence_lost' && this.#parts.transactionalId === undefined && !tooLate) {
       // The log forgot this producer (the topic was made anew): begin a new sequence with what is left.
       this.#isRenewalDue = true
       queue.isBlocked = true
-      queue.again.push({ ...batch, isDoubtful: false })
+      queue.retries.push({ ...batch, mayBeStored: false })
       return
     }
     if (error.code === 'record_too_large' && batch.entries.length > 1) {
@@ -237,7 +243,7 @@ export class Sender {
   }
 
   /** Fails those that are to blame: the others go again. */
-  #giveUp(queue: PartitionQueue, batch: OutBatch, error: BrokerError, places: readonly number[]): void {
+  #giveUp(queue: PartitionQueue, batch: ProducerBatch, error: BrokerError, places: readonly number[]): void {
     const isWhole = places.length === 0 || places.length === batch.entries.length
     if (isWhole || this.#parts.transactionalId !== undefined) this.#fail(batch.entries, error)
     else {
@@ -248,36 +254,36 @@ export class Sender {
         error,
       )
       queue.isBlocked = true
-      queue.again.push({ ...batch, entries, isDoubtful: false })
+      queue.retries.push({ ...batch, entries, mayBeStored: false })
     }
     this.#isRenewalDue ||= this.#parts.transactionalId === undefined
   }
 
   /** None of it was stored, so the parts have the sequence of the whole. What follows is not larger than they are. */
-  #split(queue: PartitionQueue, { entries, size, baseSequence }: OutBatch): void {
+  #split(queue: PartitionQueue, { entries, size, baseSequence }: ProducerBatch): void {
     queue.isBlocked = true
     queue.batchBytesMax = Math.min(queue.batchBytesMax, Math.ceil(size / 2))
     for (let at = 0; at < entries.length; ) {
-      const part = fitting(entries, at, size / 2)
-      queue.again.push(this.#build(part.entries, part.size, (baseSequence + at) % SEQUENCES))
+      const part = takeWhileFitting(entries, at, size / 2)
+      queue.retries.push(this.#build(part.entries, part.size, (baseSequence + at) % SEQUENCES))
       at += part.entries.length
     }
   }
 
-  #fail(entries: readonly Entry[], error: Error): void {
+  #fail(entries: readonly QueuedRecord[], error: Error): void {
     for (const { delivery, index, bytes } of entries) {
-      delivery.failed(index, error)
+      delivery.onFailed(index, error)
       this.#parts.freed(bytes)
     }
   }
 
   #rest(queue: PartitionQueue): void {
-    if (!queue.hasEntries && queue.again.length === 0 && queue.inFlight === 0) this.#active.delete(queue)
+    if (!queue.hasEntries && queue.retries.length === 0 && queue.inFlight === 0) this.#active.delete(queue)
   }
 
   /** Everything has come back: again in order, after a while and with a fresh look at who leads. */
   #repeatSoon(queue: PartitionQueue): void {
-    queue.again.sort((a, b) => a.baseSequence - b.baseSequence)
+    queue.retries.sort((a, b) => a.baseSequence - b.baseSequence)
     this.#lookAgain([queue])
   }
 
@@ -339,14 +345,14 @@ export class Sender {
 
 function isReady(queue: PartitionQueue): boolean {
   if (queue.isBlocked) return false
-  if (queue.again.length > 0 || !queue.isKnown)
-    return queue.inFlight === 0 && (queue.again.length > 0 || queue.hasEntries)
+  if (queue.retries.length > 0 || !queue.isKnown)
+    return queue.inFlight === 0 && (queue.retries.length > 0 || queue.hasEntries)
   return queue.hasEntries
 }
 
 /** What stands behind a batch that was not stored was not either: the first one says it of all. */
-function isInDoubt({ again }: PartitionQueue): boolean {
-  return again[0]?.isDoubtful === true
+function isInDoubt({ retries: again }: PartitionQueue): boolean {
+  return again[0]?.mayBeStored === true
 }
 
 function timeoutOf({ topic, partition }: PartitionQueue, timeoutMs: number): BrokerError {

@@ -1,4 +1,4 @@
-import { inTime } from '../config/in-time.ts'
+import { withTimeout } from '../config/timeout.ts'
 import type { Broker, NewTopic, PartitionOffset } from './broker.ts'
 import { BrokerError, UnreadableBatchError } from './error.ts'
 import type { StateTopicOptions } from './state-topic.ts'
@@ -23,7 +23,7 @@ export async function checkComplete(broker: Broker, topic: string, evidence: Evi
   const ends = (await offsetsOf(broker, topic, 'latest')) ?? []
   for (const position of read) {
     const end = ends.find(({ partition }) => partition === position.partition)?.offset ?? 0
-    if (end < position.offset) throw shortened(position, end)
+    if (end < position.offset) throw truncatedError(position, end)
   }
   if (!isEmpty(ends)) return
   const reason = await evidence.evidenceOfRecords?.()
@@ -78,7 +78,7 @@ export async function checkTopic(broker: Broker, topic: NewTopic): Promise<void>
 }
 
 /** The log ends before what was read from it. */
-export function shortened({ topic, partition, offset }: PartitionOffset, end: number): BrokerError {
+export function truncatedError({ topic, partition, offset }: PartitionOffset, end: number): BrokerError {
   return new BrokerError(
     'log_truncated',
     `${topic}-${partition} was read up to offset ${offset}, but ends at ${end} now: it was truncated, or deleted and made ` +
@@ -87,10 +87,10 @@ export function shortened({ topic, partition, offset }: PartitionOffset, end: nu
 }
 
 /** How the log can have no such position, with where it begins and ends now, as far as it says so. */
-export async function outOfRange(broker: Broker, positions: readonly PartitionOffset[]): Promise<BrokerError> {
+export async function outOfRangeError(broker: Broker, positions: readonly PartitionOffset[]): Promise<BrokerError> {
   const topic = positions[0]?.topic ?? ''
   const now = (at: 'earliest' | 'latest') =>
-    inTime(
+    withTimeout(
       offsetsOf(broker, topic, at).catch(() => undefined),
       ANSWER_MS_MAX,
       () => undefined,
@@ -99,7 +99,7 @@ export async function outOfRange(broker: Broker, positions: readonly PartitionOf
   for (const position of positions) {
     const isSame = ({ partition }: PartitionOffset) => partition === position.partition
     const end = ends?.find(isSame)
-    if (end && position.offset > end.offset) return shortened(position, end.offset)
+    if (end && position.offset > end.offset) return truncatedError(position, end.offset)
     const start = starts?.find(isSame)
     if (start && position.offset < start.offset) return startLost(position, start.offset)
   }
@@ -115,12 +115,12 @@ function startLost({ topic, partition, offset }: PartitionOffset, start: number)
   )
 }
 
-export function recreated(topic: string): BrokerError {
+export function recreatedError(topic: string): BrokerError {
   return new BrokerError('log_truncated', `topic '${topic}' was deleted and made anew. ${restore(topic)}`)
 }
 
 /** The failure of a view, with what a person can do about it. */
-export function unfollowable(topic: string, error: Error): Error {
+export function readFailedError(topic: string, error: Error): Error {
   if (!(error instanceof BrokerError)) return error
   if (error.code === 'topic_not_found') {
     return new BrokerError(error.code, `topic '${topic}' was deleted. ${restore(topic)}`, { cause: error })

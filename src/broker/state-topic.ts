@@ -1,21 +1,28 @@
 import { type Clock, systemClock } from '../config/clock.ts'
-import { messageOf } from '../config/failure.ts'
-import { inTime } from '../config/in-time.ts'
+import { messageOf } from '../config/errors.ts'
 import type { Logger } from '../config/logger.ts'
+import { withTimeout } from '../config/timeout.ts'
 import type {
   Broker,
   NewRecord,
   NewTopic,
   PartitionOffset,
+  PartitionReader,
   PartitionRecords,
   Producer,
-  Reader,
   StoredRecord,
   TopicPartition,
 } from './broker.ts'
 import { BrokerError } from './error.ts'
-import { checkComplete, checkTopic, outOfRange, recreated, shortened, unfollowable } from './state-topic-checks.ts'
-import { keyOf } from './topology.ts'
+import { partitionKey } from './metadata-cache.ts'
+import {
+  checkComplete,
+  checkTopic,
+  outOfRangeError,
+  readFailedError,
+  recreatedError,
+  truncatedError,
+} from './state-topic-checks.ts'
 
 /** A record of a state topic and where it stands. */
 export type StateRecord = StoredRecord & TopicPartition
@@ -47,7 +54,7 @@ export type StateTopicOptions<Entry> = {
    * that is a bug and ends the view.
    */
   readonly apply: (entry: Entry, record: StateRecord) => void
-  readonly unreadable?: (record: UnreadableRecord) => void
+  readonly onUnreadable?: (record: UnreadableRecord) => void
   /**
    * Called once, when the view cannot follow the topic any further: a record batch cannot be read, or the topic no longer
    * holds what was read from it. The view takes no more writes; the program that depends on it has to stop.
@@ -133,7 +140,7 @@ class FollowedTopic<Entry> implements StateTopic {
   readonly #options: StateTopicOptions<Entry>
   readonly #clock: Clock
   readonly #id: string | undefined
-  readonly #reader: Reader
+  readonly #reader: PartitionReader
   readonly #positions: Map<string, PartitionOffset>
   readonly #waiters = new Set<Waiter>()
   #producer: Promise<Producer> | undefined
@@ -152,7 +159,7 @@ class FollowedTopic<Entry> implements StateTopic {
     this.#id = id
     this.#identifiedMs = this.#clock.monotonicMs()
     this.partitions = starts.length
-    this.#positions = new Map(starts.map((start) => [keyOf(start), start]))
+    this.#positions = new Map(starts.map((start) => [partitionKey(start), start]))
     this.#reader = options.broker.reader({ isolation: options.isolation ?? 'read_committed', outOfRange: 'error' })
     this.#reader.seek(starts)
     this.#following = this.#follow()
@@ -180,8 +187,8 @@ class FollowedTopic<Entry> implements StateTopic {
     const before = new Map(this.#positions)
     const { partitions, offsets } = await writer.send(writes.map((write) => ({ ...write, topic })))
     const stored = writes.map((_, at) => ({ topic, partition: partitions[at] ?? 0, offset: offsets[at] ?? 0 }))
-    const backwards = stored.find((place) => place.offset < (before.get(keyOf(place))?.offset ?? 0))
-    if (backwards) throw this.#fail(shortened(before.get(keyOf(backwards)) ?? backwards, backwards.offset))
+    const backwards = stored.find((place) => place.offset < (before.get(partitionKey(place))?.offset ?? 0))
+    if (backwards) throw this.#fail(truncatedError(before.get(partitionKey(backwards)) ?? backwards, backwards.offset))
     // A transaction's records can be read only after its commit, which is the caller's.
     if (!producer) await this.applied(stored)
     return stored
@@ -231,7 +238,7 @@ class FollowedTopic<Entry> implements StateTopic {
   ): Promise<void> {
     this.#check()
     const until = new Map<string, number>()
-    for (const end of ends) until.set(keyOf(end), Math.max(end.offset, until.get(keyOf(end)) ?? 0))
+    for (const end of ends) until.set(partitionKey(end), Math.max(end.offset, until.get(partitionKey(end)) ?? 0))
     if (this.#hasReached(until)) return
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
@@ -253,10 +260,10 @@ class FollowedTopic<Entry> implements StateTopic {
     const { broker, topic } = this.#options
     const late = `topic '${topic.name}' was not read to its end within ${timeoutMs} ms`
     const asked = broker.topics.offsets(topic.name, 'latest', 'read_committed').catch(() => [])
-    const stable = await inTime(asked, STABLE_MS_MAX, () => [])
+    const stable = await withTimeout(asked, STABLE_MS_MAX, () => [])
     const held = stable.find((end) => {
-      const position = this.#positions.get(keyOf(end))?.offset ?? 0
-      return position >= end.offset && position < (until.get(keyOf(end)) ?? 0)
+      const position = this.#positions.get(partitionKey(end))?.offset ?? 0
+      return position >= end.offset && position < (until.get(partitionKey(end)) ?? 0)
     })
     if (this.#options.isolation === 'read_uncommitted' || held === undefined) return new BrokerError('timeout', late)
     const { partition, offset } = held
@@ -290,7 +297,7 @@ class FollowedTopic<Entry> implements StateTopic {
     for (const { topic, partition, records, nextOffset } of polled) {
       for (const record of records) this.#take({ ...record, topic, partition })
       if (this.#failure) return
-      this.#positions.set(keyOf({ topic, partition }), { topic, partition, offset: nextOffset })
+      this.#positions.set(partitionKey({ topic, partition }), { topic, partition, offset: nextOffset })
     }
     for (const waiter of this.#waiters) if (this.#hasReached(waiter.until)) waiter.resolve()
     if (polled.length > 0 && this.#isOpen && !this.#isSaving) void this.#saveProgress()
@@ -302,7 +309,7 @@ class FollowedTopic<Entry> implements StateTopic {
     if (!progress) return
     this.#isSaving = true
     const hasMoved = (saved: readonly PartitionOffset[]) =>
-      saved.some((position) => this.#positions.get(keyOf(position))?.offset !== position.offset)
+      saved.some((position) => this.#positions.get(partitionKey(position))?.offset !== position.offset)
     let saved: readonly PartitionOffset[]
     do {
       saved = this.positions()
@@ -321,7 +328,7 @@ class FollowedTopic<Entry> implements StateTopic {
       entry = this.#options.decode(record)
     } catch (error) {
       this.#options.logger.error({ err: error, topic, partition, offset }, 'a record can not be read: it is skipped')
-      this.#options.unreadable?.({ topic, partition, offset, error: error as Error })
+      this.#options.onUnreadable?.({ topic, partition, offset, error: error as Error })
       return
     }
     try {
@@ -342,7 +349,7 @@ class FollowedTopic<Entry> implements StateTopic {
       return
     }
     const isOutOfRange = error instanceof BrokerError && error.code === 'offset_out_of_range'
-    this.#fail(isOutOfRange ? await outOfRange(broker, this.positions()) : unfollowable(topic.name, error))
+    this.#fail(isOutOfRange ? await outOfRangeError(broker, this.positions()) : readFailedError(topic.name, error))
   }
 
   #isMissingBriefly({ code }: BrokerError): boolean {
@@ -362,7 +369,7 @@ class FollowedTopic<Entry> implements StateTopic {
     const id = await broker.topics.id(topic.name).catch(() => undefined)
     this.#isIdentifying = false
     this.#identifiedMs = this.#clock.monotonicMs()
-    if (id !== undefined && id !== this.#id) this.#fail(recreated(topic.name))
+    if (id !== undefined && id !== this.#id) this.#fail(recreatedError(topic.name))
   }
 
   /** Ends the view. The first failure counts. */

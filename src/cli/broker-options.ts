@@ -1,6 +1,6 @@
-import type { BrokerAddress } from '../broker/home.ts'
+import type { BrokerAddress } from '../broker/backend.ts'
 import type { Setting } from '../config/settings.ts'
-import { settingsFromFile, settingsFromFlags } from '../config/sources.ts'
+import { settingsFromFile, settingsFromFlags } from '../config/settings-sources.ts'
 import { UsageError } from './command.ts'
 
 /** Options of every program: where its settings and its log are. */

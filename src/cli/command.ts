@@ -1,6 +1,6 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util'
-import { UserError } from '../config/failure.ts'
-import { nearest } from '../config/nearest.ts'
+import { didYouMean } from '../config/did-you-mean.ts'
+import { UserError } from '../config/errors.ts'
 
 /** 0: done. 1: the answer is no. 2: wrong usage. 3: could not decide. */
 export type ExitCode = 0 | 1 | 2 | 3
@@ -33,7 +33,7 @@ function describeParseError(error: NodeJS.ErrnoException, args: readonly string[
   const option = /'(?:-\w, )?(--?[\w-]+)/.exec(error.message)?.[1] ?? args.find((arg) => arg.startsWith('-')) ?? ''
   if (error.code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION') {
     const names = Object.keys(options).map((name) => `--${name}`)
-    const meant = nearest(option, names)
+    const meant = didYouMean(option, names)
     return `there is no option ${option}; ${meant === undefined ? `options are ${names.join(' ')}` : `did you mean ${meant}?`}`
   }
   const spec = options[option.replace(/^--/, '')]

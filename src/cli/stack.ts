@@ -1,7 +1,7 @@
+import type { BrokerAddress } from '../broker/backend.ts'
 import type { Broker } from '../broker/broker.ts'
-import type { BrokerAddress } from '../broker/home.ts'
-import { openBroker } from '../broker/open.ts'
-import { type Running, startAll } from '../config/lifecycle.ts'
+import { openBroker } from '../broker/open-broker.ts'
+import { type RunningProgram, startAll } from '../config/lifecycle.ts'
 import type { Logger } from '../config/logger.ts'
 import { createMetrics, type Metrics } from '../config/metrics.ts'
 import type { Setting } from '../config/settings.ts'
@@ -107,7 +107,7 @@ type StartRuntime = (
     readonly metrics: Metrics
     readonly onFailed: (error: Error) => void
   },
-) => Promise<Running>
+) => Promise<RunningProgram>
 
 const BROKER_HINT =
   '--bootstrap HOST:PORT names a Kafka cluster, --data DIR an embedded broker; or name the URL of one that runs'

@@ -1,7 +1,7 @@
 #!/usr/bin/env -S node --max-semi-space-size=8
 import { enableCompileCache } from 'node:module'
-import { messageOf } from '../config/failure.ts'
-import { nearest } from '../config/nearest.ts'
+import { didYouMean } from '../config/did-you-mean.ts'
+import { messageOf } from '../config/errors.ts'
 import type { Command, ExitCode } from './command.ts'
 
 type Entry = { readonly summary: string; load(): Promise<Command> }
@@ -84,7 +84,7 @@ async function main([name = '--help', ...args]: readonly string[]): Promise<Exit
   if (name === '--help' || name === '-h' || name === 'help') return print(HELP)
   const entry = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
   if (entry === undefined) {
-    const meant = nearest(name, Object.keys(COMMANDS))
+    const meant = didYouMean(name, Object.keys(COMMANDS))
     return complain(
       `there is no command '${name}'; ${meant === undefined ? 'weir --help lists them' : `did you mean ${meant}?`}`,
       2,

@@ -24,7 +24,7 @@ export class BoundedMap<Key, Value> {
 }
 
 /** Those who ask at the same time share one answer; a failure is not remembered. */
-export function shared<Key, Value>(
+export function getOrFetch<Key, Value>(
   known: BoundedMap<Key, Promise<Value>>,
   key: Key,
   ask: () => Promise<Value>,

@@ -20,11 +20,11 @@ export type Endpoint = {
   /** Options for connections to a host; throws when there may be none. Default: as the process itself may. */
   readonly connectOptions?: (host: string, port: number) => { readonly lookup?: LookupFunction }
   /** Stands in the way of every call: may refuse it, make it end early, and sees how it ends. */
-  readonly through?: (call: Call, send: (call: Call) => Promise<Answer>) => Promise<Answer>
+  readonly through?: (call: HttpRequest, send: (call: HttpRequest) => Promise<HttpResponse>) => Promise<HttpResponse>
 }
 
 /** `mark`: the server's own, of this answer (ETag). */
-export type Answer = { readonly status: number; readonly text: string; readonly mark?: string | undefined }
+export type HttpResponse = { readonly status: number; readonly text: string; readonly etag?: string | undefined }
 
 /**
  * A request that brought no answer to use. `status` and `errorCode` are the server's; both are 0 when none answered.
@@ -45,7 +45,7 @@ export class RequestError extends Error {
   }
 }
 
-export type Call = {
+export type HttpRequest = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** With a leading slash; its parts already percent-encoded. */
   readonly path: string
@@ -53,12 +53,12 @@ export type Call = {
   readonly body?: unknown
   readonly contentType?: string
   /** Mark of the answer that is known: the same need not be sent again. */
-  readonly unless?: string | undefined
+  readonly ifNoneMatch?: string | undefined
   readonly signal?: AbortSignal
 }
 
 /** Makes one call and reads its JSON answer; undefined when the answer has no body. Rejects with a `RequestError`. */
-export async function request(endpoint: Endpoint, call: Call): Promise<unknown> {
+export async function requestJson(endpoint: Endpoint, call: HttpRequest): Promise<unknown> {
   return bodyOf(await answerTo(endpoint, call))
 }
 
@@ -66,36 +66,36 @@ export async function request(endpoint: Endpoint, call: Call): Promise<unknown> 
  * Makes one call whose answer has to have at least this shape. One of another shape comes from somebody else, such as a
  * proxy in between: that is a `RequestError` as if nobody had answered, which says where it differs.
  */
-export async function ask<Body>(endpoint: Endpoint, call: Call, shape: z.ZodType): Promise<Body> {
-  return shaped(endpoint, call, shape, await request(endpoint, call))
+export async function requestChecked<Body>(endpoint: Endpoint, call: HttpRequest, shape: z.ZodType): Promise<Body> {
+  return shaped(endpoint, call, shape, await requestJson(endpoint, call))
 }
 
-export type Marked<Body> = { readonly body: Body; readonly mark: string | undefined }
+export type TaggedBody<Body> = { readonly body: Body; readonly etag: string | undefined }
 
 /** The same, of what may be known by its mark, `call.unless`; undefined when that is still what the server answers. */
-export async function askAgain<Body>(
+export async function requestIfChanged<Body>(
   endpoint: Endpoint,
-  call: Call,
+  call: HttpRequest,
   shape: z.ZodType,
-): Promise<Marked<Body> | undefined> {
+): Promise<TaggedBody<Body> | undefined> {
   const answer = await answerTo(endpoint, call)
-  if (answer.status === 304 && call.unless !== undefined) return undefined
-  return { body: shaped<Body>(endpoint, call, shape, bodyOf(answer)), mark: answer.mark }
+  if (answer.status === 304 && call.ifNoneMatch !== undefined) return undefined
+  return { body: shaped<Body>(endpoint, call, shape, bodyOf(answer)), etag: answer.etag }
 }
 
-function answerTo(endpoint: Endpoint, call: Call): Promise<Answer> {
-  const send = (one: Call) => exchange(endpoint, one)
+function answerTo(endpoint: Endpoint, call: HttpRequest): Promise<HttpResponse> {
+  const send = (one: HttpRequest) => exchange(endpoint, one)
   return endpoint.through?.(call, send) ?? send(call)
 }
 
-function bodyOf({ status, text }: Answer): unknown {
+function bodyOf({ status, text }: HttpResponse): unknown {
   const ok = status >= 200 && status < 300
   const body = parseAnswer(status, text, ok)
   if (ok) return body
   throw new RequestError(status, errorCodeOf(body) ?? status, messageIn(body) ?? `HTTP ${status}`)
 }
 
-function shaped<Body>(endpoint: Endpoint, call: Call, shape: z.ZodType, body: unknown): Body {
+function shaped<Body>(endpoint: Endpoint, call: HttpRequest, shape: z.ZodType, body: unknown): Body {
   const { error } = shape.safeParse(body)
   if (error === undefined) return body as Body
   const { path, message } = error.issues[0]!
@@ -109,7 +109,7 @@ function shaped<Body>(endpoint: Endpoint, call: Call, shape: z.ZodType, body: un
 }
 
 /** What was asked for; undefined where there is no such thing. */
-export async function orNothing<T>(asked: Promise<T>): Promise<T | undefined> {
+export async function undefinedIfNotFound<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
     return await asked
   } catch (error) {
@@ -118,7 +118,7 @@ export async function orNothing<T>(asked: Promise<T>): Promise<T | undefined> {
   }
 }
 
-async function exchange(endpoint: Endpoint, call: Call): Promise<Answer> {
+async function exchange(endpoint: Endpoint, call: HttpRequest): Promise<HttpResponse> {
   const [next, ...rest] = endpoint.otherUrls ?? []
   if (next === undefined) return exchangeAt(endpoint, call)
   try {
@@ -129,11 +129,11 @@ async function exchange(endpoint: Endpoint, call: Call): Promise<Answer> {
   }
 }
 
-async function exchangeAt(endpoint: Endpoint, call: Call): Promise<Answer> {
+async function exchangeAt(endpoint: Endpoint, call: HttpRequest): Promise<HttpResponse> {
   const timeout = AbortSignal.timeout(endpoint.timeoutMs ?? 60_000)
   try {
     const response = await send(endpoint, call, call.signal ? AbortSignal.any([call.signal, timeout]) : timeout)
-    return { status: response.statusCode ?? 0, text: await text(response), mark: response.headers.etag }
+    return { status: response.statusCode ?? 0, text: await text(response), etag: response.headers.etag }
   } catch (error) {
     call.signal?.throwIfAborted()
     const reason = timeout.aborted ? 'no answer in time' : reasonOf(error)
@@ -149,7 +149,7 @@ const anyHost = new Agent({ keepAlive: true })
 const judged = { plain: new HttpAgent({ keepAlive: true }), secure: new Agent({ keepAlive: true }) }
 
 /** Node's own agents keep connections for the next call, those with the same certificates for each other. */
-function send(endpoint: Endpoint, call: Call, signal: AbortSignal): Promise<IncomingMessage> {
+function send(endpoint: Endpoint, call: HttpRequest, signal: AbortSignal): Promise<IncomingMessage> {
   const url = urlOf(endpoint, call)
   const body = call.body === undefined ? undefined : Buffer.from(JSON.stringify(call.body))
   const length = body === undefined ? {} : { 'content-length': body.length }
@@ -170,11 +170,11 @@ function send(endpoint: Endpoint, call: Call, signal: AbortSignal): Promise<Inco
 }
 
 /** The server closed a kept connection just when it was used again: what may be asked twice is asked on a new one. */
-function isStale(sent: ClientRequest, error: NodeJS.ErrnoException, { method }: Call): boolean {
+function isStale(sent: ClientRequest, error: NodeJS.ErrnoException, { method }: HttpRequest): boolean {
   return sent.reusedSocket && error.code === 'ECONNRESET' && method !== 'POST' && method !== 'PATCH'
 }
 
-function urlOf(endpoint: Endpoint, call: Call): string {
+function urlOf(endpoint: Endpoint, call: HttpRequest): string {
   const query = Object.entries(call.query ?? {})
     .filter(([, value]) => value !== undefined)
     .map(([key, value]) => `${key}=${encodeURIComponent(String(value))}`)
@@ -182,12 +182,12 @@ function urlOf(endpoint: Endpoint, call: Call): string {
   return `${endpoint.url.replace(/\/+$/, '')}${call.path}${query === '' ? '' : `?${query}`}`
 }
 
-function headersOf(endpoint: Endpoint, call: Call): Record<string, string> {
+function headersOf(endpoint: Endpoint, call: HttpRequest): Record<string, string> {
   const { auth } = endpoint
   return {
     accept: 'application/json',
     ...(call.body === undefined ? {} : { 'content-type': call.contentType ?? 'application/json' }),
-    ...(call.unless === undefined ? {} : { 'if-none-match': call.unless }),
+    ...(call.ifNoneMatch === undefined ? {} : { 'if-none-match': call.ifNoneMatch }),
     ...(auth ? { authorization: authorizationOf(auth) } : {}),
   }
 }

@@ -1,8 +1,8 @@
-import { inTime } from './in-time.ts'
 import type { Logger } from './logger.ts'
+import { withTimeout } from './timeout.ts'
 
 /** A program that runs: where it answers, and how it ends. `stop` resolves when everything it held is free. */
-export type Running = { readonly url: string; stop(): Promise<void> }
+export type RunningProgram = { readonly url: string; stop(): Promise<void> }
 
 /** A part may take so long to stop where nobody says otherwise; then the next one is stopped. */
 const PART_STOP_MS = 10_000
@@ -52,7 +52,10 @@ export class Lifecycle {
         .catch((error: unknown) => this.#logger.error({ err: error, part: name }, 'could not stop cleanly'))
         .finally(() => stopping.delete(part))
       if (stopMsMax === Number.POSITIVE_INFINITY) await stopped
-      else await inTime(stopped, stopMsMax, () => this.#logger.error({ part: name, stopMsMax }, 'did not stop in time'))
+      else
+        await withTimeout(stopped, stopMsMax, () =>
+          this.#logger.error({ part: name, stopMsMax }, 'did not stop in time'),
+        )
     }
   }
 }

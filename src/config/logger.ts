@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import pino from 'pino'
 import { isSecretKey, MASK } from './secret-keys.ts'
-import { Secrets } from './secrets.ts'
+import { SecretMasker } from './secret-masker.ts'
 
 export type Logger = pino.Logger
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent'
@@ -16,7 +16,7 @@ export type LoggerOptions = {
 
 /**
  * The process's log, on standard error: a constant message and fields. `warn` = we recovered; `error` = a person must
- * act. Synchronous, so that the last line before an exit is written. The values that `secretsOf` it has, and texts of
+ * act. Synchronous, so that the last line before an exit is written. The values that `secretMaskerOf` it has, and texts of
  * members that are named like secrets, are masked in every line.
  */
 export function createLogger(options: LoggerOptions = {}): Logger {
@@ -30,22 +30,22 @@ export function createLogger(options: LoggerOptions = {}): Logger {
 }
 
 /** What this log and its children mask; add to it what becomes known. */
-export function secretsOf(logger: Logger): Secrets {
-  return (logger as MaskingLogger)[SECRETS] ?? new Secrets()
+export function secretMaskerOf(logger: Logger): SecretMasker {
+  return (logger as MaskingLogger)[SECRETS] ?? new SecretMasker()
 }
 
 const SECRETS = Symbol('secrets')
-type MaskingLogger = Logger & { readonly [SECRETS]?: Secrets }
+type MaskingLogger = Logger & { readonly [SECRETS]?: SecretMasker }
 
 /** Children have it of their parent. */
 function masking(settings: pino.LoggerOptions, stream: pino.DestinationStream): Logger {
-  const secrets = new Secrets()
+  const secrets = new SecretMasker()
   const logger = pino(settings, { write: (line) => stream.write(maskLine(line, secrets)) })
   return Object.assign(logger, { [SECRETS]: secrets })
 }
 
 /** A line is taken apart only when something in it has to be masked: it stays JSON. */
-function maskLine(line: string, secrets: Secrets): string {
+function maskLine(line: string, secrets: SecretMasker): string {
   if (!MAY_NAME_SECRETS.test(line) && secrets.mask(line) === line) return line
   const { level, time, ...fields } = JSON.parse(line) as Record<string, unknown>
   return `${JSON.stringify({ level, time, ...(maskMembers(fields, secrets) as object) })}\n`
@@ -57,7 +57,7 @@ const MAY_NAME_SECRETS =
 /** Names that the log itself gives. */
 const OWN_NAMES: ReadonlySet<string> = new Set(['msg', 'err', 'type', 'message', 'stack'])
 
-function maskMembers(data: unknown, secrets: Secrets, name = ''): unknown {
+function maskMembers(data: unknown, secrets: SecretMasker, name = ''): unknown {
   if (typeof data === 'string') return isSecretKey(name) ? MASK : secrets.mask(data)
   if (Array.isArray(data)) return data.map((item) => maskMembers(item, secrets, name))
   if (typeof data !== 'object' || data === null) return secrets.maskData(data)
@@ -71,7 +71,7 @@ function maskMembers(data: unknown, secrets: Secrets, name = ''): unknown {
 
 /** A log that says nothing, for tests and for libraries that want one. */
 export function silentLogger(): Logger {
-  return Object.assign(pino({ level: 'silent' }), { [SECRETS]: new Secrets() })
+  return Object.assign(pino({ level: 'silent' }), { [SECRETS]: new SecretMasker() })
 }
 
 function prettyStream(): pino.DestinationStream {

@@ -5,7 +5,7 @@ import { createDecipheriv, pbkdf2Sync } from 'node:crypto'
  * which a truststore has not. Read is what keytool (Java 17) and OpenSSL 3 write: nothing encrypted, or PBES2 with AES.
  * Throws an `Error` for everything else, and for a wrong password.
  */
-export function certificatesOf(store: Buffer, password: string): readonly string[] {
+export function readCertificates(store: Buffer, password: string): readonly string[] {
   const [, authenticated] = partsOf(one(store))
   return partsOf(one(contentOf(authenticated)))
     .flatMap((content) => partsOf(one(safeContents(content, password))))

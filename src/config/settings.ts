@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { UserError } from './failure.ts'
+import { UserError } from './errors.ts'
 import { isSecretKey, MASK, secretValuesIn } from './secret-keys.ts'
 
 /**
@@ -113,7 +113,7 @@ function wrongValues(error: z.ZodError, byKey: ReadonlyMap<string, Setting>): st
 
 // Parsers of the strings that settings are written as. `takes` is what their page says of them.
 
-export function integer(limits: { min?: number; max?: number } = {}) {
+export function integerSetting(limits: { min?: number; max?: number } = {}) {
   const { min = -(2 ** 31), max = 2 ** 31 - 1 } = limits
   const right = `expected a whole number from ${min} to ${max}`
   return z
@@ -125,7 +125,7 @@ export function integer(limits: { min?: number; max?: number } = {}) {
     .meta({ takes: `${min} to ${max}` })
 }
 
-export function boolean() {
+export function booleanSetting() {
   return z
     .string()
     .trim()
@@ -136,7 +136,7 @@ export function boolean() {
 }
 
 /** Comma-separated, as `commaSeparated` reads it. */
-export function list() {
+export function listSetting() {
   return z.string().transform(commaSeparated).meta({ takes: 'a list' })
 }
 
@@ -146,13 +146,16 @@ export function commaSeparated(text: string): readonly string[] {
 }
 
 /** What stands below a prefix, without it. */
-export function below<T>(prefix: string, settings: Readonly<Record<string, T>>): Readonly<Record<string, T>> {
+export function settingsWithPrefix<T>(
+  prefix: string,
+  settings: Readonly<Record<string, T>>,
+): Readonly<Record<string, T>> {
   const found = Object.entries(settings).filter(([key]) => key.startsWith(prefix))
   return Object.fromEntries(found.map(([key, value]) => [key.slice(prefix.length), value]))
 }
 
 /** One of a few words, any case; gives the word as written here. */
-export function word<const Words extends readonly [string, ...string[]]>(words: Words) {
+export function enumSetting<const Words extends readonly [string, ...string[]]>(words: Words) {
   const right = words.filter((w) => w !== '').join(', ')
   return z
     .string()

@@ -1,5 +1,5 @@
 import { getCiphers, type SecureContextOptions } from 'node:tls'
-import { UserError } from './failure.ts'
+import { UserError } from './errors.ts'
 import { commaSeparated } from './settings.ts'
 import type { SslSettings } from './tls.ts'
 

@@ -1,8 +1,8 @@
 import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createSecureContext, type SecureContextOptions } from 'node:tls'
-import { messageOf, UserError } from './failure.ts'
-import { certificatesOf } from './pkcs12.ts'
+import { messageOf, UserError } from './errors.ts'
+import { readCertificates } from './pkcs12.ts'
 
 /** Java's `ssl.*` keys, without a prefix; what is absent or empty is not used. */
 export type SslSettings = Readonly<Record<string, string | undefined>>
@@ -51,7 +51,7 @@ export type CertificateExpiry = { readonly keystoreMs: number | undefined; reado
 export function certificateExpiry(ssl: SslSettings): CertificateExpiry {
   const { cert, pfx, passphrase = '' } = identity(ssl, readAny)
   return {
-    keystoreMs: firstEnd(() => (pfx ? certificatesOf(pfx as Buffer, passphrase) : [cert])),
+    keystoreMs: firstEnd(() => (pfx ? readCertificates(pfx as Buffer, passphrase) : [cert])),
     truststoreMs: firstEnd(() => [trusted(ssl, readAny).ca]),
   }
 }
@@ -91,7 +91,7 @@ function trusted(ssl: SslSettings, read: ReadFile): SecureContextOptions {
   const store = readStore('ssl.truststore.location', path, ssl['ssl.truststore.type'], read)
   if (store.kind === 'pem') return { ca: store.bytes }
   try {
-    return { ca: [...certificatesOf(store.bytes, ssl['ssl.truststore.password'] ?? '')] }
+    return { ca: [...readCertificates(store.bytes, ssl['ssl.truststore.password'] ?? '')] }
   } catch (error) {
     throw new UserError(
       'invalid_tls',

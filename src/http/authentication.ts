@@ -1,15 +1,15 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { PasswordLogIn } from './password-log-in.ts'
+import { HttpError } from './http-error.ts'
+import type { PasswordAuthenticator } from './password-authenticator.ts'
 import type { Principal } from './permissions.ts'
-import { Refusal } from './refusal.ts'
-import type { TokenLogIn } from './token-log-in.ts'
+import type { TokenAuthenticator } from './token-authenticator.ts'
 
 export type AuthenticationOptions = {
   readonly realm: string
   /** BASIC (RFC 7617). */
-  readonly passwords?: Pick<PasswordLogIn, 'check'> | undefined
+  readonly passwords?: Pick<PasswordAuthenticator, 'check'> | undefined
   /** Bearer tokens (RFC 6750). */
-  readonly tokens?: Pick<TokenLogIn, 'check'> | undefined
+  readonly tokens?: Pick<TokenAuthenticator, 'check'> | undefined
 }
 
 /** Finds out who makes a request. */
@@ -21,7 +21,7 @@ export class Authentication {
   }
 
   /** Throws a 401, a 429 or a 503. */
-  async logIn(request: FastifyRequest, reply: FastifyReply): Promise<Principal> {
+  async authenticate(request: FastifyRequest, reply: FastifyReply): Promise<Principal> {
     const { passwords, tokens } = this.#options
     const { authorization } = request.headers
     const token = tokens && /^Bearer +([^\s]+) *$/i.exec(authorization ?? '')?.[1]
@@ -32,7 +32,7 @@ export class Authentication {
   }
 
   async #byPassword(
-    passwords: Pick<PasswordLogIn, 'check'>,
+    passwords: Pick<PasswordAuthenticator, 'check'>,
     { name, password }: Credentials,
     request: FastifyRequest,
     reply: FastifyReply,
@@ -44,17 +44,17 @@ export class Authentication {
         return { name, role: outcome.role, groups: [], method: 'basic' }
       case 'limited':
         void reply.header('retry-after', String(outcome.waitSeconds))
-        throw new Refusal(429, `too many failed log-ins of this user: try again in ${outcome.waitSeconds} s`)
+        throw new HttpError(429, `too many failed log-ins of this user: try again in ${outcome.waitSeconds} s`)
       case 'unavailable':
         void reply.header('retry-after', '1')
-        throw new Refusal(503, 'too many log-ins at once: try again in 1 s')
+        throw new HttpError(503, 'too many log-ins at once: try again in 1 s')
       case 'wrong':
         return this.#refuse(reply, 'User cannot access the resource: wrong name or password')
     }
   }
 
   async #byToken(
-    tokens: Pick<TokenLogIn, 'check'>,
+    tokens: Pick<TokenAuthenticator, 'check'>,
     token: string,
     request: FastifyRequest,
     reply: FastifyReply,
@@ -64,7 +64,7 @@ export class Authentication {
     if (outcome.kind === 'wrong') return this.#refuse(reply, `the token is refused: ${outcome.reason}`, true)
     request.log.error({ reason: outcome.reason }, 'the issuer of tokens can not be asked for its keys')
     void reply.header('retry-after', '5')
-    throw new Refusal(503, 'the issuer of tokens can not be asked for its keys: try again in 5 s')
+    throw new HttpError(503, 'the issuer of tokens can not be asked for its keys: try again in 5 s')
   }
 
   #refuse(reply: FastifyReply, reason: string, isToken = false): never {
@@ -73,7 +73,7 @@ export class Authentication {
     const bearer = `Bearer ${quoted}${isToken ? ', error="invalid_token"' : ''}`
     const ways = [...(tokens ? [bearer] : []), ...(passwords ? [`Basic ${quoted}, charset="UTF-8"`] : [])]
     void reply.header('www-authenticate', ways)
-    throw new Refusal(401, reason)
+    throw new HttpError(401, reason)
   }
 }
 

@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify'
 const COMPRESSED_MIN = 1_024
 
 /** Answers in gzip to those who take it, where that gains anything. */
-export function compressAnswers(app: FastifyInstance): void {
+export function compressResponses(app: FastifyInstance): void {
   app.addHook('onSend', (request, reply, payload: unknown, done) => {
     const isLong = (typeof payload === 'string' || Buffer.isBuffer(payload)) && payload.length >= COMPRESSED_MIN
     if (!isLong) return done(null, payload)

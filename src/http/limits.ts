@@ -1,4 +1,4 @@
-import { integer } from '../config/settings.ts'
+import { integerSetting } from '../config/settings.ts'
 
 /** What one server takes on at most, so that no client takes it from the others. */
 export type HttpLimits = {
@@ -38,11 +38,11 @@ export const DEFAULT_LIMITS: HttpLimits = {
   responsesBytesMax: 64 * MEBIBYTE,
 }
 
-const count = (fallback: number, min = 1) => integer({ min }).default(fallback)
-const milliseconds = (fallback: number) => integer({ min: 1, max: 2 ** 31 - 1 }).default(fallback)
+const count = (fallback: number, min = 1) => integerSetting({ min }).default(fallback)
+const milliseconds = (fallback: number) => integerSetting({ min: 1, max: 2 ** 31 - 1 }).default(fallback)
 
 /** The settings of every program that takes requests. */
-export const httpLimitKeys = {
+export const httpLimitShape = {
   'http.connections.max': count(DEFAULT_LIMITS.connectionsMax).describe(
     'Most connections. For one more, the one is closed that has been without a whole request for the longest.',
   ),
@@ -72,9 +72,9 @@ export const httpLimitKeys = {
   ),
 }
 
-type HttpLimitValues = Readonly<Record<keyof typeof httpLimitKeys, number>>
+type HttpLimitValues = Readonly<Record<keyof typeof httpLimitShape, number>>
 
-export function httpLimits(values: HttpLimitValues, bodyBytesMax: number): HttpLimits {
+export function toHttpLimits(values: HttpLimitValues, bodyBytesMax: number): HttpLimits {
   return {
     connectionsMax: values['http.connections.max'],
     connectionsPerAddressMax: values['http.connections.max.per.address'],
@@ -90,6 +90,6 @@ export function httpLimits(values: HttpLimitValues, bodyBytesMax: number): HttpL
 }
 
 /** What each of them means, for pages that list meanings apart. */
-export const httpLimitMeanings = Object.fromEntries(
-  Object.entries(httpLimitKeys).map(([key, type]) => [key, type.description ?? '']),
-) as Readonly<Record<keyof typeof httpLimitKeys, string>>
+export const HTTP_LIMIT_DESCRIPTIONS = Object.fromEntries(
+  Object.entries(httpLimitShape).map(([key, type]) => [key, type.description ?? '']),
+) as Readonly<Record<keyof typeof httpLimitShape, string>>

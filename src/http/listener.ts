@@ -1,5 +1,5 @@
 import { networkInterfaces } from 'node:os'
-import { UserError } from '../config/failure.ts'
+import { UserError } from '../config/errors.ts'
 
 /** Where a server listens. An empty host means every interface; port 0 means any free one. */
 export type Listener = { readonly scheme: 'http' | 'https'; readonly host: string; readonly port: number }
@@ -23,12 +23,12 @@ export function parseListener(text: string): Listener {
  * first address when it listens everywhere.
  */
 export function reachableHost({ host }: Listener): string {
-  return isEverywhere(host) ? (ownAddress() ?? 'localhost') : host
+  return isWildcardAddress(host) ? (ownAddress() ?? 'localhost') : host
 }
 
 /** What clients write to reach a bound listener from this machine. */
-export function urlOf(listener: Listener, port: number): string {
-  const host = isEverywhere(listener.host)
+export function listenerUrl(listener: Listener, port: number): string {
+  const host = isWildcardAddress(listener.host)
     ? 'localhost'
     : listener.host.includes(':')
       ? `[${listener.host}]`
@@ -37,7 +37,7 @@ export function urlOf(listener: Listener, port: number): string {
 }
 
 /** Whether it means every interface of the machine. */
-export function isEverywhere(host: string): boolean {
+export function isWildcardAddress(host: string): boolean {
   return host === '' || host === '0.0.0.0' || host === '::'
 }
 

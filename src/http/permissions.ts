@@ -1,22 +1,22 @@
 import { matchesGlob } from './glob.ts'
-import { Refusal } from './refusal.ts'
+import { HttpError } from './http-error.ts'
 import type { Role } from './users.ts'
 
 /** What can be done with the objects of a kind: the closed set of permissions. */
-export const OPERATIONS = {
+export const ACL_OPERATIONS = {
   subjects: ['read', 'write', 'delete', 'harddelete', 'import', 'config', 'mode'],
   keks: ['read', 'write', 'delete', 'harddelete'],
   connectors: ['read', 'write', 'lifecycle', 'delete', 'offsets', 'loggers', 'internal'],
 } as const
 
-export type ObjectKind = keyof typeof OPERATIONS
-export type Operation = (typeof OPERATIONS)[ObjectKind][number]
+export type ObjectKind = keyof typeof ACL_OPERATIONS
+export type AclOperation = (typeof ACL_OPERATIONS)[ObjectKind][number]
 
 /** Patterns of names and what may be done with the objects of these names; `*` in `operations`: everything. */
-export type Rule = {
+export type PermissionRule = {
   readonly kind: ObjectKind
   readonly patterns: readonly string[]
-  readonly operations: readonly (Operation | '*')[]
+  readonly operations: readonly (AclOperation | '*')[]
 }
 
 /** Who makes a request. */
@@ -29,22 +29,22 @@ export type Principal = {
 }
 
 /** Rules by the name of who has them. */
-export type Policy = {
+export type PermissionPolicy = {
   /** A role that is not named keeps its default rules. */
-  readonly roles: Readonly<Partial<Record<Role, readonly Rule[]>>>
-  readonly users: Readonly<Record<string, readonly Rule[]>>
-  readonly groups: Readonly<Record<string, readonly Rule[]>>
+  readonly roles: Readonly<Partial<Record<Role, readonly PermissionRule[]>>>
+  readonly users: Readonly<Record<string, readonly PermissionRule[]>>
+  readonly groups: Readonly<Record<string, readonly PermissionRule[]>>
 }
 
 /** The pattern of all objects of a kind. A subject's pattern without a context is about the default context only. */
 const ALL: Readonly<Record<ObjectKind, string>> = { subjects: ':*:*', keks: '*', connectors: '*' }
 
-function everywhere(kind: ObjectKind, ...operations: readonly (Operation | '*')[]): Rule {
+function everywhere(kind: ObjectKind, ...operations: readonly (AclOperation | '*')[]): PermissionRule {
   return { kind, patterns: [ALL[kind]], operations }
 }
 
 /** What roles may do where no file says otherwise. */
-const DEFAULT_ROLES: Readonly<Record<Role, readonly Rule[]>> = {
+const DEFAULT_ROLES: Readonly<Record<Role, readonly PermissionRule[]>> = {
   none: [],
   readonly: [everywhere('subjects', 'read'), everywhere('keks', 'read'), everywhere('connectors', 'read')],
   // What developers delete can come back: soft-deleted subjects. Connectors and their offsets can't.
@@ -56,7 +56,7 @@ const DEFAULT_ROLES: Readonly<Record<Role, readonly Rule[]>> = {
   admin: [everywhere('subjects', '*'), everywhere('keks', '*'), everywhere('connectors', '*')],
 }
 
-export const NO_POLICY: Policy = { roles: {}, users: {}, groups: {} }
+export const NO_POLICY: PermissionPolicy = { roles: {}, users: {}, groups: {} }
 
 /** What one principal may do with the objects of one kind, and with those of others through `on`. */
 export class Rights {
@@ -69,7 +69,7 @@ export class Rights {
     return new Rights(kind, 'nobody', [])
   }
 
-  static of(kind: ObjectKind, { name, role, groups }: Principal, policy: Policy): Rights {
+  static of(kind: ObjectKind, { name, role, groups }: Principal, policy: PermissionPolicy): Rights {
     return new Rights(kind, name, [
       ...(policy.roles[role] ?? DEFAULT_ROLES[role]),
       ...own(policy.users, name),
@@ -80,10 +80,10 @@ export class Rights {
   readonly #kind: ObjectKind
   readonly #who: string
   /** Of all kinds. */
-  readonly #rules: readonly Rule[]
-  readonly #byOperation = new Map<Operation, readonly string[]>()
+  readonly #rules: readonly PermissionRule[]
+  readonly #byOperation = new Map<AclOperation, readonly string[]>()
 
-  private constructor(kind: ObjectKind, who: string, rules: readonly Rule[]) {
+  private constructor(kind: ObjectKind, who: string, rules: readonly PermissionRule[]) {
     this.#kind = kind
     this.#who = who
     this.#rules = rules
@@ -94,37 +94,37 @@ export class Rights {
     return new Rights(kind, this.#who, this.#rules)
   }
 
-  may(operation: Operation, name: string): boolean {
+  allows(operation: AclOperation, name: string): boolean {
     const matches = this.#kind === 'subjects' ? matchesSubject : matchesGlob
     return this.#patterns(operation).some((pattern) => matches(pattern, name))
   }
 
   /** Of every object, also of those to come. */
-  mayAll(operation: Operation): boolean {
+  allowsAll(operation: AclOperation): boolean {
     return this.#patterns(operation).includes(ALL[this.#kind])
   }
 
   /** Of some objects, whether there are any or not. */
-  maySome(operation: Operation): boolean {
+  allowsAny(operation: AclOperation): boolean {
     return this.#patterns(operation).length > 0
   }
 
   /** Throws a 403. */
-  demand(operation: Operation, name: string): void {
-    if (!this.may(operation, name)) throw this.#missing(operation, `the ${this.#kind.slice(0, -1)} '${name}'`)
+  require(operation: AclOperation, name: string): void {
+    if (!this.allows(operation, name)) throw this.#missing(operation, `the ${this.#kind.slice(0, -1)} '${name}'`)
   }
 
   /** Throws a 403. */
-  demandAll(operation: Operation): void {
-    if (!this.mayAll(operation)) throw this.#missing(operation, `all ${this.#kind}`)
+  requireAll(operation: AclOperation): void {
+    if (!this.allowsAll(operation)) throw this.#missing(operation, `all ${this.#kind}`)
   }
 
   /** Throws a 403. */
-  demandSome(operation: Operation): void {
-    if (!this.maySome(operation)) throw this.#missing(operation, `any ${this.#kind.slice(0, -1)}`)
+  requireAny(operation: AclOperation): void {
+    if (!this.allowsAny(operation)) throw this.#missing(operation, `any ${this.#kind.slice(0, -1)}`)
   }
 
-  #patterns(operation: Operation): readonly string[] {
+  #patterns(operation: AclOperation): readonly string[] {
     const known = this.#byOperation.get(operation)
     if (known) return known
     const patterns = this.#rules
@@ -136,12 +136,12 @@ export class Rights {
     return patterns
   }
 
-  #missing(operation: Operation, what: string): Refusal {
-    return new Refusal(403, `User '${this.#who}' lacks the permission '${operation}' on ${what}`)
+  #missing(operation: AclOperation, what: string): HttpError {
+    return new HttpError(403, `User '${this.#who}' lacks the permission '${operation}' on ${what}`)
   }
 }
 
-function own(rules: Policy['users'], name: string): readonly Rule[] {
+function own(rules: PermissionPolicy['users'], name: string): readonly PermissionRule[] {
   return Object.hasOwn(rules, name) ? (rules[name] ?? []) : []
 }
 

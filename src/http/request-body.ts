@@ -1,22 +1,22 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ByteBudget } from './byte-budget.ts'
+import { HttpError } from './http-error.ts'
 import { JsonStructure } from './json-structure.ts'
 import type { CountLimit, LimitReason } from './limit-metrics.ts'
 import type { HttpLimits } from './limits.ts'
-import { Refusal } from './refusal.ts'
 
-export type BodyOptions = {
+export type RequestBodyOptions = {
   readonly limits: HttpLimits
   readonly limited: CountLimit
   /** JSON media types that are taken. */
   readonly consumes: readonly string[]
   /** A body that does not say its media type is refused; otherwise it is taken for JSON. */
-  readonly typedBodiesOnly: boolean
+  readonly requiresContentType: boolean
   /** Reads bodies of more than 64 KiB off this thread. */
   readonly parseLarge: ((bytes: Buffer) => Promise<unknown>) | undefined
   /** A request has arrived in whole. */
-  readonly arrived: (request: IncomingMessage) => void
+  readonly onBodyRead: (request: IncomingMessage) => void
 }
 
 /** Bodies up to this size are read without asking: connections times this size is their bound. */
@@ -40,7 +40,7 @@ declare module 'fastify' {
 }
 
 /** Takes request bodies within a server's limits, and parses them as JSON. */
-export function takeBodies(app: FastifyInstance, options: BodyOptions): void {
+export function registerBodyParser(app: FastifyInstance, options: RequestBodyOptions): void {
   const bodies = new RequestBodies(options)
   app.decorateRequest('releaseBody', undefined)
   app.decorateRequest('isBodyDrained', false)
@@ -65,24 +65,24 @@ export function takeBodies(app: FastifyInstance, options: BodyOptions): void {
   app.addContentTypeParser([...options.consumes], read)
   app.addContentTypeParser('*', async (request: FastifyRequest, payload: IncomingMessage) => {
     const { 'content-type': type, 'content-length': length } = request.headers
-    if (type !== undefined || (options.typedBodiesOnly && length !== '0')) throw new Refusal(415)
+    if (type !== undefined || (options.requiresContentType && length !== '0')) throw new HttpError(415)
     return read(request, payload)
   })
 }
 
 class RequestBodies {
-  readonly #options: BodyOptions
+  readonly #options: RequestBodyOptions
   readonly #budget: ByteBudget
   readonly #arriving = new Set<ArrivingBody>()
   #timer: NodeJS.Timeout | undefined
 
-  constructor(options: BodyOptions) {
+  constructor(options: RequestBodyOptions) {
     this.#options = options
     this.#budget = new ByteBudget(options.limits.bodiesBytesMax)
   }
 
   async read(request: FastifyRequest, payload: IncomingMessage): Promise<unknown> {
-    const { parseLarge, arrived } = this.#options
+    const { parseLarge, onBodyRead: arrived } = this.#options
     const body = new ArrivingBody(request, payload, this.#options, this.#budget)
     this.#arriving.add(body)
     this.#timer ??= setInterval(() => this.#checkPace(), PACE_CHECK_MS).unref()
@@ -110,7 +110,7 @@ class ArrivingBody {
   readonly whole: Promise<Buffer>
   readonly #request: FastifyRequest
   readonly #payload: IncomingMessage
-  readonly #options: BodyOptions
+  readonly #options: RequestBodyOptions
   readonly #budget: ByteBudget
   /** None where large bodies are parsed off this thread. */
   readonly #structure: JsonStructure | undefined
@@ -123,7 +123,7 @@ class ArrivingBody {
   #isWaiting = false
   #isEnded = false
 
-  constructor(request: FastifyRequest, payload: IncomingMessage, options: BodyOptions, budget: ByteBudget) {
+  constructor(request: FastifyRequest, payload: IncomingMessage, options: RequestBodyOptions, budget: ByteBudget) {
     const { 'content-length': announced } = request.headers
     const { bodyBytesMax } = options.limits
     this.#request = request
@@ -134,22 +134,22 @@ class ArrivingBody {
     this.#bytesMax = announced === undefined ? bodyBytesMax : Number(announced)
     this.#bytes = Buffer.allocUnsafeSlow(Math.min(this.#bytesMax, SMALL_BYTES_MAX))
     this.whole = this.#settled.promise
-    if (this.#bytesMax > bodyBytesMax) this.#refuse('body_too_large', new Refusal(413, TOO_LARGE))
+    if (this.#bytesMax > bodyBytesMax) this.#refuse('body_too_large', new HttpError(413, TOO_LARGE))
     else payload.on('data', this.#add).once('end', this.#end).once('error', this.#abort).once('close', this.#abort)
   }
 
   checkPace(nowMs: number): void {
     if (this.#isWaiting) return
     const allowedMs = this.#options.limits.headerTimeoutMs + this.#used / BYTES_PER_MS_MIN
-    if (nowMs - this.#startMs > allowedMs) this.#refuse('body_too_slow', new Refusal(408))
+    if (nowMs - this.#startMs > allowedMs) this.#refuse('body_too_slow', new HttpError(408))
   }
 
   readonly #add = (chunk: Buffer): void => {
     const total = this.#used + chunk.length
     const wrong = this.#structure?.add(chunk)
-    if (total > this.#options.limits.bodyBytesMax) this.#refuse('body_too_large', new Refusal(413, TOO_LARGE))
+    if (total > this.#options.limits.bodyBytesMax) this.#refuse('body_too_large', new HttpError(413, TOO_LARGE))
     else if (wrong !== undefined) {
-      this.#refuse('body_structure', new Refusal(400, `the request body can't be used: ${wrong}`))
+      this.#refuse('body_structure', new HttpError(400, `the request body can't be used: ${wrong}`))
     } else if (total <= this.#bytes.length) this.#append(chunk)
     else void this.#enlarge(chunk)
   }
@@ -168,7 +168,7 @@ class ArrivingBody {
     this.#startMs += performance.now() - waitedFromMs
     if (!release) {
       const message = `too many large requests at once: try again in ${RETRY_AFTER_S} s`
-      this.#refuse('bodies_bytes', new Refusal(503, message))
+      this.#refuse('bodies_bytes', new HttpError(503, message))
       return
     }
     this.#request.releaseBody = release
@@ -198,10 +198,10 @@ class ArrivingBody {
 
   readonly #abort = (): void => {
     this.#detach()
-    this.#settled.reject(new Refusal(400, 'the request was aborted'))
+    this.#settled.reject(new HttpError(400, 'the request was aborted'))
   }
 
-  #refuse(reason: LimitReason, refusal: Refusal): void {
+  #refuse(reason: LimitReason, refusal: HttpError): void {
     this.#detach()
     this.#options.limited(reason)
     // What is announced as longer than allowed, or does not come, is not worth reading to its end.
@@ -227,6 +227,6 @@ function parseJson(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString('utf8'))
   } catch (error) {
-    throw new Refusal(400, `the request body is not JSON: ${(error as Error).message}`)
+    throw new HttpError(400, `the request body is not JSON: ${(error as Error).message}`)
   }
 }

@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify'
 export const REQUEST_ID = 'x-request-id'
 
 /** Puts on each answer the name that its request came with, or a new one. */
-export function nameRequests(app: FastifyInstance): void {
+export function addRequestIds(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
     const id = requestIdOf(request.raw)
     // Also of a request that is passed on.

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { UserError } from '../config/failure.ts'
+import { UserError } from '../config/errors.ts'
 
 /** One rule of Jetty's header filter, as `response.http.headers.config` holds it. */
 type HeaderRule = { readonly action: (typeof ACTIONS)[number]; readonly name: string; readonly value: string }
@@ -26,7 +26,7 @@ export function parseHeaderRules(text: string): readonly HeaderRule[] {
 }
 
 /** Puts the rules' headers on every answer. */
-export function addHeaders(app: FastifyInstance, rules: readonly HeaderRule[], nowMs: () => number): void {
+export function addResponseHeaders(app: FastifyInstance, rules: readonly HeaderRule[], nowMs: () => number): void {
   app.addHook('onSend', (_, reply, _payload, done) => {
     for (const { action, name, value } of rules) {
       const written = action.endsWith('Date') ? new Date(nowMs() + Number(value)).toUTCString() : value

@@ -3,27 +3,27 @@ import { createServer as createTlsServer, type ServerOptions as TlsOptions, Serv
 import type { AddressInfo } from 'node:net'
 import type { SecureContextOptions } from 'node:tls'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify'
-import { UserError } from '../config/failure.ts'
-import { type Logger, secretsOf } from '../config/logger.ts'
+import { UserError } from '../config/errors.ts'
+import { type Logger, secretMaskerOf } from '../config/logger.ts'
 import type { Metrics } from '../config/metrics.ts'
 import { maskCredentials } from '../config/secret-keys.ts'
 import { listenerProtocols } from '../config/tls-protocols.ts'
-import { type Access, authorize } from './access.ts'
-import { type AnsweredRequest, logAnswers, tellAnswers } from './answered.ts'
-import { type Audit, auditRequests } from './audit.ts'
-import { compressAnswers } from './compression.ts'
+import { type AccessControl, authorize } from './access-control.ts'
+import { type CompletedRequest, logResponses, observeResponses } from './access-log.ts'
+import { type AuditLog, auditRequests } from './audit-log.ts'
+import { compressResponses } from './compression.ts'
 import { Connections } from './connections.ts'
-import { allowPages, type CrossOrigin, refuseOtherSites } from './cross-origin.ts'
-import { answerAgain } from './given-answers.ts'
+import { addCorsHeaders, type CorsOptions, rejectCrossSiteRequests } from './cors.ts'
+import { type ErrorResponse, HttpError, toErrorResponse } from './http-error.ts'
 import { type CountLimit, limitCounter } from './limit-metrics.ts'
 import { DEFAULT_LIMITS, type HttpLimits } from './limits.ts'
-import { bindError, type Listener, parseListener, urlOf } from './listener.ts'
-import { negotiate } from './media-type.ts'
+import { bindError, type Listener, listenerUrl, parseListener } from './listener.ts'
+import { negotiateMediaType } from './media-type.ts'
 import { type Principal, Rights } from './permissions.ts'
-import { Refusal, type WireError, wireErrorOf } from './refusal.ts'
-import { takeBodies } from './request-body.ts'
-import { nameRequests } from './request-id.ts'
-import { boundResponses } from './response-budget.ts'
+import { registerBodyParser } from './request-body.ts'
+import { addRequestIds } from './request-id.ts'
+import { cacheResponses } from './response-cache.ts'
+import { limitResponseBytes } from './response-limit.ts'
 
 export type HttpServerOptions = {
   /** `http://host:port`; port 0 takes a free one. */
@@ -31,27 +31,27 @@ export type HttpServerOptions = {
   readonly logger: Logger
   readonly routes: (app: FastifyInstance) => void | Promise<void>
   /** Errors with a code of the program's own; undefined leaves them to the edge. */
-  readonly toWire?: (error: unknown) => WireError | undefined
+  readonly mapError?: (error: unknown) => ErrorResponse | undefined
   /** JSON media types: those taken as request bodies, and those answered, best first. */
   readonly consumes: readonly string[]
   readonly produces: readonly string[]
   /** A body that does not say its media type is refused; otherwise it is taken for JSON. */
-  readonly typedBodiesOnly?: boolean
+  readonly requiresContentType?: boolean
   readonly metrics?: Metrics
   /** Whether the process lives in more than answering: `/healthz`. Default: it does. */
-  readonly healthy?: () => boolean
+  readonly isHealthy?: () => boolean
   /** Whether this server can do its work now: `/readyz`. */
-  readonly ready?: () => boolean
+  readonly isReady?: () => boolean
   /** Needed by https listeners: certificates, and `requestCert` for mutual TLS. */
   readonly tls?: TlsOptions
   /** BASIC authentication; absent: everybody may do everything. `/healthz` and `/readyz` are always open. */
-  readonly access?: Access
+  readonly access?: AccessControl
   /** Who did what is recorded. */
-  readonly audit?: Audit
+  readonly audit?: AuditLog
   /** Whether long answers go in gzip to those who take it. */
   readonly compress?: boolean
   /** Absent: no page of another origin may call this server. */
-  readonly crossOrigin?: CrossOrigin
+  readonly crossOrigin?: CorsOptions
   /** Reads bodies of more than 64 KiB where nobody waits for it; a refusal says why one can't be used. */
   readonly parseLarge?: (bytes: Buffer) => Promise<unknown>
   /** Default: those of `DEFAULT_LIMITS`. */
@@ -59,14 +59,14 @@ export type HttpServerOptions = {
   /** Whether each answer has an `x-request-id`: that of its request, or a new one. */
   readonly requestIds?: boolean
   /** Hears of every answer. */
-  readonly answered?: (request: AnsweredRequest) => void
+  readonly onResponse?: (request: CompletedRequest) => void
   /** Hears of every connection. */
-  readonly connected?: (change: ConnectionChange) => void
+  readonly onConnection?: (change: ConnectionChange) => void
   /**
    * Another number after every change of what routes tell of. A route that sets `request.revision` to the one it read is
    * not asked again by the same words until it changes. Without effect with `access` or `crossOrigin`.
    */
-  readonly revision?: () => number
+  readonly stateRevision?: () => number
 }
 
 export type ConnectionChange = 'opened' | 'closed'
@@ -78,16 +78,16 @@ export type HttpServer = {
   stop(graceMs?: number): Promise<void>
 }
 
-export type SecurableServer = HttpServer & {
+export type TlsReloadableServer = HttpServer & {
   /** Serves new connections with another certificate. */
-  secure(tls: SecureContextOptions): void
+  setCertificates(tls: SecureContextOptions): void
 }
 
 /**
  * The HTTP server of every program: listeners, media types, error envelope, `/metrics`, `/healthz`, `/readyz`.
  * A port that can't be taken is a `UserError`, and nothing is left listening.
  */
-export async function startHttpServer(options: HttpServerOptions): Promise<SecurableServer> {
+export async function startHttpServer(options: HttpServerOptions): Promise<TlsReloadableServer> {
   const listeners = options.listeners.map(parseListener)
   const limits = { ...DEFAULT_LIMITS, ...options.limits }
   const limited = limitCounter(options.metrics)
@@ -106,7 +106,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<Secur
   }
   return {
     urls: bound.map(({ url }) => url),
-    secure: (tls) => {
+    setCertificates: (tls) => {
       for (const { server } of bound) {
         if (server instanceof TlsServer) server.setSecureContext({ ...listenerProtocols({}), ...tls })
       }
@@ -135,29 +135,29 @@ function createApp(options: HttpServerOptions, { limits, limited, connections }:
     onProtoPoisoning: 'ignore',
     onConstructorPoisoning: 'ignore',
   }) as unknown as FastifyInstance
-  takeBodies(app, {
+  registerBodyParser(app, {
     limits,
     limited,
     consumes: options.consumes,
-    typedBodiesOnly: options.typedBodiesOnly ?? false,
+    requiresContentType: options.requiresContentType ?? false,
     parseLarge: options.parseLarge,
-    arrived: (request) => connections.arrived(request),
+    onBodyRead: (request) => connections.arrived(request),
   })
-  if (options.requestIds || options.audit) nameRequests(app)
+  if (options.requestIds || options.audit) addRequestIds(app)
   if (options.audit) auditRequests(app, options.audit)
-  if (options.answered) tellAnswers(app, options.answered)
-  logAnswers(app, options.logger)
-  if (options.crossOrigin) allowPages(app, options.crossOrigin)
-  refuseOtherSites(app, options.crossOrigin)
+  if (options.onResponse) observeResponses(app, options.onResponse)
+  logResponses(app, options.logger)
+  if (options.crossOrigin) addCorsHeaders(app, options.crossOrigin)
+  rejectCrossSiteRequests(app, options.crossOrigin)
   answerAs(app, options.produces)
-  if (options.compress) compressAnswers(app)
-  boundResponses(app, limits.responsesBytesMax, limited)
+  if (options.compress) compressResponses(app)
+  limitResponseBytes(app, limits.responsesBytesMax, limited)
   guard(app, options.access)
   const methodsOf = rememberRoutes(app)
   app.setNotFoundHandler((request, reply) => {
     const methods = methodsOf(request.url)
-    if (methods.length === 0) throw new Refusal(404)
-    if (request.method !== 'OPTIONS') throw new Refusal(405)
+    if (methods.length === 0) throw new HttpError(404)
+    if (request.method !== 'OPTIONS') throw new HttpError(405)
     const allowed = METHODS.filter((method) => method === 'OPTIONS' || methods.includes(method))
     return reply.type('text/plain').header('allow', allowed.join(',')).send(allowed.join(', '))
   })
@@ -174,9 +174,17 @@ function withoutSchema(): never {
 /** The app, before which, where nobody has to be let in first, stand the answers that it has given. */
 function createAnswerer(app: FastifyInstance, options: HttpServerOptions): RequestListener {
   const ask: RequestListener = (request, response) => app.routing(request, response)
-  const { revision, requestIds = false, answered, access, audit, crossOrigin, logger } = options
+  const {
+    stateRevision: revision,
+    requestIds = false,
+    onResponse: answered,
+    access,
+    audit,
+    crossOrigin,
+    logger,
+  } = options
   if (!revision || access || audit || crossOrigin || logger.isLevelEnabled('debug')) return ask
-  return answerAgain(app, ask, { revision, requestIds, answered })
+  return cacheResponses(app, ask, { revision, requestIds, answered })
 }
 
 /** In the order in which both originals list them. */
@@ -185,9 +193,9 @@ const METHODS = ['HEAD', 'POST', 'GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 function answerAs(app: FastifyInstance, produces: readonly string[]): void {
   app.decorateRequest('answerType', produces[0] ?? 'application/json')
   app.addHook('onRequest', (request, _reply, done) => {
-    const type = negotiate(request.headers.accept, produces)
+    const type = negotiateMediaType(request.headers.accept, produces)
     request.answerType = type ?? produces[0] ?? 'application/json'
-    done(type === undefined && !isOwnPath(request.url) ? new Refusal(406) : undefined)
+    done(type === undefined && !isOwnPath(request.url) ? new HttpError(406) : undefined)
   })
   // Fastify names a charset; the originals don't, and old clients compare the whole header.
   app.addHook('onSend', (request, reply, _payload, done) => {
@@ -199,7 +207,7 @@ function answerAs(app: FastifyInstance, produces: readonly string[]): void {
   })
 }
 
-function guard(app: FastifyInstance, access: Access | undefined): void {
+function guard(app: FastifyInstance, access: AccessControl | undefined): void {
   // Where there is a log-in, a request that did not pass it may do nothing.
   const otherwise = access ? Rights.nothing(access.kind) : Rights.everything('subjects')
   app.decorateRequest('principal', undefined)
@@ -260,17 +268,17 @@ function isSegmentOf(wanted: string, segment: string): boolean {
 }
 
 function answerError(options: HttpServerOptions, error: unknown, request: FastifyRequest, reply: FastifyReply): void {
-  const wire = options.toWire?.(error) ?? wireErrorOf(error)
+  const wire = options.mapError?.(error) ?? toErrorResponse(error)
   if (wire.status >= 500)
     options.logger.error({ err: error, method: request.method, path: maskCredentials(request.url) }, 'request failed')
   // A request's own words are not masked: whoever made it could find out secrets by guessing what is.
-  const body = wire.status >= 500 ? secretsOf(options.logger).maskData(wire.body) : wire.body
+  const body = wire.status >= 500 ? secretMaskerOf(options.logger).maskData(wire.body) : wire.body
   void reply.code(wire.status).type('application/json').send(body)
 }
 
 /** A path that is no URL reaches no hook and no handler. */
 function answerUnrouted(error: Error, reply: FastifyReply, type = 'application/json'): void {
-  const { status, body } = wireErrorOf(error)
+  const { status, body } = toErrorResponse(error)
   // Bytes: to a text fastify adds a charset.
   void reply
     .code(status)
@@ -289,15 +297,15 @@ function pathOf(url: string): string {
   return url.split('?', 1)[0] ?? url
 }
 
-function addOwnRoutes(app: FastifyInstance, { metrics, healthy, ready }: HttpServerOptions): void {
+function addOwnRoutes(app: FastifyInstance, { metrics, isHealthy, isReady }: HttpServerOptions): void {
   const probe = (path: string, isSo: () => boolean, not: string): void => {
     app.get(path, async (_, reply) => {
       const [code, text] = isSo() ? [200, 'ok'] : [503, not]
       return reply.code(code).type('text/plain').send(`${text}\n`)
     })
   }
-  probe('/healthz', healthy ?? (() => true), 'stuck')
-  probe('/readyz', ready ?? (() => true), 'not ready')
+  probe('/healthz', isHealthy ?? (() => true), 'stuck')
+  probe('/readyz', isReady ?? (() => true), 'not ready')
   if (metrics) app.get('/metrics', async (_, reply) => reply.type(metrics.contentType).send(await metrics.metrics()))
 }
 
@@ -305,25 +313,25 @@ async function bind(
   answer: RequestListener,
   listener: Listener,
   connections: Connections,
-  { tls, connected }: Pick<HttpServerOptions, 'tls' | 'connected'>,
+  { tls, onConnection }: Pick<HttpServerOptions, 'tls' | 'onConnection'>,
 ): Promise<{ server: Server; url: string }> {
   const bounded: RequestListener = (request, response) => {
     connections.serve(request, response, () => answer(request, response))
   }
   const server = createListener(bounded, listener, connections.serverOptions, tls)
   connections.watch(server)
-  if (connected) tellConnections(server, connected)
+  if (onConnection) reportConnections(server, onConnection)
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(bindError(listener, error)))
     server.listen({ port: listener.port, ...(listener.host === '' ? {} : { host: listener.host }) }, resolve)
   })
-  return { server, url: urlOf(listener, (server.address() as AddressInfo).port) }
+  return { server, url: listenerUrl(listener, (server.address() as AddressInfo).port) }
 }
 
-function tellConnections(server: Server, connected: (change: ConnectionChange) => void): void {
+function reportConnections(server: Server, onConnection: (change: ConnectionChange) => void): void {
   server.on('connection', (socket) => {
-    connected('opened')
-    socket.once('close', () => connected('closed'))
+    onConnection('opened')
+    socket.once('close', () => onConnection('closed'))
   })
 }
 

@@ -3,7 +3,7 @@ import { ROLES, type Role } from './users.ts'
 export type Claims = Readonly<Record<string, unknown>>
 
 /** The texts of a claim: a list, or one text of words. `realm_access.roles` is a claim of this name, or one in another. */
-export function textsOf(claims: Claims, path: string): readonly string[] {
+export function claimValues(claims: Claims, path: string): readonly string[] {
   const value = valueAt(claims, path)
   if (typeof value === 'string') return value.split(/[\s,]+/).filter((word) => word !== '')
   return Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : []

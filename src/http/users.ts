@@ -1,9 +1,9 @@
 import { createHmac, randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
-import { messageOf, UserError } from '../config/failure.ts'
+import { messageOf, UserError } from '../config/errors.ts'
+import { watchFiles } from '../config/file-watcher.ts'
 import type { Logger } from '../config/logger.ts'
-import { followFiles } from '../config/watch.ts'
 
 /** Each role may do what the ones before it may; `none` only what a file of permissions says of the user. */
 export const ROLES = ['none', 'readonly', 'developer', 'admin'] as const
@@ -123,7 +123,7 @@ export class Users {
   }
 
   #follow(file: string, logger: Logger | undefined): { close(): void } {
-    return followFiles({
+    return watchFiles({
       files: [file],
       read: () => parseUsers(readFileSync(file, 'utf8'), file),
       use: (users) => {

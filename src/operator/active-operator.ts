@@ -1,8 +1,8 @@
-import { type Endpoint, RequestError, request } from '../clients/http.ts'
+import { type Endpoint, RequestError, requestJson } from '../clients/http.ts'
 import { createRegistryClient } from '../clients/registry.ts'
 import { createWorkerClient } from '../clients/worker.ts'
 import { Lifecycle } from '../config/lifecycle.ts'
-import { type Logger, secretsOf } from '../config/logger.ts'
+import { type Logger, secretMaskerOf } from '../config/logger.ts'
 import type { Cluster } from './cluster/cluster.ts'
 import { CircuitBreaker } from './controller/circuit-breaker.ts'
 import { limitConcurrency } from './controller/concurrency-limit.ts'
@@ -110,7 +110,13 @@ function createControllers(
   { isSeen, lacks }: RuntimeObservers,
 ): Record<ResourceKind, Controller<ResourceKey>> {
   const runtimes = createRuntimes(options.estate, options, reach)
-  const reconcilers = createReconcilers({ ...options, runtimes, isSeen, lacks, secrets: secretsOf(options.logger) })
+  const reconcilers = createReconcilers({
+    ...options,
+    runtimes,
+    isSeen,
+    lacks,
+    secrets: secretMaskerOf(options.logger),
+  })
   return {
     RegistryMode: controllerOf(reconcilers.RegistryMode, options),
     Subject: controllerOf(reconcilers.Subject, options),
@@ -140,7 +146,7 @@ function wayTo(
   const circuit: CircuitBreaker = new CircuitBreaker({
     clock,
     logger: logger.child({ [runtime]: name }),
-    probe: () => request(probing, { method: 'GET', path: '/' }),
+    probe: () => requestJson(probing, { method: 'GET', path: '/' }),
     onChange,
     signal: fence.signal,
   })

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Clock } from '../config/clock.ts'
 import type { Logger } from '../config/logger.ts'
-import { Rounds } from '../config/rounds.ts'
+import { PeriodicTask } from '../config/periodic.ts'
 import type { RuntimesConfig } from './runtimes.ts'
 
 export type ConfigurationWatchOptions = {
@@ -22,12 +22,12 @@ export class ConfigurationWatch {
   isValid = true
   #current: RuntimesConfig
   readonly #options: ConfigurationWatchOptions
-  readonly #rounds: Rounds
+  readonly #rounds: PeriodicTask
 
   /** Throws when it can't be read at the start. */
   constructor(options: ConfigurationWatchOptions) {
     this.#options = options
-    this.#rounds = new Rounds(options.clock)
+    this.#rounds = new PeriodicTask(options.clock)
     this.#current = options.read()
   }
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../config/clock.ts'
-import type { Secrets } from '../config/secrets.ts'
+import type { SecretMasker } from '../config/secret-masker.ts'
 import type { ClusterReader } from './cluster/cluster.ts'
 import { createConnectorReconciler } from './connector/connector-reconciler.ts'
 import type { Reconciler } from './controller/reconciler.ts'
@@ -18,7 +18,7 @@ export type ReconcilerOptions = {
   /** Part of the mark on connectors: tells installations apart that share a worker. */
   readonly instance?: string
   /** Values that the log masks: those of each Connector are added. */
-  readonly secrets?: Secrets
+  readonly secrets?: SecretMasker
   /** How often a resource that is fine is looked at again; absent: as the entry of its runtime says. */
   readonly resyncMs?: number
   /** Whether changes in a runtime are told, so that passes need not look for them; absent: they are not. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { type Clock, systemClock } from '../config/clock.ts'
 import { type Lifecycle, startAll } from '../config/lifecycle.ts'
-import { type Logger, secretsOf } from '../config/logger.ts'
+import { type Logger, secretMaskerOf } from '../config/logger.ts'
 import { createMetrics } from '../config/metrics.ts'
 import { type ActiveOperator, type ActiveOperatorOptions, CONCURRENCY, startActiveOperator } from './active-operator.ts'
 import type { WebhookOptions } from './admission/webhook.ts'
@@ -79,8 +79,8 @@ export function startOperator(options: OperatorOptions): Promise<Operator> {
     if (monitoring !== undefined) {
       const isStuck = (kind: ResourceKind) => place.leader?.queue(kind).workingMs.some((ms) => ms > STUCK_MS) ?? false
       const server = await startMonitoring(monitoring, logger, {
-        ready: () => place.isKnown === true && place.estate?.isValid === true && place.elector?.isForbidden !== true,
-        healthy: () => !RESOURCE_KINDS.some(isStuck),
+        isReady: () => place.isKnown === true && place.estate?.isValid === true && place.elector?.isForbidden !== true,
+        isHealthy: () => !RESOURCE_KINDS.some(isStuck),
       })
       life.onStop('monitoring', () => server.stop())
     }
@@ -211,7 +211,7 @@ async function serveWebhook(
   const reviewers = (cluster: ClusterReader) => {
     const estate = known.estate()
     if (made?.estate !== estate) made = { estate, runtimes: createRuntimes(estate, known, reach) }
-    return createReconcilers({ ...known, cluster, runtimes: made.runtimes, secrets: secretsOf(known.logger) })
+    return createReconcilers({ ...known, cluster, runtimes: made.runtimes, secrets: secretMaskerOf(known.logger) })
   }
   const api = openKubernetesApi(address.kubeconfig)
   const { namespaces, leaseNamespace: home = api.namespace } = address

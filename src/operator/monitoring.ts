@@ -13,7 +13,7 @@ export type MonitoringOptions = {
 export async function startMonitoring(
   { metrics, listener }: MonitoringOptions,
   logger: Logger,
-  probes: Pick<HttpServerOptions, 'ready' | 'healthy'>,
+  probes: Pick<HttpServerOptions, 'isReady' | 'isHealthy'>,
 ): Promise<HttpServer> {
   collectDefaultMetrics({ register: metrics })
   const json = ['application/json']

@@ -1,11 +1,11 @@
 import type {
   CompatibilityLevel,
   NewSchema,
+  RegisteredReference,
   RegisteredSchema,
-  SchemaReference,
-  SchemaType,
+  RegistrySchemaType,
 } from '../clients/registry.ts'
-import { unreachable } from '../config/failure.ts'
+import { unreachable } from '../config/errors.ts'
 import { type Format, type ParsedSchema, SchemaError } from '../formats/format.ts'
 import { type Dependency, dependenciesOf, type Referenced } from '../formats/references.ts'
 
@@ -75,7 +75,7 @@ async function parseSchema(schema: NewSchema, lookup: SchemaLookup): Promise<Par
 }
 
 /** Only the languages that are used are loaded. */
-async function formatOf(type: SchemaType): Promise<Format> {
+async function formatOf(type: RegistrySchemaType): Promise<Format> {
   switch (type) {
     case 'AVRO':
       return (await import('../formats/avro/avro.ts')).avroFormat
@@ -89,11 +89,11 @@ async function formatOf(type: SchemaType): Promise<Format> {
 }
 
 async function fetchDependencies(
-  references: readonly SchemaReference[],
+  references: readonly RegisteredReference[],
   lookup: SchemaLookup,
 ): Promise<readonly Dependency[]> {
   const texts = new Map<string, Referenced>()
-  const fetch = async (list: readonly SchemaReference[]): Promise<void> => {
+  const fetch = async (list: readonly RegisteredReference[]): Promise<void> => {
     for (const reference of list) {
       const place = placeOf(reference)
       if (texts.has(place)) continue
@@ -112,6 +112,6 @@ async function fetchDependencies(
   )
 }
 
-function placeOf({ subject, version }: SchemaReference): string {
+function placeOf({ subject, version }: RegisteredReference): string {
   return `${version} ${subject}`
 }

@@ -1,6 +1,6 @@
 import type { Broker } from '../broker/broker.ts'
-import { type Running, startAll } from '../config/lifecycle.ts'
-import { type Logger, secretsOf } from '../config/logger.ts'
+import { type RunningProgram, startAll } from '../config/lifecycle.ts'
+import { type Logger, secretMaskerOf } from '../config/logger.ts'
 import type { Metrics } from '../config/metrics.ts'
 import { packageVersion } from '../config/version.ts'
 import { localKmsDriver } from '../encryption/local-kms.ts'
@@ -40,10 +40,10 @@ export type RegistryDependencies = {
  * Starts a registry on a log. Resolves when it answers and knows everything the topic holds. The broker stays the
  * caller's.
  */
-export function startRegistry(settings: RegistrySettings, dependencies: RegistryDependencies): Promise<Running> {
+export function startRegistry(settings: RegistrySettings, dependencies: RegistryDependencies): Promise<RunningProgram> {
   const { broker, metrics, onChange = () => {}, onFailed = () => {} } = dependencies
   const logger = dependencies.logger.child({ program: 'registry' })
-  secretsOf(dependencies.logger).add(settings.secrets)
+  secretMaskerOf(dependencies.logger).add(settings.secrets)
   for (const warning of settings.warnings) logger.warn(warning)
   const { values } = settings
   return startAll(logger, async (life) => {

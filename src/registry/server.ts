@@ -1,16 +1,16 @@
 import type { SecureContextOptions } from 'node:tls'
+import { watchFiles } from '../config/file-watcher.ts'
 import type { Logger } from '../config/logger.ts'
 import type { Metrics } from '../config/metrics.ts'
 import type { CertificateExpiry } from '../config/tls.ts'
-import { followFiles } from '../config/watch.ts'
-import type { Access } from '../http/access.ts'
-import { openAuthentication } from '../http/access-settings.ts'
-import type { AnsweredRequest } from '../http/answered.ts'
-import { openAudit } from '../http/audit-settings.ts'
+import type { AccessControl } from '../http/access-control.ts'
+import { openAuthentication } from '../http/access-control-settings.ts'
+import type { CompletedRequest } from '../http/access-log.ts'
+import { openAuditLog } from '../http/audit-log-settings.ts'
 import type { Authentication } from '../http/authentication.ts'
-import { DEFAULT_LIMITS, httpLimits } from '../http/limits.ts'
-import type { Policy } from '../http/permissions.ts'
-import { openPolicy } from '../http/permissions-file.ts'
+import { DEFAULT_LIMITS, toHttpLimits } from '../http/limits.ts'
+import type { PermissionPolicy } from '../http/permissions.ts'
+import { openPermissions } from '../http/permissions-file.ts'
 import { type ConnectionChange, type HttpServer, type HttpServerOptions, startHttpServer } from '../http/server.ts'
 import { ROLES } from '../http/users.ts'
 import type { CompatibilityWorker } from './compatibility-worker/compatibility-worker.ts'
@@ -34,7 +34,7 @@ export type ServeOptions = {
   readonly logger: Logger
   readonly metrics?: Metrics
   /** Hears of every answer. */
-  readonly answered: (request: AnsweredRequest) => void
+  readonly answered: (request: CompletedRequest) => void
   /** Hears of every connection. */
   readonly connected: (change: ConnectionChange) => void
   /** Hears when the certificates of listeners end. */
@@ -47,7 +47,7 @@ export type ServeOptions = {
 /** Puts a registry behind its listeners. */
 export async function serveRegistry(registry: Registry, options: ServeOptions): Promise<HttpServer> {
   const { settings, identity, logger, metrics, answered, connected, certified, ready, dekRegistry } = options
-  const auditing = await openAudit(settings, { program: 'registry', logger, metrics, describe: auditedAction })
+  const auditing = await openAuditLog(settings, { program: 'registry', logger, metrics, describe: auditedAction })
   const [toLeader, listening] = [instanceTls(settings), listenerTls(settings)]
   const forwarder = new Forwarder({
     headers: settings['inter.instance.headers.whitelist'].map((name) => name.toLowerCase()),
@@ -57,10 +57,10 @@ export async function serveRegistry(registry: Registry, options: ServeOptions): 
   })
   const api = new Api(registry, settings, forwarder)
   const logIn = openAuthentication(settings, logger)
-  const permissions = openPolicy(settings, logger)
+  const permissions = openPermissions(settings, logger)
   const held: { close(): void }[] = [
     forwarder,
-    followFiles({ ...toLeader, use: (renewed) => forwarder.trust(renewed), logger }),
+    watchFiles({ ...toLeader, use: (renewed) => forwarder.trust(renewed), logger }),
     ...(logIn ? [logIn] : []),
     permissions,
   ]
@@ -73,15 +73,15 @@ export async function serveRegistry(registry: Registry, options: ServeOptions): 
       logger,
       routes: (app) => registryRoutes(app, api, identity, dekRegistry),
       requestIds: true,
-      answered,
-      connected,
-      revision: () => api.view.revision,
-      toWire: (error) => toWire(error, api.profile),
+      onResponse: answered,
+      onConnection: connected,
+      stateRevision: () => api.view.revision,
+      mapError: (error) => toWire(error, api.profile),
       ...mediaTypes(settings),
       // Browsers send a body without a type across sites without asking first, and with the user's password.
-      typedBodiesOnly: logIn !== undefined,
+      requiresContentType: logIn !== undefined,
       ...(metrics ? { metrics } : {}),
-      ready,
+      isReady: ready,
       compress: settings['compression.enable'],
       parseLarge: (bytes) => parseLarge(registry.examiner, bytes),
       ...limits(settings),
@@ -92,10 +92,10 @@ export async function serveRegistry(registry: Registry, options: ServeOptions): 
     if (listening) {
       certified(listenerExpiry(settings))
       const use = (renewed: SecureContextOptions) => {
-        server.secure(renewed)
+        server.setCertificates(renewed)
         certified(listenerExpiry(settings))
       }
-      held.push(followFiles({ ...listening, use, logger }))
+      held.push(watchFiles({ ...listening, use, logger }))
     }
     return {
       urls: server.urls,
@@ -131,13 +131,13 @@ function mediaTypes(settings: RegistryValues): Pick<HttpServerOptions, 'consumes
 function limits(settings: RegistryValues): Pick<HttpServerOptions, 'limits'> {
   const bounded = settings['size.limit.filter.enabled']
   const bodyBytesMax = bounded ? settings['size.limit.filter.max.request.body.size'] : DEFAULT_LIMITS.bodyBytesMax
-  return { limits: httpLimits(settings, bodyBytesMax) }
+  return { limits: toHttpLimits(settings, bodyBytesMax) }
 }
 
 function security(
   settings: RegistryValues,
   authentication: Authentication | undefined,
-  policy: () => Policy,
+  policy: () => PermissionPolicy,
   api: Api,
 ): Pick<HttpServerOptions, 'access' | 'crossOrigin'> {
   const origins = settings['access.control.allow.origin']
@@ -149,14 +149,19 @@ function security(
   }
 }
 
-function access(settings: RegistryValues, authentication: Authentication, policy: () => Policy, api: Api): Access {
+function access(
+  settings: RegistryValues,
+  authentication: Authentication,
+  policy: () => PermissionPolicy,
+  api: Api,
+): AccessControl {
   const named = settings['authentication.roles']
   return {
     authentication,
     kind: 'subjects',
     policy,
     roles: ROLES.filter((role) => named.includes('*') || named.includes(role)),
-    openPaths: settings['authentication.skip.paths'],
+    publicPaths: settings['authentication.skip.paths'],
     check: (request) => checkAccess(request, api),
   }
 }

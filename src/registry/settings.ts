@@ -1,7 +1,7 @@
-import { UserError } from '../config/failure.ts'
-import { below, readSettings, type Setting, type Settings, type SettingsSpec } from '../config/settings.ts'
-import { settingsFromEnvironment } from '../config/sources.ts'
-import { accessContradiction } from '../http/access-settings.ts'
+import { UserError } from '../config/errors.ts'
+import { readSettings, type Setting, type Settings, type SettingsSpec, settingsWithPrefix } from '../config/settings.ts'
+import { settingsFromEnvironment } from '../config/settings-sources.ts'
+import { accessControlSettingsError } from '../http/access-control-settings.ts'
 import type { Defaults } from './queries/effective-config.ts'
 import { aliases, shape, withoutEffect } from './setting-keys.ts'
 
@@ -57,7 +57,7 @@ function contradiction(values: RegistryValues): string | undefined {
   if (values['weir.dek.registry.enable'] && values['dek.registry.topic'] === values['brokerstore.topic']) {
     return `dek.registry.topic=${values['dek.registry.topic']} has to differ from brokerstore.topic: each topic holds records of its own kind`
   }
-  const access = accessContradiction(values)
+  const access = accessControlSettingsError(values)
   if (access !== undefined) return access
   if (
     values['ssl.client.authentication'] !== 'NONE' &&
@@ -71,12 +71,12 @@ function contradiction(values: RegistryValues): string | undefined {
 
 /** Settings of `brokerstore.` that this program does not know itself, without the prefix: they are the log's client's. */
 export function brokerSettings({ rest }: RegistrySettings): Readonly<Record<string, string>> {
-  return below('brokerstore.', rest)
+  return settingsWithPrefix('brokerstore.', rest)
 }
 
 /** Settings of the topic, for when it is made. */
 export function topicSettings({ rest }: RegistrySettings): Readonly<Record<string, string>> {
-  return below('brokerstore.topic.config.', rest)
+  return settingsWithPrefix('brokerstore.topic.config.', rest)
 }
 
 /** What counts where nothing is configured. */

@@ -1,5 +1,5 @@
 import { BrokerError } from '../broker/error.ts'
-import { messageOf } from '../config/failure.ts'
+import { messageOf } from '../config/errors.ts'
 import type { WriteOperation } from './commands/write-operation.ts'
 import type { Leadership, LeaderWriter } from './leadership/leader-election.ts'
 import { RegistryError } from './model/registry-error.ts'

@@ -1,4 +1,4 @@
-import type { RegistryClient, SchemaReference } from '../clients/registry.ts'
+import type { RegisteredReference, RegistryClient } from '../clients/registry.ts'
 import type { SchemaType } from '../formats/format.ts'
 import { asked } from './error.ts'
 import { type SchemaIdPolicy, type SourcedSchema, sourceOf } from './schema-id.ts'
@@ -15,7 +15,7 @@ export type SchemaDefinition = {
  * unless it has another one.
  */
 export type ReferenceDefinition =
-  | SchemaReference
+  | RegisteredReference
   | {
       readonly name: string
       readonly text: string
@@ -31,7 +31,7 @@ export async function settleDefinition(
   { type, text, references = [] }: SchemaDefinition,
   options: Options,
 ): Promise<SourcedSchema> {
-  const settled: SchemaReference[] = []
+  const settled: RegisteredReference[] = []
   for (const reference of references) settled.push(await settleReference(registry, type, reference, options))
   return asked('references', () => sourceOf(registry, { schemaType: type, schema: text, references: settled }))
 }
@@ -41,7 +41,7 @@ async function settleReference(
   type: SchemaType,
   reference: ReferenceDefinition,
   options: Options,
-): Promise<SchemaReference> {
+): Promise<RegisteredReference> {
   if (!('text' in reference)) return reference
   const { name, subject = name, text, references = [] } = reference
   const { references: deeper = [] } = await settleDefinition(registry, { type, text, references }, options)

@@ -1,4 +1,4 @@
-import type { NewSchema, RegistryClient, SchemaById, SchemaReference } from '../clients/registry.ts'
+import type { NewSchema, RegisteredReference, RegistryClient, SchemaById } from '../clients/registry.ts'
 import type { ParsedSchema, SchemaSource, SchemaType } from '../formats/format.ts'
 import { asked, checked, SerdeError } from './error.ts'
 import { resolveReferences } from './references.ts'
@@ -72,7 +72,7 @@ export async function sourceOf(registry: RegistryClient, schema: NewSchema): Pro
 }
 
 function toNewSchema({ type, text, references = [] }: SourcedSchema): NewSchema {
-  const written: readonly SchemaReference[] = references
+  const written: readonly RegisteredReference[] = references
   return {
     schema: text,
     ...(type === 'AVRO' ? {} : { schemaType: type }),

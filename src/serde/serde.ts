@@ -1,4 +1,4 @@
-import { BoundedMap, shared } from '../clients/bounded-map.ts'
+import { BoundedMap, getOrFetch } from '../clients/bounded-map.ts'
 import type { Endpoint } from '../clients/http.ts'
 import { createRegistryClient } from '../clients/registry.ts'
 import type { ParsedSchema, SchemaType } from '../formats/format.ts'
@@ -77,7 +77,7 @@ export function createSerializer<Value = unknown>(options: SerializerOptions): S
   const subjectOf = subjectNaming(options.subjectName ?? 'TopicName', options.isKey ?? false)
   const owns = new BoundedMap<SchemaDefinition, Promise<Own>>(1)
   const writers = new BoundedMap<string, Promise<Write>>(options.subjectsMax ?? 1_000)
-  const own = async () => schema && shared(owns, schema, () => openOwn(schema))
+  const own = async () => schema && getOrFetch(owns, schema, () => openOwn(schema))
 
   async function openOwn(definition: SchemaDefinition): Promise<Own> {
     const source = await settleDefinition(registry, definition, { policy, normalize })
@@ -98,7 +98,7 @@ export function createSerializer<Value = unknown>(options: SerializerOptions): S
       if (value === null) return null
       const ours = await own()
       const subject = subjectOf(topic, message ?? ours?.codec.recordName)
-      const write = await shared(writers, subject, () => openWriter(subject, ours))
+      const write = await getOrFetch(writers, subject, () => openWriter(subject, ours))
       return checked('invalid_data', () => write(value))
     },
   }
@@ -125,7 +125,7 @@ export function createDeserializer<Value = unknown>(options: DeserializerOptions
     async deserialize(bytes, headers = {}) {
       if (bytes === null) return null
       const { id, data } = framed(bytes, unframeHeader(headers, isKey))
-      const read = await shared(readers, id, () => openReader(id))
+      const read = await getOrFetch(readers, id, () => openReader(id))
       return checked('invalid_data', () => read(data)) as Value
     },
   }

@@ -3,11 +3,11 @@ import { availableParallelism } from 'node:os'
 import type { Broker } from '../broker/broker.ts'
 import type { TaskId } from '../clients/worker.ts'
 import { systemClock } from '../config/clock.ts'
-import { type Running, startAll } from '../config/lifecycle.ts'
-import { type Logger, secretsOf, silentLogger } from '../config/logger.ts'
+import { watchContent } from '../config/file-watcher.ts'
+import { type RunningProgram, startAll } from '../config/lifecycle.ts'
+import { type Logger, secretMaskerOf, silentLogger } from '../config/logger.ts'
 import type { Metrics } from '../config/metrics.ts'
 import { packageVersion } from '../config/version.ts'
-import { followedFiles } from '../config/watch.ts'
 import { parseListener, reachableHost } from '../http/listener.ts'
 import { keysWithoutEffect } from './configuration/client-settings.ts'
 import { ConfigResolver, createProviders } from './configuration/config-resolver.ts'
@@ -65,7 +65,7 @@ export type LoadedPluginHost = PluginHost & Pick<ProcessPluginHost, 'modules' | 
  * Starts a connector worker on a log. Resolves when it answers, is a member of its group and has started its share of the
  * work. The broker stays the caller's.
  */
-export function startWorker(settings: WorkerSettings, dependencies: WorkerDependencies): Promise<Running> {
+export function startWorker(settings: WorkerSettings, dependencies: WorkerDependencies): Promise<RunningProgram> {
   const {
     broker,
     metrics,
@@ -76,7 +76,7 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
   const root = dependencies.logger.child({ program: 'worker' })
   const levels = new LogLevels(root)
   const logger = levels.logger('weir.worker')
-  const secrets = secretsOf(dependencies.logger)
+  const secrets = secretMaskerOf(dependencies.logger)
   secrets.add(settings.secrets)
   for (const warning of settings.warnings) logger.warn(warning)
   const ineffective = keysWithoutEffect(clientKeys(settings), '')
@@ -135,7 +135,7 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
     const isLeader = () => place.group?.isLeader === true
     const session = () => stores.configs.state.session
     const trusted = peerTls(settings)
-    const certificates = trusted && followedFiles({ ...trusted, logger })
+    const certificates = trusted && watchContent({ ...trusted, logger })
     life.onStop('watch over certificates', () => certificates?.close())
     const peers = new Peers({
       session,

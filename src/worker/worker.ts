@@ -1,13 +1,13 @@
 import type {
-  ConfigValidation,
+  ConfigInfos,
   ConnectorInfo,
   ConnectorOffset,
-  ConnectorStatus,
+  ConnectorStateInfo,
   ExpandedConnector,
   TaskId,
-  TaskStatus,
+  TaskStateInfo,
 } from '../clients/worker.ts'
-import { messageOf } from '../config/failure.ts'
+import { messageOf } from '../config/errors.ts'
 import type { ConfigResolver } from './configuration/config-resolver.ts'
 import { maskMessage, requireNoMasks, toMaskedConfig, withStoredSecrets } from './configuration/masked-config.ts'
 import { toInfo, toStatus, toTaskStatus, typeOf } from './herder/connector-info.ts'
@@ -97,14 +97,14 @@ export class Worker {
     }))
   }
 
-  status(name: string): ConnectorStatus {
+  status(name: string): ConnectorStateInfo {
     const connector = this.#parts.configs.state.connector(name)
     const status = toStatus(name, this.#parts.statuses.state, typeOf(connector?.config, this.plugins))
     if (status) return status
     throw new WorkerError('status_not_found', `No status found for connector ${name}`)
   }
 
-  taskStatus(id: TaskId): TaskStatus {
+  taskStatus(id: TaskId): TaskStateInfo {
     const status = this.#parts.statuses.state.task(id.connector, id.task)
     if (status) return toTaskStatus([id.task, status])
     throw new WorkerError('status_not_found', `No status found for task ${taskKey(id)}`)
@@ -178,7 +178,7 @@ export class Worker {
   async restart(
     name: string,
     { includeTasks, onlyFailed }: { readonly includeTasks: boolean; readonly onlyFailed: boolean },
-  ): Promise<ConnectorStatus | undefined> {
+  ): Promise<ConnectorStateInfo | undefined> {
     const { configs, herder, statuses } = this.#parts
     if (!includeTasks && !onlyFailed) {
       await herder.restartConnector(name)
@@ -216,7 +216,7 @@ export class Worker {
    * Placeholders are only resolved for those who may create connectors, and what they stand for is never answered. Others
    * have them accepted as they are.
    */
-  async validate(written: WrittenConfig, { resolves }: { readonly resolves: boolean }): Promise<ConfigValidation> {
+  async validate(written: WrittenConfig, { resolves }: { readonly resolves: boolean }): Promise<ConfigInfos> {
     if (!resolves) return validateUnresolved(written, (config) => this.#judge(config))
     const { config, unknown } = this.#withStoredSecrets(written['name'] ?? '', written)
     const validation = await this.#validateResolved(written, config)
@@ -230,12 +230,12 @@ export class Worker {
     return { ...validation, configs, error_count: validation.error_count + added }
   }
 
-  #judge(config: WrittenConfig): Promise<ConfigValidation> {
+  #judge(config: WrittenConfig): Promise<ConfigInfos> {
     return validateConnector(config, this.#parts.validation)
   }
 
   /** `meant` is what was written, with stored secrets in place of their masks. */
-  async #validateResolved(written: WrittenConfig, meant: WrittenConfig): Promise<ConfigValidation> {
+  async #validateResolved(written: WrittenConfig, meant: WrittenConfig): Promise<ConfigInfos> {
     const resolved = await this.#parts.resolver.resolve(withoutNulls(meant)).catch((error: unknown) => {
       throw new WorkerError('invalid_config', messageOf(error), { cause: error })
     })
@@ -302,7 +302,7 @@ export class Worker {
     return view === 'masked' ? toMaskedConfig(config, this.plugins) : config
   }
 
-  #status(connector: ConnectorConfig): ConnectorStatus | undefined {
+  #status(connector: ConnectorConfig): ConnectorStateInfo | undefined {
     return toStatus(connector.name, this.#parts.statuses.state, typeOf(connector.config, this.plugins))
   }
 

@@ -1,6 +1,6 @@
+import type { BrokerAddress } from '../../src/broker/backend.ts'
 import type { Broker, NewRecord } from '../../src/broker/broker.ts'
-import type { BrokerAddress } from '../../src/broker/home.ts'
-import { openBroker } from '../../src/broker/open.ts'
+import { openBroker } from '../../src/broker/open-broker.ts'
 import { silentLogger } from '../../src/config/logger.ts'
 
 /** What a client is asked, as JSON in its only argument. `topic` has one partition. */

@@ -1,6 +1,5 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { CRC_AT, HEADER_BYTES, LENGTH_AT, MAGIC_AT } from '../../src/broker/batch-layout.ts'
 import type { Compression, Header } from '../../src/broker/broker.ts'
 import {
   type BatchRecord,
@@ -10,6 +9,7 @@ import {
   recordBytesMax,
   recordsOf,
 } from '../../src/broker/record-batch.ts'
+import { CRC_AT, HEADER_BYTES, LENGTH_AT, MAGIC_AT } from '../../src/broker/record-batch-layout.ts'
 import { anyText } from '../support/any-text.ts'
 
 const CODECS: readonly Compression[] = ['none', 'gzip', 'snappy', 'lz4', 'zstd']

@@ -46,7 +46,7 @@ async function view(broker: Broker, name: string, more: Partial<Options> = {}): 
       if (value === null) map.delete(key)
       else map.set(key, value)
     },
-    unreadable: (record) => unreadable.push(record),
+    onUnreadable: (record) => unreadable.push(record),
     ...more,
   })
   onTestFinished(() => state.close())
@@ -230,13 +230,13 @@ export function describeState(open: OpenBroker): void {
     it('keeps how far it was read with a group, and is not opened when the topic ends before that', async () => {
       const broker = await opened(open)
       const [name, groupId] = [uniqueName('state'), uniqueName('group')]
-      const member = await broker.member({
+      const member = await broker.joinGroup({
         groupId,
         protocolType: 'connect',
         protocol: {
-          offer: () => [{ name: 'v0', metadata: bytes('') }],
+          protocols: () => [{ name: 'v0', metadata: bytes('') }],
           assign: (_, members) => new Map(members.map(({ memberId }) => [memberId, bytes('')])),
-          joined: () => undefined,
+          onJoined: () => undefined,
         },
       })
       const progress: StateProgress = { read: () => broker.groups.offsets(groupId), save: (at) => member.commit(at) }
@@ -278,9 +278,9 @@ export function describeState(open: OpenBroker): void {
     it('knows whether a producer of an id was ever made', async () => {
       const broker = await opened(open)
       const fencingId = uniqueName('fence')
-      expect(await broker.hasHadProducer(fencingId)).toBe(false)
+      expect(await broker.hasTransactionalId(fencingId)).toBe(false)
       await broker.producer({ fencingId })
-      expect(await broker.hasHadProducer(fencingId)).toBe(true)
+      expect(await broker.hasTransactionalId(fencingId)).toBe(true)
     })
 
     it('ends its waits when it is closed', async () => {

@@ -31,7 +31,7 @@ export function describeStaticMembers(open: OpenBroker): void {
       const options: ConsumerOptions = { groupId, instanceId: 'one', topics: [topic], ...QUICK }
       const older = await broker.consumer({
         ...options,
-        rebalance: { lost: (partitions) => void lost.push(partitions.length) },
+        rebalance: { onLost: (partitions) => void lost.push(partitions.length) },
       })
       await pollAll([older], () => older.assignment().length === 1)
       const newer = await broker.consumer(options)
@@ -120,9 +120,9 @@ async function pair(broker: Broker) {
       topics: [topic],
       ...QUICK,
       rebalance: {
-        assigned: (partitions) => void told.push(`${name}+${partitions.length}`),
-        revoked: (partitions) => void told.push(`${name}-${partitions.length}`),
-        lost: () => undefined,
+        onAssigned: (partitions) => void told.push(`${name}+${partitions.length}`),
+        onRevoked: (partitions) => void told.push(`${name}-${partitions.length}`),
+        onLost: () => undefined,
       },
     })
   const one = await again('a')

@@ -5,8 +5,8 @@ import type {
   Consumer,
   NewRecord,
   NewTopic,
+  PartitionReaderOptions,
   PartitionRecords,
-  ReaderOptions,
   StoredRecord,
   TopicPartition,
 } from '../../src/broker/broker.ts'
@@ -76,7 +76,7 @@ export async function valuesOf(consumer: Consumer, count: number): Promise<(stri
 export async function readAll(
   broker: Broker,
   topic: string,
-  options: ReaderOptions = {},
+  options: PartitionReaderOptions = {},
   partitions?: readonly TopicPartition[],
 ): Promise<StoredRecord[]> {
   const starts = (await broker.topics.offsets(topic, 'earliest')).filter(

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
-import { ATTRIBUTES_AT, COMPRESSION_MASK } from '../../src/broker/batch-layout.ts'
 import type { Broker, Compression } from '../../src/broker/broker.ts'
-import { openKafkaHome } from '../../src/broker/kafka/home.ts'
-import { openBroker } from '../../src/broker/open.ts'
+import { openKafkaBackend } from '../../src/broker/kafka/backend.ts'
+import { openBroker } from '../../src/broker/open-broker.ts'
 import { batchesOf } from '../../src/broker/record-batch.ts'
+import { ATTRIBUTES_AT, COMPRESSION_MASK } from '../../src/broker/record-batch-layout.ts'
 import { silentLogger } from '../../src/config/logger.ts'
 import { kafkaTool } from '../env/kafka.ts'
 import { describeOn, real } from '../env/real.ts'
@@ -62,7 +62,7 @@ function open(): Promise<Broker> {
 
 /** Numbers of the codecs that the topic's batches are stored with. */
 async function codecsOf(topic: string): Promise<ReadonlySet<number>> {
-  const home = await openKafkaHome(config(), { logger: silentLogger() })
+  const home = await openKafkaBackend(config(), { logger: silentLogger() })
   try {
     const [found] = await home.metadata({ topics: [topic] })
     const [answer] = await home.fetch({

@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest'
 import type { Broker, Consumer, Generation, PartitionRecords } from '../../src/broker/broker.ts'
 import { BrokerError } from '../../src/broker/error.ts'
-import { openBroker } from '../../src/broker/open.ts'
+import { openBroker } from '../../src/broker/open-broker.ts'
 import { silentLogger } from '../../src/config/logger.ts'
 import { startKafka } from '../env/kafka.ts'
 import { describeOn, real } from '../env/real.ts'
@@ -24,15 +24,15 @@ describeOn([kafka], 'when Kafka is killed and comes back', () => {
     await broker.topics.create({ name: TOPIC, partitions: 1 })
     const consumer = await broker.consumer({ groupId: 'readers', topics: [TOPIC], sessionTimeoutMs: 6_000 })
     const generations: Generation[] = []
-    const member = await broker.member({
+    const member = await broker.joinGroup({
       groupId: 'election',
       protocolType: 'election',
       sessionTimeoutMs: 6_000,
       heartbeatMs: 500,
       protocol: {
-        offer: () => [{ name: 'v0', metadata: bytes('') }],
+        protocols: () => [{ name: 'v0', metadata: bytes('') }],
         assign: (_, members) => new Map(members.map(({ memberId }) => [memberId, bytes('all')])),
-        joined: (generation) => void generations.push(generation),
+        onJoined: (generation) => void generations.push(generation),
       },
     })
     const read = followWithReader(broker)

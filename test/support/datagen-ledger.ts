@@ -1,4 +1,4 @@
-import { openBroker } from '../../src/broker/open.ts'
+import { openBroker } from '../../src/broker/open-broker.ts'
 import { silentLogger } from '../../src/config/logger.ts'
 import { quickstart } from '../../src/plugins/connectors/datagen/quickstarts/table.ts'
 import { randomAt } from '../../src/plugins/connectors/datagen/random.ts'

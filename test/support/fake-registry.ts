@@ -1,11 +1,11 @@
 import { RequestError } from '../../src/clients/http.ts'
 import type {
   CompatibilityLevel,
-  Config,
   Mode,
   NewSchema,
   RegisteredSchema,
   RegistryClient,
+  SubjectConfig,
 } from '../../src/clients/registry.ts'
 
 const GLOBAL = ''
@@ -100,7 +100,7 @@ export class FakeRegistry implements RegistryClient {
     return { compatible: true, messages: [] }
   }
 
-  async config(subject = GLOBAL, { effective = false } = {}): Promise<Config> {
+  async config(subject = GLOBAL, { effective = false } = {}): Promise<SubjectConfig> {
     this.#fail()
     const level =
       this.levels.get(subject) ??
@@ -109,7 +109,7 @@ export class FakeRegistry implements RegistryClient {
     return { compatibility: level }
   }
 
-  async putConfig({ compatibility }: Config, subject = GLOBAL) {
+  async putConfig({ compatibility }: SubjectConfig, subject = GLOBAL) {
     this.#write(`putConfig ${subject} ${compatibility}`)
     if (compatibility !== undefined) this.levels.set(subject, compatibility)
   }

@@ -1,5 +1,5 @@
 import { silentLogger } from '../../src/config/logger.ts'
-import { Secrets } from '../../src/config/secrets.ts'
+import { SecretMasker } from '../../src/config/secret-masker.ts'
 import type { ConfigResolver } from '../../src/worker/configuration/config-resolver.ts'
 import { LiteralSecrets } from '../../src/worker/configuration/literal-secrets.ts'
 import { Runner, type RunnerParts } from '../../src/worker/herder/runner.ts'
@@ -48,7 +48,7 @@ export function createRunner(changes: Partial<RunnerParts> = {}) {
       release: () => undefined,
       hasPlaceholders: () => false,
     } as unknown as ConfigResolver,
-    literals: new LiteralSecrets(localPluginHost().catalog, new Secrets()),
+    literals: new LiteralSecrets(localPluginHost().catalog, new SecretMasker()),
     configs: { state: configs } as unknown as ConfigStore,
     statuses: { state: statuses, put, putSafe: put, putTopic: async () => undefined } as unknown as StatusStore,
     offsets: { of: async () => [], refresh: async () => void written.push('offsets') } as unknown as OffsetStore,

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import type { Broker } from '../../src/broker/broker.ts'
-import { openBroker } from '../../src/broker/open.ts'
+import { openBroker } from '../../src/broker/open-broker.ts'
 import { silentLogger } from '../../src/config/logger.ts'
 import { createMetrics } from '../../src/config/metrics.ts'
 import { SHIPPED } from '../../src/plugins/shipped.ts'

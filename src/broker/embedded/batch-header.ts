@@ -1,4 +1,5 @@
 import { crc32c } from '@node-rs/crc32'
+import { BrokerError } from '../error.ts'
 import {
   ATTRIBUTES_AT,
   BASE_OFFSET_AT,
@@ -16,8 +17,7 @@ import {
   PRODUCER_EPOCH_AT,
   PRODUCER_ID_AT,
   TRANSACTIONAL,
-} from '../batch-layout.ts'
-import { BrokerError } from '../error.ts'
+} from '../record-batch-layout.ts'
 
 /** Fields of a record batch (Kafka's format v2) that stand at fixed places. */
 export type BatchHeader = {

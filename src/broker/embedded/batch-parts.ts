@@ -1,4 +1,5 @@
 import { crc32c } from '@node-rs/crc32'
+import { compress, compressionName, decompress } from '../compression.ts'
 import {
   ATTRIBUTES_AT,
   BASE_OFFSET_AT,
@@ -9,8 +10,7 @@ import {
   HEADER_BYTES,
   LENGTH_AT,
   PREFIX_BYTES,
-} from '../batch-layout.ts'
-import { compress, compressionName, decompress } from '../compression.ts'
+} from '../record-batch-layout.ts'
 import type { RecordSpan } from './batch-records.ts'
 
 /** A batch taken apart, to leave out records. */

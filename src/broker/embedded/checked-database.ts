@@ -1,10 +1,10 @@
 import { closeSync, fstatSync, openSync, truncateSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import { BOOT, CheckFile, type CheckHeader, ENDS_MAX } from './check-file.ts'
-import { type DataFiles, sizeOf } from './files.ts'
+import { type DataFiles, fileSize } from './files.ts'
 import type { Inspection } from './inspection.ts'
-import { damagedPages, sumsOf } from './page-check.ts'
-import { nextSalt, readSalts, readWal, sumPages } from './wal.ts'
+import { findDamagedPages, pageChecksums } from './page-check.ts'
+import { checksumWalPages, nextSalt, readSalts, readWal } from './wal.ts'
 
 /** The write-ahead log is moved into the database when it is so long. */
 const CHECKPOINT_BYTES = 16 * 1024 * 1024
@@ -47,7 +47,7 @@ export class CheckedDatabase {
       boot: BOOT,
       ends: new Map(),
     }
-    const check = CheckFile.create(files.check, header, sumsOf(database, pages))
+    const check = CheckFile.create(files.check, header, pageChecksums(database, pages))
     return new CheckedDatabase(sqlite, files, database, check, header)
   }
 
@@ -113,7 +113,7 @@ export class CheckedDatabase {
     const { walBytes, pages: pagesBefore } = this.#header
     if (walBytes === 0) return
     const pages = Number(this.#sqlite.prepare('pragma page_count').get()!['page_count'])
-    const sums = new Map([...sumPages(this.#wal!, walBytes)].filter(([page]) => page <= pages))
+    const sums = new Map([...checksumWalPages(this.#wal!, walBytes)].filter(([page]) => page <= pages))
     // Pages that are taken again later may never be written.
     for (let page = pages + 1; page <= pagesBefore; page++) sums.set(page, 0)
     this.#check.reserve(pages)
@@ -140,7 +140,7 @@ export class CheckedDatabase {
     // A checkpoint that failed has written some of the pages.
     if (!this.#isWalExact) return []
     const range = { from, to: Math.min(to, this.#header.pages), except: new Set<number>() }
-    return [...damagedPages(this.#database, this.#check, range)]
+    return [...findDamagedPages(this.#database, this.#check, range)]
   }
 
   /**
@@ -176,14 +176,14 @@ export class CheckedDatabase {
   }
 
   #openWal(): number | undefined {
-    if (this.#wal === undefined && sizeOf(this.#files.wal) > 0) this.#wal = openSync(this.#files.wal, 'r')
+    if (this.#wal === undefined && fileSize(this.#files.wal) > 0) this.#wal = openSync(this.#files.wal, 'r')
     return this.#wal
   }
 }
 
 /** Removes a log that holds nothing, before SQLite recovers it. */
 export function discardWal(files: DataFiles): void {
-  if (sizeOf(files.wal) > 0) truncateSync(files.wal)
+  if (fileSize(files.wal) > 0) truncateSync(files.wal)
 }
 
 function checkpoint(sqlite: DatabaseSync): void {

@@ -1,14 +1,14 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { DatabaseSync } from 'node:sqlite'
-import { messageOf } from '../../config/failure.ts'
+import { messageOf } from '../../config/errors.ts'
+import type { DataFsync } from '../backend.ts'
 import { BrokerError } from '../error.ts'
-import type { DataFsync } from '../home.ts'
 import { CheckedDatabase, discardWal } from './checked-database.ts'
 import { damageError } from './damage.ts'
 import { DirectoryLock } from './directory-lock.ts'
-import { type DataFiles, filesOf, sizeOf } from './files.ts'
-import { type InspectionLimit, inspect, newer } from './inspection.ts'
+import { type DataFiles, dataFilesOf, fileSize } from './files.ts'
+import { type InspectionLimit, inspectDataDirectory, newerFormatError } from './inspection.ts'
 import { APPLICATION_ID, FORMAT, FORMAT_WITHOUT_CHECK_FILE, PAGE_BYTES, SCHEMA } from './schema.ts'
 import { findDamage } from './verification.ts'
 
@@ -28,7 +28,11 @@ export type DataDirectory = {
   close(): void
 }
 
-export type OpenOptions = { readonly nowMs: number; readonly fsync: DataFsync; readonly limit?: InspectionLimit }
+export type OpenDataDirectoryOptions = {
+  readonly nowMs: number
+  readonly fsync: DataFsync
+  readonly limit?: InspectionLimit
+}
 
 const CACHE_KIBIBYTES = 16_384
 /** What a start compares with its checksums, some seconds' work at most; the rest is compared in the background. */
@@ -45,15 +49,15 @@ const SQLITE_CORRUPT = new Set([11, 26])
  * Throws `data_locked`, `data_newer`, `data_corrupt`, `disk_full`, or `invalid_config` for a path that can't hold a data
  * directory.
  */
-export function openDataDirectory(directory: string, options: OpenOptions): DataDirectory {
+export function openDataDirectory(directory: string, options: OpenDataDirectoryOptions): DataDirectory {
   if (directory === IN_MEMORY) {
     const sqlite = new DatabaseSync(IN_MEMORY)
     layOut(sqlite)
     configure(sqlite, options.fsync)
-    makeTables(sqlite, filesOf(directory))
+    makeTables(sqlite, dataFilesOf(directory))
     return { sqlite, check: undefined, pagesChecked: 0, close: () => sqlite.close() }
   }
-  const files = filesOf(directory)
+  const files = dataFilesOf(directory)
   try {
     mkdirSync(directory, { recursive: true })
     const lock = DirectoryLock.acquire(files)
@@ -68,14 +72,14 @@ export function openDataDirectory(directory: string, options: OpenOptions): Data
   }
 }
 
-function openLocked(files: DataFiles, lock: DirectoryLock, options: OpenOptions): DataDirectory {
-  const found = inspect(files, options.limit ?? START_LIMIT)
+function openLocked(files: DataFiles, lock: DirectoryLock, options: OpenDataDirectoryOptions): DataDirectory {
+  const found = inspectDataDirectory(files, options.limit ?? START_LIMIT)
   if (found.kind === 'damaged') throw damageError(files, found)
   if (found.kind === 'checked' && !found.hasLog) discardWal(files)
   const sqlite = new DatabaseSync(files.database)
   let check: CheckedDatabase | undefined
   try {
-    if (sizeOf(files.database) === 0) layOut(sqlite)
+    if (fileSize(files.database) === 0) layOut(sqlite)
     configure(sqlite, options.fsync)
     if (found.kind === 'checked') check = CheckedDatabase.resume(sqlite, files, found)
     else {
@@ -107,7 +111,7 @@ function openLocked(files: DataFiles, lock: DirectoryLock, options: OpenOptions)
 export function toStorageError(error: unknown, directory: string): unknown {
   if (error instanceof BrokerError) return error
   const message = messageOf(error)
-  const files = filesOf(directory)
+  const files = dataFilesOf(directory)
   const number = primaryCode(error)
   if (number === SQLITE_BUSY) {
     return new BrokerError('data_locked', `data directory ${directory} is in use by ${holderOf(files)}`)
@@ -142,7 +146,7 @@ function configure(sqlite: DatabaseSync, fsync: DataFsync): void {
 
 function makeTables(sqlite: DatabaseSync, files: DataFiles): void {
   const format = pragma(sqlite, 'user_version')
-  if (format > FORMAT) throw newer(files, format)
+  if (format > FORMAT) throw newerFormatError(files, format)
   if (pragma(sqlite, 'application_id') === APPLICATION_ID) return
   if (format !== 0 || hasTables(sqlite)) {
     throw new BrokerError('data_corrupt', `${files.database} is a database, but not one of Weir's`)

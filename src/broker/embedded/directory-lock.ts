@@ -1,6 +1,6 @@
 import { truncateSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import { type DataFiles, sizeOf } from './files.ts'
+import { type DataFiles, fileSize } from './files.ts'
 
 /**
  * Holds a data directory against other processes, before any of its data is read. The lock is the operating system's, on
@@ -16,7 +16,7 @@ export class DirectoryLock {
 
   static acquire(files: DataFiles): DirectoryLock {
     // Nothing is ever written to it; what is in it would only keep it from being opened.
-    if (sizeOf(files.lock) > 0) truncateSync(files.lock)
+    if (fileSize(files.lock) > 0) truncateSync(files.lock)
     const lock = new DatabaseSync(files.lock)
     try {
       lock.exec('pragma locking_mode = exclusive; pragma journal_mode = memory; begin exclusive')

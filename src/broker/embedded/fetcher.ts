@@ -1,13 +1,13 @@
 import type { Clock } from '../../config/clock.ts'
+import type { FetchedPartition, FetchRequest } from '../backend.ts'
 import { BrokerError } from '../error.ts'
-import type { FetchedPartition, FetchRequest } from '../home.ts'
 import { gapBatch } from './batch-header.ts'
-import type { Catalog } from './catalog.ts'
-import type { Batches, Log } from './log.ts'
+import type { BatchChunks, Log } from './log.ts'
 import type { Partition } from './partition.ts'
+import type { TopicCatalog } from './topic-catalog.ts'
 
 type Options = {
-  readonly catalog: Catalog
+  readonly catalog: TopicCatalog
   readonly log: Log
   readonly clock: Clock
 }
@@ -17,7 +17,7 @@ type Collected = { readonly answer: readonly FetchedPartition[]; readonly comple
 
 /** Answers fetches: at once when there is enough, else when something was appended or the wait is over. */
 export class Fetcher {
-  readonly #catalog: Catalog
+  readonly #catalog: TopicCatalog
   readonly #log: Log
   readonly #clock: Clock
   readonly #waiting = new Set<() => void>()
@@ -121,7 +121,7 @@ export class Fetcher {
   }
 }
 
-function concatenate({ chunks, sizeBytes }: Batches): Uint8Array {
+function concatenate({ chunks, sizeBytes }: BatchChunks): Uint8Array {
   if (chunks.length === 1) return chunks[0]!
   const whole = Buffer.allocUnsafeSlow(sizeBytes) // Not of the pool: the answer may be given away to a thread.
   let at = 0

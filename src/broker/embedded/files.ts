@@ -14,7 +14,7 @@ export type DataFiles = {
   readonly holder: string
 }
 
-export function filesOf(directory: string): DataFiles {
+export function dataFilesOf(directory: string): DataFiles {
   const database = join(directory, 'broker.db')
   return {
     directory,
@@ -27,7 +27,7 @@ export function filesOf(directory: string): DataFiles {
 }
 
 /** 0 for a file that does not exist. */
-export function sizeOf(path: string): number {
+export function fileSize(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0
 }
 

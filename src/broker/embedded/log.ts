@@ -4,11 +4,10 @@ import { BrokerError } from '../error.ts'
 import { type BatchHeader, NO_PRODUCER, parseHeader, writeBaseOffset } from './batch-header.ts'
 import { splitBatch } from './batch-parts.ts'
 import { recordSpans } from './batch-records.ts'
-import type { Topic } from './catalog.ts'
 import type { Partition } from './partition.ts'
+import { appendToProducerState, findDuplicate } from './producer-state.ts'
 import { OFFSET_MASK, rowId } from './schema.ts'
-import { findDuplicate, followTrail } from './sequence.ts'
-import type { Change, Storage } from './storage.ts'
+import type { Storage, WriteTransaction } from './storage.ts'
 import {
   bufferOf,
   checkBatchContent,
@@ -17,12 +16,13 @@ import {
   type StoredBatch,
   toStoredBatch,
 } from './stored-batch.ts'
+import type { Topic } from './topic-catalog.ts'
 
 /** Rows that are looked through in one turn of the event loop. */
 const ROWS_AT_ONCE = 5000
 
 /** An ongoing transaction's name, for a batch that belongs to one. */
-export type Append = {
+export type AppendRequest = {
   readonly topic: Topic
   readonly partition: Partition
   readonly bytes: Uint8Array
@@ -31,7 +31,7 @@ export type Append = {
 }
 
 /** `more`: there was a batch that did not fit. */
-export type Batches = { readonly chunks: readonly Uint8Array[]; readonly sizeBytes: number; readonly more: boolean }
+export type BatchChunks = { readonly chunks: readonly Uint8Array[]; readonly sizeBytes: number; readonly more: boolean }
 
 /** The batches of all partitions: appended as they come, read as they are. */
 export class Log {
@@ -63,7 +63,7 @@ export class Log {
   }
 
   /** Appends a batch inside a write and answers its offset; a repeated batch is answered with the old one. */
-  append(append: Append, change: Change): number {
+  append(append: AppendRequest, change: WriteTransaction): number {
     const { partition, bytes, nowMs } = append
     const header = checkBatch(append)
     const trail = partition.producers.get(header.producerId)
@@ -81,13 +81,13 @@ export class Log {
     partition.endOffset = lastOffset + 1
     change.moveEnd(partition.id, partition.endOffset)
     if (header.producerId !== NO_PRODUCER) {
-      const next = followTrail(trail, header, { baseOffset, nowMs })
-      setWithin(change, partition.producers, header.producerId, next)
+      const next = appendToProducerState(trail, header, { baseOffset, nowMs })
+      setRevertibly(change, partition.producers, header.producerId, next)
     }
     if (append.transactionalId !== undefined) {
       this.#insertOpen.run(id, append.transactionalId)
       if (!partition.openTransactions.has(header.producerId)) {
-        setWithin(change, partition.openTransactions, header.producerId, baseOffset)
+        setRevertibly(change, partition.openTransactions, header.producerId, baseOffset)
       }
     }
     change.onCommit(() => partition.wake())
@@ -103,7 +103,7 @@ export class Log {
     partition: Partition,
     range: { readonly offset: number; readonly endOffset: number },
     limit: { readonly bytesMax: number; readonly firstBytesMax: number },
-  ): Batches {
+  ): BatchChunks {
     return this.#storage.guarded(() => {
       const at = this.#at.get(rowId(partition.id, 0), rowId(partition.id, range.offset))
       const from =
@@ -161,7 +161,7 @@ function soundBytes(partition: Partition, batch: StoredBatch, isFirst: boolean):
 }
 
 /** Sets an entry of a map for as long as the change is not taken back. */
-export function setWithin<K, V>(change: Change, map: Map<K, V>, key: K, value: V): void {
+export function setRevertibly<K, V>(change: WriteTransaction, map: Map<K, V>, key: K, value: V): void {
   const before = map.get(key)
   change.onRollback(() => {
     if (before === undefined) map.delete(key)
@@ -170,7 +170,7 @@ export function setWithin<K, V>(change: Change, map: Map<K, V>, key: K, value: V
   map.set(key, value)
 }
 
-function checkBatch({ topic, bytes, transactionalId }: Append): BatchHeader {
+function checkBatch({ topic, bytes, transactionalId }: AppendRequest): BatchHeader {
   const header = parseHeader(bytes)
   if (bytes.length > topic.policy.batchBytesMax) {
     throw new BrokerError(

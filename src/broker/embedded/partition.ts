@@ -1,4 +1,4 @@
-import type { ProducerTrail } from './sequence.ts'
+import type { ProducerState } from './producer-state.ts'
 
 /** Where a partition stands on disk when it is opened. */
 export type PartitionRow = {
@@ -21,7 +21,7 @@ export class Partition {
   endOffset: number
   /** Where each open transaction began here, by producer id. */
   readonly openTransactions = new Map<bigint, number>()
-  readonly producers = new Map<bigint, ProducerTrail>()
+  readonly producers = new Map<bigint, ProducerState>()
   readonly #waiting = new Set<() => void>()
 
   constructor(row: PartitionRow) {

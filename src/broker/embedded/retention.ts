@@ -2,7 +2,7 @@ import type { StatementSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Partition } from './partition.ts'
 import { OFFSET_MASK, rowId } from './schema.ts'
-import type { Change, Storage } from './storage.ts'
+import type { Storage, WriteTransaction } from './storage.ts'
 import type { TopicPolicy } from './topic-config.ts'
 
 const ROWS_AT_ONCE = 64
@@ -70,7 +70,7 @@ export class Retention {
   #deleteSome(
     partition: Partition,
     limit: { readonly untilMs: number; readonly keepFrom: number },
-    change: Change,
+    change: WriteTransaction,
   ): boolean {
     const gone = this.#deletable(partition, limit.untilMs, limit.keepFrom)
     if (gone.length === 0) return false

@@ -1,15 +1,15 @@
 import type { StatementSync } from 'node:sqlite'
-import { messageOf } from '../../config/failure.ts'
+import { messageOf } from '../../config/errors.ts'
 import type { Logger } from '../../config/logger.ts'
+import type { DataFsync } from '../backend.ts'
 import { BrokerError } from '../error.ts'
-import type { DataFsync } from '../home.ts'
 import { damageError } from './damage.ts'
 import { type DataDirectory, openDataDirectory, startLog, toStorageError } from './data-directory.ts'
-import { filesOf } from './files.ts'
+import { dataFilesOf } from './files.ts'
 import { pageFault } from './inspection.ts'
 
 /** What a job may hang on the transaction it runs in. */
-export interface Change {
+export interface WriteTransaction {
   /** Runs when it is stored: wake those who wait. */
   onCommit(effect: () => void): void
   /** Takes back what the job changed in memory; the last one first. */
@@ -21,7 +21,7 @@ export interface Change {
 }
 
 type Job = {
-  readonly run: (change: Change) => unknown
+  readonly run: (change: WriteTransaction) => unknown
   readonly resolve: (value: never) => void
   readonly reject: (error: unknown) => void
 }
@@ -46,7 +46,7 @@ export class Storage {
   readonly #openedMs: number
   #waiting: Job[] = []
   /** What has to be stored before, or with, anything else. */
-  #first: ((change: Change) => unknown) | undefined
+  #first: ((change: WriteTransaction) => unknown) | undefined
   #open = true
   #isFull = false
   /** Set once the data was found to be damaged: nothing is read or written from then on. */
@@ -94,7 +94,7 @@ export class Storage {
    * throws a `BrokerError`, never both: so a refused job leaves its neighbours alone. It is run again, alone, when the
    * shared transaction fails.
    */
-  write<T>(run: (change: Change) => T): Promise<T> {
+  write<T>(run: (change: WriteTransaction) => T): Promise<T> {
     if (!this.#open) return Promise.reject(new BrokerError('closed', 'the embedded broker is closed'))
     if (this.#damage !== undefined) return Promise.reject(this.#damage)
     if (this.#waiting.length >= JOBS_WAITING_MAX) {
@@ -107,7 +107,7 @@ export class Storage {
   }
 
   /** Runs a job as part of the first transaction that can be stored: at once, or on a full disk as soon as there is space. */
-  async writeFirst(run: (change: Change) => unknown): Promise<void> {
+  async writeFirst(run: (change: WriteTransaction) => unknown): Promise<void> {
     this.#first = run
     await this.write(() => undefined).catch((error: unknown) => {
       if (!(error instanceof BrokerError && error.code === 'disk_full')) throw error
@@ -123,7 +123,7 @@ export class Storage {
   }
 
   /** What is done from time to time. */
-  tend(): void {
+  runMaintenance(): void {
     if (this.#wantsCheckpoint && this.#open) this.#checkpoint()
     try {
       this.#checkSomePages()
@@ -143,7 +143,7 @@ export class Storage {
     const [damaged] = this.guarded(() => check.damagedPages(this.#pagesChecked + 1, this.#pagesChecked + PAGES_AT_ONCE))
     this.#pagesChecked += PAGES_AT_ONCE
     if (damaged === undefined) return
-    const files = filesOf(this.#directory)
+    const files = dataFilesOf(this.#directory)
     this.#damage = damageError(files, { faults: [pageFault(files, damaged)] })
     this.#logger.error({ err: this.#damage }, 'the data directory is damaged: nothing is read or written any more')
   }
@@ -165,7 +165,7 @@ export class Storage {
     const effects: (() => void)[] = []
     const undos: (() => void)[] = []
     const ends = new Map<number, number>()
-    const change: Change = {
+    const change: WriteTransaction = {
       onCommit: (effect) => effects.push(effect),
       onRollback: (undo) => undos.push(undo),
       moveEnd: (partitionId, endOffset) => ends.set(partitionId, endOffset),
@@ -207,7 +207,10 @@ export class Storage {
       this.#data.check?.acknowledge(ends)
       return undefined
     } catch (error) {
-      return new BrokerError('unavailable', `${filesOf(this.#directory).check} can't be written: ${messageOf(error)}`)
+      return new BrokerError(
+        'unavailable',
+        `${dataFilesOf(this.#directory).check} can't be written: ${messageOf(error)}`,
+      )
     }
   }
 
@@ -235,7 +238,7 @@ export class Storage {
   }
 }
 
-function attempt(job: Job, change: Change): Outcome {
+function attempt(job: Job, change: WriteTransaction): Outcome {
   try {
     return { value: job.run(change) }
   } catch (error) {

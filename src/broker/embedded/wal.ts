@@ -83,7 +83,7 @@ export function readSalts(file: number): Salts | undefined {
 }
 
 /** Checksums of the pages in the log's first `endBytes`, the last version of each. For a log that was just written. */
-export function sumPages(file: number, endBytes: number): ReadonlyMap<number, number> {
+export function checksumWalPages(file: number, endBytes: number): ReadonlyMap<number, number> {
   const lastFrames = new Map<number, number>()
   const number = Buffer.alloc(4)
   for (let at = WAL_HEADER_BYTES; at + FRAME_BYTES <= endBytes; at += FRAME_BYTES) {
@@ -94,7 +94,7 @@ export function sumPages(file: number, endBytes: number): ReadonlyMap<number, nu
   const content = Buffer.alloc(PAGE_BYTES)
   for (const [page, at] of lastFrames) {
     readSync(file, content, 0, PAGE_BYTES, at + FRAME_HEADER_BYTES)
-    sums.set(page, pageSum(content))
+    sums.set(page, pageChecksum(content))
   }
   return sums
 }
@@ -105,7 +105,7 @@ export function nextSalt({ first }: Salts): number {
 }
 
 /** Checksum of a page; never 0, which stands for a page that has none. */
-export function pageSum(content: Buffer): number {
+export function pageChecksum(content: Buffer): number {
   return crc32(content) || 1
 }
 

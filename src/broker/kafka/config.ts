@@ -1,11 +1,11 @@
 import type { ConnectionOptions } from 'node:tls'
 import type { KafkaConfig, SASLOptions } from 'kafkajs'
-import { UserError } from '../../config/failure.ts'
+import { UserError } from '../../config/errors.ts'
 import { type TlsSource, tlsSource } from '../../config/tls.ts'
 import { type ClientAccess, UNRESTRICTED_CLIENT } from '../client-access.ts'
 import { oauthTokenProvider } from './oauth.ts'
 
-export type ClientConfig = Pick<
+export type KafkaClientConfig = Pick<
   KafkaConfig,
   'ssl' | 'sasl' | 'clientId' | 'connectionTimeout' | 'requestTimeout' | 'authenticationTimeout'
 > & {
@@ -25,7 +25,7 @@ export function readClientConfig(
   written: Keys,
   access: ClientAccess = UNRESTRICTED_CLIENT,
 ): {
-  readonly config: ClientConfig
+  readonly config: KafkaClientConfig
   readonly protocol: string
   /** Where the certificates come from; undefined without TLS. */
   readonly tls: TlsSource<ConnectionOptions> | undefined
@@ -34,7 +34,7 @@ export function readClientConfig(
   const keys = withOverrides(written)
   const protocol = oneOf(keys, 'security.protocol', ['PLAINTEXT', 'SSL', 'SASL_PLAINTEXT', 'SASL_SSL'], 'PLAINTEXT')
   const tls = protocol.endsWith('SSL') ? tlsOf(keys, access) : undefined
-  const config: ClientConfig = {
+  const config: KafkaClientConfig = {
     brokers: bootstrapServers(keys, access),
     clientId: keys['client.id'] || 'weir',
     ssl: tls?.read() ?? false,
@@ -106,7 +106,7 @@ const MECHANISMS = ['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512', 'OAUTHBEARER'] as
 
 function saslOptions(keys: Keys, access: ClientAccess): SASLOptions {
   const mechanism = oneOf(keys, 'sasl.mechanism', MECHANISMS, 'PLAIN')
-  const jaas = jaasOptions(keys['sasl.jaas.config'])
+  const jaas = parseJaasOptions(keys['sasl.jaas.config'])
   if (mechanism === 'OAUTHBEARER')
     return { mechanism: 'oauthbearer', oauthBearerProvider: oauthTokenProvider(keys, jaas, access) }
   const username = keys['sasl.username'] ?? jaas['username']
@@ -121,7 +121,7 @@ function saslOptions(keys: Keys, access: ClientAccess): SASLOptions {
 }
 
 /** The options of a JAAS line: `module required key="value" key=value;`. */
-export function jaasOptions(line: string | undefined): Keys {
+export function parseJaasOptions(line: string | undefined): Keys {
   const options: Record<string, string> = {}
   for (const [, key = '', quoted, bare] of (line ?? '').matchAll(
     /([\w.]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))/g,

@@ -1,5 +1,5 @@
+import type { PartitionError } from '../backend.ts'
 import { BrokerError, type BrokerErrorCode } from '../error.ts'
-import type { PartitionError } from '../home.ts'
 
 /** Kafka's error numbers, as far as they mean something to callers; every other one is `unavailable` or a refusal. */
 const CODES: Readonly<Record<number, readonly [name: string, code: BrokerErrorCode]>> = {
@@ -74,15 +74,15 @@ export const TOPIC_ALREADY_EXISTS = 36
 export const MEMBER_ID_REQUIRED = 79
 
 /** What an error number of the wire means; undefined for 0. `where` says of what, `detail` what the broker said of it. */
-export function partitionError(number: number, where: string, detail?: string | null): PartitionError | undefined {
+export function toPartitionError(number: number, where: string, detail?: string | null): PartitionError | undefined {
   if (number === 0) return undefined
   const [name, code] = CODES[number] ?? [`error ${number}`, 'unavailable']
   return { code, message: detail ? `${where}: ${name}: ${detail}` : `${where}: ${name}` }
 }
 
 /** Throws when the number is an error. */
-export function check(number: number, where: string, detail?: string | null): void {
-  const error = partitionError(number, where, detail)
+export function throwOnError(number: number, where: string, detail?: string | null): void {
+  const error = toPartitionError(number, where, detail)
   if (error) throw new BrokerError(error.code, error.message)
 }
 
@@ -91,7 +91,7 @@ export function toBrokerError(error: unknown, where: string): BrokerError {
   if (error instanceof BrokerError) return error
   const { name = '', message = String(error), code } = error as Failure
   if (name === 'KafkaJSProtocolError' && typeof code === 'number') {
-    const known = partitionError(code, where)
+    const known = toPartitionError(code, where)
     if (known) return new BrokerError(known.code, known.message, { cause: error })
   }
   const refused = typeof code === 'string' ? REFUSALS.find(([codes]) => codes.test(code)) : undefined
@@ -103,7 +103,7 @@ export function toBrokerError(error: unknown, where: string): BrokerError {
  * A server that is spoken to in the wrong protocol can't say so: it hangs up. On a first contact that is said, because a
  * restart looks the same.
  */
-export function doubtingProtocol(error: unknown, protocol: string): unknown {
+export function suggestProtocolMismatch(error: unknown, protocol: string): unknown {
   if (!(error instanceof BrokerError)) return error
   const { name = '', code = '' } = (error.cause ?? {}) as Failure
   if (name !== 'KafkaJSConnectionClosedError' && !HUNG_UP.has(code)) return error

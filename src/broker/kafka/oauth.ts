@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { type IncomingMessage, request as overHttp } from 'node:http'
 import { request as overHttps } from 'node:https'
 import { text as textOf } from 'node:stream/consumers'
-import { messageOf, UserError } from '../../config/failure.ts'
+import { messageOf, UserError } from '../../config/errors.ts'
 import { type ClientAccess, UNRESTRICTED_CLIENT } from '../client-access.ts'
 import { BrokerError } from '../error.ts'
 

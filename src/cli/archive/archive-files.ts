@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
-import { COMPATIBILITY_LEVELS, MODES } from '../../clients/registry.ts'
-import { messageOf, UserError } from '../../config/failure.ts'
+import { COMPATIBILITY_LEVELS, REGISTRY_MODES } from '../../clients/registry.ts'
+import { messageOf, UserError } from '../../config/errors.ts'
 import type { RegistryArchive } from './archive.ts'
 
 const FORMAT = 'weir-registry-1'
@@ -28,7 +28,7 @@ const ruleSet = z.looseObject({
 })
 const settings = {
   config: z.looseObject({ compatibility: z.enum(COMPATIBILITY_LEVELS).optional() }).optional(),
-  mode: z.enum(MODES).optional(),
+  mode: z.enum(REGISTRY_MODES).optional(),
 }
 const version = z.strictObject({
   version: z.int().positive(),

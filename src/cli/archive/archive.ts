@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Config, Mode, NewSchema } from '../../clients/registry.ts'
+import type { Mode, NewSchema, SubjectConfig } from '../../clients/registry.ts'
 
 /** One version as it was registered. */
 export type ArchivedVersion = Omit<NewSchema, 'id' | 'version'> & {
@@ -10,7 +10,7 @@ export type ArchivedVersion = Omit<NewSchema, 'id' | 'version'> & {
 }
 
 /** What is set for a name, not what it inherits. */
-export type ArchivedSettings = { readonly config?: Config; readonly mode?: Mode }
+export type ArchivedSettings = { readonly config?: SubjectConfig; readonly mode?: Mode }
 
 /** Versions ascend. There are none where only settings are kept, as under an alias. */
 export type ArchivedSubject = ArchivedSettings & {

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Config, Mode } from '../../clients/registry.ts'
+import type { Mode, SubjectConfig } from '../../clients/registry.ts'
 import {
   type ArchivedSettings,
   type ArchivedSubject,
@@ -16,7 +16,7 @@ import {
 import { referenceDepths } from './reference-depths.ts'
 
 /** What is set for a name; undefined is the default context. */
-export type ConfigStep = { readonly name: string | undefined; readonly config: Config }
+export type ConfigStep = { readonly name: string | undefined; readonly config: SubjectConfig }
 export type ModeStep = { readonly name: string | undefined; readonly mode: Mode }
 
 /** What is done to one subject while its mode is IMPORT. */
@@ -223,7 +223,7 @@ function differences({ what, ours, theirs }: ComparedSettings, kind: 'config' | 
   return [`${what} has another ${kind} there: ${text(other)}, not ${text(one)}`]
 }
 
-function text(value: Config | Mode): string {
+function text(value: SubjectConfig | Mode): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 

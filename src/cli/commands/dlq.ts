@@ -1,5 +1,5 @@
 import type { Broker } from '../../broker/broker.ts'
-import { openBroker } from '../../broker/open.ts'
+import { openBroker } from '../../broker/open-broker.ts'
 import { createLogger } from '../../config/logger.ts'
 import { PROGRAM_OPTIONS, readSettings, resolveBrokerAddress } from '../broker-options.ts'
 import { type Command, type ExitCode, parseArguments, UsageError } from '../command.ts'

@@ -1,4 +1,4 @@
-import { messageOf } from '../../config/failure.ts'
+import { messageOf } from '../../config/errors.ts'
 import { type Command, type ExitCode, parseArguments, UsageError } from '../command.ts'
 
 /** Where an operator, a registry and a worker of this machine answer, unless they were told another port. */

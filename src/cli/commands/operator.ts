@@ -1,7 +1,7 @@
 import { createLogger } from '../../config/logger.ts'
 import { createMetrics } from '../../config/metrics.ts'
-import { settingsFromEnvironment } from '../../config/sources.ts'
-import { isEverywhere, parseListener } from '../../http/listener.ts'
+import { settingsFromEnvironment } from '../../config/settings-sources.ts'
+import { isWildcardAddress, parseListener } from '../../http/listener.ts'
 import { type OperatorOptions, readConfiguration, startOperator } from '../../operator/main.ts'
 import {
   PROGRAM_HELP,
@@ -113,7 +113,7 @@ function webhookOf(values: Values): Pick<OperatorOptions, 'webhook'> {
   const { scheme, host } = parseListener(listener)
   if (scheme !== 'https')
     throw new UsageError(`--webhook ${listener}: expected https://HOST:PORT, since the API server calls nothing else`)
-  if (service === undefined && isEverywhere(host))
+  if (service === undefined && isWildcardAddress(host))
     throw new UsageError(
       `--webhook ${listener} has no host that the API server could call: add --webhook-service NAMESPACE/NAME`,
     )

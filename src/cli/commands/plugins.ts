@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { commaSeparated } from '../../config/settings.ts'
-import { settingsFromFile } from '../../config/sources.ts'
+import { settingsFromFile } from '../../config/settings-sources.ts'
 import { packageVersion } from '../../config/version.ts'
 import { listedName, namesOf } from '../../plugins/catalog.ts'
 import type { PluginDescriptor } from '../../plugins/descriptor.ts'

@@ -1,4 +1,4 @@
-import { openBroker } from '../../broker/open.ts'
+import { openBroker } from '../../broker/open-broker.ts'
 import { startAll } from '../../config/lifecycle.ts'
 import { createLogger } from '../../config/logger.ts'
 import { createMetrics } from '../../config/metrics.ts'

@@ -1,5 +1,5 @@
 import { constants } from 'node:os'
-import { UserError } from '../../config/failure.ts'
+import { UserError } from '../../config/errors.ts'
 import { partsBeingStopped } from '../../config/lifecycle.ts'
 import type { Logger } from '../../config/logger.ts'
 import { endProcess } from './end-process.ts'

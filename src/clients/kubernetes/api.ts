@@ -5,11 +5,11 @@ import { text } from 'node:stream/consumers'
 import { urlToHttpOptions } from 'node:url'
 import { KubeConfig } from '@kubernetes/client-node'
 import { packageVersion } from '../../config/version.ts'
-import type { Call } from '../http.ts'
+import type { HttpRequest } from '../http.ts'
 import { ClusterError } from './cluster-error.ts'
 import { readLines } from './lines.ts'
 
-export type ApiCall = Call & {
+export type ApiCall = HttpRequest & {
   /** Asked for; `application/json` when absent. */
   readonly accept?: string
 }

@@ -1,5 +1,5 @@
 import type { KubernetesApi } from '../../clients/kubernetes/api.ts'
-import { messageOf } from '../../config/failure.ts'
+import { messageOf } from '../../config/errors.ts'
 import { pluralOf } from '../resources/crd.ts'
 import { API_VERSION, type ResourceKind } from '../resources/resource.ts'
 import type { AdmissionDecision } from './admission-decision.ts'

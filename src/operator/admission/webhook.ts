@@ -1,7 +1,7 @@
 import { APPLY_PATCH, type KubernetesApi } from '../../clients/kubernetes/api.ts'
-import { Rounds } from '../../config/rounds.ts'
+import { PeriodicTask } from '../../config/periodic.ts'
 import { parseListener } from '../../http/listener.ts'
-import { type SecurableServer, startHttpServer } from '../../http/server.ts'
+import { startHttpServer, type TlsReloadableServer } from '../../http/server.ts'
 import { admissionRoutes } from '../routes/admission.ts'
 import { type AdmissionDecision, type AdmissionDependencies, decideAdmission } from './admission-decision.ts'
 import type { WriteRequest } from './admission-review.ts'
@@ -42,7 +42,7 @@ const AGAIN_MS = 5_000
  */
 export function startWebhook(options: WebhookOptions, surroundings: WebhookDependencies): { stop(): Promise<void> } {
   const { logger, clock, api } = surroundings
-  const rounds = new Rounds(clock)
+  const rounds = new PeriodicTask(clock)
   const webhook = new Webhook(options, surroundings)
   rounds.start(() =>
     webhook.refresh().then(
@@ -66,7 +66,7 @@ class Webhook {
   readonly #options: WebhookOptions
   readonly #surroundings: WebhookDependencies
   readonly #certificates: CertificateSource
-  #server: SecurableServer | undefined
+  #server: TlsReloadableServer | undefined
   #served: ServingCertificate | undefined
 
   constructor(options: WebhookOptions, surroundings: WebhookDependencies) {
@@ -87,7 +87,7 @@ class Webhook {
     this.#server ??= await this.#start(pair)
     // Whom it is to trust the API server is told before it meets him.
     await this.#register(this.#server, pair.ca)
-    if (pair.cert !== this.#served?.cert) this.#server.secure(pair)
+    if (pair.cert !== this.#served?.cert) this.#server.setCertificates(pair)
     this.#served = pair
   }
 
@@ -95,7 +95,7 @@ class Webhook {
     await this.#server?.stop()
   }
 
-  async #start({ cert, key }: ServingCertificate): Promise<SecurableServer> {
+  async #start({ cert, key }: ServingCertificate): Promise<TlsReloadableServer> {
     const { listener } = this.#options
     const { logger, api } = this.#surroundings
     const server = await startHttpServer({
@@ -120,7 +120,7 @@ class Webhook {
   }
 
   /** Writes nothing while it is as it should be. */
-  async #register(server: SecurableServer, ca: string | undefined): Promise<void> {
+  async #register(server: TlsReloadableServer, ca: string | undefined): Promise<void> {
     const { service } = this.#options
     const { api, home, namespaces } = this.#surroundings
     const address: WebhookAddress =

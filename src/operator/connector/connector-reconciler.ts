@@ -2,7 +2,7 @@ import { RequestError } from '../../clients/http.ts'
 import { OWNER_KEY, type WorkerClient } from '../../clients/worker.ts'
 import type { Clock } from '../../config/clock.ts'
 import { secretValuesIn } from '../../config/secret-keys.ts'
-import { Secrets } from '../../config/secrets.ts'
+import { SecretMasker } from '../../config/secret-masker.ts'
 import { matchesWildcard } from '../../regex/wildcard.ts'
 import type { ClusterReader, EventReason, ResourceEvent } from '../cluster/cluster.ts'
 import { selectOwner } from '../controller/claims.ts'
@@ -30,7 +30,7 @@ export type ConnectorReconcilerOptions = {
   /** Part of the ownership mark: which installation keeps a connector. */
   readonly instance: string
   /** Values that the log masks: those of each Connector are added. */
-  readonly secrets?: Secrets
+  readonly secrets?: SecretMasker
   /** How often a resource that is fine is looked at again; absent: as often as its worker's entry says. */
   readonly observeMs?: number
   /** How often when it is Ready; absent: as often. */
@@ -50,7 +50,7 @@ type Found = {
 
 export function createConnectorReconciler(options: ConnectorReconcilerOptions): Reconciler<'Connector'> {
   const { cluster, runtimes, clock, random = Math.random, instance, lacks = () => false, secrets: logged } = options
-  const claim = async (resource: Resource<'Connector'>, secrets: Secrets) => {
+  const claim = async (resource: Resource<'Connector'>, secrets: SecretMasker) => {
     const { client: worker, entry } = runtimes.worker(resource)
     const name = resolveConnectorName(entry, resource)
     assertUnprotected(name, entry)
@@ -62,7 +62,7 @@ export function createConnectorReconciler(options: ConnectorReconcilerOptions): 
     assertClaim(resource, claimants, name)
     return { worker, entry, desired, values, isAlone: claimants.length === 1 }
   }
-  const look = async (resource: Resource<'Connector'>, secrets: Secrets) => {
+  const look = async (resource: Resource<'Connector'>, secrets: SecretMasker) => {
     const claimed = await claim(resource, secrets)
     return { ...claimed, observed: await observeConnector(claimed.worker, claimed.desired.name) }
   }
@@ -156,8 +156,8 @@ function isToBeMade(resource: Resource<'Connector'>, { missing, waitsFor }: Desi
  * Neither its result nor what it throws shows a secret that became known on the way: workers repeat values in traces and
  * in what they refuse, and both go into conditions and events.
  */
-async function discreetly<T>(run: (secrets: Secrets) => Promise<T>): Promise<T> {
-  const secrets = new Secrets()
+async function discreetly<T>(run: (secrets: SecretMasker) => Promise<T>): Promise<T> {
+  const secrets = new SecretMasker()
   try {
     return maskTexts(await run(secrets), secrets) as T
   } catch (error) {
@@ -172,7 +172,7 @@ async function discreetly<T>(run: (secrets: Secrets) => Promise<T>): Promise<T> 
 /** Members that are text for people; names and hashes stay as they are. */
 const TEXTS: ReadonlySet<string> = new Set(['message', 'note', 'trace', 'lastRestartReason'])
 
-function maskTexts(data: unknown, secrets: Secrets, name = ''): unknown {
+function maskTexts(data: unknown, secrets: SecretMasker, name = ''): unknown {
   if (typeof data === 'string') return TEXTS.has(name) ? secrets.mask(data) : data
   if (Array.isArray(data)) return data.map((item) => maskTexts(item, secrets, name))
   if (typeof data !== 'object' || data === null) return data
@@ -194,7 +194,7 @@ function passOf(
   desired: DesiredConnector,
   observed: ObservedConnector,
   { verdict, remember, again, event, isPassing = false }: ConnectorPlan,
-  { secrets, entry }: { readonly secrets: Secrets; readonly entry: WorkerRuntimeConfig },
+  { secrets, entry }: { readonly secrets: SecretMasker; readonly entry: WorkerRuntimeConfig },
 ): ReconcileResult<'Connector'> {
   const { observedGeneration: _, conditions: __, ...known } = resource.status
   return {
@@ -253,7 +253,7 @@ const WARNINGS: ReadonlySet<EventReason> = new Set(['AutoRestarted', 'DriftCorre
 /** They come with the configuration, and with it the values in it. */
 const SENDS: ReadonlySet<EventReason> = new Set(['Created', 'Updated', 'Adopted', 'DriftCorrected'])
 
-function factsOf(observed: ObservedConnector, secrets: Secrets) {
+function factsOf(observed: ObservedConnector, secrets: SecretMasker) {
   if (observed === 'absent') return { state: undefined, tasks: undefined, failedTasks: undefined }
   const { type, state, workerId, tasks } = observed
   const failed = tasks.filter((task) => task.state === 'FAILED').slice(0, 20)

@@ -1,4 +1,4 @@
-import { type ConnectorConfig, OWNER_KEY } from '../../clients/worker.ts'
+import { type ConnectorProperties, OWNER_KEY } from '../../clients/worker.ts'
 import type { ClusterReader } from '../cluster/cluster.ts'
 import { findCondition } from '../resources/condition.ts'
 import { type Resource, resourceKey } from '../resources/resource.ts'
@@ -11,7 +11,7 @@ import { hashEntries, type ResolvedValues, resolveValues } from './values-from.t
 export type DesiredConnector = {
   readonly name: string
   /** Everything the worker is sent, the owner's mark apart. */
-  readonly config: ConnectorConfig
+  readonly config: ConnectorProperties
   readonly configHash: string
   /** `instance/namespace/name`. */
   readonly owner: string
@@ -83,7 +83,7 @@ function unreadySubjects({ spec, metadata }: Resource<'Connector'>, cluster: Clu
 }
 
 /** Of everything but the owner's mark. */
-export function hashConfig(config: ConnectorConfig): string {
+export function hashConfig(config: ConnectorProperties): string {
   const { [OWNER_KEY]: _, ...own } = config
   return hashEntries(own)
 }

@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
-import { orNothing } from '../../clients/http.ts'
+import { undefinedIfNotFound } from '../../clients/http.ts'
 import type {
-  ConnectorConfig,
   ConnectorInfo,
-  ConnectorStatus,
+  ConnectorProperties,
+  ConnectorStateInfo,
   ExpandedConnector,
   RunState,
-  TaskStatus,
+  TaskStateInfo,
   WorkerClient,
 } from '../../clients/worker.ts'
 import { isReady } from '../resources/condition.ts'
@@ -23,7 +23,7 @@ export type ObservedTask = {
 
 /** A connector as the worker has it. */
 export type ExistingConnector = {
-  readonly config: ConnectorConfig
+  readonly config: ConnectorProperties
   readonly type: string
   readonly state: RunState
   readonly workerId: string
@@ -49,10 +49,10 @@ export function isConnectorStatusCurrent(
 }
 
 export async function observeConnector(worker: WorkerClient, name: string): Promise<ObservedConnector> {
-  const info = await orNothing(worker.get(name))
+  const info = await undefinedIfNotFound(worker.get(name))
   // A connector that is just being deleted has no configuration any more but still a status for a moment.
   if (info === undefined) return 'absent'
-  const status = await orNothing(worker.status(name))
+  const status = await undefinedIfNotFound(worker.status(name))
   const { state = 'UNASSIGNED', worker_id: workerId = '', trace } = status?.connector ?? {}
   return {
     config: info.config,
@@ -64,12 +64,12 @@ export async function observeConnector(worker: WorkerClient, name: string): Prom
   }
 }
 
-function toTask({ id, state, worker_id: workerId, trace }: TaskStatus): ObservedTask {
+function toTask({ id, state, worker_id: workerId, trace }: TaskStateInfo): ObservedTask {
   return { id, state, workerId, ...(trace === undefined ? {} : { trace }) }
 }
 
 /** Tasks that are made, and have said nothing yet: their threads may be slow to start. */
-function unheardOf({ tasks }: ConnectorInfo, status: ConnectorStatus | undefined): readonly ObservedTask[] {
+function unheardOf({ tasks }: ConnectorInfo, status: ConnectorStateInfo | undefined): readonly ObservedTask[] {
   const heard = new Set(status?.tasks.map(({ id }) => id))
   return tasks.flatMap(({ task }) => (heard.has(task) ? [] : [{ id: task, state: 'UNASSIGNED', workerId: '' }]))
 }

@@ -1,9 +1,9 @@
 import {
-  type ConnectorConfig,
   type ConnectorOffset,
+  type ConnectorProperties,
   OWNER_KEY,
+  type RequestedState,
   type RunState,
-  type TargetState,
 } from '../../clients/worker.ts'
 import type { EventReason } from '../cluster/cluster.ts'
 import type { Requeue } from '../controller/controller.ts'
@@ -19,8 +19,8 @@ import { assertOwnership, changedKeys } from './ownership.ts'
 import { withSecretRestart } from './secret-restart.ts'
 
 export type ConnectorStep =
-  | { readonly do: 'create'; readonly config: ConnectorConfig; readonly state: TargetState }
-  | { readonly do: 'put-config'; readonly config: ConnectorConfig }
+  | { readonly do: 'create'; readonly config: ConnectorProperties; readonly state: RequestedState }
+  | { readonly do: 'put-config'; readonly config: ConnectorProperties }
   | { readonly do: 'pause' | 'resume' | 'stop' | 'reset-offsets' | 'delete' }
   | { readonly do: 'restart'; readonly onlyFailed: boolean; readonly includeTasks: boolean }
   | { readonly do: 'restart-task'; readonly task: number }
@@ -58,7 +58,7 @@ const TASKS_APPEAR_MS = 5_000
 
 const PASSING: ReadonlySet<RunState> = new Set<RunState>(['UNASSIGNED', 'RESTARTING'])
 
-const TARGET: Readonly<Record<Resource<'Connector'>['spec']['state'], TargetState>> = {
+const TARGET: Readonly<Record<Resource<'Connector'>['spec']['state'], RequestedState>> = {
   Running: 'RUNNING',
   Paused: 'PAUSED',
   Stopped: 'STOPPED',
@@ -253,7 +253,7 @@ function msSinceApplied({ lastAppliedTime }: ConnectorStatus, nowMs: number): nu
   return lastAppliedTime === undefined ? Number.POSITIVE_INFINITY : Math.abs(nowMs - Date.parse(lastAppliedTime))
 }
 
-function healthy(target: TargetState, { tasks }: ExistingConnector): string {
+function healthy(target: RequestedState, { tasks }: ExistingConnector): string {
   const count = `${tasks.length} ${tasks.length === 1 ? 'task' : 'tasks'}`
   return target === 'STOPPED' ? 'stopped, as declared' : `${target.toLowerCase()}, ${count}`
 }
@@ -336,7 +336,7 @@ function applied(
   return { configHash: desired.configHash, lastAppliedTime: new Date(nowMs).toISOString() }
 }
 
-function marked(desired: DesiredConnector): ConnectorConfig {
+function marked(desired: DesiredConnector): ConnectorProperties {
   return desired.isMarked ? { ...desired.config, [OWNER_KEY]: desired.owner } : desired.config
 }
 

@@ -1,6 +1,6 @@
 import { RequestError } from '../../clients/http.ts'
-import type { ConnectorConfig, WorkerClient } from '../../clients/worker.ts'
-import { unreachable } from '../../config/failure.ts'
+import type { ConnectorProperties, WorkerClient } from '../../clients/worker.ts'
+import { unreachable } from '../../config/errors.ts'
 import { TerminalError } from '../controller/reconcile-error.ts'
 import type { ConnectorStep } from './plan.ts'
 
@@ -32,7 +32,7 @@ export async function executeConnectorStep(step: ConnectorStep, name: string, wo
 }
 
 /** A worker validates what it is given: it is asked which keys are wrong only when it refuses. */
-async function explained<T>(worker: WorkerClient, config: ConnectorConfig, asked: Promise<T>): Promise<T> {
+async function explained<T>(worker: WorkerClient, config: ConnectorProperties, asked: Promise<T>): Promise<T> {
   try {
     return await asked
   } catch (error) {
@@ -44,7 +44,7 @@ async function explained<T>(worker: WorkerClient, config: ConnectorConfig, asked
 }
 
 /** Throws `TerminalError` with every wrong key, by the worker's own validation. */
-export async function assertConfigValid(worker: WorkerClient, config: ConnectorConfig): Promise<void> {
+export async function assertConfigValid(worker: WorkerClient, config: ConnectorProperties): Promise<void> {
   const plugin = config['connector.class'] ?? ''
   const { configs } = await worker.validate(plugin, config).catch((error: unknown) => refusal(error, plugin))
   const wrongKeys = configs.flatMap(({ value }) => value.errors.map((message) => ({ key: value.name, message })))

@@ -1,6 +1,6 @@
-import { type Answer, RequestError } from '../../clients/http.ts'
+import { type HttpResponse, RequestError } from '../../clients/http.ts'
 import type { Clock } from '../../config/clock.ts'
-import { messageOf } from '../../config/failure.ts'
+import { messageOf } from '../../config/errors.ts'
 import type { Logger } from '../../config/logger.ts'
 
 /** Nobody was asked: the runtime gave no answer a moment ago. Who gets this is woken when it does again. */
@@ -41,7 +41,7 @@ export class CircuitBreaker {
   }
 
   /** Rejects with `CircuitOpenError`, and asks nobody, while it is open. */
-  async through(send: () => Promise<Answer>): Promise<Answer> {
+  async through(send: () => Promise<HttpResponse>): Promise<HttpResponse> {
     if (this.#reason !== undefined) throw new CircuitOpenError(this.#reason)
     const answer = await this.attempt(send)
     if (!NO_ANSWER.has(answer.status)) this.#pauseMs = PROBE.firstMs
@@ -49,7 +49,7 @@ export class CircuitBreaker {
   }
 
   /** Asks, open or not, and counts what comes of it. */
-  async attempt(send: () => Promise<Answer>): Promise<Answer> {
+  async attempt(send: () => Promise<HttpResponse>): Promise<HttpResponse> {
     try {
       const answer = await send()
       if (NO_ANSWER.has(answer.status)) this.#failed(`HTTP ${answer.status}`)

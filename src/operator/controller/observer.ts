@@ -1,7 +1,7 @@
 import type { Clock } from '../../config/clock.ts'
-import { messageOf } from '../../config/failure.ts'
+import { messageOf } from '../../config/errors.ts'
 import type { Logger } from '../../config/logger.ts'
-import { Rounds } from '../../config/rounds.ts'
+import { PeriodicTask } from '../../config/periodic.ts'
 import { CircuitOpenError } from './circuit-breaker.ts'
 
 export type ObserverOptions<Thing> = {
@@ -24,7 +24,7 @@ const FAILURES = 2
 /** One look at all that a runtime has, again and again: what changed there reaches its resource without a pass each. */
 export class Observer<Thing> {
   readonly #options: ObserverOptions<Thing>
-  readonly #rounds: Rounds
+  readonly #rounds: PeriodicTask
   #seen = new Map<string, string>()
   #failures = 0
   #isSeen = false
@@ -32,7 +32,7 @@ export class Observer<Thing> {
 
   constructor(options: ObserverOptions<Thing>) {
     this.#options = options
-    this.#rounds = new Rounds(options.clock)
+    this.#rounds = new PeriodicTask(options.clock)
     this.#seenAtMs = options.clock.monotonicMs()
   }
 

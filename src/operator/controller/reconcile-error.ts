@@ -1,6 +1,6 @@
 import { RequestError } from '../../clients/http.ts'
 import { ClusterError } from '../../clients/kubernetes/cluster-error.ts'
-import { messageOf } from '../../config/failure.ts'
+import { messageOf } from '../../config/errors.ts'
 import {
   type ConditionReason,
   findCondition,

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { RequestError } from '../../clients/http.ts'
 import type { Clock } from '../../config/clock.ts'
-import { messageOf } from '../../config/failure.ts'
+import { messageOf } from '../../config/errors.ts'
 import type { Logger } from '../../config/logger.ts'
 import { type Cluster, type EventReason, type ResourceEvent, WRITE_MS } from '../cluster/cluster.ts'
 import { buildConditions, type ObservedCondition, type ReadyCondition } from '../resources/condition.ts'

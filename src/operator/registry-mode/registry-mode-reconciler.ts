@@ -1,7 +1,7 @@
-import { orNothing, RequestError } from '../../clients/http.ts'
+import { RequestError, undefinedIfNotFound } from '../../clients/http.ts'
 import { REGISTRY_ERROR, type RegistryClient } from '../../clients/registry.ts'
 import type { Clock } from '../../config/clock.ts'
-import { unreachable } from '../../config/failure.ts'
+import { unreachable } from '../../config/errors.ts'
 import type { ClusterReader, EventReason, ResourceEvent } from '../cluster/cluster.ts'
 import { selectOwner } from '../controller/claims.ts'
 import { TerminalError } from '../controller/reconcile-error.ts'
@@ -118,9 +118,9 @@ function overdue(
 async function observe(registry: RegistryClient, resource: Resource<'RegistryMode'>): Promise<ObservedMode> {
   const scope = scopeName(resource)
   const [ownMode, mode, config] = await Promise.all([
-    orNothing(registry.mode(scope)),
+    undefinedIfNotFound(registry.mode(scope)),
     registry.mode(scope, { effective: true }),
-    orNothing(registry.config(scope)),
+    undefinedIfNotFound(registry.config(scope)),
   ])
   const ownLevel = config?.compatibility
   return {
@@ -134,7 +134,7 @@ async function observe(registry: RegistryClient, resource: Resource<'RegistryMod
 /** Nothing below it that is not deleted. */
 async function isEmpty(registry: RegistryClient, { spec }: Resource<'RegistryMode'>): Promise<boolean> {
   const { type, context, subject = '' } = spec.scope
-  if (type === 'Subject') return (await orNothing(registry.versions(subject))) === undefined
+  if (type === 'Subject') return (await undefinedIfNotFound(registry.versions(subject))) === undefined
   // The registry itself and the default context are the same scope, and other contexts have imports of their own.
   const subjects = await registry.subjects({ prefix: type === 'Context' ? `:${context}:` : '' })
   return subjects.length === 0
@@ -145,11 +145,11 @@ async function carryOut(step: RegistryModeStep, scope: string | undefined, regis
     case 'put-mode':
       return registry.putMode(step.mode, scope, { force: step.force }).catch(refusedMode)
     case 'delete-mode':
-      return void (await orNothing(registry.deleteMode(scope)))
+      return void (await undefinedIfNotFound(registry.deleteMode(scope)))
     case 'put-level':
       return registry.putConfig({ compatibility: step.level }, scope)
     case 'delete-level':
-      return void (await orNothing(registry.deleteConfig(scope)))
+      return void (await undefinedIfNotFound(registry.deleteConfig(scope)))
     default:
       return unreachable(step)
   }

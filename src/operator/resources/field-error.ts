@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { nearest } from '../../config/nearest.ts'
+import { didYouMean } from '../../config/did-you-mean.ts'
 
 /** One thing that is wrong with a manifest. `at` names a key of the object at `path`, or the value there when absent. */
 export type FieldError = {
@@ -15,7 +15,7 @@ export function toFieldErrors(issue: z.core.$ZodIssue, root: unknown, schema: z.
   if (issue.code === 'unrecognized_keys') {
     const known = fieldsAt(schema, path)
     return issue.keys.map((key) => {
-      const meant = nearest(key, known)
+      const meant = didYouMean(key, known)
       const hint = meant === undefined ? `known fields are ${known.join(', ')}` : `did you mean ${meant}?`
       return { path: [...path, key], message: `${dotted([...path, key])}: unknown field; ${hint}`, atKey: true }
     })
@@ -40,7 +40,7 @@ function sentence(issue: z.core.$ZodIssue, value: unknown): string {
       return `expected ${article(issue.expected)}, got ${describeValue(value)}${quoting}`
     }
     case 'invalid_value': {
-      const meant = typeof value === 'string' ? nearest(value, issue.values.map(String)) : undefined
+      const meant = typeof value === 'string' ? didYouMean(value, issue.values.map(String)) : undefined
       const hint = meant === undefined ? `expected one of ${issue.values.join(', ')}` : `did you mean ${meant}?`
       return `${describeValue(value)} is not allowed; ${hint}`
     }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { nearest } from '../../config/nearest.ts'
+import { didYouMean } from '../../config/did-you-mean.ts'
 import { connectorSpec } from './connector.ts'
 import { describeValue, type FieldError, toFieldErrors } from './field-error.ts'
 import { objectName } from './fields.ts'
@@ -89,7 +89,7 @@ function faultOfKind(kind: unknown, apiVersion: unknown): FieldError | undefined
     return { path: ['kind'], message: `kind is missing: expected one of ${RESOURCE_KINDS.join(', ')}` }
   }
   if (!RESOURCE_KINDS.includes(kind as ResourceKind)) {
-    const meant = nearest(kind, RESOURCE_KINDS)
+    const meant = didYouMean(kind, RESOURCE_KINDS)
     const hint = meant === undefined ? `expected one of ${RESOURCE_KINDS.join(', ')}` : `did you mean ${meant}?`
     return { path: ['kind'], message: `kind: '${kind}' is not a kind of Weir: ${hint}` }
   }

@@ -1,4 +1,4 @@
-import type { CompatibilityLevel, NewSchema, SchemaReference } from '../../clients/registry.ts'
+import type { CompatibilityLevel, NewSchema, RegisteredReference } from '../../clients/registry.ts'
 import type { Clock } from '../../config/clock.ts'
 import type { ClusterReader } from '../cluster/cluster.ts'
 import { DependencyNotReady, TerminalError } from '../controller/reconcile-error.ts'
@@ -39,7 +39,7 @@ export async function resolveDesiredSubject(
 function schemaOf(
   spec: Resource<'Subject'>['spec'],
   schema: string,
-  references: readonly SchemaReference[],
+  references: readonly RegisteredReference[],
 ): NewSchema {
   return {
     schema,
@@ -63,7 +63,7 @@ export async function resolveSchemaText(
   return text
 }
 
-function resolve(resource: Resource<'Subject'>, cluster: ClusterReader, clock: Clock): readonly SchemaReference[] {
+function resolve(resource: Resource<'Subject'>, cluster: ClusterReader, clock: Clock): readonly RegisteredReference[] {
   assertNoCycle(resource, cluster)
   return (resource.spec.references ?? []).map(({ name, subject, subjectRef, version }) => {
     if (subjectRef === undefined) return { name, subject: subject ?? '', version: version ?? 0 }

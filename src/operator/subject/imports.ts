@@ -1,4 +1,4 @@
-import { orNothing } from '../../clients/http.ts'
+import { undefinedIfNotFound } from '../../clients/http.ts'
 import type { NewSchema, RegistryClient } from '../../clients/registry.ts'
 import type { ClusterReader } from '../cluster/cluster.ts'
 import { DependencyNotReady, TerminalError } from '../controller/reconcile-error.ts'
@@ -39,9 +39,9 @@ async function isThere(
   subject: string,
   { id, version, ...schema }: SchemaImport,
 ): Promise<boolean> {
-  const found = await orNothing(registry.version(subject, version, { deleted: true }))
+  const found = await undefinedIfNotFound(registry.version(subject, version, { deleted: true }))
   if (found === undefined) return false
-  const same = found.id === id && (await orNothing(registry.lookup(subject, schema, { deleted: true })))
+  const same = found.id === id && (await undefinedIfNotFound(registry.lookup(subject, schema, { deleted: true })))
   if (same && same.id === id) return true
   const what = found.id === id ? 'another schema' : `id ${found.id}`
   throw new TerminalError('ImportConflict', `version ${version} of ${subject} is there already, with ${what}`)

@@ -1,7 +1,7 @@
-import { orNothing } from '../../clients/http.ts'
-import type { Place, RegistryClient } from '../../clients/registry.ts'
+import { undefinedIfNotFound } from '../../clients/http.ts'
+import type { RegistryClient, SchemaVersionId } from '../../clients/registry.ts'
 
-export type ListLatestVersions = (declared: readonly string[]) => Promise<ReadonlyMap<string, Place>>
+export type ListLatestVersions = (declared: readonly string[]) => Promise<ReadonlyMap<string, SchemaVersionId>>
 
 /** One that is asked for by its name costs a registry as much as so many of a list. */
 const IN_LIST = 200
@@ -25,10 +25,10 @@ export function createLatestVersionsLister(
 async function latestOf(
   subjects: readonly string[],
   registry: Pick<RegistryClient, 'latest'>,
-): Promise<ReadonlyMap<string, Place>> {
+): Promise<ReadonlyMap<string, SchemaVersionId>> {
   const found = await Promise.all(
     subjects.map(async (subject) => {
-      const latest = await orNothing(registry.latest(subject))
+      const latest = await undefinedIfNotFound(registry.latest(subject))
       return latest === undefined ? [] : [[subject, { version: latest.version, id: latest.id }] as const]
     }),
   )

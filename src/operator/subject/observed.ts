@@ -1,11 +1,11 @@
-import { orNothing, RequestError } from '../../clients/http.ts'
+import { RequestError, undefinedIfNotFound } from '../../clients/http.ts'
 import type {
   CompatibilityLevel,
   NewSchema,
-  Place,
   Registered,
   RegisteredSchema,
   RegistryClient,
+  SchemaVersionId,
 } from '../../clients/registry.ts'
 import { REGISTRY_ERROR } from '../../clients/registry.ts'
 import { SchemaError } from '../../formats/format.ts'
@@ -18,7 +18,7 @@ import type { DesiredSubject } from './desired.ts'
 /** A subject as the registry has it, seen from what is wanted of it. */
 export type ObservedSubject = {
   /** Where the desired schema is registered already. */
-  readonly registered?: Place
+  readonly registered?: SchemaVersionId
   /** Not deleted, ascending; empty: there is no such subject. */
   readonly versions: readonly number[]
   /** The subject's own level, when it has one; asked only where it is managed. */
@@ -30,7 +30,10 @@ export type ObservedSubject = {
 }
 
 /** Whether a resource that is Ready says already what a look at everything has shown of its subject. */
-export function isSubjectStatusCurrent({ status, metadata }: Resource<'Subject'>, latest: Place | undefined): boolean {
+export function isSubjectStatusCurrent(
+  { status, metadata }: Resource<'Subject'>,
+  latest: SchemaVersionId | undefined,
+): boolean {
   if (latest === undefined || !isReady(status, metadata.generation)) return false
   return status.latestVersion === latest.version && (status.version !== latest.version || status.id === latest.id)
 }
@@ -46,7 +49,7 @@ export async function observeSubject(
   const { subject, schema, normalize } = desired
   const [{ registered, versions }, level, effectiveLevel] = await Promise.all([
     isNew ? NOWHERE : placeOf(registry, subject, schema, normalize),
-    managesLevel ? orNothing(registry.config(subject)) : undefined,
+    managesLevel ? undefinedIfNotFound(registry.config(subject)) : undefined,
     effectiveCompatibility(registry, subject),
   ])
   const missed = schema !== undefined && registered === undefined
@@ -90,7 +93,7 @@ async function placeOf(
 ): Promise<Pick<ObservedSubject, 'registered' | 'versions'>> {
   const found = schema === undefined ? 'no such schema' : await lookUp(registry, subject, schema, normalize)
   if (found === 'no such subject') return { versions: [] }
-  const versions = (await orNothing(registry.versions(subject))) ?? []
+  const versions = (await undefinedIfNotFound(registry.versions(subject))) ?? []
   return found === 'no such schema' ? { versions } : { registered: found, versions }
 }
 
@@ -99,7 +102,7 @@ async function lookUp(
   subject: string,
   schema: NewSchema,
   normalize: boolean,
-): Promise<Place | 'no such schema' | 'no such subject'> {
+): Promise<SchemaVersionId | 'no such schema' | 'no such subject'> {
   try {
     const { id, version } = await registry.lookup(subject, schema, { normalize })
     return { id, version }

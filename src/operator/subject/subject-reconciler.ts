@@ -1,7 +1,7 @@
-import { orNothing, RequestError } from '../../clients/http.ts'
+import { RequestError, undefinedIfNotFound } from '../../clients/http.ts'
 import { type NewSchema, REGISTRY_ERROR, type RegistryClient } from '../../clients/registry.ts'
 import type { Clock } from '../../config/clock.ts'
-import { unreachable } from '../../config/failure.ts'
+import { unreachable } from '../../config/errors.ts'
 import type { ClusterReader, EventReason, ResourceEvent } from '../cluster/cluster.ts'
 import { selectOwner } from '../controller/claims.ts'
 import { abandonedEvent } from '../controller/finalizer.ts'
@@ -169,7 +169,7 @@ async function refusedImport(
 ): Promise<never> {
   const isNotPermitted = error instanceof RequestError && error.errorCode === REGISTRY_ERROR.operationNotPermitted
   if (!isNotPermitted) throw toSchemaError(error)
-  if ((await orNothing(registry.byId(id, subject))) === undefined) throw readOnly(error)
+  if ((await undefinedIfNotFound(registry.byId(id, subject))) === undefined) throw readOnly(error)
   const message = `id ${id}, declared for version ${version} of ${subject}, is the id of another schema in its context`
   throw new TerminalError('ImportConflict', message)
 }

@@ -1,4 +1,4 @@
-import { BoundedMap, shared } from '../../clients/bounded-map.ts'
+import { BoundedMap, getOrFetch } from '../../clients/bounded-map.ts'
 import { RequestError } from '../../clients/http.ts'
 import type { RegistryClient } from '../../clients/registry.ts'
 import { type ParsedSchema, SchemaError, type SchemaSource, type SchemaType } from '../../formats/format.ts'
@@ -55,7 +55,7 @@ export function createRegistryConverter<Parsed extends ParsedSchema>(
     const parsed = parse({ text: attempt(() => language.toText(schema)) }, 'strict')
     const subject = subjectOf(topic, parsed.name)
     const source = { type: language.type, text: parsed.canonical }
-    const registered = await shared(written, `${subject} ${parsed.canonical}`, () =>
+    const registered = await getOrFetch(written, `${subject} ${parsed.canonical}`, () =>
       findWriteSchema(registry, subject, { parsed, source }, idOptions),
     )
     const encode = attempt(() => language.writer(schema, registered))

@@ -1,4 +1,4 @@
-import { MODES, type Mode } from '../../clients/registry.ts'
+import { type Mode, REGISTRY_MODES } from '../../clients/registry.ts'
 import { invalidMode, notPermitted, referenceExists, subjectNotFound } from '../model/registry-error.ts'
 import { contextOf, GLOBAL, isContext, type Subject } from '../model/subject.ts'
 import { modeInScope } from '../queries/effective-config.ts'
@@ -8,7 +8,7 @@ import type { Decision, DecisionContext } from './decision.ts'
 /** Any case will do; null takes the mode away. Throws `invalid_mode`. */
 export function parseMode(word: unknown): Mode | null {
   if (word === null) return null
-  const mode = typeof word === 'string' ? MODES.find((known) => known === word.toUpperCase()) : undefined
+  const mode = typeof word === 'string' ? REGISTRY_MODES.find((known) => known === word.toUpperCase()) : undefined
   if (!mode) throw invalidMode()
   return mode
 }

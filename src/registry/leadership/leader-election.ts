@@ -1,4 +1,4 @@
-import type { Broker, Generation, JoinedMember, Member, PartitionOffset } from '../../broker/broker.ts'
+import type { Broker, Generation, GroupMembership, JoinedMember, PartitionOffset } from '../../broker/broker.ts'
 import { type Clock, systemClock } from '../../config/clock.ts'
 import type { Logger } from '../../config/logger.ts'
 import type { KeyRecord } from '../dek/key.ts'
@@ -70,7 +70,7 @@ class Office {
   readonly #options: ElectionOptions
   readonly #clock: Clock
   readonly #stop = new AbortController()
-  #member: Member | undefined
+  #member: GroupMembership | undefined
   #pen: LeaderWriter | undefined
   #leader: MemberIdentity | undefined
 
@@ -81,7 +81,7 @@ class Office {
 
   async join(): Promise<void> {
     const { broker, groupId, sessionTimeoutMs, heartbeatMs, rebalanceTimeoutMs } = this.#options
-    this.#member = await broker.member({
+    this.#member = await broker.joinGroup({
       groupId,
       protocolType: 'sr',
       clientId: 'sr-1',
@@ -89,10 +89,10 @@ class Office {
       ...(heartbeatMs === undefined ? {} : { heartbeatMs }),
       ...(rebalanceTimeoutMs === undefined ? {} : { rebalanceTimeoutMs }),
       protocol: {
-        offer: () => [{ name: 'v0', metadata: Buffer.from(JSON.stringify(this.#identity())) }],
+        protocols: () => [{ name: 'v0', metadata: Buffer.from(JSON.stringify(this.#identity())) }],
         assign: (_, members) => this.#assign(members),
-        joined: (generation) => this.#joined(generation),
-        lost: () => this.#resign(),
+        onJoined: (generation) => this.#joined(generation),
+        onLost: () => this.#resign(),
       },
     })
   }

@@ -2,7 +2,7 @@ import { Counter, Gauge, Histogram } from 'prom-client'
 import type { Metrics } from '../../config/metrics.ts'
 import type { CertificateExpiry } from '../../config/tls.ts'
 import type { SchemaType } from '../../formats/format.ts'
-import type { AnsweredRequest } from '../../http/answered.ts'
+import type { CompletedRequest } from '../../http/access-log.ts'
 import type { ConnectionChange } from '../../http/server.ts'
 import { SCHEMA_TYPES } from '../model/schema-types.ts'
 import type { RegistryRecord } from '../store/record.ts'
@@ -19,7 +19,7 @@ export type SchemaOperation = {
 export type RegistryMetrics = {
   /** Counts what was read from the topic. */
   readonly observe: (applied: Applied | 'unreadable', record?: RegistryRecord) => void
-  readonly answered: (request: AnsweredRequest) => void
+  readonly answered: (request: CompletedRequest) => void
   readonly operated: (operation: SchemaOperation) => void
   readonly connected: (change: ConnectionChange) => void
   readonly certified: (expiry: CertificateExpiry) => void

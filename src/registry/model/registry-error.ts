@@ -1,4 +1,4 @@
-import { UserError } from '../../config/failure.ts'
+import { UserError } from '../../config/errors.ts'
 
 /** Everything a request to the registry can fail with on purpose. The wire's numbers stand in `routes/errors.ts`. */
 export type RegistryErrorCode =

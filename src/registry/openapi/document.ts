@@ -1,4 +1,4 @@
-import { entity, type JsonSchema, openApi, pathParameters } from '../../http/openapi.ts'
+import { buildOpenApiDocument, type JsonSchema, pathParameters, schemaRef } from '../../http/openapi.ts'
 import { MEDIA_TYPES } from '../setting-keys.ts'
 import { ENTITIES } from './entities.ts'
 import { type Operation, PARAMETERS, RESOURCE_OPERATIONS, SERVER_OPERATIONS } from './operations.ts'
@@ -7,7 +7,7 @@ import { type Operation, PARAMETERS, RESOURCE_OPERATIONS, SERVER_OPERATIONS } fr
 export function openApiDocument(version: string): JsonSchema {
   const description = 'Every path of a resource also stands under /contexts/{context}. A path may end with a slash.'
   const operations = allOperations().map(([line, operation]) => [line, operationObject(line, operation)] as const)
-  return openApi({ title: 'Weir schema registry', version, description }, operations, ENTITIES)
+  return buildOpenApiDocument({ title: 'Weir schema registry', version, description }, operations, ENTITIES)
 }
 
 function allOperations(): readonly (readonly [line: string, operation: Operation])[] {
@@ -24,10 +24,10 @@ function operationObject(line: string, operation: Operation): JsonSchema {
   return {
     summary,
     parameters: [...pathParameters(line), ...inQuery],
-    ...(body ? { requestBody: { required: true, content: contentOf(MEDIA_TYPES, entity(body)) } } : {}),
+    ...(body ? { requestBody: { required: true, content: contentOf(MEDIA_TYPES, schemaRef(body)) } } : {}),
     responses: {
       [answer ? '200' : '204']: good,
-      default: { description: 'Refused, and why.', content: contentOf(MEDIA_TYPES, entity('Error')) },
+      default: { description: 'Refused, and why.', content: contentOf(MEDIA_TYPES, schemaRef('Error')) },
     },
   }
 }

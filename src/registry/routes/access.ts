@@ -21,19 +21,19 @@ export function checkAccess(request: FastifyRequest, api: Api): void {
   const path = resourceOf(request)
   // That there is no such place is no secret.
   if (path === undefined || PUBLIC.has(path)) return
-  if (path === '/metrics') request.rights.demandAll('read')
+  if (path === '/metrics') request.rights.requireAll('read')
   else if (path.startsWith('/dek-registry/')) checkKeyAccess(request, api)
   else if (path.includes('/subjects/:subject')) api.subject(request)
   else if (/^\/(config|mode)\b/.test(path)) api.scope(request)
   else if (path === '/contexts/:context') api.context(request)
   // Lists and ids are narrowed to what may be read.
-  else request.rights.demandSome(operationOf(request))
+  else request.rights.requireAny(operationOf(request))
 }
 
 /** A subject in a body is checked by its route. */
 function checkKeyAccess(request: FastifyRequest, api: Api): void {
   const { name, subject } = paramsOf(request)
-  if (name === undefined) request.rights.on('keks').demandSome(operationOnKeys(request))
+  if (name === undefined) request.rights.on('keks').requireAny(operationOnKeys(request))
   else kekNameIn(request)
   if (subject !== undefined) dekSubjectIn(request, api)
 }

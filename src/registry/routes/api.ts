@@ -63,7 +63,7 @@ export class Api {
   /** Marks an answer as one of the state as it is now. True: who asks has had it already. */
   isKnown({ headers, rights }: FastifyRequest, reply: FastifyReply): boolean {
     // What may be read changes without a change of the state.
-    if (!rights.mayAll('read')) return false
+    if (!rights.allowsAll('read')) return false
     const mark = `"${this.#instance}-${this.view.revision}"`
     reply.header('etag', mark)
     // A proxy that compresses makes it a weak one.
@@ -110,22 +110,22 @@ export class Api {
   /** Whether a subject may be read: what lists and searches are narrowed to. */
   readable(request: FastifyRequest): (subject: Subject) => boolean {
     const { rights } = request
-    return rights.mayAll('read') ? () => true : (subject) => rights.may('read', subject)
+    return rights.allowsAll('read') ? () => true : (subject) => rights.allows('read', subject)
   }
 
   /** Whether a request may do with another subject what it does. */
   permits(request: FastifyRequest): (subject: Subject) => boolean {
-    return (subject) => request.rights.may(operationOn(subject, request, this.registry.grounds), subject)
+    return (subject) => request.rights.allows(operationOn(subject, request, this.registry.grounds), subject)
   }
 
   /** Throws a 403 where a schema refers, by however many steps, to what may not be read. */
   checkReferences(request: FastifyRequest, subject: Subject, references: readonly SchemaReference[]): void {
-    if (request.rights.mayAll('read')) return
+    if (request.rights.allowsAll('read')) return
     const seen = new Set<string>()
     const check = (from: Subject, names: readonly SchemaReference[]) => {
       for (const { subject: named, version } of names) {
         const referenced = toSubject(named, contextOf(from))
-        request.rights.demand('read', referenced)
+        request.rights.require('read', referenced)
         const key = JSON.stringify([referenced, version])
         if (seen.has(key)) continue
         seen.add(key)
@@ -224,10 +224,10 @@ export class Api {
   #permitted<Scope extends Subject | null>(request: FastifyRequest, scope: Scope): Scope {
     const operation = operationOn(scope, request, this.registry.grounds)
     const isGlobal = scope === null || scope === GLOBAL
-    if (!isGlobal) request.rights.demand(operation, scope)
+    if (!isGlobal) request.rights.require(operation, scope)
     // Everything takes over what is set here, and may know it.
-    else if (operation === 'read') request.rights.demandSome(operation)
-    else request.rights.demandAll(operation)
+    else if (operation === 'read') request.rights.requireAny(operation)
+    else request.rights.requireAll(operation)
     return scope
   }
 

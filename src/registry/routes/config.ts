@@ -25,7 +25,7 @@ export function configRoutes(app: FastifyInstance, api: Api): void {
       const scope = api.scope(request)
       const update = parseConfigUpdate(parseBody(bodySpec, request.body))
       // Else it would be a way to what may not be read.
-      if (update.alias) request.rights.demand('read', toSubject(update.alias, contextOf(scope ?? '')))
+      if (update.alias) request.rights.require('read', toSubject(update.alias, contextOf(scope ?? '')))
       const decide = (grounds: DecisionContext) => decideConfig(grounds, scope, update)
       return api.write(request, reply, { operation: UPDATE_CONFIG, decide, answer: configUpdateAnswer })
     })

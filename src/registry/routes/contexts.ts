@@ -28,7 +28,7 @@ export function contextRoutes(app: FastifyInstance, api: Api): void {
 
 /** Contexts that may be read as a whole or hold at least one subject that may be read. */
 function readableContexts(api: Api, request: FastifyRequest): (context: string) => boolean {
-  if (request.rights.mayAll('read')) return () => true
+  if (request.rights.allowsAll('read')) return () => true
   const isReadable = api.readable(request)
   const known = new Set([...api.view.subjects()].filter(isReadable).map(contextOf))
   return (context) => {

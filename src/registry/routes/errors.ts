@@ -1,4 +1,4 @@
-import type { WireError } from '../../http/refusal.ts'
+import type { ErrorResponse } from '../../http/http-error.ts'
 import { RegistryError, type RegistryErrorCode } from '../model/registry-error.ts'
 
 /** The one place of the wire's numbers. The status is the first three digits, unless it stands beside. */
@@ -48,7 +48,7 @@ const WIRE: Readonly<Record<RegistryErrorCode, number | readonly [errorCode: num
 }
 
 /** The registry's own errors on the wire; undefined leaves the error to the HTTP edge. */
-export function toWire(error: unknown, profile: '7' | '8'): WireError | undefined {
+export function toWire(error: unknown, profile: '7' | '8'): ErrorResponse | undefined {
   if (!(error instanceof RegistryError)) return undefined
   const wire = WIRE[error.code]
   const [errorCode, status] = typeof wire === 'number' ? [wire, Math.floor(wire / 100)] : wire

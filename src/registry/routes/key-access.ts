@@ -9,7 +9,7 @@ import { operationOnKeys } from './operations.ts'
 /** The KEK of a path. Throws `invalid_key`, and a 403 where the request lacks the permission. */
 export function kekNameIn(request: FastifyRequest): string {
   const name = checkKekName(paramsOf(request)['name'] ?? '')
-  request.rights.on('keks').demand(operationOnKeys(request), name)
+  request.rights.on('keks').require(operationOnKeys(request), name)
   return name
 }
 
@@ -23,6 +23,6 @@ export function dekSubjectIn(request: FastifyRequest, api: Api): Subject {
 
 /** Throws `invalid_key`, and a 403 where the request may not read the subject. */
 export function checkedDekSubject(request: FastifyRequest, subject: Subject): Subject {
-  request.rights.demand('read', checkDekSubject(subject))
+  request.rights.require('read', checkDekSubject(subject))
   return subject
 }

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
-import type { AuditedAction } from '../../http/audit.ts'
-import type { Operation } from '../../http/permissions.ts'
+import type { AuditedAction } from '../../http/audit-log.ts'
+import type { AclOperation } from '../../http/permissions.ts'
 import type { DecisionContext } from '../commands/decision.ts'
 import type { Subject } from '../model/subject.ts'
 import { isImporting, modeInScope } from '../queries/effective-config.ts'
@@ -10,7 +10,7 @@ const KEK = '/dek-registry/v1/keks/:name'
 const DEK = `${KEK}/deks/:subject`
 
 /** What changes nothing but is no `GET`, and everything that changes something. */
-const OPERATIONS: Readonly<Record<string, Operation>> = {
+const OPERATIONS: Readonly<Record<string, AclOperation>> = {
   'POST /': 'read',
   'POST /subjects/:subject': 'read',
   'POST /compatibility/subjects/:subject/versions': 'read',
@@ -46,18 +46,18 @@ export function operationOn(
   subject: Subject | null,
   request: FastifyRequest,
   { view, defaults }: Pick<DecisionContext, 'view' | 'defaults'>,
-): Operation {
+): AclOperation {
   const operation = operationOf(request)
   if (operation === 'write') return isImporting(modeInScope(view, subject, defaults)) ? 'import' : 'write'
   return withPermanence(operation, request)
 }
 
 /** What a request does with keys. Creating a key can undelete it, so that undeleting needs no other permission. */
-export function operationOnKeys(request: FastifyRequest): Operation {
+export function operationOnKeys(request: FastifyRequest): AclOperation {
   return withPermanence(operationOf(request), request)
 }
 
-function withPermanence(operation: Operation, request: FastifyRequest): Operation {
+function withPermanence(operation: AclOperation, request: FastifyRequest): AclOperation {
   return operation === 'delete' && isPermanent(request) ? 'harddelete' : operation
 }
 
@@ -73,7 +73,7 @@ export function auditedAction(request: FastifyRequest): AuditedAction {
 }
 
 /** What a request does, as far as its method and path tell. */
-export function operationOf(request: FastifyRequest): Operation {
+export function operationOf(request: FastifyRequest): AclOperation {
   const { method } = request
   if (method === 'GET' || method === 'HEAD') return 'read'
   const operation = OPERATIONS[`${method} ${resourceOf(request)}`]

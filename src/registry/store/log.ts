@@ -70,7 +70,7 @@ export async function openRegistryLog(
       if (applied === 'id-conflict') logger.error({ offset }, 'a record gives an id a second meaning: it is ignored')
       observe(applied, record)
     },
-    unreadable: () => observe('unreadable'),
+    onUnreadable: () => observe('unreadable'),
     onFailed: (error) => {
       // The broker forgets a producer in time. Whoever starts next must still see that there were records.
       if (topic.positions().some(({ offset }) => offset > 0)) remembering = rememberLeader(broker, fencingId)
@@ -93,7 +93,7 @@ export async function openRegistryLog(
 /** Every leader writes with a producer of this id, so that one that the broker knows shows that there has been a leader. */
 async function evidenceOfLeader(broker: Broker, fencingId: string): Promise<string | undefined> {
   try {
-    const hasLed = await broker.hasHadProducer(fencingId)
+    const hasLed = await broker.hasTransactionalId(fencingId)
     return hasLed ? `a registry has led here: the broker knows its producer '${fencingId}'` : undefined
   } catch (error) {
     // An instance that may not lead need not be permitted to ask.

@@ -1,4 +1,4 @@
-import { MODES, type Mode } from '../../clients/registry.ts'
+import { type Mode, REGISTRY_MODES } from '../../clients/registry.ts'
 import type { SchemaType } from '../../formats/format.ts'
 import type { SchemaReference } from '../../formats/references.ts'
 import { toConfig } from '../model/config.ts'
@@ -196,7 +196,7 @@ function toContent(value: Members, md5: unknown): SchemaContent {
 }
 
 function toMode(word: unknown): Mode {
-  const mode = MODES.find((known) => known === word)
+  const mode = REGISTRY_MODES.find((known) => known === word)
   if (!mode) throw new Error(`its mode '${String(word)}' is unknown`)
   return mode
 }

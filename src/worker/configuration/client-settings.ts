@@ -1,5 +1,5 @@
 import type { ConsumerOptions, ProducerOptions } from '../../broker/broker.ts'
-import { below, integer, word } from '../../config/settings.ts'
+import { enumSetting, integerSetting, settingsWithPrefix } from '../../config/settings.ts'
 import { ConfigError, type ConfigProblem, parseConfig, z } from '../../sdk/index.ts'
 import type { RawConfig } from '../stores/config-codec.ts'
 
@@ -11,28 +11,28 @@ export const CLIENT_KINDS: readonly ClientKind[] = ['producer', 'consumer', 'adm
 const RECORD_BYTES_MAX = 1_048_576
 const BATCH_BYTES_MAX = 1_000_000
 
-const bytes = () => integer({ min: 0 }).optional()
-const milliseconds = () => integer({ min: 1 }).optional()
+const bytes = () => integerSetting({ min: 0 }).optional()
+const milliseconds = () => integerSetting({ min: 1 }).optional()
 
 const producerSpec = z.object({
   'batch.size': bytes(),
-  'buffer.memory': integer({ min: 0, max: Number.MAX_SAFE_INTEGER }).optional(),
-  'compression.type': word(['none', 'gzip', 'snappy', 'lz4', 'zstd']).optional(),
+  'buffer.memory': integerSetting({ min: 0, max: Number.MAX_SAFE_INTEGER }).optional(),
+  'compression.type': enumSetting(['none', 'gzip', 'snappy', 'lz4', 'zstd']).optional(),
   'delivery.timeout.ms': milliseconds(),
   'max.request.size': bytes(),
   'transaction.timeout.ms': milliseconds(),
 })
 
 const consumerSpec = z.object({
-  'auto.offset.reset': word(['earliest', 'latest', 'none']).optional(),
+  'auto.offset.reset': enumSetting(['earliest', 'latest', 'none']).optional(),
   'client.id': z.string().trim().optional(),
-  'fetch.max.bytes': integer({ min: 1 }).optional(),
+  'fetch.max.bytes': integerSetting({ min: 1 }).optional(),
   'group.id': z.string().trim().min(1, 'a name is needed').optional(),
   'group.instance.id': z.string().trim().min(1, 'a name is needed').optional(),
   'heartbeat.interval.ms': milliseconds(),
-  'isolation.level': word(['read_committed', 'read_uncommitted']).optional(),
+  'isolation.level': enumSetting(['read_committed', 'read_uncommitted']).optional(),
   'max.poll.interval.ms': milliseconds(),
-  'max.poll.records': integer({ min: 1 }).optional(),
+  'max.poll.records': integerSetting({ min: 1 }).optional(),
   'session.timeout.ms': milliseconds(),
 })
 
@@ -58,8 +58,8 @@ export type ClientSettings = {
 export function clientSettings(ofWorker: RawConfig, ofConnector: RawConfig): ClientSettings {
   const keysOf = (kind: ClientKind) => {
     // One group, or one member, for the tasks of all connectors is what nobody means.
-    const { 'group.id': _, 'group.instance.id': __, ...shared } = below(`${kind}.`, ofWorker)
-    return { ...shared, ...below(`${kind}.override.`, ofConnector) }
+    const { 'group.id': _, 'group.instance.id': __, ...shared } = settingsWithPrefix(`${kind}.`, ofWorker)
+    return { ...shared, ...settingsWithPrefix(`${kind}.override.`, ofConnector) }
   }
   const nameOf = (kind: ClientKind, key: string) => {
     const own = `${kind}.override.${key}`
@@ -72,7 +72,7 @@ export function clientSettings(ofWorker: RawConfig, ofConnector: RawConfig): Cli
     )
   return {
     connection: (kind) => connectionKeys(keysOf(kind)),
-    overrides: (kind) => connectionKeys(below(`${kind}.override.`, ofConnector)),
+    overrides: (kind) => connectionKeys(settingsWithPrefix(`${kind}.override.`, ofConnector)),
     producer: () => toProducerOptions(read('producer')),
     consumer: () => toConsumerOptions(read('consumer')),
   }
@@ -88,7 +88,7 @@ export function overrideProblems(ofConnector: RawConfig, kind: ClientKind): read
   return problemsOf(() =>
     named(
       (key) => `${prefix}${key}`,
-      () => parseConfig(SPECS[kind], below(prefix, ofConnector)),
+      () => parseConfig(SPECS[kind], settingsWithPrefix(prefix, ofConnector)),
     ),
   )
 }
@@ -108,7 +108,7 @@ export function problemsOf(parse: () => unknown): readonly ConfigProblem[] {
 export function keysWithoutEffect(config: RawConfig, infix: '' | 'override.'): readonly string[] {
   return CLIENT_KINDS.flatMap((kind) => {
     const prefix = `${kind}.${infix}`
-    return Object.keys(below(prefix, config))
+    return Object.keys(settingsWithPrefix(prefix, config))
       .filter((key) => !Object.hasOwn(SPECS[kind].shape, key) && !CONNECTION.test(key))
       .map((key) => `${prefix}${key}`)
   })

@@ -1,6 +1,6 @@
-import { messageOf, UserError } from '../../config/failure.ts'
-import type { Secrets } from '../../config/secrets.ts'
-import { below, commaSeparated } from '../../config/settings.ts'
+import { messageOf, UserError } from '../../config/errors.ts'
+import type { SecretMasker } from '../../config/secret-masker.ts'
+import { commaSeparated, settingsWithPrefix } from '../../config/settings.ts'
 import type { ConfigProviderInstance } from '../../sdk/index.ts'
 import type { PluginHost } from '../plugin-host.ts'
 import type { RawConfig } from '../stores/config-codec.ts'
@@ -19,11 +19,11 @@ export type Holder = { readonly connector: string; readonly task?: number }
 /** Fills in placeholders, and keeps what it filled in from being told. */
 export class ConfigResolver {
   readonly #providers: ReadonlyMap<string, Provider>
-  readonly #secrets: Secrets
+  readonly #secrets: SecretMasker
   /** What stood for each placeholder when it was filled in last, by whose it is. */
   readonly #known = new Map<string, Map<string, string>>()
 
-  constructor(providers: ReadonlyMap<string, Provider>, secrets: Secrets) {
+  constructor(providers: ReadonlyMap<string, Provider>, secrets: SecretMasker) {
     this.#providers = providers
     this.#secrets = secrets
   }
@@ -149,7 +149,7 @@ async function createProvider(name: string, settings: RawConfig, plugins: Plugin
     const wrong = className === undefined ? 'is not set' : `'${className}' is not here`
     throw new UserError('invalid_settings', `${prefix}.class ${wrong}: there are ${known.join(', ')}`)
   }
-  const config = below(`${prefix}.param.`, settings)
+  const config = settingsWithPrefix(`${prefix}.param.`, settings)
   try {
     await plugins.call('create-provider', plugin, { config })
   } catch (error) {

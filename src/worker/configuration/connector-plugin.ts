@@ -1,4 +1,4 @@
-import { UserError } from '../../config/failure.ts'
+import { UserError } from '../../config/errors.ts'
 import { listedName } from '../../plugins/catalog.ts'
 import type { PluginDescriptor } from '../../plugins/descriptor.ts'
 import { parseConfig } from '../../sdk/index.ts'

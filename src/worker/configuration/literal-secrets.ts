@@ -1,5 +1,5 @@
 import { secretValuesIn } from '../../config/secret-keys.ts'
-import type { Secrets } from '../../config/secrets.ts'
+import type { SecretMasker } from '../../config/secret-masker.ts'
 import type { PluginCatalog } from '../plugin-host.ts'
 import type { ConfigRecord, RawConfig } from '../stores/config-codec.ts'
 import type { ConfigState } from '../stores/config-state.ts'
@@ -8,9 +8,9 @@ import { secretKeysOf } from './secret-keys.ts'
 /** Secrets that are written in configurations themselves: masked by value for as long as a configuration has them. */
 export class LiteralSecrets {
   readonly #plugins: PluginCatalog
-  readonly #secrets: Secrets
+  readonly #secrets: SecretMasker
 
-  constructor(plugins: PluginCatalog, secrets: Secrets) {
+  constructor(plugins: PluginCatalog, secrets: SecretMasker) {
     this.#plugins = plugins
     this.#secrets = secrets
   }

@@ -1,5 +1,5 @@
 import { isMaskedValue, isSecretKey, MASK, maskConfig, secretValuesIn } from '../../config/secret-keys.ts'
-import { Secrets } from '../../config/secrets.ts'
+import { SecretMasker } from '../../config/secret-masker.ts'
 import { WorkerError } from '../model/worker-error.ts'
 import type { PluginCatalog } from '../plugin-host.ts'
 import type { RawConfig } from '../stores/config-codec.ts'
@@ -12,7 +12,7 @@ const ELSEWHERE_LENGTH_MIN = 8
 /** A configuration for those who may not see its secrets: masked by key, and wherever else their values appear. */
 export function toMaskedConfig(config: RawConfig, plugins: PluginCatalog): RawConfig {
   const isSecret = secretKeysOf(config, plugins)
-  const secrets = new Secrets()
+  const secrets = new SecretMasker()
   secrets.add(secretValuesIn(config, isSecret).filter((value) => value.length >= ELSEWHERE_LENGTH_MIN))
   const masked = Object.entries(maskConfig(config, isSecret))
   return Object.fromEntries(masked.map(([key, value]) => [key, OWN.has(key) ? value : secrets.mask(value)]))

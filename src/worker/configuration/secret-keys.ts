@@ -1,5 +1,5 @@
 import { isSecretKey } from '../../config/secret-keys.ts'
-import { below, commaSeparated } from '../../config/settings.ts'
+import { commaSeparated, settingsWithPrefix } from '../../config/settings.ts'
 import type { PluginDescriptor } from '../../plugins/descriptor.ts'
 import type { PluginCatalog } from '../plugin-host.ts'
 import type { RawConfig } from '../stores/config-codec.ts'
@@ -15,7 +15,7 @@ function passwordKeys(config: RawConfig, plugins: PluginCatalog): readonly strin
   const steps = (['transforms', 'predicates'] as const).flatMap((kind) =>
     commaSeparated(config[kind] ?? '').flatMap((alias) => {
       const prefix = `${kind}.${alias}.`
-      const type = below(prefix, config)['type'] ?? ''
+      const type = settingsWithPrefix(prefix, config)['type'] ?? ''
       return passwordsOf(plugins.find(kind === 'transforms' ? 'transformation' : 'predicate', type), prefix)
     }),
   )

@@ -1,6 +1,6 @@
 import type { NewTopic } from '../../broker/broker.ts'
-import { messageOf } from '../../config/failure.ts'
-import { below, commaSeparated, integer, list } from '../../config/settings.ts'
+import { messageOf } from '../../config/errors.ts'
+import { commaSeparated, integerSetting, listSetting, settingsWithPrefix } from '../../config/settings.ts'
 import { javaRegex } from '../../plugins/java-regex.ts'
 import { ConfigError, parseConfig, z } from '../../sdk/index.ts'
 import type { RawConfig } from '../stores/config-codec.ts'
@@ -16,9 +16,10 @@ const PREFIX = 'topic.creation.'
 const DEFAULT = 'default'
 
 /** -1: as the brokers have it. */
-const count = (max: number) => integer({ min: -1, max }).refine((value) => value !== 0, 'expected at least 1, or -1')
+const count = (max: number) =>
+  integerSetting({ min: -1, max }).refine((value) => value !== 0, 'expected at least 1, or -1')
 const expressions = () =>
-  list()
+  listSetting()
     .transform((texts, context) => {
       try {
         return texts.map((text) => javaRegex(text, { whole: true }))
@@ -68,7 +69,7 @@ export function newTopic(name: string, rules: readonly TopicRule[]): NewTopic {
 
 function parseGroup(name: string, config: RawConfig) {
   const prefix = `${PREFIX}${name}.`
-  const written = below(prefix, config)
+  const written = settingsWithPrefix(prefix, config)
   const parsed = named(
     (key) => `${prefix}${key}`,
     () => parseConfig<typeof group>(group, written),

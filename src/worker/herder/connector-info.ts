@@ -1,4 +1,10 @@
-import type { ConnectorInfo, ConnectorStatus, ConnectorType, StatusOf, TaskStatus } from '../../clients/worker.ts'
+import type {
+  ConnectorInfo,
+  ConnectorStateInfo,
+  ConnectorType,
+  InstanceState,
+  TaskStateInfo,
+} from '../../clients/worker.ts'
 import { findConnector } from '../configuration/connector-plugin.ts'
 import type { PluginCatalog } from '../plugin-host.ts'
 import type { RawConfig } from '../stores/config-codec.ts'
@@ -13,13 +19,13 @@ export function toInfo({ name, config, tasks }: ConnectorConfig, plugins: Plugin
 }
 
 /** Undefined while nobody has said how the connector is. */
-export function toStatus(name: string, statuses: StatusState, type: ConnectorType): ConnectorStatus | undefined {
+export function toStatus(name: string, statuses: StatusState, type: ConnectorType): ConnectorStateInfo | undefined {
   const connector = statuses.connector(name)
   if (connector === undefined) return undefined
   return { name, connector: toState(connector), tasks: statuses.tasks(name).map(toTaskStatus), type }
 }
 
-export function toTaskStatus([id, status]: readonly [task: number, status: StoredStatus]): TaskStatus {
+export function toTaskStatus([id, status]: readonly [task: number, status: StoredStatus]): TaskStateInfo {
   return { id, ...toState(status) }
 }
 
@@ -28,6 +34,6 @@ export function typeOf(config: RawConfig | undefined, plugins: PluginCatalog): C
   return (config && findConnector(plugins, config)?.kind) ?? 'unknown'
 }
 
-function toState({ state, worker_id, version, trace }: StoredStatus): StatusOf {
+function toState({ state, worker_id, version, trace }: StoredStatus): InstanceState {
   return { state, worker_id, ...(version ? { version } : {}), ...(trace === null ? {} : { trace }) }
 }

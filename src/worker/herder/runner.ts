@@ -1,9 +1,9 @@
 import { BrokerError } from '../../broker/error.ts'
 import type { RunState, TaskId } from '../../clients/worker.ts'
 import type { Clock } from '../../config/clock.ts'
-import { inTime } from '../../config/in-time.ts'
 import type { Logger } from '../../config/logger.ts'
 import { retry } from '../../config/retry.ts'
+import { withTimeout } from '../../config/timeout.ts'
 import type { ConfigResolver } from '../configuration/config-resolver.ts'
 import { type ConnectorPlugin, findConnector, missingConnector } from '../configuration/connector-plugin.ts'
 import type { LiteralSecrets } from '../configuration/literal-secrets.ts'
@@ -333,7 +333,7 @@ export class Runner implements Started {
 
   async #stopInTime(id: TaskId, running: RunningTask): Promise<void> {
     const { stopTimeoutMs, logger } = this.#parts
-    await inTime(running.stop(), stopTimeoutMs, () => {
+    await withTimeout(running.stop(), stopTimeoutMs, () => {
       logger.error({ ...id, stopTimeoutMs }, 'the task did not stop in time and is left to itself')
       running.abandon()
     })

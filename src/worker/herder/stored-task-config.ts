@@ -1,5 +1,5 @@
-import { UserError } from '../../config/failure.ts'
-import { Secrets } from '../../config/secrets.ts'
+import { UserError } from '../../config/errors.ts'
+import { SecretMasker } from '../../config/secret-masker.ts'
 import type { Resolved } from '../configuration/config-resolver.ts'
 import { replacePlaceholders } from '../configuration/placeholder.ts'
 import type { RawConfig } from '../stores/config-codec.ts'
@@ -24,7 +24,7 @@ export function toStoredTask(
     .flatMap(([placeholder, value]) => [[placeholder, value] as const, [placeholder, value.trim()] as const])
     .filter(([, value]) => value.length >= REPLACED_LENGTH_MIN)
     .sort(([, a], [, b]) => b.length - a.length)
-  const secrets = new Secrets()
+  const secrets = new SecretMasker()
   secrets.add(
     [...filledIn].flatMap(([placeholder, value]) => (mayBeDivided(placeholder, value, raw, isSecret) ? [] : [value])),
   )
@@ -50,7 +50,7 @@ function mayBeDivided(placeholder: string, value: string, raw: RawConfig, isSecr
   return !keys.some(isSecret) && /[,;\s]|:\/\//.test(value.trim())
 }
 
-function requireHidden(key: string, stored: string, secrets: Secrets): void {
+function requireHidden(key: string, stored: string, secrets: SecretMasker): void {
   const clear = replacePlaceholders(stored, () => '\n')
   if (secrets.mask(clear) === clear) return
   throw new UserError(

@@ -1,5 +1,5 @@
 import { BlockList, isIP } from 'node:net'
-import { UserError } from '../../config/failure.ts'
+import { UserError } from '../../config/errors.ts'
 import { DEFAULT_PORTS } from './destinations.ts'
 import { reachedBy } from './ip-address.ts'
 import { type AddressPolicy, notAllowed } from './policy.ts'

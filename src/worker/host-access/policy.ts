@@ -1,4 +1,4 @@
-import { UserError } from '../../config/failure.ts'
+import { UserError } from '../../config/errors.ts'
 
 /** What connectors may use of the worker's machine and network. Plain data: threads get it as it is. */
 export type HostAccessPolicy = {

@@ -1,6 +1,6 @@
 import { homedir } from 'node:os'
 import { isAbsolute, join, resolve } from 'node:path'
-import { asksForLogIn } from '../../http/access-settings.ts'
+import { requiresAuthentication } from '../../http/access-control-settings.ts'
 import { type ProviderUse, UNRESTRICTED } from '../../sdk/index.ts'
 
 import type { WorkerSettings } from '../settings.ts'
@@ -39,7 +39,7 @@ const SYSTEM = ['/proc', '/sys', '/var/run/secrets/kubernetes.io', '/run/secrets
 export function connectorAccess(settings: WorkerSettings, ownFiles: readonly string[] = []): ConnectorAccess {
   const { values } = settings
   const classes = { allowed: values['connector.classes.allowed'], denied: values['connector.classes.denied'] }
-  const isGuarded = asksForLogIn(values)
+  const isGuarded = requiresAuthentication(values)
   const paths = values['connector.paths.allowed']
   const urls = { allowed: values['connector.urls.allowed'], denied: values['connector.urls.denied'] }
   const listeners = values['connector.listeners.allowed']

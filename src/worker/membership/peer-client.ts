@@ -2,7 +2,7 @@ import { type IncomingHttpHeaders, type IncomingMessage, request as overHttp } f
 import { request as overHttps, type RequestOptions } from 'node:https'
 import { text } from 'node:stream/consumers'
 import type { SecureContextOptions } from 'node:tls'
-import { messageOf } from '../../config/failure.ts'
+import { messageOf } from '../../config/errors.ts'
 import { WorkerError } from '../model/worker-error.ts'
 import type { RawConfig, SessionKey } from '../stores/config-codec.ts'
 import { signatureHeaders } from './request-signature.ts'

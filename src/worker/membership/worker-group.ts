@@ -1,8 +1,8 @@
-import type { Broker, Generation, JoinedMember, Member, PartitionOffset } from '../../broker/broker.ts'
+import type { Broker, Generation, GroupMembership, JoinedMember, PartitionOffset } from '../../broker/broker.ts'
 import { BrokerError } from '../../broker/error.ts'
 import type { TaskId } from '../../clients/worker.ts'
 import type { Clock } from '../../config/clock.ts'
-import { UserError } from '../../config/failure.ts'
+import { UserError } from '../../config/errors.ts'
 import type { Logger } from '../../config/logger.ts'
 import { taskKey } from '../herder/work-plan.ts'
 import { balance, type GroupWorker, type Memory, type Share, toGroupWorkers } from './assignor.ts'
@@ -66,7 +66,7 @@ const REST_MS_MAX = 1_000
 /** This worker's place among those of its group: who leads, and what this one has to run. */
 export class WorkerGroup {
   readonly #options: GroupOptions
-  #member: Member | undefined
+  #member: GroupMembership | undefined
   #generation: Generation | undefined
   readonly #rounds: { count: number; msTotal: number; msMax: number; lastMs: number }
   /** When the round began that is not over yet. */
@@ -98,9 +98,9 @@ export class WorkerGroup {
     return group
   }
 
-  async #becomeMember(): Promise<Member> {
+  async #becomeMember(): Promise<GroupMembership> {
     const { broker, groupId, protocols } = this.#options
-    const member = broker.member({
+    const member = broker.joinGroup({
       groupId,
       protocolType: 'connect',
       sessionTimeoutMs: this.#options.sessionTimeoutMs,
@@ -108,13 +108,13 @@ export class WorkerGroup {
       heartbeatMs: this.#options.heartbeatMs,
       clientId: this.#options.clientId,
       protocol: {
-        offer: () => {
+        protocols: () => {
           this.#joiningMs ??= this.#options.clock.monotonicMs()
           return protocols.map((name) => ({ name: OURS + name, metadata: this.#metadata(name) }))
         },
         assign: (protocol, members, self) => this.#assign(protocol, members, self),
-        joined: (generation) => this.#joined(generation),
-        lost: () => this.#lost(),
+        onJoined: (generation) => this.#joined(generation),
+        onLost: () => this.#lost(),
       },
     })
     return member.catch((error: unknown) => {

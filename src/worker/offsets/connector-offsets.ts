@@ -2,9 +2,9 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Broker, PartitionOffset } from '../../broker/broker.ts'
 import { BrokerError } from '../../broker/error.ts'
 import type { ConnectorOffset } from '../../clients/worker.ts'
-import { messageOf } from '../../config/failure.ts'
+import { messageOf } from '../../config/errors.ts'
 import { MASK } from '../../config/secret-keys.ts'
-import { Secrets } from '../../config/secrets.ts'
+import { SecretMasker } from '../../config/secret-masker.ts'
 import type { ConfigResolver } from '../configuration/config-resolver.ts'
 import { findConnector } from '../configuration/connector-plugin.ts'
 import { WorkerError } from '../model/worker-error.ts'
@@ -47,11 +47,11 @@ export class OffsetEditor {
   }
 
   /** What stands for its placeholders: nobody is shown it, so that a connector with one that cannot be read shows nothing. */
-  async #secretsOf(connector: ConnectorConfig): Promise<Secrets> {
+  async #secretsOf(connector: ConnectorConfig): Promise<SecretMasker> {
     const { filledIn } = await this.#parts.resolver.resolve(connector.config).catch((error: unknown) => {
       throw new WorkerError('offsets_refused', messageOf(error), { cause: error })
     })
-    const secrets = new Secrets()
+    const secrets = new SecretMasker()
     secrets.add(filledIn.values())
     return secrets
   }

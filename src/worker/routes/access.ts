@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { AuditedAction } from '../../http/audit.ts'
-import type { Operation } from '../../http/permissions.ts'
+import type { AuditedAction } from '../../http/audit-log.ts'
+import type { AclOperation } from '../../http/permissions.ts'
 import type { View } from '../worker.ts'
 import { parseCreateBody } from './bodies.ts'
 
@@ -14,7 +14,7 @@ const PUBLIC: ReadonlySet<string> = new Set([
 ])
 
 /** What changes nothing but is no `GET`, and everything that changes something. */
-const OPERATIONS: Readonly<Record<string, Operation>> = {
+const OPERATIONS: Readonly<Record<string, AclOperation>> = {
   'PUT /connector-plugins/:plugin/config/validate': 'read',
   'POST /connectors': 'write',
   'PUT /connectors/:name/config': 'write',
@@ -53,21 +53,21 @@ export function checkAccess(request: FastifyRequest): void {
   // That there is no such place is no secret.
   if (url === undefined || PUBLIC.has(url)) return
   const operation = operationOf(request)
-  if (url.startsWith('/connectors/:name')) rights.demand(operation, (params as { name: string }).name)
-  else if (url === '/metrics' || operation === 'loggers') rights.demandAll(operation)
+  if (url.startsWith('/connectors/:name')) rights.require(operation, (params as { name: string }).name)
+  else if (url === '/metrics' || operation === 'loggers') rights.requireAll(operation)
   // Lists are narrowed to what may be read, a new connector is named by its body.
-  else rights.demandSome(operation)
+  else rights.requireAny(operation)
 }
 
 /** Checks what only a body names, before the request is passed on to another worker. */
 export function checkBodies(app: FastifyInstance): void {
   app.addHook('preHandler', async ({ method, routeOptions, rights, body }) => {
-    if (method !== 'POST' || routeOptions.url !== '/connectors' || rights.mayAll('write')) return
-    rights.demand('write', parseCreateBody(body).name)
+    if (method !== 'POST' || routeOptions.url !== '/connectors' || rights.allowsAll('write')) return
+    rights.require('write', parseCreateBody(body).name)
   })
 }
 
-function operationOf({ method, routeOptions }: FastifyRequest): Operation {
+function operationOf({ method, routeOptions }: FastifyRequest): AclOperation {
   if (method === 'GET' || method === 'HEAD') return 'read'
   const operation = OPERATIONS[`${method} ${routeOptions.url}`]
   if (operation === undefined) throw new Error(`${method} ${routeOptions.url} has no permission`)
@@ -76,7 +76,7 @@ function operationOf({ method, routeOptions }: FastifyRequest): Operation {
 
 /** Whether somebody may create such a connector, and so use what its placeholders stand for. */
 export function mayCreate({ rights }: Pick<FastifyRequest, 'rights'>, name: string | null | undefined): boolean {
-  return name ? rights.may('write', name) : rights.maySome('write')
+  return name ? rights.allows('write', name) : rights.allowsAny('write')
 }
 
 /** Before whom secrets that are written in configurations are masked: who may not write them, or everybody. */
@@ -88,5 +88,5 @@ export type ViewOf = (request: Pick<FastifyRequest, 'rights'>) => (name: string)
 export function viewsFor(masking: Masking): ViewOf {
   return ({ rights }) =>
     (name) =>
-      masking === 'always' || !rights.may('write', name) ? 'masked' : 'plain'
+      masking === 'always' || !rights.allows('write', name) ? 'masked' : 'plain'
 }

@@ -9,7 +9,7 @@ type ByName = { Params: { name: string } }
 export function connectorRoutes(app: FastifyInstance, worker: Worker, viewOf: ViewOf): void {
   app.get<{ Querystring: { expand?: string | string[] } }>('/connectors', async (request) => {
     const { query, rights } = request
-    const isReadable = (name: string) => rights.may('read', name)
+    const isReadable = (name: string) => rights.allows('read', name)
     if (query.expand === undefined) return worker.names().filter(isReadable)
     const expand = [query.expand].flat()
     const what = { info: expand.includes('info'), status: expand.includes('status') }

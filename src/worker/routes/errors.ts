@@ -1,5 +1,5 @@
 import { BrokerError } from '../../broker/error.ts'
-import type { WireError } from '../../http/refusal.ts'
+import type { ErrorResponse } from '../../http/http-error.ts'
 import { WorkerError, type WorkerErrorCode } from '../model/worker-error.ts'
 
 /** The one place of the wire's numbers: status and `error_code` are the same here. */
@@ -32,7 +32,7 @@ const WIRE: Readonly<Record<WorkerErrorCode, number>> = {
 }
 
 /** The worker's own errors and the log's on the wire; undefined leaves the error to the HTTP edge. */
-export function toWire(error: unknown): WireError | undefined {
+export function toWire(error: unknown): ErrorResponse | undefined {
   if (error instanceof BrokerError && error.code === 'record_too_large') {
     return { status: 400, body: { error_code: 400, message: error.message } }
   }

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import type { WorkerInfo } from '../../clients/worker.ts'
+import type { ServerInfo } from '../../clients/worker.ts'
 import type { AnswererParts } from '../membership/worker-request-handler.ts'
 import { openApiDocument } from '../openapi/document.ts'
 import type { Worker } from '../worker.ts'
@@ -14,7 +14,7 @@ import { answerInTime, before } from './timeout.ts'
 
 export type WorkerRoutes = {
   readonly worker: Worker
-  readonly info: () => WorkerInfo
+  readonly info: () => ServerInfo
   readonly isReady: () => boolean
   /** Resolves to true when what stands before it is done: starting and stopping connectors and tasks. */
   readonly isResponding: () => Promise<boolean>

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import type { PluginInfo } from '../../clients/worker.ts'
+import type { ConnectorPluginInfo } from '../../clients/worker.ts'
 import type { PluginKind } from '../../plugins/catalog.ts'
 import { WorkerError } from '../model/worker-error.ts'
 import type { PluginCatalog } from '../plugin-host.ts'
@@ -36,7 +36,7 @@ export function pluginRoutes(app: FastifyInstance, worker: Worker): void {
   })
 }
 
-function listPlugins(plugins: PluginCatalog, kinds: readonly PluginKind[]): readonly PluginInfo[] {
+function listPlugins(plugins: PluginCatalog, kinds: readonly PluginKind[]): readonly ConnectorPluginInfo[] {
   return kinds
     .flatMap((kind) => plugins.list(kind))
     .map(({ class: name, type, version }) => ({ class: name, type, version }))

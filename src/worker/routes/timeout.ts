@@ -1,5 +1,5 @@
 import type { FastifyInstance, RouteHandlerMethod } from 'fastify'
-import { inTime } from '../../config/in-time.ts'
+import { withTimeout } from '../../config/timeout.ts'
 import { WorkerError } from '../model/worker-error.ts'
 
 /** Answers every request of the routes that are added after this within `timeoutMs`; what it began goes on. */
@@ -14,7 +14,7 @@ export function answerInTime(app: FastifyInstance, timeoutMs: number): void {
 
 /** Rejects with `timed_out` when `answer` takes longer. */
 export function before<T>(answer: Promise<T>, timeoutMs: number): Promise<T> {
-  return inTime(answer, timeoutMs, () => {
+  return withTimeout(answer, timeoutMs, () => {
     throw new WorkerError('timed_out', 'Request timed out')
   })
 }

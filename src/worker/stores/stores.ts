@@ -2,7 +2,7 @@ import type { Broker } from '../../broker/broker.ts'
 import { BrokerError } from '../../broker/error.ts'
 import type { StateProgress } from '../../broker/state-topic.ts'
 import type { Logger } from '../../config/logger.ts'
-import { below } from '../../config/settings.ts'
+import { settingsWithPrefix } from '../../config/settings.ts'
 import type { WorkerSettings } from '../settings.ts'
 import type { ConfigRecord } from './config-codec.ts'
 import { ConfigStore } from './config-store.ts'
@@ -79,7 +79,7 @@ function storeTopic(kind: Kind, { values, rest }: WorkerSettings): StoreTopic {
     name: values[`${kind}.storage.topic`],
     ...(partitions > 0 ? { partitions } : {}),
     ...(replicationFactor > 0 ? { replicationFactor } : {}),
-    configs: below(`${kind}.storage.`, rest),
+    configs: settingsWithPrefix(`${kind}.storage.`, rest),
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Producer } from '../../broker/broker.ts'
 import type { Clock } from '../../config/clock.ts'
-import { inTime } from '../../config/in-time.ts'
+import { withTimeout } from '../../config/timeout.ts'
 import type { Position, SourceRecord, StoredListener, TaskLog } from '../../sdk/index.ts'
 import { partitionId } from '../stores/offset-state.ts'
 import { AcknowledgedPrefix, progressOf } from './acknowledged-prefix.ts'
@@ -114,7 +114,7 @@ export class AtLeastOnce implements Delivery {
     const startMs = clock.monotonicMs()
     try {
       // What comes late is followed by the next commit, in the same partition and behind it.
-      await inTime(offsetsProducer.send(toOffsets(ready)), commitTimeoutMs, isLate(commitTimeoutMs), clock)
+      await withTimeout(offsetsProducer.send(toOffsets(ready)), commitTimeoutMs, isLate(commitTimeoutMs), clock)
       counters.commits += 1
     } catch (error) {
       counters.commitFailures += 1

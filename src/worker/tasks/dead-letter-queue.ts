@@ -1,5 +1,5 @@
 import type { Header, NewRecord, Producer } from '../../broker/broker.ts'
-import { Secrets } from '../../config/secrets.ts'
+import { SecretMasker } from '../../config/secret-masker.ts'
 import type { DeadLetterConfig } from '../configuration/task-config.ts'
 import type { Stage } from './error-policy.ts'
 import type { TaskClients } from './task-clients.ts'
@@ -28,7 +28,7 @@ export class DeadLetters {
   readonly #task: { readonly connector: string; readonly task: number }
   readonly #producer: Producer
   readonly #counters: TaskCounters
-  readonly #secrets = new Secrets()
+  readonly #secrets = new SecretMasker()
   readonly #sending = new Set<Promise<unknown>>()
   #failure: unknown
 

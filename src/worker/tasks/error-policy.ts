@@ -1,5 +1,5 @@
 import type { Clock } from '../../config/clock.ts'
-import { messageOf } from '../../config/failure.ts'
+import { messageOf } from '../../config/errors.ts'
 import type { TaskLog } from '../../sdk/index.ts'
 import type { ErrorConfig } from '../configuration/task-config.ts'
 import type { TaskCounters } from './task-counters.ts'

@@ -1,4 +1,4 @@
-import { cutText } from '../../config/cut-text.ts'
+import { truncateText } from '../../config/truncate-text.ts'
 
 /** A status is one record of the log, which takes a million bytes at most. */
 const CHARS_MAX = 65_536
@@ -8,12 +8,12 @@ const CAUSES_MAX = 20
 export function traceOf(error: unknown): string {
   const lines: string[] = []
   for (let cause = error, depth = 0; depth <= CAUSES_MAX; depth++) {
-    lines.push(cutText(describe(cause), CHARS_MAX))
+    lines.push(truncateText(describe(cause), CHARS_MAX))
     const next = cause instanceof Error ? causeOf(cause) : undefined
     if (next === undefined) break
     cause = next
   }
-  return cutText(lines.join('\nCaused by: '), CHARS_MAX)
+  return truncateText(lines.join('\nCaused by: '), CHARS_MAX)
 }
 
 /** Plugins throw anything: what has no text of its own has a getter or a `toString` that throws. */

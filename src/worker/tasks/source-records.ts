@@ -1,5 +1,5 @@
 import type { Header, NewRecord } from '../../broker/broker.ts'
-import { checkSize } from '../../broker/producer.ts'
+import { checkRecordSize } from '../../broker/producer.ts'
 import type { ConnectRecord, RecordHeader, SourceRecord } from '../../sdk/index.ts'
 import type { ErrorPolicy, Stage } from './error-policy.ts'
 import type { Pipeline } from './transformation-chain.ts'
@@ -67,7 +67,7 @@ export async function toOutgoing(
   /** Here it is one record's failure still; in the producer it would be that of a whole batch. */
   function isFit(record: SourceRecord, made: NewRecord): boolean {
     try {
-      checkSize(made, recordBytesMax)
+      checkRecordSize(made, recordBytesMax)
       return true
     } catch (error) {
       lost(refusal(record, made, error))

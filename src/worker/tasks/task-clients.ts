@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Broker, Consumer, ConsumerOptions, Producer, ProducerOptions, Topics } from '../../broker/broker.ts'
-import { UserError } from '../../config/failure.ts'
+import type { Broker, Consumer, ConsumerOptions, Producer, ProducerOptions, TopicAdmin } from '../../broker/broker.ts'
+import { UserError } from '../../config/errors.ts'
 import {
   type ClientKind,
   type ClientSettings,
@@ -69,7 +69,7 @@ export class TaskClients {
     })
   }
 
-  async topics(): Promise<Pick<Topics, 'create' | 'describe'>> {
+  async topics(): Promise<Pick<TopicAdmin, 'create' | 'describe'>> {
     return (await this.#brokerOf('admin')).topics
   }
 

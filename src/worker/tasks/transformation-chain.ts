@@ -1,5 +1,5 @@
-import { UserError } from '../../config/failure.ts'
-import { below, commaSeparated } from '../../config/settings.ts'
+import { UserError } from '../../config/errors.ts'
+import { commaSeparated, settingsWithPrefix } from '../../config/settings.ts'
 import { type Catalog, listedName, type OfKind, type PluginKind } from '../../plugins/catalog.ts'
 import {
   type ConnectRecord,
@@ -64,11 +64,11 @@ function roleConfig(role: string, config: RawConfig, defaults: RawConfig): { cla
   const from = config[role] === undefined ? defaults : config
   const className = from[role]
   if (className === undefined) throw new UserError('plugin_missing', `'${role}' is set neither here nor for the worker`)
-  return { className, settings: below(`${role}.`, from) }
+  return { className, settings: settingsWithPrefix(`${role}.`, from) }
 }
 
 function createTransform(catalog: Catalog, config: RawConfig, alias: string): Named<TransformStep> {
-  const settings = below(`transforms.${alias}.`, config)
+  const settings = settingsWithPrefix(`transforms.${alias}.`, config)
   const plugin = findPlugin(catalog, 'transformation', settings['type'] ?? '')
   const className = listedName(plugin)
   const run = plugin.create(parseConfig(plugin.config, settings))
@@ -80,7 +80,7 @@ function createTransform(catalog: Catalog, config: RawConfig, alias: string): Na
 }
 
 function createPredicate(catalog: Catalog, config: RawConfig, alias: string): (record: ConnectRecord) => boolean {
-  const settings = below(`predicates.${alias}.`, config)
+  const settings = settingsWithPrefix(`predicates.${alias}.`, config)
   const plugin = findPlugin(catalog, 'predicate', settings['type'] ?? '')
   return plugin.create(parseConfig(plugin.config, settings))
 }

@@ -1,7 +1,7 @@
 import type { Consumer, PartitionRecords, TopicPartition } from '../../broker/broker.ts'
 import { UnreadableBatchError } from '../../broker/error.ts'
-import { UserError } from '../../config/failure.ts'
-import { inTime } from '../../config/in-time.ts'
+import { UserError } from '../../config/errors.ts'
+import { withTimeout } from '../../config/timeout.ts'
 import { listedName } from '../../plugins/catalog.ts'
 import { parseConfig, type SinkTask as SinkPlugin, type SinkPosition, type SinkRecord } from '../../sdk/index.ts'
 import { missingConnector } from '../configuration/connector-plugin.ts'
@@ -96,9 +96,9 @@ export class SinkTask {
     const consumer = await clients.consumer({
       topics: this.#config.topics,
       rebalance: {
-        assigned: (partitions) => this.#assigned(partitions),
-        revoked: (partitions) => this.#revoked(partitions),
-        lost: (partitions) => this.#lost(partitions),
+        onAssigned: (partitions) => this.#assigned(partitions),
+        onRevoked: (partitions) => this.#revoked(partitions),
+        onLost: (partitions) => this.#lost(partitions),
       },
     })
     this.#consumer = consumer
@@ -222,7 +222,7 @@ export class SinkTask {
     const safe = await this.#flush(pending)
     try {
       const { commitTimeoutMs } = spec.worker
-      await inTime(Promise.resolve(this.#consumer?.commit(safe)), commitTimeoutMs, isLate(commitTimeoutMs), clock)
+      await withTimeout(Promise.resolve(this.#consumer?.commit(safe)), commitTimeoutMs, isLate(commitTimeoutMs), clock)
       this.#offsets.committed(safe)
       counters.commits += 1
     } catch (error) {

@@ -1,6 +1,6 @@
 import type { Broker } from '../../broker/broker.ts'
 import type { Clock } from '../../config/clock.ts'
-import { UserError } from '../../config/failure.ts'
+import { UserError } from '../../config/errors.ts'
 import type { Catalog } from '../../plugins/catalog.ts'
 import type { HostAccess, SourceConnector, TaskLog } from '../../sdk/index.ts'
 import { missingConnector } from '../configuration/connector-plugin.ts'

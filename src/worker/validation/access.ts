@@ -1,4 +1,4 @@
-import { messageOf } from '../../config/failure.ts'
+import { messageOf } from '../../config/errors.ts'
 import type { HostAccess, Reaches } from '../../sdk/index.ts'
 import { hostsIn } from '../host-access/destinations.ts'
 

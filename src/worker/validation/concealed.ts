@@ -1,14 +1,14 @@
-import type { ConfigValidation } from '../../clients/worker.ts'
-import { messageOf } from '../../config/failure.ts'
+import type { ConfigInfos } from '../../clients/worker.ts'
+import { messageOf } from '../../config/errors.ts'
 import { MASK } from '../../config/secret-keys.ts'
-import { Secrets } from '../../config/secrets.ts'
+import { SecretMasker } from '../../config/secret-masker.ts'
 import { commaSeparated } from '../../config/settings.ts'
 import { hasPlaceholder, type Resolved } from '../configuration/config-resolver.ts'
 import { WorkerError } from '../model/worker-error.ts'
 import { type WrittenConfig, withoutNulls } from './validate.ts'
 
 /** Validates a configuration as it is. */
-export type Validate = (config: WrittenConfig) => ConfigValidation | Promise<ConfigValidation>
+export type Validate = (config: WrittenConfig) => ConfigInfos | Promise<ConfigInfos>
 
 /** Lists whose items make keys. */
 const ALIAS_LISTS = ['transforms', 'predicates']
@@ -17,7 +17,7 @@ const CLASS = 'connector.class'
 const FOUND_LENGTH_MIN = 4
 
 /** Validates without looking at what placeholders and masks stand for: they are accepted wherever they are. */
-export async function validateUnresolved(written: WrittenConfig, validate: Validate): Promise<ConfigValidation> {
+export async function validateUnresolved(written: WrittenConfig, validate: Validate): Promise<ConfigInfos> {
   const validation = await validate(withoutPlaceholderAliases(written))
   const isOpen = (name: string) => hasPlaceholder(written[name] ?? '') || (written[name] ?? '').includes(MASK)
   const dropped = validation.configs
@@ -40,7 +40,7 @@ export async function validateResolved(
   written: WrittenConfig,
   { config, filledIn }: Resolved,
   validate: Validate,
-): Promise<ConfigValidation> {
+): Promise<ConfigInfos> {
   if (filledIn.size === 0) return validate(written)
   const whole = Object.entries(config).flatMap(([key, value]) => (value === written[key] ? [] : [value]))
   const conceal = concealer([...filledIn.values(), ...whole])
@@ -86,7 +86,7 @@ export async function validateResolved(
  * short for that, nothing of the message is kept.
  */
 function concealer(values: readonly string[]): (message: string, key: string) => string {
-  const secrets = new Secrets()
+  const secrets = new SecretMasker()
   secrets.add(values)
   const parts = new Set([...values, ...values.flatMap((value) => value.split(/[,;\n]/))].map((part) => part.trim()))
   parts.delete('')

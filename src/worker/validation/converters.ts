@@ -1,5 +1,5 @@
-import type { ConfigKey } from '../../clients/worker.ts'
-import { below } from '../../config/settings.ts'
+import type { ConfigKeyInfo } from '../../clients/worker.ts'
+import { settingsWithPrefix } from '../../config/settings.ts'
 import type { PluginHost } from '../plugin-host.ts'
 import type { RawConfig } from '../stores/config-codec.ts'
 import { type Entry, pluginEntries } from './entries.ts'
@@ -14,14 +14,14 @@ export async function converterBlocks(config: RawConfig, plugins: PluginHost): P
     if (className === undefined) return []
     const converter = plugins.catalog.find(role === 'header' ? 'header_converter' : 'converter', className)
     if (!converter) return []
-    const own = await pluginEntries(plugins, converter, below(`${name}.`, config))
+    const own = await pluginEntries(plugins, converter, settingsWithPrefix(`${name}.`, config))
     return [typeEntry(role), ...own].map((entry) => prefixed(entry, `${name}.`))
   })
   return (await Promise.all(blocks)).flat()
 }
 
 /** Java's converters are told by a setting what they are for. */
-export const converterType: ConfigKey = {
+export const converterType: ConfigKeyInfo = {
   name: 'converter.type',
   type: 'STRING',
   required: true,

@@ -1,4 +1,4 @@
-import type { ConfigKey } from '../../clients/worker.ts'
+import type { ConfigKeyInfo } from '../../clients/worker.ts'
 import { listedName, type PluginKind } from '../../plugins/catalog.ts'
 import type { PluginDescriptor } from '../../plugins/descriptor.ts'
 import { describeConfig, type z } from '../../sdk/index.ts'
@@ -11,7 +11,7 @@ import { toConfigKey } from './entries.ts'
 const KINDS: readonly PluginKind[] = ['sink', 'source', 'converter', 'header_converter', 'transformation', 'predicate']
 
 /** Every key of a plugin: its own, then those that its kind has anyway. Throws a `WorkerError`. */
-export function describePlugin(name: string, plugins: PluginCatalog, version?: string): readonly ConfigKey[] {
+export function describePlugin(name: string, plugins: PluginCatalog, version?: string): readonly ConfigKeyInfo[] {
   const plugin = KINDS.map((kind) => plugins.find(kind, name)).find((found) => found !== undefined)
   if (!plugin) throw new WorkerError('plugin_not_found', `Unknown plugin ${name}.`)
   if (version !== undefined && version !== plugin.version) {
@@ -28,7 +28,7 @@ export function describePlugin(name: string, plugins: PluginCatalog, version?: s
   return [...own, ...common]
 }
 
-function commonOf(plugin: PluginDescriptor): readonly ConfigKey[] {
+function commonOf(plugin: PluginDescriptor): readonly ConfigKeyInfo[] {
   switch (plugin.kind) {
     case 'source':
       return withVersion(plugin, [...keysOf(commonKeys), ...keysOf(sourceKeys)])
@@ -43,10 +43,10 @@ function commonOf(plugin: PluginDescriptor): readonly ConfigKey[] {
   }
 }
 
-function withVersion({ version }: PluginDescriptor, keys: readonly ConfigKey[]): readonly ConfigKey[] {
+function withVersion({ version }: PluginDescriptor, keys: readonly ConfigKeyInfo[]): readonly ConfigKeyInfo[] {
   return keys.map((key) => (key.name === 'connector.plugin.version' ? { ...key, default_value: version } : key))
 }
 
-function keysOf(spec: z.ZodObject): readonly ConfigKey[] {
+function keysOf(spec: z.ZodObject): readonly ConfigKeyInfo[] {
   return describeConfig(spec).map(toConfigKey)
 }

@@ -1,4 +1,4 @@
-import type { ConfigKey, ConfigValue } from '../../clients/worker.ts'
+import type { ConfigKeyInfo, ConfigValueInfo } from '../../clients/worker.ts'
 import type { PluginDescriptor } from '../../plugins/descriptor.ts'
 import {
   type ConfigDefinition,
@@ -11,7 +11,7 @@ import type { PluginHost } from '../plugin-host.ts'
 import type { RawConfig } from '../stores/config-codec.ts'
 
 /** A key with what is written for it. */
-export type Entry = { readonly definition: ConfigKey | null; readonly value: ConfigValue }
+export type Entry = { readonly definition: ConfigKeyInfo | null; readonly value: ConfigValueInfo }
 
 /** Of keys that every connector has. */
 export function entriesOf(spec: z.ZodObject, config: RawConfig): readonly Entry[] {
@@ -43,7 +43,7 @@ function toEntries(definitions: readonly ConfigDefinition[], values: readonly Pa
   })
 }
 
-export function toConfigKey(definition: ConfigDefinition): ConfigKey {
+export function toConfigKey(definition: ConfigDefinition): ConfigKeyInfo {
   const { name, type, required, defaultValue, importance, documentation, group, order, width, displayName } = definition
   return {
     name,

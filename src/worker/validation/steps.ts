@@ -1,5 +1,5 @@
-import type { ConfigKey } from '../../clients/worker.ts'
-import { below, commaSeparated } from '../../config/settings.ts'
+import type { ConfigKeyInfo } from '../../clients/worker.ts'
+import { commaSeparated, settingsWithPrefix } from '../../config/settings.ts'
 import type { PluginHost } from '../plugin-host.ts'
 import type { RawConfig } from '../stores/config-codec.ts'
 import { type Entry, pluginEntries } from './entries.ts'
@@ -27,9 +27,9 @@ const PREDICATES: Kind = { prefix: 'predicates', plugin: 'predicate', word: 'Pre
 
 async function transformEntries(alias: string, config: RawConfig, plugins: PluginHost): Promise<readonly Entry[]> {
   const keys = await stepKeys(TRANSFORMS, alias, config, plugins)
-  const settings = below(`transforms.${alias}.`, config)
+  const settings = settingsWithPrefix(`transforms.${alias}.`, config)
   if (plugins.catalog.find(TRANSFORMS.plugin, settings['type'] ?? '') === undefined) return keys
-  const common = (name: string, definition: Partial<ConfigKey>, value: string | null, errors: string[] = []) =>
+  const common = (name: string, definition: Partial<ConfigKeyInfo>, value: string | null, errors: string[] = []) =>
     stepEntry(TRANSFORMS, alias, keys.length, name, definition, value, errors)
   const [type, ...others] = keys
   const negated = settings['negate'] !== undefined && settings['predicate'] === undefined
@@ -64,7 +64,7 @@ function withError(entry: Entry, message: string): Entry {
 
 /** The type, its version, and the keys of the plugin that the type names. */
 async function stepKeys(kind: Kind, alias: string, config: RawConfig, plugins: PluginHost): Promise<readonly Entry[]> {
-  const settings = below(`${kind.prefix}.${alias}.`, config)
+  const settings = settingsWithPrefix(`${kind.prefix}.${alias}.`, config)
   const className = settings['type']
   const plugin = className === undefined ? undefined : plugins.catalog.find(kind.plugin, className)
   const type = typeEntry(kind, alias, className, plugin !== undefined, plugins)
@@ -145,7 +145,7 @@ function stepEntry(
   alias: string,
   order: number,
   key: string,
-  definition: Partial<ConfigKey>,
+  definition: Partial<ConfigKeyInfo>,
   value: string | null,
   errors: readonly string[] = [],
 ): Entry {

@@ -1,5 +1,5 @@
 import { OWNER_KEY } from '../../clients/worker.ts'
-import { nearest } from '../../config/nearest.ts'
+import { didYouMean } from '../../config/did-you-mean.ts'
 import { commonKeys, sinkKeys, sourceKeys } from '../configuration/connector-keys.ts'
 import type { ConnectorPlugin } from '../configuration/connector-plugin.ts'
 import type { RawConfig } from '../stores/config-codec.ts'
@@ -23,7 +23,7 @@ export function keysOfNobody({ kind, definitions }: ConnectorPlugin, config: Raw
     .filter((key) => !known.includes(key) && !OF_OTHERS.test(key))
     .slice(0, TOLD_MAX)
     .map((key) => {
-      const meant = nearest(key, known)
+      const meant = didYouMean(key, known)
       return { key, ...(meant !== undefined && { meant }) }
     })
 }

@@ -1,4 +1,4 @@
-import type { ConfigValidation } from '../../clients/worker.ts'
+import type { ConfigInfos } from '../../clients/worker.ts'
 import { listedName } from '../../plugins/catalog.ts'
 import type { HostAccess } from '../../sdk/index.ts'
 import { commonKeys, sinkKeys, sourceKeys } from '../configuration/connector-keys.ts'
@@ -27,7 +27,7 @@ export type WrittenConfig = Readonly<Record<string, string | null>>
 const NULL_VALUE = 'Null value can not be supplied as the configuration value.'
 
 /** Everything `/validate` answers. Throws a `WorkerError` when there is no such connector to ask. */
-export async function validateConnector(written: WrittenConfig, context: ValidationContext): Promise<ConfigValidation> {
+export async function validateConnector(written: WrittenConfig, context: ValidationContext): Promise<ConfigInfos> {
   const { plugins } = context
   const config = withoutNulls(written)
   const plugin = requireConnector(written, plugins.catalog)
@@ -73,7 +73,7 @@ export function requireConnector(written: WrittenConfig, plugins: PluginCatalog)
 }
 
 /** All messages of a validation, for the answer to a create. */
-export function messagesOf({ configs }: ConfigValidation): readonly string[] {
+export function messagesOf({ configs }: ConfigInfos): readonly string[] {
   return configs.flatMap(({ value }) => value.errors)
 }
 

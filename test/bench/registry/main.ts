@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { openBroker } from '../../../src/broker/open.ts'
+import { openBroker } from '../../../src/broker/open-broker.ts'
 import { silentLogger } from '../../../src/config/logger.ts'
 import { startRegistryProcess } from '../../support/registry-process.ts'
 import { runClient } from '../client.ts'

@@ -1,4 +1,4 @@
-import { openBroker } from '../../../src/broker/open.ts'
+import { openBroker } from '../../../src/broker/open-broker.ts'
 import { createRegistryClient } from '../../../src/clients/registry.ts'
 import { silentLogger } from '../../../src/config/logger.ts'
 import { schemaText, subjectOf, VERSIONS } from './schemas.ts'

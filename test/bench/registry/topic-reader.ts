@@ -1,4 +1,4 @@
-import { openBroker } from '../../../src/broker/open.ts'
+import { openBroker } from '../../../src/broker/open-broker.ts'
 import { silentLogger } from '../../../src/config/logger.ts'
 
 export type ReadTask = { readonly bootstrap: string; readonly topic: string; readonly records: number }

@@ -1,5 +1,5 @@
 import { beforeEach, expect, it, onTestFinished } from 'vitest'
-import { type Answer, RequestError } from '../../../src/clients/http.ts'
+import { type HttpResponse, RequestError } from '../../../src/clients/http.ts'
 import { silentLogger } from '../../../src/config/logger.ts'
 import { CircuitBreaker, CircuitOpenError } from '../../../src/operator/controller/circuit-breaker.ts'
 import { NotLeaderError } from '../../../src/operator/controller/fence.ts'
@@ -34,9 +34,9 @@ beforeEach(() => {
   })
 })
 
-async function answer(what: number | Error): Promise<Answer> {
+async function answer(what: number | Error): Promise<HttpResponse> {
   if (typeof what !== 'number') throw what
-  return { status: what } as Answer
+  return { status: what } as HttpResponse
 }
 
 /** How so many calls in a row ended: the status, or what was thrown. */

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { systemClock } from '../../../src/config/clock.ts'
-import { createLogger, secretsOf } from '../../../src/config/logger.ts'
+import { createLogger, secretMaskerOf } from '../../../src/config/logger.ts'
 import { httpSink } from '../../../src/plugins/connectors/http-sink/sink.ts'
 import { ConfigResolver } from '../../../src/worker/configuration/config-resolver.ts'
 import { findConnector } from '../../../src/worker/configuration/connector-plugin.ts'
@@ -18,7 +18,7 @@ it('keys that nobody reads are told once, when the tasks are made, with what was
   const making = new TaskMaking({
     plugins,
     configs: { state: { connector: () => stored } } as unknown as ConfigStore,
-    resolver: new ConfigResolver(new Map(), secretsOf(logger)),
+    resolver: new ConfigResolver(new Map(), secretMaskerOf(logger)),
     clock: systemClock,
     logger,
     async putTasks(_, tasks) {

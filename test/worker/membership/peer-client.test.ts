@@ -3,9 +3,9 @@ import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { watchContent } from '../../../src/config/file-watcher.ts'
 import { silentLogger } from '../../../src/config/logger.ts'
 import { tlsMaterial } from '../../../src/config/tls.ts'
-import { followedFiles } from '../../../src/config/watch.ts'
 import { Peers, type PeerTls } from '../../../src/worker/membership/peer-client.ts'
 import { peerTls } from '../../../src/worker/routes/rest-server.ts'
 import { workerSettings } from '../../../src/worker/settings.ts'
@@ -44,7 +44,7 @@ describe('a worker on https with a certificate of a private authority', () => {
       'ssl.keystore.location': pem('client.pem'),
     }
     const settings = workerSettings(Object.entries(written).map(([key, value]) => ({ key, value, source: 'here' })))
-    const certificates = followedFiles({ ...peerTls(settings)!, logger: silentLogger() })
+    const certificates = watchContent({ ...peerTls(settings)!, logger: silentLogger() })
     onTestFinished(() => certificates.close())
     const us = new Peers({ ...OPTIONS, tls: certificates.current })
     await expect(us.fence(url, 'c')).rejects.toMatchObject({ code: 'peer_failed' })

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { Broker, Generation, MemberOptions } from '../../../src/broker/broker.ts'
+import type { Broker, Generation, GroupMembershipOptions } from '../../../src/broker/broker.ts'
 import { systemClock } from '../../../src/config/clock.ts'
 import { silentLogger } from '../../../src/config/logger.ts'
 import { taskKey } from '../../../src/worker/herder/work-plan.ts'
@@ -66,9 +66,9 @@ describe('a worker, told by its coordinator,', () => {
   it('lets go of everything when it is out of the group', async () => {
     const done: string[] = []
     const { group, protocol } = await joinFake({ onLost: async () => void done.push('lost') })
-    await protocol().joined(generationOf({ assigned: workOf(2) }))
+    await protocol().onJoined(generationOf({ assigned: workOf(2) }))
     expect([group.work.tasks.length, group.has({ connector: 'c', task: 1 }), group.leaderUrl]).toEqual([2, true, URL])
-    await protocol().lost?.(new Error('the session is over'))
+    await protocol().onLost?.(new Error('the session is over'))
     expect(done).toEqual(['lost'])
     expect([group.work.tasks.length, group.has({ connector: 'c', task: 1 }), group.leaderUrl]).toEqual([
       0,
@@ -81,17 +81,17 @@ describe('a worker, told by its coordinator,', () => {
   it('tells how long its rounds take, and since when there was none', async () => {
     const { group, protocol, clock } = await joinFake({})
     expect(group.rounds).toMatchObject({ count: 0, isUnderWay: false })
-    protocol().offer()
+    protocol().protocols()
     await clock.advance(50)
     expect(group.rounds.isUnderWay).toBe(true)
-    await protocol().joined(generationOf({}))
+    await protocol().onJoined(generationOf({}))
     await clock.advance(30)
     expect(group.rounds).toEqual({ count: 1, msTotal: 50, msMax: 50, sinceLastMs: 30, isUnderWay: false })
   })
 
   it('leads only as long as nobody else can have been made the leader', async () => {
     const { group, protocol, clock } = await joinFake({})
-    await protocol().joined(generationOf({}))
+    await protocol().onJoined(generationOf({}))
     expect(group.isLeader).toBe(true)
     await clock.advance(VALID_MS)
     expect(group.isLeader).toBe(false)
@@ -105,10 +105,10 @@ describe('a worker, told by its coordinator,', () => {
       group.configuredChanged()
     }
     const round = async (generation: number, tookMs: number) => {
-      const members = [{ memberId: 'm', metadata: protocol().offer()[0]!.metadata }]
+      const members = [{ memberId: 'm', metadata: protocol().protocols()[0]!.metadata }]
       const shares = await protocol().assign('weir-sessioned', members, { memberId: 'm', generation })
       await clock.advance(tookMs)
-      await protocol().joined({ ...generationOf({}), assignment: shares.get('m')! })
+      await protocol().onJoined({ ...generationOf({}), assignment: shares.get('m')! })
     }
     configured = workOf(1)
     await round(1, 50)
@@ -139,9 +139,9 @@ describe('a worker, told by its coordinator,', () => {
   it('rests no longer than a second, however much is moved', async () => {
     let configured = workOf(5_000)
     const { group, protocol, asked, clock } = await joinFake({ configured: () => configured })
-    const members = [{ memberId: 'm', metadata: protocol().offer()[0]!.metadata }]
+    const members = [{ memberId: 'm', metadata: protocol().protocols()[0]!.metadata }]
     await protocol().assign('weir-sessioned', members, { memberId: 'm', generation: 1 })
-    await protocol().joined(generationOf({ assigned: configured }))
+    await protocol().onJoined(generationOf({ assigned: configured }))
     configured = workOf(5_001)
     group.configuredChanged()
     await clock.advance(999)
@@ -152,7 +152,7 @@ describe('a worker, told by its coordinator,', () => {
 
   it('asks for a round also when its time as the leader is over, since nobody else may', async () => {
     const { group, protocol, asked, clock } = await joinFake({ configured: () => workOf(1) })
-    await protocol().joined(generationOf({}))
+    await protocol().onJoined(generationOf({}))
     await clock.advance(VALID_MS)
     asked.length = 0
     group.configuredChanged()
@@ -161,15 +161,15 @@ describe('a worker, told by its coordinator,', () => {
 
   it('asks for another round when work was given up, when it waits long enough, and when the leader was behind', async () => {
     const { protocol, asked, clock } = await joinFake({})
-    await protocol().joined(generationOf({ revoked: workOf(1) }))
+    await protocol().onJoined(generationOf({ revoked: workOf(1) }))
     expect(asked).toEqual(['work was given up'])
-    await protocol().joined(generationOf({ delayMs: 300 }))
+    await protocol().onJoined(generationOf({ delayMs: 300 }))
     await clock.advance(299)
     expect(asked).toHaveLength(1)
     await clock.advance(1)
     expect(asked.slice(1)).toEqual(['lost work has waited long enough'])
-    await protocol().joined(generationOf({ delayMs: 300 }))
-    await protocol().joined(generationOf({ error: 1 }))
+    await protocol().onJoined(generationOf({ delayMs: 300 }))
+    await protocol().onJoined(generationOf({ error: 1 }))
     await clock.advance(300)
     expect(asked.slice(2)).toEqual(['the leader had not read all configurations'])
   })
@@ -182,11 +182,11 @@ const VALID_MS = 10_000
 async function joinFake(changes: Partial<GroupOptions>) {
   const clock = new FakeClock()
   const asked: string[] = []
-  let options: MemberOptions | undefined
+  let options: GroupMembershipOptions | undefined
   const validUntilMs = clock.monotonicMs() + VALID_MS
   const member = { memberId: 'm', validUntilMs: () => validUntilMs, rejoin: (reason: string) => asked.push(reason) }
   const broker = {
-    member: async (given: MemberOptions) => {
+    member: async (given: GroupMembershipOptions) => {
       options = given
       return { ...member, close: async () => undefined }
     },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { NewRecord, Producer, Sent } from '../../../src/broker/broker.ts'
+import type { NewRecord, Producer, SendResult } from '../../../src/broker/broker.ts'
 import { silentLogger } from '../../../src/config/logger.ts'
 import type { SourceRecord } from '../../../src/sdk/index.ts'
 import type { TransactionBoundary } from '../../../src/worker/configuration/task-config.ts'
@@ -293,14 +293,14 @@ class FakeProducer {
   offsetsHang = false
   batchesFail = false
   readonly #isSlow: boolean
-  readonly #batches: PromiseWithResolvers<Sent>[] = []
+  readonly #batches: PromiseWithResolvers<SendResult>[] = []
   readonly #refusals: (((index: number, error: Error) => void) | undefined)[] = []
 
   constructor(isSlow: boolean) {
     this.#isSlow = isSlow
   }
 
-  async send(records: readonly NewRecord[], refused?: (index: number, error: Error) => void): Promise<Sent> {
+  async send(records: readonly NewRecord[], refused?: (index: number, error: Error) => void): Promise<SendResult> {
     const sent = { partitions: new Int32Array(), offsets: new Float64Array() }
     if (records[0]?.topic === 'offsets') {
       if (this.offsetsFail) throw new Error('refused')
@@ -311,7 +311,7 @@ class FakeProducer {
     if (this.batchesFail) throw new Error('refused')
     this.log.push('batch')
     if (!this.#isSlow) return sent
-    const batch = Promise.withResolvers<Sent>()
+    const batch = Promise.withResolvers<SendResult>()
     this.#refusals.push(refused)
     this.#batches.push(batch)
     return batch.promise

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { ConfigValidation } from '../../../src/clients/worker.ts'
-import { Secrets } from '../../../src/config/secrets.ts'
+import type { ConfigInfos } from '../../../src/clients/worker.ts'
+import { SecretMasker } from '../../../src/config/secret-masker.ts'
 import { UNRESTRICTED } from '../../../src/sdk/index.ts'
 import { ConfigResolver } from '../../../src/worker/configuration/config-resolver.ts'
 import { validateResolved, validateUnresolved } from '../../../src/worker/validation/concealed.ts'
@@ -23,10 +23,10 @@ const context: ValidationContext = {
 }
 const validate = (config: WrittenConfig) => validateConnector(config, context)
 const SINK = { 'connector.class': 'FileStreamSink', name: 'sink', topics: 'orders', file: '/tmp/x' }
-const of = (name: string, { configs }: ConfigValidation) => configs.find(({ value }) => value.name === name)?.value
+const of = (name: string, { configs }: ConfigInfos) => configs.find(({ value }) => value.name === name)?.value
 
 async function resolved(written: Readonly<Record<string, string>>, values: Readonly<Record<string, string>>) {
-  const resolver = new ConfigResolver(new Map([['env', () => values]]), new Secrets())
+  const resolver = new ConfigResolver(new Map([['env', () => values]]), new SecretMasker())
   return validateResolved(written, await resolver.resolve(written), validate)
 }
 

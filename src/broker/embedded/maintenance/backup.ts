@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { BrokerError } from '../../error.ts'
 import { CheckFile, syncDirectory } from '../check-file.ts'
 import { openDataDirectory, toStorageError } from '../data-directory.ts'
-import { filesOf } from '../files.ts'
-import { inspect } from '../inspection.ts'
+import { dataFilesOf } from '../files.ts'
+import { inspectDataDirectory } from '../inspection.ts'
 import { copyOnline, type OnProgress } from './online-copy.ts'
 import { verifyDatabase } from './verify.ts'
 
@@ -15,8 +15,8 @@ export type BackupReport = { readonly directory: string; readonly backup: string
  * `directory` meanwhile. The copy is read in full before this returns. What was written of it is removed when it fails.
  */
 export async function backUp(directory: string, backup: string, onProgress: OnProgress): Promise<BackupReport> {
-  const [from, to] = [filesOf(directory), filesOf(backup)]
-  const found = existsSync(from.check) ? undefined : inspect(from, { pages: 0, faults: 1 })
+  const [from, to] = [dataFilesOf(directory), dataFilesOf(backup)]
+  const found = existsSync(from.check) ? undefined : inspectDataDirectory(from, { pages: 0, faults: 1 })
   if (found !== undefined) throw uncheckedError(directory, found.kind)
   if (hasEntries(backup))
     throw new BrokerError('invalid_config', `${backup} is not empty: a backup needs a new directory`)

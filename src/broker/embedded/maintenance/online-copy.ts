@@ -3,10 +3,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { BrokerError } from '../../error.ts'
 import { CheckFile, type CheckHeader } from '../check-file.ts'
 import { damageError } from '../damage.ts'
-import { type DataFiles, sizeOf, withFile } from '../files.ts'
-import { type Fault, pageFault } from '../inspection.ts'
+import { type DataFiles, fileSize, withFile } from '../files.ts'
+import { type FileFault, pageFault } from '../inspection.ts'
 import { PAGE_BYTES } from '../schema.ts'
-import { EMPTY_WAL, pageSum, readWal, type WalContent } from '../wal.ts'
+import { EMPTY_WAL, pageChecksum, readWal, type WalContent } from '../wal.ts'
 
 /** What a long piece of work reports: how many of how many parts are done. */
 export type OnProgress = (what: string, done: number, all: number) => void
@@ -67,7 +67,7 @@ async function copyOnce(
   header: CheckHeader | undefined,
   target: CopyTarget | undefined,
   onProgress: OnProgress,
-): Promise<ConsistentCopy | { readonly fault: Fault | undefined }> {
+): Promise<ConsistentCopy | { readonly fault: FileFault | undefined }> {
   const wal = header && copyWal(files, target?.files, header)
   if (header === undefined || wal === undefined) return { fault: logFault(files, header) }
   const range = { header, wal, pages: wal.databasePages ?? header.pages }
@@ -88,7 +88,7 @@ function finish(
   return { header, sums: Uint32Array.from({ length: header.pages }, (_, index) => copied.get(index + 1) ?? 0) }
 }
 
-function logFault(files: DataFiles, header: CheckHeader | undefined): Fault {
+function logFault(files: DataFiles, header: CheckHeader | undefined): FileFault {
   return header === undefined
     ? { file: files.check, message: 'is damaged' }
     : { file: files.wal, message: `is missing, cut off or damaged: ${header.walBytes} bytes were acknowledged` }
@@ -96,13 +96,13 @@ function logFault(files: DataFiles, header: CheckHeader | undefined): Fault {
 
 /** Undefined while the log is not there as the header says: a checkpoint is being made, or it is damaged. */
 function copyWal(from: DataFiles, to: DataFiles | undefined, header: CheckHeader): WalContent | undefined {
-  const isMoved = header.state === 'checkpointing' && sizeOf(from.wal) === 0
+  const isMoved = header.state === 'checkpointing' && fileSize(from.wal) === 0
   if (header.walBytes === 0 || isMoved) {
     if (to !== undefined) withFile(to.wal, () => truncateSync(to.wal))
     return EMPTY_WAL
   }
   if (to !== undefined) {
-    if (sizeOf(from.wal) < header.walBytes) return undefined
+    if (fileSize(from.wal) < header.walBytes) return undefined
     copyFileSync(from.wal, to.wal)
     truncateSync(to.wal, header.walBytes)
   }
@@ -136,7 +136,7 @@ async function copyPages(
     chunk.fill(0)
     withFile(from.database, (database) => readSync(database, chunk, 0, count * PAGE_BYTES, (first - 1) * PAGE_BYTES))
     for (let index = 0; index < count; index++) {
-      const sum = pageSum(chunk.subarray(index * PAGE_BYTES, (index + 1) * PAGE_BYTES))
+      const sum = pageChecksum(chunk.subarray(index * PAGE_BYTES, (index + 1) * PAGE_BYTES))
       copied.set(first + index, sums[index] === 0 ? 0 : sum)
     }
     if (target !== undefined) writeSync(target, chunk, 0, count * PAGE_BYTES, (first - 1) * PAGE_BYTES)

@@ -5,14 +5,14 @@ import { BrokerError } from '../../error.ts'
 import { CheckFile, type CheckHeader } from '../check-file.ts'
 import type { DamagedRange } from '../damage.ts'
 import { openDataDirectory } from '../data-directory.ts'
-import { type DataFiles, filesOf, withFile } from '../files.ts'
+import { type DataFiles, dataFilesOf, withFile } from '../files.ts'
 import { PAGE_BYTES } from '../schema.ts'
 import { readFrames, readSalts, type Salts } from '../wal.ts'
 import type { OnProgress } from './online-copy.ts'
 import { moveAside, moveInto } from './restore.ts'
 import { salvage } from './salvage.ts'
 import { verifyDirectory } from './verify.ts'
-import { withLock } from './with-lock.ts'
+import { withDirectoryLock } from './with-directory-lock.ts'
 
 export type RepairReport = {
   readonly directory: string
@@ -37,8 +37,8 @@ export async function repair(directory: string, nowMs: number, onProgress: OnPro
   if (report.faults.length === 0) {
     return { directory, isSound: true, damaged: undefined, batches: 0, lost: [], notes: [] }
   }
-  const files = filesOf(directory)
-  const repaired = withLock(files, () => repairLocked(files, nowMs, onProgress))
+  const files = dataFilesOf(directory)
+  const repaired = withDirectoryLock(files, () => repairLocked(files, nowMs, onProgress))
   if (repaired === 'in use') throw new BrokerError('data_locked', `a program uses ${directory}: stop it first`)
   return repaired
 }
@@ -53,7 +53,7 @@ function repairLocked(files: DataFiles, nowMs: number, onProgress: OnProgress): 
   const header = readCheckHeader(files)
   const image = join(work, 'image.db')
   const notes = makeImage(files, image, header)
-  const made = filesOf(join(work, 'data'))
+  const made = dataFilesOf(join(work, 'data'))
   const data = openDataDirectory(made.directory, { nowMs, fsync: 'checkpoint' })
   const source = new DatabaseSync(image)
   try {

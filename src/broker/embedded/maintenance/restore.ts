@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import { BrokerError } from '../../error.ts'
 import { syncDirectory } from '../check-file.ts'
 import { toStorageError } from '../data-directory.ts'
-import { type DataFiles, filesOf } from '../files.ts'
+import { type DataFiles, dataFilesOf } from '../files.ts'
 import { hasEntries } from './backup.ts'
 import type { OnProgress } from './online-copy.ts'
 import { type VerifyReport, verifyDirectory } from './verify.ts'
-import { withLock } from './with-lock.ts'
+import { withDirectoryLock } from './with-directory-lock.ts'
 
 export type RestoreReport = {
   readonly directory: string
@@ -40,14 +40,14 @@ export async function restore(
     )
   }
   mkdirSync(directory, { recursive: true })
-  const files = filesOf(directory)
-  const restored = withLock(files, () => {
+  const files = dataFilesOf(directory)
+  const restored = withDirectoryLock(files, () => {
     const made = join(directory, 'restore.tmp')
     rmSync(made, { recursive: true, force: true })
     mkdirSync(made)
-    copyFiles(filesOf(backup), filesOf(made))
+    copyFiles(dataFilesOf(backup), dataFilesOf(made))
     const replaced = isReplacing ? moveAside(files, 'replaced', nowMs) : undefined
-    moveInto(filesOf(made), files)
+    moveInto(dataFilesOf(made), files)
     rmSync(made, { recursive: true })
     return { directory, backup, replaced }
   })
@@ -71,7 +71,7 @@ export function moveAside(files: DataFiles, name: 'replaced' | 'damaged', nowMs:
   const present = [files.database, files.wal, files.check].filter((file) => existsSync(file))
   if (present.length === 0) return undefined
   const stamp = new Date(nowMs).toISOString().replaceAll(':', '').replace(/\..*/, 'Z')
-  const aside = filesOf(join(files.directory, `${name}-${stamp}`))
+  const aside = dataFilesOf(join(files.directory, `${name}-${stamp}`))
   mkdirSync(aside.directory)
   // The database last: while only some are moved, a start finds that something is missing.
   for (const name of ['check', 'wal', 'database'] as const) {

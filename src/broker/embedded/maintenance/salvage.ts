@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { messageOf } from '../../../config/failure.ts'
-import { type DamagedRange, type Names, readNames, toRange } from '../damage.ts'
+import { messageOf } from '../../../config/errors.ts'
+import { type DamagedRange, type PartitionNames, readPartitionNames, toDamagedRange } from '../damage.ts'
 import { OFFSET_MASK, PARTITION_ID_MAX, rowId } from '../schema.ts'
 import { batchFault, toStoredBatch } from '../stored-batch.ts'
 import type { OnProgress } from './online-copy.ts'
@@ -112,19 +112,19 @@ function idsWithBatches(from: DatabaseSync): readonly number[] {
   return ids
 }
 
-function withName(to: DatabaseSync, id: number): Names {
-  const names = readNames(to)
+function withName(to: DatabaseSync, id: number): PartitionNames {
+  const names = readPartitionNames(to)
   if (names.has(id)) return names
   const row = to.prepare("insert into topics (name, configs) values (?, '{}') returning id").get(`recovered-${id}`)!
   to.prepare('insert or replace into partitions (id, topic_id, number) values (?, ?, 0)').run(id, row['id'] as number)
-  return readNames(to)
+  return readPartitionNames(to)
 }
 
 function copyBatches(
   from: DatabaseSync,
   { sqlite: to, stored }: { readonly sqlite: DatabaseSync; readonly stored: () => void },
   id: number,
-  names: Names,
+  names: PartitionNames,
   end: number | undefined,
 ) {
   const insert = to.prepare(
@@ -139,7 +139,7 @@ function copyBatches(
     const batch = toStoredBatch(row)
     lastOffset = Math.max(lastOffset, batch.lastOffset)
     if (batchFault(batch) !== undefined) {
-      lost.push(toRange(names, id, batch.baseOffset, batch.lastOffset))
+      lost.push(toDamagedRange(names, id, batch.baseOffset, batch.lastOffset))
       return
     }
     batches += 1
@@ -156,10 +156,10 @@ function copyBatches(
   const endOffset = Math.max(lastOffset + 1, end ?? 0, floor)
   for (const range of unread) {
     const last = Math.min(range.to, endOffset - 1)
-    if (range.from <= last) lost.push(toRange(names, id, range.from, last))
+    if (range.from <= last) lost.push(toDamagedRange(names, id, range.from, last))
   }
   if (end !== undefined && lastOffset + 1 < end && !unread.some((range) => range.to >= end - 1)) {
-    lost.push(toRange(names, id, lastOffset + 1, end - 1))
+    lost.push(toDamagedRange(names, id, lastOffset + 1, end - 1))
   }
   // What was clean may have lost records that superseded others: compaction begins anew.
   to.prepare('update partitions set end_floor = ?, clean_offset = 0, clean_bytes = 0 where id = ?').run(endOffset, id)

@@ -1,13 +1,13 @@
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import { BrokerError } from '../../error.ts'
-import { type DamagedRange, damagePlaces, readNames, toRange } from '../damage.ts'
+import { type DamagedRange, findDamagedRanges, readPartitionNames, toDamagedRange } from '../damage.ts'
 import { openDataDirectory } from '../data-directory.ts'
-import { filesOf } from '../files.ts'
-import { inspect } from '../inspection.ts'
+import { dataFilesOf } from '../files.ts'
+import { inspectDataDirectory } from '../inspection.ts'
 import { findDamage } from '../verification.ts'
 import { copyOnline, type OnProgress } from './online-copy.ts'
-import { withLock } from './with-lock.ts'
+import { withDirectoryLock } from './with-directory-lock.ts'
 
 export type VerifyReport = {
   readonly directory: string
@@ -25,15 +25,17 @@ const FAULTS_MAX = 100
  * Throws `data_newer`, and `data_corrupt` for a directory in use that is damaged.
  */
 export async function verifyDirectory(directory: string, onProgress: OnProgress): Promise<VerifyReport> {
-  const files = filesOf(directory)
-  const found = withLock(files, () => inspect(files, { pages: Number.POSITIVE_INFINITY, faults: FAULTS_MAX }))
+  const files = dataFilesOf(directory)
+  const found = withDirectoryLock(files, () =>
+    inspectDataDirectory(files, { pages: Number.POSITIVE_INFINITY, faults: FAULTS_MAX }),
+  )
   if (found === 'in use') {
     await copyOnline(files, undefined, onProgress)
     return { directory, isInUse: true, faults: [], damaged: [] }
   }
   const report = { directory, isInUse: false }
   if (found.kind === 'new') throw new BrokerError('invalid_config', `${directory} is no data directory: it has no data`)
-  if (found.kind === 'damaged') return { ...report, faults: found.faults, damaged: damagePlaces(files, found) }
+  if (found.kind === 'damaged') return { ...report, faults: found.faults, damaged: findDamagedRanges(files, found) }
   const needsRecovery = found.kind === 'unchecked' || found.hasLog
   // Opening it makes the log part of the database; without one the file can be read as it is.
   if (needsRecovery) openDataDirectory(directory, { nowMs: Date.now(), fsync: 'checkpoint' }).close()
@@ -42,17 +44,17 @@ export async function verifyDirectory(directory: string, onProgress: OnProgress)
 
 /** Decodes everything in a database without a log. */
 export async function verifyDatabase(directory: string): Promise<Pick<VerifyReport, 'faults' | 'damaged'>> {
-  const files = filesOf(directory)
+  const files = dataFilesOf(directory)
   const sqlite = new DatabaseSync(new URL(`${pathToFileURL(files.database)}?immutable=1`), { readOnly: true })
   try {
-    const names = readNames(sqlite)
+    const names = readPartitionNames(sqlite)
     const faults: { file: string; message: string }[] = []
     const damaged: DamagedRange[] = []
     for (const { message, partitionId, batch } of findDamage(sqlite)) {
       if (faults.length >= FAULTS_MAX) break
       faults.push({ file: files.database, message })
       if (batch !== undefined && partitionId !== undefined) {
-        damaged.push(toRange(names, partitionId, batch.baseOffset, batch.lastOffset))
+        damaged.push(toDamagedRange(names, partitionId, batch.baseOffset, batch.lastOffset))
       }
     }
     return { faults, damaged }

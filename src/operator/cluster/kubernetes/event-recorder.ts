@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { ApiError, type KubernetesApi } from '../../../clients/kubernetes/api.ts'
 import type { Clock } from '../../../config/clock.ts'
-import { inTime } from '../../../config/in-time.ts'
 import type { Logger } from '../../../config/logger.ts'
+import { withTimeout } from '../../../config/timeout.ts'
 import { limitConcurrency } from '../../controller/concurrency-limit.ts'
 import { API_VERSION } from '../../resources/resource.ts'
 import type { ResourceEvent } from '../cluster.ts'
@@ -70,7 +70,7 @@ export class EventRecorder {
 
   /** Resolves when what was recorded has been sent, or has failed; after 5 s what waits is given up. */
   async stop(): Promise<void> {
-    await inTime(Promise.all(this.#sending), STOP_MS, () => undefined, this.#options.clock)
+    await withTimeout(Promise.all(this.#sending), STOP_MS, () => undefined, this.#options.clock)
     this.#isOver = true
   }
 

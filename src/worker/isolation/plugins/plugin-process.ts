@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { extname } from 'node:path'
-import { messageOf } from '../../../config/failure.ts'
+import { messageOf } from '../../../config/errors.ts'
 import { withCompileCache } from '../compile-cache.ts'
 import type { FromPlugins, PluginProcessEnd, PluginProcessOptions, ToPlugins } from './plugin-messages.ts'
 

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import type { Clock } from '../../../config/clock.ts'
-import { messageOf } from '../../../config/failure.ts'
+import { messageOf } from '../../../config/errors.ts'
 import type { Logger } from '../../../config/logger.ts'
 import { createCatalog } from '../../../plugins/catalog.ts'
 import type { PluginDescriptor } from '../../../plugins/descriptor.ts'

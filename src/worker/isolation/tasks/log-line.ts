@@ -1,4 +1,4 @@
-import { cutText } from '../../../config/cut-text.ts'
+import { truncateText } from '../../../config/truncate-text.ts'
 
 /** Characters of one line of a task's log; what is longer is cut. */
 export const LINE_CHARS_MAX = 16_384
@@ -12,5 +12,5 @@ export function levelOf(line: string): number {
 export function cutLine(line: string, fields: object): string {
   if (line.length <= LINE_CHARS_MAX) return line
   const msg = 'a log line was too long and is cut'
-  return JSON.stringify({ level: levelOf(line), ...fields, line: cutText(line, LINE_CHARS_MAX), msg })
+  return JSON.stringify({ level: levelOf(line), ...fields, line: truncateText(line, LINE_CHARS_MAX), msg })
 }

@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream'
 import { systemClock } from '../../../config/clock.ts'
-import { cutText } from '../../../config/cut-text.ts'
-import { LogLimiter, type LogLimits } from '../../../config/log-limiter.ts'
+import { type LogLimits, LogRateLimiter } from '../../../config/log-rate-limiter.ts'
 import type { Logger } from '../../../config/logger.ts'
+import { truncateText } from '../../../config/truncate-text.ts'
 import { LINE_CHARS_MAX } from './log-line.ts'
 
 const LEVELS: Readonly<Record<number, 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal'>> = {
@@ -27,7 +27,7 @@ const DROPPED_REPORT_MS = 5_000
 export class ProcessLog {
   readonly #logger: Logger
   readonly #name: string
-  readonly #limiter: LogLimiter
+  readonly #limiter: LogRateLimiter
   #lastWords = ''
   #reportedMs = 0
 
@@ -35,7 +35,7 @@ export class ProcessLog {
     this.#name = name
     this.#logger = logger
     const limits = { linesPerSecond: TASKS * log.linesPerSecond, bytesPerSecond: TASKS * log.bytesPerSecond }
-    this.#limiter = new LogLimiter(limits, systemClock.monotonicMs)
+    this.#limiter = new LogRateLimiter(limits, systemClock.monotonicMs)
   }
 
   /** The end of what it wrote past its log, to say why it ended. */
@@ -60,7 +60,7 @@ export class ProcessLog {
         this.#lastWords = (this.#lastWords + text).slice(-LAST_WORDS_CHARS)
         if (this.#limiter.admits(`${this.#name} output`, 0, text.length))
           this.#logger.warn(
-            { thread: this.#name, output: cutText(text, LINE_CHARS_MAX) },
+            { thread: this.#name, output: truncateText(text, LINE_CHARS_MAX) },
             'a task process wrote past its log',
           )
         leftBytes -= text.length

@@ -1,6 +1,6 @@
-import { cutText } from '../../../config/cut-text.ts'
-import { LogLimiter, type LogLimits } from '../../../config/log-limiter.ts'
+import { type LogLimits, LogRateLimiter } from '../../../config/log-rate-limiter.ts'
 import type { Logger } from '../../../config/logger.ts'
+import { truncateText } from '../../../config/truncate-text.ts'
 import { cutLine, LINE_CHARS_MAX, levelOf } from './log-line.ts'
 
 const REPORT_MS = 5_000
@@ -17,11 +17,11 @@ export type TaskLogOptions = {
 /** What tasks log, limited for each task and level before it leaves their thread. */
 export class TaskLogOutput {
   readonly #options: TaskLogOptions
-  readonly #limiter: LogLimiter
+  readonly #limiter: LogRateLimiter
 
   constructor(options: TaskLogOptions) {
     this.#options = options
-    this.#limiter = new LogLimiter(options.limits, options.monotonicMs)
+    this.#limiter = new LogRateLimiter(options.limits, options.monotonicMs)
   }
 
   write(line: string): void {
@@ -51,7 +51,7 @@ export function captureOutput(logger: Logger): void {
   for (const stream of ['stdout', 'stderr'] as const) {
     process[stream].write = (chunk: string | Uint8Array, ...rest: unknown[]) => {
       const written = typeof chunk === 'string' ? chunk : Buffer.from(chunk.subarray(0, 4 * LINE_CHARS_MAX)).toString()
-      const text = cutText(written, LINE_CHARS_MAX / 2).trimEnd()
+      const text = truncateText(written, LINE_CHARS_MAX / 2).trimEnd()
       if (text !== '') logger.info({ stream }, text)
       const done = rest.find((argument) => typeof argument === 'function')
       if (done) process.nextTick(done)

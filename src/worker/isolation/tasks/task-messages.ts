@@ -1,5 +1,5 @@
-import type { BrokerAddress } from '../../../broker/home.ts'
-import type { LogLimits } from '../../../config/log-limiter.ts'
+import type { BrokerAddress } from '../../../broker/backend.ts'
+import type { LogLimits } from '../../../config/log-rate-limiter.ts'
 import type { ConnectorAccess } from '../../host-access/settings.ts'
 import type { TaskCounters } from '../../tasks/task-counters.ts'
 import type { TaskMessage, TaskSpec } from '../../tasks/task-spec.ts'

@@ -4,10 +4,10 @@ import { extname } from 'node:path'
 import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import type { MessagePort } from 'node:worker_threads'
-import type { BrokerAddress } from '../../../broker/home.ts'
-import { inTime } from '../../../config/in-time.ts'
-import type { LogLimits } from '../../../config/log-limiter.ts'
+import type { BrokerAddress } from '../../../broker/backend.ts'
+import type { LogLimits } from '../../../config/log-rate-limiter.ts'
 import type { Logger } from '../../../config/logger.ts'
+import { withTimeout } from '../../../config/timeout.ts'
 import type { ConnectorAccess } from '../../host-access/settings.ts'
 import { traceOf } from '../../tasks/error-trace.ts'
 import { withCompileCache } from '../compile-cache.ts'
@@ -145,7 +145,7 @@ export class TaskProcess {
     this.#port?.close()
     const { memoryMbMax } = this.#options
     // Not more: a process that a plugin started may hold the pipes.
-    await inTime(once(child, 'close'), LAST_WORDS_MS, () => undefined)
+    await withTimeout(once(child, 'close'), LAST_WORDS_MS, () => undefined)
     if (this.#log.lastWords.includes('out of memory')) this.#over({ what: exhaustedMemory(memoryMbMax) })
     else this.#over({ what: `ended its process by ${signal ?? `exit code ${code}`}${this.#log.lastWords}` })
   }

@@ -1,0 +1,51 @@
+import type { BrokerBackend } from './backend.ts'
+import type { TopicPartition } from './broker.ts'
+import { BrokerError } from './error.ts'
+
+/** Which node leads which partition, as far as it was told; asked again when a call says that it is wrong. */
+export class MetadataCache {
+  readonly #home: BrokerBackend
+  readonly #leaders = new Map<string, readonly number[]>()
+  readonly #asking = new Map<string, Promise<readonly number[]>>()
+
+  constructor(home: BrokerBackend) {
+    this.#home = home
+  }
+
+  /** Leaders by partition, when they are known already. */
+  known(topic: string): readonly number[] | undefined {
+    return this.#leaders.get(topic)
+  }
+
+  /** Leaders by partition; -1 where there is none now. Throws `topic_not_found`. */
+  async leaders(topic: string): Promise<readonly number[]> {
+    return this.#leaders.get(topic) ?? this.refresh(topic)
+  }
+
+  refresh(topic: string): Promise<readonly number[]> {
+    let asking = this.#asking.get(topic)
+    if (!asking) {
+      asking = this.#ask(topic).finally(() => this.#asking.delete(topic))
+      this.#asking.set(topic, asking)
+    }
+    return asking
+  }
+
+  async #ask(topic: string): Promise<readonly number[]> {
+    const [found] = await this.#home.metadata({ topics: [topic], fresh: true })
+    // What was known stays while nobody answers: how many partitions there are decides where keys go.
+    if (!found) {
+      this.#leaders.delete(topic)
+      throw new BrokerError('topic_not_found', `there is no topic '${topic}'`)
+    }
+    const leaders: number[] = new Array(found.partitions.length).fill(-1)
+    for (const { partition, leader } of found.partitions) leaders[partition] = leader
+    this.#leaders.set(topic, leaders)
+    return leaders
+  }
+}
+
+/** A partition as a key of maps. Topic names have no colon. */
+export function partitionKey({ topic, partition }: TopicPartition): string {
+  return `${topic}:${partition}`
+}
