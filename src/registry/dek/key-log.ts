@@ -97,7 +97,7 @@ function openTopic(state: KeyState, codec: KeyRecordCodec, options: KeyLogOption
     apply: (record, { timestampMs, offset }) => {
       if (record !== undefined) state.apply(record, timestampMs, offset)
     },
-    onUnreadable,
+    onUnreadable: unreadable,
     onFailed,
   })
 }
