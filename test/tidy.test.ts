@@ -96,6 +96,20 @@ describe('expressions', () => {
   })
 })
 
+describe('members that data names', () => {
+  it('are set by defineMember: an assignment to __proto__ would be lost', () => {
+    const sources = files('src/{formats,serde}/**/*.ts', 'src/plugins/converters/**/*.ts')
+    const assignments = sources
+      .filter((file) => file !== 'src/formats/define-member.ts')
+      .flatMap((file) =>
+        [...textOf(file).matchAll(/\w\[(?:name|key|\w+\.(?:name|localName))\] = /g)].map(
+          ([found]) => `${file}: ${found}`,
+        ),
+      )
+    expect(assignments).toEqual([])
+  })
+})
+
 describe('files', () => {
   it(`are at most ${LINES_MAX} lines long`, () => {
     const long = files('src/**/*.ts', 'test/**/*.ts', 'scripts/*.mjs')

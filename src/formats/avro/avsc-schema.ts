@@ -1,5 +1,6 @@
 import type avsc from 'avsc'
 import { type Json, printJson } from '../json-text.ts'
+import { avscName } from './avsc-types.ts'
 import { type AvroField, type AvroNamed, type AvroSchema, isNamed } from './schema.ts'
 
 /**
@@ -49,8 +50,8 @@ function convertNamed(schema: AvroNamed, context: Context): unknown {
       return {
         type: 'enum',
         ...head,
-        symbols: schema.symbols,
-        ...(schema.default === undefined ? {} : { default: schema.default }),
+        symbols: schema.symbols.map(avscName),
+        ...(schema.default === undefined ? {} : { default: avscName(schema.default) }),
       }
     case 'fixed':
       return { type: 'fixed', ...head, size: schema.size }
@@ -59,9 +60,10 @@ function convertNamed(schema: AvroNamed, context: Context): unknown {
 
 function convertField(field: AvroField, context: Context): unknown {
   const type = convert(field.schema, context)
-  if (!context.written) return { name: field.name, type }
+  const name = avscName(field.name)
+  if (!context.written) return { name, type }
   const fallback = field.default === undefined ? {} : { default: plain(field.default) }
-  return { name: field.name, type, aliases: field.aliases, ...fallback }
+  return { name, type, aliases: field.aliases.map(avscName), ...fallback }
 }
 
 function plain(value: Json): unknown {

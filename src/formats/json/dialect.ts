@@ -2,18 +2,22 @@ import type { Json, JsonObject } from './model.ts'
 
 export type Draft = 'draft-04' | 'draft-06' | 'draft-07' | '2019-09' | '2020-12'
 
-/** What differs between drafts, as far as anybody asks. */
+/** The differences between drafts that matter here. */
 export type Dialect = {
   readonly draft: Draft
   readonly idKeyword: 'id' | '$id'
   readonly hasConst: boolean
+  /** `contains` and `propertyNames`. */
+  readonly hasContains: boolean
+  /** `if`, `then` and `else`. */
+  readonly hasConditional: boolean
   readonly refHasSiblings: boolean
   readonly hasPrefixItems: boolean
   /** 2019-09 and later: dependentRequired, unevaluated…, minContains. */
   readonly isModern: boolean
 }
 
-/** The dialect that `$schema` names; draft-07 when it names none that is known. */
+/** The dialect that `$schema` names, or draft-07. */
 export function dialectOf(schema: Json): Dialect {
   const isObject = schema !== null && typeof schema === 'object' && !Array.isArray(schema)
   const named = isObject ? (schema as JsonObject)['$schema'] : undefined
@@ -25,6 +29,8 @@ export function dialectOf(schema: Json): Dialect {
     draft,
     idKeyword: draft === 'draft-04' ? 'id' : '$id',
     hasConst: draft !== 'draft-04',
+    hasContains: draft !== 'draft-04',
+    hasConditional: draft === 'draft-07' || isModern,
     refHasSiblings: isModern,
     hasPrefixItems: draft === '2020-12',
     isModern,

@@ -29,7 +29,7 @@ function parseJsonSchema(source: SchemaSource, options: ParseOptions = {}): Pars
   }
   if (options.validation !== 'loose') checkMetaSchema(root, dialectOf(root))
   const schema = new JsonSchema(source, canonical, root)
-  if (options.validation !== 'loose') schema.model()
+  if (options.validation !== 'loose') schema.model({ strict: true })
   return schema
 }
 
@@ -51,9 +51,9 @@ class JsonSchema implements ParsedSchema {
     this.fields = properties !== null && typeof properties === 'object' ? Object.keys(properties) : []
   }
 
-  /** Built when it is needed first: reading a topic needs none. */
-  model(): Model {
-    this.#model ??= asSchemaError(() => loadJsonSchema(this.#root, referencesOf(this.#source)))
+  /** Built on first use, because reading the topic needs none. */
+  model({ strict = false } = {}): Model {
+    this.#model ??= asSchemaError(() => loadJsonSchema(this.#root, { references: referencesOf(this.#source), strict }))
     return this.#model
   }
 

@@ -1,4 +1,6 @@
+import { javaSyntaxError } from '../../regex/java-syntax.ts'
 import { ecmaPattern, type Pattern } from '../../regex/pattern.ts'
+import type { Dialect } from './dialect.ts'
 import { digestOf } from './digest.ts'
 import type {
   ArrayModel,
@@ -14,19 +16,26 @@ import type {
 } from './model.ts'
 import { Documents, type Located } from './references.ts'
 
-/** A keyword has a value that it can't have, or a type that there is not. */
+/** A keyword has a value that it cannot have, or the type is unknown. */
 export class InvalidJsonSchema extends Error {
   override readonly name = 'InvalidJsonSchema'
 }
 
 const NESTING_MAX = 500
 
+export type LoadOptions = {
+  /** Other documents, by the URI that a `$ref` names. */
+  readonly references?: ReadonlyMap<string, Json>
+  /** Also reads the subschemas that compatibility ignores, and checks the syntax of patterns. For schemas that are new. */
+  readonly strict?: boolean
+}
+
 /**
- * Reads a schema into its model. `references` are other documents by the URI that `$ref`s name. Every `$ref` is
- * resolved before this returns: one that leads nowhere, or round in a circle, is an `InvalidJsonSchema`.
+ * Reads a schema into its model. Throws `InvalidJsonSchema` for a keyword that cannot be read and for `$ref`s in a
+ * circle, `UnresolvedReference` for a `$ref` whose target does not exist.
  */
-export function loadJsonSchema(root: Json, references: ReadonlyMap<string, Json> = new Map()): Model {
-  const loader = new Loader(new Documents(root, references))
+export function loadJsonSchema(root: Json, { references = new Map(), strict = false }: LoadOptions = {}): Model {
+  const loader = new Loader(new Documents(root, references), strict)
   const model = loader.load(loader.root(), 0)
   loader.resolveAll()
   return model
@@ -34,13 +43,15 @@ export function loadJsonSchema(root: Json, references: ReadonlyMap<string, Json>
 
 class Loader {
   readonly #documents: Documents
+  readonly #strict: boolean
   readonly #models = new Map<Json, Model>()
   readonly #unresolved: (() => Model)[] = []
-  /** References that lead to something, through others or not. */
+  /** References that end at a schema, directly or through others. */
   readonly #leading = new Set<Model>()
 
-  constructor(documents: Documents) {
+  constructor(documents: Documents, strict: boolean) {
     this.#documents = documents
+    this.#strict = strict
   }
 
   root(): Located {
@@ -86,6 +97,7 @@ class Loader {
     const reference = typeof schema['$ref'] === 'string' ? [this.#reference(at, schema['$ref'])] : []
     if (reference.length > 0 && !at.dialect.refHasSiblings) return reference
     const inner = (value: Json) => this.load({ ...at, value }, depth + 1)
+    if (this.#strict) this.#checkUnmodelled(at, schema, inner)
     return [
       ...reference,
       ...enumPart(schema),
@@ -93,8 +105,30 @@ class Loader {
       ...notPart(schema, inner),
       ...constPart(schema, at),
       ...this.#typedParts(at, schema, inner),
-      ...conditionalPart(schema),
+      ...conditionalPart(schema, at),
     ]
+  }
+
+  /**
+   * Reads what the model leaves out but the original reads too: a `$ref` there needs a target. Patterns are Java's in the
+   * original, so one that Java refuses is refused here.
+   */
+  #checkUnmodelled(at: Located, schema: JsonObject, inner: (value: Json) => Model): void {
+    const { dialect } = at
+    const { pattern, $dynamicRef: dynamicRef } = schema
+    const expressions = membersOf(schema, 'patternProperties').map(([expression]) => expression)
+    for (const expression of typeof pattern === 'string' ? [...expressions, pattern] : expressions) {
+      const reason = javaSyntaxError(expression)
+      if (reason !== undefined) throw new InvalidJsonSchema(`the pattern '${expression}' is invalid: ${reason}`)
+    }
+    const keywords = [
+      ...(dialect.hasContains ? ['contains', 'propertyNames'] : []),
+      ...conditionalKeywords(dialect, schema),
+    ]
+    for (const value of keywords.map((keyword) => schema[keyword])) if (value !== undefined) inner(value)
+    if (!dialect.isModern) return
+    for (const [, definition] of membersOf(schema, '$defs')) inner(definition)
+    if (typeof dynamicRef === 'string') this.#reference(at, dynamicRef)
   }
 
   #reference(at: Located, ref: string): Model {
@@ -107,54 +141,55 @@ class Loader {
     return { kind: 'reference', target: resolve, ...commonOf({}, `ref ${new URL(ref, at.base).href}`) }
   }
 
+  /** One part for what `type` names, and one for each other type that has keywords here. */
   #typedParts(at: Located, schema: JsonObject, inner: (value: Json) => Model): readonly Model[] {
     const { type } = schema
     const load = (name: Json) => typedModel(at, schema, name, inner)
-    if (Array.isArray(type)) {
-      return [
-        {
-          kind: 'combined',
-          criterion: 'anyOf',
-          schemas: type.map(load),
-          ...commonOf({}, `types ${digestOf(schema)}`),
-        },
-      ]
-    }
-    if (type !== undefined) return [load(type)]
-    const sniffed = Object.entries(KEYWORDS).filter(([, keywords]) =>
-      keywords.some((keyword) => Object.hasOwn(schema, keyword)),
+    const named = type === undefined ? [] : Array.isArray(type) ? type : [type]
+    const isCovered = (name: string) => named.some((one) => one === name || (one === 'integer' && name === 'number'))
+    const others = Object.entries(keywordsOf(at.dialect)).filter(
+      ([name, keywords]) => !isCovered(name) && keywords.some((keyword) => Object.hasOwn(schema, keyword)),
     )
-    return sniffed.map(([name]) => load(name))
+    const list: Model = {
+      kind: 'combined',
+      criterion: 'anyOf',
+      schemas: named.map(load),
+      ...commonOf({}, `types ${digestOf(schema)}`),
+    }
+    return [...(Array.isArray(type) ? [list] : named.map(load)), ...others.map(([name]) => load(name))]
   }
 }
 
-/** Which type a schema without one speaks of, by its keywords. */
-const KEYWORDS: Readonly<Record<'array' | 'object' | 'number' | 'string', readonly string[]>> = {
-  array: [
-    'items',
-    'prefixItems',
-    'additionalItems',
-    'unevaluatedItems',
-    'minItems',
-    'maxItems',
-    'uniqueItems',
-    'contains',
-  ],
-  object: [
-    'properties',
-    'required',
-    'minProperties',
-    'maxProperties',
-    'dependencies',
-    'dependentRequired',
-    'dependentSchemas',
-    'patternProperties',
-    'additionalProperties',
-    'unevaluatedProperties',
-    'propertyNames',
-  ],
-  number: ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
-  string: ['minLength', 'maxLength', 'pattern', 'format'],
+/**
+ * The keywords of each type. Those of a type that a schema does not name still restrict values of that type, so the
+ * original reads `{type: boolean, maxLength: 5}` as both a boolean schema and a string schema.
+ */
+function keywordsOf(dialect: Dialect): Readonly<Record<'array' | 'object' | 'number' | 'string', readonly string[]>> {
+  const { isModern, hasPrefixItems } = dialect
+  const since = (draft: boolean, ...keywords: readonly string[]) => (draft ? keywords : [])
+  return {
+    array: [
+      ...['items', 'minItems', 'maxItems', 'uniqueItems'],
+      ...since(dialect.hasContains, 'contains'),
+      ...since(hasPrefixItems, 'prefixItems'),
+      ...since(!hasPrefixItems, 'additionalItems'),
+      ...since(isModern, 'unevaluatedItems'),
+    ],
+    object: [
+      ...['properties', 'required', 'minProperties', 'maxProperties', 'patternProperties', 'additionalProperties'],
+      ...since(dialect.hasContains, 'propertyNames'),
+      ...since(isModern, 'dependentRequired', 'dependentSchemas', 'unevaluatedProperties'),
+      ...since(!isModern, 'dependencies'),
+    ],
+    number: ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
+    string: ['minLength', 'maxLength', 'pattern', ...since(!isModern, 'format')],
+  }
+}
+
+/** Before 2019-09 each of the three counts alone; from then on only `if` with what belongs to it. */
+function conditionalKeywords({ hasConditional, isModern }: Dialect, schema: JsonObject): readonly string[] {
+  const isRead = hasConditional && (!isModern || Object.hasOwn(schema, 'if'))
+  return isRead ? ['if', 'then', 'else'].filter((keyword) => Object.hasOwn(schema, keyword)) : []
 }
 
 function commonOf(schema: JsonObject, text: string): Common {
@@ -195,8 +230,8 @@ function constPart(schema: JsonObject, { dialect }: Located): readonly Model[] {
   return value === undefined ? [] : [{ kind: 'const', value, ...commonOf({}, `const ${digestOf(value)}`) }]
 }
 
-function conditionalPart(schema: JsonObject): readonly Model[] {
-  const has = ['if', 'then', 'else'].some((keyword) => Object.hasOwn(schema, keyword))
+function conditionalPart(schema: JsonObject, { dialect }: Located): readonly Model[] {
+  const has = conditionalKeywords(dialect, schema).length > 0
   return has ? [{ kind: 'conditional', ...commonOf({}, 'conditional') }] : []
 }
 
@@ -253,7 +288,7 @@ function membersOf(schema: JsonObject, keyword: string): readonly (readonly [str
   return isObject(members) ? Object.entries(members) : []
 }
 
-/** `true` says nothing: it counts as absent. */
+/** `true` restricts nothing and counts as absent. */
 function restOf(value: Json | undefined, inner: (value: Json) => Model): Model | undefined {
   return value === undefined || value === true ? undefined : inner(value)
 }
@@ -280,7 +315,7 @@ function objectOf({ dialect }: Located, schema: JsonObject, inner: (value: Json)
   }
 }
 
-/** An expression that only Java understands matches nothing here. */
+/** An expression that is valid in Java only matches nothing here. */
 function expression(pattern: string): Pattern {
   try {
     return ecmaPattern(pattern)

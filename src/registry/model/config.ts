@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { COMPATIBILITY_LEVELS, type CompatibilityLevel } from '../../clients/registry.ts'
+import { optionalBooleanSpec, optionalTextSpec } from './jackson.ts'
 import { type Metadata, metadataSpec } from './metadata.ts'
 import { invalidCompatibility, RegistryError } from './registry-error.ts'
 import { checkRuleSet, type RuleSet, ruleSetSpec } from './rule-set.ts'
@@ -36,15 +37,15 @@ const policy = z
   .pipe(z.enum(['STRICT', 'LENIENT', 'LOGICAL']))
 
 const updateSpec = z.object({
-  alias: z.string().nullable(),
-  aliasForDeks: z.string().nullable(),
-  normalize: z.boolean().nullable(),
-  validateFields: z.boolean().nullable(),
-  validateNewSchemas: z.boolean().nullable(),
-  validateRules: z.boolean().nullable(),
+  alias: optionalTextSpec,
+  aliasForDeks: optionalTextSpec,
+  normalize: optionalBooleanSpec,
+  validateFields: optionalBooleanSpec,
+  validateNewSchemas: optionalBooleanSpec,
+  validateRules: optionalBooleanSpec,
   compatibilityLevel: level.nullable(),
   compatibilityPolicy: policy.nullable(),
-  compatibilityGroup: z.string().nullable(),
+  compatibilityGroup: optionalTextSpec,
   defaultMetadata: metadataSpec.nullable(),
   overrideMetadata: metadataSpec.nullable(),
   defaultRuleSet: ruleSetSpec.nullable(),
@@ -70,11 +71,11 @@ export function parseConfigUpdate(body: Readonly<Record<string, unknown>>): Conf
   return update
 }
 
-/** Reads a stored record's members, taking what can be taken. */
+/** Reads the members of a stored record and leaves out those that cannot be read. */
 export function toConfig(stored: Readonly<Record<string, unknown>>): Config {
   const members = Object.entries(updateSpec.shape).flatMap(([key, spec]) => {
     const parsed = spec.safeParse(stored[key])
-    return parsed.success && parsed.data !== null ? [[key, parsed.data]] : []
+    return parsed.success && parsed.data != null ? [[key, parsed.data]] : []
   })
   return Object.fromEntries(members) as Config
 }

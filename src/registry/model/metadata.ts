@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { textSpec } from './jackson.ts'
 
 /** What users attach to a schema: searched and inherited, never interpreted but for `confluent:` properties. */
 export type Metadata = {
@@ -12,12 +13,11 @@ export const RESERVED_FIELDS = 'confluent:reserved'
 /** The version of the schema it stands in. */
 export const VERSION_PROPERTY = 'confluent:version'
 
-const text = z.string()
 export const metadataSpec = z
   .object({
-    tags: z.record(text, z.array(text)).nullish(),
-    properties: z.record(text, text).nullish(),
-    sensitive: z.array(text).nullish(),
+    tags: z.record(z.string(), z.array(textSpec)).nullish(),
+    properties: z.record(z.string(), textSpec).nullish(),
+    sensitive: z.array(textSpec).nullish(),
   })
   .transform(({ tags, properties, sensitive }): Metadata => {
     const sortedTags = tags && sortedRecord(tags, (words) => [...new Set(words)].sort())

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { optionalBooleanSpec, optionalTextSpec, optionalWordSpec, textSpec } from './jackson.ts'
 import { RegistryError } from './registry-error.ts'
 
 /** Rules that serializers carry out; the registry keeps them, checks their form and lets them be inherited. */
@@ -26,20 +27,19 @@ export type RuleSet = {
 const RULE_KINDS = ['migrationRules', 'domainRules', 'encodingRules'] as const
 type RuleKind = (typeof RULE_KINDS)[number]
 
-const optionalText = z.string().nullish()
 const ruleSpec = z
   .object({
-    name: optionalText,
-    doc: optionalText,
-    kind: z.enum(['TRANSFORM', 'CONDITION']).nullish(),
-    mode: z.enum(['UPGRADE', 'DOWNGRADE', 'UPDOWN', 'WRITE', 'READ', 'WRITEREAD']).nullish(),
-    type: optionalText,
-    tags: z.array(z.string()).nullish(),
-    params: z.record(z.string(), z.string()).nullish(),
-    expr: optionalText,
-    onSuccess: optionalText,
-    onFailure: optionalText,
-    disabled: z.boolean().nullish(),
+    name: optionalTextSpec,
+    doc: optionalTextSpec,
+    kind: optionalWordSpec(['TRANSFORM', 'CONDITION']),
+    mode: optionalWordSpec(['UPGRADE', 'DOWNGRADE', 'UPDOWN', 'WRITE', 'READ', 'WRITEREAD']),
+    type: optionalTextSpec,
+    tags: z.array(textSpec).nullish(),
+    params: z.record(z.string(), textSpec).nullish(),
+    expr: optionalTextSpec,
+    onSuccess: optionalTextSpec,
+    onFailure: optionalTextSpec,
+    disabled: optionalBooleanSpec,
   })
   .transform((rule) => withoutEmpty(rule) as Rule)
 
@@ -49,7 +49,7 @@ export const ruleSetSpec = z
     migrationRules: rulesSpec,
     domainRules: rulesSpec,
     encodingRules: rulesSpec,
-    enableAt: optionalText,
+    enableAt: optionalTextSpec,
   })
   .transform((rules) => withoutEmpty(rules) as RuleSet)
 

@@ -33,7 +33,7 @@ export function schemaAnswer(version: SchemaVersion, options: AnswerOptions): ob
   }
 }
 
-/** What an id or a guid stands for (`SchemaString`). The place is shown only to those who named a subject. */
+/** What an id or a guid stands for (`SchemaString`). Subject and version are shown when the request named a subject or a context. */
 export function schemaByIdAnswer(
   version: SchemaVersion,
   options: AnswerOptions & { readonly place: boolean; readonly maxId: number | undefined },

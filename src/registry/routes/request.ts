@@ -3,6 +3,7 @@ import type { SchemaType } from '../../formats/format.ts'
 import type { SchemaTags, TagChange } from '../../formats/tags.ts'
 import type { TagsUpdate } from '../commands/change-tags.ts'
 import type { Registration } from '../commands/register.ts'
+import { integerSpec, optionalBooleanSpec, optionalTextSpec, textSpec } from '../model/jackson.ts'
 import { metadataSpec } from '../model/metadata.ts'
 import { invalidSchema, invalidVersion, RegistryError } from '../model/registry-error.ts'
 import { ruleSetSpec } from '../model/rule-set.ts'
@@ -71,27 +72,27 @@ export function parseId(raw: string): number {
 }
 
 const referenceSpec = z.object({
-  name: z.string(),
-  subject: z.string(),
-  version: z.number().int().min(-1).max(VERSION_MAX).nullish(),
+  name: textSpec,
+  subject: textSpec,
+  version: integerSpec({ min: -1 }),
 })
 const tagsSpec = z.array(
   z.object({
-    schemaEntity: z.object({ entityPath: z.string(), entityType: z.enum(['sr_record', 'sr_field']) }),
-    tags: z.array(z.string()),
+    schemaEntity: z.object({ entityPath: textSpec, entityType: z.enum(['sr_record', 'sr_field']) }),
+    tags: z.array(textSpec),
   }),
 )
 const schemaSpec = z.object({
-  version: z.number().int().max(VERSION_MAX).nullish(),
-  id: z.number().int().max(VERSION_MAX).nullish(),
-  schemaType: z.string().nullish(),
+  version: integerSpec(),
+  id: integerSpec(),
+  schemaType: optionalTextSpec,
   references: z.array(referenceSpec).nullish(),
   metadata: metadataSpec.nullish(),
   ruleSet: ruleSetSpec.nullish(),
-  schema: z.string().nullish(),
+  schema: optionalTextSpec,
   schemaTagsToAdd: tagsSpec.nullish(),
   schemaTagsToRemove: tagsSpec.nullish(),
-  propagateSchemaTags: z.boolean().nullish(),
+  propagateSchemaTags: optionalBooleanSpec,
 })
 
 export type SchemaBody = Pick<Registration, 'schema' | 'id' | 'version' | 'tags' | 'propagateTags'>
@@ -118,13 +119,13 @@ export function parseSchemaBody(body: unknown): SchemaBody {
 }
 
 const tagsUpdateSpec = z.object({
-  newVersion: z.number().int().min(0).max(VERSION_MAX).nullish(),
+  newVersion: integerSpec({ min: 0 }),
   tagsToAdd: tagsSpec.nullish(),
   tagsToRemove: tagsSpec.nullish(),
   metadata: metadataSpec.nullish(),
   ruleSet: ruleSetSpec.nullish(),
   rulesToMerge: ruleSetSpec.nullish(),
-  rulesToRemove: z.array(z.string()).nullish(),
+  rulesToRemove: z.array(textSpec).nullish(),
 })
 
 /** The body of a change of tags. Throws `missing_body` or `invalid_body`. */

@@ -36,7 +36,8 @@ export function schemaRoutes(app: FastifyInstance, api: Api): void {
     return schemaByIdAnswer(version, {
       ...(await api.written(request, version)),
       maxId,
-      place: text(query, 'subject') !== undefined,
+      // The original takes a context in the path for a subject of that context.
+      place: text(query, 'subject') !== undefined || paramsOf(request)['context'] !== undefined,
     })
   })
 

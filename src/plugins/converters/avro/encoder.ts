@@ -5,6 +5,7 @@ import {
   type AvroUnion,
   branchName,
 } from '../../../formats/avro/schema.ts'
+import { defineMember } from '../../../formats/define-member.ts'
 import {
   bigintToBytes,
   DataError,
@@ -147,7 +148,9 @@ function recordEncoder(schema: Schema, avro: AvroRecord, options: EncoderOptions
   return (value) => {
     if (typeof value !== 'object' || value === null) return misfit(schema, value)
     const record: Record<string, unknown> = {}
-    for (const { name, given, encode } of fields) record[name] = encode((value as Record<string, unknown>)[given])
+    for (const { name, given, encode } of fields) {
+      defineMember(record, name, encode((value as Record<string, unknown>)[given]))
+    }
     return record
   }
 }

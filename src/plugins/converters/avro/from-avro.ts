@@ -8,6 +8,7 @@ import {
   branchName,
   type Props,
 } from '../../../formats/avro/schema.ts'
+import { defineMember } from '../../../formats/define-member.ts'
 import { isObject, type Json, JsonNumber } from '../../../formats/json-text.ts'
 import {
   bigintFromBytes,
@@ -233,7 +234,7 @@ function recordFrom(avro: AvroRecord, context: Context): FromAvro {
     },
     decode: (wire) => {
       const value: Record<string, unknown> = {}
-      for (const { name, decode } of parts) value[name] = decode((wire as Record<string, unknown>)[name])
+      for (const { name, decode } of parts) defineMember(value, name, decode((wire as Record<string, unknown>)[name]))
       return value
     },
   }

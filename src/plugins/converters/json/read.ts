@@ -1,3 +1,4 @@
+import { defineMember } from '../../../formats/define-member.ts'
 import { JsonNumber } from '../../../formats/json-text.ts'
 import {
   bigintFromBytes,
@@ -61,7 +62,7 @@ export function plainValue(json: Exact): unknown {
   if (json instanceof JsonNumber) return json.value
   if (Array.isArray(json)) return json.map(plainValue)
   const values: Record<string, unknown> = {}
-  for (const [key, value] of Object.entries(json)) define(values, key, plainValue(value))
+  for (const [key, value] of Object.entries(json)) defineMember(values, key, plainValue(value))
   return values
 }
 
@@ -195,7 +196,7 @@ function structReader(schema: Schema, options: ReadOptions): JsonReader {
   return (json) => {
     if (!isObject(json)) return misfit(schema, json)
     const value: Record<string, unknown> = {}
-    for (const { name, read } of fields) define(value, name, read(Object.hasOwn(json, name) ? json[name] : null))
+    for (const { name, read } of fields) defineMember(value, name, read(Object.hasOwn(json, name) ? json[name] : null))
     return value
   }
 }
@@ -231,10 +232,4 @@ function isObject(json: Exact): json is { readonly [key: string]: Exact } {
 
 function misfit(schema: Schema, json: Exact): never {
   throw new DataError(`${valueLabel(json)} where the schema says ${schema.name ?? schema.type}`)
-}
-
-/** A plain assignment to `__proto__` would change the object instead of the field. */
-function define(into: Record<string, unknown>, key: string, value: unknown): void {
-  if (key !== '__proto__') into[key] = value
-  else Object.defineProperty(into, key, { value, enumerable: true, writable: true, configurable: true })
 }
