@@ -1,6 +1,6 @@
 import { createWriteStream } from 'node:fs'
-import { type FileHandle, lstat, readdir, rename, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { type FileHandle, lstat, readdir, realpath, rename, rm, stat } from 'node:fs/promises'
+import { isAbsolute, join, relative, sep } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import type { Pattern } from '../../../regex/pattern.ts'
 import { type FileAccess, isNotAllowed, type OpenDirectory, RetriableError, type TaskLog } from '../../../sdk/index.ts'
@@ -26,6 +26,8 @@ export type Afterwards =
   | { readonly do: 'move'; readonly finished: string; readonly failed: string }
   | { readonly do: 'mark'; readonly finished: string; readonly failed: string }
   | { readonly do: 'delete'; readonly failed: string }
+  /** It stays where it is. */
+  | { readonly do: 'keep' }
 
 /** A file as it was found. One of the same name, but of another size or time, is another file. */
 export type Found = {
@@ -33,7 +35,12 @@ export type Found = {
   readonly path: string
   readonly bytes: number
   readonly modifiedMs: number
+  /** The file that the name leads to, when the name is a symbolic link. */
+  readonly target?: LinkTarget
 }
+
+/** `path` is the real path, which lies in the directory; `device` and `inode` identify the file. */
+type LinkTarget = { readonly path: string; readonly device: number; readonly inode: number }
 
 /** The files of a directory that wait to be read, and what becomes of them then. */
 export class Inbox {
@@ -48,9 +55,14 @@ export class Inbox {
     const { afterwards, ignoredSuffixes, readySuffix } = options
     const marks = [
       afterwards.do === 'mark' ? afterwards.finished : '',
-      afterwards.do === 'move' ? '' : afterwards.failed,
+      afterwards.do === 'mark' || afterwards.do === 'delete' ? afterwards.failed : '',
     ]
     this.#suffixes = [...ignoredSuffixes, ...marks, readySuffix].filter((suffix) => suffix !== '')
+  }
+
+  /** Whether files stay where they are when they are through. */
+  get keepsFiles(): boolean {
+    return this.#options.afterwards.do === 'keep'
   }
 
   /** Makes the directories that files are moved to. Rejects when it may not. */
@@ -77,7 +89,8 @@ export class Inbox {
     }
     await using directory = await files.openDirectory(named).catch(unreadable)
     const entries = await readdir(directory.path, { withFileTypes: true }).catch(unreadable)
-    const names = new Set(entries.filter((entry) => entry.isFile()).map((entry) => entry.name))
+    const readable = entries.filter((entry) => entry.isFile() || entry.isSymbolicLink())
+    const names = new Set(readable.map((entry) => entry.name))
     const wanted = [...names].filter((name) => this.#isWanted(name) && (!readySuffix || names.has(name + readySuffix)))
     const complete: Found[] = []
     for (let at = 0; at < wanted.length; at += AT_ONCE) {
@@ -89,11 +102,11 @@ export class Inbox {
   }
 
   /** Whether a file is still as it was found. */
-  async isUnchanged({ name, bytes, modifiedMs }: Found): Promise<boolean> {
+  async isUnchanged(file: Found): Promise<boolean> {
     const { directory: named, files } = this.#options
     await using directory = await files.openDirectory(named)
-    const now = await lstat(entry(directory, name)).catch(() => undefined)
-    return now !== undefined && now.size === bytes && Math.trunc(now.mtimeMs) === modifiedMs
+    const now = await inspect(directory, named, file.name)
+    return now !== undefined && isSameVersion(now, file)
   }
 
   /**
@@ -102,6 +115,7 @@ export class Inbox {
    */
   async putAway(file: Found, end: 'finished' | 'failed'): Promise<void> {
     const { afterwards, directory: named, readySuffix, files } = this.#options
+    if (afterwards.do === 'keep') return
     try {
       await using directory = await files.openDirectory(named)
       if (afterwards.do === 'delete' && end === 'finished') await rm(entry(directory, file.name), { force: true })
@@ -120,15 +134,15 @@ export class Inbox {
 
   #isWanted(name: string): boolean {
     const { pattern, isMine } = this.#options
+    if (name.startsWith(KUBELET_PREFIX)) return false
     return !this.#suffixes.some((suffix) => name.endsWith(suffix)) && pattern.test(name) && isMine(name)
   }
 
   async #find(directory: OpenDirectory, name: string, nowMs: number): Promise<Found | undefined> {
     const { directory: named, ageMs, readySuffix } = this.#options
-    const stats = await lstat(entry(directory, name)).catch(() => undefined)
-    if (!stats?.isFile()) return undefined
-    const file = { name, path: join(named, name), bytes: stats.size, modifiedMs: Math.trunc(stats.mtimeMs) }
-    const sinceMs = stats.mtimeMs > nowMs ? this.#aheadSince(file, nowMs) : stats.mtimeMs
+    const file = await inspect(directory, named, name)
+    if (file === undefined) return undefined
+    const sinceMs = file.modifiedMs > nowMs ? this.#aheadSince(file, nowMs) : file.modifiedMs
     return readySuffix !== '' || nowMs - sinceMs >= ageMs ? file : undefined
   }
 
@@ -140,8 +154,10 @@ export class Inbox {
     return nowMs
   }
 
-  async #rename(directory: OpenDirectory, { name, path }: Found, end: 'finished' | 'failed'): Promise<void> {
+  async #rename(directory: OpenDirectory, file: Found, end: 'finished' | 'failed'): Promise<void> {
     const { afterwards, directory: named, files, log } = this.#options
+    const { name, path } = file
+    if (afterwards.do === 'keep') return
     const place = afterwards.do === 'delete' ? afterwards.failed : afterwards[end]
     if (afterwards.do !== 'move') {
       const free = await freeName(directory, name, place)
@@ -152,13 +168,55 @@ export class Inbox {
     await using to = await files.openDirectory(place)
     const free = await freeName(to, name, '')
     try {
-      await rename(entry(directory, name), entry(to, free))
+      // A relative link would lead to nothing elsewhere.
+      if (file.target !== undefined) await copyAcross({ file, named, from: directory, to, target: free, files })
+      else await rename(entry(directory, name), entry(to, free))
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EXDEV') throw error
-      await copyAcross(directory, name, to, free)
+      await copyAcross({ file, named, from: directory, to, target: free, files })
     }
     log.info({ file: path, target: join(place, free) }, 'a file is through')
   }
+}
+
+/** Kubelet's own entries of a mounted volume, such as the link `..data`, begin so. */
+const KUBELET_PREFIX = '..'
+
+/** A change of size or time makes another file of the same name, and so does a link that leads to another file. */
+export function isSameVersion(a: Found, b: Found): boolean {
+  return a.bytes === b.bytes && a.modifiedMs === b.modifiedMs && a.target?.inode === b.target?.inode
+}
+
+/**
+ * The regular file of this name; undefined when there is none. A symbolic link counts as the file that it leads to, as long as
+ * that lies in the directory: mounted ConfigMaps and Secrets have `key -> ..data/key`.
+ */
+async function inspect(directory: OpenDirectory, named: string, name: string): Promise<Found | undefined> {
+  const own = await lstat(entry(directory, name)).catch(() => undefined)
+  if (own?.isFile()) return found(named, name, own)
+  if (!own?.isSymbolicLink()) return undefined
+  try {
+    const root = await realpath(directory.path)
+    const path = await realpath(entry(directory, name))
+    const stats = await stat(path)
+    if (!isInside(root, path) || !stats.isFile()) return undefined
+    return { ...found(named, name, stats), target: { path, device: stats.dev, inode: stats.ino } }
+  } catch {
+    return undefined
+  }
+}
+
+function found(
+  named: string,
+  name: string,
+  { size, mtimeMs }: { readonly size: number; readonly mtimeMs: number },
+): Found {
+  return { name, path: join(named, name), bytes: size, modifiedMs: Math.trunc(mtimeMs) }
+}
+
+function isInside(root: string, path: string): boolean {
+  const way = relative(root, path)
+  return way !== '' && way.split(sep)[0] !== '..' && !isAbsolute(way)
 }
 
 /** How many files are looked at together: of many thousands, each waiting look would hold memory. */
@@ -170,10 +228,24 @@ const ADVICE: Readonly<Record<string, string>> = {
   ENOTDIR: 'name a directory in input.path',
 }
 
-/** Opens a file that was found, unless its name stands for a link by now. */
-export async function openFound({ name }: Found, directory: string, files: FileAccess): Promise<FileHandle> {
+/** Opens the very file that was found. Rejects with `ENOENT` or `ELOOP` when its name stands for something else by now. */
+export async function openFound({ name, target }: Found, directory: string, files: FileAccess): Promise<FileHandle> {
+  if (target !== undefined) return openTarget(target, files)
   await using opened = await files.openDirectory(directory)
   return opened.openEntry(name)
+}
+
+/** By its device and inode it is the file that was found in the directory, whatever its path leads to by now. */
+async function openTarget({ path, device, inode }: LinkTarget, files: FileAccess): Promise<FileHandle> {
+  const handle = await files.open(path)
+  try {
+    const { dev, ino } = await handle.stat()
+    if (dev === device && ino === inode) return handle
+    throw Object.assign(new Error(`ENOENT: '${path}' was replaced`), { code: 'ENOENT' })
+  } catch (error) {
+    await handle.close()
+    throw error
+  }
 }
 
 /** A name that holds a separator would lead out of the directory. */
@@ -182,15 +254,24 @@ function entry({ path }: OpenDirectory, name: string): string {
   return join(path, name)
 }
 
+type CopyOptions = {
+  readonly file: Found
+  readonly named: string
+  readonly from: OpenDirectory
+  readonly to: OpenDirectory
+  readonly target: string
+  readonly files: FileAccess
+}
+
 /** To another file system: half a copy must not look like a whole one. */
-async function copyAcross(from: OpenDirectory, name: string, to: OpenDirectory, target: string): Promise<void> {
+async function copyAcross({ file, named, from, to, target, files }: CopyOptions): Promise<void> {
   const part = entry(to, `${target}.part`)
   await rm(part, { force: true })
-  const source = await from.openEntry(name)
+  const source = await openFound(file, named, files)
   // Fails where somebody put a link there meanwhile.
   await pipeline(source.createReadStream(), createWriteStream(part, { flags: 'wx' }))
   await rename(part, entry(to, target))
-  await rm(entry(from, name))
+  await rm(entry(from, file.name))
 }
 
 /** Files that came under the same name before stay. */

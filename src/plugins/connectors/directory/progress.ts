@@ -1,5 +1,5 @@
 import type { SourceRecord } from '../../../sdk/index.ts'
-import type { Found, Inbox } from './inbox.ts'
+import { type Found, type Inbox, isSameVersion } from './inbox.ts'
 
 type Reading = {
   readonly file: Found
@@ -14,6 +14,8 @@ export class Progress {
   readonly #inbox: Inbox
   readonly #files = new Map<string, Reading>()
   readonly #batches = new Map<readonly SourceRecord[], Reading>()
+  /** Files that were read and stay where they are (`finished.policy=keep`). */
+  readonly #kept = new Map<string, Found>()
 
   constructor(inbox: Inbox) {
     this.#inbox = inbox
@@ -24,9 +26,16 @@ export class Progress {
     return this.#files.size > 0
   }
 
-  /** Whether this very file is being read, or is read already. */
-  isKnown({ name }: Found): boolean {
-    return this.#files.has(name)
+  /** Files of a listing that have not been read and are not being read. Kept files that are gone are forgotten. */
+  unread(listed: readonly Found[]): readonly Found[] {
+    const names = new Set(listed.map(({ name }) => name))
+    for (const name of this.#kept.keys()) if (!names.has(name)) this.#kept.delete(name)
+    return listed.filter((file) => !this.#files.has(file.name) && !this.#isKept(file))
+  }
+
+  #isKept(file: Found): boolean {
+    const kept = this.#kept.get(file.name)
+    return kept !== undefined && isSameVersion(kept, file)
   }
 
   begin(file: Found): void {
@@ -56,7 +65,8 @@ export class Progress {
   async finish(): Promise<void> {
     for (const [name, { file, waiting, end }] of this.#files) {
       if (end === undefined || waiting > 0) continue
-      if (await this.#inbox.isUnchanged(file)) await this.#inbox.putAway(file, end)
+      if (this.#inbox.keepsFiles) this.#kept.set(name, file)
+      else if (await this.#inbox.isUnchanged(file)) await this.#inbox.putAway(file, end)
       this.#files.delete(name)
     }
   }

@@ -37,8 +37,10 @@ const config = z
       })
       .default('auto'),
     'finished.policy': field
-      .oneOf(['move', 'mark', 'delete'], {
-        doc: 'What becomes of a file when all of it is in the log: moved to finished.path, renamed by finished.suffix, or deleted.',
+      .oneOf(['move', 'mark', 'delete', 'keep'], {
+        doc:
+          'What is done with a file when all of it is in the log: move it to finished.path, rename it by adding ' +
+          'finished.suffix, delete it, or keep it as it is, for directories that are read-only, such as mounted ConfigMaps.',
         importance: 'HIGH',
       })
       .default('mark'),
@@ -107,6 +109,10 @@ Malformed rows (no CSV or JSON, another number of fields, a field that is not of
 \`errors.tolerance\` says; so does a damaged gzip file, whose rows up to the damage are written. A quote that is never closed costs
 its own line only. Files are read as UTF-8: bytes that are no UTF-8 become U+FFFD.
 
+A symbolic link is read as the file that it leads to if that file lies in the directory too; other links are ignored. A mounted
+ConfigMap or Secret is read this way with \`finished.policy=keep\`: an update of the volume is a new version of its files, which are
+read again from their beginning. Entries whose names begin with \`..\` belong to the kubelet and are ignored.
+
 Several tasks share the directory by the names of files; the order among files holds within each. It has to be the same directory
 for all workers.
 `,
@@ -120,7 +126,7 @@ for all workers.
     const progress = new Progress(inbox)
     onStored((batch) => progress.stored(batch))
     while (!signal.aborted) {
-      const files = (await inbox.list(Date.now())).filter((file) => !progress.isKnown(file))
+      const files = progress.unread(await inbox.list(Date.now()))
       for (const file of files) {
         if (signal.aborted) return
         yield* readFile(file, context, progress)
@@ -302,6 +308,7 @@ function inboxOptions({ config: written, raw, task, log, files }: Context) {
 
 function afterwardsOf(written: Config): Afterwards {
   const how = written['finished.policy']
+  if (how === 'keep') return { do: how }
   if (how === 'delete') return { do: how, failed: written['error.suffix'] }
   if (how === 'mark') return { do: how, finished: written['finished.suffix'], failed: written['error.suffix'] }
   return {
