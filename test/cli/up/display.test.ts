@@ -5,25 +5,25 @@ import { TableDisplay } from '../../../src/cli/up/display.ts'
 
 const ROWS = 4
 
-it('scrolls what npm printed out of view and begins at the top', () => {
+it('clears the output of npm and starts at the top of the terminal', () => {
   const terminal = new FakeTerminal(ROWS)
   terminal.write('> weir start\n')
-  const screen = new LiveRegion(terminal as unknown as WriteStream)
-  new TableDisplay(screen, { manifests: './m', log: 'embedded in ./m/.weir' }).open()
-  expect(terminal.visible).toEqual(['weir starts a registry and a worker, log embedded in ./m/.weir', '', '', ''])
+  const region = new LiveRegion(terminal as unknown as WriteStream)
+  new TableDisplay(region, { manifests: './m', broker: 'embedded in ./m/.weir' }).open()
+  expect(terminal.visible).toEqual(['weir starts a registry and a worker, broker embedded in ./m/.weir', '', '', ''])
   expect(terminal.scrolledOut).toContain('> weir start')
 })
 
-it('prints lines above the part that it redraws in place', () => {
+it('prints lines above the region that it redraws', () => {
   const terminal = new FakeTerminal(ROWS)
-  const screen = new LiveRegion(terminal as unknown as WriteStream)
-  screen.draw(['a 1', 'b 1'])
-  screen.printAbove('a warning')
-  screen.draw(['a 2', 'b 2'])
+  const region = new LiveRegion(terminal as unknown as WriteStream)
+  region.draw(['a 1', 'b 1'])
+  region.printAbove('a warning')
+  region.draw(['a 2', 'b 2'])
   expect(terminal.visible).toEqual(['a warning', 'a 2', 'b 2', ''])
 })
 
-/** As much of a terminal as these need: lines, and the sequences that the screen writes. */
+/** Interprets the control sequences that `LiveRegion` writes. */
 class FakeTerminal {
   readonly isTTY = true
   readonly columns = 80
@@ -39,7 +39,7 @@ class FakeTerminal {
   }
 
   write(text: string): boolean {
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: the sequences of a terminal
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: terminal control sequences
     for (const [, sequence, char] of text.matchAll(/\x1b\[([?\d]*[a-zA-Z])|([\s\S])/g)) {
       if (sequence !== undefined) this.#control(sequence)
       else if (char === '\n') this.#lineFeed()

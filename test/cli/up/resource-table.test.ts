@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { renderResourceTable } from '../../../src/cli/up/resource-table.ts'
 import type { ResourceRow } from '../../../src/operator/main.ts'
 
-it('shows what a connector has moved, and no rate when it moves nothing', () => {
+it('shows the records of a connector, and its rate while records move', () => {
   const throughput = new Map([
     ['finished', { records: 99, perSecond: undefined }],
     ['slow', { records: 7, perSecond: 0.3333 }],
