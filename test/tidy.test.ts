@@ -13,7 +13,7 @@ const HOUSE: Readonly<Record<string, readonly string[]>> = {
   clients: ['config'],
   encryption: ['config'],
   broker: ['config'],
-  http: ['config'],
+  http: ['regex', 'config'],
   formats: ['regex'],
   sdk: [],
   regex: [],

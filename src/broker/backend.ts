@@ -1,4 +1,3 @@
-import type { MessagePort } from 'node:worker_threads'
 import type {
   CommittedOffset,
   GroupDescription,
@@ -136,18 +135,6 @@ export interface BrokerBackend {
 
 /** What a call of a home is asked with. */
 export type BackendRequest<Call extends keyof BrokerBackend> = Parameters<BrokerBackend[Call]>[0]
-
-/** How to reach a home: from a configuration, or from another thread of the process that has it open. */
-export type BrokerAddress =
-  | { readonly kind: 'kafka'; readonly config: Readonly<Record<string, string>> }
-  | { readonly kind: 'embedded'; readonly directory: string; readonly fsync?: DataFsync }
-  | { readonly kind: 'thread'; readonly port: MessagePort }
-
-/**
- * When an embedded broker has the disk keep what it wrote, whatever happens to the machine: before each commit is
- * acknowledged, or at checkpoints of its write-ahead log.
- */
-export type DataFsync = 'commit' | 'checkpoint'
 
 export type TopicMetadata = {
   readonly topic: string

@@ -1,5 +1,8 @@
-import type { BrokerAddress } from './backend.ts'
+import type { BrokerAddress } from './broker-address.ts'
 import type { BrokerError } from './error.ts'
+import type { PartitionOffset, TopicPartition } from './topic-partition.ts'
+
+export type { PartitionOffset, TopicPartition } from './topic-partition.ts'
 
 /**
  * The log, as Weir's programs see it. Two homes stand behind it: Kafka and the embedded broker. Everything here is
@@ -30,8 +33,6 @@ export interface Broker {
   close(): Promise<void>
 }
 
-export type TopicPartition = { readonly topic: string; readonly partition: number }
-export type PartitionOffset = TopicPartition & { readonly offset: number }
 export type CommittedOffset = PartitionOffset & { readonly metadata?: string }
 export type Header = readonly [key: string, value: Uint8Array | null]
 export type Compression = 'none' | 'gzip' | 'snappy' | 'lz4' | 'zstd'

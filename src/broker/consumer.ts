@@ -17,7 +17,7 @@ import type {
 import { assignRanges, decodeAssignment, decodeSubscription, encodeSubscription, RANGE } from './consumer-protocol.ts'
 import { BrokerError } from './error.ts'
 import type { LogReader } from './log-reader.ts'
-import { partitionKey } from './metadata-cache.ts'
+import { partitionKey } from './topic-partition.ts'
 
 const POLL_INTERVAL_MS_MAX = 300_000
 const SESSION_TIMEOUT_MS = 45_000

@@ -1,4 +1,4 @@
-import type { PartitionOffset } from './broker.ts'
+import type { PartitionOffset } from './topic-partition.ts'
 
 /**
  * What a broker call can fail with. The set is closed: callers switch on it, and `retriable` says whether the same call

@@ -17,8 +17,9 @@ import {
   type ReadableBatches,
   unreadableBatchError,
 } from './fetched-batches.ts'
-import { type MetadataCache, partitionKey } from './metadata-cache.ts'
+import type { MetadataCache } from './metadata-cache.ts'
 import { type Batch, checkBatch, recordsOf } from './record-batch.ts'
+import { partitionKey } from './topic-partition.ts'
 
 const POLL_BYTES_MAX = 1 * 1024 * 1024
 /** What one poll decodes, so that a caller's turn stays short; the rest is ready for the next poll. */

@@ -44,8 +44,3 @@ export class MetadataCache {
     return leaders
   }
 }
-
-/** A partition as a key of maps. Topic names have no colon. */
-export function partitionKey({ topic, partition }: TopicPartition): string {
-  return `${topic}:${partition}`
-}

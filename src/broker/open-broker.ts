@@ -1,7 +1,8 @@
 import { MessageChannel } from 'node:worker_threads'
 import type { Logger } from '../config/logger.ts'
-import type { BrokerAddress, BrokerBackend } from './backend.ts'
+import type { BrokerBackend } from './backend.ts'
 import type { Broker } from './broker.ts'
+import type { BrokerAddress } from './broker-address.ts'
 import { createBrokerClient } from './broker-client.ts'
 import type { ClientAccess } from './client-access.ts'
 

@@ -3,7 +3,7 @@ import { backoffMs } from '../config/retry.ts'
 import type { BrokerBackend, ProduceResult, ProducerIdentity } from './backend.ts'
 import type { Compression, NewRecord } from './broker.ts'
 import { BrokerError } from './error.ts'
-import { type MetadataCache, partitionKey } from './metadata-cache.ts'
+import type { MetadataCache } from './metadata-cache.ts'
 import {
   PartitionQueue,
   type ProducerBatch,
@@ -12,6 +12,7 @@ import {
   takeWhileFitting,
 } from './partition-queue.ts'
 import { encodeBatch } from './record-batch.ts'
+import { partitionKey } from './topic-partition.ts'
 
 export type SenderOptions = {
   readonly home: BrokerBackend

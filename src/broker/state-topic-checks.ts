@@ -1,14 +1,13 @@
 import { withTimeout } from '../config/timeout.ts'
 import type { Broker, NewTopic, PartitionOffset } from './broker.ts'
 import { BrokerError, UnreadableBatchError } from './error.ts'
-import type { StateTopicOptions } from './state-topic.ts'
 
 /**
  * Whether a state topic holds everything that was written to it, as far as that can be seen before it is read: its log
  * begins at offset 0, because compaction never moves the beginning; it ends where it was read to, or later; and a topic that
  * has no record never had one.
  */
-export async function checkComplete(broker: Broker, topic: string, evidence: Evidence): Promise<void> {
+export async function checkComplete(broker: Broker, topic: string, evidence: StateTopicEvidence): Promise<void> {
   const starts = await offsetsOf(broker, topic, 'earliest')
   const late = starts?.find(({ offset }) => offset > 0)
   if (late) {
@@ -38,8 +37,23 @@ export async function checkComplete(broker: Broker, topic: string, evidence: Evi
 /** How long the broker may take to say where a log begins and ends, where it is only for the message. */
 const ANSWER_MS_MAX = 5_000
 
-/** What shows beside the log how much was in it. */
-export type Evidence = Pick<StateTopicOptions<never>, 'evidenceOfRecords' | 'progress'>
+/** What is known about a state topic apart from the topic itself. */
+export type StateTopicEvidence = {
+  /**
+   * Called when the topic does not exist or never had a record. Returns a clause that says why it must have had records
+   * ("…, but REASON"), or undefined. With a reason, the topic is not opened.
+   */
+  readonly evidenceOfRecords?: (() => Promise<string | undefined>) | undefined
+  /** Stores how far the topic was read. A topic that ends before that position was truncated and is not opened. */
+  readonly progress?: StateProgress | undefined
+}
+
+/** How far a state topic was read, stored outside of the topic: on Kafka, as committed offsets of the program's group. */
+export type StateProgress = {
+  read(): Promise<readonly PartitionOffset[]>
+  /** Called one at a time, shortly after positions moved. A failure is left to the next call. */
+  save(positions: readonly PartitionOffset[]): Promise<void>
+}
 
 function isEmpty(ends: readonly PartitionOffset[] = []): boolean {
   return !ends.some(({ offset }) => offset > 0)

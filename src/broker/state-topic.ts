@@ -14,15 +14,16 @@ import type {
   TopicPartition,
 } from './broker.ts'
 import { BrokerError } from './error.ts'
-import { partitionKey } from './metadata-cache.ts'
 import {
   checkComplete,
   checkTopic,
   outOfRangeError,
   readFailedError,
   recreatedError,
+  type StateTopicEvidence,
   truncatedError,
 } from './state-topic-checks.ts'
+import { partitionKey } from './topic-partition.ts'
 
 /** A record of a state topic and where it stands. */
 export type StateRecord = StoredRecord & TopicPartition
@@ -30,20 +31,13 @@ export type StateRecord = StoredRecord & TopicPartition
 /** A record that could not be decoded; it was skipped. */
 export type UnreadableRecord = PartitionOffset & { readonly error: Error }
 
-export type StateTopicOptions<Entry> = {
+export type StateTopicOptions<Entry> = StateTopicEvidence & {
   readonly broker: Broker
   readonly logger: Logger
   /** Made when it is missing, compacted; else its policy and, when `partitions` is given, their number are checked. */
   readonly topic: NewTopic
   /** Takes the topic as it is: its policy, its partitions, its beginning and its being empty. Default false. */
   readonly skipValidation?: boolean | undefined
-  /**
-   * Asked when the topic is missing or nothing was ever written to it: why that cannot be right, if something else shows
-   * that it had records. Opening is refused then.
-   */
-  readonly evidenceOfRecords?: (() => Promise<string | undefined>) | undefined
-  /** Where it is kept how far the topic was read. A topic that ends before that is not opened: it was cut short. */
-  readonly progress?: StateProgress | undefined
   /**
    * Reads one record. What it throws is reported with topic, partition and offset, and the record is skipped, as Kafka
    * Connect and Confluent's registry do.
@@ -67,13 +61,6 @@ export type StateTopicOptions<Entry> = {
   /** How long a write may take until it is read back. Default 30,000 ms. */
   readonly appendTimeoutMs?: number
   readonly clock?: Clock
-}
-
-/** How far a state topic was read, kept outside of the topic: for Kafka, as offsets of the program's group. */
-export type StateProgress = {
-  read(): Promise<readonly PartitionOffset[]>
-  /** Called one at a time, soon after positions moved. What fails is left to the next call. */
-  save(positions: readonly PartitionOffset[]): Promise<void>
 }
 
 export type StateTopic = {

@@ -1,4 +1,4 @@
-import type { BrokerAddress } from '../broker/backend.ts'
+import type { BrokerAddress } from '../broker/broker-address.ts'
 import type { Setting } from '../config/settings.ts'
 import { settingsFromFile, settingsFromFlags } from '../config/settings-sources.ts'
 

@@ -1,5 +1,5 @@
-import type { BrokerAddress } from '../broker/backend.ts'
 import type { Broker } from '../broker/broker.ts'
+import type { BrokerAddress } from '../broker/broker-address.ts'
 import { openBroker } from '../broker/open-broker.ts'
 import { type RunningProgram, startAll } from '../config/lifecycle.ts'
 import type { Logger } from '../config/logger.ts'

@@ -1,4 +1,4 @@
-import { matchesGlob } from './glob.ts'
+import { matchesWildcard } from '../regex/wildcard.ts'
 import { HttpError } from './http-error.ts'
 import type { Role } from './users.ts'
 
@@ -95,7 +95,7 @@ export class Rights {
   }
 
   allows(operation: AclOperation, name: string): boolean {
-    const matches = this.#kind === 'subjects' ? matchesSubject : matchesGlob
+    const matches = this.#kind === 'subjects' ? matchesSubject : matchesWildcard
     return this.#patterns(operation).some((pattern) => matches(pattern, name))
   }
 
@@ -151,5 +151,5 @@ const QUALIFIED = /^:([^:]*):([\s\S]*)$/
 function matchesSubject(pattern: string, subject: string): boolean {
   const [, contexts = '.', names = pattern] = QUALIFIED.exec(pattern) ?? []
   const [, context = '.', name = subject] = QUALIFIED.exec(subject) ?? []
-  return matchesGlob(contexts, context) && matchesGlob(names, name)
+  return matchesWildcard(contexts, context) && matchesWildcard(names, name)
 }

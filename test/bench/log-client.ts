@@ -1,5 +1,5 @@
-import type { BrokerAddress } from '../../src/broker/backend.ts'
 import type { Broker, NewRecord } from '../../src/broker/broker.ts'
+import type { BrokerAddress } from '../../src/broker/broker-address.ts'
 import { openBroker } from '../../src/broker/open-broker.ts'
 import { silentLogger } from '../../src/config/logger.ts'
 

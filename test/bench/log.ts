@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { BrokerAddress } from '../../src/broker/backend.ts'
+import type { BrokerAddress } from '../../src/broker/broker-address.ts'
 import { kafkaTool } from '../env/kafka.ts'
 import { partDirectory } from '../env/workspace.ts'
 import { runClient } from './client.ts'

@@ -1,6 +1,7 @@
 import { MessageChannel } from 'node:worker_threads'
 import { afterAll, beforeAll } from 'vitest'
-import type { BrokerAddress, BrokerBackend } from '../../src/broker/backend.ts'
+import type { BrokerBackend } from '../../src/broker/backend.ts'
+import type { BrokerAddress } from '../../src/broker/broker-address.ts'
 import { createBrokerClient } from '../../src/broker/broker-client.ts'
 import { openEmbeddedBackend } from '../../src/broker/embedded/backend.ts'
 import { serveBackend } from '../../src/broker/embedded/thread-backend.ts'

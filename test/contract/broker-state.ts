@@ -2,11 +2,11 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Broker } from '../../src/broker/broker.ts'
 import {
   openStateTopic,
-  type StateProgress,
   type StateTopic,
   type StateTopicOptions,
   type UnreadableRecord,
 } from '../../src/broker/state-topic.ts'
+import type { StateProgress } from '../../src/broker/state-topic-checks.ts'
 import { type Clock, systemClock } from '../../src/config/clock.ts'
 import { silentLogger } from '../../src/config/logger.ts'
 import type { OpenBroker } from './broker.ts'

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import type { BrokerAddress } from '../../src/broker/backend.ts'
+import type { BrokerAddress } from '../../src/broker/broker-address.ts'
 import { openBroker } from '../../src/broker/open-broker.ts'
 import { silentLogger } from '../../src/config/logger.ts'
 

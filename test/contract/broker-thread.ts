@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
-import type { BrokerAddress } from '../../src/broker/backend.ts'
+import type { BrokerAddress } from '../../src/broker/broker-address.ts'
 
 /** Writes and reads a record in another thread; answers what it read. */
 export async function runInThread(address: BrokerAddress, topic: string): Promise<unknown> {

@@ -2,9 +2,9 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { silentLogger } from '../../src/config/logger.ts'
-import { matchesGlob } from '../../src/http/glob.ts'
 import { NO_POLICY, type Principal, Rights } from '../../src/http/permissions.ts'
 import { openPermissions, parsePermissions } from '../../src/http/permissions-file.ts'
+import { matchesWildcard } from '../../src/regex/wildcard.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 const ADA: Principal = { name: 'ada', role: 'none', groups: [], method: 'basic' }
@@ -25,12 +25,12 @@ describe('a pattern', () => {
     ['a.c', 'abc', false],
     ['[a-z]', 'b', false],
   ])('%s and %s: %s', (pattern, text, matches) => {
-    expect(matchesGlob(pattern, text)).toBe(matches)
+    expect(matchesWildcard(pattern, text)).toBe(matches)
   })
 
   it('takes no longer than its length times that of the text', () => {
     const startMs = performance.now()
-    expect(matchesGlob(`${'*a'.repeat(100)}b`, 'a'.repeat(2_000))).toBe(false)
+    expect(matchesWildcard(`${'*a'.repeat(100)}b`, 'a'.repeat(2_000))).toBe(false)
     expect(performance.now() - startMs).toBeLessThan(1_000)
   })
 

@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest'
-import type { BrokerAddress } from '../../src/broker/backend.ts'
 import type { Broker, StoredRecord } from '../../src/broker/broker.ts'
+import type { BrokerAddress } from '../../src/broker/broker-address.ts'
 import { openBroker } from '../../src/broker/open-broker.ts'
 import { silentLogger } from '../../src/config/logger.ts'
 import { temporaryDirectory } from './temporary-directory.ts'

@@ -1,15 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { type Clock, systemClock } from '../../config/clock.ts'
 import type { Logger } from '../../config/logger.ts'
-import type {
-  BackendRequest,
-  BrokerBackend,
-  DataFsync,
-  PartitionError,
-  ProduceResult,
-  TopicMetadata,
-} from '../backend.ts'
+import type { BackendRequest, BrokerBackend, PartitionError, ProduceResult, TopicMetadata } from '../backend.ts'
 import type { PartitionOffset, TopicPartition } from '../broker.ts'
+import type { DataFsync } from '../broker-address.ts'
 import { BrokerError } from '../error.ts'
 import { parseHeader } from './batch-header.ts'
 import { Fetcher } from './fetcher.ts'

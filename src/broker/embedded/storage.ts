@@ -1,7 +1,7 @@
 import type { StatementSync } from 'node:sqlite'
 import { messageOf } from '../../config/errors.ts'
 import type { Logger } from '../../config/logger.ts'
-import type { DataFsync } from '../backend.ts'
+import type { DataFsync } from '../broker-address.ts'
 import { BrokerError } from '../error.ts'
 import { damageError } from './damage.ts'
 import { type DataDirectory, openDataDirectory, startLog, toStorageError } from './data-directory.ts'

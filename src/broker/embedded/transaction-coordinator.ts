@@ -1,7 +1,7 @@
 import type { ProducerIdentity, Transaction } from '../backend.ts'
 import type { CommittedOffset, TopicPartition } from '../broker.ts'
 import { BrokerError } from '../error.ts'
-import { partitionKey } from '../metadata-cache.ts'
+import { partitionKey } from '../topic-partition.ts'
 import { writeOffsets } from './group-offsets.ts'
 import { setRevertibly } from './log.ts'
 import type { Partition } from './partition.ts'

@@ -1,6 +1,6 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import type { BrokerAddress } from '../../broker/backend.ts'
+import type { BrokerAddress } from '../../broker/broker-address.ts'
 import { createLogger, type Logger } from '../../config/logger.ts'
 import type { Setting } from '../../config/settings.ts'
 import { type BrokerFlags, embeddedBrokerAddress, stackBrokerAddress } from '../broker-address.ts'

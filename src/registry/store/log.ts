@@ -1,6 +1,7 @@
 import type { Broker, Producer } from '../../broker/broker.ts'
 import { BrokerError } from '../../broker/error.ts'
-import { openStateTopic, type StateProgress, type StateTopic } from '../../broker/state-topic.ts'
+import { openStateTopic, type StateTopic } from '../../broker/state-topic.ts'
+import type { StateProgress } from '../../broker/state-topic-checks.ts'
 import type { Logger } from '../../config/logger.ts'
 import type { KeyLog } from '../dek/key-log.ts'
 import type { LeaderWriter } from '../leadership/leader-election.ts'

@@ -39,12 +39,12 @@ export async function serveWorker(parts: ServeParts): Promise<HttpServer> {
   const logIn = openAuthentication(settings.values, logger)
   const tls = listenerTls(settings.rest, [...listeners, ...(adminListeners ?? [])])
   const permissions = openPermissions(settings.values, logger)
-  const common = {
+  const common: Omit<HttpServerOptions, 'listeners' | 'routes'> = {
     logger,
-    toWire,
+    mapError: toWire,
     consumes: ['application/json'],
     produces: ['application/json'],
-    typedBodiesOnly: true,
+    requiresContentType: true,
     limits: toHttpLimits(settings.values, settings.values['http.body.bytes.max']),
     ...(tls ? { tls: tls.read() } : {}),
     ...(auditing ? { audit: auditing.audit } : {}),

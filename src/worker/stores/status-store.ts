@@ -1,5 +1,6 @@
 import type { Broker } from '../../broker/broker.ts'
-import { openStateTopic, type StateProgress, type StateTopic } from '../../broker/state-topic.ts'
+import { openStateTopic, type StateTopic } from '../../broker/state-topic.ts'
+import type { StateProgress } from '../../broker/state-topic-checks.ts'
 import type { Logger } from '../../config/logger.ts'
 import {
   type ActiveTopic,

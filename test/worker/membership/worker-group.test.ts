@@ -186,7 +186,7 @@ async function joinFake(changes: Partial<GroupOptions>) {
   const validUntilMs = clock.monotonicMs() + VALID_MS
   const member = { memberId: 'm', validUntilMs: () => validUntilMs, rejoin: (reason: string) => asked.push(reason) }
   const broker = {
-    member: async (given: GroupMembershipOptions) => {
+    joinGroup: async (given: GroupMembershipOptions) => {
       options = given
       return { ...member, close: async () => undefined }
     },

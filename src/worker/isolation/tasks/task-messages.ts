@@ -1,4 +1,4 @@
-import type { BrokerAddress } from '../../../broker/backend.ts'
+import type { BrokerAddress } from '../../../broker/broker-address.ts'
 import type { LogLimits } from '../../../config/log-rate-limiter.ts'
 import type { ConnectorAccess } from '../../host-access/settings.ts'
 import type { TaskCounters } from '../../tasks/task-counters.ts'

@@ -1,5 +1,5 @@
 import { MessageChannel } from 'node:worker_threads'
-import type { BrokerAddress } from '../../../broker/backend.ts'
+import type { BrokerAddress } from '../../../broker/broker-address.ts'
 import { countersIn, countersMemory, type TaskCounters } from '../../tasks/task-counters.ts'
 import { volunteerForOomKiller } from '../oom-score.ts'
 import { ResidentLimit } from '../resident-limit.ts'

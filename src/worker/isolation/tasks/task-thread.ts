@@ -1,6 +1,6 @@
 import { extname } from 'node:path'
 import { type MessagePort, Worker } from 'node:worker_threads'
-import type { BrokerAddress } from '../../../broker/backend.ts'
+import type { BrokerAddress } from '../../../broker/broker-address.ts'
 import type { LogLimits } from '../../../config/log-rate-limiter.ts'
 import type { ConnectorAccess } from '../../host-access/settings.ts'
 import { traceOf } from '../../tasks/error-trace.ts'
