@@ -10,6 +10,8 @@ export type Row = {
   readonly when: Request
   readonly status?: number
   readonly answer: unknown
+  /** Asked after that. */
+  readonly after?: { readonly when: Request; readonly answer: unknown }
   readonly settings?: Readonly<Record<string, string>>
   readonly trouble?: Trouble
 }
@@ -41,10 +43,11 @@ export function rowPlayer(): (row: Row) => Promise<void> {
     onTestFinished(() => registry.stop())
     return registry
   }
-  return async ({ given = [], when, status = 200, answer, settings = {}, trouble }) => {
+  return async ({ given = [], when, status = 200, answer, settings = {}, trouble, after }) => {
     const registry = trouble ? await inTrouble(settings, trouble) : await sharedWith(settings)
     await prepare(registry, given)
     expect(await send(registry, when)).toEqual({ status, body: answer })
+    if (after) expect(await send(registry, after.when)).toEqual({ status: 200, body: after.answer })
   }
 }
 

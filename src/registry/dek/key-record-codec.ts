@@ -115,9 +115,11 @@ function dekRecord(key: Omit<DekId, 'subject'> & { readonly subject: string }, v
 function parse<Spec extends z.ZodType>(spec: Spec, text: string, what: 'key' | 'value'): z.infer<Spec> {
   const parsed = spec.safeParse(membersOf(text))
   if (parsed.success) return parsed.data
-  const path = parsed.error.issues[0]?.path.join('.') ?? ''
+  // What is below a member is not named: it may be a secret.
+  const [member] = parsed.error.issues[0]?.path ?? []
+  const isObject = member !== undefined
   throw new Error(
-    path === '' ? `its ${what} is no JSON object` : `the member '${path}' of its ${what} is missing or wrong`,
+    isObject ? `the member '${String(member)}' of its ${what} is missing or wrong` : `its ${what} is no JSON object`,
   )
 }
 
