@@ -212,6 +212,32 @@ describe('the page of security', () => {
   })
 })
 
+describe('the page of the architecture', () => {
+  const page = textOf('docs/architecture.md')
+
+  it('names every module and the folders of the programs', () => {
+    const modules = Object.keys(HOUSE).map((module) => `src/${module}/`)
+    const folders = files(`src/{${PROGRAMS.join(',')}}/*/*.ts`).map(
+      (file) => `${file.split('/').slice(0, 3).join('/')}/`,
+    )
+    expect([...new Set([...modules, ...folders])].filter((module) => !page.includes(`\`${module}\``))).toEqual([])
+  })
+
+  it('draws no import that the table forbids', () => {
+    const edges = [...page.matchAll(/^ {2}(\w+) --> (.+)$/gm)].flatMap(([, from, to]) =>
+      to!.split(' & ').map((target) => ({ from: from!, target })),
+    )
+    expect(edges.length).toBeGreaterThan(20)
+    expect(edges.filter(({ from, target }) => !HOUSE[from]?.includes(target))).toEqual([])
+  })
+
+  it('names only files that exist', () => {
+    const paths = [...page.matchAll(/`((?:src|test|docs|charts|crds|rbac)\/[^`\s]*)`/g)].map(([, path]) => path!)
+    expect(paths.length).toBeGreaterThan(80)
+    expect(paths.filter((path) => files(path).length === 0)).toEqual([])
+  })
+})
+
 describe('the page of errors', () => {
   const page = textOf('docs/errors.md')
   const sets = [
