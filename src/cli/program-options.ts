@@ -25,7 +25,7 @@ export const PROGRAM_HELP = `  --config FILE           a .properties file with s
 type SettingFlags = { readonly config?: string | undefined; readonly set?: string[] | undefined }
 
 /** Settings in order of precedence, the lowest first: file, environment, `--set`. */
-export function readSettings(
+export function readProgramSettings(
   { config, set = [] }: SettingFlags,
   environment: readonly Setting[] = [],
 ): readonly Setting[] {

@@ -169,7 +169,7 @@ describeOn([kafka], 'weir dlq', () => {
     await until('the good record', WAIT, () => linesOf(file).length > 0)
 
     const shown = await weir('show', dead)
-    expect(shown.stdout).toMatch(new RegExp(`^0/0  ${new Date(AT_MS).toISOString()}  ${name}\n  of +${topic}/0/0\n`))
+    expect(shown.stdout).toMatch(new RegExp(`^0/0  ${new Date(AT_MS).toISOString()}  ${name}\n  from +${topic}/0/0\n`))
     expect(shown.stdout).toContain('  stage VALUE_CONVERTER org.apache.kafka.connect.json.JsonConverter\n')
     expect(shown.stdout).toContain('  key   a\n  value plain text\n')
     const [json] = (await weir('show', dead, '--json', '--connector', name)).stdout.split('\n')
@@ -202,7 +202,10 @@ describeOn([kafka], 'weir dlq', () => {
   })
 
   it('says which topic is not there', async () => {
-    expect(await weir('show', 'nowhere-dead')).toMatchObject({ code: 1, stderr: "there is no topic 'nowhere-dead'\n" })
+    expect(await weir('show', 'nowhere-dead')).toMatchObject({
+      code: 1,
+      stderr: "topic 'nowhere-dead' does not exist\n",
+    })
   })
 })
 

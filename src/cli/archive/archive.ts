@@ -64,11 +64,17 @@ export function referencesOf({ subject, version: { references = [] } }: SubjectV
 
 /** Whether type, text, references, metadata and rules are equal. */
 export function isIdenticalSchema(a: ArchivedVersion, b: ArchivedVersion): boolean {
-  return isDeepStrictEqual(schemaOf(a), schemaOf(b))
+  return isDeepStrictEqual(schemaContentOf(a), schemaContentOf(b))
 }
 
 /** What a schema id identifies. */
-export function schemaOf({ schema, schemaType = 'AVRO', references, metadata, ruleSet }: ArchivedVersion): NewSchema {
+export function schemaContentOf({
+  schema,
+  schemaType = 'AVRO',
+  references,
+  metadata,
+  ruleSet,
+}: ArchivedVersion): NewSchema {
   return {
     schemaType,
     schema,

@@ -11,7 +11,7 @@ import {
   type RegistryArchive,
   referencesOf,
   type SubjectVersion,
-  schemaOf,
+  schemaContentOf,
   versionKey,
   versionsOf,
 } from './archive.ts'
@@ -87,7 +87,7 @@ async function collectSettings(client: RegistryClient, name: string | undefined)
 
 function toArchivedVersion(found: RegisteredSchema, deleted: boolean): ArchivedVersion {
   const { version, id } = found
-  return { version, id, ...schemaOf(found), ...(deleted ? { deleted } : {}) }
+  return { version, id, ...schemaContentOf(found), ...(deleted ? { deleted } : {}) }
 }
 
 /** Adds the soft-deleted versions that other versions reference: the archive could not be imported without them. */

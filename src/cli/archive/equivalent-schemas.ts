@@ -5,7 +5,7 @@ import {
   isIdenticalSchema,
   type RegistryArchive,
   type SubjectVersion,
-  schemaOf,
+  schemaContentOf,
   versionKey,
   versionsOf,
 } from './archive.ts'
@@ -33,7 +33,7 @@ export async function withArchivedTexts(
         if (!same || isIdenticalSchema(same.version, version) || !(await isEquivalent(client, existing, same)))
           return version
         const { id, deleted } = version
-        return { version: version.version, id, ...schemaOf(same.version), ...(deleted ? { deleted } : {}) }
+        return { version: version.version, id, ...schemaContentOf(same.version), ...(deleted ? { deleted } : {}) }
       }),
     ),
   }))
@@ -46,7 +46,7 @@ async function isEquivalent(
   archived: SubjectVersion,
 ): Promise<boolean> {
   try {
-    const found = await client.lookup(existing.subject, schemaOf(archived.version), { deleted: true })
+    const found = await client.lookup(existing.subject, schemaContentOf(archived.version), { deleted: true })
     return found.subject === existing.subject && found.id === existing.version.id
   } catch (error) {
     // Not registered, or not a valid schema for this registry.

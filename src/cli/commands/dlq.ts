@@ -3,10 +3,15 @@ import { openBroker } from '../../broker/open-broker.ts'
 import { createLogger } from '../../config/logger.ts'
 import { kafkaClientSettings, resolveBrokerAddress } from '../broker-address.ts'
 import { type Command, type ExitCode, parseArguments, UsageError } from '../command.ts'
-import { type DeadLetter, deadLetterJson, formatDeadLetter, parseDeadLetter } from '../dead-letters/dead-letter.ts'
+import {
+  type DeadLetterRecord,
+  deadLetterJson,
+  formatDeadLetter,
+  parseDeadLetter,
+} from '../dead-letters/dead-letter.ts'
 import { readToEnd } from '../dead-letters/read-to-end.ts'
 import { replayDeadLetters } from '../dead-letters/replay.ts'
-import { PROGRAM_OPTIONS, readSettings } from '../program-options.ts'
+import { PROGRAM_OPTIONS, readProgramSettings } from '../program-options.ts'
 
 const OPTIONS = {
   ...PROGRAM_OPTIONS,
@@ -43,7 +48,7 @@ records back to the topics that they came from; a second replay continues where 
     if ((verb !== 'show' && verb !== 'replay') || topic === undefined || more.length > 0) {
       throw new UsageError('expected weir dlq show TOPIC or weir dlq replay TOPIC')
     }
-    const settings = Object.fromEntries(readSettings(values).map(({ key, value }) => [key, value]))
+    const settings = Object.fromEntries(readProgramSettings(values).map(({ key, value }) => [key, value]))
     const bootstrap = { key: 'bootstrap.servers', value: settings['bootstrap.servers'] }
     const address = resolveBrokerAddress(values, bootstrap, kafkaClientSettings(settings))
     const broker = await openBroker(address, { logger: createLogger({ level: 'warn' }) })
@@ -83,7 +88,7 @@ async function replayAll(broker: Broker, topic: string, values: Values): Promise
   return rejected === 0 ? 0 : 1
 }
 
-function matcherOf({ connector, stage }: Values): (deadLetter: DeadLetter) => boolean {
+function matcherOf({ connector, stage }: Values): (deadLetter: DeadLetterRecord) => boolean {
   return ({ errors }) =>
     (connector === undefined || errors.get('connector.name') === connector) &&
     (stage === undefined || errors.get('stage') === stage)

@@ -6,7 +6,7 @@ import { type OperatorOptions, readConfiguration, startOperator } from '../../op
 import { stackBrokerAddress } from '../broker-address.ts'
 import { type Command, parseArguments, parsePort, UsageError } from '../command.ts'
 import { parseGracePeriod, runProgram } from '../process/program.ts'
-import { PROGRAM_HELP, PROGRAM_OPTIONS, readSettings, settingsOfProgram } from '../program-options.ts'
+import { PROGRAM_HELP, PROGRAM_OPTIONS, readProgramSettings, settingsOfProgram } from '../program-options.ts'
 import { type RuntimeOptions, startStack } from '../stack.ts'
 
 const OPTIONS = {
@@ -60,7 +60,7 @@ environment variables WEIR_SET_… with _ for each dot; use those for passwords,
       throw new UsageError(`weir operator takes no arguments: '${positionals[0]}' is unexpected`)
     const file = /\.ya?ml$/.test(values.config ?? '') ? values.config : undefined
     const environment = settingsFromEnvironment('WEIR_SET', process.env)
-    const settings = readSettings(file === undefined ? values : { ...values, config: undefined }, environment)
+    const settings = readProgramSettings(file === undefined ? values : { ...values, config: undefined }, environment)
     const configuration = file === undefined ? undefined : readConfiguration(file)
     const runtime = (program: 'registry' | 'worker'): RuntimeOptions => {
       const url = values[program]

@@ -7,7 +7,7 @@ import { brokerSettings, environmentSettings, registrySettings } from '../../reg
 import { resolveBrokerAddress } from '../broker-address.ts'
 import { type Command, parseArguments, UsageError } from '../command.ts'
 import { parseGracePeriod, runProgram } from '../process/program.ts'
-import { PROGRAM_HELP, PROGRAM_OPTIONS, readSettings } from '../program-options.ts'
+import { PROGRAM_HELP, PROGRAM_OPTIONS, readProgramSettings } from '../program-options.ts'
 
 export const registryCommand: Command = {
   help: `usage: weir registry (--bootstrap HOST:PORT,… | --data DIR) [--config FILE] [--set KEY=VALUE]…
@@ -24,7 +24,7 @@ Settings are also read from environment variables SCHEMA_REGISTRY_… with _ for
     const { values, positionals } = parseArguments(args, PROGRAM_OPTIONS)
     if (positionals.length > 0)
       throw new UsageError(`weir registry takes no arguments: '${positionals[0]}' is unexpected`)
-    const settings = registrySettings(readSettings(values, environmentSettings(process.env)))
+    const settings = registrySettings(readProgramSettings(values, environmentSettings(process.env)))
     const bootstrap = settings.values['brokerstore.bootstrap.servers']
     const address = resolveBrokerAddress(
       values,

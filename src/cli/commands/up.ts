@@ -8,7 +8,7 @@ import { type Command, type ExitCode, parseArguments, parsePort, UsageError } fr
 import { startMainThreadWatchdog } from '../process/main-thread-watchdog.ts'
 import { forceExitAfterFailure, forceExitAfterStop, parseGracePeriod } from '../process/program.ts'
 import { waitForStopSignal } from '../process/stop-signal.ts'
-import { PROGRAM_HELP, PROGRAM_OPTIONS, readSettings, settingsOfProgram } from '../program-options.ts'
+import { PROGRAM_HELP, PROGRAM_OPTIONS, readProgramSettings, settingsOfProgram } from '../program-options.ts'
 import { type StackOptions, startStack } from '../stack.ts'
 import { LiveRegion } from '../terminal/live-region.ts'
 import { type Display, JsonLinesDisplay, type StackDescription, TableDisplay } from '../up/display.ts'
@@ -50,7 +50,7 @@ On a terminal it shows a table; otherwise it writes one JSON line for each chang
   async run(args) {
     const { values, positionals } = parseArguments(args, OPTIONS)
     const manifests = parseFolder(positionals)
-    const settings = readSettings(values)
+    const settings = readProgramSettings(values)
     const address = brokerAddressOf(manifests, values, settings)
     const description = { manifests, broker: describe(address) }
     const failed = new AbortController()

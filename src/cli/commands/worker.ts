@@ -7,7 +7,7 @@ import { environmentSettings, filledInSettings } from '../../worker/settings.ts'
 import { kafkaClientSettings, resolveBrokerAddress } from '../broker-address.ts'
 import { type Command, parseArguments, UsageError } from '../command.ts'
 import { parseGracePeriod, runProgram } from '../process/program.ts'
-import { PROGRAM_HELP, PROGRAM_OPTIONS, protectedFiles, readSettings } from '../program-options.ts'
+import { PROGRAM_HELP, PROGRAM_OPTIONS, protectedFiles, readProgramSettings } from '../program-options.ts'
 
 export const workerCommand: Command = {
   help: `usage: weir worker (--bootstrap HOST:PORT,… | --data DIR) [--config FILE] [--set KEY=VALUE]…
@@ -24,7 +24,7 @@ Settings are also read from environment variables CONNECT_… with _ for each do
     const { values, positionals } = parseArguments(args, PROGRAM_OPTIONS)
     if (positionals.length > 0)
       throw new UsageError(`weir worker takes no arguments: '${positionals[0]}' is unexpected`)
-    const written = readSettings(values, environmentSettings(process.env))
+    const written = readProgramSettings(values, environmentSettings(process.env))
     const settings = await filledInSettings(written)
     // The default of the setting, localhost:9092, must not select a broker: only a value that was given counts.
     const isGiven = written.some(({ key }) => key === 'bootstrap.servers')

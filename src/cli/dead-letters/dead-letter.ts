@@ -3,14 +3,14 @@ import type { Header, NewRecord, StoredRecord } from '../../broker/broker.ts'
 const PREFIX = '__connect.errors.'
 
 /** A record of a dead-letter topic, with the error that Connect's headers describe. */
-export type DeadLetter = {
+export type DeadLetterRecord = {
   readonly partition: number
   readonly record: StoredRecord
   /** By header name without the prefix: `topic`, `stage`, `exception.message`. */
   readonly errors: ReadonlyMap<string, string>
 }
 
-export function parseDeadLetter(partition: number, record: StoredRecord): DeadLetter {
+export function parseDeadLetter(partition: number, record: StoredRecord): DeadLetterRecord {
   const headers = record.headers.filter(([name]) => name.startsWith(PREFIX))
   // A record that failed twice has each header twice: the later one describes the later failure.
   const errors = headers.map(([name, value]) => [name.slice(PREFIX.length), String(value ?? '')] as const)
@@ -18,7 +18,7 @@ export function parseDeadLetter(partition: number, record: StoredRecord): DeadLe
 }
 
 /** The original record, to be produced again, or the reason why it cannot be. `to` overrides the original topic. */
-export function toReplayRecord({ record, errors }: DeadLetter, to: string | undefined): NewRecord | string {
+export function toReplayRecord({ record, errors }: DeadLetterRecord, to: string | undefined): NewRecord | string {
   const topic = to ?? errors.get('topic')
   if (topic === undefined) return 'no header names its topic: give one with --to'
   if (errors.get('content') === 'json') return 'it was never serialized for its topic: the source must read it again'
@@ -31,7 +31,7 @@ export function toReplayRecord({ record, errors }: DeadLetter, to: string | unde
 const PREVIEW_LENGTH_MAX = 200
 
 /** Several lines for people to read. */
-export function formatDeadLetter({ partition, record, errors }: DeadLetter): string {
+export function formatDeadLetter({ partition, record, errors }: DeadLetterRecord): string {
   const origin = [errors.get('topic'), errors.get('partition'), errors.get('offset')].filter(
     (part) => part !== undefined,
   )
@@ -63,7 +63,7 @@ function preview(bytes: Buffer): string {
 }
 
 /** One line of JSON with all fields; keys, values and headers are in base64. */
-export function deadLetterJson({ partition, record, errors }: DeadLetter): string {
+export function deadLetterJson({ partition, record, errors }: DeadLetterRecord): string {
   const { offset, timestampMs, key, value, headers } = record
   const original = headers.filter(([name]) => !name.startsWith(PREFIX))
   return JSON.stringify({

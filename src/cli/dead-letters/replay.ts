@@ -1,19 +1,19 @@
 import type { Broker, NewRecord, PartitionRecords } from '../../broker/broker.ts'
-import { type DeadLetter, parseDeadLetter, toReplayRecord } from './dead-letter.ts'
+import { type DeadLetterRecord, parseDeadLetter, toReplayRecord } from './dead-letter.ts'
 import { readToEnd } from './read-to-end.ts'
 
 export type ReplayOptions = {
   readonly topic: string
   /** Target topic; undefined: the original topic of each record. */
   readonly to: string | undefined
-  readonly matches: (deadLetter: DeadLetter) => boolean
+  readonly matches: (deadLetter: DeadLetterRecord) => boolean
   /** Consumer group whose committed offsets record what was replayed. */
   readonly groupId: string
   readonly fromBeginning: boolean
   /** Counts and reports without writing. */
   readonly isDryRun: boolean
   /** Called for each record that cannot be replayed. */
-  readonly onRejected: (deadLetter: DeadLetter, reason: string) => void
+  readonly onRejected: (deadLetter: DeadLetterRecord, reason: string) => void
 }
 
 export type ReplayResult = { readonly replayed: number; readonly rejected: number }
@@ -49,7 +49,7 @@ export async function replayDeadLetters(broker: Broker, options: ReplayOptions):
 
 function replayRecordsOf(polled: readonly PartitionRecords[], { matches, to }: ReplayOptions) {
   const records: NewRecord[] = []
-  const rejections: (readonly [DeadLetter, string])[] = []
+  const rejections: (readonly [DeadLetterRecord, string])[] = []
   for (const { partition, records: stored } of polled) {
     for (const deadLetter of stored.map((record) => parseDeadLetter(partition, record)).filter(matches)) {
       const original = toReplayRecord(deadLetter, to)
