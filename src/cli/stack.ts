@@ -26,9 +26,9 @@ export type StackOptions = {
   readonly brokerAddress: BrokerAddress | undefined
   readonly registry: RuntimeOptions
   readonly worker: RuntimeOptions
-  readonly operator: Pick<OperatorOptions, 'observeWorkerMs' | 'resyncMs' | 'webhook' | 'instance'>
+  readonly operator: Pick<OperatorOptions, 'observeWorkerIntervalMs' | 'resyncPeriodMs' | 'webhook' | 'instance'>
   /** Further workers and registries, from the operator's configuration file. */
-  readonly estate?: OperatorOptions['estate']
+  readonly runtimesConfig?: OperatorOptions['runtimesConfig']
   /** Listener of the operator's metrics and probes; absent: none. */
   readonly monitoring?: string
   readonly logger: Logger
@@ -85,15 +85,22 @@ export function startStack(options: StackOptions): Promise<Stack> {
     )
     const monitoring = options.monitoring === undefined ? {} : { monitoring: { metrics, listener: options.monitoring } }
     const own = runtimesConfigFor({ registryUrl, workerUrl })
-    const estate = () => {
-      const { workers = [], registries = [] } = options.estate?.() ?? {}
+    const runtimesConfig = () => {
+      const { workers = [], registries = [] } = options.runtimesConfig?.() ?? {}
       return { workers: [...own.workers, ...workers], registries: [...own.registries, ...registries] }
     }
-    const listen: OperatorOptions['listen'] = (listener) => {
+    const listen: OperatorOptions['subscribeToRuntimeEvents'] = (listener) => {
       listeners.add(listener)
       return () => listeners.delete(listener)
     }
-    const operator = await startOperator({ cluster, estate, logger, listen, ...monitoring, ...options.operator })
+    const operator = await startOperator({
+      cluster,
+      runtimesConfig,
+      logger,
+      subscribeToRuntimeEvents: listen,
+      ...monitoring,
+      ...options.operator,
+    })
     life.onStop('operator', () => operator.stop(), Number.POSITIVE_INFINITY)
     return { registryUrl, workerUrl, operator, metrics, stop: () => life.stop() }
   })

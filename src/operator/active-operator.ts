@@ -25,20 +25,20 @@ import { createRuntimeObservers, type RuntimeObservers } from './runtime-observe
 import { createRuntimes, type EndpointResolver, type RuntimeConfig, type RuntimesConfig } from './runtimes.ts'
 import { sortByReferences } from './subject/references.ts'
 
-export type ActiveOperatorOptions = Pick<ReconcilerOptions, 'clock' | 'instance' | 'resyncMs'> & {
+export type ActiveOperatorOptions = Pick<ReconcilerOptions, 'clock' | 'instance' | 'resyncPeriodMs'> & {
   readonly cluster: Cluster
   readonly logger: Logger
-  readonly estate: RuntimesConfig
+  readonly runtimesConfig: RuntimesConfig
   /** The operator's own namespace. */
-  readonly home: string
+  readonly operatorNamespace: string
   /** How often a worker is looked at as a whole; absent: as its entry says. */
-  readonly observeWorkerMs?: number
-  readonly meters: OperatorMetrics
+  readonly observeWorkerIntervalMs?: number
+  readonly operatorMetrics: OperatorMetrics
 }
 
 /** What acts on resources while this process leads. */
 export type ActiveOperator = Stoppable & {
-  wake(key: ResourceKey, urgency: Priority): void
+  enqueue(key: ResourceKey, urgency: Priority): void
   queue(kind: ResourceKind): QueueState
   observers(): ReturnType<OperatorState['observers']>
 }
@@ -50,28 +50,29 @@ const DRAIN_MS = 3_000
 
 /** Reconciles every resource there is, and goes on with those that are woken. */
 export function startActiveOperator(options: ActiveOperatorOptions, fence: Fence): ActiveOperator {
-  const { cluster, clock, logger, estate } = options
+  const { cluster, clock, logger, runtimesConfig } = options
   const life = new Lifecycle(logger)
   const halting = new AbortController()
   const signal = AbortSignal.any([fence.signal, halting.signal])
   const known: Known = { ...options, fence: { ...fence, signal } }
   const ways = new Map<string, Way>()
-  const reach: EndpointResolver = (runtime, entry) => {
-    const name = `${runtime} ${entry.name}`
-    const way = ways.get(name) ?? wayTo(runtime, entry, known, () => observers.wakeAll(runtime, entry.name))
+  const resolveEndpoint: EndpointResolver = (runtime, runtimeConfig) => {
+    const name = `${runtime} ${runtimeConfig.name}`
+    const way =
+      ways.get(name) ?? wayTo(runtime, runtimeConfig, known, () => observers.enqueueAll(runtime, runtimeConfig.name))
     ways.set(name, way)
-    return { ...way.endpoint, through: (call, send) => way.gate(() => way.circuit.through(() => way.told(call, send))) }
+    return { ...way.endpoint, through: (call, send) => way.gate(() => way.circuit.execute(() => way.told(call, send))) }
   }
-  const wake = (key: ResourceKey, urgency: Priority): void => controllers[kindOfKey(key)].queue.add(key, urgency)
+  const enqueue = (key: ResourceKey, urgency: Priority): void => controllers[kindOfKey(key)].queue.add(key, urgency)
   const connect = {
-    worker: (entry: RuntimeConfig) => createWorkerClient(reach('worker', entry)),
-    registry: (entry: RuntimeConfig) => createRegistryClient(reach('registry', entry)),
+    worker: (runtimeConfig: RuntimeConfig) => createWorkerClient(resolveEndpoint('worker', runtimeConfig)),
+    registry: (runtimeConfig: RuntimeConfig) => createRegistryClient(resolveEndpoint('registry', runtimeConfig)),
   }
-  const observers = createRuntimeObservers({ ...options, estate, connect, wake })
-  const controllers = createControllers(known, reach, observers)
+  const observers = createRuntimeObservers({ ...options, runtimesConfig, connect, enqueue })
+  const controllers = createControllers(known, resolveEndpoint, observers)
   for (const kind of RESOURCE_KINDS) {
     const resources = kind === 'Subject' ? sortByReferences(cluster.list(kind)) : cluster.list(kind)
-    for (const resource of resources) wake(resourceKeyOf(resource), 'routine')
+    for (const resource of resources) enqueue(resourceKeyOf(resource), 'routine')
     controllers[kind].start()
   }
   observers.start()
@@ -79,8 +80,8 @@ export function startActiveOperator(options: ActiveOperatorOptions, fence: Fence
   // Before them: no pass begins while a look is waited for.
   life.onStop('controllers', () => Promise.all(RESOURCE_KINDS.map((kind) => controllers[kind].stop())))
   return {
-    wake,
-    queue: (kind) => controllers[kind].queue.reading(),
+    enqueue,
+    queue: (kind) => controllers[kind].queue.state(),
     observers: () => observers.readings(),
     async stop() {
       const stopped = new AbortController()
@@ -106,15 +107,15 @@ type Way = {
 /** One controller a kind, so that trouble with connectors keeps no subject waiting. */
 function createControllers(
   options: Known,
-  reach: EndpointResolver,
-  { isSeen, lacks }: RuntimeObservers,
+  resolveEndpoint: EndpointResolver,
+  { isObserved, isKnownAbsent }: RuntimeObservers,
 ): Record<ResourceKind, Controller<ResourceKey>> {
-  const runtimes = createRuntimes(options.estate, options, reach)
+  const runtimes = createRuntimes(options.runtimesConfig, options, resolveEndpoint)
   const reconcilers = createReconcilers({
     ...options,
     runtimes,
-    isSeen,
-    lacks,
+    isObserved,
+    isKnownAbsent,
     secrets: secretMaskerOf(options.logger),
   })
   return {
@@ -126,19 +127,19 @@ function createControllers(
 
 function wayTo(
   runtime: 'worker' | 'registry',
-  { name, endpoint: address, requestMs, inFlightMax }: RuntimeConfig,
-  { fence, meters, clock, logger }: Known,
+  { name, endpoint: address, requestTimeoutMs, maxInFlight }: RuntimeConfig,
+  { fence, operatorMetrics, clock, logger }: Known,
   onChange: () => void,
 ): Way {
-  const endpoint = { ...address, timeoutMs: requestMs }
+  const endpoint = { ...address, timeoutMs: requestTimeoutMs }
   const told: Way['told'] = async (call, send) => {
-    if (call.method !== 'GET') fence.assertFor(requestMs)
+    if (call.method !== 'GET') fence.assertFor(requestTimeoutMs)
     try {
       const answer = await send({ ...call, signal: fence.signal })
-      meters.called(name, runtime, call, answer.status)
+      operatorMetrics.runtimeCallEnded(name, runtime, call, answer.status)
       return answer
     } catch (error) {
-      if (error instanceof RequestError) meters.called(name, runtime, call, error.status)
+      if (error instanceof RequestError) operatorMetrics.runtimeCallEnded(name, runtime, call, error.status)
       throw error
     }
   }
@@ -150,19 +151,19 @@ function wayTo(
     onChange,
     signal: fence.signal,
   })
-  return { endpoint, gate: limitConcurrency(inFlightMax), circuit, told }
+  return { endpoint, gate: limitConcurrency(maxInFlight), circuit, told }
 }
 
 function controllerOf<K extends ResourceKind>(reconciler: Reconciler<K>, options: Known): Controller<ResourceKey> {
   const { clock, logger } = options
-  const meter = options.meters.controller(reconciler.kind)
-  const onEvent = (reason: string) => options.meters.happened(reconciler.kind, reason)
-  const pass = passesOf(reconciler, { ...options, meter, onEvent })
+  const metrics = options.operatorMetrics.controller(reconciler.kind)
+  const onEvent = (reason: string) => options.operatorMetrics.eventRecorded(reconciler.kind, reason)
+  const pass = passesOf(reconciler, { ...options, metrics, onEvent })
   return new Controller<ResourceKey>({
     name: reconciler.kind,
     clock,
     logger,
-    meter,
+    metrics,
     concurrency: CONCURRENCY,
     flowOf: (key) => runtimeNameOf(options.cluster.get(key)),
     reconcile: (key) => pass(key as ResourceKey<K>),

@@ -9,9 +9,9 @@ export type ConfigurationWatchOptions = {
   readonly read: () => RuntimesConfig
   readonly clock: Clock
   readonly logger: Logger
-  readonly onChange: (estate: RuntimesConfig) => void
+  readonly onChange: (runtimesConfig: RuntimesConfig) => void
   /** After each look, whether anything changed or not: for what could not be had for it before. */
-  readonly onLook?: (estate: RuntimesConfig) => void
+  readonly onPoll?: (runtimesConfig: RuntimesConfig) => void
 }
 
 const READ_MS = 10_000
@@ -38,7 +38,7 @@ export class ConfigurationWatch {
   start(): void {
     this.#rounds.start(() => {
       this.#look()
-      this.#options.onLook?.(this.#current)
+      this.#options.onPoll?.(this.#current)
       return READ_MS
     }, READ_MS)
   }
@@ -50,12 +50,12 @@ export class ConfigurationWatch {
   #look(): void {
     const { read, logger, onChange } = this.#options
     try {
-      const estate = read()
+      const runtimesConfig = read()
       this.isValid = true
-      if (isDeepStrictEqual(estate, this.#current)) return
+      if (isDeepStrictEqual(runtimesConfig, this.#current)) return
       logger.info('the configuration of workers and registries has changed')
-      this.#current = estate
-      onChange(estate)
+      this.#current = runtimesConfig
+      onChange(runtimesConfig)
     } catch (error) {
       if (this.isValid)
         logger.error({ err: error }, 'the configuration can not be read: what it said before stays in force')

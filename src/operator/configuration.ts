@@ -19,7 +19,7 @@ import {
 export type OperatorConfiguration = {
   readonly instance?: string
   readonly watchNamespaces: readonly string[]
-  readonly estate: RuntimesConfig
+  readonly runtimesConfig: RuntimesConfig
 }
 
 /** A leader has to be sure of its lease, which lasts 15 s, for as long as a request may take. */
@@ -51,7 +51,7 @@ const COMMON = {
     .refine((text) => durationMs(text) <= REQUEST_MS_MAX, 'is too long: at most 12s')
     .optional(),
   observeInterval: duration().optional(),
-  maxInFlight: z.int().min(1).max(1_000).default(RUNTIME_DEFAULTS.inFlightMax),
+  maxInFlight: z.int().min(1).max(1_000).default(RUNTIME_DEFAULTS.maxInFlight),
   healthGrace: duration().optional(),
   onUnreachableDelete: z.enum(['Block', 'Abandon']).default('Block'),
   abandonAfter: duration().optional(),
@@ -69,7 +69,7 @@ export const workerConfigSchema = z.strictObject({
   allowExplicitNames: z.boolean().default(RUNTIME_DEFAULTS.allowsExplicitNames),
   protectedNames: z.array(z.string().min(1)).default([]),
   secretPlaceholder: z.string().default(RUNTIME_DEFAULTS.secretPlaceholder),
-  ownershipMarker: z.boolean().default(RUNTIME_DEFAULTS.marksOwner),
+  ownershipMarker: z.boolean().default(RUNTIME_DEFAULTS.writesOwnerMarker),
   podSelector: z.string().optional(),
 })
 /** As in `:.ctx:orders`; the default context has two names. */
@@ -112,11 +112,11 @@ export function readConfiguration(path: string): OperatorConfiguration {
       allowsExplicitNames: allowExplicitNames,
       protectedNames,
       secretPlaceholder,
-      marksOwner: ownershipMarker,
+      writesOwnerMarker: ownershipMarker,
       allowsInlineSecrets: allowInlineSecrets,
       ...(podSelector && { podSelector }),
       ...(common.onUnreachableDelete === 'Abandon' &&
-        common.abandonAfter === undefined && { abandonTerminatingMs: ABANDON_TERMINATING_MS }),
+        common.abandonAfter === undefined && { terminatingDeletionTimeoutMs: ABANDON_TERMINATING_MS }),
     }
   }
   const toRegistry = (value: object): RegistryRuntimeConfig => {
@@ -126,7 +126,7 @@ export function readConfiguration(path: string): OperatorConfiguration {
   return {
     ...(instance !== undefined && { instance }),
     watchNamespaces,
-    estate: { workers: entries(path, workers, toWorker), registries: entries(path, registries, toRegistry) },
+    runtimesConfig: { workers: entries(path, workers, toWorker), registries: entries(path, registries, toRegistry) },
   }
 }
 
@@ -153,7 +153,7 @@ function entries<E>(
     try {
       return toEntry(value)
     } catch (error) {
-      return { name: value.name, fault: messageOf(error) }
+      return { name: value.name, error: messageOf(error) }
     }
   })
 }
@@ -161,8 +161,8 @@ function entries<E>(
 function read<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
   const { success, data, error } = schema.safeParse(value)
   if (success) return data
-  const faults = error.issues.flatMap((issue) => toFieldErrors(issue, value, schema))
-  throw new Error(faults.map(({ message }) => message).join('; '))
+  const errors = error.issues.flatMap((issue) => toFieldErrors(issue, value, schema))
+  throw new Error(errors.map(({ message }) => message).join('; '))
 }
 
 type Common = z.output<z.ZodObject<typeof COMMON>>
@@ -174,11 +174,12 @@ function toEntry(common: Common): RuntimeConfig {
     name,
     endpoint: { url, ...credentials(auth, tls) },
     namespaces: grantees(allowedNamespaces),
-    requestMs: requestTimeout === undefined ? RUNTIME_DEFAULTS.requestMs : durationMs(requestTimeout),
-    observeMs: observeInterval === undefined ? RUNTIME_DEFAULTS.observeMs : durationMs(observeInterval),
-    inFlightMax: maxInFlight,
-    graceMs: healthGrace === undefined ? RUNTIME_DEFAULTS.graceMs : durationMs(healthGrace),
-    ...(onUnreachableDelete === 'Abandon' && { abandonMs: durationMs(abandonAfter ?? ABANDON_AFTER) }),
+    requestTimeoutMs: requestTimeout === undefined ? RUNTIME_DEFAULTS.requestTimeoutMs : durationMs(requestTimeout),
+    observeIntervalMs: observeInterval === undefined ? RUNTIME_DEFAULTS.observeIntervalMs : durationMs(observeInterval),
+    maxInFlight,
+    readinessGracePeriodMs:
+      healthGrace === undefined ? RUNTIME_DEFAULTS.readinessGracePeriodMs : durationMs(healthGrace),
+    ...(onUnreachableDelete === 'Abandon' && { deletionTimeoutMs: durationMs(abandonAfter ?? ABANDON_AFTER) }),
   }
 }
 

@@ -20,11 +20,11 @@ export type ReconcilerOptions = {
   /** Values that the log masks: those of each Connector are added. */
   readonly secrets?: SecretMasker
   /** How often a resource that is fine is looked at again; absent: as the entry of its runtime says. */
-  readonly resyncMs?: number
+  readonly resyncPeriodMs?: number
   /** Whether changes in a runtime are told, so that passes need not look for them; absent: they are not. */
-  readonly isSeen?: (runtime: 'worker' | 'registry', name: string) => boolean
+  readonly isObserved?: (runtime: 'worker' | 'registry', name: string) => boolean
   /** Whether the last look at a runtime showed no such thing; absent: nobody looks. */
-  readonly lacks?: (runtime: 'worker' | 'registry', name: string, thing: string) => boolean
+  readonly isKnownAbsent?: (runtime: 'worker' | 'registry', name: string, thing: string) => boolean
 }
 
 /** What is told of can still be missed, such as the end of a version that is not the latest. */
@@ -33,15 +33,30 @@ const SEEN_RESYNC_MS = 600_000
 export type Reconcilers = { readonly [K in ResourceKind]: Reconciler<K> }
 
 export function createReconcilers(options: ReconcilerOptions): Reconcilers {
-  const { instance = DEFAULT_INSTANCE, resyncMs, isSeen = () => false, lacks = () => false, ...parts } = options
-  const known = { ...parts, ...(resyncMs !== undefined && { observeMs: resyncMs }) }
-  const restMs = (runtime: 'worker' | 'registry') => (entry: RuntimeConfig) =>
-    resyncMs ?? (isSeen(runtime, entry.name) ? SEEN_RESYNC_MS : entry.observeMs)
-  const lackedBy = (runtime: 'worker' | 'registry') => (entry: RuntimeConfig, thing: string) =>
-    lacks(runtime, entry.name, thing)
+  const {
+    instance = DEFAULT_INSTANCE,
+    resyncPeriodMs,
+    isObserved = () => false,
+    isKnownAbsent = () => false,
+    ...parts
+  } = options
+  const known = { ...parts, ...(resyncPeriodMs !== undefined && { observeIntervalMs: resyncPeriodMs }) }
+  const healthyResyncMs = (runtime: 'worker' | 'registry') => (runtimeConfig: RuntimeConfig) =>
+    resyncPeriodMs ?? (isObserved(runtime, runtimeConfig.name) ? SEEN_RESYNC_MS : runtimeConfig.observeIntervalMs)
+  const lackedBy = (runtime: 'worker' | 'registry') => (runtimeConfig: RuntimeConfig, thing: string) =>
+    isKnownAbsent(runtime, runtimeConfig.name, thing)
   return {
     RegistryMode: createRegistryModeReconciler(known),
-    Subject: createSubjectReconciler({ ...known, restMs: restMs('registry'), lacks: lackedBy('registry') }),
-    Connector: createConnectorReconciler({ ...known, instance, restMs: restMs('worker'), lacks: lackedBy('worker') }),
+    Subject: createSubjectReconciler({
+      ...known,
+      healthyResyncMs: healthyResyncMs('registry'),
+      isKnownAbsent: lackedBy('registry'),
+    }),
+    Connector: createConnectorReconciler({
+      ...known,
+      instance,
+      healthyResyncMs: healthyResyncMs('worker'),
+      isKnownAbsent: lackedBy('worker'),
+    }),
   }
 }

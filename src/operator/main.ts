@@ -32,16 +32,19 @@ export type { ResourceRow } from './resource-table.ts'
 export type { RuntimeEvent } from './runtime-events.ts'
 export { DEFAULT_RUNTIME, runtimesConfigFor } from './runtimes.ts'
 
-export type OperatorOptions = Omit<ActiveOperatorOptions, 'cluster' | 'clock' | 'meters' | 'estate' | 'home'> & {
+export type OperatorOptions = Omit<
+  ActiveOperatorOptions,
+  'cluster' | 'clock' | 'operatorMetrics' | 'runtimesConfig' | 'operatorNamespace'
+> & {
   /** The workers and registries that resources may name; called again and again, since they may change. */
-  readonly estate: () => RuntimesConfig
+  readonly runtimesConfig: () => RuntimesConfig
   readonly cluster: ClusterAddress
   readonly clock?: Clock
   /** Judges what is declared before it is stored, be this process the leader or not; only on Kubernetes. */
   readonly webhook?: WebhookOptions
   readonly monitoring?: MonitoringOptions
   /** Where runtimes of this process tell what changed; others are looked at again and again. */
-  readonly listen?: SubscribeToRuntimeEvents
+  readonly subscribeToRuntimeEvents?: SubscribeToRuntimeEvents
 }
 
 export type Operator = {
@@ -65,10 +68,10 @@ export function startOperator(options: OperatorOptions): Promise<Operator> {
       leader?: ChangingLeader
       elector?: LeaderElector
       home?: OpenedCluster
-      estate?: ConfigurationWatch
+      runtimesConfig?: ConfigurationWatch
       isKnown?: true
     } = {}
-    const meters = registerOperatorMetrics(monitoring?.metrics ?? createMetrics(), {
+    const operatorMetrics = registerOperatorMetrics(monitoring?.metrics ?? createMetrics(), {
       isLeader: () => place.leader !== undefined,
       concurrency: CONCURRENCY,
       resources: () => RESOURCE_KINDS.flatMap((kind): readonly Resource[] => place.home?.cluster.list(kind) ?? []),
@@ -79,44 +82,47 @@ export function startOperator(options: OperatorOptions): Promise<Operator> {
     if (monitoring !== undefined) {
       const isStuck = (kind: ResourceKind) => place.leader?.queue(kind).workingMs.some((ms) => ms > STUCK_MS) ?? false
       const server = await startMonitoring(monitoring, logger, {
-        isReady: () => place.isKnown === true && place.estate?.isValid === true && place.elector?.isForbidden !== true,
+        isReady: () =>
+          place.isKnown === true && place.runtimesConfig?.isValid === true && place.elector?.isForbidden !== true,
         isHealthy: () => !RESOURCE_KINDS.some(isStuck),
       })
       life.onStop('monitoring', () => server.stop())
     }
-    const home = await openCluster(options, { clock, logger, meters })
+    const home = await openCluster(options, { clock, logger, operatorMetrics })
     place.home = home
-    const { cluster, leases } = home
+    const { cluster, leaseLock: leases } = home
     const lookAround = namespacesFor(cluster, logger)
-    const estate = new ConfigurationWatch({
-      ...{ read: options.estate, clock, logger },
+    const runtimesConfig = new ConfigurationWatch({
+      ...{ read: options.runtimesConfig, clock, logger },
       onChange: () => place.leader?.restart(),
-      onLook: (current) => void lookAround(current),
+      onPoll: (current) => void lookAround(current),
     })
-    estate.start()
-    life.onStop('configuration', () => estate.stop())
-    place.estate = estate
-    const known = { ...options, cluster, clock, logger, meters, home: home.namespace }
+    runtimesConfig.start()
+    life.onStop('configuration', () => runtimesConfig.stop())
+    place.runtimesConfig = runtimesConfig
+    const known = { ...options, cluster, clock, logger, operatorMetrics, operatorNamespace: home.namespace }
     const listeners = new Set<() => void>()
     const unsubscribe = cluster.onChange((change) => {
-      for (const key of requestsForChange(change, cluster)) place.leader?.wake(key, 'user')
+      for (const key of requestsForChange(change, cluster)) place.leader?.enqueue(key, 'user')
       for (const listener of listeners) listener()
     })
     life.onStop('watch', unsubscribe)
     const news = new RuntimeEventBus(clock, (told) => {
-      for (const key of requestsForRuntimeEvent(told, cluster)) place.leader?.wake(key, 'routine')
+      for (const key of requestsForRuntimeEvent(told, cluster)) place.leader?.enqueue(key, 'routine')
     })
-    const unhear = options.listen?.((told) => news.hear(told))
+    const unhear = options.subscribeToRuntimeEvents?.((told) => news.hear(told))
     life.onStop('news', () => {
       unhear?.()
       news.stop()
     })
     life.onStop('cluster', () => cluster.stop())
     await cluster.start()
-    await lookAround(estate.current)
+    await lookAround(runtimesConfig.current)
     place.isKnown = true
     const lead = (fence: Fence): Stoppable => {
-      const leader = changingLeader(() => startActiveOperator({ ...known, estate: estate.current }, fence))
+      const leader = changingLeader(() =>
+        startActiveOperator({ ...known, runtimesConfig: runtimesConfig.current }, fence),
+      )
       place.leader = leader
       return {
         async stop() {
@@ -126,10 +132,10 @@ export function startOperator(options: OperatorOptions): Promise<Operator> {
       }
     }
     // Who keeps a folder of manifests has it alone.
-    if (leases !== undefined) place.elector = elect({ leases, clock, logger, lead })
+    if (leases !== undefined) place.elector = elect({ lock: leases, clock, logger, onStartedLeading: lead })
     const office = place.elector ?? lead(UNFENCED)
     life.onStop('leader', () => office.stop())
-    await serveWebhook(options, { ...known, estate: () => estate.current }, life)
+    await serveWebhook(options, { ...known, runtimesConfig: () => runtimesConfig.current }, life)
     life.onStop('readiness', () => delete place.isKnown)
     return {
       rows: () => resourceRows(cluster),
@@ -143,12 +149,12 @@ export function startOperator(options: OperatorOptions): Promise<Operator> {
 }
 
 /** Follows namespaces once something is configured that goes by what they are like. To be called until it was granted. */
-function namespacesFor(cluster: Cluster, logger: Logger): (estate: RuntimesConfig) => Promise<void> {
+function namespacesFor(cluster: Cluster, logger: Logger): (runtimesConfig: RuntimesConfig) => Promise<void> {
   let isRefused = false
-  return async (estate) => {
-    if (!needsNamespaces(estate)) return
+  return async (runtimesConfig) => {
+    if (!needsNamespaces(runtimesConfig)) return
     try {
-      await cluster.followNamespaces()
+      await cluster.watchNamespaces()
       isRefused = false
     } catch (error) {
       const said = 'namespaces can not be watched: entries that go by what they are like do without'
@@ -171,7 +177,7 @@ function changingLeader(start: () => ActiveOperator): ChangingLeader {
   let hasEnded = false
   let changing = Promise.resolve()
   return {
-    wake: (key, urgency) => leader.wake(key, urgency),
+    enqueue: (key, urgency) => leader.enqueue(key, urgency),
     queue: (kind) => leader.queue(kind),
     observers: () => leader.observers(),
     restart() {
@@ -200,21 +206,22 @@ const REVIEW_MS = 5_000
 
 async function serveWebhook(
   { cluster: address, webhook }: OperatorOptions,
-  known: Omit<ActiveOperatorOptions, 'estate'> & { readonly estate: () => RuntimesConfig },
+  known: Omit<ActiveOperatorOptions, 'runtimesConfig'> & { readonly runtimesConfig: () => RuntimesConfig },
   life: Lifecycle,
 ): Promise<void> {
   if (webhook === undefined || address.kind !== 'kubernetes') return
   const { openKubernetesApi } = await import('../clients/kubernetes/api.ts')
   const { startWebhook } = await import('./admission/webhook.ts')
-  const reach: EndpointResolver = (_, { endpoint }) => ({ ...endpoint, timeoutMs: REVIEW_MS })
-  let made: { readonly estate: RuntimesConfig; readonly runtimes: Runtimes } | undefined
-  const reviewers = (cluster: ClusterReader) => {
-    const estate = known.estate()
-    if (made?.estate !== estate) made = { estate, runtimes: createRuntimes(estate, known, reach) }
+  const resolveEndpoint: EndpointResolver = (_, { endpoint }) => ({ ...endpoint, timeoutMs: REVIEW_MS })
+  let made: { readonly runtimesConfig: RuntimesConfig; readonly runtimes: Runtimes } | undefined
+  const dryRunners = (cluster: ClusterReader) => {
+    const runtimesConfig = known.runtimesConfig()
+    if (made?.runtimesConfig !== runtimesConfig)
+      made = { runtimesConfig, runtimes: createRuntimes(runtimesConfig, known, resolveEndpoint) }
     return createReconcilers({ ...known, cluster, runtimes: made.runtimes, secrets: secretMaskerOf(known.logger) })
   }
   const api = openKubernetesApi(address.kubeconfig)
   const { namespaces, leaseNamespace: home = api.namespace } = address
-  const started = startWebhook(webhook, { ...known, api, home, namespaces, reviewers })
+  const started = startWebhook(webhook, { ...known, api, operatorNamespace: home, namespaces, dryRunners })
   life.onStop('webhook', () => started.stop())
 }

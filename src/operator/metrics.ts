@@ -26,12 +26,17 @@ export type OperatorState = {
 export type OperatorMetrics = {
   controller(kind: ResourceKind): ControllerMetrics
   /** A call of a runtime has ended; status 0: it did not answer. */
-  called(cluster: string, runtime: 'worker' | 'registry', call: { method: string; path: string }, status: number): void
+  runtimeCallEnded(
+    cluster: string,
+    runtime: 'worker' | 'registry',
+    call: { method: string; path: string },
+    status: number,
+  ): void
   /** A call of the API server has ended; status 0: it did not answer. */
-  asked(method: string, host: string, status: number, tookMs: number): void
+  apiCallEnded(method: string, host: string, status: number, tookMs: number): void
   watchRestarted(resource: string, reason: string): void
   /** An event of a resource, by its reason. */
-  happened(kind: ResourceKind, reason: string): void
+  eventRecorded(kind: ResourceKind, reason: string): void
 }
 
 const SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
@@ -188,9 +193,9 @@ function controllerMeters(make: Families): OperatorMetrics['controller'] {
     return {
       added: () => added.inc(both),
       retried: () => retried.inc(both),
-      taken: (waitedMs) => waited.observe(both, waitedMs / 1_000),
-      stuck: () => stuck.inc(labels),
-      passed(outcome, tookMs) {
+      dequeued: (waitedMs) => waited.observe(both, waitedMs / 1_000),
+      failedTerminally: () => stuck.inc(labels),
+      reconciled(outcome, tookMs) {
         const failed = FAILED.has(outcome)
         results.inc({ ...labels, result: failed ? 'error' : outcome })
         if (failed) failures.inc(labels)
@@ -203,7 +208,7 @@ function controllerMeters(make: Families): OperatorMetrics['controller'] {
   }
 }
 
-function callMeters(make: Families): Pick<OperatorMetrics, 'called' | 'asked' | 'watchRestarted'> {
+function callMeters(make: Families): Pick<OperatorMetrics, 'runtimeCallEnded' | 'apiCallEnded' | 'watchRestarted'> {
   const calls = make.counter('weir_runtime_requests_total', 'Calls of workers and registries; code 0: no answer.', [
     'cluster',
     'endpoint',
@@ -221,11 +226,11 @@ function callMeters(make: Families): Pick<OperatorMetrics, 'called' | 'asked' | 
   ])
   const restarts = make.counter('weir_watch_restarts_total', 'Watches that began anew.', ['resource', 'reason'])
   return {
-    called(cluster, runtime, { method, path }, status) {
+    runtimeCallEnded(cluster, runtime, { method, path }, status) {
       calls.inc({ cluster, endpoint: `${method} ${templateOf(path)}`, code: String(status) })
       up.set({ cluster, runtime }, Number(status > 0))
     },
-    asked(method, host, status, tookMs) {
+    apiCallEnded(method, host, status, tookMs) {
       requests.inc({ code: String(status), method, host })
       took.observe({ verb: method, host }, tookMs / 1_000)
     },
@@ -233,13 +238,13 @@ function callMeters(make: Families): Pick<OperatorMetrics, 'called' | 'asked' | 
   }
 }
 
-function eventMeters(make: Families): Pick<OperatorMetrics, 'happened'> {
+function eventMeters(make: Families): Pick<OperatorMetrics, 'eventRecorded'> {
   const families = new Map<string, Counter<'kind'>>()
   for (const [name, help] of Object.values(EVENTS)) {
     if (!families.has(name)) families.set(name, make.counter(name, help, ['kind']))
   }
   return {
-    happened(kind, reason) {
+    eventRecorded(kind, reason) {
       const event = EVENTS[reason as keyof typeof EVENTS]
       if (event !== undefined) families.get(event[0])?.inc({ kind })
     },

@@ -10,19 +10,22 @@ const DEFAULT_CONTEXT_NAME = '.default'
  * registry itself, which is its default context. Throws `TerminalError` with what it may have.
  */
 export function assertNamespaceAccess(
-  entry: RegistryRuntimeConfig,
+  runtimeConfig: RegistryRuntimeConfig,
   namespace: string,
   scope: string | undefined,
 ): void {
   const { context, name } = partsOf(scope)
-  const contexts = entry.contexts[namespace] ?? entry.contexts['*']
+  const contexts = runtimeConfig.contexts[namespace] ?? runtimeConfig.contexts['*']
   if (contexts !== undefined && !contexts.map(stored).includes(context)) {
-    throw notAllowed(entry, `namespace ${namespace} has the contexts ${contexts.join(', ')}, not ${shown(context)}`)
+    throw notAllowed(
+      runtimeConfig,
+      `namespace ${namespace} has the contexts ${contexts.join(', ')}, not ${shown(context)}`,
+    )
   }
-  const prefixes = entry.subjectPrefixes[namespace]
+  const prefixes = runtimeConfig.subjectPrefixes[namespace]
   if (prefixes === undefined || prefixes.some((prefix) => name.startsWith(prefix))) return
   const begin = `the subjects of namespace ${namespace} begin with ${prefixes.join(' or ')}`
-  throw notAllowed(entry, name === '' ? `${begin}: it may not change what is there for all` : begin)
+  throw notAllowed(runtimeConfig, name === '' ? `${begin}: it may not change what is there for all` : begin)
 }
 
 function partsOf(scope = ''): { readonly context: string; readonly name: string } {

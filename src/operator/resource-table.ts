@@ -14,7 +14,7 @@ export type ResourceRow = {
   readonly reason: string
   readonly message: string
   /** It does not get there by itself. */
-  readonly stuck: boolean
+  readonly isStalled: boolean
   /** `running/total` */
   readonly tasks?: string
   readonly since: string
@@ -23,7 +23,7 @@ export type ResourceRow = {
 
 /** Everything in one table, in the order in which it needs each other, and what could not be read. */
 export function resourceRows(cluster: Cluster): readonly ResourceRow[] {
-  const faults = Map.groupBy(cluster.unreadable(), ({ key, file }) => key ?? file)
+  const faults = Map.groupBy(cluster.manifestErrors(), ({ key, file }) => key ?? file)
   const rows = [...RESOURCE_KINDS].flatMap((kind) =>
     [...cluster.list(kind)].sort(byName).map((resource) => {
       const key = resourceKeyOf(resource)
@@ -62,7 +62,7 @@ function rowOf(resource: Resource): ResourceRow {
     name: metadata.name,
     about: aboutOf(resource),
     ...shown,
-    stuck: current && findCondition(status.conditions, 'Stalled')?.status === 'True',
+    isStalled: current && findCondition(status.conditions, 'Stalled')?.status === 'True',
     ...(tasks === undefined ? {} : { tasks }),
     since: metadata.creationTimestamp,
     resource,
@@ -72,7 +72,7 @@ function rowOf(resource: Resource): ResourceRow {
 /** The resource is as it last could be read; what stands in the file now is not in force. */
 function faultyRow(row: ResourceRow, faults: readonly ManifestError[]): ResourceRow {
   const message = `${sentenceOf(faults)} (what was declared before stays in force)`
-  return { ...row, ready: 'False', reason: 'ConfigInvalid', message, stuck: true }
+  return { ...row, ready: 'False', reason: 'ConfigInvalid', message, isStalled: true }
 }
 
 function fileRow(faults: readonly ManifestError[]): ResourceRow {
@@ -86,7 +86,7 @@ function fileRow(faults: readonly ManifestError[]): ResourceRow {
     ready: 'False',
     reason: 'ConfigInvalid',
     message: sentenceOf(faults),
-    stuck: true,
+    isStalled: true,
     since: '',
   }
 }

@@ -32,7 +32,7 @@ export class RuntimeEventBus {
     this.#gathered.set(JSON.stringify(news), news)
     if (isFirst) {
       this.#clock.sleep(GATHER_MS, this.#stopping.signal).then(
-        () => this.#tell(),
+        () => this.#notify(),
         () => undefined,
       )
     }
@@ -42,7 +42,7 @@ export class RuntimeEventBus {
     this.#stopping.abort()
   }
 
-  #tell(): void {
+  #notify(): void {
     const told = [...this.#gathered.values()]
     this.#gathered.clear()
     for (const news of told) this.#publish(news)

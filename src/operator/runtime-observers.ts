@@ -23,27 +23,27 @@ import { isSubjectStatusCurrent as isKnownSubject } from './subject/observed.ts'
 import { sortByReferences } from './subject/references.ts'
 
 export type RuntimeObserversOptions = {
-  readonly estate: RuntimesConfig
+  readonly runtimesConfig: RuntimesConfig
   readonly cluster: Pick<Cluster, 'find' | 'list'>
   readonly clock: Clock
   readonly logger: Logger
   /** How often a worker is looked at; absent: as its entry says. */
-  readonly observeWorkerMs?: number
+  readonly observeWorkerIntervalMs?: number
   readonly connect: {
-    worker(entry: WorkerRuntimeConfig): Pick<WorkerClient, 'list'>
-    registry(entry: RegistryRuntimeConfig): Pick<RegistryClient, 'latest' | 'latestVersions'>
+    worker(runtimeConfig: WorkerRuntimeConfig): Pick<WorkerClient, 'list'>
+    registry(runtimeConfig: RegistryRuntimeConfig): Pick<RegistryClient, 'latest' | 'latestVersions'>
   }
-  readonly wake: (key: ResourceKey, urgency: Priority) => void
+  readonly enqueue: (key: ResourceKey, urgency: Priority) => void
 }
 
 export type RuntimeObservers = {
   start(): void
   /** Wakes all resources of a runtime, in the order in which they need each other. */
-  wakeAll(runtime: Runtime, name: string): void
+  enqueueAll(runtime: Runtime, name: string): void
   /** Whether changes in this runtime reach its resources by themselves. */
-  isSeen(runtime: Runtime, name: string): boolean
+  isObserved(runtime: Runtime, name: string): boolean
   /** Whether the last look at this runtime, when it was declared already, did not show it. It may be there since. */
-  lacks(runtime: Runtime, name: string, thing: string): boolean
+  isKnownAbsent(runtime: Runtime, name: string, thing: string): boolean
   readings(): ReturnType<OperatorState['observers']>
   stop(): Promise<void>
 }
@@ -52,7 +52,7 @@ type Runtime = 'worker' | 'registry'
 type Watched<K extends 'Connector' | 'Subject', Thing> = {
   readonly kind: K
   readonly runtime: Runtime
-  readonly entry: RuntimeConfig
+  readonly runtimeConfig: RuntimeConfig
   /** Absent: as the entry says. */
   readonly intervalMs?: number | undefined
   /** Is told what those are called that are declared. */
@@ -64,8 +64,8 @@ type Watched<K extends 'Connector' | 'Subject', Thing> = {
 type Watch = {
   readonly runtime: Runtime
   readonly name: string
-  readonly observer: Pick<Observer<unknown>, 'start' | 'stop' | 'isSeen' | 'lagMs'>
-  readonly lacks: (thing: string) => boolean
+  readonly observer: Pick<Observer<unknown>, 'start' | 'stop' | 'isObserved' | 'lagMs'>
+  readonly isKnownAbsent: (thing: string) => boolean
 }
 
 /**
@@ -74,20 +74,20 @@ type Watch = {
  * runtime is no longer true.
  */
 export function createRuntimeObservers({
-  estate,
+  runtimesConfig,
   cluster,
   connect,
-  wake,
+  enqueue,
   ...options
 }: RuntimeObserversOptions): RuntimeObservers {
-  const { clock, observeWorkerMs, logger } = options
+  const { clock, observeWorkerIntervalMs, logger } = options
   const watch = <K extends 'Connector' | 'Subject', Thing>({
     kind,
     runtime,
-    entry,
+    runtimeConfig,
     ...own
   }: Watched<K, Thing>): Watch => {
-    const { name, observeMs } = entry
+    const { name, observeIntervalMs } = runtimeConfig
     const held = () => cluster.list(kind).filter((resource) => runtimeOf(resource) === name)
     const claim = (thing: string) => externalObjectIndexFor(kind, name, thing)
     let declared: readonly string[] = []
@@ -95,12 +95,12 @@ export function createRuntimeObservers({
     const observer = new Observer<Thing>({
       clock,
       logger: logger.child({ [runtime]: name }),
-      intervalMs: own.intervalMs ?? observeMs,
-      look() {
+      intervalMs: own.intervalMs ?? observeIntervalMs,
+      list() {
         declared = held().map(own.nameOf)
         return own.look(declared)
       },
-      onLook(things, changed) {
+      onListed(things, changed) {
         const byClaim = new Map([...things].map(([thing, seen]) => [claim(thing), seen]))
         lacking = new Set(declared.map(claim).filter((of) => !byClaim.has(of)))
         const news = new Set([...changed].map(claim))
@@ -108,39 +108,54 @@ export function createRuntimeObservers({
           const { status, metadata } = resource
           const of = claim(own.nameOf(resource))
           const isConcerned = news.has(of) || isReady(status, metadata.generation)
-          if (isConcerned && !own.isKnown(resource, byClaim.get(of))) wake(resourceKeyOf(resource), 'user')
+          if (isConcerned && !own.isKnown(resource, byClaim.get(of))) enqueue(resourceKeyOf(resource), 'user')
         }
       },
-      onAnswering: () => wakeAll(runtime, name),
+      onAvailabilityChange: () => enqueueAll(runtime, name),
     })
-    return { runtime, name, observer, lacks: (thing) => observer.isSeen && lacking.has(claim(thing)) }
+    return { runtime, name, observer, isKnownAbsent: (thing) => observer.isObserved && lacking.has(claim(thing)) }
   }
-  const wakeAll: RuntimeObservers['wakeAll'] = (runtime, name) => {
+  const enqueueAll: RuntimeObservers['enqueueAll'] = (runtime, name) => {
     for (const resource of inOrder(runtime, cluster)) {
-      if (runtimeOf(resource) === name) wake(resourceKeyOf(resource), 'routine')
+      if (runtimeOf(resource) === name) enqueue(resourceKeyOf(resource), 'routine')
     }
   }
-  const ofWorker = (entry: WorkerRuntimeConfig): Watch => {
-    const worker = connect.worker(entry)
+  const ofWorker = (runtimeConfig: WorkerRuntimeConfig): Watch => {
+    const worker = connect.worker(runtimeConfig)
     const look = async () => new Map(Object.entries(await worker.list()))
-    const intervalMs = observeWorkerMs
-    const nameOf = (resource: Resource<'Connector'>) => resolveConnectorName(entry, resource)
-    return watch({ kind: 'Connector', runtime: 'worker', entry, look, nameOf, isKnown: isKnownConnector, intervalMs })
+    const intervalMs = observeWorkerIntervalMs
+    const nameOf = (resource: Resource<'Connector'>) => resolveConnectorName(runtimeConfig, resource)
+    return watch({
+      kind: 'Connector',
+      runtime: 'worker',
+      runtimeConfig,
+      look,
+      nameOf,
+      isKnown: isKnownConnector,
+      intervalMs,
+    })
   }
-  const ofRegistry = (entry: RegistryRuntimeConfig): Watch => {
-    const look = createLatestVersionsLister(connect.registry(entry))
-    return watch({ kind: 'Subject', runtime: 'registry', entry, look, nameOf: subjectName, isKnown: isKnownSubject })
+  const ofRegistry = (runtimeConfig: RegistryRuntimeConfig): Watch => {
+    const look = createLatestVersionsLister(connect.registry(runtimeConfig))
+    return watch({
+      kind: 'Subject',
+      runtime: 'registry',
+      runtimeConfig,
+      look,
+      nameOf: subjectName,
+      isKnown: isKnownSubject,
+    })
   }
   const watchOf = (runtime: Runtime, name: string) =>
     watches.find((watch) => watch.runtime === runtime && watch.name === name)
-  const watches = [...sound(estate.workers).map(ofWorker), ...sound(estate.registries).map(ofRegistry)]
+  const watches = [...sound(runtimesConfig.workers).map(ofWorker), ...sound(runtimesConfig.registries).map(ofRegistry)]
   return {
     start() {
       for (const { observer } of watches) observer.start()
     },
-    wakeAll,
-    isSeen: (runtime, name) => watchOf(runtime, name)?.observer.isSeen ?? false,
-    lacks: (runtime, name, thing) => watchOf(runtime, name)?.lacks(thing) ?? false,
+    enqueueAll,
+    isObserved: (runtime, name) => watchOf(runtime, name)?.observer.isObserved ?? false,
+    isKnownAbsent: (runtime, name, thing) => watchOf(runtime, name)?.isKnownAbsent(thing) ?? false,
     readings: () => watches.map(({ runtime, name, observer }) => ({ cluster: name, runtime, lagMs: observer.lagMs })),
     async stop() {
       await Promise.all(watches.map(({ observer }) => observer.stop()))
@@ -149,7 +164,7 @@ export function createRuntimeObservers({
 }
 
 function sound<E extends RuntimeConfig>(entries: readonly (E | InvalidRuntimeConfig)[]): readonly E[] {
-  return entries.filter((entry): entry is E => !('fault' in entry))
+  return entries.filter((runtimeConfig): runtimeConfig is E => !('error' in runtimeConfig))
 }
 
 function inOrder(runtime: Runtime, cluster: Pick<Cluster, 'list'>): readonly Resource[] {

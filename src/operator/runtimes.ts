@@ -14,15 +14,15 @@ export type RuntimeConfig = {
   /** `Same`: the operator's own; or those with such labels. */
   readonly namespaces: 'All' | 'Same' | readonly string[] | LabelSelector
   /** For one request, answer included. */
-  readonly requestMs: number
+  readonly requestTimeoutMs: number
   /** How often it is looked at although nothing was heard of it. */
-  readonly observeMs: number
+  readonly observeIntervalMs: number
   /** Requests at the same time. */
-  readonly inFlightMax: number
+  readonly maxInFlight: number
   /** What was Ready stays so for so long while the runtime does not answer, or shares out its work. */
-  readonly graceMs: number
+  readonly readinessGracePeriodMs: number
   /** A deletion gives up when it does not answer for so long; absent: never. */
-  readonly abandonMs?: number
+  readonly deletionTimeoutMs?: number
 }
 export type WorkerRuntimeConfig = RuntimeConfig & {
   /** What connectors are called there, with `{namespace}` and `{name}`. */
@@ -34,11 +34,11 @@ export type WorkerRuntimeConfig = RuntimeConfig & {
   /** What stands in a configuration for a value of a Secret, with `{namespace}`, `{name}` and `{key}`. */
   readonly secretPlaceholder: string
   /** Whether its connectors carry the mark of who keeps them in their configuration. */
-  readonly marksOwner: boolean
+  readonly writesOwnerMarker: boolean
   /** Whether values of Secrets may be sent to it in clear. */
   readonly allowsInlineSecrets: boolean
-  /** Instead of `abandonMs` in a namespace that is being deleted; absent: the same. */
-  readonly abandonTerminatingMs?: number
+  /** Instead of `deletionTimeoutMs` in a namespace that is being deleted; absent: the same. */
+  readonly terminatingDeletionTimeoutMs?: number
   /** Of its pods, for autoscalers. */
   readonly podSelector?: string
 }
@@ -49,7 +49,7 @@ export type RegistryRuntimeConfig = RuntimeConfig & {
   readonly contexts: Readonly<Record<string, readonly string[]>>
 }
 /** An entry that can't be used: it hurts whoever names it, and nobody else. */
-export type InvalidRuntimeConfig = { readonly name: string; readonly fault: string }
+export type InvalidRuntimeConfig = { readonly name: string; readonly error: string }
 
 /** Everything that resources may name. */
 export type RuntimesConfig = {
@@ -59,15 +59,15 @@ export type RuntimesConfig = {
 
 export const RUNTIME_DEFAULTS = {
   namespaces: 'All',
-  requestMs: 10_000,
-  observeMs: 30_000,
-  inFlightMax: 8,
-  graceMs: 60_000,
+  requestTimeoutMs: 10_000,
+  observeIntervalMs: 30_000,
+  maxInFlight: 8,
+  readinessGracePeriodMs: 60_000,
   nameTemplate: '{name}',
   allowsExplicitNames: false,
   protectedNames: [],
   secretPlaceholder: '${secret:{namespace}/{name}:{key}}',
-  marksOwner: true,
+  writesOwnerMarker: true,
   allowsInlineSecrets: false,
   subjectPrefixes: {},
   contexts: {},
@@ -86,8 +86,8 @@ export function runtimesConfigFor(urls: {
   return { workers: entries(urls.workerUrl), registries: entries(urls.registryUrl) }
 }
 
-export type WorkerRuntime = { readonly entry: WorkerRuntimeConfig; readonly client: WorkerClient }
-export type RegistryRuntime = { readonly entry: RegistryRuntimeConfig; readonly client: RegistryClient }
+export type WorkerRuntime = { readonly runtimeConfig: WorkerRuntimeConfig; readonly client: WorkerClient }
+export type RegistryRuntime = { readonly runtimeConfig: RegistryRuntimeConfig; readonly client: RegistryClient }
 
 /** Whom a resource talks to. Both throw `TerminalError` when it may not. */
 export interface Runtimes {
@@ -98,39 +98,51 @@ export interface Runtimes {
 /** Whether something in it goes by what a namespace is like: its labels, or that it is being deleted. */
 export function needsNamespaces({ workers, registries }: RuntimesConfig): boolean {
   return (
-    [...workers, ...registries].some((entry) => !('fault' in entry) && isSelector(entry.namespaces)) ||
-    workers.some((entry) => !('fault' in entry) && entry.abandonTerminatingMs !== undefined)
+    [...workers, ...registries].some(
+      (runtimeConfig) => !('error' in runtimeConfig) && isSelector(runtimeConfig.namespaces),
+    ) ||
+    workers.some(
+      (runtimeConfig) => !('error' in runtimeConfig) && runtimeConfig.terminatingDeletionTimeoutMs !== undefined,
+    )
   )
 }
 
 /** Where those live who ask, and the operator itself. */
 export type NamespaceContext = {
   /** The operator's own namespace. */
-  readonly home: string
+  readonly operatorNamespace: string
   readonly cluster: Pick<Cluster, 'namespace'>
 }
 
 /** How one entry is reached. */
-export type EndpointResolver = (runtime: 'worker' | 'registry', entry: RuntimeConfig) => Endpoint
+export type EndpointResolver = (runtime: 'worker' | 'registry', runtimeConfig: RuntimeConfig) => Endpoint
 
 /** Its clients live as long as it does: what they know of schemas is of use to all resources. */
 export function createRuntimes(
   { workers, registries }: RuntimesConfig,
   ground: NamespaceContext,
-  reach: EndpointResolver,
+  resolveEndpoint: EndpointResolver,
 ): Runtimes {
   const places = <E extends RuntimeConfig, C>(
     entries: readonly (E | InvalidRuntimeConfig)[],
-    connect: (entry: E) => C,
-  ) => new Map(entries.map((entry) => [entry.name, 'fault' in entry ? entry : { entry, client: connect(entry) }]))
-  const workerPlaces = places(workers, (entry) => createWorkerClient(reach('worker', entry)))
-  const registryPlaces = places(registries, (entry) => createRegistryClient(reach('registry', entry)))
+    connect: (runtimeConfig: E) => C,
+  ) =>
+    new Map(
+      entries.map((runtimeConfig) => [
+        runtimeConfig.name,
+        'error' in runtimeConfig ? runtimeConfig : { runtimeConfig, client: connect(runtimeConfig) },
+      ]),
+    )
+  const workerPlaces = places(workers, (runtimeConfig) => createWorkerClient(resolveEndpoint('worker', runtimeConfig)))
+  const registryPlaces = places(registries, (runtimeConfig) =>
+    createRegistryClient(resolveEndpoint('registry', runtimeConfig)),
+  )
   return {
     worker: ({ spec, metadata }) => found('worker', workerPlaces, spec.workerRef.name, metadata.namespace),
     registry: ({ spec, metadata }) => found('registry', registryPlaces, spec.registryRef.name, metadata.namespace),
   }
 
-  function found<P extends { readonly entry: RuntimeConfig }>(
+  function found<P extends { readonly runtimeConfig: RuntimeConfig }>(
     what: string,
     places: ReadonlyMap<string, P | InvalidRuntimeConfig>,
     name: string,
@@ -139,8 +151,8 @@ export function createRuntimes(
     const place = places.get(name)
     if (place === undefined)
       throw new TerminalError('UnknownCluster', `the operator's configuration has no ${what} ${name}`)
-    if ('fault' in place) throw new TerminalError('ClusterConfigInvalid', `${what} ${name}: ${place.fault}`)
-    if (isNamespaceAllowed(`${what} ${name}`, place.entry, namespace, ground)) return place
+    if ('error' in place) throw new TerminalError('ClusterConfigInvalid', `${what} ${name}: ${place.error}`)
+    if (isNamespaceAllowed(`${what} ${name}`, place.runtimeConfig, namespace, ground)) return place
     throw new TerminalError('NotAllowed', `${what} ${name} is not granted to namespace ${namespace}`)
   }
 }
@@ -150,13 +162,13 @@ function isNamespaceAllowed(
   what: string,
   { namespaces }: RuntimeConfig,
   namespace: string,
-  { home, cluster }: NamespaceContext,
+  { operatorNamespace, cluster }: NamespaceContext,
 ): boolean {
   if (namespaces === 'All') return true
-  if (!isSelector(namespaces)) return (namespaces === 'Same' ? [home] : namespaces).includes(namespace)
-  const facts = cluster.namespace(namespace)
-  if (facts === undefined) throw new TerminalError('ClusterConfigInvalid', `${what}: ${UNLABELLED}`)
-  return facts !== null && matchesSelector(namespaces, facts.labels)
+  if (!isSelector(namespaces)) return (namespaces === 'Same' ? [operatorNamespace] : namespaces).includes(namespace)
+  const statusFields = cluster.namespace(namespace)
+  if (statusFields === undefined) throw new TerminalError('ClusterConfigInvalid', `${what}: ${UNLABELLED}`)
+  return statusFields !== null && matchesSelector(namespaces, statusFields.labels)
 }
 
 const UNLABELLED =

@@ -15,8 +15,8 @@ export function requestsForChange(change: ResourceChange, cluster: Cluster): rea
     others.push(...WAITS_FOR_MODE.flatMap((reason) => cluster.find(readyReasonIndex('Subject', reason))))
   }
   // Whoever lost a claim may have it now.
-  if (change.what === 'gone') others.push(...cluster.find(readyReasonIndex(kind, 'Conflict')))
-  const own = change.what === 'status' ? [] : [change.key]
+  if (change.type === 'deleted') others.push(...cluster.find(readyReasonIndex(kind, 'Conflict')))
+  const own = change.type === 'status' ? [] : [change.key]
   return [...own, ...others.map(resourceKeyOf).filter((key) => key !== change.key)]
 }
 

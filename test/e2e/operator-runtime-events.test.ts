@@ -54,7 +54,7 @@ describe('an operator with its runtimes inside', () => {
       brokerAddress: { kind: 'embedded', directory: join(directory, '.weir') },
       registry: { port: 0, settings: [] },
       worker: { port: 0, settings },
-      operator: { observeWorkerMs: HOUR_MS, resyncMs: HOUR_MS },
+      operator: { observeWorkerIntervalMs: HOUR_MS, resyncPeriodMs: HOUR_MS },
       logger: silentLogger(),
     })
     worker = createWorkerClient({ url: stack.workerUrl })

@@ -52,7 +52,7 @@ export function trialsOf(kind: ResourceKind): { readonly at: readonly Trial[]; r
       // Which rules over several fields stand beside it depends on the example.
       at: at.map((one) => {
         const all = examples.map(({ resource }) => trial(one, resource))
-        return all.find(({ resource }) => parseResource(resource).faults.length === 0) ?? all[0]!
+        return all.find(({ resource }) => parseResource(resource).errors.length === 0) ?? all[0]!
       }),
       past: past.map((one) => trial(one, examples[0]!.resource)),
     }

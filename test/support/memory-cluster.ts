@@ -13,7 +13,7 @@ import {
 
 /** Resources in memory, declared by the test. */
 export class MemoryCluster implements Cluster {
-  readonly place = 'memory'
+  readonly description = 'memory'
   readonly resources = new Map<ResourceKey, Resource>()
   readonly events: ResourceEvent[] = []
   /** Undefined: Secrets are not watched. They can be read even then. */
@@ -42,13 +42,13 @@ export class MemoryCluster implements Cluster {
     spec: object,
     annotations: Readonly<Record<string, string>> = {},
   ): ResourceKey<K> {
-    const { declared, faults } = parseResource({
+    const { declared, errors } = parseResource({
       apiVersion: 'weir.dev/v1alpha1',
       kind,
       metadata: { name, annotations },
       spec,
     })
-    if (declared === undefined) throw new Error(faults.map(({ message }) => message).join('; '))
+    if (declared === undefined) throw new Error(errors.map(({ message }) => message).join('; '))
     const key: ResourceKey<K> = `${kind}/default/${name}`
     const known = this.resources.get(key)
     this.#created += 1
@@ -65,7 +65,7 @@ export class MemoryCluster implements Cluster {
     }
     const status = known?.status ?? INITIAL_STATUS
     this.resources.set(key, { kind, metadata, spec: declared.spec, status } as Resource)
-    this.#tell({ key, what: 'declared' })
+    this.#notify({ key, type: 'desired' })
     return key
   }
 
@@ -78,7 +78,7 @@ export class MemoryCluster implements Cluster {
     }
     const deletionTimestamp = new Date(Date.UTC(2026, 0, 2)).toISOString()
     this.resources.set(key, { ...resource, metadata: { ...resource.metadata, deletionTimestamp } } as Resource)
-    this.#tell({ key, what: 'declared' })
+    this.#notify({ key, type: 'desired' })
   }
 
   get<K extends ResourceKind>(key: ResourceKey<K>): Resource<K> | undefined {
@@ -96,7 +96,7 @@ export class MemoryCluster implements Cluster {
 
   async writeStatus<K extends ResourceKind>(key: ResourceKey<K>, status: ResourceStatus[K]): Promise<void> {
     this.resources.set(key, { ...this.#find(key), status } as Resource)
-    this.#tell({ key, what: 'status' })
+    this.#notify({ key, type: 'status' })
   }
 
   async setFinalizer(key: ResourceKey, present: boolean): Promise<void> {
@@ -123,7 +123,7 @@ export class MemoryCluster implements Cluster {
     return this.secretVersions && (this.secretVersions.get(`${namespace}/${name}`) ?? '')
   }
 
-  async followNamespaces() {
+  async watchNamespaces() {
     this.namespaces ??= new Map()
   }
 
@@ -138,7 +138,7 @@ export class MemoryCluster implements Cluster {
     return true
   }
 
-  unreadable() {
+  manifestErrors() {
     return []
   }
 
@@ -151,10 +151,10 @@ export class MemoryCluster implements Cluster {
   #drop(key: ResourceKey): void {
     const resource = this.#find(key)
     this.resources.delete(resourceKeyOf(resource))
-    this.#tell({ key, what: 'gone' })
+    this.#notify({ key, type: 'deleted' })
   }
 
-  #tell(change: ResourceChange): void {
+  #notify(change: ResourceChange): void {
     for (const listener of this.#listeners) listener(change)
   }
 }

@@ -15,26 +15,26 @@ export function reconcileLoopIn<K extends ResourceKind>(
   reconciler: Reconciler<K>,
   fence: Fence = UNFENCED,
 ) {
-  const pass = passesOf(reconciler, { cluster, clock, logger: silentLogger(), fence })
+  const reconcile = passesOf(reconciler, { cluster, clock, logger: silentLogger(), fence })
   const condition = (key: ResourceKey<K>, type: string): Condition | undefined =>
     findCondition(cluster.get(key)?.status.conditions ?? [], type)
   return {
-    pass,
+    reconcile,
     condition,
     /** `Ready`, `Reconciling` or `Stalled` and the reason. */
-    verdict(key: ResourceKey<K>): string {
+    readiness(key: ResourceKey<K>): string {
       const ready = condition(key, 'Ready')
       const progress = condition(key, 'Stalled') ?? condition(key, 'Reconciling')
       return `${progress?.type ?? `Ready=${ready?.status}`}/${ready?.reason}`
     },
     /** Passes until one asks for nothing soon, each after the pause that the one before asked for. */
-    async settle(key: ResourceKey<K>, passesMax = 20): Promise<Requeue> {
-      for (let count = 0; count < passesMax; count++) {
-        const again = await pass(key)
-        if (typeof again === 'string' || again.afterMs > 1_000) return again
-        await clock.advance(again.afterMs)
+    async settle(key: ResourceKey<K>, reconcilesMax = 20): Promise<Requeue> {
+      for (let count = 0; count < reconcilesMax; count++) {
+        const requeue = await reconcile(key)
+        if (typeof requeue === 'string' || requeue.afterMs > 1_000) return requeue
+        await clock.advance(requeue.afterMs)
       }
-      throw new Error(`${key} did not settle in ${passesMax} passes`)
+      throw new Error(`${key} did not settle in ${reconcilesMax} passes`)
     },
   }
 }

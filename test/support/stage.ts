@@ -21,27 +21,30 @@ const same: Mortal = (thing) => thing
 export function createStage(kept: { readonly worker?: FakeWorker } = {}) {
   const { worker = new FakeWorker() } = kept
   const [clock, cluster, registry] = [new FakeClock(), new MemoryCluster(), new FakeRegistry()]
-  const entry = { ...RUNTIME_DEFAULTS, name: 'default', endpoint: { url: 'http://127.0.0.1:1' } }
-  const place: { worker: WorkerRuntimeConfig; registry: RegistryRuntimeConfig } = { worker: entry, registry: entry }
-  const runtimes: Runtimes = {
-    worker: () => ({ client: worker, entry: place.worker }),
-    registry: () => ({ client: registry, entry: place.registry }),
+  const runtimeConfig = { ...RUNTIME_DEFAULTS, name: 'default', endpoint: { url: 'http://127.0.0.1:1' } }
+  const place: { worker: WorkerRuntimeConfig; registry: RegistryRuntimeConfig } = {
+    worker: runtimeConfig,
+    registry: runtimeConfig,
   }
-  const known = { cluster, clock, runtimes, instance: 'test', random: () => 0.5, observeMs: 30_000 }
+  const runtimes: Runtimes = {
+    worker: () => ({ client: worker, runtimeConfig: place.worker }),
+    registry: () => ({ client: registry, runtimeConfig: place.registry }),
+  }
+  const known = { cluster, clock, runtimes, instance: 'test', random: () => 0.5, observeIntervalMs: 30_000 }
   /** `isBlind`: their looks at all that a runtime has show nothing. */
   const operators = ({ mortal = same, isBlind }: { readonly mortal?: Mortal; readonly isBlind?: boolean } = {}) => {
     const own = {
       ...known,
-      ...(isBlind && { lacks: () => true }),
+      ...(isBlind && { isKnownAbsent: () => true }),
       cluster: mortal(cluster),
       runtimes: {
         worker: (resource) => {
-          const { client, entry } = runtimes.worker(resource)
-          return { client: mortal(client), entry }
+          const { client, runtimeConfig } = runtimes.worker(resource)
+          return { client: mortal(client), runtimeConfig }
         },
         registry: (resource) => {
-          const { client, entry } = runtimes.registry(resource)
-          return { client: mortal(client), entry }
+          const { client, runtimeConfig } = runtimes.registry(resource)
+          return { client: mortal(client), runtimeConfig }
         },
       } satisfies Runtimes,
     }

@@ -78,18 +78,18 @@ environment variables WEIR_SET_… with _ for each dot; use those for passwords,
       ...(values['lease-namespace'] !== undefined && { leaseNamespace: values['lease-namespace'] }),
     }
     const own = { ...webhookOf(values), ...(instance !== undefined && { instance }) }
-    const estate = file === undefined ? {} : { estate: () => readConfiguration(file).estate }
+    const runtimesConfig = file === undefined ? {} : { runtimesConfig: () => readConfiguration(file).runtimesConfig }
     const log = stackBrokerAddress(values, settings)
     const gracePeriodMs = parseGracePeriod(values['grace-period'])
     const isAlone = log === undefined && values.registry === undefined && values.worker === undefined
     const start = (fail: (error: Error) => void) =>
-      isAlone && estate.estate !== undefined
+      isAlone && runtimesConfig.runtimesConfig !== undefined
         ? startOperator({
-            ...{ ...own, estate: estate.estate, cluster, logger },
+            ...{ ...own, runtimesConfig: runtimesConfig.runtimesConfig, cluster, logger },
             monitoring: { metrics: createMetrics(), listener: values.monitoring },
           })
         : startStack({
-            ...{ ...estate, cluster, brokerAddress: log, logger, operator: own, monitoring: values.monitoring },
+            ...{ ...runtimesConfig, cluster, brokerAddress: log, logger, operator: own, monitoring: values.monitoring },
             registry: runtime('registry'),
             worker: runtime('worker'),
             onFailed: fail,

@@ -65,7 +65,7 @@ On a terminal it shows a table; otherwise it writes one JSON line for each chang
         port: parsePort('--worker-port', values['worker-port']),
         settings: settingsOfProgram('worker', settings),
       },
-      operator: { observeWorkerMs: OBSERVE_WORKER_MS, resyncMs: RESYNC_MS },
+      operator: { observeWorkerIntervalMs: OBSERVE_WORKER_MS, resyncPeriodMs: RESYNC_MS },
       onFailed: (error) => failed.abort(error),
     }
     const timeoutMs = parseSeconds(values.timeout) * 1_000

@@ -75,12 +75,12 @@ export function renderResourceTable(input: ResourceTableInput): readonly string[
 }
 
 function worstFirst(rows: readonly ResourceRow[]): readonly ResourceRow[] {
-  const rank = ({ ready, stuck }: ResourceRow) => (stuck ? 0 : ready === 'True' ? 2 : 1)
+  const rank = ({ ready, isStalled }: ResourceRow) => (isStalled ? 0 : ready === 'True' ? 2 : 1)
   return [...rows].sort((a, b) => rank(a) - rank(b))
 }
 
-function colorOf({ ready, stuck }: ResourceRow): Style {
-  return ready === 'True' ? green : stuck ? red : yellow
+function colorOf({ ready, isStalled }: ResourceRow): Style {
+  return ready === 'True' ? green : isStalled ? red : yellow
 }
 
 /** The state of a Ready resource in a few words. */

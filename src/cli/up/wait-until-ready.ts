@@ -19,7 +19,7 @@ export async function waitUntilReady(
   for (;;) {
     const rows = operator.rows()
     const nowMs = performance.now()
-    settledSinceMs = rows.every(({ ready, stuck }) => ready === 'True' || stuck)
+    settledSinceMs = rows.every(({ ready, isStalled }) => ready === 'True' || isStalled)
       ? Math.min(settledSinceMs, nowMs)
       : Number.POSITIVE_INFINITY
     if (nowMs - settledSinceMs >= STABLE_MS || nowMs >= deadlineMs || signal.aborted) return rows

@@ -20,13 +20,13 @@ export type AdmissionDecision =
       readonly causes?: readonly FieldCause[]
     }
 
-type DryRunner<K extends ResourceKind> = Pick<Reconciler<K>, 'runtime' | 'review'>
+type DryRunner<K extends ResourceKind> = Pick<Reconciler<K>, 'runtime' | 'dryRun'>
 export type DryRunners = { readonly [K in ResourceKind]: DryRunner<K> }
 
 export type AdmissionDependencies = {
   readonly cluster: ClusterReader
   /** Who knows what a pass would say, going by what this view declares. */
-  readonly reviewers: (declared: ClusterReader) => DryRunners
+  readonly dryRunners: (declared: ClusterReader) => DryRunners
   readonly clock: Clock
   readonly logger: Logger
 }
@@ -62,27 +62,27 @@ export async function decideAdmission<K extends ResourceKind>(
 async function objectionTo<K extends ResourceKind>(
   kind: K,
   resource: Resource<K>,
-  { cluster, reviewers, clock, logger }: AdmissionDependencies,
+  { cluster, dryRunners, clock, logger }: AdmissionDependencies,
 ): Promise<AdmissionDecision | undefined> {
-  const reviewer: DryRunner<K> = reviewers(withProposed(cluster, resource))[kind]
+  const dryRunner: DryRunner<K> = dryRunners(withProposed(cluster, resource))[kind]
   const answered = new AbortController()
   const late = clock.sleep(ANSWER_MS, answered.signal).then(() => unjudged(`no answer within ${ANSWER_MS} ms`))
   try {
-    return await Promise.race([reviewer.review(resource).then(() => undefined), late])
+    return await Promise.race([dryRunner.dryRun(resource).then(() => undefined), late])
   } catch (error) {
     const judged = outcomeOfError(error, {
-      runtime: reviewer.runtime,
+      runtime: dryRunner.runtime,
       previous: [],
       generation: 0,
       sinceMs: 0,
-      graceMs: 0,
+      readinessGracePeriodMs: 0,
     })
     if (judged === undefined) {
       logger.error({ err: error, resource: resourceKeyOf(resource) }, 'a proposed resource could not be judged')
       return unjudged('the operator met an error of its own; its log has it')
     }
-    const { ready, reason, message, progress } = judged.verdict
-    const isRefused = ready === 'False' && progress === 'stuck' && !MAY_HEAL.has(reason)
+    const { status: ready, reason, message, progress } = judged.readyCondition
+    const isRefused = ready === 'False' && progress === 'stalled' && !MAY_HEAL.has(reason)
     if (isRefused) return { allowed: false, reason, message, ...causesOf(error, reason, message, resource) }
     return ready === 'Unknown' ? unjudged(message) : { allowed: true, warnings: [`${reason}: ${message}`] }
   } finally {

@@ -73,7 +73,7 @@ export function parseAdmissionReview(body: unknown): AdmissionRequest | undefine
 
 /** The same review with an answer in it. */
 export function toAdmissionReview(uid: string, decision: AdmissionDecision): object {
-  const verdict = decision.allowed
+  const readyCondition = decision.allowed
     ? { allowed: true, warnings: decision.warnings.map(asWarning) }
     : {
         allowed: false,
@@ -85,7 +85,7 @@ export function toAdmissionReview(uid: string, decision: AdmissionDecision): obj
           ...(decision.causes !== undefined && { details: { causes: decision.causes.map(toCause) } }),
         },
       }
-  return { apiVersion: API_VERSION, kind: 'AdmissionReview', response: { uid, ...verdict } }
+  return { apiVersion: API_VERSION, kind: 'AdmissionReview', response: { uid, ...readyCondition } }
 }
 
 function toCause({ field, message }: FieldCause): object {

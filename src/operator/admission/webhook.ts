@@ -22,7 +22,7 @@ export type WebhookOptions = {
 export type WebhookDependencies = AdmissionDependencies & {
   readonly api: Pick<KubernetesApi, 'send' | 'close'>
   /** The installation's own namespace. */
-  readonly home: string
+  readonly operatorNamespace: string
   /** That are judged; empty: all. */
   readonly namespaces: readonly string[]
 }
@@ -40,10 +40,10 @@ const AGAIN_MS = 5_000
  * Serves the webhook, and keeps what it needs: its certificate and its registration with the API server. It gets ready
  * beside the controllers: they run whether it can be served or not.
  */
-export function startWebhook(options: WebhookOptions, surroundings: WebhookDependencies): { stop(): Promise<void> } {
-  const { logger, clock, api } = surroundings
+export function startWebhook(options: WebhookOptions, dependencies: WebhookDependencies): { stop(): Promise<void> } {
+  const { logger, clock, api } = dependencies
   const rounds = new PeriodicTask(clock)
-  const webhook = new Webhook(options, surroundings)
+  const webhook = new Webhook(options, dependencies)
   rounds.start(() =>
     webhook.refresh().then(
       () => LOOK_MS,
@@ -64,17 +64,17 @@ export function startWebhook(options: WebhookOptions, surroundings: WebhookDepen
 
 class Webhook {
   readonly #options: WebhookOptions
-  readonly #surroundings: WebhookDependencies
+  readonly #dependencies: WebhookDependencies
   readonly #certificates: CertificateSource
   #server: TlsReloadableServer | undefined
   #served: ServingCertificate | undefined
 
-  constructor(options: WebhookOptions, surroundings: WebhookDependencies) {
+  constructor(options: WebhookOptions, dependencies: WebhookDependencies) {
     this.#options = options
-    this.#surroundings = surroundings
+    this.#dependencies = dependencies
     const { certificates, listener, service } = options
-    const { clock, api, home } = surroundings
-    const namespace = service?.namespace ?? home
+    const { clock, api, operatorNamespace } = dependencies
+    const namespace = service?.namespace ?? operatorNamespace
     const names = service === undefined ? [parseListener(listener).host] : [`${service.name}.${service.namespace}.svc`]
     this.#certificates =
       certificates === undefined
@@ -97,7 +97,7 @@ class Webhook {
 
   async #start({ cert, key }: ServingCertificate): Promise<TlsReloadableServer> {
     const { listener } = this.#options
-    const { logger, api } = this.#surroundings
+    const { logger, api } = this.#dependencies
     const server = await startHttpServer({
       listeners: [listener],
       tls: { cert, key },
@@ -116,16 +116,16 @@ class Webhook {
 
   /** What is being deleted is not judged any more: only its guarded fields were. */
   async #judged({ kind, object }: WriteRequest): Promise<AdmissionDecision> {
-    return object.metadata.deletionTimestamp === undefined ? decideAdmission(kind, object, this.#surroundings) : ALLOWED
+    return object.metadata.deletionTimestamp === undefined ? decideAdmission(kind, object, this.#dependencies) : ALLOWED
   }
 
   /** Writes nothing while it is as it should be. */
   async #register(server: TlsReloadableServer, ca: string | undefined): Promise<void> {
     const { service } = this.#options
-    const { api, home, namespaces } = this.#surroundings
+    const { api, operatorNamespace, namespaces } = this.#dependencies
     const address: WebhookAddress =
       service === undefined ? { url: server.urls[0] ?? '' } : { service: { ...service, port: SERVICE_PORT } }
-    const name = `weir-${service?.namespace ?? home}`
+    const name = `weir-${service?.namespace ?? operatorNamespace}`
     await api.send({
       method: 'PATCH',
       path: `/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/${encodeURIComponent(name)}`,

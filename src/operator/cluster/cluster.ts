@@ -6,7 +6,7 @@ import type { Resource, ResourceKey, ResourceKind, ResourceStatus } from '../res
  * What happened to a resource. `declared`: what somebody wants of it (its spec, annotations, or that it be deleted);
  * `status`: what was found out about it; `gone`: it is no more.
  */
-export type ResourceChange = { readonly key: ResourceKey; readonly what: 'declared' | 'status' | 'gone' }
+export type ResourceChange = { readonly key: ResourceKey; readonly type: 'desired' | 'status' | 'deleted' }
 
 /** Something a home could not take in as a resource: a sentence, and where it stands. */
 export type ManifestError = {
@@ -75,7 +75,7 @@ export const WRITE_MS = 10_000
  */
 export interface Cluster {
   /** What resources live in, in words: `folder examples/quickstart`. */
-  readonly place: string
+  readonly description: string
   /** Resolves when everything that is there is known. */
   start(): Promise<void>
   stop(): Promise<void>
@@ -98,7 +98,7 @@ export interface Cluster {
   /** Of a Secret that need not be read: '' when there is none, undefined where Secrets are not watched. */
   secretVersion(namespace: string, name: string): string | undefined
   /** From now on `namespace` is known, and changes of it are told of its resources. Rejects where that is not granted. */
-  followNamespaces(): Promise<void>
+  watchNamespaces(): Promise<void>
   /** Null when there is none, undefined where it is not known what namespaces are like. */
   namespace(name: string): NamespaceInfo | null | undefined
   /**
@@ -107,5 +107,5 @@ export interface Cluster {
    */
   writeConfigMap(namespace: string, name: string, data: Readonly<Record<string, string>>): Promise<boolean>
   /** What is there but could not be read, now. */
-  unreadable(): readonly ManifestError[]
+  manifestErrors(): readonly ManifestError[]
 }

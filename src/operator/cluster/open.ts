@@ -27,16 +27,16 @@ export type OpenedCluster = {
   readonly cluster: Cluster
   /** The operator's own. */
   readonly namespace: string
-  readonly leases?: LeaseLock
+  readonly leaseLock?: LeaseLock
   watches(): readonly { readonly resource: string; readonly silentMs: number }[]
 }
 
 export type OpenClusterOptions = { readonly cluster: ClusterAddress; readonly instance?: string }
-type Parts = { readonly clock: Clock; readonly logger: Logger; readonly meters: OperatorMetrics }
+type Parts = { readonly clock: Clock; readonly logger: Logger; readonly operatorMetrics: OperatorMetrics }
 
 export async function openCluster(
   options: OpenClusterOptions,
-  { clock, logger, meters }: Parts,
+  { clock, logger, operatorMetrics }: Parts,
 ): Promise<OpenedCluster> {
   const address = options.cluster
   const parts = { clock, logger }
@@ -48,7 +48,7 @@ export async function openCluster(
   const { KubernetesCluster } = await import('./kubernetes/kubernetes-cluster.ts')
   const { createLeaseLock } = await import('./kubernetes/lease-lock.ts')
   const { kubeconfig, namespaces, watchesSecrets = false } = address
-  const api = openKubernetesApi(kubeconfig, meters.asked)
+  const api = openKubernetesApi(kubeconfig, operatorMetrics.apiCallEnded)
   const { leaseNamespace = api.namespace } = address
   const resourceOf = (path: string) => path.slice(path.lastIndexOf('/') + 1)
   const cluster = new KubernetesCluster({
@@ -57,12 +57,12 @@ export async function openCluster(
     namespaces,
     watchesSecrets,
     identity: hostname(),
-    onRestart: (path, reason) => meters.watchRestarted(resourceOf(path), reason),
+    onRestart: (path, reason) => operatorMetrics.watchRestarted(resourceOf(path), reason),
   })
   return {
     cluster,
     namespace: leaseNamespace,
-    leases: createLeaseLock(api, leaseNamespace, `${options.instance ?? DEFAULT_INSTANCE}-operator`),
+    leaseLock: createLeaseLock(api, leaseNamespace, `${options.instance ?? DEFAULT_INSTANCE}-operator`),
     watches: () => cluster.watches().map(({ path, silentMs }) => ({ resource: resourceOf(path), silentMs })),
   }
 }

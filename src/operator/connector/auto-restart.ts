@@ -13,7 +13,7 @@ export type AutoRestartPlan = {
   readonly restart: boolean
   /** What to remember of it; undefined: nothing. */
   readonly restarts: Restarts | undefined
-  readonly verdict: ReadyCondition
+  readonly readyCondition: ReadyCondition
   readonly afterMs: number | undefined
 }
 
@@ -39,7 +39,7 @@ export function planAutoRestart(
   const stuck = (why: ReadyCondition['reason'], message: string, restarts: Restarts | undefined): AutoRestartPlan => ({
     restart: false,
     restarts,
-    verdict: { ready: 'False', reason: why, message, progress: 'stuck' },
+    readyCondition: { status: 'False', reason: why, message, progress: 'stalled' },
     afterMs: undefined,
   })
   if (resource.spec.state !== 'Running')
@@ -71,7 +71,7 @@ export function planAutoRestart(
           lastRestartTime: new Date(nowMs).toISOString(),
           lastRestartReason: truncate(what, REASON_CHARACTERS_MAX),
         },
-    verdict: { ready: 'False', reason, message, progress: 'working' },
+    readyCondition: { status: 'False', reason, message, progress: 'reconciling' },
     afterMs: waits ? dueMs - nowMs : 1_000,
   }
 }

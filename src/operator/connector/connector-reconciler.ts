@@ -32,54 +32,67 @@ export type ConnectorReconcilerOptions = {
   /** Values that the log masks: those of each Connector are added. */
   readonly secrets?: SecretMasker
   /** How often a resource that is fine is looked at again; absent: as often as its worker's entry says. */
-  readonly observeMs?: number
+  readonly observeIntervalMs?: number
   /** How often when it is Ready; absent: as often. */
-  readonly restMs?: (entry: WorkerRuntimeConfig) => number
+  readonly healthyResyncMs?: (runtimeConfig: WorkerRuntimeConfig) => number
   /** Whether the last look at a worker showed no such connector; absent: nobody looks. */
-  readonly lacks?: (entry: WorkerRuntimeConfig, connector: string) => boolean
+  readonly isKnownAbsent?: (runtimeConfig: WorkerRuntimeConfig, connector: string) => boolean
 }
 
 type Found = {
   readonly worker: WorkerClient
-  readonly entry: WorkerRuntimeConfig
+  readonly runtimeConfig: WorkerRuntimeConfig
   readonly desired: DesiredConnector
   readonly observed: ObservedConnector
   /** Nobody else claims it. */
-  readonly isAlone: boolean
+  readonly isSoleClaimant: boolean
 }
 
 export function createConnectorReconciler(options: ConnectorReconcilerOptions): Reconciler<'Connector'> {
-  const { cluster, runtimes, clock, random = Math.random, instance, lacks = () => false, secrets: logged } = options
+  const {
+    cluster,
+    runtimes,
+    clock,
+    random = Math.random,
+    instance,
+    isKnownAbsent = () => false,
+    secrets: logged,
+  } = options
   const claim = async (resource: Resource<'Connector'>, secrets: SecretMasker) => {
-    const { client: worker, entry } = runtimes.worker(resource)
-    const name = resolveConnectorName(entry, resource)
-    assertUnprotected(name, entry)
-    assertSameName(resource, name, entry)
-    const desired = await resolveDesiredConnector(resource, cluster, { instance, entry })
+    const { client: worker, runtimeConfig } = runtimes.worker(resource)
+    const name = resolveConnectorName(runtimeConfig, resource)
+    assertUnprotected(name, runtimeConfig)
+    assertSameName(resource, name, runtimeConfig)
+    const desired = await resolveDesiredConnector(resource, cluster, { instance, runtimeConfig })
     const values = [...secretValuesIn(desired.config), ...Object.values(desired.inline).map(({ value }) => value)]
     secrets.add(values)
-    const claimants = findClaimants(entry, name, cluster)
+    const claimants = findClaimants(runtimeConfig, name, cluster)
     assertClaim(resource, claimants, name)
-    return { worker, entry, desired, values, isAlone: claimants.length === 1 }
+    return { worker, runtimeConfig, desired, values, isSoleClaimant: claimants.length === 1 }
   }
   const look = async (resource: Resource<'Connector'>, secrets: SecretMasker) => {
     const claimed = await claim(resource, secrets)
     return { ...claimed, observed: await observeConnector(claimed.worker, claimed.desired.name) }
   }
-  const moment = (entry: WorkerRuntimeConfig): PlanContext => {
-    const { observeMs = entry.observeMs, restMs = () => observeMs } = options
-    return { nowMs: clock.nowMs(), random: random(), observeMs, restMs: restMs(entry) }
+  const context = (runtimeConfig: WorkerRuntimeConfig): PlanContext => {
+    const { observeIntervalMs = runtimeConfig.observeIntervalMs, healthyResyncMs = () => observeIntervalMs } = options
+    return {
+      nowMs: clock.nowMs(),
+      random: random(),
+      observeIntervalMs,
+      healthyResyncMs: healthyResyncMs(runtimeConfig),
+    }
   }
   const act = async (
     resource: Resource<'Connector'>,
-    { worker, entry, desired, observed, isAlone }: Found,
+    { worker, runtimeConfig, desired, observed, isSoleClaimant }: Found,
     pass: (done: ConnectorPlan) => ReconcileResult<'Connector'>,
   ): Promise<ReconcileResult<'Connector'>> => {
-    const { isBrief = false, ...planned } = planConnector(resource, desired, observed, moment(entry))
+    const { mayDeferStatus = false, ...planned } = planConnector(resource, desired, observed, context(runtimeConfig))
     if (resource.spec.suspend) return pass(looked(planned))
     for (const step of planned.steps) await executeConnectorStep(step, desired.name, worker)
     // Others that claim it have to see at once whose it is.
-    if (isBrief && isAlone) return { ...pass(planned), isBrief }
+    if (mayDeferStatus && isSoleClaimant) return { ...pass(planned), mayDeferStatus }
     return planned.steps.length > 0 || observed === 'absent'
       ? pass(planned)
       : withExport(pass(planned), resource, worker, clock.nowMs())
@@ -87,20 +100,23 @@ export function createConnectorReconciler(options: ConnectorReconcilerOptions): 
   return {
     kind: 'Connector',
     runtime: 'Worker',
-    patienceMs(resource) {
-      const { abandonMs, abandonTerminatingMs = abandonMs } = runtimes.worker(resource).entry
-      return cluster.namespace(resource.metadata.namespace)?.isTerminating ? abandonTerminatingMs : abandonMs
+    deletionTimeoutMs(resource) {
+      const { deletionTimeoutMs, terminatingDeletionTimeoutMs = deletionTimeoutMs } =
+        runtimes.worker(resource).runtimeConfig
+      return cluster.namespace(resource.metadata.namespace)?.isTerminating
+        ? terminatingDeletionTimeoutMs
+        : deletionTimeoutMs
     },
-    graceMs: (resource) => runtimes.worker(resource).entry.graceMs,
-    holds: ({ spec }) => spec.deletionPolicy !== 'Retain',
+    readinessGracePeriodMs: (resource) => runtimes.worker(resource).runtimeConfig.readinessGracePeriodMs,
+    needsFinalizer: ({ spec }) => spec.deletionPolicy !== 'Retain',
     wasApplied: ({ status }) => status.configHash !== undefined,
-    review: (resource) =>
+    dryRun: (resource) =>
       discreetly(async (secrets) => {
-        const { worker, entry, desired, observed, values } = await look(resource, secrets)
+        const { worker, runtimeConfig, desired, observed, values } = await look(resource, secrets)
         logged?.notice(values)
         // Also of one that has to wait before it is made.
         if (desired.missing.length === 0) await assertConfigValid(worker, desired.config)
-        planConnector(resource, desired, observed, moment(entry))
+        planConnector(resource, desired, observed, context(runtimeConfig))
       }),
     async reconcile(resource) {
       if (resource.metadata.deletionTimestamp !== undefined) {
@@ -109,21 +125,21 @@ export function createConnectorReconciler(options: ConnectorReconcilerOptions): 
       }
       return discreetly(async (secrets) => {
         const claimed = await claim(resource, secrets)
-        const { worker, entry, desired, values } = claimed
+        const { worker, runtimeConfig, desired, values } = claimed
         logged?.hold(`Connector ${resourceKeyOf(resource)}`, values)
         const { configHash = desired.configHash } = resource.status
         const isApplied = configHash === desired.configHash
         const found = () => orNotApplied(isApplied, () => observeConnector(worker, desired.name))
         const settle = (observed: ObservedConnector) => {
           const isInForce = observed === 'absent' ? isApplied : changedKeys(desired, observed).length === 0
-          const pass = (done: ConnectorPlan) => passOf(resource, desired, observed, done, { secrets, entry })
+          const pass = (done: ConnectorPlan) => passOf(resource, desired, observed, done, { secrets, runtimeConfig })
           const sides = connectorConditions(resource, desired, observed)
           return withConditionsOnError(
             ({ reason }) => unsynced(sides, reason),
             () => orNotApplied(isInForce, () => act(resource, { ...claimed, observed }, pass)),
           )
         }
-        if (!isToBeMade(resource, desired) || !lacks(entry, desired.name)) {
+        if (!isToBeMade(resource, desired) || !isKnownAbsent(runtimeConfig, desired.name)) {
           return settle(await found())
         }
         // Nobody has to ask for it first: the worker refuses to make one that is there by now.
@@ -186,30 +202,30 @@ function unsynced(found: readonly ObservedCondition[], reason: ConditionReason):
 
 /** Of a plan that was not carried out only what it found. */
 function looked({ event: _, ...planned }: ConnectorPlan): ConnectorPlan {
-  return { ...planned, steps: [], remember: {} }
+  return { ...planned, steps: [], statusFields: {} }
 }
 
 function passOf(
   resource: Resource<'Connector'>,
   desired: DesiredConnector,
   observed: ObservedConnector,
-  { verdict, remember, again, event, isPassing = false }: ConnectorPlan,
-  { secrets, entry }: { readonly secrets: SecretMasker; readonly entry: WorkerRuntimeConfig },
+  { readyCondition, statusFields, requeue, event, isTransient = false }: ConnectorPlan,
+  { secrets, runtimeConfig }: { readonly secrets: SecretMasker; readonly runtimeConfig: WorkerRuntimeConfig },
 ): ReconcileResult<'Connector'> {
   const { observedGeneration: _, conditions: __, ...known } = resource.status
   return {
-    verdict: { ...verdict, also: connectorConditions(resource, desired, observed) },
-    facts: definedOnly({
+    readyCondition: { ...readyCondition, otherConditions: connectorConditions(resource, desired, observed) },
+    statusFields: definedOnly({
       ...known,
       connectorName: desired.name,
       workerCluster: resource.spec.workerRef.name,
-      selector: entry.podSelector,
+      selector: runtimeConfig.podSelector,
       ...factsOf(observed, secrets),
-      ...remember,
+      ...statusFields,
     }),
-    again,
-    isPassing,
-    ...(event && { events: [eventOf(event, verdict.message, Object.keys(desired.inline))] }),
+    requeue,
+    isTransient,
+    ...(event && { events: [eventOf(event, readyCondition.message, Object.keys(desired.inline))] }),
   }
 }
 
@@ -228,25 +244,28 @@ async function withExport(
 ): Promise<ReconcileResult<'Connector'>> {
   const due = planOffsetsExport(resource, nowMs)
   if (due === undefined) return pass
-  if (due.inMs > 0) return { ...pass, again: sooner(pass.again, due.inMs) }
-  const offsets = await worker.offsets(pass.facts.connectorName ?? '')
+  if (due.inMs > 0) return { ...pass, requeue: sooner(pass.requeue, due.inMs) }
+  const offsets = await worker.offsets(pass.statusFields.connectorName ?? '')
   const note = `${offsets.length} offsets to ConfigMap ${due.configMap}`
   return {
     ...pass,
-    copy: { configMap: due.configMap, data: { [OFFSETS_KEY]: `${JSON.stringify({ offsets }, null, 2)}\n` } },
-    facts: {
-      ...pass.facts,
+    exportedConfigMap: {
+      configMap: due.configMap,
+      data: { [OFFSETS_KEY]: `${JSON.stringify({ offsets }, null, 2)}\n` },
+    },
+    statusFields: {
+      ...pass.statusFields,
       ...(due.token !== undefined && { lastHandledOffsetsExport: due.token }),
-      offsets: { ...pass.facts.offsets, lastExportTime: new Date(nowMs).toISOString() },
+      offsets: { ...pass.statusFields.offsets, lastExportTime: new Date(nowMs).toISOString() },
     },
     events: [...(pass.events ?? []), { type: 'Normal', reason: 'OffsetsExported', note }],
-    again: SOON,
+    requeue: SOON,
   }
 }
 
-function sooner(again: Requeue, ms: number): Requeue {
-  if (again === 'after backoff') return again
-  return again === 'when changed' ? { afterMs: ms } : { afterMs: Math.min(again.afterMs, ms) }
+function sooner(requeue: Requeue, ms: number): Requeue {
+  if (requeue === 'rate-limited') return requeue
+  return requeue === 'none' ? { afterMs: ms } : { afterMs: Math.min(requeue.afterMs, ms) }
 }
 
 const WARNINGS: ReadonlySet<EventReason> = new Set(['AutoRestarted', 'DriftCorrected'])
@@ -273,8 +292,8 @@ function factsOf(observed: ObservedConnector, secrets: SecretMasker) {
   }
 }
 
-function definedOnly(facts: object): ReconcileResult<'Connector'>['facts'] {
-  return Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined))
+function definedOnly(statusFields: object): ReconcileResult<'Connector'>['statusFields'] {
+  return Object.fromEntries(Object.entries(statusFields).filter(([, value]) => value !== undefined))
 }
 
 /** What was made under another name would stay there, and go on beside the new one. */
@@ -305,32 +324,33 @@ function assertClaim(resource: Resource<'Connector'>, claimants: readonly Resour
 /** Carries out a deletion. What is not ours (any more) is left alone, and the resource may go. */
 async function tidyUp(
   resource: Resource<'Connector'>,
-  { client: worker, entry }: WorkerRuntime,
+  { client: worker, runtimeConfig }: WorkerRuntime,
   instance: string,
 ): Promise<ReconcileResult<'Connector'>> {
   const { spec, metadata, status } = resource
   const made = status.configHash === undefined ? undefined : status.connectorName
-  const name = made ?? resolveConnectorName(entry, resource)
-  const { observedGeneration: _, conditions: __, ...facts } = status
-  const verdict = {
-    ready: 'False',
+  const name = made ?? resolveConnectorName(runtimeConfig, resource)
+  const { observedGeneration: _, conditions: __, ...statusFields } = status
+  const readyCondition = {
+    status: 'False',
     reason: 'Deleting',
     message: `deleting connector ${name}`,
-    progress: 'working',
+    progress: 'reconciling',
   } as const
-  const pass: ReconcileResult<'Connector'> = { verdict, facts, again: { afterMs: 250 } }
+  const pass: ReconcileResult<'Connector'> = { readyCondition, statusFields, requeue: { afterMs: 250 } }
   if (spec.suspend)
-    return { ...pass, released: true, events: [abandonedEvent(`connector ${name} stays: spec.suspend is set`)] }
+    return { ...pass, removeFinalizer: true, events: [abandonedEvent(`connector ${name} stays: spec.suspend is set`)] }
   const observed = await observeConnector(worker, name)
   const owner = `${instance}/${metadata.namespace}/${metadata.name}`
-  if (observed === 'absent') return { ...pass, released: true }
+  if (observed === 'absent') return { ...pass, removeFinalizer: true }
   const mark = observed.config[OWNER_KEY]
   // Where nothing is marked, ours is what was applied.
-  const isOurs = mark === owner || (mark === undefined && !entry.marksOwner && status.configHash !== undefined)
+  const isOurs =
+    mark === owner || (mark === undefined && !runtimeConfig.writesOwnerMarker && status.configHash !== undefined)
   if (!isOurs) {
     return {
       ...pass,
-      released: true,
+      removeFinalizer: true,
       events: [abandonedEvent(`connector ${name} stays: it is not kept by this resource`)],
     }
   }

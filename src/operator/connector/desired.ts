@@ -16,7 +16,7 @@ export type DesiredConnector = {
   /** `instance/namespace/name`. */
   readonly owner: string
   /** Whether the connector carries the owner's mark. */
-  readonly isMarked: boolean
+  readonly hasOwnerMarker: boolean
   /** ConfigMaps and keys that are asked for and not there, in words. */
   readonly missing: readonly string[]
   /** Subjects that have to be Ready before the connector is first made, and are not. */
@@ -29,13 +29,13 @@ export type DesiredConnector = {
 export async function resolveDesiredConnector(
   resource: Resource<'Connector'>,
   cluster: ClusterReader,
-  { instance, entry }: { readonly instance: string; readonly entry: WorkerRuntimeConfig },
+  { instance, runtimeConfig }: { readonly instance: string; readonly runtimeConfig: WorkerRuntimeConfig },
 ): Promise<DesiredConnector> {
   const { spec, metadata } = resource
-  const name = resolveConnectorName(entry, resource)
+  const name = resolveConnectorName(runtimeConfig, resource)
   const missing: string[] = []
   const base = await configFrom(resource, cluster, missing)
-  const { inline, inputsHash, ...values } = await resolveValues(resource, cluster, entry)
+  const { inline, inputsHash, ...values } = await resolveValues(resource, cluster, runtimeConfig)
   const config: Record<string, string> = {
     ...base,
     ...spec.config,
@@ -52,7 +52,7 @@ export async function resolveDesiredConnector(
     config,
     configHash: hashConfig({ ...config, ...Object.fromEntries(versions) }),
     owner: `${instance}/${metadata.namespace}/${metadata.name}`,
-    isMarked: entry.marksOwner,
+    hasOwnerMarker: runtimeConfig.writesOwnerMarker,
     missing: [...missing, ...values.missing],
     waitsFor: unreadySubjects(resource, cluster),
     offsetsToSet: await resolveOffsets(resource, cluster),

@@ -18,14 +18,14 @@ export function resolveConnectorName(
 
 /** All that stand for a connector of this name there, found without looking at the others. */
 export function findClaimants(
-  entry: Naming,
+  runtimeConfig: Naming,
   name: string,
   cluster: Pick<ClusterReader, 'find'>,
 ): readonly Resource<'Connector'>[] {
-  const declared = new Set([name, ...declaredNames(entry.nameTemplate, name)])
+  const declared = new Set([name, ...declaredNames(runtimeConfig.nameTemplate, name)])
   return [...declared]
-    .flatMap((one) => cluster.find(externalObjectIndexFor('Connector', entry.name, one)))
-    .filter((resource) => resolveConnectorName(entry, resource) === name)
+    .flatMap((one) => cluster.find(externalObjectIndexFor('Connector', runtimeConfig.name, one)))
+    .filter((resource) => resolveConnectorName(runtimeConfig, resource) === name)
 }
 
 /** Every name that the template may have made this one of, in whatever namespace. */

@@ -12,7 +12,7 @@ const EXPORT_REQUESTED = 'weir.dev/offsets-export-requested-at'
 export type ResolvedOffsets =
   | { readonly offsets: readonly ConnectorOffset[] }
   | { readonly missing: string }
-  | { readonly wrong: string }
+  | { readonly invalid: string }
 
 /** The operation that is declared and was not carried out yet. */
 export function pendingOperation({ spec, status }: Resource<'Connector'>) {
@@ -42,7 +42,7 @@ function read(text: string, place: string): ResolvedOffsets {
     return written.parse(JSON.parse(text))
   } catch (error) {
     const reason = error instanceof z.ZodError ? z.prettifyError(error) : String(error)
-    return { wrong: `ConfigMap ${place} is not {"offsets": [{"partition": {…}, "offset": {…}}]}: ${reason}` }
+    return { invalid: `ConfigMap ${place} is not {"offsets": [{"partition": {…}, "offset": {…}}]}: ${reason}` }
   }
 }
 

@@ -29,13 +29,13 @@ export type ConnectorStep =
 /** Steps to take now, what the resource looks like then, what to remember, and when to look again. */
 export type ConnectorPlan = {
   readonly steps: readonly ConnectorStep[]
-  readonly verdict: ReadyCondition
-  readonly remember: Partial<Omit<ConnectorStatus, 'observedGeneration' | 'conditions'>>
-  readonly again: Requeue
+  readonly readyCondition: ReadyCondition
+  readonly statusFields: Partial<Omit<ConnectorStatus, 'observedGeneration' | 'conditions'>>
+  readonly requeue: Requeue
   /** Nobody asked for what is found, and it passes by itself. */
-  readonly isPassing?: boolean
+  readonly isTransient?: boolean
   /** It has just been made, and is soon what it is to be. */
-  readonly isBrief?: boolean
+  readonly mayDeferStatus?: boolean
   /** What the steps come to, for people; the verdict says more. */
   readonly event?: EventReason
 }
@@ -45,9 +45,9 @@ export type PlanContext = {
   /** 0 to 1, for spreading restarts. */
   readonly random: number
   /** The worker is looked at again after so long when nothing is known to happen. */
-  readonly observeMs: number
+  readonly observeIntervalMs: number
   /** The same of one that is Ready. */
-  readonly restMs: number
+  readonly healthyResyncMs: number
 }
 
 /** How soon to look whether a step had its effect; the longer that takes, the less often. */
@@ -72,20 +72,20 @@ export function planConnector(
   resource: Resource<'Connector'>,
   desired: DesiredConnector,
   observed: ObservedConnector,
-  moment: PlanContext,
+  context: PlanContext,
 ): ConnectorPlan {
-  if (observed === 'absent') return planCreation(resource, desired, moment)
+  if (observed === 'absent') return planCreation(resource, desired, context)
   assertOwnership(resource, desired, observed)
   return (
-    planConfig(resource, desired, observed, moment) ??
-    planOffsets(resource, desired, observed, moment) ??
+    planConfig(resource, desired, observed, context) ??
+    planOffsets(resource, desired, observed, context) ??
     planState(resource, observed) ??
     planRequestedRestart(resource) ??
-    withSecretRestart(planHealth(resource, observed, moment), resource, desired, observed, moment)
+    withSecretRestart(planHealth(resource, observed, context), resource, desired, observed, context)
   )
 }
 
-function planCreation(resource: Resource<'Connector'>, desired: DesiredConnector, moment: PlanContext): ConnectorPlan {
+function planCreation(resource: Resource<'Connector'>, desired: DesiredConnector, context: PlanContext): ConnectorPlan {
   const { spec, status } = resource
   if (spec.driftPolicy === 'Report' && status.configHash === desired.configHash) {
     throw new TerminalError('Missing', `connector ${desired.name} was deleted on the worker, and driftPolicy is Report`)
@@ -101,28 +101,28 @@ function planCreation(resource: Resource<'Connector'>, desired: DesiredConnector
   }
   // What is to get other offsets must not run before it has them.
   const state = pendingOperation(resource) === undefined ? TARGET[spec.state] : 'STOPPED'
-  const remember = {
-    ...applied(resource, desired, moment),
+  const statusFields = {
+    ...applied(resource, desired, context),
     ...handledRestart(resource),
     inputsHash: desired.inputsHash,
-  } as ConnectorPlan['remember']
+  } as ConnectorPlan['statusFields']
   const steps: ConnectorStep[] = [{ do: 'create', config: marked(desired), state }]
-  const creating = working('Creating', `creating connector ${desired.name}`, steps, remember)
+  const creating = working('Creating', `creating connector ${desired.name}`, steps, statusFields)
   // What is remembered has to be told where neither a mark nor the connector itself tells it to whoever comes next.
-  return { ...creating, isBrief: desired.isMarked && state === TARGET[spec.state], event: 'Created' }
+  return { ...creating, mayDeferStatus: desired.hasOwnerMarker && state === TARGET[spec.state], event: 'Created' }
 }
 
 function planConfig(
   resource: Resource<'Connector'>,
   desired: DesiredConnector,
   observed: ExistingConnector,
-  moment: PlanContext,
+  context: PlanContext,
 ): ConnectorPlan | undefined {
   const { spec, status } = resource
   const foundHandled = status.configHash === undefined ? handledBefore(resource) : {}
   if (desired.missing.length > 0) return undefined
   const changed = changedKeys(desired, observed)
-  const ours = observed.config[OWNER_KEY] === (desired.isMarked ? desired.owner : undefined)
+  const ours = observed.config[OWNER_KEY] === (desired.hasOwnerMarker ? desired.owner : undefined)
   if (changed.length === 0 && ours) {
     if (status.configHash === desired.configHash) return undefined
     return working('Progressing', 'it runs as declared already', [], {
@@ -133,9 +133,9 @@ function planConfig(
   const drifted = status.configHash === desired.configHash && changed.length > 0
   if (drifted && spec.driftPolicy === 'Report') return undefined
   const keys = changed.length === 0 ? 'marking it as kept by this resource' : `changing ${changed.join(', ')}`
-  const remember = { ...applied(resource, desired, moment), ...foundHandled }
+  const statusFields = { ...applied(resource, desired, context), ...foundHandled }
   const event = status.configHash === undefined ? 'Adopted' : drifted ? 'DriftCorrected' : 'Updated'
-  return { ...working('Updating', keys, [{ do: 'put-config', config: marked(desired) }], remember), event }
+  return { ...working('Updating', keys, [{ do: 'put-config', config: marked(desired) }], statusFields), event }
 }
 
 /** Stop, alter, remember, and only then go on: whatever dies in between, the same operation is repeated as it was. */
@@ -152,15 +152,15 @@ function planOffsets(
   if (observed.tasks.length > 0) return working('AlteringOffsets', `${message}: waiting for the tasks to stop`, [])
   if ('missing' in offsetsToSet)
     throw new DependencyNotReady('WaitingForInput', `${message}: waiting for ${offsetsToSet.missing}`)
-  if ('wrong' in offsetsToSet) throw new TerminalError('OffsetsRejected', `${message}: ${offsetsToSet.wrong}`)
+  if ('invalid' in offsetsToSet) throw new TerminalError('OffsetsRejected', `${message}: ${offsetsToSet.invalid}`)
   const { offsets } = offsetsToSet
   const step: ConnectorStep = operation.type === 'Reset' ? { do: 'reset-offsets' } : { do: 'alter-offsets', offsets }
   const done = { lastOperationId: operation.id, lastOperationResult: 'Succeeded' } as const
-  const remember = {
+  const statusFields = {
     offsets: { ...resource.status.offsets, ...done, lastOperationTime: new Date(nowMs).toISOString() },
   }
   const event = operation.type === 'Reset' ? 'OffsetsReset' : 'OffsetsAltered'
-  return { ...working('AlteringOffsets', message, [step], remember), event }
+  return { ...working('AlteringOffsets', message, [step], statusFields), event }
 }
 
 function planState(
@@ -202,34 +202,39 @@ function restartSteps(scope: string): readonly ConnectorStep[] {
   return tasks.map((task) => ({ do: 'restart-task', task: Number(task) }))
 }
 
-function planHealth(resource: Resource<'Connector'>, observed: ExistingConnector, moment: PlanContext): ConnectorPlan {
+function planHealth(resource: Resource<'Connector'>, observed: ExistingConnector, context: PlanContext): ConnectorPlan {
   const target = TARGET[resource.spec.state]
   const states: readonly RunState[] = [observed.state, ...observed.tasks.map(({ state }) => state)]
   if (states.includes('FAILED') && target !== 'STOPPED') {
-    const { restart, restarts, verdict, afterMs } = planAutoRestart(resource, observed, moment.nowMs, moment.random)
+    const { restart, restarts, readyCondition, afterMs } = planAutoRestart(
+      resource,
+      observed,
+      context.nowMs,
+      context.random,
+    )
     return {
       steps: restart ? [{ do: 'restart', onlyFailed: true, includeTasks: true }] : [],
-      verdict,
-      remember: { autoRestart: restarts } as ConnectorPlan['remember'],
-      again: { afterMs: Math.min(afterMs ?? moment.observeMs, moment.observeMs) },
+      readyCondition,
+      statusFields: { autoRestart: restarts } as ConnectorPlan['statusFields'],
+      requeue: { afterMs: Math.min(afterMs ?? context.observeIntervalMs, context.observeIntervalMs) },
       ...(restart && { event: 'AutoRestarted' as const }),
     }
   }
-  const waitsFor = unsettled(resource, observed, moment.nowMs)
+  const waitsFor = unsettled(resource, observed, context.nowMs)
   if (waitsFor !== undefined) {
     const progressing = working('Progressing', waitsFor, [])
-    const ageMs = msSinceApplied(resource.status, moment.nowMs)
+    const ageMs = msSinceApplied(resource.status, context.nowMs)
     // What was just made is shared out for the first time; what ran before may have lost its worker.
     if (ageMs < TASKS_APPEAR_MS && !isReady(resource.status, resource.metadata.generation)) {
-      return { ...progressing, isBrief: true, again: { afterMs: Math.max(SOON_MS, ageMs) } }
+      return { ...progressing, mayDeferStatus: true, requeue: { afterMs: Math.max(SOON_MS, ageMs) } }
     }
-    return { ...progressing, isPassing: states.some((state) => PASSING.has(state)) }
+    return { ...progressing, isTransient: states.some((state) => PASSING.has(state)) }
   }
   return {
     steps: [],
-    verdict: { ready: 'True', reason: 'Succeeded', message: healthy(target, observed) },
-    remember: { autoRestart: autoRestartWhenHealthy(resource, moment.nowMs) } as ConnectorPlan['remember'],
-    again: { afterMs: moment.restMs },
+    readyCondition: { status: 'True', reason: 'Succeeded', message: healthy(target, observed) },
+    statusFields: { autoRestart: autoRestartWhenHealthy(resource, context.nowMs) } as ConnectorPlan['statusFields'],
+    requeue: { afterMs: context.healthyResyncMs },
   }
 }
 
@@ -312,7 +317,7 @@ function synced(
  * A resource that finds its connector there already has lost its status (a restart of a directory's operator, a restore):
  * what it was asked to do once was done then, and is not done again.
  */
-function handledBefore(resource: Resource<'Connector'>): ConnectorPlan['remember'] {
+function handledBefore(resource: Resource<'Connector'>): ConnectorPlan['statusFields'] {
   const operation = resource.spec.offsets?.operation
   const isNew = resource.status.observedGeneration === INITIAL_STATUS.observedGeneration
   return {
@@ -323,7 +328,7 @@ function handledBefore(resource: Resource<'Connector'>): ConnectorPlan['remember
   }
 }
 
-function handledRestart({ metadata }: Resource<'Connector'>): ConnectorPlan['remember'] {
+function handledRestart({ metadata }: Resource<'Connector'>): ConnectorPlan['statusFields'] {
   const token = metadata.annotations['weir.dev/restart-requested-at']
   return token === undefined ? {} : { lastHandledRestart: token }
 }
@@ -332,19 +337,24 @@ function applied(
   _: Resource<'Connector'>,
   desired: DesiredConnector,
   { nowMs }: PlanContext,
-): ConnectorPlan['remember'] {
+): ConnectorPlan['statusFields'] {
   return { configHash: desired.configHash, lastAppliedTime: new Date(nowMs).toISOString() }
 }
 
 function marked(desired: DesiredConnector): ConnectorProperties {
-  return desired.isMarked ? { ...desired.config, [OWNER_KEY]: desired.owner } : desired.config
+  return desired.hasOwnerMarker ? { ...desired.config, [OWNER_KEY]: desired.owner } : desired.config
 }
 
 function working(
   reason: ConditionReason,
   message: string,
   steps: readonly ConnectorStep[],
-  remember: ConnectorPlan['remember'] = {},
+  statusFields: ConnectorPlan['statusFields'] = {},
 ): ConnectorPlan {
-  return { steps, verdict: { ready: 'False', reason, message, progress: 'working' }, remember, again: SOON }
+  return {
+    steps,
+    readyCondition: { status: 'False', reason, message, progress: 'reconciling' },
+    statusFields,
+    requeue: SOON,
+  }
 }

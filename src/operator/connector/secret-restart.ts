@@ -17,12 +17,12 @@ export function withSecretRestart(
   { state }: ExistingConnector,
   { nowMs, random }: PlanContext,
 ): ConnectorPlan {
-  const { remember, again } = planned
+  const { statusFields, requeue } = planned
   if (missing.length > 0) return planned
   const wasKnown = inputsHash !== undefined && status.inputsHash !== undefined
   // A stopped connector has no tasks: those that it gets read what is there then.
   if (!wasKnown || inputsHash === status.inputsHash || state === 'STOPPED') {
-    return { ...planned, remember: { ...remember, ...settledAt(inputsHash) } }
+    return { ...planned, statusFields: { ...statusFields, ...settledAt(inputsHash) } }
   }
   const writtenMs = status.inputsRestartTime === undefined ? undefined : Date.parse(status.inputsRestartTime)
   // A clock that was set back does not put it off for longer.
@@ -31,20 +31,20 @@ export function withSecretRestart(
     const waitMs = dueMs - nowMs
     return {
       ...planned,
-      remember: { ...remember, inputsRestartTime: new Date(dueMs).toISOString() },
-      again: { afterMs: typeof again === 'string' ? waitMs : Math.min(again.afterMs, waitMs) },
+      statusFields: { ...statusFields, inputsRestartTime: new Date(dueMs).toISOString() },
+      requeue: { afterMs: typeof requeue === 'string' ? waitMs : Math.min(requeue.afterMs, waitMs) },
     }
   }
   const message = 'a Secret that it uses has changed: restarting'
   return {
     steps: [{ do: 'restart', onlyFailed: false, includeTasks: true }],
-    verdict: { ready: 'False', reason: 'Restarting', message, progress: 'working' },
-    remember: { ...remember, ...settledAt(inputsHash) },
-    again: { afterMs: 250 },
+    readyCondition: { status: 'False', reason: 'Restarting', message, progress: 'reconciling' },
+    statusFields: { ...statusFields, ...settledAt(inputsHash) },
+    requeue: { afterMs: 250 },
     event: 'RestartRequested',
   }
 }
 
-function settledAt(inputsHash: string | undefined): ConnectorPlan['remember'] {
-  return { inputsHash, inputsRestartTime: undefined } as ConnectorPlan['remember']
+function settledAt(inputsHash: string | undefined): ConnectorPlan['statusFields'] {
+  return { inputsHash, inputsRestartTime: undefined } as ConnectorPlan['statusFields']
 }

@@ -41,7 +41,7 @@ export class CircuitBreaker {
   }
 
   /** Rejects with `CircuitOpenError`, and asks nobody, while it is open. */
-  async through(send: () => Promise<HttpResponse>): Promise<HttpResponse> {
+  async execute(send: () => Promise<HttpResponse>): Promise<HttpResponse> {
     if (this.#reason !== undefined) throw new CircuitOpenError(this.#reason)
     const answer = await this.attempt(send)
     if (!NO_ANSWER.has(answer.status)) this.#pauseMs = PROBE.firstMs

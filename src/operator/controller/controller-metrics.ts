@@ -5,10 +5,10 @@ export type ControllerMetrics = {
   /** A key comes back after its back-off. */
   retried(): void
   /** A key was given out after it had waited for so long. */
-  taken(waitedMs: number): void
-  passed(outcome: ReconcileOutcome, tookMs: number): void
+  dequeued(waitedMs: number): void
+  reconciled(outcome: ReconcileOutcome, tookMs: number): void
   /** A pass ended in something that only a person can put right. */
-  stuck(): void
+  failedTerminally(): void
 }
 
 /** `panic`: an error of the operator itself. `timeout`: it took longer than a pass may. */
@@ -17,9 +17,9 @@ export type ReconcileOutcome = 'success' | 'requeue_after' | 'error' | 'panic' |
 export const NO_METRICS: ControllerMetrics = {
   added: () => undefined,
   retried: () => undefined,
-  taken: () => undefined,
-  passed: () => undefined,
-  stuck: () => undefined,
+  dequeued: () => undefined,
+  reconciled: () => undefined,
+  failedTerminally: () => undefined,
 }
 
 /** How a queue is now. */

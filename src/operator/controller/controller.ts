@@ -6,7 +6,7 @@ import { NotLeaderError } from './fence.ts'
 import { WorkQueue } from './work-queue.ts'
 
 /** What becomes of a key after a pass: looked at again then, tried again with growing pauses, or left until it changes. */
-export type Requeue = { readonly afterMs: number } | 'after backoff' | 'when changed'
+export type Requeue = { readonly afterMs: number } | 'rate-limited' | 'none'
 
 export type ControllerOptions<Key extends string> = {
   readonly name: string
@@ -17,13 +17,13 @@ export type ControllerOptions<Key extends string> = {
   /** The flow of a key, such as the runtime that it is reconciled against. Default: all keys are one flow. */
   readonly flowOf?: (key: Key) => string
   /** One pass may take so long; then its signal aborts and it counts as failed. */
-  readonly passMs?: number
-  readonly meter?: ControllerMetrics
+  readonly reconcileTimeoutMs?: number
+  readonly metrics?: ControllerMetrics
   /** One pass over what the key names. Level-based: it is told which, never what happened. */
   readonly reconcile: (key: Key, signal: AbortSignal) => Promise<Requeue>
 }
 
-const PASS_MS = 60_000
+const RECONCILE_TIMEOUT_MS = 60_000
 
 /**
  * Takes keys from its queue and reconciles them: several of each flow at a time, but never one key twice at once. A
@@ -38,8 +38,8 @@ export class Controller<Key extends string> {
 
   constructor(options: ControllerOptions<Key>) {
     this.#options = options
-    const { clock, meter = NO_METRICS, concurrency, flowOf } = options
-    this.queue = new WorkQueue({ clock, meter, flowConcurrency: concurrency, ...(flowOf && { flowOf }) })
+    const { clock, metrics = NO_METRICS, concurrency, flowOf } = options
+    this.queue = new WorkQueue({ clock, metrics, flowConcurrency: concurrency, ...(flowOf && { flowOf }) })
   }
 
   start(): void {
@@ -48,7 +48,7 @@ export class Controller<Key extends string> {
 
   /** Takes no more keys, and resolves when the passes that run have ended; they are asked to by their signal. */
   async stop(): Promise<void> {
-    this.queue.close()
+    this.queue.shutDown()
     this.#stopping.abort(new Error('stopping'))
     await this.#dispatching
     await Promise.all(this.#running)
@@ -56,7 +56,7 @@ export class Controller<Key extends string> {
 
   /** The queue hands out no more keys than may be worked on at once. */
   async #dispatch(): Promise<void> {
-    for (let key = await this.queue.take(); key !== undefined; key = await this.queue.take()) {
+    for (let key = await this.queue.get(); key !== undefined; key = await this.queue.get()) {
       const running = this.#work(key).finally(() => this.#running.delete(running))
       this.#running.add(running)
     }
@@ -71,31 +71,31 @@ export class Controller<Key extends string> {
   }
 
   async #pass(key: Key): Promise<Requeue> {
-    const { reconcile, clock, logger, meter = NO_METRICS, passMs = PASS_MS } = this.#options
-    const signal = AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(passMs)])
+    const { reconcile, clock, logger, metrics = NO_METRICS, reconcileTimeoutMs = RECONCILE_TIMEOUT_MS } = this.#options
+    const signal = AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(reconcileTimeoutMs)])
     const beganMs = clock.monotonicMs()
     const ended = (outcome: ReconcileOutcome): void => {
       const tookMs = clock.monotonicMs() - beganMs
-      meter.passed(tookMs > passMs ? 'timeout' : outcome, tookMs)
+      metrics.reconciled(tookMs > reconcileTimeoutMs ? 'timeout' : outcome, tookMs)
     }
     try {
-      const again = await reconcile(key, signal)
-      ended(again === 'after backoff' ? 'error' : again === 'when changed' ? 'success' : 'requeue_after')
-      return again
+      const requeue = await reconcile(key, signal)
+      ended(requeue === 'rate-limited' ? 'error' : requeue === 'none' ? 'success' : 'requeue_after')
+      return requeue
     } catch (error) {
       ended(error instanceof ClusterError || error instanceof NotLeaderError ? 'error' : 'panic')
       if (error instanceof NotLeaderError) logger.debug({ resource: key, reason: error.message }, 'left to the leader')
       else if (!this.#stopping.signal.aborted) logger.error({ err: error, resource: key }, 'reconcile failed')
-      return 'after backoff'
+      return 'rate-limited'
     }
   }
 
-  #schedule(key: Key, again: Requeue): void {
-    if (again === 'after backoff') {
-      this.queue.addAfterFailure(key)
+  #schedule(key: Key, requeue: Requeue): void {
+    if (requeue === 'rate-limited') {
+      this.queue.addRateLimited(key)
       return
     }
     this.queue.forget(key)
-    if (again !== 'when changed') this.queue.addAfter(key, again.afterMs)
+    if (requeue !== 'none') this.queue.addAfter(key, requeue.afterMs)
   }
 }

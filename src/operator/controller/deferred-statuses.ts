@@ -26,13 +26,13 @@ export class DeferredStatuses {
   }
 
   /** The resource as it would be had its status been written. */
-  over<K extends ResourceKind>(resource: Resource<K>): Resource<K> {
+  withDeferredStatus<K extends ResourceKind>(resource: Resource<K>): Resource<K> {
     const held = this.#held.get(resourceKeyOf(resource))
     return held?.uid === resource.metadata.uid ? { ...resource, status: held.status as ResourceStatus[K] } : resource
   }
 
   /** False: it has to be written now. What people see as Ready must not stay so. */
-  hold<K extends ResourceKind>(stored: Resource<K>, status: ResourceStatus[K]): boolean {
+  defer<K extends ResourceKind>(stored: Resource<K>, status: ResourceStatus[K]): boolean {
     const key = resourceKeyOf(stored)
     const { uid } = stored.metadata
     const nowMs = this.#clock.monotonicMs()

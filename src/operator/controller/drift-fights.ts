@@ -19,12 +19,12 @@ export class DriftFights<Key> {
     this.#clock = clock
   }
 
-  corrected(key: Key): void {
+  recordCorrection(key: Key): void {
     this.#corrections.set(key, [...this.#recent(key), this.#clock.monotonicMs()])
   }
 
   /** Until it is put right again; 0: it may be now. */
-  truceMs(key: Key): number {
+  suppressedForMs(key: Key): number {
     const recent = this.#recent(key)
     const last = recent.at(-1)
     if (last === undefined || recent.length < CORRECTIONS_MAX) return 0

@@ -20,7 +20,7 @@ export type VersionedLease = { readonly lease: Lease; readonly version: string }
 /** Where the lease is kept. */
 export interface LeaseLock {
   /** What it is called, in words. */
-  readonly place: string
+  readonly name: string
   /** Undefined while there is none. */
   read(signal: AbortSignal): Promise<VersionedLease | undefined>
   /** Over this version only; without one, only when there is no lease. Undefined: somebody else was faster. */
@@ -28,14 +28,14 @@ export interface LeaseLock {
 }
 
 export type LeaderElectorOptions = {
-  readonly leases: LeaseLock
+  readonly lock: LeaseLock
   /** Of this process and no other, ever. */
   readonly identity: string
   readonly clock: Clock
   readonly logger: Logger
   readonly random?: () => number
   /** Called each time this process is elected: begins what leaders do. */
-  readonly lead: (fence: Fence) => Stoppable
+  readonly onStartedLeading: (fence: Fence) => Stoppable
 }
 
 /** Others may take the lease so long after its last renewal. */
@@ -85,8 +85,8 @@ export class LeaderElector {
   }
 
   async #run(): Promise<void> {
-    const { logger, leases, identity } = this.#options
-    logger.info({ lease: leases.place, identity }, 'standing by')
+    const { logger, lock, identity } = this.#options
+    logger.info({ lease: lock.name, identity }, 'standing by')
     while (!this.#stopping.signal.aborted) {
       if ((await this.#try(LEASE_MS)) === 'held') await this.#lead()
       else await this.#pause(this.#stopping.signal)
@@ -94,7 +94,7 @@ export class LeaderElector {
   }
 
   async #lead(): Promise<void> {
-    const { logger, lead } = this.#options
+    const { logger, onStartedLeading: lead } = this.#options
     logger.info('leading')
     const term = new AbortController()
     this.#term = term
@@ -140,8 +140,8 @@ export class LeaderElector {
   }
 
   async #take(signal: AbortSignal): Promise<boolean> {
-    const { leases, identity, clock } = this.#options
-    const found = this.#own ?? (await leases.read(signal))
+    const { lock, identity, clock } = this.#options
+    const found = this.#own ?? (await lock.read(signal))
     this.#note(found)
     const isOwn = found?.lease.holder === identity
     if (found !== undefined && !isOwn && !this.#isFree(found.lease)) return false
@@ -154,7 +154,7 @@ export class LeaderElector {
       renewedAt: now,
     }
     const sent = this.#moment()
-    this.#own = await leases.write(lease, found?.version, signal)
+    this.#own = await lock.write(lease, found?.version, signal)
     if (this.#own === undefined) return isOwn && this.#take(signal)
     // From when it was sent: others may have seen it from then on.
     this.#renewed = sent
@@ -172,12 +172,12 @@ export class LeaderElector {
   }
 
   async #release(): Promise<void> {
-    const { leases, logger } = this.#options
+    const { lock, logger } = this.#options
     const own = this.#own
     if (own === undefined) return
     try {
       const lease = { ...own.lease, holder: '', durationMs: 1_000 }
-      await this.#within(RETRY_MS, (signal) => leases.write(lease, own.version, signal))
+      await this.#within(RETRY_MS, (signal) => lock.write(lease, own.version, signal))
     } catch (error) {
       logger.warn({ err: error }, `could not give the lease back: others wait for its ${LEASE_MS} ms to end`)
     }

@@ -6,14 +6,14 @@ import { CircuitOpenError } from './circuit-breaker.ts'
 
 export type ObserverOptions<Thing> = {
   /** Everything that a runtime has, by name. */
-  readonly look: () => Promise<ReadonlyMap<string, Thing>>
+  readonly list: () => Promise<ReadonlyMap<string, Thing>>
   readonly clock: Clock
   readonly logger: Logger
   readonly intervalMs: number
   /** Is shown everything after each look, and what differs from the last one: what came, changed or went. */
-  readonly onLook: (things: ReadonlyMap<string, Thing>, changed: ReadonlySet<string>) => void
+  readonly onListed: (things: ReadonlyMap<string, Thing>, changed: ReadonlySet<string>) => void
   /** The runtime did not answer twice in a row, or does again. */
-  readonly onAnswering: () => void
+  readonly onAvailabilityChange: () => void
 }
 
 /** A look that failed is followed by the next one so soon: one answer that is late is no outage. */
@@ -27,7 +27,7 @@ export class Observer<Thing> {
   readonly #rounds: PeriodicTask
   #seen = new Map<string, string>()
   #failures = 0
-  #isSeen = false
+  #isObserved = false
   #seenAtMs: number
 
   constructor(options: ObserverOptions<Thing>) {
@@ -42,8 +42,8 @@ export class Observer<Thing> {
   }
 
   /** Whether what changes there is told. */
-  get isSeen(): boolean {
-    return this.#isSeen && this.#failures < FAILURES
+  get isObserved(): boolean {
+    return this.#isObserved && this.#failures < FAILURES
   }
 
   start(): void {
@@ -59,13 +59,13 @@ export class Observer<Thing> {
   }
 
   async #look(): Promise<void> {
-    const { look, logger, onAnswering, onLook } = this.#options
+    const { list, logger, onAvailabilityChange, onListed } = this.#options
     try {
-      const things = await look()
-      onLook(things, this.#changedIn(things))
+      const things = await list()
+      onListed(things, this.#changedIn(things))
       const wasAway = this.#failures >= FAILURES
       this.#failures = 0
-      this.#isSeen = true
+      this.#isObserved = true
       if (!wasAway) return
       logger.info('it answers again')
     } catch (error) {
@@ -74,7 +74,7 @@ export class Observer<Thing> {
       if (this.#failures !== FAILURES || this.#rounds.isStopped) return
       logger.warn({ reason: messageOf(error) }, 'it does not answer')
     }
-    onAnswering()
+    onAvailabilityChange()
   }
 
   #changedIn(things: ReadonlyMap<string, Thing>): ReadonlySet<string> {

@@ -30,7 +30,7 @@ abstract class ReconcileError extends Error {
   /** The keys of a connector's configuration that are wrong, each with why. */
   readonly wrongKeys: readonly WrongKey[]
   /** What was found out until then. */
-  also: readonly ObservedCondition[] = []
+  otherConditions: readonly ObservedCondition[] = []
 
   constructor(reason: ConditionReason, message: string, options: ReconcileErrorOptions = {}) {
     super(message)
@@ -59,7 +59,7 @@ export async function withConditionsOnError<T>(
   try {
     return await run()
   } catch (error) {
-    if (error instanceof ReconcileError) error.also = findings(error)
+    if (error instanceof ReconcileError) error.otherConditions = findings(error)
     throw error
   }
 }
@@ -89,7 +89,7 @@ export type ErrorContext = {
   /** How long passes over this resource have been failing in this way. */
   readonly sinceMs: number
   /** A runtime may be away for so long before a resource that was ready is called anything else. */
-  readonly graceMs: number
+  readonly readinessGracePeriodMs: number
 }
 
 /** Rebalances are short: whoever waits for the end of one looks often, the longer it takes the less so. */
@@ -101,16 +101,19 @@ const STALLED_AGAIN_MS = 30_000
 export function outcomeOfError(
   error: unknown,
   circumstances: ErrorContext,
-): { readonly verdict: ReadyCondition; readonly again: Requeue } | undefined {
+): { readonly readyCondition: ReadyCondition; readonly requeue: Requeue } | undefined {
   if (error instanceof TerminalError) {
-    const { reason, message, also, againMs = STALLED_AGAIN_MS } = error
-    return { verdict: { ready: 'False', reason, message, progress: 'stuck', also }, again: { afterMs: againMs } }
+    const { reason, message, otherConditions, againMs = STALLED_AGAIN_MS } = error
+    return {
+      readyCondition: { status: 'False', reason, message, progress: 'stalled', otherConditions },
+      requeue: { afterMs: againMs },
+    }
   }
   if (error instanceof DependencyNotReady) {
-    const { reason, message, also, againMs, pauses } = error
+    const { reason, message, otherConditions, againMs, pauses } = error
     const afterMs = pauses === undefined ? againMs : doubling(pauses, circumstances.sinceMs)
-    const again: Requeue = afterMs === undefined ? 'when changed' : { afterMs }
-    return { verdict: { ready: 'False', reason, message, progress: 'working', also }, again }
+    const requeue: Requeue = afterMs === undefined ? 'none' : { afterMs }
+    return { readyCondition: { status: 'False', reason, message, progress: 'reconciling', otherConditions }, requeue }
   }
   if (error instanceof NotAppliedError) return outcomeOfError(error.cause, { ...circumstances, isApplied: false })
   if (error instanceof ClusterError) return judgeCluster(error, circumstances)
@@ -119,53 +122,64 @@ export function outcomeOfError(
 
 /** It is not the runtime's fault: neither is it blamed, nor is anything known of how the resource is doing there. */
 function judgeCluster({ code, message }: ClusterError, circumstances: ErrorContext) {
-  const again: Requeue = 'after backoff'
+  const requeue: Requeue = 'rate-limited'
   if (code === 'forbidden') {
-    return { verdict: { ready: 'Unknown', reason: 'Forbidden', message, progress: 'stuck' } as const, again }
+    return {
+      readyCondition: { status: 'Unknown', reason: 'Forbidden', message, progress: 'stalled' } as const,
+      requeue,
+    }
   }
   const kept = code === 'unreachable' ? stillReady(circumstances) : undefined
-  const verdict = kept ?? ({ ready: 'Unknown', reason: 'InternalError', message, progress: 'working' } as const)
-  return { verdict, again }
+  const readyCondition =
+    kept ?? ({ status: 'Unknown', reason: 'InternalError', message, progress: 'reconciling' } as const)
+  return { readyCondition, requeue }
 }
 
 function judgeRequest(error: RequestError, circumstances: ErrorContext) {
   const { runtime } = circumstances
-  const again: Requeue = 'after backoff'
+  const requeue: Requeue = 'rate-limited'
   if (error.status === 401 || error.status === 403) {
     const message = `the ${runtime.toLowerCase()} does not let the operator in: ${error.message}`
-    return { verdict: { ready: 'Unknown', reason: 'Unauthorized', message, progress: 'stuck' } as const, again }
+    return {
+      readyCondition: { status: 'Unknown', reason: 'Unauthorized', message, progress: 'stalled' } as const,
+      requeue,
+    }
   }
   if (!error.retriable) {
     const message = `the ${runtime.toLowerCase()} refused: ${error.message}`
-    return { verdict: { ready: 'False', reason: 'ConfigInvalid', message, progress: 'stuck' } as const, again }
+    return {
+      readyCondition: { status: 'False', reason: 'ConfigInvalid', message, progress: 'stalled' } as const,
+      requeue,
+    }
   }
   const rebalancing = error.status === 409
-  const soon: Requeue = rebalancing ? { afterMs: doubling(REBALANCE, circumstances.sinceMs) } : again
+  const soon: Requeue = rebalancing ? { afterMs: doubling(REBALANCE, circumstances.sinceMs) } : requeue
   const kept = stillReady(circumstances)
-  if (kept !== undefined) return { verdict: kept, again: soon }
+  if (kept !== undefined) return { readyCondition: kept, requeue: soon }
   const reason = rebalancing ? 'Rebalancing' : (`${runtime}Unreachable` as const)
   const message = rebalancing ? 'the workers are sharing out their work' : messageOf(error)
-  const verdict: ReadyCondition = {
-    ready: 'Unknown',
+  const readyCondition: ReadyCondition = {
+    status: 'Unknown',
     reason,
     message,
-    ...(isPending(circumstances) && { progress: 'working' }),
+    ...(isPending(circumstances) && { progress: 'reconciling' }),
   }
-  return { verdict, again: soon }
+  return { readyCondition, requeue: soon }
 }
 
 /** What is found on its way by itself, as after a worker has gone, is not held against it for the time of grace. */
 export function outcomeOfTransientState(
-  verdict: ReadyCondition,
+  readyCondition: ReadyCondition,
   circumstances: Omit<ErrorContext, 'runtime'>,
-): { readonly verdict: ReadyCondition; readonly again: Requeue } {
-  const { message, also = [] } = verdict
-  const { sinceMs, graceMs } = circumstances
-  const overdue: ReadyCondition = { ready: 'Unknown', reason: 'Rebalancing', message, also }
+): { readonly readyCondition: ReadyCondition; readonly requeue: Requeue } {
+  const { message, otherConditions = [] } = readyCondition
+  const { sinceMs, readinessGracePeriodMs } = circumstances
+  const overdue: ReadyCondition = { status: 'Unknown', reason: 'Rebalancing', message, otherConditions }
   const kept = stillReady(circumstances)
   return {
-    verdict: kept === undefined ? (sinceMs < graceMs ? verdict : overdue) : { ...kept, also },
-    again: { afterMs: doubling(PASSING, sinceMs) },
+    readyCondition:
+      kept === undefined ? (sinceMs < readinessGracePeriodMs ? readyCondition : overdue) : { ...kept, otherConditions },
+    requeue: { afterMs: doubling(PASSING, sinceMs) },
   }
 }
 
@@ -176,12 +190,12 @@ function doubling({ firstMs, maxMs }: PollInterval, sinceMs: number): number {
 
 /** What was ready stays so during the grace period. */
 function stillReady(circumstances: Omit<ErrorContext, 'runtime'>): ReadyCondition | undefined {
-  const { previous, generation, isApplied = true, sinceMs, graceMs } = circumstances
+  const { previous, generation, isApplied = true, sinceMs, readinessGracePeriodMs } = circumstances
   const ready = findCondition(previous, 'Ready')
   // An older generation says nothing about this one.
   const isCurrent = isApplied && ready?.observedGeneration === generation
-  if (ready?.status !== 'True' || !isCurrent || sinceMs >= graceMs) return undefined
-  return { ready: 'True', reason: 'Succeeded', message: ready.message }
+  if (ready?.status !== 'True' || !isCurrent || sinceMs >= readinessGracePeriodMs) return undefined
+  return { status: 'True', reason: 'Succeeded', message: ready.message }
 }
 
 /** Whether a change of what was in force before waits for the runtime. What never was in force is not in progress. */

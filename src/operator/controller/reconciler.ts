@@ -26,19 +26,19 @@ import { NotAppliedError, outcomeOfError, outcomeOfTransientState, TerminalError
 
 /** What one pass found out: how the resource is doing, and what else goes into its status. */
 export type ReconcileResult<K extends ResourceKind> = {
-  readonly verdict: ReadyCondition
-  readonly facts: Omit<ResourceStatus[K], 'observedGeneration' | 'conditions'>
-  readonly again: Requeue
+  readonly readyCondition: ReadyCondition
+  readonly statusFields: Omit<ResourceStatus[K], 'observedGeneration' | 'conditions'>
+  readonly requeue: Requeue
   /** What is to be kept in a ConfigMap of its namespace; written before the status, which says that it is. */
-  readonly copy?: { readonly configMap: string; readonly data: Readonly<Record<string, string>> }
+  readonly exportedConfigMap?: { readonly configMap: string; readonly data: Readonly<Record<string, string>> }
   /** It is on its way by itself: what was Ready before stays so for the time of grace. */
-  readonly isPassing?: boolean
+  readonly isTransient?: boolean
   /** What it says is over in a moment: it need not be written when what follows comes soon. */
-  readonly isBrief?: boolean
+  readonly mayDeferStatus?: boolean
   /** What it did, for people. */
   readonly events?: readonly ResourceEvent[]
   /** The deletion is carried out, or given up in a visible way. */
-  readonly released?: true
+  readonly removeFinalizer?: true
 }
 
 /** How one kind is reconciled. It throws `TerminalError`, `DependencyNotReady` or the error of a client; anything else is a bug. */
@@ -46,16 +46,16 @@ export interface Reconciler<K extends ResourceKind> {
   readonly kind: K
   readonly runtime: 'Worker' | 'Registry'
   /** Whether deletion of the resource has to wait until something elsewhere is tidied up. */
-  holds(resource: Resource<K>): boolean
+  needsFinalizer(resource: Resource<K>): boolean
   /** Whether something was ever written to the runtime for it, as far as its status says. */
   wasApplied(resource: Resource<K>): boolean
   reconcile(resource: Resource<K>): Promise<ReconcileResult<K>>
   /** How long a deletion waits for a runtime that does not answer; undefined: for ever. */
-  patienceMs(resource: Resource<K>): number | undefined
+  deletionTimeoutMs(resource: Resource<K>): number | undefined
   /** What was Ready stays so for so long while its runtime is in trouble. */
-  graceMs(resource: Resource<K>): number
+  readinessGracePeriodMs(resource: Resource<K>): number
   /** What `reconcile` would say of it, found out without writing anything: throws what keeps it from coming about. */
-  review(resource: Resource<K>): Promise<void>
+  dryRun(resource: Resource<K>): Promise<void>
 }
 
 /** The runtime is not this operator's business any more: its configuration has the last word. */
@@ -67,7 +67,7 @@ export type ReconcileLoopOptions = {
   readonly clock: Clock
   readonly logger: Logger
   readonly fence: Fence
-  readonly meter?: ControllerMetrics
+  readonly metrics?: ControllerMetrics
   readonly onEvent?: (reason: EventReason) => void
 }
 
@@ -76,7 +76,7 @@ export type ReconcileLoopOptions = {
  * differs. This is the one place where failures become conditions.
  */
 export function passesOf<K extends ResourceKind>(reconciler: Reconciler<K>, surroundings: ReconcileLoopOptions) {
-  const { clock, logger, meter = NO_METRICS } = surroundings
+  const { clock, logger, metrics = NO_METRICS } = surroundings
   const cluster = fenced(surroundings)
   const tell = (resource: Resource<K>, event: ResourceEvent): void => {
     surroundings.cluster.recordEvent(resource, event)
@@ -97,31 +97,38 @@ export function passesOf<K extends ResourceKind>(reconciler: Reconciler<K>, surr
 
   const fail = (resource: Resource<K>, error: unknown): ReconcileResult<K> => {
     const key = resourceKeyOf(resource)
-    const { observedGeneration: _, conditions, ...facts } = resource.status as ResourceStatus[K]
+    const { observedGeneration: _, conditions, ...statusFields } = resource.status as ResourceStatus[K]
     const { runtime } = reconciler
     const sinceMs = troubleMs(resource)
     // Who may not talk to a runtime has no grace there.
-    const graceMs = error instanceof TerminalError ? 0 : reconciler.graceMs(resource)
+    const readinessGracePeriodMs = error instanceof TerminalError ? 0 : reconciler.readinessGracePeriodMs(resource)
     const { generation } = resource.metadata
-    const judged = outcomeOfError(error, { runtime, previous: conditions, generation, sinceMs, graceMs })
+    const judged = outcomeOfError(error, { runtime, previous: conditions, generation, sinceMs, readinessGracePeriodMs })
     if (judged !== undefined) {
       // All are woken when it answers again: until then there is only what has to be said, or given up, in time.
-      const again =
+      const requeue =
         causeOf(error) instanceof CircuitOpenError
-          ? withinMs([graceMs - sinceMs, patienceLeftMs(resource)])
-          : judged.again
-      return { ...judged, again, facts }
+          ? withinMs([readinessGracePeriodMs - sinceMs, deletionTimeoutLeftMs(resource)])
+          : judged.requeue
+      return { ...judged, requeue, statusFields }
     }
     logger.error({ err: error, resource: key }, 'reconcile failed')
     const message = 'the operator met an error of its own; its log has it'
-    const verdict: ReadyCondition = { ready: 'Unknown', reason: 'InternalError', message, progress: 'working' }
-    return { verdict, facts, again: 'after backoff' }
+    const readyCondition: ReadyCondition = {
+      status: 'Unknown',
+      reason: 'InternalError',
+      message,
+      progress: 'reconciling',
+    }
+    return { readyCondition, statusFields, requeue: 'rate-limited' }
   }
 
-  const patienceLeftMs = (resource: Resource<K>): number => {
+  const deletionTimeoutLeftMs = (resource: Resource<K>): number => {
     const { deletionTimestamp } = resource.metadata
-    const patienceMs = deletionTimestamp === undefined ? undefined : reconciler.patienceMs(resource)
-    return patienceMs === undefined ? 0 : patienceMs - clock.nowMs() + Date.parse(deletionTimestamp ?? '') + 1
+    const deletionTimeoutMs = deletionTimestamp === undefined ? undefined : reconciler.deletionTimeoutMs(resource)
+    return deletionTimeoutMs === undefined
+      ? 0
+      : deletionTimeoutMs - clock.nowMs() + Date.parse(deletionTimestamp ?? '') + 1
   }
 
   /** A deletion that can't be carried out, or that somebody does not want to wait for, ends in leaving things behind. */
@@ -131,45 +138,53 @@ export function passesOf<K extends ResourceKind>(reconciler: Reconciler<K>, surr
     const isRevoked =
       error instanceof TerminalError &&
       (REVOKED.has(error.reason) || (error.reason === 'ClusterConfigInvalid' && !reconciler.wasApplied(resource)))
-    const patienceMs = () => reconciler.patienceMs(resource) ?? Number.POSITIVE_INFINITY
+    const deletionTimeoutMs = () => reconciler.deletionTimeoutMs(resource) ?? Number.POSITIVE_INFINITY
     const waitedMs = clock.nowMs() - Date.parse(deletionTimestamp)
     const cause = causeOf(error)
     const isAway = cause instanceof RequestError && cause.retriable
-    if (!isRevoked && annotations[FORCE_DELETE] !== 'true' && !(isAway && waitedMs > patienceMs())) return undefined
-    const { observedGeneration: _, conditions: __, ...facts } = resource.status as ResourceStatus[K]
+    if (!isRevoked && annotations[FORCE_DELETE] !== 'true' && !(isAway && waitedMs > deletionTimeoutMs()))
+      return undefined
+    const { observedGeneration: _, conditions: __, ...statusFields } = resource.status as ResourceStatus[K]
     const message = `left as it is: ${messageOf(error)}`
     // A namespace that is being deleted takes no Event any more.
     logger.warn(
       { err: error, resource: resourceKeyOf(resource), left: externalObjectIndex(resource) },
       'a deletion was given up: this stays behind',
     )
-    const verdict: ReadyCondition = { ready: 'False', reason: 'Deleting', message }
-    return { verdict, facts, again: 'when changed', released: true, events: [abandonedEvent(message)] }
+    const readyCondition: ReadyCondition = { status: 'False', reason: 'Deleting', message }
+    return { readyCondition, statusFields, requeue: 'none', removeFinalizer: true, events: [abandonedEvent(message)] }
   }
 
   /** Puts right what drifted, unless that has become a fight. */
   const peaceful = async (resource: Resource<K>): Promise<ReconcileResult<K>> => {
     const key = resourceKeyOf(resource)
-    const truceMs = fights.truceMs(key)
-    if (truceMs === 0) {
+    const suppressedForMs = fights.suppressedForMs(key)
+    if (suppressedForMs === 0) {
       const pass = await reconciler.reconcile(resource)
-      if (pass.events?.some(({ reason }) => reason === 'DriftCorrected')) fights.corrected(key)
+      if (pass.events?.some(({ reason }) => reason === 'DriftCorrected')) fights.recordCorrection(key)
       return pass
     }
-    const { verdict, again, ...pass } = await reconciler.reconcile(withDriftReported(resource))
-    const afterMs = typeof again === 'string' ? truceMs : Math.min(truceMs, again.afterMs)
-    return { ...pass, verdict: { ...verdict, also: verdict.also?.map(toDriftFight) ?? [] }, again: { afterMs } }
+    const { readyCondition, requeue, ...pass } = await reconciler.reconcile(withDriftReported(resource))
+    const afterMs = typeof requeue === 'string' ? suppressedForMs : Math.min(suppressedForMs, requeue.afterMs)
+    return {
+      ...pass,
+      readyCondition: { ...readyCondition, otherConditions: readyCondition.otherConditions?.map(toDriftFight) ?? [] },
+      requeue: { afterMs },
+    }
   }
 
   const passOver = async (resource: Resource<K>): Promise<ReconcileResult<K>> => {
     try {
       const pass = await peaceful(resource)
-      if (pass.copy !== undefined) await keepCopy(cluster, resource, pass.copy)
-      if (pass.isPassing) {
+      if (pass.exportedConfigMap !== undefined) await keepCopy(cluster, resource, pass.exportedConfigMap)
+      if (pass.isTransient) {
         const { conditions: previous } = resource.status
         const { generation } = resource.metadata
-        const times = { sinceMs: troubleMs(resource), graceMs: reconciler.graceMs(resource) }
-        return { ...pass, ...outcomeOfTransientState(pass.verdict, { previous, generation, ...times }) }
+        const times = {
+          sinceMs: troubleMs(resource),
+          readinessGracePeriodMs: reconciler.readinessGracePeriodMs(resource),
+        }
+        return { ...pass, ...outcomeOfTransientState(pass.readyCondition, { previous, generation, ...times }) }
       }
       troubleSinceMs.delete(resourceKeyOf(resource))
       return pass
@@ -182,10 +197,10 @@ export function passesOf<K extends ResourceKind>(reconciler: Reconciler<K>, surr
   const keepStatus = async (
     key: ResourceKey<K>,
     stored: Resource<K>,
-    { isBrief }: ReconcileResult<K>,
+    { mayDeferStatus }: ReconcileResult<K>,
     status: ResourceStatus[K],
   ): Promise<void> => {
-    if (isBrief && held.hold(stored, status)) return
+    if (mayDeferStatus && held.defer(stored, status)) return
     if (!isDeepStrictEqual(stored.status, status)) await cluster.writeStatus(key, status)
     held.forget(key)
   }
@@ -196,18 +211,18 @@ export function passesOf<K extends ResourceKind>(reconciler: Reconciler<K>, surr
       troubleSinceMs.delete(key)
       fights.forget(key)
       held.forget(key)
-      return 'when changed'
+      return 'none'
     }
-    const resource = held.over(stored)
+    const resource = held.withDeferredStatus(stored)
     const pass = await passOver(resource)
-    if (pass.verdict.progress === 'stuck') meter.stuck()
-    const conditions = conditionsAfter(resource, pass.verdict, clock.nowMs())
-    if (pass.released) await cluster.setFinalizer(key, false)
+    if (pass.readyCondition.progress === 'stalled') metrics.failedTerminally()
+    const conditions = conditionsAfter(resource, pass.readyCondition, clock.nowMs())
+    if (pass.removeFinalizer) await cluster.setFinalizer(key, false)
     else await keepStatus(key, stored, pass, statusOf(resource, pass, conditions))
     // Once that is done: what is told has happened, and is told once.
     for (const event of [...(pass.events ?? []), ...conditionEvents(resource.status.conditions, conditions)])
       tell(stored, event)
-    return pass.released ? 'when changed' : pass.again
+    return pass.removeFinalizer ? 'none' : pass.requeue
   }
 }
 
@@ -218,7 +233,7 @@ function causeOf(error: unknown): unknown {
 /** The first of these times that is still to come. */
 function withinMs(timesMs: readonly number[]): Requeue {
   const left = timesMs.filter((ms) => ms > 0)
-  return left.length === 0 ? 'when changed' : { afterMs: Math.min(...left) }
+  return left.length === 0 ? 'none' : { afterMs: Math.min(...left) }
 }
 
 type Written = Pick<Cluster, 'get' | 'writeStatus' | 'setFinalizer' | 'writeConfigMap'>
@@ -253,41 +268,41 @@ async function withFinalizer<K extends ResourceKind>(
   const { deletionTimestamp, finalizers } = resource.metadata
   const held = finalizers.length > 0
   if (deletionTimestamp !== undefined) return held ? resource : undefined
-  const wanted = reconciler.holds(resource)
+  const wanted = reconciler.needsFinalizer(resource)
   if (wanted !== held) await cluster.setFinalizer(key, wanted)
   return cluster.get(key)
 }
 
 function statusOf<K extends ResourceKind>(
   { metadata: { generation } }: Resource<K>,
-  { facts }: ReconcileResult<K>,
+  { statusFields }: ReconcileResult<K>,
   conditions: readonly Condition[],
 ): ResourceStatus[K] {
-  return { ...facts, observedGeneration: generation, conditions } as ResourceStatus[K]
+  return { ...statusFields, observedGeneration: generation, conditions } as ResourceStatus[K]
 }
 
-function conditionsAfter(resource: Resource, verdict: ReadyCondition, nowMs: number): readonly Condition[] {
+function conditionsAfter(resource: Resource, readyCondition: ReadyCondition, nowMs: number): readonly Condition[] {
   const { status, metadata } = resource
-  return buildConditions(withSuspension(resource, verdict), status.conditions, metadata.generation, nowMs)
+  return buildConditions(withSuspension(resource, readyCondition), status.conditions, metadata.generation, nowMs)
 }
 
 /** A suspended resource still shows how it is doing, but nobody works on it. */
-function withSuspension(resource: Resource, verdict: ReadyCondition): ReadyCondition {
-  if (!resource.spec.suspend) return verdict
-  const { progress: _, also = [], ...rest } = verdict
+function withSuspension(resource: Resource, readyCondition: ReadyCondition): ReadyCondition {
+  if (!resource.spec.suspend) return readyCondition
+  const { progress: _, otherConditions = [], ...rest } = readyCondition
   const suspended: ObservedCondition = {
     type: 'Suspended',
     status: 'True',
     reason: 'Suspended',
     message: 'spec.suspend is set: the operator looks, and writes nothing',
   }
-  return { ...rest, also: [...also, suspended] }
+  return { ...rest, otherConditions: [...otherConditions, suspended] }
 }
 
 async function keepCopy(
   cluster: Written,
   { metadata: { namespace } }: Resource,
-  { configMap, data }: NonNullable<ReconcileResult<ResourceKind>['copy']>,
+  { configMap, data }: NonNullable<ReconcileResult<ResourceKind>['exportedConfigMap']>,
 ): Promise<void> {
   if (await cluster.writeConfigMap(namespace, configMap, data)) return
   throw new TerminalError(

@@ -7,7 +7,7 @@ export type WorkQueueOptions<Key extends string> = {
   readonly clock: Clock
   readonly backoff?: Backoff
   readonly random?: () => number
-  readonly meter?: ControllerMetrics
+  readonly metrics?: ControllerMetrics
   /**
    * Which flow a key belongs to, such as the runtime that its reconcile calls. A flow that is slow or full delays no
    * other one. Default: all keys are one flow.
@@ -50,7 +50,7 @@ export class WorkQueue<Key extends string> {
     this.#clock = options.clock
     this.#backoff = options.backoff ?? BACKOFF
     this.#random = options.random ?? Math.random
-    this.#meter = options.meter ?? NO_METRICS
+    this.#meter = options.metrics ?? NO_METRICS
     this.#flowOf = options.flowOf ?? (() => '')
     this.#flowConcurrency = options.flowConcurrency ?? Number.POSITIVE_INFINITY
   }
@@ -60,13 +60,13 @@ export class WorkQueue<Key extends string> {
     return this.#waiting.size
   }
 
-  reading(): QueueState {
+  state(): QueueState {
     const nowMs = this.#clock.monotonicMs()
     return { waiting: this.length, workingMs: [...this.#working.values()].map(({ sinceMs }) => nowMs - sinceMs) }
   }
 
   /** True when no key waits, is worked on, or comes back within `withinMs`. */
-  idle(withinMs = 0): boolean {
+  isIdle(withinMs = 0): boolean {
     const soonMs = this.#clock.monotonicMs() + withinMs
     return this.length === 0 && this.#working.size === 0 && [...this.#dueMs.values()].every((dueMs) => dueMs > soonMs)
   }
@@ -91,7 +91,7 @@ export class WorkQueue<Key extends string> {
   }
 
   /** Adds the key after its own back-off, which grows with every call until `forget`. Returns the delay. */
-  addAfterFailure(key: Key): number {
+  addRateLimited(key: Key): number {
     const failures = this.#failures.get(key) ?? 0
     this.#failures.set(key, failures + 1)
     this.#meter.retried()
@@ -106,7 +106,7 @@ export class WorkQueue<Key extends string> {
   }
 
   /** Resolves with a key to work on, or undefined once the queue is closed. Every key has to be given back by `done`. */
-  take(): Promise<Key | undefined> {
+  get(): Promise<Key | undefined> {
     return new Promise((resolve) => {
       if (this.#closed) return resolve(undefined)
       this.#takers.push(resolve)
@@ -126,7 +126,7 @@ export class WorkQueue<Key extends string> {
     else this.#handOut()
   }
 
-  close(): void {
+  shutDown(): void {
     this.#closed = true
     this.#alarm?.abort()
     for (const take of this.#takers.splice(0)) take(undefined)
@@ -177,7 +177,7 @@ export class WorkQueue<Key extends string> {
     // Behind the other flows: they take turns.
     this.#ready.delete(flow)
     this.#updateReady(flow)
-    this.#meter.taken(nowMs - sinceMs)
+    this.#meter.dequeued(nowMs - sinceMs)
     return key
   }
 

@@ -26,8 +26,8 @@ type Window = NonNullable<RegistryModeStatus['window']>
 
 export type RegistryModePlan = {
   readonly steps: readonly RegistryModeStep[]
-  readonly verdict: ReadyCondition
-  readonly remember: Pick<
+  readonly readyCondition: ReadyCondition
+  readonly statusFields: Pick<
     RegistryModeStatus,
     'previousMode' | 'previousCompatibility' | 'appliedCompatibility' | 'window'
   >
@@ -70,8 +70,8 @@ export function planRegistryMode(
         }
   return {
     steps: isRecorded ? wanted : [],
-    verdict: verdictOf(resource, observed, wanted, window),
-    remember: { previousMode, ...levelFacts, ...(window === undefined || !isRecorded ? {} : { window }) },
+    readyCondition: verdictOf(resource, observed, wanted, window),
+    statusFields: { previousMode, ...levelFacts, ...(window === undefined || !isRecorded ? {} : { window }) },
     afterMs: isRecorded ? endsMs - nowMs : 0,
   }
 }
@@ -165,24 +165,30 @@ function verdictOf(
   steps: readonly RegistryModeStep[],
   window: Window | undefined,
 ): ReadyCondition {
-  const also: ObservedCondition[] = []
+  const otherConditions: ObservedCondition[] = []
   if (window !== undefined) {
     const open = window.phase === 'Open'
     const message = open ? `until ${window.closesAt}` : `closed at ${window.closedAt}`
-    also.push({ type: 'WindowOpen', status: open ? 'True' : 'False', reason: window.phase, message })
+    otherConditions.push({ type: 'WindowOpen', status: open ? 'True' : 'False', reason: window.phase, message })
   }
   if (steps.length > 0) {
-    return { ready: 'False', reason: 'Progressing', message: 'setting the mode', progress: 'working', also }
+    return {
+      status: 'False',
+      reason: 'Progressing',
+      message: 'setting the mode',
+      progress: 'reconciling',
+      otherConditions,
+    }
   }
   const wanted = window?.phase === 'Closed' ? spec.window?.then : spec.mode
   const drifted = observed.mode !== wanted
-  also.push(
+  otherConditions.push(
     drifted
       ? { type: 'Synced', status: 'False', reason: 'Drifted', message: `the mode is ${observed.mode}` }
       : { type: 'Synced', status: 'True', reason: 'Succeeded', message: 'as declared' },
   )
   const until = window?.phase === 'Open' ? ` until ${window.closesAt}` : ''
-  return { ready: 'True', reason: 'Succeeded', message: `${observed.mode}${until}`, also }
+  return { status: 'True', reason: 'Succeeded', message: `${observed.mode}${until}`, otherConditions }
 }
 
 function previousOf(own: string | undefined): Previous {

@@ -28,19 +28,19 @@ export type RegistryModeReconcilerOptions = {
   readonly runtimes: Pick<Runtimes, 'registry'>
   readonly clock: Clock
   /** How often a resource that is fine is looked at again; absent: as often as its registry's entry says. */
-  readonly observeMs?: number
+  readonly observeIntervalMs?: number
 }
 
 export function createRegistryModeReconciler(options: RegistryModeReconcilerOptions): Reconciler<'RegistryMode'> {
   const { cluster, runtimes, clock } = options
   const look = async (resource: Resource<'RegistryMode'>) => {
-    const { client: registry, entry } = runtimes.registry(resource)
-    assertNamespaceAccess(entry, resource.metadata.namespace, scopeName(resource))
+    const { client: registry, runtimeConfig } = runtimes.registry(resource)
+    assertNamespaceAccess(runtimeConfig, resource.metadata.namespace, scopeName(resource))
     assertClaim(resource, cluster)
     const observed = await observe(registry, resource)
     return {
       registry,
-      entry,
+      runtimeConfig,
       observed,
       planned: planRegistryMode(resource, observed, clock.nowMs(), importedMs(resource, cluster)),
     }
@@ -48,30 +48,30 @@ export function createRegistryModeReconciler(options: RegistryModeReconcilerOpti
   return {
     kind: 'RegistryMode',
     runtime: 'Registry',
-    patienceMs: (resource) => runtimes.registry(resource).entry.abandonMs,
-    graceMs: (resource) => runtimes.registry(resource).entry.graceMs,
-    holds: ({ spec }) => spec.deletionPolicy !== 'Retain',
+    deletionTimeoutMs: (resource) => runtimes.registry(resource).runtimeConfig.deletionTimeoutMs,
+    readinessGracePeriodMs: (resource) => runtimes.registry(resource).runtimeConfig.readinessGracePeriodMs,
+    needsFinalizer: ({ spec }) => spec.deletionPolicy !== 'Retain',
     wasApplied: ({ status }) => status.previousMode !== undefined,
-    review: async (resource) => void (await look(resource)),
+    dryRun: async (resource) => void (await look(resource)),
     async reconcile(resource) {
       if (resource.metadata.deletionTimestamp !== undefined) {
         return tidyUp(resource, runtimes.registry(resource).client)
       }
-      const { registry, entry, observed, planned } = await look(resource)
-      const { observeMs = entry.observeMs } = options
+      const { registry, runtimeConfig, observed, planned } = await look(resource)
+      const { observeIntervalMs = runtimeConfig.observeIntervalMs } = options
       const steps = resource.spec.suspend ? [] : planned.steps
       for (const step of steps) await carryOut(step, scopeName(resource), registry)
       const { observedGeneration: _, conditions: __, appliedCompatibility: ___, ...known } = resource.status
       return {
-        verdict: planned.verdict,
-        facts: {
+        readyCondition: planned.readyCondition,
+        statusFields: {
           ...known,
-          ...(resource.spec.suspend ? {} : planned.remember),
+          ...(resource.spec.suspend ? {} : planned.statusFields),
           registry: resource.spec.registryRef.name,
           scope: scopeName(resource) ?? 'Registry',
           mode: observed.mode,
         },
-        again: { afterMs: steps.length > 0 ? 0 : Math.max(0, Math.min(planned.afterMs, observeMs)) },
+        requeue: { afterMs: steps.length > 0 ? 0 : Math.max(0, Math.min(planned.afterMs, observeIntervalMs)) },
         events: steps.length > 0 ? [eventOf(resource, planned), ...overdue(resource, planned)] : [],
       }
     },
@@ -80,14 +80,14 @@ export function createRegistryModeReconciler(options: RegistryModeReconcilerOpti
 
 function eventOf(
   resource: Resource<'RegistryMode'>,
-  { steps, verdict, remember: { window } }: RegistryModePlan,
+  { steps, readyCondition, statusFields: { window } }: RegistryModePlan,
 ): ResourceEvent {
   const what = steps.map((step) =>
     'mode' in step ? `mode ${step.mode}` : 'level' in step ? `level ${step.level}` : 'inherited again',
   )
   const note = [
     ...what,
-    ...(verdict.also ?? []).filter(({ type }) => type === 'WindowOpen').map(({ message }) => message),
+    ...(readyCondition.otherConditions ?? []).filter(({ type }) => type === 'WindowOpen').map(({ message }) => message),
   ].join('; ')
   const told = (reason: EventReason): ResourceEvent => ({ type: 'Normal', reason, note })
   if (
@@ -105,7 +105,7 @@ const OVERDUE_MS = 60_000
 
 function overdue(
   { status }: Resource<'RegistryMode'>,
-  { remember: { window } }: RegistryModePlan,
+  { statusFields: { window } }: RegistryModePlan,
 ): readonly ResourceEvent[] {
   const { phase, closesAt, closedAt } = window ?? {}
   if (phase !== 'Closed' || status.window?.phase === 'Closed' || closesAt === undefined || closedAt === undefined)
@@ -203,9 +203,19 @@ async function tidyUp(
   registry: RegistryClient,
 ): Promise<ReconcileResult<'RegistryMode'>> {
   const { spec, status } = resource
-  const { observedGeneration: _, conditions: __, ...facts } = status
-  const verdict = { ready: 'False', reason: 'Deleting', message: 'restoring the mode', progress: 'working' } as const
-  const pass: ReconcileResult<'RegistryMode'> = { verdict, facts, again: { afterMs: 250 }, released: true }
+  const { observedGeneration: _, conditions: __, ...statusFields } = status
+  const readyCondition = {
+    status: 'False',
+    reason: 'Deleting',
+    message: 'restoring the mode',
+    progress: 'reconciling',
+  } as const
+  const pass: ReconcileResult<'RegistryMode'> = {
+    readyCondition,
+    statusFields,
+    requeue: { afterMs: 250 },
+    removeFinalizer: true,
+  }
   if (spec.suspend || status.previousMode === undefined) return pass
   const observed = await observe(registry, resource)
   const wrote = status.window?.phase === 'Closed' ? spec.window?.then : spec.mode

@@ -58,12 +58,12 @@ export type ConditionReason =
  * `stuck`: it needs a person (`Stalled`); neither: healthy, or waiting for a cluster that does not answer.
  */
 export type ReadyCondition = {
-  readonly ready: Condition['status']
+  readonly status: Condition['status']
   readonly reason: ConditionReason
   readonly message: string
-  readonly progress?: 'working' | 'stuck'
+  readonly progress?: 'reconciling' | 'stalled'
   /** Conditions of the kind's own, such as `Synced` or `Latest`. */
-  readonly also?: readonly ObservedCondition[]
+  readonly otherConditions?: readonly ObservedCondition[]
 }
 
 export type ObservedCondition = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>
@@ -75,15 +75,15 @@ const MESSAGE_MAX = 32_768
  * together; a condition whose status did not change keeps its transition time.
  */
 export function buildConditions(
-  verdict: ReadyCondition,
+  readyCondition: ReadyCondition,
   previous: readonly Condition[],
   generation: number,
   nowMs: number,
 ): readonly Condition[] {
-  const { ready, reason, message, progress, also = [] } = verdict
-  const findings: ObservedCondition[] = [{ type: 'Ready', status: ready, reason, message }, ...also]
-  if (progress === 'working') findings.push({ type: 'Reconciling', status: 'True', reason, message })
-  if (progress === 'stuck') findings.push({ type: 'Stalled', status: 'True', reason, message })
+  const { status: ready, reason, message, progress, otherConditions = [] } = readyCondition
+  const findings: ObservedCondition[] = [{ type: 'Ready', status: ready, reason, message }, ...otherConditions]
+  if (progress === 'reconciling') findings.push({ type: 'Reconciling', status: 'True', reason, message })
+  if (progress === 'stalled') findings.push({ type: 'Stalled', status: 'True', reason, message })
   return findings.map((finding) => {
     const before = previous.find(({ type }) => type === finding.type)
     const unchanged = before !== undefined && before.status === finding.status

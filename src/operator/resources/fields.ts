@@ -8,15 +8,15 @@ export type ValidationRule<T> = {
   readonly cel: string
   readonly field?: string
   readonly message: string
-  readonly holds: (value: T) => boolean
+  readonly isValid: (value: T) => boolean
 }
 
 /** Puts rules on an object; they stand in its metadata for the CRD's generator. */
 export function withRules<S extends z.ZodObject>(schema: S, rules: readonly ValidationRule<z.output<S>>[]): S {
   return schema
     .check((context) => {
-      for (const { field, message, holds } of rules) {
-        if (holds(context.value as z.output<S>)) continue
+      for (const { field, message, isValid } of rules) {
+        if (isValid(context.value as z.output<S>)) continue
         context.issues.push({ code: 'custom', input: context.value, path: field === undefined ? [] : [field], message })
       }
     })
@@ -84,10 +84,10 @@ export const mapList = <S extends z.ZodObject>(item: S, key: keyof S['shape'] & 
     .array(item)
     .check(({ value, issues }) => {
       const keys = (value as readonly Readonly<Record<string, unknown>>[]).map((each) => each[key])
-      const again = keys.findIndex((each, at) => keys.indexOf(each) < at)
-      if (again < 0) return
-      const message = `${key} ${JSON.stringify(keys[again])} is in the list already`
-      issues.push({ code: 'custom', input: value, path: [again, key], message })
+      const requeue = keys.findIndex((each, at) => keys.indexOf(each) < at)
+      if (requeue < 0) return
+      const message = `${key} ${JSON.stringify(keys[requeue])} is in the list already`
+      issues.push({ code: 'custom', input: value, path: [requeue, key], message })
     })
     .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': [key] })
 /** A map of texts whose entries server-side apply can own one by one. */

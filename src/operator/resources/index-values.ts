@@ -5,7 +5,7 @@ import type { Resource, ResourceKind } from './resource.ts'
 const DEFAULT_CONTEXT = /^:\.:/
 
 /** Something that resources of a kind are looked up by, beside their key. */
-export type IndexValue<K extends ResourceKind = ResourceKind> = string & { readonly of: K }
+export type IndexValue<K extends ResourceKind = ResourceKind> = string & { readonly kind: K }
 
 /** Everything that a resource is found by. */
 export function indexValuesOf(resource: Resource): readonly IndexValue[] {

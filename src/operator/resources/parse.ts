@@ -20,8 +20,8 @@ export type DeclaredResource<K extends ResourceKind = ResourceKind> = K extends 
   : never
 
 export type ParsedResource =
-  | { readonly declared: DeclaredResource; readonly faults: readonly [] }
-  | { readonly declared: undefined; readonly faults: readonly FieldError[] }
+  | { readonly declared: DeclaredResource; readonly errors: readonly [] }
+  | { readonly declared: undefined; readonly errors: readonly FieldError[] }
 
 const SPECS = { Connector: connectorSpec, Subject: subjectSpec, RegistryMode: registryModeSpec } as const
 
@@ -73,15 +73,15 @@ export function parseResource(value: unknown): ParsedResource {
   if (!parsed.success) return refused(parsed.error.issues.flatMap((issue) => toFieldErrors(issue, value, schema)))
   const { spec } = parsed.data
   const { name, namespace, labels, annotations } = parsed.data.metadata
-  if (known === 'Subject' && !subjectRule.holds(name, spec as SubjectSpec)) {
+  if (known === 'Subject' && !subjectRule.isValid(name, spec as SubjectSpec)) {
     const { field, message } = subjectRule
     return refused([{ path: ['spec', field], message: `spec.${field}: ${message}` }])
   }
-  return { declared: { kind: known, namespace, name, labels, annotations, spec } as DeclaredResource, faults: [] }
+  return { declared: { kind: known, namespace, name, labels, annotations, spec } as DeclaredResource, errors: [] }
 }
 
-function refused(faults: readonly FieldError[]): ParsedResource {
-  return { declared: undefined, faults }
+function refused(errors: readonly FieldError[]): ParsedResource {
+  return { declared: undefined, errors }
 }
 
 function faultOfKind(kind: unknown, apiVersion: unknown): FieldError | undefined {

@@ -10,7 +10,7 @@ export type SubjectStep =
   | { readonly do: 'delete-level' }
   | { readonly do: 'register'; readonly schema: NewSchema; readonly normalize: boolean }
 
-export type SubjectPlan = { readonly steps: readonly SubjectStep[]; readonly verdict: ReadyCondition }
+export type SubjectPlan = { readonly steps: readonly SubjectStep[]; readonly readyCondition: ReadyCondition }
 
 /**
  * Everything between what is and what should be, in the order in which it is safe: the verdict first, then the level,
@@ -31,9 +31,9 @@ export function planSubject(
   const levelSteps = planLevel(resource, desired, observed)
   const schemaSteps = planSchema(resource, desired, observed)
   const steps = [...levelSteps, ...schemaSteps]
-  if (steps.length === 0) return { steps, verdict: settled(resource, desired, observed) }
+  if (steps.length === 0) return { steps, readyCondition: settled(resource, desired, observed) }
   const message = schemaSteps.length > 0 ? `registering it in ${desired.subject}` : 'changing the compatibility level'
-  return { steps, verdict: { ready: 'False', reason: 'Registering', message, progress: 'working' } }
+  return { steps, readyCondition: { status: 'False', reason: 'Registering', message, progress: 'reconciling' } }
 }
 
 function assertAdoptable(
@@ -82,26 +82,31 @@ function planSchema(
 }
 
 function settled(resource: Resource<'Subject'>, desired: DesiredSubject, observed: ObservedSubject): ReadyCondition {
-  const also: ObservedCondition[] = [synced(resource, desired, observed)]
+  const otherConditions: ObservedCondition[] = [synced(resource, desired, observed)]
   if (desired.schema === undefined) {
-    return { ready: 'True', reason: 'Succeeded', message: `level ${observed.effectiveLevel}`, also }
+    return { status: 'True', reason: 'Succeeded', message: `level ${observed.effectiveLevel}`, otherConditions }
   }
   if (observed.registered === undefined) {
     const message = `its registration was deleted in the registry, and driftPolicy is Report`
-    return { ready: 'False', reason: 'Missing', message, progress: 'stuck', also }
+    return { status: 'False', reason: 'Missing', message, progress: 'stalled', otherConditions }
   }
   const { version, id } = observed.registered
   const latest = observed.versions.at(-1) ?? version
   const count = desired.schema.references?.length ?? 0
-  also.push({ type: 'Compatible', status: 'True', reason: 'Succeeded', message: 'registered' })
-  also.push({ type: 'ReferencesResolved', status: 'True', reason: 'Succeeded', message: `${count} of ${count}` })
-  also.push(
+  otherConditions.push({ type: 'Compatible', status: 'True', reason: 'Succeeded', message: 'registered' })
+  otherConditions.push({
+    type: 'ReferencesResolved',
+    status: 'True',
+    reason: 'Succeeded',
+    message: `${count} of ${count}`,
+  })
+  otherConditions.push(
     latest > version
       ? { type: 'Latest', status: 'False', reason: 'SupersededByVersion', message: `version ${latest} is newer` }
       : { type: 'Latest', status: 'True', reason: 'Succeeded', message: 'it is the newest version' },
   )
   const newer = latest > version ? `; version ${latest} is newer` : ''
-  return { ready: 'True', reason: 'Succeeded', message: `version ${version}, id ${id}${newer}`, also }
+  return { status: 'True', reason: 'Succeeded', message: `version ${version}, id ${id}${newer}`, otherConditions }
 }
 
 const ABOUT: ReadonlyMap<ConditionReason, string> = new Map([

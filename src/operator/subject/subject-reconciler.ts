@@ -34,11 +34,11 @@ export type SubjectReconcilerOptions = {
   readonly runtimes: Pick<Runtimes, 'registry'>
   readonly clock: Clock
   /** How often a resource that is fine is looked at again; absent: as often as its registry's entry says. */
-  readonly observeMs?: number
+  readonly observeIntervalMs?: number
   /** How often when there is nothing that only a pass could see; absent: as often. */
-  readonly restMs?: (entry: RegistryRuntimeConfig) => number
+  readonly healthyResyncMs?: (runtimeConfig: RegistryRuntimeConfig) => number
   /** Whether the last look at a registry showed no such subject; absent: nobody looks. */
-  readonly lacks?: (entry: RegistryRuntimeConfig, subject: string) => boolean
+  readonly isKnownAbsent?: (runtimeConfig: RegistryRuntimeConfig, subject: string) => boolean
 }
 
 /** What is waited for is seen when it is a resource; what happens in the registry itself only by asking. */
@@ -46,31 +46,35 @@ const BLOCKED: PollInterval = { firstMs: 5_000, maxMs: 300_000 }
 const READ_ONLY: PollInterval = { firstMs: 5_000, maxMs: 60_000 }
 
 export function createSubjectReconciler(options: SubjectReconcilerOptions): Reconciler<'Subject'> {
-  const { cluster, runtimes, clock, lacks = () => false } = options
+  const { cluster, runtimes, clock, isKnownAbsent = () => false } = options
   const claim = (resource: Resource<'Subject'>) => {
-    const { client: registry, entry } = runtimes.registry(resource)
-    assertNamespaceAccess(entry, resource.metadata.namespace, subjectName(resource))
+    const { client: registry, runtimeConfig } = runtimes.registry(resource)
+    assertNamespaceAccess(runtimeConfig, resource.metadata.namespace, subjectName(resource))
     assertClaim(resource, cluster)
-    return { registry, entry }
+    return { registry, runtimeConfig }
   }
-  const look = async (resource: Resource<'Subject'>, { registry, entry }: ReturnType<typeof claim>, isNew = false) => {
+  const look = async (
+    resource: Resource<'Subject'>,
+    { registry, runtimeConfig }: ReturnType<typeof claim>,
+    isNew = false,
+  ) => {
     const desired = await keepingReady(resource, resolveDesiredSubject(resource, cluster, clock))
     const observed = await observeSubject(registry, desired, { managesLevel: managesLevel(resource), isNew })
-    return { registry, entry, desired, observed, ...planSubject(resource, desired, observed) }
+    return { registry, runtimeConfig, desired, observed, ...planSubject(resource, desired, observed) }
   }
   // Levels are nowhere listed.
-  const againMs = (resource: Resource<'Subject'>, entry: RegistryRuntimeConfig): number => {
-    const { observeMs = entry.observeMs, restMs = () => observeMs } = options
-    return managesLevel(resource) ? observeMs : restMs(entry)
+  const againMs = (resource: Resource<'Subject'>, runtimeConfig: RegistryRuntimeConfig): number => {
+    const { observeIntervalMs = runtimeConfig.observeIntervalMs, healthyResyncMs = () => observeIntervalMs } = options
+    return managesLevel(resource) ? observeIntervalMs : healthyResyncMs(runtimeConfig)
   }
   const passOf = (
     resource: Resource<'Subject'>,
-    { entry, desired, observed, verdict }: Awaited<ReturnType<typeof look>>,
+    { runtimeConfig, desired, observed, readyCondition }: Awaited<ReturnType<typeof look>>,
     taken: readonly SubjectStep[],
   ): ReconcileResult<'Subject'> => ({
-    verdict,
-    facts: factsOf(resource, desired, observed, taken, clock.nowMs()),
-    again: { afterMs: taken.length > 0 ? 0 : againMs(resource, entry) },
+    readyCondition,
+    statusFields: factsOf(resource, desired, observed, taken, clock.nowMs()),
+    requeue: { afterMs: taken.length > 0 ? 0 : againMs(resource, runtimeConfig) },
     events: taken.map((step) => eventOf(step, desired, resource)),
   })
   const settle = async (
@@ -84,7 +88,7 @@ export function createSubjectReconciler(options: SubjectReconcilerOptions): Reco
     for (const step of taken) observed = { ...observed, ...(await carryOut(step, found, undo)) }
     // What it brought about is there at once: to say so now saves a status. What is not settled yet, the next pass sees.
     const pass = passOf(resource, { ...found, observed }, taken)
-    const after = { ...resource, status: { ...resource.status, ...pass.facts } }
+    const after = { ...resource, status: { ...resource.status, ...pass.statusFields } }
     const next = planSubject(after, found.desired, observed)
     return next.steps.length > 0
       ? pass
@@ -94,7 +98,7 @@ export function createSubjectReconciler(options: SubjectReconcilerOptions): Reco
     const claimed = claim(resource)
     const left = await pendingImports(resource, claimed.registry, cluster)
     if (left.length > 0) return importing(resource, left, claimed.registry)
-    if (!isToBeMade(resource) || !lacks(claimed.entry, subjectName(resource))) {
+    if (!isToBeMade(resource) || !isKnownAbsent(claimed.runtimeConfig, subjectName(resource))) {
       return settle(resource, await look(resource, claimed))
     }
     // Nobody has to ask for it first: the registry takes nothing that may not follow what is there by now.
@@ -103,19 +107,19 @@ export function createSubjectReconciler(options: SubjectReconcilerOptions): Reco
       if (!(error instanceof TerminalError) || error.reason !== 'Incompatible') throw error
       return undefined
     })
-    if (made?.facts.version === 1) return made
-    const after = { ...resource, status: { ...resource.status, ...made?.facts } }
+    if (made?.statusFields.version === 1) return made
+    const after = { ...resource, status: { ...resource.status, ...made?.statusFields } }
     const pass = await settle(after, await look(after, claimed))
     return { ...pass, events: [...(made?.events ?? []), ...(pass.events ?? [])] }
   }
   return {
     kind: 'Subject',
     runtime: 'Registry',
-    patienceMs: (resource) => runtimes.registry(resource).entry.abandonMs,
-    graceMs: (resource) => runtimes.registry(resource).entry.graceMs,
-    holds: ({ spec }) => spec.deletionPolicy !== 'Retain',
+    deletionTimeoutMs: (resource) => runtimes.registry(resource).runtimeConfig.deletionTimeoutMs,
+    readinessGracePeriodMs: (resource) => runtimes.registry(resource).runtimeConfig.readinessGracePeriodMs,
+    needsFinalizer: ({ spec }) => spec.deletionPolicy !== 'Retain',
     wasApplied: ({ status }) => status.version !== undefined || status.appliedCompatibility !== undefined,
-    async review(resource) {
+    async dryRun(resource) {
       const claimed = claim(resource)
       const left = await pendingImports(resource, claimed.registry, cluster)
       // What comes after them is judged when they are there.
@@ -150,14 +154,14 @@ async function importing(
   const subject = subjectName(resource)
   const count = resource.spec.imports?.length ?? 0
   const message = `importing ${left.length} of ${count} versions of ${subject}`
-  const verdict: ReadyCondition = { ready: 'False', reason: 'Registering', message, progress: 'working' }
-  if (resource.spec.suspend) return { verdict, facts: known, again: 'when changed' }
+  const readyCondition: ReadyCondition = { status: 'False', reason: 'Registering', message, progress: 'reconciling' }
+  if (resource.spec.suspend) return { readyCondition, statusFields: known, requeue: 'none' }
   for (const one of left) {
     await registry.register(subject, one).catch((error: unknown) => refusedImport(error, subject, one, registry))
   }
   const note = `imported versions ${left.map(({ version }) => version).join(', ')} of ${subject}`
   const events: readonly ResourceEvent[] = [{ type: 'Normal', reason: 'Registered', note }]
-  return { verdict, facts: { ...known, imported: count }, again: { afterMs: 0 }, events }
+  return { readyCondition, statusFields: { ...known, imported: count }, requeue: { afterMs: 0 }, events }
 }
 
 /** The registry answers the same for a mode that takes no imports and for an id that it has given to another schema. */
@@ -275,7 +279,7 @@ function factsOf(
   observed: ObservedSubject,
   taken: readonly SubjectStep[],
   nowMs: number,
-): ReconcileResult<'Subject'>['facts'] {
+): ReconcileResult<'Subject'>['statusFields'] {
   const { observedGeneration: _, conditions: __, appliedCompatibility, ...known } = status
   const reverted = taken.some((step) => step.do === 'delete-level') || spec.compatibility === undefined
   const put = taken.find((step) => step.do === 'put-level')
@@ -319,18 +323,18 @@ async function tidyUp(
   cluster: ClusterReader,
 ): Promise<ReconcileResult<'Subject'>> {
   const { spec, status, metadata } = resource
-  const { observedGeneration: _, conditions: __, ...facts } = status
+  const { observedGeneration: _, conditions: __, ...statusFields } = status
   const subject = subjectName(resource)
   const deleting = {
-    ready: 'False',
+    status: 'False',
     reason: 'Deleting',
     message: `deleting subject ${subject}`,
-    progress: 'working',
+    progress: 'reconciling',
   } as const
-  const pass: ReconcileResult<'Subject'> = { verdict: deleting, facts, again: { afterMs: 250 } }
+  const pass: ReconcileResult<'Subject'> = { readyCondition: deleting, statusFields, requeue: { afterMs: 250 } }
   const neverOurs = status.version === undefined && status.appliedCompatibility === undefined
   if (spec.suspend || neverOurs || claimantsOf(resource, cluster).length > 1) {
-    return { ...pass, released: true, events: [abandonedEvent(`subject ${subject} stays as it is`)] }
+    return { ...pass, removeFinalizer: true, events: [abandonedEvent(`subject ${subject} stays as it is`)] }
   }
   const dependent = cluster
     .find(referenceIndex(metadata.namespace, metadata.name))
@@ -345,7 +349,7 @@ async function tidyUp(
     await orBlocked(registry.deleteSubject(subject, { permanent: true }))
     if (status.appliedCompatibility !== undefined) await orBlocked(registry.deleteConfig(subject))
   }
-  return { ...pass, released: true }
+  return { ...pass, removeFinalizer: true }
 }
 
 async function orBlocked(asked: Promise<unknown>): Promise<void> {

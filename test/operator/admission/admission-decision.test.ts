@@ -16,8 +16,8 @@ beforeEach(() => {
   stage = createStage()
 })
 
-const reviewers = (cluster: ClusterReader) => {
-  const known = { ...stage, cluster, instance: 'test', observeMs: 30_000 }
+const dryRunners = (cluster: ClusterReader) => {
+  const known = { ...stage, cluster, instance: 'test', observeIntervalMs: 30_000 }
   return {
     RegistryMode: createRegistryModeReconciler(known),
     Subject: createSubjectReconciler(known),
@@ -28,7 +28,7 @@ const reviewers = (cluster: ClusterReader) => {
 /** What is said to somebody who declares this now. */
 function propose(kind: ResourceKind, name: string, spec: object) {
   const { cluster, clock } = stage
-  return decideAdmission(kind, objectOf(name, spec), { cluster, reviewers, clock, logger: silentLogger() })
+  return decideAdmission(kind, objectOf(name, spec), { cluster, dryRunners, clock, logger: silentLogger() })
 }
 
 function objectOf(name: string, spec: object): CustomObject {

@@ -48,7 +48,7 @@ async function callOften(times: number): Promise<readonly unknown[]> {
       return answer(said.calls)
     }
     ends.push(
-      await circuit.through(send).then(
+      await circuit.execute(send).then(
         ({ status }) => status,
         (error: unknown) => error,
       ),

@@ -50,7 +50,7 @@ type Claim = Origin & { readonly declared: DeclaredResource }
  * found out anew at the next start.
  */
 export class DirectoryCluster implements Cluster {
-  readonly place: string
+  readonly description: string
   readonly #options: DirectoryOptions
   readonly #resources = new ResourceStore()
   readonly #origins = new Map<ResourceKey, Origin>()
@@ -61,7 +61,7 @@ export class DirectoryCluster implements Cluster {
   #folder: ManifestFolder = EMPTY_FOLDER
   /** Files as they were when they last held no fault: what stands in for what can't be read. */
   readonly #good = new Map<string, readonly Claim[]>()
-  #unreadable: readonly ManifestError[] = []
+  #manifestErrors: readonly ManifestError[] = []
   #watcher: FSWatcher | undefined
   #reading: Promise<void> = Promise.resolve()
   #hush: AbortController | undefined
@@ -69,7 +69,7 @@ export class DirectoryCluster implements Cluster {
 
   constructor(options: DirectoryOptions) {
     this.#options = options
-    this.place = options.path
+    this.description = options.path
   }
 
   async start(): Promise<void> {
@@ -107,7 +107,7 @@ export class DirectoryCluster implements Cluster {
     const resource = this.#resources.get(key)
     if (resource === undefined) return
     this.#resources.put({ ...resource, status } as Resource)
-    this.#tell({ key, what: 'status' })
+    this.#notify({ key, type: 'status' })
   }
 
   async setFinalizer(key: ResourceKey, present: boolean): Promise<void> {
@@ -132,7 +132,7 @@ export class DirectoryCluster implements Cluster {
     return undefined
   }
 
-  async followNamespaces(): Promise<void> {}
+  async watchNamespaces(): Promise<void> {}
 
   /** In a folder it is but a word. */
   namespace(): undefined {
@@ -155,8 +155,8 @@ export class DirectoryCluster implements Cluster {
     return true
   }
 
-  unreadable(): readonly ManifestError[] {
-    return this.#unreadable.map((fault) => ({ ...fault, file: this.#shown(fault.file) }))
+  manifestErrors(): readonly ManifestError[] {
+    return this.#manifestErrors.map((fault) => ({ ...fault, file: this.#shown(fault.file) }))
   }
 
   /** As people write it where they started this, so that editors and shells find it. */
@@ -204,18 +204,18 @@ export class DirectoryCluster implements Cluster {
 
   /** Brings the resources in line with the folder as it was just read. */
   #take(): void {
-    const unreadable: ManifestError[] = [...this.#folder.unreadable]
-    const claims = this.#claims(unreadable)
+    const manifestErrors: ManifestError[] = [...this.#folder.manifestErrors]
+    const claims = this.#claims(manifestErrors)
     this.#takeConfigMaps()
-    for (const [key, claim] of claims) this.#declare(key, claim, unreadable)
+    for (const [key, claim] of claims) this.#declare(key, claim, manifestErrors)
     this.#missing(claims)
-    this.#unreadable = unreadable
+    this.#manifestErrors = manifestErrors
   }
 
   /** Which document declares which resource. Of several the one that is in force keeps it, else the first by path. */
-  #claims(unreadable: ManifestError[]): ReadonlyMap<ResourceKey, Claim> {
+  #claims(manifestErrors: ManifestError[]): ReadonlyMap<ResourceKey, Claim> {
     const claims = new Map<ResourceKey, Claim>()
-    for (const claim of this.#allClaims(unreadable)) {
+    for (const claim of this.#allClaims(manifestErrors)) {
       const key = keyOfDeclared(claim.declared)
       const other = claims.get(key)
       if (other === undefined) {
@@ -227,20 +227,20 @@ export class DirectoryCluster implements Cluster {
       const [winner, loser] = keeps ? [claim, other] : [other, claim]
       claims.set(key, winner)
       const message = `${nameOf(key)} is declared in ${this.#shown(winner.file)}:${winner.line} already; this one has no effect: give one of them another name`
-      unreadable.push({ file: loser.file, line: loser.line, message })
+      manifestErrors.push({ file: loser.file, line: loser.line, message })
     }
     for (const path of this.#good.keys()) if (!this.#folder.files.has(path)) this.#good.delete(path)
     return claims
   }
 
-  #allClaims(unreadable: ManifestError[]): readonly Claim[] {
+  #allClaims(manifestErrors: ManifestError[]): readonly Claim[] {
     return [...this.#folder.files.values()].flatMap((file) => {
       const claims = file.resources.map(({ declared, line }) => ({ declared, line, file: file.path }))
-      if (file.unreadable.length === 0) {
+      if (file.manifestErrors.length === 0) {
         this.#good.set(file.path, claims)
         return claims
       }
-      unreadable.push(...file.unreadable)
+      manifestErrors.push(...file.manifestErrors)
       // While one document can't be read, one that is missing may be that one: it stays as it was.
       const readable = new Set(claims.map(({ declared }) => keyOfDeclared(declared)))
       const kept = (this.#good.get(file.path) ?? []).filter(({ declared }) => !readable.has(keyOfDeclared(declared)))
@@ -249,7 +249,7 @@ export class DirectoryCluster implements Cluster {
     })
   }
 
-  #declare(key: ResourceKey, { declared, file, line }: Claim, unreadable: ManifestError[]): void {
+  #declare(key: ResourceKey, { declared, file, line }: Claim, manifestErrors: ManifestError[]): void {
     this.#missingSinceMs.delete(key)
     this.#origins.set(key, { file, line })
     const known = this.#resources.get(key)
@@ -259,7 +259,7 @@ export class DirectoryCluster implements Cluster {
     }
     const changed = immutableFieldError(known.kind, known.spec, declared.spec)
     if (changed !== undefined) {
-      unreadable.push({ key, file, line, message: changed })
+      manifestErrors.push({ key, file, line, message: changed })
       return
     }
     const { labels, annotations } = declared
@@ -316,21 +316,21 @@ export class DirectoryCluster implements Cluster {
     const maps = [...this.#folder.files.values()].flatMap(({ configMaps }) => configMaps)
     this.#configMaps = new Map(maps.map((map) => [`${map.namespace}/${map.name}`, map]))
     if (isDeepStrictEqual(before, this.#configMaps)) return
-    for (const resource of this.#resources.all()) this.#tell({ key: resourceKeyOf(resource), what: 'declared' })
+    for (const resource of this.#resources.all()) this.#notify({ key: resourceKeyOf(resource), type: 'desired' })
   }
 
   #replace(resource: Resource): void {
     this.#resources.put(resource)
-    this.#tell({ key: resourceKeyOf(resource), what: 'declared' })
+    this.#notify({ key: resourceKeyOf(resource), type: 'desired' })
   }
 
   #remove(key: ResourceKey): void {
     this.#resources.drop(key)
     this.#origins.delete(key)
-    this.#tell({ key, what: 'gone' })
+    this.#notify({ key, type: 'deleted' })
   }
 
-  #tell(change: ResourceChange): void {
+  #notify(change: ResourceChange): void {
     for (const listener of this.#listeners) listener(change)
   }
 }

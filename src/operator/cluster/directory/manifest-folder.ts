@@ -20,10 +20,10 @@ export type ManifestFolder = {
   /** By path, sorted. */
   readonly files: ReadonlyMap<string, ManifestFile>
   /** Folders that could not be listed. What was seen in them counts as still there. */
-  readonly unreadable: readonly ManifestError[]
+  readonly manifestErrors: readonly ManifestError[]
 }
 
-export const EMPTY_FOLDER: ManifestFolder = { files: new Map(), unreadable: [] }
+export const EMPTY_FOLDER: ManifestFolder = { files: new Map(), manifestErrors: [] }
 
 /**
  * Reads the manifests under `root`, sub-folders too; names that begin with a dot are left out. Files that did not change
@@ -31,7 +31,7 @@ export const EMPTY_FOLDER: ManifestFolder = { files: new Map(), unreadable: [] }
  */
 export async function readManifestFolder(root: string, before: ManifestFolder): Promise<ManifestFolder> {
   const found = await listManifests(root, '')
-  const lost = found.unreadable.map(({ file }) => (file === '.' ? '' : `${file}/`))
+  const lost = found.manifestErrors.map(({ file }) => (file === '.' ? '' : `${file}/`))
   const kept = [...before.files.keys()].filter((path) => lost.some((prefix) => path.startsWith(prefix)))
   const files = new Map<string, ManifestFile>()
   for (const path of [...new Set([...found.paths, ...kept])].sort()) {
@@ -39,10 +39,10 @@ export async function readManifestFolder(root: string, before: ManifestFolder): 
     const file = found.paths.includes(path) ? readManifestFile(root, path, known) : known
     if (file !== undefined) files.set(path, file)
   }
-  return { files, unreadable: found.unreadable }
+  return { files, manifestErrors: found.manifestErrors }
 }
 
-type Listing = { readonly paths: readonly string[]; readonly unreadable: readonly ManifestError[] }
+type Listing = { readonly paths: readonly string[]; readonly manifestErrors: readonly ManifestError[] }
 
 async function listManifests(root: string, below: string): Promise<Listing> {
   let entries: readonly Dirent[]
@@ -50,20 +50,20 @@ async function listManifests(root: string, below: string): Promise<Listing> {
     entries = await readdir(join(root, below), { withFileTypes: true })
   } catch (error) {
     const message = `can't list this folder: ${messageOf(error)}; what was declared in it stays as it is`
-    return { paths: [], unreadable: [{ file: below === '' ? '.' : below, message }] }
+    return { paths: [], manifestErrors: [{ file: below === '' ? '.' : below, message }] }
   }
   const paths: string[] = []
-  const unreadable: ManifestError[] = []
+  const manifestErrors: ManifestError[] = []
   for (const entry of entries) {
     if (entry.name.startsWith('.') || entry.name === 'node_modules') continue
     const path = below === '' ? entry.name : `${below}/${entry.name}`
     if (entry.isDirectory()) {
       const inside = await listManifests(root, path)
       paths.push(...inside.paths)
-      unreadable.push(...inside.unreadable)
+      manifestErrors.push(...inside.manifestErrors)
     } else if (MANIFEST.test(entry.name)) paths.push(path)
   }
-  return { paths, unreadable }
+  return { paths, manifestErrors }
 }
 
 /** Undefined when the file is gone, or is no file. */
@@ -86,5 +86,5 @@ function readManifestFile(root: string, path: string, known: ManifestFile | unde
 }
 
 function unreadableFile(path: string, stamp: string, message: string): ManifestFile {
-  return { path, stamp, resources: [], configMaps: [], unreadable: [{ file: path, message }] }
+  return { path, stamp, resources: [], configMaps: [], manifestErrors: [{ file: path, message }] }
 }

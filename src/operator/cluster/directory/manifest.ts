@@ -15,7 +15,7 @@ export type ConfigMap = {
 export type Manifests = {
   readonly resources: readonly LocatedResource[]
   readonly configMaps: readonly ConfigMap[]
-  readonly unreadable: readonly ManifestError[]
+  readonly manifestErrors: readonly ManifestError[]
 }
 
 export function manifestOf({ namespace, name, data }: ConfigMap): string {
@@ -30,29 +30,29 @@ export function readManifests(text: string, file: string): Manifests {
   return {
     resources: found.flatMap(({ resources = [] }) => resources),
     configMaps: found.flatMap(({ configMaps = [] }) => configMaps),
-    unreadable: found.flatMap(({ unreadable = [] }) => unreadable),
+    manifestErrors: found.flatMap(({ manifestErrors = [] }) => manifestErrors),
   }
 }
 
 function readDocument(document: Document, lines: LineCounter, file: string): Partial<Manifests> {
   const { value, error } = contentOf(document)
   if (error !== undefined) {
-    return { unreadable: [{ file, ...place(lines, error.at), message: `is not YAML: ${error.message}` }] }
+    return { manifestErrors: [{ file, ...place(lines, error.at), message: `is not YAML: ${error.message}` }] }
   }
   if (value === null) return {}
   const configMap = configMapOf(value)
   if (configMap !== undefined) return { configMaps: [configMap] }
-  const { declared, faults } = parseResource(value)
+  const { declared, errors } = parseResource(value)
   if (declared !== undefined) return { resources: [{ declared, line: place(lines, startOf(document)).line }] }
   const key = keyIn(value)
   const about = key === undefined ? {} : { key }
-  const unreadable = faults.map((fault) => ({
+  const manifestErrors = errors.map((fault) => ({
     file,
     ...place(lines, offsetOf(document, fault)),
     message: fault.message,
     ...about,
   }))
-  return { unreadable: unreadable.sort((a, b) => a.line - b.line || a.column - b.column) }
+  return { manifestErrors: manifestErrors.sort((a, b) => a.line - b.line || a.column - b.column) }
 }
 
 type Content = { readonly value?: unknown; readonly error?: { readonly message: string; readonly at: number } }

@@ -30,8 +30,13 @@ export type ReadResult<K extends ResourceKind> = { readonly resource: Resource<K
 export function readObject<K extends ResourceKind>(kind: K, object: CustomObject): ReadResult<K> {
   const { metadata, spec } = object
   const { name, namespace } = metadata
-  const { declared, faults } = parseResource({ apiVersion: API_VERSION, kind, metadata: { name, namespace }, spec })
-  if (declared === undefined) return { fault: faults.map(({ message }) => message).join('; ') }
+  const { declared, errors } = parseResource({
+    apiVersion: API_VERSION,
+    kind,
+    metadata: { name, namespace },
+    spec,
+  })
+  if (declared === undefined) return { fault: errors.map(({ message }) => message).join('; ') }
   const { uid, generation, creationTimestamp, deletionTimestamp } = metadata
   const resource = {
     kind,

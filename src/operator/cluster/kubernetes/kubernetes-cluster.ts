@@ -58,7 +58,7 @@ type Known = { readonly identity: KubernetesObject; readonly resource?: Resource
 
 /** Resources that live in a Kubernetes cluster: what is read is a copy that watches keep, what is written is applied. */
 export class KubernetesCluster implements Cluster {
-  readonly place: string
+  readonly description: string
   readonly #options: KubernetesOptions
   readonly #known = new Map<ResourceKey, Known>()
   readonly #resources = new ResourceStore()
@@ -74,7 +74,7 @@ export class KubernetesCluster implements Cluster {
     const { api, namespaces, clock, logger, identity } = options
     this.#options = options
     const scopes = namespaces.length === 0 ? [undefined] : namespaces
-    this.place = namespaces.length === 0 ? 'all namespaces' : `namespaces ${namespaces.join(', ')}`
+    this.description = namespaces.length === 0 ? 'all namespaces' : `namespaces ${namespaces.join(', ')}`
     this.#reflectors = RESOURCE_KINDS.flatMap((kind) => scopes.map((namespace) => this.#reflectorOf(kind, namespace)))
     const versions = (resource: Watched) => this.#metadataOf(resource, ({ resourceVersion }) => resourceVersion)
     this.#configMaps = versions('configmaps')
@@ -154,7 +154,7 @@ export class KubernetesCluster implements Cluster {
     return this.#secrets && (this.#secrets.get(namespace, name) ?? '')
   }
 
-  async followNamespaces(): Promise<void> {
+  async watchNamespaces(): Promise<void> {
     if (this.#namespaces !== undefined || this.#isStopped) return
     const watch = this.#metadataOf('namespaces', toNamespace)
     const followed = { watch, isKnown: false }
@@ -168,7 +168,7 @@ export class KubernetesCluster implements Cluster {
     }
     if (this.#isStopped) return
     followed.isKnown = true
-    for (const key of this.#known.keys()) this.#tell({ key, what: 'declared' })
+    for (const key of this.#known.keys()) this.#notify({ key, type: 'desired' })
   }
 
   /** While not all are known none is: one that is not there may use less than one that is not known. */
@@ -180,7 +180,7 @@ export class KubernetesCluster implements Cluster {
     return writeConfigMap(this.#options.api, namespace, name, data)
   }
 
-  unreadable(): readonly ManifestError[] {
+  manifestErrors(): readonly ManifestError[] {
     return [...this.#known].flatMap(([key, { fault }]) =>
       fault === undefined ? [] : [{ key, file: key, message: fault }],
     )
@@ -236,17 +236,17 @@ export class KubernetesCluster implements Cluster {
       const { fault } = read
       this.#resources.drop(key)
       this.#options.logger.error({ resource: key, fault }, 'a resource can not be read: it is left alone')
-      this.#tell({ key, what: 'gone' })
+      this.#notify({ key, type: 'deleted' })
       return
     }
     this.#resources.put(read.resource)
-    this.#tell({ key, what: isWantedOtherwise(before?.resource, read.resource) ? 'declared' : 'status' })
+    this.#notify({ key, type: isWantedOtherwise(before?.resource, read.resource) ? 'desired' : 'status' })
   }
 
   #drop(key: ResourceKey): void {
     if (!this.#known.delete(key)) return
     this.#resources.drop(key)
-    this.#tell({ key, what: 'gone' })
+    this.#notify({ key, type: 'deleted' })
   }
 
   #watching(): readonly { start(): Promise<void>; stop(): Promise<void> }[] {
@@ -264,11 +264,11 @@ export class KubernetesCluster implements Cluster {
   #inputChanged(of: Watched, namespace: string, name: string): void {
     for (const [key, { resource }] of this.#known) {
       if (resource?.metadata.namespace === namespace && referencedObjectsOf(resource)[of].includes(name))
-        this.#tell({ key, what: 'declared' })
+        this.#notify({ key, type: 'desired' })
     }
   }
 
-  #tell(change: ResourceChange): void {
+  #notify(change: ResourceChange): void {
     for (const listener of this.#listeners) listener(change)
   }
 }

@@ -20,7 +20,7 @@ export function createLeaseLock(api: KubernetesApi, namespace: string, name: str
   const leases = `/apis/${API_VERSION}/namespaces/${encodeURIComponent(namespace)}/leases`
   const path = `${leases}/${encodeURIComponent(name)}`
   return {
-    place: `${namespace}/${name}`,
+    name: `${namespace}/${name}`,
     async read(signal) {
       const asked = api.send<LeaseObject>({ method: 'GET', path, signal })
       const found = await ignoreNotFound(asked).catch((error: unknown) => {

@@ -105,7 +105,7 @@ export class Reflector<T extends KubernetesObject> {
         return await this.#list()
       } catch (error) {
         if (this.#stopping.signal.aborted) return
-        if (!isPassing(error)) throw error
+        if (!isTransient(error)) throw error
         await this.#pause(error, attempt)
       }
     }
@@ -221,6 +221,6 @@ function isForgotten(error: unknown): boolean {
   return error instanceof ApiError && (error.status === 410 || error.reason === 'Expired')
 }
 
-function isPassing(error: unknown): boolean {
+function isTransient(error: unknown): boolean {
   return error instanceof ApiError && (error.code === 'unreachable' || isForgotten(error))
 }
