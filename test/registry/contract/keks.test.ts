@@ -1,57 +1,60 @@
 import { describe, expect, it } from 'vitest'
+import {
+  DEK,
+  DELETE_DEK,
+  DELETE_KEK,
+  invalidKey,
+  KEK,
+  KEKS,
+  NEW_KEK,
+  NO_KEK,
+  SHARED_KEK,
+} from '../../support/key-rows.ts'
 import { type Request, type Row, refusal, rowPlayer } from '../../support/registry-rows.ts'
 
 const expectRow = rowPlayer()
 
-const KEKS = '/dek-registry/v1/keks'
-const NEW = { name: 'kek1', kmsType: 'test-kms', kmsKeyId: 'myid' }
-const KEK = { ...NEW, kmsProps: {}, shared: false, ts: expect.any(Number) }
-const CREATE: Request = [`POST ${KEKS}`, NEW]
-const SHARED: Request = [`POST ${KEKS}`, { ...NEW, shared: true }]
-const DELETE: Request = [`DELETE ${KEKS}/kek1`]
-const DEK: Request = [`POST ${KEKS}/kek1/deks/s`, { encryptedKeyMaterial: 'AQID' }]
+const THE_KEK = { ...NEW_KEK, kmsProps: {}, shared: false, ts: expect.any(Number) }
 
-const NOT_FOUND = refusal(40470, "Key 'kek1' not found")
 const EXISTS = refusal(40971, "Key 'kek1' already exists; use a different value")
 const REFERENCES = refusal(42272, "One or more references exist to the key 'kek1'")
-const invalid = (field: string) => refusal(42271, `Invalid or missing value for field '${field}' of key`)
 const DONE = { status: 204, answer: undefined }
 
 describe('creating a KEK', () => {
   it.each<readonly [string, Row]>([
-    ['responds with it', { when: CREATE, answer: KEK }],
+    ['responds with it', { when: KEK, answer: THE_KEK }],
     [
       'keeps properties, sorted, and the description',
       {
-        when: [`POST ${KEKS}`, { ...NEW, kmsProps: { b: '2', a: '1' }, doc: 'why', shared: true, unknown: 1 }],
-        answer: { ...KEK, kmsProps: { a: '1', b: '2' }, doc: 'why', shared: true },
+        when: [`POST ${KEKS}`, { ...NEW_KEK, kmsProps: { b: '2', a: '1' }, doc: 'why', shared: true, unknown: 1 }],
+        answer: { ...THE_KEK, kmsProps: { a: '1', b: '2' }, doc: 'why', shared: true },
       },
     ],
     [
       'takes scalars of other types as Jackson does',
       {
-        when: [`POST ${KEKS}`, { ...NEW, kmsKeyId: 5, doc: true, shared: 'true', deleted: null }],
-        answer: { ...KEK, kmsKeyId: '5', doc: 'true', shared: true },
+        when: [`POST ${KEKS}`, { ...NEW_KEK, kmsKeyId: 5, doc: true, shared: 'true', deleted: null }],
+        answer: { ...THE_KEK, kmsKeyId: '5', doc: 'true', shared: true },
       },
     ],
     [
       'stores the types of cloud providers in one spelling',
       {
-        when: [`POST ${KEKS}`, { ...NEW, kmsType: 'AWS' }],
-        answer: { ...KEK, kmsType: 'aws-kms' },
+        when: [`POST ${KEKS}`, { ...NEW_KEK, kmsType: 'AWS' }],
+        answer: { ...THE_KEK, kmsType: 'aws-kms' },
       },
     ],
     [
       'may create it as deleted',
       {
-        when: [`POST ${KEKS}`, { ...NEW, deleted: true }],
-        answer: { ...KEK, deleted: true },
+        when: [`POST ${KEKS}`, { ...NEW_KEK, deleted: true }],
+        answer: { ...THE_KEK, deleted: true },
       },
     ],
-    ['refuses one that exists', { given: [CREATE], when: CREATE, ...EXISTS }],
-    ['undeletes the same KEK', { given: [CREATE, DELETE], when: CREATE, answer: KEK }],
-    ['does not undelete another KEK of this name', { given: [CREATE, DELETE], when: SHARED, ...EXISTS }],
-    ['has the same KEKs in every context', { given: [CREATE], when: [`POST /contexts/.c${KEKS}`, NEW], ...EXISTS }],
+    ['refuses one that exists', { given: [KEK], when: KEK, ...EXISTS }],
+    ['undeletes the same KEK', { given: [KEK, DELETE_KEK], when: KEK, answer: THE_KEK }],
+    ['does not undelete another KEK of this name', { given: [KEK, DELETE_KEK], when: SHARED_KEK, ...EXISTS }],
+    ['has the same KEKs in every context', { given: [KEK], when: [`POST /contexts/.c${KEKS}`, NEW_KEK], ...EXISTS }],
     ['needs a body', { when: [`POST ${KEKS}`], status: 422, answer: { error_code: 422, message: expect.any(String) } }],
     [
       'refuses a body that is no object',
@@ -61,19 +64,19 @@ describe('creating a KEK', () => {
         answer: { error_code: 400, message: expect.any(String) },
       },
     ],
-    ['needs a name', { when: [`POST ${KEKS}`, { ...NEW, name: undefined }], ...invalid('name') }],
-    ['needs a KMS type', { when: [`POST ${KEKS}`, { ...NEW, kmsType: undefined }], ...invalid('kmsType') }],
-    ['needs a key id', { when: [`POST ${KEKS}`, { ...NEW, kmsKeyId: '' }], ...invalid('kmsKeyId') }],
+    ['needs a name', { when: [`POST ${KEKS}`, { ...NEW_KEK, name: undefined }], ...invalidKey('name') }],
+    ['needs a KMS type', { when: [`POST ${KEKS}`, { ...NEW_KEK, kmsType: undefined }], ...invalidKey('kmsType') }],
+    ['needs a key id', { when: [`POST ${KEKS}`, { ...NEW_KEK, kmsKeyId: '' }], ...invalidKey('kmsKeyId') }],
     [
       'takes the longest name',
       {
-        when: [`POST ${KEKS}`, { ...NEW, name: `_${'ä1-'.repeat(85)}` }],
-        answer: { ...KEK, name: `_${'ä1-'.repeat(85)}` },
+        when: [`POST ${KEKS}`, { ...NEW_KEK, name: `_${'ä1-'.repeat(85)}` }],
+        answer: { ...THE_KEK, name: `_${'ä1-'.repeat(85)}` },
       },
     ],
     ...['1a', '-a', 'a.b', 'a b', 'a/b', '𝒳', 'a𝒳', 'a'.repeat(257)].map((name): readonly [string, Row] => [
       `refuses the name ${name.slice(0, 9)}`,
-      { when: [`POST ${KEKS}`, { ...NEW, name }], ...invalid('name') },
+      { when: [`POST ${KEKS}`, { ...NEW_KEK, name }], ...invalidKey('name') },
     ]),
     ...(
       [
@@ -85,19 +88,22 @@ describe('creating a KEK', () => {
     ).flatMap(([kmsType, good, bad]): (readonly [string, Row])[] => [
       [
         `takes the key id of ${kmsType}`,
-        { when: [`POST ${KEKS}`, { ...NEW, kmsType, kmsKeyId: good }], answer: { ...KEK, kmsType, kmsKeyId: good } },
+        {
+          when: [`POST ${KEKS}`, { ...NEW_KEK, kmsType, kmsKeyId: good }],
+          answer: { ...THE_KEK, kmsType, kmsKeyId: good },
+        },
       ],
       [
         `refuses another key id of ${kmsType}`,
-        { when: [`POST ${KEKS}`, { ...NEW, kmsType, kmsKeyId: bad }], ...invalid('kmsKeyId') },
+        { when: [`POST ${KEKS}`, { ...NEW_KEK, kmsType, kmsKeyId: bad }], ...invalidKey('kmsKeyId') },
       ],
     ]),
     [
       'refuses more than the configured number, soft-deleted ones included',
       {
         settings: { 'dek.registry.max.keys': '1' },
-        given: [CREATE, DELETE, [`POST ${KEKS}`, { ...NEW, name: 'kek2' }]],
-        when: [`POST ${KEKS}`, { ...NEW, name: 'kek3' }],
+        given: [KEK, DELETE_KEK, [`POST ${KEKS}`, { ...NEW_KEK, name: 'kek2' }]],
+        when: [`POST ${KEKS}`, { ...NEW_KEK, name: 'kek3' }],
         ...refusal(40972, 'A maximum of 1 keys already exist'),
       },
     ],
@@ -105,7 +111,7 @@ describe('creating a KEK', () => {
 })
 
 describe('testing a KEK', () => {
-  const unknown = (name: string) => ({ ...NEW, kmsType: 'unknown-kms', shared: true, name })
+  const unknown = (name: string) => ({ ...NEW_KEK, kmsType: 'unknown-kms', shared: true, name })
   const failure = expect.stringMatching(
     /^Error while creating key: Could not generate encrypted dek for __TEST: no driver for KMS type 'unknown-kms'/,
   )
@@ -113,14 +119,17 @@ describe('testing a KEK', () => {
     [
       'responds with its record',
       {
-        given: [SHARED],
+        given: [SHARED_KEK],
         when: [`POST ${KEKS}/kek1/test`],
-        answer: { ...KEK, shared: true, type: 'KEK', deleted: false, offset: expect.any(Number) },
+        answer: { ...THE_KEK, shared: true, type: 'KEK', deleted: false, offset: expect.any(Number) },
       },
     ],
-    ['needs a shared one', { given: [CREATE], when: [`POST ${KEKS}/kek1/test`], ...invalid('shared') }],
-    ['does not find one that is not there', { when: [`POST ${KEKS}/kek1/test`], ...NOT_FOUND }],
-    ['does not find a soft-deleted one', { given: [SHARED, DELETE], when: [`POST ${KEKS}/kek1/test`], ...NOT_FOUND }],
+    ['needs a shared one', { given: [KEK], when: [`POST ${KEKS}/kek1/test`], ...invalidKey('shared') }],
+    ['does not find one that is not there', { when: [`POST ${KEKS}/kek1/test`], ...NO_KEK }],
+    [
+      'does not find a soft-deleted one',
+      { given: [SHARED_KEK, DELETE_KEK], when: [`POST ${KEKS}/kek1/test`], ...NO_KEK },
+    ],
     [
       'reports a KMS that is unknown',
       {
@@ -144,7 +153,7 @@ describe('testing a KEK', () => {
       'is not part of creating one that is not shared',
       {
         when: [`POST ${KEKS}?testSharing=true`, { ...unknown('kek1'), shared: false }],
-        answer: { ...KEK, kmsType: 'unknown-kms' },
+        answer: { ...THE_KEK, kmsType: 'unknown-kms' },
       },
     ],
     [
@@ -160,38 +169,38 @@ describe('testing a KEK', () => {
 })
 
 describe('reading KEKs', () => {
-  const OTHER: Request = [`POST ${KEKS}`, { ...NEW, name: 'a' }]
+  const OTHER: Request = [`POST ${KEKS}`, { ...NEW_KEK, name: 'a' }]
   const DEK_OF_A: Request = [`POST ${KEKS}/a/deks/foo`, { encryptedKeyMaterial: 'AQID' }]
   it.each<readonly [string, Row]>([
-    ['finds one', { given: [CREATE], when: [`GET ${KEKS}/kek1`], answer: KEK }],
-    ['finds none', { when: [`GET ${KEKS}/kek1`], ...NOT_FOUND }],
-    ['refuses what is no name', { when: [`GET ${KEKS}/1a`], ...invalid('name') }],
-    ['does not find a soft-deleted one', { given: [CREATE, DELETE], when: [`GET ${KEKS}/kek1`], ...NOT_FOUND }],
+    ['finds one', { given: [KEK], when: [`GET ${KEKS}/kek1`], answer: THE_KEK }],
+    ['finds none', { when: [`GET ${KEKS}/kek1`], ...NO_KEK }],
+    ['refuses what is no name', { when: [`GET ${KEKS}/1a`], ...invalidKey('name') }],
+    ['does not find a soft-deleted one', { given: [KEK, DELETE_KEK], when: [`GET ${KEKS}/kek1`], ...NO_KEK }],
     [
       'finds a soft-deleted one where this is asked for',
       {
-        given: [CREATE, DELETE],
+        given: [KEK, DELETE_KEK],
         when: [`GET ${KEKS}/kek1?deleted=true`],
-        answer: { ...KEK, deleted: true },
+        answer: { ...THE_KEK, deleted: true },
       },
     ],
     ['lists none', { when: [`GET ${KEKS}`], answer: [] }],
-    ['lists names in order', { given: [CREATE, OTHER], when: [`GET ${KEKS}`], answer: ['a', 'kek1'] }],
-    ['leaves soft-deleted ones out', { given: [CREATE, OTHER, DELETE], when: [`GET ${KEKS}`], answer: ['a'] }],
+    ['lists names in order', { given: [KEK, OTHER], when: [`GET ${KEKS}`], answer: ['a', 'kek1'] }],
+    ['leaves soft-deleted ones out', { given: [KEK, OTHER, DELETE_KEK], when: [`GET ${KEKS}`], answer: ['a'] }],
     [
       'lists soft-deleted ones where this is asked for',
       {
-        given: [CREATE, OTHER, DELETE],
+        given: [KEK, OTHER, DELETE_KEK],
         when: [`GET ${KEKS}?deleted=true`],
         answer: ['a', 'kek1'],
       },
     ],
-    ['lists a page', { given: [CREATE, OTHER], when: [`GET ${KEKS}?offset=1&limit=1`], answer: ['kek1'] }],
-    ['takes limit 0 as no limit', { given: [CREATE, OTHER], when: [`GET ${KEKS}?limit=0`], answer: ['a', 'kek1'] }],
+    ['lists a page', { given: [KEK, OTHER], when: [`GET ${KEKS}?offset=1&limit=1`], answer: ['kek1'] }],
+    ['takes limit 0 as no limit', { given: [KEK, OTHER], when: [`GET ${KEKS}?limit=0`], answer: ['a', 'kek1'] }],
     [
       'lists those with a DEK for a subject with a prefix',
       {
-        given: [CREATE, OTHER, DEK, DEK_OF_A],
+        given: [KEK, OTHER, DEK, DEK_OF_A],
         when: [`GET ${KEKS}?subjectPrefix=fo`],
         answer: ['a'],
       },
@@ -199,7 +208,7 @@ describe('reading KEKs', () => {
     [
       'takes several prefixes',
       {
-        given: [CREATE, OTHER, DEK, DEK_OF_A],
+        given: [KEK, OTHER, DEK, DEK_OF_A],
         when: [`GET ${KEKS}?subjectPrefix=fo&subjectPrefix=s`],
         answer: ['a', 'kek1'],
       },
@@ -208,7 +217,7 @@ describe('reading KEKs', () => {
 })
 
 describe('changing a KEK', () => {
-  const FULL: Request = [`POST ${KEKS}`, { ...NEW, kmsProps: { a: '1' }, doc: 'why' }]
+  const FULL: Request = [`POST ${KEKS}`, { ...NEW_KEK, kmsProps: { a: '1' }, doc: 'why' }]
   const PUT = `PUT ${KEKS}/kek1`
   it.each<readonly [string, Row]>([
     [
@@ -216,7 +225,7 @@ describe('changing a KEK', () => {
       {
         given: [FULL],
         when: [PUT, { shared: true }],
-        answer: { ...KEK, kmsProps: { a: '1' }, doc: 'why', shared: true },
+        answer: { ...THE_KEK, kmsProps: { a: '1' }, doc: 'why', shared: true },
       },
     ],
     [
@@ -224,16 +233,16 @@ describe('changing a KEK', () => {
       {
         given: [FULL],
         when: [PUT, { kmsProps: { b: '2' } }],
-        answer: { ...KEK, kmsProps: { b: '2' }, doc: 'why' },
+        answer: { ...THE_KEK, kmsProps: { b: '2' }, doc: 'why' },
       },
     ],
-    ['removes what is null', { given: [FULL], when: [PUT, { kmsProps: null, doc: null }], answer: KEK }],
-    ['may change nothing', { given: [CREATE], when: [PUT, {}], answer: KEK }],
-    ['cannot change the KMS', { given: [CREATE], when: [PUT, { kmsType: 'x', kmsKeyId: 'x' }], answer: KEK }],
-    ['does not find a soft-deleted one', { given: [CREATE, DELETE], when: [PUT, { doc: 'x' }], ...NOT_FOUND }],
+    ['removes what is null', { given: [FULL], when: [PUT, { kmsProps: null, doc: null }], answer: THE_KEK }],
+    ['may change nothing', { given: [KEK], when: [PUT, {}], answer: THE_KEK }],
+    ['cannot change the KMS', { given: [KEK], when: [PUT, { kmsType: 'x', kmsKeyId: 'x' }], answer: THE_KEK }],
+    ['does not find a soft-deleted one', { given: [KEK, DELETE_KEK], when: [PUT, { doc: 'x' }], ...NO_KEK }],
     [
       'needs a body',
-      { given: [CREATE], when: [PUT], status: 422, answer: { error_code: 422, message: expect.any(String) } },
+      { given: [KEK], when: [PUT], status: 422, answer: { error_code: 422, message: expect.any(String) } },
     ],
   ])('%s', (_, row) => expectRow(row))
 })
@@ -241,41 +250,40 @@ describe('changing a KEK', () => {
 describe('deleting a KEK', () => {
   const GONE: Request = [`DELETE ${KEKS}/kek1?permanent=true`]
   const UNDELETE: Request = [`POST ${KEKS}/kek1/undelete`]
-  const DELETE_DEK: Request = [`DELETE ${KEKS}/kek1/deks/s`]
   it.each<readonly [string, Row]>([
-    ['deletes it softly', { given: [CREATE], when: DELETE, ...DONE }],
-    ['may be repeated', { given: [CREATE, DELETE], when: DELETE, ...DONE }],
-    ['does not find one that is not there', { when: DELETE, ...NOT_FOUND }],
-    ['deletes it for good after that', { given: [CREATE, DELETE], when: GONE, ...DONE }],
-    ['leaves nothing behind', { given: [CREATE, DELETE, GONE], when: [`GET ${KEKS}/kek1?deleted=true`], ...NOT_FOUND }],
+    ['deletes it softly', { given: [KEK], when: DELETE_KEK, ...DONE }],
+    ['may be repeated', { given: [KEK, DELETE_KEK], when: DELETE_KEK, ...DONE }],
+    ['does not find one that is not there', { when: DELETE_KEK, ...NO_KEK }],
+    ['deletes it for good after that', { given: [KEK, DELETE_KEK], when: GONE, ...DONE }],
+    ['leaves nothing behind', { given: [KEK, DELETE_KEK, GONE], when: [`GET ${KEKS}/kek1?deleted=true`], ...NO_KEK }],
     [
       'does not delete it for good at once',
       {
-        given: [CREATE],
+        given: [KEK],
         when: GONE,
         ...refusal(40471, "Key 'kek1' was not deleted first before being permanently deleted"),
       },
     ],
-    ['needs it to have no DEK', { given: [CREATE, DEK], when: DELETE, ...REFERENCES }],
-    ['may leave soft-deleted DEKs', { given: [CREATE, DEK, DELETE_DEK], when: DELETE, ...DONE }],
+    ['needs it to have no DEK', { given: [KEK, DEK], when: DELETE_KEK, ...REFERENCES }],
+    ['may leave soft-deleted DEKs', { given: [KEK, DEK, DELETE_DEK], when: DELETE_KEK, ...DONE }],
     [
       'needs DEKs deleted for good before it is',
       {
-        given: [CREATE, DEK, DELETE_DEK, DELETE],
+        given: [KEK, DEK, DELETE_DEK, DELETE_KEK],
         when: GONE,
         ...REFERENCES,
       },
     ],
-    ['can be undone', { given: [CREATE, DELETE], when: UNDELETE, ...DONE }],
+    ['can be undone', { given: [KEK, DELETE_KEK], when: UNDELETE, ...DONE }],
     [
       'brings the KEK back when it is undone',
       {
-        given: [CREATE, DELETE, UNDELETE],
+        given: [KEK, DELETE_KEK, UNDELETE],
         when: [`GET ${KEKS}/kek1`],
-        answer: KEK,
+        answer: THE_KEK,
       },
     ],
-    ['may be undone where nothing was deleted', { given: [CREATE], when: UNDELETE, ...DONE }],
-    ['cannot be undone where nothing is', { when: UNDELETE, ...NOT_FOUND }],
+    ['may be undone where nothing was deleted', { given: [KEK], when: UNDELETE, ...DONE }],
+    ['cannot be undone where nothing is', { when: UNDELETE, ...NO_KEK }],
   ])('%s', (_, row) => expectRow(row))
 })
