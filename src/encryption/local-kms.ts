@@ -1,6 +1,6 @@
 import { hkdfSync } from 'node:crypto'
+import type { AeadCipher } from './aead-cipher.ts'
 import { aesGcm } from './aes-gcm.ts'
-import type { AeadCipher } from './dek-cipher.ts'
 import { EncryptionError } from './error.ts'
 import type { Kms, KmsDriver } from './kms.ts'
 

@@ -1,13 +1,16 @@
-import type { RegisteredReference, RegistryClient } from '../clients/registry.ts'
+import type { RegisteredReference, RegistryClient, SchemaMetadata, SchemaRuleSet } from '../clients/registry.ts'
 import type { SchemaType } from '../formats/format.ts'
 import { asked } from './error.ts'
-import { type SchemaIdPolicy, type SourcedSchema, sourceOf } from './schema-id.ts'
+import { rulesOf, type SchemaIdPolicy, type SourcedSchema, sourceOf } from './schema-id.ts'
 
 /** A schema as a program brings it. */
 export type SchemaDefinition = {
   readonly type: SchemaType
   readonly text: string
   readonly references?: readonly ReferenceDefinition[]
+  /** Registered with the schema. What the registry adds counts, too. */
+  readonly metadata?: SchemaMetadata
+  readonly ruleSet?: SchemaRuleSet
 }
 
 /**
@@ -28,12 +31,19 @@ type Options = { readonly policy: SchemaIdPolicy; readonly normalize: boolean }
 /** Brings a definition to what the registry knows: references by text are registered, or looked up where nothing may be. */
 export async function settleDefinition(
   registry: RegistryClient,
-  { type, text, references = [] }: SchemaDefinition,
+  { type, text, references = [], metadata, ruleSet }: SchemaDefinition,
   options: Options,
 ): Promise<SourcedSchema> {
   const settled: RegisteredReference[] = []
   for (const reference of references) settled.push(await settleReference(registry, type, reference, options))
-  return asked('references', () => sourceOf(registry, { schemaType: type, schema: text, references: settled }))
+  return asked('references', () =>
+    sourceOf(registry, {
+      schemaType: type,
+      schema: text,
+      references: settled,
+      ...rulesOf({ metadata, ruleSet }),
+    }),
+  )
 }
 
 async function settleReference(

@@ -6,7 +6,9 @@ import { SchemaError } from '../formats/format.ts'
  * `not_framed`: the bytes do not begin as Confluent's wire format does. `invalid_schema`: a schema can't be read.
  * `invalid_data`: a value or its bytes do not fit the schema. `wrong_format`: the schema of an id is of another format.
  * `incompatible`: the subject's latest schema can't stand for ours. `nameless`: the subject is named after the schema, which
- * has no name. `refused`: the registry said no. `unavailable`: the same may work later.
+ * has no name. `rule_failed`: a rule of the schema could not be executed, for instance because its key cannot be had.
+ * `no_topic`: a rule needs the subject, which is named after a topic that was not given. `refused`: the registry said no.
+ * `unavailable`: the same may work later.
  */
 export type SerdeErrorCode =
   | 'not_framed'
@@ -15,6 +17,8 @@ export type SerdeErrorCode =
   | 'wrong_format'
   | 'incompatible'
   | 'nameless'
+  | 'rule_failed'
+  | 'no_topic'
   | 'refused'
   | 'unavailable'
 

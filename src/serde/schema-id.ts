@@ -1,4 +1,12 @@
-import type { NewSchema, RegisteredReference, RegistryClient, SchemaById } from '../clients/registry.ts'
+import type {
+  NewSchema,
+  Registered,
+  RegisteredReference,
+  RegistryClient,
+  SchemaById,
+  SchemaMetadata,
+  SchemaRuleSet,
+} from '../clients/registry.ts'
 import type { ParsedSchema, SchemaSource, SchemaType } from '../formats/format.ts'
 import { asked, checked, SerdeError } from './error.ts'
 import { resolveReferences } from './references.ts'
@@ -20,16 +28,26 @@ export type SchemaIdOptions = {
 }
 
 /** A schema with the texts of its references. */
-export type SourcedSchema = SchemaSource & { readonly type: SchemaType }
+export type SourcedSchema = SchemaSource & {
+  readonly type: SchemaType
+  readonly metadata?: SchemaMetadata
+  readonly ruleSet?: SchemaRuleSet
+}
 export type Parse<Parsed> = (source: SourcedSchema, validation: 'strict' | 'loose') => Parsed | Promise<Parsed>
 /** Under which id data is written, and with which schema. */
-export type WriteSchema<Parsed> = { readonly id: number; readonly parsed: Parsed; readonly source: SourcedSchema }
+export type WriteSchema<Parsed> = {
+  readonly id: number
+  readonly parsed: Parsed
+  readonly source: SourcedSchema
+  /** What the registry has under the id; undefined where it told the id only. */
+  readonly stored?: Pick<NewSchema, 'metadata' | 'ruleSet'> | undefined
+}
 
 /** Finds the id that data of a subject is written under. Without an own schema there has to be a latest one. */
 export async function findWriteSchema<Parsed extends ParsedSchema>(
   registry: RegistryClient,
   subject: string,
-  own: Omit<WriteSchema<Parsed>, 'id'> | undefined,
+  own: Pick<WriteSchema<Parsed>, 'parsed' | 'source'> | undefined,
   options: SchemaIdOptions & { readonly parse: Parse<Parsed> },
 ): Promise<WriteSchema<Parsed>> {
   const { policy, normalize, strict, parse } = options
@@ -38,22 +56,33 @@ export async function findWriteSchema<Parsed extends ParsedSchema>(
       const source = await sourceOf(registry, await registry.byId(policy.id))
       const parsed = await parse(source, 'loose')
       if (strict && own !== undefined) refuseIncompatible(`schema ${policy.id}`, parsed, own.parsed)
-      return { id: policy.id, parsed, source }
+      return { id: policy.id, parsed, source, stored: source }
     }
     if (policy !== 'use-latest' && own !== undefined) {
-      const schema = toNewSchema(own.source)
-      const known =
-        policy === 'auto-register'
-          ? registry.register(subject, schema, { normalize })
-          : registry.lookup(subject, schema, { normalize })
-      return { parsed: own.parsed, source: own.source, id: (await known).id }
+      const { id, stored } = await placeOf(registry, subject, own.source, { policy, normalize })
+      return { parsed: own.parsed, source: own.source, id, stored }
     }
     const latest = await registry.latest(subject)
     const source = await sourceOf(registry, latest)
     const parsed = await parse(source, 'loose')
     if (strict && own !== undefined) refuseIncompatible(`the latest schema of subject '${subject}'`, parsed, own.parsed)
-    return { id: latest.id, parsed, source }
+    return { id: latest.id, parsed, source, stored: latest }
   })
+}
+
+/** Registers a schema of ours, or looks it up. */
+async function placeOf(
+  registry: RegistryClient,
+  subject: string,
+  source: SourcedSchema,
+  { policy, normalize }: { readonly policy: SchemaIdPolicy; readonly normalize: boolean },
+): Promise<Pick<WriteSchema<ParsedSchema>, 'id' | 'stored'>> {
+  const schema = toNewSchema(source)
+  const known: Registered & Partial<NewSchema> =
+    policy === 'auto-register'
+      ? await registry.register(subject, schema, { normalize })
+      : await registry.lookup(subject, schema, { normalize })
+  return { id: known.id, stored: known.schema === undefined ? undefined : known }
 }
 
 /** The schema of an id, ready to be parsed. */
@@ -67,16 +96,28 @@ export function schemaOf(registry: RegistryClient, id: SchemaId): Promise<Schema
 
 /** Adds the texts of everything that a schema refers to. */
 export async function sourceOf(registry: RegistryClient, schema: NewSchema): Promise<SourcedSchema> {
-  const { schemaType: type = 'AVRO', schema: text, references = [] } = schema
-  return { type, text, references, dependencies: await resolveReferences(registry, references) }
+  const { schemaType: type = 'AVRO', schema: text, references = [], metadata, ruleSet } = schema
+  const dependencies = await resolveReferences(registry, references)
+  return { type, text, references, dependencies, ...rulesOf({ metadata, ruleSet }) }
 }
 
-function toNewSchema({ type, text, references = [] }: SourcedSchema): NewSchema {
+type Rules = { readonly metadata?: SchemaMetadata | undefined; readonly ruleSet?: SchemaRuleSet | undefined }
+
+/** Without members that are absent. */
+export function rulesOf({ metadata, ruleSet }: Rules): {
+  readonly metadata?: SchemaMetadata
+  readonly ruleSet?: SchemaRuleSet
+} {
+  return { ...(metadata ? { metadata } : {}), ...(ruleSet ? { ruleSet } : {}) }
+}
+
+function toNewSchema({ type, text, references = [], metadata, ruleSet }: SourcedSchema): NewSchema {
   const written: readonly RegisteredReference[] = references
   return {
     schema: text,
     ...(type === 'AVRO' ? {} : { schemaType: type }),
     ...(written.length > 0 ? { references: written } : {}),
+    ...rulesOf({ metadata, ruleSet }),
   }
 }
 

@@ -2,18 +2,22 @@ import { BoundedMap, getOrFetch } from '../clients/bounded-map.ts'
 import type { Endpoint } from '../clients/http.ts'
 import { createRegistryClient } from '../clients/registry.ts'
 import type { ParsedSchema, SchemaType } from '../formats/format.ts'
-import { type DataCodec, loadLanguage } from './codec.ts'
+import { type DataCodec, loadLanguage, type PayloadCodec } from './codec.ts'
 import { type SchemaDefinition, settleDefinition } from './definition.ts'
-import { checked, SerdeError } from './error.ts'
+import { asked, checked, SerdeError } from './error.ts'
+import { type EncryptionOptions, openDekStore } from './rules/encryption-options.ts'
+import { openSchemaRules, type SchemaRules, type SubjectOfValue, type TransformFields } from './rules/schema-rules.ts'
 import { fetchSchema, findWriteSchema, type SchemaIdPolicy, type SourcedSchema } from './schema-id.ts'
 import { type SubjectNameStrategy, subjectNaming } from './subject-name.ts'
-import { frame, type RecordHeaders, type SchemaId, unframe, unframeHeader } from './wire-format.ts'
+import { bufferOf, frame, type RecordHeaders, type SchemaId, unframe, unframeHeader } from './wire-format.ts'
 
 // What `weir/serde` is: values to bytes in Confluent's wire format and back, with their schemas in a registry.
 
 export type { Endpoint } from '../clients/http.ts'
+export type { Kms, KmsDriver, KmsKey, KmsParams } from '../encryption/kms.ts'
 export type { ReferenceDefinition, SchemaDefinition } from './definition.ts'
 export { SerdeError, type SerdeErrorCode } from './error.ts'
+export type { EncryptionOptions } from './rules/encryption-options.ts'
 export type { SubjectNameStrategy } from './subject-name.ts'
 export type { RecordHeaders } from './wire-format.ts'
 
@@ -34,6 +38,8 @@ export type SerializerOptions = {
   readonly message?: string
   /** JSON: refuse values that the schema does. Default true. */
   readonly validate?: boolean
+  /** For schemas whose rules encrypt. */
+  readonly encryption?: EncryptionOptions
   /** How many subjects are remembered. Default 1,000. */
   readonly subjectsMax?: number
 }
@@ -53,19 +59,26 @@ export type DeserializerOptions = {
   readonly type?: SchemaType
   /** JSON: refuse values that the schema does. Default false: who wrote them had to. */
   readonly validate?: boolean
+  /** How the writer's subject is found, for schemas whose rules decrypt. Default `TopicName`. */
+  readonly subjectName?: SubjectNameStrategy
+  /** For schemas whose rules decrypt. */
+  readonly encryption?: EncryptionOptions
   /** How many schemas are remembered. Default 1,000. */
   readonly schemasMax?: number
 }
 
 export interface Deserializer<Value = unknown> {
-  /** `headers`: those of the record, where its schema may stand. Rejects with a `SerdeError`. */
-  deserialize(bytes: Uint8Array | null, headers?: RecordHeaders): Promise<Value | null>
+  /**
+   * `headers`: those of the record, where its schema may stand. `topic`: needed where the schema has rules that decrypt, as
+   * their keys belong to the subject. Rejects with a `SerdeError`.
+   */
+  deserialize(bytes: Uint8Array | null, headers?: RecordHeaders, topic?: string): Promise<Value | null>
 }
 
 /** Our schema, as the registry knows it. */
 type Own = { readonly source: SourcedSchema; readonly parsed: ParsedSchema; readonly codec: DataCodec }
-type Write = (value: unknown) => Buffer
-type Read = (data: Buffer) => unknown
+type Write = (value: unknown) => Buffer | Promise<Buffer>
+type Read = (data: Buffer, topic: string | undefined) => unknown
 
 /** The first value of a topic waits for the registry; later ones only for the codec. */
 export function createSerializer<Value = unknown>(options: SerializerOptions): Serializer<Value> {
@@ -77,6 +90,7 @@ export function createSerializer<Value = unknown>(options: SerializerOptions): S
   const subjectOf = subjectNaming(options.subjectName ?? 'TopicName', options.isKey ?? false)
   const owns = new BoundedMap<SchemaDefinition, Promise<Own>>(1)
   const writers = new BoundedMap<string, Promise<Write>>(options.subjectsMax ?? 1_000)
+  const deks = openDekStore(options.registry, options.encryption)
   const own = async () => schema && getOrFetch(owns, schema, () => openOwn(schema))
 
   async function openOwn(definition: SchemaDefinition): Promise<Own> {
@@ -87,10 +101,19 @@ export function createSerializer<Value = unknown>(options: SerializerOptions): S
   }
 
   async function openWriter(subject: string, ours: Own | undefined): Promise<Write> {
-    const { id, source } = await findWriteSchema(registry, subject, ours, { policy, normalize, strict, parse })
+    const written = await findWriteSchema(registry, subject, ours, { policy, normalize, strict, parse })
+    const { id, source } = written
     const codec =
       source === ours?.source ? ours.codec : (await loadLanguage(source.type)).codec(source, { message, validate })
-    return (value) => frame(id, codec.encode(value))
+    // The registry may have added rules to ours: those that readers see count.
+    const stored = written.stored ?? (await asked(`schema ${id}`, () => registry.byId(id, subject)))
+    const rules = openSchemaRules(stored, 'WRITE', deks)
+    const encode = (value: unknown) => checked('invalid_data', () => codec.encode(value))
+    if (rules === undefined) return (value) => frame(id, codec.head, encode(value))
+    return async (value) => {
+      const ruled = await rules.transformValue(value, () => subject, fieldsOf(codec))
+      return frame(id, codec.head, await rules.transformPayload(bufferOf(encode(ruled)), () => subject))
+    }
   }
 
   return {
@@ -99,7 +122,7 @@ export function createSerializer<Value = unknown>(options: SerializerOptions): S
       const ours = await own()
       const subject = subjectOf(topic, message ?? ours?.codec.recordName)
       const write = await getOrFetch(writers, subject, () => openWriter(subject, ours))
-      return checked('invalid_data', () => write(value))
+      return write(value)
     },
   }
 }
@@ -109,6 +132,17 @@ export function createDeserializer<Value = unknown>(options: DeserializerOptions
   const registry = createRegistryClient(options.registry)
   const { readerSchema, type, validate = false, isKey = false } = options
   const readers = new BoundedMap<SchemaId, Promise<Read>>(options.schemasMax ?? 1_000)
+  const deks = openDekStore(options.registry, options.encryption)
+  const subjectName = options.subjectName ?? 'TopicName'
+  const subjectOf = subjectNaming(subjectName, isKey)
+
+  function subjectFor(topic: string | undefined, recordName: string | undefined): string {
+    if (topic !== undefined || subjectName === 'RecordName') return subjectOf(topic ?? '', recordName)
+    throw new SerdeError(
+      'no_topic',
+      'the schema has rules that decrypt: give the topic to deserialize(), after the headers',
+    )
+  }
 
   async function openReader(id: SchemaId): Promise<Read> {
     const source = await fetchSchema(registry, id)
@@ -118,17 +152,35 @@ export function createDeserializer<Value = unknown>(options: DeserializerOptions
     const reader =
       readerSchema && (await settleDefinition(registry, readerSchema, { policy: 'look-up', normalize: false }))
     const codec = (await loadLanguage(source.type)).codec(source, { reader, validate })
-    return (data) => codec.decode(data)
+    const rules = openSchemaRules(source, 'READ', deks)
+    return (data, topic) => {
+      const opened = checked('invalid_data', () => codec.open(data))
+      if (rules === undefined) return checked('invalid_data', () => opened.codec.decode(opened.payload))
+      return readRuled(rules, opened, () => subjectFor(topic, codec.recordName))
+    }
   }
 
   return {
-    async deserialize(bytes, headers = {}) {
+    async deserialize(bytes, headers = {}, topic) {
       if (bytes === null) return null
       const { id, data } = framed(bytes, unframeHeader(headers, isKey))
       const read = await getOrFetch(readers, id, () => openReader(id))
-      return checked('invalid_data', () => read(data)) as Value
+      return read(data, topic) as Value
     },
   }
+}
+
+type Opened = { readonly payload: Buffer; readonly codec: PayloadCodec }
+
+async function readRuled(rules: SchemaRules, { payload, codec }: Opened, subject: SubjectOfValue): Promise<unknown> {
+  const plain = await rules.transformPayload(payload, subject)
+  const written = checked('invalid_data', () => codec.decodeWritten(plain))
+  const ruled = await rules.transformValue(written, subject, fieldsOf(codec))
+  return checked('invalid_data', () => codec.resolve(ruled))
+}
+
+function fieldsOf(codec: PayloadCodec): TransformFields {
+  return (value, transform) => checked('invalid_data', () => codec.transformFields(value, transform))
 }
 
 /** What the header says of the schema, and of the message, comes before what the bytes say: they are bare then. */

@@ -15,11 +15,15 @@ type HeaderValue = Uint8Array | string | null | undefined
 /** Messages nested deeper nobody writes: more is not a path but other data. */
 const DEPTH_MAX = 64
 
-export function frame(id: number, data: Uint8Array): Buffer {
-  const framed = Buffer.allocUnsafe(HEAD_BYTES + data.length)
+export function frame(id: number, ...parts: readonly Uint8Array[]): Buffer {
+  const framed = Buffer.allocUnsafe(parts.reduce((bytes, { length }) => bytes + length, HEAD_BYTES))
   framed[0] = 0
   framed.writeInt32BE(id, 1)
-  framed.set(data, HEAD_BYTES)
+  let at = HEAD_BYTES
+  for (const part of parts) {
+    framed.set(part, at)
+    at += part.length
+  }
   return framed
 }
 
@@ -46,7 +50,7 @@ export function unframeHeader(headers: RecordHeaders, isKey: boolean): ReturnTyp
   return unframe(typeof value === 'string' ? Buffer.from(value, 'latin1') : value)
 }
 
-function bufferOf(bytes: Uint8Array): Buffer {
+export function bufferOf(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
 

@@ -2,11 +2,14 @@ import { type Codec, SchemaError, type SchemaSource } from '../format.ts'
 import { compileJsonSchema } from './meta-schema.ts'
 import type { Json } from './model.ts'
 
+/** `check` throws a `SchemaError` for a value that the schema refuses, where that is asked for. */
+export type JsonCodec = Codec & { readonly check: (value: unknown) => void }
+
 /**
  * JSON as text in UTF-8. With `validate`, which compiles the schema, values that the schema refuses are a `SchemaError`
  * in both directions.
  */
-export function jsonCodec(source: SchemaSource, { validate }: { readonly validate: boolean }): Codec {
+export function jsonCodec(source: SchemaSource, { validate }: { readonly validate: boolean }): JsonCodec {
   const check = validate ? compileJsonSchema(JSON.parse(source.text) as Json, referencesOf(source)) : () => undefined
   const checked = (value: unknown, what: string): void => {
     const wrong = check(value)
@@ -24,6 +27,7 @@ export function jsonCodec(source: SchemaSource, { validate }: { readonly validat
       checked(value, 'the data does not fit its schema')
       return value
     },
+    check: (value) => checked(value, 'the data does not fit its schema'),
   }
 }
 

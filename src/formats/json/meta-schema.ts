@@ -61,19 +61,70 @@ export type ValueCheck = (value: unknown) => string | undefined
 
 /** Compiles a schema; `references` are what its `$ref`s name, of whatever draft. Throws a `SchemaError`. */
 export function compileJsonSchema(schema: Json, references: ReadonlyMap<string, Json>): ValueCheck {
+  const { validator, draft } = openValidator(schema, references)
+  return compiled(validator, spelled(schema, draft), draft)
+}
+
+/** The name of a schema without an `$id`. Names of references are relative to it, as they are to nothing. */
+const ROOT = 'root'
+
+/**
+ * Compiles parts of a schema, given as the very objects that stand in it or in its references. Both functions throw a
+ * `SchemaError`.
+ */
+export function compileSubschemas(root: Json, references: ReadonlyMap<string, Json>): (part: Json) => ValueCheck {
+  const { validator, draft, id, uris } = openValidator(root, references)
+  validator.addSchema(spelled(root, draft) as object, id ?? ROOT)
+  const places = new Map<Json, string>()
+  locateParts(root, `${(id ?? ROOT).replace(/#$/, '')}#`, places)
+  for (const [name, document] of references) locateParts(document, `${uris.get(name)}#`, places)
+  return (part) => compiled(validator, { $ref: places.get(part) ?? '' }, draft)
+}
+
+function locateParts(part: Json, place: string, places: Map<Json, string>): void {
+  if (part === null || typeof part !== 'object') return
+  places.set(part, place)
+  for (const [name, inner] of Object.entries(part)) {
+    const step = encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'))
+    locateParts(inner, `${place}/${step}`, places)
+  }
+}
+
+type OpenValidator = {
+  readonly validator: Validator
+  readonly draft: Draft
+  /** The `$id` of the schema. */
+  readonly id: string | undefined
+  /** Under which URI each reference was added. */
+  readonly uris: ReadonlyMap<string, string>
+}
+
+/** A validator that knows the references of a schema. Throws a `SchemaError`. */
+function openValidator(schema: Json, references: ReadonlyMap<string, Json>): OpenValidator {
   const dialect = dialectOf(schema)
   const { draft, idKeyword } = dialect
   // One of its own: what is compiled stays in it, and two schemas may give different things one name. The meta-schema is
   // asked where it is compiled already, which takes longer than most schemas.
   const validator = MAKERS[draft]({ validateSchema: false })
   for (const one of [schema, ...references.values()]) checkMetaSchema(one, dialect)
-  const id = typeof schema === 'object' && schema !== null ? (schema as JsonObject)[idKeyword] : undefined
+  const named = typeof schema === 'object' && schema !== null ? (schema as JsonObject)[idKeyword] : undefined
+  const id = typeof named === 'string' ? named : undefined
+  const uris = new Map<string, string>()
   try {
     for (const [name, text] of references) {
-      const uri = typeof id === 'string' && URL.canParse(name, id) ? new URL(name, id).href : name
+      const uri = id !== undefined && URL.canParse(name, id) ? new URL(name, id).href : name
       validator.addSchema(spelled(text, draft) as object, uri)
+      uris.set(name, uri)
     }
-    const validate = validator.compile(spelled(schema, draft) as object)
+  } catch (error) {
+    throw new SchemaError((error as Error).message, { cause: error })
+  }
+  return { validator, draft, id, uris }
+}
+
+function compiled(validator: Validator, schema: Json, draft: Draft): ValueCheck {
+  try {
+    const validate = validator.compile(schema as object)
     return (value) => (validate(value) ? undefined : describe(validate.errors ?? [], draft))
   } catch (error) {
     throw new SchemaError((error as Error).message, { cause: error })

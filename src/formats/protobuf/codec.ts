@@ -13,6 +13,7 @@ import type { ProtoUnit } from './compatibility.ts'
 import { toFileDescriptor } from './descriptor-writer.ts'
 import type { Message, TypeElement } from './file.ts'
 import { protoUnit } from './protobuf.ts'
+import { protoTags } from './tags.ts'
 import type { Dependency } from './types.ts'
 
 const OWN_NAME = 'default.proto'
@@ -54,6 +55,19 @@ export class ProtobufMessages {
   names(): readonly string[] {
     const { types, packageName = '' } = this.#unit.file
     return [...placesIn(types, packageName, [])].map(({ name }) => name)
+  }
+
+  /** The tags of fields in the schema and what it imports, by the full names of the fields. */
+  fieldTags(): ReadonlyMap<string, readonly string[]> {
+    const files = [this.#unit.file, ...this.#unit.dependencies.map(({ file }) => file)]
+    return new Map(
+      files.flatMap((file) => {
+        const space = file.packageName ? `${file.packageName}.` : ''
+        return protoTags(file)
+          .filter(({ schemaEntity }) => schemaEntity.entityType === 'sr_field')
+          .map(({ schemaEntity, tags }) => [`${space}${schemaEntity.entityPath}`, tags] as const)
+      }),
+    )
   }
 
   codec(place: MessagePlace): Codec {

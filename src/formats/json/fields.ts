@@ -1,0 +1,126 @@
+import { defineMember } from '../define-member.ts'
+import type { FieldContext, FieldTransform, FieldType } from '../field-transform.ts'
+import { SchemaError, type SchemaSource } from '../format.ts'
+import { compileSubschemas, type ValueCheck } from './meta-schema.ts'
+import type { Json, JsonObject } from './model.ts'
+import { Documents, type Located, UnresolvedReference } from './references.ts'
+
+/** More is not nesting but a `$ref` that leads back to itself. */
+const DEPTH_MAX = 500
+
+/** One value on its way through its schema. */
+type Walk = {
+  readonly documents: Documents
+  readonly transform: FieldTransform
+  readonly fits: (schema: Json, value: unknown) => boolean
+}
+/** A place in the schema, and the property whose value it describes: items of arrays and branches belong to it, too. */
+type Place = {
+  readonly at: Located
+  readonly path: string
+  readonly field: FieldContext | undefined
+  readonly depth: number
+}
+
+/**
+ * Makes a function that copies a value with its fields transformed. It goes the way of Confluent's clients: through each
+ * schema of `allOf`, through those of `anyOf` and the first of `oneOf` that the value fits, and through the properties that
+ * the schema lists. The function throws a `SchemaError`.
+ */
+export function jsonFieldTransformer(source: SchemaSource): (value: unknown, transform: FieldTransform) => unknown {
+  const references = new Map((source.dependencies ?? []).map(({ name, text }) => [name, JSON.parse(text) as Json]))
+  const root = JSON.parse(source.text) as Json
+  const documents = new Documents(root, references)
+  const checks = new Map<Json, ValueCheck>()
+  let checkOf: ((schema: Json) => ValueCheck) | undefined
+  const fits = (schema: Json, value: unknown) => {
+    if (typeof schema === 'boolean') return schema
+    checkOf ??= compileSubschemas(root, references)
+    const check = checks.get(schema) ?? checkOf(schema)
+    checks.set(schema, check)
+    return check(value) === undefined
+  }
+  return (value, transform) =>
+    transformIn({ documents, transform, fits }, value, { at: documents.root, path: '$', field: undefined, depth: 0 })
+}
+
+function transformIn(walk: Walk, value: unknown, place: Place): unknown {
+  const schema = place.at.value
+  if (value === null || value === undefined || !isObject(schema)) return value
+  if (place.depth > DEPTH_MAX) throw new SchemaError(`${place.path}: the schema is nested deeper than ${DEPTH_MAX}`)
+  const branches = branchesFor(walk, schema, value)
+  if (branches !== undefined) {
+    const changed = branches.reduce<unknown>(
+      (before, branch) => transformIn(walk, before, within(place, branch)),
+      value,
+    )
+    return transformChildren(walk, changed, place, schema)
+  }
+  if (Array.isArray(value) && schema['items'] !== undefined) return transformChildren(walk, value, place, schema)
+  const reference = schema['$ref']
+  if (typeof reference === 'string') return transformIn(walk, value, referred(walk, place, reference))
+  if (isObject(schema['properties']) && typeof value === 'object') return transformChildren(walk, value, place, schema)
+  // Confluent's clients leave alone what they have no type for; here a rule may refuse it.
+  return place.field ? walk.transform(place.field, typeOf(schema, value), value) : value
+}
+
+function within(place: Place, schema: Json): Place {
+  return { ...place, at: { ...place.at, value: schema }, depth: place.depth + 1 }
+}
+
+function referred({ documents }: Walk, place: Place, reference: string): Place {
+  try {
+    return { ...place, at: documents.find(reference, place.at), depth: place.depth + 1 }
+  } catch (error) {
+    if (error instanceof UnresolvedReference) throw new SchemaError(error.message, { cause: error })
+    throw error
+  }
+}
+
+/** The combined schemas that describe the value; undefined where the schema combines none. */
+function branchesFor({ fits }: Walk, schema: JsonObject, value: unknown): readonly Json[] | undefined {
+  const { allOf, oneOf, anyOf } = schema
+  if (Array.isArray(allOf)) return allOf
+  if (Array.isArray(oneOf)) return oneOf.filter((branch) => fits(branch, value)).slice(0, 1)
+  if (Array.isArray(anyOf)) return anyOf.filter((branch) => fits(branch, value))
+  return undefined
+}
+
+/** The listed properties of an object, or the items of an array. */
+function transformChildren(walk: Walk, value: unknown, place: Place, schema: JsonObject): unknown {
+  const { items, properties } = schema
+  if (Array.isArray(value)) {
+    // A list of item schemas describes items one by one: Confluent's clients do not go there.
+    if (items === undefined || Array.isArray(items)) return value
+    return value.map((item) => transformIn(walk, item, within(place, items)))
+  }
+  if (typeof value !== 'object' || value === null || !isObject(properties)) return value
+  const copy: Record<string, unknown> = {}
+  for (const [name, member] of Object.entries(value)) {
+    const property = Object.hasOwn(properties, name) ? properties[name] : undefined
+    defineMember(copy, name, property === undefined ? member : transformProperty(walk, member, place, name, property))
+  }
+  return copy
+}
+
+function transformProperty(walk: Walk, value: unknown, place: Place, name: string, schema: Json): unknown {
+  const path = `${place.path}.${name}`
+  const tags = isObject(schema) ? schema['confluent:tags'] : undefined
+  const field = { fullName: path, tags: Array.isArray(tags) ? tags.map(String) : [] }
+  return transformIn(walk, value, { ...within(place, schema), path, field })
+}
+
+function typeOf(schema: JsonObject, value: unknown): FieldType {
+  if (Array.isArray(value)) return 'ARRAY'
+  if (typeof value === 'object') return 'MAP'
+  if (schema['enum'] !== undefined || schema['const'] !== undefined) return 'ENUM'
+  const { type } = schema
+  const types = Array.isArray(type) ? type : [type]
+  if (typeof value === 'string') return types.includes('string') ? 'STRING' : 'NULL'
+  if (typeof value === 'boolean') return 'BOOLEAN'
+  return types.includes('integer') && Number.isInteger(value) ? 'INT' : 'DOUBLE'
+}
+
+function isObject(value: Json | undefined): value is JsonObject {
+  return value !== null && typeof value === 'object' && !Array.isArray(value)
+}
