@@ -7,8 +7,9 @@ const HOUSE: Readonly<Record<string, readonly string[]>> = {
   cli: ['operator', 'registry', 'worker', 'plugins', 'formats', 'clients', 'sdk', 'broker', 'http', 'config'],
   operator: ['formats', 'clients', 'http', 'regex', 'config'],
   registry: ['formats', 'broker', 'clients', 'encryption', 'http', 'config'],
-  worker: ['plugins', 'sdk', 'broker', 'clients', 'http', 'regex', 'config'],
-  plugins: ['sdk', 'serde', 'formats', 'clients', 'regex', 'config'],
+  worker: ['plugins', 'sdk', 'java-compat', 'broker', 'clients', 'http', 'regex', 'config'],
+  plugins: ['sdk', 'java-compat', 'serde', 'formats', 'clients', 'regex', 'config'],
+  'java-compat': ['sdk', 'formats', 'regex', 'config'],
   serde: ['formats', 'clients', 'encryption', 'config'],
   clients: ['config'],
   encryption: ['config'],
@@ -19,6 +20,9 @@ const HOUSE: Readonly<Record<string, readonly string[]>> = {
   regex: [],
   config: [],
 }
+
+/** What connectors import beside libraries and each other, as a third party's do; the version is that of their package. */
+const CONNECTOR_IMPORTS = /^src\/(?:sdk\/index\.ts|java-compat\/.+|plugins\/connectors\/.+|plugins\/version\.ts)$/
 
 /** What `cli` sees of a program: how to start it and with which settings, nothing of what is inside. */
 const PROGRAMS = ['operator', 'registry', 'worker']
@@ -52,6 +56,14 @@ describe('the house', () => {
       const [from, to] = [roomOf(file), roomOf(target)]
       return to !== undefined && to !== from && !HOUSE[from!]?.includes(to)
     })
+    expect(wrong).toEqual([])
+  })
+
+  it('lets connectors use the SDK and the Java compatibility module only', () => {
+    const wrong = imports.filter(
+      ({ file, target }) =>
+        file.startsWith('src/plugins/connectors/') && target.startsWith('src/') && !CONNECTOR_IMPORTS.test(target),
+    )
     expect(wrong).toEqual([])
   })
 
@@ -98,7 +110,7 @@ describe('expressions', () => {
 
 describe('members that data names', () => {
   it('are set by defineMember: an assignment to __proto__ would be lost', () => {
-    const sources = files('src/{formats,serde}/**/*.ts', 'src/plugins/converters/**/*.ts')
+    const sources = files('src/{formats,serde,java-compat}/**/*.ts', 'src/plugins/converters/**/*.ts')
     const assignments = sources
       .filter((file) => file !== 'src/formats/define-member.ts')
       .flatMap((file) =>

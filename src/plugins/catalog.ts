@@ -6,7 +6,7 @@ export type PluginKind = Plugin['kind']
 export type CatalogEntry = { readonly class: string; readonly type: PluginKind; readonly version: string }
 
 /** A plugin, or the description of one. */
-export type Named = {
+export type NamedPlugin = {
   readonly kind: PluginKind
   readonly class: string
   readonly aliases?: readonly string[]
@@ -20,7 +20,7 @@ export type OfKind<Item, Kind> = Item extends { readonly kind: infer Known }
     : never
   : never
 
-export type Catalog<Item extends Named = Plugin> = {
+export type Catalog<Item extends NamedPlugin = Plugin> = {
   /** By any of its names, spelled exactly. */
   find<Kind extends PluginKind>(kind: Kind, name: string): OfKind<Item, Kind> | undefined
   /** Every name that finds it, short ones too. */
@@ -31,10 +31,10 @@ export type Catalog<Item extends Named = Plugin> = {
   list(kind?: PluginKind): readonly CatalogEntry[]
 }
 
-export function createCatalog<Item extends Named>(plugins: readonly Item[]): Catalog<Item> {
+export function createCatalog<Item extends NamedPlugin>(plugins: readonly Item[]): Catalog<Item> {
   const byName = new Map<string, Item>()
   for (const plugin of plugins) {
-    for (const name of namesOf(plugin)) {
+    for (const name of pluginNames(plugin)) {
       const other = byName.get(nameKey(plugin.kind, name))
       if (other !== undefined && other !== plugin) {
         throw new Error(`two plugins of kind ${plugin.kind} answer to '${name}': ${other.class}, ${plugin.class}`)
@@ -60,19 +60,19 @@ export function createCatalog<Item extends Named>(plugins: readonly Item[]): Cat
 }
 
 /** The Java class name where there is one: tools know the originals by it. */
-export function listedName(plugin: Pick<Named, 'class' | 'aliases'>): string {
+export function listedName(plugin: Pick<NamedPlugin, 'class' | 'aliases'>): string {
   return plugin.aliases?.[0] ?? plugin.class
 }
 
-export function namesOf(plugin: Pick<Named, 'class' | 'aliases'>): readonly string[] {
+export function pluginNames(plugin: Pick<NamedPlugin, 'class' | 'aliases'>): readonly string[] {
   return [plugin.class, ...(plugin.aliases ?? [])]
 }
 
 /** Short names, as the original has them: without the package, and without `Connector`. Who shares one has none. */
-function derivedNames<Item extends Named>(plugins: readonly Item[]): ReadonlyMap<string, Item> {
+function derivedNames<Item extends NamedPlugin>(plugins: readonly Item[]): ReadonlyMap<string, Item> {
   const found = new Map<string, Set<Item>>()
   for (const plugin of plugins) {
-    for (const name of namesOf(plugin)) {
+    for (const name of pluginNames(plugin)) {
       const simple = name.replace(/^.*\./, '')
       for (const short of [simple, simple.replace(/Connector$/, '')]) {
         const key = nameKey(plugin.kind, short)

@@ -3,13 +3,13 @@ import { basename, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
 /** A module that `plugin.path` leads to, or why it leads nowhere. */
-export type Found = { readonly file: string } & ({ readonly url: string } | { readonly reason: string })
+export type DiscoveredModule = { readonly file: string } & ({ readonly url: string } | { readonly reason: string })
 
 /**
  * What lies on `plugin.path`: each entry is a module (`.ts`, `.js`, `.mjs`), an npm package, or a folder of those. In the
  * `node_modules` of such a folder, packages with the keyword `weir-plugin` count.
  */
-export function discoverModules(pluginPath: readonly string[]): readonly Found[] {
+export function discoverModules(pluginPath: readonly string[]): readonly DiscoveredModule[] {
   return pluginPath.flatMap((entry) => {
     const path = resolve(entry)
     const kind = kindOf(path)
@@ -19,7 +19,7 @@ export function discoverModules(pluginPath: readonly string[]): readonly Found[]
   })
 }
 
-function folderModules(folder: string): readonly Found[] {
+function folderModules(folder: string): readonly DiscoveredModule[] {
   const children = readdirSync(folder).sort()
   const own = children.flatMap((name) => {
     const path = join(folder, name)
@@ -70,7 +70,7 @@ function readManifest(folder: string): Manifest {
   return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest
 }
 
-function packageModule(folder: string): Found {
+function packageModule(folder: string): DiscoveredModule {
   try {
     const { exports, main } = readManifest(folder)
     const entry = targetOf(exports) ?? (typeof main === 'string' ? main : 'index.js')
@@ -93,7 +93,7 @@ function targetOf(exports: unknown): string | undefined {
   return undefined
 }
 
-function found(file: string): Found {
+function found(file: string): DiscoveredModule {
   return { file, url: pathToFileURL(file).href }
 }
 

@@ -29,7 +29,7 @@ import { cast } from './transforms/cast.ts'
 import { eventRouter } from './transforms/debezium/event-router.ts'
 import { extractNewRecordState } from './transforms/debezium/extract-new-record-state.ts'
 import { filterByExpression } from './transforms/expression/filter.ts'
-import { map } from './transforms/expression/map.ts'
+import { mapTransform } from './transforms/expression/map.ts'
 import { extractField } from './transforms/extract-field.ts'
 import { filter } from './transforms/filter.ts'
 import { flatten } from './transforms/flatten.ts'
@@ -89,7 +89,7 @@ export const SHIPPED: readonly Plugin[] = [
   valueToKey,
   extractNewRecordState,
   eventRouter,
-  ...map,
+  ...mapTransform,
   filterByExpression,
   ...jsonParse,
   ...jsonStringify,

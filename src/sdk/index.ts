@@ -1,6 +1,8 @@
 /** `weir/sdk`: everything a plugin imports. */
 export { z } from 'zod'
 export * from './access.ts'
+export * from './backoff.ts'
+export * from './bytes.ts'
 export * from './config.ts'
 export * from './define.ts'
 export * from './error.ts'

@@ -87,10 +87,10 @@ async function placeOf(
 
 /** The schema of an id, ready to be parsed. */
 export function fetchSchema(registry: RegistryClient, id: SchemaId): Promise<SourcedSchema> {
-  return asked(`schema ${id}`, async () => sourceOf(registry, await schemaOf(registry, id)))
+  return asked(`schema ${id}`, async () => sourceOf(registry, await fetchRegisteredSchema(registry, id)))
 }
 
-export function schemaOf(registry: RegistryClient, id: SchemaId): Promise<SchemaById> {
+export function fetchRegisteredSchema(registry: RegistryClient, id: SchemaId): Promise<SchemaById> {
   return typeof id === 'number' ? registry.byId(id) : registry.byGuid(id)
 }
 

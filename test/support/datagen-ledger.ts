@@ -1,8 +1,8 @@
 import { openBroker } from '../../src/broker/open-broker.ts'
 import { silentLogger } from '../../src/config/logger.ts'
-import { quickstart } from '../../src/plugins/connectors/datagen/quickstarts/table.ts'
-import { randomAt } from '../../src/plugins/connectors/datagen/random.ts'
-import { openStream } from '../../src/plugins/connectors/datagen/stream.ts'
+import { randomAt } from '../../src/java-compat/avro-random-generator/random.ts'
+import { createRecordGenerator } from '../../src/java-compat/avro-random-generator/record-generator.ts'
+import { quickstart } from '../../src/plugins/connectors/datagen/quickstarts/quickstarts.ts'
 
 const KIND = 'orders'
 
@@ -28,7 +28,7 @@ export class Ledger {
       'value.converter.schemas.enable': 'false',
     }
     const { avroText, keyField } = quickstart(KIND)
-    const stream = openStream(avroText, keyField)
+    const stream = createRecordGenerator(avroText, keyField)
     this.#expected = new Map(
       Array.from({ length: tasks * iterations }, (_, at) => {
         const [task, index] = [at % tasks, Math.floor(at / tasks)]

@@ -1,4 +1,4 @@
-import { randomAt } from '../../src/plugins/connectors/datagen/random.ts'
+import { randomAt } from '../../src/java-compat/avro-random-generator/random.ts'
 import { type Reply, type Seen, startHttpServer } from './http-server.ts'
 
 /** What a record of `unstableRecords` says. */

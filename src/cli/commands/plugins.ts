@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { commaSeparated } from '../../config/settings.ts'
 import { settingsFromFile } from '../../config/settings-sources.ts'
 import { packageVersion } from '../../config/version.ts'
-import { listedName, namesOf } from '../../plugins/catalog.ts'
+import { listedName, pluginNames } from '../../plugins/catalog.ts'
 import type { PluginDescriptor } from '../../plugins/descriptor.ts'
 import { renderReference } from '../../sdk/index.ts'
 import { type LoadedPlugins, loadPlugins } from '../../worker/main.ts'
@@ -77,7 +77,7 @@ function describe(name: string, { catalog }: LoadedPlugins): ExitCode {
 
 /** `Cast` for `Cast$Key` and `Cast$Value`. */
 function bareName(plugin: PluginDescriptor): string | undefined {
-  const name = namesOf(plugin)[0] ?? listedName(plugin)
+  const name = pluginNames(plugin)[0] ?? listedName(plugin)
   return name.replace(/\$.*/, '')
 }
 

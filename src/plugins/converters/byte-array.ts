@@ -1,5 +1,5 @@
+import { javaClass } from '../../java-compat/class-name.ts'
 import { DataError, defineConverter, OPTIONAL_BYTES, z } from '../../sdk/index.ts'
-import { javaClass } from '../java-class.ts'
 import { SHIPPED_VERSION } from '../version.ts'
 
 /** Bytes as they are. */

@@ -4,11 +4,11 @@ import type { RegistryClient } from '../../clients/registry.ts'
 import { type ParsedSchema, SchemaError, type SchemaSource, type SchemaType } from '../../formats/format.ts'
 import { type ConverterInstance, DataError, type Schema, type SchemaAndValue } from '../../sdk/index.ts'
 import { asked } from '../../serde/error.ts'
-import { findWriteSchema, schemaOf, sourceOf, type WriteSchema } from '../../serde/schema-id.ts'
+import { fetchRegisteredSchema, findWriteSchema, sourceOf, type WriteSchema } from '../../serde/schema-id.ts'
 import { subjectNaming } from '../../serde/subject-name.ts'
 import { frame, type SchemaId, unframe } from '../../serde/wire-format.ts'
 import { recordFailure, schemaIdOptions } from './registry-access.ts'
-import type { RegistrySettings } from './registry-keys.ts'
+import type { ConverterRegistrySettings } from './registry-keys.ts'
 import { subjectStrategy } from './subject.ts'
 
 /** What stands behind the schema's id. */
@@ -38,7 +38,7 @@ const NOTHING: SchemaAndValue = { schema: null, value: null }
 /** The first record of a schema waits for the registry; from then on only the codec works. */
 export function createRegistryConverter<Parsed extends ParsedSchema>(
   registry: RegistryClient,
-  settings: RegistrySettings,
+  settings: ConverterRegistrySettings,
   isKey: boolean,
   language: RegistryLanguage<Parsed>,
 ): ConverterInstance {
@@ -71,7 +71,7 @@ export function createRegistryConverter<Parsed extends ParsedSchema>(
 
   const openReader = async (topic: string, id: SchemaId): Promise<ReadData> =>
     asked(`schema ${id} of topic '${topic}'`, async () => {
-      const found = await schemaOf(registry, id)
+      const found = await fetchRegisteredSchema(registry, id)
       const source = await sourceOf(registry, found)
       if (source.type !== language.type) {
         throw new DataError(`schema ${id} of topic '${topic}' is ${source.type}, not ${language.type}`)

@@ -1,5 +1,5 @@
+import { sslFields } from '../../java-compat/ssl-fields.ts'
 import { field, type z } from '../../sdk/index.ts'
-import { sslFields } from '../ssl.ts'
 import { strategyField } from './subject.ts'
 
 /** What `notes` of converters with a registry say of it. */
@@ -101,4 +101,4 @@ export const registryFields = {
     .default(1000),
 } as const
 
-export type RegistrySettings = z.infer<z.ZodObject<typeof registryFields>>
+export type ConverterRegistrySettings = z.infer<z.ZodObject<typeof registryFields>>

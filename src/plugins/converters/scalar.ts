@@ -1,3 +1,5 @@
+import { javaClass } from '../../java-compat/class-name.ts'
+import { toBuffer } from '../../sdk/bytes.ts'
 import {
   type Converter,
   DataError,
@@ -8,8 +10,6 @@ import {
   type SchemaType,
   z,
 } from '../../sdk/index.ts'
-import { toBuffer } from '../bytes.ts'
-import { javaClass } from '../java-class.ts'
 import { SHIPPED_VERSION } from '../version.ts'
 
 /** How a number stands in bytes, big-endian as Kafka's own serializers write it. */

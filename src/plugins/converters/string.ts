@@ -1,6 +1,6 @@
+import { javaText } from '../../java-compat/text.ts'
+import { toBuffer } from '../../sdk/bytes.ts'
 import { defineConverter, field, OPTIONAL_STRING, type SchemaAndValue, z } from '../../sdk/index.ts'
-import { toBuffer } from '../bytes.ts'
-import { javaText } from '../java-text.ts'
 import { SHIPPED_VERSION } from '../version.ts'
 
 const ENCODINGS: Readonly<Record<string, BufferEncoding>> = {

@@ -1,6 +1,6 @@
+import { inferType, javaClass } from '../../java-compat/class-name.ts'
 import { DataError, type Field, field, isDecimal, LOGICAL, type Schema, type SchemaType, z } from '../../sdk/index.ts'
 import { headerText } from '../converters/simple-header/write.ts'
-import { javaClass, typeOf } from '../java-class.ts'
 import { toBoolean, toFloat, toInteger } from './cast-number.ts'
 import {
   absenceOf,
@@ -9,8 +9,8 @@ import {
   fieldsOf,
   type Members,
   membersOf,
-  nullsToDefaults,
   oncePerSchema,
+  replaceNullField,
   requireObject,
   structOf,
 } from './data.ts'
@@ -38,7 +38,7 @@ export const cast = sideTransforms({
       }),
       parseCasts,
     ),
-    'replace.null.with.default': nullsToDefaults(),
+    'replace.null.with.default': replaceNullField(),
   }),
   create({ spec: { whole, fields }, 'replace.null.with.default': withDefault }) {
     const changed = oncePerSchema((schema) => {
@@ -127,7 +127,7 @@ function castValue(schema: Schema | null, value: unknown, target: Target): unkno
       `Cast transformation was passed a value of type class ${javaClass(value, null)} which is not supported by Connect's data API`,
     )
   }
-  const type = schema?.type ?? typeOf(value)
+  const type = schema?.type ?? inferType(value)
   if (!SOURCES.includes(type)) {
     throw new DataError(
       `Cast transformation does not support casting from ${type.toUpperCase()}; supported types are ${listed(SOURCES)}`,

@@ -1,5 +1,5 @@
+import { javaClass } from '../../java-compat/class-name.ts'
 import { DataError, type Field, field, type Schema, z } from '../../sdk/index.ts'
-import { javaClass } from '../java-class.ts'
 
 // What Kafka Connect's transforms have in common: how they look at data, and how they say that it is not as they need it.
 
@@ -85,7 +85,7 @@ export function oncePerSchema<Made extends object = Schema>(make: (schema: Schem
 }
 
 /** `replace.null.with.default`, as most transforms have it. */
-export function nullsToDefaults() {
+export function replaceNullField() {
   return field
     .boolean({
       doc:
@@ -97,7 +97,7 @@ export function nullsToDefaults() {
 }
 
 /** A list that has items. */
-export function namesOf(key: string, info: field.FieldInfo) {
+export function nonEmptyListField(key: string, info: field.FieldInfo) {
   return field.parsed(field.list(info), (names) => {
     if (names.length > 0) return names
     throw new Error(`Configuration '${key}' must not be empty. Valid values include: any non-empty value`)
@@ -105,7 +105,10 @@ export function namesOf(key: string, info: field.FieldInfo) {
 }
 
 /** One of a few words, written exactly so. */
-export function word<const Words extends readonly [string, ...string[]]>(words: Words, info: field.FieldInfo) {
+export function exactWordField<const Words extends readonly [string, ...string[]]>(
+  words: Words,
+  info: field.FieldInfo,
+) {
   return field.text(info).pipe(z.enum(words, `String must be one of: ${words.join(', ')}`))
 }
 

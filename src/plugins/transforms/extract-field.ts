@@ -1,5 +1,5 @@
 import { field, z } from '../../sdk/index.ts'
-import { nullsToDefaults, requireObject, requireStructOrNull } from './data.ts'
+import { replaceNullField, requireObject, requireStructOrNull } from './data.ts'
 import { fieldAt, memberAt, parseFieldPath, valueAt } from './field-path.ts'
 import { sideTransforms } from './sides.ts'
 
@@ -12,7 +12,7 @@ export const extractField = sideTransforms({
   summary: 'Puts one field in place of the whole key or value.',
   config: z.object({
     field: field.text({ doc: 'Field name to extract.' }),
-    'replace.null.with.default': nullsToDefaults(),
+    'replace.null.with.default': replaceNullField(),
     'field.syntax.version': field
       .text({
         doc:

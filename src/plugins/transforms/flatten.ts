@@ -1,5 +1,5 @@
+import { inferType, javaClass } from '../../java-compat/class-name.ts'
 import { DataError, type Field, field, isDecimal, type Schema, type SchemaType, z } from '../../sdk/index.ts'
-import { javaClass, typeOf } from '../java-class.ts'
 import {
   absenceOf,
   basicsOf,
@@ -50,7 +50,7 @@ export const flatten = sideTransforms({
           throw new DataError(
             `Flatten transformation was passed a value of type class ${javaClass(value, null)} which is not supported by Connect's data API`,
           )
-        } else if (typeOf(value) === 'map') yield* flatMembers(requireObject(value, PURPOSE), path)
+        } else if (inferType(value) === 'map') yield* flatMembers(requireObject(value, PURPOSE), path)
         else yield [path, value]
       }
     }

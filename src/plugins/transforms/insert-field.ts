@@ -12,7 +12,7 @@ import {
   TIMESTAMP,
   z,
 } from '../../sdk/index.ts'
-import { basicsOf, membersOf, nullsToDefaults, oncePerSchema, requireObject, requireStruct, structOf } from './data.ts'
+import { basicsOf, membersOf, oncePerSchema, replaceNullField, requireObject, requireStruct, structOf } from './data.ts'
 import { sideTransforms } from './sides.ts'
 
 const PURPOSE = 'field insertion'
@@ -38,7 +38,7 @@ export const insertField = sideTransforms({
     'timestamp.field': name(`Field name for record timestamp. ${OPTIONALITY}`),
     'static.field': name(`Field name for static data field. ${OPTIONALITY}`),
     'static.value': name('Static field value, if field name configured.'),
-    'replace.null.with.default': nullsToDefaults(),
+    'replace.null.with.default': replaceNullField(),
   }),
   create(config) {
     const text = config['static.value']

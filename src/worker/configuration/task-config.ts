@@ -1,5 +1,5 @@
 import type { TopicFilter } from '../../broker/broker.ts'
-import { javaRegex } from '../../plugins/java-regex.ts'
+import { javaRegex } from '../../java-compat/regex.ts'
 import { ConfigError, parseConfig, z } from '../../sdk/index.ts'
 import type { RawConfig } from '../stores/config-codec.ts'
 import { commonKeys, sinkKeys, sourceKeys } from './connector-keys.ts'

@@ -1,7 +1,7 @@
 import type { NewTopic } from '../../broker/broker.ts'
 import { messageOf } from '../../config/errors.ts'
 import { commaSeparated, integerSetting, listSetting, settingsWithPrefix } from '../../config/settings.ts'
-import { javaRegex } from '../../plugins/java-regex.ts'
+import { javaRegex } from '../../java-compat/regex.ts'
 import { ConfigError, parseConfig, z } from '../../sdk/index.ts'
 import type { RawConfig } from '../stores/config-codec.ts'
 import { named } from './client-settings.ts'

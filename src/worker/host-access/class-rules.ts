@@ -1,4 +1,4 @@
-import type { Catalog, Named } from '../../plugins/catalog.ts'
+import type { Catalog, NamedPlugin } from '../../plugins/catalog.ts'
 import { matchesGlob } from './address-rules.ts'
 
 /** Names of connectors, of which each may hold `*`. */
@@ -9,9 +9,12 @@ export type ClassPolicy = {
 }
 
 /** A catalog without the connectors that may not be used, whatever name they are asked for by. */
-export function restrictConnectors<Item extends Named>(catalog: Catalog<Item>, policy: ClassPolicy): Catalog<Item> {
+export function restrictConnectors<Item extends NamedPlugin>(
+  catalog: Catalog<Item>,
+  policy: ClassPolicy,
+): Catalog<Item> {
   if (policy.allowed === undefined && policy.denied.length === 0) return catalog
-  const reasons = new Map<Named, string>()
+  const reasons = new Map<NamedPlugin, string>()
   for (const kind of ['source', 'sink'] as const) {
     for (const { class: name } of catalog.list(kind)) {
       const plugin = catalog.find(kind, name)
@@ -19,7 +22,7 @@ export function restrictConnectors<Item extends Named>(catalog: Catalog<Item>, p
       if (reason !== undefined) reasons.set(plugin!, reason)
     }
   }
-  const isUsable = (plugin: Named | undefined) => plugin === undefined || !reasons.has(plugin)
+  const isUsable = (plugin: NamedPlugin | undefined) => plugin === undefined || !reasons.has(plugin)
   return {
     ...catalog,
     find: (kind, name) => {

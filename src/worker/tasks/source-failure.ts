@@ -1,4 +1,4 @@
-import { plainJson } from '../../plugins/converters/json/write.ts'
+import { plainJson } from '../../java-compat/json/writer.ts'
 import type { SourceRecord } from '../../sdk/index.ts'
 import { type DeadLetter, errorHeader } from './dead-letter-queue.ts'
 import type { RecordFailure } from './error-policy.ts'

@@ -1,5 +1,5 @@
 import { commaSeparated } from '../../config/settings.ts'
-import { javaRegex } from '../../plugins/java-regex.ts'
+import { javaRegex } from '../../java-compat/regex.ts'
 import type { Pattern } from '../../regex/pattern.ts'
 import { problemsOf } from '../configuration/client-settings.ts'
 import type { ConnectorPlugin } from '../configuration/connector-plugin.ts'

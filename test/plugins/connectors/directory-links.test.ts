@@ -10,7 +10,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { Inbox, openFound } from '../../../src/plugins/connectors/directory/inbox.ts'
+import { InputDirectory, openInputFile } from '../../../src/plugins/connectors/directory/input-directory.ts'
 import { directorySource } from '../../../src/plugins/connectors/directory/source.ts'
 import { ecmaPattern } from '../../../src/regex/pattern.ts'
 import { type Position, runSource, type SourceRecord, UNRESTRICTED } from '../../../src/sdk/index.ts'
@@ -21,7 +21,7 @@ const FILES = UNRESTRICTED.files
 const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 
 function listFiles(directory: string) {
-  const inbox = new Inbox({
+  const inbox = new InputDirectory({
     directory,
     pattern: ecmaPattern('.'),
     ignoredSuffixes: [],
@@ -151,6 +151,6 @@ describe('a symbolic link in the directory', () => {
     const version = readdirSync(volume.path).find((name) => name.startsWith('..2'))!
     rmSync(join(volume.path, version), { recursive: true })
     symlinkSync(outside, join(volume.path, version))
-    await expect(openFound(found!, volume.path, FILES)).rejects.toMatchObject({ code: 'ENOENT' })
+    await expect(openInputFile(found!, volume.path, FILES)).rejects.toMatchObject({ code: 'ENOENT' })
   })
 })

@@ -1,4 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { randomAt } from '../../../java-compat/avro-random-generator/random.ts'
+import {
+  createRecordGenerator,
+  type RecordGenerator,
+} from '../../../java-compat/avro-random-generator/record-generator.ts'
 import {
   type ConfigProblem,
   defineSource,
@@ -9,9 +14,7 @@ import {
   z,
 } from '../../../sdk/index.ts'
 import { SHIPPED_VERSION } from '../../version.ts'
-import { QUICKSTART_NAMES, quickstart } from './quickstarts/table.ts'
-import { randomAt } from './random.ts'
-import { openStream, type Stream } from './stream.ts'
+import { QUICKSTART_NAMES, quickstart } from './quickstarts/quickstarts.ts'
 
 const BATCH_MAX = 2000
 /** How often records that are due by now are looked for when a rate is given. */
@@ -97,13 +100,13 @@ where a record has several values of it, and options are not read from files.
   },
 })
 
-function streamOf(written: Config, files: FileAccess | undefined): Stream {
+function streamOf(written: Config, files: FileAccess | undefined): RecordGenerator {
   const key = written['schema.keyfield']
   const file = written['schema.filename']
   const own = file === undefined || files === undefined ? written['schema.string'] : schemaIn(file, files)
-  if (own !== undefined) return openStream(own, key)
+  if (own !== undefined) return createRecordGenerator(own, key)
   const { avroText, keyField } = quickstart(written.quickstart ?? 'orders')
-  return openStream(avroText, key || keyField)
+  return createRecordGenerator(avroText, key || keyField)
 }
 
 function schemaIn(file: string, files: FileAccess): string {

@@ -4,7 +4,7 @@ const CR = 13
 const EXCERPT_BYTES = 1_000
 
 /** A row without its end. Where it starts in the whole input, and behind which byte it ends, end included. */
-export type Row = {
+export type TextRow = {
   readonly text: string
   readonly start: number
   readonly position: number
@@ -47,7 +47,7 @@ export class RowSplitter {
   }
 
   /** The rows that are whole with these bytes. */
-  push(chunk: Buffer): Row[] {
+  push(chunk: Buffer): TextRow[] {
     this.#buffer = this.#buffer.length === 0 ? chunk : Buffer.concat([this.#buffer, chunk])
     const rows = [...this.#whole()]
     while (this.#buffer.length > this.#rowBytesMax) {
@@ -61,14 +61,14 @@ export class RowSplitter {
   }
 
   /** What is left when the input is over. */
-  end(): Row[] {
-    const rows: Row[] = []
+  end(): TextRow[] {
+    const rows: TextRow[] = []
     while (this.#isQuoted && this.#firstEnd > 0) rows.push(this.#take(this.#firstEnd), ...this.#whole())
     if (this.#buffer.length > 0 || this.#excerpt !== undefined) rows.push(this.#take(this.#buffer.length))
     return rows
   }
 
-  *#whole(): Generator<Row> {
+  *#whole(): Generator<TextRow> {
     for (let lf = this.#next(); lf >= 0; lf = this.#next()) {
       if (this.#hasOddQuotes(this.#scanned, lf)) this.#isQuoted = !this.#isQuoted
       this.#scanned = lf + 1
@@ -90,7 +90,7 @@ export class RowSplitter {
     return isOdd
   }
 
-  #take(end: number): Row {
+  #take(end: number): TextRow {
     if (end > this.#rowBytesMax) this.#leaveOut(end)
     const excerpt = this.#excerpt
     const text = excerpt ?? this.#textUpTo(end)

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { javaRegex, regexField } from '../../../java-compat/regex.ts'
 import {
   type ConfigProblem,
   DataError,
@@ -11,13 +12,12 @@ import {
   STRING,
   z,
 } from '../../../sdk/index.ts'
-import { javaRegex, regexText } from '../../java-regex.ts'
 import { SHIPPED_VERSION } from '../../version.ts'
-import { CSV_TYPES, type CsvType, csv, csvFields, NDJSON, parseRows, type RowFormat, TEXT } from './formats.ts'
-import { type Afterwards, type Found, Inbox, openFound } from './inbox.ts'
-import { Progress } from './progress.ts'
-import type { Row } from './row-splitter.ts'
-import { readRows } from './rows.ts'
+import { FileTracker } from './file-tracker.ts'
+import { type CleanupPolicy, InputDirectory, type InputFile, openInputFile } from './input-directory.ts'
+import { CSV_TYPES, type CsvType, csv, csvFields, NDJSON, parseRows, type RowFormat, TEXT } from './row-format.ts'
+import { readRows } from './row-reader.ts'
+import type { TextRow } from './row-splitter.ts'
 
 /** How many tasks share the directory: told to each by its configuration. */
 const TASKS_KEY = 'directory.tasks'
@@ -26,7 +26,7 @@ const config = z
   .object({
     topic: field.text({ doc: 'Topic to write to.', importance: 'HIGH', nonEmpty: true }),
     'input.path': field.path({ doc: 'The directory that files come into.', importance: 'HIGH', nonEmpty: true }),
-    'input.file.pattern': regexText('input.file.pattern', {
+    'input.file.pattern': regexField('input.file.pattern', {
       doc: 'Java expression that a file name has to match in whole.',
       importance: 'HIGH',
     }).default('.*'),
@@ -121,9 +121,9 @@ for all workers.
     Array.from({ length: tasksMax }, () => ({ ...raw, [TASKS_KEY]: String(tasksMax) })),
   async *poll(context) {
     const { config: written, signal, onStored } = context
-    const inbox = new Inbox(inboxOptions(context))
+    const inbox = new InputDirectory(inboxOptions(context))
     await inbox.open()
-    const progress = new Progress(inbox)
+    const progress = new FileTracker(inbox)
     onStored((batch) => progress.stored(batch))
     while (!signal.aborted) {
       const files = progress.unread(await inbox.list(Date.now()))
@@ -143,7 +143,11 @@ for all workers.
 })
 
 /** One file, batch by batch. Its last one is empty, so that what was rejected is with the dead letters by then. */
-async function* readFile(file: Found, context: Context, progress: Progress): AsyncGenerator<readonly SourceRecord[]> {
+async function* readFile(
+  file: InputFile,
+  context: Context,
+  progress: FileTracker,
+): AsyncGenerator<readonly SourceRecord[]> {
   const { config: written, signal, resumeFrom, log } = context
   const sourcePartition = { directory: written['input.path'], file: file.name }
   const stored = resumeFrom(sourcePartition)
@@ -175,13 +179,13 @@ async function* readFile(file: Found, context: Context, progress: Progress): Asy
 }
 
 type RecordParts = {
-  readonly file: Found
+  readonly file: InputFile
   readonly format: RowFormat
   readonly sourcePartition: Position
   readonly context: Context
 }
 
-function toRecords(rows: readonly Row[], { file, format, sourcePartition, context }: RecordParts): SourceRecord[] {
+function toRecords(rows: readonly TextRow[], { file, format, sourcePartition, context }: RecordParts): SourceRecord[] {
   const { topic, 'key.field': keyField, 'row.max.bytes': rowBytesMax, 'csv.quote': quote } = context.config
   const keySchema = format.schema?.fields?.find(({ name }) => name === keyField)?.schema ?? null
   return [...parseRows(rows, format, { quote, rowBytesMax })].flatMap(({ row, parsed }) => {
@@ -215,7 +219,7 @@ function keyOf(value: unknown, name: string): unknown {
 
 /** Throws when the file may not be given up: what can heal, and what is not to be tolerated. */
 function damaged(
-  file: Found,
+  file: InputFile,
   error: unknown,
   { context, sourcePartition, at }: Pick<RecordParts, 'context' | 'sourcePartition'> & { readonly at: number },
 ): void {
@@ -238,7 +242,7 @@ function damaged(
 
 type Kind = Exclude<Config['format'], 'auto'>
 
-function kindOf({ name }: Found, { format }: Config): Kind {
+function kindOf({ name }: InputFile, { format }: Config): Kind {
   if (format !== 'auto') return format
   const [, extension = ''] = /\.(\w+)$/.exec(name.replace(/\.gz$/i, '')) ?? []
   if (/^csv$/i.test(extension)) return 'csv'
@@ -246,7 +250,7 @@ function kindOf({ name }: Found, { format }: Config): Kind {
 }
 
 /** Undefined: a CSV file without even a header. */
-async function formatOf(file: Found, context: Context): Promise<RowFormat | undefined> {
+async function formatOf(file: InputFile, context: Context): Promise<RowFormat | undefined> {
   const { config: written } = context
   const kind = kindOf(file, written)
   if (kind !== 'csv') return kind === 'text' ? TEXT : NDJSON
@@ -270,7 +274,7 @@ async function formatOf(file: Found, context: Context): Promise<RowFormat | unde
 }
 
 /** The rows at a file's beginning without what is none. */
-function withoutHead([first, ...rows]: readonly Row[], written: Config, kind: Kind): readonly Row[] {
+function withoutHead([first, ...rows]: readonly TextRow[], written: Config, kind: Kind): readonly TextRow[] {
   if (kind === 'csv' && written['csv.header']) return rows
   return [{ ...first!, text: withoutMark(first!.text) }, ...rows]
 }
@@ -279,14 +283,14 @@ function withoutMark(text: string): string {
   return text.replace(/^\ufeff/, '')
 }
 
-function rowsOptions(file: Found, { config: written, files }: Context, position: number) {
+function rowsOptions(file: InputFile, { config: written, files }: Context, position: number) {
   const quote = kindOf(file, written) === 'csv' ? written['csv.quote'] : undefined
   const isGzip = /\.gz$/i.test(file.name)
-  const open = () => openFound(file, written['input.path'], files)
+  const open = () => openInputFile(file, written['input.path'], files)
   return { open, isGzip, position, quote, rowBytesMax: written['row.max.bytes'] }
 }
 
-function* toBatches(rows: readonly Row[], size: number): Generator<readonly Row[]> {
+function* toBatches(rows: readonly TextRow[], size: number): Generator<readonly TextRow[]> {
   for (let at = 0; at < rows.length; at += size) yield rows.slice(at, at + size)
 }
 
@@ -306,7 +310,7 @@ function inboxOptions({ config: written, raw, task, log, files }: Context) {
   }
 }
 
-function afterwardsOf(written: Config): Afterwards {
+function afterwardsOf(written: Config): CleanupPolicy {
   const how = written['finished.policy']
   if (how === 'keep') return { do: how }
   if (how === 'delete') return { do: how, failed: written['error.suffix'] }

@@ -8,7 +8,7 @@ export type Input = AsyncDisposable & {
 }
 
 /** Opens a file; undefined as long as there is none of that name. */
-export async function openFile(file: string, files: FileAccess): Promise<Input | undefined> {
+export async function openFileInput(file: string, files: FileAccess): Promise<Input | undefined> {
   const handle = await files
     .open(file)
     .catch((error: NodeJS.ErrnoException) => (error.code === 'ENOENT' ? undefined : unreadable(file, error)))
@@ -48,7 +48,7 @@ async function refuseShorter(handle: FileHandle, file: string, position: number)
 }
 
 /** Bytes that came from a stream and were not asked for yet wait in it. */
-export function openStream(stream: Readable): Input {
+export function openStreamInput(stream: Readable): Input {
   return {
     async read(into) {
       const chunk = stream.read() as Buffer | null

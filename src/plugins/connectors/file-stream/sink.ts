@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises'
+import { javaText } from '../../../java-compat/text.ts'
 import { defineSink, field, type SinkRecord, type SinkTask, z } from '../../../sdk/index.ts'
-import { javaText } from '../../java-text.ts'
 import { SHIPPED_VERSION } from '../../version.ts'
 
 const config = z.object({

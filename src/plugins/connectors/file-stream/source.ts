@@ -9,7 +9,7 @@ import {
   z,
 } from '../../../sdk/index.ts'
 import { SHIPPED_VERSION } from '../../version.ts'
-import { type Input, openFile, openStream, pauseWithoutFile } from './input.ts'
+import { type Input, openFileInput, openStreamInput, pauseWithoutFile } from './input.ts'
 import { LineSplitter } from './line-splitter.ts'
 
 /** How long nothing is asked of a file that had nothing new. */
@@ -94,7 +94,7 @@ than that was cut or replaced, and the task fails with a sentence that says so.
 })
 
 async function openInput(file: string | undefined, files: FileAccess): Promise<Input | undefined> {
-  return file ? openFile(file, files) : openStream(process.stdin)
+  return file ? openFileInput(file, files) : openStreamInput(process.stdin)
 }
 
 async function idle(ms: number, signal: AbortSignal): Promise<void> {

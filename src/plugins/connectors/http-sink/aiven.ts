@@ -10,8 +10,8 @@ import {
   openConnection,
   parseHeaders,
 } from '../http/connection.ts'
-import { parseStatuses } from '../http/statuses.ts'
-import { ANSWER_BYTES_MAX, BACKOFF_MS_MAX, HttpDelivery } from './delivery.ts'
+import { parseStatuses } from '../http/status-class.ts'
+import { BACKOFF_MS_MAX, HttpDelivery, RESPONSE_BYTES_MAX } from './delivery.ts'
 import type { HttpSinkSettings } from './settings.ts'
 
 const config = z
@@ -94,7 +94,7 @@ JSON. What is written in front of, behind and between records may hold \`\\n\`, 
 `,
   config,
   start: async ({ config: written, log, signal, reject, ...access }) => {
-    const limits = { answerBytesMax: ANSWER_BYTES_MAX, whenLonger: 'cut' } as const
+    const limits = { responseBytesMax: RESPONSE_BYTES_MAX, whenLonger: 'cut' } as const
     const connection = await openConnection(connectionOf(written), limits, access)
     return new HttpDelivery({ settings: toSettings(written), connection, log, signal, reject })
   },

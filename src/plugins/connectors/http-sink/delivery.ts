@@ -1,6 +1,6 @@
-import { backoffMs } from '../../../config/retry.ts'
 import {
   RetriableError,
+  retryDelayMs,
   type SinkContext,
   type SinkPartition,
   type SinkPosition,
@@ -9,17 +9,23 @@ import {
 } from '../../../sdk/index.ts'
 import type { Connection } from '../http/connection.ts'
 import { retryAfterMs } from '../http/retry-after.ts'
-import { adviceOn, judge } from '../http/statuses.ts'
-import { excerptOf, type HttpAnswer, LongAnswer, NoAnswer, placeOf } from '../http/transport.ts'
-import { type Letter, laneOf, letterWriter, toBatches, toBody } from './requests.ts'
+import { adviceOn, classifyStatus } from '../http/status-class.ts'
+import {
+  describeRequest,
+  type HttpResponse,
+  NoResponseError,
+  ResponseTooLargeError,
+  responseExcerpt,
+} from '../http/transport.ts'
+import { laneOf, type RenderedRecord, recordRenderer, toBatches, toBody } from './rendered-record.ts'
 import type { HttpSinkSettings } from './settings.ts'
 
 /** Of an answer, more is not kept. */
-export const ANSWER_BYTES_MAX = 16 * 1024
+export const RESPONSE_BYTES_MAX = 16 * 1024
 /** The longest pause between two tries that the server did not ask for. */
 export const BACKOFF_MS_MAX = 60_000
 
-export type DeliveryParts = Pick<SinkContext<unknown>, 'log' | 'signal' | 'reject'> & {
+export type HttpDeliveryOptions = Pick<SinkContext<unknown>, 'log' | 'signal' | 'reject'> & {
   readonly settings: HttpSinkSettings
   readonly connection: Connection
   readonly random?: () => number
@@ -31,16 +37,16 @@ export type DeliveryParts = Pick<SinkContext<unknown>, 'log' | 'signal' | 'rejec
  * it by then is not sent twice.
  */
 export class HttpDelivery implements SinkTask {
-  readonly #parts: DeliveryParts
-  readonly #write: (record: SinkRecord) => Letter
+  readonly #parts: HttpDeliveryOptions
+  readonly #write: (record: SinkRecord) => RenderedRecord
   /** Taken, refused or left out: what of a batch that comes again is done with. */
   readonly #settled = new Set<string>()
   /** How often in a row nothing of a batch was taken. */
   #failures = 0
 
-  constructor(parts: DeliveryParts) {
+  constructor(parts: HttpDeliveryOptions) {
     this.#parts = parts
-    this.#write = letterWriter(parts.settings)
+    this.#write = recordRenderer(parts.settings)
   }
 
   async put(records: readonly SinkRecord[]): Promise<void> {
@@ -64,9 +70,9 @@ export class HttpDelivery implements SinkTask {
     this.#parts.connection.close()
   }
 
-  async #lanes(records: readonly SinkRecord[]): Promise<readonly (readonly Letter[])[]> {
+  async #lanes(records: readonly SinkRecord[]): Promise<readonly (readonly RenderedRecord[])[]> {
     const { requestsMax } = this.#parts.settings
-    const lanes = Array.from({ length: requestsMax }, (): Letter[] => [])
+    const lanes = Array.from({ length: requestsMax }, (): RenderedRecord[] => [])
     for (const record of records) {
       const letter = await this.#letter(record)
       if (letter !== undefined) lanes[laneOf(record, requestsMax)]!.push(letter)
@@ -75,7 +81,7 @@ export class HttpDelivery implements SinkTask {
   }
 
   /** Undefined for what is not sent at all. */
-  async #letter(record: SinkRecord): Promise<Letter | undefined> {
+  async #letter(record: SinkRecord): Promise<RenderedRecord | undefined> {
     const { log, settings } = this.#parts
     if ((record.value === null || record.value === undefined) && settings.onNull !== 'delete') {
       if (settings.onNull === 'fail') await this.#refuse(record, new Error('the record has no value'))
@@ -92,7 +98,7 @@ export class HttpDelivery implements SinkTask {
   }
 
   /** What fails one lane for good ends the others behind the requests that are on their way. */
-  async #deliverInTurn(letters: readonly Letter[], run: { isOver: boolean }): Promise<void> {
+  async #deliverInTurn(letters: readonly RenderedRecord[], run: { isOver: boolean }): Promise<void> {
     try {
       for (const batch of toBatches(letters, this.#parts.settings.batch.recordsMax)) {
         if (run.isOver) return
@@ -104,29 +110,32 @@ export class HttpDelivery implements SinkTask {
     }
   }
 
-  async #deliver(batch: readonly Letter[]): Promise<void> {
+  async #deliver(batch: readonly RenderedRecord[]): Promise<void> {
     const { settings } = this.#parts
     const answer = await this.#ask(batch).catch((error: unknown) => this.#unanswered(error))
     const { status, headers } = answer
-    const place = placeOf(batch[0]!)
-    switch (judge(status, settings.retry.statuses)) {
+    const place = describeRequest(batch[0]!)
+    switch (classifyStatus(status, settings.retry.statuses)) {
       case 'taken':
         return this.#settle(batch.map(({ record }) => record))
       case 'later': {
         const waitMs = retryAfterMs(headers, Date.now())
         throw new RetriableError(
-          `${place}: the server answered ${status}${excerptOf(answer)}`,
+          `${place}: the server answered ${status}${responseExcerpt(answer)}`,
           waitMs === undefined ? {} : { retryAfterMs: waitMs },
         )
       }
       case 'refused':
-        return this.#narrow(batch, new Error(`${place}: the server refused it with ${status}${excerptOf(answer)}`))
+        return this.#narrow(
+          batch,
+          new Error(`${place}: the server refused it with ${status}${responseExcerpt(answer)}`),
+        )
       case 'wrong':
         throw new Error(`${place}: the server answered ${status}: ${adviceOn(status, headers.location)}`)
     }
   }
 
-  #ask(batch: readonly Letter[]): Promise<HttpAnswer> {
+  #ask(batch: readonly RenderedRecord[]): Promise<HttpResponse> {
     const { settings, connection, signal } = this.#parts
     const { method, url, headers } = batch[0]!
     const body = toBody(batch, settings.batch)
@@ -136,14 +145,14 @@ export class HttpDelivery implements SinkTask {
   #unanswered(error: unknown): never {
     // Stopped amid a request: the records come again, and what was taken before is to be committed.
     if (this.#parts.signal.aborted) throw new RetriableError('the task is stopped', { cause: error })
-    if (error instanceof NoAnswer || error instanceof LongAnswer) {
+    if (error instanceof NoResponseError || error instanceof ResponseTooLargeError) {
       throw new RetriableError(error.message, { cause: error })
     }
     throw error
   }
 
   /** Halves what was refused as a whole until single records are left: those were meant. */
-  async #narrow(batch: readonly Letter[], refusal: Error): Promise<void> {
+  async #narrow(batch: readonly RenderedRecord[], refusal: Error): Promise<void> {
     const [first, ...others] = batch
     if (others.length === 0) return this.#refuse(first!.record, refusal)
     const half = Math.ceil(batch.length / 2)
@@ -176,7 +185,7 @@ export class HttpDelivery implements SinkTask {
         { cause: first },
       )
     }
-    const waitMs = Math.max(backoffMs(retry.backoff, this.#failures++, this.#parts.random), ...waits)
+    const waitMs = Math.max(retryDelayMs(retry.backoff, this.#failures++, this.#parts.random), ...waits)
     throw new RetriableError(first.message, { cause: first, retryAfterMs: waitMs })
   }
 }

@@ -1,5 +1,5 @@
-import type { Backoff } from '../../../config/retry.ts'
-import type { StatusSet } from '../http/statuses.ts'
+import type { RetryDelays } from '../../../sdk/index.ts'
+import type { StatusSet } from '../http/status-class.ts'
 
 /** What an HTTP sink does, whosever keys said so. */
 export type HttpSinkSettings = {
@@ -16,7 +16,7 @@ export type HttpSinkSettings = {
   readonly onNull: 'ignore' | 'log' | 'fail' | 'delete'
   /** Of records that the server does not take: `fail` leaves it to `errors.tolerance`. */
   readonly onRefused: 'fail' | 'log' | 'ignore'
-  readonly retry: { readonly statuses: StatusSet; readonly max: number; readonly backoff: Backoff }
+  readonly retry: { readonly statuses: StatusSet; readonly max: number; readonly backoff: RetryDelays }
   /** How many requests may be on their way at once. */
   readonly requestsMax: number
 }

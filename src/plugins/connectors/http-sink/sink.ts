@@ -1,5 +1,5 @@
+import { javaRegex, javaReplacement } from '../../../java-compat/regex.ts'
 import { defineSink, field, z } from '../../../sdk/index.ts'
-import { javaRegex, javaReplacement } from '../../java-regex.ts'
 import { SHIPPED_VERSION } from '../../version.ts'
 import {
   addProblems,
@@ -10,8 +10,8 @@ import {
   openConnection,
   parseHeaders,
 } from '../http/connection.ts'
-import { parseStatuses } from '../http/statuses.ts'
-import { ANSWER_BYTES_MAX, BACKOFF_MS_MAX, HttpDelivery } from './delivery.ts'
+import { parseStatuses } from '../http/status-class.ts'
+import { BACKOFF_MS_MAX, HttpDelivery, RESPONSE_BYTES_MAX } from './delivery.ts'
 import type { HttpSinkSettings } from './settings.ts'
 
 const config = z
@@ -129,7 +129,7 @@ configuration with \`reporter.*\` runs, and the log says so. What was refused, a
   start: async ({ config: written, raw, log, signal, reject, ...access }) => {
     const reporter = Object.keys(raw).filter((key) => key.startsWith('reporter.'))
     if (reporter.length > 0) log.warn({ keys: reporter }, NO_REPORTER)
-    const limits = { answerBytesMax: ANSWER_BYTES_MAX, whenLonger: 'cut' } as const
+    const limits = { responseBytesMax: RESPONSE_BYTES_MAX, whenLonger: 'cut' } as const
     const connection = await openConnection(written, limits, access)
     return new HttpDelivery({ settings: toSettings(written), connection, log, signal, reject })
   },

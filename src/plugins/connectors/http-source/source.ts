@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { parseExact, plainValue } from '../../../java-compat/json/reader.ts'
 import {
   DataError,
   defineSource,
@@ -8,7 +9,6 @@ import {
   type SourceRecord,
   z,
 } from '../../../sdk/index.ts'
-import { parseExact, plainValue } from '../../converters/json/read.ts'
 import { SHIPPED_VERSION } from '../../version.ts'
 import {
   addProblems,
@@ -21,9 +21,15 @@ import {
   parseHeaders,
 } from '../http/connection.ts'
 import { retryAfterMs } from '../http/retry-after.ts'
-import { adviceOn, judge, parseStatuses } from '../http/statuses.ts'
-import { excerptOf, type HttpAnswer, LongAnswer, NoAnswer, placeOf } from '../http/transport.ts'
-import { addressOf, type PagesOptions, type Paging, type Place, parsePlace, walk } from './pages.ts'
+import { adviceOn, classifyStatus, parseStatuses } from '../http/status-class.ts'
+import {
+  describeRequest,
+  type HttpResponse,
+  NoResponseError,
+  ResponseTooLargeError,
+  responseExcerpt,
+} from '../http/transport.ts'
+import { advancePage, type PagePosition, type PagesOptions, type Paging, pageUrl, parsePagePosition } from './paging.ts'
 import { follow, parsePointer } from './pointer.ts'
 
 const HEADERS = 'http.request.headers'
@@ -110,17 +116,17 @@ or that the server asked for with \`Retry-After\`, for as long as it takes. Othe
   config,
   async *poll(context) {
     const { config: written, signal, resumeFrom } = context
-    const limits = { answerBytesMax: written['response.max.bytes'], whenLonger: 'refuse' } as const
+    const limits = { responseBytesMax: written['response.max.bytes'], whenLonger: 'refuse' } as const
     const connection = await openConnection(written, limits, context)
     using closing = new DisposableStack()
     closing.defer(() => connection.close())
     const options = pagesOptions(written)
-    let place = parsePlace(resumeFrom({ url: written.url }))
-    let last: Place | undefined
+    let place = parsePagePosition(resumeFrom({ url: written.url }))
+    let last: PagePosition | undefined
     while (!signal.aborted) {
-      const answer = await ask(addressOf(options, place), connection, context)
+      const answer = await ask(pageUrl(options, place), connection, context)
       const records = recordsIn(answer.body, written)
-      const { places, after, isOver } = walk(options, place, last, { ...answer, records })
+      const { places, after, isOver } = advancePage(options, place, last, { ...answer, records })
       last = places.at(-1) ?? last
       yield records.slice(place.taken).map((record, index) => toRecord(record, places[place.taken + index]!, written))
       place = after
@@ -128,7 +134,7 @@ or that the server asked for with \`Retry-After\`, for as long as it takes. Othe
     }
   },
   alterOffsets(_config, offsets) {
-    for (const { offset } of offsets) if (offset !== null) parsePlace(offset)
+    for (const { offset } of offsets) if (offset !== null) parsePagePosition(offset)
   },
 })
 
@@ -136,37 +142,39 @@ async function ask(address: string, connection: Connection, { config: written, s
   const headers = Object.fromEntries([['accept', 'application/json'], ...parseHeaders(headerTexts(written))])
   const call = { method: 'GET', url: address, headers, signal }
   const answer = await connection.send(call).catch((error: unknown) => {
-    if (error instanceof NoAnswer) throw new RetriableError(error.message, { cause: error })
-    if (error instanceof LongAnswer) {
+    if (error instanceof NoResponseError) throw new RetriableError(error.message, { cause: error })
+    if (error instanceof ResponseTooLargeError) {
       throw new Error(`${error.message}: ask for smaller pages or raise response.max.bytes`, { cause: error })
     }
     throw error
   })
   const { status } = answer
-  switch (judge(status, written['retry.on.status.codes'])) {
+  switch (classifyStatus(status, written['retry.on.status.codes'])) {
     case 'taken':
-      return { body: parse(answer, placeOf(call)), link: [answer.headers['link'] ?? []].flat().join(', ') }
+      return { body: parse(answer, describeRequest(call)), link: [answer.headers['link'] ?? []].flat().join(', ') }
     case 'later': {
       const waitMs = retryAfterMs(answer.headers, Date.now())
-      const message = `${placeOf(call)}: the server answered ${status}${excerptOf(answer)}`
+      const message = `${describeRequest(call)}: the server answered ${status}${responseExcerpt(answer)}`
       throw new RetriableError(message, waitMs === undefined ? {} : { retryAfterMs: waitMs })
     }
     case 'wrong':
-      throw new Error(`${placeOf(call)}: the server answered ${status}: ${adviceOn(status, answer.headers.location)}`)
+      throw new Error(
+        `${describeRequest(call)}: the server answered ${status}: ${adviceOn(status, answer.headers.location)}`,
+      )
     case 'refused':
       throw new Error(
-        `${placeOf(call)}: the server answered ${status}${excerptOf(answer)}: check url and its parameters`,
+        `${describeRequest(call)}: the server answered ${status}${responseExcerpt(answer)}: check url and its parameters`,
       )
   }
 }
 
-function parse(answer: HttpAnswer, place: string): unknown {
+function parse(answer: HttpResponse, place: string): unknown {
   const text = answer.body.toString()
   if (text.trim() === '') return []
   try {
     return plainValue(parseExact(text))
   } catch (error) {
-    throw new DataError(`${place}: the answer is no JSON${excerptOf(answer)}`, { cause: error })
+    throw new DataError(`${place}: the answer is no JSON${responseExcerpt(answer)}`, { cause: error })
   }
 }
 
@@ -181,7 +189,7 @@ function recordsIn(body: unknown, written: Config): readonly unknown[] {
   )
 }
 
-function toRecord(value: unknown, sourceOffset: Place, written: Config): SourceRecord {
+function toRecord(value: unknown, sourceOffset: PagePosition, written: Config): SourceRecord {
   const { topic, url, 'key.pointer': keyPointer, 'timestamp.pointer': timePointer } = written
   return {
     topic,

@@ -1,5 +1,5 @@
 import { DataError, RetriableError } from '../../../sdk/index.ts'
-import { type HttpAnswer, NoAnswer, placeOf, type Transport } from './transport.ts'
+import { describeRequest, type HttpResponse, NoResponseError, type Transport } from './transport.ts'
 
 /** Who a task says it is. */
 export type Authorization = {
@@ -94,15 +94,15 @@ async function requestToken(
     signal,
   }
   const answer = await transport.send(call).catch((error: unknown) => {
-    if (error instanceof NoAnswer) throw new RetriableError(`no token: ${error.message}`, { cause: error })
+    if (error instanceof NoResponseError) throw new RetriableError(`no token: ${error.message}`, { cause: error })
     throw error
   })
-  const { value, type, lifeMs } = readToken(answer, tokenProperty, placeOf(call))
+  const { value, type, lifeMs } = readToken(answer, tokenProperty, describeRequest(call))
   const earlyMs = Math.min(EARLY_MS_MAX, lifeMs / 10)
   return { header: `${type} ${value}`, untilMs: askedMs + lifeMs - earlyMs }
 }
 
-function readToken({ status, body }: HttpAnswer, property: string, place: string) {
+function readToken({ status, body }: HttpResponse, property: string, place: string) {
   if (status === 429 || status >= 500) throw new RetriableError(`no token: ${place} answered ${status}`)
   if (status !== 200 && status !== 201) {
     throw new Error(

@@ -1,10 +1,14 @@
 import { isIPv6 } from 'node:net'
-import { systemClock } from '../../../config/clock.ts'
-import { tlsMaterial } from '../../../config/tls.ts'
+import { readTls, sslFields } from '../../../java-compat/ssl-fields.ts'
 import { type ConfigProblem, field, type HostAccess, type NetworkAccess, type z } from '../../../sdk/index.ts'
-import { sslFields, sslSettings } from '../../ssl.ts'
 import { type Authorization, basic, clientCredentials, fixed } from './authorization.ts'
-import { createTransport, type HttpAnswer, type HttpCall, type Transport, type TransportOptions } from './transport.ts'
+import {
+  createTransport,
+  type HttpRequest,
+  type HttpResponse,
+  type Transport,
+  type TransportOptions,
+} from './transport.ts'
 
 /** An address that can be asked: `http://…` or `https://…`. */
 export function httpUrl(info: field.FieldInfo) {
@@ -81,26 +85,26 @@ export function addProblems(problems: readonly ConfigProblem[], context: z.core.
 
 export type Connection = {
   /** As `Transport.send`, and says who we are. Rejects with a `RetriableError`, too, when no token is to be had now. */
-  send(call: HttpCall): Promise<HttpAnswer>
+  send(call: HttpRequest): Promise<HttpResponse>
   close(): void
 }
 
 /** Connects to nothing yet: the first call does. Rejects when certificates can't be read or a proxy may not be used. */
 export async function openConnection(
   settings: ConnectionSettings,
-  limits: Pick<TransportOptions, 'answerBytesMax' | 'whenLonger'>,
+  limits: Pick<TransportOptions, 'responseBytesMax' | 'whenLonger'>,
   { files, network }: HostAccess,
 ): Promise<Connection> {
   const transport = createTransport({
     ...limits,
     network,
-    tls: tlsMaterial(sslSettings('https.', settings), (_key, path) => files.readFileSync(path)),
+    tls: readTls('https.', settings, files),
     proxyUrl: await proxyUrl(settings, network),
     connectTimeoutMs: settings['http.connect.timeout.ms'],
     requestTimeoutMs: settings['http.request.timeout.ms'],
   })
   const authorization = authorizationOf(settings, transport)
-  const sendAs = (call: HttpCall, header: string | undefined) =>
+  const sendAs = (call: HttpRequest, header: string | undefined) =>
     transport.send(header === undefined ? call : { ...call, headers: { ...call.headers, authorization: header } })
   return {
     async send(call) {
@@ -128,7 +132,7 @@ function authorizationOf(settings: ConnectionSettings, transport: Transport): Au
         mode: settings['oauth2.client.auth.mode'],
         tokenProperty: settings['oauth2.token.property'],
       }
-      return clientCredentials(credentials, { transport, nowMs: systemClock.monotonicMs })
+      return clientCredentials(credentials, { transport, nowMs: () => performance.now() })
     }
     case 'NONE':
       return fixed(undefined)

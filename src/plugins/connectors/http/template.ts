@@ -1,5 +1,5 @@
+import { javaText } from '../../../java-compat/text.ts'
 import { type ConnectRecord, DataError } from '../../../sdk/index.ts'
-import { javaText } from '../../java-text.ts'
 
 /** What a template is filled in with: a record of a sink. */
 export type TemplateRecord = Pick<ConnectRecord, 'topic' | 'key' | 'keySchema' | 'value' | 'valueSchema'> & {

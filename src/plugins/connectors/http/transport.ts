@@ -15,11 +15,11 @@ export type TransportOptions = {
   readonly connectTimeoutMs: number
   readonly requestTimeoutMs: number
   /** Of an answer that has more than this, the rest is left out, or it is refused. */
-  readonly answerBytesMax: number
+  readonly responseBytesMax: number
   readonly whenLonger: 'cut' | 'refuse'
 }
 
-export type HttpCall = {
+export type HttpRequest = {
   readonly method: string
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
@@ -27,7 +27,7 @@ export type HttpCall = {
   readonly signal: AbortSignal
 }
 
-export type HttpAnswer = {
+export type HttpResponse = {
   readonly status: number
   /** Names in lower case. */
   readonly headers: IncomingMessage['headers']
@@ -35,18 +35,18 @@ export type HttpAnswer = {
 }
 
 /** No answer, or only a part of one. The same call may succeed later. */
-export class NoAnswer extends Error {
+export class NoResponseError extends Error {
   override readonly name = 'NoAnswer'
 }
 
 /** An answer with more bytes than were asked for. */
-export class LongAnswer extends Error {
+export class ResponseTooLargeError extends Error {
   override readonly name = 'LongAnswer'
 }
 
 export type Transport = {
-  /** Rejects with a `NoAnswer`, a `LongAnswer`, or the reason of its signal. Whatever status an answer has, it is one. */
-  send(call: HttpCall): Promise<HttpAnswer>
+  /** Rejects with a `NoResponseError`, a `ResponseTooLargeError`, or the reason of its signal. Whatever status an answer has, it is one. */
+  send(call: HttpRequest): Promise<HttpResponse>
   close(): void
 }
 
@@ -74,9 +74,10 @@ export function createTransport(options: TransportOptions): Transport {
       } catch (error) {
         call.signal.throwIfAborted()
         if (isNotAllowed(error)) throw error
-        if (error instanceof LongAnswer) throw new LongAnswer(`${placeOf(call)}: ${error.message}`)
+        if (error instanceof ResponseTooLargeError)
+          throw new ResponseTooLargeError(`${describeRequest(call)}: ${error.message}`)
         const reason = timeout.signal.aborted ? timeout.signal.reason : error
-        throw new NoAnswer(`${placeOf(call)}: ${reasonOf(reason)}`, { cause: error })
+        throw new NoResponseError(`${describeRequest(call)}: ${reasonOf(reason)}`, { cause: error })
       } finally {
         clearTimeout(timer)
       }
@@ -87,7 +88,7 @@ export function createTransport(options: TransportOptions): Transport {
     },
   }
 
-  function begin(call: HttpCall, signal: AbortSignal): Promise<IncomingMessage> {
+  function begin(call: HttpRequest, signal: AbortSignal): Promise<IncomingMessage> {
     const { method, url, body } = call
     const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }
     const { protocol, hostname, port } = new URL(url)
@@ -112,14 +113,14 @@ export function createTransport(options: TransportOptions): Transport {
   }
 }
 
-async function bodyOf(response: IncomingMessage, { answerBytesMax, whenLonger }: TransportOptions): Promise<Buffer> {
+async function bodyOf(response: IncomingMessage, { responseBytesMax, whenLonger }: TransportOptions): Promise<Buffer> {
   const chunks: Buffer[] = []
   let bytes = 0
   for await (const chunk of response as AsyncIterable<Buffer>) {
-    const left = answerBytesMax - bytes
+    const left = responseBytesMax - bytes
     bytes += chunk.length
     if (left < chunk.length && whenLonger === 'refuse') {
-      throw new LongAnswer(`the answer has more than ${answerBytesMax} bytes`)
+      throw new ResponseTooLargeError(`the answer has more than ${responseBytesMax} bytes`)
     }
     if (left > 0) chunks.push(chunk.subarray(0, left))
   }
@@ -127,7 +128,7 @@ async function bodyOf(response: IncomingMessage, { answerBytesMax, whenLonger }:
 }
 
 /** Without the query, which may hold a secret. */
-export function placeOf({ method, url }: Pick<HttpCall, 'method' | 'url'>): string {
+export function describeRequest({ method, url }: Pick<HttpRequest, 'method' | 'url'>): string {
   const { origin, pathname } = new URL(url)
   return `${method} ${origin}${pathname}`
 }
@@ -136,7 +137,7 @@ export function placeOf({ method, url }: Pick<HttpCall, 'method' | 'url'>): stri
 const EXCERPT_MAX = 300
 
 /** What a server says about its answer, in one line to put behind a sentence. */
-export function excerptOf({ body }: Pick<HttpAnswer, 'body'>): string {
+export function responseExcerpt({ body }: Pick<HttpResponse, 'body'>): string {
   const text = body.toString().replace(/\s+/g, ' ').trim()
   return text === '' ? '' : `: ${text.slice(0, EXCERPT_MAX)}`
 }

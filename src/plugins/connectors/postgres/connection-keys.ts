@@ -1,7 +1,7 @@
 import { field } from '../../../sdk/index.ts'
 import { parseConnectionUrl } from './connection-url.ts'
 import { QUOTE_METHODS, type QuoteMethod } from './identifier.ts'
-import { zoneOf } from './zone.ts'
+import { parseTimeZone } from './time-zone.ts'
 
 const group = 'Connection'
 
@@ -57,7 +57,7 @@ export const connectionKeys = {
         doc: 'Time zone of the clocks that `timestamp` columns (those without a zone) are read off, and written as',
         importance: 'MEDIUM',
       }),
-      zoneOf,
+      parseTimeZone,
     )
     .prefault('UTC'),
   'quote.sql.identifiers': field

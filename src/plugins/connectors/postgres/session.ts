@@ -7,12 +7,12 @@ import type pg from 'pg'
 import type Cursor from 'pg-cursor'
 import type { FileAccess, HostAccess, TaskLog } from '../../../sdk/index.ts'
 import type { ConnectionUrl, SslMode } from './connection-url.ts'
-import { DatabaseFailure, failureOfAll, toFailure } from './failure.ts'
+import { DatabaseError, toDatabaseError, toDatabaseErrorOfAll } from './database-error.ts'
 
 // The one place that talks to the server. Values go there and come back as PostgreSQL's texts; what they mean is decided
 // elsewhere.
 
-export type Row = readonly (string | null)[]
+export type ResultRow = readonly (string | null)[]
 
 /** A column of a result, as the server describes it. */
 export type ResultField = {
@@ -41,7 +41,7 @@ export type SessionOptions = {
 }
 
 /** What a failed connection may be tried again for. */
-export type Patience = { readonly attempts: number; readonly backoffMs: number }
+export type ConnectRetry = { readonly attempts: number; readonly backoffMs: number }
 
 /** With the first session: most tasks have none, and each thread would load the client before its first task. */
 const load = createRequire(import.meta.url)
@@ -54,7 +54,7 @@ const KEEP_ALIVE_MS = 30_000
 const SETTINGS =
   "SET TimeZone = 'UTC'; SET DateStyle = 'ISO, YMD'; SET IntervalStyle = 'postgres'; SET bytea_output = 'hex'"
 
-/** One connection to a database. Its methods throw a `DatabaseFailure`. */
+/** One connection to a database. Its methods throw a `DatabaseError`. */
 export class Session {
   readonly #client: pg.Client
   readonly #ended: Promise<void>
@@ -74,7 +74,7 @@ export class Session {
   }
 
   /** Tries host after host, and all of them as often as patience says as long as that can help. */
-  static async open(options: SessionOptions, { attempts, backoffMs }: Patience): Promise<Session> {
+  static async open(options: SessionOptions, { attempts, backoffMs }: ConnectRetry): Promise<Session> {
     const { ignored } = options.url
     if (ignored.length > 0)
       options.log.warn({ options: ignored }, 'these options of connection.url have no effect here')
@@ -82,7 +82,7 @@ export class Session {
       try {
         return await Session.#openOnce(options)
       } catch (error) {
-        const failure = error as DatabaseFailure
+        const failure = error as DatabaseError
         if (!failure.heals || attempt >= attempts || options.signal.aborted) throw failure
         options.log.warn(
           { err: failure, attempt, waitMs: backoffMs },
@@ -95,15 +95,15 @@ export class Session {
 
   static async #openOnce(options: SessionOptions): Promise<Session> {
     const attempts = sslAttempts(options.url, options.access)
-    const failures: DatabaseFailure[] = []
+    const failures: DatabaseError[] = []
     for (const at of options.url.hosts) {
       try {
         return await Session.#openAt(at, attempts, options)
       } catch (error) {
-        failures.push(toFailure(error, `connect to the database at ${at.host}:${at.port}`))
+        failures.push(toDatabaseError(error, `connect to the database at ${at.host}:${at.port}`))
       }
     }
-    throw failureOfAll(failures)
+    throw toDatabaseErrorOfAll(failures)
   }
 
   static async #openAt(
@@ -136,12 +136,12 @@ export class Session {
   }
 
   /** `doing` completes «could not …» where it fails. */
-  async query(doing: string, text: string, values: readonly (string | null)[] = []): Promise<readonly Row[]> {
+  async query(doing: string, text: string, values: readonly (string | null)[] = []): Promise<readonly ResultRow[]> {
     try {
       const config = { text, values: [...values], rowMode: 'array' as const, types: AS_TEXT }
       return (await this.#client.query<(string | null)[]>(config)).rows
     } catch (error) {
-      throw toFailure(error, doing)
+      throw toDatabaseError(error, doing)
     }
   }
 
@@ -150,7 +150,7 @@ export class Session {
     try {
       return (await this.#client.query({ text, rowMode: 'array' })).fields.map(toResultField)
     } catch (error) {
-      throw toFailure(error, doing)
+      throw toDatabaseError(error, doing)
     }
   }
 
@@ -162,16 +162,16 @@ export class Session {
     try {
       return (await this.#client.query({ ...(isKnown && { name }), text, values: [...values] })).rowCount ?? 0
     } catch (error) {
-      throw toFailure(error, doing)
+      throw toDatabaseError(error, doing)
     }
   }
 
   /** Rows are fetched as they are asked for: the rest waits on the server. Close it before the next query. */
-  openRows(doing: string, text: string, values: readonly string[]): Rows {
+  openRows(doing: string, text: string, values: readonly string[]): ResultCursor {
     const RowCursor = load('pg-cursor') as typeof Cursor
-    const cursor = new RowCursor<Row>(text, [...values], { rowMode: 'array', types: AS_TEXT })
-    return new Rows(
-      this.#client.query(cursor as unknown as pg.Submittable) as unknown as Cursor<Row>,
+    const cursor = new RowCursor<ResultRow>(text, [...values], { rowMode: 'array', types: AS_TEXT })
+    return new ResultCursor(
+      this.#client.query(cursor as unknown as pg.Submittable) as unknown as Cursor<ResultRow>,
       doing,
       this.#ended,
     )
@@ -189,17 +189,17 @@ export class Session {
   }
 }
 
-type Fetched = { readonly rows: readonly Row[]; readonly fields: readonly ResultField[] }
+type Fetched = { readonly rows: readonly ResultRow[]; readonly fields: readonly ResultField[] }
 
 /** The rows of one query, from the first to the last. */
-export class Rows {
-  readonly #cursor: Cursor<Row>
+export class ResultCursor {
+  readonly #cursor: Cursor<ResultRow>
   readonly #doing: string
   readonly #sessionEnd: Promise<void>
   #ahead: Promise<Fetched> | undefined
   #isOver = false
 
-  constructor(cursor: Cursor<Row>, doing: string, sessionEnd: Promise<void>) {
+  constructor(cursor: Cursor<ResultRow>, doing: string, sessionEnd: Promise<void>) {
     this.#cursor = cursor
     this.#doing = doing
     this.#sessionEnd = sessionEnd
@@ -224,7 +224,7 @@ export class Rows {
       this.#cursor.read(rowsMax, (error, rows, result) => {
         if (error) {
           this.#isOver = true
-          reject(toFailure(error, this.#doing))
+          reject(toDatabaseError(error, this.#doing))
         } else {
           resolve({ rows, fields: (result?.fields ?? []).map(toResultField) })
         }
@@ -303,6 +303,6 @@ function readPem(option: string, path: string, files: FileAccess): Buffer {
     return files.readFileSync(path)
   } catch (cause) {
     const said = `could not read the ${option} of connection.url: ${(cause as Error).message}; correct its path`
-    throw new DatabaseFailure(said, { cause, heals: false })
+    throw new DatabaseError(said, { cause, heals: false })
   }
 }

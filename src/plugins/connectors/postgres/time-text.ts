@@ -1,5 +1,5 @@
 import { DataError } from '../../../sdk/index.ts'
-import type { Zone } from './zone.ts'
+import type { TimeZone } from './time-zone.ts'
 
 // PostgreSQL's texts of dates and times (DateStyle ISO, TimeZone UTC) and the numbers they stand for.
 // A timestamp is in whole microseconds since 1970, which a double holds exactly for 285 years to either side.
@@ -12,13 +12,13 @@ const YEAR_1_MS = Date.parse('0001-01-01')
 const YEAR_10000_MS = Date.parse('9999-12-31') + 86_400_000
 
 /** Of a `timestamp`, a clock in `zone`; of a `timestamptz`, which says its offset itself; of a `date`, its midnight. */
-export function microsFromText(text: string, zone: Zone): number {
+export function microsFromText(text: string, zone: TimeZone): number {
   const micros = microsFromPlain(text, zone)
   return Number.isNaN(micros) ? microsFromAny(text, zone) : micros
 }
 
 /** `yyyy-MM-dd HH:mm:ss.SSSSSS` with `+00` or without, as nearly all are: a third of the time. NaN for any other. */
-function microsFromPlain(text: string, zone: Zone): number {
+function microsFromPlain(text: string, zone: TimeZone): number {
   if (text.length < 19 || !hasPlainMarks(text)) return Number.NaN
   const isInstant = text.endsWith('+00')
   const end = isInstant ? text.length - 3 : text.length
@@ -59,7 +59,7 @@ function numberIn(text: string, start: number, end: number): number {
   return number
 }
 
-function microsFromAny(text: string, zone: Zone): number {
+function microsFromAny(text: string, zone: TimeZone): number {
   if (text === 'infinity') return DATE_MS_MAX * 1000
   if (text === '-infinity') return -DATE_MS_MAX * 1000
   const match = TIMESTAMP.exec(text)
@@ -72,7 +72,7 @@ function microsFromAny(text: string, zone: Zone): number {
 }
 
 /** With its offset: a `timestamptz` is that instant, a `timestamp` the wall time in `zone`. */
-export function textFromMicros(micros: number, zone: Zone): string {
+export function textFromMicros(micros: number, zone: TimeZone): string {
   const ms = Math.floor(micros / 1000)
   if (Math.abs(ms) >= DATE_MS_MAX) return ms > 0 ? 'infinity' : '-infinity'
   const offset = zone.offsetMs(ms)
@@ -81,7 +81,7 @@ export function textFromMicros(micros: number, zone: Zone): string {
 }
 
 /** `yyyy-MM-ddTHH:mm:ss.SSSSSS` on a clock in `zone`. */
-export function isoFromMicros(micros: number, zone: Zone): string {
+export function isoFromMicros(micros: number, zone: TimeZone): string {
   const ms = Math.floor(micros / 1000)
   const { day, time, era } = wallClock(ms + zone.offsetMs(ms), micros - ms * 1000)
   return `${day}T${time}${era}`
@@ -100,7 +100,7 @@ export function textFromTime(ms: number): string {
 }
 
 /** The day of an instant on a calendar in `zone`. */
-export function textFromDate(date: Date, zone: Zone): string {
+export function textFromDate(date: Date, zone: TimeZone): string {
   const ms = date.getTime()
   if (Math.abs(ms) >= DATE_MS_MAX) return ms > 0 ? 'infinity' : '-infinity'
   const { day, era } = wallClock(ms + zone.offsetMs(ms), 0)

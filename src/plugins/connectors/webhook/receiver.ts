@@ -2,14 +2,14 @@ import { createServer as createPlain, type IncomingMessage, type Server, type Se
 import { createServer as createSecure } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { SecureContextOptions } from 'node:tls'
-import type { Gatekeeper } from './credentials.ts'
+import type { Authenticator } from './authenticator.ts'
 
 export type ReceiverOptions = {
   readonly host: string
   readonly port: number
   readonly tls: SecureContextOptions | undefined
   readonly path: string
-  readonly gate: Gatekeeper
+  readonly gate: Authenticator
   /** Of one body, and of all that wait. */
   readonly bodyBytesMax: number
   readonly waitingBytesMax: number
@@ -22,7 +22,7 @@ export type ReceiverOptions = {
 }
 
 /** A request that waits for its answer. */
-export type Waiting = {
+export type PendingRequest = {
   readonly headers: IncomingMessage['headers']
   readonly body: Buffer
   readonly receivedMs: number
@@ -40,8 +40,8 @@ const DRAIN_MS = 5_000
 export class Receiver implements AsyncDisposable {
   readonly #options: ReceiverOptions
   readonly #server: Server
-  readonly #queue: Waiting[] = []
-  readonly #waiting = new Set<Waiting>()
+  readonly #queue: PendingRequest[] = []
+  readonly #waiting = new Set<PendingRequest>()
   #admitted = 0
   #bytes = 0
   #isClosing = false
@@ -75,7 +75,7 @@ export class Receiver implements AsyncDisposable {
   }
 
   /** What came since, the first of it; waits a little for it. */
-  async take(countMax: number, waitMs: number, signal: AbortSignal): Promise<readonly Waiting[]> {
+  async take(countMax: number, waitMs: number, signal: AbortSignal): Promise<readonly PendingRequest[]> {
     if (this.#queue.length === 0 && !signal.aborted) {
       const woken = Promise.withResolvers<void>()
       const timer = setTimeout(woken.resolve, waitMs)

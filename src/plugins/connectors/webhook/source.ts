@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { tlsMaterial } from '../../../config/tls.ts'
+import { readTls } from '../../../java-compat/ssl-fields.ts'
 import {
   type ConfigProblem,
   defineSource,
@@ -12,8 +12,14 @@ import {
   z,
 } from '../../../sdk/index.ts'
 import { SHIPPED_VERSION } from '../../version.ts'
-import { basicGate, bearerGate, type Gatekeeper, OPEN, signatureGate } from './credentials.ts'
-import { Receiver, type ReceiverOptions, type Waiting } from './receiver.ts'
+import {
+  type Authenticator,
+  basicAuthenticator,
+  bearerAuthenticator,
+  NO_AUTHENTICATION,
+  signatureAuthenticator,
+} from './authenticator.ts'
+import { type PendingRequest, Receiver, type ReceiverOptions } from './receiver.ts'
 
 const BATCH_MAX = 500
 /** How long a batch is waited for before «nothing now» is said. */
@@ -105,7 +111,7 @@ worker into the group. The source has no position: \`{"path": PATH}\` counts its
 `,
   config,
   async *poll({ config: written, signal, resumeFrom, onStored, log, files, network }) {
-    const onItsWay = new Map<SourceRecord, Waiting>()
+    const onItsWay = new Map<SourceRecord, PendingRequest>()
     onStored((records) => {
       for (const record of records) {
         onItsWay.get(record)?.answer(204)
@@ -127,7 +133,7 @@ worker into the group. The source has no position: \`{"path": PATH}\` counts its
   },
 })
 
-function recordMaker(written: Config, before: number): (request: Waiting) => SourceRecord {
+function recordMaker(written: Config, before: number): (request: PendingRequest) => SourceRecord {
   const { topic, path, 'key.header': keyHeader, 'record.headers': names } = written
   const { read, schema } = FORMATS[written['value.format']]
   const sourcePartition = { path }
@@ -167,15 +173,11 @@ function textOf(body: Buffer): string {
 
 async function open(written: Config, { files, network }: HostAccess): Promise<Receiver> {
   const [, scheme, host = '', port] = LISTENER.exec(written.listener)!
-  const ssl = {
-    'ssl.keystore.location': written['https.ssl.keystore.location'],
-    'ssl.keystore.password': written['https.ssl.keystore.password'],
-  }
   network.checkListener(host, Number(port))
   const options: ReceiverOptions = {
     host: host.replace(/^\[|\]$/g, ''),
     port: Number(port),
-    tls: scheme === 'https' ? tlsMaterial(ssl, (_key, path) => files.readFileSync(path)) : undefined,
+    tls: scheme === 'https' ? readTls('https.', written, files) : undefined,
     path: written.path,
     gate: gateOf(written),
     bodyBytesMax: written['body.max.bytes'],
@@ -198,16 +200,16 @@ async function open(written: Config, { files, network }: HostAccess): Promise<Re
   }
 }
 
-function gateOf(written: Config): Gatekeeper {
+function gateOf(written: Config): Authenticator {
   switch (written['auth.type']) {
     case 'NONE':
-      return OPEN
+      return NO_AUTHENTICATION
     case 'BASIC':
-      return basicGate(written['connection.user']!, written['connection.password']!)
+      return basicAuthenticator(written['connection.user']!, written['connection.password']!)
     case 'BEARER':
-      return bearerGate(written['bearer.token']!)
+      return bearerAuthenticator(written['bearer.token']!)
     case 'HMAC':
-      return signatureGate({
+      return signatureAuthenticator({
         secret: written['signature.secret']!,
         header: written['signature.header'].toLowerCase(),
         algorithm: written['signature.algorithm'],

@@ -1,10 +1,10 @@
 import { avroFormat, type ParsedAvro } from '../../../formats/avro/avro.ts'
 import { avroCodec } from '../../../formats/avro/codec.ts'
+import { avroEncoder } from '../../../java-compat/avro/encoder.ts'
+import { fromAvro } from '../../../java-compat/avro/from-avro.ts'
+import { toAvroText } from '../../../java-compat/avro/to-avro.ts'
 import type { RegistryLanguage } from '../registry-converter.ts'
-import type { AvroConverterSettings } from './converter.ts'
-import { avroEncoder } from './encoder.ts'
-import { fromAvro } from './from-avro.ts'
-import { toAvroText } from './to-avro.ts'
+import type { AvroConverterSettings } from './config.ts'
 
 /** How Avro's schemas and data become Connect's. */
 export function avroLanguage(settings: AvroConverterSettings): RegistryLanguage<ParsedAvro> {

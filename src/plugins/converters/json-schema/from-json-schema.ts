@@ -1,10 +1,10 @@
 import type { Json, JsonObject } from '../../../formats/json/model.ts'
 import { Documents, type Located } from '../../../formats/json/references.ts'
+import { inHashOrder } from '../../../java-compat/hash-order.ts'
+import { jsonReader, parseExact } from '../../../java-compat/json/reader.ts'
+import { SHARED } from '../../../java-compat/shared-names.ts'
 import { DataError, type Field, type Schema, type SchemaType, STRING } from '../../../sdk/index.ts'
-import { inHashOrder } from '../../java-map.ts'
-import { jsonReader, parseExact } from '../json/read.ts'
-import { SHARED } from '../shared-names.ts'
-import { ENUM, isChoice, KEY, NULL_WORD, ONE_OF, PROP, VALUE } from './names.ts'
+import { isChoice, JSON_ENUM, JSON_PROP, KEY, NULL_WORD, ONE_OF, VALUE } from './names.ts'
 
 export type FromJsonSchemaOptions = {
   /** Whether members that are not required are optional. */
@@ -164,7 +164,7 @@ function typed(part: Part, to: To, context: Context): Schema {
   const { value } = part
   const words = listOf(value['enum']) ?? (value['const'] === undefined ? undefined : [value['const']])
   if (words !== undefined) return enumOf(words, context)
-  const own = value[PROP.type]
+  const own = value[JSON_PROP.type]
   switch (typeOf(value)) {
     case 'boolean':
       return { type: 'boolean' }
@@ -205,7 +205,7 @@ function known<Type extends SchemaType>(word: Json | undefined, types: readonly 
 
 function enumOf(words: readonly Json[], { generalized }: Context): Schema {
   const texts = words.map((word) => (word === null ? NULL_WORD : String(word)))
-  const name = generalized ? SHARED.enum : ENUM
+  const name = generalized ? SHARED.enum : JSON_ENUM
   const parameters = texts.map((text, index) => [`${name}.${text}`, generalized ? String(index) : text])
   return { type: 'string', parameters: { [name]: '', ...Object.fromEntries(parameters) } }
 }
@@ -218,7 +218,7 @@ function entries({ items }: JsonObject, to: To): Schema {
 }
 
 function objectFrom(part: Part, to: To, context: Context): Schema {
-  const { properties = {}, required, additionalProperties: rest, [PROP.type]: type } = part.value
+  const { properties = {}, required, additionalProperties: rest, [JSON_PROP.type]: type } = part.value
   if (type === 'map' || (Object.keys(properties ?? {}).length === 0 && isObject(rest))) {
     return { type: 'map', keys: STRING, items: to(rest ?? true) }
   }
@@ -248,7 +248,7 @@ function fieldsOf(
 }
 
 function indexOf(member: Json): number | undefined {
-  const index = isObject(member) ? member[PROP.index] : undefined
+  const index = isObject(member) ? member[JSON_PROP.index] : undefined
   return typeof index === 'number' ? index : undefined
 }
 
@@ -256,8 +256,8 @@ function described(schema: Schema, value: JsonObject, registered: number | undef
   const {
     title,
     description,
-    [PROP.version]: version = registered,
-    [PROP.parameters]: parameters,
+    [JSON_PROP.version]: version = registered,
+    [JSON_PROP.parameters]: parameters,
     default: fallback,
   } = value
   const found = {

@@ -1,9 +1,9 @@
 import { type Json, JsonNumber, type JsonObject, parseJson, printJson } from '../../../formats/json-text.ts'
+import { inHashOrder } from '../../../java-compat/hash-order.ts'
+import { hasTextKeys, jsonWriter } from '../../../java-compat/json/writer.ts'
+import { SHARED } from '../../../java-compat/shared-names.ts'
 import { type Field, LOGICAL, type Schema } from '../../../sdk/index.ts'
-import { inHashOrder } from '../../java-map.ts'
-import { hasTextKeys, jsonWriter } from '../json/write.ts'
-import { SHARED } from '../shared-names.ts'
-import { ENUM, isChoice, KEY, NAMESPACE, NULL_WORD, PROP, VALUE } from './names.ts'
+import { isChoice, JSON_ENUM, JSON_PROP, KEY, NAMESPACE, NULL_WORD, VALUE } from './names.ts'
 
 export type ToJsonSchemaOptions = {
   /** Whether objects may have members that the schema does not name. */
@@ -26,7 +26,7 @@ export function toJsonSchemaText(schema: Schema, options: ToJsonSchemaOptions): 
 
 /** `index`: the place among the fields of a struct. An optional schema is one of null and itself. */
 function toJsonSchema(schema: Schema, options: ToJsonSchemaOptions, index?: number): Json {
-  const place = { [PROP.index]: index === undefined ? undefined : numberOf(index) }
+  const place = { [JSON_PROP.index]: index === undefined ? undefined : numberOf(index) }
   if (isChoice(schema)) return members({ ...place, oneOf: branchesOf(schema, options) })
   if (schema.optional) return members({ ...place, oneOf: [NOTHING, members(presentOf(schema, {}, options))] })
   return members(presentOf(schema, place, options))
@@ -68,11 +68,11 @@ function wordOf(schema: Schema, { decimals }: ToJsonSchemaOptions): string {
 }
 
 function isEnum({ type, parameters }: Schema): boolean {
-  return type === 'string' && (parameters?.[ENUM] ?? parameters?.[SHARED.enum]) !== undefined
+  return type === 'string' && (parameters?.[JSON_ENUM] ?? parameters?.[SHARED.enum]) !== undefined
 }
 
 function wordsOf({ parameters = {} }: Schema, { generalized }: ToJsonSchemaOptions): readonly Json[] {
-  const start = `${generalized ? SHARED.enum : ENUM}.`
+  const start = `${generalized ? SHARED.enum : JSON_ENUM}.`
   const keys = Object.keys(parameters).filter((key) => key.startsWith(start))
   const words = inHashOrder(keys.map((key) => key.slice(start.length)))
   return words.map((word) => (word === NULL_WORD ? null : word))
@@ -101,9 +101,10 @@ function metadataOf({ type, version, parameters = {} }: Schema): Members {
   // Java copies them from one map into another, which it makes for just as many.
   const names = inHashOrder(inHashOrder(kept), { room: kept.length })
   return {
-    [PROP.version]: version === undefined ? undefined : numberOf(version),
-    [PROP.type]: ['boolean', 'string', 'array', 'struct'].includes(type) ? undefined : type,
-    [PROP.parameters]: kept.length > 0 ? new Map(names.map((name) => [name, parameters[name] as string])) : undefined,
+    [JSON_PROP.version]: version === undefined ? undefined : numberOf(version),
+    [JSON_PROP.type]: ['boolean', 'string', 'array', 'struct'].includes(type) ? undefined : type,
+    [JSON_PROP.parameters]:
+      kept.length > 0 ? new Map(names.map((name) => [name, parameters[name] as string])) : undefined,
   }
 }
 

@@ -1,8 +1,8 @@
 import { BoundedMap } from '../../../clients/bounded-map.ts'
+import { type Exact, type JsonReader, parseExact, plainValue } from '../../../java-compat/json/reader.ts'
+import { plainJson } from '../../../java-compat/json/writer.ts'
 import { DataError, type Schema, type SchemaAndValue } from '../../../sdk/index.ts'
-import { type Exact, type JsonReader, parseExact, plainValue } from './read.ts'
 import { schemaFromJson } from './schema-text.ts'
-import { plainJson } from './write.ts'
 
 /** A schema with the reader made for it. */
 export type Plan = { readonly schema: Schema; readonly read: JsonReader }

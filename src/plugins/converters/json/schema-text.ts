@@ -1,6 +1,6 @@
+import { type Exact, jsonReader } from '../../../java-compat/json/reader.ts'
+import { jsonWriter, quote } from '../../../java-compat/json/writer.ts'
 import { DataError, type Schema, type SchemaType } from '../../../sdk/index.ts'
-import { type Exact, jsonReader } from './read.ts'
-import { jsonWriter, quote } from './write.ts'
 
 // Connect's schemas as the "schema" member of JsonConverter's envelope has them.
 

@@ -16,8 +16,8 @@ import {
   TIMESTAMP,
   valueLabel,
 } from '../../../sdk/index.ts'
-import type { FieldMeta } from './meta.ts'
-import { MESSAGE, PRECISION, TYPE } from './names.ts'
+import type { ProtobufFieldMeta } from './meta.ts'
+import { MESSAGE, PROTOBUF_PRECISION, TYPE } from './names.ts'
 
 /** A kind of value: what Connect says of it, and the way in both directions. Never called with null. */
 export type Kind = {
@@ -121,11 +121,14 @@ function dateOf(value: unknown): Date {
 }
 
 /** Each value has a scale of its own in Protobuf; in Connect the schema has it. */
-export function decimalKind({ scale: scaleText = '0', precision }: FieldMeta): Kind {
+export function decimalKind({ scale: scaleText = '0', precision }: ProtobufFieldMeta): Kind {
   const scale = Number(scaleText)
   const { parameters, ...schema } = decimal(scale)
   return {
-    schema: { ...schema, parameters: { ...parameters, ...(precision !== undefined && { [PRECISION]: precision }) } },
+    schema: {
+      ...schema,
+      parameters: { ...parameters, ...(precision !== undefined && { [PROTOBUF_PRECISION]: precision }) },
+    },
     read: (wire) => {
       const { value, scale: own } = wire as { value: Uint8Array; scale: number }
       return rescale({ unscaled: bigintFromBytes(value), scale: own }, scale)

@@ -2,8 +2,8 @@ import type { DescField, DescMessage, DescOneof, ScalarType } from '@bufbuild/pr
 import { Edition, FieldDescriptorProto_Label as Label } from '@bufbuild/protobuf/wkt'
 import { DataError, type Field, int64, type Schema } from '../../../sdk/index.ts'
 import { decimalKind, integerKind, type Kind, LOGICAL_KINDS, misfit, refuse, scalarKind } from './kinds.ts'
-import type { FieldMeta } from './meta.ts'
-import { ENUM, MESSAGE, mapName, pascalCase, TAG, UNION } from './names.ts'
+import type { ProtobufFieldMeta } from './meta.ts'
+import { MESSAGE, mapName, PROTOBUF_ENUM, PROTOBUF_UNION, pascalCase, TAG } from './names.ts'
 
 // Between messages, as @bufbuild/protobuf has them, and structs.
 
@@ -21,7 +21,7 @@ export type FromProtoOptions = {
   /** Whether enums are their numbers instead of their words. */
   readonly enumsAsNumbers: boolean
   /** What fields say beyond their types, by their full names. */
-  readonly metas: ReadonlyMap<string, FieldMeta>
+  readonly metas: ReadonlyMap<string, ProtobufFieldMeta>
 }
 
 type Members = Readonly<Record<string, unknown>>
@@ -105,7 +105,7 @@ function oneofMember(oneof: DescOneof, options: FromProtoOptions, around: readon
       name: options.unionIndexes ? `${oneof.name}_${place}` : oneof.name,
       schema: {
         type: 'struct',
-        name: `${UNION}.${options.fullNames ? `${oneof.parent.typeName}.${oneof.name}` : oneof.name}`,
+        name: `${PROTOBUF_UNION}.${options.fullNames ? `${oneof.parent.typeName}.${oneof.name}` : oneof.name}`,
         optional: true,
         fields,
       },
@@ -277,8 +277,8 @@ function wrapperKind(field: DescField, message: DescMessage, options: FromProtoO
 
 function enumKind({ name, typeName, values }: NonNullable<DescField['enum']>, options: FromProtoOptions): Kind {
   const parameters = Object.fromEntries([
-    [ENUM, name],
-    ...values.map((value) => [`${ENUM}.${value.name}`, String(value.number)]),
+    [PROTOBUF_ENUM, name],
+    ...values.map((value) => [`${PROTOBUF_ENUM}.${value.name}`, String(value.number)]),
   ]) as Record<string, string>
   const about = { name: options.fullNames ? typeName : name, parameters }
   const words = new Map(values.map((value) => [value.number, value.name]))

@@ -4,13 +4,13 @@ export const TAG = `${NAMESPACE}.Tag`
 /** The parameter of numbers whose type Protobuf has another word for. */
 export const TYPE = `${NAMESPACE}.Type`
 /** The parameter of decimals. */
-export const PRECISION = 'connect.decimal.precision'
+export const PROTOBUF_PRECISION = 'connect.decimal.precision'
 /** The parameter of strings that were an enum, with one more for the number of each of its words. */
-export const ENUM = `${NAMESPACE}.Enum`
+export const PROTOBUF_ENUM = `${NAMESPACE}.Enum`
 /** Structs whose names begin so are a oneof. */
-export const UNION = `${NAMESPACE}.Union`
+export const PROTOBUF_UNION = `${NAMESPACE}.Union`
 /** Of structs without a name, with a number behind. */
-export const DEFAULT_NAME = 'ConnectDefault'
+export const DEFAULT_MESSAGE_NAME = 'ConnectDefault'
 
 /** Messages that stand for Connect's logical types. */
 export const MESSAGE = {

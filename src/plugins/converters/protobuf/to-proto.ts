@@ -1,6 +1,6 @@
 import { DataError, type Field, LOGICAL, type Schema, type SchemaType } from '../../../sdk/index.ts'
 import { metaOf, metaText } from './meta.ts'
-import { DEFAULT_NAME, ENUM, entryName, MESSAGE, TAG, TYPE, UNION } from './names.ts'
+import { DEFAULT_MESSAGE_NAME, entryName, MESSAGE, PROTOBUF_ENUM, PROTOBUF_UNION, TAG, TYPE } from './names.ts'
 
 export type ToProtoOptions = {
   /** Whether fields that may be null are `optional`; without it or wrappers, null scalars are read as zero or nothing. */
@@ -117,7 +117,7 @@ function tagger(): (schema: Schema) => number {
 }
 
 function fieldText({ name, schema }: Field, tags: (schema: Schema) => number, context: Context): string {
-  if (schema.name?.startsWith(UNION)) return oneofText(name, schema, tags, context)
+  if (schema.name?.startsWith(PROTOBUF_UNION)) return oneofText(name, schema, tags, context)
   return plainFieldText(name, schema, tags(schema), context)
 }
 
@@ -134,7 +134,7 @@ function oneofText(name: string, schema: Schema, tags: (schema: Schema) => numbe
   const fields = (schema.fields ?? []).map((field) =>
     plainFieldText(field.name, field.schema, tags(field.schema), unmarked),
   )
-  const own = schema.name?.slice(UNION.length + 1) || name
+  const own = schema.name?.slice(PROTOBUF_UNION.length + 1) || name
   return `oneof ${own.slice(own.lastIndexOf('.') + 1)} {\n${fields.join('')}}\n`
 }
 
@@ -152,7 +152,7 @@ function singleType(schema: Schema, field: string, context: Context): string {
   const message = LOGICAL_MESSAGES[schema.name ?? '']
   if (message !== undefined) return imported(message, IMPORTS[message] as string, context)
   if (schema.type === 'struct') return structType(schema, field, context)
-  if (schema.parameters?.[ENUM] !== undefined) return enumType(schema, context)
+  if (schema.parameters?.[PROTOBUF_ENUM] !== undefined) return enumType(schema, context)
   const scalar = scalarOf(schema)
   if (scalar === undefined) throw new DataError(`Protobuf has no ${schema.type}s within lists: put them into a struct`)
   const wrapper = context.wrappers && schema.optional ? WRAPPERS[scalar] : undefined
@@ -183,11 +183,11 @@ function structType(schema: Schema, field: string, context: Context): string {
 }
 
 function enumType({ parameters = {} }: Schema, context: Context): string {
-  const words = Object.entries(parameters).filter(([key]) => key.startsWith(`${ENUM}.`))
+  const words = Object.entries(parameters).filter(([key]) => key.startsWith(`${PROTOBUF_ENUM}.`))
   const constants = words
     .sort((a, b) => Number(a[1]) - Number(b[1]))
-    .map(([key, number]) => `${key.slice(ENUM.length + 1)} = ${number};\n`)
-  const own = parameters[ENUM] || 'Enum'
+    .map(([key, number]) => `${key.slice(PROTOBUF_ENUM.length + 1)} = ${number};\n`)
+  const own = parameters[PROTOBUF_ENUM] || 'Enum'
   return named(own.slice(own.lastIndexOf('.') + 1), context, (name) => `enum ${name} {\n${constants.join('')}}\n`)
 }
 
@@ -207,5 +207,5 @@ function named(base: string, { types }: Context, write: (name: string) => string
 function nameOf({ name }: Schema, { unnamed }: Context): string {
   if (name !== undefined && name !== '') return name.slice(name.lastIndexOf('.') + 1)
   unnamed.count += 1
-  return `${DEFAULT_NAME}${unnamed.count}`
+  return `${DEFAULT_MESSAGE_NAME}${unnamed.count}`
 }

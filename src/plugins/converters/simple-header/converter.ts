@@ -1,5 +1,5 @@
+import { toBuffer } from '../../../sdk/bytes.ts'
 import { defineHeaderConverter, z } from '../../../sdk/index.ts'
-import { toBuffer } from '../../bytes.ts'
 import { SHIPPED_VERSION } from '../../version.ts'
 import { inferValue } from './read.ts'
 import { headerText } from './write.ts'

@@ -1,6 +1,6 @@
+import { javaText } from '../../../java-compat/text.ts'
+import { toBuffer } from '../../../sdk/bytes.ts'
 import { LOGICAL, type Schema } from '../../../sdk/index.ts'
-import { toBuffer } from '../../bytes.ts'
-import { javaText } from '../../java-text.ts'
 
 /** A header's value as text, as Java's Values.convertToString writes it. */
 export function headerText(value: unknown, schema: Schema | null, inside = false): string {

@@ -2,16 +2,16 @@ import { type ConnectRecord, DataError, type Schema, type SchemaType } from '../
 import { fieldOf, type Members, memberOf } from '../data.ts'
 
 /** A change as Debezium's connectors tell it: `{before, after, source, op, ts_ms, …}`. */
-export type Change = { readonly schema: Schema; readonly envelope: Members }
+export type DebeziumChange = { readonly schema: Schema; readonly envelope: Members }
 
 /** Undefined for everything else: heartbeats, schema changes, tombstones. */
-export function changeOf({ valueSchema, value }: ConnectRecord): Change | undefined {
+export function toDebeziumChange({ valueSchema, value }: ConnectRecord): DebeziumChange | undefined {
   if (valueSchema?.name === undefined || value === null || value === undefined) return undefined
   return valueSchema.name.endsWith('.Envelope') ? { schema: valueSchema, envelope: value as Members } : undefined
 }
 
 /** The row before or after the change; null where there was or is none. */
-export function rowOf({ schema, envelope }: Change, moment: 'before' | 'after') {
+export function rowOf({ schema, envelope }: DebeziumChange, moment: 'before' | 'after') {
   const row = fieldOf(schema, moment)
   if (row === undefined) throw new DataError(`Unknown field: ${moment}`)
   return { schema: row.schema, value: memberOf(envelope, row) as Members | null }

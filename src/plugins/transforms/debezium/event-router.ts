@@ -1,3 +1,4 @@
+import { javaRegex, javaReplacement, regexField } from '../../../java-compat/regex.ts'
 import {
   type ConnectRecord,
   DataError,
@@ -10,11 +11,10 @@ import {
   STRING,
   z,
 } from '../../../sdk/index.ts'
-import { javaRegex, javaReplacement, regexText } from '../../java-regex.ts'
 import { SHIPPED_VERSION } from '../../version.ts'
 import { fieldOf, type Members, memberOf, oncePerSchema, requireStruct, structOf } from '../data.ts'
 import { inferredJson } from '../inferred-json.ts'
-import { type Change, changeOf, memberOfType, rowOf } from './envelope.ts'
+import { type DebeziumChange, memberOfType, rowOf, toDebeziumChange } from './envelope.ts'
 
 const PLACEMENTS = ['header', 'envelope', 'partition'] as const
 /** A column that goes somewhere beside the payload. */
@@ -55,7 +55,7 @@ const config = z.object({
     .oneOf(['ignore', 'optional_bytes'], { doc: 'Whether nulls of such a text are left out, or are null bytes.' })
     .default('ignore'),
   'route.by.field': field.text({ doc: 'The column that the topic is named by.' }).default('aggregatetype'),
-  'route.topic.regex': regexText('route.topic.regex', {
+  'route.topic.regex': regexField('route.topic.regex', {
     doc: 'What is matched in that column.',
     importance: 'LOW',
   }).default('(?<routedByValue>.*)'),
@@ -83,7 +83,7 @@ no change events pass as they are. The tracing of Debezium's own transform is no
     const eventOf = eventMaker(settings)
     return (record) => {
       if (record.value === null || record.value === undefined) return null
-      const change = changeOf(record)
+      const change = toDebeziumChange(record)
       if (change === undefined) return record
       const operation = memberOfType(change.schema, change.envelope, 'op', 'string')
       if (operation === 'd') return null
@@ -102,7 +102,7 @@ function eventMaker(settings: Config) {
   const sideOf = placed.some(({ placement }) => placement === 'envelope')
     ? envelopeMaker(settings)
     : (payload: SchemaAndValue) => payload
-  return (change: Change, headers: readonly RecordHeader[]): Partial<ConnectRecord> => {
+  return (change: DebeziumChange, headers: readonly RecordHeader[]): Partial<ConnectRecord> => {
     const after = rowOf(change, 'after')
     const row: Row = { schema: after.schema, value: requireStruct(after.value, after.schema, 'Read Outbox Event') }
     const payload = payloadOf(row, settings)
@@ -219,7 +219,7 @@ const DIVISORS: Readonly<Record<string, number>> = {
   'io.debezium.time.NanoTimestamp': 1_000_000,
 }
 
-function timestampOf(row: Row, change: Change, name: string | undefined): number | null {
+function timestampOf(row: Row, change: DebeziumChange, name: string | undefined): number | null {
   const read = () => {
     const ms = memberOfType(change.schema, change.envelope, 'ts_ms', 'int64')
     return ms === null ? null : Number(ms)

@@ -8,11 +8,11 @@ import {
   z,
 } from '../../../sdk/index.ts'
 import { SHIPPED_VERSION } from '../../version.ts'
-import { basicsOf, membersOf, nullsToDefaults, oncePerSchema, structOf } from '../data.ts'
+import { basicsOf, membersOf, oncePerSchema, replaceNullField, structOf } from '../data.ts'
 import { insertField } from '../insert-field.ts'
 import { replaceField } from '../replace-field.ts'
 import { foundFields, parseAddedFields } from './added-field.ts'
-import { type Change, changeOf, memberOfType, rowOf } from './envelope.ts'
+import { type DebeziumChange, memberOfType, rowOf, toDebeziumChange } from './envelope.ts'
 
 /** What becomes of a delete (`null` keeps the schema, `tombstone` does not), and of the tombstone that follows it. */
 type Deletes = {
@@ -67,7 +67,7 @@ const config = z.object({
   'drop.fields.keep.schema.compatible': field
     .boolean({ doc: 'Leave out only fields that are optional.', importance: 'LOW' })
     .default(true),
-  'replace.null.with.default': nullsToDefaults(),
+  'replace.null.with.default': replaceNullField(),
 })
 type Config = z.infer<typeof config>
 
@@ -93,7 +93,7 @@ export const extractNewRecordState = defineTransform({
       return topic === null || topic.trim() === '' ? record : { ...record, topic }
     }
 
-    const deleted = <R extends ConnectRecord>(record: R, change: Change, before: Row): R | null => {
+    const deleted = <R extends ConnectRecord>(record: R, change: DebeziumChange, before: Row): R | null => {
       if (deletes === 'drop') return null
       if (deletes === 'tombstone') return { ...routed(record, before), valueSchema: null, value: null }
       if (deletes === 'null') {
@@ -103,13 +103,13 @@ export const extractNewRecordState = defineTransform({
       return addFields(dropFields(routed(marked.true(row), before)), change)
     }
 
-    const kept = <R extends ConnectRecord>(record: R, change: Change, after: Row): R => {
+    const kept = <R extends ConnectRecord>(record: R, change: DebeziumChange, after: Row): R => {
       const row = { ...record, valueSchema: after.schema, value: after.value }
       return dropFields(addFields(routed(deletes === 'rewrite' ? marked.false(row) : row, after), change))
     }
 
     return (given) => {
-      const change = changeOf(given)
+      const change = toDebeziumChange(given)
       const isTombstone = given.value === null || given.value === undefined
       if (!isTombstone && change === undefined) return given
       const record = { ...given, headers: [...given.headers, ...headersOf(change)] }
@@ -142,7 +142,7 @@ function deletedMark(value: 'true' | 'false', settings: Config): Step {
 }
 
 /** Of a tombstone only the operation is known. */
-function headerAdder(settings: Config): (change: Change | undefined) => readonly RecordHeader[] {
+function headerAdder(settings: Config): (change: DebeziumChange | undefined) => readonly RecordHeader[] {
   const fields = parseAddedFields('add.headers', settings['add.headers.prefix'], settings['add.headers'])
   const found = oncePerSchema((schema) => foundFields(fields, schema))
   return (change) => {
@@ -157,7 +157,7 @@ function headerAdder(settings: Config): (change: Change | undefined) => readonly
   }
 }
 
-function fieldAdder(settings: Config): <R extends ConnectRecord>(record: R, change: Change) => R {
+function fieldAdder(settings: Config): <R extends ConnectRecord>(record: R, change: DebeziumChange) => R {
   const fields = parseAddedFields('add.fields', settings['add.fields.prefix'], settings['add.fields'])
   const found = oncePerSchema((schema) => foundFields(fields, schema))
   const extended = oncePerSchema((envelope) =>

@@ -3,7 +3,7 @@ import type * as Cel from '@marcbachmann/cel-js'
 import type * as CelText from '@marcbachmann/cel-js/serialize'
 import { BoundedMap } from '../../../clients/bounded-map.ts'
 import { compileRe2 } from '../../../regex/linear.ts'
-import { counted, weighed } from './steps.ts'
+import { spendFor, spendForAll } from './steps.ts'
 
 /** An expression that was read. */
 export type CompiledCel = {
@@ -57,8 +57,8 @@ function createEnvironments() {
     .registerVariable('offset', 'dyn')
     .registerVariable('timestamp', 'dyn')
     .registerFunction('string.matchesLinear(string): bool', matches)
-    .registerFunction('counted(A): A', counted)
-    .registerFunction('weighed(A): A', weighed)
+    .registerFunction('counted(A): A', spendFor)
+    .registerFunction('weighed(A): A', spendForAll)
   return { given, roomy: given.clone({ limits: ROOM }) }
 }
 

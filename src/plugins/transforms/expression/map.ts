@@ -3,7 +3,7 @@ import { sideTransforms } from '../sides.ts'
 import { EXPRESSION_NOTES, expressionField } from './expression.ts'
 
 /** The whole side anew. */
-export const map = sideTransforms({
+export const mapTransform = sideTransforms({
   name: 'Map',
   isOwn: true,
   summary:

@@ -24,16 +24,16 @@ export function spend(steps: number): void {
 }
 
 /** Gives `value` back, and spends what it takes to go through it, not into it. */
-export function counted(value: unknown): unknown {
+export function spendFor(value: unknown): unknown {
   if (typeof value === 'string') spend(1 + Math.floor(value.length / CHARACTERS_A_STEP))
   else spend(Array.isArray(value) ? 1 + value.length : 1)
   return value
 }
 
 /** Gives `value` back, and spends what it takes to look at the whole of it: lists in it may be the same one many times. */
-export function weighed(value: unknown): unknown {
-  counted(value)
+export function spendForAll(value: unknown): unknown {
+  spendFor(value)
   if (typeof value !== 'object' || value === null) return value
-  for (const item of value instanceof Map ? value.values() : Object.values(value)) weighed(item)
+  for (const item of value instanceof Map ? value.values() : Object.values(value)) spendForAll(item)
   return value
 }

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { toDescriptor } from '../../../plugins/descriptor.ts'
-import { importPlugins } from '../../../plugins/module.ts'
+import { importPlugins } from '../../../plugins/import-plugins.ts'
 import type { Plugin } from '../../../sdk/index.ts'
 import { BuiltIns } from '../built-ins.ts'
 import { currentTask, runAsTask } from '../current-task.ts'

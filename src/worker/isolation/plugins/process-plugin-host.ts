@@ -3,9 +3,9 @@ import type { Clock } from '../../../config/clock.ts'
 import { messageOf } from '../../../config/errors.ts'
 import type { Logger } from '../../../config/logger.ts'
 import { createCatalog } from '../../../plugins/catalog.ts'
+import { type Loaded, type PluginFault, resolveConflicts } from '../../../plugins/conflict-resolution.ts'
 import type { PluginDescriptor } from '../../../plugins/descriptor.ts'
 import { discoverModules } from '../../../plugins/discovery.ts'
-import { type Loaded, type PluginFault, withoutRivals } from '../../../plugins/selection.ts'
 import { restrictConnectors } from '../../host-access/class-rules.ts'
 import type { ConnectorAccess } from '../../host-access/settings.ts'
 import type {
@@ -107,7 +107,7 @@ async function loadAll(modules: Modules, pluginPath: readonly string[]): Promise
   const [shipped] = await Promise.all([modules.load(null), ...loading])
   // In the order of `plugin.path`, however long each took.
   const urls = found.flatMap((one) => ('url' in one && loaded.has(one.url) ? [one.url] : []))
-  const chosen = withoutRivals(
+  const chosen = resolveConflicts(
     shipped,
     urls.flatMap((url) => loaded.get(url) ?? []),
   )

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { quoted } from '../../../../src/plugins/connectors/postgres/identifier.ts'
-import { type Change, fold } from '../../../../src/plugins/connectors/postgres/sink/changes.ts'
+import { compactChanges, type RowChange } from '../../../../src/plugins/connectors/postgres/sink/row-changes.ts'
 import { postgresSink, tableNaming } from '../../../../src/plugins/connectors/postgres/sink/sink.ts'
 import {
   deleteSql,
@@ -45,7 +45,7 @@ describe('changes', () => {
     notNull: false,
     textOf: () => null,
   }))
-  const toChange = ([key, word]: readonly [string, string | null]): Change => ({
+  const toChange = ([key, word]: readonly [string, string | null]): RowChange => ({
     record: {} as SinkRecord,
     isDelete: word === null,
     cells: word === null ? [key] : [key, word],
@@ -58,13 +58,13 @@ describe('changes', () => {
       fc.assert(
         fc.property(steps, fc.subarray(['a', 'b', 'c']), (made, there) => {
           const rows = () => new Map(there.map((key) => [key, 'old']))
-          const apply = (table: Map<string, string>, { isDelete, cells: [key, word] }: Change) => {
+          const apply = (table: Map<string, string>, { isDelete, cells: [key, word] }: RowChange) => {
             if (isDelete) table.delete(key!)
             else if (insertMode === 'upsert' || table.has(key!)) table.set(key!, word!)
             return table
           }
           const changes = made.map(toChange)
-          const folded = fold({ table: 't', columns, changes }, insertMode)
+          const folded = compactChanges({ table: 't', columns, changes }, insertMode)
           const inTurn = changes.reduce(apply, rows())
           expect(new Map([...[...folded.deletes, ...folded.writes].reduce(apply, rows())].sort())).toEqual(
             new Map([...inTurn].sort()),
@@ -77,7 +77,7 @@ describe('changes', () => {
 
   it('never hide an insert behind another one', () => {
     const changes = [toChange(['a', '1']), toChange(['a', '2'])]
-    expect(fold({ table: 't', columns, changes }, 'insert').writes).toEqual(changes)
+    expect(compactChanges({ table: 't', columns, changes }, 'insert').writes).toEqual(changes)
   })
 })
 

@@ -1,3 +1,4 @@
+import { jsonWriter } from '../../../../java-compat/json/writer.ts'
 import {
   DataError,
   decimalToText,
@@ -8,10 +9,9 @@ import {
   type Schema,
   valueLabel,
 } from '../../../../sdk/index.ts'
-import { jsonWriter } from '../../../converters/json/write.ts'
 import { textFromItems } from '../array-text.ts'
 import { textFromDate, textFromMicros, textFromTime } from '../time-text.ts'
-import { UTC, type Zone } from '../zone.ts'
+import { type TimeZone, UTC } from '../time-zone.ts'
 
 const AS_JSON = { decimals: 'NUMERIC', nullsToDefaults: false } as const
 
@@ -19,8 +19,8 @@ const AS_JSON = { decimals: 'NUMERIC', nullsToDefaults: false } as const
 export type CellWriter = (value: unknown) => string | null
 
 export type CellOptions = {
-  readonly zone: Zone
-  readonly dateZone: Zone
+  readonly zone: TimeZone
+  readonly dateZone: TimeZone
   readonly nullIsDefault: boolean
 }
 
@@ -34,7 +34,7 @@ export function cellWriter(schema: Schema, options: CellOptions): CellWriter {
 }
 
 /** Microseconds or nanoseconds since 1970 as a number or as digits. */
-export function epochWriter(unit: 'microseconds' | 'nanoseconds', zone: Zone): CellWriter {
+export function epochWriter(unit: 'microseconds' | 'nanoseconds', zone: TimeZone): CellWriter {
   return (value) => {
     if (value === null || value === undefined) return null
     const text = String(value)

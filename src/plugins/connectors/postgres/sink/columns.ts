@@ -7,7 +7,7 @@ import {
   type SinkRecord,
   STRING,
 } from '../../../../sdk/index.ts'
-import type { Zone } from '../zone.ts'
+import type { TimeZone } from '../time-zone.ts'
 import { type CellWriter, cellWriter, columnType, defaultLiteral, epochWriter } from './cells.ts'
 import type { SinkConfig } from './config.ts'
 
@@ -33,7 +33,7 @@ export type RowOptions = Pick<
   | 'timestamp.fields.list'
   | 'timestamp.precision.mode'
   | 'delete.enabled'
-> & { readonly zone: Zone; readonly dateZone: Zone; readonly nullIsDefault: boolean }
+> & { readonly zone: TimeZone; readonly dateZone: TimeZone; readonly nullIsDefault: boolean }
 
 const KAFKA_COLUMNS = ['__connect_topic', '__connect_partition', '__connect_offset']
 

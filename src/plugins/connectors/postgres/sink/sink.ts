@@ -1,12 +1,12 @@
 import { defineSink, RetriableError, type SinkContext } from '../../../../sdk/index.ts'
 import { SHIPPED_VERSION } from '../../../version.ts'
 import { quoteMethodOf } from '../connection-keys.ts'
-import { DatabaseFailure } from '../failure.ts'
+import { DatabaseError } from '../database-error.ts'
 import { quoting } from '../identifier.ts'
 import { Session } from '../session.ts'
-import { UTC } from '../zone.ts'
+import { UTC } from '../time-zone.ts'
 import { type SinkConfig, sinkConfig } from './config.ts'
-import { NOTES } from './notes.ts'
+import { SINK_DOCUMENTATION } from './documentation.ts'
 import { Writer } from './writer.ts'
 
 /** Topics as tables of a PostgreSQL database, under the keys of the JDBC connector. */
@@ -19,7 +19,7 @@ export const postgresSink = defineSink({
   ],
   version: SHIPPED_VERSION,
   summary: 'Writes the records of its topics to PostgreSQL tables: inserts, upserts, updates and deletes.',
-  notes: NOTES,
+  notes: SINK_DOCUMENTATION,
   config: sinkConfig,
   async start(context) {
     const writer = createWriter(context)
@@ -41,7 +41,7 @@ export const postgresSink = defineSink({
 
 /** Healing is given as much time as the configuration says. */
 function asRetriable(error: unknown, failures: number, config: SinkConfig): unknown {
-  if (!(error instanceof DatabaseFailure) || !error.heals || failures > config['max.retries']) return error
+  if (!(error instanceof DatabaseError) || !error.heals || failures > config['max.retries']) return error
   return new RetriableError(error.message, { cause: error, retryAfterMs: config['retry.backoff.ms'] })
 }
 

@@ -2,14 +2,14 @@ import type { Quote } from '../identifier.ts'
 import type { SinkColumn } from './columns.ts'
 
 /** A column as it stands in the table. */
-export type TableColumn = {
+export type TargetColumn = {
   readonly name: string
   /** As SQL has it, without length or precision: those are for the server to check. */
   readonly type: string
 }
 
 /** A table, its name as SQL has it, and its columns. */
-export type Target = { readonly table: string; readonly columns: readonly TableColumn[] }
+export type Target = { readonly table: string; readonly columns: readonly TargetColumn[] }
 
 // Values go as one array of texts for each column: a statement has the same text whatever the number of its rows, and the
 // server makes each text a value of the column's own type.
@@ -56,15 +56,15 @@ function definition({ name, type, fallback, notNull }: SinkColumn, quote: Quote)
   return `${quote(name)} ${type}${notNull ? ' NOT NULL' : ''}${end}`
 }
 
-function rows(columns: readonly TableColumn[]): string {
+function rows(columns: readonly TargetColumn[]): string {
   const arrays = columns.map((_, index) => `$${index + 1}::text[]`)
   return `unnest(${arrays.join(', ')}) AS r (${columns.map((_, index) => `c${index}`).join(', ')})`
 }
 
-function cast({ type }: TableColumn, index: number): string {
+function cast({ type }: TargetColumn, index: number): string {
   return type === 'text' ? `r.c${index}` : `r.c${index}::${type}`
 }
 
-function isRow(key: readonly TableColumn[], quote: Quote): string {
+function isRow(key: readonly TargetColumn[], quote: Quote): string {
   return key.map((column, index) => `t.${quote(column.name)} = ${cast(column, index)}`).join(' AND ')
 }

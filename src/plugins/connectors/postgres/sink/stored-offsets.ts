@@ -2,7 +2,7 @@ import type { SinkPartition, SinkPosition, SinkRecord } from '../../../../sdk/in
 import { textFromItems } from '../array-text.ts'
 import { parseTableName, type Quote, quotedTable } from '../identifier.ts'
 import type { Session } from '../session.ts'
-import { makeShared } from './shared-making.ts'
+import { makeShared } from './concurrent-ddl.ts'
 
 /**
  * The next offset of each partition, kept in a table of the same database. It changes in the transaction that writes the

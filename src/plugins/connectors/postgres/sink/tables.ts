@@ -1,10 +1,10 @@
 import { DataError, type TaskLog } from '../../../../sdk/index.ts'
-import { DatabaseFailure } from '../failure.ts'
+import { DatabaseError } from '../database-error.ts'
 import { parseTableName, plainTable, type Quote, quotedTable, type TableName } from '../identifier.ts'
 import type { Session } from '../session.ts'
 import type { SinkColumn } from './columns.ts'
-import { makeShared } from './shared-making.ts'
-import { addColumnsSql, createTableSql, type TableColumn, type Target } from './statements.ts'
+import { makeShared } from './concurrent-ddl.ts'
+import { addColumnsSql, createTableSql, type Target, type TargetColumn } from './statements.ts'
 
 /** A type without its length or precision, so that the server refuses what does not fit instead of cutting it. */
 const COLUMNS_SQL = `
@@ -21,7 +21,7 @@ export type TablesOptions = {
 /** The tables that are written to, as they were when they were looked at last; makes and amends them where it may. */
 export class Tables {
   readonly #options: TablesOptions
-  readonly #known = new Map<string, readonly TableColumn[]>()
+  readonly #known = new Map<string, readonly TargetColumn[]>()
 
   constructor(options: TablesOptions) {
     this.#options = options
@@ -33,7 +33,7 @@ export class Tables {
   }
 
   /**
-   * The table with those of its columns that these go to, in their order. Throws a `DatabaseFailure` when the table is
+   * The table with those of its columns that these go to, in their order. Throws a `DatabaseError` when the table is
    * missing and may not be made, a `DataError` when columns are missing and may not be added.
    */
   async target(session: Session, name: string, columns: readonly SinkColumn[]): Promise<Target> {
@@ -75,28 +75,28 @@ export class Tables {
   }
 }
 
-async function look(session: Session, table: TableName, quote: Quote): Promise<readonly TableColumn[]> {
+async function look(session: Session, table: TableName, quote: Quote): Promise<readonly TargetColumn[]> {
   const rows = await session.query(`look at the table ${plainTable(table)}`, COLUMNS_SQL, [quotedTable(table, quote)])
   return rows.map(([name, type]) => ({ name: name!, type: type! }))
 }
 
 /** Case counts only where names differ in nothing else. */
-function findColumn(columns: readonly TableColumn[], name: string): TableColumn | undefined {
+function findColumn(columns: readonly TargetColumn[], name: string): TargetColumn | undefined {
   const exact = columns.find((column) => column.name === name)
   if (exact !== undefined) return exact
   const similar = columns.filter((column) => column.name.toLowerCase() === name.toLowerCase())
   return similar.length === 1 ? similar[0] : undefined
 }
 
-function requireColumn(columns: readonly TableColumn[], name: string, table: TableName): TableColumn {
+function requireColumn(columns: readonly TargetColumn[], name: string, table: TableName): TargetColumn {
   const found = findColumn(columns, name)
   if (found !== undefined) return found
-  throw new DatabaseFailure(`could not write to the table ${plainTable(table)}: its column ${name} is gone`, {
+  throw new DatabaseError(`could not write to the table ${plainTable(table)}: its column ${name} is gone`, {
     heals: true,
   })
 }
 
-function isMissing(table: TableName): DatabaseFailure {
+function isMissing(table: TableName): DatabaseError {
   const message = `could not write to the table ${plainTable(table)}: there is none; create it, or set auto.create=true`
-  return new DatabaseFailure(message, { heals: false })
+  return new DatabaseError(message, { heals: false })
 }

@@ -6,11 +6,11 @@ import {
   type TaskLog,
 } from '../../../../sdk/index.ts'
 import { textFromItems } from '../array-text.ts'
-import { DatabaseFailure } from '../failure.ts'
+import { DatabaseError } from '../database-error.ts'
 import type { Quote } from '../identifier.ts'
 import type { Session } from '../session.ts'
-import { type Change, cellsOf, fold, isSameSchema, type Run } from './changes.ts'
 import { type RowOptions, refusalOf, type SinkColumn, toColumns } from './columns.ts'
+import { type ChangeGroup, cellsOf, compactChanges, isSameSchema, type RowChange } from './row-changes.ts'
 import { deleteSql, insertSql, type Target, updateSql, upsertSql } from './statements.ts'
 import { StoredOffsets } from './stored-offsets.ts'
 import { Tables } from './tables.ts'
@@ -35,7 +35,7 @@ export type WriterOptions = RowOptions & {
 type Write = {
   readonly doing: string
   readonly sql: string
-  readonly changes: readonly Change[]
+  readonly changes: readonly RowChange[]
   readonly columns: number
 }
 
@@ -63,7 +63,7 @@ export class Writer {
     return this.#offsets?.open(await this.#connected(), partitions)
   }
 
-  /** Throws a `DatabaseFailure` that is about no single record; then nothing, or some first part, is written. */
+  /** Throws a `DatabaseError` that is about no single record; then nothing, or some first part, is written. */
   async write(records: readonly SinkRecord[]): Promise<void> {
     try {
       await this.#writeParts(records)
@@ -124,9 +124,9 @@ export class Writer {
   }
 
   /** Neighbours that go to the same columns of the same table. A delete goes with whom it stands beside. */
-  #runs(records: readonly SinkRecord[]): readonly Run[] {
-    const open = new Map<string, { shape: SinkRecord; columns: readonly SinkColumn[]; changes: Change[] }>()
-    const done: Run[] = []
+  #runs(records: readonly SinkRecord[]): readonly ChangeGroup[] {
+    const open = new Map<string, { shape: SinkRecord; columns: readonly SinkColumn[]; changes: RowChange[] }>()
+    const done: ChangeGroup[] = []
     const end = (table: string) => {
       const ended = open.get(table)
       if (ended !== undefined) done.push({ table, columns: ended.columns, changes: ended.changes })
@@ -149,17 +149,17 @@ export class Writer {
   #begin(
     record: SinkRecord,
     table: string,
-    open: Map<string, { shape: SinkRecord; columns: readonly SinkColumn[]; changes: Change[] }>,
+    open: Map<string, { shape: SinkRecord; columns: readonly SinkColumn[]; changes: RowChange[] }>,
   ) {
     const columns = toColumns(record.keySchema, isDelete(record) ? null : record.valueSchema, this.#options)
-    const begun = { shape: record, columns, changes: [] as Change[] }
+    const begun = { shape: record, columns, changes: [] as RowChange[] }
     open.set(table, begun)
     return begun
   }
 
-  #toWrites(run: Run, target: Target): readonly Write[] {
+  #toWrites(run: ChangeGroup, target: Target): readonly Write[] {
     const { insertMode, quote } = this.#options
-    const { deletes, writes } = fold(run, insertMode)
+    const { deletes, writes } = compactChanges(run, insertMode)
     const keys = run.columns.filter(({ isKey }) => isKey).length
     const doing = `write ${run.changes.length} records to the table ${run.table}`
     const sql = this.#writeSql(target, keys)
@@ -197,7 +197,7 @@ export class Writer {
 }
 
 function isAboutRecords(error: unknown): boolean {
-  return error instanceof DataError || (error instanceof DatabaseFailure && error.isAboutData)
+  return error instanceof DataError || (error instanceof DatabaseError && error.isAboutData)
 }
 
 function isDelete({ value }: SinkRecord): boolean {
@@ -210,7 +210,7 @@ function fits(record: SinkRecord, shape: SinkRecord): boolean {
   return !isDelete(shape) && isSameSchema(record.valueSchema, shape.valueSchema)
 }
 
-function toChange(record: SinkRecord, columns: readonly SinkColumn[]): Change {
+function toChange(record: SinkRecord, columns: readonly SinkColumn[]): RowChange {
   const deletes = isDelete(record)
   const used = deletes ? columns.filter(({ isKey }) => isKey) : columns
   return { record, isDelete: deletes, cells: used.map(({ textOf }) => textOf(record)) }

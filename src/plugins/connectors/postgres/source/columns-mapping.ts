@@ -1,9 +1,9 @@
-import type { Pattern } from '../../../../regex/pattern.ts'
+import type { JavaPattern } from '../../../../java-compat/regex.ts'
+import { javaRegex } from '../../../../java-compat/regex.ts'
 import { field } from '../../../../sdk/index.ts'
-import { javaRegex } from '../../../java-regex.ts'
 import { plainTable, type TableName } from '../identifier.ts'
 
-export type ColumnsOfTables = readonly { readonly tables: Pattern; readonly columns: readonly string[] }[]
+export type ColumnsOfTables = readonly { readonly tables: JavaPattern; readonly columns: readonly string[] }[]
 
 /** A key that says columns by table: `REGEX:COLUMN` or `REGEX:[COLUMN|COLUMN]`, separated by commas. */
 export function columnsMapping(key: string, doc: string) {

@@ -21,7 +21,7 @@ import {
 import { itemsFromText } from '../array-text.ts'
 import type { ResultField } from '../session.ts'
 import { microsFromText, timeFromText } from '../time-text.ts'
-import { UTC, type Zone } from '../zone.ts'
+import { type TimeZone, UTC } from '../time-zone.ts'
 import { type TimestampGranularity, timestampKind } from './granularity.ts'
 
 export const NUMERIC_MAPPINGS = ['none', 'precision_only', 'best_fit', 'best_fit_eager_double'] as const
@@ -32,7 +32,7 @@ export type Mapping = {
   readonly numeric: NumericMapping
   readonly granularity: TimestampGranularity
   /** Of `timestamp` columns. */
-  readonly zone: Zone
+  readonly zone: TimeZone
 }
 
 /** What the server's catalog says of a column's type. */

@@ -1,11 +1,11 @@
-import type { Pattern } from '../../../../regex/pattern.ts'
+import type { JavaPattern } from '../../../../java-compat/regex.ts'
+import { javaRegex } from '../../../../java-compat/regex.ts'
 import { field, z } from '../../../../sdk/index.ts'
-import { javaRegex } from '../../../java-regex.ts'
 import { connectionKeys } from '../connection-keys.ts'
 import { NUMERIC_MAPPINGS } from './columns.ts'
 import { columnsMapping } from './columns-mapping.ts'
 import { TIMESTAMP_GRANULARITIES } from './granularity.ts'
-import { MODES } from './query.ts'
+import { MODES } from './statement.ts'
 import { TABLE_TYPES, type TableType } from './tables.ts'
 
 const tables = 'Tables'
@@ -212,7 +212,7 @@ export const sourceConfig = z
 export type SourceConfig = z.infer<typeof sourceConfig>
 
 /** The user's own query; undefined: tables are read. */
-export function queryOf(config: SourceConfig): string | undefined {
+export function userQuery(config: SourceConfig): string | undefined {
   const query = config['query.masked'] || config.query
   return query === '' ? undefined : query.replace(/;\s*$/, '')
 }
@@ -225,7 +225,7 @@ function parseTableType(text: string): TableType {
 
 type Checked = Readonly<Record<'mode' | 'query' | 'incrementing.column.name', string>> &
   Readonly<Record<'timestamp.column.name' | 'table.whitelist' | 'table.blacklist', readonly string[]>> &
-  Readonly<Record<'table.include.list' | 'table.exclude.list', readonly Pattern[]>> &
+  Readonly<Record<'table.include.list' | 'table.exclude.list', readonly JavaPattern[]>> &
   Readonly<Record<'timestamp.columns.mapping' | 'incrementing.column.mapping', readonly unknown[]>> & {
     readonly 'query.masked'?: string | undefined
   }

@@ -1,6 +1,6 @@
 import { INT64, int64, type Schema, STRING, TIMESTAMP } from '../../../../sdk/index.ts'
 import { isoFromMicros, microsFromText } from '../time-text.ts'
-import type { Zone } from '../zone.ts'
+import type { TimeZone } from '../time-zone.ts'
 
 export const TIMESTAMP_GRANULARITIES = [
   'connect_logical',
@@ -13,7 +13,7 @@ export const TIMESTAMP_GRANULARITIES = [
 ] as const
 export type TimestampGranularity = (typeof TIMESTAMP_GRANULARITIES)[number]
 
-type Written = { readonly schema: Schema; readonly write: (micros: number, zone: Zone) => unknown }
+type Written = { readonly schema: Schema; readonly write: (micros: number, zone: TimeZone) => unknown }
 
 /** What each makes of microseconds since 1970. PostgreSQL has no nanoseconds: they are thousands. */
 const WRITTEN: Readonly<Record<TimestampGranularity, Written>> = {
@@ -27,7 +27,7 @@ const WRITTEN: Readonly<Record<TimestampGranularity, Written>> = {
 }
 
 /** `own`: the zone of the column's clock; `shown`: that of ISO texts. */
-export function timestampKind(granularity: TimestampGranularity, own: Zone, shown: Zone) {
+export function timestampKind(granularity: TimestampGranularity, own: TimeZone, shown: TimeZone) {
   const { schema, write } = WRITTEN[granularity]
   return { schema, read: (text: string) => write(microsFromText(text, own), shown) }
 }

@@ -1,4 +1,4 @@
-import type { Pattern } from '../../../../regex/pattern.ts'
+import type { JavaPattern } from '../../../../java-compat/regex.ts'
 import { plainTable, quotedTable, type TableName } from '../identifier.ts'
 
 /** Which of a database's tables a connector reads, as its configuration says it. */
@@ -7,8 +7,8 @@ export type Choice = {
   readonly whitelist: readonly string[]
   readonly blacklist: readonly string[]
   /** Regular expressions on `schema.name`, which they match in whole. */
-  readonly include: readonly Pattern[]
-  readonly exclude: readonly Pattern[]
+  readonly include: readonly JavaPattern[]
+  readonly exclude: readonly JavaPattern[]
 }
 
 /** The kinds of what can be read like a table, and their letters in the catalog. */
@@ -32,7 +32,7 @@ export function chooseTables(tables: readonly TableName[], choice: Choice): read
   const { whitelist, blacklist, include, exclude } = choice
   const isListed = (list: readonly string[], table: TableName) =>
     [table.name, plainTable(table), quotedTable(table)].some((spelling) => list.includes(spelling))
-  const matches = (patterns: readonly Pattern[], table: TableName) =>
+  const matches = (patterns: readonly JavaPattern[], table: TableName) =>
     patterns.some((pattern) => pattern.test(plainTable(table)))
   return tables.filter((table) => {
     if (include.length > 0) return matches(include, table) && !matches(exclude, table)

@@ -1,0 +1,118 @@
+import { Pattern } from '../regex/pattern.ts'
+import { DataError, field } from '../sdk/index.ts'
+
+// Regular expressions in the syntax of java.util.regex.Pattern. Syntax without a counterpart is refused.
+
+export type { Pattern as JavaPattern }
+
+/** `whole`: it has to match the whole text. Throws an `Error` that says what is wrong with the expression. */
+export function javaRegex(text: string, { whole = false } = {}): Pattern {
+  const [, flags = '', rest = ''] = /^(?:\(\?([ims]+)\))?(.*)$/s.exec(text) ?? []
+  let isInClass = false
+  const body = rest.replace(TOKEN, (token, quoted: string | undefined, offset: number) => {
+    if (quoted !== undefined) return quoted.replace(SYNTAX, '\\$&')
+    if (token === ']') isInClass = false
+    const translated = isInClass ? inClass(token) : outside(token)
+    if (token === '[') isInClass = true
+    if (translated === undefined) throw new Error(`'${token}' near index ${offset} is not supported here`)
+    return translated
+  })
+  return new Pattern(body, { dialect: 'java', flags: `u${flags}`, whole })
+}
+
+/** A configuration key that holds an expression. */
+export function regexField(key: string, info: field.FieldInfo & { readonly nonEmpty?: boolean }) {
+  return field.parsed(field.text(info), (text) => {
+    try {
+      javaRegex(text)
+      return text
+    } catch (error) {
+      const { message } = error as Error
+      throw new Error(`Invalid value ${text} for configuration ${key}: Invalid regex: ${message}`)
+    }
+  })
+}
+
+/** What an expression found: by number (0: all of it) and by name. */
+type Groups = { readonly numbered: readonly unknown[]; readonly named: Readonly<Record<string, string | undefined>> }
+
+/** A replacement with `$1`, `${name}` and `\` in front of what is meant as it is, for `String.replace`. */
+export function javaReplacement(text: string): (...match: unknown[]) => string {
+  const parts = [...text.matchAll(/\\(.)|\$\{([a-zA-Z][a-zA-Z0-9]*)\}|\$(\d+)|([^\\$]+|[\\$])/gs)].map(replacementPart)
+  return (...match) => {
+    const last = match.at(-1)
+    const named = typeof last === 'object' && last !== null ? (last as Groups['named']) : {}
+    const numbered = match.slice(
+      0,
+      match.findIndex((one) => typeof one === 'number'),
+    )
+    return parts.map((part) => part({ numbered, named })).join('')
+  }
+}
+
+function replacementPart([, escaped, name, digits, plain]: RegExpMatchArray): (groups: Groups) => string {
+  if (name !== undefined) return ({ named }) => byName(named, name)
+  if (digits !== undefined) return ({ numbered }) => byNumber(numbered, digits)
+  if (plain === '$') return () => refuse('Illegal group reference')
+  if (plain === '\\') return () => refuse('character to be escaped is missing')
+  return () => escaped ?? plain ?? ''
+}
+
+function byName(named: Groups['named'], name: string): string {
+  return Object.hasOwn(named, name) ? (named[name] ?? '') : refuse(`No group with name {${name}}`)
+}
+
+/** As many digits as still name a group. */
+function byNumber(numbered: Groups['numbered'], digits: string): string {
+  let length = digits.length
+  while (length > 1 && Number(digits.slice(0, length)) >= numbered.length) length -= 1
+  const group = Number(digits.slice(0, length))
+  if (group >= numbered.length) return refuse(`No group ${group}`)
+  return `${String(numbered[group] ?? '')}${digits.slice(length)}`
+}
+
+function refuse(message: string): never {
+  throw new DataError(message)
+}
+
+/** Quoted parts, escapes, and what means something else here. */
+const TOKEN = /\\Q(.*?)(?:\\E|$)|\\p\{\w+\}|\\.|[[\]]|&&|[*+?}]\+|\(\?>/gsu
+const SYNTAX = /[\^$\\.*+?()[\]{}|/]/g
+/** What may be escaped inside and outside of a class of characters. */
+const ESCAPABLE_INSIDE = /[\^$\\.*+?()[\]{}|/-]/
+const ESCAPABLE = /[\^$\\.*+?()[\]{}|/]/
+
+const POSIX: Readonly<Record<string, string>> = {
+  '\\p{Lower}': 'a-z',
+  '\\p{Upper}': 'A-Z',
+  '\\p{Alpha}': 'a-zA-Z',
+  '\\p{Digit}': '0-9',
+  '\\p{Alnum}': 'a-zA-Z0-9',
+  '\\p{XDigit}': '0-9a-fA-F',
+  '\\p{Space}': '\\t\\n\\v\\f\\r ',
+  '\\p{Blank}': ' \\t',
+  // Here it would match the blanks of Unicode, too.
+  '\\s': '\\t-\\r ',
+}
+
+/** Undefined for what there is no counterpart of. */
+function inClass(token: string): string | undefined {
+  if (token === '[' || token === '&&') return undefined
+  return POSIX[token] ?? unescaped(token, ESCAPABLE_INSIDE)
+}
+
+function outside(token: string): string | undefined {
+  const posix = POSIX[token]
+  if (posix !== undefined) return `[${posix}]`
+  if (token === '\\S') return '[^\\t-\\r ]'
+  if (token === '\\A') return '^'
+  if (token === '\\z' || token === '\\Z') return '$'
+  if (token === '(?>' || /^[*+?}]\+$/.test(token)) return undefined
+  return unescaped(token, ESCAPABLE)
+}
+
+/** Java lets every sign be escaped; here only those may that would mean something else. */
+function unescaped(token: string, escapable: RegExp): string {
+  const [, sign] = /^\\([^a-zA-Z0-9])$/su.exec(token) ?? []
+  return sign === undefined || escapable.test(sign) ? token : sign
+}

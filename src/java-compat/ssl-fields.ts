@@ -1,0 +1,43 @@
+import type { SecureContextOptions } from 'node:tls'
+import { type SslSettings, tlsMaterial } from '../config/tls.ts'
+import { type FileAccess, field } from '../sdk/index.ts'
+
+const FIELDS = {
+  'truststore.location': field
+    .path({ doc: 'Certificates to trust, PEM or PKCS#12. None: those of the machine.' })
+    .optional(),
+  'truststore.password': field.password({ doc: 'Password of the truststore.' }).optional(),
+  'truststore.type': field.text({ doc: 'PEM or PKCS12; found out by itself.', importance: 'LOW' }).optional(),
+  'truststore.certificates': field.text({ doc: 'Certificates to trust, as PEM text.' }).optional(),
+  'keystore.location': field.path({ doc: 'Our own certificate and key, PEM or PKCS#12.' }).optional(),
+  'keystore.password': field.password({ doc: 'Password of the keystore.' }).optional(),
+  'keystore.type': field.text({ doc: 'PEM or PKCS12; found out by itself.', importance: 'LOW' }).optional(),
+  'keystore.certificate.chain': field.text({ doc: 'Our own certificate, as PEM text.', importance: 'LOW' }).optional(),
+  'keystore.key': field.password({ doc: 'Its key, as PEM text.', importance: 'LOW' }).optional(),
+  'key.password': field.password({ doc: 'Password of the key in the keystore.' }).optional(),
+} as const
+
+type Prefixed<Prefix extends string> = {
+  readonly [Key in keyof typeof FIELDS as `${Prefix}ssl.${Key}`]: (typeof FIELDS)[Key]
+}
+
+/** Java's keys for certificates behind a prefix such as `https.`. A store of Java's own kind is refused when it is read. */
+export function sslFields<Prefix extends string>(prefix: Prefix): Prefixed<Prefix> {
+  const named = Object.entries(FIELDS).map(([key, one]) => [`${prefix}ssl.${key}`, one])
+  return Object.fromEntries(named) as Prefixed<Prefix>
+}
+
+/** Reads the certificates that these keys name, as `node:tls` takes them. Throws a `UserError` that names the key. */
+export function readTls(
+  prefix: string,
+  settings: Readonly<Record<string, unknown>>,
+  files: FileAccess,
+): SecureContextOptions {
+  return tlsMaterial(sslSettings(prefix, settings), (_key, path) => files.readFileSync(path))
+}
+
+/** The values of these keys without the prefix. */
+export function sslSettings(prefix: string, settings: Readonly<Record<string, unknown>>): SslSettings {
+  const written = Object.entries(settings).filter(([key]) => key.startsWith(`${prefix}ssl.`))
+  return Object.fromEntries(written.map(([key, value]) => [key.slice(prefix.length), value as string | undefined]))
+}
