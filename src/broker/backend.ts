@@ -13,26 +13,26 @@ import type {
 import type { BrokerErrorCode } from './error.ts'
 
 /**
- * What a home of the log answers: the calls of a Kafka cluster, as plain data. Requests and answers hold only what can
- * be posted to another thread, so a task in a worker thread uses the same client code over a `MessagePort`.
+ * The port to a broker: the requests of a Kafka cluster as plain data. Requests and responses hold only what can be
+ * posted to another thread, so that a task in a worker thread runs the same client code over a `MessagePort`.
  *
- * Record batches travel as bytes in Kafka's format v2 (see `record-batch.ts`); a home stores and returns them without
- * looking at records, except to compact.
+ * Record batches are passed as bytes in Kafka's format v2 (see `record-batch.ts`). A backend stores and returns them
+ * without decoding the records, except for compaction.
  *
- * A home finds coordinators and refreshes metadata itself; a failed call rejects with a `BrokerError`. Errors of one
- * partition stand in the answer (`error`) so that its neighbours are not lost.
+ * A backend finds coordinators and refreshes its metadata itself. A failed call rejects with a `BrokerError`. The error
+ * of a single partition is part of the response (`error`), so that the other partitions still succeed.
  */
 export interface BrokerBackend {
   clusterId(): Promise<string>
 
-  /** Undefined topics: all. `fresh` bypasses what the home remembers. Unknown topics are left out of the answer. */
+  /** Without `topics`: all topics. `fresh` bypasses cached metadata. Unknown topics are omitted. */
   metadata(request: {
     readonly topics?: readonly string[]
     readonly fresh?: boolean
   }): Promise<readonly TopicMetadata[]>
   /**
-   * Another one for a topic that is made anew under a name that was deleted. Undefined where the broker has no ids, or no
-   * such topic.
+   * The topic id, which changes when a topic is deleted and recreated. Undefined if the topic does not exist or the
+   * broker has no topic ids.
    */
   topicId(request: { readonly topic: string }): Promise<string | undefined>
   createTopic(request: NewTopic): Promise<boolean>
@@ -49,22 +49,24 @@ export interface BrokerBackend {
     readonly isolation: Isolation
   }): Promise<readonly PartitionOffset[]>
 
-  /** One batch a partition, all led by `node`; acks=all. `baseOffset` of each batch is the home's to set. */
+  /** One batch per partition, all led by `node`, with acks=all. The backend sets the `baseOffset` of each batch. */
   produce(request: {
     readonly node: number
     readonly batches: readonly (TopicPartition & { readonly bytes: Uint8Array })[]
     readonly transactionalId?: string
     readonly timeoutMs: number
   }): Promise<readonly ProduceResult[]>
-  /** Waits up to `waitMsMax` for `bytesMin`, then answers for each partition asked; all led by `node`. */
+  /**
+   * Waits up to `waitMsMax` for at least `bytesMin`, then responds for each requested partition; all are led by `node`.
+   */
   fetch(request: FetchRequest): Promise<readonly FetchedPartition[]>
 
-  /** With a transactional id: fences older producers of it, aborts what they left open. */
+  /** With a transactional id: fences older producers with the same id and aborts their open transactions. */
   initProducer(request: {
     readonly transactionalId?: string
     readonly transactionTimeoutMs?: number
   }): Promise<ProducerIdentity>
-  /** Whether a producer was made with this id, as long as the broker remembers it. Undefined where it cannot say. */
+  /** Whether a producer with this id is known to the coordinator. Undefined when the broker cannot tell. */
   hasTransactionalId(request: { readonly transactionalId: string }): Promise<boolean | undefined>
   addPartitionsToTransaction(request: Transaction & { readonly partitions: readonly TopicPartition[] }): Promise<void>
   commitOffsetsInTransaction(
@@ -84,12 +86,12 @@ export interface BrokerBackend {
     readonly rebalanceTimeoutMs: number
     /** Empty on the first join. */
     readonly memberId: string
-    /** Of a static member: joining without a member id takes the place of the one that has it now. */
+    /** For a static member: a join without a member id replaces the current holder of the instance id. */
     readonly instanceId?: InstanceId
-    /** Absent: the name of this home's connections. */
+    /** Default: the client id of this backend. */
     readonly clientId?: string
   }): Promise<JoinResult>
-  /** Returns this member's assignment. The leader passes everybody's. */
+  /** Resolves with the assignment of this member. The leader passes the assignments of all members. */
   syncGroup(request: {
     readonly groupId: string
     readonly generation: number
@@ -98,8 +100,8 @@ export interface BrokerBackend {
     readonly assignments: readonly { readonly memberId: string; readonly assignment: Uint8Array }[]
   }): Promise<Uint8Array>
   /**
-   * Rejects with `rebalance_in_progress`, `unknown_member` or `illegal_generation` when the member has to rejoin, with
-   * `fenced` when another one has its instance id now.
+   * Rejects with `rebalance_in_progress`, `unknown_member` or `illegal_generation` if the member has to rejoin, and
+   * with `fenced` if another member has taken its instance id.
    */
   heartbeat(request: { readonly groupId: string } & MemberGeneration): Promise<void>
   leaveGroup(request: {
@@ -107,15 +109,15 @@ export interface BrokerBackend {
     readonly memberId: string
     readonly instanceId?: InstanceId
   }): Promise<void>
-  /** Without `member`: an administrator's commit, refused while the group has members. */
+  /** Without `member`: an administrative commit, rejected while the group has members. */
   commitOffsets(request: {
     readonly groupId: string
     readonly offsets: readonly CommittedOffset[]
     readonly member?: MemberGeneration
   }): Promise<void>
   /**
-   * Without `partitions`: all that are committed. Partitions without a commit are left out. `settled`: rejects with
-   * `concurrent_transaction` while a transaction brings offsets of these partitions, whose end nobody knows yet.
+   * Without `partitions`: all committed offsets. Partitions without a committed offset are omitted. With `settled`,
+   * rejects with `concurrent_transaction` while an open transaction includes offsets of these partitions (KIP-447).
    */
   groupOffsets(request: {
     readonly groupId: string
@@ -133,7 +135,7 @@ export interface BrokerBackend {
   close(): Promise<void>
 }
 
-/** What a call of a home is asked with. */
+/** The request type of a backend call. */
 export type BackendRequest<Call extends keyof BrokerBackend> = Parameters<BrokerBackend[Call]>[0]
 
 export type TopicMetadata = {
@@ -142,14 +144,14 @@ export type TopicMetadata = {
   readonly partitions: readonly { readonly partition: number; readonly leader: number; readonly replicas: number }[]
 }
 
-/** Why one partition of a call failed; `openBroker`'s callers see it as a `BrokerError`. */
+/** The error of one partition; the callers of `openBroker` get it as a `BrokerError`. */
 export type PartitionError = { readonly code: BrokerErrorCode; readonly message: string }
 
 export type ProduceResult = TopicPartition & {
   readonly baseOffset: number
   readonly error?: PartitionError
-  /** Places in the batch of the records that are to blame for the error, as far as the log says. */
-  readonly refused?: readonly number[]
+  /** Indexes in the batch of the records that caused the error, if the broker reports them. */
+  readonly rejectedRecords?: readonly number[]
 }
 
 export type FetchRequest = {
@@ -157,18 +159,18 @@ export type FetchRequest = {
   readonly partitions: readonly PartitionOffset[]
   readonly waitMsMax: number
   readonly bytesMin: number
-  /** Of the whole answer; one batch larger than it still comes. */
+  /** For the whole response; a single larger batch is still returned. */
   readonly bytesMax: number
   readonly isolation: Isolation
 }
 
 export type FetchedPartition = TopicPartition & {
-  /** Whole record batches, one after the other; may begin before the asked offset and end in an incomplete batch. */
+  /** Consecutive record batches. The first may begin before the requested offset, the last may be incomplete. */
   readonly bytes: Uint8Array
-  /** First offset that can't be read at the asked isolation. */
+  /** First offset that cannot be read at the requested isolation level. */
   readonly endOffset: number
   readonly startOffset: number
-  /** Transactions to hide: batches of `producerId` from `firstOffset` up to its next control batch. */
+  /** Aborted transactions: batches of `producerId` from `firstOffset` up to its next control batch are to be hidden. */
   readonly aborted: readonly { readonly producerId: bigint; readonly firstOffset: number }[]
   readonly error?: PartitionError
 }
@@ -179,9 +181,9 @@ export type Transaction = ProducerIdentity & { readonly transactionalId: string 
 export type JoinResult = {
   readonly generation: number
   readonly memberId: string
-  /** Of a static member that took another one's place in a settled group: who led when the group was settled. */
+  /** For a static member that replaced another in a stable group: the leader at the time of the last rebalance. */
   readonly leaderId: string
   readonly protocol: string
-  /** Everybody, when this member leads; else empty. */
+  /** All members if this member is the leader, else empty. */
   readonly members: readonly JoinedMember[]
 }

@@ -14,20 +14,20 @@ import { createTopicAdmin } from './topic-admin.ts'
 export type BrokerClientOptions = {
   readonly logger: Logger
   readonly clock?: Clock
-  /** What another thread needs to reach the same home. */
+  /** Creates the address under which another thread reaches the same backend. */
   readonly address: () => Promise<BrokerAddress>
 }
 
 type Closable = { close(): Promise<void> }
 
-/** Puts the client over a home. Closing it closes the home. */
+/** Implements `Broker` on top of a backend. Closing the broker closes the backend. */
 export function createBrokerClient(home: BrokerBackend, options: BrokerClientOptions): Broker {
   const { logger, clock = systemClock } = options
   const topology = new MetadataCache(home)
   const open = new Set<Closable>()
   let closing: Promise<void> | undefined
 
-  /** Remembers what was opened until it is closed, by its owner or with the broker. */
+  /** Tracks a resource until its owner or the broker closes it. */
   const owned = async <T extends Closable>(create: (onClose: () => void) => Promise<T> | T): Promise<T> => {
     const made: T = await create(() => open.delete(made))
     open.add(made)
@@ -66,7 +66,10 @@ export function createBrokerClient(home: BrokerBackend, options: BrokerClientOpt
   return broker
 }
 
-/** In the reverse order of opening; consumers close their own readers and members. The home goes last, whatever happens. */
+/**
+ * Closes resources in reverse order; consumers close their own readers and memberships. The backend is closed last, in
+ * any case.
+ */
 async function closeAll(open: ReadonlySet<Closable>, home: BrokerBackend): Promise<void> {
   try {
     for (const made of [...open].reverse()) await made.close()

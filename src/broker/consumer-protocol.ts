@@ -1,8 +1,8 @@
 import type { JoinedMember, TopicPartition } from './broker.ts'
 
 /**
- * The bytes that members of consumer groups exchange (Kafka's ConsumerProtocolSubscription and -Assignment, version 0,
- * which every client reads), and the range assignment, so that Java consumers can share a group.
+ * Metadata that members of consumer groups exchange (ConsumerProtocolSubscription and ConsumerProtocolAssignment,
+ * version 0, which every client reads) and the range assignor, so that a group can include Java consumers.
  */
 export const RANGE = 'range'
 
@@ -23,7 +23,7 @@ export function encodeAssignment(partitions: readonly TopicPartition[]): Uint8Ar
   return Buffer.concat([int16(0), int32(topics.length), ...topics, int32(-1)])
 }
 
-/** No bytes mean nothing: the leader had no share for this member. */
+/** Empty bytes mean that the leader assigned no partitions to this member. */
 export function decodeAssignment(bytes: Uint8Array): readonly TopicPartition[] {
   if (bytes.length === 0) return []
   const cursor = new Cursor(bytes)
@@ -35,8 +35,8 @@ export function decodeAssignment(bytes: Uint8Array): readonly TopicPartition[] {
 }
 
 /**
- * Each topic's partitions in neighbouring ranges over its subscribers, as Java orders them: by the id that outlives a
- * restart, or else by member id. The first ones get one more.
+ * Assigns each topic as consecutive ranges to its subscribers, in the order that Java uses: by instance id, otherwise
+ * by member id. The first members get one more partition.
  */
 export function assignRanges(
   members: readonly JoinedMember[],
@@ -44,7 +44,7 @@ export function assignRanges(
 ): ReadonlyMap<string, Uint8Array> {
   const shares = new Map<string, TopicPartition[]>(members.map(({ memberId }) => [memberId, []]))
   const subscribers = new Map<string, string[]>()
-  for (const { memberId, metadata } of members.toSorted(byLastingId)) {
+  for (const { memberId, metadata } of members.toSorted(compareMembers)) {
     for (const topic of decodeSubscription(metadata))
       subscribers.set(topic, [...(subscribers.get(topic) ?? []), memberId])
   }
@@ -60,7 +60,7 @@ export function assignRanges(
   return new Map([...shares].map(([id, partitions]) => [id, encodeAssignment(partitions)]))
 }
 
-function byLastingId(one: JoinedMember, other: JoinedMember): number {
+function compareMembers(one: JoinedMember, other: JoinedMember): number {
   if (one.instanceId === undefined && other.instanceId === undefined) return one.memberId < other.memberId ? -1 : 1
   if (one.instanceId === undefined || other.instanceId === undefined) return one.instanceId === undefined ? 1 : -1
   return one.instanceId < other.instanceId ? -1 : 1

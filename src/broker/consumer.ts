@@ -21,10 +21,10 @@ import { partitionKey } from './topic-partition.ts'
 
 const POLL_INTERVAL_MS_MAX = 300_000
 const SESSION_TIMEOUT_MS = 45_000
-/** How often new topics and partitions are looked for. */
+/** Interval of checks for new topics and partitions. */
 const REFRESH_MS = 30_000
-const TAKE_OVER_AGAIN_MS = 200
-const LEAVE_TURN_MS = 5
+const ASSIGNMENT_RETRY_MS = 200
+const LEAVE_POLL_MS = 5
 
 type Listener = (partitions: readonly TopicPartition[]) => Promise<void> | void
 
@@ -49,8 +49,8 @@ export async function createConsumer(parts: ConsumerDependencies, options: Consu
 }
 
 /**
- * A consumer group's member and a reader of what it was given. What the group decides is carried out inside `poll`: the
- * member's callbacks wait in line until the next one.
+ * A member of a consumer group and a reader of its assigned partitions. Rebalance callbacks run inside `poll`: the
+ * callbacks of the membership queue them until the next call.
  */
 class GroupConsumer implements Consumer {
   readonly #parts: ConsumerDependencies
@@ -60,14 +60,14 @@ class GroupConsumer implements Consumer {
   #assigned: readonly TopicPartition[] = []
   #topics: readonly string[] = []
   #partitionCounts = ''
-  /** Partitions that the group wants back and `poll` has not given up yet. */
-  #line: (() => Promise<void>)[] = []
-  /** What the group gave and `poll` has not taken over yet. */
-  #given: Generation | undefined
+  /** Revocations that `poll` has not carried out yet. */
+  #revocations: (() => Promise<void>)[] = []
+  /** An assignment that `poll` has not taken over yet. */
+  #pendingAssignment: Generation | undefined
   #lastPollMs: number
   #refresh: NodeJS.Timeout | undefined
   #closed = false
-  /** Another consumer has this one's instance id. */
+  /** Set when another consumer has joined with the same instance id. */
   #fenced: Error | undefined
 
   constructor(parts: ConsumerDependencies, options: ConsumerOptions) {
@@ -77,7 +77,7 @@ class GroupConsumer implements Consumer {
   }
 
   async start(): Promise<void> {
-    await this.#lookForTopics()
+    await this.#refreshTopics()
     const { groupId, instanceId, sessionTimeoutMs = SESSION_TIMEOUT_MS, heartbeatMs, clientId } = this.#options
     this.#member = await this.#parts.join({
       groupId,
@@ -90,19 +90,19 @@ class GroupConsumer implements Consumer {
       protocol: {
         protocols: () => [{ name: RANGE, metadata: encodeSubscription(this.#topics) }],
         assign: (_, members) => this.#assign(members),
-        onRevoked: () => this.#inPoll(this.#options.rebalance?.onRevoked),
-        // Without waiting: the first poll comes only after this returns.
+        onRevoked: () => this.#queueRevocation(this.#options.rebalance?.onRevoked),
+        // Not awaited: the first poll happens only after this returns.
         onJoined: (generation) => {
-          this.#given = generation
+          this.#pendingAssignment = generation
           this.#parts.reader.wake()
         },
         onLost: (error) => {
           if (error instanceof BrokerError && error.code === 'fenced') this.#fenced = error
-          return this.#inPoll(this.#options.rebalance?.onLost ?? this.#options.rebalance?.onRevoked)
+          return this.#queueRevocation(this.#options.rebalance?.onLost ?? this.#options.rebalance?.onRevoked)
         },
       },
     })
-    this.#refresh = setInterval(() => void this.#watch(), REFRESH_MS).unref()
+    this.#refresh = setInterval(() => void this.#checkProgress(), REFRESH_MS).unref()
   }
 
   async poll(waitMsMax: number): Promise<readonly PartitionRecords[]> {
@@ -111,14 +111,16 @@ class GroupConsumer implements Consumer {
     this.#lastPollMs = clock.monotonicMs()
     const endMs = this.#lastPollMs + waitMsMax
     for (;;) {
-      await this.#settle()
+      await this.#rebalance()
       if (this.#fenced) throw this.#fenced
       const leftMs = Math.max(0, endMs - clock.monotonicMs())
-      const records = await this.#parts.reader.poll(this.#given ? Math.min(leftMs, TAKE_OVER_AGAIN_MS) : leftMs)
-      // What came while the group took its partitions away is not for this member any more.
-      if (this.#line.length === 0 && !this.#given) return records
+      const records = await this.#parts.reader.poll(
+        this.#pendingAssignment ? Math.min(leftMs, ASSIGNMENT_RETRY_MS) : leftMs,
+      )
+      // Records that arrive during a revocation do not belong to this member any more.
+      if (this.#revocations.length === 0 && !this.#pendingAssignment) return records
       if (clock.monotonicMs() >= endMs) {
-        await this.#settle()
+        await this.#rebalance()
         return []
       }
     }
@@ -157,7 +159,10 @@ class GroupConsumer implements Consumer {
   member(): MemberGeneration {
     if (this.#fenced) throw this.#fenced
     if (!this.#generation)
-      throw new BrokerError('unknown_member', `this consumer is not a member of '${this.#options.groupId}' now`)
+      throw new BrokerError(
+        'unknown_member',
+        `this consumer is currently not a member of group '${this.#options.groupId}'`,
+      )
     const { memberId, generation } = this.#generation
     const { instanceId } = this.#options
     return { memberId, generation, ...(instanceId === undefined ? {} : { instanceId }) }
@@ -167,73 +172,73 @@ class GroupConsumer implements Consumer {
     if (this.#closed) return
     clearInterval(this.#refresh)
     const leaving = this.#member?.close()
-    // Leaving asks for the partitions back, which is done here as in a poll.
+    // Leaving revokes the partitions, which is carried out here as in `poll`.
     let hasLeft = false
     void leaving?.finally(() => {
       hasLeft = true
     })
     while (!hasLeft) {
-      await this.#doLine()
-      await Promise.race([leaving, this.#parts.clock.sleep(LEAVE_TURN_MS)])
+      await this.#runRevocations()
+      await Promise.race([leaving, this.#parts.clock.sleep(LEAVE_POLL_MS)])
     }
     this.#closed = true
     await this.#parts.reader.close()
     this.#parts.onClose()
   }
 
-  /** Waits until a poll has given everything up. */
-  #inPoll(listener: Listener | undefined): Promise<void> {
-    this.#given = undefined
+  /** Resolves when `poll` has carried out the revocation. */
+  #queueRevocation(listener: Listener | undefined): Promise<void> {
+    this.#pendingAssignment = undefined
     return new Promise((resolve) => {
-      this.#line.push(() => this.#giveUp(listener).finally(resolve))
+      this.#revocations.push(() => this.#revoke(listener).finally(resolve))
       this.#parts.reader.wake()
     })
   }
 
-  async #settle(): Promise<void> {
-    await this.#doLine()
-    if (this.#given) await this.#takeOver(this.#given)
+  async #rebalance(): Promise<void> {
+    await this.#runRevocations()
+    if (this.#pendingAssignment) await this.#acceptAssignment(this.#pendingAssignment)
   }
 
-  async #doLine(): Promise<void> {
-    for (let task = this.#line.shift(); task; task = this.#line.shift()) await task()
+  async #runRevocations(): Promise<void> {
+    for (let task = this.#revocations.shift(); task; task = this.#revocations.shift()) await task()
   }
 
-  async #giveUp(listener: Listener | undefined): Promise<void> {
-    const gone = this.#assigned
+  async #revoke(listener: Listener | undefined): Promise<void> {
+    const revoked = this.#assigned
     try {
-      if (gone.length > 0) await listener?.(gone)
+      if (revoked.length > 0) await listener?.(revoked)
     } finally {
-      this.#parts.reader.drop(gone)
+      this.#parts.reader.drop(revoked)
       this.#assigned = []
       this.#generation = undefined
     }
   }
 
-  /** In a bad moment of the broker nothing changes, and a later turn tries again. */
-  async #takeOver(generation: Generation): Promise<void> {
+  /** A transient error changes nothing; the next poll retries. */
+  async #acceptAssignment(generation: Generation): Promise<void> {
     const partitions = decodeAssignment(generation.assignment)
     let starts: readonly PartitionOffset[]
     try {
-      starts = await this.#startingPoints(partitions)
+      starts = await this.#startOffsets(partitions)
     } catch (error) {
       if (!(error instanceof BrokerError) || !error.retriable) throw error
       this.#parts.logger.warn(
         { err: error, groupId: this.#options.groupId },
-        'could not look where to begin: trying again',
+        'cannot read the committed offsets of the assignment, retrying',
       )
       return
     }
-    // The group wanted it back meanwhile.
-    if (this.#given !== generation) return
-    this.#given = undefined
+    // The assignment was revoked in the meantime.
+    if (this.#pendingAssignment !== generation) return
+    this.#pendingAssignment = undefined
     this.#generation = generation
     this.#assigned = partitions
     this.#parts.reader.seek(starts)
     await this.#options.rebalance?.onAssigned?.(partitions)
   }
 
-  async #startingPoints(partitions: readonly TopicPartition[]): Promise<readonly PartitionOffset[]> {
+  async #startOffsets(partitions: readonly TopicPartition[]): Promise<readonly PartitionOffset[]> {
     if (partitions.length === 0) return []
     const committed = await this.#parts.home.groupOffsets({ groupId: this.#options.groupId, partitions, settled: true })
     const known = new Set(committed.map(partitionKey))
@@ -256,24 +261,24 @@ class GroupConsumer implements Consumer {
     return assignRanges(members, new Map(found.map(({ topic, partitions }) => [topic, partitions.length])))
   }
 
-  /** A member that stays away from `poll` gives its place to others. */
-  async #watch(): Promise<void> {
-    const away = this.#parts.clock.monotonicMs() - this.#lastPollMs
-    if (away > (this.#options.pollIntervalMsMax ?? POLL_INTERVAL_MS_MAX)) {
+  /** Logs a warning if the consumer is not polled, and rejoins when topics or partitions changed. */
+  async #checkProgress(): Promise<void> {
+    const idleMs = this.#parts.clock.monotonicMs() - this.#lastPollMs
+    if (idleMs > (this.#options.pollIntervalMsMax ?? POLL_INTERVAL_MS_MAX)) {
       this.#parts.logger.warn(
-        { groupId: this.#options.groupId, awayMs: Math.round(away) },
-        'the consumer was not polled for too long: its partitions go to others',
+        { groupId: this.#options.groupId, idleMs: Math.round(idleMs) },
+        'the consumer exceeded the maximum poll interval: the group reassigns its partitions',
       )
     }
     try {
-      if (await this.#lookForTopics()) this.#member?.rejoin('topics or partitions changed')
+      if (await this.#refreshTopics()) this.#member?.rejoin('topics or partitions changed')
     } catch (error) {
-      this.#parts.logger.debug({ err: error }, 'could not look for new topics')
+      this.#parts.logger.debug({ err: error }, 'cannot check for new topics')
     }
   }
 
-  /** Whether what there is to read has changed. */
-  async #lookForTopics(): Promise<boolean> {
+  /** Whether the set of topics or their partition counts changed. */
+  async #refreshTopics(): Promise<boolean> {
     const { topics } = this.#options
     const isFilter = typeof topics === 'function'
     const isWanted = isFilter ? topics : (name: string) => topics.includes(name)

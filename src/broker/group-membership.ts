@@ -18,7 +18,7 @@ export type GroupMembershipDependencies = {
   readonly onClose: () => void
 }
 
-/** Joins, and returns after the first round; an error that waiting does not heal rejects. */
+/** Joins the group and resolves after the first rebalance. Rejects on an error that is not transient. */
 export async function openGroupMembership(
   parts: GroupMembershipDependencies,
   options: GroupMembershipOptions,
@@ -29,8 +29,8 @@ export async function openGroupMembership(
 }
 
 /**
- * The member's side of Kafka's group protocol, for every protocol type. One loop joins, synchronises and waits until the
- * group wants a new round; heartbeats go on beside it, also while the program's callbacks take their time.
+ * The client side of Kafka's classic group protocol, for any protocol type. One loop joins, syncs and waits for the
+ * next rebalance. Heartbeats run in parallel, also while callbacks of the program run.
  */
 class ClassicGroupMembership implements GroupMembership {
   readonly #parts: GroupMembershipDependencies
@@ -39,8 +39,8 @@ class ClassicGroupMembership implements GroupMembership {
   #current: Generation | undefined
   #memberId = ''
   #validUntilMs = 0
-  #isRejoinWanted = false
-  /** Another one has this member's instance id: joining again would throw that one out in turn. */
+  #isRejoinRequested = false
+  /** Another member has this instance id. Rejoining would fence that one in turn. */
   #isFenced = false
   #wake: (() => void) | undefined
   #running: Promise<void> | undefined
@@ -59,22 +59,22 @@ class ClassicGroupMembership implements GroupMembership {
   }
 
   async start(): Promise<void> {
-    await this.#roundUntilJoined(true)
-    if (this.#options.instanceId !== undefined) await this.#checkShares()
+    await this.#rejoinUntilJoined(true)
+    if (this.#options.instanceId !== undefined) await this.#checkAssignment()
     this.#running = this.#run()
   }
 
   async commit(offsets: readonly CommittedOffset[]): Promise<void> {
     const { groupId, instanceId } = this.#options
-    if (!this.#current) throw new BrokerError('unknown_member', `this is not a member of '${groupId}' now`)
+    if (!this.#current) throw new BrokerError('unknown_member', `this is currently not a member of group '${groupId}'`)
     const { memberId, generation } = this.#current
     const member = { memberId, generation, ...(instanceId === undefined ? {} : { instanceId }) }
     await this.#parts.home.commitOffsets({ groupId, offsets, member })
   }
 
   rejoin(reason: string): void {
-    this.#parts.logger.debug({ groupId: this.#options.groupId, reason }, 'asking for a new round of the group')
-    this.#wantRejoin()
+    this.#parts.logger.debug({ groupId: this.#options.groupId, reason }, 'requesting a rebalance of the group')
+    this.#requestRejoin()
   }
 
   async close(): Promise<void> {
@@ -85,69 +85,69 @@ class ClassicGroupMembership implements GroupMembership {
     await this.#revoke()
     this.#validUntilMs = 0
     if (this.#memberId !== '' && !this.#isFenced) {
-      // The session ends by itself when this does not get through.
+      // If this fails, the session expires on its own.
       await this.#parts.home.leaveGroup({ ...this.#identity(), memberId: this.#memberId }).catch(() => undefined)
     }
     this.#parts.onClose()
   }
 
-  #wantRejoin(): void {
-    this.#isRejoinWanted = true
+  #requestRejoin(): void {
+    this.#isRejoinRequested = true
     this.#wake?.()
   }
 
   async #run(): Promise<void> {
-    while (!this.#isOver()) {
-      if (!this.#isRejoinWanted) await this.#untilWoken()
-      if (this.#isOver()) return
+    while (!this.#isClosed()) {
+      if (!this.#isRejoinRequested) await this.#waitUntilWoken()
+      if (this.#isClosed()) return
       await this.#revoke()
-      await this.#roundUntilJoined(false)
+      await this.#rejoinUntilJoined(false)
     }
   }
 
-  #isOver(): boolean {
+  #isClosed(): boolean {
     return this.#stop.signal.aborted || this.#isFenced
   }
 
-  #untilWoken(): Promise<void> {
+  #waitUntilWoken(): Promise<void> {
     return new Promise((resolve) => {
       this.#wake = () => {
         this.#wake = undefined
         resolve()
       }
-      if (this.#isRejoinWanted || this.#isOver()) this.#wake()
+      if (this.#isRejoinRequested || this.#isClosed()) this.#wake()
     })
   }
 
   async #revoke(): Promise<void> {
     if (!this.#current) return
-    await this.#guarded('revoked', () => this.#options.protocol.onRevoked?.())
+    await this.#runCallback('revoked', () => this.#options.protocol.onRevoked?.())
     this.#current = undefined
   }
 
-  async #roundUntilJoined(isFirst: boolean): Promise<void> {
-    for (let attempt = 0; !this.#isOver(); attempt++) {
+  async #rejoinUntilJoined(isFirst: boolean): Promise<void> {
+    for (let attempt = 0; !this.#isClosed(); attempt++) {
       try {
-        this.#isRejoinWanted = false
-        return await this.#round()
+        this.#isRejoinRequested = false
+        return await this.#rejoin()
       } catch (error) {
-        if (isFirst && !isPassing(error)) throw error
-        await this.#couldNotJoin(error, attempt)
+        if (isFirst && !isTransient(error)) throw error
+        await this.#handleJoinError(error, attempt)
       }
     }
   }
 
-  async #couldNotJoin(error: unknown, attempt: number): Promise<void> {
+  async #handleJoinError(error: unknown, attempt: number): Promise<void> {
     if (isFenced(error)) return this.#endFenced(error as Error)
-    this.#forgetWhenUnknown(error)
+    this.#resetIfUnknown(error)
     if (isRebalance(error)) return
     const { clock, logger } = this.#parts
     const waitMs = backoffMs(BACKOFF, attempt)
-    logger.warn({ err: error, groupId: this.#options.groupId, waitMs }, 'could not join the group: trying again')
+    logger.warn({ err: error, groupId: this.#options.groupId, waitMs }, 'cannot join the group, retrying')
     await clock.sleep(waitMs, this.#stop.signal).catch(() => undefined)
   }
 
-  async #round(): Promise<void> {
+  async #rejoin(): Promise<void> {
     const { home } = this.#parts
     const { protocol, protocolType } = this.#options
     const joined = await home.joinGroup({
@@ -174,15 +174,15 @@ class ClassicGroupMembership implements GroupMembership {
     this.#extend(sentMs)
     const current: Generation = { generation, memberId, leaderId, protocol: joined.protocol, assignment }
     this.#current = current
-    void this.#beat(current)
-    await this.#guarded('joined', () => protocol.onJoined(current))
+    void this.#sendHeartbeats(current)
+    await this.#runCallback('joined', () => protocol.onJoined(current))
   }
 
   /**
-   * A static member that comes back is given its old share without a round. When it led the group, nobody has looked
-   * since at what there is to share out.
+   * A static member that restarts gets its previous assignment without a rebalance. If it was the leader, nobody has
+   * checked since then whether the assignment is still current.
    */
-  async #checkShares(): Promise<void> {
+  async #checkAssignment(): Promise<void> {
     const current = this.#current
     if (!current || current.leaderId === current.memberId) return
     const { groupId, protocol } = this.#options
@@ -193,15 +193,15 @@ class ClassicGroupMembership implements GroupMembership {
       const isSame = members.every(
         ({ memberId, assignment }) => Buffer.compare(assignment, shares.get(memberId) ?? NOTHING) === 0,
       )
-      if (!isSame) this.rejoin('there is something else to share out than when the group was settled')
+      if (!isSame) this.rejoin('the assignment is out of date')
     } catch (error) {
-      this.#parts.logger.debug({ err: error, groupId }, 'could not look at the shares of the group')
-      this.rejoin('the shares of the group could not be looked at')
+      this.#parts.logger.debug({ err: error, groupId }, 'cannot check the assignment of the group')
+      this.rejoin('the assignment could not be checked')
     }
   }
 
-  /** Heartbeats of one generation; ends with it. */
-  async #beat(generation: Generation): Promise<void> {
+  /** Sends heartbeats until the generation ends. */
+  async #sendHeartbeats(generation: Generation): Promise<void> {
     const { home, clock } = this.#parts
     const { heartbeatMs = HEARTBEAT_MS } = this.#options
     while (this.#current === generation && !this.#stop.signal.aborted) {
@@ -213,19 +213,19 @@ class ClassicGroupMembership implements GroupMembership {
         await this.#within(Math.max(this.#validUntilMs, sentMs + heartbeatMs), home.heartbeat(beat))
         this.#extend(sentMs)
       } catch (error) {
-        await this.#missed(error, sentMs)
+        await this.#handleHeartbeatError(error, sentMs)
       }
     }
   }
 
-  /** Whoever hangs on a call to a broker that is out of reach has to know nevertheless that his session is over. */
+  /** Rejects at the end of the session, even if the broker does not respond at all. */
   async #within(endMs: number, answer: Promise<void>): Promise<void> {
     const { clock } = this.#parts
     const answered = new AbortController()
     const sessionEnd = async () => {
       for (let leftMs = endMs - clock.monotonicMs(); leftMs > 0; leftMs = endMs - clock.monotonicMs())
         await clock.sleep(Math.ceil(leftMs), answered.signal)
-      throw new BrokerError('timeout', 'the session is over, and the broker did not answer')
+      throw new BrokerError('timeout', 'the session timed out: the broker did not respond')
     }
     try {
       await Promise.race([answer, sessionEnd()])
@@ -234,27 +234,24 @@ class ClassicGroupMembership implements GroupMembership {
     }
   }
 
-  async #missed(error: unknown, sentMs: number): Promise<void> {
+  async #handleHeartbeatError(error: unknown, sentMs: number): Promise<void> {
     if (isRebalance(error)) {
       this.#extend(sentMs)
-      this.#wantRejoin()
+      this.#requestRejoin()
     } else if (isFenced(error)) await this.#endFenced(error as Error)
-    else if (isGone(error)) await this.#lose(error as Error)
+    else if (isExpelled(error)) await this.#lose(error as Error)
     else if (this.#parts.clock.monotonicMs() >= this.#validUntilMs) await this.#lose(error as Error)
   }
 
-  /** Somebody else may have this place now. */
+  /** The coordinator may have removed this member. */
   async #lose(error: Error): Promise<void> {
     if (!this.#current) return
     this.#current = undefined
     this.#validUntilMs = 0
-    this.#forgetWhenUnknown(error)
-    this.#parts.logger.warn(
-      { err: error, groupId: this.#options.groupId },
-      'lost the place in the group: joining again',
-    )
-    await this.#guarded('lost', () => this.#options.protocol.onLost?.(error))
-    this.#wantRejoin()
+    this.#resetIfUnknown(error)
+    this.#parts.logger.warn({ err: error, groupId: this.#options.groupId }, 'the group membership was lost, rejoining')
+    await this.#runCallback('lost', () => this.#options.protocol.onLost?.(error))
+    this.#requestRejoin()
   }
 
   async #endFenced(error: Error): Promise<void> {
@@ -264,8 +261,11 @@ class ClassicGroupMembership implements GroupMembership {
     this.#validUntilMs = 0
     this.#wake?.()
     const { groupId, instanceId } = this.#options
-    this.#parts.logger.warn({ err: error, groupId, instanceId }, 'another one took the place in the group')
-    await this.#guarded('lost', () => this.#options.protocol.onLost?.(error))
+    this.#parts.logger.warn(
+      { err: error, groupId, instanceId },
+      'fenced: another member joined the group with the same instance id',
+    )
+    await this.#runCallback('lost', () => this.#options.protocol.onLost?.(error))
   }
 
   #identity(): { readonly groupId: string; readonly instanceId?: InstanceId } {
@@ -273,16 +273,16 @@ class ClassicGroupMembership implements GroupMembership {
     return instanceId === undefined ? { groupId } : { groupId, instanceId }
   }
 
-  #forgetWhenUnknown(error: unknown): void {
+  #resetIfUnknown(error: unknown): void {
     if (error instanceof BrokerError && error.code === 'unknown_member') this.#memberId = ''
   }
 
-  /** The broker counts from the heartbeat's arrival, which is after it was sent. */
+  /** The coordinator starts the session timeout when it receives the heartbeat, which is after it was sent. */
   #extend(sentMs: number): void {
     this.#validUntilMs = sentMs + (this.#options.sessionTimeoutMs ?? SESSION_TIMEOUT_MS)
   }
 
-  async #guarded(callback: string, call: () => Promise<void> | void): Promise<void> {
+  async #runCallback(callback: string, call: () => Promise<void> | void): Promise<void> {
     try {
       await call()
     } catch (error) {
@@ -298,7 +298,7 @@ function isRebalance(error: unknown): boolean {
   return error instanceof BrokerError && error.code === 'rebalance_in_progress'
 }
 
-function isGone(error: unknown): boolean {
+function isExpelled(error: unknown): boolean {
   return error instanceof BrokerError && (error.code === 'unknown_member' || error.code === 'illegal_generation')
 }
 
@@ -306,6 +306,6 @@ function isFenced(error: unknown): boolean {
   return error instanceof BrokerError && error.code === 'fenced'
 }
 
-function isPassing(error: unknown): boolean {
-  return error instanceof BrokerError && (error.retriable || isGone(error))
+function isTransient(error: unknown): boolean {
+  return error instanceof BrokerError && (error.retriable || isExpelled(error))
 }

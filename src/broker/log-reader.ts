@@ -22,14 +22,16 @@ import { type Batch, checkBatch, recordsOf } from './record-batch.ts'
 import { partitionKey } from './topic-partition.ts'
 
 const POLL_BYTES_MAX = 1 * 1024 * 1024
-/** What one poll decodes, so that a caller's turn stays short; the rest is ready for the next poll. */
+/**
+ * Bytes that one poll decodes, so that the event loop is not blocked for long; the rest is returned by the next poll.
+ */
 const DECODE_BYTES_MAX = 512 * 1024
 const FETCH_WAIT_MS = 500
-/** Answers at hand of one partition: one being handed out, and the next. */
+/** Buffered fetches per partition: the one being consumed and the next one. */
 const AHEAD_MAX = 2
 const RETRY_WAIT_MS = 100
-/** Without a reason one is made for each abort, with a stack. */
-const OVER = new Error('the wait is over')
+/** A constant reason: without one, every abort creates an error with a stack. */
+const WAIT_ENDED = new Error('the wait has ended')
 
 export type LogReaderDependencies = {
   readonly home: BrokerBackend
@@ -38,33 +40,33 @@ export type LogReaderDependencies = {
   readonly onClose: () => void
 }
 
-/** One partition being read. A new object each time it is moved, so that late answers find nobody. */
+/** The position in one partition. A seek creates a new object, so that late responses are discarded. */
 type Position = TopicPartition & {
   readonly key: string
   offset: number
   endOffset: number
   isPaused: boolean
-  isAsked: boolean
-  /** Where fetching goes on: behind what was fetched. */
+  isFetching: boolean
+  /** Offset of the next fetch. */
   fetchOffset: number
-  /** What was fetched and not handed out, at most `AHEAD_MAX`. */
+  /** Fetched and not yet returned, at most `AHEAD_MAX`. */
   readonly fetched: CompletedFetch[]
-  /** What was decoded and was too much for the last poll. */
+  /** Records that were decoded but exceeded the limit of the last poll. */
   surplus: readonly StoredRecord[]
-  /** Why nothing behind `fetched` can be read. Stays until the position is moved: what cannot be read is never skipped. */
+  /** Why no batch after `fetched` can be read. Kept until the next seek: unreadable batches are never skipped. */
   damage: UnreadableBatchError | undefined
 }
 
-/** What a poll may bring still. */
-type Left = { bytes: number; records: number }
+/** What the current poll may still return. */
+type PollBudget = { bytes: number; records: number }
 
-function hasRoom({ bytes, records }: Left): boolean {
+function hasRoom({ bytes, records }: PollBudget): boolean {
   return bytes > 0 && records > 0
 }
 
 /**
- * One fetch is under way for each node while the caller works on what came before. Positions move by batch, so gaps that
- * compaction and transactions leave are stepped over.
+ * Keeps one fetch per node in flight while the caller processes earlier records. Positions advance by batch, so gaps
+ * left by compaction and transactions are skipped.
  */
 export class LogReader implements PartitionReader {
   readonly #parts: LogReaderDependencies
@@ -75,7 +77,7 @@ export class LogReader implements PartitionReader {
   readonly #positions = new Map<string, Position>()
   readonly #busyNodes = new Set<number>()
   #failure: Error | undefined
-  #moved = false
+  #isSignalled = false
   #woken = false
   #wakeUp: (() => void) | undefined
   #closed = false
@@ -99,7 +101,7 @@ export class LogReader implements PartitionReader {
         offset,
         endOffset: -1,
         isPaused,
-        isAsked: false,
+        isFetching: false,
         fetchOffset: offset,
         fetched: [],
         surplus: [],
@@ -127,27 +129,27 @@ export class LogReader implements PartitionReader {
     const endMs = clock.monotonicMs() + waitMsMax
     for (;;) {
       if (this.#closed) throw new BrokerError('closed', 'the reader is closed')
-      this.#throwDamage()
-      await this.#askNodes()
-      const ready = await this.#takeReady()
+      this.#throwIfUnreadable()
+      await this.#startFetches()
+      const ready = await this.#takeBuffered()
       if (ready.length > 0) {
-        await this.#askNodes()
+        await this.#startFetches()
         return ready
       }
-      this.#throwDamage()
+      this.#throwIfUnreadable()
       this.#throwFailure()
       const leftMs = endMs - clock.monotonicMs()
       if (this.#woken || leftMs <= 0) {
         this.#woken = false
         return []
       }
-      await this.#waitForNews(leftMs)
+      await this.#waitForSignal(leftMs)
     }
   }
 
   wake(): void {
     this.#woken = true
-    this.#news()
+    this.#signal()
   }
 
   async close(): Promise<void> {
@@ -165,8 +167,8 @@ export class LogReader implements PartitionReader {
     }
   }
 
-  /** Every poll says it, once all before it was handed out. */
-  #throwDamage(): void {
+  /** Every poll throws once all earlier records have been returned. */
+  #throwIfUnreadable(): void {
     for (const { damage, fetched, surplus, isPaused } of this.#positions.values())
       if (damage && !isPaused && fetched.length === 0 && surplus.length === 0) throw damage
   }
@@ -177,32 +179,32 @@ export class LogReader implements PartitionReader {
     if (failure) throw failure
   }
 
-  #waitForNews(waitMs: number): Promise<void> {
-    if (this.#moved) {
-      this.#moved = false
+  #waitForSignal(waitMs: number): Promise<void> {
+    if (this.#isSignalled) {
+      this.#isSignalled = false
       return Promise.resolve()
     }
     const waiting = new AbortController()
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#wakeUp = () => {
       resolve()
-      waiting.abort(OVER)
+      waiting.abort(WAIT_ENDED)
     }
     this.#parts.clock.sleep(waitMs, waiting.signal).then(resolve, () => undefined)
     return promise
   }
 
-  #news(): void {
-    this.#moved = this.#wakeUp === undefined
+  #signal(): void {
+    this.#isSignalled = this.#wakeUp === undefined
     this.#wakeUp?.()
     this.#wakeUp = undefined
   }
 
-  /** Starts a fetch on every node that leads something of which nothing is at hand. */
-  async #askNodes(): Promise<void> {
+  /** Starts a fetch on each node that leads a partition without buffered records. */
+  async #startFetches(): Promise<void> {
     const byNode = new Map<number, Position[]>()
     for (const position of this.#positions.values()) {
-      if (position.damage || position.fetched.length >= AHEAD_MAX || position.isPaused || position.isAsked) continue
+      if (position.damage || position.fetched.length >= AHEAD_MAX || position.isPaused || position.isFetching) continue
       const node = await this.#leaderOf(position)
       if (node < 0 || this.#busyNodes.has(node)) continue
       const positions = byNode.get(node)
@@ -225,7 +227,7 @@ export class LogReader implements PartitionReader {
 
   async #fetch(node: number, positions: readonly Position[]): Promise<void> {
     this.#busyNodes.add(node)
-    for (const position of positions) position.isAsked = true
+    for (const position of positions) position.isFetching = true
     try {
       const partitions = positions.map(({ topic, partition, fetchOffset }) => ({
         topic,
@@ -240,33 +242,36 @@ export class LogReader implements PartitionReader {
         bytesMax: this.#pollBytesMax,
         isolation: this.#isolation,
       })
-      for (const answer of answers) await this.#accept(answer, positions)
+      for (const answer of answers) await this.#acceptResponse(answer, positions)
     } catch (error) {
-      await this.#later(error, positions)
+      await this.#backOff(error, positions)
     } finally {
-      for (const position of positions) position.isAsked = false
+      for (const position of positions) position.isFetching = false
       this.#busyNodes.delete(node)
-      this.#news()
+      this.#signal()
     }
   }
 
-  async #accept(answer: FetchedPartition, asked: readonly Position[]): Promise<void> {
+  async #acceptResponse(answer: FetchedPartition, asked: readonly Position[]): Promise<void> {
     const key = partitionKey(answer)
     const position = this.#positions.get(key)
-    // Moved or dropped since it was asked: the answer is of the past. Behind damage nothing is wanted.
+    // The partition was moved or dropped since the request. After an unreadable batch, later ones are not needed.
     if (!position || position.damage || !asked.includes(position)) return
     if (answer.error?.code === 'offset_out_of_range') return this.#moveIntoRange(position, answer)
     const from = position.fetchOffset
     if (answer.error?.code === 'corrupt_batch') position.damage = unreadableBatchError(position, from, answer.error)
-    else if (answer.error) return this.#later(new BrokerError(answer.error.code, answer.error.message), [position])
-    const { batches, error } = await this.#withinEnd(parseFetchedBatches(answer.bytes, from), answer)
+    else if (answer.error) return this.#backOff(new BrokerError(answer.error.code, answer.error.message), [position])
+    const { batches, error } = await this.#truncateAtEnd(parseFetchedBatches(answer.bytes, from), answer)
     position.fetchOffset = batches.at(-1)?.nextOffset ?? from
     if (error) position.damage ??= unreadableBatchError(position, position.fetchOffset, error)
     position.fetched.push(toCompletedFetch(batches, answer))
   }
 
-  /** The end that an answer gives may be older than its bytes: only one that is asked for again counts. */
-  async #withinEnd(readable: ReadableBatches, answer: FetchedPartition): Promise<ReadableBatches> {
+  /**
+   * The end offset in a response may be older than its bytes, so it is requested again before a batch beyond it counts
+   * as corrupt.
+   */
+  async #truncateAtEnd(readable: ReadableBatches, answer: FetchedPartition): Promise<ReadableBatches> {
     const { topic, partition, endOffset } = answer
     const last = readable.batches.at(-1)
     if (last === undefined || last.nextOffset <= endOffset) return readable
@@ -284,7 +289,7 @@ export class LogReader implements PartitionReader {
       this.#fail(
         new BrokerError(
           'offset_out_of_range',
-          `${position.topic}-${position.partition} has no offset ${position.offset}: it holds ${answer.startOffset} to ${answer.endOffset}`,
+          `${position.topic}-${position.partition} has no offset ${position.offset}: its offsets are ${answer.startOffset} to ${answer.endOffset}`,
         ),
       )
       return
@@ -299,8 +304,8 @@ export class LogReader implements PartitionReader {
     position.fetchOffset = found.offset
   }
 
-  /** A bad moment passes: look who leads, wait a little. Anything else is the caller's to know. */
-  async #later(error: unknown, positions: readonly Position[]): Promise<void> {
+  /** Reports an error that is not retriable, refreshes the leaders and waits before the next fetch. */
+  async #backOff(error: unknown, positions: readonly Position[]): Promise<void> {
     this.#fail(error)
     const topics = new Set(positions.map(({ topic }) => topic))
     await Promise.allSettled([...topics].map((topic) => this.#parts.topology.refresh(topic)))
@@ -312,7 +317,7 @@ export class LogReader implements PartitionReader {
     if (!this.#closed) this.#failure ??= error as Error
   }
 
-  async #takeReady(): Promise<PartitionRecords[]> {
+  async #takeBuffered(): Promise<PartitionRecords[]> {
     const taken: PartitionRecords[] = []
     const left = { bytes: DECODE_BYTES_MAX, records: this.#pollRecordsMax }
     for (const position of this.#positions.values()) {
@@ -322,7 +327,7 @@ export class LogReader implements PartitionReader {
     return taken
   }
 
-  async #takeFrom(position: Position, left: Left, taken: PartitionRecords[]): Promise<void> {
+  async #takeFrom(position: Position, left: PollBudget, taken: PartitionRecords[]): Promise<void> {
     if (position.surplus.length > 0) taken.push(this.#cut(position, position.surplus, left))
     for (let fetched = position.fetched[0]; fetched && hasRoom(left); fetched = position.fetched[0]) {
       const records = await this.#take(position, fetched, left)
@@ -331,8 +336,8 @@ export class LogReader implements PartitionReader {
     }
   }
 
-  /** As many of these as there is room for. The position is behind all of them. */
-  #cut(position: Position, records: readonly StoredRecord[], left: Left): PartitionRecords {
+  /** Returns as many records as the poll may return and keeps the rest. The position is after all of them. */
+  #cut(position: Position, records: readonly StoredRecord[], left: PollBudget): PartitionRecords {
     const { topic, partition, offset, endOffset } = position
     position.surplus = records.length > left.records ? records.slice(left.records) : []
     const given = position.surplus.length > 0 ? records.slice(0, left.records) : records
@@ -340,7 +345,7 @@ export class LogReader implements PartitionReader {
     return { topic, partition, records: given, nextOffset: position.surplus[0]?.offset ?? offset, endOffset }
   }
 
-  async #take(position: Position, fetched: CompletedFetch, left: Left): Promise<PartitionRecords | undefined> {
+  async #take(position: Position, fetched: CompletedFetch, left: PollBudget): Promise<PartitionRecords | undefined> {
     const records: StoredRecord[] = []
     const before = { offset: position.offset, endOffset: position.endOffset }
     position.endOffset = fetched.endOffset
@@ -357,7 +362,7 @@ export class LogReader implements PartitionReader {
     return this.#cut(position, records, left)
   }
 
-  /** Answers whether the batch can be read. Where it cannot, this is where the position stays. */
+  /** Returns whether the batch could be read. If not, the position stays here. */
   async #decode(
     position: Position,
     batch: Batch,
@@ -365,7 +370,7 @@ export class LogReader implements PartitionReader {
     into: StoredRecord[],
   ): Promise<boolean> {
     try {
-      // First of all: whether a batch is hidden is a part of what may be damaged.
+      // Checked first, because the fields that decide whether a batch is hidden may be corrupt, too.
       checkBatch(batch)
       if (isHiddenBatch(batch, aborted, this.#isolation)) return true
       for (const record of await recordsOf(batch, position.offset)) into.push(record)

@@ -2,7 +2,7 @@ import type { BrokerBackend } from './backend.ts'
 import type { TopicPartition } from './broker.ts'
 import { BrokerError } from './error.ts'
 
-/** Which node leads which partition, as far as it was told; asked again when a call says that it is wrong. */
+/** Caches the leaders of partitions until a call reports that they are out of date. */
 export class MetadataCache {
   readonly #home: BrokerBackend
   readonly #leaders = new Map<string, readonly number[]>()
@@ -12,12 +12,12 @@ export class MetadataCache {
     this.#home = home
   }
 
-  /** Leaders by partition, when they are known already. */
+  /** Cached leaders by partition. */
   known(topic: string): readonly number[] | undefined {
     return this.#leaders.get(topic)
   }
 
-  /** Leaders by partition; -1 where there is none now. Throws `topic_not_found`. */
+  /** Leaders by partition; -1 for a partition without a leader. Throws `topic_not_found`. */
   async leaders(topic: string): Promise<readonly number[]> {
     return this.#leaders.get(topic) ?? this.refresh(topic)
   }
@@ -33,7 +33,7 @@ export class MetadataCache {
 
   async #ask(topic: string): Promise<readonly number[]> {
     const [found] = await this.#home.metadata({ topics: [topic], fresh: true })
-    // What was known stays while nobody answers: how many partitions there are decides where keys go.
+    // The cached entry stays while no broker responds: the number of partitions decides where keys go.
     if (!found) {
       this.#leaders.delete(topic)
       throw new BrokerError('topic_not_found', `there is no topic '${topic}'`)

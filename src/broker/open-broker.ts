@@ -8,11 +8,11 @@ import type { ClientAccess } from './client-access.ts'
 
 export type OpenBrokerOptions = {
   readonly logger: Logger
-  /** How a client of Kafka reaches files and hosts. Default: as the process may. */
+  /** Access of a Kafka client to files and hosts. Default: unrestricted. */
   readonly access?: ClientAccess
 }
 
-/** Opens the log that `address` names. A home's code is loaded when it is asked for. */
+/** Opens the broker at `address`. The code of a backend is loaded on demand. */
 export async function openBroker(address: BrokerAddress, options: OpenBrokerOptions): Promise<Broker> {
   switch (address.kind) {
     case 'kafka': {
@@ -25,17 +25,17 @@ export async function openBroker(address: BrokerAddress, options: OpenBrokerOpti
     case 'embedded': {
       const { openEmbeddedBackend } = await import('./embedded/backend.ts')
       const { directory, fsync = 'checkpoint' } = address
-      return shared(await openEmbeddedBackend(directory, { ...options, fsync }), options)
+      return openShared(await openEmbeddedBackend(directory, { ...options, fsync }), options)
     }
     case 'thread': {
       const { connectThreadBackend } = await import('./embedded/thread-backend.ts')
-      return shared(connectThreadBackend(address.port), options)
+      return openShared(connectThreadBackend(address.port), options)
     }
   }
 }
 
-/** A home in this process: other threads get a port to it. */
-function shared(home: BrokerBackend, options: { readonly logger: Logger }): Broker {
+/** A backend in this process; other threads get a port to it. */
+function openShared(home: BrokerBackend, options: { readonly logger: Logger }): Broker {
   return createBrokerClient(home, {
     ...options,
     address: async () => {

@@ -1,6 +1,6 @@
 /**
- * Kafka's record batch, format v2 (KIP-98). Fields of the header stand at fixed places; the base offset and the leader
- * epoch are outside the checksum, so whoever stores a batch can set them.
+ * Layout of Kafka's record batch, format v2 (KIP-98). The checksum does not cover base offset and leader epoch, so a
+ * broker can set them.
  */
 export const BASE_OFFSET_AT = 0
 export const LENGTH_AT = 8
@@ -17,7 +17,7 @@ export const BASE_SEQUENCE_AT = 53
 export const COUNT_AT = 57
 export const HEADER_BYTES = 61
 
-/** Bytes before what the length field counts. */
+/** Bytes that the length field does not count. */
 export const PREFIX_BYTES = 12
 export const COMPRESSION_MASK = 0x07
 export const LOG_APPEND_TIME = 0x08

@@ -3,9 +3,8 @@ import type { Broker, NewTopic, PartitionOffset } from './broker.ts'
 import { BrokerError, UnreadableBatchError } from './error.ts'
 
 /**
- * Whether a state topic holds everything that was written to it, as far as that can be seen before it is read: its log
- * begins at offset 0, because compaction never moves the beginning; it ends where it was read to, or later; and a topic that
- * has no record never had one.
+ * Checks before the first read that a state topic is complete: its log starts at offset 0 (compaction never moves the
+ * start), it ends at or after the position it was read to, and an empty topic never had records.
  */
 export async function checkComplete(broker: Broker, topic: string, evidence: StateTopicEvidence): Promise<void> {
   const starts = await offsetsOf(broker, topic, 'earliest')
@@ -18,7 +17,7 @@ export async function checkComplete(broker: Broker, topic: string, evidence: Sta
     )
   }
   const read = ((await evidence.progress?.read()) ?? []).filter((position) => position.topic === topic)
-  // Asked for after it: others may write.
+  // Requested after the progress was read, because other instances may write.
   const ends = (await offsetsOf(broker, topic, 'latest')) ?? []
   for (const position of read) {
     const end = ends.find(({ partition }) => partition === position.partition)?.offset ?? 0
@@ -26,7 +25,7 @@ export async function checkComplete(broker: Broker, topic: string, evidence: Sta
   }
   if (!isEmpty(ends)) return
   const reason = await evidence.evidenceOfRecords?.()
-  // Another instance may have begun meanwhile.
+  // Another instance may have written in the meantime.
   if (reason === undefined || !isEmpty(await offsetsOf(broker, topic, 'latest'))) return
   throw new BrokerError(
     'log_truncated',
@@ -34,8 +33,8 @@ export async function checkComplete(broker: Broker, topic: string, evidence: Sta
   )
 }
 
-/** How long the broker may take to say where a log begins and ends, where it is only for the message. */
-const ANSWER_MS_MAX = 5_000
+/** Timeout of offset requests that only make an error message more precise. */
+const OFFSETS_TIMEOUT_MS = 5_000
 
 /** What is known about a state topic apart from the topic itself. */
 export type StateTopicEvidence = {
@@ -59,7 +58,7 @@ function isEmpty(ends: readonly PartitionOffset[] = []): boolean {
   return !ends.some(({ offset }) => offset > 0)
 }
 
-/** Undefined: there is no such topic. */
+/** Undefined if the topic does not exist. */
 async function offsetsOf(
   broker: Broker,
   topic: string,
@@ -73,40 +72,40 @@ async function offsetsOf(
   }
 }
 
-/** What a state topic has to be like, so that nothing is lost in time and there is one order. */
+/** Checks the policy and the number of partitions, which retention and the order of records depend on. */
 export async function checkTopic(broker: Broker, topic: NewTopic): Promise<void> {
   const found = await broker.topics.describe(topic.name)
   const policy = found?.configs['cleanup.policy']
   if (policy !== undefined && policy !== 'compact') {
     throw new BrokerError(
       'invalid_config',
-      `topic '${topic.name}' has cleanup.policy=${policy}: it has to be exactly 'compact', or what it holds is lost in time`,
+      `topic '${topic.name}' has cleanup.policy=${policy}: it must be exactly 'compact', otherwise records expire`,
     )
   }
   if (found && topic.partitions === 1 && found.partitions.length !== 1) {
     throw new BrokerError(
       'invalid_config',
-      `topic '${topic.name}' has ${found.partitions.length} partitions: it has to have 1, so that there is one order`,
+      `topic '${topic.name}' has ${found.partitions.length} partitions: it must have 1, because records need a total order`,
     )
   }
 }
 
-/** The log ends before what was read from it. */
+/** The log ends before the position it was read to. */
 export function truncatedError({ topic, partition, offset }: PartitionOffset, end: number): BrokerError {
   return new BrokerError(
     'log_truncated',
-    `${topic}-${partition} was read up to offset ${offset}, but ends at ${end} now: it was truncated, or deleted and made ` +
-      `anew. ${restore(topic)}`,
+    `${topic}-${partition} was read up to offset ${offset}, but now ends at ${end}: it was truncated, or deleted and recreated. ` +
+      restore(topic),
   )
 }
 
-/** How the log can have no such position, with where it begins and ends now, as far as it says so. */
+/** Explains an offset out of range with the current start and end of the log, if the broker responds. */
 export async function outOfRangeError(broker: Broker, positions: readonly PartitionOffset[]): Promise<BrokerError> {
   const topic = positions[0]?.topic ?? ''
   const now = (at: 'earliest' | 'latest') =>
     withTimeout(
       offsetsOf(broker, topic, at).catch(() => undefined),
-      ANSWER_MS_MAX,
+      OFFSETS_TIMEOUT_MS,
       () => undefined,
     )
   const [starts, ends] = await Promise.all([now('earliest'), now('latest')])
@@ -120,30 +119,30 @@ export async function outOfRangeError(broker: Broker, positions: readonly Partit
   return new BrokerError('log_truncated', `topic '${topic}' no longer holds what was read from it. ${restore(topic)}`)
 }
 
-/** Records were deleted before they were read. */
+/** Records were deleted before this program read them. */
 function startLost({ topic, partition, offset }: PartitionOffset, start: number): BrokerError {
   return new BrokerError(
     'log_truncated',
-    `${topic}-${partition} was read up to offset ${offset}, but begins at ${start} now: records were deleted before they ` +
+    `${topic}-${partition} was read up to offset ${offset}, but now begins at ${start}: records were deleted before they ` +
       `were read. ${restore(topic)}`,
   )
 }
 
 export function recreatedError(topic: string): BrokerError {
-  return new BrokerError('log_truncated', `topic '${topic}' was deleted and made anew. ${restore(topic)}`)
+  return new BrokerError('log_truncated', `topic '${topic}' was deleted and recreated. ${restore(topic)}`)
 }
 
-/** The failure of a view, with what a person can do about it. */
+/** Adds the remedy to the error that stopped the view. */
 export function readFailedError(topic: string, error: Error): Error {
   if (!(error instanceof BrokerError)) return error
   if (error.code === 'topic_not_found') {
     return new BrokerError(error.code, `topic '${topic}' was deleted. ${restore(topic)}`, { cause: error })
   }
   const isLost = error instanceof UnreadableBatchError || error.code === 'log_truncated'
-  const remedy = isLost ? restore(topic) : 'Start again when that is put right.'
+  const remedy = isLost ? restore(topic) : 'Restart the program when this is fixed.'
   return new BrokerError(error.code, `${error.message}. ${remedy}`, { cause: error })
 }
 
 function restore(topic: string): string {
-  return `Restore topic '${topic}' from a replica or a backup, then start again: see "When the log is damaged" in docs/operate.md.`
+  return `Restore topic '${topic}' from a replica or a backup, then restart the program: see "When the log is damaged" in docs/operate.md.`
 }

@@ -35,6 +35,6 @@ function checkName(name: string): void {
   if (NAME.test(name) && name !== '.' && name !== '..') return
   throw new BrokerError(
     'invalid_topic',
-    `'${name}' is no topic name: expected up to 249 letters, digits, '.', '_' and '-'`,
+    `'${name}' is not a valid topic name: expected up to 249 letters, digits, '.', '_' and '-'`,
   )
 }

@@ -45,7 +45,7 @@ describe('a reader of a damaged partition', () => {
     ['a format of before Kafka 0.11', (batch) => batch.fill(1, MAGIC_AT, MAGIC_AT + 1), /record format v1 is older/],
     ['a format that does not exist', (batch) => batch.fill(77, MAGIC_AT, MAGIC_AT + 1), /v77, which does not exist/],
     ['a negative length', changed((batch) => batch.writeInt32BE(-1, LENGTH_AT)), /a length of 11 bytes/],
-    ['a length beyond the answer', changed((batch) => batch.writeInt32BE(2 ** 30, LENGTH_AT)), /ends within it/],
+    ['a length beyond the answer', changed((batch) => batch.writeInt32BE(2 ** 30, LENGTH_AT)), /ends inside the batch/],
     ['a count of more records than it holds', crcFitting((b) => b.writeInt32BE(4, COUNT_AT)), /bytes follow the last/],
     [
       'a count of more records than offsets',
@@ -59,9 +59,13 @@ describe('a reader of a damaged partition', () => {
     ['a negative offset', changed((batch) => batch.writeBigInt64BE(-9n, BASE_OFFSET_AT)), /first offset is -9/],
     ['an unknown codec', crcFitting((b) => b.writeInt16BE(7, ATTRIBUTES_AT)), /codec 7/],
     ['a codec that it was not written with', crcFitting((b) => b.writeInt16BE(1, ATTRIBUTES_AT)), /gzip/],
-    ['a record of negative length', crcFitting((b) => b.writeUInt8(0x01, HEADER_BYTES)), /has not the -1 bytes/],
+    [
+      'a record of negative length',
+      crcFitting((b) => b.writeUInt8(0x01, HEADER_BYTES)),
+      /does not have the declared length of -1 bytes/,
+    ],
     ['records without an end', crcFitting((b) => b.fill(0xff, HEADER_BYTES)), /more than 10 bytes/],
-    ['records of nothing', crcFitting((b) => b.fill(0, HEADER_BYTES)), /has not the 0 bytes/],
+    ['records of nothing', crcFitting((b) => b.fill(0, HEADER_BYTES)), /does not have the declared length of 0 bytes/],
   ]
 
   it.each(kinds)(

@@ -56,7 +56,7 @@ describe('a record batch', () => {
     ])
   })
 
-  it('is left out when the answer ends within it', async () => {
+  it('is left out when the answer ends inside the batch', async () => {
     const [one, other] = [await letters('ab'), await letters('cd')]
     for (const cut of [1, other.length - HEADER_BYTES, other.length - 1]) {
       const batches = [...batchesOf(Buffer.concat([one, other]).subarray(0, one.length + other.length - cut))]

@@ -154,7 +154,7 @@ export function describeState(open: OpenBroker): void {
       [
         'more partitions than one',
         { partitions: 2, configs: { 'cleanup.policy': 'compact' } },
-        /has 2 partitions: it has to have 1/,
+        /has 2 partitions: it must have 1/,
       ],
     ])('refuses a topic with %s', async (_, wrong, message) => {
       const broker = await opened(open)
@@ -174,7 +174,9 @@ export function describeState(open: OpenBroker): void {
       await vi.waitFor(() => expect(failed).toHaveBeenCalledOnce(), { timeout: WHILE_MS })
       expect(failed.mock.lastCall?.[0]).toMatchObject({
         code: 'log_truncated',
-        message: expect.stringMatching(new RegExp(`${name}.*(ends at 0 now|made anew).*Restore topic '${name}'`)),
+        message: expect.stringMatching(
+          new RegExp(`${name}.*(now ends at 0|deleted and recreated).*Restore topic '${name}'`),
+        ),
       })
       expect(state.failure).toBe(failed.mock.lastCall?.[0])
       await expect(state.append([set('c', '3')])).rejects.toBe(state.failure)
@@ -252,7 +254,7 @@ export function describeState(open: OpenBroker): void {
       const beyond: StateProgress = { ...progress, read: async () => [{ topic: name, partition: 0, offset: 3 }] }
       await expect(view(broker, name, { progress: beyond })).rejects.toMatchObject({
         code: 'log_truncated',
-        message: expect.stringContaining(`${name}-0 was read up to offset 3, but ends at 2 now`),
+        message: expect.stringContaining(`${name}-0 was read up to offset 3, but now ends at 2`),
       })
       expect((await view(broker, name, { progress: beyond, skipValidation: true })).map.size).toBe(2)
       await member.close()

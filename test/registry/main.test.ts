@@ -85,6 +85,6 @@ describe('a registry on a log', () => {
 
   it('refuses a topic that would lose what it is given', async () => {
     await broker.topics.create({ name: '_schemas', partitions: 2, configs: { 'cleanup.policy': 'compact' } })
-    await expect(start()).rejects.toThrow("topic '_schemas' has 2 partitions: it has to have 1")
+    await expect(start()).rejects.toThrow("topic '_schemas' has 2 partitions: it must have 1")
   })
 })

@@ -41,15 +41,24 @@ export function createStrictBackend(home: BrokerBackend, isRefused: (value: stri
     const looked = await Promise.all(
       request.batches.map(async (batch) => {
         const records = (await Promise.all([...batchesOf(batch.bytes)].map((one) => recordsOf(one)))).flat()
-        return { batch, refused: records.flatMap(({ value }, place) => (isRefused(String(value)) ? [place] : [])) }
+        return {
+          batch,
+          rejectedRecords: records.flatMap(({ value }, place) => (isRefused(String(value)) ? [place] : [])),
+        }
       }),
     )
-    const batches = looked.filter(({ refused }) => refused.length === 0).map(({ batch }) => batch)
+    const batches = looked.filter(({ rejectedRecords }) => rejectedRecords.length === 0).map(({ batch }) => batch)
     const stored = batches.length === 0 ? [] : await home.produce({ ...request, batches })
     const error = { code: 'invalid_record', message: 'INVALID_RECORD' } as const
     const refusals = looked
-      .filter(({ refused }) => refused.length > 0)
-      .map(({ batch: { topic, partition }, refused }) => ({ topic, partition, baseOffset: -1, error, refused }))
+      .filter(({ rejectedRecords }) => rejectedRecords.length > 0)
+      .map(({ batch: { topic, partition }, rejectedRecords }) => ({
+        topic,
+        partition,
+        baseOffset: -1,
+        error,
+        rejectedRecords,
+      }))
     return [...stored, ...refusals]
   }
   return new Proxy(home, {

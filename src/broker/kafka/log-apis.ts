@@ -78,7 +78,7 @@ export const produceApi: KafkaApi<BackendRequest<'produce'>, readonly ProduceRes
       const refusals = reader.array(() => ({ at: reader.int32(), why: reader.nullableString() }))
       const ofAll = reader.nullableString()
       const error = toPartitionError(errorNumber, `writing to ${topic}-${partition}`, refusals[0]?.why ?? ofAll)
-      return { topic, partition, baseOffset, ...errorOf(error), refused: refusals.map(({ at }) => at) }
+      return { topic, partition, baseOffset, ...errorOf(error), rejectedRecords: refusals.map(({ at }) => at) }
     }),
 }
 
