@@ -101,6 +101,7 @@ export const shape = z.object({
     .default('BACKWARD')
     .describe('Level where none is configured.'),
   'mode.mutability': booleanSetting().default(true).describe('Whether modes may be changed.'),
+  'associations.enable': booleanSetting().default(true).describe('Serves /associations.'),
   'schema.validate.fields': booleanSetting().default(false).describe('Checks reserved field names.'),
   'schema.validate.new.schemas': booleanSetting()
     .default(true)

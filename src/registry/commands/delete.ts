@@ -1,4 +1,6 @@
 import {
+  associationForSubjectExists,
+  noActiveVersion,
   referenceExists,
   subjectNotFound,
   subjectNotSoftDeleted,
@@ -28,6 +30,7 @@ export function decideDeleteSubject(
   const last = versions.at(-1)
   if (!last) throw subjectSoftDeleted(subject)
   checkWritable(view, subject, defaults)
+  if (view.associationsOfSubject(subject).length > 0) throw associationForSubjectExists(subject)
   for (const version of versions) {
     const others = referrers(view, version, permanent).filter((referrer) => referrer.subject !== subject)
     if (others.length > 0) throw referenceExists(subject, version.version)
@@ -35,9 +38,30 @@ export function decideDeleteSubject(
   }
   const answer = versions.map(({ version }) => version)
   if (!permanent) return { records: [{ kind: 'delete-subject', subject, version: last.version }], answer }
-  // The newest goes first: it may refer to older ones.
-  const tombstones = versions.toReversed().map(tombstone)
-  return { records: [...tombstones, ...settingsOf(view, subject)], answer }
+  return { records: hardDeletion(view, versions, subject), answer }
+}
+
+/** The records that delete a subject softly and then for good. Throws `reference_exists`. */
+export function subjectDeletion(view: RegistryView, subject: Subject): Decision<unknown>['records'] {
+  const versions = view.versions(subject)
+  const last = versions.findLast(({ deleted }) => !deleted)
+  for (const { version } of versions) {
+    const others = view.referrers(subject, version).filter((referrer) => referrer.subject !== subject)
+    if (others.length > 0) throw referenceExists(subject, version)
+  }
+  return [
+    ...(last ? [{ kind: 'delete-subject', subject, version: last.version } as const] : []),
+    ...hardDeletion(view, versions, subject),
+  ]
+}
+
+/** The newest version goes first, because it may refer to older ones. */
+function hardDeletion(
+  view: RegistryView,
+  versions: readonly SchemaVersion[],
+  subject: Subject,
+): Decision<unknown>['records'] {
+  return [...versions.toReversed().map(tombstone), ...settingsOf(view, subject)]
 }
 
 /** Deletes one version and answers its number. */
@@ -50,6 +74,8 @@ export function decideDeleteVersion(
   const version = findVersion(view, subject, selector, { deleted: true })
   if (version.deleted && !permanent) throw versionSoftDeleted(subject, version.version)
   checkWritable(view, subject, defaults)
+  const isLastLive = !view.versions(subject).some((other) => !other.deleted && other.version !== version.version)
+  if (!permanent && isLastLive && view.associationsOfSubject(subject).length > 0) throw noActiveVersion(subject)
   if (referrers(view, version, permanent).length > 0) throw referenceExists(subject, version.version)
   const answer = version.version
   if (!permanent) {

@@ -4,7 +4,7 @@ import { VERSION_PROPERTY, withProperty } from '../model/metadata.ts'
 import { incompatibleSchema, invalidSchema, notPermitted, RegistryError } from '../model/registry-error.ts'
 import { checkRuleSet } from '../model/rule-set.ts'
 import type { SchemaContent, SchemaVersion } from '../model/schema.ts'
-import { contextOf, DEFAULT_CONTEXT, type Subject } from '../model/subject.ts'
+import { contextOf, DEFAULT_CONTEXT, type Subject, toSubject } from '../model/subject.ts'
 import { candidates } from '../queries/check-compatibility.ts'
 import { compatibilityMessages } from '../queries/compatibility.ts'
 import {
@@ -17,6 +17,7 @@ import {
 } from '../queries/effective-config.ts'
 import { findSchema, isSame, type ResolvedSchema, resolveSchema, type SentSchema } from '../queries/schema-lookup.ts'
 import type { StoredSchema } from '../store/record.ts'
+import type { RegistryView } from '../store/state.ts'
 import { type Decision, type DecisionContext, nothingToWrite } from './decision.ts'
 import { hasDefaults, inheritMetadata } from './inherited-metadata.ts'
 
@@ -84,6 +85,7 @@ export function decideRegister(grounds: DecisionContext, asked: Registration): D
     validation: request.id < 0 && config.validateNewSchemas !== false ? 'strict' : 'loose',
     fields: config.validateFields === true,
   })
+  checkReferable(view, subject, schema)
   const changed = sent !== request.schema
   const live = view.versions(subject).filter(({ deleted }) => !deleted)
   const again = request.version === 0 ? alreadyThere(grounds, schema, request, live) : undefined
@@ -98,6 +100,16 @@ export function decideRegister(grounds: DecisionContext, asked: Registration): D
     extra: {},
   }
   return { records: recordsOf(grounds, stored), answer: { schema: stored, changed } }
+}
+
+/** A subject that belongs to a resource cannot be referred to. */
+function checkReferable(view: RegistryView, subject: Subject, { content }: ResolvedSchema): void {
+  for (const reference of content.references) {
+    const target = toSubject(reference.subject, contextOf(subject))
+    if (view.associationsOfSubject(target).some(({ lifecycle }) => lifecycle === 'STRONG')) {
+      throw notPermitted(`Subject '${reference.subject}' has a strong association and cannot be referenced`)
+    }
+  }
 }
 
 function normalizing({ normalize }: Registration, config: EffectiveConfig): boolean {

@@ -22,6 +22,13 @@ export type RegistryErrorCode =
   | 'schema_too_large'
   | 'invalid_rule_set'
   | 'context_not_empty'
+  | 'association_not_found'
+  | 'association_exists'
+  | 'association_for_subject_exists'
+  | 'strong_association_exists'
+  | 'no_active_version'
+  | 'association_frozen'
+  | 'invalid_association'
   | 'invalid_context'
   | 'invalid_body'
   | 'missing_body'
@@ -148,4 +155,50 @@ export function invalidSubject(subject: string): RegistryError {
 
 export function contextNotEmpty(context: string): RegistryError {
   return new RegistryError('context_not_empty', `The specified context '${context}' is not empty.`)
+}
+
+export function associationNotFound(resourceId: string): RegistryError {
+  return new RegistryError('association_not_found', `Association for '${resourceId}' not found.`)
+}
+
+export function associationExists(associationType: string, resourceName: string): RegistryError {
+  return new RegistryError(
+    'association_exists',
+    `An association of type '${associationType}' already exists for resource '${resourceName}'`,
+  )
+}
+
+export function associationForSubjectExists(subject: string): RegistryError {
+  return new RegistryError('association_for_subject_exists', `An association already exists for subject '${subject}'`)
+}
+
+export function strongAssociationExists(subject: string): RegistryError {
+  return new RegistryError('strong_association_exists', `A strong association already exists for subject '${subject}'`)
+}
+
+export function noActiveVersion(subject: string): RegistryError {
+  return new RegistryError('no_active_version', `No active (non-deleted) version exists for subject '${subject}'`)
+}
+
+export function associationFrozen(associationType: string, subject: string): RegistryError {
+  return new RegistryError(
+    'association_frozen',
+    `The association of type  '${associationType}' is frozen for subject '${subject}'`,
+  )
+}
+
+export function invalidAssociation(property: string, detail: string): RegistryError {
+  return new RegistryError(
+    'invalid_association',
+    `The association specified an invalid value for property: '${property}', detail: ${detail}`,
+  )
+}
+
+export function referenceToSubjectExists(subject: string): RegistryError {
+  return new RegistryError('reference_exists', `One or more references exist to the schema ${subject}.`)
+}
+
+/** A schema that comes with an association is refused with the findings only. */
+export function incompatibleAssociationSchema(messages: readonly string[]): RegistryError {
+  return new RegistryError('incompatible_schema', `[${messages.join(', ')}]`)
 }

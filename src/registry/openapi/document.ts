@@ -17,7 +17,7 @@ function allOperations(): readonly (readonly [line: string, operation: Operation
 }
 
 function operationObject(line: string, operation: Operation): JsonSchema {
-  const { summary, query = [], body, answer, mediaType } = operation
+  const { summary, query = [], body, answer, mediaType, status = answer ? '200' : '204' } = operation
   const inQuery = query.map((name) => ({ name, in: 'query', ...PARAMETERS[name] }))
   const types = mediaType === undefined ? MEDIA_TYPES : [mediaType]
   const good = answer ? { description: 'Done.', content: contentOf(types, answer) } : { description: 'Done.' }
@@ -26,7 +26,7 @@ function operationObject(line: string, operation: Operation): JsonSchema {
     parameters: [...pathParameters(line), ...inQuery],
     ...(body ? { requestBody: { required: true, content: contentOf(MEDIA_TYPES, schemaRef(body)) } } : {}),
     responses: {
-      [answer ? '200' : '204']: good,
+      [status]: good,
       default: { description: 'Refused, and why.', content: contentOf(MEDIA_TYPES, schemaRef('Error')) },
     },
   }

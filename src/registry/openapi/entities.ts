@@ -74,6 +74,22 @@ const kek = {
 const algorithm = { enum: DEK_ALGORITHMS, description: 'Absent: AES256_GCM.' }
 const encryptedKeyMaterial = { ...stringSchema, description: 'The key in base64, encrypted by its KEK.' }
 
+const resource = {
+  resourceName: stringSchema,
+  resourceNamespace: stringSchema,
+  resourceId: stringSchema,
+  resourceType: { const: 'topic' },
+}
+const lifecycle = { enum: ['STRONG', 'WEAK'], description: 'STRONG: the subject belongs to the resource.' }
+const change = {
+  subject: stringSchema,
+  associationType: { enum: ['key', 'value'] },
+  lifecycle,
+  frozen: flag,
+  schema: schemaRef('NewSchema'),
+  normalize: flag,
+}
+
 /** Everything that bodies consist of. */
 export const ENTITIES: Readonly<Record<string, JsonSchema>> = {
   SchemaReference: {
@@ -139,7 +155,12 @@ export const ENTITIES: Readonly<Record<string, JsonSchema>> = {
     rulesToRemove: { ...arrayOf(stringSchema), description: 'Names of rules.' },
   }),
   Schema: answer(schema, ['subject', 'version', 'id', 'schema']),
-  ListedSchema: answer({ ...schema, aliases: arrayOf(stringSchema) }, ['subject', 'version', 'id', 'schema']),
+  ListedSchema: answer({ ...schema, aliases: arrayOf(stringSchema), associations: arrayOf(schemaRef('Association')) }, [
+    'subject',
+    'version',
+    'id',
+    'schema',
+  ]),
   SchemaById: answer({ ...place, ...content, schema: stringSchema, maxId: integerSchema, ...stamps }, ['schema']),
   RegisteredSchema: answer({ id, version, guid: stringSchema, ...content, schema: stringSchema }, ['id']),
   CompatibilityVerdict: answer({ is_compatible: flag, messages: arrayOf(stringSchema) }, ['is_compatible']),
@@ -173,6 +194,45 @@ export const ENTITIES: Readonly<Record<string, JsonSchema>> = {
     },
     ['kekName', 'subject', 'version', 'algorithm', 'ts'],
   ),
+  Association: answer(
+    {
+      subject: stringSchema,
+      guid: stringSchema,
+      ...resource,
+      associationType: stringSchema,
+      lifecycle,
+      frozen: flag,
+      createTs: integerSchema,
+      updateTs: integerSchema,
+    },
+    ['subject', 'guid', 'resourceName', 'resourceNamespace', 'resourceId', 'resourceType', 'lifecycle'],
+  ),
+  AssociationRequest: sent({ ...resource, associations: arrayOf(sent(change)) }),
+  AssociationSearch: sent({
+    requests: arrayOf(sent({ ...resource, associationTypes: arrayOf(stringSchema), lifecycle })),
+  }),
+  AssociationBatch: sent({
+    requests: arrayOf(
+      sent({
+        ...resource,
+        associations: arrayOf(
+          sent({ opType: { enum: ['CREATE', 'UPSERT', 'DELETE'] }, ...change, cascadeLifecycle: flag }, ['opType']),
+        ),
+      }),
+    ),
+  }),
+  ResourceAssociations: answer({
+    ...resource,
+    associations: arrayOf(
+      answer({ subject: stringSchema, associationType: stringSchema, lifecycle, schema: schemaRef('Schema') }, [
+        'subject',
+        'lifecycle',
+      ]),
+    ),
+  }),
+  AssociationResults: answer({
+    results: arrayOf(answer({ result: schemaRef('ResourceAssociations'), error: schemaRef('Error') })),
+  }),
   Error: {
     type: 'object',
     properties: {

@@ -6,7 +6,19 @@ import { KEY_OPERATIONS } from './key-operations.ts'
 export type Operation = {
   readonly summary: string
   readonly query?: readonly Parameter[]
-  readonly body?: 'NewSchema' | 'TagsUpdate' | 'ConfigUpdate' | 'ModeUpdate' | 'NewKek' | 'KekUpdate' | 'NewDek'
+  readonly body?:
+    | 'NewSchema'
+    | 'TagsUpdate'
+    | 'ConfigUpdate'
+    | 'ModeUpdate'
+    | 'NewKek'
+    | 'KekUpdate'
+    | 'NewDek'
+    | 'AssociationRequest'
+    | 'AssociationSearch'
+    | 'AssociationBatch'
+  /** Default: 200, or 204 without an answer. */
+  readonly status?: '207'
   /** Absent: nothing (204). */
   readonly answer?: JsonSchema
   /** Default: the registry's own types. */
@@ -21,20 +33,26 @@ const flag: JsonSchema = { type: 'boolean', default: false }
 export const PARAMETERS = {
   algorithm: { description: 'Of the DEK. Absent: AES256_GCM.', schema: { enum: DEK_ALGORITHMS } },
   aliases: { description: 'Tells the aliases of each subject.', schema: flag },
+  associationType: { description: 'key or value; repeated: any of them.', schema: arrayOf(stringSchema) },
+  cascadeLifecycle: { description: 'Also deletes the subjects that strong associations own.', schema: flag },
+  context: { description: 'The context of subjects that name none.', schema: stringSchema },
   contextPrefix: { description: 'Contexts that begin so.', schema: stringSchema },
   defaultToGlobal: { description: 'What is in force, not only what is set here.', schema: flag },
   deleted: { description: 'Soft-deleted ones too.', schema: flag },
   deletedAsNegative: { description: 'Soft-deleted ones too, as negative numbers.', schema: flag },
   deletedOnly: { description: 'Soft-deleted ones only.', schema: flag },
+  dryRun: { description: 'Checks the request and writes nothing.', schema: flag },
   fetchMaxId: { description: 'Tells the largest id.', schema: flag },
   findTags: { description: 'Tells where these tags stand in the schema; *: any tag.', schema: arrayOf(stringSchema) },
   force: { description: 'Without the check that would refuse it.', schema: flag },
   format: { description: 'AVRO: resolved; PROTOBUF: ignore_extensions, serialized.', schema: stringSchema },
+  includeSchemas: { description: 'With the latest schema of each subject.', schema: flag },
   key: {
     description: 'Properties of the metadata, each with a value of the same place.',
     schema: arrayOf(stringSchema),
   },
   latestOnly: { description: 'The latest of each subject only.', schema: flag },
+  lifecycle: { description: 'STRONG or WEAK.', schema: stringSchema },
   limit: { description: 'How many at most; -1: as many as configured.', schema: { ...integerSchema, default: -1 } },
   normalize: { description: 'Compares and stores one spelling of the same meaning.', schema: flag },
   offset: { description: 'How many are left out at the beginning.', schema: { ...integerSchema, default: 0 } },
@@ -42,6 +60,7 @@ export const PARAMETERS = {
   recursive: { description: 'Those of the subjects in it too.', schema: flag },
   referenceFormat: { description: 'qualified: references with their context.', schema: stringSchema },
   rewrap: { description: 'Encrypts a DEK that exists again, with what its KEK is now.', schema: flag },
+  resourceType: { description: 'Default: topic.', schema: stringSchema },
   ruleType: { description: 'With a rule of this type.', schema: stringSchema },
   subject: { description: 'The subject, and so the context, that is meant.', schema: stringSchema },
   subjectPrefix: { description: 'Subjects that begin so; :*: means those of all contexts.', schema: stringSchema },
@@ -145,7 +164,17 @@ export const RESOURCE_OPERATIONS: Readonly<Record<string, Operation>> = {
   },
   'GET /schemas': {
     summary: 'All schemas, by subject and version',
-    query: ['subjectPrefix', ...which, 'latestOnly', 'ruleType', 'aliases', ...pages],
+    query: [
+      'subjectPrefix',
+      ...which,
+      'latestOnly',
+      'ruleType',
+      'aliases',
+      'resourceType',
+      'associationType',
+      'lifecycle',
+      ...pages,
+    ],
     answer: arrayOf(schemaRef('ListedSchema')),
   },
   'GET /schemas/types': { summary: 'The schema languages', answer: arrayOf(stringSchema) },
@@ -185,6 +214,51 @@ export const RESOURCE_OPERATIONS: Readonly<Record<string, Operation>> = {
     query: ['normalize', 'verbose'],
     body: 'NewSchema',
     answer: schemaRef('CompatibilityVerdict'),
+  },
+  'GET /associations/subjects/{subject}': {
+    summary: 'The resources that use a subject',
+    query: ['resourceType', 'associationType', 'lifecycle', ...pages],
+    answer: arrayOf(schemaRef('Association')),
+  },
+  'GET /associations/resources/{resourceId}': {
+    summary: 'The subjects that a resource uses',
+    query: ['resourceType', 'associationType', 'lifecycle', ...pages],
+    answer: arrayOf(schemaRef('Association')),
+  },
+  'GET /associations/resources/{resourceNamespace}/{resourceName}': {
+    summary: 'The subjects that a resource uses, by its name; -: any name or namespace',
+    query: ['resourceType', 'associationType', 'lifecycle', ...pages],
+    answer: arrayOf(schemaRef('Association')),
+  },
+  'POST /associations': {
+    summary: 'Creates associations of a resource, with their schemas',
+    query: ['context', 'dryRun'],
+    body: 'AssociationRequest',
+    answer: schemaRef('ResourceAssociations'),
+  },
+  'PUT /associations/resources/{resourceId}': {
+    summary: 'Creates or updates associations of a resource',
+    query: ['context', 'dryRun'],
+    body: 'AssociationRequest',
+    answer: schemaRef('ResourceAssociations'),
+  },
+  'DELETE /associations/resources/{resourceId}': {
+    summary: 'Deletes associations of a resource',
+    query: ['resourceType', 'associationType', 'cascadeLifecycle', 'dryRun'],
+  },
+  'POST /associations:batchGet': {
+    summary: 'The associations of several resources',
+    query: ['includeSchemas'],
+    body: 'AssociationSearch',
+    status: '207',
+    answer: schemaRef('AssociationResults'),
+  },
+  'POST /associations:batchMutate': {
+    summary: 'Changes associations of several resources, each by itself',
+    query: ['context', 'dryRun'],
+    body: 'AssociationBatch',
+    status: '207',
+    answer: schemaRef('AssociationResults'),
   },
   ...settable('config', { get: schemaRef('Config'), put: schemaRef('UpdatedConfig'), body: 'ConfigUpdate' }),
   ...settable('mode', {

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { DekRegistry } from '../dek/dek-registry.ts'
 import type { Api } from './api.ts'
+import { associationRoutes } from './associations.ts'
 import { compatibilityRoutes } from './compatibility.ts'
 import { configRoutes } from './config.ts'
 import { contextRoutes } from './contexts.ts'
@@ -38,6 +39,7 @@ function resourceRoutes(app: FastifyInstance, api: Api, dekRegistry: DekRegistry
   compatibilityRoutes(app, api)
   configRoutes(app, api)
   modeRoutes(app, api)
+  if (api.settings['associations.enable']) associationRoutes(app, api)
   if (dekRegistry) {
     kekRoutes(app, api, dekRegistry)
     dekRoutes(app, api, dekRegistry)

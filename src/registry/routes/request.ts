@@ -82,7 +82,7 @@ const tagsSpec = z.array(
     tags: z.array(textSpec),
   }),
 )
-const schemaSpec = z.object({
+export const schemaSpec = z.object({
   version: integerSpec(),
   id: integerSpec(),
   schemaType: optionalTextSpec,

@@ -1,12 +1,16 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { streamJsonList } from '../../http/json-list.ts'
+import { LIFECYCLES, type StoredAssociation } from '../model/association.ts'
+import { RegistryError } from '../model/registry-error.ts'
 import type { SchemaVersion } from '../model/schema.ts'
 import { SCHEMA_TYPES } from '../model/schema-types.ts'
-import { contextOf } from '../model/subject.ts'
+import { contextOf, type Subject } from '../model/subject.ts'
+import { associationsOfSubject } from '../queries/association-search.ts'
 import { findByGuid, findById, findPlaces, findSubjects, hasRule, takesPart } from '../queries/schema-search.ts'
 import { schemaAnswer, schemaByIdAnswer } from './answer.ts'
 import { type Api, paramsOf, queryOf, whichIn } from './api.ts'
-import { flag, page, parseId, text } from './request.ts'
+import { associationAnswer } from './associations.ts'
+import { flag, page, parseId, text, texts } from './request.ts'
 
 /** In characters of all texts: less is written at once, with its length, and compressed for those who take that. */
 const STREAMED_MIN = 1_000_000
@@ -20,6 +24,7 @@ export function schemaRoutes(app: FastifyInstance, api: Api): void {
     const answerOf = (version: SchemaVersion) => ({
       ...schemaAnswer(version, { profile: api.profile }),
       ...aliases(api, request, version),
+      ...associations(api, request, version),
     })
     const characters = listed.reduce((sum, { content }) => sum + content.text.length, 0)
     if (characters < STREAMED_MIN) return listed.map(answerOf)
@@ -77,7 +82,9 @@ function listSchemas(api: Api, request: FastifyRequest): readonly SchemaVersion[
   const which = whichIn(query)
   const latestOnly = flag(query, 'latestOnly')
   const ruleType = text(query, 'ruleType')
-  const subjects = findSubjects(api.view, api.prefix(request, ''), which).filter(api.readable(request))
+  const subjects = findSubjects(api.view, api.prefix(request, ''), which)
+    .filter(api.readable(request))
+    .filter((subject) => matchingAssociations(api, request, subject) !== undefined)
   return subjects.flatMap((subject) => {
     const versions = api.view.versions(subject).filter(takesPart(which))
     const wanted = latestOnly ? versions.slice(-1) : versions
@@ -90,6 +97,34 @@ function aliases(api: Api, request: FastifyRequest, { subject }: SchemaVersion):
   if (!flag(queryOf(request), 'aliases')) return {}
   const names = api.view.aliasesOf(subject).filter(api.readable(request))
   return names.length === 0 ? {} : { aliases: names }
+}
+
+function associations(api: Api, request: FastifyRequest, { subject }: SchemaVersion): object {
+  const found = matchingAssociations(api, request, subject) ?? []
+  return found.length === 0 ? {} : { associations: found.map(associationAnswer) }
+}
+
+/**
+ * The associations of a subject that the query asks for; none where it asks for none. Undefined leaves the subject out.
+ * The lifecycle NONE stands for subjects without associations.
+ */
+function matchingAssociations(
+  api: Api,
+  request: FastifyRequest,
+  subject: Subject,
+): readonly StoredAssociation[] | undefined {
+  const query = queryOf(request)
+  const resourceType = text(query, 'resourceType')
+  const associationTypes = texts(query, 'associationType')
+  const lifecycles = texts(query, 'lifecycle')
+  if (resourceType === undefined && associationTypes.length === 0 && lifecycles.length === 0) return []
+  if (lifecycles.some((word) => word !== 'NONE' && !LIFECYCLES.some((known) => known === word))) {
+    throw new RegistryError('no_such_resource', 'HTTP 404 Not Found')
+  }
+  const found = associationsOfSubject(api.view, subject, { resourceType, associationTypes })
+  if (found.length === 0) return lifecycles.includes('NONE') ? [] : undefined
+  const matching = lifecycles.length === 0 ? found : found.filter(({ lifecycle }) => lifecycles.includes(lifecycle))
+  return matching.length === 0 ? undefined : matching
 }
 
 function byId(api: Api, request: FastifyRequest): SchemaVersion {

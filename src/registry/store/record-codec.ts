@@ -6,12 +6,11 @@ import { type Metadata, metadataSpec } from '../model/metadata.ts'
 import { type RuleSet, ruleSetSpec } from '../model/rule-set.ts'
 import { guidOf, type SchemaContent, toUuid } from '../model/schema.ts'
 import { type Subject, toSubject } from '../model/subject.ts'
+import { associationKeyText, associationValue, toAssociationRecord } from './association-codec.ts'
 import type { RegistryRecord, StoredSchema } from './record.ts'
+import { type Members, TENANT, toText } from './record-members.ts'
 
-type Members = Readonly<Record<string, unknown>>
 export type RawRecord = { readonly key: Buffer; readonly value: Buffer | null }
-
-const TENANT = 'default'
 
 /**
  * Between changes and the bytes that every registry of this kind keeps in `_schemas`. Keys are JSON texts, and two texts
@@ -60,6 +59,8 @@ function keyText(record: Exclude<RegistryRecord, { kind: 'none' }>): string {
   switch (record.kind) {
     case 'schema':
       return JSON.stringify({ keytype: 'SCHEMA', subject: record.subject, version: record.version, magic: 1 })
+    case 'association':
+      return associationKeyText(record.association)
     case 'context':
       return JSON.stringify({ keytype: 'CONTEXT', tenant: TENANT, context: record.context, magic: 0 })
     case 'config':
@@ -84,6 +85,8 @@ function valueMembers(record: Exclude<RegistryRecord, { kind: 'none' }>): Member
       return { subject: record.subject, version: record.version }
     case 'clear-subject':
       return subjectMember(record.subject)
+    case 'association':
+      return record.value && associationValue(record.value)
     case 'context':
       return record.known ? { tenant: TENANT, context: record.context } : null
   }
@@ -129,8 +132,9 @@ function toRecord(key: Members, value: Members | null): RegistryRecord {
       return value ? { kind: 'clear-subject', subject } : { kind: 'none' }
     case 'CONTEXT':
       return { kind: 'context', context: toText(key['context'], 'context'), known: value !== null }
-    case 'NOOP':
     case 'ASSOC':
+      return toAssociationRecord(key, value)
+    case 'NOOP':
       return { kind: 'none' }
     default:
       throw new Error(`its key type '${String(key['keytype'])}' is unknown`)
@@ -203,11 +207,6 @@ function toMode(word: unknown): Mode {
 
 function nullableSubject(value: unknown): Subject | null {
   return typeof value === 'string' ? toSubject(value) : null
-}
-
-function toText(value: unknown, member: string): string {
-  if (typeof value !== 'string') throw new Error(`its ${member} is no text`)
-  return value
 }
 
 function toInteger(value: unknown, member: string): number {

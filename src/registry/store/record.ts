@@ -1,4 +1,5 @@
 import type { Mode } from '../../clients/registry.ts'
+import type { Association } from '../model/association.ts'
 import type { Config } from '../model/config.ts'
 import type { SchemaVersion } from '../model/schema.ts'
 import type { Subject } from '../model/subject.ts'
@@ -18,7 +19,14 @@ export type RegistryRecord =
   /** Soft-deleted versions are forgotten: of one subject, of a context, of everything (null). */
   | { readonly kind: 'clear-subject'; readonly subject: Subject | null }
   | { readonly kind: 'context'; readonly context: string; readonly known: boolean }
+  /** `association` names the key; a value of null deletes it. */
+  | { readonly kind: 'association'; readonly association: AssociationKey; readonly value: Association | null }
   /** Nothing that changes this registry: a marker, or another product's record. */
   | { readonly kind: 'none' }
 
 export type StoredSchema = Omit<SchemaVersion, 'timestampMs'>
+
+export type AssociationKey = Pick<
+  Association,
+  'resourceName' | 'resourceNamespace' | 'resourceType' | 'associationType' | 'subject'
+>

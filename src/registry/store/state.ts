@@ -1,8 +1,10 @@
 import type { Mode } from '../../clients/registry.ts'
 import type { SchemaReference } from '../../formats/references.ts'
+import type { StoredAssociation } from '../model/association.ts'
 import type { Config } from '../model/config.ts'
 import type { SchemaContent, SchemaVersion } from '../model/schema.ts'
 import { contextOf, DEFAULT_CONTEXT, isContext, type Subject, toSubject } from '../model/subject.ts'
+import { AssociationIndex } from './association-index.ts'
 import type { RegistryRecord, StoredSchema } from './record.ts'
 
 /** What applying a record came to, for the log and the metrics. */
@@ -42,6 +44,9 @@ export interface RegistryView {
   /** All that have held something, the default one first. */
   contexts(): readonly string[]
   isKnownContext(context: string): boolean
+  associations(): Iterable<StoredAssociation>
+  associationsOfSubject(subject: Subject): readonly StoredAssociation[]
+  associationsOfResource(resourceId: string): readonly StoredAssociation[]
 }
 
 /**
@@ -59,6 +64,7 @@ export class RegistryState implements RegistryView {
   readonly #referrers = new Map<string, Set<Mutable>>()
   readonly #configs = new Map<Subject | null, Config>()
   readonly #modes = new Map<Subject | null, Mode>()
+  readonly #associations = new AssociationIndex()
 
   apply(record: RegistryRecord, timestampMs: number): Applied {
     this.#revision += 1
@@ -78,6 +84,9 @@ export class RegistryState implements RegistryView {
       case 'context':
         if (record.known) this.#known.add(record.context)
         else this.#known.delete(record.context)
+        return 'other'
+      case 'association':
+        this.#associations.put(record.association, record.value, timestampMs)
         return 'other'
       case 'none':
         return 'other'
@@ -151,6 +160,18 @@ export class RegistryState implements RegistryView {
 
   isKnownContext(context: string): boolean {
     return this.#known.has(context)
+  }
+
+  associations(): Iterable<StoredAssociation> {
+    return this.#associations.all()
+  }
+
+  associationsOfSubject(subject: Subject): readonly StoredAssociation[] {
+    return this.#associations.ofSubject(subject)
+  }
+
+  associationsOfResource(resourceId: string): readonly StoredAssociation[] {
+    return this.#associations.ofResource(resourceId)
   }
 
   #put(stored: StoredSchema, timestampMs: number): Applied {

@@ -38,6 +38,14 @@ const RESOURCES: Readonly<Record<string, Need>> = {
   'GET /mode/{subject}': 'read on it',
   'PUT /mode/{subject}': 'mode on it',
   'DELETE /mode/{subject}': 'mode on it',
+  'GET /associations/subjects/{subject}': 'read on it',
+  'GET /associations/resources/{resourceId}': 'read on any',
+  'GET /associations/resources/{resourceNamespace}/{resourceName}': 'read on any',
+  'POST /associations': 'write on it',
+  'PUT /associations/resources/{resourceId}': 'write on it',
+  'DELETE /associations/resources/{resourceId}': 'delete on any',
+  'POST /associations:batchGet': 'read on any',
+  'POST /associations:batchMutate': 'write on any',
   'GET /dek-registry/v1/keks': 'read on any',
   'POST /dek-registry/v1/keks': 'write on it',
   'GET /dek-registry/v1/keks/{name}': 'read on it',
@@ -216,9 +224,14 @@ const VALUES = (object: string): Readonly<Record<string, string>> => ({
 })
 
 /** By what a line begins and ends with. */
+const ASSOCIATIONS = { resourceName: 'topic', resourceNamespace: 'lkc-1', resourceId: '1', requests: [{ resourceId: 'id' }] }
 const REGISTRY_BODIES: readonly (readonly [line: RegExp, body: (object: string) => object])[] = [
   [/^PUT .*\/config/, () => ({ compatibility: 'NONE' })],
   [/^PUT .*\/mode/, () => ({ mode: 'READWRITE' })],
+  [
+    /^(POST|PUT) .*\/associations/,
+    (object) => ({ ...ASSOCIATIONS, associations: [{ subject: `${object}-1`, lifecycle: 'WEAK' }] }),
+  ],
   [/^PUT .*\/keks\//, () => ({ shared: true })],
   [/^POST .*\/keks$/, (object) => ({ name: `${object}-1`, kmsType: 'test-kms', kmsKeyId: 'key' })],
   [/^POST .*\/deks/, (object) => ({ subject: `${object}-1`, encryptedKeyMaterial: 'AQID' })],
