@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { HttpRequest, HttpResponse } from '../../../src/plugins/connectors/http/transport.ts'
+import type { TransportRequest, TransportResponse } from '../../../src/plugins/connectors/http/transport.ts'
 import { HttpDelivery } from '../../../src/plugins/connectors/http-sink/delivery.ts'
 import { httpSink, toSettings } from '../../../src/plugins/connectors/http-sink/sink.ts'
 import {
@@ -262,7 +262,7 @@ describe('the HTTP sink', () => {
   it('begins nothing more when a request says that nothing is taken from us', async () => {
     const failed = Promise.withResolvers<void>()
     const bodies: (string | undefined)[] = []
-    const send = async ({ body }: HttpRequest): Promise<HttpResponse> => {
+    const send = async ({ body }: TransportRequest): Promise<TransportResponse> => {
       bodies.push(body)
       if (body === 'b1') await failed.promise
       // Behind whatever the refusal of the other lane has set off.

@@ -12,10 +12,10 @@ import { retryAfterMs } from '../http/retry-after.ts'
 import { adviceOn, classifyStatus } from '../http/status-class.ts'
 import {
   describeRequest,
-  type HttpResponse,
   NoResponseError,
   ResponseTooLargeError,
   responseExcerpt,
+  type TransportResponse,
 } from '../http/transport.ts'
 import { laneOf, type RenderedRecord, recordRenderer, toBatches, toBody } from './rendered-record.ts'
 import type { HttpSinkSettings } from './settings.ts'
@@ -135,7 +135,7 @@ export class HttpDelivery implements SinkTask {
     }
   }
 
-  #ask(batch: readonly RenderedRecord[]): Promise<HttpResponse> {
+  #ask(batch: readonly RenderedRecord[]): Promise<TransportResponse> {
     const { settings, connection, signal } = this.#parts
     const { method, url, headers } = batch[0]!
     const body = toBody(batch, settings.batch)

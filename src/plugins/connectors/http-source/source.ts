@@ -24,10 +24,10 @@ import { retryAfterMs } from '../http/retry-after.ts'
 import { adviceOn, classifyStatus, parseStatuses } from '../http/status-class.ts'
 import {
   describeRequest,
-  type HttpResponse,
   NoResponseError,
   ResponseTooLargeError,
   responseExcerpt,
+  type TransportResponse,
 } from '../http/transport.ts'
 import { advancePage, type PagePosition, type PagesOptions, type Paging, pageUrl, parsePagePosition } from './paging.ts'
 import { follow, parsePointer } from './pointer.ts'
@@ -168,7 +168,7 @@ async function ask(address: string, connection: Connection, { config: written, s
   }
 }
 
-function parse(answer: HttpResponse, place: string): unknown {
+function parse(answer: TransportResponse, place: string): unknown {
   const text = answer.body.toString()
   if (text.trim() === '') return []
   try {

@@ -1,5 +1,5 @@
 import { DataError, RetriableError } from '../../../sdk/index.ts'
-import { describeRequest, type HttpResponse, NoResponseError, type Transport } from './transport.ts'
+import { describeRequest, NoResponseError, type Transport, type TransportResponse } from './transport.ts'
 
 /** Who a task says it is. */
 export type Authorization = {
@@ -102,7 +102,7 @@ async function requestToken(
   return { header: `${type} ${value}`, untilMs: askedMs + lifeMs - earlyMs }
 }
 
-function readToken({ status, body }: HttpResponse, property: string, place: string) {
+function readToken({ status, body }: TransportResponse, property: string, place: string) {
   if (status === 429 || status >= 500) throw new RetriableError(`no token: ${place} answered ${status}`)
   if (status !== 200 && status !== 201) {
     throw new Error(

@@ -4,10 +4,10 @@ import { type ConfigProblem, field, type HostAccess, type NetworkAccess, type z 
 import { type Authorization, basic, clientCredentials, fixed } from './authorization.ts'
 import {
   createTransport,
-  type HttpRequest,
-  type HttpResponse,
   type Transport,
   type TransportOptions,
+  type TransportRequest,
+  type TransportResponse,
 } from './transport.ts'
 
 /** An address that can be asked: `http://…` or `https://…`. */
@@ -85,7 +85,7 @@ export function addProblems(problems: readonly ConfigProblem[], context: z.core.
 
 export type Connection = {
   /** As `Transport.send`, and says who we are. Rejects with a `RetriableError`, too, when no token is to be had now. */
-  send(call: HttpRequest): Promise<HttpResponse>
+  send(call: TransportRequest): Promise<TransportResponse>
   close(): void
 }
 
@@ -104,7 +104,7 @@ export async function openConnection(
     requestTimeoutMs: settings['http.request.timeout.ms'],
   })
   const authorization = authorizationOf(settings, transport)
-  const sendAs = (call: HttpRequest, header: string | undefined) =>
+  const sendAs = (call: TransportRequest, header: string | undefined) =>
     transport.send(header === undefined ? call : { ...call, headers: { ...call.headers, authorization: header } })
   return {
     async send(call) {

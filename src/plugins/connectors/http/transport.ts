@@ -19,7 +19,7 @@ export type TransportOptions = {
   readonly whenLonger: 'cut' | 'refuse'
 }
 
-export type HttpRequest = {
+export type TransportRequest = {
   readonly method: string
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
@@ -27,7 +27,7 @@ export type HttpRequest = {
   readonly signal: AbortSignal
 }
 
-export type HttpResponse = {
+export type TransportResponse = {
   readonly status: number
   /** Names in lower case. */
   readonly headers: IncomingMessage['headers']
@@ -46,7 +46,7 @@ export class ResponseTooLargeError extends Error {
 
 export type Transport = {
   /** Rejects with a `NoResponseError`, a `ResponseTooLargeError`, or the reason of its signal. Whatever status an answer has, it is one. */
-  send(call: HttpRequest): Promise<HttpResponse>
+  send(call: TransportRequest): Promise<TransportResponse>
   close(): void
 }
 
@@ -88,7 +88,7 @@ export function createTransport(options: TransportOptions): Transport {
     },
   }
 
-  function begin(call: HttpRequest, signal: AbortSignal): Promise<IncomingMessage> {
+  function begin(call: TransportRequest, signal: AbortSignal): Promise<IncomingMessage> {
     const { method, url, body } = call
     const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }
     const { protocol, hostname, port } = new URL(url)
@@ -128,7 +128,7 @@ async function bodyOf(response: IncomingMessage, { responseBytesMax, whenLonger 
 }
 
 /** Without the query, which may hold a secret. */
-export function describeRequest({ method, url }: Pick<HttpRequest, 'method' | 'url'>): string {
+export function describeRequest({ method, url }: Pick<TransportRequest, 'method' | 'url'>): string {
   const { origin, pathname } = new URL(url)
   return `${method} ${origin}${pathname}`
 }
@@ -137,7 +137,7 @@ export function describeRequest({ method, url }: Pick<HttpRequest, 'method' | 'u
 const EXCERPT_MAX = 300
 
 /** What a server says about its answer, in one line to put behind a sentence. */
-export function responseExcerpt({ body }: Pick<HttpResponse, 'body'>): string {
+export function responseExcerpt({ body }: Pick<TransportResponse, 'body'>): string {
   const text = body.toString().replace(/\s+/g, ' ').trim()
   return text === '' ? '' : `: ${text.slice(0, EXCERPT_MAX)}`
 }

@@ -3,7 +3,7 @@ import { registryFields } from '../registry-keys.ts'
 
 const flag = (doc: string, fallback: boolean) => field.boolean({ doc, importance: 'LOW' }).default(fallback)
 
-export const config = z.object({
+export const avroConverterConfig = z.object({
   ...registryFields,
   'connect.meta.data': field
     .boolean({ doc: 'Keep what only Connect knows of a schema in connect.* members.', importance: 'LOW' })
@@ -25,4 +25,4 @@ export const config = z.object({
   'discard.type.doc.default': flag('Of documentation and defaults keep only those of fields.', false),
 })
 
-export type AvroConverterSettings = z.infer<typeof config>
+export type AvroConverterSettings = z.infer<typeof avroConverterConfig>

@@ -1,7 +1,7 @@
 import { field, z } from '../../../sdk/index.ts'
 import { registryFields } from '../registry-keys.ts'
 
-export const config = z.object({
+export const jsonSchemaConverterConfig = z.object({
   ...registryFields,
   'object.additional.properties': field
     .boolean({ doc: 'Whether objects may have members that the schema does not name.' })
@@ -26,4 +26,4 @@ export const config = z.object({
     .default(false),
 })
 
-export type JsonSchemaConverterSettings = z.infer<typeof config>
+export type JsonSchemaConverterSettings = z.infer<typeof jsonSchemaConverterConfig>

@@ -2,7 +2,7 @@ import { defineConverter } from '../../../sdk/index.ts'
 import { SHIPPED_VERSION } from '../../version.ts'
 import { REGISTRY_NOTES } from '../registry-keys.ts'
 import { registryConverter } from '../registry-loader.ts'
-import { config } from './config.ts'
+import { jsonSchemaConverterConfig } from './config.ts'
 
 /** JSON with its JSON Schema in a registry, in Confluent's wire format. */
 export const jsonSchemaConverter = defineConverter({
@@ -16,7 +16,7 @@ zero byte, the schema's id, the JSON. Schemas of others are read, too, with thei
 optional, other choices are a struct with a field for each. Records without a schema, schemas that contain themselves and
 schemas that say nothing of their values are refused.
 ${REGISTRY_NOTES}`,
-  config,
+  config: jsonSchemaConverterConfig,
   create: (settings, use) =>
     registryConverter(settings, use, async () => (await import('./language.ts')).jsonLanguage(settings)),
 })

@@ -3,7 +3,7 @@ import { registryFields } from '../registry-keys.ts'
 
 const flag = (doc: string, fallback: boolean) => field.boolean({ doc }).default(fallback)
 
-export const config = z.object({
+export const protobufConverterConfig = z.object({
   ...registryFields,
   'enhanced.protobuf.schema.support': flag('Whether structs and enums have their names with the package.', false),
   'optional.for.nullables': flag(
@@ -23,4 +23,4 @@ export const config = z.object({
   'int.for.enums': flag('Whether enums are their numbers instead of their words.', false),
 })
 
-export type ProtobufConverterSettings = z.infer<typeof config>
+export type ProtobufConverterSettings = z.infer<typeof protobufConverterConfig>

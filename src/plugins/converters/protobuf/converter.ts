@@ -2,7 +2,7 @@ import { defineConverter } from '../../../sdk/index.ts'
 import { SHIPPED_VERSION } from '../../version.ts'
 import { REGISTRY_NOTES } from '../registry-keys.ts'
 import { registryConverter } from '../registry-loader.ts'
-import { config } from './config.ts'
+import { protobufConverterConfig } from './config.ts'
 
 /** Protobuf with its .proto files in a registry, in Confluent's wire format. */
 export const protobufConverter = defineConverter({
@@ -16,7 +16,7 @@ and \`confluent.type.Decimal\`, and records have Confluent's wire format: a zero
 data. A null in a field that is neither optional nor wrapped is read as zero or nothing. A oneof is a struct of which one field is
 there. Single values are written as google.protobuf wrappers; lists of lists and messages that contain themselves are refused.
 ${REGISTRY_NOTES}`,
-  config,
+  config: protobufConverterConfig,
   create: (settings, use) =>
     registryConverter(settings, use, async () => (await import('./language.ts')).protobufLanguage(settings)),
 })
