@@ -2,7 +2,7 @@ import type { ResourceRow } from '../../operator/main.ts'
 import type { Stack } from '../stack.ts'
 import type { LiveRegion } from '../terminal/live-region.ts'
 import { bold, dim } from '../terminal/style.ts'
-import { renderResourceTable } from './resource-table.ts'
+import { renderResourceTable, throughputOf } from './resource-table.ts'
 import { suggestCommands } from './suggested-commands.ts'
 import { type Throughput, ThroughputMeter } from './throughput.ts'
 
@@ -127,16 +127,14 @@ export class JsonLinesDisplay implements Display {
   #show(): void {
     const rows = this.#stack?.operator.rows() ?? []
     const present = new Set<string>()
-    for (const { resource, since: _, ...row } of rows) {
+    for (const row of rows) {
       const key = [row.kind, row.namespace, row.name].join('\t')
       present.add(key)
-      const text = JSON.stringify(row)
+      const text = JSON.stringify(changeOf(row))
       if (this.#shown.get(key) === text) continue
       this.#shown.set(key, text)
-      const records = resource?.kind === 'Connector' ? this.#throughput.get(row.name)?.records : undefined
-      this.#write(
-        JSON.stringify({ time: new Date().toISOString(), ...row, ...(records === undefined ? {} : { records }) }),
-      )
+      const records = throughputOf(row, this.#throughput)?.records
+      this.#write(JSON.stringify({ time: new Date().toISOString(), ...changeOf(row), records }))
     }
     for (const key of this.#shown.keys()) {
       if (present.has(key)) continue
@@ -145,4 +143,9 @@ export class JsonLinesDisplay implements Display {
       this.#write(JSON.stringify({ time: new Date().toISOString(), kind, namespace, name, gone: true }))
     }
   }
+}
+
+/** The fields of a line. They are part of the interface of `weir up`, whatever the operator calls them. */
+function changeOf({ kind, namespace, name, about, ready, reason, message, isStalled, tasks }: ResourceRow) {
+  return { kind, namespace, name, about, ready, reason, message, stuck: isStalled, tasks }
 }

@@ -99,7 +99,11 @@ function stateOf({ resource, tasks }: ResourceRow): string {
   }
 }
 
-function throughputOf({ resource }: ResourceRow, throughput: ReadonlyMap<string, Throughput>): Throughput | undefined {
+/** Undefined for what is not a connector, or has no running task. */
+export function throughputOf(
+  { resource }: ResourceRow,
+  throughput: ReadonlyMap<string, Throughput>,
+): Throughput | undefined {
   return resource?.kind === 'Connector' ? throughput.get(resource.spec.name ?? resource.metadata.name) : undefined
 }
 

@@ -1,7 +1,8 @@
 import type { WriteStream } from 'node:tty'
 import { expect, it } from 'vitest'
+import type { Stack } from '../../../src/cli/stack.ts'
 import { LiveRegion } from '../../../src/cli/terminal/live-region.ts'
-import { TableDisplay } from '../../../src/cli/up/display.ts'
+import { JsonLinesDisplay, TableDisplay } from '../../../src/cli/up/display.ts'
 
 const ROWS = 4
 
@@ -21,6 +22,36 @@ it('prints lines above the region that it redraws', () => {
   region.printAbove('a warning')
   region.draw(['a 2', 'b 2'])
   expect(terminal.visible).toEqual(['a warning', 'a 2', 'b 2', ''])
+})
+
+it('writes a line with the same keys for each change, for programs to read', async () => {
+  const lines: string[] = []
+  const row = {
+    ...{
+      kind: 'Connector',
+      namespace: 'default',
+      name: 'resource',
+      about: 'Datagen',
+      ready: 'False',
+      reason: 'TaskFailed',
+    },
+    ...{ message: 'task 0 failed', isStalled: true, tasks: '0/1', since: '' },
+    resource: { kind: 'Connector', spec: { name: 'orders' }, metadata: { name: 'resource' }, status: {} },
+  }
+  const values = [{ labels: { connector: 'orders' }, value: 7 }]
+  const name = 'kafka_connect_source_task_metrics_source_record_write_total'
+  const display = new JsonLinesDisplay((line) => lines.push(line))
+  display.start({
+    operator: { rows: () => [row], onChange: () => () => {} },
+    metrics: { getMetricsAsJSON: async () => [{ name, values }] },
+  } as unknown as Stack)
+  row.message = 'task 0 failed again'
+  await display.finish()
+  expect(lines.map((line) => Object.keys(JSON.parse(line)))).toEqual([
+    ['time', 'kind', 'namespace', 'name', 'about', 'ready', 'reason', 'message', 'stuck', 'tasks'],
+    ['time', 'kind', 'namespace', 'name', 'about', 'ready', 'reason', 'message', 'stuck', 'tasks', 'records'],
+  ])
+  expect(JSON.parse(lines[1]!)).toMatchObject({ name: 'resource', message: 'task 0 failed again', records: 7 })
 })
 
 /** Interprets the control sequences that `LiveRegion` writes. */
