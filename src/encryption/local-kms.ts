@@ -29,6 +29,12 @@ export function localKmsDriver(environment: Readonly<Record<string, string | und
   }
 }
 
+/** The secrets of the local KMS in an environment, to be masked in logs. */
+export function localKmsSecrets(environment: Readonly<Record<string, string | undefined>>): readonly string[] {
+  const { LOCAL_SECRET: secret = '', LOCAL_OLD_SECRETS: old = '' } = environment
+  return [secret, ...old.split(',')].filter(Boolean)
+}
+
 function localKms(secret: string, oldSecrets: readonly string[]): Kms {
   const current = cipherOf(secret)
   const ciphers = [current, ...oldSecrets.map(cipherOf)]

@@ -3,7 +3,8 @@ import { type RunningProgram, startAll } from '../config/lifecycle.ts'
 import { type Logger, secretMaskerOf } from '../config/logger.ts'
 import type { Metrics } from '../config/metrics.ts'
 import { packageVersion } from '../config/version.ts'
-import { localKmsDriver } from '../encryption/local-kms.ts'
+import type { KmsDriver } from '../encryption/kms.ts'
+import { localKmsDriver, localKmsSecrets } from '../encryption/local-kms.ts'
 import { parseListener, reachableHost } from '../http/listener.ts'
 import { CompatibilityWorker } from './compatibility-worker/compatibility-worker.ts'
 import { DekRegistry } from './dek/dek-registry.ts'
@@ -11,6 +12,7 @@ import { type KeyLog, type KeyLogOptions, openKeyLog } from './dek/key-log.ts'
 import { KeyState } from './dek/key-state.ts'
 import type { MemberIdentity } from './leadership/election.ts'
 import { type Election, joinElection, type Leadership } from './leadership/leader-election.ts'
+import { keyMetrics } from './metrics/key-metrics.ts'
 import { registryMetrics } from './metrics/metrics.ts'
 import { modeInScope } from './queries/effective-config.ts'
 import { ParsedSchemas } from './queries/parsed-schemas.ts'
@@ -24,6 +26,8 @@ export type RegistryDependencies = {
   readonly broker: Broker
   readonly logger: Logger
   readonly metrics: Metrics
+  /** How the DEK registry reaches KMSs. Default: the local KMS, with the secrets of the environment. */
+  readonly kmsDrivers?: readonly KmsDriver[]
   /**
    * Is told each subject of which a version, the level or the mode changed, whoever changed it; `:.ctx:` stands for a
    * context and null for the default one.
@@ -43,7 +47,7 @@ export type RegistryDependencies = {
 export function startRegistry(settings: RegistrySettings, dependencies: RegistryDependencies): Promise<RunningProgram> {
   const { broker, metrics, onChange = () => {}, onFailed = () => {} } = dependencies
   const logger = dependencies.logger.child({ program: 'registry' })
-  secretMaskerOf(dependencies.logger).add(settings.secrets)
+  secretMaskerOf(dependencies.logger).add([...settings.secrets, ...localKmsSecrets(process.env)])
   for (const warning of settings.warnings) logger.warn(warning)
   const { values } = settings
   return startAll(logger, async (life) => {
@@ -76,6 +80,7 @@ export function startRegistry(settings: RegistrySettings, dependencies: Registry
         })
       : undefined
     life.onStop('topic of keys', async () => keys?.log.close())
+    if (keys) keyMetrics(metrics, keys.state)
     const schemas = new ParsedSchemas({
       entriesMax: values['schema.cache.size'],
       expiryMs: values['schema.cache.expiry.ms'],
@@ -105,7 +110,7 @@ export function startRegistry(settings: RegistrySettings, dependencies: Registry
       new DekRegistry({
         view: keys.state,
         writes: registry.writes,
-        kmsDrivers: [localKmsDriver()],
+        kmsDrivers: dependencies.kmsDrivers ?? [localKmsDriver()],
         keysMax: values['dek.registry.max.keys'],
         isImporting: (subject) => modeInScope(state, subject, grounds.defaults) === 'IMPORT',
         storeFailure: () => keys.log.failure,

@@ -4,6 +4,7 @@ import { openStateTopic, type StateTopic } from '../../broker/state-topic.ts'
 import type { StateProgress } from '../../broker/state-topic-checks.ts'
 import type { Logger } from '../../config/logger.ts'
 import type { RegistryValues } from '../settings.ts'
+import { evidenceOfLeader, rememberLeader } from '../store/leader-evidence.ts'
 import type { KeyRecord } from './key.ts'
 import { KeyRecordCodec, markerRecord } from './key-record-codec.ts'
 import type { KeyState } from './key-state.ts'
@@ -40,7 +41,7 @@ export type KeyLog = {
  * them. Rejects with a `BrokerError` when the topic is not what a registry needs, or cannot be read in time.
  */
 export async function openKeyLog(state: KeyState, options: KeyLogOptions): Promise<KeyLog> {
-  const { logger, settings } = options
+  const { broker, logger, settings } = options
   const codec = new KeyRecordCodec()
   let topic: StateTopic
   try {
@@ -53,6 +54,7 @@ export async function openKeyLog(state: KeyState, options: KeyLogOptions): Promi
     )
     return unavailable(error)
   }
+  const fencingId = fencingIdOf(settings)
   const write = async (
     records: readonly { readonly key: Buffer; readonly value: Buffer | null }[],
     producer: Producer,
@@ -64,7 +66,10 @@ export async function openKeyLog(state: KeyState, options: KeyLogOptions): Promi
       ),
     )
   return {
-    mark: (producer) => write([markerRecord()], producer),
+    mark: async (producer) => {
+      await write([markerRecord()], producer)
+      await rememberLeader(broker, fencingId)
+    },
     append: (records, producer) =>
       write(
         records.map((record) => codec.encode(record)),
@@ -94,6 +99,7 @@ function openTopic(state: KeyState, codec: KeyRecordCodec, options: KeyLogOption
     openTimeoutMs: settings['brokerstore.init.timeout.ms'],
     appendTimeoutMs: settings['brokerstore.timeout.ms'],
     progress: { read: () => broker.groups.offsets(groupId), save: saveProgress },
+    evidenceOfRecords: () => evidenceOfLeader(broker, fencingIdOf(settings)),
     decode: ({ key, value }) => codec.decode(key, value),
     apply: (record, { timestampMs, offset }) => {
       if (record !== undefined) state.apply(record, timestampMs, offset)
@@ -101,6 +107,11 @@ function openTopic(state: KeyState, codec: KeyRecordCodec, options: KeyLogOption
     onUnreadable: unreadable,
     onFailed,
   })
+}
+
+/** Writers are fenced by that of the schemas' topic; this one is only evidence that there have been keys. */
+function fencingIdOf(settings: RegistryValues): string {
+  return `${settings['schema.registry.group.id']}-${settings['dek.registry.topic']}-leader`
 }
 
 function unavailable(failure: BrokerError): KeyLog {

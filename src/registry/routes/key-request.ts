@@ -5,50 +5,31 @@ import type { DekRequest, DekVersions } from '../dek/dek-commands.ts'
 import type { KekUpdate } from '../dek/kek-commands.ts'
 import { DEFAULT_ALGORITHM, FIRST_VERSION, type StoredKek } from '../dek/key.ts'
 import { invalidKey } from '../dek/key-error.ts'
+import { integerSpec, optionalBooleanSpec, optionalTextSpec, optionalWordSpec, textSpec } from '../model/jackson.ts'
 import { invalidVersion, RegistryError } from '../model/registry-error.ts'
 import type { Subject } from '../model/subject.ts'
 import { parseBody, type Query, text } from './request.ts'
 
 const NAME_LENGTH_MAX = 256
-const VERSION_MAX = 2 ** 31 - 1
 
-// Jackson takes numbers and booleans for texts, and texts for numbers and booleans.
-const javaText = z.union([z.string(), z.number().transform(String), z.boolean().transform(String)])
-const javaBoolean = z.union([
-  z.boolean(),
-  z.enum(['true', 'True', 'TRUE']).transform(() => true),
-  z.enum(['false', 'False', 'FALSE', '']).transform(() => false),
-  z.int().transform((number) => number !== 0),
-])
-const javaInteger = z.union([
-  z.int(),
-  z
-    .string()
-    .regex(/^[-+]?\d{1,10}$/)
-    .transform(Number),
-])
-const properties = z.record(z.string(), javaText)
+const propertiesSpec = z.record(z.string(), textSpec).nullish()
 
 const kekSpec = z.object({
-  name: javaText.nullish(),
-  kmsType: javaText.nullish(),
-  kmsKeyId: javaText.nullish(),
-  kmsProps: properties.nullish(),
-  doc: javaText.nullish(),
-  shared: javaBoolean.nullish(),
-  deleted: javaBoolean.nullish(),
+  name: optionalTextSpec,
+  kmsType: optionalTextSpec,
+  kmsKeyId: optionalTextSpec,
+  kmsProps: propertiesSpec,
+  doc: optionalTextSpec,
+  shared: optionalBooleanSpec,
+  deleted: optionalBooleanSpec,
 })
-const kekUpdateSpec = z.object({
-  kmsProps: properties.nullish(),
-  doc: javaText.nullish(),
-  shared: javaBoolean.nullish(),
-})
+const kekUpdateSpec = z.object({ kmsProps: propertiesSpec, doc: optionalTextSpec, shared: optionalBooleanSpec })
 const dekSpec = z.object({
-  subject: javaText.nullish(),
-  version: javaInteger.pipe(z.number().max(VERSION_MAX)).nullish(),
-  algorithm: z.enum(DEK_ALGORITHMS).nullish(),
-  encryptedKeyMaterial: javaText.nullish(),
-  deleted: javaBoolean.nullish(),
+  subject: optionalTextSpec,
+  version: integerSpec(),
+  algorithm: optionalWordSpec(DEK_ALGORITHMS),
+  encryptedKeyMaterial: optionalTextSpec,
+  deleted: optionalBooleanSpec,
 })
 
 /** How the identifier of a key begins at the cloud providers and at HashiCorp Vault. */

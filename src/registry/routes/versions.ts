@@ -4,7 +4,9 @@ import type { DecisionContext } from '../commands/decision.ts'
 import { decideDeleteVersion } from '../commands/delete.ts'
 import { decideRegister, findRegistered, type RegisterAnswer, type Registration } from '../commands/register.ts'
 import { DELETE_VERSION, REGISTER } from '../commands/write-operation.ts'
+import { withKmsDefaults } from '../dek/kms-defaults.ts'
 import { subjectNotFound } from '../model/registry-error.ts'
+import type { RuleSet } from '../model/rule-set.ts'
 import type { SchemaVersion } from '../model/schema.ts'
 import { findVersion } from '../queries/schema-lookup.ts'
 import { inAnyContext, takesPart } from '../queries/schema-search.ts'
@@ -32,8 +34,10 @@ export function versionRoutes(app: FastifyInstance, api: Api): void {
     async (request, reply) => {
       const query = queryOf(request)
       formatIn(query)
+      const sent = await api.sent(request, api.subject(request))
       const registration: Registration = {
-        ...(await api.sent(request, api.subject(request))),
+        ...sent,
+        schema: withDekRegistryDefaults(api, sent.schema),
         subject: api.subject(request),
         normalize: flag(query, 'normalize'),
         force: flag(query, 'force'),
@@ -83,7 +87,7 @@ export function versionRoutes(app: FastifyInstance, api: Api): void {
   app.post(`${VERSION}/tags`, { config: { metric: 'subjects.versions.modify.tags' } }, async (request, reply) => {
     const subject = api.subject(request)
     const selector = parseVersion(paramsOf(request)['version'] ?? '')
-    const update = parseTagsUpdate(request.body)
+    const update = withDekRegistryDefaults(api, parseTagsUpdate(request.body))
     await api.loadFormatOf(versionIn(api, request))
     const decide = (grounds: DecisionContext) => decideTags(grounds, subject, selector, update, api.permits(request))
     const answer = (registered: RegisterAnswer) => answerRegistered(api, request, { ...registered, changed: true }, {})
@@ -101,6 +105,11 @@ export function versionRoutes(app: FastifyInstance, api: Api): void {
       return api.write(request, reply, { operation: DELETE_VERSION, decide })
     },
   )
+}
+
+/** Where the DEK registry is on, it completes encryption rules. */
+function withDekRegistryDefaults<Sent extends { readonly ruleSet: RuleSet | undefined }>(api: Api, sent: Sent): Sent {
+  return api.settings['weir.dek.registry.enable'] ? { ...sent, ruleSet: withKmsDefaults(sent.ruleSet) } : sent
 }
 
 async function answerRegistered(

@@ -1,11 +1,11 @@
 import type { Broker, Producer } from '../../broker/broker.ts'
-import { BrokerError } from '../../broker/error.ts'
 import { openStateTopic, type StateTopic } from '../../broker/state-topic.ts'
 import type { StateProgress } from '../../broker/state-topic-checks.ts'
 import type { Logger } from '../../config/logger.ts'
 import type { KeyLog } from '../dek/key-log.ts'
 import type { LeaderWriter } from '../leadership/leader-election.ts'
 import type { RegistryValues } from '../settings.ts'
+import { evidenceOfLeader, rememberLeader } from './leader-evidence.ts'
 import type { RegistryRecord } from './record.ts'
 import { noopRecord, type RawRecord, RecordCodec } from './record-codec.ts'
 import type { Applied, RegistryState } from './state.ts'
@@ -88,26 +88,6 @@ export async function openRegistryLog(
       await topic.close()
       await remembering
     },
-  }
-}
-
-/** Every leader writes with a producer of this id, so that one that the broker knows shows that there has been a leader. */
-async function evidenceOfLeader(broker: Broker, fencingId: string): Promise<string | undefined> {
-  try {
-    const hasLed = await broker.hasTransactionalId(fencingId)
-    return hasLed ? `a registry has led here: the broker knows its producer '${fencingId}'` : undefined
-  } catch (error) {
-    // An instance that may not lead need not be permitted to ask.
-    if (error instanceof BrokerError && error.code === 'not_authorized') return undefined
-    throw error
-  }
-}
-
-async function rememberLeader(broker: Broker, fencingId: string): Promise<void> {
-  try {
-    await (await broker.producer({ fencingId })).close()
-  } catch {
-    // The registry stops anyway, and its message says why.
   }
 }
 

@@ -287,3 +287,43 @@ describe('deleting a KEK', () => {
     ['cannot be undone where nothing is', { when: UNDELETE, ...NO_KEK }],
   ])('%s', (_, row) => expectRow(row))
 })
+
+describe('registering a schema whose rule names only a key of a KMS', () => {
+  const rule = (params: object) => ({
+    domainRules: [{ name: 'encrypt', kind: 'TRANSFORM', mode: 'WRITEREAD', type: 'ENCRYPT', tags: ['PII'], params }],
+  })
+  const sent = rule({ 'encrypt.kms.key.id': 'arn:aws:kms:1' })
+  const REGISTER: Request = ['POST /subjects/s/versions', { schema: '"int"', ruleSet: sent }]
+  const completed = rule({
+    'encrypt.kms.key.id': 'arn:aws:kms:1',
+    'encrypt.kek.name': 'aws-kms-1',
+    'encrypt.kms.type': 'aws-kms',
+  })
+  it.each<readonly [string, Row]>([
+    ['completes the rule', { when: REGISTER, answer: expect.objectContaining({ id: 1, ruleSet: completed }) }],
+    [
+      'is the same schema each time',
+      {
+        given: [REGISTER],
+        when: REGISTER,
+        answer: expect.objectContaining({ id: 1, version: 1 }),
+      },
+    ],
+    [
+      'completes a rule that comes with tags',
+      {
+        given: [['POST /subjects/s/versions', { schema: '"int"' }]],
+        when: ['POST /subjects/s/versions/1/tags', { ruleSet: sent }],
+        answer: expect.objectContaining({ version: 2, ruleSet: completed }),
+      },
+    ],
+    [
+      'leaves the rule alone without a DEK registry',
+      {
+        settings: { 'weir.dek.registry.enable': 'false' },
+        when: REGISTER,
+        answer: expect.objectContaining({ ruleSet: sent }),
+      },
+    ],
+  ])('%s', (_, row) => expectRow(row))
+})
