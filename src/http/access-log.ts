@@ -2,27 +2,27 @@ import type { FastifyInstance } from 'fastify'
 import type { Logger } from '../config/logger.ts'
 import { maskCredentials } from '../config/secret-keys.ts'
 
-/** What is told of each answer. */
+/** A completed request, as metrics and logs see it. */
 export type CompletedRequest = {
-  /** The route's `config.metric`. */
+  /** The `config.metric` of the route. */
   readonly endpoint: string | undefined
   readonly status: number
   readonly ms: number
-  /** Of the bodies, as they went over the wire. */
+  /** Size of the bodies on the wire. */
   readonly receivedBytes: number
   readonly sentBytes: number
 }
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The name of this endpoint in metrics. */
+    /** Name of this endpoint in metrics. */
     metric?: string
   }
 }
 
-export function observeResponses(app: FastifyInstance, answered: (request: CompletedRequest) => void): void {
+export function observeResponses(app: FastifyInstance, onResponse: (request: CompletedRequest) => void): void {
   app.addHook('onResponse', (request, reply, done) => {
-    answered({
+    onResponse({
       endpoint: request.routeOptions.config?.metric,
       status: reply.statusCode,
       ms: reply.elapsedTime,
@@ -33,7 +33,7 @@ export function observeResponses(app: FastifyInstance, answered: (request: Compl
   })
 }
 
-/** What a `content-length` says. */
+/** Number of bytes in a `content-length` header, 0 without one. */
 export function parseContentLength(length: unknown): number {
   return length === undefined ? 0 : Number(length)
 }
@@ -43,7 +43,7 @@ export function logResponses(app: FastifyInstance, logger: Logger): void {
   app.addHook('onResponse', async ({ method, url, ip }, reply) => {
     logger.debug(
       { method, url: maskCredentials(url), ip, status: reply.statusCode, ms: Math.round(reply.elapsedTime) },
-      'answered',
+      'request completed',
     )
   })
 }

@@ -1,20 +1,20 @@
 import { type FileHandle, open, stat } from 'node:fs/promises'
 import type { Logger } from '../config/logger.ts'
 
-/** Lines that wait for a file that can't be written; more are dropped. */
+/** Maximum number of buffered lines while the file cannot be written; further lines are dropped. */
 const WAITING_MAX = 10_000
 const RETRY_MS = 1_000
 
 export type AuditLogFileOptions = {
   readonly path: string
   readonly logger: Logger
-  /** Called for each line that is given up. */
-  readonly dropped: () => void
+  /** Called for each dropped line. */
+  readonly onDropped: () => void
 }
 
 /**
- * Appends lines to a file, in order and in the background. A file that was renamed or removed, as by logrotate, is made anew.
- * Lines that can't be written wait, and are tried again every second.
+ * Appends lines to a file in order and asynchronously. A file that was renamed or removed, for example by logrotate, is
+ * recreated. Lines that cannot be written are buffered and retried every second.
  */
 export class AuditLogFile {
   readonly #options: AuditLogFileOptions
@@ -28,31 +28,31 @@ export class AuditLogFile {
     this.#options = options
   }
 
-  /** Rejects when the file can't be written now. */
+  /** Rejects if the file cannot be written now. */
   static async open(options: AuditLogFileOptions): Promise<AuditLogFile> {
     const file = new AuditLogFile(options)
     await file.#current()
     return file
   }
 
-  /** Whether the last attempt to write failed. */
+  /** Whether the last write failed. */
   get isFailing(): boolean {
     return this.#isFailing
   }
 
   add(line: string): void {
     if (this.#waiting.length < WAITING_MAX) this.#waiting.push(`${line}\n`)
-    else this.#options.dropped()
+    else this.#options.onDropped()
     if (!this.#isFailing) this.#write()
   }
 
-  /** Writes what waits, if it can be written. */
+  /** Writes the buffered lines if possible. */
   async close(): Promise<void> {
     clearTimeout(this.#retry)
     this.#write()
     await this.#writing
     clearTimeout(this.#retry)
-    for (const _ of this.#waiting) this.#options.dropped()
+    for (const _ of this.#waiting) this.#options.onDropped()
     await this.#handle?.close()
   }
 
@@ -67,15 +67,16 @@ export class AuditLogFile {
       while (this.#waiting.length > 0) {
         const lines = [...this.#waiting]
         const handle = await this.#current()
-        // After a failure a part of a line may stand there: it must not run into the next one.
+        // A failed write may have left a partial line, which must not run into the next one.
         await handle.appendFile(`${this.#isFailing ? '\n' : ''}${lines.join('')}`)
         this.#waiting.splice(0, lines.length)
-        if (this.#isFailing) this.#options.logger.info({ file: this.#options.path }, 'the audit log is written again')
+        if (this.#isFailing)
+          this.#options.logger.info({ file: this.#options.path }, 'the audit log can be written again')
         this.#isFailing = false
       }
     } catch (error) {
       const { path, logger } = this.#options
-      if (!this.#isFailing) logger.error({ err: error, file: path }, 'the audit log can not be written')
+      if (!this.#isFailing) logger.error({ err: error, file: path }, 'cannot write the audit log')
       this.#isFailing = true
       this.#retry = setTimeout(() => this.#write(), RETRY_MS).unref()
     }

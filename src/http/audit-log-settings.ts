@@ -8,24 +8,26 @@ import { enumSetting } from '../config/settings.ts'
 import type { AuditedAction, AuditLog } from './audit-log.ts'
 import { AuditLogFile } from './audit-log-file.ts'
 
-/** Settings of the audit log that the registry and the worker have alike. */
+/** Settings of the audit log, shared by the registry and the worker. */
 export const auditLogShape = {
   'audit.log.file': z
     .string()
     .trim()
     .default('')
-    .describe('File that says who did what, a JSON object a line; `stdout`: the standard output. None: there is none.'),
+    .describe('File of the audit log, one JSON object per line; `stdout`: the standard output. Empty: no audit log.'),
   'audit.log.requests': enumSetting(['changes', 'all'])
     .default('changes')
-    .describe('What it says: everything but reads that were allowed, or everything.'),
+    .describe('Which requests it records: all except permitted reads, or all.'),
   'audit.log.on.failure': enumSetting(['refuse', 'drop'])
     .default('refuse')
-    .describe('What becomes of requests while it can not be written: refused with 503, or done and counted.'),
+    .describe(
+      'What happens to requests while it cannot be written: they are rejected with 503, or processed and counted as dropped.',
+    ),
 }
 
 export type AuditLogSettings = z.infer<z.ZodObject<typeof auditLogShape>>
 
-/** What the page of a program says of these settings. */
+/** Descriptions of these settings for generated pages. */
 export const AUDIT_LOG_DESCRIPTIONS = Object.fromEntries(
   Object.entries(auditLogShape).map(([key, type]) => [key, type.description ?? '']),
 ) as Readonly<Record<keyof typeof auditLogShape, string>>
@@ -37,7 +39,7 @@ export type AuditLogOptions = {
   readonly describe: (request: FastifyRequest) => AuditedAction
 }
 
-/** Undefined when nothing is recorded. Rejects with a `UserError` when the file can't be written. */
+/** Undefined without an audit log. Rejects with a `UserError` if the file cannot be written. */
 export async function openAuditLog(
   settings: AuditLogSettings,
   parts: AuditLogOptions,
@@ -47,7 +49,7 @@ export async function openAuditLog(
   const { program, describe, logger } = parts
   const sink = path === 'stdout' ? STDOUT : await openFile(path, parts)
   const refuses = settings['audit.log.on.failure'] === 'refuse'
-  logger.info({ file: path }, 'the audit log is written')
+  logger.info({ file: path }, 'writing the audit log')
   return {
     audit: {
       program,
@@ -70,12 +72,12 @@ const STDOUT = {
 async function openFile(path: string, { logger, metrics }: AuditLogOptions): Promise<AuditLogFile> {
   const counter = new Counter({
     name: 'weir_audit_records_dropped_total',
-    help: 'Records that the audit log had no room for while it could not be written.',
+    help: 'Audit records that were dropped while the audit log could not be written.',
     registers: metrics ? [metrics] : [],
   })
   try {
-    return await AuditLogFile.open({ path, logger, dropped: () => counter.inc() })
+    return await AuditLogFile.open({ path, logger, onDropped: () => counter.inc() })
   } catch (error) {
-    throw new UserError('invalid_audit_log', `audit.log.file=${path} can't be written: ${messageOf(error)}`)
+    throw new UserError('invalid_audit_log', `audit.log.file=${path} cannot be written: ${messageOf(error)}`)
   }
 }

@@ -2,31 +2,31 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { HttpError } from './http-error.ts'
 import { REQUEST_ID } from './request-id.ts'
 
-/** What a request does, in words of permissions, and with which objects. */
+/** The operation of a request in terms of permissions, and the objects it concerns. */
 export type AuditedAction = {
-  /** Undefined where there is no such route. */
+  /** Undefined if no route matched. */
   readonly operation: string | undefined
   readonly objects: Readonly<Record<string, unknown>>
 }
 
 export type AuditLog = {
   readonly program: string
-  /** `changes`: everything but reads that were allowed. */
+  /** `changes`: all requests except permitted reads. */
   readonly requests: 'changes' | 'all'
   readonly describe: (request: FastifyRequest) => AuditedAction
   readonly add: (line: string) => void
-  /** Whether what can't be recorded has to be refused now. */
+  /** Whether requests have to be rejected because they cannot be recorded. */
   readonly isRefusing: () => boolean
   readonly nowMs: () => number
 }
 
-/** Statuses of requests that were refused for who made them. */
+/** Status codes of requests rejected by authentication or authorization. */
 const REFUSED: ReadonlySet<number> = new Set([401, 403, 429])
 const TEXT_MAX = 256
 
 /**
- * Records who did what and how it was answered, never what was sent or answered. A request is recorded when its connection
- * is done with it: who hangs up before the answer is recorded, too.
+ * Records who did what with which status, never request or response bodies. A request is recorded when its connection
+ * closes or the response ends, so requests aborted by the client are included.
  */
 export function auditRequests(app: FastifyInstance, audit: AuditLog): void {
   app.addHook('onRequest', (request, reply, done) => {
@@ -39,7 +39,11 @@ export function auditRequests(app: FastifyInstance, audit: AuditLog): void {
     })
     const isWanted = audit.requests === 'all' || isChange(audit.describe(request))
     const isRefused = isWanted && audit.isRefusing()
-    done(isRefused ? new HttpError(503, 'the audit log can not be written: nothing is done without it') : undefined)
+    done(
+      isRefused
+        ? new HttpError(503, 'the audit log cannot be written, and requests are not processed without it')
+        : undefined,
+    )
   })
 }
 

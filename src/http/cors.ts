@@ -1,16 +1,16 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { HttpError } from './http-error.ts'
 
-/** Which web pages may call a server, from a browser (CORS). Every text is a comma-separated list. */
+/** CORS: which web pages may call a server from a browser. All values are comma-separated lists. */
 export type CorsOptions = {
   /** `*` or origins. */
   readonly origins: string
   readonly methods: string
-  /** Empty: whatever is asked for. */
+  /** Empty: the headers that a preflight request asks for. */
   readonly headers: string
 }
 
-/** Answers the question a browser asks before a request, and says in each answer whether its page may read it. */
+/** Answers preflight requests and adds the CORS headers to responses. */
 export function addCorsHeaders(app: FastifyInstance, { origins, methods, headers }: CorsOptions): void {
   const allowed = originsOf(origins)
   app.addHook('onRequest', (request, reply, done) => {
@@ -28,8 +28,8 @@ export function addCorsHeaders(app: FastifyInstance, { origins, methods, headers
 }
 
 /**
- * Refuses requests that change something and come from a page of another origin, unless the page may call this server. A
- * browser sends such a request without asking first when it looks like a form, and with the user's password.
+ * Rejects state-changing requests from pages of other origins, unless CORS permits the origin. A browser sends
+ * form-like requests without a preflight request and with the credentials of the user (CSRF).
  */
 export function rejectCrossSiteRequests(app: FastifyInstance, crossOrigin: CorsOptions | undefined): void {
   const allowed = originsOf(crossOrigin?.origins ?? '')
@@ -38,7 +38,10 @@ export function rejectCrossSiteRequests(app: FastifyInstance, crossOrigin: CorsO
     const isRead = request.method === 'GET' || request.method === 'HEAD' || request.method === 'OPTIONS'
     if (isRead || allowed.has('*') || allowed.has(origin) || !isFromOtherSite(request)) return done()
     done(
-      new HttpError(403, `a page of another origin may not call this server: name it in access.control.allow.origin`),
+      new HttpError(
+        403,
+        'pages of this origin may not call this server: add the origin to access.control.allow.origin',
+      ),
     )
   })
 }
@@ -47,13 +50,13 @@ function originsOf(list: string): ReadonlySet<string> {
   return new Set(list.split(',').flatMap((origin) => origin.trim() || []))
 }
 
-/** Only browsers send these headers, and no page can choose them: programs are never of another site. */
+/** Only browsers send these headers, and pages cannot change them. Other clients are never rejected. */
 function isFromOtherSite({ headers }: FastifyRequest): boolean {
   const { origin, host } = headers
   const site = headers['sec-fetch-site']
   if (site !== undefined) return site !== 'same-origin' && site !== 'none'
   if (origin === undefined) return false
-  // A proxy that serves the page and this server may name another host to this server.
+  // Behind a proxy, the host of this request may differ from the one of the page.
   const own = [host, headers['x-forwarded-host']].map((name) => String(name).toLowerCase())
   return !URL.canParse(origin) || !own.includes(new URL(origin).host)
 }

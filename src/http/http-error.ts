@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 
-/** The edge's own answer to a request that reached no handler, worded as both originals (Jersey) word it. */
+/** An error with an HTTP status, worded like those of both originals (Jersey). */
 export class HttpError extends Error {
   readonly status: number
 
@@ -11,25 +11,25 @@ export class HttpError extends Error {
   }
 }
 
-/** An answer in the wire's error envelope; both originals use these two members and no other. */
+/** A response in the error format of both originals, which has these two members only. */
 export type ErrorResponse = {
   readonly status: number
   readonly body: { readonly error_code: number; readonly message: string }
 }
 
-/** Every error that has no code of the program's own: refusals keep their status, anything else is a 500. */
+/** Maps errors without a code of the program: an `HttpError` keeps its status, any other error is a 500. */
 export function toErrorResponse(error: unknown): ErrorResponse {
-  const refusal = asRefusal(error)
-  if (refusal) return { status: refusal.status, body: { error_code: refusal.status, message: refusal.message } }
-  // The cause goes to the log only.
+  const httpError = toHttpError(error)
+  if (httpError) return { status: httpError.status, body: { error_code: httpError.status, message: httpError.message } }
+  // The cause is logged only.
   return { status: 500, body: { error_code: 500, message: 'Internal server error' } }
 }
 
-function asRefusal(error: unknown): HttpError | undefined {
+function toHttpError(error: unknown): HttpError | undefined {
   if (error instanceof HttpError) return error
   if (!(error instanceof Error) || !('statusCode' in error)) return undefined
   const status = Number(error.statusCode)
   if (!(status >= 400 && status < 500)) return undefined
-  // Fastify's own: 415 and 404 in Jersey's words; a body that is no JSON says what is wrong with it.
+  // Fastify's errors: 415 and 404 in the words of Jersey; for an invalid body, the reason.
   return status === 400 || status === 413 ? new HttpError(status, error.message) : new HttpError(status)
 }

@@ -1,20 +1,20 @@
 import { createHash } from 'node:crypto'
 import { isIPv6 } from 'node:net'
 
-/** Wrong passwords of one name from one address in a window, tried or being tried. */
+/** Maximum failed or pending attempts per name and address in a window. */
 const ATTEMPTS_MAX = 10
-/** Wrong passwords of all names from one address in a window. Past that each name has one attempt. */
+/** Maximum failed attempts per address in a window. Beyond it, each name has one attempt. */
 const ADDRESS_ATTEMPTS_MAX = 50
 const WINDOW_MS = 60_000
-/** The table never holds more: hashing passwords takes long enough that a window can't fill it. */
+/** Maximum number of entries: hashing is slow enough that a window cannot fill the table. */
 const ENTRIES_MAX = 20_000
 
 type Entry = { attempts: number; readonly sinceMs: number }
 
 /**
- * Bounds how often passwords can be guessed: by name and address, so that an attack on one user does not lock out
- * others behind the same proxy. An attempt counts from its beginning, so that many at once are bounded, too. Who guesses
- * one password for many names is slowed down to one attempt a name.
+ * Limits password guessing by name and address, so that an attack on one user does not lock out others behind the same
+ * proxy. An attempt counts from its start, which also limits concurrent attempts. A client that tries one password for
+ * many names is limited to one attempt per name.
  */
 export class LoginRateLimiter {
   readonly #entries = new Map<string, Entry>()
@@ -24,7 +24,7 @@ export class LoginRateLimiter {
     this.#nowMs = nowMs
   }
 
-  /** Seconds until this name may be tried from this address; 0: now. */
+  /** Seconds until the next attempt for this name from this address; 0: now. */
   waitSeconds(address: string, name: string): number {
     this.#dropExpired()
     const key = keyOf(address, name)
@@ -32,11 +32,11 @@ export class LoginRateLimiter {
     const max = (fromAddress?.attempts ?? 0) < ADDRESS_ATTEMPTS_MAX ? ATTEMPTS_MAX : 1
     const entry = this.#entries.get(key)
     if (entry && entry.attempts >= max) return Math.ceil((entry.sinceMs + WINDOW_MS - this.#nowMs()) / 1_000)
-    // A full table is not emptied: that would let everybody begin anew.
+    // A full table is not cleared: that would reset all limits.
     return !entry && this.#entries.size >= ENTRIES_MAX ? 1 : 0
   }
 
-  /** Counts an attempt that begins. The result takes it back, for an attempt that was no wrong password. */
+  /** Counts an attempt. Call the result to undo it if the attempt was not a wrong password. */
   begin(address: string, name: string): () => void {
     const counted = [networkOf(address), keyOf(address, name)].map((key) => this.#entryOf(key))
     for (const entry of counted) entry.attempts += 1
@@ -53,7 +53,7 @@ export class LoginRateLimiter {
     return entry
   }
 
-  /** Entries are in the order of their beginning. */
+  /** Entries are in order of creation. */
   #dropExpired(): void {
     for (const [key, { sinceMs }] of this.#entries) {
       if (this.#nowMs() - sinceMs < WINDOW_MS) return
@@ -62,14 +62,14 @@ export class LoginRateLimiter {
   }
 }
 
-/** Of bounded length, whatever name was sent. */
+/** Hashed, so that its length is bounded. */
 function keyOf(address: string, name: string): string {
   return createHash('sha256')
     .update(`${networkOf(address)}\0${name}`)
     .digest('base64')
 }
 
-/** An IPv6 client owns a network of 64 bits, and so as many addresses as it likes. */
+/** An IPv6 client owns a /64 network, and any address in it. */
 export function networkOf(address: string): string {
   if (!isIPv6(address) || address.includes('.')) return address
   const [head = '', tail = ''] = address.split('%', 1)[0]!.toLowerCase().split('::')

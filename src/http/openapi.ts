@@ -1,4 +1,4 @@
-/** A JSON Schema (2020-12), as OpenAPI 3.1 has it. */
+/** A JSON Schema (2020-12), as used by OpenAPI 3.1. */
 export type JsonSchema = Readonly<Record<string, unknown>>
 
 export const stringSchema: JsonSchema = { type: 'string' }
@@ -8,7 +8,7 @@ export const mapOf = (values: JsonSchema): JsonSchema => ({ type: 'object', addi
 export const nullable = (schema: JsonSchema): JsonSchema => ({ anyOf: [schema, { type: 'null' }] })
 export const schemaRef = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` })
 
-/** An OpenAPI 3.1 document of operations by `METHOD /path` and of the entities that their bodies consist of. */
+/** Builds an OpenAPI 3.1 document from operations by `METHOD /path` and the schemas of their bodies. */
 export function buildOpenApiDocument(
   info: { readonly title: string; readonly version: string; readonly description: string },
   operations: Iterable<readonly [line: string, operation: JsonSchema]>,
@@ -34,7 +34,7 @@ export function buildOpenApiDocument(
   }
 }
 
-/** What stands in a path between braces. */
+/** The parameters in braces of a path. */
 export function pathParameters(
   line: string,
   schemaOf: (name: string) => JsonSchema = () => stringSchema,

@@ -2,22 +2,22 @@ import { FairQueue } from './fair-queue.ts'
 import { LoginRateLimiter } from './login-rate-limiter.ts'
 import type { Role, Users } from './users.ts'
 
-/** Passwords that are hashed at once. Node has four threads for this and for files; two of them stay free. */
+/** Maximum concurrent password hashes. libuv has four threads for hashing and files; two stay free. */
 const HASHING_MAX = 2
 
-/** `unavailable`: too many log-ins are being checked. */
+/** `unavailable`: too many logins are being checked. */
 export type PasswordOutcome =
   | { readonly kind: 'known'; readonly role: Role }
   | { readonly kind: 'wrong' }
   | { readonly kind: 'limited'; readonly waitSeconds: number }
   | { readonly kind: 'unavailable' }
 
-/** Checks names and passwords, within the limits of guessing and of what hashing may cost. */
+/** Verifies user names and passwords, with limits on guessing and on concurrent hashing. */
 export class PasswordAuthenticator {
   readonly #users: Users
   readonly #limits: LoginRateLimiter
   readonly #hashing = new FairQueue(HASHING_MAX)
-  /** Those being checked: the same password sent many times at once is one attempt. */
+  /** Checks in progress: concurrent requests with the same password count as one attempt. */
   readonly #pending = new Map<string, Promise<PasswordOutcome>>()
 
   constructor(users: Users, limits = new LoginRateLimiter()) {
@@ -29,7 +29,7 @@ export class PasswordAuthenticator {
     const pendingKey = JSON.stringify([address, name, password])
     const pending = this.#pending.get(pendingKey)
     if (pending !== undefined) return pending
-    // Before what is remembered: else a password that is could be guessed without a limit.
+    // Checked before the cache: otherwise a cached password could be guessed without limit.
     const waitSeconds = this.#limits.waitSeconds(address, name)
     if (waitSeconds > 0) return { kind: 'limited', waitSeconds }
     const remembered = this.#users.recall(name, password)
@@ -40,14 +40,14 @@ export class PasswordAuthenticator {
   }
 
   async #verify(name: string, password: string, address: string): Promise<PasswordOutcome> {
-    const takeBack = this.#limits.begin(address, name)
+    const undoAttempt = this.#limits.begin(address, name)
     try {
       const checked = await this.#hashing.run(address, async () => ({ role: await this.#users.verify(name, password) }))
       if (checked && !checked.role) return { kind: 'wrong' }
-      takeBack()
+      undoAttempt()
       return checked?.role ? { kind: 'known', role: checked.role } : { kind: 'unavailable' }
     } catch (error) {
-      takeBack()
+      undoAttempt()
       throw error
     }
   }

@@ -30,7 +30,7 @@ const fileSpec = z.strictObject({
   groups: z.record(z.string(), rules).default({}),
 })
 
-/** Reads a file of permissions, YAML. Throws a `UserError` that names the place. */
+/** Parses a permissions file (YAML). Throws a `UserError` with the location of each error. */
 export function parsePermissions(text: string, file: string): PermissionPolicy {
   let content: unknown
   try {
@@ -44,10 +44,10 @@ export function parsePermissions(text: string, file: string): PermissionPolicy {
   throw new UserError('invalid_permissions', wrong.join('\n'))
 }
 
-/** The setting of every program that lets people in. */
+/** The setting of every program with authentication. */
 export type PermissionsSettings = { readonly 'weir.authorization.permissions.file': string }
 
-/** The permissions of a file, read again when it changes; a file that became unusable keeps those it had. */
+/** The permissions of a file, reloaded when it changes. An invalid file keeps the previous permissions. */
 export function openPermissions(settings: PermissionsSettings, logger: Logger): WatchedContent<PermissionPolicy> {
   const file = settings['weir.authorization.permissions.file']
   if (file === '') return { current: () => NO_POLICY, close: () => {} }
@@ -58,11 +58,11 @@ function readText(file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
-    throw new UserError('invalid_permissions', `can't read the permissions of ${file}: ${messageOf(error)}`)
+    throw new UserError('invalid_permissions', `cannot read the permissions file ${file}: ${messageOf(error)}`)
   }
 }
 
-/** Of a rule that is of neither kind, why it is not of the kind that it names. */
+/** For a rule that matches no kind, the reason why it does not match the closest one. */
 function reasonOf(issue: z.core.$ZodIssue): string {
   if (issue.code !== 'invalid_union') return issue.message
   const nearest = issue.errors.toSorted((a, b) => a.length - b.length)[0] ?? []

@@ -2,7 +2,7 @@ import { matchesWildcard } from '../regex/wildcard.ts'
 import { HttpError } from './http-error.ts'
 import type { Role } from './users.ts'
 
-/** What can be done with the objects of a kind: the closed set of permissions. */
+/** The permissions by kind of object: a closed set. */
 export const ACL_OPERATIONS = {
   subjects: ['read', 'write', 'delete', 'harddelete', 'import', 'config', 'mode'],
   keks: ['read', 'write', 'delete', 'harddelete'],
@@ -12,55 +12,58 @@ export const ACL_OPERATIONS = {
 export type ObjectKind = keyof typeof ACL_OPERATIONS
 export type AclOperation = (typeof ACL_OPERATIONS)[ObjectKind][number]
 
-/** Patterns of names and what may be done with the objects of these names; `*` in `operations`: everything. */
+/** Grants operations on the objects whose names match a pattern; `*` in `operations` means all. */
 export type PermissionRule = {
   readonly kind: ObjectKind
   readonly patterns: readonly string[]
   readonly operations: readonly (AclOperation | '*')[]
 }
 
-/** Who makes a request. */
+/** The authenticated user of a request. */
 export type Principal = {
   readonly name: string
   readonly role: Role
-  /** Of a token. */
+  /** Groups of the token. */
   readonly groups: readonly string[]
   readonly method: 'basic' | 'bearer'
 }
 
-/** Rules by the name of who has them. */
+/** Rules by role, user and group. */
 export type PermissionPolicy = {
-  /** A role that is not named keeps its default rules. */
+  /** A role without an entry keeps its default rules. */
   readonly roles: Readonly<Partial<Record<Role, readonly PermissionRule[]>>>
   readonly users: Readonly<Record<string, readonly PermissionRule[]>>
   readonly groups: Readonly<Record<string, readonly PermissionRule[]>>
 }
 
-/** The pattern of all objects of a kind. A subject's pattern without a context is about the default context only. */
+/**
+ * The pattern that matches all objects of a kind. A pattern of subjects without a context applies to the default
+ * context only.
+ */
 const ALL: Readonly<Record<ObjectKind, string>> = { subjects: ':*:*', keks: '*', connectors: '*' }
 
-function everywhere(kind: ObjectKind, ...operations: readonly (AclOperation | '*')[]): PermissionRule {
+function ruleForAll(kind: ObjectKind, ...operations: readonly (AclOperation | '*')[]): PermissionRule {
   return { kind, patterns: [ALL[kind]], operations }
 }
 
-/** What roles may do where no file says otherwise. */
+/** Default rules of the roles. */
 const DEFAULT_ROLES: Readonly<Record<Role, readonly PermissionRule[]>> = {
   none: [],
-  readonly: [everywhere('subjects', 'read'), everywhere('keks', 'read'), everywhere('connectors', 'read')],
-  // What developers delete can come back: soft-deleted subjects. Connectors and their offsets can't.
+  readonly: [ruleForAll('subjects', 'read'), ruleForAll('keks', 'read'), ruleForAll('connectors', 'read')],
+  // Developers may soft-delete subjects, which can be restored. Deleted connectors and their offsets cannot.
   developer: [
-    everywhere('subjects', 'read', 'write', 'delete'),
-    everywhere('keks', 'read', 'write', 'delete'),
-    everywhere('connectors', 'read', 'write', 'lifecycle'),
+    ruleForAll('subjects', 'read', 'write', 'delete'),
+    ruleForAll('keks', 'read', 'write', 'delete'),
+    ruleForAll('connectors', 'read', 'write', 'lifecycle'),
   ],
-  admin: [everywhere('subjects', '*'), everywhere('keks', '*'), everywhere('connectors', '*')],
+  admin: [ruleForAll('subjects', '*'), ruleForAll('keks', '*'), ruleForAll('connectors', '*')],
 }
 
 export const NO_POLICY: PermissionPolicy = { roles: {}, users: {}, groups: {} }
 
-/** What one principal may do with the objects of one kind, and with those of others through `on`. */
+/** Permissions of one principal on the objects of one kind; `on` gives those of another kind. */
 export class Rights {
-  /** Where nobody has to log in. */
+  /** Permissions without authentication. */
   static everything(kind: ObjectKind): Rights {
     return new Rights(kind, 'everybody', DEFAULT_ROLES.admin)
   }
@@ -99,12 +102,12 @@ export class Rights {
     return this.#patterns(operation).some((pattern) => matches(pattern, name))
   }
 
-  /** Of every object, also of those to come. */
+  /** Whether the operation is permitted on all objects, including future ones. */
   allowsAll(operation: AclOperation): boolean {
     return this.#patterns(operation).includes(ALL[this.#kind])
   }
 
-  /** Of some objects, whether there are any or not. */
+  /** Whether the operation is permitted on some objects, which need not exist. */
   allowsAny(operation: AclOperation): boolean {
     return this.#patterns(operation).length > 0
   }
@@ -147,7 +150,10 @@ function own(rules: PermissionPolicy['users'], name: string): readonly Permissio
 
 const QUALIFIED = /^:([^:]*):([\s\S]*)$/
 
-/** By context and by name, each with `*`: `orders-*` is of the default context, `:.team:*` of one, `:*:*` of all. */
+/**
+ * Matches context and name separately, each with `*`: `orders-*` matches in the default context, `:.team:*` in one
+ * context, `:*:*` in all.
+ */
 function matchesSubject(pattern: string, subject: string): boolean {
   const [, contexts = '.', names = pattern] = QUALIFIED.exec(pattern) ?? []
   const [, context = '.', name = subject] = QUALIFIED.exec(subject) ?? []

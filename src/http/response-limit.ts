@@ -3,11 +3,11 @@ import { ByteBudget } from './byte-budget.ts'
 import type { ErrorResponse } from './http-error.ts'
 import type { CountLimit } from './limit-metrics.ts'
 
-/** Smaller ones fit into what the connection itself holds. */
+/** Smaller responses fit into the buffers of the connection. */
 const LARGE_BYTES_MIN = 64 * 1024
 const RETRY_AFTER_S = '5'
 
-/** Holds no more of large responses than a number of bytes for clients that have not read them. */
+/** Limits the total size of large responses that clients have not read yet. */
 export function limitResponseBytes(app: FastifyInstance, bytesMax: number, limited: CountLimit): void {
   const budget = new ByteBudget(bytesMax)
   app.addHook('onSend', (_request, reply, payload: unknown, done) => {

@@ -6,14 +6,14 @@ import type { Role } from './users.ts'
 
 export type TokenAuthenticatorOptions = {
   readonly issuer: string
-  /** One of them has to be named by the token. */
+  /** The token must have one of them. */
   readonly audiences: readonly string[]
   readonly algorithms: readonly string[]
   readonly clockSkewSeconds: number
   readonly claims: { readonly name: string; readonly roles: string; readonly groups: string }
   readonly roles: readonly (readonly [word: string, role: Role])[]
   readonly keys: Pick<TokenKeys, 'find'>
-  /** Default: the clock. */
+  /** Default: the current time. */
   readonly now?: () => Date
 }
 
@@ -22,10 +22,10 @@ export type TokenOutcome =
   | { readonly kind: 'wrong'; readonly reason: string }
   | { readonly kind: 'unavailable'; readonly reason: string }
 
-/** A user of a token has a name that no user of a file can have: a colon ends the names of a file. */
+/** Prefix of user names from tokens. It cannot collide with a user of the users file, whose names end at a colon. */
 const NAME_PREFIX = 'oidc:'
 
-/** Checks bearer tokens of one issuer: signed JSON Web Tokens (RFC 9068, or any with these claims). */
+/** Verifies bearer tokens of one issuer: signed JSON Web Tokens (RFC 9068, or any with these claims). */
 export class TokenAuthenticator {
   readonly #options: TokenAuthenticatorOptions
 
@@ -47,7 +47,7 @@ export class TokenAuthenticator {
       })
       return this.#principalOf(payload)
     } catch (error) {
-      // Keys that are no keys are the issuer's fault.
+      // Invalid keys are an error of the issuer.
       const isIssuers = error instanceof IssuerUnavailableError || error instanceof errors.JWKSInvalid
       return { kind: isIssuers ? 'unavailable' : 'wrong', reason: messageOf(error) }
     }

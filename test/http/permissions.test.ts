@@ -123,7 +123,7 @@ describe('a file of permissions', () => {
   it('that is not there keeps a program from starting', () => {
     const settings = { 'weir.authorization.permissions.file': '/nowhere/permissions.yaml' }
     expect(() => openPermissions(settings, silentLogger())).toThrow(
-      "can't read the permissions of /nowhere/permissions.yaml",
+      'cannot read the permissions file /nowhere/permissions.yaml',
     )
   })
 })
