@@ -48,34 +48,40 @@ const EVENTS = {
   AutoRestarted: ['weir_autorestart_total', 'Restarts of connectors and tasks that had failed.'],
 } as const
 
-/** The operator's families: names of controller-runtime, so that its dashboards fit, and our own. */
-export function registerOperatorMetrics(metrics: Metrics, read: OperatorState): OperatorMetrics {
-  const make = new Families(metrics)
+/**
+ * Registers the counters and histograms of the operator. Names that controller-runtime has are the same here, so that its
+ * dashboards can be used.
+ */
+export function registerOperatorMetrics(metrics: Metrics): OperatorMetrics {
+  const make = new MetricFamilies(metrics)
+  const controller = controllerMetrics(make)
+  const { runtimeCallEnded, apiCallEnded, watchRestarted } = callMetrics(make)
+  const { eventRecorded } = eventMetrics(make)
+  return { controller, runtimeCallEnded, apiCallEnded, watchRestarted, eventRecorded }
+}
+
+/** Registers the gauges, which read the state of the operator when the metrics are scraped. */
+export function observeOperator(metrics: Metrics, state: OperatorState): void {
+  const make = new MetricFamilies(metrics)
   make.gauge('leader_election_master_status', 'Whether this process leads (1) or stands by (0).', [], (set) =>
-    set({}, Number(read.isLeader())),
+    set({}, Number(state.isLeader())),
   )
-  queueGauges(make, read)
-  resourceGauges(make, read)
-  make.gauge(
-    'weir_cache_staleness_seconds',
-    'Since the API server was last heard of on a watch.',
-    ['resource'],
-    (set) => {
-      const byResource = Map.groupBy(read.watches(), ({ resource }) => resource)
-      for (const [resource, of] of byResource)
-        set({ resource }, Math.max(...of.map(({ silentMs }) => silentMs)) / 1_000)
-    },
-  )
-  make.gauge('weir_observe_lag_seconds', 'Since a runtime was last seen as a whole.', ['cluster', 'runtime'], (set) => {
-    for (const { cluster, runtime, lagMs } of read.observers()) set({ cluster, runtime }, lagMs / 1_000)
+  queueGauges(make, state)
+  resourceGauges(make, state)
+  make.gauge('weir_cache_staleness_seconds', 'Time since a watch last received something.', ['resource'], (set) => {
+    const byResource = Map.groupBy(state.watches(), ({ resource }) => resource)
+    for (const [resource, watches] of byResource)
+      set({ resource }, Math.max(...watches.map(({ silentMs }) => silentMs)) / 1_000)
   })
-  return { controller: controllerMeters(make), ...callMeters(make), ...eventMeters(make) }
+  make.gauge('weir_observe_lag_seconds', 'Time since a runtime was last listed.', ['cluster', 'runtime'], (set) => {
+    for (const { cluster, runtime, lagMs } of state.observers()) set({ cluster, runtime }, lagMs / 1_000)
+  })
 }
 
 type Collect = (set: (labels: Readonly<Record<string, string>>, value: number) => void) => void
 
 /** Makes families in one registry. */
-class Families {
+class MetricFamilies {
   readonly #registers: [Metrics]
 
   constructor(metrics: Metrics) {
@@ -114,7 +120,7 @@ const QUEUE = ['name', 'controller'] as const
 const ofController = (kind: ResourceKind) => ({ controller: kind.toLowerCase() })
 const ofQueue = (kind: ResourceKind) => ({ name: kind.toLowerCase(), controller: kind.toLowerCase() })
 
-function queueGauges(make: Families, read: OperatorState): void {
+function queueGauges(make: MetricFamilies, state: OperatorState): void {
   const families: readonly (readonly [string, string, (reading: QueueState) => number])[] = [
     ['workqueue_depth', 'Resources that wait for a pass.', ({ waiting }) => waiting],
     [
@@ -130,25 +136,25 @@ function queueGauges(make: Families, read: OperatorState): void {
   ]
   for (const [name, help, of] of families) {
     make.gauge(name, help, QUEUE, (set) => {
-      for (const kind of RESOURCE_KINDS) set(ofQueue(kind), of(read.queue(kind) ?? NOTHING))
+      for (const kind of RESOURCE_KINDS) set(ofQueue(kind), of(state.queue(kind) ?? NOTHING))
     })
   }
   make.gauge('controller_runtime_active_workers', 'Passes that run.', CONTROLLER, (set) => {
-    for (const kind of RESOURCE_KINDS) set(ofController(kind), read.queue(kind)?.workingMs.length ?? 0)
+    for (const kind of RESOURCE_KINDS) set(ofController(kind), state.queue(kind)?.workingMs.length ?? 0)
   })
   make.gauge(
     'controller_runtime_max_concurrent_reconciles',
     'Passes that may run at the same time.',
     CONTROLLER,
     (set) => {
-      for (const kind of RESOURCE_KINDS) set(ofController(kind), read.concurrency)
+      for (const kind of RESOURCE_KINDS) set(ofController(kind), state.concurrency)
     },
   )
 }
 
-function resourceGauges(make: Families, read: OperatorState): void {
+function resourceGauges(make: MetricFamilies, state: OperatorState): void {
   make.gauge('weir_resources', 'Resources by how they are doing.', ['kind', 'ready', 'reason'], (set) => {
-    const counts = Map.groupBy(read.resources(), ({ kind, status }) => {
+    const counts = Map.groupBy(state.resources(), ({ kind, status }) => {
       const ready = findCondition(status.conditions, 'Ready')
       return JSON.stringify({ kind, ready: ready?.status ?? 'Unknown', reason: ready?.reason ?? 'Pending' })
     })
@@ -156,7 +162,7 @@ function resourceGauges(make: Families, read: OperatorState): void {
   })
   const labels = ['kind', 'namespace', 'name', 'type', 'status'] as const
   make.gauge('weir_resource_condition', 'The conditions of each resource, up to 10,000 resources.', labels, (set) => {
-    const resources = read.resources()
+    const resources = state.resources()
     if (resources.length > RESOURCES_MAX) return
     for (const { kind, metadata, status } of resources) {
       const { namespace, name } = metadata
@@ -167,7 +173,7 @@ function resourceGauges(make: Families, read: OperatorState): void {
   })
 }
 
-function controllerMeters(make: Families): OperatorMetrics['controller'] {
+function controllerMetrics(make: MetricFamilies): OperatorMetrics['controller'] {
   const results = make.counter('controller_runtime_reconcile_total', 'Passes, by how they ended.', [
     'controller',
     'result',
@@ -208,7 +214,9 @@ function controllerMeters(make: Families): OperatorMetrics['controller'] {
   }
 }
 
-function callMeters(make: Families): Pick<OperatorMetrics, 'runtimeCallEnded' | 'apiCallEnded' | 'watchRestarted'> {
+function callMetrics(
+  make: MetricFamilies,
+): Pick<OperatorMetrics, 'runtimeCallEnded' | 'apiCallEnded' | 'watchRestarted'> {
   const calls = make.counter('weir_runtime_requests_total', 'Calls of workers and registries; code 0: no answer.', [
     'cluster',
     'endpoint',
@@ -238,7 +246,7 @@ function callMeters(make: Families): Pick<OperatorMetrics, 'runtimeCallEnded' | 
   }
 }
 
-function eventMeters(make: Families): Pick<OperatorMetrics, 'eventRecorded'> {
+function eventMetrics(make: MetricFamilies): Pick<OperatorMetrics, 'eventRecorded'> {
   const families = new Map<string, Counter<'kind'>>()
   for (const [name, help] of Object.values(EVENTS)) {
     if (!families.has(name)) families.set(name, make.counter(name, help, ['kind']))

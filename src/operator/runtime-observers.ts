@@ -4,7 +4,7 @@ import type { Clock } from '../config/clock.ts'
 import type { Logger } from '../config/logger.ts'
 import type { Cluster } from './cluster/cluster.ts'
 import { resolveConnectorName } from './connector/naming.ts'
-import { isConnectorStatusCurrent as isKnownConnector } from './connector/observed.ts'
+import { isConnectorStatusCurrent } from './connector/observed.ts'
 import type { Priority } from './controller/flow.ts'
 import { Observer } from './controller/observer.ts'
 import type { OperatorState } from './metrics.ts'
@@ -15,163 +15,139 @@ import type {
   InvalidRuntimeConfig,
   RegistryRuntimeConfig,
   RuntimeConfig,
+  RuntimeKind,
   RuntimesConfig,
   WorkerRuntimeConfig,
 } from './runtimes.ts'
 import { createLatestVersionsLister } from './subject/latest-versions.ts'
-import { isSubjectStatusCurrent as isKnownSubject } from './subject/observed.ts'
-import { sortByReferences } from './subject/references.ts'
+import { isSubjectStatusCurrent } from './subject/observed.ts'
+import { runtimeNameOf } from './watch-mapping.ts'
 
 export type RuntimeObserversOptions = {
   readonly runtimesConfig: RuntimesConfig
-  readonly cluster: Pick<Cluster, 'find' | 'list'>
+  readonly cluster: Pick<Cluster, 'list'>
   readonly clock: Clock
   readonly logger: Logger
-  /** How often a worker is looked at; absent: as its entry says. */
+  /** How often a worker is listed; absent: `observeInterval` of its configuration. */
   readonly observeWorkerIntervalMs?: number
   readonly connect: {
-    worker(runtimeConfig: WorkerRuntimeConfig): Pick<WorkerClient, 'list'>
-    registry(runtimeConfig: RegistryRuntimeConfig): Pick<RegistryClient, 'latest' | 'latestVersions'>
+    worker(config: WorkerRuntimeConfig): Pick<WorkerClient, 'list'>
+    registry(config: RegistryRuntimeConfig): Pick<RegistryClient, 'latest' | 'latestVersions'>
   }
-  readonly enqueue: (key: ResourceKey, urgency: Priority) => void
+  readonly enqueue: (key: ResourceKey, priority: Priority) => void
+  /** Called when a runtime stops answering, and when it answers again. */
+  readonly onAvailabilityChange: (runtime: RuntimeKind, name: string) => void
 }
 
 export type RuntimeObservers = {
   start(): void
-  /** Wakes all resources of a runtime, in the order in which they need each other. */
-  enqueueAll(runtime: Runtime, name: string): void
-  /** Whether changes in this runtime reach its resources by themselves. */
-  isObserved(runtime: Runtime, name: string): boolean
-  /** Whether the last look at this runtime, when it was declared already, did not show it. It may be there since. */
-  isKnownAbsent(runtime: Runtime, name: string, thing: string): boolean
+  /** Whether changes in this runtime enqueue its resources, so that they need not be polled one by one. */
+  isObserved(runtime: RuntimeKind, name: string): boolean
+  /** Whether the last list of this runtime was made for this object and did not contain it. It may exist by now. */
+  isKnownAbsent(runtime: RuntimeKind, name: string, object: string): boolean
   readings(): ReturnType<OperatorState['observers']>
   stop(): Promise<void>
 }
-type Runtime = 'worker' | 'registry'
 
-type Watched<K extends 'Connector' | 'Subject', Thing> = {
+/** How the objects of one kind are listed in a runtime and compared with their resources. */
+type ObservedKind<K extends 'Connector' | 'Subject', T> = {
   readonly kind: K
-  readonly runtime: Runtime
-  readonly runtimeConfig: RuntimeConfig
-  /** Absent: as the entry says. */
-  readonly intervalMs?: number | undefined
-  /** Is told what those are called that are declared. */
-  readonly look: (declared: readonly string[]) => Promise<ReadonlyMap<string, Thing>>
-  /** What its thing is called there. */
+  readonly runtime: RuntimeKind
+  readonly name: string
+  readonly intervalMs: number
+  /** Receives the names that are declared; may list only those. */
+  readonly list: (declared: readonly string[]) => Promise<ReadonlyMap<string, T>>
   readonly nameOf: (resource: Resource<K>) => string
-  readonly isKnown: (resource: Resource<K>, thing: Thing | undefined) => boolean
+  /** Whether the status of a resource already reports this object. */
+  readonly isStatusCurrent: (resource: Resource<K>, object: T | undefined) => boolean
 }
-type Watch = {
-  readonly runtime: Runtime
+
+/** The observer of one runtime, whatever the type of its objects. */
+type RuntimeObserver = {
+  readonly runtime: RuntimeKind
   readonly name: string
   readonly observer: Pick<Observer<unknown>, 'start' | 'stop' | 'isObserved' | 'lagMs'>
-  readonly isKnownAbsent: (thing: string) => boolean
+  readonly isKnownAbsent: (object: string) => boolean
 }
 
 /**
- * One observer for each runtime. A resource is woken when its thing changed, or is not what a Ready one says it is, so
- * that nobody is woken by what the operator did itself. An outage and its end wake all: what each of them says of the
- * runtime is no longer true.
+ * Makes one observer for each runtime. A resource is enqueued when its object changed, or when the object differs from the
+ * status of a Ready resource: a change that the operator made itself enqueues nothing.
  */
-export function createRuntimeObservers({
-  runtimesConfig,
-  cluster,
-  connect,
-  enqueue,
-  ...options
-}: RuntimeObserversOptions): RuntimeObservers {
-  const { clock, observeWorkerIntervalMs, logger } = options
-  const watch = <K extends 'Connector' | 'Subject', Thing>({
-    kind,
-    runtime,
-    runtimeConfig,
-    ...own
-  }: Watched<K, Thing>): Watch => {
-    const { name, observeIntervalMs } = runtimeConfig
-    const held = () => cluster.list(kind).filter((resource) => runtimeOf(resource) === name)
-    const claim = (thing: string) => externalObjectIndexFor(kind, name, thing)
-    let declared: readonly string[] = []
-    let lacking: ReadonlySet<IndexValue> = new Set()
-    const observer = new Observer<Thing>({
-      clock,
-      logger: logger.child({ [runtime]: name }),
-      intervalMs: own.intervalMs ?? observeIntervalMs,
-      list() {
-        declared = held().map(own.nameOf)
-        return own.look(declared)
-      },
-      onListed(things, changed) {
-        const byClaim = new Map([...things].map(([thing, seen]) => [claim(thing), seen]))
-        lacking = new Set(declared.map(claim).filter((of) => !byClaim.has(of)))
-        const news = new Set([...changed].map(claim))
-        for (const resource of held()) {
-          const { status, metadata } = resource
-          const of = claim(own.nameOf(resource))
-          const isConcerned = news.has(of) || isReady(status, metadata.generation)
-          if (isConcerned && !own.isKnown(resource, byClaim.get(of))) enqueue(resourceKeyOf(resource), 'user')
-        }
-      },
-      onAvailabilityChange: () => enqueueAll(runtime, name),
-    })
-    return { runtime, name, observer, isKnownAbsent: (thing) => observer.isObserved && lacking.has(claim(thing)) }
-  }
-  const enqueueAll: RuntimeObservers['enqueueAll'] = (runtime, name) => {
-    for (const resource of inOrder(runtime, cluster)) {
-      if (runtimeOf(resource) === name) enqueue(resourceKeyOf(resource), 'routine')
-    }
-  }
-  const ofWorker = (runtimeConfig: WorkerRuntimeConfig): Watch => {
-    const worker = connect.worker(runtimeConfig)
-    const look = async () => new Map(Object.entries(await worker.list()))
-    const intervalMs = observeWorkerIntervalMs
-    const nameOf = (resource: Resource<'Connector'>) => resolveConnectorName(runtimeConfig, resource)
-    return watch({
+export function createRuntimeObservers(options: RuntimeObserversOptions): RuntimeObservers {
+  const { runtimesConfig, connect, observeWorkerIntervalMs } = options
+  const observeWorker = (config: WorkerRuntimeConfig): RuntimeObserver => {
+    const worker = connect.worker(config)
+    return observeKind(options, {
       kind: 'Connector',
       runtime: 'worker',
-      runtimeConfig,
-      look,
-      nameOf,
-      isKnown: isKnownConnector,
-      intervalMs,
+      name: config.name,
+      intervalMs: observeWorkerIntervalMs ?? config.observeIntervalMs,
+      list: async () => new Map(Object.entries(await worker.list())),
+      nameOf: (resource) => resolveConnectorName(config, resource),
+      isStatusCurrent: isConnectorStatusCurrent,
     })
   }
-  const ofRegistry = (runtimeConfig: RegistryRuntimeConfig): Watch => {
-    const look = createLatestVersionsLister(connect.registry(runtimeConfig))
-    return watch({
+  const observeRegistry = (config: RegistryRuntimeConfig): RuntimeObserver =>
+    observeKind(options, {
       kind: 'Subject',
       runtime: 'registry',
-      runtimeConfig,
-      look,
+      name: config.name,
+      intervalMs: config.observeIntervalMs,
+      list: createLatestVersionsLister(connect.registry(config)),
       nameOf: subjectName,
-      isKnown: isKnownSubject,
+      isStatusCurrent: isSubjectStatusCurrent,
     })
-  }
-  const watchOf = (runtime: Runtime, name: string) =>
-    watches.find((watch) => watch.runtime === runtime && watch.name === name)
-  const watches = [...sound(runtimesConfig.workers).map(ofWorker), ...sound(runtimesConfig.registries).map(ofRegistry)]
+  const observers = [
+    ...validConfigs(runtimesConfig.workers).map(observeWorker),
+    ...validConfigs(runtimesConfig.registries).map(observeRegistry),
+  ]
+  const find = (runtime: RuntimeKind, name: string) =>
+    observers.find((observer) => observer.runtime === runtime && observer.name === name)
   return {
     start() {
-      for (const { observer } of watches) observer.start()
+      for (const { observer } of observers) observer.start()
     },
-    enqueueAll,
-    isObserved: (runtime, name) => watchOf(runtime, name)?.observer.isObserved ?? false,
-    isKnownAbsent: (runtime, name, thing) => watchOf(runtime, name)?.isKnownAbsent(thing) ?? false,
-    readings: () => watches.map(({ runtime, name, observer }) => ({ cluster: name, runtime, lagMs: observer.lagMs })),
+    isObserved: (runtime, name) => find(runtime, name)?.observer.isObserved ?? false,
+    isKnownAbsent: (runtime, name, object) => find(runtime, name)?.isKnownAbsent(object) ?? false,
+    readings: () => observers.map(({ runtime, name, observer }) => ({ cluster: name, runtime, lagMs: observer.lagMs })),
     async stop() {
-      await Promise.all(watches.map(({ observer }) => observer.stop()))
+      await Promise.all(observers.map(({ observer }) => observer.stop()))
     },
   }
 }
 
-function sound<E extends RuntimeConfig>(entries: readonly (E | InvalidRuntimeConfig)[]): readonly E[] {
-  return entries.filter((runtimeConfig): runtimeConfig is E => !('error' in runtimeConfig))
+function observeKind<K extends 'Connector' | 'Subject', T>(
+  { cluster, clock, logger, enqueue, onAvailabilityChange }: RuntimeObserversOptions,
+  { kind, runtime, name, intervalMs, list, nameOf, isStatusCurrent }: ObservedKind<K, T>,
+): RuntimeObserver {
+  const resources = () => cluster.list(kind).filter((resource) => runtimeNameOf(resource) === name)
+  const indexOf = (object: string) => externalObjectIndexFor(kind, name, object)
+  let declared: readonly string[] = []
+  let absent: ReadonlySet<IndexValue> = new Set()
+  const observer = new Observer<T>({
+    clock,
+    logger: logger.child({ [runtime]: name }),
+    intervalMs,
+    list() {
+      declared = resources().map(nameOf)
+      return list(declared)
+    },
+    onListed(objects, changedNames) {
+      const byIndex = new Map([...objects].map(([object, observed]) => [indexOf(object), observed]))
+      absent = new Set(declared.map(indexOf).filter((index) => !byIndex.has(index)))
+      const changed = new Set([...changedNames].map(indexOf))
+      for (const resource of resources()) {
+        const index = indexOf(nameOf(resource))
+        const isAffected = changed.has(index) || isReady(resource.status, resource.metadata.generation)
+        if (isAffected && !isStatusCurrent(resource, byIndex.get(index))) enqueue(resourceKeyOf(resource), 'user')
+      }
+    },
+    onAvailabilityChange: () => onAvailabilityChange(runtime, name),
+  })
+  return { runtime, name, observer, isKnownAbsent: (object) => observer.isObserved && absent.has(indexOf(object)) }
 }
 
-function inOrder(runtime: Runtime, cluster: Pick<Cluster, 'list'>): readonly Resource[] {
-  if (runtime === 'worker') return cluster.list('Connector')
-  return [...cluster.list('RegistryMode'), ...sortByReferences(cluster.list('Subject'))]
-}
-
-function runtimeOf({ spec }: Resource): string {
-  return 'workerRef' in spec ? spec.workerRef.name : spec.registryRef.name
+function validConfigs<C extends RuntimeConfig>(configs: readonly (C | InvalidRuntimeConfig)[]): readonly C[] {
+  return configs.filter((config): config is C => !('error' in config))
 }

@@ -89,6 +89,9 @@ export function runtimesConfigFor(urls: {
 export type WorkerRuntime = { readonly runtimeConfig: WorkerRuntimeConfig; readonly client: WorkerClient }
 export type RegistryRuntime = { readonly runtimeConfig: RegistryRuntimeConfig; readonly client: RegistryClient }
 
+/** The two kinds of runtimes. */
+export type RuntimeKind = 'worker' | 'registry'
+
 /** Whom a resource talks to. Both throw `TerminalError` when it may not. */
 export interface Runtimes {
   worker(resource: Resource<'Connector'>): WorkerRuntime
@@ -115,7 +118,7 @@ export type NamespaceContext = {
 }
 
 /** How one entry is reached. */
-export type EndpointResolver = (runtime: 'worker' | 'registry', runtimeConfig: RuntimeConfig) => Endpoint
+export type EndpointResolver = (runtime: RuntimeKind, runtimeConfig: RuntimeConfig) => Endpoint
 
 /** Its clients live as long as it does: what they know of schemas is of use to all resources. */
 export function createRuntimes(

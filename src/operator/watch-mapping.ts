@@ -2,6 +2,8 @@ import type { Cluster, ResourceChange } from './cluster/cluster.ts'
 import { externalObjectIndexFor, readyReasonIndex, referenceIndex, subjectName } from './resources/index-values.ts'
 import { kindOfKey, type Resource, type ResourceKey, resourceKeyOf } from './resources/resource.ts'
 import type { RuntimeEvent } from './runtime-events.ts'
+import type { RuntimeKind } from './runtimes.ts'
+import { sortByReferences } from './subject/references.ts'
 
 /** What waits for something that only another resource can bring. */
 const WAITS_FOR_MODE = ['RegistryReadOnly', 'WaitingForImportMode'] as const
@@ -42,4 +44,22 @@ export function requestsForRuntimeEvent(
   return [...subjects, ...cluster.find(externalObjectIndexFor('RegistryMode', registry, subject ?? ''))].map(
     resourceKeyOf,
   )
+}
+
+/** The resources of a runtime, each after those that it depends on. */
+export function requestsForRuntime(
+  runtime: RuntimeKind,
+  name: string,
+  cluster: Pick<Cluster, 'list'>,
+): readonly ResourceKey[] {
+  const resources: readonly Resource[] =
+    runtime === 'worker'
+      ? cluster.list('Connector')
+      : [...cluster.list('RegistryMode'), ...sortByReferences(cluster.list('Subject'))]
+  return resources.filter((resource) => runtimeNameOf(resource) === name).map(resourceKeyOf)
+}
+
+/** The name of the runtime that a resource refers to. */
+export function runtimeNameOf({ spec }: Resource): string {
+  return 'workerRef' in spec ? spec.workerRef.name : spec.registryRef.name
 }

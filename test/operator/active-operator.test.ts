@@ -31,15 +31,7 @@ beforeEach(async () => {
   asserted = []
   term = new AbortController()
   metrics = createMetrics()
-  const nothing = () => []
-  const readings = {
-    isLeader: () => true,
-    concurrency: 4,
-    watches: nothing,
-    observers: nothing,
-    queue: () => undefined,
-  }
-  operatorMetrics = registerOperatorMetrics(metrics, { ...readings, resources: nothing })
+  operatorMetrics = registerOperatorMetrics(metrics)
 })
 
 /** A worker that hangs up on everybody until it is back; then it has nothing. */

@@ -1,6 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { silentLogger } from '../../src/config/logger.ts'
 import { Controller } from '../../src/operator/controller/controller.ts'
+import { WorkQueue } from '../../src/operator/controller/work-queue.ts'
 import { buildConditions } from '../../src/operator/resources/condition.ts'
 import type { ResourceKey } from '../../src/operator/resources/resource.ts'
 import type { Condition } from '../../src/operator/resources/status.ts'
@@ -20,10 +21,9 @@ it('passes over what is edited every 10 ms as often as it gets done, and ends wh
   const { reconcile } = subjects()
   let reconciles = 0
   const controller = new Controller<ResourceKey>({
-    name: 'Subject',
+    queue: new WorkQueue({ clock, flowConcurrency: 4 }),
     clock,
     logger: silentLogger(),
-    concurrency: 4,
     reconcile: (key) => {
       reconciles += 1
       return reconcile(key as ResourceKey<'Subject'>)

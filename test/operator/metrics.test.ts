@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createMetrics, type Metrics } from '../../src/config/metrics.ts'
-import { type OperatorMetrics, registerOperatorMetrics } from '../../src/operator/metrics.ts'
+import { type OperatorMetrics, observeOperator, registerOperatorMetrics } from '../../src/operator/metrics.ts'
 import { MemoryCluster } from '../support/memory-cluster.ts'
 
 let cluster: MemoryCluster
@@ -12,7 +12,8 @@ beforeEach(() => {
   cluster = new MemoryCluster()
   metrics = createMetrics()
   isLeader = true
-  operatorMetrics = registerOperatorMetrics(metrics, {
+  operatorMetrics = registerOperatorMetrics(metrics)
+  observeOperator(metrics, {
     isLeader: () => isLeader,
     concurrency: 4,
     resources: () => [...cluster.resources.values()],

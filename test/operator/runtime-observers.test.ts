@@ -2,6 +2,8 @@ import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { silentLogger } from '../../src/config/logger.ts'
 import { createReconcilers } from '../../src/operator/controllers.ts'
 import { createRuntimeObservers, type RuntimeObservers } from '../../src/operator/runtime-observers.ts'
+import type { RuntimeKind } from '../../src/operator/runtimes.ts'
+import { requestsForRuntime } from '../../src/operator/watch-mapping.ts'
 import { createStage } from '../support/stage.ts'
 
 const INTERVAL_MS = 30_000
@@ -17,7 +19,18 @@ beforeEach(async () => {
   const runtimesConfig = { workers: [place.worker], registries: [place.registry, { name: 'torn', error: 'no url' }] }
   const connect = { worker: () => worker, registry: () => registry }
   const enqueue = (key: string, urgency: string) => woken.push(`${key} ${urgency}`)
-  observers = createRuntimeObservers({ runtimesConfig, cluster, clock, logger: silentLogger(), connect, enqueue })
+  const onAvailabilityChange = (runtime: RuntimeKind, name: string) => {
+    for (const key of requestsForRuntime(runtime, name, cluster)) enqueue(key, 'routine')
+  }
+  observers = createRuntimeObservers({
+    runtimesConfig,
+    cluster,
+    clock,
+    logger: silentLogger(),
+    connect,
+    enqueue,
+    onAvailabilityChange,
+  })
   const [connectors, subjects] = [stage.connectors(), stage.subjects()]
   const orders = cluster.apply('Connector', 'orders', { class: 'Datagen', config: { topic: 'orders' } })
   const user = cluster.apply('Subject', 'user', { schema: '"int"' })
@@ -88,8 +101,8 @@ describe('the observers of a leader', () => {
     cluster.apply('Subject', 'c', { schema: '"int"' })
     cluster.apply('Subject', 'elsewhere', { schema: '"int"', registryRef: { name: 'torn' } })
     cluster.apply('RegistryMode', 'freeze', { mode: 'READONLY' })
-    observers.enqueueAll('registry', 'default')
-    expect(woken.map((one) => one.split(/[ /]/)[2])).toEqual(['freeze', 'user', 'c', 'b', 'a'])
+    const requests = requestsForRuntime('registry', 'default', cluster)
+    expect(requests.map((key) => key.split('/')[2])).toEqual(['freeze', 'user', 'c', 'b', 'a'])
   })
 
   it('let a resource rest while its runtime is seen as a whole', async () => {

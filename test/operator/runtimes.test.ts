@@ -5,7 +5,7 @@ import { ConfigurationWatch } from '../../src/operator/configuration-watch.ts'
 import { createConnectorReconciler } from '../../src/operator/connector/connector-reconciler.ts'
 import { UNFENCED } from '../../src/operator/controller/fence.ts'
 import { TerminalError } from '../../src/operator/controller/reconcile-error.ts'
-import { passesOf } from '../../src/operator/controller/reconciler.ts'
+import { ReconcileLoop } from '../../src/operator/controller/reconcile-loop.ts'
 import { externalObjectIndexFor } from '../../src/operator/resources/index-values.ts'
 import type { Resource } from '../../src/operator/resources/resource.ts'
 import {
@@ -182,7 +182,7 @@ describe('a deletion', () => {
     expect(stage.cluster.events.at(-1)).toEqual({
       type: 'Warning',
       reason: 'Abandoned',
-      note: 'left as it is: ECONNREFUSED',
+      note: 'the deletion was abandoned, and the external object is left in place: ECONNREFUSED',
     })
   })
 
@@ -230,12 +230,12 @@ describe('a deletion', () => {
     const { cluster, clock, runtimes } = stage
     const reconciler = createConnectorReconciler({ cluster, clock, runtimes, instance: 'test' })
     const logger = createLogger({ write: (line) => lines.push(line) })
-    await passesOf(reconciler, { cluster, clock, logger, fence: UNFENCED })(key)
+    await new ReconcileLoop(reconciler, { cluster, clock, logger, fence: UNFENCED }).reconcile(key)
     expect(lines.map((line) => JSON.parse(line))).toEqual([
       expect.objectContaining({
         resource: 'Connector/default/a',
         left: externalObjectIndexFor('Connector', 'default', 'a'),
-        msg: 'a deletion was given up: this stays behind',
+        msg: 'deletion abandoned: the external object is left in place',
       }),
     ])
   })
@@ -285,10 +285,8 @@ describe('the watch over the configuration', () => {
       read,
       clock,
       logger: silentLogger(),
-      onChange: (changed) => told.push(changed),
-      onPoll: (current) => looks.push(current),
     })
-    watch.start()
+    watch.start({ onChange: (changed) => told.push(changed), onPoll: (current) => looks.push(current) })
     await clock.advance(20_000)
     expect(told).toEqual([])
     runtimesConfig = runtimesConfigFor({ workerUrl: 'http://b' })

@@ -1,7 +1,8 @@
 import { silentLogger } from '../../src/config/logger.ts'
 import type { Requeue } from '../../src/operator/controller/controller.ts'
 import { type Fence, UNFENCED } from '../../src/operator/controller/fence.ts'
-import { passesOf, type Reconciler } from '../../src/operator/controller/reconciler.ts'
+import { ReconcileLoop } from '../../src/operator/controller/reconcile-loop.ts'
+import type { Reconciler } from '../../src/operator/controller/reconciler.ts'
 import { findCondition } from '../../src/operator/resources/condition.ts'
 import type { ResourceKey, ResourceKind } from '../../src/operator/resources/resource.ts'
 import type { Condition } from '../../src/operator/resources/status.ts'
@@ -15,7 +16,8 @@ export function reconcileLoopIn<K extends ResourceKind>(
   reconciler: Reconciler<K>,
   fence: Fence = UNFENCED,
 ) {
-  const reconcile = passesOf(reconciler, { cluster, clock, logger: silentLogger(), fence })
+  const loop = new ReconcileLoop(reconciler, { cluster, clock, logger: silentLogger(), fence })
+  const reconcile = (key: ResourceKey<K>) => loop.reconcile(key)
   const condition = (key: ResourceKey<K>, type: string): Condition | undefined =>
     findCondition(cluster.get(key)?.status.conditions ?? [], type)
   return {

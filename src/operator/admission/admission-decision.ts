@@ -2,7 +2,8 @@ import type { Clock } from '../../config/clock.ts'
 import type { Logger } from '../../config/logger.ts'
 import type { ClusterReader } from '../cluster/cluster.ts'
 import { type CustomObject, readObject } from '../cluster/kubernetes/custom-object.ts'
-import { outcomeOfError, TerminalError } from '../controller/reconcile-error.ts'
+import { outcomeOfError } from '../controller/error-outcome.ts'
+import { TerminalError } from '../controller/reconcile-error.ts'
 import type { Reconciler } from '../controller/reconciler.ts'
 import type { ConditionReason } from '../resources/condition.ts'
 import { type Resource, type ResourceKind, resourceKeyOf } from '../resources/resource.ts'
@@ -70,18 +71,18 @@ async function objectionTo<K extends ResourceKind>(
   try {
     return await Promise.race([dryRunner.dryRun(resource).then(() => undefined), late])
   } catch (error) {
-    const judged = outcomeOfError(error, {
+    const outcome = outcomeOfError(error, {
       runtime: dryRunner.runtime,
       previous: [],
       generation: 0,
       sinceMs: 0,
       readinessGracePeriodMs: 0,
     })
-    if (judged === undefined) {
+    if (outcome === undefined) {
       logger.error({ err: error, resource: resourceKeyOf(resource) }, 'a proposed resource could not be judged')
-      return unjudged('the operator met an error of its own; its log has it')
+      return unjudged('internal error of the operator: see its log')
     }
-    const { status: ready, reason, message, progress } = judged.readyCondition
+    const { status: ready, reason, message, progress } = outcome.readyCondition
     const isRefused = ready === 'False' && progress === 'stalled' && !MAY_HEAL.has(reason)
     if (isRefused) return { allowed: false, reason, message, ...causesOf(error, reason, message, resource) }
     return ready === 'Unknown' ? unjudged(message) : { allowed: true, warnings: [`${reason}: ${message}`] }
@@ -96,9 +97,14 @@ function causesOf(
   message: string,
   resource: Resource,
 ): { readonly causes?: readonly FieldCause[] } {
-  const wrongKeys = error instanceof TerminalError ? error.wrongKeys : []
-  if (wrongKeys.length > 0) {
-    return { causes: wrongKeys.map((wrong) => ({ field: fieldForConfigKey(wrong.key), message: wrong.message })) }
+  const invalidKeys = error instanceof TerminalError ? error.invalidKeys : []
+  if (invalidKeys.length > 0) {
+    return {
+      causes: invalidKeys.map((invalidKey) => ({
+        field: fieldForConfigKey(invalidKey.key),
+        message: invalidKey.message,
+      })),
+    }
   }
   const field = fieldForReason(reason, resource)
   return field === undefined ? {} : { causes: [{ field, message }] }

@@ -14,12 +14,14 @@ import type { ConditionReason, ObservedCondition } from '../resources/condition.
 import { type Resource, resourceKeyOf } from '../resources/resource.ts'
 import { truncate } from '../resources/status.ts'
 import type { Runtimes, WorkerRuntime, WorkerRuntimeConfig } from '../runtimes.ts'
+import { connectorConditions } from './conditions.ts'
+import { type ConnectorPlan, type PlanContext, STEP_CHECK_MS } from './connector-plan.ts'
 import { type DesiredConnector, resolveDesiredConnector } from './desired.ts'
 import { findClaimants, resolveConnectorName } from './naming.ts'
 import { countTasks, type ObservedConnector, observeConnector } from './observed.ts'
 import { OFFSETS_KEY, pendingOperation, planOffsetsExport } from './offsets.ts'
 import { changedKeys } from './ownership.ts'
-import { type ConnectorPlan, connectorConditions, type PlanContext, planConnector, SOON } from './plan.ts'
+import { planConnector } from './plan.ts'
 import { assertConfigValid, executeConnectorStep } from './steps.ts'
 
 export type ConnectorReconcilerOptions = {
@@ -259,7 +261,7 @@ async function withExport(
       offsets: { ...pass.statusFields.offsets, lastExportTime: new Date(nowMs).toISOString() },
     },
     events: [...(pass.events ?? []), { type: 'Normal', reason: 'OffsetsExported', note }],
-    requeue: SOON,
+    requeue: { afterMs: STEP_CHECK_MS },
   }
 }
 

@@ -1,62 +1,20 @@
-import {
-  type ConnectorOffset,
-  type ConnectorProperties,
-  OWNER_KEY,
-  type RequestedState,
-  type RunState,
-} from '../../clients/worker.ts'
-import type { EventReason } from '../cluster/cluster.ts'
-import type { Requeue } from '../controller/controller.ts'
+import { type ConnectorProperties, OWNER_KEY, type RequestedState, type RunState } from '../../clients/worker.ts'
 import { DependencyNotReady, TerminalError } from '../controller/reconcile-error.ts'
-import { type ConditionReason, isReady, type ObservedCondition, type ReadyCondition } from '../resources/condition.ts'
+import { type ConditionReason, isReady } from '../resources/condition.ts'
 import type { ConnectorStatus } from '../resources/connector.ts'
 import { INITIAL_STATUS, type Resource } from '../resources/resource.ts'
 import { autoRestartWhenHealthy, planAutoRestart } from './auto-restart.ts'
+import { type ConnectorPlan, type ConnectorStep, type PlanContext, planSteps, STEP_CHECK_MS } from './connector-plan.ts'
 import type { DesiredConnector } from './desired.ts'
 import type { ExistingConnector, ObservedConnector } from './observed.ts'
 import { pendingOperation } from './offsets.ts'
 import { assertOwnership, changedKeys } from './ownership.ts'
 import { withSecretRestart } from './secret-restart.ts'
 
-export type ConnectorStep =
-  | { readonly do: 'create'; readonly config: ConnectorProperties; readonly state: RequestedState }
-  | { readonly do: 'put-config'; readonly config: ConnectorProperties }
-  | { readonly do: 'pause' | 'resume' | 'stop' | 'reset-offsets' | 'delete' }
-  | { readonly do: 'restart'; readonly onlyFailed: boolean; readonly includeTasks: boolean }
-  | { readonly do: 'restart-task'; readonly task: number }
-  | { readonly do: 'alter-offsets'; readonly offsets: readonly ConnectorOffset[] }
-
-/** Steps to take now, what the resource looks like then, what to remember, and when to look again. */
-export type ConnectorPlan = {
-  readonly steps: readonly ConnectorStep[]
-  readonly readyCondition: ReadyCondition
-  readonly statusFields: Partial<Omit<ConnectorStatus, 'observedGeneration' | 'conditions'>>
-  readonly requeue: Requeue
-  /** Nobody asked for what is found, and it passes by itself. */
-  readonly isTransient?: boolean
-  /** It has just been made, and is soon what it is to be. */
-  readonly mayDeferStatus?: boolean
-  /** What the steps come to, for people; the verdict says more. */
-  readonly event?: EventReason
-}
-
-export type PlanContext = {
-  readonly nowMs: number
-  /** 0 to 1, for spreading restarts. */
-  readonly random: number
-  /** The worker is looked at again after so long when nothing is known to happen. */
-  readonly observeIntervalMs: number
-  /** The same of one that is Ready. */
-  readonly healthyResyncMs: number
-}
-
-/** How soon to look whether a step had its effect; the longer that takes, the less often. */
-const SOON_MS = 250
-export const SOON: Requeue = { afterMs: SOON_MS }
 /** A connector makes its tasks a moment after it runs: until then none is not yet "none", nor is it lost. */
 const TASKS_APPEAR_MS = 5_000
 
-const PASSING: ReadonlySet<RunState> = new Set<RunState>(['UNASSIGNED', 'RESTARTING'])
+const TRANSIENT_STATES: ReadonlySet<RunState> = new Set<RunState>(['UNASSIGNED', 'RESTARTING'])
 
 const TARGET: Readonly<Record<Resource<'Connector'>['spec']['state'], RequestedState>> = {
   Running: 'RUNNING',
@@ -97,7 +55,7 @@ function planCreation(resource: Resource<'Connector'>, desired: DesiredConnector
   const isNew = status.observedGeneration === INITIAL_STATUS.observedGeneration
   if (isNew && pendingOperation(resource) !== undefined) {
     // Written down first: if it is found there later, it was made here, and the operation is still to be done.
-    return working('Creating', `creating connector ${desired.name}`, [])
+    return planSteps('Creating', `creating connector ${desired.name}`, [])
   }
   // What is to get other offsets must not run before it has them.
   const state = pendingOperation(resource) === undefined ? TARGET[spec.state] : 'STOPPED'
@@ -107,7 +65,7 @@ function planCreation(resource: Resource<'Connector'>, desired: DesiredConnector
     inputsHash: desired.inputsHash,
   } as ConnectorPlan['statusFields']
   const steps: ConnectorStep[] = [{ do: 'create', config: marked(desired), state }]
-  const creating = working('Creating', `creating connector ${desired.name}`, steps, statusFields)
+  const creating = planSteps('Creating', `creating connector ${desired.name}`, steps, statusFields)
   // What is remembered has to be told where neither a mark nor the connector itself tells it to whoever comes next.
   return { ...creating, mayDeferStatus: desired.hasOwnerMarker && state === TARGET[spec.state], event: 'Created' }
 }
@@ -125,7 +83,7 @@ function planConfig(
   const ours = observed.config[OWNER_KEY] === (desired.hasOwnerMarker ? desired.owner : undefined)
   if (changed.length === 0 && ours) {
     if (status.configHash === desired.configHash) return undefined
-    return working('Progressing', 'it runs as declared already', [], {
+    return planSteps('Progressing', 'it runs as declared already', [], {
       configHash: desired.configHash,
       ...foundHandled,
     })
@@ -135,7 +93,7 @@ function planConfig(
   const keys = changed.length === 0 ? 'marking it as kept by this resource' : `changing ${changed.join(', ')}`
   const statusFields = { ...applied(resource, desired, context), ...foundHandled }
   const event = status.configHash === undefined ? 'Adopted' : drifted ? 'DriftCorrected' : 'Updated'
-  return { ...working('Updating', keys, [{ do: 'put-config', config: marked(desired) }], statusFields), event }
+  return { ...planSteps('Updating', keys, [{ do: 'put-config', config: marked(desired) }], statusFields), event }
 }
 
 /** Stop, alter, remember, and only then go on: whatever dies in between, the same operation is repeated as it was. */
@@ -148,8 +106,8 @@ function planOffsets(
   const operation = pendingOperation(resource)
   if (operation === undefined) return undefined
   const message = `offsets operation ${operation.id}`
-  if (observed.state !== 'STOPPED') return working('AlteringOffsets', `${message}: stopping first`, [{ do: 'stop' }])
-  if (observed.tasks.length > 0) return working('AlteringOffsets', `${message}: waiting for the tasks to stop`, [])
+  if (observed.state !== 'STOPPED') return planSteps('AlteringOffsets', `${message}: stopping first`, [{ do: 'stop' }])
+  if (observed.tasks.length > 0) return planSteps('AlteringOffsets', `${message}: waiting for the tasks to stop`, [])
   if ('missing' in offsetsToSet)
     throw new DependencyNotReady('WaitingForInput', `${message}: waiting for ${offsetsToSet.missing}`)
   if ('invalid' in offsetsToSet) throw new TerminalError('OffsetsRejected', `${message}: ${offsetsToSet.invalid}`)
@@ -160,7 +118,7 @@ function planOffsets(
     offsets: { ...resource.status.offsets, ...done, lastOperationTime: new Date(nowMs).toISOString() },
   }
   const event = operation.type === 'Reset' ? 'OffsetsReset' : 'OffsetsAltered'
-  return { ...working('AlteringOffsets', message, [step], statusFields), event }
+  return { ...planSteps('AlteringOffsets', message, [step], statusFields), event }
 }
 
 function planState(
@@ -182,7 +140,7 @@ function planState(
 }
 
 function changing(reason: ConditionReason, message: string, step: 'pause' | 'resume' | 'stop'): ConnectorPlan {
-  return { ...working(reason, message, [{ do: step }]), event: 'StateChanged' }
+  return { ...planSteps(reason, message, [{ do: step }]), event: 'StateChanged' }
 }
 
 function planRequestedRestart(resource: Resource<'Connector'>): ConnectorPlan | undefined {
@@ -191,7 +149,7 @@ function planRequestedRestart(resource: Resource<'Connector'>): ConnectorPlan | 
   if (token === undefined || token === resource.status.lastHandledRestart) return undefined
   const steps = restartSteps(annotations['weir.dev/restart-scope'] ?? 'all')
   const message = steps.length === 0 ? 'weir.dev/restart-scope is not understood' : 'restarting as asked'
-  return { ...working('Restarting', message, steps, { lastHandledRestart: token }), event: 'RestartRequested' }
+  return { ...planSteps('Restarting', message, steps, { lastHandledRestart: token }), event: 'RestartRequested' }
 }
 
 function restartSteps(scope: string): readonly ConnectorStep[] {
@@ -222,13 +180,13 @@ function planHealth(resource: Resource<'Connector'>, observed: ExistingConnector
   }
   const waitsFor = unsettled(resource, observed, context.nowMs)
   if (waitsFor !== undefined) {
-    const progressing = working('Progressing', waitsFor, [])
+    const progressing = planSteps('Progressing', waitsFor, [])
     const ageMs = msSinceApplied(resource.status, context.nowMs)
     // What was just made is shared out for the first time; what ran before may have lost its worker.
     if (ageMs < TASKS_APPEAR_MS && !isReady(resource.status, resource.metadata.generation)) {
-      return { ...progressing, mayDeferStatus: true, requeue: { afterMs: Math.max(SOON_MS, ageMs) } }
+      return { ...progressing, mayDeferStatus: true, requeue: { afterMs: Math.max(STEP_CHECK_MS, ageMs) } }
     }
-    return { ...progressing, isTransient: states.some((state) => PASSING.has(state)) }
+    return { ...progressing, isTransient: states.some((state) => TRANSIENT_STATES.has(state)) }
   }
   return {
     steps: [],
@@ -263,56 +221,6 @@ function healthy(target: RequestedState, { tasks }: ExistingConnector): string {
   return target === 'STOPPED' ? 'stopped, as declared' : `${target.toLowerCase()}, ${count}`
 }
 
-/** Conditions beside Ready: whether all it takes is there, whether the worker holds that, and whether that is well. */
-export function connectorConditions(
-  resource: Resource<'Connector'>,
-  desired: DesiredConnector,
-  observed: ObservedConnector,
-): readonly ObservedCondition[] {
-  const inputs = inputsResolved(desired, observed)
-  if (observed === 'absent') {
-    return [{ type: 'Synced', status: 'False', reason: 'Missing', message: 'the worker does not have it' }, inputs]
-  }
-  return [synced(resource, desired, observed), healthOf(observed), inputs]
-}
-
-function healthOf({ state, tasks }: ExistingConnector): ObservedCondition {
-  const type = 'Healthy'
-  if (state === 'FAILED') return { type, status: 'False', reason: 'ConnectorFailed', message: 'the connector failed' }
-  const failed = tasks.filter((task) => task.state === 'FAILED').length
-  return failed === 0
-    ? { type, status: 'True', reason: 'Succeeded', message: 'nothing failed' }
-    : { type, status: 'False', reason: 'TaskFailed', message: `${failed} of ${tasks.length} tasks failed` }
-}
-
-/** What runs goes on with what it had; what does not run yet, or not again before its offsets are set, waits. */
-function inputsResolved({ missing, offsetsToSet }: DesiredConnector, observed: ObservedConnector): ObservedCondition {
-  const all = 'missing' in offsetsToSet ? [...missing, offsetsToSet.missing] : missing
-  const type = 'InputsResolved'
-  if (all.length === 0)
-    return { type, status: 'True', reason: 'Succeeded', message: 'nothing that it takes is missing' }
-  const reason = observed === 'absent' || missing.length === 0 ? 'WaitingForInput' : 'InputMissing'
-  return { type, status: 'False', reason, message: `missing: ${all.join(', ')}` }
-}
-
-function synced(
-  resource: Resource<'Connector'>,
-  desired: DesiredConnector,
-  observed: ExistingConnector,
-): ObservedCondition {
-  const no = (reason: ConditionReason, message: string): ObservedCondition => ({
-    type: 'Synced',
-    status: 'False',
-    reason,
-    message,
-  })
-  if (desired.missing.length > 0) return no('InputMissing', `missing: ${desired.missing.join(', ')}`)
-  const changed = changedKeys(desired, observed)
-  if (changed.length === 0) return { type: 'Synced', status: 'True', reason: 'Succeeded', message: 'as declared' }
-  const reported = resource.spec.driftPolicy === 'Report'
-  return no(reported ? 'Drifted' : 'Updating', `the worker's configuration differs in ${changed.join(', ')}`)
-}
-
 /**
  * A resource that finds its connector there already has lost its status (a restart of a directory's operator, a restore):
  * what it was asked to do once was done then, and is not done again.
@@ -343,18 +251,4 @@ function applied(
 
 function marked(desired: DesiredConnector): ConnectorProperties {
   return desired.hasOwnerMarker ? { ...desired.config, [OWNER_KEY]: desired.owner } : desired.config
-}
-
-function working(
-  reason: ConditionReason,
-  message: string,
-  steps: readonly ConnectorStep[],
-  statusFields: ConnectorPlan['statusFields'] = {},
-): ConnectorPlan {
-  return {
-    steps,
-    readyCondition: { status: 'False', reason, message, progress: 'reconciling' },
-    statusFields,
-    requeue: SOON,
-  }
 }

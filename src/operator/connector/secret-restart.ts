@@ -1,7 +1,7 @@
 import type { Resource } from '../resources/resource.ts'
+import type { ConnectorPlan, PlanContext } from './connector-plan.ts'
 import type { DesiredConnector } from './desired.ts'
 import type { ExistingConnector } from './observed.ts'
-import type { ConnectorPlan, PlanContext } from './plan.ts'
 
 /** One Secret may be of many connectors: they start again one after the other, not at once. */
 const SPREAD_MS = 30_000

@@ -2,7 +2,7 @@ import { RequestError } from '../../clients/http.ts'
 import type { ConnectorProperties, WorkerClient } from '../../clients/worker.ts'
 import { unreachable } from '../../config/errors.ts'
 import { TerminalError } from '../controller/reconcile-error.ts'
-import type { ConnectorStep } from './plan.ts'
+import type { ConnectorStep } from './connector-plan.ts'
 
 const PLUGIN_AGAIN_MS = 300_000
 
@@ -47,17 +47,17 @@ async function explained<T>(worker: WorkerClient, config: ConnectorProperties, a
 export async function assertConfigValid(worker: WorkerClient, config: ConnectorProperties): Promise<void> {
   const plugin = config['connector.class'] ?? ''
   const { configs } = await worker.validate(plugin, config).catch((error: unknown) => refusal(error, plugin))
-  const wrongKeys = configs.flatMap(({ value }) => value.errors.map((message) => ({ key: value.name, message })))
-  if (wrongKeys.length === 0) return
-  const message = wrongKeys.map((wrong) => `${wrong.key}: ${wrong.message}`).join('; ')
-  throw new TerminalError('ConfigInvalid', message, { wrongKeys })
+  const invalidKeys = configs.flatMap(({ value }) => value.errors.map((message) => ({ key: value.name, message })))
+  if (invalidKeys.length === 0) return
+  const message = invalidKeys.map((invalidKey) => `${invalidKey.key}: ${invalidKey.message}`).join('; ')
+  throw new TerminalError('ConfigInvalid', message, { invalidKeys })
 }
 
 function refusal(error: unknown, plugin: string): never {
   if (!(error instanceof RequestError)) throw error
   if (error.status === 404 || /Failed to find any class/.test(error.message)) {
     throw new TerminalError('PluginNotFound', `no worker has a connector class '${plugin}'`, {
-      againMs: PLUGIN_AGAIN_MS,
+      requeueAfterMs: PLUGIN_AGAIN_MS,
     })
   }
   if (error.status === 400) throw new TerminalError('ConfigInvalid', error.message)

@@ -91,7 +91,7 @@ function missing(resource: Resource<'Subject'>, name: string, clock: Clock): nev
   const waitedMs = clock.nowMs() - Date.parse(resource.metadata.creationTimestamp)
   const message = `there is no Subject ${name} in namespace ${resource.metadata.namespace}`
   if (waitedMs > NOT_FOUND_MS) throw new TerminalError('ReferenceNotFound', message)
-  throw new DependencyNotReady('ReferencePending', message, { againMs: LOOK_AGAIN_MS })
+  throw new DependencyNotReady('ReferencePending', message, { requeueAfterMs: LOOK_AGAIN_MS })
 }
 
 /** All members of a cycle say so, each with the way round. */

@@ -60,6 +60,6 @@ async function assertImporting(
     .list('RegistryMode')
     .some(({ spec }) => spec.registryRef.name === name && spec.mode === 'IMPORT')
   const message = `versions are imported in mode IMPORT only; the mode is ${mode}`
-  if (isPlanned) throw new DependencyNotReady('WaitingForImportMode', message, { againMs: LOOK_AGAIN_MS })
+  if (isPlanned) throw new DependencyNotReady('WaitingForImportMode', message, { requeueAfterMs: LOOK_AGAIN_MS })
   throw new TerminalError('WaitingForImportMode', `${message}, and no RegistryMode of registry ${name} changes that`)
 }

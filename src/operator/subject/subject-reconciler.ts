@@ -63,7 +63,7 @@ export function createSubjectReconciler(options: SubjectReconcilerOptions): Reco
     return { registry, runtimeConfig, desired, observed, ...planSubject(resource, desired, observed) }
   }
   // Levels are nowhere listed.
-  const againMs = (resource: Resource<'Subject'>, runtimeConfig: RegistryRuntimeConfig): number => {
+  const requeueAfterMs = (resource: Resource<'Subject'>, runtimeConfig: RegistryRuntimeConfig): number => {
     const { observeIntervalMs = runtimeConfig.observeIntervalMs, healthyResyncMs = () => observeIntervalMs } = options
     return managesLevel(resource) ? observeIntervalMs : healthyResyncMs(runtimeConfig)
   }
@@ -74,7 +74,7 @@ export function createSubjectReconciler(options: SubjectReconcilerOptions): Reco
   ): ReconcileResult<'Subject'> => ({
     readyCondition,
     statusFields: factsOf(resource, desired, observed, taken, clock.nowMs()),
-    requeue: { afterMs: taken.length > 0 ? 0 : againMs(resource, runtimeConfig) },
+    requeue: { afterMs: taken.length > 0 ? 0 : requeueAfterMs(resource, runtimeConfig) },
     events: taken.map((step) => eventOf(step, desired, resource)),
   })
   const settle = async (
@@ -269,7 +269,7 @@ async function orReadOnly<T>(asked: Promise<T>): Promise<T> {
 
 function readOnly({ message }: RequestError): DependencyNotReady {
   return new DependencyNotReady('RegistryReadOnly', `the registry takes no changes now: ${message}`, {
-    pauses: READ_ONLY,
+    pollInterval: READ_ONLY,
   })
 }
 
@@ -341,7 +341,7 @@ async function tidyUp(
     .find((other) => other.kind === 'Subject' && other.metadata.deletionTimestamp === undefined)
   if (dependent !== undefined) {
     throw new DependencyNotReady('DeletionBlocked', `Subject ${dependent.metadata.name} refers to it`, {
-      pauses: BLOCKED,
+      pollInterval: BLOCKED,
     })
   }
   await orBlocked(registry.deleteSubject(subject))
@@ -361,6 +361,6 @@ async function orBlocked(asked: Promise<unknown>): Promise<void> {
     const blocked =
       error.errorCode === REGISTRY_ERROR.referenceExists || error.errorCode === REGISTRY_ERROR.operationNotPermitted
     if (!blocked) throw error
-    throw new DependencyNotReady('DeletionBlocked', error.message, { pauses: BLOCKED })
+    throw new DependencyNotReady('DeletionBlocked', error.message, { pollInterval: BLOCKED })
   }
 }

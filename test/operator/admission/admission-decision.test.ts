@@ -98,8 +98,8 @@ describe('a proposed Subject', () => {
   it.each([
     ['away', new RequestError(0, 0, 'connect ECONNREFUSED'), 'connect ECONNREFUSED'],
     ['out of order', new RequestError(500, 50001, 'Internal server error'), 'Internal server error'],
-    ['closed to the operator', new RequestError(401, 40101, 'no'), 'does not let the operator in'],
-    ['not understood', new TypeError('a bug'), 'an error of its own'],
+    ['closed to the operator', new RequestError(401, 40101, 'no'), "rejected the operator's credentials"],
+    ['not understood', new TypeError('a bug'), 'internal error of the operator'],
   ])('is allowed with a warning when the registry is %s', async (_, failure, why) => {
     stage.registry.failure = failure
     const decision = await propose('Subject', 'orders', { schema: '"int"' })

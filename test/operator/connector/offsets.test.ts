@@ -118,7 +118,7 @@ describe('offsets in a ConfigMap', () => {
     await settle(key)
     expect(readiness(key)).toBe('Stalled/Conflict')
     expect(condition(key, 'Ready')?.message).toBe(
-      'offsets.json of ConfigMap saved is kept by somebody else: name another ConfigMap',
+      'offsets.json of ConfigMap saved is owned by another field manager: use another ConfigMap',
     )
   })
 

@@ -27,9 +27,9 @@ beforeEach(() => {
     logger: silentLogger(),
     signal: ended.signal,
     onChange: () => changes++,
-    probe() {
+    probe(attempt) {
       asked.probes.push(clock.monotonicMs())
-      return circuit.attempt(() => answer(said.probes))
+      return attempt(() => answer(said.probes))
     },
   })
 })

@@ -1,11 +1,17 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { silentLogger } from '../../../src/config/logger.ts'
 import { Controller, type Requeue } from '../../../src/operator/controller/controller.ts'
+import { WorkQueue } from '../../../src/operator/controller/work-queue.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 
 function start(reconcile: (key: string, signal: AbortSignal) => Promise<Requeue>, concurrency = 2) {
   const clock = new FakeClock()
-  const controller = new Controller<string>({ name: 'test', clock, logger: silentLogger(), concurrency, reconcile })
+  const controller = new Controller<string>({
+    queue: new WorkQueue({ clock, flowConcurrency: concurrency }),
+    clock,
+    logger: silentLogger(),
+    reconcile,
+  })
   controller.start()
   onTestFinished(() => controller.stop())
   return { clock, controller }

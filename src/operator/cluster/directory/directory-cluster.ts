@@ -18,6 +18,7 @@ import {
   resourceKey,
   resourceKeyOf,
 } from '../../resources/resource.ts'
+import { ChangeListeners } from '../change-listeners.ts'
 import type { Cluster, ManifestError, ResourceChange, ResourceEvent } from '../cluster.ts'
 import { ResourceStore } from '../resource-store.ts'
 import { type ConfigMap, manifestOf } from './manifest.ts'
@@ -55,7 +56,7 @@ export class DirectoryCluster implements Cluster {
   readonly #resources = new ResourceStore()
   readonly #origins = new Map<ResourceKey, Origin>()
   readonly #missingSinceMs = new Map<ResourceKey, number>()
-  readonly #listeners = new Set<(change: ResourceChange) => void>()
+  readonly #listeners: ChangeListeners
   readonly #stopping = new AbortController()
   #configMaps = new Map<string, ConfigMap>()
   #folder: ManifestFolder = EMPTY_FOLDER
@@ -69,6 +70,7 @@ export class DirectoryCluster implements Cluster {
 
   constructor(options: DirectoryOptions) {
     this.#options = options
+    this.#listeners = new ChangeListeners(options.logger)
     this.description = options.path
   }
 
@@ -87,8 +89,7 @@ export class DirectoryCluster implements Cluster {
   }
 
   onChange(listener: (change: ResourceChange) => void): () => void {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
+    return this.#listeners.add(listener)
   }
 
   get<K extends ResourceKind>(key: ResourceKey<K>): Resource<K> | undefined {
@@ -331,7 +332,7 @@ export class DirectoryCluster implements Cluster {
   }
 
   #notify(change: ResourceChange): void {
-    for (const listener of this.#listeners) listener(change)
+    this.#listeners.notify(change)
   }
 }
 

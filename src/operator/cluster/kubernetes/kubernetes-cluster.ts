@@ -13,6 +13,7 @@ import {
   type ResourceStatus,
   resourceKey,
 } from '../../resources/resource.ts'
+import { ChangeListeners } from '../change-listeners.ts'
 import {
   type Cluster,
   type ManifestError,
@@ -62,7 +63,7 @@ export class KubernetesCluster implements Cluster {
   readonly #options: KubernetesOptions
   readonly #known = new Map<ResourceKey, Known>()
   readonly #resources = new ResourceStore()
-  readonly #listeners = new Set<(change: ResourceChange) => void>()
+  readonly #listeners: ChangeListeners
   readonly #reflectors: readonly Reflector<CustomObject>[]
   readonly #configMaps: MetadataInformer<string>
   readonly #secrets: MetadataInformer<string> | undefined
@@ -73,6 +74,7 @@ export class KubernetesCluster implements Cluster {
   constructor(options: KubernetesOptions) {
     const { api, namespaces, clock, logger, identity } = options
     this.#options = options
+    this.#listeners = new ChangeListeners(options.logger)
     const scopes = namespaces.length === 0 ? [undefined] : namespaces
     this.description = namespaces.length === 0 ? 'all namespaces' : `namespaces ${namespaces.join(', ')}`
     this.#reflectors = RESOURCE_KINDS.flatMap((kind) => scopes.map((namespace) => this.#reflectorOf(kind, namespace)))
@@ -102,8 +104,7 @@ export class KubernetesCluster implements Cluster {
   }
 
   onChange(listener: (change: ResourceChange) => void): () => void {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
+    return this.#listeners.add(listener)
   }
 
   get<K extends ResourceKind>(key: ResourceKey<K>): Resource<K> | undefined {
@@ -269,7 +270,7 @@ export class KubernetesCluster implements Cluster {
   }
 
   #notify(change: ResourceChange): void {
-    for (const listener of this.#listeners) listener(change)
+    this.#listeners.notify(change)
   }
 }
 
