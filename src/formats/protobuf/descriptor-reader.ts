@@ -17,6 +17,7 @@ import {
   ServiceOptionsSchema,
   FieldDescriptorProto_Type as Type,
 } from '@bufbuild/protobuf/wkt'
+import { readMeta } from './confluent-meta.ts'
 import {
   type Enum,
   type Extend,
@@ -33,8 +34,8 @@ import {
 } from './file.ts'
 
 /**
- * A compiled file as its source would be written. Extensions among the options are left out: the descriptor alone does
- * not tell their names.
+ * A compiled file as its source would be written. Extensions among the options are left out, except Confluent's meta: the
+ * descriptor alone does not tell their names.
  */
 export function fromFileDescriptor(file: FileDescriptorProto): ProtoFile {
   const isProto3 = file.syntax === 'proto3'
@@ -191,16 +192,18 @@ function readService(service: ServiceDescriptorProto): Service {
   }
 }
 
-/** The language's own options that are set, in the order of their numbers. */
+/** The language's own options that are set, in the order of their numbers, and Confluent's meta. */
 function optionsOf(schema: DescMessage, options: BufMessage | undefined): readonly Option[] {
   if (options === undefined) return []
   const reflected = reflect(schema, options)
-  return reflected.fields
+  const meta = readMeta(schema.typeName, options.$unknown)
+  const own = reflected.fields
     .filter((field) => field.name !== 'uninterpreted_option' && reflected.isSet(field))
     .flatMap((field) => {
       const value = optionValue(field.fieldKind, field, reflected.get(field))
       return value ? [{ name: field.name, parenthesized: false, value }] : []
     })
+  return meta === undefined ? own : [...own, meta]
 }
 
 function optionValue(kind: string, field: { readonly enum?: unknown }, value: unknown): OptionValue | undefined {

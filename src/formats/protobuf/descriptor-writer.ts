@@ -18,6 +18,7 @@ import {
   FieldDescriptorProto_Type as Type,
 } from '@bufbuild/protobuf/wkt'
 import type { ProtoUnit } from './compatibility.ts'
+import { writeMeta } from './confluent-meta.ts'
 import { jsonNameOf } from './descriptor-reader.ts'
 import {
   type Enum,
@@ -37,7 +38,7 @@ import { isScalar, mapTypes, type Scope, splitName, TypeTable } from './types.ts
 
 type Built<Schema extends DescMessage> = MessageInitShape<Schema>
 
-/** The compiled form of a file: what protoc would write, without custom options. All types resolve: it was validated. */
+/** The compiled form of a file: what protoc would write, without custom options but Confluent's meta. All types resolve: it was validated. */
 export function toFileDescriptor({ file, dependencies }: ProtoUnit, name = 'default'): FileDescriptorProto {
   const scope: Scope = { types: new TypeTable(file, dependencies), path: splitName(file.packageName ?? '') }
   const dependency = [...file.imports, ...file.publicImports]
@@ -267,7 +268,7 @@ function writeService(service: Service, scope: Scope) {
   }
 }
 
-/** The language's own options. */
+/** The language's own options, and Confluent's meta: clients read its tags from the compiled form. */
 function writeOptions<Schema extends DescMessage>(
   schema: Schema,
   options: readonly Option[],
@@ -277,9 +278,11 @@ function writeOptions<Schema extends DescMessage>(
     const value = field && optionValueOf(field, option.value)
     return field && value !== undefined ? [{ field, value }] : []
   })
-  if (own.length === 0) return undefined
+  const meta = writeMeta(schema.typeName, options)
+  if (own.length === 0 && meta === undefined) return undefined
   const message = reflect(schema)
   for (const { field, value } of own) message.set(field, value)
+  if (meta !== undefined) message.message.$unknown = [meta]
   return message.message as MessageShape<Schema>
 }
 

@@ -72,7 +72,7 @@ function retagged(
 }
 
 /** All that the options of this name say: `(x).tags = "A"` says as much as `(x) = {tags: ["A"]}`, and both add up. */
-function metaOf(options: readonly Option[], name: string): ReadonlyMap<string, OptionValue> {
+export function metaOf(options: readonly Option[], name: string): ReadonlyMap<string, OptionValue> {
   const merged = new Map<string, OptionValue>()
   for (const { value } of options.filter((option) => isMeta(option, name))) {
     const entries = value.kind === 'option' ? [[value.option.name, value.option.value] as const] : mapEntries(value)
