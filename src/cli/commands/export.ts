@@ -16,8 +16,9 @@ const OPTIONS = { ...REGISTRY_OPTIONS, deleted: { type: 'boolean', default: fals
 export const exportCommand: Command = {
   help: `usage: weir export PATH --registry URL [--deleted]
 
-Writes the whole content of a schema registry to PATH: subjects, versions, ids, configs, modes and contexts. A PATH that
-ends in .json becomes one file, any other PATH a directory with one file per subject.
+Writes all schemas of a schema registry to PATH: subjects, versions, ids, configs, modes and contexts. A PATH that ends in
+.json becomes one file, any other PATH a directory with one file per subject. The keys of the DEK registry are not exported:
+back up its topic.
 
   --deleted               include all soft-deleted versions, not only those that another version references
 ${REGISTRY_HELP}
