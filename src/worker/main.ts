@@ -9,36 +9,41 @@ import { type Logger, secretMaskerOf, silentLogger } from '../config/logger.ts'
 import type { Metrics } from '../config/metrics.ts'
 import { packageVersion } from '../config/version.ts'
 import { parseListener, reachableHost } from '../http/listener.ts'
-import { keysWithoutEffect } from './configuration/client-settings.ts'
+import type { RawConfig } from '../sdk/index.ts'
+import { ineffectiveKeys } from './configuration/client-settings.ts'
 import { ConfigResolver, createProviders } from './configuration/config-resolver.ts'
 import { findConnector } from './configuration/connector-plugin.ts'
 import { LiteralSecrets } from './configuration/literal-secrets.ts'
 import { watchPlaceholders } from './configuration/placeholder-watch.ts'
 import { Herder } from './herder/herder.ts'
-import { Leader } from './herder/leader-duties.ts'
+import { LeaderDuties } from './herder/leader-duties.ts'
 import { fenceProducer, transactionalIdOf } from './herder/producer-fencing.ts'
-import { Runner } from './herder/runner.ts'
 import { configuredWork } from './herder/work-plan.ts'
+import { WorkRunner } from './herder/work-runner.ts'
+import { connectorAccess } from './host-access/access-settings.ts'
+import { ALL_ACCESS } from './host-access/connector-access.ts'
 import { hostAccess } from './host-access/host-access.ts'
-import { ALL_ACCESS, connectorAccess } from './host-access/settings.ts'
+import { pluginLimits } from './isolation/plugins/plugin-limits.ts'
 import { ProcessPluginHost, type ProcessPluginHostOptions } from './isolation/plugins/process-plugin-host.ts'
 import { ThreadPool } from './isolation/tasks/thread-pool.ts'
 import type { ProtocolName } from './membership/connect-protocol.ts'
-import { Peers } from './membership/peer-client.ts'
+import { PeerClient } from './membership/peer-client.ts'
 import { WorkerGroup } from './membership/worker-group.ts'
+import { type OverridePolicy, parseOverridePolicy } from './model/override-policy.ts'
 import { LogLevels } from './observability/log-levels.ts'
-import { workerMetrics } from './observability/worker-metrics.ts'
-import { OffsetEditor } from './offsets/connector-offsets.ts'
+import { registerWorkerMetrics } from './observability/worker-metrics.ts'
+import { ConnectorOffsets } from './offsets/connector-offsets.ts'
 import type { PluginHost } from './plugin-host.ts'
 import type { LoggerRoutes } from './routes/loggers.ts'
-import { peerTls, serveWorker } from './routes/rest-server.ts'
-import { pluginLimits, refusesUnsigned, type WorkerSettings, workerSettings } from './settings.ts'
-import type { ConfigRecord, RawConfig } from './stores/config-codec.ts'
+import { peerTls, startRestServer } from './routes/rest-server.ts'
+import { mustRefuseUnsigned, type WorkerSettings, workerSettings } from './settings.ts'
+import type { ConfigRecord } from './stores/config-codec.ts'
 import type { ConfigState } from './stores/config-state.ts'
 import { openStores } from './stores/stores.ts'
 import type { TaskDefaults } from './tasks/task-spec.ts'
-import { type OverridePolicy, parseOverridePolicy } from './validation/overrides.ts'
 import { Worker } from './worker.ts'
+
+export { resolveSettings } from './startup/resolve-settings.ts'
 
 export type WorkerDependencies = {
   readonly broker: Broker
@@ -79,7 +84,7 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
   const secrets = secretMaskerOf(dependencies.logger)
   secrets.add(settings.secrets)
   for (const warning of settings.warnings) logger.warn(warning)
-  const ineffective = keysWithoutEffect(clientKeys(settings), '')
+  const ineffective = ineffectiveKeys(clientKeys(settings), '')
   if (ineffective.length > 0) logger.warn({ keys: ineffective }, 'these settings of clients have no effect here')
   const { values } = settings
   return startAll(logger, async (life) => {
@@ -137,13 +142,13 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
     const trusted = peerTls(settings)
     const certificates = trusted && watchContent({ ...trusted, logger })
     life.onStop('watch over certificates', () => certificates?.close())
-    const peers = new Peers({
+    const peers = new PeerClient({
       session,
       signatureAlgorithm: values['inter.worker.signature.algorithm'],
       timeoutMs: REQUEST_TIMEOUT_MS,
       tls: certificates?.current,
     })
-    const leader = new Leader({
+    const leader = new LeaderDuties({
       ...stores,
       broker,
       groupId: values['group.id'],
@@ -154,7 +159,7 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
       sessionKey: sessionKey(settings),
     })
     const isExactlyOnce = values['exactly.once.source.support'] === 'enabled'
-    const runner = new Runner({
+    const runner = new WorkRunner({
       ...stores,
       plugins,
       resolver,
@@ -175,8 +180,8 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
       fence: isExactlyOnce
         ? async (id) => {
             const leaderUrl = place.group?.leaderUrl
-            if (isLeader() || leaderUrl === undefined) await leader.fence(id.connector)
-            else await peers.fence(leaderUrl, id.connector)
+            if (isLeader() || leaderUrl === undefined) await leader.fenceZombieSourceTasks(id.connector)
+            else await peers.fenceZombieSourceTasks(leaderUrl, id.connector)
             await fenceProducer(broker, transactionalIdOf(values['group.id'], id))
           }
         : undefined,
@@ -197,7 +202,7 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
     const reloadMs = values['worker.config.reload.ms']
     if (reloadMs > 0) {
       const ending = new AbortController()
-      const connectors = () => runner.running()
+      const connectors = () => runner.connectorNames()
       const configOf = (name: string) => stores.configs.state.connector(name)?.config
       const restart = (connector: string) =>
         herder.onRestart({ kind: 'restart', connector, includeTasks: true, onlyFailed: false })
@@ -208,9 +213,9 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
         return watching
       })
     }
-    workerMetrics(metrics, {
-      worker: () => runner.reading(),
-      tasks: () => runner.readings(),
+    registerWorkerMetrics(metrics, {
+      worker: () => runner.workerMetrics(),
+      tasks: () => runner.taskMetrics(),
       group: () => place.group,
     })
     const worker = new Worker({
@@ -218,12 +223,12 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
       plugins,
       resolver,
       herder,
-      offsets: new OffsetEditor({
+      offsets: new ConnectorOffsets({
         broker,
         plugins,
         resolver,
         offsets: stores.offsets,
-        fence: isExactlyOnce ? (connector) => leader.fence(connector) : undefined,
+        fence: isExactlyOnce ? (connector) => leader.fenceZombieSourceTasks(connector) : undefined,
       }),
       validation: {
         plugins,
@@ -241,7 +246,7 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
       setEverywhere: (name, level) => stores.configs.write([{ kind: 'logger', logger: name, level }]),
     }
     const info = { version: packageVersion(), commit: '', kafka_cluster_id: await broker.clusterId() }
-    const server = await serveWorker({
+    const server = await startRestServer({
       settings,
       logger: root,
       metrics,
@@ -254,7 +259,7 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
         isResponding: () => herder.isResponding(),
         masking: values['weir.config.masking'],
         timeouts: { requestMs: REQUEST_TIMEOUT_MS, healthMs: HEALTH_TIMEOUT_MS },
-        answerers: {
+        requestHandler: {
           group: () => place.group,
           peers,
           clock: systemClock,
@@ -265,7 +270,7 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
           leader,
           session,
           isSigned: () => place.group?.isSigned === true,
-          refusesUnsigned: refusesUnsigned(values),
+          refusesUnsigned: mustRefuseUnsigned(values),
           algorithms: values['inter.worker.verification.algorithms'],
         },
       },
@@ -291,13 +296,13 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
       url: address.href,
       configOffset: () => stores.configs.offset,
       readConfigs: () => stores.configs.readToEnd(),
-      configured: () => configuredWork(stores.configs.state),
-      onWork: () => herder.onWork(),
+      configuredWork: () => configuredWork(stores.configs.state),
+      onAssigned: () => herder.onAssigned(),
       onLost: () => herder.onLost(),
     })
-    await herder.onWork()
+    await herder.onAssigned()
     const ending = new AbortController()
-    const keeping = leader.keepSessionKeyFresh(ending.signal)
+    const keeping = leader.runSessionKeyRotation(ending.signal)
     life.onStop('session key', () => {
       ending.abort()
       return keeping

@@ -1,8 +1,7 @@
 import type { Catalog } from '../plugins/catalog.ts'
 import type { PluginDescriptor } from '../plugins/descriptor.ts'
-import type { ConfigValue, Position } from '../sdk/index.ts'
+import type { ConfigValue, Position, RawConfig } from '../sdk/index.ts'
 import { WorkerError } from './model/worker-error.ts'
-import type { RawConfig } from './stores/config-codec.ts'
 
 export type PluginCatalog = Catalog<PluginDescriptor>
 
@@ -16,7 +15,7 @@ type Calls = {
   /** Calls `tasks()` and `tasksAgainMs()` of a connector. */
   'make-tasks': {
     readonly input: { readonly config: RawConfig; readonly tasksMax: number }
-    readonly output: MadeTasks
+    readonly output: GeneratedTaskConfigs
   }
   /** Calls `alterOffsets()` of a source. */
   'alter-offsets': {
@@ -45,7 +44,7 @@ export type PluginCall = {
   }
 }[PluginOperation]
 
-export type MadeTasks = {
+export type GeneratedTaskConfigs = {
   readonly configs: readonly RawConfig[]
   /** When to make them again; null: when the configuration changes. */
   readonly againMs: number | null

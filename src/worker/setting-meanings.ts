@@ -4,7 +4,7 @@ import { HTTP_LIMIT_DESCRIPTIONS } from '../http/limits.ts'
 import type { WorkerSettings } from './settings.ts'
 
 /** What each setting of a worker means, for its page in docs/config. */
-export const MEANINGS: Readonly<Record<keyof WorkerSettings['values'], string>> = {
+export const WORKER_SETTING_MEANINGS: Readonly<Record<keyof WorkerSettings['values'], string>> = {
   'bootstrap.servers': 'Brokers of the Kafka cluster, `HOST:PORT,…`; `--bootstrap` names them, too.',
   'client.id': 'Name of this worker before the brokers. None: its address.',
   'group.id': 'Workers of one name share their connectors.',

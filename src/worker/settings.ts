@@ -1,9 +1,6 @@
 import { isAbsolute } from 'node:path'
 import { z } from 'zod'
-import { systemClock } from '../config/clock.ts'
 import { UserError } from '../config/errors.ts'
-import { silentLogger } from '../config/logger.ts'
-import { SecretMasker } from '../config/secret-masker.ts'
 import {
   booleanSetting,
   enumSetting,
@@ -21,11 +18,7 @@ import {
 } from '../http/access-control-settings.ts'
 import { auditLogShape } from '../http/audit-log-settings.ts'
 import { httpLimitShape } from '../http/limits.ts'
-import { ConfigResolver, createProviders, type Resolved } from './configuration/config-resolver.ts'
-import { placeholdersIn } from './configuration/placeholder.ts'
-import { ALL_ACCESS } from './host-access/settings.ts'
-import { ProcessPluginHost, type ProcessPluginHostOptions } from './isolation/plugins/process-plugin-host.ts'
-import { parseOverridePolicy } from './validation/overrides.ts'
+import { parseOverridePolicy } from './model/override-policy.ts'
 
 const LONG_MAX = Number.MAX_SAFE_INTEGER
 const text = (fallback: string) => z.string().trim().default(fallback)
@@ -118,26 +111,15 @@ const shape = z.object({
   ),
 })
 
-const pluginSettings = shape.pick({
+/** The settings of the processes in which plugin code runs, which are needed before placeholders can be resolved. */
+export type PluginSettings = z.infer<typeof pluginSettings>
+export const pluginSettings = shape.pick({
   'plugin.path': true,
   'worker.plugin.timeout.ms': true,
   'worker.plugin.load.timeout.ms': true,
   'worker.plugin.memory.mb': true,
   'worker.thread.blocked.max.ms': true,
 })
-
-/** What the settings say of the processes in which plugin code runs. */
-export function pluginLimits(
-  values: z.infer<typeof pluginSettings>,
-): Omit<ProcessPluginHostOptions, 'logger' | 'clock' | 'access'> {
-  return {
-    pluginPath: values['plugin.path'],
-    timeoutMs: values['worker.plugin.timeout.ms'],
-    loadMsMax: values['worker.plugin.load.timeout.ms'],
-    memoryMbMax: values['worker.plugin.memory.mb'],
-    blockedMsMax: values['worker.thread.blocked.max.ms'],
-  }
-}
 
 /** Read with other keys, by the parts that know them. */
 const PASS_THROUGH = [
@@ -190,7 +172,7 @@ export type WorkerSettings = {
   readonly ownVariables?: readonly string[]
 }
 
-export const settingsSpec: SettingsSpec<typeof shape> = {
+export const workerSettingsSpec: SettingsSpec<typeof shape> = {
   program: 'the connector worker',
   shape,
   aliases: {},
@@ -200,7 +182,7 @@ export const settingsSpec: SettingsSpec<typeof shape> = {
 
 /** Throws a `UserError` that names every wrong value and where it stands. */
 export function workerSettings(written: readonly Setting[]): WorkerSettings {
-  const settings = readSettings(settingsSpec, written)
+  const settings = readSettings(workerSettingsSpec, written)
   const { values } = settings
   const wrong = accessControlSettingsError(values)
   if (wrong !== undefined) throw new UserError('invalid_settings', wrong)
@@ -209,7 +191,7 @@ export function workerSettings(written: readonly Setting[]): WorkerSettings {
 }
 
 /** Whether workers have to sign what they ask each other, whatever the group's protocol is. */
-export function refusesUnsigned(values: WorkerSettings['values']): boolean {
+export function mustRefuseUnsigned(values: WorkerSettings['values']): boolean {
   return requiresAuthentication(values) && values['inter.worker.requests.unsigned'] === 'refuse'
 }
 
@@ -227,43 +209,13 @@ function unsignedRequests(values: WorkerSettings['values']): string | undefined 
   )
 }
 
-/** The same of settings whose placeholders are filled in by their own `config.providers`. */
-export async function filledInSettings(written: readonly Setting[]): Promise<WorkerSettings> {
-  const raw = Object.fromEntries(written.map(({ key, value }) => [key, value]))
-  if (!raw['config.providers']) return workerSettings(written)
-  // What is wrong in them is reported below, of all settings at once.
-  const values = pluginSettings.safeParse(raw).data ?? pluginSettings.parse({})
-  const plugins = await ProcessPluginHost.open({
-    ...pluginLimits(values),
-    access: ALL_ACCESS,
-    logger: silentLogger(),
-    clock: systemClock,
-  })
-  try {
-    const resolver = new ConfigResolver(await createProviders(raw, plugins), new SecretMasker())
-    return filledIn(written, await Promise.all(written.map(({ value }) => resolver.resolve({ value }))))
-  } finally {
-    plugins.close()
-  }
-}
-
-function filledIn(written: readonly Setting[], resolved: readonly Resolved[]): WorkerSettings {
-  const settings = workerSettings(
-    written.map((setting, at) => ({ ...setting, value: resolved[at]?.config['value'] ?? setting.value })),
-  )
-  const placeholders = resolved.flatMap(({ filledIn }) => [...filledIn.keys()].flatMap(placeholdersIn))
-  return {
-    ...settings,
-    secrets: [...settings.secrets, ...resolved.flatMap(({ filledIn }) => [...filledIn.values()])],
-    ownVariables: placeholders.map(({ key }) => key),
-  }
-}
-
 /**
  * Settings of the container images of the original: `CONNECT_` and the key in upper case. Kubernetes writes addresses of
  * a Service called `connect` under the same prefix; those are no settings.
  */
-export function environmentSettings(environment: Readonly<Record<string, string | undefined>>): readonly Setting[] {
+export function workerEnvironmentSettings(
+  environment: Readonly<Record<string, string | undefined>>,
+): readonly Setting[] {
   return settingsFromEnvironment('CONNECT', environment).filter(
     ({ key, value }) => !/^(?:service\.|port\.\d|port$)/.test(key) && !value.startsWith('tcp://'),
   )

@@ -8,50 +8,46 @@ import type {
   TaskStateInfo,
 } from '../clients/worker.ts'
 import { messageOf } from '../config/errors.ts'
+import type { RawConfig } from '../sdk/index.ts'
 import type { ConfigResolver } from './configuration/config-resolver.ts'
-import { maskMessage, requireNoMasks, toMaskedConfig, withStoredSecrets } from './configuration/masked-config.ts'
-import { toInfo, toStatus, toTaskStatus, typeOf } from './herder/connector-info.ts'
+import { maskMessage, rejectMasks, restoreMaskedSecrets, toMaskedConfig } from './configuration/masked-config.ts'
+import { type WrittenConfig, withoutNulls } from './configuration/written-config.ts'
+import { connectorTypeOf, toConnectorInfo, toConnectorStatus, toTaskStatus } from './herder/connector-info.ts'
 import type { Herder } from './herder/herder.ts'
-import { taskKey } from './herder/work-plan.ts'
 import { inJavaOrder, javaOrder } from './model/java-order.ts'
+import { taskKey } from './model/task-key.ts'
 import { WorkerError } from './model/worker-error.ts'
-import type { OffsetEditor } from './offsets/connector-offsets.ts'
+import type { ConnectorOffsets } from './offsets/connector-offsets.ts'
 import type { PluginCatalog, PluginHost } from './plugin-host.ts'
-import type { RawConfig, TargetState } from './stores/config-codec.ts'
-import type { ConnectorConfig } from './stores/config-state.ts'
+import type { StoredTargetState } from './stores/config-codec.ts'
+import type { ConnectorState } from './stores/config-state.ts'
 import type { ConfigStore } from './stores/config-store.ts'
 import type { StatusStore } from './stores/status-store.ts'
-import { validateResolved, validateUnresolved } from './validation/concealed.ts'
-import { requireStorable } from './validation/storable.ts'
-import {
-  messagesOf,
-  type ValidationContext,
-  validateConnector,
-  type WrittenConfig,
-  withoutNulls,
-} from './validation/validate.ts'
+import { validateResolved, validateUnresolved } from './validation/placeholder-validation.ts'
+import { checkStorageLimits } from './validation/storage-limits.ts'
+import { messagesOf, type ValidationContext, validateConnector } from './validation/validate.ts'
 
-export type WorkerParts = {
+export type WorkerServices = {
   readonly plugins: PluginHost
   readonly configs: ConfigStore
   readonly statuses: StatusStore
   readonly herder: Herder
-  readonly offsets: OffsetEditor
+  readonly offsets: ConnectorOffsets
   readonly validation: ValidationContext
   readonly resolver: ConfigResolver
   readonly topicTracking: { readonly enabled: boolean; readonly resettable: boolean }
 }
 
 /** Whether secrets that are written in configurations are shown. */
-export type View = 'plain' | 'masked'
+export type ConfigView = 'plain' | 'masked'
 
 /** What the REST interface asks a worker. Every method may throw a `WorkerError`. */
 export class Worker {
-  readonly #parts: WorkerParts
+  readonly #parts: WorkerServices
   /** The last change of each connector that is being changed. */
   readonly #changes = new Map<string, Promise<unknown>>()
 
-  constructor(parts: WorkerParts) {
+  constructor(parts: WorkerServices) {
     this.#parts = parts
   }
 
@@ -70,7 +66,7 @@ export class Worker {
   /** A connector that has no status yet is left out of a list that asks for it. */
   expanded(
     what: { readonly info: boolean; readonly status: boolean },
-    viewOf: (name: string) => View,
+    viewOf: (name: string) => ConfigView,
   ): Record<string, ExpandedConnector> {
     const expanded = this.names().flatMap((name) => {
       const connector = this.#require(name)
@@ -82,15 +78,15 @@ export class Worker {
     return Object.fromEntries(expanded)
   }
 
-  info(name: string, view: View): ConnectorInfo {
+  info(name: string, view: ConfigView): ConnectorInfo {
     return this.#info(this.#require(name), view)
   }
 
-  config(name: string, view: View): RawConfig {
+  config(name: string, view: ConfigView): RawConfig {
     return this.#shown(this.#require(name).config, view)
   }
 
-  tasks(name: string, view: View): readonly { readonly id: TaskId; readonly config: RawConfig }[] {
+  tasks(name: string, view: ConfigView): readonly { readonly id: TaskId; readonly config: RawConfig }[] {
     return this.#require(name).tasks.map((config, task) => ({
       id: { connector: name, task },
       config: this.#shown(config, view),
@@ -99,7 +95,7 @@ export class Worker {
 
   status(name: string): ConnectorStateInfo {
     const connector = this.#parts.configs.state.connector(name)
-    const status = toStatus(name, this.#parts.statuses.state, typeOf(connector?.config, this.plugins))
+    const status = toConnectorStatus(name, this.#parts.statuses.state, connectorTypeOf(connector?.config, this.plugins))
     if (status) return status
     throw new WorkerError('status_not_found', `No status found for connector ${name}`)
   }
@@ -118,11 +114,16 @@ export class Worker {
   async resetTopics(name: string): Promise<void> {
     const { statuses, topicTracking } = this.#parts
     if (!topicTracking.resettable) throw new WorkerError('reset_disabled', 'Topic tracking reset is disabled.')
-    await Promise.all(this.topics(name).map((topic) => statuses.forget({ kind: 'topic', connector: name, topic })))
+    await Promise.all(this.topics(name).map((topic) => statuses.delete({ kind: 'topic', connector: name, topic })))
   }
 
   /** Answers what was stored; the connector starts afterwards. */
-  async create(name: string, config: WrittenConfig, view: View, target?: TargetState): Promise<ConnectorInfo> {
+  async create(
+    name: string,
+    config: WrittenConfig,
+    view: ConfigView,
+    target?: StoredTargetState,
+  ): Promise<ConnectorInfo> {
     const valid = await this.#validate(name, config)
     return this.#inTurn(name, async () => {
       if (this.#parts.configs.state.connector(name)) {
@@ -136,7 +137,7 @@ export class Worker {
   async putConfig(
     name: string,
     config: WrittenConfig,
-    view: View,
+    view: ConfigView,
   ): Promise<{ readonly created: boolean; readonly info: ConnectorInfo }> {
     const valid = await this.#validate(name, config)
     return this.#inTurn(name, async () => {
@@ -147,7 +148,7 @@ export class Worker {
   }
 
   /** A null in `patch` removes the key. */
-  async patchConfig(name: string, patch: WrittenConfig, view: View): Promise<ConnectorInfo> {
+  async patchConfig(name: string, patch: WrittenConfig, view: ConfigView): Promise<ConnectorInfo> {
     return this.#inTurn(name, async () => {
       const merged = Object.entries({ ...this.#require(name).config, ...patch })
       const config = inJavaOrder(Object.fromEntries(merged.filter(([key]) => patch[key] !== null)))
@@ -165,7 +166,7 @@ export class Worker {
     })
   }
 
-  async setTarget(name: string, target: TargetState): Promise<void> {
+  async setTarget(name: string, target: StoredTargetState): Promise<void> {
     const { configs } = this.#parts
     await this.#inTurn(name, async () => {
       if (!configs.state.connector(name)) throw new WorkerError('connector_not_found', `Unknown connector ${name}`)
@@ -185,7 +186,7 @@ export class Worker {
       return undefined
     }
     const connector = configs.state.connector(name)
-    const status = connector && toStatus(name, statuses.state, typeOf(connector.config, this.plugins))
+    const status = connector && toConnectorStatus(name, statuses.state, connectorTypeOf(connector.config, this.plugins))
     if (!status) throw new WorkerError('connector_not_found', `Unknown connector: ${name}`)
     const plan = herder.restartPlan(name, includeTasks, onlyFailed)
     await configs.write([{ kind: 'restart', connector: name, includeTasks, onlyFailed }])
@@ -240,12 +241,12 @@ export class Worker {
       throw new WorkerError('invalid_config', messageOf(error), { cause: error })
     })
     const unmasked = Object.entries(withoutNulls(meant)).filter(([key, value]) => written[key] !== value)
-    const filledIn = new Map([...resolved.filledIn, ...unmasked])
-    return validateResolved(written, { ...resolved, filledIn }, (config) => this.#judge(config))
+    const filledIn = new Map([...resolved.placeholderValues, ...unmasked])
+    return validateResolved(written, { ...resolved, placeholderValues: filledIn }, (config) => this.#judge(config))
   }
 
   #withStoredSecrets(name: string, written: WrittenConfig) {
-    return withStoredSecrets(written, this.#parts.configs.state.connector(name)?.config, this.plugins)
+    return restoreMaskedSecrets(written, this.#parts.configs.state.connector(name)?.config, this.plugins)
   }
 
   async #validate(name: string, written: WrittenConfig): Promise<RawConfig> {
@@ -260,9 +261,9 @@ export class Worker {
   }
 
   async #valid(name: string, written: WrittenConfig): Promise<RawConfig> {
-    requireStorable(name, withoutNulls(written))
+    checkStorageLimits(name, withoutNulls(written))
     const { config, unknown } = this.#withStoredSecrets(name, written)
-    requireNoMasks(unknown)
+    rejectMasks(unknown)
     const validation = await this.#validateResolved(written, config)
     const messages = messagesOf(validation)
     if (messages.length === 0) return config as RawConfig
@@ -288,31 +289,37 @@ export class Worker {
   }
 
   /** Shows it in the order in which it was written. */
-  #stored(name: string, stored: RawConfig, view: View): ConnectorInfo {
+  #stored(name: string, stored: RawConfig, view: ConfigView): ConnectorInfo {
     const connector = this.#parts.configs.state.connector(name)
     const config = this.#shown(stored, view)
-    return connector ? { ...toInfo(connector, this.plugins), config } : { name, config, tasks: [], type: 'unknown' }
+    return connector
+      ? { ...toConnectorInfo(connector, this.plugins), config }
+      : { name, config, tasks: [], type: 'unknown' }
   }
 
-  #info(connector: ConnectorConfig, view: View): ConnectorInfo {
-    return { ...toInfo(connector, this.plugins), config: this.#shown(connector.config, view) }
+  #info(connector: ConnectorState, view: ConfigView): ConnectorInfo {
+    return { ...toConnectorInfo(connector, this.plugins), config: this.#shown(connector.config, view) }
   }
 
-  #shown(config: RawConfig, view: View): RawConfig {
+  #shown(config: RawConfig, view: ConfigView): RawConfig {
     return view === 'masked' ? toMaskedConfig(config, this.plugins) : config
   }
 
-  #status(connector: ConnectorConfig): ConnectorStateInfo | undefined {
-    return toStatus(connector.name, this.#parts.statuses.state, typeOf(connector.config, this.plugins))
+  #status(connector: ConnectorState): ConnectorStateInfo | undefined {
+    return toConnectorStatus(
+      connector.name,
+      this.#parts.statuses.state,
+      connectorTypeOf(connector.config, this.plugins),
+    )
   }
 
-  #require(name: string): ConnectorConfig {
+  #require(name: string): ConnectorState {
     const connector = this.#parts.configs.state.connector(name)
     if (connector) return connector
     throw new WorkerError('connector_not_found', `Connector ${name} not found`)
   }
 
-  #requireStopped(name: string): ConnectorConfig {
+  #requireStopped(name: string): ConnectorState {
     const connector = this.#require(name)
     if (connector.target === 'STOPPED' && connector.tasks.length === 0) return connector
     throw new WorkerError(

@@ -6,7 +6,7 @@ import { parse } from 'yaml'
 import { createMetrics } from '../../src/config/metrics.ts'
 import { observeOperator, registerOperatorMetrics } from '../../src/operator/metrics.ts'
 import { registryMetrics } from '../../src/registry/metrics/metrics.ts'
-import { workerMetrics } from '../../src/worker/observability/worker-metrics.ts'
+import { registerWorkerMetrics } from '../../src/worker/observability/worker-metrics.ts'
 import { CHARTS, chartFile } from '../support/charts.ts'
 
 /** Every family that the programs expose, and its labels. */
@@ -21,7 +21,7 @@ const exposed = new Map(
     })
     registryMetrics(metrics, () => true)
     const starts = { connectorAttempts: 0, connectorFailures: 0, taskAttempts: 0, taskFailures: 0 }
-    workerMetrics(metrics, {
+    registerWorkerMetrics(metrics, {
       worker: () => ({ connectors: [], tasks: 0, starts }),
       group: () => undefined,
       tasks: () => [],

@@ -116,10 +116,10 @@ describeOn([kubernetes], 'what stands in a Kubernetes cluster', () => {
     const written = { url: '${maps:places:host}', login: `me:\${secrets:${namespace}/login:password}` }
     const { config } = await resolver.resolve(written, { connector: 'c' })
     expect(config).toEqual({ url: 'db.example', login: 'me:pässword' })
-    expect(await resolver.stale(['c'], () => expect.unreachable())).toEqual([])
+    expect(await resolver.connectorsWithChangedValues(['c'], () => expect.unreachable())).toEqual([])
     const change = { data: { password: Buffer.from('another').toString('base64') } }
     await api.send('PATCH', `${place}/secrets/login`, change, 'application/merge-patch+json')
-    expect(await resolver.stale(['c'], () => expect.unreachable())).toEqual(['c'])
+    expect(await resolver.connectorsWithChangedValues(['c'], () => expect.unreachable())).toEqual(['c'])
     await expect(resolver.resolve({ a: `\${secrets:${namespace}/gone:key}` })).rejects.toThrow(
       `can't fill in \${secrets:${namespace}/gone:…}: secrets "gone" not found`,
     )

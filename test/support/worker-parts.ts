@@ -1,9 +1,9 @@
 import { silentLogger } from '../../src/config/logger.ts'
 import { SecretMasker } from '../../src/config/secret-masker.ts'
+import type { RawConfig } from '../../src/sdk/index.ts'
 import type { ConfigResolver } from '../../src/worker/configuration/config-resolver.ts'
 import { LiteralSecrets } from '../../src/worker/configuration/literal-secrets.ts'
-import { Runner, type RunnerParts } from '../../src/worker/herder/runner.ts'
-import type { RawConfig } from '../../src/worker/stores/config-codec.ts'
+import { WorkRunner, type WorkRunnerOptions } from '../../src/worker/herder/work-runner.ts'
 import { ConfigState } from '../../src/worker/stores/config-state.ts'
 import type { ConfigStore } from '../../src/worker/stores/config-store.ts'
 import type { OffsetStore } from '../../src/worker/stores/offset-store.ts'
@@ -27,7 +27,7 @@ export type FakeTask = {
 }
 
 /** A runner whose topics are memory and whose tasks are the test's. */
-export function createRunner(changes: Partial<RunnerParts> = {}) {
+export function createRunner(changes: Partial<WorkRunnerOptions> = {}) {
   const configs = new ConfigState()
   const statuses = new StatusState()
   const written: string[] = []
@@ -38,13 +38,13 @@ export function createRunner(changes: Partial<RunnerParts> = {}) {
     written.push(`${key.kind === 'task' ? `${key.connector}-${key.task}` : key.connector} ${status.state}`)
     statuses.apply(parseStatusRecord(toStatusKey(key), toStatusValue(status))!)
   }
-  const parts: RunnerParts = {
+  const parts: WorkRunnerOptions = {
     plugins: localPluginHost(),
     logger: silentLogger(),
     clock,
     resolver: {
-      resolve: async (config: RawConfig) => ({ config, filledIn: new Map() }),
-      masked: (text: string) => text,
+      resolve: async (config: RawConfig) => ({ config, placeholderValues: new Map() }),
+      mask: (text: string) => text,
       release: () => undefined,
       hasPlaceholders: () => false,
     } as unknown as ConfigResolver,
@@ -61,7 +61,7 @@ export function createRunner(changes: Partial<RunnerParts> = {}) {
           pause: () => void done.push('pause'),
           resume: () => void done.push('resume'),
           stop: async () => void done.push('stop'),
-          abandon: () => void done.push('abandon'),
+          cancel: () => void done.push('cancel'),
           counters: countersIn,
         }
       },
@@ -74,7 +74,7 @@ export function createRunner(changes: Partial<RunnerParts> = {}) {
     onInterrupted: () => undefined,
     ...changes,
   }
-  return { runner: new Runner(parts), parts, configs, statuses, written, tasks, stored, clock }
+  return { runner: new WorkRunner(parts), parts, configs, statuses, written, tasks, stored, clock }
 }
 
 /** A connector `c` with so many tasks. */

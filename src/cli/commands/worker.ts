@@ -2,8 +2,8 @@ import { openBroker } from '../../broker/open-broker.ts'
 import { startAll } from '../../config/lifecycle.ts'
 import { createLogger } from '../../config/logger.ts'
 import { createMetrics } from '../../config/metrics.ts'
-import { startWorker } from '../../worker/main.ts'
-import { environmentSettings, filledInSettings } from '../../worker/settings.ts'
+import { resolveSettings, startWorker } from '../../worker/main.ts'
+import { workerEnvironmentSettings } from '../../worker/settings.ts'
 import { kafkaClientSettings, resolveBrokerAddress } from '../broker-address.ts'
 import { type Command, parseArguments, UsageError } from '../command.ts'
 import { parseGracePeriod, runProgram } from '../process/program.ts'
@@ -24,8 +24,8 @@ Settings are also read from environment variables CONNECT_… with _ for each do
     const { values, positionals } = parseArguments(args, PROGRAM_OPTIONS)
     if (positionals.length > 0)
       throw new UsageError(`weir worker takes no arguments: '${positionals[0]}' is unexpected`)
-    const written = readProgramSettings(values, environmentSettings(process.env))
-    const settings = await filledInSettings(written)
+    const written = readProgramSettings(values, workerEnvironmentSettings(process.env))
+    const settings = await resolveSettings(written)
     // The default of the setting, localhost:9092, must not select a broker: only a value that was given counts.
     const isGiven = written.some(({ key }) => key === 'bootstrap.servers')
     const bootstrap = { key: 'bootstrap.servers', value: isGiven ? settings.values['bootstrap.servers'] : undefined }

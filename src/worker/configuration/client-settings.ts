@@ -1,7 +1,7 @@
 import type { ConsumerOptions, ProducerOptions } from '../../broker/broker.ts'
 import { enumSetting, integerSetting, settingsWithPrefix } from '../../config/settings.ts'
+import type { RawConfig } from '../../sdk/index.ts'
 import { ConfigError, type ConfigProblem, parseConfig, z } from '../../sdk/index.ts'
-import type { RawConfig } from '../stores/config-codec.ts'
 
 /** What a worker (`producer.X`) and, over it, a connector (`producer.override.X`) may say about the clients of a task. */
 export type ClientKind = 'producer' | 'consumer' | 'admin'
@@ -66,7 +66,7 @@ export function clientSettings(ofWorker: RawConfig, ofConnector: RawConfig): Cli
     return Object.hasOwn(ofConnector, own) ? own : `${kind}.${key}`
   }
   const read = <Kind extends ClientKind>(kind: Kind) =>
-    named(
+    withKeyNames(
       (key) => nameOf(kind, key),
       () => parseConfig<(typeof SPECS)[Kind]>(SPECS[kind], keysOf(kind)),
     )
@@ -86,7 +86,7 @@ function connectionKeys(config: RawConfig): RawConfig {
 export function overrideProblems(ofConnector: RawConfig, kind: ClientKind): readonly ConfigProblem[] {
   const prefix = `${kind}.override.`
   return problemsOf(() =>
-    named(
+    withKeyNames(
       (key) => `${prefix}${key}`,
       () => parseConfig(SPECS[kind], settingsWithPrefix(prefix, ofConnector)),
     ),
@@ -104,8 +104,8 @@ export function problemsOf(parse: () => unknown): readonly ConfigProblem[] {
   }
 }
 
-/** Those of the keys below `KIND.` and `infix` that change nothing here, as written. */
-export function keysWithoutEffect(config: RawConfig, infix: '' | 'override.'): readonly string[] {
+/** Those of the keys settingsWithPrefix `KIND.` and `infix` that change nothing here, as written. */
+export function ineffectiveKeys(config: RawConfig, infix: '' | 'override.'): readonly string[] {
   return CLIENT_KINDS.flatMap((kind) => {
     const prefix = `${kind}.${infix}`
     return Object.keys(settingsWithPrefix(prefix, config))
@@ -153,7 +153,7 @@ function present<T extends object>(options: T): Present<T> {
 }
 
 /** Problems are told under the name that a person wrote. */
-export function named<T>(nameOf: (key: string) => string, parse: () => T): T {
+export function withKeyNames<T>(nameOf: (key: string) => string, parse: () => T): T {
   try {
     return parse()
   } catch (error) {

@@ -1,20 +1,19 @@
 import { messageOf, UserError } from '../../config/errors.ts'
 import type { SecretMasker } from '../../config/secret-masker.ts'
 import { commaSeparated, settingsWithPrefix } from '../../config/settings.ts'
-import type { ConfigProviderInstance } from '../../sdk/index.ts'
+import type { ConfigProviderInstance, RawConfig } from '../../sdk/index.ts'
 import type { PluginHost } from '../plugin-host.ts'
-import type { RawConfig } from '../stores/config-codec.ts'
 import { placeholdersIn, replacePlaceholders } from './placeholder.ts'
 
 /** A configuration whose placeholders are filled in, and by what: text of the placeholder → value. */
-export type Resolved = { readonly config: RawConfig; readonly filledIn: ReadonlyMap<string, string> }
+export type ResolvedConfig = { readonly config: RawConfig; readonly placeholderValues: ReadonlyMap<string, string> }
 
 const NO_PLACEHOLDER = { name: '', path: '', key: '' }
 
 type Provider = ConfigProviderInstance['read']
 
 /** Who has values that were filled in: a connector, or one of its tasks, which keeps what it was started with. */
-export type Holder = { readonly connector: string; readonly task?: number }
+export type PlaceholderOwner = { readonly connector: string; readonly task?: number }
 
 /** Fills in placeholders, and keeps what it filled in from being told. */
 export class ConfigResolver {
@@ -37,13 +36,13 @@ export class ConfigResolver {
    * An unknown provider or key leaves the placeholder as it is. Rejects when a source can't be read. What is filled in
    * is masked from then on, as long as its holder has it; for `stale` it is remembered by connector.
    */
-  async resolve(raw: RawConfig, holder?: Holder): Promise<Resolved> {
+  async resolve(raw: RawConfig, holder?: PlaceholderOwner): Promise<ResolvedConfig> {
     const filledIn = await this.#values(
       new Set(Object.values(raw).flatMap((text) => placeholdersIn(text).map((placeholder) => placeholder.text))),
     )
     if (holder === undefined) this.#secrets.notice(filledIn.values())
     else this.#secrets.hold(nameOf(holder), filledIn.values())
-    if (filledIn.size === 0) return { config: raw, filledIn }
+    if (filledIn.size === 0) return { config: raw, placeholderValues: filledIn }
     if (holder !== undefined) {
       const { connector } = holder
       this.#known.set(connector, new Map([...(this.#known.get(connector) ?? []), ...filledIn]))
@@ -52,11 +51,11 @@ export class ConfigResolver {
       key,
       replacePlaceholders(text, (placeholder) => filledIn.get(placeholder.text) ?? placeholder.text),
     ])
-    return { config: Object.fromEntries(entries), filledIn }
+    return { config: Object.fromEntries(entries), placeholderValues: filledIn }
   }
 
   /** The holder has ended. */
-  release(holder: Holder): void {
+  release(holder: PlaceholderOwner): void {
     this.#secrets.hold(nameOf(holder), [])
   }
 
@@ -64,7 +63,10 @@ export class ConfigResolver {
    * Those of the connectors for which other values stand now than they were given. Others are forgotten. What cannot be
    * read now counts as unchanged.
    */
-  async stale(connectors: readonly string[], onUnreadable: (error: unknown) => void): Promise<readonly string[]> {
+  async connectorsWithChangedValues(
+    connectors: readonly string[],
+    onUnreadable: (error: unknown) => void,
+  ): Promise<readonly string[]> {
     for (const name of this.#known.keys()) if (!connectors.includes(name)) this.#known.delete(name)
     const placeholders = new Set([...this.#known.values()].flatMap((known) => [...known.keys()]))
     const unreadable = new Set<string>()
@@ -78,7 +80,7 @@ export class ConfigResolver {
   }
 
   /** A text for people or topics, without what was filled in. */
-  masked(text: string): string {
+  mask(text: string): string {
     return this.#secrets.mask(text)
   }
 
@@ -112,7 +114,7 @@ export class ConfigResolver {
   }
 }
 
-function nameOf({ connector, task }: Holder): string {
+function nameOf({ connector, task }: PlaceholderOwner): string {
   return task === undefined ? `placeholders of ${connector}` : `placeholders of ${connector}-${task}`
 }
 
@@ -130,7 +132,7 @@ async function readPlace(name: string, path: string, keys: readonly string[], re
   }
 }
 
-/** Reads `config.providers` and what stands below it. Rejects with a `UserError` that says what is wrong. */
+/** Reads `config.providers` and what stands settingsWithPrefix it. Rejects with a `UserError` that says what is wrong. */
 export async function createProviders(
   settings: RawConfig,
   plugins: PluginHost,

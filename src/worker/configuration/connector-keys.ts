@@ -1,5 +1,5 @@
 import { field, z } from '../../sdk/index.ts'
-import { deadLetterKeys, OF_SINKS, OF_SOURCES } from './dead-letter-keys.ts'
+import { deadLetterKeys, SINK_DEAD_LETTER_DOCS, SOURCE_DEAD_LETTER_DOCS } from './dead-letter-keys.ts'
 
 // The keys that every connector has beside its own. Names, order, defaults and texts are those of Kafka Connect 4.3.
 
@@ -329,7 +329,7 @@ export const sourceKeys = z.object({
       displayName: 'Offsets topic',
     })
     .optional(),
-  ...deadLetterKeys(OF_SOURCES),
+  ...deadLetterKeys(SOURCE_DEAD_LETTER_DOCS),
 })
 
 /** Of sinks only, after the common ones. */
@@ -356,5 +356,5 @@ export const sinkKeys = z.object({
       displayName: 'Topics regex',
     })
     .default(''),
-  ...deadLetterKeys(OF_SINKS),
+  ...deadLetterKeys(SINK_DEAD_LETTER_DOCS),
 })

@@ -1,11 +1,12 @@
 import { secretValuesIn } from '../../config/secret-keys.ts'
 import type { SecretMasker } from '../../config/secret-masker.ts'
+import type { RawConfig } from '../../sdk/index.ts'
 import type { PluginCatalog } from '../plugin-host.ts'
-import type { ConfigRecord, RawConfig } from '../stores/config-codec.ts'
+import type { ConfigRecord } from '../stores/config-codec.ts'
 import type { ConfigState } from '../stores/config-state.ts'
 import { secretKeysOf } from './secret-keys.ts'
 
-/** Secrets that are written in configurations themselves: masked by value for as long as a configuration has them. */
+/** SecretMasker that are written in configurations themselves: masked by value for as long as a configuration has them. */
 export class LiteralSecrets {
   readonly #plugins: PluginCatalog
   readonly #secrets: SecretMasker
@@ -15,7 +16,7 @@ export class LiteralSecrets {
     this.#secrets = secrets
   }
 
-  of(config: RawConfig): readonly string[] {
+  secretsIn(config: RawConfig): readonly string[] {
     return secretValuesIn(config, secretKeysOf(config, this.#plugins))
   }
 
@@ -33,6 +34,6 @@ export class LiteralSecrets {
   }
 
   #hold(name: string, config: RawConfig | null): void {
-    this.#secrets.hold(`configuration of ${name}`, config === null ? [] : this.of(config))
+    this.#secrets.hold(`configuration of ${name}`, config === null ? [] : this.secretsIn(config))
   }
 }

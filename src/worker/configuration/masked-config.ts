@@ -1,10 +1,10 @@
 import { isMaskedValue, isSecretKey, MASK, maskConfig, secretValuesIn } from '../../config/secret-keys.ts'
 import { SecretMasker } from '../../config/secret-masker.ts'
+import type { RawConfig } from '../../sdk/index.ts'
 import { WorkerError } from '../model/worker-error.ts'
 import type { PluginCatalog } from '../plugin-host.ts'
-import type { RawConfig } from '../stores/config-codec.ts'
-import type { WrittenConfig } from '../validation/validate.ts'
 import { secretKeysOf } from './secret-keys.ts'
+import type { WrittenConfig } from './written-config.ts'
 
 /** Shorter ones are not looked for in other values: `connector.class` has to stay readable. */
 const ELSEWHERE_LENGTH_MIN = 8
@@ -24,7 +24,7 @@ const OWN: ReadonlySet<string> = new Set(['name', 'connector.class'])
  * What somebody meant who read a configuration masked and writes it back: a value that still is what was shown means the
  * stored one. The others that have a mask are `unknown`: nobody may store a mask instead of a secret.
  */
-export function withStoredSecrets(
+export function restoreMaskedSecrets(
   written: WrittenConfig,
   stored: RawConfig | undefined,
   plugins: PluginCatalog,
@@ -49,7 +49,7 @@ export function maskMessage(key: string): string {
 }
 
 /** Throws a `WorkerError` when a mask would be stored. */
-export function requireNoMasks(unknown: readonly string[]): void {
+export function rejectMasks(unknown: readonly string[]): void {
   if (unknown.length > 0) throw new WorkerError('invalid_config', unknown.map(maskMessage).join('\n'))
 }
 

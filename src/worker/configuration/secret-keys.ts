@@ -1,8 +1,8 @@
 import { isSecretKey } from '../../config/secret-keys.ts'
 import { commaSeparated, settingsWithPrefix } from '../../config/settings.ts'
 import type { PluginDescriptor } from '../../plugins/descriptor.ts'
+import type { RawConfig } from '../../sdk/index.ts'
 import type { PluginCatalog } from '../plugin-host.ts'
-import type { RawConfig } from '../stores/config-codec.ts'
 import { findConnector } from './connector-plugin.ts'
 
 /** Which keys of a connector's configuration hold secrets: those that its plugins define as passwords, and by their names. */

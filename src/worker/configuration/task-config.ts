@@ -1,7 +1,7 @@
 import type { TopicFilter } from '../../broker/broker.ts'
 import { javaRegex } from '../../java-compat/regex.ts'
+import type { RawConfig } from '../../sdk/index.ts'
 import { ConfigError, parseConfig, z } from '../../sdk/index.ts'
-import type { RawConfig } from '../stores/config-codec.ts'
 import { commonKeys, sinkKeys, sourceKeys } from './connector-keys.ts'
 
 const spec = z.object({

@@ -1,21 +1,22 @@
 import type { TaskId } from '../../clients/worker.ts'
 import type { Logger } from '../../config/logger.ts'
 import type { WorkerGroup } from '../membership/worker-group.ts'
+import { taskKey } from '../model/task-key.ts'
 import { WorkerError } from '../model/worker-error.ts'
 import type { ConfigRecord } from '../stores/config-codec.ts'
 import type { ConfigStore } from '../stores/config-store.ts'
 import type { StatusStore } from '../stores/status-store.ts'
-import type { Leader } from './leader-duties.ts'
-import type { Runner } from './runner.ts'
-import { planWork, taskKey } from './work-plan.ts'
+import type { LeaderDuties } from './leader-duties.ts'
+import { planWork } from './work-plan.ts'
+import type { WorkRunner } from './work-runner.ts'
 
-export type HerderParts = {
+export type HerderOptions = {
   readonly logger: Logger
   readonly configs: ConfigStore
   readonly statuses: StatusStore
-  readonly runner: Runner
-  readonly leader: Leader
-  readonly group: () => Pick<WorkerGroup, 'work' | 'has' | 'isLeader' | 'configuredChanged'> | undefined
+  readonly runner: WorkRunner
+  readonly leader: LeaderDuties
+  readonly group: () => Pick<WorkerGroup, 'work' | 'has' | 'isLeader' | 'rebalanceIfWorkChanged'> | undefined
 }
 
 const RETRY_MS = 1_000
@@ -27,7 +28,7 @@ type Restart = Extract<ConfigRecord, { kind: 'restart' }>
  * starts or stops something happens one after the other; whoever notices a change says `wake`.
  */
 export class Herder {
-  readonly #parts: HerderParts
+  readonly #parts: HerderOptions
   #line: Promise<unknown> = Promise.resolve()
   #isPending = false
   /** Connectors of which something may be different; undefined: all. */
@@ -35,7 +36,7 @@ export class Herder {
   #isStartingAgain = false
   #stopped = false
 
-  constructor(parts: HerderParts) {
+  constructor(parts: HerderOptions) {
     this.#parts = parts
   }
 
@@ -51,7 +52,7 @@ export class Herder {
   }
 
   /** A round of the group is over. Resolves when what it took away has stopped. */
-  async onWork(): Promise<void> {
+  async onAssigned(): Promise<void> {
     await this.#inLine(async () => {
       this.#changed = undefined
       await this.#reconcile()
@@ -61,7 +62,7 @@ export class Herder {
 
   async #tidy(): Promise<void> {
     const { leader, logger } = this.#parts
-    await leader.tidy().catch((error: unknown) => {
+    await leader.cleanUp().catch((error: unknown) => {
       logger.error({ err: error }, 'the leader could not tidy up: it will after the next round')
     })
   }
@@ -76,7 +77,7 @@ export class Herder {
     this.#isStartingAgain = true
     this.#inLine(() => {
       this.#isStartingAgain = false
-      return this.#parts.runner.startAgain()
+      return this.#parts.runner.restartInterrupted()
     }).catch((error: unknown) => {
       this.#parts.logger.error({ err: error }, 'interrupted tasks could not be started: trying again')
       setTimeout(() => this.onInterrupted(), RETRY_MS).unref()
@@ -111,7 +112,7 @@ export class Herder {
       const config = connector.tasks[id.task]
       if (!config) throw new WorkerError('task_not_found', `Unknown task: ${taskKey(id)}`)
       await runner.stopTask(id)
-      await runner.carryOut([{ do: 'start-task', id, config, target: connector.target }])
+      await runner.execute([{ do: 'start-task', id, config, target: connector.target }])
     })
   }
 
@@ -140,9 +141,9 @@ export class Herder {
     const changed = this.#changed
     this.#changed = new Set()
     const steps = planWork(group, configs.state, runner, changed)
-    if (steps.length > 0) await runner.carryOut(steps)
+    if (steps.length > 0) await runner.execute(steps)
     // A connector that is new or gone, or another number of tasks, is the whole group's business.
-    group.configuredChanged()
+    group.rebalanceIfWorkChanged()
   }
 
   async #restart(name: string, includeTasks: boolean, onlyFailed: boolean): Promise<void> {
@@ -154,7 +155,7 @@ export class Herder {
     await Promise.all(mine.map((task) => runner.stopTask({ connector: name, task }, 'RESTARTING')))
     const connector = configs.state.connector(name)
     if (isMine && connector) await runner.startConnector(connector)
-    await runner.carryOut(
+    await runner.execute(
       mine.flatMap((task) => {
         const config = connector?.tasks[task]
         return config ? [{ do: 'start-task', id: { connector: name, task }, config, target: connector.target }] : []

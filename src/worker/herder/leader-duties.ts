@@ -2,15 +2,15 @@ import { randomBytes } from 'node:crypto'
 import type { Broker } from '../../broker/broker.ts'
 import type { Clock } from '../../config/clock.ts'
 import type { Logger } from '../../config/logger.ts'
+import type { RawConfig } from '../../sdk/index.ts'
 import { WorkerError } from '../model/worker-error.ts'
-import type { RawConfig } from '../stores/config-codec.ts'
-import type { ConnectorConfig } from '../stores/config-state.ts'
+import type { ConnectorState } from '../stores/config-state.ts'
 import type { ConfigStore } from '../stores/config-store.ts'
 import type { StatusStore } from '../stores/status-store.ts'
 import { fenceProducer, transactionalIdOf } from './producer-fencing.ts'
-import { planForgetting } from './work-plan.ts'
+import { findObsoleteStatuses } from './work-plan.ts'
 
-export type LeaderParts = {
+export type LeaderDutiesOptions = {
   readonly broker: Broker
   readonly groupId: string
   readonly logger: Logger
@@ -30,20 +30,20 @@ export type LeaderParts = {
 const KEY_CHECK_MS = 10_000
 
 /** What the leader of a group does for all of it. */
-export class Leader {
-  readonly #parts: LeaderParts
+export class LeaderDuties {
+  readonly #parts: LeaderDutiesOptions
   readonly #fencing = new Map<string, Promise<void>>()
 
-  constructor(parts: LeaderParts) {
+  constructor(parts: LeaderDutiesOptions) {
     this.#parts = parts
   }
 
   /** After each round of the group: forgets what is configured no more, and sees to the session key. */
-  async tidy(): Promise<void> {
+  async cleanUp(): Promise<void> {
     const { configs, statuses } = this.#parts
-    await Promise.all(planForgetting(configs.state, statuses.state).map((key) => statuses.forget(key)))
-    for (const name of configs.state.remains()) await configs.clean(name)
-    await this.renewSessionKey()
+    await Promise.all(findObsoleteStatuses(configs.state, statuses.state).map((key) => statuses.delete(key)))
+    for (const name of configs.state.deletedConnectorsWithRecords()) await configs.deleteRemainingRecords(name)
+    await this.rotateSessionKey()
   }
 
   /** Stores what a connector's owner made of its configuration. */
@@ -62,7 +62,7 @@ export class Leader {
   }
 
   /** Makes sure that no task of an earlier set of tasks can write any more. Asked for by every task that starts. */
-  fence(name: string): Promise<void> {
+  fenceZombieSourceTasks(name: string): Promise<void> {
     const fencing = this.#fencing.get(name) ?? this.#fence(name).finally(() => this.#fencing.delete(name))
     this.#fencing.set(name, fencing)
     return fencing
@@ -87,7 +87,7 @@ export class Leader {
     await configs.write([{ kind: 'fencing', connector: name, tasks: tasks.length }])
   }
 
-  #requireSource(name: string): ConnectorConfig {
+  #requireSource(name: string): ConnectorState {
     const { configs, isLeader, isSource } = this.#parts
     if (!isLeader()) throw new WorkerError('rebalancing', 'this worker does not lead its group')
     const connector = configs.state.connector(name)
@@ -99,18 +99,18 @@ export class Leader {
   }
 
   /** Looks now and then whether the key has got too old, until `signal` aborts. */
-  async keepSessionKeyFresh(signal: AbortSignal): Promise<void> {
+  async runSessionKeyRotation(signal: AbortSignal): Promise<void> {
     const { clock, isLeader, logger } = this.#parts
     while (!signal.aborted) {
       await clock.sleep(KEY_CHECK_MS, signal).catch(() => undefined)
       if (signal.aborted || !isLeader()) continue
-      await this.renewSessionKey().catch((error: unknown) => {
+      await this.rotateSessionKey().catch((error: unknown) => {
         logger.error({ err: error }, 'the session key could not be renewed: trying again')
       })
     }
   }
 
-  async renewSessionKey(): Promise<void> {
+  async rotateSessionKey(): Promise<void> {
     const { configs, clock, sessionKey } = this.#parts
     const { ttlMs, algorithm, bytes } = sessionKey
     const known = configs.state.session

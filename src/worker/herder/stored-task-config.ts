@@ -1,8 +1,8 @@
 import { UserError } from '../../config/errors.ts'
 import { SecretMasker } from '../../config/secret-masker.ts'
-import type { Resolved } from '../configuration/config-resolver.ts'
+import type { RawConfig } from '../../sdk/index.ts'
+import type { ResolvedConfig } from '../configuration/config-resolver.ts'
 import { replacePlaceholders } from '../configuration/placeholder.ts'
-import type { RawConfig } from '../stores/config-codec.ts'
 
 /** A shorter value may be part of anything. */
 const REPLACED_LENGTH_MIN = 4
@@ -12,10 +12,10 @@ const REPLACED_LENGTH_MIN = 4
  * and wherever else a value that was filled in appears, its placeholder stands for it. A value that appears in another
  * form would be stored in clear: that throws a `UserError`.
  */
-export function toStoredTask(
+export function toStoredTaskConfig(
   made: RawConfig,
   raw: RawConfig,
-  { filledIn }: Pick<Resolved, 'filledIn'>,
+  { placeholderValues: filledIn }: Pick<ResolvedConfig, 'placeholderValues'>,
   isSecret: (key: string) => boolean,
 ): RawConfig {
   if (filledIn.size === 0) return made

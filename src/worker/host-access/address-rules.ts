@@ -1,5 +1,6 @@
 import { BlockList, isIP } from 'node:net'
 import { UserError } from '../../config/errors.ts'
+import { matchesWildcard } from '../../regex/wildcard.ts'
 import { DEFAULT_PORTS } from './destinations.ts'
 import { reachedBy } from './ip-address.ts'
 import { type AddressPolicy, notAllowed } from './policy.ts'
@@ -145,20 +146,5 @@ function subnetMatcher(subnets: readonly string[]): Rule['matches'] | undefined 
 }
 
 function nameMatcher(glob: string): Rule['matches'] {
-  const parts = glob.split('*')
-  return ({ host }) => matchesGlob(parts, host)
-}
-
-/** In linear time: what stands between the stars is found from left to right. */
-export function matchesGlob([first = '', ...others]: readonly string[], text: string): boolean {
-  const last = others.pop()
-  if (last === undefined) return text === first
-  if (!text.startsWith(first)) return false
-  let at = first.length
-  for (const part of others) {
-    const found = text.indexOf(part, at)
-    if (found < 0) return false
-    at = found + part.length
-  }
-  return text.length - last.length >= at && text.endsWith(last)
+  return ({ host }) => matchesWildcard(glob, host)
 }

@@ -1,5 +1,5 @@
 import type { Catalog, NamedPlugin } from '../../plugins/catalog.ts'
-import { matchesGlob } from './address-rules.ts'
+import { matchesWildcard } from '../../regex/wildcard.ts'
 
 /** Names of connectors, of which each may hold `*`. */
 export type ClassPolicy = {
@@ -38,8 +38,7 @@ export function restrictConnectors<Item extends NamedPlugin>(
 }
 
 function refusalOf({ allowed, denied }: ClassPolicy, names: readonly string[]): string | undefined {
-  const isListed = (globs: readonly string[]) =>
-    globs.some((glob) => names.some((name) => matchesGlob(glob.split('*'), name)))
+  const isListed = (globs: readonly string[]) => globs.some((glob) => names.some((name) => matchesWildcard(glob, name)))
   if (isListed(denied)) return "connector.classes.denied has it in the worker's settings"
   if (allowed === undefined || isListed(allowed)) return undefined
   return "connector.classes.allowed does not have it in the worker's settings"

@@ -1,6 +1,6 @@
 import type { ClientAccess } from '../../broker/client-access.ts'
+import type { RawConfig } from '../../sdk/index.ts'
 import { type HostAccess, UNRESTRICTED } from '../../sdk/index.ts'
-import type { RawConfig } from '../stores/config-codec.ts'
 import { createFileAccess } from './files.ts'
 import { createNetworkAccess } from './network.ts'
 import type { HostAccessPolicy } from './policy.ts'

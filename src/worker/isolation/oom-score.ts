@@ -5,7 +5,7 @@ const HIGHER = 500
 const SCORE_MAX = 1_000
 
 /** Asks the kernel to end this process rather than the worker when memory runs out. */
-export function volunteerForOomKiller(): void {
+export function raiseOomScore(): void {
   try {
     writeFileSync(FILE, String(Math.min(SCORE_MAX, Number(readFileSync(FILE, 'utf8')) + HIGHER)))
   } catch {

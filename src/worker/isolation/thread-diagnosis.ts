@@ -1,8 +1,15 @@
 import { Session } from 'node:inspector'
 import { CURRENT_TASK_SYMBOL } from './current-task.ts'
-import type { Testimony } from './tasks/task-messages.ts'
 
 const ANSWER_MS_MAX = 2_000
+
+/** What a thread was doing when it was asked. */
+export type ThreadDiagnosis = {
+  /** On whose behalf, by task key; undefined: nobody's. */
+  readonly task: string | undefined
+  /** Where it is in the code, as lines of a stack. */
+  readonly stack: string
+}
 
 type Frame = {
   readonly callFrameId: string
@@ -15,9 +22,9 @@ type Message = { readonly id?: number; readonly method?: string; readonly params
  * Asks a thread that does not come back to its event loop what it is doing, through V8's debugger, which interrupts
  * running code. Undefined when it does not answer: it waits inside native code. The thread is left standing.
  */
-export async function interrogate(threadName: string): Promise<Testimony | undefined> {
+export async function diagnoseThread(threadName: string): Promise<ThreadDiagnosis | undefined> {
   const session = new Session()
-  const answered = Promise.withResolvers<Testimony | undefined>()
+  const answered = Promise.withResolvers<ThreadDiagnosis | undefined>()
   const late = setTimeout(() => answered.resolve(undefined), ANSWER_MS_MAX)
   session.connect()
   try {
@@ -49,7 +56,7 @@ const WHO_IS_AT_WORK = `globalThis[Symbol.for('${CURRENT_TASK_SYMBOL}')]?.getSto
 /** First where it is, then, in that place, who it is. */
 function hearing(
   ask: (id: number, method: string, what?: object) => void,
-  answer: (testimony: Testimony) => void,
+  answer: (testimony: ThreadDiagnosis) => void,
 ): (message: Message) => void {
   let stack = ''
   const scripts = new Map<string, string>()

@@ -4,7 +4,7 @@ import type { TaskId } from '../../clients/worker.ts'
 // `sessioned` (2). They are laid out alike; 2 says that internal requests are signed.
 
 /** What one worker runs: connectors by name, and tasks. */
-export type Work = { readonly connectors: readonly string[]; readonly tasks: readonly TaskId[] }
+export type ConnectorsAndTasks = { readonly connectors: readonly string[]; readonly tasks: readonly TaskId[] }
 
 export type WorkerMetadata = {
   /** Where its REST interface answers, with a slash at the end. */
@@ -12,20 +12,20 @@ export type WorkerMetadata = {
   /** How far it has read the config topic. */
   readonly configOffset: number
   /** Its last assignment, with all that it runs now as `assigned`; null when it runs nothing. */
-  readonly holds: Assignment | null
+  readonly assignment: WorkerAssignment | null
 }
 
 export const ASSIGNMENT_ERROR = { none: 0, configMismatch: 1 } as const
 
-export type Assignment = {
+export type WorkerAssignment = {
   readonly error: number
   readonly leaderId: string
   readonly leaderUrl: string
   readonly configOffset: number
   /** Work to begin, beside what it has. */
-  readonly assigned: Work
+  readonly assigned: ConnectorsAndTasks
   /** Work to give up. */
-  readonly revoked: Work
+  readonly revoked: ConnectorsAndTasks
   /** Until lost work is given to others; 0: nothing waits. */
   readonly delayMs: number
 }
@@ -33,24 +33,27 @@ export type Assignment = {
 export const PROTOCOL_VERSION = { compatible: 1, sessioned: 2 } as const
 export type ProtocolName = keyof typeof PROTOCOL_VERSION
 
-export const NO_WORK: Work = { connectors: [], tasks: [] }
+export const NO_WORK: ConnectorsAndTasks = { connectors: [], tasks: [] }
 
-export function toMetadata(protocol: ProtocolName, { url, configOffset, holds }: WorkerMetadata): Buffer {
+export function encodeWorkerMetadata(
+  protocol: ProtocolName,
+  { url, configOffset, assignment: holds }: WorkerMetadata,
+): Buffer {
   const to = new Writer().int16(PROTOCOL_VERSION[protocol]).string(url).int64(configOffset)
-  return to.bytes(holds && toAssignment(protocol, holds)).done()
+  return to.bytes(holds && encodeWorkerAssignment(protocol, holds)).done()
 }
 
 /** Throws when the bytes are cut off or of a version below 0. */
-export function parseMetadata(bytes: Uint8Array): WorkerMetadata {
+export function parseWorkerMetadata(bytes: Uint8Array): WorkerMetadata {
   const from = new Parser(bytes)
   from.version()
   const url = from.string()
   const configOffset = from.int64()
   const allocation = from.isAtEnd() ? null : from.bytes()
-  return { url, configOffset, holds: allocation && parseAssignment(allocation) }
+  return { url, configOffset, assignment: allocation && parseWorkerAssignment(allocation) }
 }
 
-export function toAssignment(protocol: ProtocolName, assignment: Assignment): Buffer {
+export function encodeWorkerAssignment(protocol: ProtocolName, assignment: WorkerAssignment): Buffer {
   const to = new Writer()
     .int16(PROTOCOL_VERSION[protocol])
     .int16(assignment.error)
@@ -63,7 +66,7 @@ export function toAssignment(protocol: ProtocolName, assignment: Assignment): Bu
 }
 
 /** Throws when the bytes are cut off or of a version below 0. */
-export function parseAssignment(bytes: Uint8Array): Assignment {
+export function parseWorkerAssignment(bytes: Uint8Array): WorkerAssignment {
   const from = new Parser(bytes)
   from.version()
   return {
@@ -80,7 +83,7 @@ export function parseAssignment(bytes: Uint8Array): Assignment {
 /** Stands for the connector itself among its tasks. */
 const CONNECTOR = -1
 
-function writeWork(to: Writer, { connectors, tasks }: Work): void {
+function writeWork(to: Writer, { connectors, tasks }: ConnectorsAndTasks): void {
   const groups = new Map<string, number[]>(connectors.map((connector) => [connector, [CONNECTOR]]))
   for (const { connector, task } of tasks) {
     const group = groups.get(connector)
@@ -94,7 +97,7 @@ function writeWork(to: Writer, { connectors, tasks }: Work): void {
   }
 }
 
-function readWork(from: Parser): Work {
+function readWork(from: Parser): ConnectorsAndTasks {
   const connectors: string[] = []
   const tasks: TaskId[] = []
   for (let groups = from.int32(); groups > 0; groups--) {

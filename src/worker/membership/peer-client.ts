@@ -3,12 +3,13 @@ import { request as overHttps, type RequestOptions } from 'node:https'
 import { text } from 'node:stream/consumers'
 import type { SecureContextOptions } from 'node:tls'
 import { messageOf } from '../../config/errors.ts'
+import type { RawConfig } from '../../sdk/index.ts'
 import { WorkerError } from '../model/worker-error.ts'
-import type { RawConfig, SessionKey } from '../stores/config-codec.ts'
+import type { SessionKey } from '../stores/config-codec.ts'
 import { signatureHeaders } from './request-signature.ts'
 
 /** A public request as it came in; its body is parsed. */
-export type PassedRequest = {
+export type ForwardableRequest = {
   readonly method: string
   /** Path and query. */
   readonly url: string
@@ -16,9 +17,9 @@ export type PassedRequest = {
   readonly body: unknown
 }
 
-export type PeerAnswer = { readonly status: number; readonly location: string | null; readonly text: string }
+export type PeerResponse = { readonly status: number; readonly location: string | null; readonly text: string }
 
-export type PeersOptions = {
+export type PeerClientOptions = {
   readonly session: () => SessionKey | undefined
   readonly signatureAlgorithm: string
   readonly timeoutMs: number
@@ -31,15 +32,15 @@ export type PeerTls = Pick<RequestOptions, keyof SecureContextOptions | 'checkSe
 const COMMON = { accept: 'application/json', 'user-agent': 'weir' }
 
 /** What workers of a group say to each other. */
-export class Peers {
-  readonly #options: PeersOptions
+export class PeerClient {
+  readonly #options: PeerClientOptions
 
-  constructor(options: PeersOptions) {
+  constructor(options: PeerClientOptions) {
     this.#options = options
   }
 
   /** Passes a request on. Undefined: nobody listened there, so nothing can have happened. */
-  async pass(peerUrl: string, request: PassedRequest, isLastHop: boolean): Promise<PeerAnswer | undefined> {
+  async forward(peerUrl: string, request: ForwardableRequest, isLastHop: boolean): Promise<PeerResponse | undefined> {
     const url = new URL(request.url, peerUrl)
     url.searchParams.set('forward', String(!isLastHop))
     const { authorization } = request.headers
@@ -60,7 +61,7 @@ export class Peers {
   }
 
   /** Has the leader shut out what older tasks of a connector may still write. */
-  async fence(leaderUrl: string, connector: string): Promise<void> {
+  async fenceZombieSourceTasks(leaderUrl: string, connector: string): Promise<void> {
     await this.#demand('PUT', new URL(`connectors/${encodeURIComponent(connector)}/fence`, leaderUrl))
   }
 
@@ -76,7 +77,11 @@ export class Peers {
     if (answer.status >= 300) throw failed(`${method} ${url}: HTTP ${answer.status} ${answer.text}`)
   }
 
-  async #ask(url: URL, method: string, init: { headers: Record<string, string>; body?: string }): Promise<PeerAnswer> {
+  async #ask(
+    url: URL,
+    method: string,
+    init: { headers: Record<string, string>; body?: string },
+  ): Promise<PeerResponse> {
     const body = init.body === undefined ? undefined : Buffer.from(init.body)
     const described = body && { 'content-type': 'application/json', 'content-length': body.length }
     const signal = AbortSignal.timeout(this.#options.timeoutMs)

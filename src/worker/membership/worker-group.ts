@@ -4,21 +4,21 @@ import type { TaskId } from '../../clients/worker.ts'
 import type { Clock } from '../../config/clock.ts'
 import { UserError } from '../../config/errors.ts'
 import type { Logger } from '../../config/logger.ts'
-import { taskKey } from '../herder/work-plan.ts'
-import { balance, type GroupWorker, type Memory, type Share, toGroupWorkers } from './assignor.ts'
+import { taskKey } from '../model/task-key.ts'
+import { type AssignorState, assignWork, toWorkerMembers, type WorkChange, type WorkerMember } from './assignor.ts'
 import {
   ASSIGNMENT_ERROR,
-  type Assignment,
+  type ConnectorsAndTasks,
+  encodeWorkerAssignment,
+  encodeWorkerMetadata,
   NO_WORK,
   PROTOCOL_VERSION,
   type ProtocolName,
-  parseAssignment,
-  toAssignment,
-  toMetadata,
-  type Work,
+  parseWorkerAssignment,
+  type WorkerAssignment,
 } from './connect-protocol.ts'
 
-export type GroupOptions = {
+export type WorkerGroupOptions = {
   readonly broker: Broker
   readonly logger: Logger
   readonly clock: Clock
@@ -37,15 +37,15 @@ export type GroupOptions = {
   readonly configOffset: () => number
   readonly readConfigs: () => Promise<void>
   /** All work there is, as far as the config topic was read. */
-  readonly configured: () => Work
+  readonly configuredWork: () => ConnectorsAndTasks
   /** A round is over: this worker's share stands in `work`. Awaited before the next one begins. */
-  readonly onWork: () => Promise<void>
+  readonly onAssigned: () => Promise<void>
   /** Out of the group: others may be given the work now. */
   readonly onLost: () => Promise<void>
 }
 
 /** Rounds of a group as one worker met them. Times are ms. */
-export type RoundsReading = {
+export type RebalanceMetrics = {
   readonly count: number
   readonly msTotal: number
   readonly msMax: number
@@ -65,18 +65,18 @@ const REST_MS_MAX = 1_000
 
 /** This worker's place among those of its group: who leads, and what this one has to run. */
 export class WorkerGroup {
-  readonly #options: GroupOptions
+  readonly #options: WorkerGroupOptions
   #member: GroupMembership | undefined
   #generation: Generation | undefined
   readonly #rounds: { count: number; msTotal: number; msMax: number; lastMs: number }
   /** When the round began that is not over yet. */
   #joiningMs: number | undefined
   /** The last assignment, with everything that this worker has by now as `assigned`. */
-  #holds: Assignment | undefined
+  #holds: WorkerAssignment | undefined
   #held: ReadonlySet<string> = new Set()
   /** A leader's: what the last round gave to whom. */
-  #memory: Memory | undefined
-  #sharedOut: Work = NO_WORK
+  #memory: AssignorState | undefined
+  #sharedOut: ConnectorsAndTasks = NO_WORK
   #owners: ReadonlyMap<string, string> = new Map()
   /** Ends the wait for lost work. */
   #waiting = new AbortController()
@@ -86,13 +86,13 @@ export class WorkerGroup {
   #isGathering = false
   readonly #leaving = new AbortController()
 
-  private constructor(options: GroupOptions) {
+  private constructor(options: WorkerGroupOptions) {
     this.#options = options
     this.#rounds = { count: 0, msTotal: 0, msMax: 0, lastMs: options.clock.monotonicMs() }
   }
 
   /** Returns after the first round. */
-  static async join(options: GroupOptions): Promise<WorkerGroup> {
+  static async join(options: WorkerGroupOptions): Promise<WorkerGroup> {
     const group = new WorkerGroup(options)
     group.#member = await group.#becomeMember()
     return group
@@ -122,12 +122,12 @@ export class WorkerGroup {
     })
   }
 
-  get work(): Work {
+  get work(): ConnectorsAndTasks {
     return this.#holds?.assigned ?? NO_WORK
   }
 
   /** The rounds that this worker has taken part in, and whether one goes on. */
-  get rounds(): RoundsReading {
+  get rebalances(): RebalanceMetrics {
     const nowMs = this.#options.clock.monotonicMs()
     const { count, msTotal, msMax, lastMs } = this.#rounds
     return { count, msTotal, msMax, sinceLastMs: nowMs - lastMs, isUnderWay: this.#joiningMs !== undefined }
@@ -171,12 +171,12 @@ export class WorkerGroup {
    * The configured work may have changed: asks for a new round if so. Only the leader knows what is shared out; one whose
    * time is over asks too, for it may have no successor who would.
    */
-  configuredChanged(): void {
+  rebalanceIfWorkChanged(): void {
     if (this.#isGathering || !this.#ledLast) return
     const restMs = this.#restUntilMs - this.#options.clock.monotonicMs()
     // To compare costs by all work, too.
     if (restMs > 0) this.#gather(restMs)
-    else if (!sameWork(this.#options.configured(), this.#sharedOut)) this.#rejoin('the configured work changed')
+    else if (!sameWork(this.#options.configuredWork(), this.#sharedOut)) this.#rejoin('the configured work changed')
   }
 
   #gather(ms: number): void {
@@ -184,7 +184,7 @@ export class WorkerGroup {
     this.#options.clock.sleep(ms, this.#leaving.signal).then(
       () => {
         this.#isGathering = false
-        this.configuredChanged()
+        this.rebalanceIfWorkChanged()
       },
       () => undefined,
     )
@@ -208,7 +208,11 @@ export class WorkerGroup {
   #metadata(protocol: ProtocolName): Buffer {
     const { url, configOffset } = this.#options
     const isIdle = this.work.connectors.length === 0 && this.work.tasks.length === 0
-    return toMetadata(protocol, { url, configOffset: configOffset(), holds: isIdle ? null : (this.#holds ?? null) })
+    return encodeWorkerMetadata(protocol, {
+      url,
+      configOffset: configOffset(),
+      assignment: isIdle ? null : (this.#holds ?? null),
+    })
   }
 
   async #assign(
@@ -218,7 +222,7 @@ export class WorkerGroup {
   ): Promise<ReadonlyMap<string, Uint8Array>> {
     const sinceMs = this.#options.clock.monotonicMs()
     const name = protocolOf(protocol)
-    const workers = toGroupWorkers(members)
+    const workers = toWorkerMembers(members)
     const newest = Math.max(...workers.map(({ metadata }) => metadata.configOffset))
     const { url, configOffset } = this.#options
     if (configOffset() < newest) await this.#catchUp()
@@ -235,20 +239,20 @@ export class WorkerGroup {
     return new Map(
       workers.map(({ memberId }) => [
         memberId,
-        toAssignment(name, { ...round, ...(shares.get(memberId) ?? NO_SHARE) }),
+        encodeWorkerAssignment(name, { ...round, ...(shares.get(memberId) ?? NO_SHARE) }),
       ]),
     )
   }
 
-  #balance(workers: readonly GroupWorker[], generation: number) {
-    const { configured, clock, delayMsMax } = this.#options
+  #balance(workers: readonly WorkerMember[], generation: number) {
+    const { configuredWork: configured, clock, delayMsMax } = this.#options
     this.#sharedOut = configured()
     const round = { generation, configured: this.#sharedOut, workers, nowMs: clock.monotonicMs(), delayMsMax }
-    const { shares, delayMs, memory } = balance(round, this.#memory)
+    const { changes: shares, delayMs, state: memory } = assignWork(round, this.#memory)
     this.#memory = memory
     this.#owners = new Map(
       workers.flatMap(({ memberId, metadata }) => {
-        const { connectors, tasks } = merge(metadata.holds?.assigned ?? NO_WORK, shares.get(memberId) ?? NO_SHARE)
+        const { connectors, tasks } = merge(metadata.assignment?.assigned ?? NO_WORK, shares.get(memberId) ?? NO_SHARE)
         return [...connectors, ...tasks].map((owned) => [ownedKey(owned), metadata.url] as const)
       }),
     )
@@ -256,7 +260,7 @@ export class WorkerGroup {
   }
 
   async #joined(generation: Generation): Promise<void> {
-    const told = parseAssignment(generation.assignment)
+    const told = parseWorkerAssignment(generation.assignment)
     this.#generation = generation
     this.#countRound()
     this.#waiting.abort()
@@ -265,7 +269,7 @@ export class WorkerGroup {
     this.#held = new Set([...this.work.connectors, ...this.work.tasks].map(ownedKey))
     const restMs = this.#restAfterRound()
     try {
-      await this.#options.onWork()
+      await this.#options.onAssigned()
     } finally {
       this.#restUntilMs = this.#options.clock.monotonicMs() + restMs
       this.#goOn(told)
@@ -291,12 +295,12 @@ export class WorkerGroup {
   }
 
   /** What has to follow on a round. */
-  #goOn({ error, revoked, delayMs }: Assignment): void {
+  #goOn({ error, revoked, delayMs }: WorkerAssignment): void {
     if (error !== ASSIGNMENT_ERROR.none) this.#rejoin('the leader had not read all configurations')
     // What was given up here can be given to others only in a round of its own.
     else if (revoked.connectors.length > 0 || revoked.tasks.length > 0) this.#rejoin('work was given up')
     else if (delayMs > 0) this.#rejoinAfter(delayMs)
-    this.configuredChanged()
+    this.rebalanceIfWorkChanged()
   }
 
   /** Every worker does: the one that was lost may have led. */
@@ -326,10 +330,10 @@ export class WorkerGroup {
   }
 }
 
-const NO_SHARE: Share = { assigned: NO_WORK, revoked: NO_WORK }
-const NOTHING_SHARED = { shares: new Map<string, Share>(), delayMs: 0 }
+const NO_SHARE: WorkChange = { assigned: NO_WORK, revoked: NO_WORK }
+const NOTHING_SHARED = { shares: new Map<string, WorkChange>(), delayMs: 0 }
 
-function merge(held: Work, { assigned, revoked }: Share): Work {
+function merge(held: ConnectorsAndTasks, { assigned, revoked }: WorkChange): ConnectorsAndTasks {
   const goneConnectors = new Set(revoked.connectors)
   const goneTasks = new Set(revoked.tasks.map(taskKey))
   const tasks = new Map(
@@ -342,7 +346,7 @@ function merge(held: Work, { assigned, revoked }: Share): Work {
 }
 
 /** How many connectors and tasks change hands. */
-function sumOf(shares: Iterable<Share>): number {
+function sumOf(shares: Iterable<WorkChange>): number {
   let sum = 0
   for (const { assigned, revoked } of shares) {
     for (const { connectors, tasks } of [assigned, revoked]) sum += connectors.length + tasks.length
@@ -350,7 +354,7 @@ function sumOf(shares: Iterable<Share>): number {
   return sum
 }
 
-function sameWork(a: Work, b: Work): boolean {
+function sameWork(a: ConnectorsAndTasks, b: ConnectorsAndTasks): boolean {
   if (a.connectors.length !== b.connectors.length || a.tasks.length !== b.tasks.length) return false
   const keys = new Set([...b.connectors, ...b.tasks].map(ownedKey))
   const others = [...a.connectors, ...a.tasks]

@@ -1,15 +1,15 @@
 import type { TaskId } from '../../clients/worker.ts'
 import type { Clock } from '../../config/clock.ts'
 import { WorkerError } from '../model/worker-error.ts'
-import type { PassedRequest, PeerAnswer, Peers } from './peer-client.ts'
+import type { ForwardableRequest, PeerClient, PeerResponse } from './peer-client.ts'
 import type { WorkerGroup } from './worker-group.ts'
 
 /** Who has to answer a request: the leader, or whoever has this connector or task. */
-export type Answerer = 'leader' | { readonly owner: string | TaskId }
+export type RequestTarget = 'leader' | { readonly owner: string | TaskId }
 
-export type AnswererParts = {
+export type WorkerRequestHandlerOptions = {
   readonly group: () => WorkerGroup | undefined
-  readonly peers: Peers
+  readonly peers: PeerClient
   readonly clock: Clock
   /** Whether it is configured at all: else this worker can answer, that it is not. */
   readonly exists: (owned: string | TaskId) => boolean
@@ -25,18 +25,18 @@ const LOOK_MS = 50
  * Has a request answered by whom it concerns. Undefined: by this worker. While the group does not know, or nobody listens
  * where it thinks, it waits a little: a rebalance is short.
  */
-export async function answerElsewhere(
-  parts: AnswererParts,
-  who: Answerer,
-  request: PassedRequest,
+export async function forwardRequest(
+  parts: WorkerRequestHandlerOptions,
+  who: RequestTarget,
+  request: ForwardableRequest,
   hop: 'first' | 'second' | 'last',
-): Promise<PeerAnswer | undefined> {
+): Promise<PeerResponse | undefined> {
   const { clock, peers } = parts
   const untilMs = clock.monotonicMs() + WAIT_MS_MAX
   for (;;) {
     const place = placeOf(parts, who)
     if (place === 'here') return undefined
-    const answer = place && hop !== 'last' ? await peers.pass(place, request, hop === 'second') : undefined
+    const answer = place && hop !== 'last' ? await peers.forward(place, request, hop === 'second') : undefined
     if (answer) {
       if (answer.status < 300 && request.method !== 'GET') await parts.readConfigs().catch(() => undefined)
       return answer
@@ -46,7 +46,7 @@ export async function answerElsewhere(
   }
 }
 
-function placeOf({ group, exists }: AnswererParts, who: Answerer): 'here' | string | undefined {
+function placeOf({ group, exists }: WorkerRequestHandlerOptions, who: RequestTarget): 'here' | string | undefined {
   const place = group()
   if (!place) return undefined
   if (who === 'leader') return place.isLeader ? 'here' : place.leaderUrl

@@ -1,10 +1,10 @@
 import { Gauge } from 'prom-client'
 import type { Metrics } from '../../config/metrics.ts'
-import type { RoundsReading } from '../membership/worker-group.ts'
+import type { RebalanceMetrics } from '../membership/worker-group.ts'
 import { countersIn, type TaskCounters } from '../tasks/task-counters.ts'
 
 /** One task as metrics see it. */
-export type TaskReading = {
+export type TaskMetrics = {
   readonly connector: string
   readonly task: number
   readonly kind: Kind
@@ -14,7 +14,7 @@ export type TaskReading = {
 }
 
 /** A connector that this worker has, without its tasks. */
-export type ConnectorReading = {
+export type ConnectorMetrics = {
   readonly name: string
   readonly kind: Kind
   readonly className: string
@@ -23,8 +23,8 @@ export type ConnectorReading = {
 }
 
 /** One worker as metrics see it. */
-export type WorkerReading = {
-  readonly connectors: readonly ConnectorReading[]
+export type WorkerMetrics = {
+  readonly connectors: readonly ConnectorMetrics[]
   readonly tasks: number
   /** Since the worker was started. */
   readonly starts: {
@@ -36,13 +36,17 @@ export type WorkerReading = {
 }
 
 /** Its place in the group. */
-export type GroupReading = { readonly rounds: RoundsReading; readonly generation: number; readonly isLeader: boolean }
+export type GroupMetrics = {
+  readonly rebalances: RebalanceMetrics
+  readonly generation: number
+  readonly isLeader: boolean
+}
 
-export type WorkerReadings = {
-  readonly worker: () => WorkerReading
+export type MetricsSources = {
+  readonly worker: () => WorkerMetrics
   /** Undefined before the first round. */
-  readonly group: () => GroupReading | undefined
-  readonly tasks: () => readonly TaskReading[]
+  readonly group: () => GroupMetrics | undefined
+  readonly tasks: () => readonly TaskMetrics[]
 }
 
 const STATES = ['running', 'paused', 'failed', 'unassigned'] as const
@@ -108,7 +112,7 @@ const TASK_FAMILIES: readonly TaskFamily[] = [
   ofTasks('task_error_metrics_last_error_timestamp', 'When a record last failed, ms since 1970.', (c) => c.lastErrorMs),
 ]
 
-type WorkerFamily = readonly [name: string, help: string, read: (worker: WorkerReading) => number]
+type WorkerFamily = readonly [name: string, help: string, read: (worker: WorkerMetrics) => number]
 
 const WORKER_FAMILIES: readonly WorkerFamily[] = [
   ['connector_count', 'Connectors that run here.', (w) => w.connectors.length],
@@ -129,20 +133,32 @@ const WORKER_FAMILIES: readonly WorkerFamily[] = [
   ['task_startup_failure_total', 'Starts of tasks that failed.', ({ starts }) => starts.taskFailures],
 ]
 
-type GroupFamily = readonly [name: string, help: string, read: (group: GroupReading) => number]
+type GroupFamily = readonly [name: string, help: string, read: (group: GroupMetrics) => number]
 
 const GROUP_FAMILIES: readonly GroupFamily[] = [
-  ['completed_rebalances_total', 'Rounds of the group that this worker took part in.', ({ rounds }) => rounds.count],
-  ['rebalancing', '1: a round goes on.', ({ rounds }) => Number(rounds.isUnderWay)],
-  ['rebalance_avg_time_ms', 'Mean time of a round, ms.', ({ rounds }) => mean(rounds.msTotal, rounds.count)],
-  ['rebalance_max_time_ms', 'Time of the longest round, ms.', ({ rounds }) => rounds.msMax],
-  ['time_since_last_rebalance_ms', 'Since the end of the last round, ms.', ({ rounds }) => rounds.sinceLastMs],
+  [
+    'completed_rebalances_total',
+    'Rounds of the group that this worker took part in.',
+    ({ rebalances: rounds }) => rounds.count,
+  ],
+  ['rebalancing', '1: a round goes on.', ({ rebalances: rounds }) => Number(rounds.isUnderWay)],
+  [
+    'rebalance_avg_time_ms',
+    'Mean time of a round, ms.',
+    ({ rebalances: rounds }) => mean(rounds.msTotal, rounds.count),
+  ],
+  ['rebalance_max_time_ms', 'Time of the longest round, ms.', ({ rebalances: rounds }) => rounds.msMax],
+  [
+    'time_since_last_rebalance_ms',
+    'Since the end of the last round, ms.',
+    ({ rebalances: rounds }) => rounds.sinceLastMs,
+  ],
   ['epoch', 'Generation of the group.', (group) => group.generation],
   ['leader', '1: this worker leads its group.', (group) => Number(group.isLeader)],
 ]
 
 /** Registers the worker's families; they are read when somebody asks. */
-export function workerMetrics(metrics: Metrics, readings: WorkerReadings): void {
+export function registerWorkerMetrics(metrics: Metrics, readings: MetricsSources): void {
   const gauge = (name: string, help: string, labelNames: readonly string[], collect: (gauge: Gauge) => void) =>
     new Gauge({
       name: `kafka_connect_${name}`,
@@ -176,7 +192,7 @@ export function workerMetrics(metrics: Metrics, readings: WorkerReadings): void 
 type MakeGauge = (name: string, help: string, labels: readonly string[], collect: (gauge: Gauge) => void) => unknown
 
 /** How connectors and tasks are: as labels, and counted by connector. */
-function stateMetrics(gauge: MakeGauge, { worker, tasks }: WorkerReadings): void {
+function stateMetrics(gauge: MakeGauge, { worker, tasks }: MetricsSources): void {
   const about = ['connector', 'status', 'connector_type', 'connector_class', 'connector_version']
   gauge('connector_metrics_status', '1: how the connector is.', about, (one) => {
     for (const { name: connector, state: status, kind, className, version } of worker().connectors) {

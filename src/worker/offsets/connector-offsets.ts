@@ -9,11 +9,11 @@ import type { ConfigResolver } from '../configuration/config-resolver.ts'
 import { findConnector } from '../configuration/connector-plugin.ts'
 import { WorkerError } from '../model/worker-error.ts'
 import type { PluginHost, SourceOffsetChange } from '../plugin-host.ts'
-import type { ConnectorConfig } from '../stores/config-state.ts'
+import type { ConnectorState } from '../stores/config-state.ts'
 import type { OffsetStore } from '../stores/offset-store.ts'
 import { parseSinkOffsets } from './sink-offset-request.ts'
 
-export type OffsetEditorParts = {
+export type ConnectorOffsetsOptions = {
   readonly broker: Broker
   readonly plugins: PluginHost
   readonly offsets: OffsetStore
@@ -23,14 +23,14 @@ export type OffsetEditorParts = {
 }
 
 /** Shows and changes how far connectors are: sources in the offsets topic, sinks in their consumer group. */
-export class OffsetEditor {
-  readonly #parts: OffsetEditorParts
+export class ConnectorOffsets {
+  readonly #parts: ConnectorOffsetsOptions
 
-  constructor(parts: OffsetEditorParts) {
+  constructor(parts: ConnectorOffsetsOptions) {
     this.#parts = parts
   }
 
-  async list(connector: ConnectorConfig): Promise<readonly ConnectorOffset[]> {
+  async list(connector: ConnectorState): Promise<readonly ConnectorOffset[]> {
     if (this.#kindOf(connector) === 'sink') {
       const committed = await this.#parts.broker.groups.offsets(groupOf(connector))
       return committed.map(({ topic, partition, offset }) => ({
@@ -39,7 +39,7 @@ export class OffsetEditor {
       }))
     }
     const stored = await this.#parts.offsets.read(connector.name, connector.config)
-    const secrets = await this.#secretsOf(connector)
+    const secrets = await this.#secretMaskerOf(connector)
     return stored.map(({ partition, offset }) => ({
       partition: secrets.maskData(partition),
       offset: secrets.maskData(offset),
@@ -47,17 +47,19 @@ export class OffsetEditor {
   }
 
   /** What stands for its placeholders: nobody is shown it, so that a connector with one that cannot be read shows nothing. */
-  async #secretsOf(connector: ConnectorConfig): Promise<SecretMasker> {
-    const { filledIn } = await this.#parts.resolver.resolve(connector.config).catch((error: unknown) => {
-      throw new WorkerError('offsets_refused', messageOf(error), { cause: error })
-    })
+  async #secretMaskerOf(connector: ConnectorState): Promise<SecretMasker> {
+    const { placeholderValues: filledIn } = await this.#parts.resolver
+      .resolve(connector.config)
+      .catch((error: unknown) => {
+        throw new WorkerError('offsets_refused', messageOf(error), { cause: error })
+      })
     const secrets = new SecretMasker()
     secrets.add(filledIn.values())
     return secrets
   }
 
   /** Answers what was done, as a sentence. The connector has to be stopped. */
-  async alter(connector: ConnectorConfig, offsets: readonly ConnectorOffset[]): Promise<string> {
+  async alter(connector: ConnectorState, offsets: readonly ConnectorOffset[]): Promise<string> {
     if (this.#kindOf(connector) === 'sink') await this.#alterSink(connector, offsets)
     else
       await this.#alterSource(
@@ -67,7 +69,7 @@ export class OffsetEditor {
     return 'The offsets for this connector have been altered successfully'
   }
 
-  async reset(connector: ConnectorConfig): Promise<string> {
+  async reset(connector: ConnectorState): Promise<string> {
     if (this.#kindOf(connector) === 'sink') await this.#resetSink(connector)
     else {
       const known = await this.#parts.offsets.read(connector.name, connector.config)
@@ -79,7 +81,7 @@ export class OffsetEditor {
     return 'The offsets for this connector have been reset successfully'
   }
 
-  #kindOf({ name, config }: ConnectorConfig): 'source' | 'sink' {
+  #kindOf({ name, config }: ConnectorState): 'source' | 'sink' {
     const plugin = findConnector(this.#parts.plugins.catalog, config)
     if (plugin) return plugin.kind
     throw new WorkerError(
@@ -90,11 +92,11 @@ export class OffsetEditor {
 
   /** A partition that is written as it was shown means the stored one. */
   async #withStoredPartitions(
-    connector: ConnectorConfig,
+    connector: ConnectorState,
     offsets: readonly SourceOffsetChange[],
   ): Promise<readonly SourceOffsetChange[]> {
     if (!JSON.stringify(offsets).includes(MASK)) return offsets
-    const secrets = await this.#secretsOf(connector)
+    const secrets = await this.#secretMaskerOf(connector)
     const stored = await this.#parts.offsets.read(connector.name, connector.config)
     return offsets.map((entry) => {
       const meant = stored.find(({ partition }) => isDeepStrictEqual(secrets.maskData(partition), entry.partition))
@@ -102,7 +104,7 @@ export class OffsetEditor {
     })
   }
 
-  async #alterSource(connector: ConnectorConfig, offsets: readonly SourceOffsetChange[]): Promise<void> {
+  async #alterSource(connector: ConnectorState, offsets: readonly SourceOffsetChange[]): Promise<void> {
     const { plugins, resolver } = this.#parts
     const plugin = findConnector(plugins.catalog, connector.config)
     if (!plugin?.altersOffsets) {
@@ -115,14 +117,14 @@ export class OffsetEditor {
       const { config } = await resolver.resolve(connector.config)
       await plugins.call('alter-offsets', plugin, { config, offsets })
     } catch (error) {
-      throw new WorkerError('offsets_refused', resolver.masked(messageOf(error)), { cause: error })
+      throw new WorkerError('offsets_refused', resolver.mask(messageOf(error)), { cause: error })
     }
     if (offsets.length === 0) return
     await this.#parts.fence?.(connector.name)
     await this.#parts.offsets.write(connector.name, connector.config, offsets)
   }
 
-  async #alterSink(connector: ConnectorConfig, offsets: readonly ConnectorOffset[]): Promise<void> {
+  async #alterSink(connector: ConnectorState, offsets: readonly ConnectorOffset[]): Promise<void> {
     const { set, forget } = parseSinkOffsets(connector.name, offsets)
     const { groups } = this.#parts.broker
     await this.#requirePartitions(connector, set)
@@ -132,12 +134,12 @@ export class OffsetEditor {
     })
   }
 
-  async #resetSink(connector: ConnectorConfig): Promise<void> {
+  async #resetSink(connector: ConnectorState): Promise<void> {
     await this.#changeGroup(connector, 'reset', (group) => this.#parts.broker.groups.delete(group))
   }
 
   /** A group takes any name for a topic; a wrong one would only be noticed when nothing moves. */
-  async #requirePartitions({ name }: ConnectorConfig, offsets: readonly PartitionOffset[]): Promise<void> {
+  async #requirePartitions({ name }: ConnectorState, offsets: readonly PartitionOffset[]): Promise<void> {
     for (const { topic, partition } of offsets) {
       const found = await this.#parts.broker.topics.describe(topic)
       if (found?.partitions.some((known) => known.partition === partition)) continue
@@ -149,7 +151,7 @@ export class OffsetEditor {
   }
 
   async #changeGroup(
-    connector: ConnectorConfig,
+    connector: ConnectorState,
     verb: 'alter' | 'reset',
     change: (group: string) => Promise<void>,
   ): Promise<void> {
@@ -173,6 +175,6 @@ export class OffsetEditor {
   }
 }
 
-function groupOf({ name, config }: ConnectorConfig): string {
+function groupOf({ name, config }: ConnectorState): string {
   return config['consumer.override.group.id'] ?? `connect-${name}`
 }

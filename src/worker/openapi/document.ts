@@ -6,25 +6,25 @@ import {
   schemaRef,
   stringSchema,
 } from '../../http/openapi.ts'
-import { ENTITIES } from './entities.ts'
-import { OPERATIONS, type Operation, PARAMETERS } from './operations.ts'
+import { WORKER_ENTITIES } from './entities.ts'
+import { WORKER_OPERATIONS, WORKER_PARAMETERS, type WorkerOperation } from './operations.ts'
 
 const JSON_TYPE = 'application/json'
 const LEVEL: JsonSchema = { type: 'object', properties: { level: stringSchema }, required: ['level'] }
 
 /** Everything a worker answers, as OpenAPI 3.1. */
-export function openApiDocument(version: string): JsonSchema {
+export function workerOpenApiDocument(version: string): JsonSchema {
   const description = 'A path may end with a slash. Any worker of a group answers for all of it.'
-  const operations = Object.entries(OPERATIONS).map(([line, one]) => [line, operationObject(line, one)] as const)
+  const operations = Object.entries(WORKER_OPERATIONS).map(([line, one]) => [line, operationObject(line, one)] as const)
   return buildOpenApiDocument({ title: 'Weir connector worker', version, description }, operations, {
-    ...ENTITIES,
+    ...WORKER_ENTITIES,
     Level: LEVEL,
   })
 }
 
-function operationObject(line: string, { summary, query = [], body, answers, mediaType }: Operation): JsonSchema {
+function operationObject(line: string, { summary, query = [], body, answers, mediaType }: WorkerOperation): JsonSchema {
   const inPath = pathParameters(line, (name) => (name === 'task' ? integerSchema : stringSchema))
-  const inQuery = query.map((name) => ({ name, in: 'query', ...PARAMETERS[name] }))
+  const inQuery = query.map((name) => ({ name, in: 'query', ...WORKER_PARAMETERS[name] }))
   const good = Object.entries(answers).map(([status, schema]) => [
     status,
     schema ? { description: 'Done.', content: { [mediaType ?? JSON_TYPE]: { schema } } } : { description: 'Done.' },

@@ -9,7 +9,7 @@ import {
 } from '../../http/openapi.ts'
 
 /** These members and no others. */
-export function answer(
+export function workerResponse(
   members: Readonly<Record<string, JsonSchema>>,
   required: readonly string[] = Object.keys(members),
 ): JsonSchema {
@@ -31,14 +31,14 @@ const status = {
 }
 const always = ['state', 'worker_id']
 const part = { type: 'object', description: 'For a sink kafka_topic and kafka_partition, or kafka_offset.' }
-const offsets = arrayOf(answer({ partition: nullable(part), offset: nullable(part) }, ['partition']))
+const offsets = arrayOf(workerResponse({ partition: nullable(part), offset: nullable(part) }, ['partition']))
 
 /** Everything that bodies consist of. */
-export const ENTITIES: Readonly<Record<string, JsonSchema>> = {
-  Error: answer({ error_code: integerSchema, message: stringSchema }),
-  Message: answer({ message: stringSchema }),
-  Worker: answer({ version: stringSchema, commit: stringSchema, kafka_cluster_id: stringSchema }),
-  Health: answer({ status: { enum: ['healthy', 'starting', 'unhealthy'] }, message: stringSchema }),
+export const WORKER_ENTITIES: Readonly<Record<string, JsonSchema>> = {
+  Error: workerResponse({ error_code: integerSchema, message: stringSchema }),
+  Message: workerResponse({ message: stringSchema }),
+  Worker: workerResponse({ version: stringSchema, commit: stringSchema, kafka_cluster_id: stringSchema }),
+  Health: workerResponse({ status: { enum: ['healthy', 'starting', 'unhealthy'] }, message: stringSchema }),
   Config: mapOf(stringSchema),
   WrittenConfig: written,
   NewConnector: {
@@ -51,21 +51,26 @@ export const ENTITIES: Readonly<Record<string, JsonSchema>> = {
     required: ['name', 'config'],
     additionalProperties: false,
   },
-  TaskId: answer({ connector: stringSchema, task: integerSchema }),
-  Task: answer({ id: schemaRef('TaskId'), config: schemaRef('Config') }),
-  Connector: answer({ name: stringSchema, config: schemaRef('Config'), tasks: arrayOf(schemaRef('TaskId')), type }),
-  TaskStatus: answer({ id: integerSchema, ...status }, ['id', ...always]),
-  ConnectorStatus: answer({
+  TaskId: workerResponse({ connector: stringSchema, task: integerSchema }),
+  Task: workerResponse({ id: schemaRef('TaskId'), config: schemaRef('Config') }),
+  Connector: workerResponse({
     name: stringSchema,
-    connector: answer(status, always),
+    config: schemaRef('Config'),
+    tasks: arrayOf(schemaRef('TaskId')),
+    type,
+  }),
+  TaskStatus: workerResponse({ id: integerSchema, ...status }, ['id', ...always]),
+  ConnectorStatus: workerResponse({
+    name: stringSchema,
+    connector: workerResponse(status, always),
     tasks: arrayOf(schemaRef('TaskStatus')),
     type,
   }),
-  ExpandedConnectors: mapOf(answer({ info: schemaRef('Connector'), status: schemaRef('ConnectorStatus') }, [])),
-  Topics: mapOf(answer({ topics: arrayOf(stringSchema) })),
-  Offsets: answer({ offsets }),
-  Plugin: answer({ class: stringSchema, type: stringSchema, version: stringSchema }, ['class', 'type']),
-  ConfigKey: answer({
+  ExpandedConnectors: mapOf(workerResponse({ info: schemaRef('Connector'), status: schemaRef('ConnectorStatus') }, [])),
+  Topics: mapOf(workerResponse({ topics: arrayOf(stringSchema) })),
+  Offsets: workerResponse({ offsets }),
+  Plugin: workerResponse({ class: stringSchema, type: stringSchema, version: stringSchema }, ['class', 'type']),
+  ConfigKey: workerResponse({
     name: stringSchema,
     type: stringSchema,
     required: { type: 'boolean' },
@@ -78,14 +83,14 @@ export const ENTITIES: Readonly<Record<string, JsonSchema>> = {
     display_name: stringSchema,
     dependents: arrayOf(stringSchema),
   }),
-  Validation: answer({
+  Validation: workerResponse({
     name: stringSchema,
     error_count: integerSchema,
     groups: arrayOf(stringSchema),
     configs: arrayOf(
-      answer({
+      workerResponse({
         definition: nullable(schemaRef('ConfigKey')),
-        value: answer({
+        value: workerResponse({
           name: stringSchema,
           value: nullable(stringSchema),
           recommended_values: arrayOf(stringSchema),
@@ -95,5 +100,5 @@ export const ENTITIES: Readonly<Record<string, JsonSchema>> = {
       }),
     ),
   }),
-  LoggerLevel: answer({ level: stringSchema, last_modified: nullable(integerSchema) }),
+  LoggerLevel: workerResponse({ level: stringSchema, last_modified: nullable(integerSchema) }),
 }

@@ -1,8 +1,8 @@
 import { arrayOf, type JsonSchema, mapOf, schemaRef, stringSchema } from '../../http/openapi.ts'
 
-export type Operation = {
+export type WorkerOperation = {
   readonly summary: string
-  readonly query?: readonly (keyof typeof PARAMETERS)[]
+  readonly query?: readonly (keyof typeof WORKER_PARAMETERS)[]
   readonly body?: 'NewConnector' | 'WrittenConfig' | 'Offsets' | 'Level'
   /** By status; null: no body. Refusals, which are alike everywhere, are left out. */
   readonly answers: Readonly<Record<number, JsonSchema | null>>
@@ -13,7 +13,7 @@ export type Operation = {
 const flag = (value: boolean): JsonSchema => ({ type: 'boolean', default: value })
 
 /** What stands in queries, by its name. */
-export const PARAMETERS = {
+export const WORKER_PARAMETERS = {
   connectorsOnly: { description: 'Converters, transforms and predicates too when it is false.', schema: flag(true) },
   expand: { description: 'What is told of each connector.', schema: arrayOf({ enum: ['info', 'status'] }) },
   includeTasks: { description: 'Its tasks too.', schema: flag(false) },
@@ -22,12 +22,12 @@ export const PARAMETERS = {
   version: { description: 'The plugin has to be of this version.', schema: stringSchema },
 } as const
 
-const nothing = (status: number): Pick<Operation, 'answers'> => ({ answers: { [status]: null } })
-const good = (schema: JsonSchema): Pick<Operation, 'answers'> => ({ answers: { 200: schema } })
+const nothing = (status: number): Pick<WorkerOperation, 'answers'> => ({ answers: { [status]: null } })
+const good = (schema: JsonSchema): Pick<WorkerOperation, 'answers'> => ({ answers: { 200: schema } })
 const plain = { mediaType: 'text/plain', ...good(stringSchema) }
 
 /** Everything a worker answers, but for what only workers ask of each other. */
-export const OPERATIONS: Readonly<Record<string, Operation>> = {
+export const WORKER_OPERATIONS: Readonly<Record<string, WorkerOperation>> = {
   'GET /': { summary: 'Which worker this is', ...good(schemaRef('Worker')) },
   'GET /health': {
     summary: 'Whether it can do its work',
@@ -97,7 +97,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   'GET /admin/loggers': { summary: 'The loggers and their levels', ...good(mapOf(schemaRef('LoggerLevel'))) },
   'GET /admin/loggers/{logger}': { summary: 'The level of one logger', ...good(schemaRef('LoggerLevel')) },
   'PUT /admin/loggers/{logger}': {
-    summary: 'Sets the level of a logger and all below it; answers those that were changed',
+    summary: 'Sets the level of a logger and all settingsWithPrefix it; answers those that were changed',
     query: ['scope'],
     body: 'Level',
     answers: { 200: arrayOf(stringSchema), 204: null },

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { AuditedAction } from '../../http/audit-log.ts'
 import type { AclOperation } from '../../http/permissions.ts'
-import type { View } from '../worker.ts'
+import type { ConfigView } from '../worker.ts'
 import { parseCreateBody } from './bodies.ts'
 
 /** What tells nothing of any connector: for everybody who is known. */
@@ -39,7 +39,7 @@ export function isInternal(request: FastifyRequest): boolean {
 }
 
 /** What the audit log says of a request. */
-export function auditedAction(request: FastifyRequest): AuditedAction {
+export function auditedWorkerAction(request: FastifyRequest): AuditedAction {
   const { params, body, routeOptions } = request
   const operation = routeOptions.url === undefined ? undefined : operationOf(request)
   const name = routeOptions.url === '/connectors' && (body as { name?: unknown } | undefined)?.name
@@ -47,7 +47,7 @@ export function auditedAction(request: FastifyRequest): AuditedAction {
 }
 
 /** Throws a 403 when the path names an object that the request has no permission for. */
-export function checkAccess(request: FastifyRequest): void {
+export function checkWorkerAccess(request: FastifyRequest): void {
   const { rights, params } = request
   const { url } = request.routeOptions
   // That there is no such place is no secret.
@@ -83,9 +83,9 @@ export function mayCreate({ rights }: Pick<FastifyRequest, 'rights'>, name: stri
 export type Masking = 'readonly' | 'always'
 
 /** How a request may see the configuration of a connector. */
-export type ViewOf = (request: Pick<FastifyRequest, 'rights'>) => (name: string) => View
+export type ConfigViewOf = (request: Pick<FastifyRequest, 'rights'>) => (name: string) => ConfigView
 
-export function viewsFor(masking: Masking): ViewOf {
+export function configViewFor(masking: Masking): ConfigViewOf {
   return ({ rights }) =>
     (name) =>
       masking === 'always' || !rights.allows('write', name) ? 'masked' : 'plain'

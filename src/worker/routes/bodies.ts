@@ -1,11 +1,19 @@
 import type { ConnectorOffset, OffsetPart } from '../../clients/worker.ts'
+import type { WrittenConfig } from '../configuration/written-config.ts'
 import { WorkerError } from '../model/worker-error.ts'
-import type { TargetState } from '../stores/config-codec.ts'
-import type { WrittenConfig } from '../validation/validate.ts'
+import type { StoredTargetState } from '../stores/config-codec.ts'
 
-export type CreateRequest = { readonly name: string; readonly config: WrittenConfig; readonly target?: TargetState }
+export type CreateRequest = {
+  readonly name: string
+  readonly config: WrittenConfig
+  readonly target?: StoredTargetState
+}
 
-const TARGETS: Readonly<Record<string, TargetState>> = { RUNNING: 'STARTED', PAUSED: 'PAUSED', STOPPED: 'STOPPED' }
+const TARGETS: Readonly<Record<string, StoredTargetState>> = {
+  RUNNING: 'STARTED',
+  PAUSED: 'PAUSED',
+  STOPPED: 'STOPPED',
+}
 
 // Each throws a `WorkerError` that says what is wrong with the body. The original answers most of these with a 500.
 
@@ -57,7 +65,7 @@ function parsePart(part: unknown, what: string): OffsetPart | null {
   return part === undefined || part === null ? null : parseObject(part, what)
 }
 
-function parseTarget(state: unknown): TargetState {
+function parseTarget(state: unknown): StoredTargetState {
   const target = TARGETS[String(state).toUpperCase()]
   if (target) return target
   throw refused(`'initial_state' is '${state}': expected one of ${Object.keys(TARGETS).join(', ')}`)

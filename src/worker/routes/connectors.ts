@@ -1,12 +1,12 @@
 import type { FastifyInstance } from 'fastify'
 import type { Worker } from '../worker.ts'
-import type { ViewOf } from './access.ts'
+import type { ConfigViewOf } from './access.ts'
 import { parseConfigBody, parseCreateBody } from './bodies.ts'
 
 type ByName = { Params: { name: string } }
 
 /** `/connectors`: what there is and how it is configured. */
-export function connectorRoutes(app: FastifyInstance, worker: Worker, viewOf: ViewOf): void {
+export function connectorRoutes(app: FastifyInstance, worker: Worker, viewOf: ConfigViewOf): void {
   app.get<{ Querystring: { expand?: string | string[] } }>('/connectors', async (request) => {
     const { query, rights } = request
     const isReadable = (name: string) => rights.allows('read', name)

@@ -32,7 +32,7 @@ const WIRE: Readonly<Record<WorkerErrorCode, number>> = {
 }
 
 /** The worker's own errors and the log's on the wire; undefined leaves the error to the HTTP edge. */
-export function toWire(error: unknown): ErrorResponse | undefined {
+export function workerErrorToWire(error: unknown): ErrorResponse | undefined {
   if (error instanceof BrokerError && error.code === 'record_too_large') {
     return { status: 400, body: { error_code: 400, message: error.message } }
   }

@@ -1,12 +1,13 @@
 import type { FastifyInstance } from 'fastify'
-import type { Leader } from '../herder/leader-duties.ts'
+import type { RawConfig } from '../../sdk/index.ts'
+import type { LeaderDuties } from '../herder/leader-duties.ts'
 import { verifySignature } from '../membership/request-signature.ts'
 import { WorkerError } from '../model/worker-error.ts'
-import type { RawConfig, SessionKey } from '../stores/config-codec.ts'
+import type { SessionKey } from '../stores/config-codec.ts'
 import { parseConfigBody } from './bodies.ts'
 
 export type InternalRoutes = {
-  readonly leader: Leader
+  readonly leader: LeaderDuties
   /** Whether the group's protocol signs requests between its workers. */
   readonly isSigned: () => boolean
   /** Whether an unsigned request is refused in a group whose protocol does not sign. */
@@ -37,7 +38,7 @@ export function internalRoutes(app: FastifyInstance, routes: InternalRoutes): vo
     })
 
     inner.put<ByName>('/connectors/:name/fence', async ({ params }, reply) => {
-      await leader.fence(params.name)
+      await leader.fenceZombieSourceTasks(params.name)
       return reply.code(204).send()
     })
     done()

@@ -17,12 +17,12 @@ import { addResponseHeaders, parseHeaderRules } from '../../http/response-header
 import { type HttpServer, type HttpServerOptions, startHttpServer } from '../../http/server.ts'
 import type { PeerTls } from '../membership/peer-client.ts'
 import type { WorkerSettings } from '../settings.ts'
-import { auditedAction, checkAccess, isInternal } from './access.ts'
-import { toWire } from './errors.ts'
+import { auditedWorkerAction, checkWorkerAccess, isInternal } from './access.ts'
+import { workerErrorToWire } from './errors.ts'
 import { type LoggerRoutes, loggerRoutes } from './loggers.ts'
 import { type WorkerRoutes, workerRoutes } from './main.ts'
 
-export type ServeParts = {
+export type RestServerOptions = {
   readonly settings: WorkerSettings
   readonly logger: Logger
   readonly metrics: Metrics
@@ -32,16 +32,21 @@ export type ServeParts = {
 }
 
 /** Puts a worker behind its listeners, and what `admin.listeners` name behind those. */
-export async function serveWorker(parts: ServeParts): Promise<HttpServer> {
+export async function startRestServer(parts: RestServerOptions): Promise<HttpServer> {
   const { settings, logger, metrics, clock, routes, loggers } = parts
   const { listeners, 'admin.listeners': adminListeners } = settings.values
-  const auditing = await openAuditLog(settings.values, { program: 'worker', logger, metrics, describe: auditedAction })
+  const auditing = await openAuditLog(settings.values, {
+    program: 'worker',
+    logger,
+    metrics,
+    describe: auditedWorkerAction,
+  })
   const logIn = openAuthentication(settings.values, logger)
   const tls = listenerTls(settings.rest, [...listeners, ...(adminListeners ?? [])])
   const permissions = openPermissions(settings.values, logger)
   const common: Omit<HttpServerOptions, 'listeners' | 'routes'> = {
     logger,
-    mapError: toWire,
+    mapError: workerErrorToWire,
     consumes: ['application/json'],
     produces: ['application/json'],
     requiresContentType: true,
@@ -129,7 +134,7 @@ function access(authentication: Authentication, policy: () => PermissionPolicy):
     kind: 'connectors',
     policy,
     allowsAnonymous: isInternal,
-    check: checkAccess,
+    check: checkWorkerAccess,
   }
 }
 

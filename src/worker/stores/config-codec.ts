@@ -1,10 +1,8 @@
+import type { RawConfig } from '../../sdk/index.ts'
 import { inJavaOrder } from '../model/java-order.ts'
 
-/** Configuration of a connector or of a task, as written: every value a string. */
-export type RawConfig = Readonly<Record<string, string>>
-
 /** What a person wants a connector to do. */
-export type TargetState = 'STARTED' | 'PAUSED' | 'STOPPED'
+export type StoredTargetState = 'STARTED' | 'PAUSED' | 'STOPPED'
 
 /** Proves to the leader that a request comes from a worker of the group. */
 export type SessionKey = { readonly key: string; readonly algorithm: string; readonly createdMs: number }
@@ -19,7 +17,7 @@ export type ConfigRecord =
       readonly config: RawConfig | null
     }
   | { readonly kind: 'commit'; readonly connector: string; readonly tasks: number | null }
-  | { readonly kind: 'target'; readonly connector: string; readonly target: TargetState | null }
+  | { readonly kind: 'target'; readonly connector: string; readonly target: StoredTargetState | null }
   | { readonly kind: 'fencing'; readonly connector: string; readonly tasks: number | null }
   | {
       readonly kind: 'restart'
@@ -140,7 +138,7 @@ function withCount(
 }
 
 /** Workers older than 3.5 know no STOPPED and read `state` only: they pause. */
-function targetValue(target: TargetState): Json {
+function targetValue(target: StoredTargetState): Json {
   return { state: target === 'STOPPED' ? 'PAUSED' : target, 'state.v2': target }
 }
 

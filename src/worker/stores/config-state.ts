@@ -1,10 +1,11 @@
-import type { ConfigRecord, RawConfig, SessionKey, TargetState } from './config-codec.ts'
+import type { RawConfig } from '../../sdk/index.ts'
+import type { ConfigRecord, SessionKey, StoredTargetState } from './config-codec.ts'
 
 /** What the config topic says about one connector. Replaced, never changed: holding one is a snapshot of it. */
-export type ConnectorConfig = {
+export type ConnectorState = {
   readonly name: string
   readonly config: RawConfig
-  readonly target: TargetState
+  readonly target: StoredTargetState
   /** In the order of their numbers. Empty while their records are incomplete. */
   readonly tasks: readonly RawConfig[]
   /** Counts the complete sets of task configurations that were read, from 0. */
@@ -21,7 +22,7 @@ export type ConnectorConfig = {
   readonly taskCount: number
 }
 
-type Held = Omit<ConnectorConfig, 'config'> & { readonly config: RawConfig | undefined }
+type Held = Omit<ConnectorState, 'config'> & { readonly config: RawConfig | undefined }
 
 /**
  * The state that all records of the config topic add up to, in Kafka Connect's rules: task configurations count only
@@ -37,24 +38,24 @@ export class ConfigState {
     return this.#session
   }
 
-  connector(name: string): ConnectorConfig | undefined {
+  connector(name: string): ConnectorState | undefined {
     const held = this.#held.get(name)
-    return held?.config === undefined ? undefined : (held as ConnectorConfig)
+    return held?.config === undefined ? undefined : (held as ConnectorState)
   }
 
-  connectors(): readonly ConnectorConfig[] {
-    return [...this.#held.values()].filter((held): held is ConnectorConfig => held.config !== undefined)
+  connectors(): readonly ConnectorState[] {
+    return [...this.#held.values()].filter((held): held is ConnectorState => held.config !== undefined)
   }
 
   /** Names of connectors that are gone while task or fencing records of them still stand in the topic. */
-  remains(): readonly string[] {
+  deletedConnectorsWithRecords(): readonly string[] {
     return [...this.#held.values()]
       .filter(({ config, taskCount }) => config === undefined && taskCount > 0)
       .map(({ name }) => name)
   }
 
   /** How many task records of it stand in the topic, at least. */
-  left(connector: string): number {
+  taskRecordCount(connector: string): number {
     return this.#held.get(connector)?.taskCount ?? 0
   }
 

@@ -2,13 +2,8 @@ import type { Broker } from '../../broker/broker.ts'
 import { openStateTopic, type StateTopic } from '../../broker/state-topic.ts'
 import type { StateProgress } from '../../broker/state-topic-checks.ts'
 import type { Logger } from '../../config/logger.ts'
-import {
-  type ConfigRecord,
-  parseConfigRecord,
-  type RawConfig,
-  type TargetState,
-  toConfigRecord,
-} from './config-codec.ts'
+import type { RawConfig } from '../../sdk/index.ts'
+import { type ConfigRecord, parseConfigRecord, type StoredTargetState, toConfigRecord } from './config-codec.ts'
 import { ConfigState } from './config-state.ts'
 import type { StoreTopic } from './store-topic.ts'
 
@@ -58,7 +53,7 @@ export class ConfigStore {
   }
 
   /** A new connector's target state stands before it, so that nobody starts what should be paused. */
-  async putConnector(connector: string, config: RawConfig, target?: TargetState): Promise<void> {
+  async putConnector(connector: string, config: RawConfig, target?: StoredTargetState): Promise<void> {
     const first: ConfigRecord[] = target === undefined ? [] : [{ kind: 'target', connector, target }]
     await this.write([...first, { kind: 'connector', connector, config }])
   }
@@ -70,7 +65,7 @@ export class ConfigStore {
     ])
   }
 
-  async putTarget(connector: string, target: TargetState): Promise<void> {
+  async putTarget(connector: string, target: StoredTargetState): Promise<void> {
     await this.write([{ kind: 'target', connector, target }])
   }
 
@@ -81,9 +76,9 @@ export class ConfigStore {
   }
 
   /** Removes what the deletion of a connector leaves behind, which Kafka Connect never does. */
-  async clean(connector: string): Promise<void> {
+  async deleteRemainingRecords(connector: string): Promise<void> {
     const records = Array.from(
-      { length: this.state.left(connector) },
+      { length: this.state.taskRecordCount(connector) },
       (_, task): ConfigRecord => ({ kind: 'task', connector, task, config: null }),
     )
     const fencing: ConfigRecord[] = this.state.isFenced(connector) ? [{ kind: 'fencing', connector, tasks: null }] : []

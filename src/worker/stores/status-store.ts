@@ -70,7 +70,7 @@ export class StatusStore {
     await this.#write({ kind: 'topic', connector: topic.connector, topic: topic.name }, toTopicValue(topic))
   }
 
-  async forget(key: StatusKey): Promise<void> {
+  async delete(key: StatusKey): Promise<void> {
     await this.#write(key, null)
   }
 

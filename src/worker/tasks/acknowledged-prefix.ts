@@ -1,7 +1,7 @@
 /** How far a source partition is. */
-export type Progress<Partition> = { readonly partition: Partition; readonly offset: Partition }
+export type SourceProgress<Partition> = { readonly partition: Partition; readonly offset: Partition }
 
-type Batch<Partition> = { acknowledged: boolean; readonly progress: readonly Progress<Partition>[] }
+type Batch<Partition> = { acknowledged: boolean; readonly progress: readonly SourceProgress<Partition>[] }
 
 /**
  * The longest prefix of batches that are safely stored. What a batch says of its source partitions counts when it and
@@ -11,14 +11,14 @@ export class AcknowledgedPrefix<Partition> {
   readonly #idOf: (partition: Partition) => string
   readonly #batches: Batch<Partition>[] = []
   #head = 0
-  #ready = new Map<string, Progress<Partition>>()
+  #ready = new Map<string, SourceProgress<Partition>>()
 
   constructor(idOf: (partition: Partition) => string) {
     this.#idOf = idOf
   }
 
   /** Registers a batch in the order of the source; call what it returns when the batch is stored. */
-  add(progress: readonly Progress<Partition>[]): () => void {
+  add(progress: readonly SourceProgress<Partition>[]): () => void {
     const batch: Batch<Partition> = { acknowledged: false, progress }
     this.#batches.push(batch)
     return () => {
@@ -28,14 +28,14 @@ export class AcknowledgedPrefix<Partition> {
   }
 
   /** What may be committed and was not taken yet. */
-  take(): readonly Progress<Partition>[] {
+  take(): readonly SourceProgress<Partition>[] {
     const ready = [...this.#ready.values()]
     this.#ready = new Map()
     return ready
   }
 
   /** Puts back what could not be committed, unless there is something newer. */
-  restore(progress: readonly Progress<Partition>[]): void {
+  restore(progress: readonly SourceProgress<Partition>[]): void {
     const older = new Map(progress.map((entry) => [this.#idOf(entry.partition), entry]))
     this.#ready = new Map([...older, ...this.#ready])
   }
@@ -54,9 +54,9 @@ export class AcknowledgedPrefix<Partition> {
 }
 
 /** The last offset of every source partition in a batch. Sources use one partition object for many records. */
-export function progressOf<Partition>(
+export function lastOffsets<Partition>(
   records: readonly { readonly sourcePartition: Partition; readonly sourceOffset: Partition }[],
-): readonly Progress<Partition>[] {
+): readonly SourceProgress<Partition>[] {
   const last = new Map<Partition, Partition>()
   for (let index = 0; index < records.length; index++) {
     const record = records[index]

@@ -23,7 +23,7 @@ export function errorHeader(name: string, text: string | null): Header {
 }
 
 /** The topic for records that a task could not take. */
-export class DeadLetters {
+export class DeadLetterQueue {
   readonly #config: DeadLetterConfig
   readonly #task: { readonly connector: string; readonly task: number }
   readonly #producer: Producer
@@ -32,7 +32,7 @@ export class DeadLetters {
   readonly #sending = new Set<Promise<unknown>>()
   #failure: unknown
 
-  private constructor(parts: DeadLetterParts, producer: Producer) {
+  private constructor(parts: DeadLetterQueueOptions, producer: Producer) {
     this.#config = parts.config
     this.#task = parts.task
     this.#counters = parts.counters
@@ -41,12 +41,12 @@ export class DeadLetters {
   }
 
   /** Makes the topic when it is missing. */
-  static async open(parts: DeadLetterParts): Promise<DeadLetters> {
+  static async open(parts: DeadLetterQueueOptions): Promise<DeadLetterQueue> {
     const { topic, replicationFactor } = parts.config
     const topics = await parts.clients.topics()
     const known = await topics.describe(topic)
     if (!known) await topics.create({ name: topic, partitions: 1, replicationFactor })
-    return new DeadLetters(parts, await parts.clients.producer())
+    return new DeadLetterQueue(parts, await parts.clients.producer())
   }
 
   /** Does not wait; `flush` does. */
@@ -145,7 +145,7 @@ const JAVA_NAMES: Readonly<Record<string, string>> = {
   invalid_record: 'org.apache.kafka.common.InvalidRecordException',
 }
 
-export type DeadLetterParts = {
+export type DeadLetterQueueOptions = {
   readonly clients: Pick<TaskClients, 'topics' | 'producer'>
   readonly config: DeadLetterConfig
   readonly task: { readonly connector: string; readonly task: number }

@@ -3,15 +3,15 @@ import type { Clock } from '../../config/clock.ts'
 import type { Position, SourceRecord, StoredListener } from '../../sdk/index.ts'
 import type { TransactionBoundary } from '../configuration/task-config.ts'
 import { partitionId } from '../stores/offset-state.ts'
-import { progressOf } from './acknowledged-prefix.ts'
-import type { Delivery, OffsetWriter, TransactionEnd } from './source-delivery.ts'
-import type { Outgoing } from './source-records.ts'
+import { lastOffsets } from './acknowledged-prefix.ts'
+import type { OffsetEncoder, SourceDelivery, TransactionEnd } from './source-delivery.ts'
+import type { ConvertedBatch } from './source-records.ts'
 import { countCommitMs, type TaskCounters } from './task-counters.ts'
 
-export type ExactlyOnceParts = {
+export type ExactlyOnceOptions = {
   /** Transactional: it fenced every older producer of this task when it was opened. */
   readonly producer: Producer
-  readonly toOffsets: OffsetWriter
+  readonly toOffsets: OffsetEncoder
   readonly counters: TaskCounters
   readonly clock: Clock
   /** Whether every batch is a transaction, or those between two commits are one, or the source says where one ends. */
@@ -26,8 +26,8 @@ export type ExactlyOnceParts = {
  * Records and the offsets behind them get into the log in one transaction, or not at all: a batch that was read twice is
  * seen once. What fails a transaction fails the task; it begins again at the last one that was committed.
  */
-export class ExactlyOnce implements Delivery {
-  readonly #parts: ExactlyOnceParts
+export class ExactlyOnceDelivery implements SourceDelivery {
+  readonly #parts: ExactlyOnceOptions
   readonly #progress = new Map<string, { readonly partition: Position; readonly offset: Position }>()
   /** What is to be told when the transaction is committed. */
   #told: (() => void)[] = []
@@ -35,16 +35,16 @@ export class ExactlyOnce implements Delivery {
   #isOpen = false
   #failure: unknown
 
-  constructor(parts: ExactlyOnceParts) {
+  constructor(parts: ExactlyOnceOptions) {
     this.#parts = parts
   }
 
-  async deliver(outgoing: Outgoing, batch: readonly SourceRecord[], end?: TransactionEnd): Promise<void> {
+  async deliver(outgoing: ConvertedBatch, batch: readonly SourceRecord[], end?: TransactionEnd): Promise<void> {
     await this.#inLine(async () => {
       await this.#send(outgoing)
       const listener = this.#parts.listener?.()
       if (listener) this.#told.push(() => listener(batch))
-      for (const progress of progressOf(batch)) this.#progress.set(partitionId(progress.partition), progress)
+      for (const progress of lastOffsets(batch)) this.#progress.set(partitionId(progress.partition), progress)
       if (end === 'abort') await this.#takeBack()
       else if (end === 'commit' || this.#parts.boundary === 'poll') await this.#commit()
     })
@@ -65,7 +65,7 @@ export class ExactlyOnce implements Delivery {
     }
   }
 
-  async #send({ records, bytes }: Outgoing): Promise<void> {
+  async #send({ records, bytes }: ConvertedBatch): Promise<void> {
     const { producer, counters } = this.#parts
     if (!this.#isOpen) producer.begin()
     this.#isOpen = true

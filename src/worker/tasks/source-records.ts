@@ -2,10 +2,10 @@ import type { Header, NewRecord } from '../../broker/broker.ts'
 import { checkRecordSize } from '../../broker/producer.ts'
 import type { ConnectRecord, RecordHeader, SourceRecord } from '../../sdk/index.ts'
 import type { ErrorPolicy, Stage } from './error-policy.ts'
-import type { Pipeline } from './transformation-chain.ts'
+import type { RecordPipeline } from './record-pipeline.ts'
 
 /** A batch on its way to the log. */
-export type Outgoing = {
+export type ConvertedBatch = {
   readonly records: readonly NewRecord[]
   /** What each of them was made of. */
   readonly sources: readonly SourceRecord[]
@@ -13,7 +13,7 @@ export type Outgoing = {
 }
 
 /** A record that a source gave and that could not be brought into its topic. */
-export type LostRecord = {
+export type FailedSourceRecord = {
   readonly record: SourceRecord
   /** What would have been written, if it got that far. */
   readonly made: NewRecord | undefined
@@ -29,15 +29,15 @@ type Writable = { -readonly [Member in keyof NewRecord]: NewRecord[Member] }
  * is a few calls and one object. A record that fails is tried again or handed to `lost`, which throws when it may not be
  * stepped over; so is one that the producer would refuse.
  */
-export async function toOutgoing(
+export async function convertSourceRecords(
   batch: readonly SourceRecord[],
-  pipeline: Pipeline,
+  pipeline: RecordPipeline,
   policy: ErrorPolicy,
-  { recordBytesMax, lost }: { readonly recordBytesMax: number; readonly lost: (record: LostRecord) => void },
-): Promise<Outgoing> {
+  { recordBytesMax, lost }: { readonly recordBytesMax: number; readonly lost: (record: FailedSourceRecord) => void },
+): Promise<ConvertedBatch> {
   const records: NewRecord[] = []
   const sources: SourceRecord[] = []
-  const at: Progress = { stage: 'TRANSFORMATION', className: '' }
+  const at: ConversionStage = { stage: 'TRANSFORMATION', className: '' }
   let bytes = 0
   for (const record of batch) {
     let made: NewRecord | null
@@ -70,14 +70,14 @@ export async function toOutgoing(
       checkRecordSize(made, recordBytesMax)
       return true
     } catch (error) {
-      lost(refusal(record, made, error))
+      lost(producerFailure(record, made, error))
       return false
     }
   }
 }
 
 /** A record that got as far as the log, which does not take it. The original names its task as what was at work. */
-export function refusal(record: SourceRecord, made: NewRecord, error: unknown): LostRecord {
+export function producerFailure(record: SourceRecord, made: NewRecord, error: unknown): FailedSourceRecord {
   return { record, made, stage: 'KAFKA_PRODUCE', className: 'org.apache.kafka.connect.runtime.WorkerSourceTask', error }
 }
 
@@ -86,12 +86,12 @@ export function bytesOf({ key, value }: NewRecord): number {
 }
 
 /** Which step is at work: known when it throws. */
-type Progress = { stage: Stage; className: string }
+type ConversionStage = { stage: Stage; className: string }
 
 function convert(
   record: SourceRecord,
-  { key, value, headers, transforms }: Pipeline,
-  at: Progress,
+  { key, value, headers, transforms }: RecordPipeline,
+  at: ConversionStage,
 ): NewRecord | null | Promise<NewRecord | null> {
   let current: SourceRecord | ConnectRecord | null = record
   if (transforms.length > 0) {
@@ -126,7 +126,11 @@ async function settled(
   return made
 }
 
-function transform(record: SourceRecord, steps: Pipeline['transforms'], at: Progress): ConnectRecord | null {
+function transform(
+  record: SourceRecord,
+  steps: RecordPipeline['transforms'],
+  at: ConversionStage,
+): ConnectRecord | null {
   let current: ConnectRecord | null = {
     topic: record.topic,
     partition: record.partition,
@@ -145,11 +149,11 @@ function transform(record: SourceRecord, steps: Pipeline['transforms'], at: Prog
   return current
 }
 
-function toHeader(header: RecordHeader, converter: Pipeline['headers']['run']): Header {
+function toHeader(header: RecordHeader, converter: RecordPipeline['headers']['run']): Header {
   return [header.key, converter.fromConnect(header)]
 }
 
-function enter(at: Progress, stage: Stage, className: string): void {
+function enter(at: ConversionStage, stage: Stage, className: string): void {
   at.stage = stage
   at.className = className
 }

@@ -5,24 +5,24 @@ import {
   type ClientKind,
   type ClientSettings,
   clientSettings,
-  keysWithoutEffect,
+  ineffectiveKeys,
 } from '../configuration/client-settings.ts'
-import type { TaskParts } from './worker-source-task.ts'
+import type { WorkerTaskContext } from './task-context.ts'
 
 /**
  * The clients of one task, as its worker and its connector have them. They share the broker of all tasks unless they are
  * to reach another one, or the same as somebody else.
  */
 export class TaskClients {
-  readonly #parts: Pick<TaskParts, 'spec' | 'broker' | 'connect'>
+  readonly #parts: Pick<WorkerTaskContext, 'spec' | 'broker' | 'connect'>
   readonly #settings: ClientSettings
   readonly #own: { readonly connection: object; readonly broker: Promise<Broker | undefined> }[] = []
 
-  constructor(parts: Pick<TaskParts, 'spec' | 'broker' | 'connect' | 'log'>) {
+  constructor(parts: Pick<WorkerTaskContext, 'spec' | 'broker' | 'connect' | 'log'>) {
     const { spec, log } = parts
     this.#parts = parts
     this.#settings = clientSettings(spec.worker.clients, spec.config)
-    const keys = keysWithoutEffect(spec.config, 'override.')
+    const keys = ineffectiveKeys(spec.config, 'override.')
     if (keys.length > 0) log.warn({ keys }, 'these settings of clients have no effect here')
   }
 
@@ -38,7 +38,7 @@ export class TaskClients {
   }
 
   /** For what the worker itself stores: undefined where the task's producer can do it as well. */
-  async workersProducer(): Promise<Producer | undefined> {
+  async offsetsProducer(): Promise<Producer | undefined> {
     const { broker } = this.#parts
     return (await this.#brokerOf('producer')) === broker ? undefined : broker.producer()
   }

@@ -1,4 +1,4 @@
-import type { RawConfig } from '../stores/config-codec.ts'
+import type { RawConfig } from '../../sdk/index.ts'
 import type { TaskCounters } from './task-counters.ts'
 
 /** Everything a task needs to run, as plain data: it can be posted to another thread. */
@@ -59,7 +59,7 @@ export interface RunningTask {
   /** Resolves when the task has let go of everything. Its caller bounds the time and may walk away. */
   stop(): Promise<void>
   /** Its stop took too long: nobody waits any more, and what it still does should end as soon as it can. */
-  abandon(): void
+  cancel(): void
   counters(): TaskCounters
 }
 

@@ -1,7 +1,7 @@
 import type { NewRecord } from '../../broker/broker.ts'
 import { BrokerError } from '../../broker/error.ts'
 import type { TaskLog } from '../../sdk/index.ts'
-import { newTopic, parseTopicRules, type TopicRule } from '../configuration/topic-creation.ts'
+import { newTopic, parseTopicCreationRules, type TopicCreationRule } from '../configuration/topic-creation-rules.ts'
 import type { TaskClients } from './task-clients.ts'
 import type { TaskMessage, TaskSpec } from './task-spec.ts'
 
@@ -12,7 +12,7 @@ export class TaskTopics {
   readonly #log: TaskLog
   readonly #spec: TaskSpec
   readonly #report: (message: TaskMessage) => void
-  readonly #rules: readonly TopicRule[]
+  readonly #rules: readonly TopicCreationRule[]
 
   constructor(parts: {
     readonly clients: TaskClients
@@ -25,7 +25,7 @@ export class TaskTopics {
     this.#spec = parts.spec
     this.#report = parts.report
     const { kind, config, worker } = parts.spec
-    this.#rules = kind === 'source' && worker.createTopics ? parseTopicRules(config) : []
+    this.#rules = kind === 'source' && worker.createTopics ? parseTopicCreationRules(config) : []
   }
 
   /** Waits only for topics that were not seen before. */
@@ -36,7 +36,7 @@ export class TaskTopics {
       last = topic
       if (this.#known.has(topic)) continue
       await this.create(topic)
-      this.saw(topic)
+      this.recordActiveTopic(topic)
     }
   }
 
@@ -52,7 +52,7 @@ export class TaskTopics {
     }
   }
 
-  saw(topic: string): void {
+  recordActiveTopic(topic: string): void {
     if (this.#known.has(topic)) return
     this.#known.add(topic)
     if (this.#spec.worker.trackTopics) this.#report({ type: 'topic', topic })

@@ -6,16 +6,16 @@ import { listedName } from '../../plugins/catalog.ts'
 import { parseConfig, type SinkTask as SinkPlugin, type SinkPosition, type SinkRecord } from '../../sdk/index.ts'
 import { missingConnector } from '../configuration/connector-plugin.ts'
 import { parseTaskConfig, type TaskConfig } from '../configuration/task-config.ts'
-import { DeadLetters } from './dead-letter-queue.ts'
+import { DeadLetterQueue } from './dead-letter-queue.ts'
 import { ErrorPolicy, isRetriable } from './error-policy.ts'
-import { keyOf, SinkOffsets } from './sink-offsets.ts'
-import { Origin, toSinkRecords, type UndeliveredRecord } from './sink-records.ts'
-import { isLate } from './source-delivery.ts'
+import { createRecordPipeline, type RecordPipeline } from './record-pipeline.ts'
+import { partitionKey, SinkOffsets } from './sink-offsets.ts'
+import { convertSinkRecords, type FailedSinkRecord, SinkRecordOrigin } from './sink-records.ts'
+import { failLateCommit } from './source-delivery.ts'
 import { TaskClients } from './task-clients.ts'
+import type { WorkerTaskContext } from './task-context.ts'
 import { countBatch, countCommitMs } from './task-counters.ts'
 import { TaskTopics } from './task-topics.ts'
-import { createPipeline, type Pipeline } from './transformation-chain.ts'
-import type { TaskParts } from './worker-source-task.ts'
 
 /** How long a poll waits: until something comes, but not past the next commit. */
 const POLL_MS_MAX = 1_000
@@ -35,17 +35,17 @@ type Batch = {
 type Work = {
   readonly consumer: Consumer
   readonly plugin: SinkPlugin
-  readonly pipeline: Pipeline
+  readonly pipeline: RecordPipeline
   readonly policy: ErrorPolicy
   readonly topics: TaskTopics
 }
 
 /** The life of one sink task: read, convert, put, commit, until it is stopped or fails. */
-export class SinkTask {
-  readonly #parts: TaskParts
+export class WorkerSinkTask {
+  readonly #parts: WorkerTaskContext
   readonly #config: TaskConfig
   readonly #offsets = new SinkOffsets()
-  #deadLetters: DeadLetters | undefined
+  #deadLetters: DeadLetterQueue | undefined
   #consumer: Consumer | undefined
   #plugin: SinkPlugin | undefined
   #batch: Batch | undefined
@@ -54,7 +54,7 @@ export class SinkTask {
   /** A sink that failed may not commit what it did not take. */
   #broken = false
 
-  constructor(parts: TaskParts) {
+  constructor(parts: WorkerTaskContext) {
     this.#parts = parts
     this.#paused = parts.spec.paused
     this.#config = parseTaskConfig(parts.spec.config)
@@ -70,7 +70,7 @@ export class SinkTask {
   /** Resolves when the task was stopped; rejects when it failed. */
   async run(): Promise<void> {
     const { spec, signal, report, access } = this.#parts
-    const pipeline = createPipeline(this.#parts.plugins, spec.config, spec.worker.converters, access)
+    const pipeline = createRecordPipeline(this.#parts.plugins, spec.config, spec.worker.converters, access)
     await using held = new AsyncDisposableStack()
     const clients = new TaskClients(this.#parts)
     held.adopt(clients, () => clients.close())
@@ -79,7 +79,7 @@ export class SinkTask {
       await Promise.all(this.#config.topics.map((name) => topics.create(name)))
     const policy = this.#policy()
     if (this.#config.deadLetters) {
-      this.#deadLetters = await DeadLetters.open({
+      this.#deadLetters = await DeadLetterQueue.open({
         ...this.#parts,
         clients,
         config: this.#config.deadLetters,
@@ -159,8 +159,14 @@ export class SinkTask {
     for (const chunk of polled) {
       this.#parts.counters.recordsIn += chunk.records.length
       const before = records.length
-      await toSinkRecords(chunk, work.pipeline, work.policy, (lost) => this.#undelivered(work.policy, lost), records)
-      if (records.length > before) work.topics.saw(chunk.topic)
+      await convertSinkRecords(
+        chunk,
+        work.pipeline,
+        work.policy,
+        (lost) => this.#undelivered(work.policy, lost),
+        records,
+      )
+      if (records.length > before) work.topics.recordActiveTopic(chunk.topic)
     }
     await this.#put(work, { polled, records, attempt: 0, dueMs: 0 })
   }
@@ -222,7 +228,12 @@ export class SinkTask {
     const safe = await this.#flush(pending)
     try {
       const { commitTimeoutMs } = spec.worker
-      await withTimeout(Promise.resolve(this.#consumer?.commit(safe)), commitTimeoutMs, isLate(commitTimeoutMs), clock)
+      await withTimeout(
+        Promise.resolve(this.#consumer?.commit(safe)),
+        commitTimeoutMs,
+        failLateCommit(commitTimeoutMs),
+        clock,
+      )
       this.#offsets.committed(safe)
       counters.commits += 1
     } catch (error) {
@@ -238,7 +249,7 @@ export class SinkTask {
   }
 
   async #assigned(partitions: readonly TopicPartition[]): Promise<void> {
-    this.#parts.log.info({ partitions: partitions.map(keyOf) }, 'partitions were assigned')
+    this.#parts.log.info({ partitions: partitions.map(partitionKey) }, 'partitions were assigned')
     const positions = partitions.length > 0 ? await this.#plugin?.open?.(partitions) : undefined
     if (positions !== undefined && positions.length > 0) this.#consumer?.seek(positions)
     if (this.#paused || this.#batch) this.#consumer?.pause(partitions)
@@ -261,15 +272,15 @@ export class SinkTask {
   /** Others will be given these records. */
   #dropFromBatch(partitions: readonly TopicPartition[]): void {
     if (!this.#batch) return
-    const gone = new Set(partitions.map(keyOf))
-    const polled = this.#batch.polled.filter((chunk) => !gone.has(keyOf(chunk)))
-    const records = this.#batch.records.filter(({ origin }) => !gone.has(keyOf(origin)))
+    const gone = new Set(partitions.map(partitionKey))
+    const polled = this.#batch.polled.filter((chunk) => !gone.has(partitionKey(chunk)))
+    const records = this.#batch.records.filter(({ origin }) => !gone.has(partitionKey(origin)))
     this.#batch = polled.length === 0 ? undefined : { ...this.#batch, polled, records }
   }
 
-  #undelivered(policy: ErrorPolicy, { origin, ...failure }: UndeliveredRecord): void {
+  #undelivered(policy: ErrorPolicy, { origin, ...failure }: FailedSinkRecord): void {
     const { topic, partition, offset } = origin
-    const stored = Origin.storedOf(origin)
+    const stored = SinkRecordOrigin.storedOf(origin)
     policy.tolerate({
       ...failure,
       place: { topic, partition, offset },

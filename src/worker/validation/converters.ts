@@ -1,13 +1,13 @@
 import type { ConfigKeyInfo } from '../../clients/worker.ts'
 import { settingsWithPrefix } from '../../config/settings.ts'
+import type { RawConfig } from '../../sdk/index.ts'
 import type { PluginHost } from '../plugin-host.ts'
-import type { RawConfig } from '../stores/config-codec.ts'
-import { type Entry, pluginEntries } from './entries.ts'
+import { type ConfigEntry, pluginEntries } from './config-entry.ts'
 
 const ROLES = ['header', 'key', 'value'] as const
 
 /** The keys of the converters that a connector names itself; those of the worker are the worker's to check. */
-export async function converterBlocks(config: RawConfig, plugins: PluginHost): Promise<readonly Entry[]> {
+export async function converterEntries(config: RawConfig, plugins: PluginHost): Promise<readonly ConfigEntry[]> {
   const blocks = ROLES.map(async (role) => {
     const name = `${role}.converter`
     const className = config[name]
@@ -35,7 +35,7 @@ export const converterType: ConfigKeyInfo = {
   dependents: [],
 }
 
-function typeEntry(role: string): Entry {
+function typeEntry(role: string): ConfigEntry {
   const { name } = converterType
   return {
     definition: converterType,
@@ -43,7 +43,7 @@ function typeEntry(role: string): Entry {
   }
 }
 
-function prefixed({ definition, value }: Entry, prefix: string): Entry {
+function prefixed({ definition, value }: ConfigEntry, prefix: string): ConfigEntry {
   return {
     definition: definition && { ...definition, name: prefix + definition.name },
     value: { ...value, name: prefix + value.name },

@@ -2,7 +2,8 @@ import { join } from 'node:path'
 import { createWorkerClient } from '../../../src/clients/worker.ts'
 import { silentLogger } from '../../../src/config/logger.ts'
 import { fileStreamSource } from '../../../src/plugins/connectors/file-stream/source.ts'
-import { findConnector, toTaskConfigs } from '../../../src/worker/configuration/connector-plugin.ts'
+import { findConnector } from '../../../src/worker/configuration/connector-plugin.ts'
+import { generateTaskConfigs } from '../../../src/worker/herder/task-configs.ts'
 import type { ConfigRecord } from '../../../src/worker/stores/config-codec.ts'
 import { ConfigStore } from '../../../src/worker/stores/config-store.ts'
 import { partDirectory } from '../../env/workspace.ts'
@@ -78,7 +79,8 @@ async function writeConnectors({ bootstrap }: Settings, side: Side, count: numbe
     const connector = `waits-${at}`
     const own = { name: connector, 'connector.class': 'FileStreamSource', file, topic: 'waiting' }
     const config = { ...own, 'key.converter': STRING, 'value.converter': STRING }
-    const { configs: tasks } = target === 'STOPPED' ? { configs: [] } : await toTaskConfigs(plugins, source, config)
+    const { configs: tasks } =
+      target === 'STOPPED' ? { configs: [] } : await generateTaskConfigs(plugins, source, config)
     records.push(
       { kind: 'target', connector, target },
       { kind: 'connector', connector, config },

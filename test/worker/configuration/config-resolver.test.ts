@@ -52,7 +52,7 @@ describe('what was filled in', () => {
       secretMaskerOf(logger.child({})),
     )
     await resolver.resolve({ p: '${vault:p}' })
-    expect(resolver.masked('no entry for se"cret here')).toBe('no entry for [hidden] here')
+    expect(resolver.mask('no entry for se"cret here')).toBe('no entry for [hidden] here')
     logger.child({ task: 0 }).error({ err: new Error('bad se"cret') }, 'failed')
     expect(lines).toHaveLength(1)
     expect(lines[0]).toContain('bad [hidden]')
@@ -106,7 +106,9 @@ describe('the watch over placeholders', () => {
     isBroken = true
     good.a = 'second'
     const unreadable: unknown[] = []
-    expect(await resolver.stale(['one', 'two'], (error) => unreadable.push(error))).toEqual(['one'])
+    expect(await resolver.connectorsWithChangedValues(['one', 'two'], (error) => unreadable.push(error))).toEqual([
+      'one',
+    ])
     expect(unreadable).toEqual([expect.objectContaining({ message: "can't fill in ${bad:…}: sealed" })])
   })
 
@@ -114,8 +116,8 @@ describe('the watch over placeholders', () => {
     const { resolver, values } = vault({ a: 'first' })
     await resolver.resolve({ x: '${vault:a}' }, { connector: 'one' })
     values['a'] = 'second'
-    expect(await resolver.stale([], () => expect.unreachable())).toEqual([])
-    expect(await resolver.stale(['one'], () => expect.unreachable())).toEqual([])
+    expect(await resolver.connectorsWithChangedValues([], () => expect.unreachable())).toEqual([])
+    expect(await resolver.connectorsWithChangedValues(['one'], () => expect.unreachable())).toEqual([])
   })
 })
 

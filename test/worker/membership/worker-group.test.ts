@@ -2,9 +2,14 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Broker, Generation, GroupMembershipOptions } from '../../../src/broker/broker.ts'
 import { systemClock } from '../../../src/config/clock.ts'
 import { silentLogger } from '../../../src/config/logger.ts'
-import { taskKey } from '../../../src/worker/herder/work-plan.ts'
-import { type Assignment, NO_WORK, toAssignment, type Work } from '../../../src/worker/membership/connect-protocol.ts'
-import { type GroupOptions, WorkerGroup } from '../../../src/worker/membership/worker-group.ts'
+import {
+  type ConnectorsAndTasks,
+  encodeWorkerAssignment,
+  NO_WORK,
+  type WorkerAssignment,
+} from '../../../src/worker/membership/connect-protocol.ts'
+import { WorkerGroup, type WorkerGroupOptions } from '../../../src/worker/membership/worker-group.ts'
+import { taskKey } from '../../../src/worker/model/task-key.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { openTestLog } from '../../support/topic.ts'
 
@@ -36,11 +41,11 @@ describe('a group of workers', () => {
     const second = await join('b')
     await expect.poll(() => [first.tasks().length, second.tasks().length], WAIT).toEqual([1, 1])
     const [leader, follower] = first.group.isLeader ? [first, second] : [second, first]
-    const rounds = follower.group.rounds.count
+    const rounds = follower.group.rebalances.count
     configure(6)
-    follower.group.configuredChanged()
-    expect(follower.group.rounds.count).toBe(rounds)
-    leader.group.configuredChanged()
+    follower.group.rebalanceIfWorkChanged()
+    expect(follower.group.rebalances.count).toBe(rounds)
+    leader.group.rebalanceIfWorkChanged()
     await expect.poll(() => [first.tasks().length, second.tasks().length], WAIT).toEqual([3, 3])
   })
 
@@ -80,13 +85,13 @@ describe('a worker, told by its coordinator,', () => {
 
   it('tells how long its rounds take, and since when there was none', async () => {
     const { group, protocol, clock } = await joinFake({})
-    expect(group.rounds).toMatchObject({ count: 0, isUnderWay: false })
+    expect(group.rebalances).toMatchObject({ count: 0, isUnderWay: false })
     protocol().protocols()
     await clock.advance(50)
-    expect(group.rounds.isUnderWay).toBe(true)
+    expect(group.rebalances.isUnderWay).toBe(true)
     await protocol().onJoined(generationOf({}))
     await clock.advance(30)
-    expect(group.rounds).toEqual({ count: 1, msTotal: 50, msMax: 50, sinceLastMs: 30, isUnderWay: false })
+    expect(group.rebalances).toEqual({ count: 1, msTotal: 50, msMax: 50, sinceLastMs: 30, isUnderWay: false })
   })
 
   it('leads only as long as nobody else can have been made the leader', async () => {
@@ -99,10 +104,10 @@ describe('a worker, told by its coordinator,', () => {
 
   it('rests after a round by what it took and moved, and asks once for all that changed meanwhile', async () => {
     let configured = NO_WORK
-    const { group, protocol, asked, clock } = await joinFake({ configured: () => configured })
+    const { group, protocol, asked, clock } = await joinFake({ configuredWork: () => configured })
     const change = (tasks: number) => {
       configured = workOf(tasks)
-      group.configuredChanged()
+      group.rebalanceIfWorkChanged()
     }
     const round = async (generation: number, tookMs: number) => {
       const members = [{ memberId: 'm', metadata: protocol().protocols()[0]!.metadata }]
@@ -132,18 +137,18 @@ describe('a worker, told by its coordinator,', () => {
     expect(asked).toHaveLength(3)
     await round(4, 0)
     await clock.advance(20)
-    group.configuredChanged()
+    group.rebalanceIfWorkChanged()
     expect(asked).toHaveLength(3)
   })
 
   it('rests no longer than a second, however much is moved', async () => {
     let configured = workOf(5_000)
-    const { group, protocol, asked, clock } = await joinFake({ configured: () => configured })
+    const { group, protocol, asked, clock } = await joinFake({ configuredWork: () => configured })
     const members = [{ memberId: 'm', metadata: protocol().protocols()[0]!.metadata }]
     await protocol().assign('weir-sessioned', members, { memberId: 'm', generation: 1 })
     await protocol().onJoined(generationOf({ assigned: configured }))
     configured = workOf(5_001)
-    group.configuredChanged()
+    group.rebalanceIfWorkChanged()
     await clock.advance(999)
     expect(asked).toEqual([])
     await clock.advance(1)
@@ -151,11 +156,11 @@ describe('a worker, told by its coordinator,', () => {
   })
 
   it('asks for a round also when its time as the leader is over, since nobody else may', async () => {
-    const { group, protocol, asked, clock } = await joinFake({ configured: () => workOf(1) })
+    const { group, protocol, asked, clock } = await joinFake({ configuredWork: () => workOf(1) })
     await protocol().onJoined(generationOf({}))
     await clock.advance(VALID_MS)
     asked.length = 0
-    group.configuredChanged()
+    group.rebalanceIfWorkChanged()
     expect([group.isLeader, asked]).toEqual([false, ['the configured work changed']])
   })
 
@@ -179,7 +184,7 @@ const URL = 'http://leader/'
 const VALID_MS = 10_000
 
 /** A coordinator that does what the test says. */
-async function joinFake(changes: Partial<GroupOptions>) {
+async function joinFake(changes: Partial<WorkerGroupOptions>) {
   const clock = new FakeClock()
   const asked: string[] = []
   let options: GroupMembershipOptions | undefined
@@ -195,9 +200,9 @@ async function joinFake(changes: Partial<GroupOptions>) {
   return { group, clock, asked, protocol: () => options!.protocol }
 }
 
-function generationOf(told: Partial<Assignment>): Generation {
+function generationOf(told: Partial<WorkerAssignment>): Generation {
   const nothing = { error: 0, leaderId: 'm', leaderUrl: URL, configOffset: 5, delayMs: 0 }
-  const assignment = toAssignment('sessioned', { ...nothing, assigned: NO_WORK, revoked: NO_WORK, ...told })
+  const assignment = encodeWorkerAssignment('sessioned', { ...nothing, assigned: NO_WORK, revoked: NO_WORK, ...told })
   return { generation: 1, memberId: 'm', leaderId: 'm', protocol: 'weir-sessioned', assignment }
 }
 
@@ -208,11 +213,17 @@ async function openGroup(tasks: number) {
     configure: (count: number) => {
       configured = workOf(count)
     },
-    join: (name: string, changes: Partial<GroupOptions> = {}) => joinGroup(broker, name, () => configured, changes),
+    join: (name: string, changes: Partial<WorkerGroupOptions> = {}) =>
+      joinGroup(broker, name, () => configured, changes),
   }
 }
 
-async function joinGroup(broker: Broker, name: string, configured: () => Work, changes: Partial<GroupOptions>) {
+async function joinGroup(
+  broker: Broker,
+  name: string,
+  configured: () => ConnectorsAndTasks,
+  changes: Partial<WorkerGroupOptions>,
+) {
   const url = `http://${name}/`
   const group = await WorkerGroup.join({
     broker,
@@ -228,8 +239,8 @@ async function joinGroup(broker: Broker, name: string, configured: () => Work, c
     url,
     configOffset: () => 5,
     readConfigs: async () => undefined,
-    configured,
-    onWork: async () => undefined,
+    configuredWork: configured,
+    onAssigned: async () => undefined,
     onLost: async () => undefined,
     ...changes,
   })
@@ -237,6 +248,6 @@ async function joinGroup(broker: Broker, name: string, configured: () => Work, c
   return { url, group, tasks: () => group.work.tasks.map(taskKey).sort() }
 }
 
-function workOf(tasks: number): Work {
+function workOf(tasks: number): ConnectorsAndTasks {
   return { connectors: ['c'], tasks: Array.from({ length: tasks }, (_, task) => ({ connector: 'c', task })) }
 }

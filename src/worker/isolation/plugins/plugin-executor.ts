@@ -1,3 +1,4 @@
+import type { RawConfig } from '../../../sdk/index.ts'
 import {
   type ConfigProviderInstance,
   type ConfigValue,
@@ -9,11 +10,10 @@ import {
   validateConfig,
   type z,
 } from '../../../sdk/index.ts'
+import { accessProblem, invalidValueMessage } from '../../host-access/access-check.ts'
+import { type ConnectorAccess, providerUse } from '../../host-access/connector-access.ts'
 import { hostAccess } from '../../host-access/host-access.ts'
-import { type ConnectorAccess, providerUse } from '../../host-access/settings.ts'
-import type { MadeTasks, PluginCall, PluginInput, PluginName } from '../../plugin-host.ts'
-import type { RawConfig } from '../../stores/config-codec.ts'
-import { accessProblem, refusal } from '../../validation/access.ts'
+import type { GeneratedTaskConfigs, PluginCall, PluginInput, PluginName } from '../../plugin-host.ts'
 
 /** More tasks than a connector can ask for. */
 const TASKS_MAX = 10_000
@@ -81,7 +81,7 @@ async function makeTasks(
   plugin: Connector,
   { config, tasksMax }: PluginInput<'make-tasks'>,
   access: HostAccess,
-): Promise<MadeTasks> {
+): Promise<GeneratedTaskConfigs> {
   const own = parseConfig(plugin.config, config)
   const againMs = plugin.kind === 'source' ? plugin.tasksAgainMs?.(own) : undefined
   if (againMs !== undefined && !(againMs > 0)) throw new Error(`tasksAgainMs() returned ${againMs}`)
@@ -133,7 +133,7 @@ function withRefusal(value: ConfigValue, spec: z.ZodObject, access: HostAccess):
   if (value.value === null || value.errors.length > 0) return value
   const reaches = describeConfig(spec).find(({ name }) => name === value.name)?.reaches ?? null
   const problem = reaches === null ? undefined : accessProblem(reaches, value.value, access)
-  return problem === undefined ? value : { ...value, errors: [refusal(value.name, problem)] }
+  return problem === undefined ? value : { ...value, errors: [invalidValueMessage(value.name, problem)] }
 }
 
 const MESSAGE_LENGTH_MAX = 10_000

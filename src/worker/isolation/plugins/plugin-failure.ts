@@ -5,7 +5,7 @@ const MESSAGE_LENGTH_MAX = 10_000
 const TRACE_LENGTH_MAX = 50_000
 
 /** Whatever plugin code threw, as text of bounded length. Safe for values whose getters and `toString` throw. */
-export function failureOf(thrown: unknown): PluginFailure {
+export function toPluginFailure(thrown: unknown): PluginFailure {
   try {
     const message = thrown instanceof Error ? textOf(thrown.message) : textOf(thrown)
     return { message: cut(message, MESSAGE_LENGTH_MAX), trace: cut(textOf(traceOf(thrown)), TRACE_LENGTH_MAX) }

@@ -1,5 +1,5 @@
 import type { PluginDescriptor } from '../../../plugins/descriptor.ts'
-import type { ConnectorAccess } from '../../host-access/settings.ts'
+import type { ConnectorAccess } from '../../host-access/connector-access.ts'
 import type { PluginCall, PluginFailure } from '../../plugin-host.ts'
 
 // What a worker, the process that it starts for a module of plugins, and the thread in that process say to each other.
@@ -21,9 +21,9 @@ export type PluginThreadData = Pick<PluginProcessOptions, 'module' | 'access'> &
   readonly beat: SharedArrayBuffer
 }
 
-export type ToPlugins = { readonly id: number; readonly call: PluginCall }
+export type PluginProcessCall = { readonly id: number; readonly call: PluginCall }
 
-export type FromPlugins =
+export type PluginProcessMessage =
   | { readonly type: 'loaded'; readonly plugins: readonly PluginDescriptor[] }
   | { readonly type: 'load-failed'; readonly failure: PluginFailure }
   | { readonly type: 'begun'; readonly id: number }

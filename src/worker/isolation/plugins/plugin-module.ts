@@ -1,7 +1,7 @@
 import type { Clock } from '../../../config/clock.ts'
 import type { PluginDescriptor } from '../../../plugins/descriptor.ts'
 import { type PluginCall, type PluginOperation, pluginError } from '../../plugin-host.ts'
-import type { FromPlugins, PluginProcessEnd } from './plugin-messages.ts'
+import type { PluginProcessEnd, PluginProcessMessage } from './plugin-messages.ts'
 import type { PluginProcess, PluginProcessHandlers } from './plugin-process.ts'
 
 export type PluginModuleOptions = {
@@ -198,7 +198,7 @@ export class PluginModule {
     this.#assign()
   }
 
-  #onReturn(slot: Slot, message: Extract<FromPlugins, { readonly type: 'returned' | 'threw' }>): void {
+  #onReturn(slot: Slot, message: Extract<PluginProcessMessage, { readonly type: 'returned' | 'threw' }>): void {
     const call = slot.calls.get(message.id)
     // It may have been given to another process meanwhile.
     if (!call) return

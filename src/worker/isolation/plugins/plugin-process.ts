@@ -2,19 +2,24 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { extname } from 'node:path'
 import { messageOf } from '../../../config/errors.ts'
 import { withCompileCache } from '../compile-cache.ts'
-import type { FromPlugins, PluginProcessEnd, PluginProcessOptions, ToPlugins } from './plugin-messages.ts'
+import type {
+  PluginProcessCall,
+  PluginProcessEnd,
+  PluginProcessMessage,
+  PluginProcessOptions,
+} from './plugin-messages.ts'
 
 const ENTRY = new URL(`./plugin-supervisor${extname(import.meta.filename)}`, import.meta.url)
 
 export type PluginProcessHandlers = {
-  readonly onMessage: (message: Exclude<FromPlugins, { readonly type: 'ended' }>) => void
+  readonly onMessage: (message: Exclude<PluginProcessMessage, { readonly type: 'ended' }>) => void
   /** Once, unless it was killed. */
   readonly onEnd: (end: PluginProcessEnd) => void
 }
 
 /** A process in which the code of one module of plugins runs. */
 export interface PluginProcess {
-  post(message: ToPlugins): void
+  post(message: PluginProcessCall): void
   kill(): void
 }
 
@@ -35,7 +40,7 @@ export function startPluginProcess(
     execArgv: [],
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   })
-  started.on('message', (message: FromPlugins) => {
+  started.on('message', (message: PluginProcessMessage) => {
     if (isOver) return
     if (message.type === 'ended') end(message.end)
     else onMessage(message)

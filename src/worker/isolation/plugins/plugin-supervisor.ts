@@ -1,15 +1,15 @@
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import { volunteerForOomKiller } from '../oom-score.ts'
+import { raiseOomScore } from '../oom-score.ts'
 import { ResidentLimit } from '../resident-limit.ts'
-import { interrogate } from '../thread-diagnosis.ts'
+import { diagnoseThread } from '../thread-diagnosis.ts'
 import { LineOutput } from './line-output.ts'
 import type {
-  FromPlugins,
+  PluginProcessCall,
   PluginProcessEnd,
+  PluginProcessMessage,
   PluginProcessOptions,
   PluginThreadData,
-  ToPlugins,
 } from './plugin-messages.ts'
 
 // The process that a worker starts for one module of plugins. Plugin code runs in a thread of it; this one passes messages,
@@ -42,8 +42,8 @@ let isEnding = false
 // Ctrl-C of a terminal is for the worker, which ends this process.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined)
 process.on('disconnect', die)
-process.on('message', (message: ToPlugins) => thread.postMessage(message))
-thread.on('message', (message: FromPlugins) => {
+process.on('message', (message: PluginProcessCall) => thread.postMessage(message))
+thread.on('message', (message: PluginProcessMessage) => {
   if (message.type === 'ended') return end(message.end)
   if (!isEnding) send(message)
   return undefined
@@ -62,7 +62,7 @@ thread.on('exit', (code) => {
   end({ code: 'plugin_crashed', what })
 })
 setInterval(look, LOOK_MS)
-volunteerForOomKiller()
+raiseOomScore()
 
 function look(): void {
   const { blockedMsMax, loadMsMax } = options
@@ -85,7 +85,7 @@ function look(): void {
 async function endBlocked(what: string): Promise<void> {
   if (isEnding) return
   isEnding = true
-  const found = await interrogate(THREAD_NAME)
+  const found = await diagnoseThread(THREAD_NAME)
   isEnding = false
   const id = found?.task === undefined ? {} : { id: Number(found.task) }
   end({ code: 'plugin_unresponsive', what, ...id, ...(found && { stack: found.stack }) })
@@ -98,10 +98,10 @@ function outOfMemory(): string {
 function end(why: PluginProcessEnd): void {
   if (isEnding) return
   isEnding = true
-  process.send?.({ type: 'ended', end: why } satisfies FromPlugins, undefined, undefined, die)
+  process.send?.({ type: 'ended', end: why } satisfies PluginProcessMessage, undefined, undefined, die)
 }
 
-function send(message: FromPlugins): void {
+function send(message: PluginProcessMessage): void {
   // A channel that is closed is followed by 'disconnect'.
   process.send?.(message, undefined, undefined, () => undefined)
 }

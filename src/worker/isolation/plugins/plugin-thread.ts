@@ -6,8 +6,8 @@ import { BuiltIns } from '../built-ins.ts'
 import { currentTask, runAsTask } from '../current-task.ts'
 import { guardProcess } from '../process-guard.ts'
 import { PluginExecutor } from './plugin-executor.ts'
-import { failureOf } from './plugin-failure.ts'
-import type { FromPlugins, PluginThreadData, ToPlugins } from './plugin-messages.ts'
+import { toPluginFailure } from './plugin-failure.ts'
+import type { PluginProcessCall, PluginProcessMessage, PluginThreadData } from './plugin-messages.ts'
 
 // The thread that loads one module of plugins and makes calls of its code. `plugin-supervisor.ts` starts and watches it.
 
@@ -15,7 +15,7 @@ const BEAT_MS = 50
 
 const { module, access, beat } = workerData as PluginThreadData
 const counter = new Int32Array(beat)
-const send = (message: FromPlugins) => parentPort?.postMessage(message)
+const send = (message: PluginProcessMessage) => parentPort?.postMessage(message)
 const builtIns = new BuiltIns()
 /** Calls that have not returned. */
 const open = new Set<number>()
@@ -30,13 +30,13 @@ guardProcess((call) => {
 process.on('uncaughtException', (error: unknown) => settle(callAtWork(), { threw: error }))
 
 const executor = await load().catch((error: unknown) => {
-  send({ type: 'load-failed', failure: failureOf(error) })
+  send({ type: 'load-failed', failure: toPluginFailure(error) })
   return undefined
 })
 if (executor) {
   Atomics.add(counter, 0, 1)
   setInterval(() => Atomics.add(counter, 0, 1), BEAT_MS)
-  parentPort?.on('message', ({ id, call }: ToPlugins) => {
+  parentPort?.on('message', ({ id, call }: PluginProcessCall) => {
     // Another call may have replaced them.
     builtIns.restore()
     send({ type: 'begun', id })
@@ -63,10 +63,10 @@ function settle(id: number | undefined, outcome: { readonly output: unknown } | 
   if (id === undefined || !open.delete(id)) return
   builtIns.restore()
   try {
-    if ('threw' in outcome) send({ type: 'threw', id, failure: failureOf(outcome.threw) })
+    if ('threw' in outcome) send({ type: 'threw', id, failure: toPluginFailure(outcome.threw) })
     else send({ type: 'returned', id, output: outcome.output })
   } catch (error) {
-    send({ type: 'threw', id, failure: failureOf(error) })
+    send({ type: 'threw', id, failure: toPluginFailure(error) })
   }
 }
 

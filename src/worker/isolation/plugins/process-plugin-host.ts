@@ -7,7 +7,7 @@ import { type Loaded, type PluginFault, resolveConflicts } from '../../../plugin
 import type { PluginDescriptor } from '../../../plugins/descriptor.ts'
 import { discoverModules } from '../../../plugins/discovery.ts'
 import { restrictConnectors } from '../../host-access/class-rules.ts'
-import type { ConnectorAccess } from '../../host-access/settings.ts'
+import type { ConnectorAccess } from '../../host-access/connector-access.ts'
 import type {
   PluginCall,
   PluginCatalog,
@@ -151,11 +151,11 @@ class Modules {
   /** Of several modules with the same plugin, the first is asked. */
   register(url: string | null, plugins: readonly PluginDescriptor[]): void {
     const module = this.#modules.get(url)
-    for (const key of plugins.map(keyOf)) if (module && !this.#byPlugin.has(key)) this.#byPlugin.set(key, module)
+    for (const key of plugins.map(pluginKey)) if (module && !this.#byPlugin.has(key)) this.#byPlugin.set(key, module)
   }
 
   of(plugin: PluginName): PluginModule {
-    const module = this.#byPlugin.get(keyOf(plugin))
+    const module = this.#byPlugin.get(pluginKey(plugin))
     if (module === undefined) throw new Error(`no module has the ${plugin.kind} ${plugin.class} ${plugin.version}`)
     return module
   }
@@ -166,6 +166,6 @@ class Modules {
   }
 }
 
-function keyOf({ kind, class: name, version }: PluginName): string {
+function pluginKey({ kind, class: name, version }: PluginName): string {
   return `${kind} ${name} ${version}`
 }

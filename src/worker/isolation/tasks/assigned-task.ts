@@ -2,7 +2,7 @@ import type { TaskCounters } from '../../tasks/task-counters.ts'
 import type { TaskMessage } from '../../tasks/task-spec.ts'
 
 /** A task in a thread, as the pool knows it. */
-export class PlacedTask {
+export class AssignedTask {
   readonly key: string
   readonly stopped = Promise.withResolvers<void>()
   readonly startedMs: number

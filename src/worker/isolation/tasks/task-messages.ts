@@ -1,22 +1,15 @@
 import type { BrokerAddress } from '../../../broker/broker-address.ts'
 import type { LogLimits } from '../../../config/log-rate-limiter.ts'
-import type { ConnectorAccess } from '../../host-access/settings.ts'
+import type { ConnectorAccess } from '../../host-access/connector-access.ts'
 import type { TaskCounters } from '../../tasks/task-counters.ts'
 import type { TaskMessage, TaskSpec } from '../../tasks/task-spec.ts'
+import type { ThreadDiagnosis } from '../thread-diagnosis.ts'
 
 // What the worker, a task process and the thread in it send to each other: the worker talks to the supervisor of a task
 // process, the supervisor to the thread that runs the tasks. A slot is one start of one task.
 
 /** Why a task process or its thread ended: the end of a sentence that begins with the task. */
-export type ThreadEnd = { readonly what: string; readonly testimony?: Testimony }
-
-/** What a thread was doing when it was asked. */
-export type Testimony = {
-  /** On whose behalf, by task key; undefined: nobody's. */
-  readonly task: string | undefined
-  /** Where it is in the code, as lines of a stack. */
-  readonly stack: string
-}
+export type ThreadEnd = { readonly what: string; readonly diagnosis?: ThreadDiagnosis }
 
 export type ThreadData = {
   readonly address: BrokerAddress
@@ -35,9 +28,9 @@ export type TaskCommand =
   | { readonly do: 'set-paused'; readonly slot: number; readonly paused: boolean }
   | { readonly do: 'stop'; readonly slot: number }
 
-export type ToThread = TaskCommand & { readonly counters?: SharedArrayBuffer }
+export type ThreadCommand = TaskCommand & { readonly counters?: SharedArrayBuffer }
 
-export type FromThread =
+export type ThreadMessage =
   | { readonly type: 'said'; readonly slot: number; readonly message: TaskMessage }
   | { readonly type: 'stopped'; readonly slot: number }
   /** A line of its log, as JSON. */
@@ -56,7 +49,7 @@ export type SupervisorOptions = {
   readonly access: ConnectorAccess
 }
 
-export type ToSupervisor =
+export type SupervisorCommand =
   | TaskCommand
   | { readonly do: 'begin'; readonly options: SupervisorOptions }
   /** The worker is alive. */
@@ -64,8 +57,8 @@ export type ToSupervisor =
   /** An answer of the log that the worker has open. */
   | { readonly do: 'broker'; readonly message: unknown }
 
-export type FromSupervisor =
-  | FromThread
+export type SupervisorMessage =
+  | ThreadMessage
   /** The supervisor is alive. Counters of the tasks that counted since the last one. */
   | { readonly type: 'pulse'; readonly counters: readonly (readonly [slot: number, counters: TaskCounters])[] }
   /** A request for the log that the worker has open. */

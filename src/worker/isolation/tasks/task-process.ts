@@ -8,11 +8,17 @@ import type { BrokerAddress } from '../../../broker/broker-address.ts'
 import type { LogLimits } from '../../../config/log-rate-limiter.ts'
 import type { Logger } from '../../../config/logger.ts'
 import { withTimeout } from '../../../config/timeout.ts'
-import type { ConnectorAccess } from '../../host-access/settings.ts'
+import type { ConnectorAccess } from '../../host-access/connector-access.ts'
 import { traceOf } from '../../tasks/error-trace.ts'
 import { withCompileCache } from '../compile-cache.ts'
 import { ProcessLog } from './process-log.ts'
-import type { FromSupervisor, SupervisorOptions, TaskCommand, ThreadEnd, ToSupervisor } from './task-messages.ts'
+import type {
+  SupervisorCommand,
+  SupervisorMessage,
+  SupervisorOptions,
+  TaskCommand,
+  ThreadEnd,
+} from './task-messages.ts'
 import { exhaustedMemory } from './task-thread.ts'
 
 export type TaskProcessOptions = {
@@ -28,7 +34,7 @@ export type TaskProcessOptions = {
   readonly blockedMsMax: number
   /** For each task. */
   readonly log: LogLimits
-  readonly onMessage: (message: Extract<FromSupervisor, { type: 'said' | 'stopped' | 'pulse' }>) => void
+  readonly onMessage: (message: Extract<SupervisorMessage, { type: 'said' | 'stopped' | 'pulse' }>) => void
   /** Once, when it is gone or of no use any more. */
   readonly onEnd: (end: ThreadEnd) => void
 }
@@ -96,7 +102,7 @@ export class TaskProcess {
     })
     child.on('error', (error) => this.#over({ what: `could not get a process: ${traceOf(error)}` }))
     child.on('exit', (code, signal) => void this.#exited(child, code, signal))
-    child.on('message', (message: FromSupervisor) => this.#hear(message))
+    child.on('message', (message: SupervisorMessage) => this.#hear(message))
     this.#log.follow(child.stdout as Readable, child.stderr as Readable)
     const options: SupervisorOptions = {
       address: place.kind === 'thread' ? 'parent' : place,
@@ -117,13 +123,13 @@ export class TaskProcess {
     port.on('message', (message: unknown) => send(child, { do: 'broker', message }))
   }
 
-  #hear(message: FromSupervisor): void {
+  #hear(message: SupervisorMessage): void {
     this.#silentLooks = 0
     if (message.type === 'log') this.#log.write(message.line)
     else if (!this.#isOver) this.#act(message)
   }
 
-  #act(message: Exclude<FromSupervisor, { type: 'log' }>): void {
+  #act(message: Exclude<SupervisorMessage, { type: 'log' }>): void {
     switch (message.type) {
       case 'broker':
         this.#port?.postMessage(message.message)
@@ -158,6 +164,6 @@ export class TaskProcess {
 }
 
 /** What cannot be sent is for a process that is gone, which its exit tells. */
-function send(child: ChildProcess, message: ToSupervisor): void {
+function send(child: ChildProcess, message: SupervisorCommand): void {
   if (child.connected) child.send(message, () => undefined)
 }

@@ -3,18 +3,19 @@ import type { Clock } from '../../../config/clock.ts'
 import type { Logger } from '../../../config/logger.ts'
 import type { Catalog } from '../../../plugins/catalog.ts'
 import type { HostAccess } from '../../../sdk/index.ts'
-import { taskKey } from '../../herder/work-plan.ts'
+import { taskKey } from '../../model/task-key.ts'
 import { traceOf } from '../../tasks/error-trace.ts'
+import type { WorkerTaskContext } from '../../tasks/task-context.ts'
 import type { TaskCounters } from '../../tasks/task-counters.ts'
 import type { TaskMessage, TaskSpec } from '../../tasks/task-spec.ts'
-import { SinkTask } from '../../tasks/worker-sink-task.ts'
-import { SourceTask, type TaskParts } from '../../tasks/worker-source-task.ts'
+import { WorkerSinkTask } from '../../tasks/worker-sink-task.ts'
+import { WorkerSourceTask } from '../../tasks/worker-source-task.ts'
 import { currentTask, runAsTask } from '../current-task.ts'
 
-export type TaskRunnerParts = {
+export type TaskRunnerOptions = {
   readonly broker: Broker
   /** Absent: no client has a connection of its own. */
-  readonly connect?: TaskParts['connect']
+  readonly connect?: WorkerTaskContext['connect']
   readonly plugins: Catalog
   /** What connectors may use. */
   readonly access: HostAccess
@@ -31,11 +32,11 @@ export type LocalTask = {
 
 /** Runs tasks in this very thread, and knows whose fault it is when something throws out of band. */
 export class TaskRunner {
-  readonly #parts: TaskRunnerParts
+  readonly #parts: TaskRunnerOptions
   /** By task key, what ends the task at once. */
   readonly #failing = new Map<string, (error: unknown) => void>()
 
-  constructor(parts: TaskRunnerParts) {
+  constructor(parts: TaskRunnerOptions) {
     this.#parts = parts
   }
 
@@ -60,7 +61,7 @@ export class TaskRunner {
     this.#failing.set(key, fail)
     const { ended, setPaused } = runAsTask(key, () => {
       try {
-        const task = spec.kind === 'source' ? new SourceTask(parts) : new SinkTask(parts)
+        const task = spec.kind === 'source' ? new WorkerSourceTask(parts) : new WorkerSinkTask(parts)
         return { ended: task.run().catch(fail), setPaused: (paused: boolean) => task.setPaused(paused) }
       } catch (error) {
         return { ended: Promise.resolve().then(() => fail(error)), setPaused: () => undefined }
@@ -77,7 +78,7 @@ export class TaskRunner {
   }
 
   /** Something was thrown that nobody caught. Ends the task that it belongs to; false: it is nobody's. */
-  threw(error: unknown): boolean {
+  handleUncaught(error: unknown): boolean {
     const fail = this.#failing.get(currentTask() ?? '')
     fail?.(error)
     return fail !== undefined

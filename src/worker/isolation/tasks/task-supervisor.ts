@@ -1,9 +1,9 @@
 import { MessageChannel } from 'node:worker_threads'
 import type { BrokerAddress } from '../../../broker/broker-address.ts'
 import { countersIn, countersMemory, type TaskCounters } from '../../tasks/task-counters.ts'
-import { volunteerForOomKiller } from '../oom-score.ts'
+import { raiseOomScore } from '../oom-score.ts'
 import { ResidentLimit } from '../resident-limit.ts'
-import type { FromSupervisor, SupervisorOptions, TaskCommand, ToSupervisor } from './task-messages.ts'
+import type { SupervisorCommand, SupervisorMessage, SupervisorOptions, TaskCommand } from './task-messages.ts'
 import { exhaustedMemory, TaskThread } from './task-thread.ts'
 
 // A task process begins here: its main thread supervises the one thread in which the tasks run, and answers whatever that
@@ -26,20 +26,20 @@ process.title = `weir ${process.argv[2] ?? 'tasks'}`
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined)
 // By a signal: an exit would wait for the thread, which may be in native code.
 process.on('disconnect', die)
-process.on('message', (message: ToSupervisor) => {
+process.on('message', (message: SupervisorCommand) => {
   silentLooks = 0
   if (message.do === 'begin') begin(message.options)
   else if (message.do === 'broker') toBroker?.(message.message)
   else if (message.do !== 'pulse') pass(message)
 })
-volunteerForOomKiller()
+raiseOomScore()
 
 function die(): never {
   process.kill(process.pid, 'SIGKILL')
   throw new Error('a killed process does not go on')
 }
 
-function tell(message: FromSupervisor): void {
+function tell(message: SupervisorMessage): void {
   // Who does not listen any more is gone, and so is this process in a moment.
   if (process.connected) process.send?.(message, undefined, undefined, () => undefined)
 }

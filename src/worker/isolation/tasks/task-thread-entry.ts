@@ -7,15 +7,15 @@ import { systemClock } from '../../../config/clock.ts'
 import { createLogger } from '../../../config/logger.ts'
 import { retry } from '../../../config/retry.ts'
 import { loadModules } from '../../../plugins/load-modules.ts'
+import type { RawConfig } from '../../../sdk/index.ts'
 import { restrictConnectors } from '../../host-access/class-rules.ts'
 import { clientAccess, hostAccess } from '../../host-access/host-access.ts'
-import type { RawConfig } from '../../stores/config-codec.ts'
 import { countersIn } from '../../tasks/task-counters.ts'
 import { BuiltIns } from '../built-ins.ts'
 import { currentTask } from '../current-task.ts'
 import { guardProcess } from '../process-guard.ts'
 import { captureOutput, TaskLogOutput } from './task-log-output.ts'
-import type { FromThread, ThreadData, ToThread } from './task-messages.ts'
+import type { ThreadCommand, ThreadData, ThreadMessage } from './task-messages.ts'
 import { type LocalTask, TaskRunner } from './task-runner.ts'
 
 // The thread that tasks run in: begins here, and does what the supervisor of its process says.
@@ -28,7 +28,7 @@ const data = workerData as ThreadData
 // Taken aside before plugins are loaded, which may replace them.
 const { add } = Atomics
 const port = parentPort
-const tell = (message: FromThread) => port?.postMessage(message)
+const tell = (message: ThreadMessage) => port?.postMessage(message)
 const beat = new Int32Array(data.beat)
 
 const output = new TaskLogOutput({
@@ -43,7 +43,7 @@ captureOutput(logger)
 output.start()
 guardProcess((call) => {
   const error = new Error(`a plugin called ${call}, which would end the process of all tasks`)
-  runner?.threw(error)
+  runner?.handleUncaught(error)
   throw error
 })
 const builtIns = new BuiltIns()
@@ -62,7 +62,7 @@ const tasks = new Map<number, LocalTask>()
 
 // A rejection that nobody handles arrives here too.
 process.on('uncaughtException', (error: unknown) => {
-  if (!started.threw(error)) logger.error({ err: error }, 'something was thrown that belongs to no task')
+  if (!started.handleUncaught(error)) logger.error({ err: error }, 'something was thrown that belongs to no task')
 })
 // Before the first task: it may be the one that keeps the thread from ever counting again.
 add(beat, 0, 1)
@@ -70,7 +70,7 @@ setInterval(() => {
   areBuiltInsIntact()
   add(beat, 0, 1)
 }, BEAT_MS)
-port?.on('message', (message: ToThread) => void carryOut(message))
+port?.on('message', (message: ThreadCommand) => void carryOut(message))
 
 /** False: a plugin had changed them, so that nothing that happened in this thread since can be relied on. */
 function areBuiltInsIntact(): boolean {
@@ -79,7 +79,7 @@ function areBuiltInsIntact(): boolean {
   return names.length === 0
 }
 
-async function carryOut(message: ToThread): Promise<void> {
+async function carryOut(message: ThreadCommand): Promise<void> {
   const { slot } = message
   if (!areBuiltInsIntact()) return
   switch (message.do) {

@@ -2,12 +2,12 @@ import { extname } from 'node:path'
 import { type MessagePort, Worker } from 'node:worker_threads'
 import type { BrokerAddress } from '../../../broker/broker-address.ts'
 import type { LogLimits } from '../../../config/log-rate-limiter.ts'
-import type { ConnectorAccess } from '../../host-access/settings.ts'
+import type { ConnectorAccess } from '../../host-access/connector-access.ts'
 import { traceOf } from '../../tasks/error-trace.ts'
-import { interrogate } from '../thread-diagnosis.ts'
-import type { FromThread, ThreadData, ThreadEnd, ToThread } from './task-messages.ts'
+import { diagnoseThread } from '../thread-diagnosis.ts'
+import type { ThreadCommand, ThreadData, ThreadEnd, ThreadMessage } from './task-messages.ts'
 
-export type ThreadOptions = {
+export type TaskThreadOptions = {
   readonly name: string
   /** A port of its address is handed over to the thread. */
   readonly address: BrokerAddress
@@ -16,14 +16,14 @@ export type ThreadOptions = {
   /** What all of its tasks together may hold on V8's heap. */
   readonly memoryMbMax: number
   readonly log: LogLimits
-  readonly onMessage: (message: FromThread) => void
+  readonly onMessage: (message: ThreadMessage) => void
   /** Once, when it is gone or is of no use any more. */
   readonly onEnd: (end: ThreadEnd) => void
 }
 
 /** One thread for tasks, seen from the supervisor of its process. */
 export class TaskThread {
-  readonly #options: ThreadOptions
+  readonly #options: TaskThreadOptions
   readonly #beat = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)
   readonly #counter = new Int32Array(this.#beat)
   readonly #worker: Worker
@@ -32,7 +32,7 @@ export class TaskThread {
   #end: ThreadEnd | undefined
   #isOver = false
 
-  constructor(options: ThreadOptions) {
+  constructor(options: TaskThreadOptions) {
     this.#options = options
     this.#worker = this.#start()
   }
@@ -42,7 +42,7 @@ export class TaskThread {
     return Atomics.load(this.#counter, 0) > 0
   }
 
-  post(message: ToThread): void {
+  post(message: ThreadCommand): void {
     this.#worker.postMessage(message)
   }
 
@@ -57,8 +57,8 @@ export class TaskThread {
 
   /** Gives up a thread that does not answer, after asking it what it does. */
   async endBlocked(forMs: number): Promise<void> {
-    const testimony = await interrogate(this.#options.name)
-    this.#over({ what: `blocked its thread for more than ${forMs} ms`, ...(testimony && { testimony }) })
+    const testimony = await diagnoseThread(this.#options.name)
+    this.#over({ what: `blocked its thread for more than ${forMs} ms`, ...(testimony && { diagnosis: testimony }) })
   }
 
   #start(): Worker {
@@ -71,7 +71,7 @@ export class TaskThread {
       resourceLimits: { maxOldGenerationSizeMb: memoryMbMax },
       transferList,
     })
-    worker.on('message', (message: FromThread) => {
+    worker.on('message', (message: ThreadMessage) => {
       if (!this.#isOver) onMessage(message)
     })
     worker.on('error', (error: unknown) => {

@@ -1,15 +1,15 @@
 import type { BrokerAddress } from '../../../broker/broker-address.ts'
 import type { LogLimits } from '../../../config/log-rate-limiter.ts'
 import type { Logger } from '../../../config/logger.ts'
-import { taskKey } from '../../herder/work-plan.ts'
-import type { ConnectorAccess } from '../../host-access/settings.ts'
+import type { ConnectorAccess } from '../../host-access/connector-access.ts'
+import { taskKey } from '../../model/task-key.ts'
 import { countersIn } from '../../tasks/task-counters.ts'
 import type { RunningTask, TaskHost, TaskMessage, TaskSpec } from '../../tasks/task-spec.ts'
-import { PlacedTask } from './assigned-task.ts'
-import type { FromSupervisor, ThreadEnd } from './task-messages.ts'
+import { AssignedTask } from './assigned-task.ts'
+import type { SupervisorMessage, ThreadEnd } from './task-messages.ts'
 import { TaskProcess } from './task-process.ts'
 
-export type PoolOptions = {
+export type ThreadPoolOptions = {
   readonly logger: Logger
   readonly address: () => Promise<BrokerAddress>
   /** Modules of plugins that tasks may use beside the shipped ones, as URLs. */
@@ -33,12 +33,12 @@ export type PoolOptions = {
 }
 
 /** Tasks one of which ended a thread, and nobody knows which. They stay among themselves. */
-type Suspects = { readonly keys: readonly string[] }
+type Quarantine = { readonly keys: readonly string[] }
 
-type Room = {
+type TaskThreadSlot = {
   readonly process: TaskProcess
-  readonly tasks: Map<number, PlacedTask>
-  readonly suspects: Suspects | undefined
+  readonly tasks: Map<number, AssignedTask>
+  readonly suspects: Quarantine | undefined
   /** Takes no tasks any more: those in it are to go elsewhere. */
   isClosing: boolean
 }
@@ -52,15 +52,15 @@ const IDLE_MS = 10_000
  * a trace that says so, the others are interrupted and come back in another thread.
  */
 export class ThreadPool implements TaskHost {
-  readonly #options: PoolOptions
-  readonly #rooms = new Set<Room>()
-  readonly #suspects = new Map<string, Suspects>()
+  readonly #options: ThreadPoolOptions
+  readonly #rooms = new Set<TaskThreadSlot>()
+  readonly #suspects = new Map<string, Quarantine>()
   readonly #ending = new Set<Promise<void>>()
   readonly #looking: NodeJS.Timeout
   #slots = 0
   #names = 0
 
-  constructor(options: PoolOptions) {
+  constructor(options: ThreadPoolOptions) {
     this.#options = options
     this.#looking = setInterval(() => this.#look(), LOOK_MS).unref()
     if (options.isWarm) this.#clear(this.#open(undefined))
@@ -70,7 +70,7 @@ export class ThreadPool implements TaskHost {
     const key = taskKey(spec)
     const room = this.#roomFor(key)
     const slot = this.#slots++
-    const task = new PlacedTask(key, report, { counters: { ...countersIn() }, startedMs: performance.now() })
+    const task = new AssignedTask(key, report, { counters: { ...countersIn() }, startedMs: performance.now() })
     room.tasks.set(slot, task)
     room.process.post({ do: 'start', slot, spec })
     return {
@@ -83,7 +83,7 @@ export class ThreadPool implements TaskHost {
         this.#stop(room, slot, task)
         return task.stopped.promise
       },
-      abandon: () => this.#abandon(room, task),
+      cancel: () => this.#abandon(room, task),
     }
   }
 
@@ -93,10 +93,10 @@ export class ThreadPool implements TaskHost {
     await Promise.all(this.#ending)
   }
 
-  #roomFor(key: string): Room {
+  #roomFor(key: string): TaskThreadSlot {
     const suspects = this.#suspects.get(key)
     const rooms = [...this.#rooms].filter((room) => room.suspects === suspects && !room.isClosing)
-    const smallest = rooms.reduce<Room | undefined>(
+    const smallest = rooms.reduce<TaskThreadSlot | undefined>(
       (best, room) => (best === undefined || room.tasks.size < best.tasks.size ? room : best),
       undefined,
     )
@@ -104,7 +104,7 @@ export class ThreadPool implements TaskHost {
     return smallest && (smallest.tasks.size === 0 || !mayGrow) ? smallest : this.#open(suspects)
   }
 
-  #open(suspects: Suspects | undefined): Room {
+  #open(suspects: Quarantine | undefined): TaskThreadSlot {
     const { logger, address, plugins = [], access, memoryMbMax, blockedMsMax, log } = this.#options
     const process = new TaskProcess({
       name: `tasks-${this.#names++}`,
@@ -118,12 +118,12 @@ export class ThreadPool implements TaskHost {
       onMessage: (message) => this.#hear(room, message),
       onEnd: (end) => this.#ended(room, end),
     })
-    const room: Room = { process, tasks: new Map(), suspects, isClosing: false }
+    const room: TaskThreadSlot = { process, tasks: new Map(), suspects, isClosing: false }
     this.#rooms.add(room)
     return room
   }
 
-  #hear(room: Room, message: Extract<FromSupervisor, { type: 'said' | 'stopped' | 'pulse' }>): void {
+  #hear(room: TaskThreadSlot, message: Extract<SupervisorMessage, { type: 'said' | 'stopped' | 'pulse' }>): void {
     if (message.type === 'pulse') {
       for (const [slot, counters] of message.counters) {
         const task = room.tasks.get(slot)
@@ -144,13 +144,13 @@ export class ThreadPool implements TaskHost {
     if (message.message.type === 'failed') this.#stop(room, message.slot, task)
   }
 
-  #stop(room: Room, slot: number, task: PlacedTask): void {
+  #stop(room: TaskThreadSlot, slot: number, task: AssignedTask): void {
     task.stopByMs ??= performance.now() + this.#options.stopMsMax
     room.process.post({ do: 'stop', slot })
   }
 
   /** A room without tasks is given up after a while. */
-  #clear(room: Room): void {
+  #clear(room: TaskThreadSlot): void {
     if (room.tasks.size > 0) return
     const close = () => {
       if (this.#rooms.has(room) && room.tasks.size === 0) this.#end(room)
@@ -160,7 +160,7 @@ export class ThreadPool implements TaskHost {
   }
 
   /** Nobody waits for this task any more. Its thread goes with it, as soon as its neighbours have left. */
-  #abandon(room: Room, task: PlacedTask): void {
+  #abandon(room: TaskThreadSlot, task: AssignedTask): void {
     if (!this.#rooms.has(room) || task.hasLeft || task.isAbandoned) return
     task.isAbandoned = true
     room.isClosing = true
@@ -173,7 +173,7 @@ export class ThreadPool implements TaskHost {
   }
 
   /** Ends a thread in which nobody is left but tasks that do not stop. */
-  #endAbandoned(room: Room): void {
+  #endAbandoned(room: TaskThreadSlot): void {
     const tasks = [...room.tasks.values()]
     if (room.isClosing && tasks.every((task) => task.isAbandoned)) this.#end(room)
   }
@@ -187,7 +187,7 @@ export class ThreadPool implements TaskHost {
     }
   }
 
-  #lookAt(room: Room, slot: number, task: PlacedTask, nowMs: number): void {
+  #lookAt(room: TaskThreadSlot, slot: number, task: AssignedTask, nowMs: number): void {
     const { startMsMax } = this.#options
     if (task.stopByMs !== undefined && nowMs > task.stopByMs) this.#abandon(room, task)
     if (task.hasStarted || task.isOver || nowMs - task.startedMs < startMsMax) return
@@ -196,14 +196,14 @@ export class ThreadPool implements TaskHost {
     this.#stop(room, slot, task)
   }
 
-  #end(room: Room): void {
+  #end(room: TaskThreadSlot): void {
     this.#rooms.delete(room)
     for (const task of room.tasks.values()) task.leave()
     const ended = room.process.end().finally(() => this.#ending.delete(ended))
     this.#ending.add(ended)
   }
 
-  #ended(room: Room, { what, testimony }: ThreadEnd): void {
+  #ended(room: TaskThreadSlot, { what, diagnosis: testimony }: ThreadEnd): void {
     this.#rooms.delete(room)
     const tasks = [...room.tasks.values()]
     const victims = tasks.filter(({ isOver }) => !isOver)
@@ -223,7 +223,7 @@ export class ThreadPool implements TaskHost {
   #suspect(keys: readonly string[]): void {
     const half = Math.ceil(keys.length / 2)
     for (const part of [keys.slice(0, half), keys.slice(half)]) {
-      const suspects: Suspects = { keys: part }
+      const suspects: Quarantine = { keys: part }
       for (const key of part) this.#suspects.set(key, suspects)
     }
   }

@@ -5,8 +5,8 @@ import { describeConfig, type z } from '../../sdk/index.ts'
 import { commonKeys, sinkKeys, sourceKeys } from '../configuration/connector-keys.ts'
 import { WorkerError } from '../model/worker-error.ts'
 import type { PluginCatalog } from '../plugin-host.ts'
+import { toConfigKey } from './config-entry.ts'
 import { converterType } from './converters.ts'
-import { toConfigKey } from './entries.ts'
 
 const KINDS: readonly PluginKind[] = ['sink', 'source', 'converter', 'header_converter', 'transformation', 'predicate']
 

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { UNRESTRICTED } from '../../../src/sdk/index.ts'
-import { overrideBlocks, parseOverridePolicy } from '../../../src/worker/validation/overrides.ts'
+import { parseOverridePolicy } from '../../../src/worker/model/override-policy.ts'
+import { overrideEntries } from '../../../src/worker/validation/client-overrides.ts'
 
 const config = {
   'producer.override.linger.ms': '5',
@@ -11,7 +12,7 @@ const config = {
 function block(policy: string, kind: 'source' | 'sink', more: Record<string, string> = {}, allowed: string[] = []) {
   const found = parseOverridePolicy(policy, allowed)
   if (!found) throw new Error(`no policy ${policy}`)
-  return overrideBlocks({ ...config, ...more }, kind, found, UNRESTRICTED).map(({ value }) => [
+  return overrideEntries({ ...config, ...more }, kind, found, UNRESTRICTED).map(({ value }) => [
     value.name,
     ...value.errors,
   ])

@@ -1,5 +1,6 @@
 import type { ConfigKeyInfo, ConfigValueInfo } from '../../clients/worker.ts'
 import type { PluginDescriptor } from '../../plugins/descriptor.ts'
+import type { RawConfig } from '../../sdk/index.ts'
 import {
   type ConfigDefinition,
   describeConfig,
@@ -8,13 +9,12 @@ import {
   type z,
 } from '../../sdk/index.ts'
 import type { PluginHost } from '../plugin-host.ts'
-import type { RawConfig } from '../stores/config-codec.ts'
 
 /** A key with what is written for it. */
-export type Entry = { readonly definition: ConfigKeyInfo | null; readonly value: ConfigValueInfo }
+export type ConfigEntry = { readonly definition: ConfigKeyInfo | null; readonly value: ConfigValueInfo }
 
 /** Of keys that every connector has. */
-export function entriesOf(spec: z.ZodObject, config: RawConfig): readonly Entry[] {
+export function configEntries(spec: z.ZodObject, config: RawConfig): readonly ConfigEntry[] {
   return toEntries(describeConfig(spec), validateConfig(spec, config))
 }
 
@@ -23,7 +23,7 @@ export async function pluginEntries(
   host: PluginHost,
   plugin: PluginDescriptor,
   config: RawConfig,
-): Promise<readonly Entry[]> {
+): Promise<readonly ConfigEntry[]> {
   const own = plugin.definitions.flatMap(({ name }) => {
     const value = config[name]
     return value === undefined ? [] : [[name, value] as const]
@@ -31,7 +31,7 @@ export async function pluginEntries(
   return toEntries(plugin.definitions, await host.call('validate-config', plugin, { config: Object.fromEntries(own) }))
 }
 
-function toEntries(definitions: readonly ConfigDefinition[], values: readonly ParsedValue[]): readonly Entry[] {
+function toEntries(definitions: readonly ConfigDefinition[], values: readonly ParsedValue[]): readonly ConfigEntry[] {
   return definitions.map((definition, index) => {
     const { value, errors } = values[index] ?? { value: null, errors: [] }
     const shown = errors.some(isUnparsed) ? null : value

@@ -1,9 +1,9 @@
 import { messageOf } from '../../config/errors.ts'
 import type { HostAccess, Reaches } from '../../sdk/index.ts'
-import { hostsIn } from '../host-access/destinations.ts'
+import { hostsIn } from './destinations.ts'
 
 /** The error of a key. Without its value, in which a URL may hold a password. */
-export function refusal(key: string, problem: string): string {
+export function invalidValueMessage(key: string, problem: string): string {
   return `Invalid value for configuration ${key}: ${problem}`
 }
 

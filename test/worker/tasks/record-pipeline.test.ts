@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { shippedCatalog } from '../../../src/plugins/shipped.ts'
 import type { ConnectRecord } from '../../../src/sdk/index.ts'
 import { UNRESTRICTED } from '../../../src/sdk/index.ts'
-import { createPipeline } from '../../../src/worker/tasks/transformation-chain.ts'
+import { createRecordPipeline } from '../../../src/worker/tasks/record-pipeline.ts'
 
 const STRINGS = {
   'key.converter': 'org.apache.kafka.connect.storage.StringConverter',
@@ -10,7 +10,7 @@ const STRINGS = {
 }
 
 function run(config: Readonly<Record<string, string>>, record: Partial<ConnectRecord> = {}): ConnectRecord | null {
-  const { transforms } = createPipeline(shippedCatalog(), config, STRINGS, UNRESTRICTED)
+  const { transforms } = createRecordPipeline(shippedCatalog(), config, STRINGS, UNRESTRICTED)
   const whole: ConnectRecord = {
     topic: 'orders',
     key: null,

@@ -2,14 +2,14 @@ import type { NewTopic } from '../../broker/broker.ts'
 import { messageOf } from '../../config/errors.ts'
 import { commaSeparated, integerSetting, listSetting, settingsWithPrefix } from '../../config/settings.ts'
 import { javaRegex } from '../../java-compat/regex.ts'
+import type { RawConfig } from '../../sdk/index.ts'
 import { ConfigError, parseConfig, z } from '../../sdk/index.ts'
-import type { RawConfig } from '../stores/config-codec.ts'
-import { named } from './client-settings.ts'
+import { withKeyNames } from './client-settings.ts'
 
 /** How topics are made that a source needs and that are not there. */
-export type TopicRule = {
+export type TopicCreationRule = {
   readonly applies: (topic: string) => boolean
-  readonly made: Omit<NewTopic, 'name'>
+  readonly topic: Omit<NewTopic, 'name'>
 }
 
 const PREFIX = 'topic.creation.'
@@ -38,7 +38,7 @@ const group = z.object({
 })
 
 /** The groups of a source's `topic.creation.*` in the order they are tried, the default last. Throws a `ConfigError`. */
-export function parseTopicRules(config: RawConfig): readonly TopicRule[] {
+export function parseTopicCreationRules(config: RawConfig): readonly TopicCreationRule[] {
   if (!Object.keys(config).some((key) => key.startsWith(PREFIX))) return []
   const fallback = parseGroup(DEFAULT, config)
   const missing = (['replication.factor', 'partitions'] as const).filter((key) => fallback[key] === undefined)
@@ -63,14 +63,14 @@ export function parseTopicRules(config: RawConfig): readonly TopicRule[] {
 }
 
 /** As the first rule says that applies; without one as the brokers have it. */
-export function newTopic(name: string, rules: readonly TopicRule[]): NewTopic {
-  return { name, ...rules.find(({ applies }) => applies(name))?.made }
+export function newTopic(name: string, rules: readonly TopicCreationRule[]): NewTopic {
+  return { name, ...rules.find(({ applies }) => applies(name))?.topic }
 }
 
 function parseGroup(name: string, config: RawConfig) {
   const prefix = `${PREFIX}${name}.`
   const written = settingsWithPrefix(prefix, config)
-  const parsed = named(
+  const parsed = withKeyNames(
     (key) => `${prefix}${key}`,
     () => parseConfig<typeof group>(group, written),
   )
@@ -82,11 +82,11 @@ function parseGroup(name: string, config: RawConfig) {
 
 function toRule(
   { partitions = -1, 'replication.factor': replicationFactor = -1, configs }: ReturnType<typeof parseGroup>,
-  applies: TopicRule['applies'],
-): TopicRule {
+  applies: TopicCreationRule['applies'],
+): TopicCreationRule {
   return {
     applies,
-    made: {
+    topic: {
       ...(partitions > 0 && { partitions }),
       ...(replicationFactor > 0 && { replicationFactor }),
       ...(Object.keys(configs).length > 0 && { configs }),

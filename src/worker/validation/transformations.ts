@@ -1,14 +1,14 @@
 import type { ConfigKeyInfo } from '../../clients/worker.ts'
 import { commaSeparated, settingsWithPrefix } from '../../config/settings.ts'
+import type { RawConfig } from '../../sdk/index.ts'
 import type { PluginHost } from '../plugin-host.ts'
-import type { RawConfig } from '../stores/config-codec.ts'
-import { type Entry, pluginEntries } from './entries.ts'
+import { type ConfigEntry, pluginEntries } from './config-entry.ts'
 
 /** More are refused: each alias has entries of its own in the answer. */
 export const ALIASES_MAX = 200
 
 /** The keys of transforms and predicates, alias by alias. */
-export async function stepEntries(config: RawConfig, plugins: PluginHost): Promise<readonly Entry[]> {
+export async function transformationEntries(config: RawConfig, plugins: PluginHost): Promise<readonly ConfigEntry[]> {
   const aliases = (key: string) => commaSeparated(config[key] ?? '').slice(0, ALIASES_MAX)
   const transforms = aliases('transforms').map((alias) => transformEntries(alias, config, plugins))
   const predicates = aliases('predicates').map((alias) => stepKeys(PREDICATES, alias, config, plugins))
@@ -25,7 +25,11 @@ type Kind = {
 const TRANSFORMS: Kind = { prefix: 'transforms', plugin: 'transformation', word: 'Transformation', group: 'Transforms' }
 const PREDICATES: Kind = { prefix: 'predicates', plugin: 'predicate', word: 'Predicate', group: 'Predicates' }
 
-async function transformEntries(alias: string, config: RawConfig, plugins: PluginHost): Promise<readonly Entry[]> {
+async function transformEntries(
+  alias: string,
+  config: RawConfig,
+  plugins: PluginHost,
+): Promise<readonly ConfigEntry[]> {
   const keys = await stepKeys(TRANSFORMS, alias, config, plugins)
   const settings = settingsWithPrefix(`transforms.${alias}.`, config)
   if (plugins.catalog.find(TRANSFORMS.plugin, settings['type'] ?? '') === undefined) return keys
@@ -58,12 +62,17 @@ async function transformEntries(alias: string, config: RawConfig, plugins: Plugi
   ]
 }
 
-function withError(entry: Entry, message: string): Entry {
+function withError(entry: ConfigEntry, message: string): ConfigEntry {
   return { ...entry, value: { ...entry.value, errors: [...entry.value.errors, message] } }
 }
 
 /** The type, its version, and the keys of the plugin that the type names. */
-async function stepKeys(kind: Kind, alias: string, config: RawConfig, plugins: PluginHost): Promise<readonly Entry[]> {
+async function stepKeys(
+  kind: Kind,
+  alias: string,
+  config: RawConfig,
+  plugins: PluginHost,
+): Promise<readonly ConfigEntry[]> {
   const settings = settingsWithPrefix(`${kind.prefix}.${alias}.`, config)
   const className = settings['type']
   const plugin = className === undefined ? undefined : plugins.catalog.find(kind.plugin, className)
@@ -95,7 +104,7 @@ function typeEntry(
   className: string | undefined,
   isKnown: boolean,
   plugins: PluginHost,
-): Entry {
+): ConfigEntry {
   const name = `${kind.prefix}.${alias}.type`
   const missing =
     className === undefined
@@ -123,7 +132,7 @@ function typeEntry(
   }
 }
 
-function ownEntry(kind: Kind, alias: string, order: number, { definition, value }: Entry): Entry {
+function ownEntry(kind: Kind, alias: string, order: number, { definition, value }: ConfigEntry): ConfigEntry {
   const prefix = `${kind.prefix}.${alias}.`
   const rename = (message: string) =>
     message
@@ -148,7 +157,7 @@ function stepEntry(
   definition: Partial<ConfigKeyInfo>,
   value: string | null,
   errors: readonly string[] = [],
-): Entry {
+): ConfigEntry {
   const name = `${kind.prefix}.${alias}.${key}`
   return {
     definition: {

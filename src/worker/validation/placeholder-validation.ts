@@ -3,9 +3,9 @@ import { messageOf } from '../../config/errors.ts'
 import { MASK } from '../../config/secret-keys.ts'
 import { SecretMasker } from '../../config/secret-masker.ts'
 import { commaSeparated } from '../../config/settings.ts'
-import { hasPlaceholder, type Resolved } from '../configuration/config-resolver.ts'
+import { hasPlaceholder, type ResolvedConfig } from '../configuration/config-resolver.ts'
+import { type WrittenConfig, withoutNulls } from '../configuration/written-config.ts'
 import { WorkerError } from '../model/worker-error.ts'
-import { type WrittenConfig, withoutNulls } from './validate.ts'
 
 /** Validates a configuration as it is. */
 export type Validate = (config: WrittenConfig) => ConfigInfos | Promise<ConfigInfos>
@@ -38,7 +38,7 @@ export async function validateUnresolved(written: WrittenConfig, validate: Valid
  */
 export async function validateResolved(
   written: WrittenConfig,
-  { config, filledIn }: Resolved,
+  { config, placeholderValues: filledIn }: ResolvedConfig,
   validate: Validate,
 ): Promise<ConfigInfos> {
   if (filledIn.size === 0) return validate(written)

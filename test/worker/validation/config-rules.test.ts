@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { defineSource, UNRESTRICTED, z } from '../../../src/sdk/index.ts'
 import { parseTaskConfig } from '../../../src/worker/configuration/task-config.ts'
-import { parseOverridePolicy } from '../../../src/worker/validation/overrides.ts'
+import { parseOverridePolicy } from '../../../src/worker/model/override-policy.ts'
 import { validateConnector } from '../../../src/worker/validation/validate.ts'
 import { localPluginHost } from '../../support/plugin-host.ts'
 

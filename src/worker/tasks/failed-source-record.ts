@@ -2,10 +2,10 @@ import { plainJson } from '../../java-compat/json/writer.ts'
 import type { SourceRecord } from '../../sdk/index.ts'
 import { type DeadLetter, errorHeader } from './dead-letter-queue.ts'
 import type { RecordFailure } from './error-policy.ts'
-import type { LostRecord } from './source-records.ts'
+import type { FailedSourceRecord } from './source-records.ts'
 
 /** What the error policy is told of a source's record. */
-export function toFailure({ record, stage, className, error }: LostRecord): RecordFailure {
+export function toRecordFailure({ record, stage, className, error }: FailedSourceRecord): RecordFailure {
   const { topic, sourcePartition, sourceOffset } = record
   return { stage, className, error, place: { topic, sourcePartition, sourceOffset }, content: () => contentOf(record) }
 }
@@ -15,7 +15,7 @@ export function toFailure({ record, stage, className, error }: LostRecord): Reco
  * far, key and value as JSON. The header `content` says which (`bytes`, `json`; `none` where the value was left out because
  * the dead-letter topic refused it as too large).
  */
-export function toDeadLetter({ record, made, stage, className, error }: LostRecord): DeadLetter {
+export function toDeadLetter({ record, made, stage, className, error }: FailedSourceRecord): DeadLetter {
   const { topic, sourcePartition, sourceOffset, timestampMs } = record
   const content = made === undefined ? 'json' : 'bytes'
   const [key, value] = made === undefined ? [asJson(record.key), asJson(record.value)] : [made.key, made.value]

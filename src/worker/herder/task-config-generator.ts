@@ -1,16 +1,17 @@
 import type { Clock } from '../../config/clock.ts'
 import type { Logger } from '../../config/logger.ts'
 import { retry } from '../../config/retry.ts'
+import type { RawConfig } from '../../sdk/index.ts'
 import type { ConfigResolver } from '../configuration/config-resolver.ts'
-import { type ConnectorPlugin, sameConfig, toTaskConfigs } from '../configuration/connector-plugin.ts'
+import type { ConnectorPlugin } from '../configuration/connector-plugin.ts'
 import { secretKeysOf } from '../configuration/secret-keys.ts'
 import type { PluginHost } from '../plugin-host.ts'
-import type { RawConfig } from '../stores/config-codec.ts'
 import type { ConfigStore } from '../stores/config-store.ts'
-import { keysOfNobody } from '../validation/unknown-keys.ts'
-import { toStoredTask } from './stored-task-config.ts'
+import { findUnknownKeys } from '../validation/unknown-keys.ts'
+import { toStoredTaskConfig } from './stored-task-config.ts'
+import { generateTaskConfigs, sameConfig } from './task-configs.ts'
 
-type TaskMakingParts = {
+type TaskConfigGeneratorOptions = {
   readonly plugins: PluginHost
   readonly configs: ConfigStore
   readonly resolver: ConfigResolver
@@ -21,24 +22,24 @@ type TaskMakingParts = {
 }
 
 /** What needs the leader goes on until it succeeds: it may be away, or be another worker by then. */
-export const UNTIL_DONE = {
+export const RETRY_UNTIL_DONE = {
   backoff: { firstMs: 250, maxMs: 60_000 },
   withinMs: Number.POSITIVE_INFINITY,
   retriable: () => true,
 }
 
 /** Brings the stored tasks to what connectors make of their configurations. */
-export class TaskMaking {
-  readonly #parts: TaskMakingParts
+export class TaskConfigGenerator {
+  readonly #parts: TaskConfigGeneratorOptions
   /** The last one of each connector that goes on: they follow each other, or the older could be stored last. */
   readonly #last = new Map<string, Promise<unknown>>()
 
-  constructor(parts: TaskMakingParts) {
+  constructor(parts: TaskConfigGeneratorOptions) {
     this.#parts = parts
   }
 
   /** Makes the tasks, and makes them anew as often as the connector asks for. Rejects when it can't the first time. */
-  async keep(connector: string, plugin: ConnectorPlugin, signal: AbortSignal): Promise<void> {
+  async run(connector: string, plugin: ConnectorPlugin, signal: AbortSignal): Promise<void> {
     const { clock, logger } = this.#parts
     let againMs = await this.#make(connector, plugin, signal)
     while (againMs !== null && !signal.aborted) {
@@ -70,19 +71,19 @@ export class TaskMaking {
     if (signal.aborted || !connector) return null
     const { config } = connector
     const resolved = await resolver.resolve(config, { connector: name })
-    const { configs: own, againMs } = await toTaskConfigs(plugins, plugin, resolved.config)
+    const { configs: own, againMs } = await generateTaskConfigs(plugins, plugin, resolved.config)
     const now = configs.state.connector(name)
     // The plugin may have taken long: what it made of an older configuration is of no use.
     if (signal.aborted || now?.config !== config) return null
     const { tasks, appliedConfig } = now
-    const made = own.map((task) => toStoredTask(task, config, resolved, secretKeysOf(config, plugins.catalog)))
+    const made = own.map((task) => toStoredTaskConfig(task, config, resolved, secretKeysOf(config, plugins.catalog)))
     const isSame = made.length === tasks.length && made.every((task, index) => sameConfig(task, tasks[index]))
     if (isSame && appliedConfig !== undefined && sameConfig(config, appliedConfig)) return againMs
-    const unknown = keysOfNobody(plugin, config)
+    const unknown = findUnknownKeys(plugin, config)
     if (unknown.length > 0) logger.warn({ connector: name, keys: unknown }, 'keys of the configuration are not known')
     const onRetry = (error: unknown, _: number, waitMs: number) =>
       logger.warn({ err: error, connector: name, waitMs }, 'tasks could not be stored: trying again')
-    await retry(() => putTasks(name, made), { ...UNTIL_DONE, clock, signal, onRetry })
+    await retry(() => putTasks(name, made), { ...RETRY_UNTIL_DONE, clock, signal, onRetry })
     return againMs
   }
 }

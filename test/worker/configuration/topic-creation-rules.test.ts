@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { defineSource, z } from '../../../src/sdk/index.ts'
-import { newTopic, parseTopicRules } from '../../../src/worker/configuration/topic-creation.ts'
+import { newTopic, parseTopicCreationRules } from '../../../src/worker/configuration/topic-creation-rules.ts'
 import { startTask, TASK_DEFAULTS } from '../../support/task.ts'
 import { openTestLog } from '../../support/topic.ts'
 
@@ -23,11 +23,11 @@ it.each([
   ['exactly', { partitions: 3 }],
   ['state-not', { partitions: 9, replicationFactor: 2 }],
 ])('makes %s as the first group says that is about it', (name, made) => {
-  expect(newTopic(name, parseTopicRules(CONFIG))).toEqual({ name, ...made })
+  expect(newTopic(name, parseTopicCreationRules(CONFIG))).toEqual({ name, ...made })
 })
 
 it('leaves everything to the brokers where nothing is said', () => {
-  expect(newTopic('t', parseTopicRules({ topic: 't' }))).toEqual({ name: 't' })
+  expect(newTopic('t', parseTopicCreationRules({ topic: 't' }))).toEqual({ name: 't' })
 })
 
 it.each([

@@ -1,5 +1,5 @@
+import type { RawConfig } from '../../sdk/index.ts'
 import { WorkerError } from '../model/worker-error.ts'
-import type { RawConfig } from '../stores/config-codec.ts'
 
 /** Longer names could not be part of an address, and their connectors never be read or deleted. */
 const NAME_LENGTH_MAX = 2_048
@@ -10,7 +10,7 @@ const CONFIG_BYTES_MAX = 900_000
  * Throws a `WorkerError` for what could be stored only in part, or not be found again. The original has no such bounds:
  * there it fails later, or for good.
  */
-export function requireStorable(name: string, config: RawConfig): void {
+export function checkStorageLimits(name: string, config: RawConfig): void {
   const broken = [name, ...Object.entries(config).flat()].find((text) => !text.isWellFormed())
   if (broken !== undefined) {
     throw refused(`half of a surrogate pair stands in '${broken.toWellFormed().slice(0, 100)}': it is no Unicode text`)

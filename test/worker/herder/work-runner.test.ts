@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { BrokerError } from '../../../src/broker/error.ts'
-import type { RunnerParts } from '../../../src/worker/herder/runner.ts'
-import type { RawConfig } from '../../../src/worker/stores/config-codec.ts'
+import type { RawConfig } from '../../../src/sdk/index.ts'
+import type { WorkRunnerOptions } from '../../../src/worker/herder/work-runner.ts'
 import { configure, createRunner, SOURCE } from '../../support/worker-parts.ts'
 
 const ID = { connector: 'c', task: 0 }
@@ -10,53 +10,53 @@ const START = { do: 'start-task', id: ID, config: SOURCE, target: 'STARTED' } as
 describe('a runner', () => {
   it('reads offsets, then starts tasks, and writes what they say of themselves', async () => {
     const { runner, written, tasks } = createRunner()
-    await runner.carryOut([START])
+    await runner.execute([START])
     tasks[0]?.say({ type: 'running' })
     tasks[0]?.say({ type: 'failed', trace: 'why' })
     await runner.stopTask(ID)
     expect(written).toEqual(['offsets', 'c-0 RUNNING', 'c-0 FAILED', 'c-0 UNASSIGNED'])
     expect(tasks[0]?.spec).toMatchObject({ ...ID, kind: 'source', config: SOURCE, paused: false })
-    expect(runner.reading().starts).toMatchObject({ taskAttempts: 1, taskFailures: 0 })
+    expect(runner.workerMetrics().starts).toMatchObject({ taskAttempts: 1, taskFailures: 0 })
   })
 
   it('tells what its connectors and tasks are doing', async () => {
     const { runner, tasks, configs } = createRunner()
     configure(configs, 1)
     await runner.startConnector(configs.connector('c')!)
-    await runner.carryOut([START])
-    const states = () => [...runner.reading().connectors, ...runner.readings()].map(({ state }) => state)
+    await runner.execute([START])
+    const states = () => [...runner.workerMetrics().connectors, ...runner.taskMetrics()].map(({ state }) => state)
     expect(states()).toEqual(['running', 'unassigned'])
     tasks[0]?.say({ type: 'running' })
     expect(states()).toEqual(['running', 'running'])
     configs.apply({ kind: 'target', connector: 'c', target: 'PAUSED' })
-    await runner.carryOut([
+    await runner.execute([
       { do: 'set-connector', connector: configs.connector('c')! },
       { do: 'set-task', id: ID, target: 'PAUSED' },
     ])
     expect(states()).toEqual(['paused', 'paused'])
     tasks[0]?.say({ type: 'failed', trace: 'why' })
     expect(states()).toEqual(['paused', 'failed'])
-    expect(runner.reading().connectors).toMatchObject([{ name: 'c', kind: 'source', className: 'Datagen' }])
+    expect(runner.workerMetrics().connectors).toMatchObject([{ name: 'c', kind: 'source', className: 'Datagen' }])
   })
 
   it('fails a task whose class is not here, and says what to do', async () => {
     const { runner, statuses, tasks } = createRunner()
-    await runner.carryOut([{ ...START, config: { 'connector.class': 'Gone' } }])
+    await runner.execute([{ ...START, config: { 'connector.class': 'Gone' } }])
     expect(tasks).toEqual([])
     expect(statuses.task('c', 0)?.trace).toContain("there is no connector 'Gone' on this worker")
-    expect(runner.reading().starts.taskFailures).toBe(1)
+    expect(runner.workerMetrics().starts.taskFailures).toBe(1)
   })
 
   it('starts an interrupted task again, from the offsets of now', async () => {
     let asked = 0
     const { runner, written, tasks } = createRunner({ onInterrupted: () => void asked++ })
-    await runner.carryOut([START])
+    await runner.execute([START])
     tasks[0]?.say({ type: 'interrupted', reason: 'a neighbour' })
     expect(asked).toBe(1)
-    await runner.startAgain()
+    await runner.restartInterrupted()
     expect(tasks).toHaveLength(2)
     expect(written).toEqual(['offsets', 'offsets'])
-    await runner.startAgain()
+    await runner.restartInterrupted()
     expect(tasks).toHaveLength(2)
   })
 
@@ -66,7 +66,7 @@ describe('a runner', () => {
       if (refusals-- > 0) throw new Error('nobody leads')
     }
     const { runner, written, tasks, clock } = createRunner({ fence })
-    await runner.carryOut([START])
+    await runner.execute([START])
     expect(tasks).toEqual([])
     await clock.advance(2_000)
     expect(written).toEqual(['offsets'])
@@ -80,17 +80,17 @@ describe('a runner', () => {
       if (isHeld) throw held
     }
     const { runner, statuses, tasks, clock } = createRunner({ fence })
-    await runner.carryOut([START])
+    await runner.execute([START])
     await clock.advance(100)
     expect(statuses.task('c', 0)).toMatchObject({ state: 'FAILED', trace: expect.stringContaining(held.message) })
     await clock.advance(5_000)
-    expect(runner.reading().starts.taskFailures).toBe(1)
+    expect(runner.workerMetrics().starts.taskFailures).toBe(1)
     isHeld = false
     await clock.advance(60_000)
     tasks[0]?.say({ type: 'running' })
     await clock.advance(0)
     expect(statuses.task('c', 0)).toMatchObject({ state: 'RUNNING', trace: null })
-    expect(runner.readings().map(({ state }) => state)).toEqual(['running'])
+    expect(runner.taskMetrics().map(({ state }) => state)).toEqual(['running'])
   })
 
   it('starts other tasks while a config provider takes long for one', async () => {
@@ -101,11 +101,11 @@ describe('a runner', () => {
       hasPlaceholders: isSlow,
       resolve: async (config: RawConfig) => {
         if (isSlow(config)) await reading.promise
-        return { config, filledIn: new Map() }
+        return { config, placeholderValues: new Map() }
       },
     })
     const slow = { ...START, config: { ...SOURCE, secret: '${vault:a}' } }
-    await runner.carryOut([slow, { ...START, id: { connector: 'd', task: 0 } }])
+    await runner.execute([slow, { ...START, id: { connector: 'd', task: 0 } }])
     expect(tasks.map(({ spec }) => spec.connector)).toEqual(['d'])
     reading.resolve()
     await clock.advance(0)
@@ -116,7 +116,7 @@ describe('a runner', () => {
     const reading = Promise.withResolvers<never>()
     const { runner, parts, written, clock } = createRunner()
     Object.assign(parts.resolver, { hasPlaceholders: () => true, resolve: () => reading.promise })
-    await runner.carryOut([START])
+    await runner.execute([START])
     await runner.stopTask(ID)
     reading.reject(new Error('sealed'))
     await clock.advance(0)
@@ -126,7 +126,7 @@ describe('a runner', () => {
   it('does not start a fenced task that was taken away meanwhile', async () => {
     const fencing = Promise.withResolvers<void>()
     const { runner, tasks, clock } = createRunner({ fence: () => fencing.promise })
-    await runner.carryOut([START])
+    await runner.execute([START])
     await runner.stopTask(ID)
     fencing.resolve()
     await clock.advance(1_000)
@@ -135,18 +135,18 @@ describe('a runner', () => {
 
   it('walks away from a task that does not stop in time', async () => {
     const done: string[] = []
-    const host: RunnerParts['host'] = {
+    const host: WorkRunnerOptions['host'] = {
       start: () => ({
         ...{ pause: () => undefined, resume: () => undefined },
         counters: () => expect.unreachable(),
         stop: () => new Promise<never>(() => undefined),
-        abandon: () => void done.push('abandon'),
+        cancel: () => void done.push('cancel'),
       }),
     }
     const { runner, written } = createRunner({ host })
-    await runner.carryOut([START])
+    await runner.execute([START])
     await runner.stopTask(ID)
-    expect(done).toEqual(['abandon'])
+    expect(done).toEqual(['cancel'])
     expect(written.at(-1)).toBe('c-0 UNASSIGNED')
   })
 
@@ -193,16 +193,16 @@ describe('a runner', () => {
 
   it('leaves a task that failed as it is, whatever its connector should do', async () => {
     const { runner, tasks } = createRunner()
-    await runner.carryOut([START])
+    await runner.execute([START])
     tasks[0]?.say({ type: 'failed', trace: 'why' })
-    await runner.carryOut([{ do: 'set-task', id: ID, target: 'PAUSED' }])
+    await runner.execute([{ do: 'set-task', id: ID, target: 'PAUSED' }])
     expect(tasks[0]?.done).toEqual([])
   })
 
   it('writes no secret into a status', async () => {
     const { runner, tasks, statuses, parts } = createRunner()
-    Object.assign(parts.resolver, { masked: (text: string) => text.replace('s3cret', '[hidden]') })
-    await runner.carryOut([START])
+    Object.assign(parts.resolver, { mask: (text: string) => text.replace('s3cret', '[hidden]') })
+    await runner.execute([START])
     tasks[0]?.say({ type: 'failed', trace: 'can not log in with s3cret' })
     expect(statuses.task('c', 0)?.trace).toBe('can not log in with [hidden]')
   })
@@ -213,7 +213,7 @@ describe('a runner', () => {
     await runner.startConnector(configs.connector('c')!)
     await clock.advance(0)
     expect(statuses.connector('c')).toMatchObject({ state: 'FAILED', trace: expect.stringContaining('tasks.max') })
-    await runner.carryOut([{ do: 'set-connector', connector: configs.connector('c')! }])
+    await runner.execute([{ do: 'set-connector', connector: configs.connector('c')! }])
     expect(statuses.connector('c')?.state).toBe('FAILED')
   })
 })

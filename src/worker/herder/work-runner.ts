@@ -4,23 +4,25 @@ import type { Clock } from '../../config/clock.ts'
 import type { Logger } from '../../config/logger.ts'
 import { retry } from '../../config/retry.ts'
 import { withTimeout } from '../../config/timeout.ts'
+import type { RawConfig } from '../../sdk/index.ts'
 import type { ConfigResolver } from '../configuration/config-resolver.ts'
 import { type ConnectorPlugin, findConnector, missingConnector } from '../configuration/connector-plugin.ts'
 import type { LiteralSecrets } from '../configuration/literal-secrets.ts'
-import type { ConnectorReading, TaskReading, WorkerReading } from '../observability/worker-metrics.ts'
+import { taskKey } from '../model/task-key.ts'
+import type { ConnectorMetrics, TaskMetrics, WorkerMetrics } from '../observability/worker-metrics.ts'
 import type { PluginHost } from '../plugin-host.ts'
-import type { RawConfig, TargetState } from '../stores/config-codec.ts'
-import type { ConnectorConfig } from '../stores/config-state.ts'
+import type { StoredTargetState } from '../stores/config-codec.ts'
+import type { ConnectorState } from '../stores/config-state.ts'
 import type { ConfigStore } from '../stores/config-store.ts'
 import type { OffsetStore } from '../stores/offset-store.ts'
 import type { StatusStore } from '../stores/status-store.ts'
 import { traceOf } from '../tasks/error-trace.ts'
 import type { RunningTask, TaskDefaults, TaskHost, TaskMessage } from '../tasks/task-spec.ts'
 import { transactionalIdOf } from './producer-fencing.ts'
-import { TaskMaking, UNTIL_DONE } from './task-config-generation.ts'
-import { type Started, type Step, taskKey } from './work-plan.ts'
+import { RETRY_UNTIL_DONE, TaskConfigGenerator } from './task-config-generator.ts'
+import type { StartedWork, WorkStep } from './work-plan.ts'
 
-export type RunnerParts = {
+export type WorkRunnerOptions = {
   readonly plugins: PluginHost
   readonly logger: Logger
   readonly clock: Clock
@@ -46,7 +48,7 @@ export type RunnerParts = {
 export type StartedTask = {
   readonly id: TaskId
   readonly config: RawConfig
-  target: TargetState
+  target: StoredTargetState
   /** Undefined when it could not even be started. */
   running: RunningTask | undefined
   failed: boolean
@@ -57,28 +59,28 @@ export type StartedTask = {
 
 type StartedConnector = {
   readonly config: RawConfig
-  target: TargetState
+  target: StoredTargetState
   failed: boolean
   /** Aborts what goes on in the background for it as it is now. */
   work: AbortController
 }
 
 /** What this worker has started: carries out steps and writes how connectors and tasks are. Not to be called twice at once. */
-export class Runner implements Started {
+export class WorkRunner implements StartedWork {
   readonly connectors = new Map<string, StartedConnector>()
   readonly tasks = new Map<string, StartedTask>()
-  readonly #parts: RunnerParts
+  readonly #parts: WorkRunnerOptions
   /** Since this worker was started. */
   readonly starts = { connectorAttempts: 0, connectorFailures: 0, taskAttempts: 0, taskFailures: 0 }
-  readonly #taskMaking: TaskMaking
+  readonly #taskMaking: TaskConfigGenerator
 
-  constructor(parts: RunnerParts) {
+  constructor(parts: WorkRunnerOptions) {
     this.#parts = parts
-    this.#taskMaking = new TaskMaking(parts)
+    this.#taskMaking = new TaskConfigGenerator(parts)
   }
 
-  reading(): WorkerReading {
-    const connectors = [...this.connectors].map(([name, { config, target, failed }]): ConnectorReading => {
+  workerMetrics(): WorkerMetrics {
+    const connectors = [...this.connectors].map(([name, { config, target, failed }]): ConnectorMetrics => {
       const plugin = findConnector(this.#parts.plugins.catalog, config)
       const state = failed ? 'failed' : RUN_STATES[target].toLowerCase()
       const className = config['connector.class'] ?? ''
@@ -87,7 +89,7 @@ export class Runner implements Started {
     return { connectors, tasks: this.tasks.size, starts: this.starts }
   }
 
-  readings(): readonly TaskReading[] {
+  taskMetrics(): readonly TaskMetrics[] {
     return [...this.tasks.values()].map((task) => {
       const { id, config, running } = task
       const kind = findConnector(this.#parts.plugins.catalog, config)?.kind ?? 'unknown'
@@ -96,14 +98,14 @@ export class Runner implements Started {
   }
 
   /** Connectors of which something runs here. */
-  running(): readonly string[] {
+  connectorNames(): readonly string[] {
     const ofTasks = [...this.tasks.values()].map(({ id }) => id.connector)
     return [...new Set([...this.connectors.keys(), ...ofTasks])]
   }
 
   /** All stops together, then everything else together. Rejects with the first failure when all were tried. */
-  async carryOut(steps: readonly Step[]): Promise<void> {
-    const isStop = (step: Step) => step.do === 'stop-task' || step.do === 'stop-connector'
+  async execute(steps: readonly WorkStep[]): Promise<void> {
+    const isStop = (step: WorkStep) => step.do === 'stop-task' || step.do === 'stop-connector'
     await all(steps.filter(isStop).map((step) => this.#carryOut(step)))
     if (steps.some((step) => step.do === 'start-task')) await this.#readOffsets()
     await all(steps.filter((step) => !isStop(step)).map((step) => this.#carryOut(step)))
@@ -119,7 +121,7 @@ export class Runner implements Started {
     await Promise.all([...this.connectors.keys()].map((name) => this.stopConnector(name)))
   }
 
-  async startConnector(connector: ConnectorConfig): Promise<void> {
+  async startConnector(connector: ConnectorState): Promise<void> {
     const { name, config, target } = connector
     this.connectors.set(name, { config, target, failed: false, work: new AbortController() })
     this.starts.connectorAttempts += 1
@@ -137,7 +139,7 @@ export class Runner implements Started {
   }
 
   /** Starts from the offsets that were read last, with what its placeholders stand for now. */
-  async startTask(id: TaskId, config: RawConfig, target: TargetState): Promise<void> {
+  async startTask(id: TaskId, config: RawConfig, target: StoredTargetState): Promise<void> {
     const kind = findConnector(this.#parts.plugins.catalog, config)?.kind
     const task: StartedTask = {
       id,
@@ -177,7 +179,7 @@ export class Runner implements Started {
       await fence?.(task.id)
       await offsets.refresh()
     }
-    await retry(attempt, { ...UNTIL_DONE, clock, onRetry })
+    await retry(attempt, { ...RETRY_UNTIL_DONE, clock, onRetry })
     task.failed = false
     await this.#start(task, 'source')
   }
@@ -193,7 +195,7 @@ export class Runner implements Started {
         ...id,
         kind,
         config: resolved.config,
-        secrets: [...resolved.filledIn.values(), ...this.#parts.literals.of(resolved.config)],
+        secrets: [...resolved.placeholderValues.values(), ...this.#parts.literals.secretsIn(resolved.config)],
         worker: defaults,
         paused: task.target === 'PAUSED',
         offsets: reached,
@@ -210,7 +212,7 @@ export class Runner implements Started {
   }
 
   /** Starts what was interrupted from where it is now. */
-  async startAgain(): Promise<void> {
+  async restartInterrupted(): Promise<void> {
     await this.#readOffsets()
     const interrupted = [...this.tasks.values()].filter(({ isInterrupted }) => isInterrupted)
     await all(interrupted.map(({ id, config, target }) => this.startTask(id, config, target)))
@@ -225,7 +227,7 @@ export class Runner implements Started {
     await this.#putTaskSafe(id, next, null, null)
   }
 
-  async #carryOut(step: Step): Promise<void> {
+  async #carryOut(step: WorkStep): Promise<void> {
     switch (step.do) {
       case 'stop-connector':
         return this.stopConnector(step.connector)
@@ -242,7 +244,7 @@ export class Runner implements Started {
     }
   }
 
-  async #setConnector(connector: ConnectorConfig): Promise<void> {
+  async #setConnector(connector: ConnectorState): Promise<void> {
     const started = this.connectors.get(connector.name)
     if (!started) return
     started.target = connector.target
@@ -253,7 +255,7 @@ export class Runner implements Started {
     await this.#applyTarget(connector)
   }
 
-  #setTask(id: TaskId, target: TargetState): void {
+  #setTask(id: TaskId, target: StoredTargetState): void {
     const task = this.tasks.get(taskKey(id))
     if (!task) return
     task.target = target
@@ -263,7 +265,7 @@ export class Runner implements Started {
     else task.running?.resume()
   }
 
-  async #applyTarget(connector: ConnectorConfig): Promise<void> {
+  async #applyTarget(connector: ConnectorState): Promise<void> {
     const { name, config, target } = connector
     const plugin = findConnector(this.#parts.plugins.catalog, config)
     try {
@@ -288,7 +290,7 @@ export class Runner implements Started {
     const signal = this.connectors.get(name)?.work.signal
     if (!signal) return
     try {
-      await this.#taskMaking.keep(name, plugin, signal)
+      await this.#taskMaking.run(name, plugin, signal)
     } catch (error) {
       if (!signal.aborted) await this.#connectorFailed(name, plugin, error)
     }
@@ -335,7 +337,7 @@ export class Runner implements Started {
     const { stopTimeoutMs, logger } = this.#parts
     await withTimeout(running.stop(), stopTimeoutMs, () => {
       logger.error({ ...id, stopTimeoutMs }, 'the task did not stop in time and is left to itself')
-      running.abandon()
+      running.cancel()
     })
   }
 
@@ -352,7 +354,7 @@ export class Runner implements Started {
   }
 
   #status(state: RunState, trace: string | null, version: string | null) {
-    const told = trace === null ? null : this.#parts.resolver.masked(trace)
+    const told = trace === null ? null : this.#parts.resolver.mask(trace)
     return { state, trace: told, worker_id: this.#parts.workerId(), generation: this.#parts.generation(), version }
   }
 
@@ -361,13 +363,17 @@ export class Runner implements Started {
   }
 }
 
-function stateOf({ failed, hasStarted, target }: StartedTask): TaskReading['state'] {
+function stateOf({ failed, hasStarted, target }: StartedTask): TaskMetrics['state'] {
   if (failed) return 'failed'
   if (!hasStarted) return 'unassigned'
   return target === 'PAUSED' ? 'paused' : 'running'
 }
 
-const RUN_STATES: Readonly<Record<TargetState, RunState>> = { STARTED: 'RUNNING', PAUSED: 'PAUSED', STOPPED: 'STOPPED' }
+const RUN_STATES: Readonly<Record<StoredTargetState, RunState>> = {
+  STARTED: 'RUNNING',
+  PAUSED: 'PAUSED',
+  STOPPED: 'STOPPED',
+}
 
 async function all(jobs: readonly (Promise<void> | void)[]): Promise<void> {
   const failed = (await Promise.allSettled(jobs)).find(({ status }) => status === 'rejected')

@@ -1,13 +1,13 @@
 import { commaSeparated } from '../../config/settings.ts'
 import { javaRegex } from '../../java-compat/regex.ts'
 import type { Pattern } from '../../regex/pattern.ts'
+import type { RawConfig } from '../../sdk/index.ts'
 import { problemsOf } from '../configuration/client-settings.ts'
 import type { ConnectorPlugin } from '../configuration/connector-plugin.ts'
 import { includesDeadLetters } from '../configuration/task-config.ts'
-import { parseTopicRules } from '../configuration/topic-creation.ts'
-import type { RawConfig } from '../stores/config-codec.ts'
-import type { Entry } from './entries.ts'
-import { ALIASES_MAX } from './steps.ts'
+import { parseTopicCreationRules } from '../configuration/topic-creation-rules.ts'
+import type { ConfigEntry } from './config-entry.ts'
+import { ALIASES_MAX } from './transformations.ts'
 
 export type RuleContext = {
   /** The group of the workers. */
@@ -18,12 +18,12 @@ export type RuleContext = {
 type Problem = { readonly key: string; readonly message: string }
 
 /** What can't be said of one key alone. */
-export function checkRules(
-  entries: readonly Entry[],
+export function checkConfigRules(
+  entries: readonly ConfigEntry[],
   config: RawConfig,
   plugin: ConnectorPlugin,
   context: RuleContext,
-): readonly Entry[] {
+): readonly ConfigEntry[] {
   const problems = [
     ...nameProblems(config),
     ...aliasProblems(config),
@@ -35,12 +35,12 @@ export function checkRules(
   })
 }
 
-function withErrors(entry: Entry, errors: readonly string[]): Entry {
+function withErrors(entry: ConfigEntry, errors: readonly string[]): ConfigEntry {
   return { ...entry, value: { ...entry.value, errors: [...entry.value.errors, ...errors] } }
 }
 
 /** The one key whose check sees, too, that there is nothing left to check. */
-function nonNull(entry: Entry): Entry {
+function nonNull(entry: ConfigEntry): ConfigEntry {
   const isUnreadable = entry.value.name === 'tasks.max' && entry.value.value === null && entry.value.errors.length > 0
   return isUnreadable
     ? withErrors(entry, ['Invalid value null for configuration tasks.max: Value must be non-null'])
@@ -141,7 +141,7 @@ function sourceProblems(
   }
   // Its keys have no entries of their own, as they have none in the original.
   const key = 'topic.creation.groups'
-  problems.push(...problemsOf(() => parseTopicRules(config)).map(({ message }) => ({ key, message })))
+  problems.push(...problemsOf(() => parseTopicCreationRules(config)).map(({ message }) => ({ key, message })))
   if (isWord(config['transaction.boundary'], 'connector') && !definesTransactions) {
     const message =
       'The connector does not support connector-defined transaction boundaries with the given configuration. ' +

@@ -1,6 +1,7 @@
 import { UserError } from '../../config/errors.ts'
 import { commaSeparated, settingsWithPrefix } from '../../config/settings.ts'
 import { type Catalog, listedName, type OfKind, type PluginKind } from '../../plugins/catalog.ts'
+import type { RawConfig } from '../../sdk/index.ts'
 import {
   type ConnectRecord,
   type ConverterInstance,
@@ -10,20 +11,19 @@ import {
   parseConfig,
   UNRESTRICTED,
 } from '../../sdk/index.ts'
-import type { RawConfig } from '../stores/config-codec.ts'
 
 /** What stands between a connector and its topics, as one task has it. */
-export type Pipeline = {
-  readonly key: Named<ConverterInstance>
-  readonly value: Named<ConverterInstance>
-  readonly headers: Named<HeaderConverterInstance>
+export type RecordPipeline = {
+  readonly key: PipelineStep<ConverterInstance>
+  readonly value: PipelineStep<ConverterInstance>
+  readonly headers: PipelineStep<HeaderConverterInstance>
   /** In the order of their aliases. */
-  readonly transforms: readonly Named<TransformStep>[]
+  readonly transforms: readonly PipelineStep<TransformRecord>[]
 }
 
 /** A part with the full class name that people know it by. */
-export type Named<Part> = { readonly className: string; readonly run: Part }
-export type TransformStep = <R extends ConnectRecord>(record: R) => R | null
+export type PipelineStep<Part> = { readonly className: string; readonly run: Part }
+export type TransformRecord = <R extends ConnectRecord>(record: R) => R | null
 
 const HEADER_CONVERTER = 'org.apache.kafka.connect.storage.SimpleHeaderConverter'
 
@@ -31,13 +31,13 @@ const HEADER_CONVERTER = 'org.apache.kafka.connect.storage.SimpleHeaderConverter
  * What the connector configures may use what connectors may; a converter of the worker's own settings, what the worker may.
  * Throws a `ConfigError`, or a `UserError` for a plugin that is not here.
  */
-export function createPipeline(
+export function createRecordPipeline(
   catalog: Catalog,
   config: RawConfig,
   workerDefaults: RawConfig,
   access: HostAccess,
-): Pipeline {
-  const converter = (role: 'key' | 'value'): Named<ConverterInstance> => {
+): RecordPipeline {
+  const converter = (role: 'key' | 'value'): PipelineStep<ConverterInstance> => {
     const name = `${role}.converter`
     const { className, settings } = roleConfig(name, config, workerDefaults)
     const plugin = findPlugin(catalog, 'converter', className)
@@ -47,14 +47,14 @@ export function createPipeline(
   }
   return { key: converter('key'), value: converter('value'), headers: headerConverter(), transforms: transforms() }
 
-  function headerConverter(): Named<HeaderConverterInstance> {
+  function headerConverter(): PipelineStep<HeaderConverterInstance> {
     const defaults = { 'header.converter': HEADER_CONVERTER, ...workerDefaults }
     const { className, settings } = roleConfig('header.converter', config, defaults)
     const plugin = findPlugin(catalog, 'header_converter', className)
     return { className: listedName(plugin), run: plugin.create(parseConfig(plugin.config, settings), access) }
   }
 
-  function transforms(): readonly Named<TransformStep>[] {
+  function transforms(): readonly PipelineStep<TransformRecord>[] {
     return commaSeparated(config['transforms'] ?? '').map((alias) => createTransform(catalog, config, alias))
   }
 }
@@ -67,7 +67,7 @@ function roleConfig(role: string, config: RawConfig, defaults: RawConfig): { cla
   return { className, settings: settingsWithPrefix(`${role}.`, from) }
 }
 
-function createTransform(catalog: Catalog, config: RawConfig, alias: string): Named<TransformStep> {
+function createTransform(catalog: Catalog, config: RawConfig, alias: string): PipelineStep<TransformRecord> {
   const settings = settingsWithPrefix(`transforms.${alias}.`, config)
   const plugin = findPlugin(catalog, 'transformation', settings['type'] ?? '')
   const className = listedName(plugin)

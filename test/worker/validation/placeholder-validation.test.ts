@@ -4,13 +4,10 @@ import type { ConfigInfos } from '../../../src/clients/worker.ts'
 import { SecretMasker } from '../../../src/config/secret-masker.ts'
 import { UNRESTRICTED } from '../../../src/sdk/index.ts'
 import { ConfigResolver } from '../../../src/worker/configuration/config-resolver.ts'
-import { validateResolved, validateUnresolved } from '../../../src/worker/validation/concealed.ts'
-import { parseOverridePolicy } from '../../../src/worker/validation/overrides.ts'
-import {
-  type ValidationContext,
-  validateConnector,
-  type WrittenConfig,
-} from '../../../src/worker/validation/validate.ts'
+import type { WrittenConfig } from '../../../src/worker/configuration/written-config.ts'
+import { parseOverridePolicy } from '../../../src/worker/model/override-policy.ts'
+import { validateResolved, validateUnresolved } from '../../../src/worker/validation/placeholder-validation.ts'
+import { type ValidationContext, validateConnector } from '../../../src/worker/validation/validate.ts'
 import { localPluginHost } from '../../support/plugin-host.ts'
 
 const context: ValidationContext = {

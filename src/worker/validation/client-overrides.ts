@@ -1,38 +1,16 @@
-import type { HostAccess, Reaches } from '../../sdk/index.ts'
+import type { HostAccess, RawConfig, Reaches } from '../../sdk/index.ts'
 import { type ClientKind, overrideProblems } from '../configuration/client-settings.ts'
-import type { RawConfig } from '../stores/config-codec.ts'
-import { accessProblem, refusal } from './access.ts'
-import type { Entry } from './entries.ts'
-
-/** Which settings of its Kafka clients a connector may choose itself, by the names of Kafka Connect's policies. */
-export type OverridePolicy = {
-  readonly name: string
-  /** `key` is the client's own, without the prefix. */
-  readonly allows: (key: string) => boolean
-}
-
-const PRINCIPAL_KEYS = ['sasl.jaas.config', 'sasl.mechanism', 'security.protocol']
-
-/** `allowed` counts for the policy `Allowlist` only. Undefined for a policy that does not exist. */
-export function parseOverridePolicy(name: string, allowed: readonly string[]): OverridePolicy | undefined {
-  const policies: Readonly<Record<string, OverridePolicy['allows']>> = {
-    All: () => true,
-    None: () => false,
-    Principal: (key) => PRINCIPAL_KEYS.includes(key),
-    Allowlist: (key) => allowed.includes(key),
-  }
-  const short = name.replace(/^.*\.|ConnectorClientConfigOverridePolicy$/g, '')
-  const allows = policies[short]
-  return allows && { name: short, allows }
-}
+import { accessProblem, invalidValueMessage } from '../host-access/access-check.ts'
+import type { OverridePolicy } from '../model/override-policy.ts'
+import type { ConfigEntry } from './config-entry.ts'
 
 /** The keys under `producer.override.`, `consumer.override.` and `admin.override.` of those clients that it will have. */
-export function overrideBlocks(
+export function overrideEntries(
   config: RawConfig,
   kind: 'source' | 'sink',
   policy: OverridePolicy,
   access: HostAccess,
-): readonly Entry[] {
+): readonly ConfigEntry[] {
   return clientsOf(config, kind).flatMap((client) => {
     const prefix = `${client}.override.`
     const keys = Object.keys(config).filter((key) => key.startsWith(prefix))
@@ -43,7 +21,7 @@ export function overrideBlocks(
       const value = config[name] ?? ''
       const reaches = reachOf(name.slice(prefix.length))
       const problem = reaches && accessProblem(reaches, value, access)
-      const denied = problem === undefined ? [] : [refusal(name, problem)]
+      const denied = problem === undefined ? [] : [invalidValueMessage(name, problem)]
       return toEntry(name, value, [...refused, ...problems, ...denied])
     })
   })
@@ -66,6 +44,6 @@ function refusalOf(name: string, policy: OverridePolicy): string {
   return `The '${policy.name}' policy does not allow '${name}' to be overridden in the connector configuration.`
 }
 
-function toEntry(name: string, value: string | null, errors: readonly string[]): Entry {
+function toEntry(name: string, value: string | null, errors: readonly string[]): ConfigEntry {
   return { definition: null, value: { name, value, recommended_values: [], errors, visible: true } }
 }

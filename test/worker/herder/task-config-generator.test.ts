@@ -4,7 +4,7 @@ import { createLogger, secretMaskerOf } from '../../../src/config/logger.ts'
 import { httpSink } from '../../../src/plugins/connectors/http-sink/sink.ts'
 import { ConfigResolver } from '../../../src/worker/configuration/config-resolver.ts'
 import { findConnector } from '../../../src/worker/configuration/connector-plugin.ts'
-import { TaskMaking } from '../../../src/worker/herder/task-config-generation.ts'
+import { TaskConfigGenerator } from '../../../src/worker/herder/task-config-generator.ts'
 import type { ConfigStore } from '../../../src/worker/stores/config-store.ts'
 import { localPluginHost } from '../../support/plugin-host.ts'
 
@@ -15,7 +15,7 @@ it('keys that nobody reads are told once, when the tasks are made, with what was
   const stored = { config, tasks: [] as object[], appliedConfig: undefined as object | undefined }
   const plugins = localPluginHost([httpSink])
   const sink = findConnector(plugins.catalog, config)!
-  const making = new TaskMaking({
+  const making = new TaskConfigGenerator({
     plugins,
     configs: { state: { connector: () => stored } } as unknown as ConfigStore,
     resolver: new ConfigResolver(new Map(), secretMaskerOf(logger)),
@@ -26,8 +26,8 @@ it('keys that nobody reads are told once, when the tasks are made, with what was
     },
   })
   const { signal } = new AbortController()
-  await making.keep('out', sink, signal)
-  await making.keep('out', sink, signal)
+  await making.run('out', sink, signal)
+  await making.run('out', sink, signal)
   expect(lines.map((line) => JSON.parse(line))).toEqual([
     expect.objectContaining({
       connector: 'out',

@@ -8,17 +8,17 @@ import {
   type StoredListener,
 } from '../../sdk/index.ts'
 import { partitionId } from '../stores/offset-state.ts'
-import { progressOf } from './acknowledged-prefix.ts'
+import { lastOffsets } from './acknowledged-prefix.ts'
 import { type ErrorPolicy, isRetriable } from './error-policy.ts'
 import type { TransactionEnd } from './source-delivery.ts'
-import type { LostRecord } from './source-records.ts'
-import type { TaskParts } from './worker-source-task.ts'
+import type { FailedSourceRecord } from './source-records.ts'
+import type { WorkerTaskContext } from './task-context.ts'
 
-export type SourceBatchesParts = Pick<TaskParts, 'spec' | 'log' | 'clock' | 'counters' | 'access'> & {
+export type SourcePollerOptions = Pick<WorkerTaskContext, 'spec' | 'log' | 'clock' | 'counters' | 'access'> & {
   readonly source: SourceConnector
   readonly policy: ErrorPolicy
   /** Told of a record that the source itself could not make. Throws when it may not be stepped over. */
-  readonly lost: (record: LostRecord) => void
+  readonly lost: (record: FailedSourceRecord) => void
   /** Whether the source ends its transactions itself. */
   readonly definesTransactions: boolean
   /** Aborts when the task ends. */
@@ -32,8 +32,8 @@ export type SourceBatch = { readonly records: readonly SourceRecord[]; readonly 
  * What a source gives, batch by batch. One that fails in a way that may heal is polled again, for as long as it takes: it
  * begins anew behind the last batch it gave.
  */
-export class SourceBatches {
-  readonly #parts: SourceBatchesParts
+export class SourcePoller {
+  readonly #parts: SourcePollerOptions
   readonly #config: Record<string, unknown>
   readonly #reached: Map<string, Position>
   #current: AsyncIterator<readonly SourceRecord[]>
@@ -43,7 +43,7 @@ export class SourceBatches {
   #end: TransactionEnd | undefined
 
   /** Throws a `ConfigError`. */
-  constructor(parts: SourceBatchesParts) {
+  constructor(parts: SourcePollerOptions) {
     const { source, spec } = parts
     this.#parts = parts
     this.#config = parseConfig(source.config, spec.config)
@@ -58,7 +58,7 @@ export class SourceBatches {
       const { done, value } = await this.#current.next()
       if (done) return undefined
       this.#failures = 0
-      for (const { partition, offset } of progressOf(value)) this.#reached.set(partitionId(partition), offset)
+      for (const { partition, offset } of lastOffsets(value)) this.#reached.set(partitionId(partition), offset)
       return { records: value, end: this.#end }
     } catch (error) {
       if (!isRetriable(error) || this.#parts.signal.aborted) throw error
