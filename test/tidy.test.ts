@@ -185,7 +185,31 @@ describe('documents', () => {
     )
     expect(broken).toEqual([])
   })
+
+  it('link only to headings that exist', () => {
+    const broken = pages.flatMap((page) =>
+      [...textOf(page).matchAll(/\]\(([^)#\s:]*\.md)?#([^)\s]+)\)/g)]
+        .map(([, target, anchor]) => ({
+          target: target === undefined ? page : normalize(join(page, '..', target)),
+          anchor,
+        }))
+        .filter(({ target, anchor }) => files(target).length > 0 && !anchorsOf(target).includes(anchor!))
+        .map(({ target, anchor }) => ({ page, target, anchor })),
+    )
+    expect(broken).toEqual([])
+  })
 })
+
+/** The anchors of a page's headings, as GitHub makes them. */
+function anchorsOf(page: string): readonly string[] {
+  const headings = [...textOf(page).matchAll(/^#+ (.+)$/gm)].map(([, title]) => title!)
+  return headings.map((title) =>
+    title
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  )
+}
 
 /** Every module a file names, in-house ones by their path from the root; what is only named as a type counts too. */
 function importsOf(file: string): readonly string[] {
