@@ -62,13 +62,17 @@ export type CompareOptions = {
   readonly policy?: CompatibilityPolicy
 }
 
-export type CompatibilityPolicy = 'STRICT' | 'LENIENT' | 'LOGICAL'
+export const COMPATIBILITY_POLICIES = ['STRICT', 'LENIENT', 'LOGICAL'] as const
+/** LENIENT applies to JSON Schema only. LOGICAL is compared as STRICT. */
+export type CompatibilityPolicy = (typeof COMPATIBILITY_POLICIES)[number]
 
 export type Incompatibility = {
   /** The original registry's word, such as `TYPE_MISMATCH` or `FIELD_REMOVED`. */
   readonly type: string
   /** Where in the reader: a JSON pointer, `#/…` for JSON Schema and Protobuf. */
   readonly path: string
+  /** The finding as a sentence, in the original registry's words. */
+  readonly description: string
   /** The whole finding as verbose answers write it: `{errorType:'…', description:'…', additionalInfo:'…'}`. */
   readonly message: string
 }

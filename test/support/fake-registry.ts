@@ -58,6 +58,9 @@ export class FakeRegistry implements RegistryClient {
   byId = async (id: number) => this.#any((one) => one.id === id)
   byGuid = async (guid: string) => this.#any((one) => one.guid === guid)
 
+  /** The effective policy and group of every subject. */
+  rules: Pick<SubjectConfig, 'compatibilityPolicy' | 'compatibilityGroup'> = {}
+
   latest = (subject: string) => this.version(subject, 'latest')
 
   async version(subject: string, version: number | 'latest') {
@@ -106,7 +109,7 @@ export class FakeRegistry implements RegistryClient {
       this.levels.get(subject) ??
       (effective || subject === GLOBAL ? (this.levels.get(GLOBAL) ?? 'BACKWARD') : undefined)
     if (level === undefined) throw new RequestError(404, 40408, 'no subject-level configuration')
-    return { compatibility: level }
+    return { ...(effective ? this.rules : {}), compatibility: level }
   }
 
   async putConfig({ compatibility }: SubjectConfig, subject = GLOBAL) {

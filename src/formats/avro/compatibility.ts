@@ -48,11 +48,11 @@ export function avroIncompatibilities(
 ): readonly Incompatibility[] {
   const walk: Walk = { verdicts: new Map(), branches: new Map(), pairs: 0, depth: 0 }
   const findings = compare(walk, reader, writer, [])
-  return (walk.ambiguous ? [walk.ambiguous] : findings).map(({ type, path, info }) => ({
-    type,
-    path,
-    message: `{errorType:'${type}', description:'${describe(type, path, info, roles)}', additionalInfo:'${info}'}`,
-  }))
+  return (walk.ambiguous ? [walk.ambiguous] : findings).map(({ type, path, info }) => {
+    const description = describe(type, path, info, roles)
+    const message = `{errorType:'${type}', description:'${description}', additionalInfo:'${info}'}`
+    return { type, path, description, message }
+  })
 }
 
 type Finding = { readonly type: AvroFinding; readonly path: string; readonly info: string }

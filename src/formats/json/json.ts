@@ -101,6 +101,7 @@ class JsonSchema implements ParsedSchema {
       return {
         type: change.type,
         path: `#/${change.path}`,
+        description,
         message: `{errorType:"${change.type}", description:"${description}'}`,
       }
     })

@@ -125,7 +125,7 @@ class ProtobufSchema implements ParsedSchema {
   incompatibilities(writer: ParsedSchema, { roles }: CompareOptions): readonly Incompatibility[] {
     return breakingChanges((writer as ProtobufSchema).unit(), this.unit()).map(({ type, path }) => {
       const description = WORDINGS[type](path, roles.reader, roles.writer)
-      return { type, path, message: `{errorType:"${type}", description:"${description}"}` }
+      return { type, path, description, message: `{errorType:"${type}", description:"${description}"}` }
     })
   }
 }

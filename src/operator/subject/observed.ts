@@ -6,14 +6,18 @@ import type {
   RegisteredSchema,
   RegistryClient,
   SchemaVersionId,
+  SubjectConfig,
 } from '../../clients/registry.ts'
 import { REGISTRY_ERROR } from '../../clients/registry.ts'
-import { SchemaError } from '../../formats/format.ts'
+import type { CompatibilityRules } from '../../formats/compatibility-level.ts'
+import { COMPATIBILITY_POLICIES, type CompatibilityPolicy, SchemaError } from '../../formats/format.ts'
 import { TerminalError } from '../controller/reconcile-error.ts'
 import { isReady } from '../resources/condition.ts'
 import type { Resource } from '../resources/resource.ts'
-import { type Objections, objectionsTo } from '../verdict.ts'
 import type { DesiredSubject } from './desired.ts'
+import { findConflicts } from './schema-compatibility.ts'
+
+const DEFAULT_LEVEL: CompatibilityLevel = 'BACKWARD'
 
 /** A subject as the registry has it, seen from what is wanted of it. */
 export type ObservedSubject = {
@@ -26,7 +30,7 @@ export type ObservedSubject = {
   /** The level in force: its own or the registry's. */
   readonly effectiveLevel: CompatibilityLevel
   /** Why the desired schema may not follow the versions that are there, under the level that is to be in force. */
-  readonly objections: Objections
+  readonly objections: readonly string[]
 }
 
 /** Whether a resource that is Ready says already what a look at everything has shown of its subject. */
@@ -47,11 +51,12 @@ export async function observeSubject(
   { managesLevel, isNew = false }: { readonly managesLevel: boolean; readonly isNew?: boolean },
 ): Promise<ObservedSubject> {
   const { subject, schema, normalize } = desired
-  const [{ registered, versions }, level, effectiveLevel] = await Promise.all([
+  const [{ registered, versions }, level, effective] = await Promise.all([
     isNew ? NOWHERE : placeOf(registry, subject, schema, normalize),
     managesLevel ? undefinedIfNotFound(registry.config(subject)) : undefined,
-    effectiveCompatibility(registry, subject),
+    registry.config(subject, { effective: true }),
   ])
+  const effectiveLevel = effective.compatibility ?? DEFAULT_LEVEL
   const missed = schema !== undefined && registered === undefined
   // Where nothing is written before it, the registry itself says whether it takes a first version.
   const isJudged = missed && (managesLevel || versions.length > 0)
@@ -61,13 +66,22 @@ export async function observeSubject(
     ...(level?.compatibility === undefined ? {} : { level: level.compatibility }),
     effectiveLevel,
     objections: isJudged
-      ? await objections(registry, subject, schema, versions, desired.compatibility ?? effectiveLevel)
+      ? await objections(registry, subject, schema, versions, {
+          level: desired.compatibility ?? effectiveLevel,
+          policy: policyOf(effective),
+          group: effective.compatibilityGroup,
+        })
       : [],
   }
 }
 
 export async function effectiveCompatibility(registry: RegistryClient, subject: string): Promise<CompatibilityLevel> {
-  return (await registry.config(subject, { effective: true })).compatibility ?? 'BACKWARD'
+  return (await registry.config(subject, { effective: true })).compatibility ?? DEFAULT_LEVEL
+}
+
+/** A registry that does not know policies answers none. */
+function policyOf({ compatibilityPolicy }: SubjectConfig): CompatibilityPolicy | undefined {
+  return COMPATIBILITY_POLICIES.find((policy) => policy === compatibilityPolicy)
 }
 
 /** What a registration has made of it; nothing where the registry does not tell the version yet. */
@@ -127,27 +141,29 @@ async function objections(
   subject: string,
   schema: NewSchema,
   versions: readonly number[],
-  level: CompatibilityLevel,
-): Promise<Objections> {
-  const compared = level === 'NONE' ? [] : level.endsWith('_TRANSITIVE') ? versions : versions.slice(-1)
-  const earlier = await Promise.all(compared.map((version) => registry.version(subject, version)))
-  return judged(registry, schema, earlier, level)
+  rules: CompatibilityRules,
+): Promise<readonly string[]> {
+  // Which group a version belongs to is in its metadata.
+  const isLastEnough = rules.group === undefined && !rules.level.endsWith('_TRANSITIVE')
+  const fetched = rules.level === 'NONE' ? [] : isLastEnough ? versions.slice(-1) : versions
+  const earlier = await Promise.all(fetched.map((version) => registry.version(subject, version)))
+  return judged(registry, schema, earlier, rules)
 }
 
 /** Throws `TerminalError` with what is wrong with a schema by itself, and with its references. */
 export async function assertSchemaValid(registry: RegistryClient, schema: NewSchema): Promise<void> {
-  await judged(registry, schema, [], 'NONE')
+  await judged(registry, schema, [], { level: 'NONE' })
 }
 
 async function judged(
   registry: RegistryClient,
   schema: NewSchema,
   earlier: readonly RegisteredSchema[],
-  level: CompatibilityLevel,
-): Promise<Objections> {
+  rules: CompatibilityRules,
+): Promise<readonly string[]> {
   const lookup = (name: string, version: number) => registry.version(name, version, { deleted: true })
   try {
-    return await objectionsTo(schema, earlier, level, lookup)
+    return await findConflicts(schema, earlier, rules, lookup)
   } catch (error) {
     if (error instanceof SchemaError) throw new TerminalError('SchemaInvalid', error.message)
     if (error instanceof RequestError && error.status === 404) {

@@ -48,6 +48,7 @@ describe('a JSON schema', () => {
       {
         type: 'MIN_LENGTH_ADDED',
         path: '#/minLength',
+        description: "The keyword at path '#/minLength' in the new schema is not present in the old schema",
         message: `{errorType:"MIN_LENGTH_ADDED", description:"The keyword at path '#/minLength' in the new schema is not present in the old schema'}`,
       },
     ])

@@ -111,6 +111,36 @@ describe('a Subject', () => {
     expect(registry.writes.slice(writes)).toEqual([])
   })
 
+  it('compares by the policy of its subject, as the registry does', async () => {
+    const { settle, readiness } = operator()
+    const schema = (properties: object) => JSON.stringify({ type: 'object', properties })
+    const key = cluster.apply('Subject', 'orders-value', { schemaType: 'JSON', schema: schema({ id: {} }) })
+    await settle(key)
+    const added = schema({ id: {}, coupon: { type: 'string' } })
+    cluster.apply('Subject', 'orders-value', { schemaType: 'JSON', schema: added })
+    await settle(key)
+    expect(readiness(key)).toBe('Stalled/Incompatible')
+    registry.rules = { compatibilityPolicy: 'LENIENT' }
+    cluster.apply('Subject', 'orders-value', { schemaType: 'JSON', schema: added, normalize: true })
+    await settle(key)
+    expect(readiness(key)).toBe('Ready=True/Succeeded')
+    expect(cluster.get(key)?.status.version).toBe(2)
+  })
+
+  it('compares with the versions of its compatibility group only', async () => {
+    const { settle, readiness } = operator()
+    registry.rules = { compatibilityGroup: 'major' }
+    const major = (version: string) => ({ metadata: { properties: { major: version } } })
+    const key = cluster.apply('Subject', 'orders-value', { schema: record(ID), ...major('1') })
+    await settle(key)
+    cluster.apply('Subject', 'orders-value', { schema: record(ID, COUPON), ...major('2') })
+    await settle(key)
+    expect(readiness(key)).toBe('Ready=True/Succeeded')
+    cluster.apply('Subject', 'orders-value', { schema: record(ID, { name: 'other', type: 'int' }), ...major('1') })
+    await settle(key)
+    expect(readiness(key)).toBe('Stalled/Incompatible')
+  })
+
   it('judges by the level that is to be, not by the one that is', async () => {
     registry.levels.set('orders-value', 'FULL_TRANSITIVE')
     const { settle, readiness } = operator()
