@@ -74,7 +74,7 @@ function schemaText(): string {
   const schema = JSON.parse(chartFile('weir/values.schema.json'))
   const { $schema, $defs, ...rest } = schema
   const entries = Object.fromEntries(
-    Object.entries({ workerConfigSchema, registryConfigSchema }).map(([name, entry]) => {
+    Object.entries({ worker: workerConfigSchema, registry: registryConfigSchema }).map(([name, entry]) => {
       const { $schema: _, ...own } = z.toJSONSchema(entry, { target: 'draft-7', io: 'input', unrepresentable: 'any' })
       // Of a URL JSON Schema knows no more than that it is one.
       return [name, { ...own, properties: { ...own.properties, url: { type: 'string', pattern: '^https?://' } } }]
