@@ -5,7 +5,7 @@ import { type FileAccess, field } from '../../sdk/index.ts'
 export function allowedPaths() {
   return field
     .list({
-      doc: 'Folders and files that may be read, with all that is in them, as absolute paths. None: everything.',
+      doc: 'Absolute paths of files and directories that may be read, including everything in the directories. Default: all.',
     })
     .refine((paths) => paths.every((path) => isAbsolute(path)), 'expected absolute paths')
     .default([])

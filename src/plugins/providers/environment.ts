@@ -9,7 +9,7 @@ export const environmentProvider = defineProvider({
   summary: "Reads variables of the worker's environment: `${NAME:VARIABLE}`.",
   config: z.object({
     'allowlist.pattern': regexField('allowlist.pattern', {
-      doc: 'Variables whose whole name matches may be read. None: all of them, but where users have to log in none that the worker itself is configured by.',
+      doc: 'Regular expression that must match the whole name of a variable. Default: all variables; with authentication enabled, except those that configure the worker itself.',
     }).optional(),
   }),
   create({ 'allowlist.pattern': pattern }, { isOwnVariable }) {

@@ -158,7 +158,7 @@ describe('Datagen by a schema', () => {
   it.each<[Properties, string]>([
     [
       { quickstart: 'users', 'schema.string': textOf('int') },
-      'quickstart and schema.string say both what the records are',
+      'quickstart and schema.string are set, but only one of them can define the records',
     ],
     [{ 'schema.keyfield': 'b', 'schema.string': textOf('int') }, "'b' is no field of o, which has a"],
     [

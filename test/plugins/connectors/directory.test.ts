@@ -189,7 +189,7 @@ describe('the directory source', () => {
     const records = await box.drain(run)
     expect(records.length).toBeGreaterThan(1_000)
     expect(run.rejected.map(({ error }) => error.message)).toEqual([
-      expect.stringMatching(/a\.txt\.gz' can't be read behind byte \d+ of its content: unexpected end of file$/),
+      expect.stringMatching(/a\.txt\.gz' cannot be read after byte \d+ of its content: unexpected end of file$/),
       expect.stringMatching(/has no column none, which csv\.types names: it has id$/),
     ])
     expect(box.files()).toEqual(['a.txt.gz.failed', 'b.csv.failed'])

@@ -304,9 +304,12 @@ describe('its configuration', () => {
     [{ 'http.api.url': 'ftp://x' }, 'Invalid value ftp://x for configuration http.api.url: expected http://'],
     [{ 'auth.type': 'BASIC', 'connection.user': 'u' }, 'auth.type=BASIC needs connection.password'],
     [{ 'auth.type': 'OAUTH2' }, 'auth.type=OAUTH2 needs oauth2.token.url'],
-    [{ headers: 'nonsense' }, 'Invalid value for configuration headers: a header is no NAME:VALUE'],
+    [{ headers: 'nonsense' }, 'Invalid value for configuration headers: a header should be NAME:VALUE'],
     [{ 'retry.on.status.codes': '5xx' }, "'5xx' is no status or range of statuses"],
-    [{ 'regex.patterns': 'a~b', 'regex.replacements': 'c' }, 'regex.patterns and regex.replacements must be as many'],
+    [
+      { 'regex.patterns': 'a~b', 'regex.replacements': 'c' },
+      'regex.patterns and regex.replacements must have the same number of entries',
+    ],
     [{ 'http.proxy.host': 'p' }, 'http.proxy.host needs http.proxy.port'],
     [
       { 'oauth2.jwt.enabled': 'true' },
@@ -316,7 +319,7 @@ describe('its configuration', () => {
     expect(problems(config)).toContainEqual(expect.stringContaining(message))
   })
 
-  it('says that answers are not written to topics where a configuration wants that', async () => {
+  it('warns that reporter keys have no effect', async () => {
     const told: (readonly [object, string | undefined])[] = []
     const note = (fields: object, message?: string) => void told.push([fields, message])
     const config = {
@@ -329,7 +332,7 @@ describe('its configuration', () => {
     expect(told).toEqual([
       [
         { keys: ['reporter.bootstrap.servers', 'reporter.result.topic.name'] },
-        expect.stringMatching(/^answers are not written to topics: what the server refuses is where errors\.dead/),
+        expect.stringMatching(/^these keys have no effect: responses are not written to topics/),
       ],
     ])
   })

@@ -177,7 +177,7 @@ describe('its configuration', () => {
     [{ 'auth.type': 'bearer' }, 'auth.type=BEARER needs bearer.token'],
     [
       { 'http.request.headers': 'x' },
-      'Invalid value for configuration http.request.headers: a header is no NAME:VALUE',
+      'Invalid value for configuration http.request.headers: a header should be NAME:VALUE',
     ],
   ])('refuses %o', (written, message) => {
     const raw = { topic: 't', url: 'http://h/', ...written }

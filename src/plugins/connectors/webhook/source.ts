@@ -22,7 +22,7 @@ import {
 import { type PendingRequest, Receiver, type ReceiverOptions } from './receiver.ts'
 
 const BATCH_MAX = 500
-/** How long a batch is waited for before «nothing now» is said. */
+/** Maximum wait for a batch before an empty one is yielded. */
 const IDLE_MS = 500
 
 const LISTENER = /^(https?):\/\/(\[[\da-fA-F:]+\]|[^/:[\]]+):(\d{1,5})$/
@@ -33,55 +33,59 @@ const config = z
     listener: field
       .text({
         reaches: 'listener',
-        doc: 'Where to listen: http://HOST:PORT, or https://HOST:PORT with a keystore. Port 0: any free one.',
+        doc: 'Address to listen on: http://HOST:PORT, or https://HOST:PORT with a keystore. Port 0: any free port.',
         importance: 'HIGH',
       })
       .regex(LISTENER, 'expected http://host:port or https://host:port')
       .default('http://127.0.0.1:8088'),
     path: field
-      .text({ doc: 'The path that takes records.', importance: 'HIGH' })
+      .text({ doc: 'Path that accepts records.', importance: 'HIGH' })
       .regex(/^\/[^?#\s]*$/, 'expected a path such as /events')
       .default('/'),
     'value.format': field
       .oneOf(['string', 'json', 'bytes'], {
-        doc: 'What a body is: a text, JSON (what is none is refused with 400), or bytes as they are.',
+        doc: 'Format of a body: string, JSON (invalid JSON is refused with 400), or bytes.',
         importance: 'HIGH',
       })
       .default('string'),
     'key.header': field
-      .text({ doc: "The request's header that is the record's key; requests without it have none." })
+      .text({ doc: 'Request header that becomes the key of the record. Requests without it have no key.' })
       .default('Idempotency-Key'),
-    'record.headers': field.list({ doc: 'Headers of the request that become headers of the record.' }).default([]),
+    'record.headers': field.list({ doc: 'Request headers that become headers of the record.' }).default([]),
     'auth.type': field
       .oneOf(['NONE', 'BASIC', 'BEARER', 'HMAC'], {
-        doc: 'How senders show that they may: connection.user and connection.password, bearer.token, or a signature.',
+        doc: 'How senders are authenticated: by connection.user and connection.password, by bearer.token, or by a signature of the body.',
         importance: 'HIGH',
       })
       .default('NONE'),
-    'connection.user': field.text({ doc: 'With BASIC: the user.' }).optional(),
-    'connection.password': field.password({ doc: 'With BASIC: the password.' }).optional(),
-    'bearer.token': field.password({ doc: 'With BEARER: the token.' }).optional(),
-    'signature.secret': field.password({ doc: 'With HMAC: the secret that bodies are signed with.' }).optional(),
+    'connection.user': field.text({ doc: 'User for auth.type=BASIC.' }).optional(),
+    'connection.password': field.password({ doc: 'Password for auth.type=BASIC.' }).optional(),
+    'bearer.token': field.password({ doc: 'Token for auth.type=BEARER.' }).optional(),
+    'signature.secret': field.password({ doc: 'Secret that signs bodies, for auth.type=HMAC.' }).optional(),
     'signature.header': field
-      .text({ doc: 'With HMAC: the header that holds the signature.', nonEmpty: true })
+      .text({ doc: 'Header with the signature, for auth.type=HMAC.', nonEmpty: true })
       .default('X-Hub-Signature-256'),
     'signature.algorithm': field
-      .oneOf(['sha1', 'sha256', 'sha512'], { doc: 'With HMAC: the hash.', importance: 'LOW' })
+      .oneOf(['sha1', 'sha256', 'sha512'], { doc: 'Hash algorithm for auth.type=HMAC.', importance: 'LOW' })
       .default('sha256'),
     'signature.encoding': field
-      .oneOf(['hex', 'base64'], { doc: 'With HMAC: how the signature is written.', importance: 'LOW' })
+      .oneOf(['hex', 'base64'], { doc: 'Encoding of the signature, for auth.type=HMAC.', importance: 'LOW' })
       .default('hex'),
     'signature.prefix': field
-      .text({ doc: 'With HMAC: what stands in front of the signature.', importance: 'LOW' })
+      .text({ doc: 'Prefix of the signature in the header, for auth.type=HMAC.', importance: 'LOW' })
       .default('sha256='),
-    'body.max.bytes': field.int({ doc: 'Longer bodies are refused with 413.', min: 1 }).default(1_000_000),
+    'body.max.bytes': field
+      .int({ doc: 'Maximum size of a body. Larger bodies are refused with 413.', min: 1 })
+      .default(1_000_000),
     'pending.max.requests': field
-      .int({ doc: 'Requests that wait for their answer, at most; others get 503 and a Retry-After.', min: 1 })
+      .int({ doc: 'Maximum number of pending requests. Further requests get 503 with Retry-After.', min: 1 })
       .default(1000),
-    'pending.max.bytes': field.int({ doc: 'The same for the bytes of their bodies.', min: 1 }).default(64_000_000),
+    'pending.max.bytes': field
+      .int({ doc: 'Maximum total size of the bodies of pending requests.', min: 1 })
+      .default(64_000_000),
     'answer.timeout.ms': field
       .int({
-        doc: 'After so many ms a request that is not there in whole is answered 408, and one whose record is not in the log yet 503.',
+        doc: 'Timeout in ms. A request that is incomplete by then gets 408, one whose record is not yet in the log gets 503.',
         min: 1,
       })
       .default(30_000),
@@ -94,20 +98,20 @@ const config = z
 
 type Config = z.infer<typeof config>
 
-/** An HTTP endpoint as a source: a request is answered when its record is in the log. */
+/** An HTTP endpoint that responds to a request when its record is in the log. */
 export const webhookSource = defineSource({
   class: 'WebhookSource',
   version: SHIPPED_VERSION,
-  summary: 'Takes records by HTTP, and answers each request when its record is in the log.',
+  summary: 'Accepts records by HTTP and responds to each request when its record is in the log.',
   notes: `
-**Who was answered 2xx has the record in the log; who got another answer, or none, may send it again, and then it can be there
-twice.** 204: it is written (or a transform dropped it, or it is with the dead letters). 400, 404, 405, 413: it never will be.
-401: the credentials or the signature are wrong. 503 with \`Retry-After\`: too much is waiting, or the log does not answer. Senders
-that may repeat themselves name each request in \`Idempotency-Key\`: it is the record's key, so that a compacted topic or a reader
-can tell repetitions.
+**After a 2xx response the record is in the log. After any other response, or none, the sender may repeat the request, and the record can
+then be in the log twice.** 204: the record is written (or a transform dropped it, or it is in the dead-letter topic). 400, 404, 405, 413:
+the request will never be accepted. 401: the credentials or the signature are wrong. 503 with \`Retry-After\`: too many requests are pending,
+or the log does not respond. Senders that may repeat themselves identify each request by \`Idempotency-Key\`: it becomes the key of the
+record, so that a compacted topic or a consumer can recognize repetitions.
 
-The endpoint is where its one task runs, on the worker's machine, and moves with it: put a Service in front of the workers, or one
-worker into the group. The source has no position: \`{"path": PATH}\` counts its requests.
+The endpoint runs in one task, on the machine of its worker, and moves with it: put a Service in front of the workers, or use a group of
+one worker. The source has no position: \`{"path": PATH}\` counts its requests.
 `,
   config,
   async *poll({ config: written, signal, resumeFrom, onStored, log, files, network }) {

@@ -6,23 +6,26 @@ const flag = (doc: string, fallback: boolean) => field.boolean({ doc, importance
 export const avroConverterConfig = z.object({
   ...registryFields,
   'connect.meta.data': field
-    .boolean({ doc: 'Keep what only Connect knows of a schema in connect.* members.', importance: 'LOW' })
+    .boolean({
+      doc: 'Write properties of Connect schemas that Avro does not have as connect.* members.',
+      importance: 'LOW',
+    })
     .default(true),
   'enhanced.avro.schema.support': field
-    .boolean({ doc: 'Write strings that came from an Avro enum as that enum again.', importance: 'LOW' })
+    .boolean({ doc: 'Write strings that were read from an Avro enum as that enum.', importance: 'LOW' })
     .default(false),
-  'scrub.invalid.names': flag('Make names of what Avro does not take for one: a-b becomes a_b, 1st x1st.', false),
+  'scrub.invalid.names': flag('Replace invalid Avro names with valid ones: a-b becomes a_b, 1st becomes x1st.', false),
   'generalized.sum.type.support': flag(
-    'Unions and enums have the names in Connect that all schema languages share.',
+    'Use the names of unions and enums in Connect that all schema formats share.',
     false,
   ),
-  'ignore.default.for.nullables': flag('Write null for null where the schema has a default.', false),
+  'ignore.default.for.nullables': flag('Write null as null even if the schema has a default.', false),
   'allow.optional.map.keys': flag(
     'Write maps whose keys are optional strings as maps, not as lists of entries.',
     false,
   ),
   'flatten.singleton.unions': flag('Read a union of one schema as that schema.', true),
-  'discard.type.doc.default': flag('Of documentation and defaults keep only those of fields.', false),
+  'discard.type.doc.default': flag('Keep documentation and defaults of fields only.', false),
 })
 
 export type AvroConverterSettings = z.infer<typeof avroConverterConfig>

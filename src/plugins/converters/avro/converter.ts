@@ -11,10 +11,10 @@ export const avroConverter = defineConverter({
   version: SHIPPED_VERSION,
   summary: 'Reads and writes Avro; schemas are kept in a schema registry.',
   notes: `
-Connect's schemas become the Avro schemas that Confluent's converter makes of them, and records have its wire format: a zero
-byte, the schema's id, the data. The registry is asked once for each schema. Records without a schema and Avro schemas that
-contain themselves are refused.
-${REGISTRY_NOTES}`,
+Connect schemas are converted to the same Avro schemas as by Confluent's converter, and records have its wire format: a zero byte, the schema
+id, the data. The registry is queried once for each schema. Records without a schema and recursive Avro schemas are refused.
+${REGISTRY_NOTES}
+`,
   config: avroConverterConfig,
   create: (settings, use) =>
     registryConverter(settings, use, async () => (await import('./language.ts')).avroLanguage(settings)),

@@ -11,11 +11,12 @@ export const jsonSchemaConverter = defineConverter({
   version: SHIPPED_VERSION,
   summary: 'Reads and writes JSON; its JSON Schema is kept in a schema registry.',
   notes: `
-Connect's schemas become JSON schemas with the \`connect.*\` members of Confluent's converter, and records have its wire format: a
-zero byte, the schema's id, the JSON. Schemas of others are read, too, with their references: \`oneOf\` null and another is
-optional, other choices are a struct with a field for each. Records without a schema, schemas that contain themselves and
-schemas that say nothing of their values are refused.
-${REGISTRY_NOTES}`,
+Connect schemas are converted to JSON schemas with the \`connect.*\` members of Confluent's converter, and records have its wire format: a zero
+byte, the schema id, the JSON. Schemas from other producers, with references, are also read: \`oneOf\` of null and another schema is an optional
+schema, another union is a struct with a field for each branch. Records without a schema, recursive schemas and schemas without a type are
+refused.
+${REGISTRY_NOTES}
+`,
   config: jsonSchemaConverterConfig,
   create: (settings, use) =>
     registryConverter(settings, use, async () => (await import('./language.ts')).jsonLanguage(settings)),

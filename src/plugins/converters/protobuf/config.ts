@@ -5,22 +5,25 @@ const flag = (doc: string, fallback: boolean) => field.boolean({ doc }).default(
 
 export const protobufConverterConfig = z.object({
   ...registryFields,
-  'enhanced.protobuf.schema.support': flag('Whether structs and enums have their names with the package.', false),
+  'enhanced.protobuf.schema.support': flag('Whether names of structs and enums include the package.', false),
   'optional.for.nullables': flag(
-    'Whether fields that may be null are written as optional, and only optional ones may be null.',
+    'Whether nullable fields are written as optional, and only optional fields are nullable.',
     false,
   ),
   'wrapper.for.nullables': flag(
-    'Whether scalars that may be null are written as google.protobuf wrappers, and only those may be null.',
+    'Whether nullable scalars are written as google.protobuf wrappers, and only those are nullable.',
     false,
   ),
-  'ignore.default.for.nullables': flag(
-    'Write nothing where a value is null, also where its schema has a default.',
-    false,
+  'ignore.default.for.nullables': flag('Omit a field whose value is null even if its schema has a default.', false),
+  'wrapper.for.raw.primitives': flag(
+    'Whether messages of google.protobuf wrappers are read as the scalars that they contain.',
+    true,
   ),
-  'wrapper.for.raw.primitives': flag('Whether messages of google.protobuf wrappers are read as what is in them.', true),
-  'generate.index.for.unions': flag('Whether the struct of a oneof has the number of the oneof in its name.', true),
-  'int.for.enums': flag('Whether enums are their numbers instead of their words.', false),
+  'generate.index.for.unions': flag(
+    'Whether the name of the struct of a oneof contains the number of the oneof.',
+    true,
+  ),
+  'int.for.enums': flag('Whether enums are read as numbers instead of names.', false),
 })
 
 export type ProtobufConverterSettings = z.infer<typeof protobufConverterConfig>

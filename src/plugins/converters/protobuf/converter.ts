@@ -11,11 +11,12 @@ export const protobufConverter = defineConverter({
   version: SHIPPED_VERSION,
   summary: 'Reads and writes Protobuf; its .proto files are kept in a schema registry.',
   notes: `
-A struct becomes a message of proto3, its logical types \`google.protobuf.Timestamp\`, \`google.type.Date\`, \`google.type.TimeOfDay\`
-and \`confluent.type.Decimal\`, and records have Confluent's wire format: a zero byte, the schema's id, which message it is, the
-data. A null in a field that is neither optional nor wrapped is read as zero or nothing. A oneof is a struct of which one field is
-there. Single values are written as google.protobuf wrappers; lists of lists and messages that contain themselves are refused.
-${REGISTRY_NOTES}`,
+A struct is converted to a proto3 message, logical types to \`google.protobuf.Timestamp\`, \`google.type.Date\`, \`google.type.TimeOfDay\` and
+\`confluent.type.Decimal\`. Records have Confluent's wire format: a zero byte, the schema id, the index of the message, the data. Null in a field
+that is neither optional nor wrapped is read as zero or as an empty value. A oneof is a struct in which one field has a value. Single values are
+written as google.protobuf wrappers. Arrays of arrays and recursive messages are refused.
+${REGISTRY_NOTES}
+`,
   config: protobufConverterConfig,
   create: (settings, use) =>
     registryConverter(settings, use, async () => (await import('./language.ts')).protobufLanguage(settings)),

@@ -8,9 +8,12 @@ export const filterByExpression = defineTransform({
   summary: 'Keeps the records for which an expression is true: value.total > 100 && topic.startsWith("eu.").',
   notes: EXPRESSION_NOTES,
   config: z.object({
-    condition: expressionField('condition', { doc: 'True for records that are kept.', importance: 'HIGH' }),
+    condition: expressionField('condition', {
+      doc: 'Expression that is true for records to keep.',
+      importance: 'HIGH',
+    }),
     tombstones: field
-      .oneOf(['keep', 'drop', 'evaluate'], { doc: 'What becomes of records without a value.' })
+      .oneOf(['keep', 'drop', 'evaluate'], { doc: 'How records without a value are handled.' })
       .default('keep'),
   }),
   create({ condition, tombstones }) {

@@ -9,7 +9,7 @@ import { type SinkConfig, sinkConfig } from './config.ts'
 import { SINK_DOCUMENTATION } from './documentation.ts'
 import { Writer } from './writer.ts'
 
-/** Topics as tables of a PostgreSQL database, under the keys of the JDBC connector. */
+/** Writes topics to tables of a PostgreSQL database, with the configuration keys of the JDBC connectors. */
 export const postgresSink = defineSink({
   class: 'PostgresSink',
   aliases: [
@@ -39,7 +39,7 @@ export const postgresSink = defineSink({
   },
 })
 
-/** Healing is given as much time as the configuration says. */
+/** Transient errors are retried as often as `max.retries` allows. */
 function asRetriable(error: unknown, failures: number, config: SinkConfig): unknown {
   if (!(error instanceof DatabaseError) || !error.heals || failures > config['max.retries']) return error
   return new RetriableError(error.message, { cause: error, retryAfterMs: config['retry.backoff.ms'] })

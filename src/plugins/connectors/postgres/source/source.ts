@@ -15,12 +15,12 @@ import { chooseTables, sameNames, shareOut, TABLE_TYPES, TABLES_SQL } from './ta
 import { DECLARE_READER_SQL, readClock } from './upper-bound.ts'
 
 const SILENT: TaskLog = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
-/** Growing pauses while a server that was there is away. */
+/** Growing delays between attempts while the server is unavailable. */
 const HEAL_MS = { first: 250, max: 10_000 }
 
 type Context = SourceContext<SourceConfig>
 
-/** Tables of a PostgreSQL database as topics, under the keys and offsets of the JDBC connector. */
+/** Reads tables of a PostgreSQL database, with the configuration keys and offsets of the JDBC connectors. */
 export const postgresSource = defineSource({
   class: 'PostgresSource',
   aliases: [
@@ -29,7 +29,8 @@ export const postgresSource = defineSource({
     'io.aiven.connect.jdbc.JdbcSourceConnector',
   ],
   version: SHIPPED_VERSION,
-  summary: 'Writes the rows of PostgreSQL tables, or of a query, to topics, and goes on as rows are added and changed.',
+  summary:
+    'Writes the rows of PostgreSQL tables, or of a query, to topics, and continues with rows that are added and changed.',
   notes: SOURCE_DOCUMENTATION,
   config: sourceConfig,
   async tasks(config, tasksMax, raw, access) {
@@ -54,7 +55,7 @@ export const postgresSource = defineSource({
     try {
       while (!signal.aborted) {
         try {
-          // Who was there once is waited for; who never was may be somewhere else.
+          // After the first connection the attempts are unlimited; before it the address may be wrong.
           session = session?.isOpen
             ? session
             : await openSession(context, readers ? { attempts: 1, backoffMs: 0 } : patienceOf(config))
@@ -68,7 +69,7 @@ export const postgresSource = defineSource({
           failures += 1
           await session?.close()
           const waitMs = healingMs(error, failures, config, readers !== undefined)
-          context.log.warn({ err: error, waitMs }, 'the database could not be read: trying again')
+          context.log.warn({ err: error, waitMs }, 'the database could not be read: retrying')
           yield []
           await pause(waitMs, signal)
         }
@@ -89,7 +90,7 @@ export const postgresSource = defineSource({
   },
 })
 
-/** Waits for the table that is due next, and reads it. */
+/** Waits until the next table is due, and reads it. */
 async function* readOnce(
   session: Session,
   readers: readonly TableQuerier[],
@@ -106,7 +107,7 @@ async function* readOnce(
   next.dueMs = performance.now() + config['poll.interval.ms']
 }
 
-/** How long to wait before trying again. Throws what does not heal, or has not for as often as was asked for. */
+/** The delay before the next attempt, in ms. Rethrows permanent errors, and errors after `query.retry.attempts`. */
 function healingMs(error: unknown, failures: number, config: SourceConfig, wasThere: boolean): number {
   const attempts = config['query.retry.attempts']
   const isGivenUp = attempts >= 0 && failures > attempts
