@@ -74,7 +74,7 @@ export function startRegistry(settings: RegistrySettings, dependencies: Registry
           logger,
           settings: values,
           topicConfigs,
-          unreadable: () => observe('unreadable'),
+          onUnreadable: () => observe('unreadable'),
           onFailed,
           saveProgress: async (positions) => office.election?.saveProgress(positions),
         })

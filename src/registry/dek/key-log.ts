@@ -16,7 +16,7 @@ export type KeyLogOptions = {
   /** Settings of the topic when it is created. */
   readonly topicConfigs: Readonly<Record<string, string>>
   /** Called for each record that was skipped because it could not be read. */
-  readonly unreadable: () => void
+  readonly onUnreadable: () => void
   /** Called once when the topic cannot be followed any further: the registry has to stop. */
   readonly onFailed: (error: Error) => void
   /** Stores with the group of instances how far the topic was read. */
@@ -84,7 +84,7 @@ export async function openKeyLog(state: KeyState, options: KeyLogOptions): Promi
 }
 
 function openTopic(state: KeyState, codec: KeyRecordCodec, options: KeyLogOptions): Promise<StateTopic> {
-  const { broker, logger, settings, topicConfigs, unreadable, onFailed, saveProgress } = options
+  const { broker, logger, settings, topicConfigs, onUnreadable, onFailed, saveProgress } = options
   const groupId = settings['schema.registry.group.id']
   return openStateTopic({
     broker,
@@ -104,7 +104,7 @@ function openTopic(state: KeyState, codec: KeyRecordCodec, options: KeyLogOption
     apply: (record, { timestampMs, offset }) => {
       if (record !== undefined) state.apply(record, timestampMs, offset)
     },
-    onUnreadable: unreadable,
+    onUnreadable,
     onFailed,
   })
 }
