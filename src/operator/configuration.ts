@@ -15,16 +15,16 @@ import {
   type WorkerRuntimeConfig,
 } from './runtimes.ts'
 
-/** What the operator's configuration file says. */
+/** The content of the operator's configuration file. */
 export type OperatorConfiguration = {
   readonly instance?: string
   readonly watchNamespaces: readonly string[]
   readonly runtimesConfig: RuntimesConfig
 }
 
-/** A leader has to be sure of its lease, which lasts 15 s, for as long as a request may take. */
+/** A request must end before the lease of 15 s can expire. */
 const REQUEST_MS_MAX = 12_000
-/** When a deletion gives up that may do so, where nothing else is written. */
+/** Default of `abandonAfter`. */
 const ABANDON_AFTER = '1h'
 const ABANDON_TERMINATING_MS = 600_000
 
@@ -56,7 +56,7 @@ const COMMON = {
   onUnreachableDelete: z.enum(['Block', 'Abandon']).default('Block'),
   abandonAfter: duration().optional(),
 }
-/** What an entry may say; the chart's values take the same. */
+/** Schemas of one worker and one registry, which the chart's values use too. */
 export const workerConfigSchema = z.strictObject({
   ...COMMON,
   nameTemplate: z
@@ -72,14 +72,14 @@ export const workerConfigSchema = z.strictObject({
   ownershipMarker: z.boolean().default(RUNTIME_DEFAULTS.writesOwnerMarker),
   podSelector: z.string().optional(),
 })
-/** As in `:.ctx:orders`; the default context has two names. */
+/** As in `:.ctx:orders`. The default context is written `.default`. */
 const context = z.string().regex(/^\.[^:\s]*$/, 'must begin with a dot and hold no colon, such as .shop, or .default')
 export const registryConfigSchema = z.strictObject({
   ...COMMON,
   subjectPrefixes: z.record(objectName(), z.array(z.string().min(1)).min(1)).default({}),
   contexts: z.record(z.union([z.literal('*'), objectName()]), z.array(context).min(1)).default({}),
 })
-/** Entries are read one by one: what is wrong with one is no matter of the others. */
+/** Entries are parsed one by one: an invalid entry does not affect the others. */
 const whole = z.strictObject({
   apiVersion: z.literal('config.weir.dev/v1alpha1'),
   kind: z.literal('OperatorConfig'),
@@ -91,8 +91,8 @@ const whole = z.strictObject({
 })
 
 /**
- * Reads the configuration and the files of secrets that it names; relative ones are looked for in the working directory.
- * Throws a `UserError` for what is wrong as a whole; an entry that is wrong becomes a `InvalidRuntimeConfig`.
+ * Reads the configuration and the secret files that it names; relative paths start at the working directory. Throws a
+ * `UserError` when the file as a whole is invalid; an invalid entry becomes an `InvalidRuntimeConfig`.
  */
 export function readConfiguration(path: string): OperatorConfiguration {
   const { instance, watchNamespaces, workers, registries, allowInlineSecrets } = parsed(path)

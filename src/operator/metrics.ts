@@ -4,17 +4,17 @@ import type { ControllerMetrics, QueueState, ReconcileOutcome } from './controll
 import { findCondition } from './resources/condition.ts'
 import { RESOURCE_KINDS, type Resource, type ResourceKind } from './resources/resource.ts'
 
-/** How the operator is now; read when somebody asks for its metrics. */
+/** The state of the operator, read when metrics are scraped. */
 export type OperatorState = {
   readonly isLeader: () => boolean
-  /** Passes of one kind at the same time. */
+  /** Reconciles of one kind that may run at the same time. */
   readonly concurrency: number
   readonly resources: () => readonly Resource[]
   /** Undefined while this process does not lead. */
   readonly queue: (kind: ResourceKind) => QueueState | undefined
-  /** How long ago each watch was heard of. */
+  /** Time since each watch last received something. */
   readonly watches: () => readonly { readonly resource: string; readonly silentMs: number }[]
-  /** How long ago each worker and registry was last seen as a whole. */
+  /** Time since each worker and registry was last listed. */
   readonly observers: () => readonly {
     readonly cluster: string
     readonly runtime: 'worker' | 'registry'
@@ -22,25 +22,25 @@ export type OperatorState = {
   }[]
 }
 
-/** What is told as it happens. */
+/** Receives what the operator does. */
 export type OperatorMetrics = {
   controller(kind: ResourceKind): ControllerMetrics
-  /** A call of a runtime has ended; status 0: it did not answer. */
+  /** A call of a runtime has ended; status 0: without a response. */
   runtimeCallEnded(
     cluster: string,
     runtime: 'worker' | 'registry',
     call: { method: string; path: string },
     status: number,
   ): void
-  /** A call of the API server has ended; status 0: it did not answer. */
+  /** A call of the API server has ended; status 0: without a response. */
   apiCallEnded(method: string, host: string, status: number, tookMs: number): void
   watchRestarted(resource: string, reason: string): void
-  /** An event of a resource, by its reason. */
+  /** An Event was recorded. */
   eventRecorded(kind: ResourceKind, reason: string): void
 }
 
 const SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
-/** Each condition of each resource is a series: with more resources only their sums are told. */
+/** Each condition of each resource is a series: beyond this number only the sums are exposed. */
 const RESOURCES_MAX = 10_000
 const EVENTS = {
   DriftDetected: ['weir_drift_total', 'Changes behind the operator’s back that it found.'],
@@ -80,7 +80,7 @@ export function observeOperator(metrics: Metrics, state: OperatorState): void {
 
 type Collect = (set: (labels: Readonly<Record<string, string>>, value: number) => void) => void
 
-/** Makes families in one registry. */
+/** Makes metric families in one registry. */
 class MetricFamilies {
   readonly #registers: [Metrics]
 
@@ -88,7 +88,7 @@ class MetricFamilies {
     this.#registers = [metrics]
   }
 
-  /** Read anew whenever somebody asks. */
+  /** A gauge whose values are read at each scrape. */
   gauge(name: string, help: string, labelNames: readonly string[], collect: Collect): void {
     new Gauge({
       name,
@@ -262,7 +262,7 @@ function eventMetrics(make: MetricFamilies): Pick<OperatorMetrics, 'eventRecorde
 const NOTHING: QueueState = { waiting: 0, workingMs: [] }
 const FAILED: ReadonlySet<ReconcileOutcome> = new Set(['error', 'panic', 'timeout'])
 
-/** Words of the runtimes' paths; everything else is a name that somebody gave. */
+/** Fixed path segments of the runtimes' APIs; every other segment is a name. */
 const WORDS = new Set(
   [
     'connectors connector-plugins config validate status offsets restart pause resume stop tasks topics',

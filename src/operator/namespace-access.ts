@@ -1,13 +1,13 @@
 import { TerminalError } from './controller/reconcile-error.ts'
 import type { RegistryRuntimeConfig } from './runtimes.ts'
 
-/** The default context as the registry names it, and as configurations do. */
+/** The default context in the registry's API and in the configuration. */
 const DEFAULT_CONTEXT = '.'
 const DEFAULT_CONTEXT_NAME = '.default'
 
 /**
- * Passes when a namespace may have this in a registry: a subject, `:.ctx:` for a whole context, or undefined for the
- * registry itself, which is its default context. Throws `TerminalError` with what it may have.
+ * Throws `TerminalError` unless the configuration allows a namespace to use this scope of a registry: a subject,
+ * `:.ctx:` for a context, or undefined for the registry itself, which is its default context.
  */
 export function assertNamespaceAccess(
   runtimeConfig: RegistryRuntimeConfig,

@@ -6,52 +6,55 @@ import { TerminalError } from './controller/reconcile-error.ts'
 import { type LabelSelector, matchesSelector } from './label-selector.ts'
 import type { Resource } from './resources/resource.ts'
 
-/** A runtime that resources may name, and who may. */
+/** A worker or registry that resources may refer to, and the namespaces that may. */
 export type RuntimeConfig = {
-  /** What `workerRef` and `registryRef` call it. */
+  /** Name that `workerRef` and `registryRef` use. */
   readonly name: string
   readonly endpoint: Pick<Endpoint, 'url' | 'auth' | 'tls'>
-  /** `Same`: the operator's own; or those with such labels. */
+  /** `Same`: the operator's own namespace; a selector: namespaces with these labels. */
   readonly namespaces: 'All' | 'Same' | readonly string[] | LabelSelector
-  /** For one request, answer included. */
+  /** Timeout of one request, including its response. */
   readonly requestTimeoutMs: number
-  /** How often it is looked at although nothing was heard of it. */
+  /** How often the runtime is listed. */
   readonly observeIntervalMs: number
-  /** Requests at the same time. */
+  /** How many requests may be in flight. */
   readonly maxInFlight: number
-  /** What was Ready stays so for so long while the runtime does not answer, or shares out its work. */
+  /** How long a Ready resource stays Ready while the runtime does not answer or rebalances. */
   readonly readinessGracePeriodMs: number
-  /** A deletion gives up when it does not answer for so long; absent: never. */
+  /** After this time without an answer a deletion is abandoned; absent: never. */
   readonly deletionTimeoutMs?: number
 }
 export type WorkerRuntimeConfig = RuntimeConfig & {
-  /** What connectors are called there, with `{namespace}` and `{name}`. */
+  /** Names of connectors on the worker, with `{namespace}` and `{name}`. */
   readonly nameTemplate: string
-  /** Whether `spec.name` stands as it is, whatever the template. */
+  /** Whether `spec.name` takes precedence over the template. */
   readonly allowsExplicitNames: boolean
-  /** Connectors that no resource may have; `*` stands for anything. */
+  /** Connectors that no resource may manage; `*` matches anything. */
   readonly protectedNames: readonly string[]
-  /** What stands in a configuration for a value of a Secret, with `{namespace}`, `{name}` and `{key}`. */
+  /** Placeholder for a value of a Secret in a configuration, with `{namespace}`, `{name}` and `{key}`. */
   readonly secretPlaceholder: string
-  /** Whether its connectors carry the mark of who keeps them in their configuration. */
+  /** Whether the ownership marker is written into the configuration of connectors. */
   readonly writesOwnerMarker: boolean
-  /** Whether values of Secrets may be sent to it in clear. */
+  /** Whether values of Secrets may be sent to the worker in clear text. */
   readonly allowsInlineSecrets: boolean
-  /** Instead of `deletionTimeoutMs` in a namespace that is being deleted; absent: the same. */
+  /** Replaces `deletionTimeoutMs` in a namespace that is being deleted; absent: the same. */
   readonly terminatingDeletionTimeoutMs?: number
-  /** Of its pods, for autoscalers. */
+  /** Label selector of the worker's pods, for autoscalers. */
   readonly podSelector?: string
 }
 export type RegistryRuntimeConfig = RuntimeConfig & {
-  /** How the subjects of a namespace have to begin; a namespace that is not named may have all. */
+  /** Allowed prefixes of subjects by namespace; a namespace without an entry may use all subjects. */
   readonly subjectPrefixes: Readonly<Record<string, readonly string[]>>
-  /** By namespace, the contexts that it may use; `*` stands for all that are not named. Who is not named may use all. */
+  /**
+   * Allowed contexts by namespace; `*` applies to namespaces without an entry. Without either, a namespace may use all
+   * contexts.
+   */
   readonly contexts: Readonly<Record<string, readonly string[]>>
 }
-/** An entry that can't be used: it hurts whoever names it, and nobody else. */
+/** An invalid entry of the configuration. It affects only the resources that refer to it. */
 export type InvalidRuntimeConfig = { readonly name: string; readonly error: string }
 
-/** Everything that resources may name. */
+/** All runtimes that resources may refer to. */
 export type RuntimesConfig = {
   readonly workers: readonly (WorkerRuntimeConfig | InvalidRuntimeConfig)[]
   readonly registries: readonly (RegistryRuntimeConfig | InvalidRuntimeConfig)[]
@@ -73,10 +76,10 @@ export const RUNTIME_DEFAULTS = {
   contexts: {},
 } as const
 
-/** What resources call their worker and their registry when they name none. */
+/** Name of the runtime that a resource uses when it refers to none. */
 export const DEFAULT_RUNTIME = 'default'
 
-/** Of one worker and one registry, for every namespace. */
+/** One worker and one registry for all namespaces. */
 export function runtimesConfigFor(urls: {
   readonly workerUrl?: string
   readonly registryUrl?: string
@@ -92,13 +95,13 @@ export type RegistryRuntime = { readonly runtimeConfig: RegistryRuntimeConfig; r
 /** The two kinds of runtimes. */
 export type RuntimeKind = 'worker' | 'registry'
 
-/** Whom a resource talks to. Both throw `TerminalError` when it may not. */
+/** Finds the runtime of a resource. Both methods throw `TerminalError` when the resource may not use it. */
 export interface Runtimes {
   worker(resource: Resource<'Connector'>): WorkerRuntime
   registry(resource: Resource<'Subject' | 'RegistryMode'>): RegistryRuntime
 }
 
-/** Whether something in it goes by what a namespace is like: its labels, or that it is being deleted. */
+/** Whether the configuration depends on the labels or the deletion of namespaces. */
 export function needsNamespaces({ workers, registries }: RuntimesConfig): boolean {
   return (
     [...workers, ...registries].some(
@@ -110,17 +113,17 @@ export function needsNamespaces({ workers, registries }: RuntimesConfig): boolea
   )
 }
 
-/** Where those live who ask, and the operator itself. */
+/** What the access check needs to know of namespaces. */
 export type NamespaceContext = {
-  /** The operator's own namespace. */
+  /** The namespace that the operator runs in. */
   readonly operatorNamespace: string
   readonly cluster: Pick<Cluster, 'namespace'>
 }
 
-/** How one entry is reached. */
+/** The endpoint of a runtime. */
 export type EndpointResolver = (runtime: RuntimeKind, runtimeConfig: RuntimeConfig) => Endpoint
 
-/** Its clients live as long as it does: what they know of schemas is of use to all resources. */
+/** Creates the clients of all runtimes. They are shared by all resources, because they cache schemas. */
 export function createRuntimes(
   { workers, registries }: RuntimesConfig,
   ground: NamespaceContext,
@@ -160,7 +163,7 @@ export function createRuntimes(
   }
 }
 
-/** Throws `TerminalError` where nobody can know. That revokes nothing: deletions wait. */
+/** Throws `TerminalError` where the labels are unknown. That does not count as revoked access: deletions wait. */
 function isNamespaceAllowed(
   what: string,
   { namespaces }: RuntimeConfig,

@@ -5,10 +5,12 @@ import type { RuntimeEvent } from './runtime-events.ts'
 import type { RuntimeKind } from './runtimes.ts'
 import { sortByReferences } from './subject/references.ts'
 
-/** What waits for something that only another resource can bring. */
+/** Reasons of Subjects that only a RegistryMode can resolve. */
 const WAITS_FOR_MODE = ['RegistryReadOnly', 'WaitingForImportMode'] as const
 
-/** Whom a change concerns: the resource itself when somebody wants something else of it, and those that look to it. */
+/**
+ * The resources to reconcile after a change: the resource itself unless only its status changed, and its dependents.
+ */
 export function requestsForChange(change: ResourceChange, cluster: Cluster): readonly ResourceKey[] {
   const kind = kindOfKey(change.key)
   const others: Resource[] = []
@@ -16,7 +18,7 @@ export function requestsForChange(change: ResourceChange, cluster: Cluster): rea
   if (kind === 'RegistryMode') {
     others.push(...WAITS_FOR_MODE.flatMap((reason) => cluster.find(readyReasonIndex('Subject', reason))))
   }
-  // Whoever lost a claim may have it now.
+  // A resource that lost a claim may own the object now.
   if (change.type === 'deleted') others.push(...cluster.find(readyReasonIndex(kind, 'Conflict')))
   const own = change.type === 'status' ? [] : [change.key]
   return [...own, ...others.map(resourceKeyOf).filter((key) => key !== change.key)]
@@ -27,7 +29,10 @@ function referringTo(key: ResourceKey, cluster: Cluster): readonly Resource[] {
   return cluster.find(referenceIndex(namespace, name))
 }
 
-/** Whom a change in a runtime concerns: who stands for what changed there, and all below a level or mode. */
+/**
+ * The resources to reconcile after a change in a runtime: those of the changed object, and all below a changed level or
+ * mode.
+ */
 export function requestsForRuntimeEvent(
   news: RuntimeEvent,
   cluster: Pick<Cluster, 'find' | 'list'>,

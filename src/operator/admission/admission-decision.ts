@@ -10,14 +10,14 @@ import { type Resource, type ResourceKind, resourceKeyOf } from '../resources/re
 import { type FieldCause, fieldForConfigKey, fieldForReason } from './field-causes.ts'
 import { withProposed } from './proposed-view.ts'
 
-/** What becomes of a proposed resource. Whoever proposed it is shown the warnings. */
+/** The decision about an object that a user wants to store. Warnings are shown to the user. */
 export type AdmissionDecision =
   | { readonly allowed: true; readonly warnings: readonly string[] }
   | {
       readonly allowed: false
       readonly reason: ConditionReason
       readonly message: string
-      /** By field; absent where the object as a whole is refused. */
+      /** By field; absent where the object as a whole is rejected. */
       readonly causes?: readonly FieldCause[]
     }
 
@@ -26,16 +26,16 @@ export type DryRunners = { readonly [K in ResourceKind]: DryRunner<K> }
 
 export type AdmissionDependencies = {
   readonly cluster: ClusterReader
-  /** Who knows what a pass would say, going by what this view declares. */
+  /** The dry runs of all kinds, based on this view of the declared resources. */
   readonly dryRunners: (declared: ClusterReader) => DryRunners
   readonly clock: Clock
   readonly logger: Logger
 }
 
-/** The API server waits for 5 s. */
+/** Less than the 5 s that the API server waits. */
 const ANSWER_MS = 4_000
 
-/** Stuck now, but not for good: others may bring it, in the same `kubectl apply` even. */
+/** Reasons of `Stalled` that other resources may resolve, even in the same `kubectl apply`. */
 const MAY_HEAL: ReadonlySet<ConditionReason> = new Set<ConditionReason>([
   'ReferenceNotFound',
   'Missing',
@@ -43,8 +43,8 @@ const MAY_HEAL: ReadonlySet<ConditionReason> = new Set<ConditionReason>([
 ])
 
 /**
- * Whether an object may be stored, by what a pass over it would say. What can't be found out now is allowed, with a
- * warning: a runtime that is away keeps nobody from declaring anything.
+ * Decides by a dry run whether an object may be stored. What cannot be decided now is allowed with a warning: an
+ * unavailable runtime prevents no declaration.
  */
 export async function decideAdmission<K extends ResourceKind>(
   kind: K,
@@ -52,7 +52,7 @@ export async function decideAdmission<K extends ResourceKind>(
   options: AdmissionDependencies,
 ): Promise<AdmissionDecision> {
   const read = readObject(kind, object)
-  // The definition's own rules are checked before: this one is of another version.
+  // The API server has checked the definition's rules before: this definition is of another version.
   if ('fault' in read) return { allowed: false, reason: 'ConfigInvalid', message: read.fault }
   const { resource } = read
   const objection = await objectionTo(kind, resource, options)
@@ -114,7 +114,7 @@ function unjudged(why: string): AdmissionDecision {
   return { allowed: true, warnings: [`allowed without a verdict: ${why}`] }
 }
 
-/** What is allowed and may still not be meant. */
+/** Warnings about an object that is valid but may not be intended. */
 function adviceOn(resource: Resource): readonly string[] {
   if (resource.kind !== 'RegistryMode') return []
   const { mode, window } = resource.spec

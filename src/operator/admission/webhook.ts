@@ -13,17 +13,20 @@ import { type WebhookAddress, webhookConfiguration } from './webhook-configurati
 export type WebhookOptions = {
   /** `https://HOST:PORT`. */
   readonly listener: string
-  /** The Service in front of it; absent: the API server calls the listener itself. */
+  /** The Service of the webhook; absent: the API server calls the listener directly. */
   readonly service?: { readonly namespace: string; readonly name: string }
-  /** Holds `tls.crt`, `tls.key` and `ca.crt`; absent: the operator makes its own and keeps them in a Secret. */
+  /**
+   * Directory with `tls.crt`, `tls.key` and `ca.crt`; absent: the operator issues certificates and keeps them in a
+   * Secret.
+   */
   readonly certificates?: string
 }
 
 export type WebhookDependencies = AdmissionDependencies & {
   readonly api: Pick<KubernetesApi, 'send' | 'close'>
-  /** The installation's own namespace. */
+  /** The namespace that the operator runs in. */
   readonly operatorNamespace: string
-  /** That are judged; empty: all. */
+  /** Namespaces whose objects are checked; empty: all. */
   readonly namespaces: readonly string[]
 }
 
@@ -32,13 +35,13 @@ const SECRET = 'weir-webhook'
 const SERVICE_PORT = 443
 const ALLOWED: AdmissionDecision = { allowed: true, warnings: [] }
 const BODY_BYTES_MAX = 8 * 1024 * 1024
-/** How often the certificate and what the API server knows of it are looked at. */
+/** How often the certificate and the registration are checked. */
 const LOOK_MS = 60_000
 const AGAIN_MS = 5_000
 
 /**
- * Serves the webhook, and keeps what it needs: its certificate and its registration with the API server. It gets ready
- * beside the controllers: they run whether it can be served or not.
+ * Serves the webhook and maintains its certificate and its registration with the API server. The controllers do not
+ * depend on it.
  */
 export function startWebhook(options: WebhookOptions, dependencies: WebhookDependencies): { stop(): Promise<void> } {
   const { logger, clock, api } = dependencies
@@ -85,7 +88,7 @@ class Webhook {
   async refresh(): Promise<void> {
     const pair = await this.#certificates()
     this.#server ??= await this.#start(pair)
-    // Whom it is to trust the API server is told before it meets him.
+    // The registration with the new CA is written before the new certificate is served.
     await this.#register(this.#server, pair.ca)
     if (pair.cert !== this.#served?.cert) this.#server.setCertificates(pair)
     this.#served = pair
@@ -114,12 +117,12 @@ class Webhook {
     return server
   }
 
-  /** What is being deleted is not judged any more: only its guarded fields were. */
+  /** For an object that is being deleted, only the guarded fields are checked. */
   async #judged({ kind, object }: WriteRequest): Promise<AdmissionDecision> {
     return object.metadata.deletionTimestamp === undefined ? decideAdmission(kind, object, this.#dependencies) : ALLOWED
   }
 
-  /** Writes nothing while it is as it should be. */
+  /** Server-side apply: an unchanged configuration writes nothing. */
   async #register(server: TlsReloadableServer, ca: string | undefined): Promise<void> {
     const { service } = this.#options
     const { api, operatorNamespace, namespaces } = this.#dependencies

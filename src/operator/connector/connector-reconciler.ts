@@ -29,15 +29,15 @@ export type ConnectorReconcilerOptions = {
   readonly runtimes: Pick<Runtimes, 'worker'>
   readonly clock: Clock
   readonly random?: () => number
-  /** Part of the ownership mark: which installation keeps a connector. */
+  /** Part of the ownership marker: the installation that manages a connector. */
   readonly instance: string
-  /** Values that the log masks: those of each Connector are added. */
+  /** Masks secret values in the log; the values of each Connector are added to it. */
   readonly secrets?: SecretMasker
-  /** How often a resource that is fine is looked at again; absent: as often as its worker's entry says. */
+  /** How often a healthy resource is reconciled; absent: `observeInterval` of its worker. */
   readonly observeIntervalMs?: number
-  /** How often when it is Ready; absent: as often. */
+  /** How often a Ready resource is reconciled; absent: `observeIntervalMs`. */
   readonly healthyResyncMs?: (runtimeConfig: WorkerRuntimeConfig) => number
-  /** Whether the last look at a worker showed no such connector; absent: nobody looks. */
+  /** Whether the last list of a worker did not contain the connector; absent: workers are not listed. */
   readonly isKnownAbsent?: (runtimeConfig: WorkerRuntimeConfig, connector: string) => boolean
 }
 
@@ -46,7 +46,7 @@ type Found = {
   readonly runtimeConfig: WorkerRuntimeConfig
   readonly desired: DesiredConnector
   readonly observed: ObservedConnector
-  /** Nobody else claims it. */
+  /** Whether no other resource claims the connector. */
   readonly isSoleClaimant: boolean
 }
 
@@ -93,7 +93,7 @@ export function createConnectorReconciler(options: ConnectorReconcilerOptions): 
     const { mayDeferStatus = false, ...planned } = planConnector(resource, desired, observed, context(runtimeConfig))
     if (resource.spec.suspend) return pass(looked(planned))
     for (const step of planned.steps) await executeConnectorStep(step, desired.name, worker)
-    // Others that claim it have to see at once whose it is.
+    // Other claimants must see the owner at once, so the status is not deferred.
     if (mayDeferStatus && isSoleClaimant) return { ...pass(planned), mayDeferStatus }
     return planned.steps.length > 0 || observed === 'absent'
       ? pass(planned)
@@ -116,7 +116,7 @@ export function createConnectorReconciler(options: ConnectorReconcilerOptions): 
       discreetly(async (secrets) => {
         const { worker, runtimeConfig, desired, observed, values } = await look(resource, secrets)
         logged?.notice(values)
-        // Also of one that has to wait before it is made.
+        // Validates also where the creation still has to wait for its inputs.
         if (desired.missing.length === 0) await assertConfigValid(worker, desired.config)
         planConnector(resource, desired, observed, context(runtimeConfig))
       }),
@@ -144,7 +144,7 @@ export function createConnectorReconciler(options: ConnectorReconcilerOptions): 
         if (!isToBeMade(resource, desired) || !isKnownAbsent(runtimeConfig, desired.name)) {
           return settle(await found())
         }
-        // Nobody has to ask for it first: the worker refuses to make one that is there by now.
+        // Creates it without a lookup: the worker rejects the creation of a connector that exists by now.
         return settle('absent').catch(async (error: unknown) => {
           const cause = error instanceof NotAppliedError ? error.cause : error
           if (!(cause instanceof RequestError) || cause.status !== 409) throw error
@@ -155,7 +155,10 @@ export function createConnectorReconciler(options: ConnectorReconcilerOptions): 
   }
 }
 
-/** A failure of the worker while it does not hold what is declared: that must not pass for a loss of health. */
+/**
+ * Turns a retriable error of a worker that does not have the declared configuration into a `NotAppliedError`, so that
+ * the resource does not stay Ready during the grace period.
+ */
 async function orNotApplied<T>(isApplied: boolean, run: () => Promise<T>): Promise<T> {
   try {
     return await run()
@@ -164,15 +167,15 @@ async function orNotApplied<T>(isApplied: boolean, run: () => Promise<T>): Promi
   }
 }
 
-/** Whether it is made at once where it is not there yet. */
+/** Whether the connector is created as soon as it is found to be absent. */
 function isToBeMade(resource: Resource<'Connector'>, { missing, waitsFor }: DesiredConnector): boolean {
   const isKept = resource.status.configHash !== undefined || resource.spec.suspend
   return !isKept && missing.length === 0 && waitsFor.length === 0 && pendingOperation(resource) === undefined
 }
 
 /**
- * Neither its result nor what it throws shows a secret that became known on the way: workers repeat values in traces and
- * in what they refuse, and both go into conditions and events.
+ * Masks the secrets that `run` learns in its result and in its error: workers repeat values in traces and in error
+ * messages, and both end up in conditions and events.
  */
 async function discreetly<T>(run: (secrets: SecretMasker) => Promise<T>): Promise<T> {
   const secrets = new SecretMasker()
@@ -187,7 +190,7 @@ async function discreetly<T>(run: (secrets: SecretMasker) => Promise<T>): Promis
   }
 }
 
-/** Members that are text for people; names and hashes stay as they are. */
+/** Fields with text for people. Names and hashes are not masked. */
 const TEXTS: ReadonlySet<string> = new Set(['message', 'note', 'trace', 'lastRestartReason'])
 
 function maskTexts(data: unknown, secrets: SecretMasker, name = ''): unknown {
@@ -197,12 +200,12 @@ function maskTexts(data: unknown, secrets: SecretMasker, name = ''): unknown {
   return Object.fromEntries(Object.entries(data).map(([key, value]) => [key, maskTexts(value, secrets, key)]))
 }
 
-/** What is not in force is so for the reason that a pass ended. */
+/** Gives a condition Synced=False the reason for which the reconcile ended. */
 function unsynced(found: readonly ObservedCondition[], reason: ConditionReason): readonly ObservedCondition[] {
   return found.map((one) => (one.type === 'Synced' && one.status === 'False' ? { ...one, reason } : one))
 }
 
-/** Of a plan that was not carried out only what it found. */
+/** The plan of a suspended resource: its steps are not executed. */
 function looked({ event: _, ...planned }: ConnectorPlan): ConnectorPlan {
   return { ...planned, steps: [], statusFields: {} }
 }
@@ -237,7 +240,7 @@ function eventOf(reason: EventReason, message: string, inClear: readonly string[
   return { type: isSent || WARNINGS.has(reason) ? 'Warning' : 'Normal', reason, note }
 }
 
-/** Adds a copy of the offsets when one is due, and sees to it that the next one is not missed. */
+/** Exports the offsets if an export is due; otherwise requeues in time for the next one. */
 async function withExport(
   pass: ReconcileResult<'Connector'>,
   resource: Resource<'Connector'>,
@@ -271,7 +274,7 @@ function sooner(requeue: Requeue, ms: number): Requeue {
 }
 
 const WARNINGS: ReadonlySet<EventReason> = new Set(['AutoRestarted', 'DriftCorrected'])
-/** They come with the configuration, and with it the values in it. */
+/** Steps that send the configuration, and with it the inline values. */
 const SENDS: ReadonlySet<EventReason> = new Set(['Created', 'Updated', 'Adopted', 'DriftCorrected'])
 
 function factsOf(observed: ObservedConnector, secrets: SecretMasker) {
@@ -298,7 +301,7 @@ function definedOnly(statusFields: object): ReconcileResult<'Connector'>['status
   return Object.fromEntries(Object.entries(statusFields).filter(([, value]) => value !== undefined))
 }
 
-/** What was made under another name would stay there, and go on beside the new one. */
+/** Rejects a changed name: the connector under the old name would continue to run beside the new one. */
 function assertSameName({ status }: Resource<'Connector'>, name: string, { name: worker }: WorkerRuntimeConfig): void {
   const { configHash, connectorName: before = name } = status
   if (configHash === undefined || before === name) return
@@ -312,7 +315,7 @@ function assertUnprotected(name: string, { name: worker, protectedNames }: Worke
   throw new TerminalError('ProtectedName', `connectors of worker ${worker} named ${pattern} are no resource's to have`)
 }
 
-/** Two resources for one connector: one of them keeps it, the other says which. */
+/** Of several resources for one connector, one owns it and the others report `Conflict`. */
 function assertClaim(resource: Resource<'Connector'>, claimants: readonly Resource<'Connector'>[], name: string): void {
   const winner = selectOwner(claimants, ({ status }) => status.configHash !== undefined)
   if (winner === undefined || resourceKeyOf(winner) === resourceKeyOf(resource)) return
@@ -323,7 +326,7 @@ function assertClaim(resource: Resource<'Connector'>, claimants: readonly Resour
   )
 }
 
-/** Carries out a deletion. What is not ours (any more) is left alone, and the resource may go. */
+/** Deletes the connector. One that this resource does not own is left in place. */
 async function tidyUp(
   resource: Resource<'Connector'>,
   { client: worker, runtimeConfig }: WorkerRuntime,
@@ -346,7 +349,7 @@ async function tidyUp(
   const owner = `${instance}/${metadata.namespace}/${metadata.name}`
   if (observed === 'absent') return { ...pass, removeFinalizer: true }
   const mark = observed.config[OWNER_KEY]
-  // Where nothing is marked, ours is what was applied.
+  // Without ownership markers, a connector is owned by the resource that applied it.
   const isOurs =
     mark === owner || (mark === undefined && !runtimeConfig.writesOwnerMarker && status.configHash !== undefined)
   if (!isOurs) {

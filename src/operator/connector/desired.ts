@@ -7,25 +7,28 @@ import { resolveConnectorName } from './naming.ts'
 import { type ResolvedOffsets, resolveOffsets } from './offsets.ts'
 import { hashEntries, type ResolvedValues, resolveValues } from './values-from.ts'
 
-/** What a Connector resource asks of the worker. */
+/** The desired state of a connector. */
 export type DesiredConnector = {
   readonly name: string
-  /** Everything the worker is sent, the owner's mark apart. */
+  /** The configuration without the ownership marker. */
   readonly config: ConnectorProperties
   readonly configHash: string
   /** `instance/namespace/name`. */
   readonly owner: string
-  /** Whether the connector carries the owner's mark. */
+  /** Whether the configuration is sent with the ownership marker. */
   readonly hasOwnerMarker: boolean
-  /** ConfigMaps and keys that are asked for and not there, in words. */
+  /** Descriptions of the ConfigMaps, Secrets and keys that are referenced and do not exist. */
   readonly missing: readonly string[]
-  /** Subjects that have to be Ready before the connector is first made, and are not. */
+  /** Descriptions of the Subjects that are not Ready; they must be Ready before the connector is created. */
   readonly waitsFor: readonly string[]
-  /** By the operation that is still to be carried out, if there is one. */
+  /** What the pending offsets operation sets. */
   readonly offsetsToSet: ResolvedOffsets
 } & Pick<ResolvedValues, 'inline' | 'inputsHash'>
 
-/** Later sources win: ConfigMaps in order, then `config`, then single values, then what has a field of its own. */
+/**
+ * Merges the sources of the configuration. Later ones win: ConfigMaps in order, `config`, `valuesFrom`, then fields
+ * such as `class`.
+ */
 export async function resolveDesiredConnector(
   resource: Resource<'Connector'>,
   cluster: ClusterReader,
@@ -45,7 +48,7 @@ export async function resolveDesiredConnector(
     'tasks.max': String(spec.tasksMax),
     ...(spec.version === undefined ? {} : { 'connector.plugin.version': spec.version }),
   }
-  // What is sent in clear is told by its version: a hash of a short secret would give it away.
+  // Inline values enter the hash by the version of their Secret: the hash of a short secret could be reversed.
   const versions = Object.entries(inline).map(([key, { version }]) => [key, `version ${version}`])
   return {
     name,
@@ -82,7 +85,7 @@ function unreadySubjects({ spec, metadata }: Resource<'Connector'>, cluster: Clu
   })
 }
 
-/** Of everything but the owner's mark. */
+/** SHA-256 of a configuration without its ownership marker. */
 export function hashConfig(config: ConnectorProperties): string {
   const { [OWNER_KEY]: _, ...own } = config
   return hashEntries(own)

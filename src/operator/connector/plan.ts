@@ -11,7 +11,7 @@ import { pendingOperation } from './offsets.ts'
 import { assertOwnership, changedKeys } from './ownership.ts'
 import { withSecretRestart } from './secret-restart.ts'
 
-/** A connector makes its tasks a moment after it runs: until then none is not yet "none", nor is it lost. */
+/** How long a connector without tasks counts as starting: Connect creates the tasks a moment after the connector. */
 const TASKS_APPEAR_MS = 5_000
 
 const TRANSIENT_STATES: ReadonlySet<RunState> = new Set<RunState>(['UNASSIGNED', 'RESTARTING'])
@@ -23,8 +23,8 @@ const TARGET: Readonly<Record<Resource<'Connector'>['spec']['state'], RequestedS
 }
 
 /**
- * Everything between what is and what should be. Pure; one phase at a time: what a step changes is seen before the next
- * one is planned. No steps means that there is nothing to do. Throws `TerminalError` and `DependencyNotReady`.
+ * Plans the next steps from the observed to the desired state. Pure. Plans one phase at a time: the effect of a step is
+ * observed before the next phase is planned. Throws `TerminalError` and `DependencyNotReady`.
  */
 export function planConnector(
   resource: Resource<'Connector'>,
@@ -54,10 +54,11 @@ function planCreation(resource: Resource<'Connector'>, desired: DesiredConnector
     throw new DependencyNotReady('WaitingForSubject', `waiting for ${desired.waitsFor.join(', ')}`)
   const isNew = status.observedGeneration === INITIAL_STATUS.observedGeneration
   if (isNew && pendingOperation(resource) !== undefined) {
-    // Written down first: if it is found there later, it was made here, and the operation is still to be done.
+    // The status is written first: it shows after a crash that this operator created the connector, and the operation
+    // is still due.
     return planSteps('Creating', `creating connector ${desired.name}`, [])
   }
-  // What is to get other offsets must not run before it has them.
+  // A connector with a pending offsets operation must not run before the offsets are set.
   const state = pendingOperation(resource) === undefined ? TARGET[spec.state] : 'STOPPED'
   const statusFields = {
     ...applied(resource, desired, context),
@@ -66,7 +67,7 @@ function planCreation(resource: Resource<'Connector'>, desired: DesiredConnector
   } as ConnectorPlan['statusFields']
   const steps: ConnectorStep[] = [{ do: 'create', config: marked(desired), state }]
   const creating = planSteps('Creating', `creating connector ${desired.name}`, steps, statusFields)
-  // What is remembered has to be told where neither a mark nor the connector itself tells it to whoever comes next.
+  // Without an ownership marker, only the status shows who created the connector: it must not be deferred.
   return { ...creating, mayDeferStatus: desired.hasOwnerMarker && state === TARGET[spec.state], event: 'Created' }
 }
 
@@ -96,7 +97,10 @@ function planConfig(
   return { ...planSteps('Updating', keys, [{ do: 'put-config', config: marked(desired) }], statusFields), event }
 }
 
-/** Stop, alter, remember, and only then go on: whatever dies in between, the same operation is repeated as it was. */
+/**
+ * Stops the connector, sets the offsets, records the operation in the status, and only then resumes it. After a crash
+ * in between, the same operation is repeated.
+ */
 function planOffsets(
   resource: Resource<'Connector'>,
   { offsetsToSet }: DesiredConnector,
@@ -131,7 +135,7 @@ function planState(
     return state === 'STOPPED' ? undefined : changing('Stopping', 'stopping it', 'stop')
   }
   if (target === 'PAUSED') {
-    // A failed connector keeps saying so; its target is stored by the worker, so asking once is enough.
+    // A failed connector stays FAILED when it is paused. The worker stores the requested state, so it is sent once.
     const asked = state === 'FAILED' && status.observedGeneration === metadata.generation
     return state === 'PAUSED' || asked ? undefined : changing('Pausing', 'pausing it', 'pause')
   }
@@ -182,7 +186,7 @@ function planHealth(resource: Resource<'Connector'>, observed: ExistingConnector
   if (waitsFor !== undefined) {
     const progressing = planSteps('Progressing', waitsFor, [])
     const ageMs = msSinceApplied(resource.status, context.nowMs)
-    // What was just made is shared out for the first time; what ran before may have lost its worker.
+    // A new connector waits for its first assignment. One that ran before may have lost its worker.
     if (ageMs < TASKS_APPEAR_MS && !isReady(resource.status, resource.metadata.generation)) {
       return { ...progressing, mayDeferStatus: true, requeue: { afterMs: Math.max(STEP_CHECK_MS, ageMs) } }
     }
@@ -196,7 +200,7 @@ function planHealth(resource: Resource<'Connector'>, observed: ExistingConnector
   }
 }
 
-/** What is still on its way to its target state; undefined when everything is there. */
+/** What has not reached its target state yet; undefined when everything has. */
 function unsettled(
   { spec, status }: Resource<'Connector'>,
   observed: ExistingConnector,
@@ -211,7 +215,7 @@ function unsettled(
   return target === 'RUNNING' && observed.tasks.length === 0 && justApplied ? 'waiting for its tasks' : undefined
 }
 
-/** Also of a clock that was set back meanwhile. */
+/** Absolute, because the clock may have been set back. */
 function msSinceApplied({ lastAppliedTime }: ConnectorStatus, nowMs: number): number {
   return lastAppliedTime === undefined ? Number.POSITIVE_INFINITY : Math.abs(nowMs - Date.parse(lastAppliedTime))
 }
@@ -222,8 +226,8 @@ function healthy(target: RequestedState, { tasks }: ExistingConnector): string {
 }
 
 /**
- * A resource that finds its connector there already has lost its status (a restart of a directory's operator, a restore):
- * what it was asked to do once was done then, and is not done again.
+ * Marks one-time requests as handled for a resource that lost its status, after a restart of an operator on a folder or
+ * a restore: the requests were executed before.
  */
 function handledBefore(resource: Resource<'Connector'>): ConnectorPlan['statusFields'] {
   const operation = resource.spec.offsets?.operation

@@ -3,12 +3,12 @@ import type { ConnectorPlan, PlanContext } from './connector-plan.ts'
 import type { DesiredConnector } from './desired.ts'
 import type { ExistingConnector } from './observed.ts'
 
-/** One Secret may be of many connectors: they start again one after the other, not at once. */
+/** Spreads the restarts of connectors that use the same Secret. */
 const SPREAD_MS = 30_000
 
 /**
- * A plan for what is otherwise as it should be, with what changed Secrets ask for: a worker reads them when tasks start, so
- * after a change they are started again, once.
+ * Adds a restart to the plan of a healthy connector when its Secrets have changed: a worker reads Secrets only when
+ * tasks start.
  */
 export function withSecretRestart(
   planned: ConnectorPlan,
@@ -20,12 +20,12 @@ export function withSecretRestart(
   const { statusFields, requeue } = planned
   if (missing.length > 0) return planned
   const wasKnown = inputsHash !== undefined && status.inputsHash !== undefined
-  // A stopped connector has no tasks: those that it gets read what is there then.
+  // A stopped connector has no tasks; new tasks read the current Secrets.
   if (!wasKnown || inputsHash === status.inputsHash || state === 'STOPPED') {
     return { ...planned, statusFields: { ...statusFields, ...settledAt(inputsHash) } }
   }
   const writtenMs = status.inputsRestartTime === undefined ? undefined : Date.parse(status.inputsRestartTime)
-  // A clock that was set back does not put it off for longer.
+  // A clock that was set back does not delay the restart further.
   const dueMs = Math.min(writtenMs ?? nowMs + random * SPREAD_MS, nowMs + SPREAD_MS)
   if (dueMs > nowMs) {
     const waitMs = dueMs - nowMs

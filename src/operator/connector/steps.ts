@@ -6,7 +6,7 @@ import type { ConnectorStep } from './connector-plan.ts'
 
 const PLUGIN_AGAIN_MS = 300_000
 
-/** Carries out one step on the worker. Throws `TerminalError` for what the worker refuses. */
+/** Executes one step on the worker. Throws `TerminalError` for what the worker rejects. */
 export async function executeConnectorStep(step: ConnectorStep, name: string, worker: WorkerClient): Promise<unknown> {
   switch (step.do) {
     case 'create':
@@ -31,19 +31,19 @@ export async function executeConnectorStep(step: ConnectorStep, name: string, wo
   }
 }
 
-/** A worker validates what it is given: it is asked which keys are wrong only when it refuses. */
+/** Asks for the invalid keys only after a rejection: the worker validates every configuration that it is sent. */
 async function explained<T>(worker: WorkerClient, config: ConnectorProperties, asked: Promise<T>): Promise<T> {
   try {
     return await asked
   } catch (error) {
-    // Workers differ in how they refuse a class that they don't have.
+    // Workers use different status codes for an unknown connector class.
     const isRefusal = error instanceof RequestError && [400, 404, 500].includes(error.status)
     if (isRefusal) await assertConfigValid(worker, config)
     throw error
   }
 }
 
-/** Throws `TerminalError` with every wrong key, by the worker's own validation. */
+/** Validates a configuration on the worker. Throws `TerminalError` with every invalid key. */
 export async function assertConfigValid(worker: WorkerClient, config: ConnectorProperties): Promise<void> {
   const plugin = config['connector.class'] ?? ''
   const { configs } = await worker.validate(plugin, config).catch((error: unknown) => refusal(error, plugin))

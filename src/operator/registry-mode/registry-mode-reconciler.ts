@@ -27,7 +27,7 @@ export type RegistryModeReconcilerOptions = {
   readonly cluster: ClusterReader
   readonly runtimes: Pick<Runtimes, 'registry'>
   readonly clock: Clock
-  /** How often a resource that is fine is looked at again; absent: as often as its registry's entry says. */
+  /** How often a healthy resource is reconciled; absent: `observeInterval` of its registry. */
   readonly observeIntervalMs?: number
 }
 
@@ -100,7 +100,7 @@ function eventOf(
   return told(isDrift ? 'DriftCorrected' : 'ModeChanged')
 }
 
-/** A window that closes so late was open while nobody could close it. */
+/** A window that closes later than this reports `WindowOverdue`: it stayed open while nothing could close it. */
 const OVERDUE_MS = 60_000
 
 function overdue(
@@ -131,11 +131,11 @@ async function observe(registry: RegistryClient, resource: Resource<'RegistryMod
   }
 }
 
-/** Nothing below it that is not deleted. */
+/** Whether the scope has no subject that is not deleted. */
 async function isEmpty(registry: RegistryClient, { spec }: Resource<'RegistryMode'>): Promise<boolean> {
   const { type, context, subject = '' } = spec.scope
   if (type === 'Subject') return (await undefinedIfNotFound(registry.versions(subject))) === undefined
-  // The registry itself and the default context are the same scope, and other contexts have imports of their own.
+  // The registry and the default context are the same scope; other contexts are imported separately.
   const subjects = await registry.subjects({ prefix: type === 'Context' ? `:${context}:` : '' })
   return subjects.length === 0
 }
@@ -162,7 +162,10 @@ function refusedMode(error: unknown): never {
   throw error
 }
 
-/** When the last Subject of this registry and namespace had all that it imports; undefined while one has not, or none imports. */
+/**
+ * When the last Subject of this registry and namespace had imported all its versions; undefined while one has not, and
+ * without imports.
+ */
 function importedMs(resource: Resource<'RegistryMode'>, cluster: ClusterReader): number | undefined {
   const importing = cluster
     .list('Subject')
@@ -178,7 +181,7 @@ function importedMs(resource: Resource<'RegistryMode'>, cluster: ClusterReader):
     : timesMs.reduce((a, b) => Math.max(a, b))
 }
 
-/** Since when all is as it is declared now. */
+/** Since when the current generation is in sync. */
 function syncedMs({ status, metadata }: Resource<'Subject'>): number | undefined {
   const synced = findCondition(status.conditions, 'Synced')
   const isSynced = synced?.status === 'True' && status.observedGeneration === metadata.generation
@@ -197,7 +200,7 @@ function assertClaim(resource: Resource<'RegistryMode'>, cluster: ClusterReader)
   )
 }
 
-/** Puts back what was there before, as long as it is still what this resource wrote. */
+/** Restores the previous mode and level, where they are still what this resource wrote. */
 async function tidyUp(
   resource: Resource<'RegistryMode'>,
   registry: RegistryClient,

@@ -1,6 +1,6 @@
 import { type Condition, truncate } from './status.ts'
 
-/** What `Ready` may give as its reason: a closed list, part of the API. */
+/** The reasons of `Ready`: a closed list, part of the API. */
 export type ConditionReason =
   | 'Pending'
   | 'Progressing'
@@ -54,15 +54,16 @@ export type ConditionReason =
   | 'InternalError'
 
 /**
- * What a pass found out about a resource, in the words of `Ready`. `working`: it gets there by itself (`Reconciling`);
- * `stuck`: it needs a person (`Stalled`); neither: healthy, or waiting for a cluster that does not answer.
+ * The condition `Ready` and what follows from it. `reconciling`: the resource gets Ready without a user
+ * (`Reconciling`); `stalled`: a user has to change something (`Stalled`); neither: healthy, or the runtime does not
+ * answer.
  */
 export type ReadyCondition = {
   readonly status: Condition['status']
   readonly reason: ConditionReason
   readonly message: string
   readonly progress?: 'reconciling' | 'stalled'
-  /** Conditions of the kind's own, such as `Synced` or `Latest`. */
+  /** Conditions specific to the kind, such as `Synced` or `Latest`. */
   readonly otherConditions?: readonly ObservedCondition[]
 }
 
@@ -71,8 +72,8 @@ export type ObservedCondition = Pick<Condition, 'type' | 'status' | 'reason' | '
 const MESSAGE_MAX = 32_768
 
 /**
- * The condition list for a verdict. `Ready` is always there, `Reconciling` and `Stalled` only when True and never
- * together; a condition whose status did not change keeps its transition time.
+ * Builds the list of conditions. `Ready` is always present, `Reconciling` and `Stalled` only when True and never
+ * together. A condition whose status did not change keeps its transition time.
  */
 export function buildConditions(
   readyCondition: ReadyCondition,
@@ -96,7 +97,7 @@ export function buildConditions(
   })
 }
 
-/** Ready, and for this generation. */
+/** Whether the resource is Ready in this generation. */
 export function isReady(
   status: { readonly observedGeneration: number; readonly conditions: readonly Condition[] },
   generation: number,

@@ -21,7 +21,7 @@ import {
 } from './fields.ts'
 import { commonStatus, countField, handledAnnotation, int64Field } from './status.ts'
 
-/** Keys of a connector's configuration that have fields of their own in `spec`. */
+/** Configuration keys that have fields of their own in `spec`. */
 const OWN_KEYS = ['name', 'connector.class', 'tasks.max', 'connector.plugin.version', OWNER_KEY]
 
 const valueFrom = withRules(
@@ -212,7 +212,7 @@ const taskCounts = z.object({
 })
 export type TaskCounts = Readonly<z.output<typeof taskCounts>>
 
-/** What was found out about one connector. */
+/** Observed state of one connector. */
 export const connectorStatus = z.object({
   ...commonStatus,
   lastHandledRestart: handledAnnotation('restart'),

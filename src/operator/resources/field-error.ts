@@ -1,15 +1,15 @@
 import { z } from 'zod'
 import { didYouMean } from '../../config/did-you-mean.ts'
 
-/** One thing that is wrong with a manifest. `at` names a key of the object at `path`, or the value there when absent. */
+/** An invalid field of a manifest or a configuration file. `path` leads to the field. */
 export type FieldError = {
   readonly path: readonly (string | number)[]
   readonly message: string
-  /** The key itself is the mistake (an unknown field), not its value. */
+  /** The key is invalid (an unknown field), not its value. */
   readonly atKey?: true
 }
 
-/** The faults that an issue of zod stands for, in words of the person who wrote the manifest. */
+/** Converts a zod issue to errors for the author of the manifest. */
 export function toFieldErrors(issue: z.core.$ZodIssue, root: unknown, schema: z.ZodType): readonly FieldError[] {
   const path = issue.path as (string | number)[]
   if (issue.code === 'unrecognized_keys') {
@@ -61,7 +61,7 @@ function outOfBounds(size: string, length: string, limit: string, origin: string
   return `${describeValue(value)} is too ${size}: ${limit}`
 }
 
-/** The field names of the object that `path` leads to. */
+/** The field names of the object at `path`. */
 function fieldsAt(schema: z.ZodType, path: readonly (string | number)[]): readonly string[] {
   let at: z.ZodType | undefined = unwrap(schema)
   for (const part of path) {

@@ -7,7 +7,7 @@ import { registryModeSpec } from './registry-mode.ts'
 import { API_VERSION, RESOURCE_KINDS, type ResourceKind, type ResourceSpec } from './resource.ts'
 import { type SubjectSpec, subjectRule, subjectSpec } from './subject.ts'
 
-/** A resource as it is written: what a person declares, before a home gave it an identity. */
+/** A resource as its author writes it, without server fields. */
 export type DeclaredResource<K extends ResourceKind = ResourceKind> = K extends ResourceKind
   ? {
       readonly kind: K
@@ -26,7 +26,7 @@ export type ParsedResource =
 const SPECS = { Connector: connectorSpec, Subject: subjectSpec, RegistryMode: registryModeSpec } as const
 
 const texts = z.record(z.string(), z.string())
-/** What the API server fills in may stand in an exported manifest; it says nothing here. */
+/** Fields of exported manifests that the API server sets; they are ignored. */
 const SERVER_FIELDS = [
   'uid',
   'resourceVersion',
@@ -47,7 +47,7 @@ const metadata = z.strictObject({
   ...Object.fromEntries(SERVER_FIELDS.map((name) => [name, z.unknown().optional().meta({ server: true })])),
 })
 
-/** Made once a kind: zod compiles a schema when it first reads with it, which costs more than the reading. */
+/** Created once for each kind: zod compiles a schema at its first use, which costs more than parsing. */
 const RESOURCES = new Map(
   RESOURCE_KINDS.map((kind) => [
     kind,
@@ -61,7 +61,7 @@ const RESOURCES = new Map(
   ]),
 )
 
-/** Reads one manifest's value. A wrong one gives every fault that can be told at once, each with its path. */
+/** Parses one manifest. An invalid one returns all errors with their paths. */
 export function parseResource(value: unknown): ParsedResource {
   if (!isObject(value)) return refused([{ path: [], message: `expected a resource, got ${describeValue(value)}` }])
   const { kind, apiVersion } = value

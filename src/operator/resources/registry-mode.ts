@@ -114,10 +114,10 @@ const previous = z.object({
   explicit: z.boolean().describe('false: it was inherited.'),
   value: z.string().optional().describe('What it was.'),
 })
-/** What was in force before this object first wrote; `explicit: false`: the scope inherited it. */
+/** The value before this object first wrote; `explicit: false`: the scope inherited it. */
 export type Previous = Readonly<z.output<typeof previous>>
 
-/** What was found out about one mode. */
+/** Observed state of one mode. */
 export const registryModeStatus = z.object({
   ...commonStatus,
   registry: z.string().optional().describe('Registry it is in.'),

@@ -148,7 +148,7 @@ export const subjectSpec = withRules(
 
 export type SubjectSpec = z.output<typeof subjectSpec>
 
-/** What needs more than `spec` to be judged. */
+/** A validation that needs more than `spec`. */
 export const subjectRule = {
   cel: '!has(self.spec.references) || self.spec.references.all(r, !has(r.subjectRef) || r.subjectRef.name != self.metadata.name)',
   field: 'references',
@@ -163,7 +163,7 @@ const resolvedReference = z.object({
   version: countField('Version of that subject.'),
 })
 
-/** What was found out about one subject. */
+/** Observed state of one subject. */
 export const subjectStatus = z.object({
   ...commonStatus,
   subject: z.string().optional().describe('Name in the registry.'),

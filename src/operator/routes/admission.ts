@@ -9,13 +9,13 @@ import {
 } from '../admission/admission-review.ts'
 import { ADMISSION_PATH } from '../admission/webhook-configuration.ts'
 
-/** What the webhook decides. */
+/** Decide about requests of the API server. */
 export type AdmissionHandlers = {
   readonly store: (proposed: WriteRequest) => Promise<AdmissionDecision>
   readonly delete: (deletion: DeleteRequest) => Promise<AdmissionDecision>
 }
 
-/** `POST /admission`: an AdmissionReview of the API server, answered in kind. */
+/** `POST /admission`: answers an AdmissionReview of the API server. */
 export function admissionRoutes(decisions: AdmissionHandlers) {
   return (app: FastifyInstance): void => {
     app.post(ADMISSION_PATH, async ({ body }) => {

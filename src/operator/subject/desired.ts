@@ -7,10 +7,10 @@ import { subjectName } from '../resources/index-values.ts'
 import { type Resource, resourceKey } from '../resources/resource.ts'
 import { findReferenceCycle } from './references.ts'
 
-/** What a Subject resource asks of the registry, its references resolved to versions. */
+/** The desired state of a subject, with its references resolved to versions. */
 export type DesiredSubject = {
   readonly subject: string
-  /** Absent: only the level is managed. */
+  /** Absent: only the compatibility level is managed. */
   readonly schema?: NewSchema
   readonly normalize: boolean
   readonly compatibility?: CompatibilityLevel
@@ -19,7 +19,7 @@ export type DesiredSubject = {
 const NOT_FOUND_MS = 300_000
 const LOOK_AGAIN_MS = 30_000
 
-/** Throws `DependencyNotReady` or `TerminalError` when the text or a reference is not to be had. */
+/** Throws `DependencyNotReady` or `TerminalError` when the text or a reference cannot be resolved. */
 export async function resolveDesiredSubject(
   resource: Resource<'Subject'>,
   cluster: ClusterReader,
@@ -50,7 +50,7 @@ function schemaOf(
   }
 }
 
-/** Undefined when none is declared. Throws `DependencyNotReady` when its ConfigMap is not there. */
+/** Undefined without a schema. Throws `DependencyNotReady` when its ConfigMap does not exist. */
 export async function resolveSchemaText(
   { schema, schemaFrom }: Pick<Resource<'Subject'>['spec'], 'schema' | 'schemaFrom'>,
   namespace: string,
@@ -86,7 +86,7 @@ function versionOf(referent: Resource<'Subject'>): number {
   throw new DependencyNotReady('ReferencePending', `waiting for Subject ${referent.metadata.name}`)
 }
 
-/** At first it may just not be declared yet; after a while somebody has to look. */
+/** A missing referent may be declared in a moment; after a while the resource reports `Stalled`. */
 function missing(resource: Resource<'Subject'>, name: string, clock: Clock): never {
   const waitedMs = clock.nowMs() - Date.parse(resource.metadata.creationTimestamp)
   const message = `there is no Subject ${name} in namespace ${resource.metadata.namespace}`
@@ -94,7 +94,7 @@ function missing(resource: Resource<'Subject'>, name: string, clock: Clock): nev
   throw new DependencyNotReady('ReferencePending', message, { requeueAfterMs: LOOK_AGAIN_MS })
 }
 
-/** All members of a cycle say so, each with the way round. */
+/** Throws `TerminalError` for each member of a cycle, with the path of the cycle. */
 function assertNoCycle(start: Resource<'Subject'>, cluster: ClusterReader): void {
   const circle = findReferenceCycle(start, cluster)
   if (circle !== undefined) throw new TerminalError('ReferenceCycle', `references go round: ${circle.join(' → ')}`)

@@ -6,14 +6,15 @@ import { subjectName } from '../resources/index-values.ts'
 import type { Resource } from '../resources/resource.ts'
 import { resolveSchemaText } from './desired.ts'
 
-/** A version that is to be there under a number and an id of its own. */
+/** A version to import with its number and its id. */
 export type SchemaImport = NewSchema & { readonly id: number; readonly version: number }
 
 const LOOK_AGAIN_MS = 30_000
 
 /**
- * The declared versions that are not there yet, oldest first. Once all are there they are history, and not looked at again.
- * Throws `TerminalError` where another schema has the place, and `DependencyNotReady` or `TerminalError` while the registry takes no imports.
+ * The declared versions that are not registered yet, oldest first. Versions that were imported are not checked again.
+ * Throws `TerminalError` where another schema has the version or the id, and `DependencyNotReady` or `TerminalError`
+ * while the registry is not in mode IMPORT.
  */
 export async function pendingImports(
   resource: Resource<'Subject'>,
@@ -47,7 +48,7 @@ async function isThere(
   throw new TerminalError('ImportConflict', `version ${version} of ${subject} is there already, with ${what}`)
 }
 
-/** Somebody else changes the mode: a RegistryMode, or a person. */
+/** The mode is changed by a RegistryMode or by a user, never by the Subject. */
 async function assertImporting(
   resource: Resource<'Subject'>,
   registry: RegistryClient,

@@ -3,12 +3,12 @@ import type { RegistryClient, SchemaVersionId } from '../../clients/registry.ts'
 
 export type ListLatestVersions = (declared: readonly string[]) => Promise<ReadonlyMap<string, SchemaVersionId>>
 
-/** One that is asked for by its name costs a registry as much as so many of a list. */
+/** Reading one subject costs a registry as much as listing this many. */
 const IN_LIST = 200
 
 /**
- * A look at the newest versions of declared subjects. A list has all that the registry has, texts included: one that has
- * far more than what is declared here is asked for that alone.
+ * Lists the latest versions of the declared subjects. A list contains every schema text of the registry, so a registry
+ * with many more subjects than are declared is asked for the declared ones only.
  */
 export function createLatestVersionsLister(
   registry: Pick<RegistryClient, 'latest' | 'latestVersions'>,

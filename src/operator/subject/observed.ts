@@ -19,21 +19,21 @@ import { findConflicts } from './schema-compatibility.ts'
 
 const DEFAULT_LEVEL: CompatibilityLevel = 'BACKWARD'
 
-/** A subject as the registry has it, seen from what is wanted of it. */
+/** The state of a subject in the registry, compared with its desired state. */
 export type ObservedSubject = {
-  /** Where the desired schema is registered already. */
+  /** Version and id of the desired schema, if it is registered. */
   readonly registered?: SchemaVersionId
-  /** Not deleted, ascending; empty: there is no such subject. */
+  /** Versions that are not deleted, ascending; empty: the subject does not exist. */
   readonly versions: readonly number[]
-  /** The subject's own level, when it has one; asked only where it is managed. */
+  /** The level that is set on the subject itself; read only where it is managed. */
   readonly level?: CompatibilityLevel | undefined
-  /** The level in force: its own or the registry's. */
+  /** The effective level: the subject's own or the inherited one. */
   readonly effectiveLevel: CompatibilityLevel
-  /** Why the desired schema may not follow the versions that are there, under the level that is to be in force. */
+  /** Why the desired schema is incompatible with the existing versions, under the desired level; empty: it is compatible. */
   readonly objections: readonly string[]
 }
 
-/** Whether a resource that is Ready says already what a look at everything has shown of its subject. */
+/** Whether the status of a Ready resource already matches what a list of the registry shows. */
 export function isSubjectStatusCurrent(
   { status, metadata }: Resource<'Subject'>,
   latest: SchemaVersionId | undefined,
@@ -44,7 +44,7 @@ export function isSubjectStatusCurrent(
 
 const NOWHERE: Awaited<ReturnType<typeof placeOf>> = { versions: [] }
 
-/** `isNew`: the registry is taken to have no such subject, and is not asked. */
+/** `isNew`: the subject is known to be absent and is not read. */
 export async function observeSubject(
   registry: RegistryClient,
   desired: DesiredSubject,
@@ -58,7 +58,7 @@ export async function observeSubject(
   ])
   const effectiveLevel = effective.compatibility ?? DEFAULT_LEVEL
   const missed = schema !== undefined && registered === undefined
-  // Where nothing is written before it, the registry itself says whether it takes a first version.
+  // Where nothing else is written first, the registry itself validates a first version.
   const isJudged = missed && (managesLevel || versions.length > 0)
   return {
     ...(registered === undefined ? {} : { registered }),
@@ -84,14 +84,14 @@ function policyOf({ compatibilityPolicy }: SubjectConfig): CompatibilityPolicy |
   return COMPATIBILITY_POLICIES.find((policy) => policy === compatibilityPolicy)
 }
 
-/** What a registration has made of it; nothing where the registry does not tell the version yet. */
+/** The state after a registration; empty where the registry does not report the version yet. */
 export async function observeRegistration(
   registry: RegistryClient,
   { subject, schema, normalize }: DesiredSubject,
   { versions }: ObservedSubject,
   { id, version }: Registered,
 ): Promise<Partial<ObservedSubject>> {
-  // Older registries tell the id only.
+  // Older registries return the id only.
   const asked = version === undefined && schema !== undefined
   const place = asked ? await lookUp(registry, subject, schema, normalize).catch(() => undefined) : { id, version }
   if (typeof place !== 'object' || place.version === undefined) return {}
@@ -126,7 +126,7 @@ async function lookUp(
   }
 }
 
-/** The registry's word on a schema, as a condition. */
+/** Converts a registry's rejection of a schema to a `TerminalError`. */
 export function toSchemaError(error: unknown): unknown {
   if (!(error instanceof RequestError)) return error
   if (error.errorCode === REGISTRY_ERROR.invalidSchema || error.status === 400) {
@@ -150,7 +150,7 @@ async function objections(
   return judged(registry, schema, earlier, rules)
 }
 
-/** Throws `TerminalError` with what is wrong with a schema by itself, and with its references. */
+/** Throws `TerminalError` for an invalid schema and for unresolved references. */
 export async function assertSchemaValid(registry: RegistryClient, schema: NewSchema): Promise<void> {
   await judged(registry, schema, [], { level: 'NONE' })
 }

@@ -13,8 +13,9 @@ export type SubjectStep =
 export type SubjectPlan = { readonly steps: readonly SubjectStep[]; readonly readyCondition: ReadyCondition }
 
 /**
- * Everything between what is and what should be, in the order in which it is safe: the verdict first, then the level,
- * then the schema. Pure. No steps means that there is nothing to do. Throws `TerminalError` before anything is written.
+ * Plans the steps from the observed to the desired state in a safe order: compatibility is checked first, then the
+ * level is set, then the schema is registered. Pure. No steps mean that nothing has to be done. Throws `TerminalError`
+ * before anything is written.
  */
 export function planSubject(
   resource: Resource<'Subject'>,
@@ -61,7 +62,7 @@ function planLevel(
 ): readonly SubjectStep[] {
   const { compatibility } = desired
   if (compatibility === undefined) {
-    // Taken out of the spec: reverted only while it is still what this operator wrote.
+    // The field was removed: the level is removed only while it is still the one that this operator set.
     const ours = status.appliedCompatibility !== undefined && status.appliedCompatibility === observed.level
     return ours ? [{ do: 'delete-level' }] : []
   }
@@ -117,7 +118,7 @@ const ABOUT: ReadonlyMap<ConditionReason, string> = new Map([
   ['ReferenceCycle', 'ReferencesResolved'],
 ])
 
-/** The condition that says no where a pass ends for this reason. */
+/** The condition that becomes False when a reconcile ends with this error. */
 export function conditionsForError({
   reason,
   message,

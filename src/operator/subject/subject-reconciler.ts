@@ -33,15 +33,15 @@ export type SubjectReconcilerOptions = {
   readonly cluster: ClusterReader
   readonly runtimes: Pick<Runtimes, 'registry'>
   readonly clock: Clock
-  /** How often a resource that is fine is looked at again; absent: as often as its registry's entry says. */
+  /** How often a healthy resource is reconciled; absent: `observeInterval` of its registry. */
   readonly observeIntervalMs?: number
-  /** How often when there is nothing that only a pass could see; absent: as often. */
+  /** How often a resource is reconciled whose changes are observed; absent: `observeIntervalMs`. */
   readonly healthyResyncMs?: (runtimeConfig: RegistryRuntimeConfig) => number
-  /** Whether the last look at a registry showed no such subject; absent: nobody looks. */
+  /** Whether the last list of a registry did not contain the subject; absent: registries are not listed. */
   readonly isKnownAbsent?: (runtimeConfig: RegistryRuntimeConfig, subject: string) => boolean
 }
 
-/** What is waited for is seen when it is a resource; what happens in the registry itself only by asking. */
+/** Changes of resources enqueue the resources that wait for them; changes in the registry itself have to be polled. */
 const BLOCKED: PollInterval = { firstMs: 5_000, maxMs: 300_000 }
 const READ_ONLY: PollInterval = { firstMs: 5_000, maxMs: 60_000 }
 
@@ -62,7 +62,7 @@ export function createSubjectReconciler(options: SubjectReconcilerOptions): Reco
     const observed = await observeSubject(registry, desired, { managesLevel: managesLevel(resource), isNew })
     return { registry, runtimeConfig, desired, observed, ...planSubject(resource, desired, observed) }
   }
-  // Levels are nowhere listed.
+  // Compatibility levels are not part of any list.
   const requeueAfterMs = (resource: Resource<'Subject'>, runtimeConfig: RegistryRuntimeConfig): number => {
     const { observeIntervalMs = runtimeConfig.observeIntervalMs, healthyResyncMs = () => observeIntervalMs } = options
     return managesLevel(resource) ? observeIntervalMs : healthyResyncMs(runtimeConfig)
@@ -86,7 +86,8 @@ export function createSubjectReconciler(options: SubjectReconcilerOptions): Reco
     const undo: (() => Promise<void>)[] = []
     let observed = found.observed
     for (const step of taken) observed = { ...observed, ...(await carryOut(step, found, undo)) }
-    // What it brought about is there at once: to say so now saves a status. What is not settled yet, the next pass sees.
+    // Reports the effect of the steps at once, which saves a status write. The next reconcile checks what is not
+    // settled yet.
     const pass = passOf(resource, { ...found, observed }, taken)
     const after = { ...resource, status: { ...resource.status, ...pass.statusFields } }
     const next = planSubject(after, found.desired, observed)
@@ -101,7 +102,7 @@ export function createSubjectReconciler(options: SubjectReconcilerOptions): Reco
     if (!isToBeMade(resource) || !isKnownAbsent(claimed.runtimeConfig, subjectName(resource))) {
       return settle(resource, await look(resource, claimed))
     }
-    // Nobody has to ask for it first: the registry takes nothing that may not follow what is there by now.
+    // Registers without a lookup: the registry rejects a schema that is incompatible with a version that exists by now.
     const isNew = true
     const made = await settle(resource, await look(resource, claimed, isNew)).catch((error: unknown) => {
       if (!(error instanceof TerminalError) || error.reason !== 'Incompatible') throw error
@@ -122,7 +123,7 @@ export function createSubjectReconciler(options: SubjectReconcilerOptions): Reco
     async dryRun(resource) {
       const claimed = claim(resource)
       const left = await pendingImports(resource, claimed.registry, cluster)
-      // What comes after them is judged when they are there.
+      // The current schema is checked when the imports are done.
       if (left.length > 0) return
       const { desired, observed } = await look(resource, claimed)
       if (desired.schema !== undefined && observed.registered === undefined) {
@@ -138,13 +139,15 @@ export function createSubjectReconciler(options: SubjectReconcilerOptions): Reco
   }
 }
 
-/** Whether it is registered at once where there is no such subject, and may be where there is one. */
+/**
+ * Whether the schema is registered as soon as the subject is found to be absent, and may be registered where it exists.
+ */
 function isToBeMade(resource: Resource<'Subject'>): boolean {
   const { spec, status } = resource
   return status.version === undefined && spec.adoptionPolicy === 'Adopt' && !spec.suspend && !managesLevel(resource)
 }
 
-/** Registers what is left of the history, oldest first; what it is followed by comes in the next pass. */
+/** Registers the remaining imports, oldest first. The current schema follows in the next reconcile. */
 async function importing(
   resource: Resource<'Subject'>,
   left: readonly SchemaImport[],
@@ -164,7 +167,7 @@ async function importing(
   return { readyCondition, statusFields: { ...known, imported: count }, requeue: { afterMs: 0 }, events }
 }
 
-/** The registry answers the same for a mode that takes no imports and for an id that it has given to another schema. */
+/** The registry returns the same error code for a mode without imports and for an id that belongs to another schema. */
 async function refusedImport(
   error: unknown,
   subject: string,
@@ -178,12 +181,12 @@ async function refusedImport(
   throw new TerminalError('ImportConflict', message)
 }
 
-/** Whether a level is declared, or was and has to go. */
+/** Whether a level is declared, or was declared and has to be removed. */
 function managesLevel({ spec, status }: Resource<'Subject'>): boolean {
   return spec.compatibility !== undefined || status.appliedCompatibility !== undefined
 }
 
-/** A source that went away does not undo what was registered from it: the last registration stays, and stays Ready. */
+/** When the ConfigMap of a registered schema disappears, the registration stays and the resource stays Ready. */
 async function keepingReady(resource: Resource<'Subject'>, desired: Promise<DesiredSubject>): Promise<DesiredSubject> {
   try {
     return await desired
@@ -197,7 +200,7 @@ async function keepingReady(resource: Resource<'Subject'>, desired: Promise<Desi
 
 type Found = { readonly desired: DesiredSubject; readonly observed: ObservedSubject; readonly registry: RegistryClient }
 
-/** Gives what is different then, by the registry's own word. */
+/** Executes a step. Returns the part of the observed state that it changed. */
 async function carryOut(
   step: SubjectStep,
   { desired, observed, registry }: Found,
@@ -221,7 +224,7 @@ async function carryOut(
         const registered = await orReadOnly(registry.register(subject, step.schema, { normalize: step.normalize }))
         return await observeRegistration(registry, desired, observed, registered)
       } catch (error) {
-        // The registry has the last word: what was changed for this schema is put back.
+        // The registry rejected the schema: the level that was set for it is restored.
         if (error instanceof RequestError && !error.retriable) for (const back of undo) await back()
         throw await refusalOf(error, step.schema, registry)
       }
@@ -230,7 +233,7 @@ async function carryOut(
   }
 }
 
-/** A reference that is not there is told apart from a text that is no schema. */
+/** Distinguishes a missing reference from an invalid schema. */
 async function refusalOf(error: unknown, schema: NewSchema, registry: RegistryClient): Promise<unknown> {
   if (error instanceof RequestError && error.status === 409) return new TerminalError('Incompatible', error.message)
   const refused = toSchemaError(error)
@@ -283,7 +286,7 @@ function factsOf(
   const { observedGeneration: _, conditions: __, appliedCompatibility, ...known } = status
   const reverted = taken.some((step) => step.do === 'delete-level') || spec.compatibility === undefined
   const put = taken.find((step) => step.do === 'put-level')
-  // A level that is as declared is kept from now on, whoever set it: it may have been this operator, before it died.
+  // A level that matches the declaration counts as applied: this operator may have set it before a crash.
   const asDeclared = observed.level === spec.compatibility ? observed.level : appliedCompatibility
   const level = reverted ? undefined : (put?.level ?? asDeclared)
   const latestVersion = observed.versions.at(-1)
@@ -302,7 +305,7 @@ function factsOf(
   }
 }
 
-/** Two resources for one subject: one of them keeps it, the other says which. */
+/** Of several resources for one subject, one owns it and the others report `Conflict`. */
 function assertClaim(resource: Resource<'Subject'>, cluster: ClusterReader): void {
   const claimants = claimantsOf(resource, cluster)
   const winner = selectOwner(claimants, ({ status }) => status.version !== undefined)
@@ -316,7 +319,7 @@ function claimantsOf(resource: Resource<'Subject'>, cluster: ClusterReader): rea
   return cluster.find(externalObjectIndex(resource))
 }
 
-/** Carries out a deletion; what never was ours, or what somebody else declares too, is left alone. */
+/** Deletes the subject. One that this resource never wrote, or that another resource declares too, is left in place. */
 async function tidyUp(
   resource: Resource<'Subject'>,
   registry: RegistryClient,

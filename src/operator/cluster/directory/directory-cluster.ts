@@ -28,27 +28,26 @@ export type DirectoryOptions = {
   readonly path: string
   readonly clock: Clock
   readonly logger: Logger
-  /** How often the folder is looked through although nothing was heard of it. */
+  /** How often the folder is scanned in addition to file system events. */
   readonly rescanMs?: number
 }
 
 const RESCAN_MS = 1_000
-/** Editors write in several strokes: the folder is read when it was quiet for so long. */
+/** Editors write a file in several operations: the folder is read when it has been quiet for this long. */
 const QUIET_MS = 50
 /**
- * A manifest that is missing for so long was deleted. Less is an editor that writes by removing and renaming, or a file
- * that is just being moved.
+ * A manifest that is missing for this long counts as deleted. A shorter absence is an editor that replaces the file, or
+ * a file that is being moved.
  */
 const GONE_MS = 1_500
 
-/** Where a resource was declared. */
+/** Where a resource is declared. */
 type Origin = { readonly file: string; readonly line: number }
 type Claim = Origin & { readonly declared: DeclaredResource }
 
 /**
- * Resources that live in a folder of manifests. A manifest that is there is wanted; one that was seen and is taken away
- * was deleted by somebody; one that can't be read any more stays as it last could. Status lives in memory only: it is
- * found out anew at the next start.
+ * Resources of a folder of manifests. Removing a manifest deletes its resource; a resource whose manifest becomes
+ * unreadable stays as it was. Status is kept in memory and observed again after a restart.
  */
 export class DirectoryCluster implements Cluster {
   readonly description: string
@@ -60,7 +59,7 @@ export class DirectoryCluster implements Cluster {
   readonly #stopping = new AbortController()
   #configMaps = new Map<string, ConfigMap>()
   #folder: ManifestFolder = EMPTY_FOLDER
-  /** Files as they were when they last held no fault: what stands in for what can't be read. */
+  /** The last valid content of each file, used while the file is invalid. */
   readonly #good = new Map<string, readonly Claim[]>()
   #manifestErrors: readonly ManifestError[] = []
   #watcher: FSWatcher | undefined
@@ -128,14 +127,14 @@ export class DirectoryCluster implements Cluster {
     return this.#configMaps.get(`${namespace}/${name}`)?.data
   }
 
-  /** Nobody keeps Secrets in a folder of manifests. */
+  /** A folder of manifests has no Secrets. */
   async secret(): Promise<undefined> {
     return undefined
   }
 
   async watchNamespaces(): Promise<void> {}
 
-  /** In a folder it is but a word. */
+  /** In a folder, a namespace is only a name. */
   namespace(): undefined {
     return undefined
   }
@@ -144,7 +143,7 @@ export class DirectoryCluster implements Cluster {
     return undefined
   }
 
-  /** In a manifest of its own; what another one declares is somebody else's. */
+  /** Written to a manifest of its own; a ConfigMap that another manifest declares is not changed. */
   async writeConfigMap(namespace: string, name: string, data: Readonly<Record<string, string>>): Promise<boolean> {
     const file = `${namespace}.${name}.exported.yaml`
     const isOthers = [...this.#folder.files.values()].some(
@@ -160,7 +159,7 @@ export class DirectoryCluster implements Cluster {
     return this.#manifestErrors.map((fault) => ({ ...fault, file: this.#shown(fault.file) }))
   }
 
-  /** As people write it where they started this, so that editors and shells find it. */
+  /** The path relative to the working directory, as editors and shells expect it. */
   #shown(file: string): string {
     return join(this.#options.path, file)
   }
@@ -170,7 +169,7 @@ export class DirectoryCluster implements Cluster {
       this.#watcher = watch(this.#options.path, { recursive: true }, () => this.#readSoon())
       this.#watcher.on('error', (error) => this.#options.logger.debug({ err: error }, 'watching the folder failed'))
     } catch (error) {
-      // Too many watches on this machine, or a file system that has none: the rescan sees it all, a little later.
+      // Too many watches on this machine, or a file system without events: the periodic scan finds the changes later.
       this.#options.logger.debug({ err: error }, 'the folder can not be watched')
     }
   }
@@ -193,7 +192,7 @@ export class DirectoryCluster implements Cluster {
     )
   }
 
-  /** One reading at a time: they would overtake each other. */
+  /** Reads the folder once at a time, so that an older read never replaces a newer one. */
   #read(): Promise<void> {
     this.#reading = this.#reading.then(async () => {
       if (this.#stopping.signal.aborted) return
@@ -203,7 +202,7 @@ export class DirectoryCluster implements Cluster {
     return this.#reading
   }
 
-  /** Brings the resources in line with the folder as it was just read. */
+  /** Updates the resources after the folder was read. */
   #take(): void {
     const manifestErrors: ManifestError[] = [...this.#folder.manifestErrors]
     const claims = this.#claims(manifestErrors)
@@ -213,7 +212,7 @@ export class DirectoryCluster implements Cluster {
     this.#manifestErrors = manifestErrors
   }
 
-  /** Which document declares which resource. Of several the one that is in force keeps it, else the first by path. */
+  /** Which document declares which resource. Of several, the one in force wins, else the first by path. */
   #claims(manifestErrors: ManifestError[]): ReadonlyMap<ResourceKey, Claim> {
     const claims = new Map<ResourceKey, Claim>()
     for (const claim of this.#allClaims(manifestErrors)) {
@@ -242,7 +241,7 @@ export class DirectoryCluster implements Cluster {
         return claims
       }
       manifestErrors.push(...file.manifestErrors)
-      // While one document can't be read, one that is missing may be that one: it stays as it was.
+      // While a document of the file is invalid, a missing resource may be declared in it, so it is kept.
       const readable = new Set(claims.map(({ declared }) => keyOfDeclared(declared)))
       const kept = (this.#good.get(file.path) ?? []).filter(({ declared }) => !readable.has(keyOfDeclared(declared)))
       this.#good.set(file.path, [...claims, ...kept])
@@ -340,13 +339,13 @@ function keyOfDeclared({ kind, namespace, name }: DeclaredResource): ResourceKey
   return resourceKey(kind, namespace, name)
 }
 
-/** `Connector orders`, with its namespace unless that is the usual one. */
+/** `Connector orders`, with its namespace unless that is `default`. */
 function nameOf(key: ResourceKey): string {
   const [kind, namespace, name] = key.split('/')
   return `${kind} ${namespace === 'default' ? '' : `${namespace}/`}${name}`
 }
 
-/** The same at every start: who of two claimants wins must not change. */
+/** The same after every restart, because the uid decides between claimants. */
 function uidOf(key: ResourceKey): string {
   return createHash('sha256').update(key).digest('hex').slice(0, 32)
 }

@@ -8,9 +8,9 @@ import { type Manifests, readManifests } from './manifest.ts'
 const MANIFEST = /\.(ya?ml|json)$/i
 const FILE_BYTES_MAX = 8 * 1024 * 1024
 
-/** One file as it was last read. */
+/** The content of a file when it was last read. */
 export type ManifestFile = Manifests & {
-  /** Relative to the folder, with `/`. */
+  /** Relative to the folder, with `/` as separator. */
   readonly path: string
   /** Changes when the file does. */
   readonly stamp: string
@@ -19,15 +19,15 @@ export type ManifestFile = Manifests & {
 export type ManifestFolder = {
   /** By path, sorted. */
   readonly files: ReadonlyMap<string, ManifestFile>
-  /** Folders that could not be listed. What was seen in them counts as still there. */
+  /** Folders that could not be listed. The resources that were read from them before are kept. */
   readonly manifestErrors: readonly ManifestError[]
 }
 
 export const EMPTY_FOLDER: ManifestFolder = { files: new Map(), manifestErrors: [] }
 
 /**
- * Reads the manifests under `root`, sub-folders too; names that begin with a dot are left out. Files that did not change
- * since `before` are not read again.
+ * Reads the manifests under `root` and its sub-folders. Names that begin with a dot are ignored. Files that have not
+ * changed since `before` are not read again.
  */
 export async function readManifestFolder(root: string, before: ManifestFolder): Promise<ManifestFolder> {
   const found = await listManifests(root, '')
@@ -66,7 +66,7 @@ async function listManifests(root: string, below: string): Promise<Listing> {
   return { paths, manifestErrors }
 }
 
-/** Undefined when the file is gone, or is no file. */
+/** Undefined when the path does not exist or is not a file. */
 function readManifestFile(root: string, path: string, known: ManifestFile | undefined): ManifestFile | undefined {
   const fullPath = join(root, path)
   let stamp = 'unknown'

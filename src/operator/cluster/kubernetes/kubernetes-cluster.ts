@@ -39,25 +39,25 @@ export type KubernetesOptions = {
   readonly api: KubernetesApi
   readonly clock: Clock
   readonly logger: Logger
-  /** Empty: all. */
+  /** Namespaces to watch; empty: all. */
   readonly namespaces: readonly string[]
-  /** Whether it may know when Secrets change. Default: no. */
+  /** Whether to watch the metadata of Secrets. Default: false. */
   readonly watchesSecrets?: boolean
   /** Name of this process in Events. */
   readonly identity: string
   readonly random?: () => number
-  /** Is told each time that a watch has to begin anew. */
+  /** Called each time a watch is restarted. */
   readonly onRestart?: OnWatchRestart
 }
 
 const STATUS_MANAGER = 'weir-operator'
-/** Another one, so that writing a status never takes the finalizer off, nor the other way round. */
+/** A field manager of its own: a status apply must not remove the finalizer, and vice versa. */
 const FINALIZER_MANAGER = 'weir-operator-finalizer'
 
-/** Not the object itself: who wrote which of its fields is longer than what they say. */
+/** Keeps the identity instead of the object: `managedFields` is larger than the rest of it. */
 type Known = { readonly identity: KubernetesObject; readonly resource?: Resource; readonly fault?: string }
 
-/** Resources that live in a Kubernetes cluster: what is read is a copy that watches keep, what is written is applied. */
+/** Resources of a Kubernetes cluster: reads use a cache that reflectors maintain, writes are server-side applies. */
 export class KubernetesCluster implements Cluster {
   readonly description: string
   readonly #options: KubernetesOptions
@@ -88,7 +88,7 @@ export class KubernetesCluster implements Cluster {
     await Promise.all(this.#watching().map((watch) => watch.start()))
   }
 
-  /** What it watches, and for how long nothing was heard of it. */
+  /** The watched paths, with the time since each last received something. */
   watches(): readonly { readonly path: string; readonly silentMs: number }[] {
     return [
       ...this.#reflectors.map((reflector) => reflector.reading()),
@@ -172,7 +172,7 @@ export class KubernetesCluster implements Cluster {
     for (const key of this.#known.keys()) this.#notify({ key, type: 'desired' })
   }
 
-  /** While not all are known none is: one that is not there may use less than one that is not known. */
+  /** Undefined until all namespaces are listed: a missing namespace grants less than an unknown one. */
   namespace(name: string): NamespaceInfo | null | undefined {
     return this.#namespaces?.isKnown ? (this.#namespaces.watch.get(name, name) ?? null) : undefined
   }
@@ -187,7 +187,10 @@ export class KubernetesCluster implements Cluster {
     )
   }
 
-  /** What comes back is known at once: the watch may bring it later. Of an object that is gone, or another one: nothing. */
+  /**
+   * Server-side apply. The response updates the cache at once, because the watch may be late. Does nothing for an
+   * object that was deleted or replaced.
+   */
   async #apply(
     key: ResourceKey,
     write: { readonly manager: string; readonly subresource: string; readonly body: object },
@@ -200,7 +203,7 @@ export class KubernetesCluster implements Cluster {
       const signal = AbortSignal.timeout(WRITE_MS)
       const call = { method: 'PATCH', path, query, body: write.body, contentType: APPLY_PATCH, signal } as const
       const object = await api.send<CustomObject>(call)
-      // The watch may have been faster: the write that takes the last finalizer off answers with what is no more.
+      // The watch may have been faster: removing the last finalizer returns an object that no longer exists.
       if (this.#known.get(key)?.identity.metadata.uid === object.metadata.uid) this.#put(kind, object)
     } catch (error) {
       if (!(error instanceof ApiError && isGone(error))) throw error
@@ -291,7 +294,7 @@ function toIdentity({ metadata: { namespace, name, uid, resourceVersion } }: Cus
   return { metadata: { namespace, name, uid, resourceVersion } }
 }
 
-/** With its uid an apply changes this very object or nothing: it never makes one that was deleted anew. */
+/** With its uid, an apply never creates an object that was deleted. */
 function identityOf(key: ResourceKey, { metadata: { uid } }: KubernetesObject) {
   const [kind, namespace, name] = key.split('/') as [ResourceKind, string, string]
   return { apiVersion: API_VERSION, kind, metadata: { namespace, name, uid } }
@@ -301,7 +304,7 @@ function isGone({ status, reason, message }: ApiError): boolean {
   return status === 404 || (reason === 'Conflict' && /uid/i.test(message))
 }
 
-/** The generation counts changes of `spec`. A finalizer that came is our own doing; one that went may not be. */
+/** The generation counts changes of `spec`. The operator adds finalizers itself, but others may remove them. */
 function isWantedOtherwise(before: Resource | undefined, after: Resource): boolean {
   if (before === undefined) return true
   const wanted = ({ metadata: { uid, generation, deletionTimestamp, annotations } }: Resource) =>
