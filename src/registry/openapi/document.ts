@@ -1,6 +1,7 @@
 import { buildOpenApiDocument, type JsonSchema, pathParameters, schemaRef } from '../../http/openapi.ts'
 import { MEDIA_TYPES } from '../setting-keys.ts'
 import { ENTITIES } from './entities.ts'
+import { KEY_OPERATIONS } from './key-operations.ts'
 import { type Operation, PARAMETERS, RESOURCE_OPERATIONS, SERVER_OPERATIONS } from './operations.ts'
 
 /** Everything the registry answers, as OpenAPI 3.1. */
@@ -11,7 +12,7 @@ export function openApiDocument(version: string): JsonSchema {
 }
 
 function allOperations(): readonly (readonly [line: string, operation: Operation])[] {
-  const resources = Object.entries(RESOURCE_OPERATIONS)
+  const resources = [...Object.entries(RESOURCE_OPERATIONS), ...Object.entries(KEY_OPERATIONS)]
   const within = resources.map(([line, operation]) => [line.replace(' ', ' /contexts/{context}'), operation] as const)
   return [...Object.entries(SERVER_OPERATIONS), ...resources, ...within]
 }

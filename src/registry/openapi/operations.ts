@@ -1,7 +1,6 @@
 import { DEK_ALGORITHMS } from '../../encryption/dek-cipher.ts'
 import { arrayOf, integerSchema, type JsonSchema, schemaRef, stringSchema } from '../../http/openapi.ts'
 import { answer } from './entities.ts'
-import { KEY_OPERATIONS } from './key-operations.ts'
 
 export type Operation = {
   readonly summary: string
@@ -268,7 +267,6 @@ export const RESOURCE_OPERATIONS: Readonly<Record<string, Operation>> = {
     force: ['force'],
     recursive: ['recursive'],
   }),
-  ...KEY_OPERATIONS,
 }
 
 /** What may be set of everything, of a context and of a subject. */
