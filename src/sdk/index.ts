@@ -1,4 +1,4 @@
-/** `weir/sdk`: everything a plugin imports. */
+/** `weir/sdk`: the API for authors of plugins. */
 export { z } from 'zod'
 export * from './access.ts'
 export * from './backoff.ts'

@@ -225,9 +225,9 @@ describe('the HTTP sink', () => {
   })
 
   it.each<[number, Readonly<Record<string, string>>, RegExp]>([
-    [401, {}, /answered 401: it does not know us: check auth\.type/],
-    [403, {}, /answered 403: it knows us, but does not let us/],
-    [302, { location: 'https://elsewhere/x?token=1' }, /answered 302: it leads to https:\/\/elsewhere\/x, which/],
+    [401, {}, /answered 401: authentication failed: check auth\.type/],
+    [403, {}, /answered 403: permission denied: grant this client/],
+    [302, { location: 'https://elsewhere/x?token=1' }, /answered 302: it redirects to https:\/\/elsewhere\/x, and/],
   ])('fails at %i, which is about us, and refuses no record for it', async (status, headers, message) => {
     const { run } = await start(() => ({ status, headers }))
     const error = await run.put(values('a')).catch((failed: Error) => failed)
@@ -305,7 +305,7 @@ describe('its configuration', () => {
     [{ 'auth.type': 'BASIC', 'connection.user': 'u' }, 'auth.type=BASIC needs connection.password'],
     [{ 'auth.type': 'OAUTH2' }, 'auth.type=OAUTH2 needs oauth2.token.url'],
     [{ headers: 'nonsense' }, 'Invalid value for configuration headers: a header should be NAME:VALUE'],
-    [{ 'retry.on.status.codes': '5xx' }, "'5xx' is no status or range of statuses"],
+    [{ 'retry.on.status.codes': '5xx' }, "'5xx' is not a status or a range of statuses"],
     [
       { 'regex.patterns': 'a~b', 'regex.replacements': 'c' },
       'regex.patterns and regex.replacements must have the same number of entries',

@@ -133,7 +133,11 @@ describe('the HTTP source', () => {
       'slow',
       { code: 'retriable', message: expect.stringMatching(/no whole answer within 200 ms/) },
     ],
-    ['401', { status: 401 }, { message: expect.stringMatching(/answered 401: it does not know us: check auth\.type/) }],
+    [
+      '401',
+      { status: 401 },
+      { message: expect.stringMatching(/answered 401: authentication failed: check auth\.type/) },
+    ],
     [
       '404',
       { status: 404, body: 'no such' },

@@ -161,18 +161,18 @@ async function ask(address: string, connection: Connection, { config: written, s
   })
   const { status } = answer
   switch (classifyStatus(status, written['retry.on.status.codes'])) {
-    case 'taken':
+    case 'success':
       return { body: parse(answer, describeRequest(call)), link: [answer.headers['link'] ?? []].flat().join(', ') }
-    case 'later': {
+    case 'retriable': {
       const waitMs = retryAfterMs(answer.headers, Date.now())
       const message = `${describeRequest(call)}: the server answered ${status}${responseExcerpt(answer)}`
       throw new RetriableError(message, waitMs === undefined ? {} : { retryAfterMs: waitMs })
     }
-    case 'wrong':
+    case 'fatal':
       throw new Error(
         `${describeRequest(call)}: the server answered ${status}: ${adviceOn(status, answer.headers.location)}`,
       )
-    case 'refused':
+    case 'rejected':
       throw new Error(
         `${describeRequest(call)}: the server answered ${status}${responseExcerpt(answer)}: check url and its parameters`,
       )
