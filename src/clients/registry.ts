@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { BoundedMap, getOrFetch } from './bounded-map.ts'
 import { type Endpoint, requestChecked, requestIfChanged, requestJson } from './http.ts'
 
-// What a schema registry takes and answers. Members that are absent on the wire are absent here.
+// Wire types of the Schema Registry API. Members that are absent on the wire are absent here.
 
 export type RegistrySchemaType = 'AVRO' | 'JSON' | 'PROTOBUF'
 export type RegisteredReference = { readonly name: string; readonly subject: string; readonly version: number }
@@ -35,30 +35,30 @@ export type Mode = (typeof REGISTRY_MODES)[number]
 
 export type NewSchema = {
   readonly schema: string
-  /** Absent: AVRO. */
+  /** Default: AVRO. */
   readonly schemaType?: RegistrySchemaType
   readonly references?: readonly RegisteredReference[]
   readonly metadata?: SchemaMetadata
   readonly ruleSet?: SchemaRuleSet
-  /** Both only where the registry's mode is IMPORT. */
+  /** Permitted only in the mode IMPORT. */
   readonly id?: number
   readonly version?: number
 }
 
-/** A schema without its place: what an id stands for. */
+/** A schema without subject and version: what an id identifies. */
 export type SchemaById = Omit<NewSchema, 'id' | 'version'> & { readonly guid?: string }
-/** A schema at its place. */
+/** A schema as a version of a subject. */
 export type RegisteredSchema = NewSchema & {
   readonly subject: string
   readonly version: number
   readonly id: number
   readonly guid?: string
 }
-/** A registry of the 7.x line answers only `id`. */
+/** Registries of version 7 return `id` only. */
 export type Registered = { readonly id: number; readonly version?: number; readonly guid?: string }
 export type CompatibilityVerdict = { readonly compatible: boolean; readonly messages: readonly string[] }
 
-/** Where a schema is, in its subject. */
+/** The version of a schema in its subject, and its id. */
 export type SchemaVersionId = { readonly version: number; readonly id: number }
 
 export type SubjectConfig = {
@@ -74,7 +74,7 @@ export type SubjectConfig = {
   readonly overrideRuleSet?: SchemaRuleSet
 }
 
-/** Error codes of the wire that callers tell apart. */
+/** Error codes that callers distinguish. */
 export const REGISTRY_ERROR = {
   subjectNotFound: 40401,
   versionNotFound: 40402,
@@ -93,15 +93,15 @@ export const REGISTRY_ERROR = {
 /** Every call rejects with a `RequestError`. Without a subject, config and mode are the global ones. */
 export interface RegistryClient {
   register(subject: string, schema: NewSchema, options?: { readonly normalize?: boolean }): Promise<Registered>
-  /** Where this content is registered already; rejects with `subjectNotFound` or `schemaNotFound`. */
+  /** The registered version with this content; rejects with `subjectNotFound` or `schemaNotFound`. */
   lookup(
     subject: string,
     schema: NewSchema,
     options?: { readonly normalize?: boolean; readonly deleted?: boolean },
   ): Promise<RegisteredSchema>
-  /** Remembered: an id never changes its meaning. `subject` tells whose context the id is of. */
+  /** Cached, because the schema of an id never changes. `subject` selects the context of the id. */
   byId(id: number, subject?: string): Promise<SchemaById>
-  /** Remembered too. Registries before 8.0 know no guids. */
+  /** Cached, too. Not supported by registries before 8.0. */
   byGuid(guid: string): Promise<SchemaById>
   latest(subject: string): Promise<RegisteredSchema>
   version(
@@ -111,19 +111,19 @@ export interface RegistryClient {
   ): Promise<RegisteredSchema>
   versions(subject: string, options?: { readonly deleted?: boolean }): Promise<readonly number[]>
   subjects(options?: { readonly prefix?: string; readonly deleted?: boolean }): Promise<readonly string[]>
-  /** `.` is the default one. */
+  /** `.` is the default context. */
   contexts(): Promise<readonly string[]>
-  /** The newest version of each subject, in all contexts. A registry that marks its answers is not asked for the same twice. */
+  /** The latest version of each subject, in all contexts. Uses ETags if the registry supports them. */
   latestVersions(): Promise<ReadonlyMap<string, SchemaVersionId>>
-  /** Names that stand for a subject with live versions. */
+  /** Aliases of subjects with live versions. */
   aliases(): Promise<readonly string[]>
-  /** Without a version: against those that the subject's level asks for. */
+  /** Without a version: against the versions that the compatibility level of the subject requires. */
   checkCompatibility(
     subject: string,
     schema: NewSchema,
     options?: { readonly version?: number | 'latest'; readonly normalize?: boolean },
   ): Promise<CompatibilityVerdict>
-  /** `effective` falls back to what is in force; else rejects with `configNotFound` when the subject has none. */
+  /** `effective` returns inherited values; otherwise rejects with `configNotFound` if the subject has no config. */
   config(subject?: string, options?: { readonly effective?: boolean }): Promise<SubjectConfig>
   putConfig(config: SubjectConfig, subject?: string): Promise<void>
   deleteConfig(subject?: string): Promise<void>
@@ -140,10 +140,10 @@ export interface RegistryClient {
 
 const MEDIA_TYPE = 'application/vnd.schemaregistry.v1+json'
 const IDS_MAX = 10_000
-/** No registry's own limit is lower. */
+/** At most the limit of any registry. */
 const PAGE_SIZE = 1_000
 
-// What is relied upon of each answer; other members stay as they come.
+// The validated members of each response; others are passed through.
 const registered = z.looseObject({ id: z.number() })
 const schema = z.looseObject({ schema: z.string() })
 const registeredSchema = z.looseObject({
@@ -172,9 +172,9 @@ export function createRegistryClient(endpoint: Endpoint): RegistryClient {
   const put = async (path: string, body: unknown, query: Query = {}) =>
     void (await requestJson(endpoint, { method: 'PUT', path, body, query, contentType: MEDIA_TYPE }))
 
-  /** By query, without the texts. */
+  /** Responses by query, without the schema texts. */
   const seen = new Map<string, { readonly mark: string; readonly page: readonly Latest[] }>()
-  const look = async (query: Query): Promise<readonly Latest[]> => {
+  const listCached = async (query: Query): Promise<readonly Latest[]> => {
     const asked = JSON.stringify(query)
     const known = seen.get(asked)
     const call = { method: 'GET', path: '/schemas', query, ifNoneMatch: known?.mark } as const
@@ -202,7 +202,7 @@ export function createRegistryClient(endpoint: Endpoint): RegistryClient {
       get<readonly string[]>(names, '/subjects', { subjectPrefix: prefix, deleted }),
     contexts: () => get<readonly string[]>(names, '/contexts'),
     async latestVersions() {
-      const latest = await listLatest(look)
+      const latest = await listLatest(listCached)
       return new Map(latest.map(({ subject, version, id }) => [subject, { version, id }]))
     },
     async aliases() {
@@ -236,7 +236,7 @@ type Latest = SchemaVersionId & { readonly subject: string; readonly aliases?: r
 type WireVerdict = { readonly is_compatible: boolean; readonly messages?: readonly string[] }
 type WireConfig = Omit<SubjectConfig, 'compatibility'> & { readonly compatibilityLevel?: CompatibilityLevel }
 
-/** Page by page. A registry that knows no pages gives the first one again. */
+/** Reads page by page. A registry without paging returns the first page again. */
 async function listLatest(
   get: (query: Query) => Promise<readonly Latest[]>,
   more: Query = {},

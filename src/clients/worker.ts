@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type Endpoint, RequestError, requestChecked } from './http.ts'
 
-// What a connector worker takes and answers, as Kafka Connect 4.3 does. Members that are absent on the wire are absent here.
+// Wire types of the REST API of Kafka Connect 4.3. Members that are absent on the wire are absent here.
 
 /**
  * The key by which the operator marks a connector as its own, inside the connector's configuration. No plugin defines it;
@@ -11,9 +11,9 @@ export const OWNER_KEY = 'weir.owner'
 
 export type ConnectorType = 'source' | 'sink' | 'unknown'
 export type ConnectorProperties = Readonly<Record<string, string>>
-/** What a person asked for. */
+/** The requested state. */
 export type RequestedState = 'RUNNING' | 'PAUSED' | 'STOPPED'
-/** What is. STOPPED is of connectors only. */
+/** The observed state. STOPPED applies to connectors only. */
 export type RunState = 'UNASSIGNED' | 'RUNNING' | 'PAUSED' | 'FAILED' | 'RESTARTING' | 'STOPPED' | 'DESTROYED'
 
 export type TaskId = { readonly connector: string; readonly task: number }
@@ -26,10 +26,10 @@ export type ConnectorInfo = {
 
 export type InstanceState = {
   readonly state: RunState
-  /** `host:port` of the worker that has it. */
+  /** `host:port` of the worker that runs it. */
   readonly worker_id: string
   readonly version?: string
-  /** Why it failed; a stack of causes as text. */
+  /** The reason of a failure: a stack trace with causes. */
   readonly trace?: string
 }
 export type TaskStateInfo = InstanceState & { readonly id: number }
@@ -40,11 +40,13 @@ export type ConnectorStateInfo = {
   readonly type: ConnectorType
 }
 
-/** A connector can lack its status for a moment after it was made. */
+/** A connector may have no status shortly after its creation. */
 export type ExpandedConnector = { readonly info?: ConnectorInfo; readonly status?: ConnectorStateInfo }
 
 export type OffsetPart = Readonly<Record<string, unknown>>
-/** For a sink: partition `{kafka_topic, kafka_partition}`, offset `{kafka_offset}`. A null offset forgets the partition. */
+/**
+ * For a sink: partition `{kafka_topic, kafka_partition}`, offset `{kafka_offset}`. A null offset resets the partition.
+ */
 export type ConnectorOffset = { readonly partition: OffsetPart | null; readonly offset: OffsetPart | null }
 
 export type ConfigKeyInfo = {
@@ -77,8 +79,8 @@ export type ConnectorPluginInfo = { readonly class: string; readonly type: strin
 export type ServerInfo = { readonly version: string; readonly commit: string; readonly kafka_cluster_id: string }
 
 /**
- * Every call rejects with a `RequestError`; status 404 when there is no such connector. A worker that is just
- * rebalancing answers 409, which is retriable here; the 409 of `create` for a name that is taken is not.
+ * Every call rejects with a `RequestError`, with status 404 if the connector does not exist. A rebalancing worker
+ * responds with 409, which is retriable here; the 409 of `create` for an existing name is not.
  */
 export interface WorkerClient {
   info(): Promise<ServerInfo>
@@ -87,13 +89,13 @@ export interface WorkerClient {
   get(name: string): Promise<ConnectorInfo>
   status(name: string): Promise<ConnectorStateInfo>
   create(name: string, config: ConnectorProperties, initialState?: RequestedState): Promise<ConnectorInfo>
-  /** Makes or changes it. */
+  /** Creates or updates the connector. */
   putConfig(name: string, config: ConnectorProperties): Promise<ConnectorInfo>
   delete(name: string): Promise<void>
   pause(name: string): Promise<void>
   resume(name: string): Promise<void>
   stop(name: string): Promise<void>
-  /** Answers the status at once, before it happened; undefined when only the connector itself was restarted. */
+  /** Resolves with the status before the restart has happened; undefined if only the connector itself is restarted. */
   restart(
     name: string,
     options?: { readonly includeTasks?: boolean; readonly onlyFailed?: boolean },
@@ -101,7 +103,7 @@ export interface WorkerClient {
   restartTask(name: string, task: number): Promise<void>
   topics(name: string): Promise<readonly string[]>
   offsets(name: string): Promise<readonly ConnectorOffset[]>
-  /** Both only while the connector is STOPPED. They answer with a sentence that says what was done. */
+  /** Permitted only while the connector is STOPPED. Resolves with a message that describes the result. */
   alterOffsets(name: string, offsets: readonly ConnectorOffset[]): Promise<string>
   resetOffsets(name: string): Promise<string>
   /** `plugin` is the value of `connector.class`. */
@@ -109,7 +111,7 @@ export interface WorkerClient {
   plugins(options?: { readonly connectorsOnly?: boolean }): Promise<readonly ConnectorPluginInfo[]>
 }
 
-// What is relied upon of each answer; other members stay as they come.
+// The validated members of each response; others are passed through.
 const workerInfo = z.looseObject({ version: z.string(), kafka_cluster_id: z.string() })
 const connectorInfo = z.looseObject({ name: z.string(), config: z.looseObject({}), tasks: z.array(z.unknown()) })
 const state = z.looseObject({ state: z.string() })
@@ -178,7 +180,7 @@ function pathOf(name: string): string {
   return `/connectors/${encodeURIComponent(name)}`
 }
 
-/** Only the text tells the two kinds of 409 apart. */
+/** The two kinds of 409 differ in their message only. */
 function retryRebalance(error: unknown): never {
   if (!(error instanceof RequestError) || error.status !== 409) throw error
   const retriable = !error.message.endsWith(' already exists')

@@ -1,20 +1,20 @@
-/** Nobody means a longer one, and comparing takes as long as both are. */
+/** Longer words are not compared: the time grows with the length of both. */
 const CHARACTERS_MAX = 200
 
-/** The word that was probably meant: the nearest one, if a typo or two or another case explains the difference. */
+/** The most similar known word, if a few typos or a different case explain the difference. */
 export function didYouMean(word: string, known: readonly string[]): string | undefined {
   if (word.length > CHARACTERS_MAX) return undefined
   const allowed = Math.max(1, Math.floor(word.length / 3))
   let best: { readonly word: string; readonly typos: number } | undefined
   for (const candidate of known) {
-    const typos = distance(word.toLowerCase(), candidate.toLowerCase())
+    const typos = editDistance(word.toLowerCase(), candidate.toLowerCase())
     if (typos <= allowed && (best === undefined || typos < best.typos)) best = { word: candidate, typos }
   }
   return best?.word
 }
 
-/** Letters to insert, drop, change or swap. */
-function distance(a: string, b: string): number {
+/** The Damerau-Levenshtein distance: letters to insert, delete, replace or transpose. */
+function editDistance(a: string, b: string): number {
   let before: number[] = []
   let above = Array.from({ length: b.length + 1 }, (_, column) => column)
   for (let row = 1; row <= a.length; row++) {

@@ -1,6 +1,6 @@
 /**
- * Something a person can put right: what was wrong, where, and what would be right stand in the message.
- * `Code` is a closed set of the module that throws it; the numbers of a wire belong to the edge, not here.
+ * An error that a user can fix. The message states what is wrong, where, and what is expected. `Code` is a closed set
+ * of the module that throws it; mapping it to HTTP status codes is up to the routes.
  */
 export class UserError<Code extends string = string> extends Error {
   readonly code: Code
@@ -12,12 +12,12 @@ export class UserError<Code extends string = string> extends Error {
   }
 }
 
-/** For the branch that cannot happen: the compiler proves it, the runtime still checks. */
+/** For unreachable branches: checked by the compiler, and again at runtime. */
 export function unreachable(value: never): never {
   throw new Error(`unreachable: ${JSON.stringify(value)}`)
 }
 
-/** The message of whatever was thrown, for a sentence that goes on. */
+/** The message of any thrown value. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }

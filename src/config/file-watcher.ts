@@ -4,33 +4,33 @@ import type { Logger } from './logger.ts'
 
 export type WatchFilesOptions<Content> = {
   readonly files: readonly string[]
-  /** Throws when they can't be used. */
+  /** Throws if the files are invalid. */
   readonly read: () => Content
   readonly use: (content: Content) => void
   readonly logger: Logger | undefined
 }
 
 /**
- * Reads files again when one of them changes. Where they can't be used the log says why, and what they said before
- * stays. Folders are watched, not files: editors and mounted secrets replace a file by another of its name.
+ * Reloads files when one of them changes. If they are invalid, the error is logged and the previous content stays.
+ * Watches folders instead of files, because editors and mounted Secrets replace files.
  */
 export function watchFiles<Content>({ files, read, use, logger }: WatchFilesOptions<Content>): { close(): void } {
-  const readAgain = () => {
+  const reload = () => {
     try {
       use(read())
-      logger?.info({ files }, 'changed files were read again')
+      logger?.info({ files }, 'changed files were reloaded')
     } catch (error) {
-      logger?.error({ err: error, files }, 'changed files can not be used: what they said before stays')
+      logger?.error({ err: error, files }, 'changed files are invalid: the previous content stays in use')
     }
   }
   const watchers = [...new Set(files.map(dirname))].map((folder) => {
     const names = files.filter((file) => dirname(file) === folder).map((file) => basename(file))
     const watcher = watch(folder, (_, changed) => {
-      // A mounted secret changes by a link of its own, `..data`.
-      if (changed === null || names.includes(changed) || changed.startsWith('..')) readAgain()
+      // A mounted Secret is updated through the symbolic link `..data`.
+      if (changed === null || names.includes(changed) || changed.startsWith('..')) reload()
     })
     return watcher.on('error', (error) =>
-      logger?.error({ err: error, folder }, 'the folder is not watched any more: what changes in it needs a restart'),
+      logger?.error({ err: error, folder }, 'the folder is no longer watched: restart the program after changes'),
     )
   })
   return {
@@ -40,7 +40,7 @@ export function watchFiles<Content>({ files, read, use, logger }: WatchFilesOpti
   }
 }
 
-/** What files say now, as far as they can be used. Throws when they can't be used to begin with. */
+/** The current valid content of files. Throws if the files are invalid at the start. */
 export function watchContent<Content>({
   files,
   read,

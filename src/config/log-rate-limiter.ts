@@ -1,18 +1,18 @@
-/** How much one source of log lines may write, for each level. */
+/** Rate limits of one source of log lines, per level. */
 export type LogLimits = { readonly linesPerSecond: number; readonly bytesPerSecond: number }
 
 export type DroppedLines = { readonly source: string; readonly level: number; lines: number; bytes: number }
 
 type Bucket = { lines: number; bytes: number; atMs: number; dropped: DroppedLines }
 
-/** Seconds of the rate that a source may write at once after it was quiet. */
+/** Burst size, in seconds of the rate. */
 const BURST_SECONDS = 10
-/** A bucket that was not used for so long is full, and is forgotten. */
+/** An unused bucket is full after this time and is removed. */
 const IDLE_MS = 2 * BURST_SECONDS * 1_000
 
 /**
- * Token buckets for log lines, one for each source and level, so that debug lines use up nothing of what warnings may
- * take. Counts what it drops.
+ * Token buckets for log lines by source and level, so that debug lines do not use the budget of warnings. Counts
+ * dropped lines.
  */
 export class LogRateLimiter {
   readonly #limits: LogLimits
@@ -24,7 +24,7 @@ export class LogRateLimiter {
     this.#nowMs = monotonicMs
   }
 
-  /** Sources and levels that are remembered. */
+  /** Number of buckets. */
   get size(): number {
     return this.#buckets.size
   }
@@ -38,12 +38,12 @@ export class LogRateLimiter {
       return false
     }
     bucket.lines -= 1
-    // May go below zero: a line larger than the rest still fits, and is paid for by the next ones.
+    // May become negative: a line larger than the remaining budget is written, and later lines pay for it.
     bucket.bytes -= bytes
     return true
   }
 
-  /** What was dropped since the last call. */
+  /** Returns and resets the counts of dropped lines. */
   takeDropped(): readonly DroppedLines[] {
     const nowMs = this.#nowMs()
     const taken: DroppedLines[] = []

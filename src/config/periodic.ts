@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts'
 
-/** Work that is done again and again, one at a time, until it is stopped. */
+/** Runs a task repeatedly, one run at a time, until it is stopped. */
 export class PeriodicTask {
   readonly #clock: Pick<Clock, 'sleep'>
   readonly #stopping = new AbortController()
@@ -14,12 +14,12 @@ export class PeriodicTask {
     return this.#stopping.signal.aborted
   }
 
-  /** `work` gives the milliseconds until it is done again, and may not fail. The first time is at once, or after so long. */
+  /** `work` returns the milliseconds until its next run and must not throw. The first run is after `firstAfterMs`. */
   start(work: () => Promise<number> | number, firstAfterMs = 0): void {
     this.#running = this.#run(work, firstAfterMs)
   }
 
-  /** Resolves when the work that is under way has ended. */
+  /** Resolves when the current run has ended. */
   async stop(): Promise<void> {
     this.#stopping.abort()
     await this.#running

@@ -1,4 +1,4 @@
-/** A text in another spelling: its bytes, and for each where in the original it begins and ends. */
+/** A transformed text: its bytes, and for each byte its range in the original. */
 export type DecodedText = {
   readonly bytes: Buffer
   readonly starts: Uint32Array
@@ -7,7 +7,7 @@ export type DecodedText = {
 
 const [PERCENT, BACKSLASH, AMPERSAND, SEMICOLON, SPACE] = [0x25, 0x5c, 0x26, 0x3b, 0x20]
 const [LOWER_X, LOWER_U] = [0x78, 0x75]
-/** The longest that is known, `&quot;`, without the semicolon. */
+/** The longest supported entity, `&quot;`, without the semicolon. */
 const ENTITY_BYTES_MAX = 5
 const ENTITIES: Readonly<Record<string, number>> = {
   '&amp': 0x26,
@@ -21,28 +21,28 @@ const ENTITIES: Readonly<Record<string, number>> = {
   '&#x27': 0x27,
 }
 
-/** Each byte with letters of ASCII in lower case. */
+/** Maps ASCII letters to lower case. */
 const FOLDED = Uint8Array.from({ length: 256 }, (_, byte) => (byte >= 65 && byte <= 90 ? byte + 32 : byte))
-/** What texts are wrapped, joined and quoted by: whitespace, `+` (a space in forms), quotes, and what is left of escapes. */
+/** Bytes that wrapping, joining and quoting add: whitespace, `+` (a space in forms), quotes and remains of escapes. */
 const IS_PADDING = Uint8Array.from({ length: 256 }, (_, byte) =>
   byte <= SPACE || '+"\'`\\'.includes(String.fromCharCode(byte)) ? 1 : 0,
 )
 
-/** Letters of ASCII in lower case. */
+/** Converts ASCII letters to lower case. */
 export function toLowerCaseAscii(bytes: Buffer): Buffer {
   const folded = Buffer.allocUnsafe(bytes.length)
   for (let at = 0; at < bytes.length; at++) folded[at] = FOLDED[bytes[at]!]!
   return folded
 }
 
-/** Whether `removeEscapes` may change a text. */
+/** Whether `removeEscapes` may change the text. */
 export function hasEscapes(bytes: Buffer): boolean {
   return bytes.includes(PERCENT) || bytes.includes(BACKSLASH) || bytes.includes(AMPERSAND)
 }
 
 /**
- * Without the escapes of URLs (`%2F`), of JSON and other languages (`\n`, `\"`, `\u00e4`, `\x2f`) and of HTML (`&amp;`),
- * however often a text was escaped: an escape that another one leaves is taken as well.
+ * Removes the escapes of URLs (`%2F`), of JSON and other languages (`\n`, `\"`, `\u00e4`, `\x2f`) and of HTML
+ * (`&amp;`), also if a text was escaped several times.
  */
 export function removeEscapes(bytes: Buffer): DecodedText {
   const out: DecodedText = {
@@ -60,7 +60,7 @@ export function removeEscapes(bytes: Buffer): DecodedText {
   return { ...out, bytes: out.bytes.subarray(0, length) }
 }
 
-/** Takes the escape that ends at the end, and what that makes one again; the length that remains. */
+/** Replaces the escape at the end, repeatedly if the result is an escape again. Returns the new length. */
 function reduce(out: DecodedText, length: number): number {
   const last = out.bytes[length - 1]!
   const found =
@@ -68,10 +68,10 @@ function reduce(out: DecodedText, length: number): number {
   return found === undefined ? length : reduce(out, replaceEnd(out, length, found.count, found.by))
 }
 
-/** The last so many bytes, and what they stand for. */
+/** The number of bytes at the end, and their replacement. */
 type Escape = { readonly count: number; readonly by: ArrayLike<number> }
 
-/** `\n`, `\"`, `\\`; one of `\u` and `\x` is known by its digits. */
+/** `\n`, `\"`, `\\`; `\u` and `\x` are handled with their digits. */
 function backslashAt(bytes: Buffer, length: number): Escape | undefined {
   const last = bytes[length - 1]!
   if (length < 2 || bytes[length - 2] !== BACKSLASH || last === LOWER_U || last === LOWER_X) return undefined
@@ -102,7 +102,7 @@ function entityAt(bytes: Buffer, length: number): Escape | undefined {
   return byte === undefined ? undefined : { count: length - from, by: [byte] }
 }
 
-/** Puts `by`, which is no longer, in place of the last bytes; the new length. */
+/** Replaces the last bytes by `by`, which is not longer. Returns the new length. */
 function replaceEnd(
   { bytes, starts, ends }: DecodedText,
   length: number,
@@ -118,7 +118,7 @@ function replaceEnd(
   return length - count + by.length
 }
 
-/** In lower case and without padding. */
+/** Converts to lower case and removes padding. */
 export function normalize({ bytes, starts, ends }: DecodedText): DecodedText {
   const packed = normalizeBytes(bytes)
   const out = { bytes: packed, starts: new Uint32Array(packed.length), ends: new Uint32Array(packed.length) }
@@ -142,13 +142,13 @@ export function normalizeBytes(bytes: Buffer): Buffer {
   return out.subarray(0, length)
 }
 
-/** A run of an encoding of bytes: where it is, and what it may stand for. */
+/** A run of encoded bytes: its range, and what it may decode to. */
 export type EncodedRun = { readonly start: number; readonly end: number; readonly decoded: readonly Buffer[] }
 
 type Encoding = { readonly runs: RegExp; readonly decode: (run: string) => readonly Buffer[] }
 
 const ENCODINGS: readonly Encoding[] = [
-  // Base64 of both alphabets. Where in a group of four a run begins is unknown when other text is right before it.
+  // Base64 of both alphabets. The offset within a group of four is unknown if other text directly precedes it.
   {
     runs: /[\w+/-]{6,}/g,
     decode: (run) =>
@@ -172,7 +172,7 @@ const ENCODINGS: readonly Encoding[] = [
   },
 ]
 
-/** What may be base64, hexadecimal or a list of bytes in a text. */
+/** Finds possible base64, hexadecimal and byte lists in a text. */
 export function findEncodedRuns(bytes: Buffer): readonly EncodedRun[] {
   const text = bytes.toString('latin1')
   return ENCODINGS.flatMap(({ runs, decode }) =>

@@ -11,24 +11,24 @@ import {
 import { FRAGMENT_BYTES, SECRET_BYTES_MIN, SecretFragments, type Span } from './secret-fragments.ts'
 import { credentialsIn, MASK } from './secret-keys.ts'
 
-/** How long a value is masked after nobody has it any more: what was said of it may still be on its way. */
+/** How long a value is still masked after its last holder released it: messages with it may still be in transit. */
 const KEPT_MS = 3_600_000
-/** Together, of values that nobody has any more; the oldest are forgotten first. */
+/** Maximum total size of released values; the oldest are forgotten first. */
 const KEPT_CHARS_MAX = 262_144
-/** How many encodings inside each other are decoded. */
+/** Maximum depth of nested encodings. */
 const DECODED_DEPTH = 3
 
 /**
- * Values that must not be shown, as they become known, and the one place that masks them. A value is found however it
- * is spelled: trimmed, wrapped, quoted, escaped (URLs, forms, JSON, HTML; also repeatedly), in base64, in hexadecimal or
- * as bytes, alone or inside other encoded text, in other case, cut, or in parts as a list is split.
+ * Masks secret values in texts as they become known. A value is found in any spelling: trimmed, wrapped, quoted,
+ * escaped (URLs, forms, JSON, HTML; also repeatedly), in base64, hexadecimal or as bytes, alone or inside other encoded
+ * text, in other case, truncated, or split like a list.
  */
 export class SecretMasker {
   readonly #fragments = new SecretFragments()
   readonly #held = new Map<string, ReadonlySet<string>>()
-  /** How many holders each value has. */
+  /** Number of holders of each value. */
   readonly #holders = new Map<string, number>()
-  /** Until when values that lost a holder are masked, the oldest first. */
+  /** Released values and until when they are masked, oldest first. */
   readonly #kept = new Map<string, number>()
   #keptChars = 0
   readonly #nowMs: () => number
@@ -37,12 +37,12 @@ export class SecretMasker {
     this.#nowMs = nowMs
   }
 
-  /** Values of the program itself: for good. */
+  /** Adds values permanently. */
   add(values: Iterable<string>): void {
     this.hold('', [...(this.#held.get('') ?? []), ...values])
   }
 
-  /** What `holder` has now; what it had before is masked for another hour. */
+  /** Sets the values of a holder; its previous values are masked for another hour. */
   hold(holder: string, values: Iterable<string>): void {
     const before = this.#held.get(holder) ?? new Set<string>()
     const now = new Set([...values].map((value) => value.trim()).filter(isLongEnough))
@@ -53,13 +53,13 @@ export class SecretMasker {
     this.#forgetOld()
   }
 
-  /** Values that nobody keeps, as those of a configuration that is only tried: masked for an hour. */
+  /** Masks values without a holder for an hour, such as those of a configuration that is only validated. */
   notice(values: Iterable<string>): void {
     this.hold(NOBODY, values)
     this.hold(NOBODY, [])
   }
 
-  /** How many values are masked that nobody holds any more. */
+  /** Number of released values that are still masked. */
   get noticed(): number {
     return this.#kept.size
   }
@@ -78,7 +78,7 @@ export class SecretMasker {
     return masked + bytes.toString('utf8', end)
   }
 
-  /** The same data with all its texts, keys of objects included, masked. */
+  /** Masks all strings of the data, including object keys. */
   maskData<T>(data: T): T {
     return this.#fragments.size === 0 ? data : (mapTexts(data, (text) => this.mask(text)) as T)
   }
@@ -86,7 +86,7 @@ export class SecretMasker {
   #find(bytes: Buffer, depth: number): Span[] {
     const plain = hasEscapes(bytes) ? removeEscapes(bytes) : { bytes }
     const spans: Span[] = [...this.#fragments.find(toLowerCaseAscii(bytes))]
-    // Most texts have no secret: where each byte comes from is only worked out for the others.
+    // Most texts contain no secret: the positions in the original are only computed for the others.
     if (this.#fragments.has(normalizeBytes(plain.bytes))) {
       const packed = normalize('starts' in plain ? plain : removeEscapes(bytes))
       const isGap = (at: number) => packed.starts[at] !== packed.ends[at - 1]
@@ -100,7 +100,7 @@ export class SecretMasker {
     return spans
   }
 
-  /** What is decoded may be encoded again, if it is a text. */
+  /** Decoded text may be encoded again. */
   #isIn(decoded: Buffer, depth: number): boolean {
     if (this.#fragments.has(toLowerCaseAscii(decoded))) return true
     return isText(decoded) && this.#find(decoded, depth).length > 0
@@ -149,7 +149,7 @@ function spanIn({ starts, ends }: DecodedText, { start, end }: Span): Span {
   return { start: starts[start]!, end: ends[end - 1]! }
 }
 
-/** In order, without overlaps, from the first to the last byte of characters. */
+/** Merges ranges and extends them to whole characters. */
 function merged(spans: readonly Span[], bytes: Buffer): readonly Span[] {
   const whole = spans.map(({ start, end }) => {
     while (start > 0 && isInside(bytes, start)) start -= 1
@@ -165,7 +165,7 @@ function merged(spans: readonly Span[], bytes: Buffer): readonly Span[] {
   return ordered
 }
 
-/** Most of what is decoded as an encoding that it is not in is no text. */
+/** Most text that is decoded with the wrong encoding is binary. */
 function isText(bytes: Buffer): boolean {
   let printable = 0
   for (const byte of bytes) if (byte >= 0x20 && byte < 0x7f) printable += 1
@@ -176,7 +176,10 @@ function isInside(bytes: Buffer, at: number): boolean {
   return (bytes[at]! & 0xc0) === 0x80
 }
 
-/** How a value is looked for: as it is and without escapes, whole and its parts, in the cases that ASCII does not fold. */
+/**
+ * The patterns of a value: as it is and without escapes, as a whole and in parts, in the cases that ASCII folding does
+ * not cover.
+ */
 function patternsOf(value: string): readonly Buffer[] {
   const cases = /[^\0-\x7f]/.test(value) ? [value, value.toLowerCase(), value.toUpperCase()] : [value]
   const texts = [...cases, ...partsOf(value)].map((text) => Buffer.from(text))
@@ -188,7 +191,7 @@ function patternsOf(value: string): readonly Buffer[] {
   return [...distinct.values()]
 }
 
-/** Short parts of a value that is a list, lines, or settings with credentials. Long ones are found as fragments of it. */
+/** Short parts of lists, lines and settings with credentials. Longer parts are found as fragments. */
 function partsOf(value: string): readonly string[] {
   const listed = value.split(/[,;\n]/).map((part) => part.trim())
   const parts = [...(listed.length > 1 ? listed : []), ...credentialsIn(value)]

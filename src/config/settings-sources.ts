@@ -3,18 +3,18 @@ import { messageOf, UserError } from './errors.ts'
 import { parseProperties } from './properties.ts'
 import type { Setting } from './settings.ts'
 
-/** Settings of a `.properties` file. A file that can't be read is a `UserError` that names it. */
+/** Reads settings from a `.properties` file. Throws a `UserError` if the file cannot be read. */
 export function settingsFromFile(path: string): readonly Setting[] {
   let text: string
   try {
     text = readFileSync(path, 'utf8')
   } catch (error) {
-    throw new UserError('unreadable_settings', `can't read the settings file ${path}: ${messageOf(error)}`)
+    throw new UserError('unreadable_settings', `cannot read the settings file ${path}: ${messageOf(error)}`)
   }
   return [...parseProperties(text)].map(([key, { value, line }]) => ({ key, value, source: `${path}:${line}` }))
 }
 
-/** Settings given as `KEY=VALUE` on the command line. */
+/** Parses `KEY=VALUE` settings of the command line. */
 export function settingsFromFlags(flags: readonly string[]): readonly Setting[] {
   return flags.map((flag) => {
     const at = flag.indexOf('=')
@@ -24,8 +24,8 @@ export function settingsFromFlags(flags: readonly string[]): readonly Setting[] 
 }
 
 /**
- * Settings of the environment as the container images of the originals name them: `PREFIX_` + the key in upper case with
- * `_` for `.`; `__` stands for a `_` and `___` for a `-`.
+ * Reads settings from environment variables as the container images of the originals name them: `PREFIX_` and the key
+ * in upper case, with `_` for `.`, `__` for `_` and `___` for `-`.
  */
 export function settingsFromEnvironment(
   prefix: string,

@@ -1,8 +1,8 @@
 import { type Clock, systemClock } from './clock.ts'
 
-const OVER = new Error('the work is over')
+const WORK_ENDED = new Error('the work has ended')
 
-/** What `work` comes to or, when it takes longer than `ms`, what `late` says. The work itself goes on. */
+/** Resolves with the result of `work`, or with that of `late` after `ms`. The work itself is not cancelled. */
 export async function withTimeout<T, Late>(
   work: Promise<T>,
   ms: number,
@@ -13,7 +13,7 @@ export async function withTimeout<T, Late>(
   try {
     return await Promise.race([work, clock.sleep(ms, waiting.signal).then(late)])
   } finally {
-    // Without a reason one is made, with a stack: most work is in time.
-    waiting.abort(OVER)
+    // A constant reason: without one, every abort creates an error with a stack.
+    waiting.abort(WORK_ENDED)
   }
 }

@@ -52,7 +52,7 @@ describe('a program reads its settings', () => {
       written('f:3', { 'kafkastore.sasl.mechanism': 'PLAIN', lisseners: 'x' }),
     )
     expect(rest).toEqual({ 'brokerstore.sasl.mechanism': 'PLAIN', lisseners: 'x' })
-    expect(warnings).toEqual(["f:3: the registry has no setting 'lisseners'; it has no effect"])
+    expect(warnings).toEqual(["f:3: the registry has no setting 'lisseners': it is ignored"])
   })
 
   it('refuses every wrong value at once, with key, value, place and what would be right', () => {
@@ -64,7 +64,9 @@ describe('a program reads its settings', () => {
 
   it('refuses two spellings of one key that differ', () => {
     const both = written('f', { 'kafkastore.topic': 'a', 'brokerstore.topic': 'b' })
-    expect(() => readSettings(spec, both)).toThrow("'kafkastore.topic' and 'brokerstore.topic' are two names")
+    expect(() => readSettings(spec, both)).toThrow(
+      "'kafkastore.topic' and 'brokerstore.topic' are names of the same setting",
+    )
   })
 
   it('reads the environment as the images name it', () => {

@@ -69,7 +69,7 @@ describe('a TLS listener', () => {
   it.each([
     [{ 'ssl.keystore.location': tls('old.jks') }, /JKS store.*keytool -importkeystore/],
     [{ 'ssl.keystore.location': tls('nowhere.pem') }, /ssl.keystore.location=.*ENOENT/],
-    [{ 'ssl.keystore.location': tls('server.p12'), 'ssl.keystore.password': 'wrong' }, /can't be used/],
+    [{ 'ssl.keystore.location': tls('server.p12'), 'ssl.keystore.password': 'wrong' }, /cannot be used/],
     [{ 'ssl.keystore.location': tls('README.md') }, /neither PEM nor PKCS#12/],
     [{ 'ssl.truststore.location': tls('trust.p12') }, /the password is wrong.*ssl.truststore.password/],
   ])('says what is wrong with a store: %#', (settings, message) => {
