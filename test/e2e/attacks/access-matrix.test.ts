@@ -224,7 +224,12 @@ const VALUES = (object: string): Readonly<Record<string, string>> => ({
 })
 
 /** By what a line begins and ends with. */
-const ASSOCIATIONS = { resourceName: 'topic', resourceNamespace: 'lkc-1', resourceId: '1', requests: [{ resourceId: 'id' }] }
+const ASSOCIATIONS = {
+  resourceName: 'topic',
+  resourceNamespace: 'lkc-1',
+  resourceId: '1',
+  requests: [{ resourceId: 'id' }],
+}
 const REGISTRY_BODIES: readonly (readonly [line: RegExp, body: (object: string) => object])[] = [
   [/^PUT .*\/config/, () => ({ compatibility: 'NONE' })],
   [/^PUT .*\/mode/, () => ({ mode: 'READWRITE' })],
