@@ -43,9 +43,9 @@ const SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 /** Each condition of each resource is a series: beyond this number only the sums are exposed. */
 const RESOURCES_MAX = 10_000
 const EVENTS = {
-  DriftDetected: ['weir_drift_total', 'Changes behind the operator’s back that it found.'],
-  DriftCorrected: ['weir_drift_total', 'Changes behind the operator’s back that it found.'],
-  AutoRestarted: ['weir_autorestart_total', 'Restarts of connectors and tasks that had failed.'],
+  DriftDetected: ['weir_drift_total', 'Changes by other clients that were detected or corrected.'],
+  DriftCorrected: ['weir_drift_total', 'Changes by other clients that were detected or corrected.'],
+  AutoRestarted: ['weir_autorestart_total', 'Automatic restarts of failed connectors and tasks.'],
 } as const
 
 /**
@@ -122,15 +122,15 @@ const ofQueue = (kind: ResourceKind) => ({ name: kind.toLowerCase(), controller:
 
 function queueGauges(make: MetricFamilies, state: OperatorState): void {
   const families: readonly (readonly [string, string, (reading: QueueState) => number])[] = [
-    ['workqueue_depth', 'Resources that wait for a pass.', ({ waiting }) => waiting],
+    ['workqueue_depth', 'Resources that wait to be reconciled.', ({ waiting }) => waiting],
     [
       'workqueue_unfinished_work_seconds',
-      'How long the passes that run have been running, together.',
+      'Total duration of the reconciles that are running.',
       ({ workingMs }) => workingMs.reduce((sum, ms) => sum + ms, 0) / 1_000,
     ],
     [
       'workqueue_longest_running_processor_seconds',
-      'How long the longest of them has been running.',
+      'Duration of the longest reconcile that is running.',
       ({ workingMs }) => Math.max(0, ...workingMs) / 1_000,
     ],
   ]
@@ -139,12 +139,12 @@ function queueGauges(make: MetricFamilies, state: OperatorState): void {
       for (const kind of RESOURCE_KINDS) set(ofQueue(kind), of(state.queue(kind) ?? NOTHING))
     })
   }
-  make.gauge('controller_runtime_active_workers', 'Passes that run.', CONTROLLER, (set) => {
+  make.gauge('controller_runtime_active_workers', 'Running reconciles.', CONTROLLER, (set) => {
     for (const kind of RESOURCE_KINDS) set(ofController(kind), state.queue(kind)?.workingMs.length ?? 0)
   })
   make.gauge(
     'controller_runtime_max_concurrent_reconciles',
-    'Passes that may run at the same time.',
+    'Reconciles of one runtime that may run at the same time.',
     CONTROLLER,
     (set) => {
       for (const kind of RESOURCE_KINDS) set(ofController(kind), state.concurrency)
@@ -153,7 +153,7 @@ function queueGauges(make: MetricFamilies, state: OperatorState): void {
 }
 
 function resourceGauges(make: MetricFamilies, state: OperatorState): void {
-  make.gauge('weir_resources', 'Resources by how they are doing.', ['kind', 'ready', 'reason'], (set) => {
+  make.gauge('weir_resources', 'Resources by the status and reason of Ready.', ['kind', 'ready', 'reason'], (set) => {
     const counts = Map.groupBy(state.resources(), ({ kind, status }) => {
       const ready = findCondition(status.conditions, 'Ready')
       return JSON.stringify({ kind, ready: ready?.status ?? 'Unknown', reason: ready?.reason ?? 'Pending' })
@@ -174,23 +174,28 @@ function resourceGauges(make: MetricFamilies, state: OperatorState): void {
 }
 
 function controllerMetrics(make: MetricFamilies): OperatorMetrics['controller'] {
-  const results = make.counter('controller_runtime_reconcile_total', 'Passes, by how they ended.', [
-    'controller',
-    'result',
-  ])
-  const failures = make.counter('controller_runtime_reconcile_errors_total', 'Passes that failed.', CONTROLLER)
-  const panics = make.counter('controller_runtime_reconcile_panics_total', 'Errors of the operator’s own.', CONTROLLER)
-  const timeouts = make.counter('controller_runtime_reconcile_timeouts_total', 'Passes that took too long.', CONTROLLER)
-  const stuck = make.counter(
-    'controller_runtime_terminal_reconcile_errors_total',
-    'Passes that ended in what only a person can put right.',
+  const results = make.counter('controller_runtime_reconcile_total', 'Reconciles by result.', ['controller', 'result'])
+  const failures = make.counter('controller_runtime_reconcile_errors_total', 'Reconciles that failed.', CONTROLLER)
+  const panics = make.counter(
+    'controller_runtime_reconcile_panics_total',
+    'Reconciles that failed because of a bug.',
     CONTROLLER,
   )
-  const seconds = make.histogram('controller_runtime_reconcile_time_seconds', 'How long passes took.', CONTROLLER)
-  const added = make.counter('workqueue_adds_total', 'Resources that came to wait for a pass.', QUEUE)
-  const retried = make.counter('workqueue_retries_total', 'Resources that wait for another attempt.', QUEUE)
-  const waited = make.histogram('workqueue_queue_duration_seconds', 'How long they waited.', QUEUE)
-  const worked = make.histogram('workqueue_work_duration_seconds', 'How long passes took.', QUEUE)
+  const timeouts = make.counter(
+    'controller_runtime_reconcile_timeouts_total',
+    'Reconciles that exceeded their time limit.',
+    CONTROLLER,
+  )
+  const stuck = make.counter(
+    'controller_runtime_terminal_reconcile_errors_total',
+    'Reconciles that ended with a terminal error.',
+    CONTROLLER,
+  )
+  const seconds = make.histogram('controller_runtime_reconcile_time_seconds', 'Duration of reconciles.', CONTROLLER)
+  const added = make.counter('workqueue_adds_total', 'Resources that were added to the queue.', QUEUE)
+  const retried = make.counter('workqueue_retries_total', 'Resources that were requeued with backoff.', QUEUE)
+  const waited = make.histogram('workqueue_queue_duration_seconds', 'Time that resources waited in the queue.', QUEUE)
+  const worked = make.histogram('workqueue_work_duration_seconds', 'Duration of reconciles.', QUEUE)
   return (kind) => {
     const labels = ofController(kind)
     const both = ofQueue(kind)
@@ -217,22 +222,23 @@ function controllerMetrics(make: MetricFamilies): OperatorMetrics['controller'] 
 function callMetrics(
   make: MetricFamilies,
 ): Pick<OperatorMetrics, 'runtimeCallEnded' | 'apiCallEnded' | 'watchRestarted'> {
-  const calls = make.counter('weir_runtime_requests_total', 'Calls of workers and registries; code 0: no answer.', [
+  const calls = make.counter('weir_runtime_requests_total', 'Calls of workers and registries; code 0: no response.', [
     'cluster',
     'endpoint',
     'code',
   ])
-  const up = make.level('weir_runtime_up', 'Whether a runtime answered its last call.', ['cluster', 'runtime'])
-  const requests = make.counter('rest_client_requests_total', 'Calls of the API server; code 0: no answer.', [
+  const up = make.level('weir_runtime_up', 'Whether a runtime responded to its last call.', ['cluster', 'runtime'])
+  const requests = make.counter('rest_client_requests_total', 'Calls of the API server; code 0: no response.', [
     'code',
     'method',
     'host',
   ])
-  const took = make.histogram('rest_client_request_duration_seconds', 'How long its answers took to begin.', [
-    'verb',
-    'host',
-  ])
-  const restarts = make.counter('weir_watch_restarts_total', 'Watches that began anew.', ['resource', 'reason'])
+  const took = make.histogram(
+    'rest_client_request_duration_seconds',
+    'Time until a response of the API server begins.',
+    ['verb', 'host'],
+  )
+  const restarts = make.counter('weir_watch_restarts_total', 'Restarts of watches.', ['resource', 'reason'])
   return {
     runtimeCallEnded(cluster, runtime, { method, path }, status) {
       calls.inc({ cluster, endpoint: `${method} ${templateOf(path)}`, code: String(status) })

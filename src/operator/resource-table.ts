@@ -54,7 +54,7 @@ function rowOf(resource: Resource): ResourceRow {
     ? { ready: 'False' as const, reason: 'Deleting', message: 'its manifest was deleted' }
     : current && ready !== undefined
       ? { ready: ready.status, reason: ready.reason, message: ready.message }
-      : { ready: 'Unknown' as const, reason: 'Pending', message: 'not looked at yet' }
+      : { ready: 'Unknown' as const, reason: 'Pending', message: 'not reconciled yet' }
   const tasks = resource.kind === 'Connector' ? resource.status.tasks?.summary : undefined
   return {
     kind: resource.kind,
@@ -71,7 +71,7 @@ function rowOf(resource: Resource): ResourceRow {
 
 /** Shows the last valid version of the resource, which stays in force while its manifest is invalid. */
 function faultyRow(row: ResourceRow, faults: readonly ManifestError[]): ResourceRow {
-  const message = `${sentenceOf(faults)} (what was declared before stays in force)`
+  const message = `${sentenceOf(faults)} (the previous version stays in force)`
   return { ...row, ready: 'False', reason: 'ConfigInvalid', message, isStalled: true }
 }
 

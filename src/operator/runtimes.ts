@@ -178,8 +178,8 @@ function isNamespaceAllowed(
 }
 
 const UNLABELLED =
-  'allowedNamespaces goes by labels, which are not known here: in a folder of manifests namespaces have none, ' +
-  'and on Kubernetes the operator has to be granted to list and watch namespaces'
+  'allowedNamespaces selects by labels, which are unknown: namespaces of a folder of manifests have none, ' +
+  'and on Kubernetes the operator needs permission to list and watch namespaces'
 
 function isSelector(namespaces: RuntimeConfig['namespaces']): namespaces is LabelSelector {
   return typeof namespaces === 'object' && 'matchLabels' in namespaces

@@ -192,7 +192,7 @@ describeOn([kubernetes], 'admission by a real API server', () => {
     for (const [kind, spec] of Object.entries(of)) {
       await until(`a warning about a ${kind}`, WAIT, async () => {
         const { status, warnings } = await tryApply(kind, 'unjudged', spec, { dryRun: true })
-        return status === 201 && warnings.some((text) => text.startsWith('allowed without a verdict: '))
+        return status === 201 && warnings.some((text) => text.startsWith('allowed without a check: '))
       })
     }
   })

@@ -91,7 +91,7 @@ describe('the runtimes that a resource may name', () => {
     it('can not be told where no labels are known: the entry is at fault, and nothing is revoked', () => {
       expect(reasonOf([{ ...runtimeConfig, namespaces }])).toEqual([
         'ClusterConfigInvalid',
-        expect.stringContaining('in a folder of manifests namespaces have none'),
+        expect.stringContaining('namespaces of a folder of manifests have none'),
       ])
     })
   })

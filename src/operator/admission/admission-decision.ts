@@ -79,7 +79,7 @@ async function objectionTo<K extends ResourceKind>(
       readinessGracePeriodMs: 0,
     })
     if (outcome === undefined) {
-      logger.error({ err: error, resource: resourceKeyOf(resource) }, 'a proposed resource could not be judged')
+      logger.error({ err: error, resource: resourceKeyOf(resource) }, 'the dry run of a proposed resource failed')
       return unjudged('internal error of the operator: see its log')
     }
     const { status: ready, reason, message, progress } = outcome.readyCondition
@@ -111,7 +111,7 @@ function causesOf(
 }
 
 function unjudged(why: string): AdmissionDecision {
-  return { allowed: true, warnings: [`allowed without a verdict: ${why}`] }
+  return { allowed: true, warnings: [`allowed without a check: ${why}`] }
 }
 
 /** Warnings about an object that is valid but may not be intended. */

@@ -51,7 +51,7 @@ export function startWebhook(options: WebhookOptions, dependencies: WebhookDepen
     webhook.refresh().then(
       () => LOOK_MS,
       (error: unknown) => {
-        logger.warn({ err: error, waitMs: AGAIN_MS }, 'the webhook could not be made ready: trying again')
+        logger.warn({ err: error, waitMs: AGAIN_MS }, 'cannot set up the webhook: retrying')
         return AGAIN_MS
       },
     ),

@@ -22,7 +22,7 @@ function healthOf({ state, tasks }: ExistingConnector): ObservedCondition {
   if (state === 'FAILED') return { type, status: 'False', reason: 'ConnectorFailed', message: 'the connector failed' }
   const failed = tasks.filter((task) => task.state === 'FAILED').length
   return failed === 0
-    ? { type, status: 'True', reason: 'Succeeded', message: 'nothing failed' }
+    ? { type, status: 'True', reason: 'Succeeded', message: 'neither the connector nor a task has failed' }
     : { type, status: 'False', reason: 'TaskFailed', message: `${failed} of ${tasks.length} tasks failed` }
 }
 
@@ -30,8 +30,7 @@ function healthOf({ state, tasks }: ExistingConnector): ObservedCondition {
 function inputsResolved({ missing, offsetsToSet }: DesiredConnector, observed: ObservedConnector): ObservedCondition {
   const all = 'missing' in offsetsToSet ? [...missing, offsetsToSet.missing] : missing
   const type = 'InputsResolved'
-  if (all.length === 0)
-    return { type, status: 'True', reason: 'Succeeded', message: 'nothing that it takes is missing' }
+  if (all.length === 0) return { type, status: 'True', reason: 'Succeeded', message: 'all inputs exist' }
   const reason = observed === 'absent' || missing.length === 0 ? 'WaitingForInput' : 'InputMissing'
   return { type, status: 'False', reason, message: `missing: ${all.join(', ')}` }
 }

@@ -236,7 +236,7 @@ function passOf(
 
 function eventOf(reason: EventReason, message: string, inClear: readonly string[]): ResourceEvent {
   const isSent = inClear.length > 0 && SENDS.has(reason)
-  const note = isSent ? `${message}; the worker is sent in clear: ${inClear.join(', ')}` : message
+  const note = isSent ? `${message}; sent to the worker in clear text: ${inClear.join(', ')}` : message
   return { type: isSent || WARNINGS.has(reason) ? 'Warning' : 'Normal', reason, note }
 }
 
@@ -305,14 +305,17 @@ function definedOnly(statusFields: object): ReconcileResult<'Connector'>['status
 function assertSameName({ status }: Resource<'Connector'>, name: string, { name: worker }: WorkerRuntimeConfig): void {
   const { configHash, connectorName: before = name } = status
   if (configHash === undefined || before === name) return
-  const message = `worker ${worker}: connector ${before} would be called ${name} now: put nameTemplate and allowExplicitNames back, or delete this resource and declare it again`
+  const message = `worker ${worker}: connector ${before} would be renamed to ${name}: restore nameTemplate and allowExplicitNames, or delete this resource and declare it again`
   throw new TerminalError('ClusterConfigInvalid', message)
 }
 
 function assertUnprotected(name: string, { name: worker, protectedNames }: WorkerRuntimeConfig): void {
   const pattern = protectedNames.find((one) => matchesWildcard(one, name))
   if (pattern === undefined) return
-  throw new TerminalError('ProtectedName', `connectors of worker ${worker} named ${pattern} are no resource's to have`)
+  throw new TerminalError(
+    'ProtectedName',
+    `worker ${worker} protects connectors named ${pattern}: no resource may manage them`,
+  )
 }
 
 /** Of several resources for one connector, one owns it and the others report `Conflict`. */
@@ -322,7 +325,7 @@ function assertClaim(resource: Resource<'Connector'>, claimants: readonly Resour
   const { namespace, name: other } = winner.metadata
   throw new TerminalError(
     'Conflict',
-    `connector ${name} is kept by Connector ${namespace}/${other}: give one of them another spec.name`,
+    `connector ${name} is managed by Connector ${namespace}/${other}: change spec.name of one of them`,
   )
 }
 
@@ -344,7 +347,11 @@ async function tidyUp(
   } as const
   const pass: ReconcileResult<'Connector'> = { readyCondition, statusFields, requeue: { afterMs: 250 } }
   if (spec.suspend)
-    return { ...pass, removeFinalizer: true, events: [abandonedEvent(`connector ${name} stays: spec.suspend is set`)] }
+    return {
+      ...pass,
+      removeFinalizer: true,
+      events: [abandonedEvent(`connector ${name} is left in place: spec.suspend is true`)],
+    }
   const observed = await observeConnector(worker, name)
   const owner = `${instance}/${metadata.namespace}/${metadata.name}`
   if (observed === 'absent') return { ...pass, removeFinalizer: true }
@@ -356,7 +363,7 @@ async function tidyUp(
     return {
       ...pass,
       removeFinalizer: true,
-      events: [abandonedEvent(`connector ${name} stays: it is not kept by this resource`)],
+      events: [abandonedEvent(`connector ${name} is left in place: it is not managed by this resource`)],
     }
   }
   if (spec.deletionPolicy === 'DeleteWithOffsets') {

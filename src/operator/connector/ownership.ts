@@ -18,7 +18,7 @@ export function assertOwnership(
     if (resource.metadata.annotations[TAKE_OVER] === owner) return
     throw new TerminalError(
       'Conflict',
-      `connector ${desired.name} is kept by ${owner}; to take it from there set the annotation ${TAKE_OVER}: "${owner}"`,
+      `connector ${desired.name} is managed by ${owner}; to take it over, set the annotation ${TAKE_OVER}: "${owner}"`,
     )
   }
   assertAdoptable(resource, desired, observed)

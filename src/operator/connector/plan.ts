@@ -84,14 +84,14 @@ function planConfig(
   const ours = observed.config[OWNER_KEY] === (desired.hasOwnerMarker ? desired.owner : undefined)
   if (changed.length === 0 && ours) {
     if (status.configHash === desired.configHash) return undefined
-    return planSteps('Progressing', 'it runs as declared already', [], {
+    return planSteps('Progressing', 'the connector already has the declared configuration', [], {
       configHash: desired.configHash,
       ...foundHandled,
     })
   }
   const drifted = status.configHash === desired.configHash && changed.length > 0
   if (drifted && spec.driftPolicy === 'Report') return undefined
-  const keys = changed.length === 0 ? 'marking it as kept by this resource' : `changing ${changed.join(', ')}`
+  const keys = changed.length === 0 ? 'writing the ownership marker' : `changing ${changed.join(', ')}`
   const statusFields = { ...applied(resource, desired, context), ...foundHandled }
   const event = status.configHash === undefined ? 'Adopted' : drifted ? 'DriftCorrected' : 'Updated'
   return { ...planSteps('Updating', keys, [{ do: 'put-config', config: marked(desired) }], statusFields), event }
@@ -132,15 +132,15 @@ function planState(
   const { state } = observed
   const target = TARGET[spec.state]
   if (target === 'STOPPED') {
-    return state === 'STOPPED' ? undefined : changing('Stopping', 'stopping it', 'stop')
+    return state === 'STOPPED' ? undefined : changing('Stopping', 'stopping the connector', 'stop')
   }
   if (target === 'PAUSED') {
     // A failed connector stays FAILED when it is paused. The worker stores the requested state, so it is sent once.
     const asked = state === 'FAILED' && status.observedGeneration === metadata.generation
-    return state === 'PAUSED' || asked ? undefined : changing('Pausing', 'pausing it', 'pause')
+    return state === 'PAUSED' || asked ? undefined : changing('Pausing', 'pausing the connector', 'pause')
   }
   const away = state === 'PAUSED' || state === 'STOPPED'
-  return away ? changing('Resuming', 'resuming it', 'resume') : undefined
+  return away ? changing('Resuming', 'resuming the connector', 'resume') : undefined
 }
 
 function changing(reason: ConditionReason, message: string, step: 'pause' | 'resume' | 'stop'): ConnectorPlan {
@@ -152,7 +152,10 @@ function planRequestedRestart(resource: Resource<'Connector'>): ConnectorPlan | 
   const token = annotations['weir.dev/restart-requested-at']
   if (token === undefined || token === resource.status.lastHandledRestart) return undefined
   const steps = restartSteps(annotations['weir.dev/restart-scope'] ?? 'all')
-  const message = steps.length === 0 ? 'weir.dev/restart-scope is not understood' : 'restarting as asked'
+  const message =
+    steps.length === 0
+      ? 'weir.dev/restart-scope is invalid: use all, failed, connector or tasks=0,1'
+      : 'restarting as requested'
   return { ...planSteps('Restarting', message, steps, { lastHandledRestart: token }), event: 'RestartRequested' }
 }
 

@@ -35,7 +35,7 @@ export function withSecretRestart(
       requeue: { afterMs: typeof requeue === 'string' ? waitMs : Math.min(requeue.afterMs, waitMs) },
     }
   }
-  const message = 'a Secret that it uses has changed: restarting'
+  const message = 'restarting because a Secret has changed'
   return {
     steps: [{ do: 'restart', onlyFailed: false, includeTasks: true }],
     readyCondition: { status: 'False', reason: 'Restarting', message, progress: 'reconciling' },

@@ -37,7 +37,7 @@ export async function resolveValues(
   }
   const fromOperator = async (key: string, ref: SecretRef) => {
     if (!allowsInlineSecrets) {
-      const message = `the value of ${key} would be sent to worker ${worker} in clear, which allowInlineSecrets of the operator's configuration does not allow: use resolve: Worker`
+      const message = `the value of ${key} would be sent to worker ${worker} in clear text, but allowInlineSecrets is false in the operator's configuration: use resolve: Worker`
       throw new TerminalError('NotAllowed', message)
     }
     const secret = await cluster.secret(namespace, ref.name)

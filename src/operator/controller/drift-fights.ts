@@ -49,6 +49,6 @@ export function withDriftReported<K extends ResourceKind>(resource: Resource<K>)
 /** The condition of a drift whose correction is suppressed. */
 export function toDriftFight(finding: ObservedCondition): ObservedCondition {
   if (finding.reason !== 'Drifted') return finding
-  const message = `${finding.message}; it was put right ${CORRECTIONS_MAX} times in ${WINDOW_MS / 60_000} minutes: somebody else keeps writing it`
+  const message = `${finding.message}; it was corrected ${CORRECTIONS_MAX} times in ${WINDOW_MS / 60_000} minutes: another client keeps changing it`
   return { ...finding, reason: 'DriftFight', message }
 }

@@ -107,7 +107,7 @@ export class LeaderElector {
     ended.abort()
     await renewing
     this.#term = undefined
-    if (term.signal.aborted) logger.warn({ err: term.signal.reason }, 'not leading any more')
+    if (term.signal.aborted) logger.warn({ err: term.signal.reason }, 'stopped leading')
     else await this.#release()
     term.abort(new NotLeaderError())
   }
@@ -134,7 +134,7 @@ export class LeaderElector {
       return isHeld ? 'held' : 'taken'
     } catch (error) {
       this.#isForbidden = error instanceof ClusterError && error.code === 'forbidden'
-      if (!this.#stopping.signal.aborted) this.#options.logger.warn({ err: error }, 'the lease can not be had now')
+      if (!this.#stopping.signal.aborted) this.#options.logger.warn({ err: error }, 'cannot acquire or renew the lease')
       return 'failed'
     }
   }
@@ -179,7 +179,10 @@ export class LeaderElector {
       const lease = { ...own.lease, holder: '', durationMs: 1_000 }
       await this.#within(RETRY_MS, (signal) => lock.write(lease, own.version, signal))
     } catch (error) {
-      logger.warn({ err: error }, `could not give the lease back: others wait for its ${LEASE_MS} ms to end`)
+      logger.warn(
+        { err: error },
+        `cannot release the lease: other candidates wait until it expires after ${LEASE_MS} ms`,
+      )
     }
   }
 

@@ -196,7 +196,7 @@ function assertClaim(resource: Resource<'RegistryMode'>, cluster: ClusterReader)
   const { namespace, name } = winner.metadata
   throw new TerminalError(
     'Conflict',
-    `the mode of ${scope ?? 'the registry'} is kept by RegistryMode ${namespace}/${name}`,
+    `the mode of ${scope ?? 'the registry'} is managed by RegistryMode ${namespace}/${name}`,
   )
 }
 
@@ -227,6 +227,6 @@ async function tidyUp(
   const level = status.appliedCompatibility
   if (level !== undefined && observed.ownLevel === level) steps.push(restoredLevel(status.previousCompatibility))
   for (const step of steps) await carryOut(step, scopeName(resource), registry)
-  const note = `restored: ${steps.length} of what it had changed was still so`
+  const note = `restored ${steps.length} settings that still had the values of this resource`
   return { ...pass, events: [{ type: 'Normal', reason: 'ModeRestored', note }] }
 }

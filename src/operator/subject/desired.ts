@@ -97,5 +97,5 @@ function missing(resource: Resource<'Subject'>, name: string, clock: Clock): nev
 /** Throws `TerminalError` for each member of a cycle, with the path of the cycle. */
 function assertNoCycle(start: Resource<'Subject'>, cluster: ClusterReader): void {
   const circle = findReferenceCycle(start, cluster)
-  if (circle !== undefined) throw new TerminalError('ReferenceCycle', `references go round: ${circle.join(' → ')}`)
+  if (circle !== undefined) throw new TerminalError('ReferenceCycle', `references form a cycle: ${circle.join(' → ')}`)
 }

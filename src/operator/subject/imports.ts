@@ -45,7 +45,7 @@ async function isThere(
   const same = found.id === id && (await undefinedIfNotFound(registry.lookup(subject, schema, { deleted: true })))
   if (same && same.id === id) return true
   const what = found.id === id ? 'another schema' : `id ${found.id}`
-  throw new TerminalError('ImportConflict', `version ${version} of ${subject} is there already, with ${what}`)
+  throw new TerminalError('ImportConflict', `version ${version} of ${subject} already exists with ${what}`)
 }
 
 /** The mode is changed by a RegistryMode or by a user, never by the Subject. */

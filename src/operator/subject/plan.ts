@@ -88,7 +88,7 @@ function settled(resource: Resource<'Subject'>, desired: DesiredSubject, observe
     return { status: 'True', reason: 'Succeeded', message: `level ${observed.effectiveLevel}`, otherConditions }
   }
   if (observed.registered === undefined) {
-    const message = `its registration was deleted in the registry, and driftPolicy is Report`
+    const message = `the registration was deleted in the registry, and driftPolicy is Report`
     return { status: 'False', reason: 'Missing', message, progress: 'stalled', otherConditions }
   }
   const { version, id } = observed.registered
@@ -143,5 +143,5 @@ function synced({ spec }: Resource<'Subject'>, desired: DesiredSubject, observed
 }
 
 function incompatible(level: CompatibilityLevel, objections: readonly string[]): string {
-  return [`the schema may not follow the versions that are there (${level}):`, ...objections].join('\n')
+  return [`the schema is incompatible with the existing versions (${level}):`, ...objections].join('\n')
 }

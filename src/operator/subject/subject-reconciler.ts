@@ -271,7 +271,7 @@ async function orReadOnly<T>(asked: Promise<T>): Promise<T> {
 }
 
 function readOnly({ message }: RequestError): DependencyNotReady {
-  return new DependencyNotReady('RegistryReadOnly', `the registry takes no changes now: ${message}`, {
+  return new DependencyNotReady('RegistryReadOnly', `the registry accepts no changes now: ${message}`, {
     pollInterval: READ_ONLY,
   })
 }
@@ -311,7 +311,7 @@ function assertClaim(resource: Resource<'Subject'>, cluster: ClusterReader): voi
   const winner = selectOwner(claimants, ({ status }) => status.version !== undefined)
   if (winner === undefined || resourceKeyOf(winner) === resourceKeyOf(resource)) return
   const { namespace, name } = winner.metadata
-  const message = `subject ${subjectName(resource)} is kept by Subject ${namespace}/${name}: give one of them another spec.subject`
+  const message = `subject ${subjectName(resource)} is managed by Subject ${namespace}/${name}: change spec.subject of one of them`
   throw new TerminalError('Conflict', message)
 }
 
@@ -337,13 +337,13 @@ async function tidyUp(
   const pass: ReconcileResult<'Subject'> = { readyCondition: deleting, statusFields, requeue: { afterMs: 250 } }
   const neverOurs = status.version === undefined && status.appliedCompatibility === undefined
   if (spec.suspend || neverOurs || claimantsOf(resource, cluster).length > 1) {
-    return { ...pass, removeFinalizer: true, events: [abandonedEvent(`subject ${subject} stays as it is`)] }
+    return { ...pass, removeFinalizer: true, events: [abandonedEvent(`subject ${subject} is left in place`)] }
   }
   const dependent = cluster
     .find(referenceIndex(metadata.namespace, metadata.name))
     .find((other) => other.kind === 'Subject' && other.metadata.deletionTimestamp === undefined)
   if (dependent !== undefined) {
-    throw new DependencyNotReady('DeletionBlocked', `Subject ${dependent.metadata.name} refers to it`, {
+    throw new DependencyNotReady('DeletionBlocked', `Subject ${dependent.metadata.name} references it`, {
       pollInterval: BLOCKED,
     })
   }

@@ -47,7 +47,7 @@ describe('a proposed Subject', () => {
     expect(await propose('Subject', 'orders', { schema: record({ name: 'coupon', type: 'string' }) })).toEqual({
       allowed: false,
       reason: 'Incompatible',
-      message: expect.stringMatching(/^the schema may not .*\(BACKWARD\):\nversion 1: READER_\w+ at \/fields\/0: /),
+      message: expect.stringMatching(/^the schema is incompatible .*\(BACKWARD\):\nversion 1: READER_\w+ at \/fields\/0: /),
       causes: [{ field: 'spec.schema', message: expect.stringContaining('version 1: READER_') }],
     })
     expect(stage.registry.writes).toEqual(['register orders'])
@@ -65,7 +65,7 @@ describe('a proposed Subject', () => {
     expect(await propose('Subject', 'c', refersTo('a'))).toMatchObject({
       allowed: false,
       reason: 'ReferenceCycle',
-      message: 'references go round: c → a → b → c',
+      message: 'references form a cycle: c → a → b → c',
     })
   })
 
@@ -80,7 +80,7 @@ describe('a proposed Subject', () => {
     expect(await propose('Subject', 'second', { subject: 'orders', schema: '"int"' })).toMatchObject({
       allowed: false,
       reason: 'Conflict',
-      message: expect.stringContaining('kept by Subject default/first'),
+      message: expect.stringContaining('managed by Subject default/first'),
     })
     expect(await propose('Subject', 'first', { subject: 'orders', schema: '"long"' })).toEqual(FINE)
   })
@@ -105,7 +105,7 @@ describe('a proposed Subject', () => {
     const decision = await propose('Subject', 'orders', { schema: '"int"' })
     expect(decision).toEqual({
       allowed: true,
-      warnings: [expect.stringMatching(`^allowed without a verdict: .*${why}`)],
+      warnings: [expect.stringMatching(`^allowed without a check: .*${why}`)],
     })
   })
 
@@ -113,7 +113,7 @@ describe('a proposed Subject', () => {
     stage.registry.lookup = () => new Promise(() => undefined)
     const decided = propose('Subject', 'orders', { schema: '"int"' })
     await stage.clock.advance(4_000)
-    expect(await decided).toEqual({ allowed: true, warnings: ['allowed without a verdict: no answer within 4000 ms'] })
+    expect(await decided).toEqual({ allowed: true, warnings: ['allowed without a check: no answer within 4000 ms'] })
   })
 })
 

@@ -65,7 +65,7 @@ describe('a worker with a template for names', () => {
     named('{namespace}.{name}')
     await settle(key)
     expect(readiness(key)).toBe('Stalled/ClusterConfigInvalid')
-    expect(condition(key, 'Ready')?.message).toContain('connector orders would be called default.orders now')
+    expect(condition(key, 'Ready')?.message).toContain('connector orders would be renamed to default.orders')
     expect([...worker.connectors.keys()]).toEqual(['orders'])
     cluster.remove(key)
     await reconcile(key)

@@ -95,7 +95,7 @@ describe('a Secret that the worker reads', () => {
     expect(condition(key, 'Synced')).toMatchObject({ status: 'False', reason: 'WaitingForInput' })
     changeTo('1')
     await settle(key)
-    expect(inputs()).toBe('True/Succeeded: nothing that it takes is missing')
+    expect(inputs()).toBe('True/Succeeded: all inputs exist')
     cluster.secretVersions.clear()
     await settle(key)
     expect([readiness(key), condition(key, 'Synced')?.reason]).toEqual(['Ready=True/Succeeded', 'InputMissing'])
@@ -140,7 +140,7 @@ describe('a Secret that the operator reads', () => {
     expect(cluster.events).toContainEqual({
       type: 'Warning',
       reason: 'Created',
-      note: expect.stringMatching(/in clear: s3\.key$/),
+      note: expect.stringMatching(/in clear text: s3\.key$/),
     })
     cluster.secrets.set('default/s3', { secret: 'rotated-value' })
     cluster.secretVersions.set('default/s3', '2')

@@ -43,7 +43,7 @@ describe('a fight about drift', () => {
     expect(operator.condition(key, 'Synced')).toMatchObject({
       status: 'False',
       reason: 'DriftFight',
-      message: expect.stringContaining('somebody else keeps writing it'),
+      message: expect.stringContaining('another client keeps changing it'),
     })
   })
 

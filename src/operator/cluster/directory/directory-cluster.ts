@@ -170,7 +170,7 @@ export class DirectoryCluster implements Cluster {
       this.#watcher.on('error', (error) => this.#options.logger.debug({ err: error }, 'watching the folder failed'))
     } catch (error) {
       // Too many watches on this machine, or a file system without events: the periodic scan finds the changes later.
-      this.#options.logger.debug({ err: error }, 'the folder can not be watched')
+      this.#options.logger.debug({ err: error }, 'cannot watch the folder: relying on the periodic scan')
     }
   }
 
@@ -226,7 +226,7 @@ export class DirectoryCluster implements Cluster {
       const keeps = origin?.file === claim.file && origin.file !== other.file
       const [winner, loser] = keeps ? [claim, other] : [other, claim]
       claims.set(key, winner)
-      const message = `${nameOf(key)} is declared in ${this.#shown(winner.file)}:${winner.line} already; this one has no effect: give one of them another name`
+      const message = `${nameOf(key)} is declared in ${this.#shown(winner.file)}:${winner.line} already; this one is ignored: rename one of them`
       manifestErrors.push({ file: loser.file, line: loser.line, message })
     }
     for (const path of this.#good.keys()) if (!this.#folder.files.has(path)) this.#good.delete(path)

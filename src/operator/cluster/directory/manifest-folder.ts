@@ -49,7 +49,7 @@ async function listManifests(root: string, below: string): Promise<Listing> {
   try {
     entries = await readdir(join(root, below), { withFileTypes: true })
   } catch (error) {
-    const message = `can't list this folder: ${messageOf(error)}; what was declared in it stays as it is`
+    const message = `cannot list this folder: ${messageOf(error)}; its resources are kept`
     return { paths: [], manifestErrors: [{ file: below === '' ? '.' : below, message }] }
   }
   const paths: string[] = []

@@ -83,7 +83,7 @@ export class EventRecorder {
     if (!isForbidden || nowMs - this.#warnedMs < WARNING_INTERVAL_MS) return
     this.#warnedMs = nowMs
     const remedy = 'grant create and patch on events of events.k8s.io, as weir crds --rbac prints it'
-    logger.warn({ err: error, reason }, `events can not be recorded: ${remedy}`)
+    logger.warn({ err: error, reason }, `cannot record Events: ${remedy}`)
   }
 
   #mayTell(uid: string, atMs: number): boolean {

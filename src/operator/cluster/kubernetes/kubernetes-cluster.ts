@@ -239,7 +239,7 @@ export class KubernetesCluster implements Cluster {
     if (!('resource' in read)) {
       const { fault } = read
       this.#resources.drop(key)
-      this.#options.logger.error({ resource: key, fault }, 'a resource can not be read: it is left alone')
+      this.#options.logger.error({ resource: key, fault }, 'a resource cannot be read and is ignored')
       this.#notify({ key, type: 'deleted' })
       return
     }

@@ -131,7 +131,7 @@ export class Reflector<T extends KubernetesObject> {
     for (let attempt = 0; !this.#stopping.signal.aborted; attempt++) {
       try {
         if (this.#version === '') await this.#list()
-        if (!(await this.#watch())) throw new ApiError(0, 'Ended', 'the API server ended a watch without a word')
+        if (!(await this.#watch())) throw new ApiError(0, 'Ended', 'the API server ended a watch without any event')
         attempt = -1
         this.#isForgotten = false
       } catch (error) {
@@ -211,7 +211,7 @@ export class Reflector<T extends KubernetesObject> {
   async #pause(error: unknown, attempt: number): Promise<void> {
     const { path, logger, clock, random } = this.#options
     const waitMs = backoffMs(BACKOFF, attempt, random)
-    logger.warn({ err: error, path, waitMs }, 'lost the API server: trying again')
+    logger.warn({ err: error, path, waitMs }, 'lost the connection to the API server: retrying')
     await clock.sleep(waitMs, this.#stopping.signal).catch(() => undefined)
   }
 }

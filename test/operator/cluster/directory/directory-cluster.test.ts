@@ -164,7 +164,7 @@ describe('what is taken out of the folder', () => {
     rmSync(folder, { recursive: true })
     writeFileSync(folder, 'a file in its place')
     await eventually(() => cluster.manifestErrors().length > 0)
-    expect(cluster.manifestErrors()[0]?.message).toMatch(/^can't list this folder: /)
+    expect(cluster.manifestErrors()[0]?.message).toMatch(/^cannot list this folder: /)
     await clock.advance(10_000)
     expect(cluster.get(A)?.metadata.deletionTimestamp).toBeUndefined()
   })
