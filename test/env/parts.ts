@@ -4,6 +4,7 @@ import { imagePart } from './image.ts'
 import { javaAvroPart } from './java-avro.ts'
 import { javaConnectPart } from './java-connect.ts'
 import { javaPluginsPart } from './java-plugins.ts'
+import { javascriptClientsPart } from './javascript-clients.ts'
 import { kafkaPart } from './kafka.ts'
 import { kubernetesPart } from './kubernetes.ts'
 import { nodeToolsPart } from './node-tools.ts'
@@ -21,6 +22,7 @@ export const parts = {
   javaConnect: javaConnectPart('javaConnect', kafka),
   apicurio: apicurioPart('apicurio'),
   pythonClients: pythonClientsPart('pythonClients'),
+  javascriptClients: javascriptClientsPart('javascriptClients'),
   postgres: postgresPart('postgres'),
   kubernetes: kubernetesPart('kubernetes'),
   javaAvro: javaAvroPart('javaAvro'),

@@ -10,8 +10,10 @@ export type PythonClientsAddress = { readonly packages: string }
 
 const VERSION = '2.16.0'
 const VARIABLE = 'PYTHON_CLIENTS'
-/** The client, all that its three serializers need, and protoc; each in the version that was tried. */
+/** The client, all that its three serializers and its encryption of fields need, and protoc; each in the version that was tried. */
 const REQUIREMENTS = join(import.meta.dirname, 'python-clients.txt')
+/** What PyPI has no wheel of: one file of Python. */
+const SOURCE_ONLY = 'hkdf'
 const PYTHON_MIN = 10
 
 /** Confluent's client for Python with its serializers, and protoc, in a folder of its own. */
@@ -48,13 +50,21 @@ async function pythonVersion(): Promise<string | undefined> {
   }
 }
 
-/** Takes about 30 s and 80 MB the first time. */
+/** Takes about 30 s and 90 MB the first time. */
 async function install(python: string): Promise<string> {
   const packages = packagesFor(python)
   if (existsSync(packages)) return packages
   const directory = mkdtempSync(`${packages}-`)
   try {
-    const options = ['--quiet', '--disable-pip-version-check', '--no-deps', '--only-binary', ':all:']
+    const options = [
+      '--quiet',
+      '--disable-pip-version-check',
+      '--no-deps',
+      '--only-binary',
+      ':all:',
+      '--no-binary',
+      SOURCE_ONLY,
+    ]
     const args = ['-m', 'pip', 'install', ...options, '--requirement', REQUIREMENTS, '--target', directory]
     const { code, stdout, stderr } = await run({ file: 'python3', args, directory })
     if (code !== 0) throw new Error(`pip could not bring the clients for Python:\n${stdout}${stderr}`)
