@@ -1,6 +1,6 @@
 import { isDecimal, LOGICAL, type Schema, type SchemaType } from '../sdk/index.ts'
 
-/** The name that the original's messages have for what a value is; numbers without a schema are long or double. */
+/** The Java class of a value, as in messages of Kafka Connect. Numbers without a schema are `Long` or `Double`. */
 export function javaClass(value: unknown, schema: Schema | null): string {
   if (value === null || value === undefined) return 'null'
   if (value instanceof Date || schema?.name === LOGICAL.time) return 'java.util.Date'
@@ -8,7 +8,7 @@ export function javaClass(value: unknown, schema: Schema | null): string {
   return JAVA_CLASSES[schema?.type ?? inferType(value)]
 }
 
-/** Of a value without a schema. */
+/** The schema type of a value without a schema. */
 export function inferType(value: unknown): SchemaType {
   if (typeof value === 'number') return Number.isSafeInteger(value) ? 'int64' : 'float64'
   if (typeof value === 'bigint') return 'int64'

@@ -8,8 +8,8 @@ export type JavaMapSize = {
 }
 
 /**
- * The order in which a `java.util.HashMap` (or a set of that kind) tells these keys, which were put into it in this one: texts
- * that Java's programs write from such maps have their members in it, and two texts are one only when they are the same.
+ * The iteration order of a `java.util.HashMap` or `HashSet` into which these keys were inserted in the given order. Java programs
+ * write members of JSON in it, and the registry compares schemas as text.
  */
 export function inHashOrder(keys: readonly string[], size: JavaMapSize = {}): readonly string[] {
   const { room = 16, count = keys.length } = size

@@ -5,7 +5,7 @@ import { DataError, field } from '../sdk/index.ts'
 
 export type { Pattern as JavaPattern }
 
-/** `whole`: it has to match the whole text. Throws an `Error` that says what is wrong with the expression. */
+/** `whole`: the expression must match the whole text. Throws an `Error` with the reason when the expression is invalid. */
 export function javaRegex(text: string, { whole = false } = {}): Pattern {
   const [, flags = '', rest = ''] = /^(?:\(\?([ims]+)\))?(.*)$/s.exec(text) ?? []
   let isInClass = false
@@ -20,7 +20,7 @@ export function javaRegex(text: string, { whole = false } = {}): Pattern {
   return new Pattern(body, { dialect: 'java', flags: `u${flags}`, whole })
 }
 
-/** A configuration key that holds an expression. */
+/** A configuration key for a regular expression. */
 export function regexField(key: string, info: field.FieldInfo & { readonly nonEmpty?: boolean }) {
   return field.parsed(field.text(info), (text) => {
     try {

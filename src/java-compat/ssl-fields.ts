@@ -4,16 +4,16 @@ import { type FileAccess, field } from '../sdk/index.ts'
 
 const FIELDS = {
   'truststore.location': field
-    .path({ doc: 'Certificates to trust, PEM or PKCS#12. None: those of the machine.' })
+    .path({ doc: 'Trusted certificates, PEM or PKCS#12. Default: those of the system.' })
     .optional(),
   'truststore.password': field.password({ doc: 'Password of the truststore.' }).optional(),
-  'truststore.type': field.text({ doc: 'PEM or PKCS12; found out by itself.', importance: 'LOW' }).optional(),
-  'truststore.certificates': field.text({ doc: 'Certificates to trust, as PEM text.' }).optional(),
-  'keystore.location': field.path({ doc: 'Our own certificate and key, PEM or PKCS#12.' }).optional(),
+  'truststore.type': field.text({ doc: 'PEM or PKCS12. Default: detected.', importance: 'LOW' }).optional(),
+  'truststore.certificates': field.text({ doc: 'Trusted certificates as PEM text.' }).optional(),
+  'keystore.location': field.path({ doc: 'Client certificate and key, PEM or PKCS#12.' }).optional(),
   'keystore.password': field.password({ doc: 'Password of the keystore.' }).optional(),
-  'keystore.type': field.text({ doc: 'PEM or PKCS12; found out by itself.', importance: 'LOW' }).optional(),
-  'keystore.certificate.chain': field.text({ doc: 'Our own certificate, as PEM text.', importance: 'LOW' }).optional(),
-  'keystore.key': field.password({ doc: 'Its key, as PEM text.', importance: 'LOW' }).optional(),
+  'keystore.type': field.text({ doc: 'PEM or PKCS12. Default: detected.', importance: 'LOW' }).optional(),
+  'keystore.certificate.chain': field.text({ doc: 'Client certificate as PEM text.', importance: 'LOW' }).optional(),
+  'keystore.key': field.password({ doc: 'Key of the client certificate as PEM text.', importance: 'LOW' }).optional(),
   'key.password': field.password({ doc: 'Password of the key in the keystore.' }).optional(),
 } as const
 
@@ -21,7 +21,7 @@ type Prefixed<Prefix extends string> = {
   readonly [Key in keyof typeof FIELDS as `${Prefix}ssl.${Key}`]: (typeof FIELDS)[Key]
 }
 
-/** Java's keys for certificates behind a prefix such as `https.`. A store of Java's own kind is refused when it is read. */
+/** Java's `ssl.*` keys for certificates, with a prefix such as `https.`. A JKS store is refused when it is read. */
 export function sslFields<Prefix extends string>(prefix: Prefix): Prefixed<Prefix> {
   const named = Object.entries(FIELDS).map(([key, one]) => [`${prefix}ssl.${key}`, one])
   return Object.fromEntries(named) as Prefixed<Prefix>

@@ -3,7 +3,7 @@ import { type Decimal, decimalToText, isDecimal, LOGICAL, type Schema } from '..
 
 /**
  * A value as Java's `String.valueOf` writes it, for plugins whose output people compare with the original's: `1.0E10`,
- * `[1, 2]`, `{a=1}`, `Struct{id=7}`. Dates are told in UTC, bytes (which Java does not show) as base64.
+ * `[1, 2]`, `{a=1}`, `Struct{id=7}`. Dates are in UTC; bytes, which Java does not format, are base64.
  */
 export function javaText(value: unknown, schema: Schema | null): string {
   if (typeof value === 'string') return value
@@ -17,7 +17,7 @@ export function javaText(value: unknown, schema: Schema | null): string {
   return String(value)
 }
 
-/** As BigDecimal: with an exponent where the scale is negative or the number very small. */
+/** As `BigDecimal.toString`: with an exponent if the scale is negative or the number is very small. */
 export function javaDecimal(decimal: Decimal): string {
   const { unscaled, scale } = decimal
   const digits = String(unscaled < 0n ? -unscaled : unscaled)
@@ -36,7 +36,7 @@ function objectText(value: object, schema: Schema | null): string {
   return `{${pairs.join(', ')}}`
 }
 
-/** Fields without a value are left out. */
+/** Fields without a value are omitted. */
 function structText(value: Readonly<Record<string, unknown>>, { fields = [] }: Schema): string {
   const present = fields.filter(({ name }) => value[name] !== null && value[name] !== undefined)
   return `Struct{${present.map(({ name, schema }) => `${name}=${javaText(value[name], schema)}`).join(',')}}`
@@ -49,7 +49,7 @@ function numberText(value: number, schema: Schema | null): string {
   return String(value)
 }
 
-/** The shortest decimal that is this 32-bit number again. */
+/** The shortest decimal that rounds to this 32-bit float. */
 export function shortestFloat(value: number): number {
   // With its sign.
   if (value === 0) return value

@@ -6,7 +6,7 @@ import { checked } from './error.ts'
 import type { SourcedSchema } from './schema-id.ts'
 import { frameIndexes, unframeIndexes } from './wire-format.ts'
 
-/** Between values and their bytes, without what names the schema and the message. */
+/** Encodes and decodes payloads, without the schema id and the message index. */
 export type PayloadCodec = {
   encode(value: unknown): Uint8Array
   decode(payload: Buffer): unknown
@@ -18,32 +18,32 @@ export type PayloadCodec = {
   transformFields(value: unknown, transform: FieldTransform): unknown
 }
 
-/** Between values and what stands behind the id. */
+/** Encodes and decodes the data after the schema id. */
 export type DataCodec = PayloadCodec & {
-  /** What subject name strategies use. */
+  /** Input of subject name strategies. */
   readonly recordName: string | undefined
-  /** The bytes before the payload of what is written: of Protobuf, which message it is. */
+  /** The bytes before the payload: for Protobuf, the index of the message. */
   readonly head: Uint8Array
-  /** Splits what stands behind an id. */
+  /** Splits the data after a schema id. */
   open(data: Buffer): { readonly payload: Buffer; readonly codec: PayloadCodec }
 }
 
 export type CodecOptions = {
-  /** Protobuf: full name of the message that is written. Default: the first one. */
+  /** Protobuf: full name of the message to write. Default: the first message. */
   readonly message?: string | undefined
-  /** Avro: what data is read as, when that is not what it was written as. */
+  /** Avro: the reader's schema. Default: the writer's schema. */
   readonly reader?: SourcedSchema | undefined
-  /** JSON: refuse values that the schema does. */
+  /** JSON: validate values against the schema. */
   readonly validate: boolean
 }
 
-/** One language: how its schemas are read, and the data of one of them. */
+/** A schema format: parses its schemas, and opens a codec for one of them. */
 export type Language = {
   parse(source: SourcedSchema, validation: 'strict' | 'loose'): ParsedSchema
   codec(source: SourcedSchema, options: CodecOptions): DataCodec
 }
 
-/** Each language's code is loaded when its first schema comes. */
+/** The code of a format is loaded with its first schema. */
 export function loadLanguage(type: SchemaType): Promise<Language> {
   return LANGUAGES[type]()
 }
@@ -150,7 +150,7 @@ const LANGUAGES: Readonly<Record<SchemaType, () => Promise<Language>>> = {
   },
 }
 
-/** Of a language whose data is nothing but the payload. */
+/** For formats whose data is only the payload. */
 function headless(recordName: string | undefined, codec: PayloadCodec): DataCodec {
   return { ...codec, recordName, head: new Uint8Array(0), open: (payload) => ({ payload, codec }) }
 }

@@ -3,7 +3,7 @@ import type { SchemaType } from '../formats/format.ts'
 import { asked } from './error.ts'
 import { rulesOf, type SchemaIdPolicy, type SourcedSchema, sourceOf } from './schema-id.ts'
 
-/** A schema as a program brings it. */
+/** A schema that an application defines. */
 export type SchemaDefinition = {
   readonly type: SchemaType
   readonly text: string
@@ -14,8 +14,8 @@ export type SchemaDefinition = {
 }
 
 /**
- * What a schema refers to, by the name in its text: a version that is registered, or a text, whose subject is the name
- * unless it has another one.
+ * A reference of a schema, by the name in its text: to a registered version, or to a text. The subject of a text is the name
+ * of the reference, unless `subject` is set.
  */
 export type ReferenceDefinition =
   | RegisteredReference

@@ -22,7 +22,7 @@ export type SerdeErrorCode =
   | 'refused'
   | 'unavailable'
 
-/** Match `error.code`, never `instanceof`: two copies of this library can meet in one process. */
+/** Match `error.code`, never `instanceof`: a process may contain two copies of this library. */
 export class SerdeError extends UserError<SerdeErrorCode> {
   constructor(code: SerdeErrorCode, message: string, options?: ErrorOptions) {
     super(code, message, options)

@@ -1,7 +1,7 @@
 import type { RegisteredReference, RegistryClient } from '../clients/registry.ts'
 import type { Dependency } from '../formats/references.ts'
 
-/** The texts of everything that references reach, each name once, what others need first. */
+/** The texts of all direct and indirect references, each name once, dependencies first. */
 export async function resolveReferences(
   registry: RegistryClient,
   references: readonly RegisteredReference[] = [],

@@ -13,17 +13,17 @@ import { resolveReferences } from './references.ts'
 import type { SchemaId } from './wire-format.ts'
 
 /**
- * `auto-register`: register our schema, which changes nothing where it is registered. `look-up`: it has to be registered.
- * `use-latest`: write with the subject's latest schema instead of ours.
+ * `auto-register`: register the schema, which has no effect if it is registered. `look-up`: the schema must be registered.
+ * `use-latest`: write with the latest schema of the subject.
  */
 export type SchemaIdPolicy = 'auto-register' | 'look-up' | 'use-latest'
 
 export type SchemaIdOptions = {
-  /** `{ id }`: write with the schema of this id instead of ours. */
+  /** `{ id }`: write with the schema of this id. */
   readonly policy: SchemaIdPolicy | { readonly id: number }
-  /** Lets the registry bring schemas into their normal form first. */
+  /** Whether the registry normalizes schemas. */
   readonly normalize: boolean
-  /** With the last two: refuse a schema that can't read what ours writes. */
+  /** With `use-latest` and `{ id }`: refuse a schema that is incompatible with the given one. */
   readonly strict: boolean
 }
 
@@ -34,7 +34,7 @@ export type SourcedSchema = SchemaSource & {
   readonly ruleSet?: SchemaRuleSet
 }
 export type Parse<Parsed> = (source: SourcedSchema, validation: 'strict' | 'loose') => Parsed | Promise<Parsed>
-/** Under which id data is written, and with which schema. */
+/** The schema that data is written with, and its id. */
 export type WriteSchema<Parsed> = {
   readonly id: number
   readonly parsed: Parsed
@@ -43,7 +43,7 @@ export type WriteSchema<Parsed> = {
   readonly stored?: Pick<NewSchema, 'metadata' | 'ruleSet'> | undefined
 }
 
-/** Finds the id that data of a subject is written under. Without an own schema there has to be a latest one. */
+/** Finds the schema and id to write data of a subject with. Without `own`, the subject must have a latest schema. */
 export async function findWriteSchema<Parsed extends ParsedSchema>(
   registry: RegistryClient,
   subject: string,
@@ -85,7 +85,7 @@ async function placeOf(
   return { id: known.id, stored: known.schema === undefined ? undefined : known }
 }
 
-/** The schema of an id, ready to be parsed. */
+/** Fetches the schema of an id, with the texts of its references. */
 export function fetchSchema(registry: RegistryClient, id: SchemaId): Promise<SourcedSchema> {
   return asked(`schema ${id}`, async () => sourceOf(registry, await fetchRegisteredSchema(registry, id)))
 }
@@ -94,7 +94,7 @@ export function fetchRegisteredSchema(registry: RegistryClient, id: SchemaId): P
   return typeof id === 'number' ? registry.byId(id) : registry.byGuid(id)
 }
 
-/** Adds the texts of everything that a schema refers to. */
+/** Adds the texts of all references of a schema. */
 export async function sourceOf(registry: RegistryClient, schema: NewSchema): Promise<SourcedSchema> {
   const { schemaType: type = 'AVRO', schema: text, references = [], metadata, ruleSet } = schema
   const dependencies = await resolveReferences(registry, references)

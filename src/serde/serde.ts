@@ -11,7 +11,7 @@ import { fetchSchema, findWriteSchema, type SchemaIdPolicy, type SourcedSchema }
 import { type SubjectNameStrategy, subjectNaming } from './subject-name.ts'
 import { bufferOf, frame, type RecordHeaders, type SchemaId, unframe, unframeHeader } from './wire-format.ts'
 
-// What `weir/serde` is: values to bytes in Confluent's wire format and back, with their schemas in a registry.
+// `weir/serde`: serializers and deserializers for Confluent's wire format, with schemas in a registry.
 
 export type { Endpoint } from '../clients/http.ts'
 export type { Kms, KmsDriver, KmsKey, KmsParams } from '../encryption/kms.ts'
@@ -23,47 +23,47 @@ export type { RecordHeaders } from './wire-format.ts'
 
 export type SerializerOptions = {
   readonly registry: Endpoint
-  /** What is written. Only with the policy `use-latest` it may be absent. */
+  /** The schema to write with. Required unless the policy is `use-latest`. */
   readonly schema?: SchemaDefinition
   /** Default `auto-register`. */
   readonly policy?: SchemaIdPolicy
-  /** Whether it writes keys, which have subjects of their own. */
+  /** Whether to serialize keys, which have other subjects than values. */
   readonly isKey?: boolean
   /** Default `TopicName`. */
   readonly subjectName?: SubjectNameStrategy
   readonly normalize?: boolean
-  /** With `use-latest`: refuse a latest schema that can't read what ours writes. Default true. */
+  /** With `use-latest`: refuse a latest schema that is incompatible with `schema`. Default true. */
   readonly strict?: boolean
-  /** Protobuf: full name of the message that is written. Default: the first one. */
+  /** Protobuf: full name of the message to write. Default: the first message. */
   readonly message?: string
-  /** JSON: refuse values that the schema does. Default true. */
+  /** JSON: validate values against the schema. Default true. */
   readonly validate?: boolean
   /** For schemas whose rules encrypt. */
   readonly encryption?: EncryptionOptions
-  /** How many subjects are remembered. Default 1,000. */
+  /** Maximum number of cached subjects. Default 1,000. */
   readonly subjectsMax?: number
 }
 
 export interface Serializer<Value = unknown> {
-  /** What Kafka gets; null, which deletes, stays null. Rejects with a `SerdeError`. */
+  /** The bytes for Kafka. Null stays null (a tombstone). Rejects with a `SerdeError`. */
   serialize(topic: string, value: Value | null): Promise<Buffer | null>
 }
 
 export type DeserializerOptions = {
   readonly registry: Endpoint
-  /** Whether it reads keys: their schemas stand in another header. */
+  /** Whether to deserialize keys, whose schema ids are in another header than those of values. */
   readonly isKey?: boolean
-  /** Avro: what values are read as, whatever they were written as. */
+  /** Avro: the reader's schema. Default: the writer's schema. */
   readonly readerSchema?: SchemaDefinition
-  /** The only format that is taken. Default: each. */
+  /** The only format that is accepted. Default: all. */
   readonly type?: SchemaType
-  /** JSON: refuse values that the schema does. Default false: who wrote them had to. */
+  /** JSON: validate values against the schema. Default false: the producer validates them. */
   readonly validate?: boolean
   /** How the writer's subject is found, for schemas whose rules decrypt. Default `TopicName`. */
   readonly subjectName?: SubjectNameStrategy
   /** For schemas whose rules decrypt. */
   readonly encryption?: EncryptionOptions
-  /** How many schemas are remembered. Default 1,000. */
+  /** Maximum number of cached schemas. Default 1,000. */
   readonly schemasMax?: number
 }
 
@@ -80,7 +80,7 @@ type Own = { readonly source: SourcedSchema; readonly parsed: ParsedSchema; read
 type Write = (value: unknown) => Buffer | Promise<Buffer>
 type Read = (data: Buffer, topic: string | undefined) => unknown
 
-/** The first value of a topic waits for the registry; later ones only for the codec. */
+/** The first value of a topic waits for a response of the registry; later values use the cache. */
 export function createSerializer<Value = unknown>(options: SerializerOptions): Serializer<Value> {
   const registry = createRegistryClient(options.registry)
   const { schema, policy = 'auto-register', normalize = false, strict = true, message, validate = true } = options
@@ -127,7 +127,7 @@ export function createSerializer<Value = unknown>(options: SerializerOptions): S
   }
 }
 
-/** The first value of a schema waits for the registry; later ones only for the codec. */
+/** The first value of a schema waits for a response of the registry; later values use the cache. */
 export function createDeserializer<Value = unknown>(options: DeserializerOptions): Deserializer<Value> {
   const registry = createRegistryClient(options.registry)
   const { readerSchema, type, validate = false, isKey = false } = options

@@ -1,9 +1,9 @@
 import { SerdeError } from './error.ts'
 
-/** How a serializer finds the registry's name for its schemas. */
+/** Strategies that derive the subject of a schema. */
 export type SubjectNameStrategy = 'TopicName' | 'RecordName' | 'TopicRecordName' | SubjectOf
 
-/** `recordName`: full name of the record or message, title of the JSON Schema; undefined where there is none. */
+/** `recordName`: full name of the record or message, or title of the JSON Schema; undefined when it has none. */
 export type SubjectOf = (topic: string, recordName: string | undefined) => string
 
 /** The result throws `nameless` for a schema without the name that it needs. */

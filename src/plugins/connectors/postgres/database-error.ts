@@ -1,6 +1,6 @@
 /** What went wrong between us and the database, with what to do about it. */
 export class DatabaseError extends Error {
-  override readonly name = 'DatabaseFailure'
+  override readonly name = 'DatabaseError'
   /** Whether trying again may help: the server is away, full or has torn us from our work. */
   readonly heals: boolean
   /** PostgreSQL's code; undefined when it did not get that far. */
