@@ -20,7 +20,7 @@ export type LeaderDutiesOptions = {
   readonly isLeader: () => boolean
   readonly isSource: (config: RawConfig) => boolean
   readonly sessionKey: {
-    /** 0: a key never gets too old. */
+    /** Age at which a key is replaced; 0: never. */
     readonly ttlMs: number
     readonly algorithm: string
     readonly bytes: number
@@ -29,7 +29,7 @@ export type LeaderDutiesOptions = {
 
 const KEY_CHECK_MS = 10_000
 
-/** What the leader of a group does for all of it. */
+/** The duties of the group's leader: cleaning up, storing task configurations, fencing and rotating the session key. */
 export class LeaderDuties {
   readonly #parts: LeaderDutiesOptions
   readonly #fencing = new Map<string, Promise<void>>()
@@ -38,7 +38,7 @@ export class LeaderDuties {
     this.#parts = parts
   }
 
-  /** After each round of the group: forgets what is configured no more, and sees to the session key. */
+  /** Called after each rebalance: deletes the records of deleted connectors and tasks, and rotates an expired session key. */
   async cleanUp(): Promise<void> {
     const { configs, statuses } = this.#parts
     await Promise.all(findObsoleteStatuses(configs.state, statuses.state).map((key) => statuses.delete(key)))
@@ -46,10 +46,10 @@ export class LeaderDuties {
     await this.rotateSessionKey()
   }
 
-  /** Stores what a connector's owner made of its configuration. */
+  /** Stores the task configurations that the worker with the connector generated. Rejects with a `WorkerError`. */
   async putTasks(name: string, tasks: readonly RawConfig[]): Promise<void> {
     const { configs, isLeader } = this.#parts
-    if (!isLeader()) throw new WorkerError('rebalancing', 'this worker does not lead its group')
+    if (!isLeader()) throw new WorkerError('rebalancing', 'this worker is not the leader of its group')
     const connector = configs.state.connector(name)
     if (!connector) throw new WorkerError('connector_not_found', `Connector ${name} not found`)
     if (connector.target === 'STOPPED' && tasks.length > 0) {
@@ -61,7 +61,7 @@ export class LeaderDuties {
     await configs.putTasks(name, tasks)
   }
 
-  /** Makes sure that no task of an earlier set of tasks can write any more. Asked for by every task that starts. */
+  /** Ensures that no task of an earlier task generation can still write. Every starting task of a source requests it. */
   fenceZombieSourceTasks(name: string): Promise<void> {
     const fencing = this.#fencing.get(name) ?? this.#fence(name).finally(() => this.#fencing.delete(name))
     this.#fencing.set(name, fencing)
@@ -73,7 +73,7 @@ export class LeaderDuties {
     await configs.readToEnd()
     const { pendingFencing, fencedTasks, tasks, taskGeneration } = this.#requireSource(name)
     if (!pendingFencing) return
-    // A task fences its own predecessor when it starts: one that stays alone needs no help.
+    // A task fences its own predecessor when it starts, so a single task that stays single needs no more.
     const older = fencedTasks === 1 && tasks.length === 1 ? 0 : (fencedTasks ?? 0)
     const ids = Array.from({ length: older }, (_, task) => transactionalIdOf(groupId, { connector: name, task }))
     await Promise.all(ids.map((id) => fenceProducer(broker, id)))
@@ -89,23 +89,23 @@ export class LeaderDuties {
 
   #requireSource(name: string): ConnectorState {
     const { configs, isLeader, isSource } = this.#parts
-    if (!isLeader()) throw new WorkerError('rebalancing', 'this worker does not lead its group')
+    if (!isLeader()) throw new WorkerError('rebalancing', 'this worker is not the leader of its group')
     const connector = configs.state.connector(name)
     if (!connector) throw new WorkerError('connector_not_found', `Connector ${name} not found`)
     if (!isSource(connector.config)) {
-      throw new WorkerError('invalid_request', `Connector ${name} is not a source: only sources are fenced`)
+      throw new WorkerError('invalid_request', `Connector ${name} is not a source connector: only source connectors are fenced`)
     }
     return connector
   }
 
-  /** Looks now and then whether the key has got too old, until `signal` aborts. */
+  /** Rotates the session key when it expires, until `signal` aborts. */
   async runSessionKeyRotation(signal: AbortSignal): Promise<void> {
     const { clock, isLeader, logger } = this.#parts
     while (!signal.aborted) {
       await clock.sleep(KEY_CHECK_MS, signal).catch(() => undefined)
       if (signal.aborted || !isLeader()) continue
       await this.rotateSessionKey().catch((error: unknown) => {
-        logger.error({ err: error }, 'the session key could not be renewed: trying again')
+        logger.error({ err: error }, 'the session key could not be rotated: retrying')
       })
     }
   }

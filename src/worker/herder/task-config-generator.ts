@@ -17,28 +17,28 @@ type TaskConfigGeneratorOptions = {
   readonly resolver: ConfigResolver
   readonly clock: Clock
   readonly logger: Logger
-  /** Stores the tasks of a connector, here or through the leader. */
+  /** Stores the task configurations of a connector, directly or through the leader. */
   readonly putTasks: (connector: string, tasks: readonly RawConfig[]) => Promise<void>
 }
 
-/** What needs the leader goes on until it succeeds: it may be away, or be another worker by then. */
+/** Requests to the leader are retried until they succeed: it may be unavailable, or another worker may become the leader. */
 export const RETRY_UNTIL_DONE = {
   backoff: { firstMs: 250, maxMs: 60_000 },
   withinMs: Number.POSITIVE_INFINITY,
   retriable: () => true,
 }
 
-/** Brings the stored tasks to what connectors make of their configurations. */
+/** Generates task configurations from those of the connectors and stores them when they changed. */
 export class TaskConfigGenerator {
   readonly #parts: TaskConfigGeneratorOptions
-  /** The last one of each connector that goes on: they follow each other, or the older could be stored last. */
+  /** The last pending generation of each connector. Generations run in order, so that an older one is never stored last. */
   readonly #last = new Map<string, Promise<unknown>>()
 
   constructor(parts: TaskConfigGeneratorOptions) {
     this.#parts = parts
   }
 
-  /** Makes the tasks, and makes them anew as often as the connector asks for. Rejects when it can't the first time. */
+  /** Generates now, then as often as the connector requests. Rejects when the first generation fails. */
   async run(connector: string, plugin: ConnectorPlugin, signal: AbortSignal): Promise<void> {
     const { clock, logger } = this.#parts
     let againMs = await this.#make(connector, plugin, signal)
@@ -46,7 +46,7 @@ export class TaskConfigGenerator {
       await clock.sleep(againMs, signal).catch(() => undefined)
       const waitedMs = againMs
       againMs = await this.#make(connector, plugin, signal).catch((error: unknown) => {
-        logger.warn({ err: error, connector, waitMs: waitedMs }, 'tasks could not be made anew: trying again')
+        logger.warn({ err: error, connector, waitMs: waitedMs }, 'task configurations could not be generated again: retrying')
         return waitedMs
       })
     }
@@ -64,7 +64,7 @@ export class TaskConfigGenerator {
     return made
   }
 
-  /** When to do it again; null: not at all. */
+  /** Returns the time until the next generation in ms; null: there is none. */
   async #makeNow(name: string, plugin: ConnectorPlugin, signal: AbortSignal): Promise<number | null> {
     const { plugins, configs, resolver, putTasks, clock, logger } = this.#parts
     const connector = configs.state.connector(name)
@@ -73,16 +73,16 @@ export class TaskConfigGenerator {
     const resolved = await resolver.resolve(config, { connector: name })
     const { configs: own, againMs } = await generateTaskConfigs(plugins, plugin, resolved.config)
     const now = configs.state.connector(name)
-    // The plugin may have taken long: what it made of an older configuration is of no use.
+    // The configuration may have changed while the plugin worked; the result is then obsolete.
     if (signal.aborted || now?.config !== config) return null
     const { tasks, appliedConfig } = now
     const made = own.map((task) => toStoredTaskConfig(task, config, resolved, secretKeysOf(config, plugins.catalog)))
     const isSame = made.length === tasks.length && made.every((task, index) => sameConfig(task, tasks[index]))
     if (isSame && appliedConfig !== undefined && sameConfig(config, appliedConfig)) return againMs
     const unknown = findUnknownKeys(plugin, config)
-    if (unknown.length > 0) logger.warn({ connector: name, keys: unknown }, 'keys of the configuration are not known')
+    if (unknown.length > 0) logger.warn({ connector: name, keys: unknown }, 'the configuration has keys that no plugin reads')
     const onRetry = (error: unknown, _: number, waitMs: number) =>
-      logger.warn({ err: error, connector: name, waitMs }, 'tasks could not be stored: trying again')
+      logger.warn({ err: error, connector: name, waitMs }, 'task configurations could not be stored: retrying')
     await retry(() => putTasks(name, made), { ...RETRY_UNTIL_DONE, clock, signal, onRetry })
     return againMs
   }

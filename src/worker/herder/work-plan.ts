@@ -7,7 +7,7 @@ import type { ConfigState, ConnectorState } from '../stores/config-state.ts'
 import type { StatusKey } from '../stores/status-codec.ts'
 import type { StatusState } from '../stores/status-state.ts'
 
-/** What one worker has started, and with which configuration. Configurations are the very objects of the config state. */
+/** The work that this worker has started. Configurations are identical objects to those of the config state. */
 export type StartedWork = {
   readonly connectors: ReadonlyMap<string, { readonly config: RawConfig; readonly target: StoredTargetState }>
   readonly tasks: ReadonlyMap<
@@ -26,12 +26,12 @@ export type WorkStep =
 
 type Configs = Pick<ConfigState, 'connector'>
 
-/** What the group gave a worker. */
+/** The assignment of this worker. */
 type Assigned = { readonly work: ConnectorsAndTasks; has(owned: string | TaskId): boolean }
 
 /**
- * Everything between what a worker runs and what it should run, of these connectors only or of all. Stops come first; no
- * steps means done. Of a few connectors it costs by these: it is done for every record of the config topic.
+ * The steps from what a worker runs to what it should run, for the connectors in `only` or for all. Stops come first; an empty
+ * list means nothing is left to do. With `only`, the cost depends on those connectors alone: each config record calls it.
  */
 export function planWork(
   assigned: Assigned,
@@ -55,7 +55,7 @@ export function planWork(
   ]
 }
 
-/** Of these connectors what is assigned, as far as it is configured: what is not is stopped. */
+/** The part of these connectors that is assigned and configured. */
 function workOf(names: ReadonlySet<string>, assigned: Assigned, configs: Configs): ConnectorsAndTasks {
   const connectors = [...names].filter((name) => assigned.has(name))
   const tasks = [...names].flatMap((connector) =>
@@ -114,7 +114,7 @@ function beginTask(id: TaskId, configs: Configs, started: StartedWork): readonly
   return started.tasks.has(taskKey(id)) ? [] : [{ do: 'start-task', id, config, target: connector.target }]
 }
 
-/** All work there is: what the leader shares out. */
+/** All configured connectors and tasks, which the leader assigns to workers. */
 export function configuredWork(configs: Pick<ConfigState, 'connectors'>): ConnectorsAndTasks {
   const connectors = configs.connectors()
   return {
@@ -123,7 +123,7 @@ export function configuredWork(configs: Pick<ConfigState, 'connectors'>): Connec
   }
 }
 
-/** A leader's duty: status records of what is configured no more. */
+/** Keys of the status records whose connector or task no longer exists. The leader deletes them. */
 export function findObsoleteStatuses(configs: Configs, statuses: StatusState): readonly StatusKey[] {
   return statuses.names().flatMap((name) => {
     const connector = configs.connector(name)

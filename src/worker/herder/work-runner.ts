@@ -33,12 +33,12 @@ export type WorkRunnerOptions = {
   readonly statuses: StatusStore
   readonly offsets: OffsetStore
   readonly defaults: TaskDefaults
-  /** `host:port`, as it stands in statuses. */
+  /** `host:port` of this worker, for statuses. */
   readonly workerId: () => string
   readonly generation: () => number
-  /** Stores the tasks of a connector, here or through the leader. */
+  /** Stores the task configurations of a connector, directly or through the leader. */
   readonly putTasks: (connector: string, tasks: readonly RawConfig[]) => Promise<void>
-  /** Makes sure that nothing older than this source task can write; undefined: sources write at least once. */
+  /** Fences every older producer of this source task; undefined: sources deliver at least once. */
   readonly fence: ((id: TaskId) => Promise<void>) | undefined
   readonly stopTimeoutMs: number
   /** A task was torn out of its work by another one and waits for `startAgain`. */
@@ -49,11 +49,11 @@ export type StartedTask = {
   readonly id: TaskId
   readonly config: RawConfig
   target: StoredTargetState
-  /** Undefined when it could not even be started. */
+  /** Undefined when it could not be started. */
   running: RunningTask | undefined
   failed: boolean
   isInterrupted: boolean
-  /** It has run, or paused as it was told. */
+  /** It has reported that it runs or is paused. */
   hasStarted: boolean
 }
 
@@ -61,16 +61,19 @@ type StartedConnector = {
   readonly config: RawConfig
   target: StoredTargetState
   failed: boolean
-  /** Aborts what goes on in the background for it as it is now. */
+  /** Aborts the generation of task configurations for the current configuration. */
   work: AbortController
 }
 
-/** What this worker has started: carries out steps and writes how connectors and tasks are. Not to be called twice at once. */
+/**
+ * Starts and stops connectors and tasks on this worker and writes their statuses, as Kafka Connect's `Worker` class does. Calls
+ * must not overlap.
+ */
 export class WorkRunner implements StartedWork {
   readonly connectors = new Map<string, StartedConnector>()
   readonly tasks = new Map<string, StartedTask>()
   readonly #parts: WorkRunnerOptions
-  /** Since this worker was started. */
+  /** Counted since this worker was started. */
   readonly starts = { connectorAttempts: 0, connectorFailures: 0, taskAttempts: 0, taskFailures: 0 }
   readonly #taskMaking: TaskConfigGenerator
 
@@ -97,13 +100,13 @@ export class WorkRunner implements StartedWork {
     })
   }
 
-  /** Connectors of which something runs here. */
+  /** Connectors that run on this worker, themselves or with a task. */
   connectorNames(): readonly string[] {
     const ofTasks = [...this.tasks.values()].map(({ id }) => id.connector)
     return [...new Set([...this.connectors.keys(), ...ofTasks])]
   }
 
-  /** All stops together, then everything else together. Rejects with the first failure when all were tried. */
+  /** Runs all stops concurrently, then all other steps. Tries every step, then rejects with the first failure. */
   async execute(steps: readonly WorkStep[]): Promise<void> {
     const isStop = (step: WorkStep) => step.do === 'stop-task' || step.do === 'stop-connector'
     await all(steps.filter(isStop).map((step) => this.#carryOut(step)))
@@ -111,7 +114,7 @@ export class WorkRunner implements StartedWork {
     await all(steps.filter((step) => !isStop(step)).map((step) => this.#carryOut(step)))
   }
 
-  /** Tasks that are fenced read theirs afterwards: nobody else should wait for the transactions of others. */
+  /** Fenced tasks read their offsets after fencing, so that other tasks do not wait for open transactions. */
   async #readOffsets(): Promise<void> {
     if (!this.#parts.fence) await this.#parts.offsets.refresh()
   }
@@ -138,7 +141,7 @@ export class WorkRunner implements StartedWork {
     await this.#putConnectorSafe(name, next, null, null)
   }
 
-  /** Starts from the offsets that were read last, with what its placeholders stand for now. */
+  /** Starts from the offsets that were last read, with the current values of its placeholders. */
   async startTask(id: TaskId, config: RawConfig, target: StoredTargetState): Promise<void> {
     const kind = findConnector(this.#parts.plugins.catalog, config)?.kind
     const task: StartedTask = {
@@ -157,19 +160,19 @@ export class WorkRunner implements StartedWork {
       return
     }
     if (kind === 'source' && this.#parts.fence) this.#inBackground(this.#startFenced(task))
-    // A config provider takes as long as it likes, and others wait for this.
+    // A config provider may take long, and other tasks must not wait for it.
     else if (this.#parts.resolver.hasPlaceholders(config)) this.#inBackground(this.#start(task, kind))
     else await this.#start(task, kind)
   }
 
   /**
-   * Offsets count only when nobody can change them any more. Goes on until it succeeds, or the task is not wanted; what
-   * somebody has to end first makes it FAILED meanwhile.
+   * Reads offsets after fencing, when no older task can change them. Retries until it succeeds or the task is no longer wanted.
+   * While another producer's open transaction blocks it, the task is FAILED.
    */
   async #startFenced(task: StartedTask): Promise<void> {
     const { fence, clock, logger, offsets } = this.#parts
     const onRetry = (error: unknown, _: number, waitMs: number) => {
-      logger.warn({ err: error, ...task.id, waitMs }, 'older tasks could not be fenced: trying again')
+      logger.warn({ err: error, ...task.id, waitMs }, 'older tasks could not be fenced: retrying')
       const isHeldBack = error instanceof BrokerError && error.code === 'transaction_open'
       if (isHeldBack && !task.failed && this.#isWanted(task))
         this.#said(task.id, { type: 'failed', trace: traceOf(error) })
@@ -211,7 +214,7 @@ export class WorkRunner implements StartedWork {
     return this.tasks.get(taskKey(task.id)) === task
   }
 
-  /** Starts what was interrupted from where it is now. */
+  /** Restarts the interrupted tasks from their current offsets. */
   async restartInterrupted(): Promise<void> {
     await this.#readOffsets()
     const interrupted = [...this.tasks.values()].filter(({ isInterrupted }) => isInterrupted)
@@ -248,7 +251,7 @@ export class WorkRunner implements StartedWork {
     const started = this.connectors.get(connector.name)
     if (!started) return
     started.target = connector.target
-    // What failed stays as it is, unless it is put to rest.
+    // A failed connector stays failed until it is restarted, unless it is stopped.
     if (started.failed && connector.target !== 'STOPPED') return
     started.work.abort()
     started.work = new AbortController()
@@ -259,7 +262,7 @@ export class WorkRunner implements StartedWork {
     const task = this.tasks.get(taskKey(id))
     if (!task) return
     task.target = target
-    // What failed stays as it is until it is restarted.
+    // A failed task stays failed until it is restarted.
     if (task.failed) return
     if (target === 'PAUSED') task.running?.pause()
     else task.running?.resume()
@@ -285,7 +288,6 @@ export class WorkRunner implements StartedWork {
     await this.#putConnectorSafe(name, 'FAILED', traceOf(error), plugin?.version ?? null)
   }
 
-  /** Nobody waits for it. */
   async #makeTasks(name: string, plugin: ConnectorPlugin): Promise<void> {
     const signal = this.connectors.get(name)?.work.signal
     if (!signal) return
@@ -320,14 +322,14 @@ export class WorkRunner implements StartedWork {
         this.#interrupted(id, message.reason)
         break
       case 'topic':
-        this.#inBackground(statuses.putTopic({ name: message.topic, ...id, discoverTimestamp: Date.now() }))
+        this.#inBackground(statuses.putTopic({ name: message.topic, ...id, discoverTimestamp: this.#parts.clock.nowMs() }))
     }
   }
 
   #interrupted(id: TaskId, reason: string): void {
     const task = this.tasks.get(taskKey(id))
     if (!task) return
-    this.#parts.logger.warn({ ...id, reason }, 'the task was interrupted: starting it again')
+    this.#parts.logger.warn({ ...id, reason }, 'the task was interrupted: restarting it')
     task.running = undefined
     task.isInterrupted = true
     this.#parts.onInterrupted()
@@ -336,7 +338,7 @@ export class WorkRunner implements StartedWork {
   async #stopInTime(id: TaskId, running: RunningTask): Promise<void> {
     const { stopTimeoutMs, logger } = this.#parts
     await withTimeout(running.stop(), stopTimeoutMs, () => {
-      logger.error({ ...id, stopTimeoutMs }, 'the task did not stop in time and is left to itself')
+      logger.error({ ...id, stopTimeoutMs }, 'the task did not stop in time and is cancelled')
       running.cancel()
     })
   }

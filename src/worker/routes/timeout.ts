@@ -12,7 +12,7 @@ export function addRequestTimeout(app: FastifyInstance, timeoutMs: number): void
   })
 }
 
-/** Rejects with `timed_out` when `workerResponse` takes longer. */
+/** Rejects with `timed_out` when `answer` takes longer. */
 export function withRequestTimeout<T>(answer: Promise<T>, timeoutMs: number): Promise<T> {
   return withTimeout(answer, timeoutMs, () => {
     throw new WorkerError('timed_out', 'Request timed out')
