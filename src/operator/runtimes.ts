@@ -172,9 +172,9 @@ function isNamespaceAllowed(
 ): boolean {
   if (namespaces === 'All') return true
   if (!isSelector(namespaces)) return (namespaces === 'Same' ? [operatorNamespace] : namespaces).includes(namespace)
-  const statusFields = cluster.namespace(namespace)
-  if (statusFields === undefined) throw new TerminalError('ClusterConfigInvalid', `${what}: ${UNLABELLED}`)
-  return statusFields !== null && matchesSelector(namespaces, statusFields.labels)
+  const info = cluster.namespace(namespace)
+  if (info === undefined) throw new TerminalError('ClusterConfigInvalid', `${what}: ${UNLABELLED}`)
+  return info !== null && matchesSelector(namespaces, info.labels)
 }
 
 const UNLABELLED =
