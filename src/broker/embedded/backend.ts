@@ -16,17 +16,17 @@ import { TransactionCoordinator } from './transaction-coordinator.ts'
 
 export type EmbeddedBackendOptions = { readonly logger: Logger; readonly clock?: Clock; readonly fsync?: DataFsync }
 
-/** The one node of this cluster. */
+/** The id of the single node. */
 const NODE = 0
-/** How exact time-outs of sessions, rounds and transactions are. */
+/** Resolution of session, rebalance and transaction timeouts. */
 const TICK_MS = 100
 const CLEANING_MS = 15_000
-/** 2 MB of the database are compared with their checksums each time: 1 GB in eight minutes. */
-const TENDING_MS = 1_000
+/** Each run verifies 2 MB of the database: 1 GB in eight minutes. */
+const MAINTENANCE_MS = 1_000
 
 /**
- * A log in this process, durable in `directory` (made if it is not there; ':memory:' for none). See
- * `docs/adr/0003-embedded-storage.md` for what survives what.
+ * A broker in this process with its data in `directory` (created if missing; `:memory:` for none).
+ * `docs/adr/0003-embedded-storage.md` describes its durability.
  *
  * Rejects with `data_locked`, `data_newer`, `data_corrupt`, `disk_full` or `invalid_config`.
  */
@@ -82,7 +82,7 @@ class EmbeddedBackend implements BrokerBackend {
     this.#working = Promise.all([
       this.#every(TICK_MS, () => this.#tick()),
       this.#every(CLEANING_MS, () => cleaner.run(signal)),
-      this.#every(TENDING_MS, async () => storage.runMaintenance()),
+      this.#every(MAINTENANCE_MS, async () => storage.runMaintenance()),
     ])
   }
 
@@ -102,7 +102,7 @@ class EmbeddedBackend implements BrokerBackend {
       }))
   }
 
-  /** Ids of partitions are never given twice. */
+  /** Partition ids are never reused. */
   async topicId({ topic }: BackendRequest<'topicId'>): Promise<string | undefined> {
     this.#checkOpen()
     return this.#catalog.find(topic)?.partitions[0]?.id.toString()
@@ -278,7 +278,7 @@ class EmbeddedBackend implements BrokerBackend {
     if (this.#closing.signal.aborted) throw new BrokerError('closed', 'the embedded broker is closed')
   }
 
-  /** Until closed; `work` may not reject. */
+  /** Runs until closed; `work` must not reject. */
   async #every(ms: number, work: () => Promise<void>): Promise<void> {
     const { signal } = this.#closing
     while (!signal.aborted) {
@@ -287,7 +287,7 @@ class EmbeddedBackend implements BrokerBackend {
     }
   }
 
-  /** What time alone asks for. */
+  /** Expires sessions, rebalances and transactions. */
   async #tick(): Promise<void> {
     this.#groups.tick()
     await this.#abortExpired()
@@ -298,23 +298,23 @@ class EmbeddedBackend implements BrokerBackend {
     if (!this.#transactions.hasExpired(nowMs)) return
     try {
       const names = await this.#storage.write((change) => this.#transactions.abortExpired(nowMs, change))
-      this.#logger.warn({ transactionalIds: names }, 'transactions timed out and are aborted')
+      this.#logger.warn({ transactionalIds: names }, 'aborted transactions that timed out')
     } catch (error) {
-      this.#logger.warn({ err: error }, 'transactions timed out and could not be aborted')
+      this.#logger.warn({ err: error }, 'cannot abort transactions that timed out')
     }
   }
 }
 
-/** Rethrows what is no `BrokerError`: the whole write fails. */
+/** Rethrows other errors, so that the whole write fails. */
 function toPartitionError(error: unknown): PartitionError {
   if (error instanceof BrokerError) return { code: error.code, message: error.message }
   throw error
 }
 
-/** Of the transactions that a dead process left open: no producer has this id. */
+/** Stands for the producers of transactions that a crashed process left open. No producer has this id. */
 const DEAD_PRODUCER = -2n
 
-/** Readers see nothing of what a dead process left open, also while a full disk keeps it from being taken out. */
+/** Hides open transactions of a crashed process from readers, also while a full disk prevents their removal. */
 async function abortLeftovers({
   storage,
   transactions,
@@ -328,7 +328,7 @@ async function abortLeftovers({
   await storage.writeFirst((change) => {
     const batches = transactions.abortLeftovers()
     change.onCommit(() => {
-      logger.warn({ batches }, 'transactions left open by a dead process are aborted')
+      logger.warn({ batches }, 'aborted transactions that a crashed process left open')
       for (const partition of partitions) {
         partition.openTransactions.delete(DEAD_PRODUCER)
         partition.wake()

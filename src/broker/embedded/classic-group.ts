@@ -15,7 +15,7 @@ type Member = {
   protocols: Protocols
   sessionTimeoutMs: number
   rebalanceTimeoutMs: number
-  /** When the group gives it up, unless it is heard of. Not while it waits for an answer of ours. */
+  /** When the session expires without a heartbeat. Not checked while the member waits for a response. */
   deadlineMs: number
   assignment: Uint8Array
   joining: PromiseWithResolvers<JoinResult> | undefined
@@ -23,8 +23,8 @@ type Member = {
 }
 
 /**
- * `empty` no members · `preparing` members are asked to join again · `completing` they wait for the leader's
- * assignment · `stable` everybody has one.
+ * `empty`: no members · `preparing`: members are asked to rejoin · `completing`: waiting for the assignment of the
+ * leader · `stable`: all members have an assignment.
  */
 type State = 'empty' | 'preparing' | 'completing' | 'stable'
 
@@ -32,8 +32,8 @@ const MEMBERS_MAX = 1000
 const NOTHING = new Uint8Array(0)
 
 /**
- * Membership of one group, as Kafka's coordinator keeps it (the classic protocol). Without a clock: times come with
- * the calls, and `tick` does what time alone asks for.
+ * Membership of one group as in Kafka's coordinator (classic protocol). Time is passed to each call; `tick` handles
+ * expirations.
  */
 export class ClassicGroup {
   readonly id: string
@@ -44,8 +44,8 @@ export class ClassicGroup {
   #protocolType: string
   #protocol = ''
   #leaderId = ''
-  /** Of the round that runs: who has not joined, or not synced, by then is out. */
-  #roundDeadlineMs = 0
+  /** Deadline of the current rebalance: members that have not joined or synced by then are removed. */
+  #rebalanceDeadlineMs = 0
 
   constructor(
     id: string,
@@ -75,14 +75,14 @@ export class ClassicGroup {
     const holder = request.memberId === '' ? this.#holderOf(request.instanceId) : undefined
     if (holder !== undefined) return this.#replace(holder, request, nowMs)
     const known = this.#members.get(request.memberId)
-    if (known !== undefined && this.#keepsItsPlace(known, request)) {
+    if (known !== undefined && this.#isUnchangedRejoin(known, request)) {
       known.deadlineMs = nowMs + known.sessionTimeoutMs
       return Promise.resolve(this.#joinResult(known))
     }
-    return this.#joinRound(known ?? this.#admit(request), request, nowMs)
+    return this.#joinRebalance(known ?? this.#admit(request), request, nowMs)
   }
 
-  #joinRound(member: Member, request: JoinRequest, nowMs: number): Promise<JoinResult> {
+  #joinRebalance(member: Member, request: JoinRequest, nowMs: number): Promise<JoinResult> {
     if (this.isEmpty) this.#protocolType = request.protocolType
     this.#members.set(member.id, member)
     member.protocols = request.protocols
@@ -92,7 +92,7 @@ export class ClassicGroup {
     const joining = Promise.withResolvers<JoinResult>()
     member.joining = joining
     if (this.#state !== 'preparing') this.#prepare(nowMs)
-    this.#completeJoinIfAllAreHere(nowMs)
+    this.#completeJoinIfAllJoined(nowMs)
     return joining.promise
   }
 
@@ -118,7 +118,7 @@ export class ClassicGroup {
     this.#remove(this.#identify(member).id, nowMs)
   }
 
-  /** Throws unless this member may commit offsets now; without one, unless nobody is in the group. */
+  /** Throws unless this member may commit offsets now; without a member, unless the group is empty. */
   checkCommit(member: MemberGeneration | undefined): void {
     if (member === undefined) {
       if (this.isEmpty) return
@@ -128,18 +128,18 @@ export class ClassicGroup {
     if (this.#state === 'completing') throw rebalancing(this.id)
   }
 
-  /** Removes members whose session is over and ends a round that took too long. */
+  /** Removes members with an expired session and completes a rebalance that timed out. */
   tick(nowMs: number): void {
     for (const member of [...this.#members.values()]) {
       const waits = member.joining !== undefined || member.syncing !== undefined
       if (!waits && nowMs >= member.deadlineMs) this.#remove(member.id, nowMs)
     }
-    if (nowMs < this.#roundDeadlineMs) return
+    if (nowMs < this.#rebalanceDeadlineMs) return
     if (this.#state === 'preparing') this.#completeJoin(nowMs)
-    if (this.#state === 'completing') this.#dropWhoDidNotSync(nowMs)
+    if (this.#state === 'completing') this.#removeUnsyncedMembers(nowMs)
   }
 
-  /** Nobody is answered any more. */
+  /** Rejects all waiting calls. */
   close(error: BrokerError): void {
     for (const member of this.#members.values()) {
       member.joining?.reject(error)
@@ -181,8 +181,8 @@ export class ClassicGroup {
     )
   }
 
-  /** A member that says nothing new does not disturb the others; a leader that joins again asks for a new round. */
-  #keepsItsPlace(member: Member, request: JoinRequest): boolean {
+  /** A rejoin without changes does not trigger a rebalance, except by the leader, who requests one that way. */
+  #isUnchangedRejoin(member: Member, request: JoinRequest): boolean {
     const settled = this.#state === 'completing' || (this.#state === 'stable' && member.id !== this.#leaderId)
     return settled && sameProtocols(member.protocols, request.protocols)
   }
@@ -211,7 +211,9 @@ export class ClassicGroup {
     return [...this.#members.values()].find((member) => member.instanceId === instanceId)
   }
 
-  /** The share of a member goes to the next one of its instance id. In a settled group the others don't notice. */
+  /**
+   * A static member takes over the assignment of its instance id. In a stable group the other members are not affected.
+   */
   #replace(holder: Member, request: JoinRequest, nowMs: number): Promise<JoinResult> {
     const error = fenced(this.id, request.instanceId)
     holder.joining?.reject(error)
@@ -221,7 +223,7 @@ export class ClassicGroup {
     const answer = this.#joinResult(member)
     if (this.#leaderId === holder.id) this.#leaderId = member.id
     if (this.#state !== 'stable' || !sameProtocols(holder.protocols, request.protocols))
-      return this.#joinRound(member, request, nowMs)
+      return this.#joinRebalance(member, request, nowMs)
     member.assignment = holder.assignment
     member.deadlineMs = nowMs + member.sessionTimeoutMs
     this.#members.set(member.id, member)
@@ -236,10 +238,10 @@ export class ClassicGroup {
       member.deadlineMs = nowMs + member.sessionTimeoutMs // Its wait for our answer was no silence.
     }
     this.#state = 'preparing'
-    this.#roundDeadlineMs = nowMs + this.#rebalanceTimeoutMs()
+    this.#rebalanceDeadlineMs = nowMs + this.#rebalanceTimeoutMs()
   }
 
-  #completeJoinIfAllAreHere(nowMs: number): void {
+  #completeJoinIfAllJoined(nowMs: number): void {
     const everybody = [...this.#members.values()].every((member) => member.joining !== undefined)
     if (this.#state === 'preparing' && everybody) this.#completeJoin(nowMs)
   }
@@ -252,7 +254,7 @@ export class ClassicGroup {
       this.#protocol = ''
     } else {
       this.#state = 'completing'
-      this.#roundDeadlineMs = nowMs + this.#rebalanceTimeoutMs()
+      this.#rebalanceDeadlineMs = nowMs + this.#rebalanceTimeoutMs()
       this.#protocol = electProtocol([...this.#members.values()])
       if (!this.#members.has(this.#leaderId)) this.#leaderId = this.#members.keys().next().value!
     }
@@ -276,10 +278,10 @@ export class ClassicGroup {
     }
   }
 
-  #dropWhoDidNotSync(nowMs: number): void {
+  #removeUnsyncedMembers(nowMs: number): void {
     for (const member of this.#members.values()) if (member.syncing === undefined) this.#members.delete(member.id)
     this.#prepare(nowMs)
-    this.#completeJoinIfAllAreHere(nowMs)
+    this.#completeJoinIfAllJoined(nowMs)
   }
 
   #remove(memberId: string, nowMs: number): void {
@@ -288,7 +290,7 @@ export class ClassicGroup {
     member.joining?.reject(unknownMemberError(this.id, memberId))
     member.syncing?.reject(unknownMemberError(this.id, memberId))
     if (this.#state === 'completing' || this.#state === 'stable') this.#prepare(nowMs)
-    this.#completeJoinIfAllAreHere(nowMs)
+    this.#completeJoinIfAllJoined(nowMs)
   }
 
   #identify({ memberId, instanceId }: Identity): Member {
@@ -327,7 +329,7 @@ export class ClassicGroup {
   }
 }
 
-/** The protocol most members like best, of those that all can. */
+/** The protocol that most members prefer among those that all support. */
 function electProtocol(members: readonly { readonly protocols: Protocols }[]): string {
   const common = commonProtocols(members)
   const votes = new Map(common.map((name) => [name, 0]))
@@ -360,11 +362,11 @@ function fenced(groupId: string, instanceId: string | undefined): BrokerError {
 }
 
 export function unknownMemberError(groupId: string, memberId: string): BrokerError {
-  return new BrokerError('unknown_member', `group '${groupId}' has no member '${memberId}': join again`)
+  return new BrokerError('unknown_member', `group '${groupId}' has no member '${memberId}': rejoin`)
 }
 
 function rebalancing(groupId: string): BrokerError {
-  return new BrokerError('rebalance_in_progress', `group '${groupId}' rebalances: join again`)
+  return new BrokerError('rebalance_in_progress', `group '${groupId}' is rebalancing: rejoin`)
 }
 
 function superseded(groupId: string): BrokerError {

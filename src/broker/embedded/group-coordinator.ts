@@ -9,14 +9,14 @@ import type { Storage, WriteTransaction } from './storage.ts'
 type Options = { readonly storage: Storage; readonly logger: Logger; readonly nowMs: () => number }
 
 /**
- * The coordinator of all groups. Who is a member lives in memory, because members don't outlive this process; offsets
- * and the last generation are on disk. Groups that only ever had offsets are not in memory at all.
+ * The coordinator of all groups. Members are kept in memory, because they do not outlive this process; offsets and the
+ * last generation are stored. Groups with offsets only are not in memory.
  */
 export class GroupCoordinator {
   readonly #storage: Storage
   readonly #logger: Logger
   readonly #nowMs: () => number
-  /** All that were ever joined. */
+  /** All groups that were ever joined. */
   readonly #groups = new Map<string, ClassicGroup>()
 
   constructor({ storage, logger, nowMs }: Options) {
@@ -50,7 +50,7 @@ export class GroupCoordinator {
     this.#group(request).leave(request, this.#nowMs())
   }
 
-  /** Throws unless these offsets may be committed now. */
+  /** Throws if these offsets may not be committed now. */
   checkCommit(groupId: string, member: MemberGeneration | undefined): void {
     const group = this.#groups.get(groupId)
     if (group !== undefined) group.checkCommit(member)
@@ -124,7 +124,10 @@ export class GroupCoordinator {
     return new ClassicGroup(groupId, last, (group) => this.#remember(group))
   }
 
-  /** So that generations grow beyond a restart. Nobody waits for it: after one, member ids are refused anyway. */
+  /**
+   * Stores the generation, so that it increases across restarts. Not awaited: after a restart member ids are rejected
+   * anyway.
+   */
   #remember(group: ClassicGroup): void {
     const { id, protocolType, generation } = group
     const store = () =>
@@ -135,7 +138,7 @@ export class GroupCoordinator {
         )
         .run(id, protocolType, generation)
     this.#storage.write(store).catch((error: unknown) => {
-      this.#logger.warn({ err: error, group: id, generation }, 'generation of a group could not be stored')
+      this.#logger.warn({ err: error, group: id, generation }, 'cannot store the generation of a group')
     })
   }
 }

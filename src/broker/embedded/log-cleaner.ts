@@ -16,14 +16,14 @@ type Options = {
 
 const ROWS_AT_ONCE = 64
 const PAGES_AT_ONCE = 256
-/** Free pages are used again; only what is far too many goes back to the file system. */
+/** Free pages are reused; only an excess is returned to the file system. */
 const FREE_PAGES_MAX = 4096
-/** As long as Kafka remembers a producer that says nothing more. */
+/** How long an inactive producer is remembered, as in Kafka. */
 const PRODUCER_MEMORY_MS = 24 * 60 * 60 * 1000
 
 /**
- * Takes out what policies and deletions allow, a slice at a time: none keeps the event loop for more than some ten
- * milliseconds, and whoever writes meanwhile shares the slice's transaction.
+ * Applies retention, compaction and topic deletion in steps, each of which blocks the event loop for about ten
+ * milliseconds and shares its transaction with concurrent writes.
  */
 export class LogCleaner {
   readonly #storage: Storage
@@ -42,19 +42,19 @@ export class LogCleaner {
     this.#compaction = new Compaction(storage)
   }
 
-  /** One round over everything. What fails (a full disk) is tried again in the next round. */
+  /** One pass over all topics. A step that fails, for example on a full disk, is retried in the next pass. */
   async run(signal: AbortSignal): Promise<void> {
     const works = [
-      () => this.#emptyDoomed(signal),
+      () => this.#deleteDoomedBatches(signal),
       ...this.#catalog.topics().map((topic) => () => this.#clean(topic, signal)),
-      () => this.#giveSpaceBack(signal),
+      () => this.#vacuum(signal),
     ]
     for (const work of works) {
       if (signal.aborted) return
       try {
         await work()
       } catch (error) {
-        if (!signal.aborted) this.#logger.warn({ err: error }, 'cleaning the embedded log failed')
+        if (!signal.aborted) this.#logger.warn({ err: error }, 'cannot clean the log of the embedded broker')
       }
       await nextTurn()
     }
@@ -63,7 +63,7 @@ export class LogCleaner {
   async #clean({ name, policy, partitions }: Topic, signal: AbortSignal): Promise<void> {
     const nowMs = this.#clock.nowMs()
     for (const partition of partitions) {
-      // A topic that was deleted meanwhile is nobody's any more.
+      // The topic was deleted in the meantime.
       if (signal.aborted || this.#catalog.find(name)?.partitions[partition.number] !== partition) return
       for (const [id, { usedMs }] of partition.producers) {
         if (usedMs < nowMs - PRODUCER_MEMORY_MS) partition.producers.delete(id)
@@ -74,16 +74,16 @@ export class LogCleaner {
   }
 
   /** Removes the batches of deleted topics. */
-  async #emptyDoomed(signal: AbortSignal): Promise<void> {
+  async #deleteDoomedBatches(signal: AbortSignal): Promise<void> {
     const doomed = this.#storage.guarded(() => this.#storage.prepare('select partition_id from doomed').all())
     for (const row of doomed) {
       const id = Number(row['partition_id'])
       let left = true
-      while (left && !signal.aborted) left = await this.#storage.write(() => this.#emptyBit(id))
+      while (left && !signal.aborted) left = await this.#storage.write(() => this.#deleteSomeBatches(id))
     }
   }
 
-  #emptyBit(partitionId: number): boolean {
+  #deleteSomeBatches(partitionId: number): boolean {
     const { changes } = this.#storage
       .prepare('delete from batches where id in (select id from batches where id >= ? and id <= ? limit ?)')
       .run(rowId(partitionId, 0), rowId(partitionId, 0) | OFFSET_MASK, ROWS_AT_ONCE)
@@ -92,7 +92,7 @@ export class LogCleaner {
     return false
   }
 
-  async #giveSpaceBack(signal: AbortSignal): Promise<void> {
+  async #vacuum(signal: AbortSignal): Promise<void> {
     while (!signal.aborted && this.#freePages() > FREE_PAGES_MAX) {
       await this.#storage.write(() => this.#storage.prepare(`pragma incremental_vacuum(${PAGES_AT_ONCE})`).all())
     }

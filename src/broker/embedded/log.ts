@@ -18,10 +18,10 @@ import {
 } from './stored-batch.ts'
 import type { Topic } from './topic-catalog.ts'
 
-/** Rows that are looked through in one turn of the event loop. */
+/** Rows read in one turn of the event loop. */
 const ROWS_AT_ONCE = 5000
 
-/** An ongoing transaction's name, for a batch that belongs to one. */
+/** `transactionalId`: for a batch of a transaction. */
 export type AppendRequest = {
   readonly topic: Topic
   readonly partition: Partition
@@ -30,10 +30,10 @@ export type AppendRequest = {
   readonly nowMs: number
 }
 
-/** `more`: there was a batch that did not fit. */
+/** `more`: a further batch did not fit. */
 export type BatchChunks = { readonly chunks: readonly Uint8Array[]; readonly sizeBytes: number; readonly more: boolean }
 
-/** The batches of all partitions: appended as they come, read as they are. */
+/** The batches of all partitions. */
 export class Log {
   readonly #storage: Storage
   readonly #insert: StatementSync
@@ -62,7 +62,7 @@ export class Log {
     )
   }
 
-  /** Appends a batch inside a write and answers its offset; a repeated batch is answered with the old one. */
+  /** Appends a batch inside a write and returns its base offset; for a duplicate, the original offset. */
   append(append: AppendRequest, change: WriteTransaction): number {
     const { partition, bytes, nowMs } = append
     const header = checkBatch(append)
@@ -95,9 +95,9 @@ export class Log {
   }
 
   /**
-   * Whole batches from the one that holds `offset`, below `endOffset`: not more than `bytesMax`, but the first may have
-   * `firstBytesMax`. Ends before a damaged batch; one at the beginning is thrown as `data_corrupt`. Whoever decodes the
-   * records compares their checksum.
+   * Reads whole batches, starting with the one that contains `offset` and ending before `endOffset`: up to `bytesMax`,
+   * while the first may have up to `firstBytesMax`. Stops before a damaged batch and throws `data_corrupt` if the first
+   * one is damaged. The checksum of the records is verified where they are decoded.
    */
   read(
     partition: Partition,
@@ -122,7 +122,7 @@ export class Log {
     })
   }
 
-  /** Offset of the first record of that time or later; `endOffset` when there is none. */
+  /** Offset of the first record at or after the timestamp; `endOffset` if there is none. */
   async offsetAt(partition: Partition, timestampMs: number, endOffset: number): Promise<number> {
     let from = partition.startOffset
     for (;;) {
@@ -140,7 +140,7 @@ export class Log {
     }
   }
 
-  /** Undefined when compaction took that record out of its batch. */
+  /** Undefined if compaction removed the record. */
   async #firstRecordAt(partition: Partition, baseOffset: number, timestampMs: number): Promise<number | undefined> {
     const id = rowId(partition.id, baseOffset)
     const [row] = this.#storage.guarded(() => this.#range.all(id, id + 1n))
@@ -152,7 +152,7 @@ export class Log {
   }
 }
 
-/** Undefined for a damaged batch; thrown when nothing was read before it. */
+/** Undefined for a damaged batch; throws if it is the first. */
 function soundBytes(partition: Partition, batch: StoredBatch, isFirst: boolean): Uint8Array | undefined {
   const fault = headerFault(batch)
   if (fault === undefined) return batch.bytes
@@ -160,7 +160,7 @@ function soundBytes(partition: Partition, batch: StoredBatch, isFirst: boolean):
   return undefined
 }
 
-/** Sets an entry of a map for as long as the change is not taken back. */
+/** Sets a map entry and restores the previous one on rollback. */
 export function setRevertibly<K, V>(change: WriteTransaction, map: Map<K, V>, key: K, value: V): void {
   const before = map.get(key)
   change.onRollback(() => {
@@ -179,12 +179,15 @@ function checkBatch({ topic, bytes, transactionalId }: AppendRequest): BatchHead
     )
   }
   if (header.recordCount <= 0 || header.lastOffsetDelta !== header.recordCount - 1) {
-    throw new BrokerError('corrupt_batch', `topic '${topic.name}': a batch whose offsets don't fit its record count`)
+    throw new BrokerError(
+      'corrupt_batch',
+      `topic '${topic.name}': the offsets of a batch do not match its record count`,
+    )
   }
   if (header.transactional !== (transactionalId !== undefined)) {
     throw new BrokerError(
       'invalid_transaction',
-      `topic '${topic.name}': a batch and its request disagree on transaction`,
+      `topic '${topic.name}': a batch and its request differ in the transaction`,
     )
   }
   return header

@@ -1,21 +1,21 @@
 import { BrokerError } from '../error.ts'
 import type { BatchHeader } from './batch-header.ts'
 
-/** What a partition remembers of a producer, so that a batch sent again is stored once. */
+/** The state of a producer in a partition, which detects duplicate batches. */
 export type ProducerState = {
   readonly epoch: number
-  /** The last batches, oldest first. */
+  /** The latest batches, oldest first. */
   readonly recent: readonly { readonly first: number; readonly last: number; readonly baseOffset: number }[]
   readonly usedMs: number
 }
 
-/** As Kafka: a producer has at most five batches on the way. */
+/** As in Kafka: a producer has at most five batches in flight. */
 const RECENT_MAX = 5
 const SEQUENCES = 2 ** 31
 
 /**
- * Offset of the batch that this one repeats, or undefined when it is the next one. Throws `fenced` for an older epoch
- * and `sequence_lost` for a gap. A producer not known here may begin anywhere.
+ * The offset of the batch that this one duplicates, or undefined if it is the next one. Throws `fenced` for an older
+ * epoch and `sequence_lost` for a gap. An unknown producer may start with any sequence number.
  */
 export function findDuplicate(trail: ProducerState | undefined, batch: BatchHeader): number | undefined {
   if (trail === undefined) return undefined

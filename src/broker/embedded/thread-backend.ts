@@ -3,7 +3,7 @@ import { messageOf } from '../../config/errors.ts'
 import type { BrokerBackend } from '../backend.ts'
 import { BrokerError, type BrokerErrorCode } from '../error.ts'
 
-/** All calls of a home but `close`: who closes the link does not close the log. */
+/** All calls of a backend except `close`: closing the port does not close the backend. */
 type Call = Exclude<keyof BrokerBackend, 'close'>
 
 type Request = { readonly id: number; readonly call: Call; readonly argument: unknown }
@@ -42,12 +42,12 @@ const CALLS: Readonly<Record<Call, true>> = {
 
 const OUTSTANDING_MAX = 1000
 
-/** Answers the calls that come through `port` until it is closed, from either side. */
+/** Serves the calls that arrive through `port` until either side closes it. */
 export function serveBackend(home: BrokerBackend, port: MessagePort): void {
   const calls = home as unknown as Readonly<Record<Call, (argument: unknown) => Promise<unknown>>>
   const answer = async ({ id, call, argument }: Request): Promise<void> => {
     try {
-      // Fetched bytes are nobody's but the asker's; everything else the home may hold on to.
+      // Fetched bytes belong to the caller; the backend may keep references to other data.
       const { message, transfer } = pack(await calls[call](argument), call === 'fetch' ? 'give' : 'keep')
       port.postMessage({ id, value: message } satisfies Answer, transfer)
     } catch (error) {
@@ -59,8 +59,8 @@ export function serveBackend(home: BrokerBackend, port: MessagePort): void {
 }
 
 /**
- * The home that `serveBackend` answers for at the other end of `port`. A call rejects with `closed` when the port is
- * closed, and with `unavailable` while a thousand others have no answer yet.
+ * A backend that forwards calls to `serveBackend` at the other end of `port`. A call rejects with `closed` when the
+ * port is closed, and with `unavailable` while 1,000 calls are outstanding.
  */
 export function connectThreadBackend(port: MessagePort): BrokerBackend {
   const link = new ThreadLink(port)
@@ -83,7 +83,7 @@ class ThreadLink {
   call(call: Call, argument: unknown): Promise<unknown> {
     if (!this.#open) return Promise.reject(closed())
     if (this.#outstanding.size >= OUTSTANDING_MAX) {
-      return Promise.reject(new BrokerError('unavailable', `${OUTSTANDING_MAX} calls wait for their answer already`))
+      return Promise.reject(new BrokerError('unavailable', `${OUTSTANDING_MAX} calls are outstanding`))
     }
     const id = this.#nextId++
     const pending = Promise.withResolvers<unknown>()
@@ -108,7 +108,7 @@ class ThreadLink {
 }
 
 function closed(): BrokerError {
-  return new BrokerError('closed', 'the link to the thread that holds the log is closed')
+  return new BrokerError('closed', 'the connection to the thread of the broker is closed')
 }
 
 function toError({ code, message }: { readonly code: BrokerErrorCode | undefined; readonly message: string }): Error {
@@ -116,8 +116,8 @@ function toError({ code, message }: { readonly code: BrokerErrorCode | undefined
 }
 
 /**
- * Makes a message of plain data: bytes travel as memory that changes hands instead of being cloned. Bytes that the
- * sender keeps (a producer may send them again) are copied first; so are those that are part of a larger memory.
+ * Prepares data for `postMessage`: byte arrays are transferred instead of cloned. Bytes that the sender keeps (a
+ * producer may resend them) and parts of larger buffers are copied first.
  */
 function pack(data: unknown, bytes: 'give' | 'keep'): { readonly message: unknown; readonly transfer: Transferable[] } {
   const transfer = new Set<ArrayBuffer>()

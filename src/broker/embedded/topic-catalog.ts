@@ -15,7 +15,7 @@ export type Topic = {
 
 const PARTITIONS_MAX = 10_000
 
-/** Which topics there are. The changing calls run inside a write and throw before they change anything. */
+/** The topics of the broker. Mutating calls run inside a write and throw before they change anything. */
 export class TopicCatalog {
   readonly #topics = new Map<string, Topic>()
   readonly #storage: Storage
@@ -72,7 +72,7 @@ export class TopicCatalog {
     return true
   }
 
-  /** The records go later, bit by bit: see the cleaner. */
+  /** The records are deleted later in steps: see `LogCleaner`. */
   delete(name: string, change: WriteTransaction): Topic {
     const topic = this.topic(name)
     change.checkpointSoon()
@@ -103,7 +103,7 @@ export class TopicCatalog {
     this.#set(topic, [...topic.partitions, ...added])
   }
 
-  /** Null takes a config back to its default. */
+  /** Null resets a config to its default. */
   setConfigs(name: string, configs: Readonly<Record<string, string | null>>, change: WriteTransaction): void {
     const topic = this.topic(name)
     const entries = Object.entries({ ...topic.configs, ...configs })
@@ -155,7 +155,7 @@ export class TopicCatalog {
 function checkName(name: string): void {
   if (/^[a-zA-Z0-9._-]{1,249}$/.test(name) && name !== '.' && name !== '..') return
   const expected = "1 to 249 of letters, digits, '.', '_' and '-', not '.' or '..'"
-  throw new BrokerError('invalid_topic', `'${name}' can't be a topic's name: expected ${expected}`)
+  throw new BrokerError('invalid_topic', `'${name}' is not a valid topic name: expected ${expected}`)
 }
 
 function checkPartitions(name: string, total: number): void {

@@ -11,7 +11,7 @@ import type { Storage, WriteTransaction } from './storage.ts'
 type OpenTransaction = {
   readonly startedMs: number
   readonly partitions: Set<Partition>
-  /** By group; written at commit. */
+  /** Offsets by group, written at commit. */
   readonly offsets: Map<string, readonly CommittedOffset[]>
 }
 
@@ -25,12 +25,12 @@ const EPOCH_MAX = 32_767
 const TIMEOUT_MS = 60_000
 
 /**
- * Producer ids and transactions. Batches of an open transaction are in the log already, beyond the last stable offset,
- * and noted in `open_batches`: commit forgets the notes, abort deletes the batches. All calls run inside a write.
+ * Producer ids and transactions. Batches of an open transaction are in the log after the last stable offset and listed
+ * in `open_batches`: commit deletes the list entries, abort deletes the batches. All calls run inside a write.
  */
 export class TransactionCoordinator {
   readonly #storage: Storage
-  /** Those heard of since the start; the others are on disk. */
+  /** Ids used since the start; others are loaded from disk. */
   readonly #ids = new Map<string, TransactionalId>()
 
   constructor(storage: Storage) {
@@ -48,7 +48,7 @@ export class TransactionCoordinator {
     return { producerId: BigInt(Number(row['value'])), epoch: 0 }
   }
 
-  /** The next epoch of this transactional id; what an older producer left open is aborted. */
+  /** Returns the next epoch of this transactional id and aborts the open transaction of an older producer. */
   init(name: string, timeoutMs: number | undefined, change: WriteTransaction): ProducerIdentity {
     const known = this.#ids.get(name) ?? this.#load(name)
     if (known?.open !== undefined) this.#abort(known, known.open, change)
@@ -90,7 +90,7 @@ export class TransactionCoordinator {
     throw new BrokerError('invalid_transaction', `${place} was not added to the transaction of '${name}'`)
   }
 
-  /** Throws while a transaction brings offsets of these partitions. */
+  /** Throws while an open transaction includes offsets of these partitions. */
   checkSettled(groupId: string, partitions: readonly TopicPartition[]): void {
     const asked = new Set(partitions.map(partitionKey))
     for (const { name, open } of this.#ids.values()) {
@@ -114,14 +114,14 @@ export class TransactionCoordinator {
     return [...this.#ids.values()].some((id) => isExpired(id, nowMs))
   }
 
-  /** Aborts what took longer than its time-out, and fences its producer. */
+  /** Aborts transactions that timed out and fences their producers. */
   abortExpired(nowMs: number, change: WriteTransaction): readonly string[] {
     const expired = [...this.#ids.values()].filter((id) => isExpired(id, nowMs))
     for (const id of expired) this.init(id.name, id.timeoutMs, change)
     return expired.map((id) => id.name)
   }
 
-  /** By partition id, where the first batch stands of transactions that a process that died left open. */
+  /** First offset of transactions that a crashed process left open, by partition id. */
   leftovers(): ReadonlyMap<number, number> {
     const rows = this.#storage.guarded(() =>
       this.#storage
@@ -133,7 +133,7 @@ export class TransactionCoordinator {
     return new Map(rows.map((row) => [Number(row['partition_id']), Number(row['first'])]))
   }
 
-  /** Takes them out. */
+  /** Deletes their batches. */
   abortLeftovers(): number {
     this.#storage
       .prepare(
@@ -148,7 +148,7 @@ export class TransactionCoordinator {
     return Number(deleted.changes)
   }
 
-  /** A topic is deleted: its partitions take no part any more. */
+  /** Removes the partitions of a deleted topic from all transactions. */
   dropPartitions(partitions: readonly Partition[], change: WriteTransaction): void {
     for (const id of this.#ids.values()) {
       if (id.open === undefined) continue
@@ -214,7 +214,7 @@ function isExpired(id: TransactionalId, nowMs: number): boolean {
   return id.open !== undefined && nowMs - id.open.startedMs >= id.timeoutMs
 }
 
-/** Its end moves the last stable offset of its partitions. */
+/** Ending a transaction advances the last stable offset of its partitions. */
 function settle(id: TransactionalId, open: OpenTransaction, change: WriteTransaction): void {
   for (const partition of open.partitions) {
     const first = partition.openTransactions.get(id.producerId)

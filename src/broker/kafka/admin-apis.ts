@@ -3,7 +3,7 @@ import type { NewTopic } from '../broker.ts'
 import { throwOnError } from './error.ts'
 import type { KafkaApi } from './protocol.ts'
 
-/** Topics and their configs. */
+/** APIs of topics and their configurations. */
 
 const TIMEOUT_MS = 30_000
 const TOPIC_RESOURCE = 2

@@ -18,13 +18,13 @@ import * as transaction from './transaction-apis.ts'
 export type KafkaBackendOptions = {
   readonly logger: Logger
   readonly clock?: Clock
-  /** How files and hosts are reached. Default: as the process may. */
+  /** Access to files and hosts. Default: unrestricted. */
   readonly access?: ClientAccess
 }
 
 /**
- * Kafka as a home of the log. `config` holds the Java client's keys (`bootstrap.servers`, `security.protocol`, …); a
- * wrong one is a `UserError`. Returns when the cluster has answered; a cluster that can't be reached rejects.
+ * Connects to Kafka. `config` holds the keys of Java clients (`bootstrap.servers`, `security.protocol`, …); an invalid
+ * one is a `UserError`. Resolves when the cluster has responded and rejects if it is unreachable.
  */
 export async function openKafkaBackend(
   config: Readonly<Record<string, string>>,
@@ -32,7 +32,7 @@ export async function openKafkaBackend(
 ): Promise<BrokerBackend> {
   const { access = UNRESTRICTED_CLIENT } = options
   const { config: client, protocol, tls, ignored } = readClientConfig(config, access)
-  if (ignored.length > 0) options.logger.debug({ keys: ignored }, 'these client settings have no effect here')
+  if (ignored.length > 0) options.logger.debug({ keys: ignored }, 'unsupported client settings are ignored')
   const lines = createConnector(client, options.logger, tls, access)
   const cluster = new KafkaCluster(lines, client, options.clock ?? systemClock)
   const close = () => {
@@ -120,7 +120,7 @@ function createBackend(cluster: KafkaCluster, clusterId: string): Omit<BrokerBac
 
 const SYNC_WAIT_MS = 60_000
 
-/** The broker gives a new member its id first and wants it to ask again with it (KIP-394). */
+/** The coordinator assigns a member id first and expects a second join with it (KIP-394). */
 async function join(cluster: KafkaCluster, node: number, request: BackendRequest<'joinGroup'>) {
   const ask = (memberId: string) =>
     cluster.onNodeLongPoll(
@@ -159,7 +159,7 @@ async function listOffsets(
     if (error) throw new BrokerError(error.code, error.message)
     return offset
   })
-  // No record is as late as the time asked for: the end.
+  // There is no record at or after the timestamp: use the end offset.
   const late = typeof request.at === 'number' ? offsets.filter(({ offset }) => offset < 0) : []
   if (late.length === 0) return offsets
   const ends = await listOffsets(cluster, { ...request, partitions: late, at: 'latest' })

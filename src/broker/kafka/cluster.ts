@@ -9,17 +9,17 @@ import { type ApiVersions, apiVersionsApi } from './identity-apis.ts'
 import { type ClusterMetadata, metadataApi } from './log-apis.ts'
 import type { KafkaApi } from './protocol.ts'
 
-/** As long as Java's clients try (`default.api.timeout.ms`): a broker that died needs a while to read its log again. */
+/** The default of Java clients (`default.api.timeout.ms`): a crashed broker takes a while to recover its log. */
 const RETRY = { backoff: { firstMs: 50, maxMs: 1_000 }, withinMs: 60_000 }
 
-/** For what its caller repeats by himself, or can do without. */
+/** For calls that the caller repeats, or that are optional. */
 export const SHORT_RETRY: RetryLimits = { ...RETRY, withinMs: 3_000 }
 
 export type RetryLimits = Pick<RetryOptions, 'backoff' | 'withinMs'>
 
 /**
- * The nodes of a cluster and lines to them: a shared one for calls that are answered at once, and others for calls that
- * the broker may hold back, because a line is answered in order.
+ * The nodes of a cluster and connections to them: one shared connection per node for calls that are answered
+ * immediately, and further ones for long polls, because responses arrive in order.
  */
 export class KafkaCluster {
   readonly #lines: KafkaConnector
@@ -40,7 +40,7 @@ export class KafkaCluster {
     this.#seeds = config.brokers.map(parseAddress)
   }
 
-  /** Of these topics, or of all. Also learns where the nodes are. */
+  /** Metadata of these topics, or of all. Updates the known nodes. */
   async metadata(topics: readonly string[] | undefined): Promise<ClusterMetadata> {
     const found = await this.onAnyNode(metadataApi, topics)
     this.#nodes = new Map(found.nodes.map(({ id, host, port }) => [id, { host, port }]))
@@ -68,7 +68,7 @@ export class KafkaCluster {
     })
   }
 
-  /** On every node that is up, in the order of their numbers; the answers come each for itself. */
+  /** Calls every live node, in order of the node ids; each response is a promise of its own. */
   async onEveryNode<Request, Response>(
     call: KafkaApi<Request, Response>,
     request: Request,
@@ -77,7 +77,9 @@ export class KafkaCluster {
     return nodes.map(({ id }) => this.onNode(id, call, request))
   }
 
-  /** A call that the broker may hold back up to `waitMs` has a line of its own. `clientId` stands for the usual one. */
+  /**
+   * A call that the broker may delay by up to `waitMs` uses a connection of its own. `clientId` overrides the default.
+   */
   async onNodeLongPoll<Request, Response>(
     node: number,
     call: KafkaApi<Request, Response>,
@@ -99,7 +101,7 @@ export class KafkaCluster {
     }
   }
 
-  /** Calls `use` with the coordinator's node; looks for it again, for a while, when it was not it or not ready. */
+  /** Calls `use` with the node of the coordinator. Looks the coordinator up again if it moved or is not ready. */
   async withCoordinator<T>(
     type: number,
     key: string,
@@ -123,12 +125,12 @@ export class KafkaCluster {
     )
   }
 
-  /** The first node that answers: those that are known, then the bootstrap servers. */
+  /** Calls the first node that responds: known nodes first, then the bootstrap servers. */
   onAnyNode<Request, Response>(call: KafkaApi<Request, Response>, request: Request): Promise<Response> {
     return this.retryTransient(() => this.#onFirst(call, request), isNotReady)
   }
 
-  /** Whether the cluster takes this call in this version. */
+  /** Whether the cluster supports this version of an API. */
   async supports({ key, version }: KafkaApi<never, unknown>): Promise<boolean> {
     this.#versions ??= await this.onAnyNode(apiVersionsApi, undefined)
     const known = this.#versions.get(key)
@@ -176,7 +178,7 @@ export class KafkaCluster {
     if (known) {
       const line = await known
       if (line.isOpen) return line
-      // The first to see it closed opens another; those after it wait for that one.
+      // The first caller that finds the connection closed opens a new one; the others wait for it.
       if (this.#shared.get(key) !== known) return this.#sharedLine(address)
     }
     const opening = this.#lines.open(address)
@@ -194,7 +196,7 @@ export class KafkaCluster {
     return found.node
   }
 
-  /** What passes by itself in moments is not the caller's to see. */
+  /** Retries errors that are expected to disappear soon. */
   retryTransient<T>(
     attempt: () => Promise<T>,
     passes: (error: unknown) => boolean = isMoved,
@@ -204,7 +206,7 @@ export class KafkaCluster {
   }
 }
 
-/** The node answered that it is still starting. */
+/** The node is still starting. */
 function isNotReady(error: unknown): boolean {
   return error instanceof BrokerError && error.code === 'coordinator_moved'
 }

@@ -18,8 +18,8 @@ const KNOWN =
   /^(bootstrap\.servers|client\.id|security\.protocol|sasl\..*|ssl\..*|request\.timeout\.ms|socket\.connection\.setup\.timeout\.ms|connections\.max\.idle\.ms|reconnect\.backoff.*)$/
 
 /**
- * Reads the Java client's keys. A key `client.X` means `X` and wins over it. Wrong values are `UserError`s that name the
- * key; keys that nobody here knows come back in `ignored`.
+ * Parses the configuration keys of Java clients. A key `client.X` overrides `X`. Throws a `UserError` that names the
+ * key of an invalid value; unknown keys are returned in `ignored`.
  */
 export function readClientConfig(
   written: Keys,
@@ -27,7 +27,7 @@ export function readClientConfig(
 ): {
   readonly config: KafkaClientConfig
   readonly protocol: string
-  /** Where the certificates come from; undefined without TLS. */
+  /** Source of the certificates; undefined without TLS. */
   readonly tls: TlsSource<ConnectionOptions> | undefined
   readonly ignored: readonly string[]
 } {
@@ -120,7 +120,7 @@ function saslOptions(keys: Keys, access: ClientAccess): SASLOptions {
   return { mechanism: mechanism.toLowerCase() as 'plain' | 'scram-sha-256' | 'scram-sha-512', username, password }
 }
 
-/** The options of a JAAS line: `module required key="value" key=value;`. */
+/** Parses the options of a JAAS entry: `module required key="value" key=value;`. */
 export function parseJaasOptions(line: string | undefined): Keys {
   const options: Record<string, string> = {}
   for (const [, key = '', quoted, bare] of (line ?? '').matchAll(

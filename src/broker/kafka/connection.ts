@@ -10,12 +10,12 @@ import type { KafkaClientConfig } from './config.ts'
 import { toBrokerError } from './error.ts'
 import { type KafkaApi, ProtocolReader, ProtocolWriter } from './protocol.ts'
 
-// Node finds names of its errors only when they are read from the module as a whole.
+// Node does not detect these as named exports.
 const { KafkaJSError, KafkaJSSASLAuthenticationError } = kafkajs
 
 /**
- * What is used of kafkajs: its connections, with their TLS, SASL and framing. These are its internals, pinned by the
- * exact version; nothing outside this file touches them.
+ * The internals of kafkajs in use: connections with TLS, SASL and framing. The exact version is pinned, and only this
+ * file uses them.
  */
 type KafkajsInternals = {
   readonly clientId: string
@@ -51,10 +51,10 @@ const KEEP_ALIVE_MS = 60_000
 
 export type NodeAddress = { readonly host: string; readonly port: number }
 
-/** One authenticated connection. Calls are answered in the order in which they were made. */
+/** An authenticated connection. Calls are answered in order. */
 export interface KafkaConnection {
   readonly isOpen: boolean
-  /** `waitMs`: how long the broker itself may take its time. Rejects with a `BrokerError`. */
+  /** `waitMs`: how long the broker may delay the response. Rejects with a `BrokerError`. */
   call<Request, Response>(
     call: KafkaApi<Request, Response>,
     request: Request,
@@ -64,10 +64,10 @@ export interface KafkaConnection {
   close(): Promise<void>
 }
 
-/** Opens lines to the nodes of one cluster. */
+/** Opens connections to the nodes of a cluster. */
 export type KafkaConnector = { open(to: NodeAddress): Promise<KafkaConnection> }
 
-/** `tls`: what connections are made with, each with what it says then; undefined: without TLS. */
+/** `tls` is read again for each connection; undefined: without TLS. */
 export function createConnector(
   config: KafkaClientConfig,
   logger: Logger,
@@ -82,7 +82,7 @@ export function createConnector(
     socketFactory: certificates ? secureSockets(certificates.current, access) : plainSockets(access),
     retry: { retries: 0 },
     logLevel: logLevel.WARN,
-    // Every failure is thrown at its caller too, who knows what it means: here it is only a detail.
+    // Every error is also thrown to the caller, who knows its meaning: here it is a detail.
     logCreator: () => (entry) => logger.debug({ kafkajs: entry.namespace }, entry.log.message),
   })
   const cluster = clusterOf(kafka)
@@ -90,7 +90,7 @@ export function createConnector(
     close: () => certificates?.close(),
     open: async ({ host, port }) => {
       const connectionPool = await cluster.connectionPoolBuilder.build({ host, port, rack: null })
-      connectionPool.pool.forEach(lookOnlyWhenWaiting)
+      connectionPool.pool.forEach(pollOnlyWhenPending)
       const node = cluster.brokerPool.createBroker({ logger: cluster.rootLogger, connectionPool, nodeId: null })
       const where = `connecting to ${host}:${port}`
       try {
@@ -106,7 +106,7 @@ export function createConnector(
   }
 }
 
-/** As kafkajs makes them, but with the certificates of now instead of those of its beginning. */
+/** Like the socket factory of kafkajs, but with the current certificates instead of the initial ones. */
 function secureSockets(tls: () => ConnectionOptions, access: ClientAccess): ISocketFactory {
   return ({ host, port, onConnect }) => {
     const name = isIP(host) === 0 ? { servername: host } : {}
@@ -115,7 +115,7 @@ function secureSockets(tls: () => ConnectionOptions, access: ClientAccess): ISoc
   }
 }
 
-/** A broker names the other brokers of its cluster: each address is judged when it is connected to. */
+/** A broker announces the other brokers of its cluster, so each address is checked when connecting. */
 function plainSockets(access: ClientAccess): ISocketFactory {
   return ({ host, port, onConnect }) => {
     const to = { host, port, ...access.connectOptions('bootstrap.servers', host, port) }
@@ -123,7 +123,7 @@ function plainSockets(access: ClientAccess): ISocketFactory {
   }
 }
 
-/** kafkajs calls every failure of a login a refusal, also when the connection broke off meanwhile. */
+/** kafkajs reports every failed login as an authentication error, also if the connection broke. */
 function brokenOff(error: unknown): unknown {
   return error instanceof KafkaJSSASLAuthenticationError ? new KafkaJSError(error.message) : error
 }
@@ -137,10 +137,10 @@ function clusterOf(kafka: Kafka): Cluster {
 }
 
 /**
- * Its request queue looks again later even when nothing waits, by a timer for `throttledUntil - now`: far in the past
- * when nothing throttles, and Node 24 prints a warning about the negative time. Without the needless look, no warning.
+ * The request queue of kafkajs polls with a timer for `throttledUntil - now` even if nothing is pending. That is
+ * negative without throttling, and Node 24 prints a warning about it.
  */
-function lookOnlyWhenWaiting({ requestQueue }: KafkajsInternals): void {
+function pollOnlyWhenPending({ requestQueue }: KafkajsInternals): void {
   const look = requestQueue.scheduleCheckPendingRequests
   requestQueue.scheduleCheckPendingRequests = () => {
     if (requestQueue.pending.length > 0) look.call(requestQueue)
@@ -179,7 +179,7 @@ class KafkajsConnection implements KafkaConnection {
   }
 
   async close(): Promise<void> {
-    // Waiting calls are given up: kafkajs would wait for their answers, or for as long as they may take.
+    // Pending calls are rejected: kafkajs would wait for their responses or timeouts.
     this.#connection.requestQueue.rejectAll(new BrokerError('closed', 'the connection to Kafka is closed'))
     await this.#node.disconnect().catch(() => undefined)
   }
@@ -191,7 +191,7 @@ class KafkajsConnection implements KafkaConnection {
     clientId: string,
   ): Promise<Buffer> {
     const connection = this.#connection
-    // Nobody would answer, and nothing would end the waiting.
+    // Without this check the call would never settle.
     if (!this.isOpen) throw new BrokerError('unavailable', `the connection to ${this.#where} is closed`)
     const correlationId = connection.nextCorrelationId()
     const parts = partsOf(call, request, correlationId, clientId)

@@ -3,7 +3,7 @@ import type { CommittedOffset, GroupDescription } from '../broker.ts'
 import { throwOnError } from './error.ts'
 import { byTopic, type KafkaApi, type ProtocolReader, readTopics, writeTopics } from './protocol.ts'
 
-/** Groups and their committed offsets. */
+/** APIs of groups and their committed offsets. */
 
 export const GROUP_COORDINATOR = 0
 export const TRANSACTION_COORDINATOR = 1
@@ -130,7 +130,7 @@ export const offsetCommitApi: KafkaApi<BackendRequest<'commitOffsets'>, void> = 
   },
 }
 
-/** The flexible version: only it can say that a transaction under way may still change the answer. */
+/** The flexible version, because only it reports that an open transaction may change the offsets. */
 export const offsetFetchApi: KafkaApi<BackendRequest<'groupOffsets'>, readonly CommittedOffset[]> = {
   key: 9,
   name: 'OffsetFetch',

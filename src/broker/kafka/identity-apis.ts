@@ -1,11 +1,11 @@
 import { throwOnError } from './error.ts'
 import type { KafkaApi } from './protocol.ts'
 
-/** Calls that say whether something is still the same. Not every broker has them: see `apiVersionsApi`. */
+/** APIs that identify the cluster, topics and producers. Not every broker supports them: see `apiVersionsApi`. */
 
 export type ApiVersions = ReadonlyMap<number, { readonly min: number; readonly max: number }>
 
-/** Which versions of which calls a broker takes. It hangs up on one that asks with another. */
+/** The supported versions of each API. A broker closes the connection after a request in another version. */
 export const apiVersionsApi: KafkaApi<void, ApiVersions> = {
   key: 18,
   name: 'ApiVersions',
@@ -18,7 +18,7 @@ export const apiVersionsApi: KafkaApi<void, ApiVersions> = {
   },
 }
 
-/** Metadata in the version that has the ids of topics (KIP-516). Undefined: there is no such topic, or it has none. */
+/** Metadata in the version with topic ids (KIP-516). Undefined if the topic does not exist or has no id. */
 export const topicIdApi: KafkaApi<string, string | undefined> = {
   key: 3,
   name: 'Metadata',
@@ -27,7 +27,7 @@ export const topicIdApi: KafkaApi<string, string | undefined> = {
   write: (writer, topic) =>
     writer
       .compactArray([topic], (name) => writer.int64(0).int64(0).compactString(name).noTags())
-      // Nothing is made by asking for it, and nobody asks what is permitted.
+      // Neither create the topic nor include authorized operations.
       .bool(false)
       .bool(false)
       .noTags(),
@@ -47,7 +47,7 @@ export const topicIdApi: KafkaApi<string, string | undefined> = {
       reader.compactString()
       const [high, low] = [reader.bigint(), reader.bigint()]
       return error === 0 && (high !== 0n || low !== 0n) ? `${high}:${low}` : undefined
-      // The rest of the answer is not needed, because only one topic was asked for.
+      // The rest of the response is not needed, because a single topic was requested.
     })
     return id
   },
@@ -55,7 +55,7 @@ export const topicIdApi: KafkaApi<string, string | undefined> = {
 
 const TRANSACTIONAL_ID_NOT_FOUND = 105
 
-/** DescribeTransactions (KIP-664): whether the coordinator remembers a producer with this id. */
+/** DescribeTransactions (KIP-664): whether the coordinator knows a producer with this id. */
 export const describeTransactionsApi: KafkaApi<string, boolean> = {
   key: 65,
   name: 'DescribeTransactions',

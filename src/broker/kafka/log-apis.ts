@@ -9,7 +9,7 @@ import type {
 import { toPartitionError } from './error.ts'
 import { byTopic, type KafkaApi, readTopics, writeTopics } from './protocol.ts'
 
-/** Metadata, produce, fetch and offsets of partitions. */
+/** APIs of metadata, produce, fetch and offsets. */
 
 export type ClusterMetadata = {
   readonly clusterId: string
@@ -25,7 +25,7 @@ export const metadataApi: KafkaApi<readonly string[] | undefined, ClusterMetadat
   write: (writer, topics) => {
     if (topics === undefined) writer.int32(-1)
     else writer.array(topics, (topic) => writer.string(topic))
-    // Nothing is made by asking for it.
+    // Do not create topics.
     writer.bool(false)
   },
   read: (reader) => {
@@ -88,7 +88,7 @@ export const fetchApi: KafkaApi<FetchRequest, readonly FetchedPartition[]> = {
   version: 11,
   write: (writer, { partitions, waitMsMax, bytesMin, bytesMax, isolation }) => {
     const isolationLevel = isolation === 'read_committed' ? 1 : 0
-    // No fetch session: each request says everything.
+    // No fetch session: each request is complete.
     writer.int32(-1).int32(waitMsMax).int32(bytesMin).int32(bytesMax).int8(isolationLevel).int32(0).int32(-1)
     const bytesEach = partitions.length === 1 ? bytesMax : Math.max(1_048_576, Math.floor(bytesMax / partitions.length))
     writeTopics(writer, byTopic(partitions), ({ partition, offset }) =>

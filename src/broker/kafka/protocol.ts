@@ -1,6 +1,6 @@
 /**
- * Kafka's primitive types, big endian (kafka.apache.org/protocol). Strings and bytes have a length before them, -1 for
- * null; the compact forms of flexible versions have an unsigned varint of length + 1.
+ * Kafka's primitive types, big endian (kafka.apache.org/protocol). Strings and bytes have a length prefix, -1 for null;
+ * the compact types of flexible versions have an unsigned varint of length + 1.
  */
 export class ProtocolWriter {
   readonly #parts: Uint8Array[] = []
@@ -40,7 +40,7 @@ export class ProtocolWriter {
     return this.int16(Buffer.byteLength(value)).#text(value)
   }
 
-  /** Large bytes stay where they are. */
+  /** Large byte arrays are not copied. */
   bytes(value: Uint8Array): this {
     this.int32(value.length)
     this.#cut()
@@ -66,12 +66,12 @@ export class ProtocolWriter {
     return this
   }
 
-  /** The end of every structure of a flexible version. */
+  /** An empty tagged-field section, which ends every structure of a flexible version. */
   noTags(): this {
     return this.int8(0)
   }
 
-  /** What was written, in pieces: large bytes are not copied. */
+  /** The written data in parts: large byte arrays are not copied. */
   parts(): readonly Uint8Array[] {
     this.#cut()
     return this.#parts
@@ -98,7 +98,7 @@ export class ProtocolWriter {
     this.#buffer = Buffer.allocUnsafe(Math.max(512, bytes))
   }
 
-  /** What was written so far becomes a part. */
+  /** Turns the data written so far into a part. */
   #cut(): void {
     if (this.#at > 0) this.#parts.push(this.#buffer.subarray(0, this.#at))
     this.#buffer = this.#buffer.subarray(this.#at)
@@ -151,7 +151,7 @@ export class ProtocolReader {
     return this.nullableString() ?? ''
   }
 
-  /** A view into the answer. */
+  /** A view of the response. */
   bytes(): Buffer {
     const length = Math.max(0, this.int32())
     this.#at += length
@@ -199,8 +199,8 @@ export class ProtocolReader {
 }
 
 /**
- * One call of the protocol in one version: the newest that Kafka 3.9 and 4.x both take without flexible headers, unless
- * the call needs more.
+ * One API of the protocol in one version: the latest that both Kafka 3.9 and 4.x support without flexible headers,
+ * unless a feature requires more.
  */
 export type KafkaApi<Request, Response> = {
   readonly key: number
@@ -211,7 +211,7 @@ export type KafkaApi<Request, Response> = {
   readonly read: (reader: ProtocolReader) => Response
 }
 
-/** Topics with something for each of their partitions, as most calls group them. */
+/** Values grouped by topic, as in most requests. */
 export type ByTopic<T> = readonly { readonly topic: string; readonly partitions: readonly T[] }[]
 
 export function byTopic<T extends { readonly topic: string }>(values: readonly T[]): ByTopic<T> {
@@ -222,7 +222,7 @@ export function writeTopics<T>(writer: ProtocolWriter, topics: ByTopic<T>, write
   writer.array(topics, ({ topic, partitions }) => writer.string(topic).array(partitions, write))
 }
 
-/** Read back as one list. */
+/** Reads values grouped by topic into one list. */
 export function readTopics<T>(reader: ProtocolReader, read: (topic: string) => T): T[] {
   return reader
     .array(() => {

@@ -2,7 +2,7 @@ import type { BackendRequest, ProducerIdentity, Transaction } from '../backend.t
 import { throwOnError } from './error.ts'
 import { byTopic, type KafkaApi, type ProtocolWriter, readTopics, writeTopics } from './protocol.ts'
 
-/** Producers and their transactions. */
+/** APIs of producers and transactions. */
 
 export const initProducerIdApi: KafkaApi<BackendRequest<'initProducer'>, ProducerIdentity> = {
   key: 22,
@@ -45,7 +45,7 @@ export const addOffsetsToTxnApi: KafkaApi<Transaction & { readonly groupId: stri
   },
 }
 
-/** The flexible version: only it says which member commits, so that a member that lost its place is refused. */
+/** The flexible version, because only it includes the member, so that the commit of an expelled member is rejected. */
 export const txnOffsetCommitApi: KafkaApi<BackendRequest<'commitOffsetsInTransaction'>, void> = {
   key: 28,
   name: 'TxnOffsetCommit',

@@ -47,7 +47,7 @@ it('says what is missing when a node does not show the topic within 30 s', async
   await clock.advance(2_000)
   await expect(making.promise).rejects.toMatchObject({
     retriable: true,
-    message: "topic 't': not every node of the cluster knows of the change yet",
+    message: "topic 't': not every node of the cluster has applied the change",
   })
 })
 
