@@ -1,6 +1,14 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join, normalize, relative, sep } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import {
+  EXPORTED,
+  IN_CIRCLES,
+  REPLACED_FILES,
+  REPLACED_NAMES,
+  SHARED_NAMES,
+  STILL_OLD,
+} from './support/source-language.ts'
 
 /** Who may import whom: the house of DESIGN.md. A folder that is not in this table does not belong in `src`. */
 const HOUSE: Readonly<Record<string, readonly string[]>> = {
@@ -326,5 +334,42 @@ describe('the tests', () => {
     const users = files('test/**/*.ts').filter((file) => /import \{[^}]*\brealWhereAMachineCan\b/.test(textOf(file)))
     expect(users).toEqual(['test/e2e/node-cluster.test.ts'])
     expect(textOf('scripts/count-tests.mjs')).toContain("'test/e2e/node-cluster.test.ts'")
+  })
+})
+
+describe('the language of the source', () => {
+  const sources = files('src/**/*.ts')
+  const exported = sources.flatMap((file) =>
+    [...textOf(file).matchAll(EXPORTED)].map(([, name]) => ({ file, name: name! })),
+  )
+
+  it('exports no name from several modules', () => {
+    const shared = [...Map.groupBy(exported, ({ name }) => name)].filter(
+      ([name, found]) => new Set(found.map(({ file }) => file)).size > 1 && !SHARED_NAMES.has(name),
+    )
+    expect(shared.map(([name, found]) => `${name}: ${found.map(({ file }) => file).join(', ')}`)).toEqual([])
+  })
+
+  it('has no import circles', () => {
+    const targets = new Map(
+      sources.map((file) => [file, importsOf(file).filter((target) => target.startsWith('src/'))]),
+    )
+    const reachable = (from: string) => {
+      const seen = new Set<string>()
+      for (const open = [...(targets.get(from) ?? [])]; open.length > 0; ) {
+        const next = open.pop()!
+        if (seen.has(next)) continue
+        seen.add(next)
+        open.push(...(targets.get(next) ?? []))
+      }
+      return seen
+    }
+    expect(sources.filter((file) => reachable(file).has(file) && !IN_CIRCLES.has(file))).toEqual([])
+  })
+
+  it('brings no replaced name back', () => {
+    const names = exported.filter(({ name }) => REPLACED_NAMES.has(name)).map(({ file, name }) => `${file}: ${name}`)
+    const paths = sources.filter((file) => file.split('/').some((part) => REPLACED_FILES.has(part)))
+    expect([...names, ...paths].filter((found) => !STILL_OLD.has(found))).toEqual([])
   })
 })

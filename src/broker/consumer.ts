@@ -17,7 +17,7 @@ import type {
 import { assignRanges, decodeAssignment, decodeSubscription, encodeSubscription, RANGE } from './consumer-protocol.ts'
 import { BrokerError } from './error.ts'
 import type { LogReader } from './log-reader.ts'
-import { partitionKey } from './topic-partition.ts'
+import { topicPartitionKey } from './topic-partition.ts'
 
 const POLL_INTERVAL_MS_MAX = 300_000
 const SESSION_TIMEOUT_MS = 45_000
@@ -135,8 +135,8 @@ class GroupConsumer implements Consumer {
   }
 
   seek(positions: readonly PartitionOffset[]): void {
-    const mine = new Set(this.#assigned.map(partitionKey))
-    this.#parts.reader.seek(positions.filter((position) => mine.has(partitionKey(position))))
+    const mine = new Set(this.#assigned.map(topicPartitionKey))
+    this.#parts.reader.seek(positions.filter((position) => mine.has(topicPartitionKey(position))))
   }
 
   pause(partitions: readonly TopicPartition[]): void {
@@ -241,14 +241,14 @@ class GroupConsumer implements Consumer {
   async #startOffsets(partitions: readonly TopicPartition[]): Promise<readonly PartitionOffset[]> {
     if (partitions.length === 0) return []
     const committed = await this.#parts.home.groupOffsets({ groupId: this.#options.groupId, partitions, settled: true })
-    const known = new Set(committed.map(partitionKey))
-    const without = partitions.filter((partition) => !known.has(partitionKey(partition)))
+    const known = new Set(committed.map(topicPartitionKey))
+    const without = partitions.filter((partition) => !known.has(topicPartitionKey(partition)))
     if (without.length === 0) return committed
     const at = this.#options.startAt ?? 'earliest'
     if (at === 'none') {
       throw new BrokerError(
         'invalid_offset',
-        `group '${this.#options.groupId}' has no committed offset for ${without.map(partitionKey).join(', ')}`,
+        `group '${this.#options.groupId}' has no committed offset for ${without.map(topicPartitionKey).join(', ')}`,
       )
     }
     const isolation = this.#options.isolation ?? 'read_committed'

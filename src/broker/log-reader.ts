@@ -19,7 +19,7 @@ import {
 } from './fetched-batches.ts'
 import type { MetadataCache } from './metadata-cache.ts'
 import { type Batch, checkBatch, recordsOf } from './record-batch.ts'
-import { partitionKey } from './topic-partition.ts'
+import { topicPartitionKey } from './topic-partition.ts'
 
 const POLL_BYTES_MAX = 1 * 1024 * 1024
 /**
@@ -92,7 +92,7 @@ export class LogReader implements PartitionReader {
 
   seek(positions: readonly PartitionOffset[]): void {
     for (const { topic, partition, offset } of positions) {
-      const key = partitionKey({ topic, partition })
+      const key = topicPartitionKey({ topic, partition })
       const isPaused = this.#positions.get(key)?.isPaused ?? false
       this.#positions.set(key, {
         key,
@@ -112,7 +112,7 @@ export class LogReader implements PartitionReader {
   }
 
   drop(partitions: readonly TopicPartition[]): void {
-    for (const partition of partitions) this.#positions.delete(partitionKey(partition))
+    for (const partition of partitions) this.#positions.delete(topicPartitionKey(partition))
   }
 
   pause(partitions: readonly TopicPartition[]): void {
@@ -162,7 +162,7 @@ export class LogReader implements PartitionReader {
 
   #setPaused(partitions: readonly TopicPartition[], isPaused: boolean): void {
     for (const partition of partitions) {
-      const position = this.#positions.get(partitionKey(partition))
+      const position = this.#positions.get(topicPartitionKey(partition))
       if (position) position.isPaused = isPaused
     }
   }
@@ -253,7 +253,7 @@ export class LogReader implements PartitionReader {
   }
 
   async #acceptResponse(answer: FetchedPartition, asked: readonly Position[]): Promise<void> {
-    const key = partitionKey(answer)
+    const key = topicPartitionKey(answer)
     const position = this.#positions.get(key)
     // The partition was moved or dropped since the request. After an unreadable batch, later ones are not needed.
     if (!position || position.damage || !asked.includes(position)) return

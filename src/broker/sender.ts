@@ -12,7 +12,7 @@ import {
   takeWhileFitting,
 } from './partition-queue.ts'
 import { encodeBatch } from './record-batch.ts'
-import { partitionKey } from './topic-partition.ts'
+import { topicPartitionKey } from './topic-partition.ts'
 
 export type SenderOptions = {
   readonly home: BrokerBackend
@@ -66,7 +66,7 @@ export class Sender {
   }
 
   add(record: NewRecord, partition: number, index: number, delivery: SendCallback): void {
-    const key = partitionKey({ topic: record.topic, partition })
+    const key = topicPartitionKey({ topic: record.topic, partition })
     let queue = this.#queues.get(key)
     if (!queue) {
       queue = new PartitionQueue(record.topic, partition)
@@ -203,10 +203,10 @@ export class Sender {
       failure = error
     }
     this.#inFlightOf.set(node, (this.#inFlightOf.get(node) ?? 1) - 1)
-    const byKey = new Map(results.map((result) => [partitionKey(result), result]))
+    const byKey = new Map(results.map((result) => [topicPartitionKey(result), result]))
     for (const { queue, batch } of batches) {
       queue.inFlight -= 1
-      this.#settle(queue, batch, byKey.get(partitionKey(queue)), failure)
+      this.#settle(queue, batch, byKey.get(topicPartitionKey(queue)), failure)
     }
     this.pump()
   }

@@ -23,7 +23,7 @@ import {
   type StateTopicEvidence,
   truncatedError,
 } from './state-topic-checks.ts'
-import { partitionKey } from './topic-partition.ts'
+import { topicPartitionKey } from './topic-partition.ts'
 
 /** A record of a state topic with its position. */
 export type StateRecord = StoredRecord & TopicPartition
@@ -149,7 +149,7 @@ class FollowedTopic<Entry> implements StateTopic {
     this.#id = id
     this.#idCheckedMs = this.#clock.monotonicMs()
     this.partitions = starts.length
-    this.#positions = new Map(starts.map((start) => [partitionKey(start), start]))
+    this.#positions = new Map(starts.map((start) => [topicPartitionKey(start), start]))
     this.#reader = options.broker.reader({ isolation: options.isolation ?? 'read_committed', outOfRange: 'error' })
     this.#reader.seek(starts)
     this.#following = this.#follow()
@@ -177,8 +177,9 @@ class FollowedTopic<Entry> implements StateTopic {
     const before = new Map(this.#positions)
     const { partitions, offsets } = await writer.send(writes.map((write) => ({ ...write, topic })))
     const stored = writes.map((_, at) => ({ topic, partition: partitions[at] ?? 0, offset: offsets[at] ?? 0 }))
-    const backwards = stored.find((place) => place.offset < (before.get(partitionKey(place))?.offset ?? 0))
-    if (backwards) throw this.#fail(truncatedError(before.get(partitionKey(backwards)) ?? backwards, backwards.offset))
+    const backwards = stored.find((place) => place.offset < (before.get(topicPartitionKey(place))?.offset ?? 0))
+    if (backwards)
+      throw this.#fail(truncatedError(before.get(topicPartitionKey(backwards)) ?? backwards, backwards.offset))
     // The records of a transaction become readable after its commit, which is up to the caller.
     if (!producer) await this.applied(stored)
     return stored
@@ -228,7 +229,8 @@ class FollowedTopic<Entry> implements StateTopic {
   ): Promise<void> {
     this.#check()
     const until = new Map<string, number>()
-    for (const end of ends) until.set(partitionKey(end), Math.max(end.offset, until.get(partitionKey(end)) ?? 0))
+    for (const end of ends)
+      until.set(topicPartitionKey(end), Math.max(end.offset, until.get(topicPartitionKey(end)) ?? 0))
     if (this.#hasReached(until)) return
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
@@ -252,8 +254,8 @@ class FollowedTopic<Entry> implements StateTopic {
     const asked = broker.topics.offsets(topic.name, 'latest', 'read_committed').catch(() => [])
     const stable = await withTimeout(asked, STABLE_MS_MAX, () => [])
     const held = stable.find((end) => {
-      const position = this.#positions.get(partitionKey(end))?.offset ?? 0
-      return position >= end.offset && position < (until.get(partitionKey(end)) ?? 0)
+      const position = this.#positions.get(topicPartitionKey(end))?.offset ?? 0
+      return position >= end.offset && position < (until.get(topicPartitionKey(end)) ?? 0)
     })
     if (this.#options.isolation === 'read_uncommitted' || held === undefined) return new BrokerError('timeout', late)
     const { partition, offset } = held
@@ -287,7 +289,7 @@ class FollowedTopic<Entry> implements StateTopic {
     for (const { topic, partition, records, nextOffset } of polled) {
       for (const record of records) this.#take({ ...record, topic, partition })
       if (this.#failure) return
-      this.#positions.set(partitionKey({ topic, partition }), { topic, partition, offset: nextOffset })
+      this.#positions.set(topicPartitionKey({ topic, partition }), { topic, partition, offset: nextOffset })
     }
     for (const waiter of this.#waiters) if (this.#hasReached(waiter.until)) waiter.resolve()
     if (polled.length > 0 && this.#isOpen && !this.#isSaving) void this.#saveProgress()
@@ -299,7 +301,7 @@ class FollowedTopic<Entry> implements StateTopic {
     if (!progress) return
     this.#isSaving = true
     const hasMoved = (saved: readonly PartitionOffset[]) =>
-      saved.some((position) => this.#positions.get(partitionKey(position))?.offset !== position.offset)
+      saved.some((position) => this.#positions.get(topicPartitionKey(position))?.offset !== position.offset)
     let saved: readonly PartitionOffset[]
     do {
       saved = this.positions()

@@ -2,6 +2,6 @@ export type TopicPartition = { readonly topic: string; readonly partition: numbe
 export type PartitionOffset = TopicPartition & { readonly offset: number }
 
 /** A partition as a map key. Topic names cannot contain a colon. */
-export function partitionKey({ topic, partition }: TopicPartition): string {
+export function topicPartitionKey({ topic, partition }: TopicPartition): string {
   return `${topic}:${partition}`
 }

@@ -5,7 +5,7 @@ import { type RecordSpan, recordSpans } from './batch-records.ts'
 import type { Partition } from './partition.ts'
 import { OFFSET_MASK, rowId } from './schema.ts'
 import type { Storage } from './storage.ts'
-import { bufferOf, checkBatchContent, toStoredBatch } from './stored-batch.ts'
+import { checkBatchContent, toStoredBatch, viewAsBuffer } from './stored-batch.ts'
 import type { TopicPolicy } from './topic-config.ts'
 
 /** Bytes decoded in one turn of the event loop: about ten milliseconds of work. */
@@ -169,7 +169,7 @@ export class Compaction {
       const batch = toStoredBatch(row)
       // Verified here, because a rewritten batch gets a new checksum.
       checkBatchContent(partition, batch)
-      rows.push({ ...batch, appendedMs: Number(row['appended_ms']), bytes: bufferOf(batch.bytes) })
+      rows.push({ ...batch, appendedMs: Number(row['appended_ms']), bytes: viewAsBuffer(batch.bytes) })
       left -= batch.bytes.length
       if (left <= 0 || rows.length >= CHUNK_ROWS) break
     }

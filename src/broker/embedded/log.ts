@@ -9,12 +9,12 @@ import { appendToProducerState, findDuplicate } from './producer-state.ts'
 import { OFFSET_MASK, rowId } from './schema.ts'
 import type { Storage, WriteTransaction } from './storage.ts'
 import {
-  bufferOf,
   checkBatchContent,
   damagedBatch,
   headerFault,
   type StoredBatch,
   toStoredBatch,
+  viewAsBuffer,
 } from './stored-batch.ts'
 import type { Topic } from './topic-catalog.ts'
 
@@ -147,7 +147,7 @@ export class Log {
     if (row === undefined) return undefined
     const batch = toStoredBatch(row)
     checkBatchContent(partition, batch)
-    const parts = await splitBatch(bufferOf(batch.bytes))
+    const parts = await splitBatch(viewAsBuffer(batch.bytes))
     return recordSpans(parts).find((record) => record.timestampMs >= timestampMs)?.offset
   }
 }

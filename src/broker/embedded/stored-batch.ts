@@ -56,7 +56,7 @@ export function toStoredBatch(row: Record<string, unknown>): StoredBatch {
   }
 }
 
-export function bufferOf({ buffer, byteOffset, length }: Uint8Array): Buffer {
+export function viewAsBuffer({ buffer, byteOffset, length }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, length)
 }
 

@@ -1,7 +1,7 @@
 import type { ProducerIdentity, Transaction } from '../backend.ts'
 import type { CommittedOffset, TopicPartition } from '../broker.ts'
 import { BrokerError } from '../error.ts'
-import { partitionKey } from '../topic-partition.ts'
+import { topicPartitionKey } from '../topic-partition.ts'
 import { writeOffsets } from './group-offsets.ts'
 import { setRevertibly } from './log.ts'
 import type { Partition } from './partition.ts'
@@ -92,9 +92,9 @@ export class TransactionCoordinator {
 
   /** Throws while an open transaction includes offsets of these partitions. */
   checkSettled(groupId: string, partitions: readonly TopicPartition[]): void {
-    const asked = new Set(partitions.map(partitionKey))
+    const asked = new Set(partitions.map(topicPartitionKey))
     for (const { name, open } of this.#ids.values()) {
-      const offset = open?.offsets.get(groupId)?.find((brought) => asked.has(partitionKey(brought)))
+      const offset = open?.offsets.get(groupId)?.find((brought) => asked.has(topicPartitionKey(brought)))
       if (offset === undefined) continue
       const place = `partition ${offset.partition} of topic '${offset.topic}'`
       throw new BrokerError('concurrent_transaction', `a transaction of '${name}' brings an offset of ${place}`)
