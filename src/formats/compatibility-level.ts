@@ -1,4 +1,4 @@
-import type { CompareOptions, CompatibilityPolicy, Incompatibility, SchemaType } from './format.ts'
+import type { CompareOptions, CompatibilityPolicy, FormatType, Incompatibility } from './format.ts'
 
 /** What a configuration says of compatibility. */
 export type CompatibilityRules = {
@@ -21,13 +21,13 @@ export type GroupProperties = Readonly<Record<string, string>> | undefined
 
 /** What a comparison needs of a schema. */
 export type ComparableSchema<Self> = {
-  readonly type: SchemaType
+  readonly type: FormatType
   incompatibilities(writer: Self, options: CompareOptions): readonly Incompatibility[]
 }
 
 /** An earlier version of a subject. */
 export type EarlierVersion<Schema> = {
-  readonly type: SchemaType
+  readonly type: FormatType
   /** Called when its turn comes. Undefined leaves the version out. */
   readonly parsed: () => Schema | undefined
 }

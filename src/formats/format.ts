@@ -6,12 +6,12 @@ import type { SchemaTags, TagChange } from './tags.ts'
  * inside a parsed schema.
  */
 export interface Format {
-  readonly type: SchemaType
+  readonly type: FormatType
   /** Throws a `SchemaError` that says what is wrong and where. Pure: the same source gives the same schema. */
   parse(source: SchemaSource, options?: ParseOptions): ParsedSchema
 }
 
-export type SchemaType = 'AVRO' | 'JSON' | 'PROTOBUF'
+export type FormatType = 'AVRO' | 'JSON' | 'PROTOBUF'
 
 /** A schema as it is written, with the texts of all it refers to, directly or not: what others need comes first. */
 export type SchemaSource = {
@@ -30,7 +30,7 @@ export type ParseOptions = {
 
 /** A schema that was understood. Only schemas of one format meet in its methods. Immutable. */
 export interface ParsedSchema {
-  readonly type: SchemaType
+  readonly type: FormatType
   /** What is stored and compared: the text without what carries no meaning, as the original registry writes it. */
   readonly canonical: string
   /** Full name of the record, of the first message, or the title: what subject name strategies use. */

@@ -53,7 +53,7 @@ export function startRegistry(settings: RegistrySettings, dependencies: Registry
   return startAll(logger, async (life) => {
     const state = new RegistryState()
     const office: { election?: Election } = {}
-    const { observe, elected, ...counted } = registryMetrics(metrics, () => office.election?.pen() !== undefined)
+    const { observe, elected, ...counted } = registryMetrics(metrics, () => office.election?.writer() !== undefined)
     const topicConfigs = topicSettings(settings)
     const log = await openRegistryLog(state, {
       broker,
@@ -88,17 +88,17 @@ export function startRegistry(settings: RegistrySettings, dependencies: Registry
     })
     // Reads are answered before there is a leader.
     const leadership: Leadership = {
-      pen: () => office.election?.pen(),
+      writer: () => office.election?.writer(),
       leaderUrl: () => office.election?.leaderUrl(),
-      dropPen: (reason) => office.election?.dropPen(reason),
+      replaceWriter: (reason) => office.election?.replaceWriter(reason),
     }
-    const grounds = { view: state, schemas, ...registryDefaults(values) }
+    const decisionContext = { view: state, schemas, ...registryDefaults(values) }
     const examiner = new CompatibilityWorker()
     life.onStop('examiner', () => examiner.close())
     const registry = new Registry({
-      grounds,
+      decisionContext,
       leadership,
-      examiner,
+      compatibilityWorker: examiner,
       refresh: async () => {
         await Promise.all([log.refresh(), keys?.log.refresh()])
       },
@@ -112,7 +112,7 @@ export function startRegistry(settings: RegistrySettings, dependencies: Registry
         writes: registry.writes,
         kmsDrivers: dependencies.kmsDrivers ?? [localKmsDriver()],
         keysMax: values['dek.registry.max.keys'],
-        isImporting: (subject) => modeInScope(state, subject, grounds.defaults) === 'IMPORT',
+        isImporting: (subject) => modeInScope(state, subject, decisionContext.defaults) === 'IMPORT',
         storeFailure: () => keys.log.failure,
       })
     const server = await serveRegistry(registry, {
@@ -123,7 +123,7 @@ export function startRegistry(settings: RegistrySettings, dependencies: Registry
       ...counted,
       dekRegistry,
       ready: () =>
-        log.failure === undefined && (leadership.pen() !== undefined || leadership.leaderUrl() !== undefined),
+        log.failure === undefined && (leadership.writer() !== undefined || leadership.leaderUrl() !== undefined),
     })
     life.onStop('http server', () => server.stop())
     office.election = await joinElection({
@@ -132,9 +132,9 @@ export function startRegistry(settings: RegistrySettings, dependencies: Registry
       groupId: values['schema.registry.group.id'],
       identity: identityOf(server.urls, values),
       sticky: values['leader.election.sticky'],
-      openPen: async () => {
+      openWriter: async () => {
         const startMs = performance.now()
-        const pen = await log.openPen(keys?.log)
+        const pen = await log.openWriter(keys?.log)
         elected(performance.now() - startMs)
         return pen
       },

@@ -1,46 +1,46 @@
 import type { Decision, DecisionContext } from './commands/decision.ts'
 import type { WriteOperation } from './commands/write-operation.ts'
 import type { CompatibilityWorker } from './compatibility-worker/compatibility-worker.ts'
-import { Facts, MissingFact } from './compatibility-worker/facts.ts'
+import { MissingWorkerResult, WorkerResults } from './compatibility-worker/worker-results.ts'
 import type { Leadership, LeaderWriter } from './leadership/leader-election.ts'
 import type { SchemaOperation } from './metrics/metrics.ts'
 import { RegistryError } from './model/registry-error.ts'
 import { WriteQueue } from './write-queue.ts'
 
 export type RegistryOptions = {
-  readonly grounds: Omit<DecisionContext, 'facts'>
+  readonly decisionContext: Omit<DecisionContext, 'workerResults'>
   readonly leadership: Leadership
-  readonly examiner: CompatibilityWorker
-  /** Resolves when the state has everything that stands in the log now. */
+  readonly compatibilityWorker: CompatibilityWorker
+  /** Resolves when the state holds every record that the log has now. */
   readonly refresh: () => Promise<void>
-  /** Why the state no longer follows the log: then nothing is written. */
+  /** Why the state no longer follows the log. While it is defined, nothing is written. */
   readonly storeFailure: () => Error | undefined
-  /** Hears of what was done with schemas. */
-  readonly operated: (operation: SchemaOperation) => void
+  /** Called after each operation on a schema. */
+  readonly onSchemaOperation: (operation: SchemaOperation) => void
 }
 
 /**
- * The registry: reads go to `grounds.view`, which is always current on this instance; writes are decided one at a time,
+ * The registry: reads go to `context.view`, which is always current on this instance; writes are decided one at a time,
  * each on what the one before left.
  */
 export class Registry {
-  readonly grounds: Omit<DecisionContext, 'facts'>
+  readonly decisionContext: Omit<DecisionContext, 'workerResults'>
   readonly leadership: Leadership
-  /** Examines what is large. */
-  readonly examiner: CompatibilityWorker
+  /** Parses and compares large schemas in a process of its own. */
+  readonly compatibilityWorker: CompatibilityWorker
   /** Everything that is written to the log. */
   readonly writes: WriteQueue
   readonly #options: RegistryOptions
 
   constructor(options: RegistryOptions) {
-    this.grounds = options.grounds
+    this.decisionContext = options.decisionContext
     this.leadership = options.leadership
-    this.examiner = options.examiner
+    this.compatibilityWorker = options.compatibilityWorker
     this.writes = new WriteQueue(options.leadership)
     this.#options = options
   }
 
-  /** Throws when the state no longer follows the log: nothing may be decided with it. */
+  /** Throws `store_unreadable` when the state no longer follows the log. */
   checkStore(): void {
     const failure = this.#options.storeFailure()
     if (failure === undefined) return
@@ -49,47 +49,47 @@ export class Registry {
     })
   }
 
-  /** Makes what another instance has written visible here. */
+  /** Resolves when what another instance has written is visible here. */
   refresh(): Promise<void> {
     return this.#options.refresh()
   }
 
-  /** What a request finds out. One that thinks more than once hands it on. */
-  newFacts(): Facts {
-    return new Facts(this.#options.operated)
+  /** The results of the compatibility worker for one request. A request that decides more than once passes them on. */
+  newWorkerResults(): WorkerResults {
+    return new WorkerResults(this.#options.onSchemaOperation)
   }
 
   /**
-   * Does what reads schemas. When it lacks a fact about a large one, the examiner finds that out and it is done anew: so
-   * decisions stay plain functions of what is, and nobody else waits.
+   * Calls `act` with everything a decision reads. When a result for a large schema is missing, the compatibility worker
+   * computes it and `act` is called again: decisions stay pure functions, and other requests do not wait.
    */
-  async think<Answer>(
-    act: (grounds: DecisionContext) => Answer | Promise<Answer>,
-    facts = this.newFacts(),
-  ): Promise<Answer> {
-    const grounds = { ...this.grounds, facts }
+  async withDecisionContext<Result>(
+    act: (context: DecisionContext) => Result | Promise<Result>,
+    workerResults = this.newWorkerResults(),
+  ): Promise<Result> {
+    const context = { ...this.decisionContext, workerResults }
     for (;;) {
       try {
-        return await act(grounds)
+        return await act(context)
       } catch (error) {
-        if (!(error instanceof MissingFact)) throw error
-        await facts.find(error.job, this.examiner)
+        if (!(error instanceof MissingWorkerResult)) throw error
+        await workerResults.find(error.workerJob, this.compatibilityWorker)
       }
     }
   }
 
   /** Decides, writes and answers. Rejects with a `RegistryError`; `operation` words a failure of the store. */
   write<Answer>(
-    decide: (grounds: DecisionContext) => Decision<Answer>,
+    decide: (context: DecisionContext) => Decision<Answer>,
     operation: WriteOperation,
-    facts?: Facts,
+    workerResults?: WorkerResults,
   ): Promise<Answer> {
-    const decideNow = (grounds: DecisionContext) => {
+    const decideNow = (context: DecisionContext) => {
       this.checkStore()
-      const { records, answer } = decide(grounds)
+      const { records, answer } = decide(context)
       const append = records.length === 0 ? undefined : (writer: LeaderWriter) => writer.append(records)
       return { append, respond: () => answer }
     }
-    return this.think((grounds) => this.writes.write(operation, () => decideNow(grounds)), facts)
+    return this.withDecisionContext((context) => this.writes.write(operation, () => decideNow(context)), workerResults)
   }
 }

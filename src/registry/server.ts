@@ -83,7 +83,7 @@ export async function serveRegistry(registry: Registry, options: ServeOptions): 
       ...(metrics ? { metrics } : {}),
       isReady: ready,
       compress: settings['compression.enable'],
-      parseLarge: (bytes) => parseLarge(registry.examiner, bytes),
+      parseLarge: (bytes) => parseLarge(registry.compatibilityWorker, bytes),
       ...limits(settings),
       ...(listening ? { tls: listening.read() } : {}),
       ...(auditing ? { audit: auditing.audit } : {}),
@@ -114,7 +114,7 @@ export async function serveRegistry(registry: Registry, options: ServeOptions): 
 
 /** A body that is large, read by the examiner. */
 async function parseLarge(examiner: CompatibilityWorker, bytes: Buffer): Promise<unknown> {
-  const outcome = await examiner.ask({ op: 'body', bytes })
+  const outcome = await examiner.run({ op: 'body', bytes })
   if ('wrong' in outcome) throw new RegistryError('invalid_body', `the request body can't be used: ${outcome.wrong}`)
   return outcome.result
 }

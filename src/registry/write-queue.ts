@@ -41,14 +41,14 @@ export class WriteQueue {
   }
 
   async #decideAndWrite<Response>(operation: WriteOperation, decide: () => QueuedWrite<Response>): Promise<Response> {
-    const writer = this.#leadership.pen()
+    const writer = this.#leadership.writer()
     if (!writer) throw new RegistryError('leader_unknown', operation.leaderless)
     const { append, respond } = decide()
     try {
       await append?.(writer)
     } catch (error) {
       // It is unknown whether the records were written. The next writer reads them before anything is decided.
-      this.#leadership.dropPen(messageOf(error))
+      this.#leadership.replaceWriter(messageOf(error))
       throw storeFailure(error, operation)
     }
     return respond()

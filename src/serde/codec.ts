@@ -1,6 +1,6 @@
 import type { ParsedAvro } from '../formats/avro/avro.ts'
 import type { FieldTransform } from '../formats/field-transform.ts'
-import type { ParsedSchema, SchemaType } from '../formats/format.ts'
+import type { FormatType, ParsedSchema } from '../formats/format.ts'
 import type { MessagePlace } from '../formats/protobuf/codec.ts'
 import { checked } from './error.ts'
 import type { SourcedSchema } from './schema-id.ts'
@@ -44,11 +44,11 @@ export type Language = {
 }
 
 /** The code of a format is loaded with its first schema. */
-export function loadLanguage(type: SchemaType): Promise<Language> {
+export function loadLanguage(type: FormatType): Promise<Language> {
   return LANGUAGES[type]()
 }
 
-const LANGUAGES: Readonly<Record<SchemaType, () => Promise<Language>>> = {
+const LANGUAGES: Readonly<Record<FormatType, () => Promise<Language>>> = {
   async AVRO() {
     const [{ avroFormat }, { avroCodec }, { transformAvroFields }] = await Promise.all([
       import('../formats/avro/avro.ts'),

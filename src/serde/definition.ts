@@ -1,11 +1,11 @@
 import type { RegisteredReference, RegistryClient, SchemaMetadata, SchemaRuleSet } from '../clients/registry.ts'
-import type { SchemaType } from '../formats/format.ts'
+import type { FormatType } from '../formats/format.ts'
 import { asked } from './error.ts'
 import { rulesOf, type SchemaIdPolicy, type SourcedSchema, sourceOf } from './schema-id.ts'
 
 /** A schema that an application defines. */
 export type SchemaDefinition = {
-  readonly type: SchemaType
+  readonly type: FormatType
   readonly text: string
   readonly references?: readonly ReferenceDefinition[]
   /** Registered with the schema. What the registry adds counts, too. */
@@ -48,7 +48,7 @@ export async function settleDefinition(
 
 async function settleReference(
   registry: RegistryClient,
-  type: SchemaType,
+  type: FormatType,
   reference: ReferenceDefinition,
   options: Options,
 ): Promise<RegisteredReference> {

@@ -7,7 +7,7 @@ import type {
   SchemaMetadata,
   SchemaRuleSet,
 } from '../clients/registry.ts'
-import type { ParsedSchema, SchemaSource, SchemaType } from '../formats/format.ts'
+import type { FormatType, ParsedSchema, SchemaSource } from '../formats/format.ts'
 import { asked, checked, SerdeError } from './error.ts'
 import { resolveReferences } from './references.ts'
 import type { SchemaId } from './wire-format.ts'
@@ -29,7 +29,7 @@ export type SchemaIdOptions = {
 
 /** A schema with the texts of its references. */
 export type SourcedSchema = SchemaSource & {
-  readonly type: SchemaType
+  readonly type: FormatType
   readonly metadata?: SchemaMetadata
   readonly ruleSet?: SchemaRuleSet
 }

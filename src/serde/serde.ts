@@ -1,7 +1,7 @@
 import { BoundedMap, getOrFetch } from '../clients/bounded-map.ts'
 import type { Endpoint } from '../clients/http.ts'
 import { createRegistryClient } from '../clients/registry.ts'
-import type { ParsedSchema, SchemaType } from '../formats/format.ts'
+import type { FormatType, ParsedSchema } from '../formats/format.ts'
 import { type DataCodec, loadLanguage, type PayloadCodec } from './codec.ts'
 import { type SchemaDefinition, settleDefinition } from './definition.ts'
 import { asked, checked, SerdeError } from './error.ts'
@@ -56,7 +56,7 @@ export type DeserializerOptions = {
   /** Avro: the reader's schema. Default: the writer's schema. */
   readonly readerSchema?: SchemaDefinition
   /** The only format that is accepted. Default: all. */
-  readonly type?: SchemaType
+  readonly type?: FormatType
   /** JSON: validate values against the schema. Default false: the producer validates them. */
   readonly validate?: boolean
   /** How the writer's subject is found, for schemas whose rules decrypt. Default `TopicName`. */

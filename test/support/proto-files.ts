@@ -2,13 +2,13 @@ import fc from 'fast-check'
 import type {
   Enum,
   Extend,
-  Field,
   Group,
   Label,
   Message,
   OneOf,
   Option,
   OptionValue,
+  ProtoField,
   ProtoFile,
   Range,
   Service,
@@ -74,7 +74,7 @@ const reserved = fc.array(fc.array(fc.oneof(range, fc.constantFrom('old', 'older
 
 type Syntax = ProtoFile['syntax']
 
-const field = (label: fc.Arbitrary<Label | undefined>): fc.Arbitrary<Field> =>
+const field = (label: fc.Arbitrary<Label | undefined>): fc.Arbitrary<ProtoField> =>
   fc
     .record({
       label,
@@ -86,7 +86,7 @@ const field = (label: fc.Arbitrary<Label | undefined>): fc.Arbitrary<Field> =>
       jsonName: fc.option(text, { nil: undefined, freq: 4 }),
     })
     .map((one) => (one.type.startsWith('map<') ? { ...one, label: undefined } : one))
-const group = (label: fc.Arbitrary<Label | undefined>, one: fc.Arbitrary<Field>): fc.Arbitrary<Group> =>
+const group = (label: fc.Arbitrary<Label | undefined>, one: fc.Arbitrary<ProtoField>): fc.Arbitrary<Group> =>
   fc.record({ label, name: fc.constantFrom('G', 'H'), tag, fields: fc.array(one, { maxLength: 2 }) })
 
 const enumeration: fc.Arbitrary<Enum> = fc.record({

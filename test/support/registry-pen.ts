@@ -38,12 +38,12 @@ export async function describePen(broker: Broker, topic: string): Promise<void> 
   const [older, newer] = [await open(), await open()]
   const mode = (subject: string) => ({ kind: 'mode', subject: subject as Subject, value: 'READONLY' }) as const
   const kek = (name: string) => ({ kind: 'kek', name, value: { ...KEK, name } }) as const
-  const first = await older.log.openPen(older.keyLog)
+  const first = await older.log.openWriter(older.keyLog)
   await first.append([mode('a'), mode('b')])
   await first.appendKeys([kek('a'), kek('b')])
   expect(older.state.mode('b' as Subject)).toBe('READONLY')
   expect(older.keys.kek('b')).toMatchObject(KEK)
-  const second = await newer.log.openPen(newer.keyLog)
+  const second = await newer.log.openWriter(newer.keyLog)
   expect(newer.state.mode('b' as Subject)).toBe('READONLY')
   expect(newer.keys.kek('b')).toMatchObject(KEK)
   await expect(first.appendKeys([kek('c')])).rejects.toMatchObject({ code: 'fenced' })

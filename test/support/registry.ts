@@ -5,7 +5,7 @@ import type { KmsDriver } from '../../src/encryption/kms.ts'
 import { localKmsDriver } from '../../src/encryption/local-kms.ts'
 import {
   CompatibilityWorker,
-  type ExaminerOptions,
+  type CompatibilityWorkerOptions,
 } from '../../src/registry/compatibility-worker/compatibility-worker.ts'
 import { DekRegistry } from '../../src/registry/dek/dek-registry.ts'
 import { KeyRecordCodec } from '../../src/registry/dek/key-record-codec.ts'
@@ -59,7 +59,7 @@ export type Trouble = {
   /** Another instance leads, there; or none, when it is undefined. */
   readonly leaderUrl?: string | undefined
   /** Other limits of what is examined in a process of its own. */
-  readonly examiner?: ExaminerOptions
+  readonly examiner?: CompatibilityWorkerOptions
   /** KMSs besides `local-kms` and `test-kms`. */
   readonly kmsDrivers?: readonly KmsDriver[]
 }
@@ -102,7 +102,7 @@ export async function startTestRegistry(
   const metrics = createMetrics()
   const { observe, elected: _, ...counted } = registryMetrics(metrics, () => leads)
   const leads = !('leaderUrl' in trouble)
-  const pen: LeaderWriter = {
+  const writer: LeaderWriter = {
     append: async (batch) => {
       if (trouble.store) throw trouble.store
       await trouble.storing
@@ -126,18 +126,18 @@ export async function startTestRegistry(
     close: async () => {},
   }
   const emptySchemas = () => new ParsedSchemas({ entriesMax: 100, expiryMs: 60_000, nowMs: () => 0 })
-  const grounds = { view: state, schemas: emptySchemas(), ...registryDefaults(settings) }
+  const decisionContext = { view: state, schemas: emptySchemas(), ...registryDefaults(settings) }
   const dropped: string[] = []
   const leadership = {
-    pen: () => (leads ? pen : undefined),
+    writer: () => (leads ? writer : undefined),
     leaderUrl: () => trouble.leaderUrl,
-    dropPen: (reason: string) => void dropped.push(reason),
+    replaceWriter: (reason: string) => void dropped.push(reason),
   }
   const examiner = new CompatibilityWorker(trouble.examiner)
   const registry = new Registry({
-    grounds,
+    decisionContext,
     leadership,
-    examiner,
+    compatibilityWorker: examiner,
     refresh: trouble.refresh ?? (async () => {}),
     storeFailure: () => trouble.unreadable,
     ...counted,
@@ -149,7 +149,7 @@ export async function startTestRegistry(
     writes: registry.writes,
     kmsDrivers: [localKmsDriver({}), testKmsDriver, ...(trouble.kmsDrivers ?? [])],
     keysMax: settings['dek.registry.max.keys'],
-    isImporting: (subject) => modeInScope(state, subject, grounds.defaults) === 'IMPORT',
+    isImporting: (subject) => modeInScope(state, subject, decisionContext.defaults) === 'IMPORT',
     storeFailure: () => trouble.unreadableKeys,
   })
   const identity = { clusterId: 'test-cluster', version: '0.0.0' }
@@ -179,7 +179,7 @@ export async function startTestRegistry(
     },
     startOver: () => {
       state = new NextState(state.revision + 1)
-      Object.assign(grounds, { view: state, schemas: emptySchemas() })
+      Object.assign(decisionContext, { view: state, schemas: emptySchemas() })
       records.length = 0
       keys = new KeyState()
       keyRecords.length = 0

@@ -1,6 +1,6 @@
 import { type Codec, SchemaError, type SchemaSource } from '../format.ts'
 import { compileJsonSchema } from './meta-schema.ts'
-import type { Json } from './model.ts'
+import type { PlainJson } from './model.ts'
 
 /** `check` throws a `SchemaError` for a value that the schema refuses, where that is asked for. */
 export type JsonCodec = Codec & { readonly check: (value: unknown) => void }
@@ -10,7 +10,9 @@ export type JsonCodec = Codec & { readonly check: (value: unknown) => void }
  * in both directions.
  */
 export function jsonCodec(source: SchemaSource, { validate }: { readonly validate: boolean }): JsonCodec {
-  const check = validate ? compileJsonSchema(JSON.parse(source.text) as Json, referencesOf(source)) : () => undefined
+  const check = validate
+    ? compileJsonSchema(JSON.parse(source.text) as PlainJson, referencesOf(source))
+    : () => undefined
   const checked = (value: unknown, what: string): void => {
     const wrong = check(value)
     if (wrong !== undefined) throw new SchemaError(`${what}: ${wrong}`)
@@ -49,6 +51,6 @@ function parsedText(text: string): unknown {
   }
 }
 
-function referencesOf({ dependencies = [] }: SchemaSource): ReadonlyMap<string, Json> {
-  return new Map(dependencies.map(({ name, text }) => [name, JSON.parse(text) as Json]))
+function referencesOf({ dependencies = [] }: SchemaSource): ReadonlyMap<string, PlainJson> {
+  return new Map(dependencies.map(({ name, text }) => [name, JSON.parse(text) as PlainJson]))
 }

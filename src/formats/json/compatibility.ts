@@ -5,7 +5,7 @@ import { compareObjects } from './compare-object.ts'
 import { compareNumbers, compareStrings } from './compare-scalar.ts'
 import { digestOf } from './digest.ts'
 import { maximumMatching } from './matching.ts'
-import type { CombinedModel, Json, Model } from './model.ts'
+import type { CombinedModel, Model, PlainJson } from './model.ts'
 import type { Walk } from './walk.ts'
 
 /**
@@ -13,7 +13,7 @@ import type { Walk } from './walk.ts'
  * subschemas is compared once. A pair met again inside itself is taken to be compatible, and the whole is repeated until
  * no such assumption turned out wrong.
  */
-export function breakingChanges(original: Model, update: Model, policy: Policy = 'STRICT'): readonly Change[] {
+export function jsonSchemaChanges(original: Model, update: Model, policy: Policy = 'STRICT'): readonly Change[] {
   const numbers = new Map<Model, number>()
   let broken: Pairs = new Map()
   for (;;) {
@@ -167,7 +167,7 @@ function distinct(schemas: readonly Model[]): readonly Model[] {
   return [...new Map(schemas.map((schema) => [schema.text, schema])).values()]
 }
 
-function compareEnums(walk: Walk, before: readonly Json[], after: readonly Json[]): readonly Change[] {
+function compareEnums(walk: Walk, before: readonly PlainJson[], after: readonly PlainJson[]): readonly Change[] {
   const [was, is] = [before, after].map((values) => new Set(values.map(digestOf))) as [Set<string>, Set<string>]
   if (was.isSubsetOf(is)) return []
   return walk.report(is.isSubsetOf(was) ? 'ENUM_ARRAY_NARROWED' : 'ENUM_ARRAY_CHANGED', 'enum')

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from './model.ts'
+import type { PlainJson, PlainJsonObject } from './model.ts'
 
 export type Draft = 'draft-04' | 'draft-06' | 'draft-07' | '2019-09' | '2020-12'
 
@@ -18,9 +18,9 @@ export type Dialect = {
 }
 
 /** The dialect that `$schema` names, or draft-07. */
-export function dialectOf(schema: Json): Dialect {
+export function dialectOf(schema: PlainJson): Dialect {
   const isObject = schema !== null && typeof schema === 'object' && !Array.isArray(schema)
-  const named = isObject ? (schema as JsonObject)['$schema'] : undefined
+  const named = isObject ? (schema as PlainJsonObject)['$schema'] : undefined
   const match =
     typeof named === 'string' ? /json-schema\.org\/(?:draft\/)?(draft-0[467]|2019-09|2020-12)\//.exec(named) : null
   const draft = (match?.[1] ?? 'draft-07') as Draft

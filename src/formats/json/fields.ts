@@ -2,7 +2,7 @@ import { defineMember } from '../define-member.ts'
 import type { FieldContext, FieldTransform, FieldType } from '../field-transform.ts'
 import { SchemaError, type SchemaSource } from '../format.ts'
 import { compileSubschemas, type ValueCheck } from './meta-schema.ts'
-import type { Json, JsonObject } from './model.ts'
+import type { PlainJson, PlainJsonObject } from './model.ts'
 import { Documents, type Located, UnresolvedReference } from './references.ts'
 
 /** More is not nesting but a `$ref` that leads back to itself. */
@@ -12,7 +12,7 @@ const DEPTH_MAX = 500
 type Walk = {
   readonly documents: Documents
   readonly transform: FieldTransform
-  readonly fits: (schema: Json, value: unknown) => boolean
+  readonly fits: (schema: PlainJson, value: unknown) => boolean
 }
 /** A place in the schema, and the property whose value it describes: items of arrays and branches belong to it, too. */
 type Place = {
@@ -28,12 +28,12 @@ type Place = {
  * the schema lists. The function throws a `SchemaError`.
  */
 export function jsonFieldTransformer(source: SchemaSource): (value: unknown, transform: FieldTransform) => unknown {
-  const references = new Map((source.dependencies ?? []).map(({ name, text }) => [name, JSON.parse(text) as Json]))
-  const root = JSON.parse(source.text) as Json
+  const references = new Map((source.dependencies ?? []).map(({ name, text }) => [name, JSON.parse(text) as PlainJson]))
+  const root = JSON.parse(source.text) as PlainJson
   const documents = new Documents(root, references)
-  const checks = new Map<Json, ValueCheck>()
-  let checkOf: ((schema: Json) => ValueCheck) | undefined
-  const fits = (schema: Json, value: unknown) => {
+  const checks = new Map<PlainJson, ValueCheck>()
+  let checkOf: ((schema: PlainJson) => ValueCheck) | undefined
+  const fits = (schema: PlainJson, value: unknown) => {
     if (typeof schema === 'boolean') return schema
     checkOf ??= compileSubschemas(root, references)
     const check = checks.get(schema) ?? checkOf(schema)
@@ -64,7 +64,7 @@ function transformIn(walk: Walk, value: unknown, place: Place): unknown {
   return place.field ? walk.transform(place.field, typeOf(schema, value), value) : value
 }
 
-function within(place: Place, schema: Json): Place {
+function within(place: Place, schema: PlainJson): Place {
   return { ...place, at: { ...place.at, value: schema }, depth: place.depth + 1 }
 }
 
@@ -78,7 +78,7 @@ function referred({ documents }: Walk, place: Place, reference: string): Place {
 }
 
 /** The combined schemas that describe the value; undefined where the schema combines none. */
-function branchesFor({ fits }: Walk, schema: JsonObject, value: unknown): readonly Json[] | undefined {
+function branchesFor({ fits }: Walk, schema: PlainJsonObject, value: unknown): readonly PlainJson[] | undefined {
   const { allOf, oneOf, anyOf } = schema
   if (Array.isArray(allOf)) return allOf
   if (Array.isArray(oneOf)) return oneOf.filter((branch) => fits(branch, value)).slice(0, 1)
@@ -87,7 +87,7 @@ function branchesFor({ fits }: Walk, schema: JsonObject, value: unknown): readon
 }
 
 /** The listed properties of an object, or the items of an array. */
-function transformChildren(walk: Walk, value: unknown, place: Place, schema: JsonObject): unknown {
+function transformChildren(walk: Walk, value: unknown, place: Place, schema: PlainJsonObject): unknown {
   const { items, properties } = schema
   if (Array.isArray(value)) {
     // A list of item schemas describes items one by one: Confluent's clients do not go there.
@@ -103,14 +103,14 @@ function transformChildren(walk: Walk, value: unknown, place: Place, schema: Jso
   return copy
 }
 
-function transformProperty(walk: Walk, value: unknown, place: Place, name: string, schema: Json): unknown {
+function transformProperty(walk: Walk, value: unknown, place: Place, name: string, schema: PlainJson): unknown {
   const path = `${place.path}.${name}`
   const tags = isObject(schema) ? schema['confluent:tags'] : undefined
   const field = { fullName: path, tags: Array.isArray(tags) ? tags.map(String) : [] }
   return transformIn(walk, value, { ...within(place, schema), path, field })
 }
 
-function typeOf(schema: JsonObject, value: unknown): FieldType {
+function typeOf(schema: PlainJsonObject, value: unknown): FieldType {
   if (Array.isArray(value)) return 'ARRAY'
   if (typeof value === 'object') return 'MAP'
   if (schema['enum'] !== undefined || schema['const'] !== undefined) return 'ENUM'
@@ -121,6 +121,6 @@ function typeOf(schema: JsonObject, value: unknown): FieldType {
   return types.includes('integer') && Number.isInteger(value) ? 'INT' : 'DOUBLE'
 }
 
-function isObject(value: Json | undefined): value is JsonObject {
+function isObject(value: PlainJson | undefined): value is PlainJsonObject {
   return value !== null && typeof value === 'object' && !Array.isArray(value)
 }

@@ -9,11 +9,11 @@ import {
 } from '../format.ts'
 import { type SchemaTags, type TagChange, tagsIn } from '../tags.ts'
 import { describeChange } from './change.ts'
-import { breakingChanges } from './compatibility.ts'
+import { jsonSchemaChanges } from './compatibility.ts'
 import { dialectOf } from './dialect.ts'
 import { InvalidJsonSchema, loadJsonSchema } from './load.ts'
 import { checkMetaSchema } from './meta-schema.ts'
-import type { Json, JsonObject, Model } from './model.ts'
+import type { Model, PlainJson, PlainJsonObject } from './model.ts'
 import { UnresolvedReference } from './references.ts'
 import { jsonEntities, tagJson } from './tags.ts'
 import { canonicalJson, jsonTree, printTree } from './text.ts'
@@ -23,7 +23,7 @@ export const jsonFormat: Format = { type: 'JSON', parse: parseJsonSchema }
 
 function parseJsonSchema(source: SchemaSource, options: ParseOptions = {}): ParsedSchema {
   const canonical = asSchemaError(() => canonicalJson(source.text))
-  const root = JSON.parse(source.text) as Json
+  const root = JSON.parse(source.text) as PlainJson
   if (root === null || Array.isArray(root) || (typeof root !== 'object' && typeof root !== 'boolean')) {
     throw new SchemaError('a JSON schema is an object or a boolean')
   }
@@ -39,14 +39,14 @@ class JsonSchema implements ParsedSchema {
   readonly name: string | undefined
   readonly fields: readonly string[]
   readonly #source: SchemaSource
-  readonly #root: Json
+  readonly #root: PlainJson
   #model: Model | undefined
 
-  constructor(source: SchemaSource, canonical: string, root: Json) {
+  constructor(source: SchemaSource, canonical: string, root: PlainJson) {
     this.canonical = canonical
     this.#source = source
     this.#root = root
-    const { title, properties } = (typeof root === 'object' ? root : {}) as JsonObject
+    const { title, properties } = (typeof root === 'object' ? root : {}) as PlainJsonObject
     this.name = typeof title === 'string' ? title : undefined
     this.fields = properties !== null && typeof properties === 'object' ? Object.keys(properties) : []
   }
@@ -90,7 +90,7 @@ class JsonSchema implements ParsedSchema {
   }
 
   incompatibilities(writer: ParsedSchema, { roles, policy }: CompareOptions): readonly Incompatibility[] {
-    const changes = breakingChanges(
+    const changes = jsonSchemaChanges(
       (writer as JsonSchema).model(),
       this.model(),
       policy === 'LENIENT' ? 'LENIENT' : 'STRICT',
@@ -108,18 +108,18 @@ class JsonSchema implements ParsedSchema {
   }
 }
 
-function hasPatternProperties(document: Json): boolean {
-  const documents: Json[] = [document]
+function hasPatternProperties(document: PlainJson): boolean {
+  const documents: PlainJson[] = [document]
   for (const one of documents) {
     if (one === null || typeof one !== 'object') continue
     if (Object.hasOwn(one, 'patternProperties')) return true
-    for (const member of Object.values(one)) documents.push(member as Json)
+    for (const member of Object.values(one)) documents.push(member as PlainJson)
   }
   return false
 }
 
-function referencesOf({ dependencies = [] }: SchemaSource): ReadonlyMap<string, Json> {
-  return new Map(dependencies.map(({ name, text }) => [name, JSON.parse(text) as Json]))
+function referencesOf({ dependencies = [] }: SchemaSource): ReadonlyMap<string, PlainJson> {
+  return new Map(dependencies.map(({ name, text }) => [name, JSON.parse(text) as PlainJson]))
 }
 
 function asSchemaError<T>(read: () => T): T {

@@ -7,11 +7,11 @@ import type {
   Bound,
   Common,
   Criterion,
-  Json,
-  JsonObject,
   Model,
   NumberModel,
   ObjectModel,
+  PlainJson,
+  PlainJsonObject,
   StringModel,
 } from './model.ts'
 import { Documents, type Located } from './references.ts'
@@ -25,7 +25,7 @@ const NESTING_MAX = 500
 
 export type LoadOptions = {
   /** Other documents, by the URI that a `$ref` names. */
-  readonly references?: ReadonlyMap<string, Json>
+  readonly references?: ReadonlyMap<string, PlainJson>
   /** Also reads the subschemas that compatibility ignores, and checks the syntax of patterns. For schemas that are new. */
   readonly strict?: boolean
 }
@@ -34,7 +34,7 @@ export type LoadOptions = {
  * Reads a schema into its model. Throws `InvalidJsonSchema` for a keyword that cannot be read and for `$ref`s in a
  * circle, `UnresolvedReference` for a `$ref` whose target does not exist.
  */
-export function loadJsonSchema(root: Json, { references = new Map(), strict = false }: LoadOptions = {}): Model {
+export function loadJsonSchema(root: PlainJson, { references = new Map(), strict = false }: LoadOptions = {}): Model {
   const loader = new Loader(new Documents(root, references), strict)
   const model = loader.load(loader.root(), 0)
   loader.resolveAll()
@@ -44,7 +44,7 @@ export function loadJsonSchema(root: Json, { references = new Map(), strict = fa
 class Loader {
   readonly #documents: Documents
   readonly #strict: boolean
-  readonly #models = new Map<Json, Model>()
+  readonly #models = new Map<PlainJson, Model>()
   readonly #unresolved: (() => Model)[] = []
   /** References that end at a schema, directly or through others. */
   readonly #leading = new Set<Model>()
@@ -84,7 +84,7 @@ class Loader {
     return model
   }
 
-  #combine(schema: JsonObject, parts: readonly Model[]): Model {
+  #combine(schema: PlainJsonObject, parts: readonly Model[]): Model {
     const common = commonOf(schema, digestOf(schema))
     const [only] = parts
     if (only === undefined) return { kind: 'any', ...common }
@@ -93,10 +93,10 @@ class Loader {
   }
 
   /** What stands side by side in one schema object, in the original's order. */
-  #parts(at: Located, schema: JsonObject, depth: number): readonly Model[] {
+  #parts(at: Located, schema: PlainJsonObject, depth: number): readonly Model[] {
     const reference = typeof schema['$ref'] === 'string' ? [this.#reference(at, schema['$ref'])] : []
     if (reference.length > 0 && !at.dialect.refHasSiblings) return reference
-    const inner = (value: Json) => this.load({ ...at, value }, depth + 1)
+    const inner = (value: PlainJson) => this.load({ ...at, value }, depth + 1)
     if (this.#strict) this.#checkUnmodelled(at, schema, inner)
     return [
       ...reference,
@@ -113,7 +113,7 @@ class Loader {
    * Reads what the model leaves out but the original reads too: a `$ref` there needs a target. Patterns are Java's in the
    * original, so one that Java refuses is refused here.
    */
-  #checkUnmodelled(at: Located, schema: JsonObject, inner: (value: Json) => Model): void {
+  #checkUnmodelled(at: Located, schema: PlainJsonObject, inner: (value: PlainJson) => Model): void {
     const { dialect } = at
     const { pattern, $dynamicRef: dynamicRef } = schema
     const expressions = membersOf(schema, 'patternProperties').map(([expression]) => expression)
@@ -142,9 +142,9 @@ class Loader {
   }
 
   /** One part for what `type` names, and one for each other type that has keywords here. */
-  #typedParts(at: Located, schema: JsonObject, inner: (value: Json) => Model): readonly Model[] {
+  #typedParts(at: Located, schema: PlainJsonObject, inner: (value: PlainJson) => Model): readonly Model[] {
     const { type } = schema
-    const load = (name: Json) => typedModel(at, schema, name, inner)
+    const load = (name: PlainJson) => typedModel(at, schema, name, inner)
     const named = type === undefined ? [] : Array.isArray(type) ? type : [type]
     const isCovered = (name: string) => named.some((one) => one === name || (one === 'integer' && name === 'number'))
     const others = Object.entries(keywordsOf(at.dialect)).filter(
@@ -187,25 +187,25 @@ function keywordsOf(dialect: Dialect): Readonly<Record<'array' | 'object' | 'num
 }
 
 /** Before 2019-09 each of the three counts alone; from then on only `if` with what belongs to it. */
-function conditionalKeywords({ hasConditional, isModern }: Dialect, schema: JsonObject): readonly string[] {
+function conditionalKeywords({ hasConditional, isModern }: Dialect, schema: PlainJsonObject): readonly string[] {
   const isRead = hasConditional && (!isModern || Object.hasOwn(schema, 'if'))
   return isRead ? ['if', 'then', 'else'].filter((keyword) => Object.hasOwn(schema, keyword)) : []
 }
 
-function commonOf(schema: JsonObject, text: string): Common {
+function commonOf(schema: PlainJsonObject, text: string): Common {
   return { hasDefault: Object.hasOwn(schema, 'default'), isConnectBytes: schema['connect.type'] === 'bytes', text }
 }
 
-function isObject(value: Json | undefined): value is JsonObject {
+function isObject(value: PlainJson | undefined): value is PlainJsonObject {
   return value !== null && typeof value === 'object' && !Array.isArray(value)
 }
 
-function enumPart(schema: JsonObject): readonly Model[] {
+function enumPart(schema: PlainJsonObject): readonly Model[] {
   const values = schema['enum']
   return Array.isArray(values) ? [{ kind: 'enum', values, ...commonOf({}, `enum ${digestOf(values)}`) }] : []
 }
 
-function combinedParts(schema: JsonObject, inner: (value: Json) => Model): readonly Model[] {
+function combinedParts(schema: PlainJsonObject, inner: (value: PlainJson) => Model): readonly Model[] {
   return (['allOf', 'anyOf', 'oneOf'] as const).flatMap((criterion: Criterion): readonly Model[] => {
     const branches = schema[criterion]
     if (!Array.isArray(branches)) return []
@@ -220,22 +220,22 @@ function combinedParts(schema: JsonObject, inner: (value: Json) => Model): reado
   })
 }
 
-function notPart(schema: JsonObject, inner: (value: Json) => Model): readonly Model[] {
+function notPart(schema: PlainJsonObject, inner: (value: PlainJson) => Model): readonly Model[] {
   const { not } = schema
   return not === undefined ? [] : [{ kind: 'not', schema: inner(not), ...commonOf({}, `not ${digestOf(not)}`) }]
 }
 
-function constPart(schema: JsonObject, { dialect }: Located): readonly Model[] {
+function constPart(schema: PlainJsonObject, { dialect }: Located): readonly Model[] {
   const value = dialect.hasConst ? schema['const'] : undefined
   return value === undefined ? [] : [{ kind: 'const', value, ...commonOf({}, `const ${digestOf(value)}`) }]
 }
 
-function conditionalPart(schema: JsonObject, { dialect }: Located): readonly Model[] {
+function conditionalPart(schema: PlainJsonObject, { dialect }: Located): readonly Model[] {
   const has = conditionalKeywords(dialect, schema).length > 0
   return has ? [{ kind: 'conditional', ...commonOf({}, 'conditional') }] : []
 }
 
-function typedModel(at: Located, schema: JsonObject, type: Json, inner: (value: Json) => Model): Model {
+function typedModel(at: Located, schema: PlainJsonObject, type: PlainJson, inner: (value: PlainJson) => Model): Model {
   const common = commonOf({}, `${String(type)} ${digestOf(schema)}`)
   switch (type) {
     case 'string':
@@ -259,12 +259,12 @@ function typedModel(at: Located, schema: JsonObject, type: Json, inner: (value: 
 
 type Own<T> = Omit<T, keyof Common | 'kind'>
 
-function bound(schema: JsonObject, keyword: string): Bound {
+function bound(schema: PlainJsonObject, keyword: string): Bound {
   const value = schema[keyword]
   return typeof value === 'number' ? value : undefined
 }
 
-function stringOf(schema: JsonObject): Own<StringModel> {
+function stringOf(schema: PlainJsonObject): Own<StringModel> {
   const { pattern } = schema
   return {
     minLength: bound(schema, 'minLength'),
@@ -273,7 +273,7 @@ function stringOf(schema: JsonObject): Own<StringModel> {
   }
 }
 
-function numberOf(schema: JsonObject): Omit<Own<NumberModel>, 'integer'> {
+function numberOf(schema: PlainJsonObject): Omit<Own<NumberModel>, 'integer'> {
   return {
     minimum: bound(schema, 'minimum'),
     maximum: bound(schema, 'maximum'),
@@ -283,17 +283,17 @@ function numberOf(schema: JsonObject): Omit<Own<NumberModel>, 'integer'> {
   }
 }
 
-function membersOf(schema: JsonObject, keyword: string): readonly (readonly [string, Json])[] {
+function membersOf(schema: PlainJsonObject, keyword: string): readonly (readonly [string, PlainJson])[] {
   const members = schema[keyword]
   return isObject(members) ? Object.entries(members) : []
 }
 
 /** `true` restricts nothing and counts as absent. */
-function restOf(value: Json | undefined, inner: (value: Json) => Model): Model | undefined {
+function restOf(value: PlainJson | undefined, inner: (value: PlainJson) => Model): Model | undefined {
   return value === undefined || value === true ? undefined : inner(value)
 }
 
-function objectOf({ dialect }: Located, schema: JsonObject, inner: (value: Json) => Model): Own<ObjectModel> {
+function objectOf({ dialect }: Located, schema: PlainJsonObject, inner: (value: PlainJson) => Model): Own<ObjectModel> {
   const dependencies = membersOf(schema, dialect.isModern ? 'dependentRequired' : 'dependencies')
   const schemas = dialect.isModern ? membersOf(schema, 'dependentSchemas') : dependencies
   const { required } = schema
@@ -326,7 +326,7 @@ function expression(pattern: string): Pattern {
 
 const NOTHING = ecmaPattern('[]')
 
-function arrayOf({ dialect }: Located, schema: JsonObject, inner: (value: Json) => Model): Own<ArrayModel> {
+function arrayOf({ dialect }: Located, schema: PlainJsonObject, inner: (value: PlainJson) => Model): Own<ArrayModel> {
   const { tuple, items, additional } = itemsOf(schema, dialect.hasPrefixItems)
   const minContains = dialect.isModern && schema['contains'] !== undefined ? 1 : undefined
   return {
@@ -343,13 +343,13 @@ function arrayOf({ dialect }: Located, schema: JsonObject, inner: (value: Json) 
 }
 
 type Items = {
-  readonly tuple: readonly Json[]
-  readonly items: Json | undefined
-  readonly additional: Json | undefined
+  readonly tuple: readonly PlainJson[]
+  readonly items: PlainJson | undefined
+  readonly additional: PlainJson | undefined
 }
 
 /** Both ways of listing items, as one. */
-function itemsOf(schema: JsonObject, hasPrefixItems: boolean): Items {
+function itemsOf(schema: PlainJsonObject, hasPrefixItems: boolean): Items {
   const { items, prefixItems, additionalItems } = schema
   if (hasPrefixItems) {
     const tuple = Array.isArray(prefixItems) ? prefixItems : []

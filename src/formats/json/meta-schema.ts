@@ -7,7 +7,7 @@ import { ecmaPattern } from '../../regex/pattern.ts'
 import { SchemaError } from '../format.ts'
 import { type Dialect, type Draft, dialectOf } from './dialect.ts'
 import { digestOf } from './digest.ts'
-import type { Json, JsonObject } from './model.ts'
+import type { PlainJson, PlainJsonObject } from './model.ts'
 
 type Validator = Pick<Ajv, 'validateSchema' | 'errors' | 'addSchema' | 'compile' | 'removeKeyword' | 'addKeyword'>
 
@@ -25,7 +25,7 @@ const UNIQUE_ITEMS: KeywordDefinition = {
   keyword: 'uniqueItems',
   type: 'array',
   schemaType: 'boolean',
-  validate: (isAsked: boolean, items: readonly Json[]) =>
+  validate: (isAsked: boolean, items: readonly PlainJson[]) =>
     !isAsked || new Set(items.map(digestOf)).size === items.length,
   error: { message: 'must NOT have duplicate items' },
 }
@@ -45,7 +45,7 @@ const MAKERS: Readonly<Record<Draft, (more?: Options) => Validator>> = {
 const validators = new Map<Draft, Validator>()
 
 /** Throws a `SchemaError` with path and reason when a keyword has a value that its draft does not allow. */
-export function checkMetaSchema(schema: Json, { draft }: Dialect): void {
+export function checkMetaSchema(schema: PlainJson, { draft }: Dialect): void {
   let validator = validators.get(draft)
   if (!validator) {
     validator = MAKERS[draft]()
@@ -60,7 +60,7 @@ export function checkMetaSchema(schema: Json, { draft }: Dialect): void {
 export type ValueCheck = (value: unknown) => string | undefined
 
 /** Compiles a schema; `references` are what its `$ref`s name, of whatever draft. Throws a `SchemaError`. */
-export function compileJsonSchema(schema: Json, references: ReadonlyMap<string, Json>): ValueCheck {
+export function compileJsonSchema(schema: PlainJson, references: ReadonlyMap<string, PlainJson>): ValueCheck {
   const { validator, draft } = openValidator(schema, references)
   return compiled(validator, spelled(schema, draft), draft)
 }
@@ -72,16 +72,19 @@ const ROOT = 'root'
  * Compiles parts of a schema, given as the very objects that stand in it or in its references. Both functions throw a
  * `SchemaError`.
  */
-export function compileSubschemas(root: Json, references: ReadonlyMap<string, Json>): (part: Json) => ValueCheck {
+export function compileSubschemas(
+  root: PlainJson,
+  references: ReadonlyMap<string, PlainJson>,
+): (part: PlainJson) => ValueCheck {
   const { validator, draft, id, uris } = openValidator(root, references)
   validator.addSchema(spelled(root, draft) as object, id ?? ROOT)
-  const places = new Map<Json, string>()
+  const places = new Map<PlainJson, string>()
   locateParts(root, `${(id ?? ROOT).replace(/#$/, '')}#`, places)
   for (const [name, document] of references) locateParts(document, `${uris.get(name)}#`, places)
   return (part) => compiled(validator, { $ref: places.get(part) ?? '' }, draft)
 }
 
-function locateParts(part: Json, place: string, places: Map<Json, string>): void {
+function locateParts(part: PlainJson, place: string, places: Map<PlainJson, string>): void {
   if (part === null || typeof part !== 'object') return
   places.set(part, place)
   for (const [name, inner] of Object.entries(part)) {
@@ -100,14 +103,14 @@ type OpenValidator = {
 }
 
 /** A validator that knows the references of a schema. Throws a `SchemaError`. */
-function openValidator(schema: Json, references: ReadonlyMap<string, Json>): OpenValidator {
+function openValidator(schema: PlainJson, references: ReadonlyMap<string, PlainJson>): OpenValidator {
   const dialect = dialectOf(schema)
   const { draft, idKeyword } = dialect
   // One of its own: what is compiled stays in it, and two schemas may give different things one name. The meta-schema is
   // asked where it is compiled already, which takes longer than most schemas.
   const validator = MAKERS[draft]({ validateSchema: false })
   for (const one of [schema, ...references.values()]) checkMetaSchema(one, dialect)
-  const named = typeof schema === 'object' && schema !== null ? (schema as JsonObject)[idKeyword] : undefined
+  const named = typeof schema === 'object' && schema !== null ? (schema as PlainJsonObject)[idKeyword] : undefined
   const id = typeof named === 'string' ? named : undefined
   const uris = new Map<string, string>()
   try {
@@ -122,7 +125,7 @@ function openValidator(schema: Json, references: ReadonlyMap<string, Json>): Ope
   return { validator, draft, id, uris }
 }
 
-function compiled(validator: Validator, schema: Json, draft: Draft): ValueCheck {
+function compiled(validator: Validator, schema: PlainJson, draft: Draft): ValueCheck {
   try {
     const validate = validator.compile(schema as object)
     return (value) => (validate(value) ? undefined : describe(validate.errors ?? [], draft))
@@ -132,7 +135,7 @@ function compiled(validator: Validator, schema: Json, draft: Draft): ValueCheck 
 }
 
 /** Validators know only their own draft, under one name. */
-function spelled(schema: Json, draft: Draft): Json {
+function spelled(schema: PlainJson, draft: Draft): PlainJson {
   const names = typeof schema === 'object' && schema !== null && '$schema' in schema
   return names ? { ...schema, $schema: META[draft] } : schema
 }

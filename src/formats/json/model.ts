@@ -1,8 +1,8 @@
 import type { Pattern } from '../../regex/pattern.ts'
 
 /** Any JSON value. */
-export type Json = null | boolean | number | string | readonly Json[] | JsonObject
-export type JsonObject = { readonly [key: string]: Json }
+export type PlainJson = null | boolean | number | string | readonly PlainJson[] | PlainJsonObject
+export type PlainJsonObject = { readonly [key: string]: PlainJson }
 
 /**
  * A JSON Schema as compatibility sees it: one kind for each way a value can be restricted. What stands side by side in
@@ -13,8 +13,8 @@ export type Model =
   | (Common & { readonly kind: 'never' | 'boolean' | 'null' | 'conditional' })
   | StringModel
   | NumberModel
-  | (Common & { readonly kind: 'enum'; readonly values: readonly Json[] })
-  | (Common & { readonly kind: 'const'; readonly value: Json })
+  | (Common & { readonly kind: 'enum'; readonly values: readonly PlainJson[] })
+  | (Common & { readonly kind: 'const'; readonly value: PlainJson })
   | (Common & { readonly kind: 'not'; readonly schema: Model })
   | ObjectModel
   | ArrayModel

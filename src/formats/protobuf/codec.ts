@@ -14,7 +14,7 @@ import { toFileDescriptor } from './descriptor-writer.ts'
 import type { Message, TypeElement } from './file.ts'
 import { protoUnit } from './protobuf.ts'
 import { protoTags } from './tags.ts'
-import type { Dependency } from './types.ts'
+import type { ProtoDependency } from './types.ts'
 
 const OWN_NAME = 'default.proto'
 
@@ -108,8 +108,8 @@ function compile({ file, dependencies }: ProtoUnit): FileRegistry {
 }
 
 /** The library takes a file behind those that it imports. */
-function importedFirst(dependencies: readonly Dependency[]): readonly Dependency[] {
-  const ordered = new Set<Dependency>()
+function importedFirst(dependencies: readonly ProtoDependency[]): readonly ProtoDependency[] {
+  const ordered = new Set<ProtoDependency>()
   const seen = new Set<string>()
   const visit = (path: string): void => {
     const found = seen.has(path) ? undefined : dependencies.find((one) => one.path === path)

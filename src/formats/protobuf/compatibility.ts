@@ -1,5 +1,5 @@
-import type { Field, Message, OneOf, ProtoFile, TypeElement } from './file.ts'
-import { type Dependency, isScalar, mapTypes, splitName, type TypeInfo, TypeTable } from './types.ts'
+import type { Message, OneOf, ProtoField, ProtoFile, TypeElement } from './file.ts'
+import { isScalar, mapTypes, type ProtoDependency, splitName, type TypeInfo, TypeTable } from './types.ts'
 
 /** A change that a reader of the new schema can't take in data of the old one. The names are the registry's. */
 export type Breaking =
@@ -19,13 +19,13 @@ export type Breaking =
 export type ProtoChange = { readonly type: Breaking; readonly path: string }
 
 /** A parsed file with all that it imports, directly or not. */
-export type ProtoUnit = { readonly file: ProtoFile; readonly dependencies: readonly Dependency[] }
+export type ProtoUnit = { readonly file: ProtoFile; readonly dependencies: readonly ProtoDependency[] }
 
 /**
  * The changes from `original` to `update` that break readers. Fields are matched by number over the whole message,
  * members of oneofs included; types by name. Data that moves between interchangeable scalars is fine.
  */
-export function breakingChanges(original: ProtoUnit, update: ProtoUnit): readonly ProtoChange[] {
+export function protobufChanges(original: ProtoUnit, update: ProtoUnit): readonly ProtoChange[] {
   const walk: Walk = {
     original: new TypeTable(original.file, original.dependencies),
     update: new TypeTable(update.file, update.dependencies),
@@ -108,7 +108,7 @@ function compareMessages(walk: Walk, at: Place, original: Message, update: Messa
   return walk.found.length > count
 }
 
-type Placed = { readonly field: Field; readonly oneof: string | undefined }
+type Placed = { readonly field: ProtoField; readonly oneof: string | undefined }
 
 function fieldsByTag(message: Message): ReadonlyMap<number, Placed> {
   const byTag = new Map<number, Placed>(message.fields.map((field) => [field.tag, { field, oneof: undefined }]))
@@ -162,7 +162,7 @@ function compareField(
   }
 }
 
-type Typed = Pick<Field, 'type' | 'label'>
+type Typed = Pick<ProtoField, 'type' | 'label'>
 
 function compareFieldTypes(walk: Walk, at: Place, original: Typed, update: Typed): void {
   const before = typeOf(walk.original, at.original, original.type)
@@ -219,8 +219,8 @@ function compareScalars(
   at: Place,
   before: ScalarGroup,
   after: ScalarGroup,
-  was: Field['label'],
-  is: Field['label'],
+  was: ProtoField['label'],
+  is: ProtoField['label'],
 ): void {
   if (before !== after) report(walk, at, 'FIELD_SCALAR_KIND_CHANGED')
   else if (was !== undefined && is !== undefined && was !== is && before !== 'text')

@@ -21,11 +21,11 @@ import { readMeta } from './confluent-meta.ts'
 import {
   type Enum,
   type Extend,
-  type Field,
   type Message,
   type OneOf,
   type Option,
   type OptionValue,
+  type ProtoField,
   type ProtoFile,
   type Range,
   type Ranges,
@@ -126,7 +126,7 @@ function readField(
   field: FieldDescriptorProto,
   isProto3: boolean,
   entries: ReadonlyMap<string, DescriptorProto>,
-): Field {
+): ProtoField {
   const entry =
     field.label === Label.REPEATED && field.type === Type.MESSAGE
       ? entries.get(field.typeName.split('.').at(-1) ?? '')
@@ -149,7 +149,7 @@ export function jsonNameOf(name: string): string {
   return name.replace(/_+([a-zA-Z0-9])?/g, (_, next: string | undefined) => next?.toUpperCase() ?? '')
 }
 
-function labelOf(field: FieldDescriptorProto, isProto3: boolean): Field['label'] {
+function labelOf(field: FieldDescriptorProto, isProto3: boolean): ProtoField['label'] {
   if (field.label === Label.REPEATED) return 'repeated'
   if (field.label === Label.REQUIRED) return 'required'
   return isProto3 && !field.proto3Optional ? undefined : 'optional'

@@ -23,11 +23,11 @@ import { jsonNameOf } from './descriptor-reader.ts'
 import {
   type Enum,
   type Extend,
-  type Field,
   type Group,
   type Message,
   type Option,
   type OptionValue,
+  type ProtoField,
   type ProtoFile,
   type Ranges,
   type Service,
@@ -113,12 +113,12 @@ function messageOf(group: Group): Message {
   }
 }
 
-function entryName(field: Field): string {
+function entryName(field: ProtoField): string {
   const camel = jsonNameOf(field.name)
   return `${camel.charAt(0).toUpperCase()}${camel.slice(1)}Entry`
 }
 
-function mapEntry(file: ProtoFile, field: Field, scope: Scope): readonly Built<typeof DescriptorProtoSchema>[] {
+function mapEntry(file: ProtoFile, field: ProtoField, scope: Scope): readonly Built<typeof DescriptorProtoSchema>[] {
   const map = mapTypes(field.type)
   if (!map) return []
   const part = (name: string, tag: number, type: string) =>
@@ -156,7 +156,7 @@ const SCALARS: Readonly<Record<string, Type>> = {
 
 const LABELS = { optional: Label.OPTIONAL, required: Label.REQUIRED, repeated: Label.REPEATED } as const
 
-function writeField(file: ProtoFile, field: Field, scope: Scope): Built<typeof FieldDescriptorProtoSchema> {
+function writeField(file: ProtoFile, field: ProtoField, scope: Scope): Built<typeof FieldDescriptorProtoSchema> {
   const isMap = mapTypes(field.type) !== undefined
   return {
     name: field.name,

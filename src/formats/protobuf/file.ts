@@ -20,7 +20,7 @@ export type Message = {
   readonly name: string
   readonly reserved: readonly Ranges[]
   readonly options: readonly Option[]
-  readonly fields: readonly Field[]
+  readonly fields: readonly ProtoField[]
   readonly oneofs: readonly OneOf[]
   readonly groups: readonly Group[]
   readonly extensions: readonly Extensions[]
@@ -30,7 +30,7 @@ export type Message = {
 
 export type Label = 'optional' | 'required' | 'repeated'
 
-export type Field = {
+export type ProtoField = {
   readonly label: Label | undefined
   /** As written; a map is `map<K, V>` with one blank. */
   readonly type: string
@@ -45,7 +45,7 @@ export type Field = {
 export type OneOf = {
   readonly name: string
   readonly options: readonly Option[]
-  readonly fields: readonly Field[]
+  readonly fields: readonly ProtoField[]
   readonly groups: readonly Group[]
 }
 
@@ -53,7 +53,7 @@ export type Group = {
   readonly label: Label | undefined
   readonly name: string
   readonly tag: number
-  readonly fields: readonly Field[]
+  readonly fields: readonly ProtoField[]
 }
 
 export type Enum = {
@@ -71,7 +71,7 @@ export type Ranges = readonly (string | number | Range)[]
 export type Range = { readonly from: number; readonly to: number }
 
 export type Extensions = { readonly ranges: Ranges; readonly options: readonly Option[] }
-export type Extend = { readonly name: string; readonly fields: readonly Field[] }
+export type Extend = { readonly name: string; readonly fields: readonly ProtoField[] }
 
 export type Service = { readonly name: string; readonly options: readonly Option[]; readonly rpcs: readonly Rpc[] }
 export type Rpc = {

@@ -3,10 +3,10 @@ import type {
   EnumConstant,
   Extend,
   Extensions,
-  Field,
   Group,
   Message,
   OneOf,
+  ProtoField,
   ProtoFile,
   Ranges,
   Rpc,
@@ -14,7 +14,7 @@ import type {
   TypeElement,
 } from './file.ts'
 import { normalizeOptions } from './normalize-options.ts'
-import { type Dependency, isScalar, mapTypes, type Scope, splitName, TypeTable } from './types.ts'
+import { isScalar, mapTypes, type ProtoDependency, type Scope, splitName, TypeTable } from './types.ts'
 
 /** A name in the file means nothing that the file declares or imports. */
 export class UnresolvedType extends Error {
@@ -26,7 +26,7 @@ export class UnresolvedType extends Error {
  * one a line, options and imports sorted, types by full name with a leading dot, map entry messages folded to maps.
  * The order of messages stays, because serialized data counts them. Throws `UnresolvedType`.
  */
-export function normalizeProto(file: ProtoFile, dependencies: readonly Dependency[]): ProtoFile {
+export function normalizeProto(file: ProtoFile, dependencies: readonly ProtoDependency[]): ProtoFile {
   const scope: Scope = { types: new TypeTable(file, dependencies), path: splitName(file.packageName ?? '') }
   return {
     // proto2 is what a file is without a syntax line.
@@ -70,7 +70,7 @@ function normalizeMessage(message: Message, outer: Scope): Message {
   }
 }
 
-function normalizeFields(fields: readonly Field[], scope: Scope): readonly Field[] {
+function normalizeFields(fields: readonly ProtoField[], scope: Scope): readonly ProtoField[] {
   return [...fields].sort(byTag).map((field) => {
     const type = normalizeType(field.type, scope)
     return {
@@ -139,7 +139,7 @@ function normalizeExtensions(extensions: readonly Extensions[], scope: Scope): r
 
 /** One `extend` for each name. */
 function normalizeExtends(elements: readonly Extend[], scope: Scope): readonly Extend[] {
-  const byName = new Map<string, Field[]>()
+  const byName = new Map<string, ProtoField[]>()
   for (const { name, fields } of elements) {
     const resolved = fullName(name, scope)
     byName.set(resolved, [...(byName.get(resolved) ?? []), ...fields])

@@ -2,12 +2,12 @@ import type {
   Enum,
   EnumConstant,
   Extend,
-  Field,
   Group,
   Label,
   Message,
   OneOf,
   Option,
+  ProtoField,
   ProtoFile,
   Ranges,
   Rpc,
@@ -137,7 +137,7 @@ class Parser {
     return this.#lexer.peek().kind === 'word' && this.#lexer.skip(word)
   }
 
-  #fieldOrGroup(into: { fields: Field[]; groups: Group[] }, allowLabel = true): void {
+  #fieldOrGroup(into: { fields: ProtoField[]; groups: Group[] }, allowLabel = true): void {
     const at = this.#lexer.peek()
     const label = this.#label()
     if (label && !allowLabel) this.#lexer.fail('a member of a oneof has no label', at)
@@ -157,7 +157,7 @@ class Parser {
     return undefined
   }
 
-  #field(label: Label | undefined): Field {
+  #field(label: Label | undefined): ProtoField {
     const type = this.#type()
     const name = this.#simpleName('a field name')
     this.#lexer.expect('=')
@@ -208,8 +208,8 @@ class Parser {
   }
 
   /** As in the original registry, no group stands in a group or an extension. */
-  #fields(where: string): readonly Field[] {
-    const body: { fields: Field[]; groups: Group[] } = { fields: [], groups: [] }
+  #fields(where: string): readonly ProtoField[] {
+    const body: { fields: ProtoField[]; groups: Group[] } = { fields: [], groups: [] }
     this.#block(() => {
       const at = this.#lexer.peek()
       this.#fieldOrGroup(body)

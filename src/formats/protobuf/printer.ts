@@ -2,12 +2,12 @@ import type {
   Enum,
   Extend,
   Extensions,
-  Field,
   Group,
   Message,
   OneOf,
   Option,
   OptionValue,
+  ProtoField,
   ProtoFile,
   Ranges,
   Rpc,
@@ -80,7 +80,7 @@ function printEnum(element: Enum): string {
   ])
 }
 
-function printField(field: Field): string {
+function printField(field: ProtoField): string {
   const options: Option[] = [...field.options]
   if (field.defaultValue !== undefined) options.push(plain('default', defaultValue(field.type, field.defaultValue)))
   if (field.jsonName !== undefined) options.push(plain('json_name', { kind: 'string', text: field.jsonName }))
@@ -96,7 +96,7 @@ function defaultValue(type: string, text: string): OptionValue {
   return { kind: type === 'string' || !isWord(text) ? 'string' : 'word', text }
 }
 
-function labelOf({ label }: Field | Group): string {
+function labelOf({ label }: ProtoField | Group): string {
   return label === undefined ? '' : `${label} `
 }
 

@@ -10,7 +10,7 @@ import {
   type SchemaSource,
 } from '../format.ts'
 import type { SchemaTags, TagChange } from '../tags.ts'
-import { type Breaking, breakingChanges, type ProtoUnit } from './compatibility.ts'
+import { type Breaking, type ProtoUnit, protobufChanges } from './compatibility.ts'
 import { fromFileDescriptor } from './descriptor-reader.ts'
 import { toFileDescriptor } from './descriptor-writer.ts'
 import type { Message, ProtoFile } from './file.ts'
@@ -19,7 +19,7 @@ import { normalizeProto, UnresolvedType } from './normalize.ts'
 import { parseProto } from './parser.ts'
 import { printProto } from './printer.ts'
 import { protoTags, tagProto } from './tags.ts'
-import type { Dependency } from './types.ts'
+import type { ProtoDependency } from './types.ts'
 import { validateProto } from './validate.ts'
 import { wellKnownFile } from './well-known.ts'
 
@@ -123,7 +123,7 @@ class ProtobufSchema implements ParsedSchema {
   }
 
   incompatibilities(writer: ParsedSchema, { roles }: CompareOptions): readonly Incompatibility[] {
-    return breakingChanges((writer as ProtobufSchema).unit(), this.unit()).map(({ type, path }) => {
+    return protobufChanges((writer as ProtobufSchema).unit(), this.unit()).map(({ type, path }) => {
       const description = WORDINGS[type](path, roles.reader, roles.writer)
       return { type, path, description, message: `{errorType:"${type}", description:"${description}"}` }
     })
@@ -157,8 +157,8 @@ const WORDINGS: Readonly<Record<Breaking, (at: string, reader: string, writer: s
 }
 
 /** Every file that is imported, directly or not: from the references first, then those that everybody has. */
-function importsOf(file: ProtoFile, { dependencies = [] }: SchemaSource): readonly Dependency[] {
-  const found = new Map<string, Dependency>()
+function importsOf(file: ProtoFile, { dependencies = [] }: SchemaSource): readonly ProtoDependency[] {
+  const found = new Map<string, ProtoDependency>()
   const left = [...file.imports, ...file.publicImports]
   for (let path = left.pop(); path !== undefined; path = left.pop()) {
     if (found.has(path)) continue

@@ -1,8 +1,8 @@
 import { changeTags, entityKey, type SchemaEntity, type SchemaTags, type TagChange } from '../tags.ts'
-import type { Field, Message, Option, OptionValue, ProtoFile, TypeElement } from './file.ts'
+import type { Message, Option, OptionValue, ProtoField, ProtoFile, TypeElement } from './file.ts'
 
 /** A message or a field; a member of a oneof is also found by a path that names the oneof. */
-type Taggable = SchemaEntity & { readonly otherPath?: string; readonly element: Message | Field }
+type Taggable = SchemaEntity & { readonly otherPath?: string; readonly element: Message | ProtoField }
 
 const META = { sr_record: 'confluent.message_meta', sr_field: 'confluent.field_meta' } as const
 
@@ -21,11 +21,11 @@ export function tagProto(file: ProtoFile, change: TagChange): ProtoFile {
     const { entityType, entityPath, otherPath = entityPath } = taggable
     for (const path of [entityPath, otherPath]) carriers.set(entityKey({ entityPath: path, entityType }), taggable)
   }
-  const optionsOf = new Map<Message | Field, readonly Option[]>()
+  const optionsOf = new Map<Message | ProtoField, readonly Option[]>()
   changeTags(change, carriers, ({ element, entityType }, tagsAfter) => {
     optionsOf.set(element, retagged(element.options, META[entityType], tagsAfter))
   })
-  const withOptions = <Element extends Message | Field>(element: Element): Element => {
+  const withOptions = <Element extends Message | ProtoField>(element: Element): Element => {
     const options = optionsOf.get(element)
     return options ? { ...element, options } : element
   }

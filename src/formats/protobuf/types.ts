@@ -1,7 +1,7 @@
-import type { Field, Message, ProtoFile, TypeElement } from './file.ts'
+import type { Message, ProtoField, ProtoFile, TypeElement } from './file.ts'
 
 /** A file that another one imports; `reference` tells which registered version it is, absent for built-in files. */
-export type Dependency = {
+export type ProtoDependency = {
   /** As it is imported. */
   readonly path: string
   readonly file: ProtoFile
@@ -52,9 +52,9 @@ export function mapTypes(type: string): { readonly key: string; readonly value: 
 export class TypeTable {
   readonly packageName: string
   readonly #types = new Map<string, TypeInfo>()
-  readonly #extensions = new Map<string, Field>()
+  readonly #extensions = new Map<string, ProtoField>()
 
-  constructor(file: ProtoFile, dependencies: Iterable<Dependency>) {
+  constructor(file: ProtoFile, dependencies: Iterable<ProtoDependency>) {
     this.packageName = file.packageName ?? ''
     for (const { file: dependency, reference } of dependencies) this.#collect(dependency, reference ?? 'built-in')
     this.#collect(file, 'file')
@@ -71,7 +71,7 @@ export class TypeTable {
     return resolveName(this.#extensions, name, scope)
   }
 
-  extension(fullName: string): Field | undefined {
+  extension(fullName: string): ProtoField | undefined {
     return this.#extensions.get(fullName)
   }
 
@@ -91,7 +91,7 @@ export class TypeTable {
     for (const nested of element.types) this.#add(nested, inner, packageName, origin)
   }
 
-  #addExtensions(fields: readonly Field[], path: readonly string[]): void {
+  #addExtensions(fields: readonly ProtoField[], path: readonly string[]): void {
     for (const field of fields) this.#extensions.set([...path, field.name].join('.'), field)
   }
 }

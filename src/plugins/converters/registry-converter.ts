@@ -1,7 +1,7 @@
 import { BoundedMap, getOrFetch } from '../../clients/bounded-map.ts'
 import { RequestError } from '../../clients/http.ts'
 import type { RegistryClient } from '../../clients/registry.ts'
-import { type ParsedSchema, SchemaError, type SchemaSource, type SchemaType } from '../../formats/format.ts'
+import { type FormatType, type ParsedSchema, SchemaError, type SchemaSource } from '../../formats/format.ts'
 import { type ConverterInstance, DataError, type Schema, type SchemaAndValue } from '../../sdk/index.ts'
 import { asked } from '../../serde/error.ts'
 import { fetchRegisteredSchema, findWriteSchema, sourceOf, type WriteSchema } from '../../serde/schema-id.ts'
@@ -19,7 +19,7 @@ export type ReadData = (data: Buffer) => SchemaAndValue
 export type RegistryLanguage<Parsed extends ParsedSchema> = {
   /** Of the converter, for messages. */
   readonly name: string
-  readonly type: SchemaType
+  readonly type: FormatType
   /** Whether a null with a schema is data of the format, and not a tombstone. */
   readonly writesNulls?: boolean
   parse(source: SchemaSource, validation: 'strict' | 'loose'): Parsed

@@ -1,4 +1,4 @@
-import type { Lifecycle } from '../model/association.ts'
+import type { AssociationLifecycle } from '../model/association.ts'
 import { invalidAssociation } from '../model/registry-error.ts'
 import type { Subject } from '../model/subject.ts'
 import type { Registration } from './register.ts'
@@ -7,7 +7,7 @@ import type { Registration } from './register.ts'
 export type AssociationChange = {
   readonly subject: Subject | undefined
   readonly associationType: string
-  readonly lifecycle: Lifecycle | undefined
+  readonly lifecycle: AssociationLifecycle | undefined
   readonly frozen: boolean | undefined
   /** A schema to register under the subject. */
   readonly schema: Omit<Registration, 'subject' | 'force'> | undefined
@@ -51,7 +51,7 @@ export function withDefaults(change: AssociationChange, isCreate: boolean): Asso
   return { ...change, lifecycle, frozen: lifecycle === 'STRONG' }
 }
 
-export function checkFrozen(lifecycle: Lifecycle, frozen: boolean): void {
+export function checkFrozen(lifecycle: AssociationLifecycle, frozen: boolean): void {
   if (frozen === (lifecycle === 'STRONG')) return
   throw invalidAssociation('frozen', `association with lifecycle of ${lifecycle} cannot be frozen=${frozen}`)
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Association, Lifecycle, StoredAssociation } from '../model/association.ts'
+import type { Association, AssociationLifecycle, StoredAssociation } from '../model/association.ts'
 import {
   associationExists,
   associationForSubjectExists,
@@ -22,7 +22,7 @@ import {
 } from '../queries/association-search.ts'
 import { checkCompatibility } from '../queries/check-compatibility.ts'
 import { checkWritable, isImporting, modeInScope } from '../queries/effective-config.ts'
-import { lookUp } from '../queries/schema-lookup.ts'
+import { lookUpSchema } from '../queries/schema-lookup.ts'
 import type { RegistryView } from '../store/state.ts'
 import {
   type AssociationChange,
@@ -38,7 +38,7 @@ import type { Registration } from './register.ts'
 /** A change whose subject and lifecycle are known, and the association that exists already. */
 type ResolvedChange = AssociationChange & {
   readonly subject: Subject
-  readonly lifecycle: Lifecycle
+  readonly lifecycle: AssociationLifecycle
   readonly existing: StoredAssociation | undefined
 }
 
@@ -193,7 +193,7 @@ function isRegistered(
   { schema, normalize }: NonNullable<AssociationChange['schema']>,
 ): boolean {
   try {
-    return lookUp(context, subject, schema, { normalize, deleted: false }) !== undefined
+    return lookUpSchema(context, subject, schema, { normalize, deleted: false }) !== undefined
   } catch (error) {
     if (error instanceof RegistryError && /^(schema|subject)_not_found$/.test(error.code)) return false
     throw error

@@ -18,13 +18,13 @@ export function parseMode(word: unknown): Mode | null {
  * unless it is forced; what was soft-deleted there goes for good, so that ids come in undisturbed.
  */
 export function decideMode(
-  grounds: DecisionContext,
+  context: DecisionContext,
   subject: Subject | null,
   mode: Mode | null,
   options: { readonly force: boolean },
 ): Decision<Mode | null> {
-  const { view, defaults } = grounds
-  checkMutable(grounds)
+  const { view, defaults } = context
+  checkMutable(context)
   if (mode === 'FORWARD' && subject !== GLOBAL) throw invalidMode('Forward mode only supported on global level')
   const change = { kind: 'mode', subject, value: mode } as const
   const entersImport = mode === 'IMPORT' && modeInScope(view, subject, defaults) !== 'IMPORT' && !options.force
@@ -33,14 +33,14 @@ export function decideMode(
 
 /** Answers the mode that was set. `recursive` also takes away those of all subjects within. */
 export function decideDeleteMode(
-  grounds: DecisionContext,
+  context: DecisionContext,
   subject: Subject | null,
   options: { readonly recursive: boolean },
 ): Decision<Mode> {
-  const { view, defaults } = grounds
+  const { view, defaults } = context
   const stored = view.mode(subject)
   if (stored === undefined && subject !== null && !options.recursive) throw subjectNotFound(subject)
-  checkMutable(grounds)
+  checkMutable(context)
   const within = options.recursive ? view.modeSubjects().filter((one) => one !== subject && isInside(one, subject)) : []
   return {
     records: [subject, ...within].map((one) => ({ kind: 'mode', subject: one, value: null }) as const),

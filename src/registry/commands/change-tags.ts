@@ -3,9 +3,9 @@ import { type Metadata, VERSION_PROPERTY, withProperty } from '../model/metadata
 import { checkRuleSet, invalidRule, mergeRuleSets, type RuleSet, withoutRules } from '../model/rule-set.ts'
 import type { Subject } from '../model/subject.ts'
 import { findVersion, type VersionSelector } from '../queries/schema-lookup.ts'
-import { inAnyContext } from '../queries/schema-search.ts'
+import { findInAnyContext } from '../queries/schema-search.ts'
 import type { Decision, DecisionContext } from './decision.ts'
-import { decideRegister, type RegisterAnswer } from './register.ts'
+import { decideRegister, type RegisteredSchemaResult } from './register.ts'
 
 export type TagsUpdate = {
   /** 0: the next one. */
@@ -21,20 +21,20 @@ export type TagsUpdate = {
 
 /** Registers a version with other tags, and if asked for with other metadata and rules. Throws as registering does. */
 export function decideTags(
-  grounds: DecisionContext,
+  context: DecisionContext,
   name: Subject,
   selector: VersionSelector,
   update: TagsUpdate,
   isPermitted: (subject: Subject) => boolean,
-): Decision<RegisterAnswer> {
-  const { view } = grounds
-  const { subject, content } = inAnyContext(view, name, isPermitted, (one) =>
+): Decision<RegisteredSchemaResult> {
+  const { view } = context
+  const { subject, content } = findInAnyContext(view, name, isPermitted, (one) =>
     findVersion(view, one, selector, { deleted: false }),
   )
   const { newVersion, tags, metadata = content.metadata } = update
-  const ruleSet = changedRules(update, () => ruleSetBefore(grounds, subject, newVersion))
+  const ruleSet = changedRules(update, () => ruleSetBefore(context, subject, newVersion))
   const schema = { ...content, metadata: withProperty(metadata, VERSION_PROPERTY, String(newVersion)), ruleSet }
-  return decideRegister(grounds, { subject, schema, id: -1, version: newVersion, normalize: false, force: false, tags })
+  return decideRegister(context, { subject, schema, id: -1, version: newVersion, normalize: false, force: false, tags })
 }
 
 function changedRules(

@@ -1,4 +1,4 @@
-import type { Facts } from '../compatibility-worker/facts.ts'
+import type { WorkerResults } from '../compatibility-worker/worker-results.ts'
 import type { Defaults } from '../queries/effective-config.ts'
 import type { ParsedSchemas } from '../queries/parsed-schemas.ts'
 import type { RegistryRecord } from '../store/record.ts'
@@ -14,8 +14,8 @@ export type Decision<Answer> = {
 export type DecisionContext = {
   readonly view: RegistryView
   readonly schemas: ParsedSchemas
-  /** What is known of large schemas; a decision that needs more throws `MissingFact`, and is made anew. */
-  readonly facts: Facts
+  /** What is known of large schemas; a decision that needs more throws `MissingWorkerResult`, and is made anew. */
+  readonly workerResults: WorkerResults
   readonly defaults: Defaults
   /** Whether modes may be changed at all. */
   readonly modesMutable: boolean

@@ -15,7 +15,13 @@ import {
   modeInScope,
   wrongMode,
 } from '../queries/effective-config.ts'
-import { findSchema, isSame, type ResolvedSchema, resolveSchema, type SentSchema } from '../queries/schema-lookup.ts'
+import {
+  findSchema,
+  isSameSchema,
+  type ResolvedSchema,
+  resolveSchema,
+  type SentSchema,
+} from '../queries/schema-lookup.ts'
 import type { StoredSchema } from '../store/record.ts'
 import type { RegistryView } from '../store/state.ts'
 import { type Decision, type DecisionContext, nothingToWrite } from './decision.ts'
@@ -38,7 +44,7 @@ export type Registration = {
 }
 
 /** `changed`: what is stored is not what was sent, because config or an earlier version added to it. */
-export type RegisterAnswer = { readonly schema: StoredSchema; readonly changed: boolean }
+export type RegisteredSchemaResult = { readonly schema: StoredSchema; readonly changed: boolean }
 
 const ID_MAX = 2 ** 31 - 1
 
@@ -46,20 +52,20 @@ const ID_MAX = 2 ** 31 - 1
  * The answer that needs no leader: the schema is registered under this subject already. Undefined when registering has
  * to decide.
  */
-export function findRegistered(grounds: DecisionContext, request: Registration): SchemaVersion | undefined {
+export function findRegistered(context: DecisionContext, request: Registration): SchemaVersion | undefined {
   const { subject, id, version } = request
-  const config = configInScope(grounds.view, subject, grounds.defaults)
+  const config = configInScope(context.view, subject, context.defaults)
   if (hasDefaults(config) || request.tags || request.propagateTags) return undefined
   if (request.schema.text.trim() === '') return undefined
-  const schema = resolveSchema(grounds, subject, request.schema, {
+  const schema = resolveSchema(context, subject, request.schema, {
     normalize: normalizing(request, config),
     validation: 'loose',
   })
-  const existing = findSchema(grounds, subject, schema, { deleted: false, latestOnly: version === -1 })
+  const existing = findSchema(context, subject, schema, { deleted: false, latestOnly: version === -1 })
   if (!existing || (id >= 0 && id !== existing.id)) return undefined
   if (version <= 0 || version === existing.version) return existing
   // The same schema may have been imported under several versions.
-  const other = grounds.view.version(subject, version)
+  const other = context.view.version(subject, version)
   return other && !other.deleted && other.id === existing.id ? other : undefined
 }
 
@@ -67,20 +73,20 @@ export function findRegistered(grounds: DecisionContext, request: Registration):
  * Registers a schema. Throws `not_permitted` in the wrong mode or for an id that means something else, `invalid_schema`,
  * `invalid_rule_set` and `incompatible_schema`.
  */
-export function decideRegister(grounds: DecisionContext, asked: Registration): Decision<RegisterAnswer> {
+export function decideRegister(context: DecisionContext, asked: Registration): Decision<RegisteredSchemaResult> {
   checkRuleSet(asked.schema.ruleSet)
-  const request = tagged(grounds, asked)
-  const registered = findRegistered(grounds, request)
+  const request = tagged(context, asked)
+  const registered = findRegistered(context, request)
   if (registered) return nothingToWrite({ schema: registered, changed: false })
-  const { view, defaults } = grounds
+  const { view, defaults } = context
   const { subject } = request
   const mode = modeInScope(view, subject, defaults)
   checkMode(request, mode)
   const config = configInScope(view, subject, defaults)
   const next = (view.versions(subject).at(-1)?.version ?? 0) + 1
   const importing = isImporting(mode)
-  const sent = importing ? request.schema : completed(grounds, request, config, next)
-  const schema = resolveSchema(grounds, subject, sent, {
+  const sent = importing ? request.schema : completed(context, request, config, next)
+  const schema = resolveSchema(context, subject, sent, {
     normalize: !importing && normalizing(request, config),
     validation: request.id < 0 && config.validateNewSchemas !== false ? 'strict' : 'loose',
     fields: config.validateFields === true,
@@ -88,18 +94,18 @@ export function decideRegister(grounds: DecisionContext, asked: Registration): D
   checkReferable(view, subject, schema)
   const changed = sent !== request.schema
   const live = view.versions(subject).filter(({ deleted }) => !deleted)
-  const again = request.version === 0 ? alreadyThere(grounds, schema, request, live) : undefined
+  const again = request.version === 0 ? alreadyThere(context, schema, request, live) : undefined
   if (again) return nothingToWrite({ schema: again, changed })
-  if (!importing && !request.force) checkCompatible(grounds, subject, schema, live, config)
+  if (!importing && !request.force) checkCompatible(context, subject, schema, live, config)
   const stored: StoredSchema = {
     subject,
     version: newVersion(request, next, importing),
-    id: newId(grounds, subject, schema, request.id),
+    id: newId(context, subject, schema, request.id),
     content: schema.content,
     deleted: false,
     extra: {},
   }
-  return { records: recordsOf(grounds, stored), answer: { schema: stored, changed } }
+  return { records: recordsOf(context, stored), answer: { schema: stored, changed } }
 }
 
 /** A subject that belongs to a resource cannot be referred to. */
@@ -123,9 +129,9 @@ function checkMode({ subject, id }: Registration, mode: Mode): void {
 }
 
 /** What is missing comes from the version before and from config; what config overrides is overridden. */
-function completed(grounds: DecisionContext, request: Registration, config: EffectiveConfig, next: number): SentSchema {
+function completed(context: DecisionContext, request: Registration, config: EffectiveConfig, next: number): SentSchema {
   const { schema: sent, subject, version, propagateTags } = request
-  const previous = grounds.view.latest(subject)?.content
+  const previous = context.view.latest(subject)?.content
   const isEmpty = sent.text.trim() === ''
   if (isEmpty && !previous) throw invalidSchema('Empty schema')
   const { metadata: merged, ruleSet } = inheritMetadata(sent, previous, config)
@@ -133,52 +139,54 @@ function completed(grounds: DecisionContext, request: Registration, config: Effe
   const metadata = counted ? withProperty(merged, VERSION_PROPERTY, String(next)) : merged
   const { type, text, references } = isEmpty && previous ? previous : sent
   const inherits = propagateTags && previous?.type === type
-  const inherited = inherits ? takenOver(grounds, subject, previous, { type, text, references }) : text
+  const inherited = inherits ? takenOver(context, subject, previous, { type, text, references }) : text
   const isAsSent = !isEmpty && inherited === text
   if (isAsSent && metadata === undefined && ruleSet === undefined) return sent
   return { type, text: inherited, references, metadata, ruleSet }
 }
 
-function tagged({ view, schemas, facts }: DecisionContext, request: Registration): Registration {
+function tagged({ view, schemas, workerResults }: DecisionContext, request: Registration): Registration {
   const { subject, schema, tags } = request
   if (!tags) return request
-  const parsed = schemas.parse(view, subject, schema, { validation: 'loose', facts })
+  const parsed = schemas.parse(view, subject, schema, { validation: 'loose', workerResults })
   return { ...request, schema: { ...schema, text: parsed.tagged(tags) }, tags: undefined }
 }
 
 /** The text with the tags that the version before has at what both have. */
 function takenOver(
-  { view, schemas, facts }: DecisionContext,
+  { view, schemas, workerResults }: DecisionContext,
   subject: Subject,
   previous: SchemaContent,
   sent: Pick<SchemaContent, 'type' | 'text' | 'references'>,
 ): string {
-  const add = schemas.stored(view, subject, previous, facts).tags()
+  const add = schemas.stored(view, subject, previous, workerResults).tags()
   if (add.length === 0) return sent.text
-  const parsed = schemas.parse(view, subject, sent, { validation: 'loose', facts })
+  const parsed = schemas.parse(view, subject, sent, { validation: 'loose', workerResults })
   return parsed.tagged({ add, remove: [], ifThere: true })
 }
 
 function alreadyThere(
-  grounds: DecisionContext,
+  context: DecisionContext,
   schema: ResolvedSchema,
   { subject, id }: Registration,
   live: readonly SchemaVersion[],
 ): SchemaVersion | undefined {
-  const known = grounds.view.idOf(contextOf(subject), schema.content.guid)
+  const known = context.view.idOf(contextOf(subject), schema.content.guid)
   const wanted = known !== undefined && (id < 0 || id === known) ? known : id
   const same = live.findLast((version) => version.id === wanted && version.content.guid === schema.content.guid)
-  return same ?? live.findLast((version) => (wanted < 0 || wanted === version.id) && isSame(grounds, schema, version))
+  return (
+    same ?? live.findLast((version) => (wanted < 0 || wanted === version.id) && isSameSchema(context, schema, version))
+  )
 }
 
 function checkCompatible(
-  grounds: DecisionContext,
+  context: DecisionContext,
   subject: Subject,
   { parsed, content }: ResolvedSchema,
   live: readonly SchemaVersion[],
   config: EffectiveConfig,
 ): void {
-  const messages = compatibilityMessages({ parsed, metadata: content.metadata }, candidates(grounds, live), config)
+  const messages = compatibilityMessages({ parsed, metadata: content.metadata }, candidates(context, live), config)
   if (messages.length > 0) throw incompatibleSchema(subject, messages)
 }
 

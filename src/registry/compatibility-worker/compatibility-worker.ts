@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { RegistryError } from '../model/registry-error.ts'
-import type { Job, JobRequest, Outcome } from './job.ts'
+import type { WorkerJob, WorkerJobOutcome, WorkerJobRequest } from './worker-job.ts'
 
 const ENTRY = new URL(
   `./compatibility-worker-process${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`,
@@ -14,9 +14,9 @@ const WAITING_MAX = 100
 const GRACE_MS = 5_000
 const IDLE_MS = 60_000
 
-export type ExaminerOptions = { readonly limitMs?: number; readonly waitingMax?: number }
+export type CompatibilityWorkerOptions = { readonly limitMs?: number; readonly waitingMax?: number }
 
-type Waiting = { readonly job: Job; readonly settle: (outcome: Outcome | Error) => void }
+type Waiting = { readonly job: WorkerJob; readonly settle: (outcome: WorkerJobOutcome | Error) => void }
 
 /**
  * Examines what would hold up everybody else: one job after the other, each within limits of time and memory. It does so
@@ -33,13 +33,13 @@ export class CompatibilityWorker {
   #number = 0
   #closed = false
 
-  constructor({ limitMs = LIMIT_MS, waitingMax = WAITING_MAX }: ExaminerOptions = {}) {
+  constructor({ limitMs = LIMIT_MS, waitingMax = WAITING_MAX }: CompatibilityWorkerOptions = {}) {
     this.#limitMs = limitMs
     this.#waitingMax = waitingMax
   }
 
   /** Rejects with `too_many_checks` when too many wait. */
-  ask(job: Job): Promise<Outcome> {
+  run(job: WorkerJob): Promise<WorkerJobOutcome> {
     if (this.#closed) return Promise.reject(stopping())
     if (this.#waiting.length >= this.#waitingMax) {
       return Promise.reject(
@@ -47,7 +47,8 @@ export class CompatibilityWorker {
       )
     }
     return new Promise((resolve, reject) => {
-      const settle = (outcome: Outcome | Error) => (outcome instanceof Error ? reject(outcome) : resolve(outcome))
+      const settle = (outcome: WorkerJobOutcome | Error) =>
+        outcome instanceof Error ? reject(outcome) : resolve(outcome)
       this.#waiting.push({ job, settle })
       this.#next()
     })
@@ -70,7 +71,7 @@ export class CompatibilityWorker {
     this.#current = waiting
     this.#number += 1
     this.#process ??= this.#start()
-    const errand: JobRequest = { number: this.#number, job: waiting.job, limitMs: this.#limitMs }
+    const errand: WorkerJobRequest = { number: this.#number, job: waiting.job, limitMs: this.#limitMs }
     // A process that is gone answers by its exit.
     this.#process.send(errand, () => undefined)
     const tooLong = { wrong: `too complex: not examined within ${this.#limitMs} ms` }
@@ -86,7 +87,7 @@ export class CompatibilityWorker {
     // It does not keep this process alive.
     started.unref()
     started.channel?.unref()
-    started.on('message', ({ number, outcome }: { number: number; outcome: Outcome }) => {
+    started.on('message', ({ number, outcome }: { number: number; outcome: WorkerJobOutcome }) => {
       if (number === this.#number) this.#settle(outcome)
     })
     started.on('exit', () => {
@@ -99,14 +100,14 @@ export class CompatibilityWorker {
   }
 
   /** The process goes, and its job is answered; the next job starts another one. */
-  #end(outcome: Outcome | Error = stopping()): void {
+  #end(outcome: WorkerJobOutcome | Error = stopping()): void {
     const ended = this.#process
     this.#process = undefined
     ended?.kill('SIGKILL')
     this.#settle(outcome)
   }
 
-  #settle(outcome: Outcome | Error): void {
+  #settle(outcome: WorkerJobOutcome | Error): void {
     clearTimeout(this.#timer)
     const current = this.#current
     this.#current = undefined

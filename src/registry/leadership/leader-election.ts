@@ -20,11 +20,11 @@ export type LeaderWriter = {
 /** Who writes. */
 export type Leadership = {
   /** Here and now; undefined when another instance leads, or none. */
-  readonly pen: () => LeaderWriter | undefined
+  readonly writer: () => LeaderWriter | undefined
   /** Where the leader answers, when it is another instance. */
   readonly leaderUrl: () => string | undefined
   /** What was written with the pen failed: whoever has the right to it gets a new one. */
-  readonly dropPen: (reason: string) => void
+  readonly replaceWriter: (reason: string) => void
 }
 
 export type ElectionOptions = {
@@ -34,7 +34,7 @@ export type ElectionOptions = {
   readonly identity: Omit<MemberIdentity, 'leader'>
   readonly sticky: boolean
   /** Fences every pen before it, and sees all that they wrote. */
-  readonly openPen: () => Promise<LeaderWriter>
+  readonly openWriter: () => Promise<LeaderWriter>
   readonly sessionTimeoutMs?: number
   readonly heartbeatMs?: number
   readonly rebalanceTimeoutMs?: number
@@ -51,12 +51,12 @@ const PAUSE_MS = 1_000
 
 /** Joins the instances' group and takes part in their elections. Resolves when the first one is decided. */
 export async function joinElection(options: ElectionOptions): Promise<Election> {
-  const office = new Office(options)
+  const office = new LeaderElection(options)
   await office.join()
   return {
-    pen: () => office.pen(),
+    writer: () => office.pen(),
     leaderUrl: () => office.leaderUrl(),
-    dropPen: (reason) => void office.renewPen(reason),
+    replaceWriter: (reason) => void office.renewPen(reason),
     saveProgress: (positions) => office.saveProgress(positions),
     close: () => office.close(),
   }
@@ -66,7 +66,7 @@ export async function joinElection(options: ElectionOptions): Promise<Election> 
  * One instance's part in the elections. A leader goes on writing while the group comes together anew: the next leader's
  * first act is to fence it.
  */
-class Office {
+class LeaderElection {
   readonly #options: ElectionOptions
   readonly #clock: Clock
   readonly #stop = new AbortController()
@@ -154,7 +154,7 @@ class Office {
   }
 
   async #takePen(reason: string): Promise<void> {
-    const { logger, openPen } = this.#options
+    const { logger, openWriter: openPen } = this.#options
     try {
       this.#pen = await openPen()
       logger.info({ reason }, 'leading')

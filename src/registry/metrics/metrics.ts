@@ -1,26 +1,26 @@
 import { Counter, Gauge, Histogram } from 'prom-client'
 import type { Metrics } from '../../config/metrics.ts'
 import type { CertificateExpiry } from '../../config/tls.ts'
-import type { SchemaType } from '../../formats/format.ts'
+import type { FormatType } from '../../formats/format.ts'
 import type { CompletedRequest } from '../../http/access-log.ts'
 import type { ConnectionChange } from '../../http/server.ts'
 import { SCHEMA_TYPES } from '../model/schema-types.ts'
 import type { RegistryRecord } from '../store/record.ts'
-import type { Applied } from '../store/state.ts'
+import type { ApplyResult } from '../store/state.ts'
 import { Meter, type Reading } from './meter.ts'
 
 /** Something done with a schema by the code of its language. */
 export type SchemaOperation = {
-  readonly type: SchemaType
+  readonly type: FormatType
   readonly operation: 'read' | 'format' | 'tags' | 'tag' | 'equivalent' | 'compare'
   readonly ms: number
   readonly failed: boolean
 }
 export type RegistryMetrics = {
   /** Counts what was read from the topic. */
-  readonly observe: (applied: Applied | 'unreadable', record?: RegistryRecord) => void
+  readonly observe: (applied: ApplyResult | 'unreadable', record?: RegistryRecord) => void
   readonly answered: (request: CompletedRequest) => void
-  readonly operated: (operation: SchemaOperation) => void
+  readonly onSchemaOperation: (operation: SchemaOperation) => void
   readonly connected: (change: ConnectionChange) => void
   readonly certified: (expiry: CertificateExpiry) => void
   /** How long this instance took to become the leader. */
@@ -80,7 +80,7 @@ export function registryMetrics(
   return {
     ...recordMetrics(),
     answered: requestMetrics(),
-    operated: operationMetrics(),
+    onSchemaOperation: operationMetrics(),
     connected: connectionMetrics(),
     certified: certificateMetrics(),
     elected: (ms) => latency.set(ms),
@@ -172,7 +172,7 @@ export function registryMetrics(
     }
   }
 
-  function operationMetrics(): RegistryMetrics['operated'] {
+  function operationMetrics(): RegistryMetrics['onSchemaOperation'] {
     const duration = new Histogram({
       name: 'weir_registry_schema_operation_duration_seconds',
       help: 'How long reading, writing and comparing schemas took.',

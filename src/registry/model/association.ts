@@ -1,7 +1,7 @@
 import type { Subject } from './subject.ts'
 
 /** STRONG: the subject belongs to the resource, which has it for itself. WEAK: the subject may be shared. */
-export type Lifecycle = 'STRONG' | 'WEAK'
+export type AssociationLifecycle = 'STRONG' | 'WEAK'
 export const LIFECYCLES = ['STRONG', 'WEAK'] as const
 
 /** Says that a resource, such as a topic, uses a subject for its keys or values. */
@@ -13,7 +13,7 @@ export type Association = {
   readonly resourceId: string
   readonly resourceType: string
   readonly associationType: string
-  readonly lifecycle: Lifecycle
+  readonly lifecycle: AssociationLifecycle
   readonly frozen: boolean
 }
 

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { SchemaType } from '../../formats/format.ts'
+import type { FormatType } from '../../formats/format.ts'
 import type { SchemaReference } from '../../formats/references.ts'
 import type { Metadata } from './metadata.ts'
 import type { RuleSet } from './rule-set.ts'
@@ -8,7 +8,7 @@ import type { Subject } from './subject.ts'
 /** What an id stands for. Two contents with one `guid` are the same. */
 export type SchemaContent = {
   readonly guid: string
-  readonly type: SchemaType
+  readonly type: FormatType
   readonly text: string
   readonly references: readonly SchemaReference[]
   readonly metadata: Metadata | undefined

@@ -1,4 +1,4 @@
-import type { Lifecycle, StoredAssociation } from '../model/association.ts'
+import type { AssociationLifecycle, StoredAssociation } from '../model/association.ts'
 import type { Subject } from '../model/subject.ts'
 import type { RegistryView } from '../store/state.ts'
 
@@ -6,7 +6,7 @@ export type AssociationFilter = {
   readonly resourceType?: string | undefined
   /** Empty: every type. */
   readonly associationTypes?: readonly string[]
-  readonly lifecycle?: Lifecycle | undefined
+  readonly lifecycle?: AssociationLifecycle | undefined
 }
 
 /** Stands for every name, or every namespace. */

@@ -1,18 +1,18 @@
 import { comparedVersions, conflictsWith, type VersionConflict } from '../../formats/compatibility-level.ts'
-import type { SchemaType } from '../../formats/format.ts'
-import type { ExaminedSchema } from '../compatibility-worker/facts.ts'
+import type { FormatType } from '../../formats/format.ts'
+import type { OffloadableSchema } from '../compatibility-worker/worker-results.ts'
 import { type Metadata, reservedFields } from '../model/metadata.ts'
 import type { EffectiveConfig } from './effective-config.ts'
 
 /** A schema to compare: parsed only when its turn comes. */
 export type Candidate = {
-  readonly type: SchemaType
+  readonly type: FormatType
   readonly version: number
   readonly metadata: Metadata | undefined
-  readonly parsed: () => ExaminedSchema
+  readonly parsed: () => OffloadableSchema
 }
 
-type NewSchema = Pick<Candidate, 'metadata'> & { readonly parsed: ExaminedSchema }
+type NewSchema = Pick<Candidate, 'metadata'> & { readonly parsed: OffloadableSchema }
 
 /** In characters. A longer text of the earlier schema is cut in messages. */
 const OLD_SCHEMA_MAX = 10_240
@@ -40,7 +40,7 @@ export function compatibilityMessages(
 }
 
 function conflictMessages(
-  conflict: VersionConflict<Candidate, ExaminedSchema>,
+  conflict: VersionConflict<Candidate, OffloadableSchema>,
   level: EffectiveConfig['compatibilityLevel'],
 ): readonly string[] {
   if (conflict.kind === 'type') return ['Incompatible because of different schema type']

@@ -1,8 +1,8 @@
 import { type ParsedSchema, SchemaError } from '../../formats/format.ts'
 import { type Dependency, dependenciesOf, type SchemaReference } from '../../formats/references.ts'
-import { ExaminedSchema, type Facts } from '../compatibility-worker/facts.ts'
-import { reasonOf, type SchemaToRead } from '../compatibility-worker/job.ts'
-import { isReadHere } from '../compatibility-worker/size.ts'
+import { isParsedInProcess } from '../compatibility-worker/in-process-limits.ts'
+import { schemaErrorMessage, type UnparsedSchema } from '../compatibility-worker/worker-job.ts'
+import { OffloadableSchema, type WorkerResults } from '../compatibility-worker/worker-results.ts'
 import { invalidSchema } from '../model/registry-error.ts'
 import type { SchemaContent } from '../model/schema.ts'
 import { Formats } from '../model/schema-types.ts'
@@ -23,7 +23,7 @@ const DUMP_MAX = 10_240
 
 /**
  * Schemas in the form that compares and prints them. Parsing costs, so the last ones are kept; the same text asked for
- * again is a look-up. A large one is known by facts; where they are missing, asking it throws `MissingFact`.
+ * again is a look-up. A large one is known by workerResults; where they are missing, asking it throws `MissingWorkerResult`.
  */
 export class ParsedSchemas {
   readonly formats = new Formats()
@@ -36,8 +36,13 @@ export class ParsedSchemas {
   }
 
   /** A schema that is registered already: read as far as it can be read. Throws `invalid_schema`. */
-  stored(view: RegistryView, subject: Subject, content: SchemaContent, facts: Facts): ExaminedSchema {
-    return this.parse(view, subject, content, { validation: 'loose', facts })
+  stored(
+    view: RegistryView,
+    subject: Subject,
+    content: SchemaContent,
+    workerResults: WorkerResults,
+  ): OffloadableSchema {
+    return this.parse(view, subject, content, { validation: 'loose', workerResults })
   }
 
   /** Throws `invalid_schema` with the reason. References are those of a schema under `subject`. */
@@ -45,28 +50,29 @@ export class ParsedSchemas {
     view: RegistryView,
     subject: Subject,
     unparsed: Unparsed,
-    { validation, facts }: { readonly validation: 'strict' | 'loose'; readonly facts: Facts },
-  ): ExaminedSchema {
+    { validation, workerResults }: { readonly validation: 'strict' | 'loose'; readonly workerResults: WorkerResults },
+  ): OffloadableSchema {
     const { type, text, references } = unparsed
     try {
       const needed = dependencies(view, subject, references)
       const schema = { type, text, references, dependencies: needed, validation, normalized: false }
-      if (isReadHere(schema)) return new ExaminedSchema(schema, this.#parse(subject, schema, facts), facts)
-      const outcome = facts.get({ op: 'read', schema })
+      if (isParsedInProcess(schema))
+        return new OffloadableSchema(schema, this.#parse(subject, schema, workerResults), workerResults)
+      const outcome = workerResults.get({ op: 'read', schema })
       if ('wrong' in outcome) throw new SchemaError(outcome.wrong)
-      return new ExaminedSchema(schema, undefined, facts)
+      return new OffloadableSchema(schema, undefined, workerResults)
     } catch (error) {
       throw invalidSchema(
-        `Invalid schema ${describe(subject, unparsed)} with refs ${listReferences(references)} of type ${type}, details: ${reasonOf(error)}`,
+        `Invalid schema ${describe(subject, unparsed)} with refs ${listReferences(references)} of type ${type}, details: ${schemaErrorMessage(error)}`,
       )
     }
   }
 
-  #parse(subject: Subject, schema: SchemaToRead, facts: Facts): ParsedSchema {
+  #parse(subject: Subject, schema: UnparsedSchema, workerResults: WorkerResults): ParsedSchema {
     const key = keyOf(subject, schema)
     const known = this.#take(key)
     if (known) return known
-    const parsed = facts.timed('read', schema.type, () => this.formats.get(schema.type).parse(schema, schema))
+    const parsed = workerResults.timed('read', schema.type, () => this.formats.get(schema.type).parse(schema, schema))
     this.#keep(key, parsed)
     return parsed
   }
@@ -88,7 +94,7 @@ export class ParsedSchemas {
   }
 }
 
-function keyOf(subject: Subject, { type, text, references = [], validation }: SchemaToRead): string {
+function keyOf(subject: Subject, { type, text, references = [], validation }: UnparsedSchema): string {
   const named = references.length === 0 ? '' : `${contextOf(subject)} ${JSON.stringify(references)}`
   return `${validation} ${type} ${named}\n${text}`
 }

@@ -1,7 +1,7 @@
 import { normalizedReferences, type SchemaReference } from '../../formats/references.ts'
 import type { DecisionContext } from '../commands/decision.ts'
 import { inheritMetadata } from '../commands/inherited-metadata.ts'
-import type { ExaminedSchema } from '../compatibility-worker/facts.ts'
+import type { OffloadableSchema } from '../compatibility-worker/worker-results.ts'
 import { VERSION_PROPERTY, withProperty } from '../model/metadata.ts'
 import { invalidSchema, schemaNotFound, subjectNotFound, versionNotFound } from '../model/registry-error.ts'
 import { guidOf, type SchemaContent, type SchemaVersion } from '../model/schema.ts'
@@ -12,20 +12,20 @@ import { configInScope } from './effective-config.ts'
 /** A schema as it was sent. */
 export type SentSchema = Omit<SchemaContent, 'guid'>
 /** A sent schema, understood: its canonical content, and the form that compares. */
-export type ResolvedSchema = { readonly content: SchemaContent; readonly parsed: ExaminedSchema }
+export type ResolvedSchema = { readonly content: SchemaContent; readonly parsed: OffloadableSchema }
 /** A positive number, or the last version that is not deleted. */
 export type VersionSelector = number | 'latest'
 
 /** Throws `invalid_schema`. */
 export function resolveSchema(
-  { view, schemas, facts }: DecisionContext,
+  { view, schemas, workerResults }: DecisionContext,
   subject: Subject,
   sent: SentSchema,
   options: { readonly normalize: boolean; readonly validation: 'strict' | 'loose'; readonly fields?: boolean },
 ): ResolvedSchema {
   if (sent.text.trim() === '') throw invalidSchema('Empty schema')
   const references = concreteReferences(view, subject, sent.references)
-  const read = schemas.parse(view, subject, { ...sent, references }, { validation: options.validation, facts })
+  const read = schemas.parse(view, subject, { ...sent, references }, { validation: options.validation, workerResults })
   const parsed = options.normalize ? read.normalized() : read
   if (options.fields && parsed.type === 'JSON' && parsed.fields.some((field) => field.startsWith('$$'))) {
     throw invalidSchema('Field names cannot start with $$ prefix')
@@ -35,7 +35,7 @@ export function resolveSchema(
     text: parsed.canonical,
     references: options.normalize ? normalizedReferences(references) : references,
   }
-  return { content: { ...content, guid: facts.guidOf(content) }, parsed }
+  return { content: { ...content, guid: workerResults.guidOf(content) }, parsed }
 }
 
 /** References to the latest version get its number. */
@@ -70,18 +70,18 @@ export function findVersion(
  * references are written out in one of the two, or only one of them carries its own version number.
  */
 export function findSchema(
-  grounds: DecisionContext,
+  context: DecisionContext,
   subject: Subject,
   schema: ResolvedSchema,
   options: { readonly deleted: boolean; readonly latestOnly?: boolean },
 ): SchemaVersion | undefined {
-  const { view } = grounds
+  const { view } = context
   const versions = options.latestOnly ? [view.latest(subject)].filter((v) => v !== undefined) : view.versions(subject)
   const id = view.idOf(contextOf(subject), schema.content.guid)
   const candidates = versions.filter(({ deleted }) => options.deleted || !deleted)
   return (
     candidates.find((version) => version.id === id && version.content.guid === schema.content.guid) ??
-    candidates.findLast((version) => isSame(grounds, schema, version))
+    candidates.findLast((version) => isSameSchema(context, schema, version))
   )
 }
 
@@ -89,21 +89,21 @@ export function findSchema(
  * Answers where a schema is registered. As registering would, it takes what the schema leaves open from config and from
  * the latest version. Throws `subject_not_found` or `schema_not_found`.
  */
-export function lookUp(
-  grounds: DecisionContext,
+export function lookUpSchema(
+  context: DecisionContext,
   subject: Subject,
   sent: SentSchema,
   options: { readonly normalize: boolean; readonly deleted: boolean },
 ): SchemaVersion {
-  const { view, defaults } = grounds
+  const { view, defaults } = context
   if (!view.versions(subject).some(({ deleted }) => options.deleted || !deleted)) throw subjectNotFound(subject)
   const config = configInScope(view, subject, defaults)
   const find = (schema: SentSchema) => {
     const normalize = options.normalize || config.normalize === true
     return findSchema(
-      grounds,
+      context,
       subject,
-      resolveSchema(grounds, subject, schema, { normalize, validation: 'loose' }),
+      resolveSchema(context, subject, schema, { normalize, validation: 'loose' }),
       options,
     )
   }
@@ -116,14 +116,14 @@ export function lookUp(
 }
 
 /** Whether a version means what a schema says. */
-export function isSame(grounds: DecisionContext, schema: ResolvedSchema, version: SchemaVersion): boolean {
+export function isSameSchema(context: DecisionContext, schema: ResolvedSchema, version: SchemaVersion): boolean {
   const { content } = schema
   const old = version.content
   if (content.type !== old.type) return false
   const writtenOut = content.references.length === 0 && old.references.length > 0
   if (!writtenOut && JSON.stringify(content.references) !== JSON.stringify(old.references)) return false
   if (!sameBesideVersion(content, version)) return false
-  const parsed = grounds.schemas.stored(grounds.view, version.subject, old, grounds.facts)
+  const parsed = context.schemas.stored(context.view, version.subject, old, context.workerResults)
   const text = writtenOut ? (parsed.formatted('resolved') ?? parsed.canonical) : parsed.canonical
   return text === schema.parsed.canonical || (content.type === 'AVRO' && schema.parsed.isEquivalent(parsed))
 }

@@ -7,9 +7,9 @@ import type { RegistryView } from '../store/state.ts'
 export type IsReadable = (subject: Subject) => boolean
 
 /** Which versions take part: live ones, also deleted ones, or only those. */
-export type Which = 'live' | 'all' | 'deleted'
+export type VersionFilter = 'live' | 'all' | 'deleted'
 
-export function takesPart(which: Which): (version: SchemaVersion) => boolean {
+export function matchesVersionFilter(which: VersionFilter): (version: SchemaVersion) => boolean {
   if (which === 'all') return () => true
   return ({ deleted }) => deleted === (which === 'deleted')
 }
@@ -18,9 +18,9 @@ export function takesPart(which: Which): (version: SchemaVersion) => boolean {
  * Sorted. A prefix of `:*:` searches every context; any other one searches the context it names. A subject is deleted
  * when all its versions are.
  */
-export function findSubjects(view: RegistryView, prefix: string, which: Which): readonly Subject[] {
+export function findSubjects(view: RegistryView, prefix: string, which: VersionFilter): readonly Subject[] {
   const matches = prefixMatcher(prefix)
-  const isLive = takesPart('live')
+  const isLive = matchesVersionFilter('live')
   const isWanted = (subject: Subject) => which === 'all' || view.versions(subject).some(isLive) === (which === 'live')
   return [...view.subjects()].filter((subject) => matches(subject) && isWanted(subject)).sort()
 }
@@ -71,12 +71,12 @@ function ownHolder(
 }
 
 /** Every place of an id, by subject. Throws `schema_not_found` when nothing holds it. */
-export function findPlaces(
+export function findVersionsById(
   view: RegistryView,
   id: number,
   subject: Subject | undefined,
   isReadable: IsReadable,
-  which: Which,
+  which: VersionFilter,
 ): readonly SchemaVersion[] {
   const context = contextOf(findById(view, id, subject, isReadable).subject)
   const name = subject === undefined ? '' : partsOf(subject).name
@@ -84,7 +84,7 @@ export function findPlaces(
     .holders(context, id)
     .filter((holder) => isReadable(holder.subject))
     .filter((holder) => name === '' || partsOf(holder.subject).name === name)
-    .filter(takesPart(which))
+    .filter(matchesVersionFilter(which))
     .toSorted((a, b) => (a.subject < b.subject ? -1 : a.subject > b.subject ? 1 : a.version - b.version))
 }
 
@@ -103,7 +103,7 @@ export function findByGuid(view: RegistryView, guid: string, isReadable: IsReada
  * Tries a subject without a context in every context that is permitted, the default one first; its failure is the one that
  * counts.
  */
-export function inAnyContext<Found>(
+export function findInAnyContext<Found>(
   view: RegistryView,
   subject: Subject,
   isPermitted: (subject: Subject) => boolean,
@@ -126,11 +126,11 @@ export function findByMetadata(
   view: RegistryView,
   subject: Subject,
   properties: readonly (readonly [key: string, value: string])[],
-  which: Which,
+  which: VersionFilter,
 ): SchemaVersion | undefined {
   return view
     .versions(subject)
-    .filter(takesPart(which))
+    .filter(matchesVersionFilter(which))
     .findLast(({ content }) => properties.every(([key, value]) => content.metadata?.properties?.[key] === value))
 }
 

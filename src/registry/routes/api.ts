@@ -5,7 +5,7 @@ import type { SchemaReference } from '../../formats/references.ts'
 import type { SchemaTags } from '../../formats/tags.ts'
 import type { Decision, DecisionContext } from '../commands/decision.ts'
 import type { WriteOperation } from '../commands/write-operation.ts'
-import type { Facts } from '../compatibility-worker/facts.ts'
+import type { WorkerResults } from '../compatibility-worker/worker-results.ts'
 import type { Forwarder } from '../leadership/forwarding.ts'
 import { RegistryError } from '../model/registry-error.ts'
 import type { SchemaVersion } from '../model/schema.ts'
@@ -23,18 +23,27 @@ import {
 import type { Registry } from '../registry.ts'
 import type { RegistryValues } from '../settings.ts'
 import type { RegistryView } from '../store/state.ts'
-import type { AnswerOptions, Profile } from './answer.ts'
 import { operationOn } from './operations.ts'
-import { flag, formatIn, type Limits, parseSchemaBody, type Query, type SchemaBody, text, texts } from './request.ts'
+import {
+  booleanParameter,
+  formatParameter,
+  type PageLimits,
+  parseSchemaBody,
+  type Query,
+  type SchemaBody,
+  stringParameter,
+  stringParameters,
+} from './request.ts'
+import type { ResponseProfile, SchemaResponseOptions } from './schema-response.ts'
 
 /** A write: what is decided, and how the answer is told. */
 export type Write<Answer> = {
   readonly operation: WriteOperation
-  readonly decide: (grounds: DecisionContext) => Decision<Answer>
+  readonly decide: (context: DecisionContext) => Decision<Answer>
   /** Default: as it is. */
   readonly answer?: (written: Answer) => unknown
   /** What the request knows already. */
-  readonly facts?: Facts
+  readonly workerResults?: WorkerResults
 }
 
 /** What the routes of every resource share. */
@@ -52,16 +61,16 @@ export class Api {
   }
 
   get view(): RegistryView {
-    return this.registry.grounds.view
+    return this.registry.decisionContext.view
   }
 
   /** Says of a request that its answer tells of the state as it is now, and of nothing else. */
-  tellsState(request: FastifyRequest): void {
+  markCacheable(request: FastifyRequest): void {
     request.revision = this.view.revision
   }
 
   /** Marks an answer as one of the state as it is now. True: who asks has had it already. */
-  isKnown({ headers, rights }: FastifyRequest, reply: FastifyReply): boolean {
+  isNotModified({ headers, rights }: FastifyRequest, reply: FastifyReply): boolean {
     // What may be read changes without a change of the state.
     if (!rights.allowsAll('read')) return false
     const mark = `"${this.#instance}-${this.view.revision}"`
@@ -70,11 +79,13 @@ export class Api {
     return headers['if-none-match']?.replace(/^W\//, '') === mark
   }
 
-  get profile(): Profile {
+  get profile(): ResponseProfile {
     return this.settings['weir.response.profile']
   }
 
-  limits(kind: 'schema' | 'subject' | 'subject.version' | 'context' | 'kek' | 'dek.subject' | 'dek.version'): Limits {
+  limits(
+    kind: 'schema' | 'subject' | 'subject.version' | 'context' | 'kek' | 'dek.subject' | 'dek.version',
+  ): PageLimits {
     return {
       default: this.settings[`${kind}.search.default.limit`],
       max: this.settings[`${kind}.search.max.limit`],
@@ -83,11 +94,11 @@ export class Api {
 
   /** The subject of a path: in the path's context, and what it is an alias of. Throws `invalid_subject`. */
   subject(request: FastifyRequest): Subject {
-    return this.#permitted(request, this.target(this.#named(request)))
+    return this.#permitted(request, this.resolveAlias(this.#named(request)))
   }
 
   /** One step of alias, never two. */
-  target(subject: Subject): Subject {
+  resolveAlias(subject: Subject): Subject {
     const alias = this.view.config(subject)?.alias
     return alias === undefined || alias === '' ? subject : toSubject(alias, contextOf(subject))
   }
@@ -115,7 +126,7 @@ export class Api {
 
   /** Whether a request may do with another subject what it does. */
   permits(request: FastifyRequest): (subject: Subject) => boolean {
-    return (subject) => request.rights.allows(operationOn(subject, request, this.registry.grounds), subject)
+    return (subject) => request.rights.allows(operationOn(subject, request, this.registry.decisionContext), subject)
   }
 
   /** Throws a 403 where a schema refers, by however many steps, to what may not be read. */
@@ -138,30 +149,34 @@ export class Api {
 
   /** The subject that a query names; a context in the path stands for itself. */
   queriedSubject(request: FastifyRequest): Subject | undefined {
-    const named = text(queryOf(request), 'subject')
+    const named = stringParameter(queryOf(request), 'subject')
     const context = contextIn(request)
-    if (named !== undefined && named !== '') return this.target(toSubject(named, context))
+    if (named !== undefined && named !== '') return this.resolveAlias(toSubject(named, context))
     return contextSubject(context) ?? undefined
   }
 
   /** The prefix that a list is narrowed to, within the path's context. */
   prefix(request: FastifyRequest, otherwise: string): string {
     const context = contextIn(request)
-    const named = text(queryOf(request), 'subjectPrefix')
+    const named = stringParameter(queryOf(request), 'subjectPrefix')
     return context === DEFAULT_CONTEXT ? (named ?? otherwise) : toSubject(named ?? '', context)
   }
 
   /** How a schema is written: in the form that was asked for when its format knows that form, with tags if asked for. */
-  async written(request: FastifyRequest, version: SchemaVersion, query = queryOf(request)): Promise<AnswerOptions> {
-    const format = formatIn(query)
+  async responseOptions(
+    request: FastifyRequest,
+    version: SchemaVersion,
+    query = queryOf(request),
+  ): Promise<SchemaResponseOptions> {
+    const format = formatParameter(query)
     // Other forms of a schema may hold what it refers to.
     if (format) this.checkReferences(request, version.subject, version.content.references)
-    const wanted = texts(query, 'findTags').flatMap((words) => words.split(','))
+    const wanted = stringParameters(query, 'findTags').flatMap((words) => words.split(','))
     const formatted = format ? await this.#ask(version, (schema) => schema.formatted(format)) : undefined
     const tags = wanted.length > 0 ? await this.#ask(version, (schema) => schema.tags()) : undefined
     return {
       profile: this.profile,
-      qualified: text(query, 'referenceFormat')?.toLowerCase() === 'qualified',
+      qualified: stringParameter(query, 'referenceFormat')?.toLowerCase() === 'qualified',
       ...(formatted === undefined ? {} : { text: formatted }),
       ...(tags === undefined ? {} : { tags: tags.filter((one) => isWanted(one, wanted)) }),
     }
@@ -174,10 +189,10 @@ export class Api {
   async write<Answer>(
     request: FastifyRequest,
     reply: FastifyReply,
-    { operation, decide, answer = (written) => written, facts }: Write<Answer>,
+    { operation, decide, answer = (written) => written, workerResults }: Write<Answer>,
   ): Promise<unknown> {
     return this.onLeader(request, reply, operation, async () =>
-      answer(await this.registry.write(decide, operation, facts)),
+      answer(await this.registry.write(decide, operation, workerResults)),
     )
   }
 
@@ -191,7 +206,7 @@ export class Api {
     const { registry } = this
     const { leadership } = registry
     registry.checkStore()
-    if (leadership.pen()) return act()
+    if (leadership.writer()) return act()
     const { status, type, text: body } = await this.#forwarder.ask(leadership.leaderUrl(), request, operation)
     if (status < 300) await registry.refresh()
     return reply
@@ -201,16 +216,16 @@ export class Api {
   }
 
   /** The schema of a body, ready to be parsed. */
-  async sent(request: FastifyRequest, subject: Subject): Promise<SchemaBody> {
+  async readSchemaBody(request: FastifyRequest, subject: Subject): Promise<SchemaBody> {
     const body = parseSchemaBody(request.body)
     this.checkReferences(request, subject, body.schema.references)
-    await this.registry.grounds.schemas.formats.load(body.schema.type)
+    await this.registry.decisionContext.schemas.formats.load(body.schema.type)
     return body
   }
 
   /** Has to be awaited before a version's schema is parsed. */
   loadFormatOf({ content }: SchemaVersion): Promise<void> {
-    return this.registry.grounds.schemas.formats.load(content.type)
+    return this.registry.decisionContext.schemas.formats.load(content.type)
   }
 
   #named(request: FastifyRequest): Subject {
@@ -222,7 +237,7 @@ export class Api {
 
   /** Throws a 403 where the request may not do what it does with this. */
   #permitted<Scope extends Subject | null>(request: FastifyRequest, scope: Scope): Scope {
-    const operation = operationOn(scope, request, this.registry.grounds)
+    const operation = operationOn(scope, request, this.registry.decisionContext)
     const isGlobal = scope === null || scope === GLOBAL
     if (!isGlobal) request.rights.require(operation, scope)
     // Everything takes over what is set here, and may know it.
@@ -233,8 +248,8 @@ export class Api {
 
   async #ask<Answer>(version: SchemaVersion, question: (schema: ParsedSchema) => Answer): Promise<Answer> {
     await this.loadFormatOf(version)
-    return this.registry.think(({ schemas, view, facts }) =>
-      question(schemas.stored(view, version.subject, version.content, facts)),
+    return this.registry.withDecisionContext(({ schemas, view, workerResults }) =>
+      question(schemas.stored(view, version.subject, version.content, workerResults)),
     )
   }
 }
@@ -260,7 +275,7 @@ export function contextIn(request: FastifyRequest): string {
 }
 
 /** Which versions a list is about. `deletedOnly` wins over `deleted`. */
-export function whichIn(query: Query): 'live' | 'all' | 'deleted' {
-  if (flag(query, 'deletedOnly')) return 'deleted'
-  return flag(query, 'deleted') ? 'all' : 'live'
+export function versionFilterIn(query: Query): 'live' | 'all' | 'deleted' {
+  if (booleanParameter(query, 'deletedOnly')) return 'deleted'
+  return booleanParameter(query, 'deleted') ? 'all' : 'live'
 }

@@ -5,7 +5,12 @@ import { decideDeleteAssociations, planAssociations } from '../commands/change-a
 import type { DecisionContext } from '../commands/decision.ts'
 import { decideRegister } from '../commands/register.ts'
 import { REGISTER } from '../commands/write-operation.ts'
-import { type Association, LIFECYCLES, type Lifecycle, type StoredAssociation } from '../model/association.ts'
+import {
+  type Association,
+  type AssociationLifecycle,
+  LIFECYCLES,
+  type StoredAssociation,
+} from '../model/association.ts'
 import { associationNotFound, invalidAssociation, RegistryError } from '../model/registry-error.ts'
 import { contextOf, toContext, toSubject } from '../model/subject.ts'
 import {
@@ -14,7 +19,6 @@ import {
   associationsOfResource,
   associationsOfSubject,
 } from '../queries/association-search.ts'
-import { registeredAnswer, schemaAnswer } from './answer.ts'
 import { type Api, contextIn, paramsOf, queryOf } from './api.ts'
 import {
   type AssociationBody,
@@ -31,7 +35,8 @@ import {
 } from './association-body.ts'
 import { toWire } from './errors.ts'
 import { operationOn } from './operations.ts'
-import { flag, page, text, texts } from './request.ts'
+import { booleanParameter, paginate, stringParameter, stringParameters } from './request.ts'
+import { toRegisterResponse, toSchemaResponse } from './schema-response.ts'
 
 const RESOURCE = '/associations/resources/:resourceId'
 
@@ -80,7 +85,7 @@ export function associationRoutes(app: FastifyInstance, api: Api): void {
     const filter = filterIn(request)
     const found = associationsOfResource(api.view, resourceId, filter)
     if (found.length === 0) throw associationNotFound(resourceId)
-    const cascade = flag(queryOf(request), 'cascadeLifecycle')
+    const cascade = booleanParameter(queryOf(request), 'cascadeLifecycle')
     requireDeletion(api, request, found, cascade)
     const decide = (context: DecisionContext) =>
       decideDeleteAssociations(context, resourceId, filter, { cascade, dryRun: isDryRun(request), isRequired: true })
@@ -88,7 +93,7 @@ export function associationRoutes(app: FastifyInstance, api: Api): void {
   })
 
   app.post('/associations::batchGet', { config: { metric: 'associations.batch-get' } }, async (request, reply) => {
-    const withSchemas = flag(queryOf(request), 'includeSchemas')
+    const withSchemas = booleanParameter(queryOf(request), 'includeSchemas')
     const results = parseSearch(request.body).map((search) => searchResult(api, request, search, withSchemas))
     return reply.code(207).send({ results })
   })
@@ -120,13 +125,13 @@ function toRequest(
   const context = contextOfRequest(request)
   const asked = toAssociationRequest(body, {
     ...options,
-    toSubject: (name) => api.target(toSubject(name, context)),
+    toSubject: (name) => api.resolveAlias(toSubject(name, context)),
   })
   const existing = associationsOfResource(api.view, asked.resourceId ?? '', asked)
   for (const { subject: named, associationType, schema } of asked.changes) {
     const stored = existing.find((association) => association.associationType === associationType)
     const subject = named ?? stored?.subject ?? defaultSubject(asked, associationType)
-    request.rights.require(operationOn(subject, request, api.registry.grounds), subject)
+    request.rights.require(operationOn(subject, request, api.registry.decisionContext), subject)
     if (schema) api.checkReferences(request, subject, schema.schema.references)
   }
   return asked
@@ -140,14 +145,15 @@ async function change(
   registered = new Map<string, object>(),
 ): Promise<object> {
   const { registry } = api
-  for (const { schema } of asked.changes) if (schema) await registry.grounds.schemas.formats.load(schema.schema.type)
-  const plan = await registry.think((context) => planAssociations(context, asked, options))
+  for (const { schema } of asked.changes)
+    if (schema) await registry.decisionContext.schemas.formats.load(schema.schema.type)
+  const plan = await registry.withDecisionContext((context) => planAssociations(context, asked, options))
   if (options.dryRun) return response(asked, [], new Map())
   for (const { associationType, registration } of plan.registrations) {
     const { schema } = await registry.write((context) => decideRegister(context, registration), REGISTER)
     registered.set(associationType, {
       subject: schema.subject,
-      ...registeredAnswer(schema, { profile: api.profile, changed: true }),
+      ...toRegisterResponse(schema, { profile: api.profile, changed: true }),
     })
   }
   const written = await registry.write((context) => {
@@ -275,7 +281,7 @@ function searchResult(api: Api, request: FastifyRequest, search: SearchRequest, 
       : []
     const schemas = new Map(
       latest.flatMap(([type, version]) =>
-        version ? [[type, schemaAnswer(version, { profile: api.profile })] as const] : [],
+        version ? [[type, toSchemaResponse(version, { profile: api.profile })] as const] : [],
       ),
     )
     return { result: response(resource as ResourceOfResponse, associations, schemas) }
@@ -328,11 +334,11 @@ function requireDeletion(
 function list(api: Api, request: FastifyRequest, associations: readonly StoredAssociation[]): readonly object[] {
   const isReadable = api.readable(request)
   const readable = associations.filter(({ subject }) => isReadable(subject))
-  return page(readable, queryOf(request), api.limits('schema')).map(associationAnswer)
+  return paginate(readable, queryOf(request), api.limits('schema')).map(toAssociationResponse)
 }
 
 /** `frozen` is left out, as in the original: the lifecycle decides it. */
-export function associationAnswer(association: StoredAssociation): object {
+export function toAssociationResponse(association: StoredAssociation): object {
   const { frozen, createTimestampMs, updateTimestampMs, ...members } = association
   const isDefault = frozen === (association.lifecycle === 'STRONG')
   return { ...members, ...(isDefault ? {} : { frozen }), createTs: createTimestampMs, updateTs: updateTimestampMs }
@@ -340,15 +346,15 @@ export function associationAnswer(association: StoredAssociation): object {
 
 function filterIn(request: FastifyRequest): AssociationFilter {
   const query = queryOf(request)
-  const lifecycle = text(query, 'lifecycle')
+  const lifecycle = stringParameter(query, 'lifecycle')
   return {
-    resourceType: text(query, 'resourceType') || DEFAULT_RESOURCE_TYPE,
-    associationTypes: texts(query, 'associationType'),
+    resourceType: stringParameter(query, 'resourceType') || DEFAULT_RESOURCE_TYPE,
+    associationTypes: stringParameters(query, 'associationType'),
     lifecycle: lifecycle === undefined ? undefined : lifecycleIn(lifecycle),
   }
 }
 
-function lifecycleIn(word: string): Lifecycle {
+function lifecycleIn(word: string): AssociationLifecycle {
   const lifecycle = LIFECYCLES.find((one) => one === word)
   if (!lifecycle) throw new RegistryError('no_such_resource', 'HTTP 404 Not Found')
   return lifecycle
@@ -360,12 +366,12 @@ function resourceIdIn(request: FastifyRequest): string {
 
 /** The context of the path, else of the query. */
 function contextOfRequest(request: FastifyRequest): string {
-  const named = text(queryOf(request), 'context')
+  const named = stringParameter(queryOf(request), 'context')
   const inPath = contextIn(request)
   if (paramsOf(request)['context'] !== undefined || named === undefined || named === '') return inPath
   return contextOf(named.endsWith(':') ? named : `:${toContext(named) ?? '.'}:`)
 }
 
 function isDryRun(request: FastifyRequest): boolean {
-  return flag(queryOf(request), 'dryRun')
+  return booleanParameter(queryOf(request), 'dryRun')
 }

@@ -3,7 +3,7 @@ import { RegistryError, versionNotFound } from '../model/registry-error.ts'
 import type { SchemaVersion } from '../model/schema.ts'
 import { checkCompatibility } from '../queries/check-compatibility.ts'
 import { type Api, paramsOf, queryOf } from './api.ts'
-import { flag, parseVersion } from './request.ts'
+import { booleanParameter, parseVersion } from './request.ts'
 
 const SUBJECT = '/compatibility/subjects/:subject/versions'
 
@@ -30,16 +30,18 @@ type Versions = (subject: SchemaVersion['subject']) => readonly SchemaVersion[]
 async function verdict(api: Api, request: FastifyRequest, against: Versions): Promise<object> {
   const query = queryOf(request)
   const subject = api.subject(request)
-  const verbose = flag(query, 'verbose')
-  const options = { normalize: flag(query, 'normalize') }
+  const verbose = booleanParameter(query, 'verbose')
+  const options = { normalize: booleanParameter(query, 'normalize') }
   const previous = against(subject)
   const messages = await check()
   return { is_compatible: messages.length === 0, ...(verbose ? { messages } : {}) }
 
   async function check(): Promise<readonly string[]> {
     try {
-      const { schema } = await api.sent(request, subject)
-      return await api.registry.think((grounds) => checkCompatibility(grounds, subject, schema, previous, options))
+      const { schema } = await api.readSchemaBody(request, subject)
+      return await api.registry.withDecisionContext((context) =>
+        checkCompatibility(context, subject, schema, previous, options),
+      )
     } catch (error) {
       // Who asks for reasons gets this one too.
       if (verbose && error instanceof RegistryError && error.code === 'invalid_schema') return [error.message]

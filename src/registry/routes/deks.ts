@@ -9,7 +9,7 @@ import { type Api, paramsOf, queryOf } from './api.ts'
 import { checkedDekSubject, dekSubjectIn, kekNameIn } from './key-access.ts'
 import { type DekBody, dekVersionsOf, parseDek } from './key-request.ts'
 import { dekResponse } from './key-response.ts'
-import { flag, page, parseVersion } from './request.ts'
+import { booleanParameter, paginate, parseVersion } from './request.ts'
 
 const DEKS = '/dek-registry/v1/keks/:name/deks'
 const DEK = `${DEKS}/:subject`
@@ -19,12 +19,12 @@ const VERSION = `${DEK}/versions/:version`
 export function dekRoutes(app: FastifyInstance, api: Api, registry: DekRegistry): void {
   app.get(DEKS, { config: { metric: 'deks.list' } }, async (request) => {
     const kekName = readableKek(request, registry)
-    const deleted = flag(queryOf(request), 'deleted')
+    const deleted = booleanParameter(queryOf(request), 'deleted')
     const isReadable = api.readable(request)
     const subjects = [...registry.view.deks(kekName)]
       .filter((dek) => (deleted || !dek.deleted) && isReadable(dek.subject))
       .map(({ subject }) => subject)
-    return page([...new Set(subjects)].sort(), queryOf(request), api.limits('dek.subject'))
+    return paginate([...new Set(subjects)].sort(), queryOf(request), api.limits('dek.subject'))
   })
 
   app.get(DEK, { config: { metric: 'deks.get' } }, (request, reply) => readDek(request, reply, FIRST_VERSION))
@@ -35,12 +35,12 @@ export function dekRoutes(app: FastifyInstance, api: Api, registry: DekRegistry)
   app.get(`${DEK}/versions`, { config: { metric: 'deks.versions.list' } }, async (request) => {
     const kekName = readableKek(request, registry)
     const { subject, algorithm } = dekVersionsOf(kekName, dekSubjectIn(request, api), request)
-    const deleted = flag(queryOf(request), 'deleted')
+    const deleted = booleanParameter(queryOf(request), 'deleted')
     const versions = registry.view
       .dekVersions(kekName, subject, algorithm)
       .filter((dek) => deleted || !dek.deleted)
       .map(({ version }) => version)
-    return page(versions, queryOf(request), api.limits('dek.version'))
+    return paginate(versions, queryOf(request), api.limits('dek.version'))
   })
 
   app.post(DEKS, { config: { metric: 'deks.create' } }, async (request, reply) => {
@@ -50,19 +50,19 @@ export function dekRoutes(app: FastifyInstance, api: Api, registry: DekRegistry)
     return createDek(request, reply, body, subject, false)
   })
   app.post(DEK, { config: { metric: 'deks.create' } }, async (request, reply) => {
-    const rewrap = flag(queryOf(request), 'rewrap')
+    const rewrap = booleanParameter(queryOf(request), 'rewrap')
     return createDek(request, reply, parseDek(request.body), dekSubjectIn(request, api), rewrap)
   })
 
   app.delete(DEK, { config: { metric: 'deks.delete' } }, async (request, reply) => {
     const which = dekVersionsOf(kekNameIn(request), dekSubjectIn(request, api), request)
-    const permanent = flag(queryOf(request), 'permanent')
+    const permanent = booleanParameter(queryOf(request), 'permanent')
     return change(request, reply, DELETE_KEY, () => registry.deleteDeks(which, permanent))
   })
   app.delete(VERSION, { config: { metric: 'deks.versions.delete' } }, async (request, reply) => {
     const which = dekVersionsOf(kekNameIn(request), dekSubjectIn(request, api), request)
     const version = versionIn(request)
-    const permanent = flag(queryOf(request), 'permanent')
+    const permanent = booleanParameter(queryOf(request), 'permanent')
     return change(request, reply, DELETE_KEY, () => registry.deleteDek(which, version, permanent))
   })
 
@@ -79,7 +79,7 @@ export function dekRoutes(app: FastifyInstance, api: Api, registry: DekRegistry)
   async function readDek(request: FastifyRequest, reply: FastifyReply, version: VersionNumber): Promise<object> {
     const kekName = readableKek(request, registry)
     const which = dekVersionsOf(kekName, dekSubjectIn(request, api), request)
-    const deleted = flag(queryOf(request), 'deleted')
+    const deleted = booleanParameter(queryOf(request), 'deleted')
     const dek = findDek(registry.view, which, version, { deleted })
     forbidCaching(reply)
     return dekResponse(await registry.open(dek))
@@ -115,7 +115,7 @@ export function dekRoutes(app: FastifyInstance, api: Api, registry: DekRegistry)
 /** Throws `key_not_found`. */
 function readableKek(request: FastifyRequest, { view }: DekRegistry): string {
   const kekName = kekNameIn(request)
-  return (flag(queryOf(request), 'deleted') ? existingKek(view, kekName) : liveKek(view, kekName)).name
+  return (booleanParameter(queryOf(request), 'deleted') ? existingKek(view, kekName) : liveKek(view, kekName)).name
 }
 
 function versionIn(request: FastifyRequest): VersionNumber {

@@ -8,7 +8,7 @@ import { type Api, contextIn, queryOf } from './api.ts'
 import { kekNameIn } from './key-access.ts'
 import { parseKek, parseKekUpdate } from './key-request.ts'
 import { kekResponse, testedKekResponse } from './key-response.ts'
-import { flag, page, texts } from './request.ts'
+import { booleanParameter, paginate, stringParameters } from './request.ts'
 
 const KEKS = '/dek-registry/v1/keks'
 const KEK = `${KEKS}/:name`
@@ -18,11 +18,11 @@ export function kekRoutes(app: FastifyInstance, api: Api, registry: DekRegistry)
   app.get(KEKS, { config: { metric: 'keks.list' } }, async (request) => {
     const rights = request.rights.on('keks')
     const names = kekNames(registry, request).filter((name) => rights.allows('read', name))
-    return page(names, queryOf(request), api.limits('kek'))
+    return paginate(names, queryOf(request), api.limits('kek'))
   })
 
   app.get(KEK, { config: { metric: 'keks.get' } }, async (request) => {
-    const deleted = flag(queryOf(request), 'deleted')
+    const deleted = booleanParameter(queryOf(request), 'deleted')
     const name = kekNameIn(request)
     return kekResponse(deleted ? existingKek(registry.view, name) : liveKek(registry.view, name))
   })
@@ -30,7 +30,7 @@ export function kekRoutes(app: FastifyInstance, api: Api, registry: DekRegistry)
   app.post(KEKS, { config: { metric: 'keks.create' } }, async (request, reply) => {
     const kek = parseKek(request.body)
     request.rights.on('keks').require('write', kek.name)
-    const test = flag(queryOf(request), 'testSharing')
+    const test = booleanParameter(queryOf(request), 'testSharing')
     return api.onLeader(request, reply, CREATE_KEY, async () => kekResponse(await registry.createKek(kek, { test })))
   })
 
@@ -43,14 +43,14 @@ export function kekRoutes(app: FastifyInstance, api: Api, registry: DekRegistry)
   app.put(KEK, { config: { metric: 'keks.put' } }, async (request, reply) => {
     const name = kekNameIn(request)
     const update = parseKekUpdate(request.body)
-    const test = flag(queryOf(request), 'testSharing')
+    const test = booleanParameter(queryOf(request), 'testSharing')
     const act = async () => kekResponse(await registry.updateKek(name, update, { test }))
     return api.onLeader(request, reply, UPDATE_KEY, act)
   })
 
   app.delete(KEK, { config: { metric: 'keks.delete' } }, async (request, reply) => {
     const name = kekNameIn(request)
-    const permanent = flag(queryOf(request), 'permanent')
+    const permanent = booleanParameter(queryOf(request), 'permanent')
     return api.onLeader(request, reply, DELETE_KEY, async () => {
       await registry.deleteKek(name, permanent)
       return reply.code(204).send()
@@ -69,8 +69,8 @@ export function kekRoutes(app: FastifyInstance, api: Api, registry: DekRegistry)
 /** All, or those that have a DEK for a subject with one of the given prefixes. */
 function kekNames({ view }: DekRegistry, request: FastifyRequest): readonly string[] {
   const query = queryOf(request)
-  const prefixes = texts(query, 'subjectPrefix').map((prefix) => toSubject(prefix, contextIn(request)))
-  const counts = ({ deleted }: Pick<Kek, 'deleted'>) => !deleted || flag(query, 'deleted')
+  const prefixes = stringParameters(query, 'subjectPrefix').map((prefix) => toSubject(prefix, contextIn(request)))
+  const counts = ({ deleted }: Pick<Kek, 'deleted'>) => !deleted || booleanParameter(query, 'deleted')
   if (prefixes.length === 0)
     return view
       .keks()

@@ -8,7 +8,7 @@ import { invalidKey } from '../dek/key-error.ts'
 import { integerSpec, optionalBooleanSpec, optionalTextSpec, optionalWordSpec, textSpec } from '../model/jackson.ts'
 import { invalidVersion, RegistryError } from '../model/registry-error.ts'
 import type { Subject } from '../model/subject.ts'
-import { parseBody, type Query, text } from './request.ts'
+import { parseBody, type Query, stringParameter } from './request.ts'
 
 const NAME_LENGTH_MAX = 256
 
@@ -101,7 +101,7 @@ export function checkDekSubject<Name extends string>(subject: Name): Name {
 
 /** The algorithm of a query. As an unknown value of an enumeration, another word is no resource. */
 export function algorithmIn(query: Query): DekAlgorithm {
-  const word = text(query, 'algorithm')
+  const word = stringParameter(query, 'algorithm')
   if (word === undefined || word === '') return DEFAULT_ALGORITHM
   const algorithm = DEK_ALGORITHMS.find((known) => known === word)
   if (!algorithm) throw new RegistryError('no_such_resource', 'HTTP 404 Not Found')

@@ -4,7 +4,7 @@ import type { AclOperation } from '../../http/permissions.ts'
 import type { DecisionContext } from '../commands/decision.ts'
 import type { Subject } from '../model/subject.ts'
 import { isImporting, modeInScope } from '../queries/effective-config.ts'
-import { flag, type Query } from './request.ts'
+import { booleanParameter, type Query } from './request.ts'
 
 const KEK = '/dek-registry/v1/keks/:name'
 const DEK = `${KEK}/deks/:subject`
@@ -67,7 +67,7 @@ function withPermanence(operation: AclOperation, request: FastifyRequest): AclOp
 }
 
 function isPermanent({ query }: FastifyRequest): boolean {
-  return flag(query as Query, 'permanent')
+  return booleanParameter(query as Query, 'permanent')
 }
 
 /** What the audit log says of a request. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { SchemaType } from '../../formats/format.ts'
+import type { FormatType } from '../../formats/format.ts'
 import type { SchemaTags, TagChange } from '../../formats/tags.ts'
 import type { TagsUpdate } from '../commands/change-tags.ts'
 import type { Registration } from '../commands/register.ts'
@@ -14,33 +14,33 @@ import type { VersionSelector } from '../queries/schema-lookup.ts'
 export type Query = Readonly<Record<string, string | readonly string[] | undefined>>
 
 /** Java's boolean: `true` in any case; anything else is false. */
-export function flag(query: Query, name: string): boolean {
-  return text(query, name)?.toLowerCase() === 'true'
+export function booleanParameter(query: Query, name: string): boolean {
+  return stringParameter(query, name)?.toLowerCase() === 'true'
 }
 
 /** The first value of a parameter. */
-export function text(query: Query, name: string): string | undefined {
+export function stringParameter(query: Query, name: string): string | undefined {
   const value = query[name]
   return typeof value === 'object' ? value[0] : value
 }
 
 /** All values of a repeated parameter. */
-export function texts(query: Query, name: string): readonly string[] {
+export function stringParameters(query: Query, name: string): readonly string[] {
   const value = query[name]
   return value === undefined ? [] : typeof value === 'object' ? value : [value]
 }
 
 /** The form that a schema is asked for in, or sent in. Throws `invalid_schema` for the one that would be misread. */
-export function formatIn(query: Query): string | undefined {
-  const format = text(query, 'format')
+export function formatParameter(query: Query): string | undefined {
+  const format = stringParameter(query, 'format')
   if (format?.toLowerCase() !== 'logical') return format
   throw invalidSchema('format=logical is not known here: schemas are sent and answered in their own language')
 }
 
-export type Limits = { readonly default: number; readonly max: number }
+export type PageLimits = { readonly default: number; readonly max: number }
 
 /** `offset` and `limit` of a list. A limit of zero or less, or above the maximum, is the default one. */
-export function page<Item>(items: readonly Item[], query: Query, limits: Limits): readonly Item[] {
+export function paginate<Item>(items: readonly Item[], query: Query, limits: PageLimits): readonly Item[] {
   const offset = Math.max(0, integer(query, 'offset') ?? 0)
   const asked = integer(query, 'limit') ?? -1
   const limit = asked <= 0 || asked > limits.max ? limits.default : asked
@@ -48,7 +48,7 @@ export function page<Item>(items: readonly Item[], query: Query, limits: Limits)
 }
 
 function integer(query: Query, name: string): number | undefined {
-  const value = text(query, name)
+  const value = stringParameter(query, name)
   if (value === undefined) return undefined
   if (!/^[-+]?\d{1,10}$/.test(value)) throw new RegistryError('no_such_resource', 'HTTP 404 Not Found')
   return Number(value)
@@ -104,7 +104,7 @@ export function parseSchemaBody(body: unknown): SchemaBody {
   return {
     schema: {
       // Whether there is such a format is for the registry to say.
-      type: (schemaType || 'AVRO') as SchemaType,
+      type: (schemaType || 'AVRO') as FormatType,
       text: schema ?? '',
       references: (references ?? []).map(({ version: at, ...reference }) => ({ ...reference, version: at ?? -1 })),
       metadata: metadata ?? undefined,

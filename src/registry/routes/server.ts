@@ -8,7 +8,7 @@ export type ServerIdentity = { readonly clusterId: string; readonly version: str
 /** The root, and `/v1/metadata`: which registry this is. */
 export function serverRoutes(app: FastifyInstance, api: Api, identity: ServerIdentity): void {
   app.get('/', async () => {
-    const { view, defaults } = api.registry.grounds
+    const { view, defaults } = api.registry.decisionContext
     return { mode: modeInScope(view, null, defaults) }
   })
   app.post('/', async () => ({}))

@@ -1,7 +1,7 @@
 import { type Association, LIFECYCLES } from '../model/association.ts'
 import { toSubject } from '../model/subject.ts'
 import type { AssociationKey, RegistryRecord } from './record.ts'
-import { type Members, TENANT, toText } from './record-members.ts'
+import { type RecordMembers, TENANT, toText } from './record-members.ts'
 
 /** The key of an association's record, in Confluent's order of members. */
 export function associationKeyText(key: AssociationKey): string {
@@ -18,7 +18,7 @@ export function associationKeyText(key: AssociationKey): string {
   })
 }
 
-export function associationValue(association: Association): Members {
+export function associationValue(association: Association): RecordMembers {
   const { guid, subject, resourceName, resourceNamespace, resourceId, resourceType } = association
   const { associationType, lifecycle, frozen } = association
   return {
@@ -36,7 +36,7 @@ export function associationValue(association: Association): Members {
 }
 
 /** Throws an `Error` that names the member that cannot be read. */
-export function toAssociationRecord(key: Members, value: Members | null): RegistryRecord {
+export function toAssociationRecord(key: RecordMembers, value: RecordMembers | null): RegistryRecord {
   const association: AssociationKey = {
     resourceName: toText(key['resourceName'], 'resourceName'),
     resourceNamespace: toText(key['resourceNamespace'], 'resourceNamespace'),

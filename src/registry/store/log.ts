@@ -8,7 +8,7 @@ import type { RegistryValues } from '../settings.ts'
 import { evidenceOfLeader, rememberLeader } from './leader-evidence.ts'
 import type { RegistryRecord } from './record.ts'
 import { noopRecord, type RawRecord, RecordCodec } from './record-codec.ts'
-import type { Applied, RegistryState } from './state.ts'
+import type { ApplyResult, RegistryState } from './state.ts'
 
 export type LogOptions = {
   readonly broker: Broker
@@ -17,7 +17,7 @@ export type LogOptions = {
   /** Settings of the topic, for when it is made. */
   readonly topicConfigs: Readonly<Record<string, string>>
   /** Hears of every record that was taken or stepped over. */
-  readonly observe?: (applied: Applied | 'unreadable', record?: RegistryRecord) => void
+  readonly observe?: (applied: ApplyResult | 'unreadable', record?: RegistryRecord) => void
   /** Called once when the topic cannot be followed any further: the registry has to stop. */
   readonly onFailed?: (error: Error) => void
   /** Keeps with the group of instances how far the topic was read. */
@@ -29,7 +29,7 @@ export type RegistryLog = {
    * Takes the right to write from whoever had it, and resolves when the state has all that they wrote. The writer writes
    * to the keys of the DEK registry too, where it is on.
    */
-  openPen(keyLog?: KeyLog): Promise<LeaderWriter>
+  openWriter(keyLog?: KeyLog): Promise<LeaderWriter>
   /** Resolves when the state has everything that stands in the topic now. */
   refresh(): Promise<void>
   /** Why the state no longer follows the topic. */
@@ -79,7 +79,7 @@ export async function openRegistryLog(
     },
   })
   return {
-    openPen: (keyLog) => openPen(topic, codec, () => broker.producer({ fencingId, deliveryTimeoutMs }), keyLog),
+    openWriter: (keyLog) => openPen(topic, codec, () => broker.producer({ fencingId, deliveryTimeoutMs }), keyLog),
     refresh: () => topic.readToEnd(),
     get failure() {
       return topic.failure

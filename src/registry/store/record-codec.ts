@@ -1,5 +1,5 @@
 import { type Mode, REGISTRY_MODES } from '../../clients/registry.ts'
-import type { SchemaType } from '../../formats/format.ts'
+import type { FormatType } from '../../formats/format.ts'
 import type { SchemaReference } from '../../formats/references.ts'
 import { toConfig } from '../model/config.ts'
 import { type Metadata, metadataSpec } from '../model/metadata.ts'
@@ -8,7 +8,7 @@ import { guidOf, type SchemaContent, toUuid } from '../model/schema.ts'
 import { type Subject, toSubject } from '../model/subject.ts'
 import { associationKeyText, associationValue, toAssociationRecord } from './association-codec.ts'
 import type { RegistryRecord, StoredSchema } from './record.ts'
-import { type Members, TENANT, toText } from './record-members.ts'
+import { type RecordMembers, TENANT, toText } from './record-members.ts'
 
 export type RawRecord = { readonly key: Buffer; readonly value: Buffer | null }
 
@@ -47,10 +47,10 @@ export function noopRecord(): RawRecord {
   return { key: Buffer.from('{"keytype":"NOOP","magic":0}'), value: null }
 }
 
-function membersOf(text: string, what: string): Members {
+function membersOf(text: string, what: string): RecordMembers {
   const members: unknown = JSON.parse(text)
   if (typeof members !== 'object' || members === null) throw new Error(`its ${what} is no JSON object`)
-  return members as Members
+  return members as RecordMembers
 }
 
 // ── writing ─────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -73,7 +73,7 @@ function keyText(record: Exclude<RegistryRecord, { kind: 'none' }>): string {
   }
 }
 
-function valueMembers(record: Exclude<RegistryRecord, { kind: 'none' }>): Members | null {
+function valueMembers(record: Exclude<RegistryRecord, { kind: 'none' }>): RecordMembers | null {
   switch (record.kind) {
     case 'schema':
       return record.value && schemaValue(record.value)
@@ -92,12 +92,12 @@ function valueMembers(record: Exclude<RegistryRecord, { kind: 'none' }>): Member
   }
 }
 
-function subjectMember(subject: Subject | null): Members {
+function subjectMember(subject: Subject | null): RecordMembers {
   return subject === null ? {} : { subject }
 }
 
 /** Old readers take an absent type as AVRO; new ones do too. */
-function schemaValue({ subject, version, id, content, deleted, extra }: StoredSchema): Members {
+function schemaValue({ subject, version, id, content, deleted, extra }: StoredSchema): RecordMembers {
   const { md5, ...unknown } = extra
   return {
     subject,
@@ -116,7 +116,7 @@ function schemaValue({ subject, version, id, content, deleted, extra }: StoredSc
 
 // ── reading ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-function toRecord(key: Members, value: Members | null): RegistryRecord {
+function toRecord(key: RecordMembers, value: RecordMembers | null): RegistryRecord {
   const subject = nullableSubject(key['subject'])
   switch (key['keytype']) {
     case 'SCHEMA':
@@ -153,10 +153,10 @@ const SCHEMA_MEMBERS: ReadonlySet<string> = new Set([
   'deleted',
 ])
 
-const NONE: Members = Object.freeze({})
+const NONE: RecordMembers = Object.freeze({})
 const NO_REFERENCES: readonly SchemaReference[] = Object.freeze([])
 
-function toSchemaRecord(key: Members, value: Members | null): RegistryRecord {
+function toSchemaRecord(key: RecordMembers, value: RecordMembers | null): RegistryRecord {
   const magic = key['magic'] ?? 0
   if (magic !== 0 && magic !== 1) throw new Error(`its key has magic ${String(magic)}; known are 0 and 1`)
   const subject = toSubject(toText(key['subject'], 'subject'))
@@ -179,19 +179,19 @@ function toSchemaRecord(key: Members, value: Members | null): RegistryRecord {
 }
 
 /** Most records have none, and share one object for that. */
-function unknownMembers(value: Members): Members {
+function unknownMembers(value: RecordMembers): RecordMembers {
   const unknown = Object.keys(value).filter((member) => !SCHEMA_MEMBERS.has(member))
   return unknown.length === 0 ? NONE : Object.fromEntries(unknown.map((member) => [member, value[member]]))
 }
 
-function toContent(value: Members, md5: unknown): SchemaContent {
+function toContent(value: RecordMembers, md5: unknown): SchemaContent {
   const text = toText(value['schema'], 'schema')
   const references = (value['references'] ?? NO_REFERENCES) as readonly SchemaReference[]
   const metadata = value['metadata'] ? (metadataSpec.safeParse(value['metadata']).data as Metadata) : undefined
   const ruleSet = value['ruleSet'] ? (ruleSetSpec.safeParse(value['ruleSet']).data as RuleSet) : undefined
   return {
     guid: typeof md5 === 'string' ? toUuid(md5) : guidOf({ text, references, metadata, ruleSet }),
-    type: (value['schemaType'] ?? 'AVRO') as SchemaType,
+    type: (value['schemaType'] ?? 'AVRO') as FormatType,
     text,
     references,
     metadata,

@@ -1,5 +1,5 @@
 /** The members of a key or a value. */
-export type Members = Readonly<Record<string, unknown>>
+export type RecordMembers = Readonly<Record<string, unknown>>
 
 /** Confluent's registry writes it for everything when it has no tenants. */
 export const TENANT = 'default'

@@ -8,7 +8,7 @@ import { AssociationIndex } from './association-index.ts'
 import type { RegistryRecord, StoredSchema } from './record.ts'
 
 /** What applying a record came to, for the log and the metrics. */
-export type Applied = 'registered' | 'deleted' | 'id-conflict' | 'other'
+export type ApplyResult = 'registered' | 'deleted' | 'id-conflict' | 'other'
 
 type Mutable = { -readonly [Key in keyof SchemaVersion]: SchemaVersion[Key] }
 type Context = {
@@ -66,7 +66,7 @@ export class RegistryState implements RegistryView {
   readonly #modes = new Map<Subject | null, Mode>()
   readonly #associations = new AssociationIndex()
 
-  apply(record: RegistryRecord, timestampMs: number): Applied {
+  apply(record: RegistryRecord, timestampMs: number): ApplyResult {
     this.#revision += 1
     switch (record.kind) {
       case 'schema':
@@ -174,7 +174,7 @@ export class RegistryState implements RegistryView {
     return this.#associations.ofResource(resourceId)
   }
 
-  #put(stored: StoredSchema, timestampMs: number): Applied {
+  #put(stored: StoredSchema, timestampMs: number): ApplyResult {
     const context = this.#context(contextOf(stored.subject))
     context.idMax = Math.max(context.idMax, stored.id)
     const holders = context.holders.get(stored.id) ?? []
@@ -202,7 +202,7 @@ export class RegistryState implements RegistryView {
     return stored.deleted ? 'deleted' : 'registered'
   }
 
-  #remove(subject: Subject, version: number): Applied {
+  #remove(subject: Subject, version: number): ApplyResult {
     const versions = this.#subjects.get(subject) ?? []
     const at = placeOf(versions, version)
     const found = versions[at]
@@ -226,12 +226,12 @@ export class RegistryState implements RegistryView {
     }
   }
 
-  #softDelete(subject: Subject, upTo: number): Applied {
+  #softDelete(subject: Subject, upTo: number): ApplyResult {
     for (const version of this.#subjects.get(subject) ?? []) if (version.version <= upTo) version.deleted = true
     return 'deleted'
   }
 
-  #clear(scope: Subject | null): Applied {
+  #clear(scope: Subject | null): ApplyResult {
     for (const [subject, versions] of this.#subjects) {
       if (!isWithin(subject, scope)) continue
       for (const { version, deleted } of [...versions]) if (deleted) this.#remove(subject, version)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { jsonFormat } from '../../../src/formats/json/json.ts'
-import type { Json } from '../../../src/formats/json/model.ts'
+import type { PlainJson } from '../../../src/formats/json/model.ts'
 
 // What Confluent's registry accepts was recorded with the two libraries it reads schemas with: everit-json-schema 1.14
 // up to draft 7, json-sKema from 2019-09 on.
@@ -12,11 +12,11 @@ const OLD = 'http://json-schema.org/draft-04/schema#'
 const DRAFT_6 = 'http://json-schema.org/draft-06/schema#'
 const MODERN = 'https://json-schema.org/draft/2020-12/schema'
 
-const read = (schema: Json, validation: 'strict' | 'loose' = 'strict') =>
+const read = (schema: PlainJson, validation: 'strict' | 'loose' = 'strict') =>
   jsonFormat.parse({ text: JSON.stringify(schema) }, { validation })
 
 describe('a new JSON schema with a $ref without a target', () => {
-  it.each<Json>([
+  it.each<PlainJson>([
     { contains: DANGLING },
     { type: 'string', contains: DANGLING },
     { propertyNames: DANGLING },
@@ -46,7 +46,7 @@ describe('a new JSON schema with a $ref without a target', () => {
     expect(read(schema, 'loose').canonical).toBe(JSON.stringify(schema))
   })
 
-  it.each<Json>([
+  it.each<PlainJson>([
     { definitions: { a: DANGLING } },
     { $ref: '#/definitions/a', definitions: { a: {} }, contains: DANGLING },
     { $schema: OLD, contains: DANGLING },
@@ -62,7 +62,7 @@ describe('a new JSON schema with a $ref without a target', () => {
 })
 
 describe('a new JSON schema with a pattern that Java refuses', () => {
-  it.each<Json>([
+  it.each<PlainJson>([
     { type: 'string', pattern: '(' },
     { type: 'boolean', pattern: '(' },
     { patternProperties: { '(': {} } },
@@ -75,21 +75,22 @@ describe('a new JSON schema with a pattern that Java refuses', () => {
     expect(read(schema, 'loose').canonical).toBe(JSON.stringify(schema))
   })
 
-  it.each<Json>([{ pattern: '(?<=a)b++' }, { definitions: { a: { pattern: '(' } } }, { enum: [{ pattern: '(' }] }])(
-    'is accepted otherwise: %j',
-    (schema) => {
-      expect(read(schema).canonical).toBe(JSON.stringify(schema))
-    },
-  )
+  it.each<PlainJson>([
+    { pattern: '(?<=a)b++' },
+    { definitions: { a: { pattern: '(' } } },
+    { enum: [{ pattern: '(' }] },
+  ])('is accepted otherwise: %j', (schema) => {
+    expect(read(schema).canonical).toBe(JSON.stringify(schema))
+  })
 })
 
 describe('keywords of a type that a JSON schema does not name', () => {
-  const changesBetween = (before: Json, after: Json) =>
+  const changesBetween = (before: PlainJson, after: PlainJson) =>
     read(after)
       .incompatibilities(read(before), { roles: { reader: 'new', writer: 'old' } })
       .map(({ type }) => type)
 
-  it.each<[before: Json, after: Json, changes: readonly string[]]>([
+  it.each<[before: PlainJson, after: PlainJson, changes: readonly string[]]>([
     [{ type: 'boolean' }, { type: 'boolean', maxLength: 5 }, ['TYPE_CHANGED']],
     [{ type: 'boolean', maxLength: 5 }, { type: 'boolean' }, []],
     [{ type: 'boolean', maxLength: 5 }, { type: 'boolean', maxLength: 3 }, ['COMBINED_TYPE_SUBSCHEMAS_CHANGED']],

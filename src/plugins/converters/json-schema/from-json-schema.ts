@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../../formats/json/model.ts'
+import type { PlainJson, PlainJsonObject } from '../../../formats/json/model.ts'
 import { Documents, type Located } from '../../../formats/json/references.ts'
 import { inHashOrder } from '../../../java-compat/hash-order.ts'
 import { jsonReader, parseExact } from '../../../java-compat/json/reader.ts'
@@ -20,21 +20,21 @@ export type FromJsonSchemaOptions = {
 type Context = FromJsonSchemaOptions & {
   readonly documents: Documents
   /** Schemas that are being made, from the outside in. */
-  readonly open: readonly Json[]
+  readonly open: readonly PlainJson[]
   readonly choices: { count: number }
 }
 
 /** The Connect schema of a JSON schema. Throws a `DataError` for what Connect has no words for. */
 export function fromJsonSchema(
-  root: Json,
-  references: ReadonlyMap<string, Json>,
+  root: PlainJson,
+  references: ReadonlyMap<string, PlainJson>,
   options: FromJsonSchemaOptions,
 ): Schema {
   const documents = new Documents(root, references)
   return convert(documents.root, { ...options, documents, open: [], choices: { count: 0 } })
 }
 
-type To = (schema: Json, version?: number) => Schema
+type To = (schema: PlainJson, version?: number) => Schema
 
 /** The version is for the outermost schema alone. */
 function convert(at: Located, context: Context): Schema {
@@ -68,22 +68,28 @@ function inside({ value }: Part, context: Context): Context {
 const COMBINING = ['allOf', 'anyOf', 'oneOf', 'enum', 'const', 'not'] as const
 
 /** A schema that says things of several kinds is all of several schemas. */
-function partsOf(value: JsonObject): readonly JsonObject[] {
+function partsOf(value: PlainJsonObject): readonly PlainJsonObject[] {
   const combined = COMBINING.filter((key) => value[key] !== undefined)
   const rest = Object.fromEntries(
     Object.entries(value).filter(([key]) => !(COMBINING as readonly string[]).includes(key)),
   )
   const own = typeOf(rest) === undefined ? [] : [rest]
-  const parts = [...combined.map((key) => ({ [key]: value[key] }) as JsonObject), ...own]
+  const parts = [...combined.map((key) => ({ [key]: value[key] }) as PlainJsonObject), ...own]
   return parts.length > 1 ? parts : [value]
 }
 
-function typesOf({ type, title: _, description: __, default: ___, ...rest }: JsonObject): readonly Json[] | undefined {
+function typesOf({
+  type,
+  title: _,
+  description: __,
+  default: ___,
+  ...rest
+}: PlainJsonObject): readonly PlainJson[] | undefined {
   return listOf(type)?.map((one) => ({ ...rest, type: one }))
 }
 
 /** One of null and another is optional; of several, a struct with a field for each. */
-function choice(branches: readonly Json[], about: JsonObject, to: To, context: Context): Schema {
+function choice(branches: readonly PlainJson[], about: PlainJsonObject, to: To, context: Context): Schema {
   const present = branches.filter((branch) => !(isObject(branch) && branch['type'] === 'null'))
   const optional = present.length < branches.length
   const [only] = present
@@ -113,7 +119,7 @@ function choiceNames({ generalized, choices }: Context) {
 }
 
 /** A part of a schema, with the place that its own references are relative to. */
-type Part = Located & { readonly value: JsonObject }
+type Part = Located & { readonly value: PlainJsonObject }
 
 /** Objects that hold at once are one, without a name; else a choice goes before, then a value of one type. */
 function merged(parts: readonly Part[], context: Context, version: number | undefined): Schema {
@@ -191,7 +197,7 @@ const TELLING: Readonly<Record<string, readonly string[]>> = {
   string: ['minLength', 'maxLength', 'pattern', 'format'],
 }
 
-function typeOf(value: JsonObject): Json | undefined {
+function typeOf(value: PlainJsonObject): PlainJson | undefined {
   if (value['type'] !== undefined) return value['type']
   return Object.keys(TELLING).find((type) => TELLING[type]?.some((key) => value[key] !== undefined))
 }
@@ -199,18 +205,18 @@ function typeOf(value: JsonObject): Json | undefined {
 const INTEGERS = ['int8', 'int16', 'int32', 'int64'] as const
 const NUMBERS = [...INTEGERS, 'float32', 'float64', 'bytes'] as const
 
-function known<Type extends SchemaType>(word: Json | undefined, types: readonly Type[]): Type | undefined {
+function known<Type extends SchemaType>(word: PlainJson | undefined, types: readonly Type[]): Type | undefined {
   return types.find((type) => type === word)
 }
 
-function enumOf(words: readonly Json[], { generalized }: Context): Schema {
+function enumOf(words: readonly PlainJson[], { generalized }: Context): Schema {
   const texts = words.map((word) => (word === null ? NULL_WORD : String(word)))
   const name = generalized ? SHARED.enum : JSON_ENUM
   const parameters = texts.map((text, index) => [`${name}.${text}`, generalized ? String(index) : text])
   return { type: 'string', parameters: { [name]: '', ...Object.fromEntries(parameters) } }
 }
 
-function entries({ items }: JsonObject, to: To): Schema {
+function entries({ items }: PlainJsonObject, to: To): Schema {
   const { properties } = isObject(items) ? items : {}
   const { [KEY]: key, [VALUE]: item } = isObject(properties) ? properties : {}
   if (key === undefined || item === undefined) throw new DataError('a map of entries without key and value')
@@ -226,14 +232,14 @@ function objectFrom(part: Part, to: To, context: Context): Schema {
 }
 
 function propertiesOf({ value, ...at }: Part): Readonly<Record<string, Located>> {
-  const members = Object.entries((value['properties'] ?? {}) as JsonObject)
+  const members = Object.entries((value['properties'] ?? {}) as PlainJsonObject)
   return Object.fromEntries(members.map(([name, member]) => [name, { ...at, value: member }]))
 }
 
 /** In the order of their places; those without one, which others wrote, come as Java's maps have them. */
 function fieldsOf(
   properties: Readonly<Record<string, Located>>,
-  required: readonly Json[],
+  required: readonly PlainJson[],
   context: Context,
 ): readonly Field[] {
   const isOptional = (name: string) => context.optionalUnlessRequired && !required.includes(name)
@@ -247,12 +253,12 @@ function fieldsOf(
     })
 }
 
-function indexOf(member: Json): number | undefined {
+function indexOf(member: PlainJson): number | undefined {
   const index = isObject(member) ? member[JSON_PROP.index] : undefined
   return typeof index === 'number' ? index : undefined
 }
 
-function described(schema: Schema, value: JsonObject, registered: number | undefined): Schema {
+function described(schema: Schema, value: PlainJsonObject, registered: number | undefined): Schema {
   const {
     title,
     description,
@@ -272,10 +278,10 @@ function described(schema: Schema, value: JsonObject, registered: number | undef
   return { ...found, default: read(parseExact(JSON.stringify(fallback))) }
 }
 
-function listOf(json: Json | undefined): readonly Json[] | undefined {
-  return Array.isArray(json) ? (json as readonly Json[]) : undefined
+function listOf(json: PlainJson | undefined): readonly PlainJson[] | undefined {
+  return Array.isArray(json) ? (json as readonly PlainJson[]) : undefined
 }
 
-function isObject(json: Json | undefined): json is JsonObject {
+function isObject(json: PlainJson | undefined): json is PlainJsonObject {
   return typeof json === 'object' && json !== null && !Array.isArray(json)
 }

@@ -1,7 +1,7 @@
 import type { ParsedSchema, SchemaSource } from '../../../formats/format.ts'
 import { jsonFormat } from '../../../formats/json/json.ts'
 import { compileJsonSchema } from '../../../formats/json/meta-schema.ts'
-import type { Json } from '../../../formats/json/model.ts'
+import type { PlainJson } from '../../../formats/json/model.ts'
 import { jsonReader, parseExact } from '../../../java-compat/json/reader.ts'
 import { jsonWriter } from '../../../java-compat/json/writer.ts'
 import { toBuffer } from '../../../sdk/bytes.ts'
@@ -19,7 +19,7 @@ export function jsonLanguage(settings: JsonSchemaConverterSettings): RegistryLan
   const additional = settings['object.additional.properties']
   const checkOf = (source: SchemaSource) =>
     settings['json.fail.invalid.schema']
-      ? compileJsonSchema(JSON.parse(source.text) as Json, referencesOf(source))
+      ? compileJsonSchema(JSON.parse(source.text) as PlainJson, referencesOf(source))
       : () => undefined
   return {
     name: 'JsonSchemaConverter',
@@ -42,7 +42,7 @@ export function jsonLanguage(settings: JsonSchemaConverterSettings): RegistryLan
       }
     },
     reader(_parsed, source, version) {
-      const schema = fromJsonSchema(JSON.parse(source.text) as Json, referencesOf(source), {
+      const schema = fromJsonSchema(JSON.parse(source.text) as PlainJson, referencesOf(source), {
         optionalUnlessRequired: settings['use.optional.for.nonrequired'],
         flattenSingletons: settings['flatten.singleton.unions'],
         generalized,
@@ -72,6 +72,6 @@ function refuse(wrong: string | undefined): void {
   if (wrong !== undefined) throw new DataError(`the value does not fit its schema: ${wrong}`)
 }
 
-function referencesOf({ dependencies = [] }: SchemaSource): ReadonlyMap<string, Json> {
-  return new Map(dependencies.map(({ name, text }) => [name, JSON.parse(text) as Json]))
+function referencesOf({ dependencies = [] }: SchemaSource): ReadonlyMap<string, PlainJson> {
+  return new Map(dependencies.map(({ name, text }) => [name, JSON.parse(text) as PlainJson]))
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { type Config, inheritConfig } from '../../src/registry/model/config.ts'
+import { type Config, inheritConfig } from '../../../src/registry/model/config.ts'
 
 it("completes a subject's own config by what is global, but not by what is a subject's alone", () => {
   const inherited: Config = {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { Meter } from '../../src/registry/metrics/meter.ts'
+import { Meter } from '../../../src/registry/metrics/meter.ts'
 
 const STILL = { rate: 0, average: 0 }
 const NOTHING = { rate: 0, failedRate: 0, averageMs: 0, maxMs: 0, p95Ms: 0, p99Ms: 0, received: STILL, sent: STILL }

@@ -1,38 +1,45 @@
-import type { CompareOptions, Incompatibility, ParsedSchema, SchemaType } from '../../formats/format.ts'
+import type { CompareOptions, FormatType, Incompatibility, ParsedSchema } from '../../formats/format.ts'
 import type { SchemaTags, TagChange } from '../../formats/tags.ts'
 import type { SchemaOperation } from '../metrics/metrics.ts'
 import { invalidSchema } from '../model/registry-error.ts'
 import { guidOf, type SchemaContent } from '../model/schema.ts'
 import type { CompatibilityWorker } from './compatibility-worker.ts'
-import { type Job, type Outcome, type ReadSchema, type ResultOf, reasonOf, type SchemaToRead } from './job.ts'
-import { isComparedHere, isTaggedHere } from './size.ts'
+import { isComparedInProcess, isTaggedInProcess } from './in-process-limits.ts'
+import {
+  type ResultOf,
+  type SchemaSummary,
+  schemaErrorMessage,
+  type UnparsedSchema,
+  type WorkerJob,
+  type WorkerJobOutcome,
+} from './worker-job.ts'
 
 /** In characters. Hashing takes 2 ms for each million. */
 const LARGE_TEXT_MIN = 100_000
 
-type SchemaJob = Exclude<Job, { op: 'body' }>
+type SchemaJob = Exclude<WorkerJob, { op: 'body' }>
 
 /** What a decision lacks to be made. It is found out elsewhere, and the decision is made anew with it. */
-export class MissingFact extends Error {
-  readonly job: SchemaJob
+export class MissingWorkerResult extends Error {
+  readonly workerJob: SchemaJob
 
   constructor(job: SchemaJob) {
     super('a schema has to be examined first')
-    this.job = job
+    this.workerJob = job
   }
 }
 
 /** What was found out for one request about large schemas. */
-export class Facts {
-  readonly #operated: (operation: SchemaOperation) => void
-  readonly #outcomes = new Map<string, Outcome>()
+export class WorkerResults {
+  readonly #onSchemaOperation: (operation: SchemaOperation) => void
+  readonly #outcomes = new Map<string, WorkerJobOutcome>()
   readonly #guids = new Map<string, string>()
   /** Texts may be long: each is told by a number. */
   readonly #texts = new Map<string, number>()
 
-  /** `operated` hears of every operation, wherever it is done. */
-  constructor(operated: (operation: SchemaOperation) => void) {
-    this.#operated = operated
+  /** `onSchemaOperation` hears of every operation, wherever it is done. */
+  constructor(onSchemaOperation: (operation: SchemaOperation) => void) {
+    this.#onSchemaOperation = onSchemaOperation
   }
 
   /** The identity of a content, found out once where that takes its time. */
@@ -45,15 +52,15 @@ export class Facts {
     return guid
   }
 
-  async find(job: SchemaJob, examiner: Pick<CompatibilityWorker, 'ask'>): Promise<void> {
+  async find(job: SchemaJob, examiner: Pick<CompatibilityWorker, 'run'>): Promise<void> {
     const startMs = performance.now()
-    const outcome = await examiner.ask(job)
+    const outcome = await examiner.run(job)
     this.#outcomes.set(this.#keyOf(job), outcome)
     this.#tell(job.op, typeOf(job), startMs, 'wrong' in outcome)
   }
 
   /** Does something here that is small. */
-  timed<Result>(operation: SchemaJob['op'], type: SchemaType, act: () => Result): Result {
+  timed<Result>(operation: SchemaJob['op'], type: FormatType, act: () => Result): Result {
     const startMs = performance.now()
     let failed = true
     try {
@@ -65,15 +72,15 @@ export class Facts {
     }
   }
 
-  /** Throws `MissingFact` when it was not found out yet. */
-  get<Op extends SchemaJob['op']>(job: SchemaJob & { readonly op: Op }): Outcome<Op> {
+  /** Throws `MissingWorkerResult` when it was not found out yet. */
+  get<Op extends SchemaJob['op']>(job: SchemaJob & { readonly op: Op }): WorkerJobOutcome<Op> {
     const outcome = this.#outcomes.get(this.#keyOf(job))
-    if (!outcome) throw new MissingFact(job)
-    return outcome as Outcome<Op>
+    if (!outcome) throw new MissingWorkerResult(job)
+    return outcome as WorkerJobOutcome<Op>
   }
 
-  #tell(operation: SchemaJob['op'], type: SchemaType, startMs: number, failed: boolean): void {
-    this.#operated({ type, operation, ms: performance.now() - startMs, failed })
+  #tell(operation: SchemaJob['op'], type: FormatType, startMs: number, failed: boolean): void {
+    this.#onSchemaOperation({ type, operation, ms: performance.now() - startMs, failed })
   }
 
   #keyOf(job: SchemaJob): string {
@@ -86,7 +93,7 @@ export class Facts {
     return JSON.stringify([op, this.#schemaKey(schema), how])
   }
 
-  #schemaKey({ type, text, references = [], dependencies = [], validation, normalized }: SchemaToRead): unknown {
+  #schemaKey({ type, text, references = [], dependencies = [], validation, normalized }: UnparsedSchema): unknown {
     const needed = dependencies.map((dependency) => ({ ...dependency, text: this.#numberOf(dependency.text) }))
     return [type, this.#numberOf(text), references, needed, validation, normalized]
   }
@@ -99,22 +106,22 @@ export class Facts {
 }
 
 /**
- * A schema that may be too large to be read here: then it knows of itself what the facts say. Two schemas are compared
+ * A schema that may be too large to be read here: then it knows of itself what the workerResults say. Two schemas are compared
  * here only when both are small.
  */
-export class ExaminedSchema implements ParsedSchema {
-  readonly #schema: SchemaToRead
+export class OffloadableSchema implements ParsedSchema {
+  readonly #schema: UnparsedSchema
   readonly #here: ParsedSchema | undefined
-  readonly #facts: Facts
+  readonly #workerResults: WorkerResults
 
   /** `here`: the parsed schema, when it is small. */
-  constructor(schema: SchemaToRead, here: ParsedSchema | undefined, facts: Facts) {
+  constructor(schema: UnparsedSchema, here: ParsedSchema | undefined, workerResults: WorkerResults) {
     this.#schema = schema
     this.#here = here
-    this.#facts = facts
+    this.#workerResults = workerResults
   }
 
-  get type(): SchemaType {
+  get type(): FormatType {
     return this.#schema.type
   }
 
@@ -134,51 +141,51 @@ export class ExaminedSchema implements ParsedSchema {
     return this.#here?.hasPatterns ?? true
   }
 
-  normalized(): ExaminedSchema {
+  normalized(): OffloadableSchema {
     const here = this.#here && usable(this.#here, (schema) => schema.normalized())
-    return new ExaminedSchema({ ...this.#schema, normalized: true }, here, this.#facts)
+    return new OffloadableSchema({ ...this.#schema, normalized: true }, here, this.#workerResults)
   }
 
-  isEquivalent(other: ExaminedSchema): boolean {
+  isEquivalent(other: OffloadableSchema): boolean {
     const [here, there] = [this.#here, other.#here]
     if (here && there) return usable(here, (schema) => schema.isEquivalent(there))
     // Equivalent texts differ in the order of what they hold: a job is worth it only where they are equally long.
     if (this.canonical.length !== other.canonical.length) return false
-    return resultOf(this.#facts.get({ op: 'equivalent', schema: this.#schema, other: other.#schema }))
+    return resultOf(this.#workerResults.get({ op: 'equivalent', schema: this.#schema, other: other.#schema }))
   }
 
   formatted(format: string): string | undefined {
     if (this.#here) return usable(this.#here, (schema) => schema.formatted(format))
-    return resultOf(this.#facts.get({ op: 'format', schema: this.#schema, format }))
+    return resultOf(this.#workerResults.get({ op: 'format', schema: this.#schema, format }))
   }
 
   tags(): readonly SchemaTags[] {
     const here = this.#here
-    if (here && isTaggedHere(this.#schema))
-      return this.#facts.timed('tags', this.type, () => usable(here, (schema) => schema.tags()))
-    return resultOf(this.#facts.get({ op: 'tags', schema: this.#schema }))
+    if (here && isTaggedInProcess(this.#schema))
+      return this.#workerResults.timed('tags', this.type, () => usable(here, (schema) => schema.tags()))
+    return resultOf(this.#workerResults.get({ op: 'tags', schema: this.#schema }))
   }
 
   tagged(change: TagChange): string {
     const here = this.#here
-    if (here && isTaggedHere(this.#schema)) {
-      return this.#facts.timed('tag', this.type, () => usable(here, (schema) => schema.tagged(change)))
+    if (here && isTaggedInProcess(this.#schema)) {
+      return this.#workerResults.timed('tag', this.type, () => usable(here, (schema) => schema.tagged(change)))
     }
-    return resultOf(this.#facts.get({ op: 'tag', schema: this.#schema, change }))
+    return resultOf(this.#workerResults.get({ op: 'tag', schema: this.#schema, change }))
   }
 
-  incompatibilities(writer: ExaminedSchema, options: CompareOptions): readonly Incompatibility[] {
+  incompatibilities(writer: OffloadableSchema, options: CompareOptions): readonly Incompatibility[] {
     const [reader, other] = [this.#here, writer.#here]
-    if (reader && other && isComparedHere(this.#schema, reader) && isComparedHere(writer.#schema, other)) {
-      return this.#facts.timed('compare', this.type, () =>
+    if (reader && other && isComparedInProcess(this.#schema, reader) && isComparedInProcess(writer.#schema, other)) {
+      return this.#workerResults.timed('compare', this.type, () =>
         usable(reader, (schema) => schema.incompatibilities(other, options)),
       )
     }
-    return resultOf(this.#facts.get({ op: 'compare', reader: this.#schema, writer: writer.#schema, options }))
+    return resultOf(this.#workerResults.get({ op: 'compare', reader: this.#schema, writer: writer.#schema, options }))
   }
 
-  #read(): ReadSchema {
-    return this.#here ?? resultOf(this.#facts.get({ op: 'read', schema: this.#schema }))
+  #read(): SchemaSummary {
+    return this.#here ?? resultOf(this.#workerResults.get({ op: 'read', schema: this.#schema }))
   }
 }
 
@@ -187,15 +194,15 @@ function usable<Result>(schema: ParsedSchema, use: (schema: ParsedSchema) => Res
   try {
     return use(schema)
   } catch (error) {
-    throw unusable(reasonOf(error))
+    throw unusable(schemaErrorMessage(error))
   }
 }
 
-function typeOf(job: SchemaJob): SchemaType {
+function typeOf(job: SchemaJob): FormatType {
   return job.op === 'compare' ? job.reader.type : job.schema.type
 }
 
-function resultOf<Op extends SchemaJob['op']>(outcome: Outcome<Op>): ResultOf<Op> {
+function resultOf<Op extends SchemaJob['op']>(outcome: WorkerJobOutcome<Op>): ResultOf<Op> {
   if ('wrong' in outcome) throw unusable(outcome.wrong)
   return outcome.result
 }

@@ -1,7 +1,7 @@
 import Fastify from 'fastify'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { startTestRegistry } from '../support/registry.ts'
-import { checkAnswer, operations } from '../support/registry-openapi.ts'
+import { startTestRegistry } from '../../support/registry.ts'
+import { checkAnswer, operations } from '../../support/registry-openapi.ts'
 
 // Every answer of the tests that use `startTestRegistry`, the contract's among them, is held to the document too.
 

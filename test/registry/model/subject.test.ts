@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { checkSubject, contextOf, toContext, toSubject } from '../../src/registry/model/subject.ts'
+import { checkSubject, contextOf, toContext, toSubject } from '../../../src/registry/model/subject.ts'
 
 describe('a subject’s name', () => {
   it.each([

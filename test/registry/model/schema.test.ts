@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { guidOf, toUuid } from '../../src/registry/model/schema.ts'
+import { guidOf, toUuid } from '../../../src/registry/model/schema.ts'
 
 const text =
   '{"type":"record","name":"Person","namespace":"io.confluent.kafka.example","fields":[{"name":"name","type":"string"},{"name":"age","type":"int"},{"name":"ssn","type":"string"},{"name":"user","type":"io.confluent.kafka.example.User"},{"name":"address","type":"io.confluent.kafka.example.Address"}]}'

@@ -1,21 +1,21 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { Facts, MissingFact } from '../../src/registry/compatibility-worker/facts.ts'
-import { guidOf } from '../../src/registry/model/schema.ts'
-import { toSubject } from '../../src/registry/model/subject.ts'
-import { ParsedSchemas } from '../../src/registry/queries/parsed-schemas.ts'
-import { RegistryState } from '../../src/registry/store/state.ts'
+import { MissingWorkerResult, WorkerResults } from '../../../src/registry/compatibility-worker/worker-results.ts'
+import { guidOf } from '../../../src/registry/model/schema.ts'
+import { toSubject } from '../../../src/registry/model/subject.ts'
+import { ParsedSchemas } from '../../../src/registry/queries/parsed-schemas.ts'
+import { RegistryState } from '../../../src/registry/store/state.ts'
 
 const schemas = (options: { entriesMax?: number; expiryMs?: number } = {}) => {
   const clock = { nowMs: 0 }
   const held = new ParsedSchemas({ entriesMax: 100, expiryMs: 1_000, nowMs: () => clock.nowMs, ...options })
   const done: string[] = []
-  const facts = new Facts(({ operation }) => done.push(operation))
+  const workerResults = new WorkerResults(({ operation }) => done.push(operation))
   const parse = (text: string) =>
     held.parse(
       new RegistryState(),
       toSubject('s'),
       { type: 'AVRO', text, references: [] },
-      { validation: 'loose', facts },
+      { validation: 'loose', workerResults },
     )
   return { held, clock, done, parse }
 }
@@ -64,16 +64,16 @@ describe('schemas of which one is too large to be compared here', () => {
     const compare = () =>
       parse(record(reader)).incompatibilities(parse(record(writer)), { roles: { reader: 'new', writer: 'old' } })
     if (isHere) expect(compare()).toEqual([])
-    else expect(compare).toThrow(MissingFact)
+    else expect(compare).toThrow(MissingWorkerResult)
     // Each was read here all the same.
     expect(done).toContain('read')
   })
 })
 
 it('gives the content of a large schema the identity that it has, also where only what stands beside its text differs', () => {
-  const facts = new Facts(() => {})
+  const workerResults = new WorkerResults(() => {})
   const content = { type: 'AVRO', text: `"${'x'.repeat(200_000)}"`, references: [], ruleSet: undefined } as const
   for (const metadata of [undefined, { properties: { owner: 'me' } }, undefined]) {
-    expect(facts.guidOf({ ...content, metadata })).toBe(guidOf({ ...content, metadata }))
+    expect(workerResults.guidOf({ ...content, metadata })).toBe(guidOf({ ...content, metadata }))
   }
 })

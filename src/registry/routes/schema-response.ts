@@ -6,10 +6,10 @@ import { contextOf, toSubject } from '../model/subject.ts'
 import type { StoredSchema } from '../store/record.ts'
 
 /** Whose answers clients get: the original's up to 7.9, or from 8.0 on. */
-export type Profile = '7' | '8'
+export type ResponseProfile = '7' | '8'
 
-export type AnswerOptions = {
-  readonly profile: Profile
+export type SchemaResponseOptions = {
+  readonly profile: ResponseProfile
   /** Writes the context of each reference's subject. */
   readonly qualified?: boolean
   /** Stands for the stored text, when another form of it was asked for. */
@@ -19,7 +19,7 @@ export type AnswerOptions = {
 }
 
 /** A schema at its place (`Schema`). Members without a value are left out, as everywhere on this wire. */
-export function schemaAnswer(version: SchemaVersion, options: AnswerOptions): object {
+export function toSchemaResponse(version: SchemaVersion, options: SchemaResponseOptions): object {
   return {
     subject: version.subject,
     version: version.version,
@@ -34,9 +34,9 @@ export function schemaAnswer(version: SchemaVersion, options: AnswerOptions): ob
 }
 
 /** What an id or a guid stands for (`SchemaString`). Subject and version are shown when the request named a subject or a context. */
-export function schemaByIdAnswer(
+export function toSchemaByIdResponse(
   version: SchemaVersion,
-  options: AnswerOptions & { readonly place: boolean; readonly maxId: number | undefined },
+  options: SchemaResponseOptions & { readonly place: boolean; readonly maxId: number | undefined },
 ): object {
   return {
     ...(options.place ? { subject: version.subject, version: version.version } : {}),
@@ -51,7 +51,10 @@ export function schemaByIdAnswer(
 }
 
 /** The older line tells only the id, unless the registry added to what was sent. */
-export function registeredAnswer(schema: StoredSchema, options: AnswerOptions & { readonly changed: boolean }): object {
+export function toRegisterResponse(
+  schema: StoredSchema,
+  options: SchemaResponseOptions & { readonly changed: boolean },
+): object {
   if (options.profile === '7' && !options.changed) return { id: schema.id }
   return {
     id: schema.id,
@@ -64,19 +67,19 @@ export function registeredAnswer(schema: StoredSchema, options: AnswerOptions & 
 }
 
 /** `GET` and `DELETE` call the level `compatibilityLevel`, `PUT` calls it `compatibility`. */
-export function configUpdateAnswer({ compatibilityLevel, ...rest }: Config): object {
+export function toConfigUpdateResponse({ compatibilityLevel, ...rest }: Config): object {
   return { ...rest, ...(compatibilityLevel === undefined ? {} : { compatibility: compatibilityLevel }) }
 }
 
-function newer(options: AnswerOptions, members: object): object {
+function newer(options: SchemaResponseOptions, members: object): object {
   return options.profile === '8' ? members : {}
 }
 
-function typeMember({ type }: SchemaContent, options: AnswerOptions): object {
+function typeMember({ type }: SchemaContent, options: SchemaResponseOptions): object {
   return options.profile === '8' || type !== 'AVRO' ? { schemaType: type } : {}
 }
 
-function additions({ content, subject }: StoredSchema, options: AnswerOptions): object {
+function additions({ content, subject }: StoredSchema, options: SchemaResponseOptions): object {
   const { references, metadata, ruleSet } = content
   return {
     ...(references.length === 0
@@ -91,7 +94,7 @@ function qualified(reference: SchemaReference, context: string): SchemaReference
   return { ...reference, subject: toSubject(reference.subject, context) }
 }
 
-function tagsMember({ extra }: SchemaVersion, options: AnswerOptions): object {
+function tagsMember({ extra }: SchemaVersion, options: SchemaResponseOptions): object {
   const tags = options.tags ?? extra['schemaTags']
   return Array.isArray(tags) && tags.length > 0 ? { schemaTags: tags } : {}
 }

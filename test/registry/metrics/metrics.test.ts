@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startTestRegistry, type TestRegistry } from '../support/registry.ts'
-import { until } from '../support/until.ts'
+import { startTestRegistry, type TestRegistry } from '../../support/registry.ts'
+import { until } from '../../support/until.ts'
 
 let registry: TestRegistry
 let page: ReadonlyMap<string, number>
@@ -97,7 +97,7 @@ it('tells of connections, how many are open, were opened and were closed', async
 })
 
 it.each(['server.pem', 'server.p12'])('tells when the certificates of %s and of the truststore end', async (file) => {
-  const store = (name: string) => join(import.meta.dirname, '../support/tls', name)
+  const store = (name: string) => join(import.meta.dirname, '../../support/tls', name)
   const secure = await startTestRegistry({
     listeners: 'http://127.0.0.1:0,https://127.0.0.1:0',
     'ssl.keystore.location': store(file),
