@@ -41,7 +41,7 @@ export type WorkRunnerOptions = {
   /** Fences every older producer of this source task; undefined: sources deliver at least once. */
   readonly fence: ((id: TaskId) => Promise<void>) | undefined
   readonly stopTimeoutMs: number
-  /** A task was torn out of its work by another one and waits for `startAgain`. */
+  /** Called when a task lost its thread through another task; it waits for `startAgain`. */
   readonly onInterrupted: () => void
 }
 

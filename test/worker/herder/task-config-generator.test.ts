@@ -32,7 +32,7 @@ it('keys that nobody reads are told once, when the tasks are made, with what was
     expect.objectContaining({
       connector: 'out',
       keys: [{ key: 'task.max', meant: 'tasks.max' }],
-      msg: 'keys of the configuration are not known',
+      msg: 'the configuration has keys that no plugin reads',
     }),
   ])
 })
