@@ -49,7 +49,7 @@ export function cellsOf(changes: readonly RowChange[], column: number): readonly
 const texts = new WeakMap<Schema, string>()
 
 /** Whether both describe the same; converters make one object for each, so the texts are compared once. */
-export function isSameSchema(a: Schema | null, b: Schema | null): boolean {
+export function hasSameSchema(a: Schema | null, b: Schema | null): boolean {
   if (a === b) return true
   return a !== null && b !== null && textOf(a) === textOf(b)
 }

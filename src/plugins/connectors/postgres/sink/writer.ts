@@ -10,7 +10,7 @@ import { DatabaseError } from '../database-error.ts'
 import type { Quote } from '../identifier.ts'
 import type { Session } from '../session.ts'
 import { type RowOptions, refusalOf, type SinkColumn, toColumns } from './columns.ts'
-import { type ChangeGroup, cellsOf, compactChanges, isSameSchema, type RowChange } from './row-changes.ts'
+import { type ChangeGroup, cellsOf, compactChanges, hasSameSchema, type RowChange } from './row-changes.ts'
 import { deleteSql, insertSql, type Target, updateSql, upsertSql } from './statements.ts'
 import { StoredOffsets } from './stored-offsets.ts'
 import { Tables } from './tables.ts'
@@ -205,9 +205,9 @@ function isDelete({ value }: SinkRecord): boolean {
 }
 
 function fits(record: SinkRecord, shape: SinkRecord): boolean {
-  if (!isSameSchema(record.keySchema, shape.keySchema)) return false
+  if (!hasSameSchema(record.keySchema, shape.keySchema)) return false
   if (isDelete(record)) return true
-  return !isDelete(shape) && isSameSchema(record.valueSchema, shape.valueSchema)
+  return !isDelete(shape) && hasSameSchema(record.valueSchema, shape.valueSchema)
 }
 
 function toChange(record: SinkRecord, columns: readonly SinkColumn[]): RowChange {
