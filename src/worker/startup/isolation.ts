@@ -24,14 +24,14 @@ export type IsolationOptions = {
   readonly isWarm?: boolean | undefined
 }
 
-export type Isolation = {
+export type WorkerIsolation = {
   readonly access: ConnectorAccess
   readonly plugins: LoadedPluginHost
   readonly threads: ThreadPool
 }
 
 /** Opens the processes in which the code of plugins and tasks runs. */
-export async function openIsolation(options: IsolationOptions): Promise<Isolation> {
+export async function openIsolation(options: IsolationOptions): Promise<WorkerIsolation> {
   const { settings, broker, levels, life, openPlugins = ProcessPluginHost.open, ownFiles, isWarm } = options
   const { values } = settings
   const access = connectorAccess(settings, ownFiles)
