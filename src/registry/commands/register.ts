@@ -17,7 +17,7 @@ import {
 } from '../queries/effective-config.ts'
 import {
   findSchema,
-  isSameSchema,
+  isRegisteredAs,
   type ResolvedSchema,
   resolveSchema,
   type SentSchema,
@@ -175,7 +175,8 @@ function alreadyThere(
   const wanted = known !== undefined && (id < 0 || id === known) ? known : id
   const same = live.findLast((version) => version.id === wanted && version.content.guid === schema.content.guid)
   return (
-    same ?? live.findLast((version) => (wanted < 0 || wanted === version.id) && isSameSchema(context, schema, version))
+    same ??
+    live.findLast((version) => (wanted < 0 || wanted === version.id) && isRegisteredAs(context, schema, version))
   )
 }
 

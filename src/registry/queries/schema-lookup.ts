@@ -81,7 +81,7 @@ export function findSchema(
   const candidates = versions.filter(({ deleted }) => options.deleted || !deleted)
   return (
     candidates.find((version) => version.id === id && version.content.guid === schema.content.guid) ??
-    candidates.findLast((version) => isSameSchema(context, schema, version))
+    candidates.findLast((version) => isRegisteredAs(context, schema, version))
   )
 }
 
@@ -116,7 +116,7 @@ export function lookUpSchema(
 }
 
 /** Whether a version means what a schema says. */
-export function isSameSchema(context: DecisionContext, schema: ResolvedSchema, version: SchemaVersion): boolean {
+export function isRegisteredAs(context: DecisionContext, schema: ResolvedSchema, version: SchemaVersion): boolean {
   const { content } = schema
   const old = version.content
   if (content.type !== old.type) return false
