@@ -33,7 +33,7 @@ import {
 } from './startup/derived-settings.ts'
 import { GroupReference } from './startup/group-reference.ts'
 import { createHerder, isExactlyOnce } from './startup/herder.ts'
-import { type WorkerIsolation, type LoadedPluginHost, openIsolation } from './startup/isolation.ts'
+import { type LoadedPluginHost, openIsolation, type WorkerIsolation } from './startup/isolation.ts'
 import { WorkerEvents } from './startup/worker-events.ts'
 import type { ConfigState } from './stores/config-state.ts'
 import { openStores, type Stores } from './stores/stores.ts'

@@ -95,7 +95,11 @@ export class Worker {
 
   status(name: string): ConnectorStateInfo {
     const connector = this.#services.configs.state.connector(name)
-    const status = toConnectorStatus(name, this.#services.statuses.state, connectorTypeOf(connector?.config, this.plugins))
+    const status = toConnectorStatus(
+      name,
+      this.#services.statuses.state,
+      connectorTypeOf(connector?.config, this.plugins),
+    )
     if (status) return status
     throw new WorkerError('status_not_found', `No status found for connector ${name}`)
   }
@@ -242,7 +246,9 @@ export class Worker {
     })
     const unmasked = Object.entries(withoutNulls(meant)).filter(([key, value]) => written[key] !== value)
     const filledIn = new Map([...resolved.placeholderValues, ...unmasked])
-    return validateResolved(written, { ...resolved, placeholderValues: filledIn }, (config) => this.#validateWritten(config))
+    return validateResolved(written, { ...resolved, placeholderValues: filledIn }, (config) =>
+      this.#validateWritten(config),
+    )
   }
 
   #withStoredSecrets(name: string, written: WrittenConfig) {

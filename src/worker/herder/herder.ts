@@ -63,7 +63,10 @@ export class Herder {
   async #cleanUp(): Promise<void> {
     const { leader, logger } = this.#parts
     await leader.cleanUp().catch((error: unknown) => {
-      logger.error({ err: error }, 'the leader could not delete obsolete records: it tries again after the next rebalance')
+      logger.error(
+        { err: error },
+        'the leader could not delete obsolete records: it tries again after the next rebalance',
+      )
     })
   }
 

@@ -93,7 +93,10 @@ export class LeaderDuties {
     const connector = configs.state.connector(name)
     if (!connector) throw new WorkerError('connector_not_found', `Connector ${name} not found`)
     if (!isSource(connector.config)) {
-      throw new WorkerError('invalid_request', `Connector ${name} is not a source connector: only source connectors are fenced`)
+      throw new WorkerError(
+        'invalid_request',
+        `Connector ${name} is not a source connector: only source connectors are fenced`,
+      )
     }
     return connector
   }

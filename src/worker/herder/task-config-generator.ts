@@ -46,7 +46,10 @@ export class TaskConfigGenerator {
       await clock.sleep(againMs, signal).catch(() => undefined)
       const waitedMs = againMs
       againMs = await this.#make(connector, plugin, signal).catch((error: unknown) => {
-        logger.warn({ err: error, connector, waitMs: waitedMs }, 'task configurations could not be generated again: retrying')
+        logger.warn(
+          { err: error, connector, waitMs: waitedMs },
+          'task configurations could not be generated again: retrying',
+        )
         return waitedMs
       })
     }
@@ -80,7 +83,8 @@ export class TaskConfigGenerator {
     const isSame = made.length === tasks.length && made.every((task, index) => sameConfig(task, tasks[index]))
     if (isSame && appliedConfig !== undefined && sameConfig(config, appliedConfig)) return againMs
     const unknown = findUnknownKeys(plugin, config)
-    if (unknown.length > 0) logger.warn({ connector: name, keys: unknown }, 'the configuration has keys that no plugin reads')
+    if (unknown.length > 0)
+      logger.warn({ connector: name, keys: unknown }, 'the configuration has keys that no plugin reads')
     const onRetry = (error: unknown, _: number, waitMs: number) =>
       logger.warn({ err: error, connector: name, waitMs }, 'task configurations could not be stored: retrying')
     await retry(() => putTasks(name, made), { ...RETRY_UNTIL_DONE, clock, signal, onRetry })

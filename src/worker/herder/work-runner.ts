@@ -322,7 +322,9 @@ export class WorkRunner implements StartedWork {
         this.#interrupted(id, message.reason)
         break
       case 'topic':
-        this.#inBackground(statuses.putTopic({ name: message.topic, ...id, discoverTimestamp: this.#parts.clock.nowMs() }))
+        this.#inBackground(
+          statuses.putTopic({ name: message.topic, ...id, discoverTimestamp: this.#parts.clock.nowMs() }),
+        )
     }
   }
 
