@@ -47,7 +47,9 @@ describe('a proposed Subject', () => {
     expect(await propose('Subject', 'orders', { schema: record({ name: 'coupon', type: 'string' }) })).toEqual({
       allowed: false,
       reason: 'Incompatible',
-      message: expect.stringMatching(/^the schema is incompatible .*\(BACKWARD\):\nversion 1: READER_\w+ at \/fields\/0: /),
+      message: expect.stringMatching(
+        /^the schema is incompatible .*\(BACKWARD\):\nversion 1: READER_\w+ at \/fields\/0: /,
+      ),
       causes: [{ field: 'spec.schema', message: expect.stringContaining('version 1: READER_') }],
     })
     expect(stage.registry.writes).toEqual(['register orders'])
