@@ -1,5 +1,4 @@
 import type { BrokerBackend } from './backend.ts'
-import type { TopicPartition } from './broker.ts'
 import { BrokerError } from './error.ts'
 
 /** Caches the leaders of partitions until a call reports that they are out of date. */
