@@ -1,7 +1,15 @@
 import type { z } from 'zod'
 import type { HostAccess } from './access.ts'
 import { parseConfig, type RawConfig } from './config.ts'
-import type { SinkConnector, SinkPartition, SinkPosition, SourceConnector, StoredListener, TaskLog } from './plugin.ts'
+import type {
+  ReportRecord,
+  SinkConnector,
+  SinkPartition,
+  SinkPosition,
+  SourceConnector,
+  StoredListener,
+  TaskLog,
+} from './plugin.ts'
 import type { Position, SinkRecord, SourceRecord } from './record.ts'
 import { UNRESTRICTED } from './unrestricted.ts'
 
@@ -78,6 +86,7 @@ export type SinkRun = {
   close(partitions: readonly SinkPartition[]): Promise<void>
   stop(): Promise<void>
   readonly rejected: readonly { readonly record: SinkRecord; readonly error: Error }[]
+  readonly reported: readonly (ReportRecord & { readonly topic: string })[]
 }
 
 export type HarnessRecord = Partial<Omit<SinkRecord, 'topic'>> & { readonly topic: string }
@@ -88,10 +97,12 @@ export async function runSink<Config extends z.ZodObject>(
 ): Promise<SinkRun> {
   const stopping = new AbortController()
   const rejected: { record: SinkRecord; error: Error }[] = []
+  const reported: (ReportRecord & { readonly topic: string })[] = []
   const positions = new Map<string, SinkPosition>()
   const task = await sink.start({
     ...context(sink.config, options, stopping.signal),
     reject: async (record, error) => void rejected.push({ record, error }),
+    report: async ({ name }, records) => void reported.push(...records.map((record) => ({ ...record, topic: name }))),
     requestCommit: () => {},
   })
   const number = (record: HarnessRecord): SinkRecord => {
@@ -106,6 +117,7 @@ export async function runSink<Config extends z.ZodObject>(
   }
   return {
     rejected,
+    reported,
     async put(records) {
       const numbered: SinkRecord[] = []
       for (const record of records) {

@@ -98,12 +98,25 @@ export type SourceConnector<Config extends z.ZodObject = z.ZodObject> = PluginIn
 export type SinkPartition = { readonly topic: string; readonly partition: number }
 export type SinkPosition = SinkPartition & { readonly offset: number }
 
+/** A topic that a sink reports to. It is created with these numbers when it does not exist. */
+export type ReportTopic = { readonly name: string; readonly partitions: number; readonly replicationFactor: number }
+export type ReportRecord = {
+  readonly key: Uint8Array | null
+  readonly value: Uint8Array | null
+  readonly headers: readonly (readonly [name: string, value: Uint8Array | null])[]
+}
+
 export type SinkContext<Config> = TaskContext<Config> & {
   /**
    * Sends a record to the dead-letter queue and resolves when it is written there. Throws `error` when errors are not
    * tolerated.
    */
   readonly reject: (record: SinkRecord, error: Error) => Promise<void>
+  /**
+   * Writes records about what happened to others, with the producer of the task, and resolves when they are stored. Await
+   * it in `put`, so that an offset is committed only after its report.
+   */
+  readonly report: (topic: ReportTopic, records: readonly ReportRecord[]) => Promise<void>
   /** Requests an offset commit soon. */
   readonly requestCommit: () => void
 }

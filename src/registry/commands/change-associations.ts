@@ -67,7 +67,7 @@ export function planAssociations(
   )
   const changed = resolved.filter((change) => !isUnchanged(context, request, change, isCreate))
   checkUniformLifecycle(view, request, resolved)
-  for (const change of resolved) checkSubjectUse(context, request, resolved, change)
+  for (const change of resolved) checkSubjectUse(context, resolved, change)
   for (const { subject, schema } of resolved) {
     if (!schema) continue
     const live = view.versions(subject).filter(({ deleted }) => !deleted)
@@ -154,12 +154,7 @@ function resolveChange(
   if (subject === undefined) throw invalidAssociation('subject', 'must be provided for WEAK associations')
   const lifecycle = change.lifecycle ?? existing?.lifecycle
   if (lifecycle === undefined) throw invalidAssociation('lifecycle', 'lifecycle must be set')
-  if (lifecycle === 'WEAK' && change.schema) {
-    throw invalidAssociation('lifecycle', 'cannot be WEAK when schema is provided')
-  }
-  if (lifecycle === 'WEAK' && subject === owned) {
-    throw invalidAssociation('subject', `WEAK associations cannot use subject '${owned}'`)
-  }
+  if (lifecycle === 'WEAK') checkWeak(change, subject, owned)
   const frozen = existing?.frozen ?? change.frozen === true
   checkFrozen(lifecycle, change.frozen ?? frozen)
   if (frozen && subject !== owned) {
@@ -168,6 +163,11 @@ function resolveChange(
   const resolved = { ...change, subject, lifecycle, existing }
   if (existing === undefined) checkNew(context, resolved, isCreate)
   return resolved
+}
+
+function checkWeak({ schema }: AssociationChange, subject: Subject, owned: Subject): void {
+  if (schema) throw invalidAssociation('lifecycle', 'cannot be WEAK when schema is provided')
+  if (subject === owned) throw invalidAssociation('subject', `WEAK associations cannot use subject '${owned}'`)
 }
 
 /** Subjects in IMPORT mode are exempt: what is replicated was established elsewhere. */
@@ -258,7 +258,6 @@ function checkUniformLifecycle(
 
 function checkSubjectUse(
   { view, defaults }: DecisionContext,
-  request: AssociationRequest,
   changes: readonly ResolvedChange[],
   { subject, lifecycle, schema, existing }: ResolvedChange,
 ): void {

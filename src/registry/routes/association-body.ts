@@ -111,12 +111,18 @@ function toChange(resource: Resource, sent: z.infer<typeof changeSpec>, options:
   }
   const change = isCreate ? withDefaults(asked, true) : asked
   const { lifecycle } = change
-  if (lifecycle === 'WEAK' && change.schema)
-    throw invalidAssociation('lifecycle', 'cannot be WEAK when schema is provided')
-  if (lifecycle === 'WEAK' && change.frozen) {
-    throw invalidAssociation('frozen', 'association with lifecycle of WEAK cannot be frozen')
-  }
-  if (!isCreate) return change
+  if (lifecycle === 'WEAK') checkWeak(change)
+  return isCreate ? withDefaultSubject(resource, change) : change
+}
+
+function checkWeak({ schema, frozen }: AssociationChange): void {
+  if (schema) throw invalidAssociation('lifecycle', 'cannot be WEAK when schema is provided')
+  if (frozen) throw invalidAssociation('frozen', 'association with lifecycle of WEAK cannot be frozen')
+}
+
+/** A strong association uses the subject of its resource unless it names another one; a weak one has to name another. */
+function withDefaultSubject(resource: Resource, change: AssociationChange): AssociationChange {
+  const { lifecycle } = change
   if (lifecycle === 'WEAK' && change.subject === undefined) {
     throw invalidAssociation('subject', 'must be provided for WEAK associations')
   }

@@ -86,7 +86,7 @@ export function associationRoutes(app: FastifyInstance, api: Api): void {
     const found = associationsOfResource(api.view, resourceId, filter)
     if (found.length === 0) throw associationNotFound(resourceId)
     const cascade = booleanParameter(queryOf(request), 'cascadeLifecycle')
-    requireDeletion(api, request, found, cascade)
+    requireDeletion(request, found, cascade)
     const decide = (context: DecisionContext) =>
       decideDeleteAssociations(context, resourceId, filter, { cascade, dryRun: isDryRun(request), isRequired: true })
     return api.write(request, reply, { operation: REGISTER, decide, answer: () => reply.code(204).send() })
@@ -244,7 +244,7 @@ async function applyRun(
   for (const { associationType, cascadeLifecycle } of run) {
     const filter = { resourceType, associationTypes: [checkAssociationType(associationType)] }
     const cascade = cascadeLifecycle === true
-    requireDeletion(api, request, associationsOfResource(api.view, resourceId, filter), cascade)
+    requireDeletion(request, associationsOfResource(api.view, resourceId, filter), cascade)
     const options = { cascade, dryRun, isRequired: false }
     await api.registry.write((context) => decideDeleteAssociations(context, resourceId, filter, options), REGISTER)
   }
@@ -319,12 +319,7 @@ const KEPT_IN_BATCHES: ReadonlySet<string> = new Set([
 ])
 
 /** What is deleted with its association is deleted for good. */
-function requireDeletion(
-  api: Api,
-  request: FastifyRequest,
-  associations: readonly StoredAssociation[],
-  cascade: boolean,
-): void {
+function requireDeletion(request: FastifyRequest, associations: readonly StoredAssociation[], cascade: boolean): void {
   for (const { subject, lifecycle } of associations) {
     request.rights.require(cascade && lifecycle === 'STRONG' ? 'harddelete' : 'delete', subject)
   }

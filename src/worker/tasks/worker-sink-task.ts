@@ -11,6 +11,7 @@ import { ErrorPolicy, isRetriable } from './error-policy.ts'
 import { createRecordPipeline, type RecordPipeline } from './record-pipeline.ts'
 import { partitionKey, SinkOffsets } from './sink-offsets.ts'
 import { convertSinkRecords, type FailedSinkRecord, SinkRecordOrigin } from './sink-records.ts'
+import { SinkReports } from './sink-reports.ts'
 import { failLateCommit } from './source-delivery.ts'
 import { TaskClients } from './task-clients.ts'
 import type { WorkerTaskContext } from './task-context.ts'
@@ -88,7 +89,9 @@ export class WorkerSinkTask {
       })
       held.adopt(this.#deadLetters, (letters) => letters.close())
     }
-    const plugin = await this.#start(policy)
+    const reports = new SinkReports(clients)
+    held.adopt(reports, () => reports.close())
+    const plugin = await this.#start(policy, reports)
     this.#plugin = plugin
     held.defer(() => plugin.stop?.())
     // Joining can take as long as the others of the group need to hear of it.
@@ -303,7 +306,7 @@ export class WorkerSinkTask {
     return new ErrorPolicy({ ...this.#parts, config: this.#config.errors })
   }
 
-  async #start(policy: ErrorPolicy): Promise<SinkPlugin> {
+  async #start(policy: ErrorPolicy, reports: SinkReports): Promise<SinkPlugin> {
     const { spec, plugins, log, signal, access } = this.#parts
     const className = spec.config['connector.class'] ?? ''
     const sink = plugins.find('sink', className)
@@ -320,6 +323,7 @@ export class WorkerSinkTask {
         this.#undelivered(policy, { origin, stage: 'TASK_PUT', className: listedName(sink), error })
         await this.#deadLetters?.flush()
       },
+      report: (topic, records) => reports.write(topic, records),
       requestCommit: () => {
         this.#commitAtMs = 0
       },

@@ -319,20 +319,16 @@ describe('its configuration', () => {
     expect(problems(config)).toContainEqual(expect.stringContaining(message))
   })
 
-  it('warns that reporter keys have no effect', async () => {
-    const told: (readonly [object, string | undefined])[] = []
-    const note = (fields: object, message?: string) => void told.push([fields, message])
-    const config = {
-      'http.api.url': 'http://h/',
-      'reporter.bootstrap.servers': 'k:1',
-      'reporter.result.topic.name': 'r',
-    }
-    const run = await runSink(httpSink, { config, log: { debug: note, info: note, warn: note, error: note } })
+  it('warns that the keys of a reporter with clients of its own have no effect', async () => {
+    const warnings: (readonly [object, string | undefined])[] = []
+    const log = (fields: object, message?: string) => void warnings.push([fields, message])
+    const config = { 'http.api.url': 'http://h/', 'reporter.producer.acks': '1', 'reporter.result.topic.name': 'r' }
+    const run = await runSink(httpSink, { config, log: { debug: log, info: log, warn: log, error: log } })
     await run.stop()
-    expect(told).toEqual([
+    expect(warnings).toEqual([
       [
-        { keys: ['reporter.bootstrap.servers', 'reporter.result.topic.name'] },
-        expect.stringMatching(/^these keys have no effect: responses are not written to topics/),
+        { keys: ['reporter.producer.acks'] },
+        expect.stringMatching(/^these keys have no effect: reports are written by/),
       ],
     ])
   })

@@ -23,10 +23,10 @@ it('the keys that nobody reads are those that neither the connector nor what it 
   }
   expect(findUnknownKeys(sink, known)).toEqual([])
   expect(
-    findUnknownKeys(sink, { ...known, 'http.api.uri': 'x', 'task.max': '2', 'reporter.bootstrap.servers': 'x' }),
+    findUnknownKeys(sink, { ...known, 'http.api.uri': 'x', 'task.max': '2', 'reporter.producer.acks': 'x' }),
   ).toEqual([
     { key: 'http.api.uri', meant: 'http.api.url' },
     { key: 'task.max', meant: 'tasks.max' },
-    { key: 'reporter.bootstrap.servers' },
+    { key: 'reporter.producer.acks' },
   ])
 })

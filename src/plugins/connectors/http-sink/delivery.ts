@@ -18,6 +18,7 @@ import {
   type TransportResponse,
 } from '../http/transport.ts'
 import { laneOf, type RenderedRecord, recordRenderer, toBatches, toBody } from './rendered-record.ts'
+import type { Reporter } from './reporter.ts'
 import type { HttpSinkSettings } from './settings.ts'
 
 /** Maximum size of a response that is kept, for error messages. */
@@ -28,6 +29,8 @@ export const BACKOFF_MS_MAX = 60_000
 export type HttpDeliveryOptions = Pick<SinkContext<unknown>, 'log' | 'signal' | 'reject'> & {
   readonly settings: HttpSinkSettings
   readonly connection: Connection
+  /** Absent: what happened to records is not reported. */
+  readonly reporter?: Reporter
   readonly random?: () => number
 }
 
@@ -43,6 +46,8 @@ export class HttpDelivery implements SinkTask {
   readonly #settled = new Set<string>()
   /** Number of consecutive attempts in which no record of the batch was settled. */
   #failures = 0
+  /** Reports of the current batch, which may not be stored yet. */
+  #reports: Promise<void>[] = []
 
   constructor(options: HttpDeliveryOptions) {
     this.#options = options
@@ -54,6 +59,7 @@ export class HttpDelivery implements SinkTask {
     const lanes = await this.#toLanes(records.filter((record) => !this.#settled.has(recordId(record.origin))))
     const run = { isOver: false }
     const outcomes = await Promise.allSettled(lanes.map((lane) => this.#deliverInTurn(lane, run)))
+    await this.#awaitReports()
     if (this.#settled.size > before) this.#failures = 0
     const errors = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as Error] : []))
     if (errors.length > 0) this.#throwErrors(errors)
@@ -69,6 +75,20 @@ export class HttpDelivery implements SinkTask {
 
   stop(): void {
     this.#options.connection.close()
+  }
+
+  /** Before offsets can be committed, and before settled records are left out of a retry. */
+  async #awaitReports(): Promise<void> {
+    const reports = this.#reports
+    this.#reports = []
+    await Promise.all(reports)
+  }
+
+  #report(report: Promise<void> | undefined): void {
+    if (report === undefined) return
+    // A failure is thrown by `#awaitReports`; until then nobody handles it.
+    report.catch(() => undefined)
+    this.#reports.push(report)
   }
 
   async #toLanes(records: readonly SinkRecord[]): Promise<readonly (readonly RenderedRecord[])[]> {
@@ -118,7 +138,10 @@ export class HttpDelivery implements SinkTask {
     const place = describeRequest(batch[0]!)
     switch (classifyStatus(status, settings.retry.statuses)) {
       case 'success':
-        return this.#settle(batch.map(({ record }) => record))
+        return this.#settleDelivered(
+          batch.map(({ record }) => record),
+          answer.body,
+        )
       case 'retriable': {
         const waitMs = retryAfterMs(headers, Date.now())
         throw new RetriableError(
@@ -130,6 +153,7 @@ export class HttpDelivery implements SinkTask {
         return this.#bisect(
           batch,
           new Error(`${place}: the server refused it with ${status}${responseExcerpt(answer)}`),
+          answer.body,
         )
       case 'fatal':
         throw new Error(`${place}: the server answered ${status}: ${adviceOn(status, headers.location)}`)
@@ -153,19 +177,25 @@ export class HttpDelivery implements SinkTask {
   }
 
   /** Halves a rejected batch until the rejected records are found. */
-  async #bisect(batch: readonly RenderedRecord[], refusal: Error): Promise<void> {
+  async #bisect(batch: readonly RenderedRecord[], refusal: Error, response: Buffer): Promise<void> {
     const [first, ...others] = batch
-    if (others.length === 0) return this.#reject(first!.record, refusal)
+    if (others.length === 0) return this.#reject(first!.record, refusal, response)
     const half = Math.ceil(batch.length / 2)
     await this.#deliver(batch.slice(0, half))
     await this.#deliver(batch.slice(half))
   }
 
-  async #reject(record: SinkRecord, error: Error): Promise<void> {
-    const { settings, reject, log } = this.#options
+  async #reject(record: SinkRecord, error: Error, response?: Buffer): Promise<void> {
+    const { settings, reject, log, reporter } = this.#options
+    this.#report(reporter?.rejected(record, { error, response }))
     if (settings.onRefused === 'fail') await reject(record, error)
     if (settings.onRefused === 'log') log.warn({ err: error, ...record.origin }, 'a record is left out')
     this.#settle([record])
+  }
+
+  #settleDelivered(records: readonly SinkRecord[], response: Buffer): void {
+    this.#report(this.#options.reporter?.delivered(records, response))
+    this.#settle(records)
   }
 
   #settle(records: readonly SinkRecord[]): void {

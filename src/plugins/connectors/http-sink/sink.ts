@@ -12,6 +12,7 @@ import {
 } from '../http/connection.ts'
 import { parseStatuses } from '../http/status-class.ts'
 import { BACKOFF_MS_MAX, HttpDelivery, RESPONSE_BYTES_MAX } from './delivery.ts'
+import { Reporter, type ReporterSettings, type ReportTopicSettings } from './reporter.ts'
 import type { HttpSinkSettings } from './settings.ts'
 
 const config = z
@@ -101,6 +102,48 @@ const config = z
         max: 256,
       })
       .default(1),
+    'report.errors.as': field
+      .oneOf(['error_string', 'http_response'], {
+        doc: 'Value of reports of rejected records: the error message, or the body of the response.',
+        importance: 'LOW',
+      })
+      .default('error_string'),
+    'reporter.bootstrap.servers': field
+      .text({
+        doc: 'With any key reporter.* reports are written. They are written to the cluster of the task, whatever is named here.',
+        importance: 'LOW',
+      })
+      .default(''),
+    'reporter.result.topic.name': field
+      .text({ doc: 'Topic of the reports of delivered records. Empty: none are written.', importance: 'LOW' })
+      .default('success-responses'),
+    'reporter.result.topic.partitions': field
+      .int({ doc: 'Partitions of that topic when it is created.', importance: 'LOW', min: 1 })
+      .default(1),
+    'reporter.result.topic.replication.factor': field
+      .int({ doc: 'Replication factor of that topic when it is created.', importance: 'LOW', min: 1, max: 32_767 })
+      .default(3),
+    'reporter.result.topic.key.format': field
+      .oneOf(['json', 'string'], { doc: 'Format of the keys of these reports.', importance: 'LOW' })
+      .default('json'),
+    'reporter.result.topic.value.format': field
+      .oneOf(['json', 'string'], { doc: 'Format of the values of these reports.', importance: 'LOW' })
+      .default('json'),
+    'reporter.error.topic.name': field
+      .text({ doc: 'Topic of the reports of rejected records. Empty: none are written.', importance: 'LOW' })
+      .default('error-responses'),
+    'reporter.error.topic.partitions': field
+      .int({ doc: 'Partitions of that topic when it is created.', importance: 'LOW', min: 1 })
+      .default(1),
+    'reporter.error.topic.replication.factor': field
+      .int({ doc: 'Replication factor of that topic when it is created.', importance: 'LOW', min: 1, max: 32_767 })
+      .default(3),
+    'reporter.error.topic.key.format': field
+      .oneOf(['json', 'string'], { doc: 'Format of the keys of these reports.', importance: 'LOW' })
+      .default('json'),
+    'reporter.error.topic.value.format': field
+      .oneOf(['json', 'string'], { doc: 'Format of the values of these reports.', importance: 'LOW' })
+      .default('json'),
     'oauth2.jwt.enabled': field
       .boolean({ doc: 'Authentication with a client JWT is not supported: only false is accepted.', importance: 'LOW' })
       .default(false),
@@ -112,8 +155,10 @@ const config = z
 
 type Config = z.infer<typeof config>
 
-const NO_REPORTER =
-  'these keys have no effect: responses are not written to topics. Rejected records are in the topic of errors.deadletterqueue.topic.name, with the reason'
+/** Keys of clients of its own, which Confluent's reporter has. */
+const REPORTER_CLIENT_KEY = /^reporter\.(?:admin|producer)\./
+const NO_REPORTER_CLIENTS =
+  'these keys have no effect: reports are written by the producer of the task, which producer.override.* configures'
 
 /** Sends records to an HTTP server. Takes the configuration keys of Confluent's HTTP sink. */
 export const httpSink = defineSink({
@@ -131,19 +176,42 @@ Other error statuses reject the record, which is handled according to \`errors.t
 batch is halved until the rejected records are found, so the server may receive its other records more than once. 401, 403, 407 and
 redirects fail the task: they concern the client, not a record. An OAuth2 token is renewed before it expires, and once after a 401.
 
-Differences from the original: 4xx statuses are retried only if \`retry.on.status.codes\` contains them. Responses are not written to topics:
-keys \`reporter.*\` are accepted with a warning and have no effect. Rejected records and the reasons are in the dead-letter topic.
+With keys \`reporter.*\`, a report of each record is written before its offset is committed: for a delivered record the response (its first
+16 KiB) to \`reporter.result.topic.name\`, for a rejected one the reason to \`reporter.error.topic.name\`. A report has the key of the record and
+the headers \`input_record_topic\`, \`input_record_partition\`, \`input_record_offset\` and \`input_record_timestamp\`. Reports may be repeated
+when a task restarts. A report that cannot be stored fails the task.
+
+Differences from the original: 4xx statuses are retried only if \`retry.on.status.codes\` contains them. Reports are written only if a key
+\`reporter.*\` is set, to the cluster of the task; \`reporter.admin.*\` and \`reporter.producer.*\` have no effect.
 Authentication with a client JWT (\`oauth2.jwt.*\`) is refused: use client credentials.
 `,
   config,
-  start: async ({ config: written, raw, log, signal, reject, ...access }) => {
-    const reporter = Object.keys(raw).filter((key) => key.startsWith('reporter.'))
-    if (reporter.length > 0) log.warn({ keys: reporter }, NO_REPORTER)
+  start: async ({ config: written, raw, log, signal, reject, report, ...access }) => {
+    const keys = Object.keys(raw).filter((key) => REPORTER_CLIENT_KEY.test(key))
+    if (keys.length > 0) log.warn({ keys }, NO_REPORTER_CLIENTS)
+    const isReporting = Object.keys(raw).some((key) => key.startsWith('reporter.'))
+    const reporter = isReporting ? { reporter: new Reporter(reporterSettings(written), report) } : {}
     const limits = { responseBytesMax: RESPONSE_BYTES_MAX, whenLonger: 'cut' } as const
     const connection = await openConnection(written, limits, access)
-    return new HttpDelivery({ settings: toSettings(written), connection, log, signal, reject })
+    return new HttpDelivery({ settings: toSettings(written), connection, log, signal, reject, ...reporter })
   },
 })
+
+/** An empty name of a topic turns its reports off. */
+export function reporterSettings(written: Config): ReporterSettings {
+  const topic = (kind: 'result' | 'error'): ReportTopicSettings | undefined => {
+    const name = written[`reporter.${kind}.topic.name`]
+    if (name === '') return undefined
+    return {
+      name,
+      partitions: written[`reporter.${kind}.topic.partitions`],
+      replicationFactor: written[`reporter.${kind}.topic.replication.factor`],
+      keyFormat: written[`reporter.${kind}.topic.key.format`],
+      valueFormat: written[`reporter.${kind}.topic.value.format`],
+    }
+  }
+  return { results: topic('result'), errors: topic('error'), errorsAs: written['report.errors.as'] }
+}
 
 /** Converts the configuration to the settings that both HTTP sinks share. */
 export function toSettings(written: Config): HttpSinkSettings {
