@@ -73,7 +73,7 @@ describeOn([kubernetes], 'admission by a real API server', () => {
     await apply('Connector', 'first', { ...datagen, name: 'orders' })
     await condition('connectors', 'first', 'Ready', 'True/Succeeded')
     expect(await refusal('Connector', 'second', { ...datagen, name: 'orders' })).toMatch(
-      /^Conflict: .*kept by Connector .*\/first/,
+      /^Conflict: .*managed by Connector .*\/first/,
     )
 
     await apply('Subject', 'a', refersTo('b'))
