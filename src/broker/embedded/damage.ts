@@ -8,10 +8,10 @@ import { OFFSET_MASK, rowId } from './schema.ts'
 import { type DatabaseDamage, findDamagedBatches } from './verification.ts'
 
 const PLACES_MAX = 5
-/** A program that is not going to start need not look for long. */
+/** Limits the search for damaged batches, so that a failing start reports its error quickly. */
 const SEARCH_MS_MAX = 5_000
 
-/** Offsets of a partition that can't be read, or may be missing: both are included. */
+/** Offsets `from` to `to` (both inclusive) of a partition that are unreadable or may be missing. */
 export type DamagedRange = {
   readonly topic: string
   readonly partition: number
@@ -19,7 +19,7 @@ export type DamagedRange = {
   readonly to: number
 }
 
-/** Says which file is damaged, what it means for topics as far as that can be known, and what to do. */
+/** A `data_corrupt` error that names the damaged files, the affected offsets as far as known, and the remedy. */
 export function damageError(
   files: DataFiles,
   found: { readonly faults: readonly FileFault[]; readonly header?: CheckHeader | undefined } | DatabaseDamage,
@@ -51,7 +51,7 @@ function rangeOf(files: DataFiles, { partitionId, batch }: DatabaseDamage): read
   return searched(files, (_, names) => [toDamagedRange(names, partitionId, batch.baseOffset, batch.lastOffset)])
 }
 
-/** Records that were acknowledged and are not in the database file, then batches there that are damaged. */
+/** Acknowledged records that are missing from the database file, then the damaged batches in it. */
 export function findDamagedRanges(
   files: DataFiles,
   { faults, header }: { readonly faults: readonly FileFault[]; readonly header?: CheckHeader | undefined },
@@ -85,7 +85,7 @@ function damagedRanges(sqlite: DatabaseSync, names: PartitionNames): readonly Da
       if (ranges.length >= PLACES_MAX || performance.now() > untilMs) break
     }
   } catch {
-    // The page is one without which SQLite can't go on: what was found before it counts.
+    // SQLite cannot continue past this page; the ranges found so far are reported.
   }
   return ranges
 }
@@ -94,7 +94,7 @@ export function toDamagedRange(names: PartitionNames, id: number, from: number, 
   return { ...(names.get(id) ?? { topic: `of partition id ${id}`, partition: 0 }), from, to }
 }
 
-/** Looks into the database file as it is, without its log and without changing anything. What can't be read says nothing. */
+/** Searches the database file read-only and without its log. Returns nothing if the file is unreadable. */
 function searched(
   files: DataFiles,
   search: (sqlite: DatabaseSync, names: PartitionNames) => readonly DamagedRange[],

@@ -6,39 +6,40 @@ import { findDamagedPages } from './page-check.ts'
 import { APPLICATION_ID, FORMAT, FORMAT_WITHOUT_CHECK_FILE, PAGE_BYTES } from './schema.ts'
 import { EMPTY_WAL, nextSalt, readWal, type WalContent } from './wal.ts'
 
-/** Something that is wrong with a file. */
+/** A fault of a file. */
 export type FileFault = {
   readonly file: string
-  /** What is wrong, as the end of a sentence that begins with the file. */
+  /** A predicate that completes a sentence whose subject is the file. */
   readonly message: string
-  /** Of the database file. */
+  /** Number of the page, for the database file. */
   readonly page?: number
 }
 
 export type Inspection =
-  /** There is no data yet, or a database that SQLite has to judge: none of Weir's, or only half made. */
+  /** There is no data, or a database that was not created completely or is not Weir's; opening it decides. */
   | { readonly kind: 'new' }
-  /** Written before there was a check file. */
+  /** A directory of format 1, which has no check file. */
   | { readonly kind: 'unchecked' }
   | {
       readonly kind: 'checked'
       readonly header: CheckHeader
       readonly wal: WalContent
-      /** Pages of the database, with what is in the log. */
+      /** Number of pages of the database, including those in the log. */
       readonly pages: number
-      /** Whether the log is to be recovered. Else nothing in it was acknowledged, and it has to go. */
+      /** Whether the log is recovered. If not, none of it was acknowledged and it must be discarded. */
       readonly hasLog: boolean
-      /** Pages up to this one were compared with their checksums. */
+      /** Pages up to this one were verified. */
       readonly pagesChecked: number
     }
   | { readonly kind: 'damaged'; readonly faults: readonly FileFault[]; readonly header: CheckHeader | undefined }
 
-/** Bounds the work: no more pages are compared, no more faults are listed. */
+/** Maximum number of pages to verify and of faults to report. */
 export type InspectionLimit = { readonly pages: number; readonly faults: number }
 
 /**
- * Compares the files of a data directory with each other. Changes nothing, and has to come before SQLite opens the
- * database: recovery takes a damaged log for a shorter one, and closing removes it. Throws `data_newer`.
+ * Checks the files of a data directory against each other without changing them. Must run before SQLite opens the
+ * database, because SQLite's recovery silently drops the log from the first damaged frame on, and closing removes the
+ * log. Throws `data_newer`.
  */
 export function inspectDataDirectory(files: DataFiles, limit: InspectionLimit): Inspection {
   const damaged = (message: string, file = files.database): Inspection => ({
@@ -78,14 +79,14 @@ function inspectChecked(files: DataFiles, limit: InspectionLimit): Inspection {
     const header = check.readHeader()
     if (header === undefined) return { kind: 'damaged', faults: [damagedCheckFile(files)], header }
     const wal = withFile(files.wal, readWal) ?? EMPTY_WAL
-    // The first commit after a clean shutdown happens before any write is acknowledged.
+    // The first commit after a start marks it as running. A log with only that commit has no acknowledged data.
     const isObsolete = header.state === 'clean' && wal.commits <= 1
     const walFault = isObsolete ? undefined : faultOfWal(files, header, wal)
     const hasLog = wal.commits > 0 && !isObsolete && walFault === undefined
     const pages = hasLog ? wal.databasePages! : header.pages
     const faults: FileFault[] = walFault === undefined ? [] : [walFault]
     if (!check.holds(header.pages)) faults.push({ file: files.check, message: 'is cut off' })
-    // That the checkpoint was finished is shown by all pages, not by some.
+    // Only a match of all pages proves that the checkpoint was completed.
     const pagesMax = header.state === 'checkpointing' ? pages : limit.pages
     const except = hasLog ? wal.pages : new Set<number>()
     const range = { from: 1, to: Math.min(pages, header.pages, pagesMax), except }
@@ -111,7 +112,7 @@ function faultOfWal(files: DataFiles, header: CheckHeader, wal: WalContent): Fil
       ? undefined
       : fault('is of another time than broker.check')
   }
-  // The checkpoint was made and the log removed: then all pages match.
+  // The checkpoint was completed and the log restarted. The verification of all pages confirms it.
   const isNext = isEmpty ? fileSize(files.wal) === 0 : wal.salts?.first === nextSalt(header.salts)
   if (header.state === 'checkpointing' && isNext) return undefined
   if (!existsSync(files.wal)) return fault(`is missing, with ${header.walBytes} bytes that were acknowledged`)

@@ -7,15 +7,15 @@ const PAGES_AT_ONCE = 64
 
 export type PageRange = {
   readonly from: number
-  /** The last one. */
+  /** Inclusive. */
   readonly to: number
-  /** Pages whose valid version is in the write-ahead log. */
+  /** Pages to skip, because their current version is in the write-ahead log. */
   readonly except: ReadonlySet<number>
 }
 
 /**
- * Pages of the database file that do not match their checksum. A page without a checksum was never written: SQLite has
- * taken it and freed it again.
+ * Yields the pages of the database file that do not match their checksum. A page without a checksum is skipped: it was
+ * never written, because SQLite allocated and freed it between two checkpoints.
  */
 export function* findDamagedPages(database: number, check: CheckFile, range: PageRange): Generator<number> {
   const chunk = Buffer.alloc(PAGES_AT_ONCE * PAGE_BYTES)
@@ -31,7 +31,7 @@ export function* findDamagedPages(database: number, check: CheckFile, range: Pag
   }
 }
 
-/** Checksums of all pages of a database file as it is. */
+/** Computes the checksums of all pages of a database file. */
 export function pageChecksums(database: number, pages: number): Uint32Array {
   const sums = new Uint32Array(pages)
   const chunk = Buffer.alloc(PAGES_AT_ONCE * PAGE_BYTES)

@@ -11,7 +11,7 @@ import { withDirectoryLock } from './with-directory-lock.ts'
 
 export type VerifyReport = {
   readonly directory: string
-  /** A program has the directory: each page was compared with its checksum, records were not decoded. */
+  /** True: a program uses the directory, so only the page checksums were verified, not the batches. */
   readonly isInUse: boolean
   readonly faults: readonly { readonly file: string; readonly message: string }[]
   readonly damaged: readonly DamagedRange[]
@@ -20,9 +20,10 @@ export type VerifyReport = {
 const FAULTS_MAX = 100
 
 /**
- * Compares everything in a data directory with its checksums, each batch with its own as well unless a program has the
- * directory. Nothing is changed, but a write-ahead log that a killed process left is recovered as at any start.
- * Throws `data_newer`, and `data_corrupt` for a directory in use that is damaged.
+ * Verifies all page checksums of a data directory and, unless a program uses it, all batches. Changes nothing, except
+ * that the write-ahead log of a killed process is recovered as at a start.
+ * Throws `invalid_config` for a directory without data, `data_newer`, and `data_corrupt` for damage to a directory that
+ * is in use; other damage is in the report.
  */
 export async function verifyDirectory(directory: string, onProgress: OnProgress): Promise<VerifyReport> {
   const files = dataFilesOf(directory)
@@ -37,12 +38,12 @@ export async function verifyDirectory(directory: string, onProgress: OnProgress)
   if (found.kind === 'new') throw new BrokerError('invalid_config', `${directory} is no data directory: it has no data`)
   if (found.kind === 'damaged') return { ...report, faults: found.faults, damaged: findDamagedRanges(files, found) }
   const needsRecovery = found.kind === 'unchecked' || found.hasLog
-  // Opening it makes the log part of the database; without one the file can be read as it is.
+  // Opening it moves the log into the database, so that the database file can be read on its own.
   if (needsRecovery) openDataDirectory(directory, { nowMs: Date.now(), fsync: 'checkpoint' }).close()
   return { ...report, ...(await verifyDatabase(directory)) }
 }
 
-/** Decodes everything in a database without a log. */
+/** Verifies all batches of a database that has no write-ahead log. Reports at most `FAULTS_MAX` faults. */
 export async function verifyDatabase(directory: string): Promise<Pick<VerifyReport, 'faults' | 'damaged'>> {
   const files = dataFilesOf(directory)
   const sqlite = new DatabaseSync(new URL(`${pathToFileURL(files.database)}?immutable=1`), { readOnly: true })

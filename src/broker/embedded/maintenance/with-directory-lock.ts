@@ -4,7 +4,10 @@ import { toStorageError } from '../data-directory.ts'
 import { DirectoryLock } from '../directory-lock.ts'
 import type { DataFiles } from '../files.ts'
 
-/** Works on a directory that no program may have meanwhile; `in use` when one has it. */
+/**
+ * Runs `work` while holding the lock of the directory. Returns `in use` if another process holds it. Throws
+ * `invalid_config` if the directory does not exist.
+ */
 export function withDirectoryLock<T>(files: DataFiles, work: () => T): T | 'in use' {
   if (!existsSync(files.directory)) {
     throw new BrokerError('invalid_config', `there is no data directory ${files.directory}`)
