@@ -9,50 +9,50 @@ import type { HttpLimits } from './limits.ts'
 export type RequestBodyOptions = {
   readonly limits: HttpLimits
   readonly limited: CountLimit
-  /** JSON media types that are taken. */
+  /** Accepted JSON media types. */
   readonly consumes: readonly string[]
-  /** A body that does not say its media type is refused; otherwise it is taken for JSON. */
+  /** True: a body without a content type is rejected. False: it is parsed as JSON. */
   readonly requiresContentType: boolean
-  /** Reads bodies of more than 64 KiB off this thread. */
+  /** Parses bodies of more than 64 KiB in another thread. Undefined: they are parsed in this thread. */
   readonly parseLarge: ((bytes: Buffer) => Promise<unknown>) | undefined
-  /** A request has arrived in whole. */
+  /** Called when a request was received completely. */
   readonly onBodyRead: (request: IncomingMessage) => void
 }
 
-/** Bodies up to this size are read without asking: connections times this size is their bound. */
+/** Bodies up to this size do not use the byte budget; the number of connections bounds their memory. */
 const SMALL_BYTES_MAX = 64 * 1024
-/** What is slower, after the time for headers, would keep its share of the budget from others. */
+/** A body that is slower after `headerTimeoutMs` is rejected, because it would occupy the byte budget for too long. */
 const BYTES_PER_MS_MIN = (128 * 1024) / 1_000
 const PACE_CHECK_MS = 1_000
-/** Names and values that are parsed on this thread: some 40 ms. */
+/** Maximum number of names and values in a body that is parsed in this thread, which takes about 40 ms. */
 const PARTS_MAX = 100_000
 const RETRY_AFTER_S = '5'
-/** How long a client may take to send the rest of a body that was refused. */
+/** Maximum time to receive the rest of a rejected body. */
 const DRAIN_MS_MAX = 5_000
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Gives back this request's share of the budget of bodies. */
+    /** Releases the bytes that this request has acquired from the byte budget. */
     releaseBody: (() => void) | undefined
-    /** The rest of the body is read and thrown away, so that the client comes to read its answer. */
+    /** True: the rest of a rejected body is read and discarded, so that the client reads the response. */
     isBodyDrained: boolean
   }
 }
 
-/** Takes request bodies within a server's limits, and parses them as JSON. */
+/** Registers a parser that enforces the limits of request bodies and parses them as JSON. */
 export function registerBodyParser(app: FastifyInstance, options: RequestBodyOptions): void {
   const bodies = new RequestBodies(options)
   app.decorateRequest('releaseBody', undefined)
   app.decorateRequest('isBodyDrained', false)
   app.addHook('preParsing', (request, reply, payload, done) => {
     const { 'content-length': length, 'transfer-encoding': encoding } = request.headers
-    // Until the answer is sent or given up: what is made of a body takes memory, too.
+    // The budget is held until the response is sent or aborted, because the parsed body uses memory, too.
     if (encoding !== undefined || Number(length) > SMALL_BYTES_MAX) {
       reply.raw.once('close', () => request.releaseBody?.())
     }
     done(null, payload)
   })
-  // To an answer before the end of a body, Fastify adds the end of the connection, which may reach the client first.
+  // Fastify adds `connection: close` to a response before the end of the body; the client might see the close first.
   app.addHook('onSend', (request, reply, _payload, done) => {
     if (request.isBodyDrained) {
       reply.removeHeader('connection')
@@ -105,16 +105,16 @@ class RequestBodies {
   }
 }
 
-/** One body on its way in. It is not read while it waits for its share of the budget. */
+/** A body that is being received. Reading is paused while it waits for the byte budget. */
 class ArrivingBody {
   readonly whole: Promise<Buffer>
   readonly #request: FastifyRequest
   readonly #payload: IncomingMessage
   readonly #options: RequestBodyOptions
   readonly #budget: ByteBudget
-  /** None where large bodies are parsed off this thread. */
+  /** Undefined if large bodies are parsed in another thread. */
   readonly #structure: JsonStructure | undefined
-  /** What it may grow to: what it announced, or what is allowed. */
+  /** The content length, or the limit if there is none. */
   readonly #bytesMax: number
   readonly #settled = Promise.withResolvers<Buffer>()
   #bytes: Buffer
@@ -173,7 +173,7 @@ class ArrivingBody {
     }
     this.#request.releaseBody = release
     if (this.#payload.destroyed && !this.#payload.complete) {
-      // Its connection was closed meanwhile, and with it what would give the share back.
+      // The connection was closed during the wait, so the close handler that releases the budget has already run.
       release()
       return
     }
@@ -185,7 +185,7 @@ class ArrivingBody {
     else this.#payload.resume()
   }
 
-  /** Also while the last chunk waits for its share. */
+  /** May be called while the last chunk waits for the byte budget. */
   readonly #end = (): void => {
     this.#isEnded = true
     this.#detach()
@@ -204,7 +204,7 @@ class ArrivingBody {
   #refuse(reason: LimitReason, refusal: HttpError): void {
     this.#detach()
     this.#options.limited(reason)
-    // What is announced as longer than allowed, or does not come, is not worth reading to its end.
+    // A body that is announced as too large, or is too slow, is not drained.
     this.#request.isBodyDrained = refusal.status !== 408 && this.#bytesMax <= this.#options.limits.bodyBytesMax
     if (this.#request.isBodyDrained) this.#drain()
     this.#settled.reject(refusal)

@@ -3,21 +3,21 @@ import type { FastifyInstance } from 'fastify'
 import { type CompletedRequest, parseContentLength } from './access-log.ts'
 import { REQUEST_ID, requestIdOf } from './request-id.ts'
 
-/** An answer as it was sent, without what is of one request only. */
+/** A response as it was sent, without the headers that are specific to one request. */
 export type CachedResponse = {
   readonly headers: Readonly<Record<string, number | string | string[] | undefined>>
   readonly payload: string | Buffer
   readonly endpoint: string | undefined
 }
 
-/** How much is kept, in characters of questions and answers; past that it begins anew. */
+/** Maximum total size of keys and payloads, in characters. When it is exceeded, the cache is cleared. */
 const CHARS_MAX = 8 * 1024 * 1024
-/** In bytes. Of what is longer each question would cost more than is gained. */
+/** Maximum size of a request body, in bytes. Looking up a larger request would cost more than it saves. */
 const BODY_MAX = 8 * 1024
 
 /**
- * Answers that were given, for those who ask the very same while the state that they tell of is the same: it is read far
- * more often than written, and a server of many clients is asked the same things by all of them.
+ * Caches responses until the state changes. Useful where the state is read far more often than written and many clients
+ * send identical requests.
  */
 export class ResponseCache {
   readonly #revision: () => number
@@ -25,7 +25,7 @@ export class ResponseCache {
   #keptRevision = -1
   #chars = 0
 
-  /** `revision` is another number after every change of the state. */
+  /** `revision` returns a different number after each change of the state. */
   constructor(revision: () => number) {
     this.#revision = revision
   }
@@ -34,7 +34,7 @@ export class ResponseCache {
     return this.#keptRevision === this.#revision() ? this.#answers.get(question) : undefined
   }
 
-  /** `revision` is that of the state which the answer tells of. */
+  /** `revision`: the revision of the state that the response was built from. */
   keep(question: string, revision: number, answer: CachedResponse): void {
     const chars = question.length + answer.payload.length
     if (chars > CHARS_MAX) return
@@ -50,8 +50,9 @@ export class ResponseCache {
 }
 
 /**
- * Gives `heard` everything in a request that its answer hangs on; undefined when that is not told at once: by another
- * method than GET and POST, by a body that is long, or not there with its head. The body stays to be read.
+ * Calls `heard` with the cache key of a request: everything that determines its response. The key is undefined for a
+ * request that is not looked up: a method other than GET and POST, a body longer than `BODY_MAX`, or one that did not
+ * arrive completely in the first read. The body remains readable.
  */
 function hear(request: IncomingMessage, heard: (question: string | undefined) => void): void {
   const length = Number(request.headers['content-length'] ?? 0)
@@ -75,7 +76,7 @@ function questionOf({ method, url, headers }: IncomingMessage, body: string): st
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** That of the state which the answer tells of; undefined: the answer may be another one each time. */
+    /** Revision of the state that the response was built from. Undefined: the response is not cacheable. */
     revision: number | undefined
   }
 }
@@ -86,7 +87,10 @@ export type ResponseCacheOptions = {
   readonly answered: ((request: CompletedRequest) => void) | undefined
 }
 
-/** Answers with what `ask` had the app answer to the very same before, without its detours, or with what it has now. */
+/**
+ * Wraps `ask`, the request listener of `app`: serves cached responses without running the app, and caches its cacheable
+ * 200 responses.
+ */
 export function cacheResponses(
   app: FastifyInstance,
   ask: RequestListener,
