@@ -9,32 +9,35 @@ import { failLateCommit, type OffsetEncoder, type SourceDelivery } from './sourc
 import { bytesOf, type ConvertedBatch, type FailedSourceRecord, producerFailure } from './source-records.ts'
 import { countCommitMs, type TaskCounters } from './task-counters.ts'
 
-/** What may be under way before the source has to wait. */
+/** Limits of unacknowledged records, beyond which the source waits. */
 const ACTIVE_RECORDS_MAX = 10_000
 const ACTIVE_BYTES_MAX = 16 * 1024 * 1024
 
 export type AtLeastOnceOptions = {
   readonly producer: Producer
-  /** Where the worker's own topics are not the task's producer's to write. Default: `producer`. */
+  /** Set when the task's producer writes to another cluster than the worker's own topics. Default: `producer`. */
   readonly offsetsProducer?: Producer | undefined
   readonly toOffsets: OffsetEncoder
-  /** Told the records of a batch that the log does not take for what they are. Resolves when they may be stepped over. */
+  /**
+   * Receives the records of a batch that the brokers rejected as invalid. Resolves when they may be skipped; else
+   * rejects.
+   */
   readonly stepOver: (lost: readonly FailedSourceRecord[]) => Promise<void>
-  /** Who wants to be told of a batch that is in the log. */
+  /** The listener that the source registered for batches stored in the log. */
   readonly listener?: () => StoredListener | undefined
   readonly counters: TaskCounters
   readonly clock: Clock
-  /** How long a commit may take. */
+  /** Timeout of a commit, in ms. */
   readonly commitTimeoutMs: number
   readonly log: TaskLog
   readonly signal: AbortSignal
-  /** Every failure that ends the task, as soon as it is known. */
+  /** Called as soon as a failure is known that ends the task. */
   readonly onFailure: () => void
 }
 
 /**
- * Batches follow each other without waiting for their acknowledgement, up to a bound. Offsets are stored for the longest
- * acknowledged prefix only: after a crash, records come again but none is missing.
+ * Produces batches without waiting for the acknowledgement of earlier ones, up to a limit. Stores offsets only for the
+ * longest acknowledged prefix: after a crash, records can be repeated but none is lost.
  */
 export class AtLeastOnceDelivery implements SourceDelivery {
   readonly #parts: AtLeastOnceOptions
@@ -113,7 +116,8 @@ export class AtLeastOnceDelivery implements SourceDelivery {
     if (ready.length === 0) return
     const startMs = clock.monotonicMs()
     try {
-      // What comes late is followed by the next commit, in the same partition and behind it.
+      // A send that exceeds the timeout can still succeed. The next commit writes to the same partition, and so after
+      // it.
       await withTimeout(offsetsProducer.send(toOffsets(ready)), commitTimeoutMs, failLateCommit(commitTimeoutMs), clock)
       counters.commits += 1
     } catch (error) {

@@ -5,10 +5,10 @@ import type { Stage } from './error-policy.ts'
 import type { TaskClients } from './task-clients.ts'
 import type { TaskCounters } from './task-counters.ts'
 
-/** A record for the dead-letter topic: as it stood in the log, or would have, and what happened to it. */
+/** A record for the dead-letter topic: the record as stored, or as it would have been, and its failure. */
 export type DeadLetter = {
   readonly record: Omit<NewRecord, 'topic' | 'partition'>
-  /** Where it stood, as headers say it: `topic`, `partition`, `offset`. */
+  /** Where the record came from, as header names and values: for a sink `topic`, `partition` and `offset`. */
   readonly place: readonly (readonly [name: string, text: string])[]
   readonly stage: Stage
   readonly className: string
@@ -17,12 +17,12 @@ export type DeadLetter = {
 
 const PREFIX = '__connect.errors.'
 
-/** A header of the runtime's own, beside those that the record had. */
+/** A header that the runtime adds to those of the record. */
 export function errorHeader(name: string, text: string | null): Header {
   return [`${PREFIX}${name}`, text === null ? null : Buffer.from(text)]
 }
 
-/** The topic for records that a task could not take. */
+/** Writes failed records to the dead-letter topic. */
 export class DeadLetterQueue {
   readonly #config: DeadLetterConfig
   readonly #task: { readonly connector: string; readonly task: number }
@@ -40,7 +40,7 @@ export class DeadLetterQueue {
     this.#secrets.add(parts.secrets)
   }
 
-  /** Makes the topic when it is missing. */
+  /** Creates the topic if it is missing. */
   static async open(parts: DeadLetterQueueOptions): Promise<DeadLetterQueue> {
     const { topic, replicationFactor } = parts.config
     const topics = await parts.clients.topics()
@@ -49,7 +49,7 @@ export class DeadLetterQueue {
     return new DeadLetterQueue(parts, await parts.clients.producer())
   }
 
-  /** Does not wait; `flush` does. */
+  /** Does not wait for the write; `flush` does. */
   add(letter: DeadLetter): void {
     const sending = this.#send(this.#toRecord(letter))
       .then(() => {
@@ -63,7 +63,10 @@ export class DeadLetterQueue {
     this.#sending.add(sending)
   }
 
-  /** Before offsets are committed: what is not in the dead-letter topic may not be stepped over. */
+  /**
+   * Must resolve before offsets are committed, because a record may be skipped only once it is in the dead-letter
+   * topic. Rejects when a write failed.
+   */
   async flush(): Promise<void> {
     await Promise.all(this.#sending)
     if (this.#failure !== undefined) {
@@ -75,7 +78,7 @@ export class DeadLetterQueue {
     await this.#producer.close()
   }
 
-  /** As much of it as the topic takes. */
+  /** Sends the record; when the topic rejects it, retries with less of its content. */
   async #send(record: NewRecord): Promise<void> {
     for (let left: NewRecord | undefined = record; ; ) {
       try {
@@ -115,8 +118,9 @@ export class DeadLetterQueue {
 const CUT = errorHeader('content', 'none')
 
 /**
- * A letter that was refused, without what is likely to be the cause: its time, which a header tells then; or its value and,
- * when it still is too large, all but what the runtime says of it. Undefined when nothing is left to leave out.
+ * Returns a rejected dead letter without the likely cause of the rejection: first the timestamp, which is kept as a
+ * header, if it is invalid; the value and then the key and the record's own headers if it is too large. Undefined when
+ * nothing is left to remove.
  */
 function lesser({ timestampMs, ...record }: NewRecord, error: unknown): NewRecord | undefined {
   const { code } = error as { code?: unknown }
@@ -131,7 +135,7 @@ function lesser({ timestampMs, ...record }: NewRecord, error: unknown): NewRecor
   return key === null && own.length === headers.length ? undefined : { ...record, ...time, key: null, headers: own }
 }
 
-/** What the original calls it, where it has the like. */
+/** The name of the corresponding Java exception, if there is one. */
 function exceptionName(error: Error): string {
   const { code } = error as { code?: unknown }
   return (typeof code === 'string' ? JAVA_NAMES[code] : undefined) ?? error.name
@@ -149,7 +153,7 @@ export type DeadLetterQueueOptions = {
   readonly clients: Pick<TaskClients, 'topics' | 'producer'>
   readonly config: DeadLetterConfig
   readonly task: { readonly connector: string; readonly task: number }
-  /** Masked in what headers say of an error. */
+  /** Masked in the headers that describe the error. */
   readonly secrets: readonly string[]
   readonly counters: TaskCounters
 }

@@ -4,16 +4,16 @@ import { type DeadLetter, errorHeader } from './dead-letter-queue.ts'
 import type { RecordFailure } from './error-policy.ts'
 import type { FailedSourceRecord } from './source-records.ts'
 
-/** What the error policy is told of a source's record. */
+/** The failure of a source record, as passed to the error policy. */
 export function toRecordFailure({ record, stage, className, error }: FailedSourceRecord): RecordFailure {
   const { topic, sourcePartition, sourceOffset } = record
   return { stage, className, error, place: { topic, sourcePartition, sourceOffset }, content: () => contentOf(record) }
 }
 
 /**
- * A source's record for the dead-letter topic: the bytes that would have been written or, when no converter got that
- * far, key and value as JSON. The header `content` says which (`bytes`, `json`; `none` where the value was left out because
- * the dead-letter topic refused it as too large).
+ * The dead letter of a source record: the converted bytes, or key and value as JSON if conversion failed. The header
+ * `content` says which: `bytes`, `json`, or `none` when the value was dropped because the dead-letter topic rejected it
+ * as too large.
  */
 export function toDeadLetter({ record, made, stage, className, error }: FailedSourceRecord): DeadLetter {
   const { topic, sourcePartition, sourceOffset, timestampMs } = record
@@ -37,7 +37,7 @@ export function toDeadLetter({ record, made, stage, className, error }: FailedSo
   }
 }
 
-/** Null for what even JSON can't hold: then the headers are all that is left of it. */
+/** Null for a value that cannot be represented as JSON: the dead letter then has only headers. */
 function asJson(value: unknown): Buffer | null {
   if (value === null || value === undefined) return null
   try {

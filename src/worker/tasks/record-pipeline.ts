@@ -12,24 +12,25 @@ import {
   UNRESTRICTED,
 } from '../../sdk/index.ts'
 
-/** What stands between a connector and its topics, as one task has it. */
+/** The converters and transforms of one task, which each record passes between the connector and its topics. */
 export type RecordPipeline = {
   readonly key: PipelineStep<ConverterInstance>
   readonly value: PipelineStep<ConverterInstance>
   readonly headers: PipelineStep<HeaderConverterInstance>
-  /** In the order of their aliases. */
+  /** In the order of `transforms`. */
   readonly transforms: readonly PipelineStep<TransformRecord>[]
 }
 
-/** A part with the full class name that people know it by. */
+/** A plugin instance and the full class name that is reported for it. */
 export type PipelineStep<Part> = { readonly className: string; readonly run: Part }
 export type TransformRecord = <R extends ConnectRecord>(record: R) => R | null
 
 const HEADER_CONVERTER = 'org.apache.kafka.connect.storage.SimpleHeaderConverter'
 
 /**
- * What the connector configures may use what connectors may; a converter of the worker's own settings, what the worker may.
- * Throws a `ConfigError`, or a `UserError` for a plugin that is not here.
+ * Creates the pipeline of a task. Plugins from the connector's configuration get the connector's `access`; converters
+ * from the worker's settings are unrestricted. Throws a `ConfigError` for invalid settings and a `UserError` for an
+ * unknown plugin.
  */
 export function createRecordPipeline(
   catalog: Catalog,
@@ -59,7 +60,10 @@ export function createRecordPipeline(
   }
 }
 
-/** A connector that names a converter brings all of its settings; the worker's are for the worker's converter. */
+/**
+ * Selects the settings of a converter. A connector that names a converter must provide all of its settings: the
+ * worker's settings apply to the worker's converter only.
+ */
 function roleConfig(role: string, config: RawConfig, defaults: RawConfig): { className: string; settings: RawConfig } {
   const from = config[role] === undefined ? defaults : config
   const className = from[role]

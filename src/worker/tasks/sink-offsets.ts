@@ -1,6 +1,6 @@
 import type { PartitionOffset, PartitionRecords, TopicPartition } from '../../broker/broker.ts'
 
-/** How far a sink was given records, partition by partition. */
+/** The offsets up to which a sink accepted and committed records, by partition. */
 export class SinkOffsets {
   readonly #delivered = new Map<string, PartitionOffset>()
   readonly #committed = new Map<string, number>()
@@ -25,12 +25,12 @@ export class SinkOffsets {
     }
   }
 
-  /** How many records of one partition wait in the log, where most do. */
+  /** The highest lag among the partitions, in records. */
   lagMax(): number {
     return Math.max(0, ...this.#lags.values())
   }
 
-  /** What was given and is not committed. */
+  /** Offsets that were delivered and are not committed. */
   pending(): readonly PartitionOffset[] {
     return [...this.#delivered.values()].filter((at) => this.#committed.get(partitionKey(at)) !== at.offset)
   }

@@ -3,7 +3,7 @@ import type { RecordHeader, SinkRecord } from '../../sdk/index.ts'
 import type { ErrorPolicy, Stage } from './error-policy.ts'
 import type { RecordPipeline } from './record-pipeline.ts'
 
-/** Where a sink's record stands in the log, and as what: it stays with the record through transforms. */
+/** The topic, partition and offset of a sink record and the record as stored. Transforms keep it with the record. */
 export class SinkRecordOrigin {
   readonly topic: string
   readonly partition: number
@@ -22,7 +22,7 @@ export class SinkRecordOrigin {
   }
 }
 
-/** A record of the log that could not be brought to the sink. */
+/** A record of the log that could not be converted for the sink. */
 export type FailedSinkRecord = {
   readonly origin: SinkRecord['origin']
   readonly stage: Stage
@@ -31,8 +31,9 @@ export type FailedSinkRecord = {
 }
 
 /**
- * Brings what one partition gave through converters and transforms. Works without waiting as long as the plugins do. A
- * record that fails is tried again or handed to `undelivered`, which throws when it may not be stepped over.
+ * Converts and transforms the records of one partition and appends the results to `into`. Synchronous as long as the
+ * plugins are. A record that fails is retried or passed to `undelivered`, which throws when the record may not be
+ * skipped.
  */
 export async function convertSinkRecords(
   { topic, partition, records: stored }: PartitionRecords,

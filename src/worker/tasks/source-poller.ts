@@ -17,20 +17,20 @@ import type { WorkerTaskContext } from './task-context.ts'
 export type SourcePollerOptions = Pick<WorkerTaskContext, 'spec' | 'log' | 'clock' | 'counters' | 'access'> & {
   readonly source: SourceConnector
   readonly policy: ErrorPolicy
-  /** Told of a record that the source itself could not make. Throws when it may not be stepped over. */
+  /** Receives a record that the source rejected. Throws when the record may not be skipped. */
   readonly lost: (record: FailedSourceRecord) => void
-  /** Whether the source ends its transactions itself. */
+  /** Whether the connector defines the transaction boundaries. */
   readonly definesTransactions: boolean
   /** Aborts when the task ends. */
   readonly signal: AbortSignal
 }
 
-/** What a source gave, and whether a transaction ends with it. */
+/** The records of one poll, and how the transaction ends after them, if it does. */
 export type SourceBatch = { readonly records: readonly SourceRecord[]; readonly end: TransactionEnd | undefined }
 
 /**
- * What a source gives, batch by batch. One that fails in a way that may heal is polled again, for as long as it takes: it
- * begins anew behind the last batch it gave.
+ * Polls a source batch by batch. After a retriable error the source is started anew behind its last batch, without a
+ * limit on the number of attempts.
  */
 export class SourcePoller {
   readonly #parts: SourcePollerOptions
@@ -39,10 +39,10 @@ export class SourcePoller {
   #current: AsyncIterator<readonly SourceRecord[]>
   #failures = 0
   #listener: StoredListener | undefined
-  /** What the source said of the batch that comes next. */
+  /** How the source ended the transaction with the batch that it returns next. */
   #end: TransactionEnd | undefined
 
-  /** Throws a `ConfigError`. */
+  /** Throws a `ConfigError` when the configuration is invalid. */
   constructor(parts: SourcePollerOptions) {
     const { source, spec } = parts
     this.#parts = parts
@@ -51,7 +51,7 @@ export class SourcePoller {
     this.#current = this.#begin()
   }
 
-  /** Undefined: there is nothing more. An empty batch: there is nothing now. */
+  /** Resolves to undefined when the source has ended, and to an empty batch after a retriable error. */
   async next(): Promise<SourceBatch | undefined> {
     this.#end = undefined
     try {
@@ -68,7 +68,7 @@ export class SourcePoller {
     }
   }
 
-  /** Whom the source that is at work now wants to be told of what is in the log. */
+  /** The listener for stored batches that the current run of the source registered. */
   get listener(): StoredListener | undefined {
     return this.#listener
   }
@@ -80,7 +80,7 @@ export class SourcePoller {
   #begin(): AsyncIterator<readonly SourceRecord[]> {
     const { source, spec, signal, log, access } = this.#parts
     const { connector, task, config: raw } = spec
-    // As it was when the source began: what it gives itself is not news to it.
+    // A copy from the start of the source: positions that it reaches later do not change what it resumes from.
     const reached = new Map(this.#reached)
     const resumeFrom = (partition: Position) => reached.get(partitionId(partition))
     const transaction: SourceTransaction = {

@@ -4,18 +4,18 @@ import type { ConnectRecord, RecordHeader, SourceRecord } from '../../sdk/index.
 import type { ErrorPolicy, Stage } from './error-policy.ts'
 import type { RecordPipeline } from './record-pipeline.ts'
 
-/** A batch on its way to the log. */
+/** A batch that is ready to be produced. */
 export type ConvertedBatch = {
   readonly records: readonly NewRecord[]
-  /** What each of them was made of. */
+  /** The source record of each entry in `records`, at the same index. */
   readonly sources: readonly SourceRecord[]
   readonly bytes: number
 }
 
-/** A record that a source gave and that could not be brought into its topic. */
+/** A source record that could not be converted or produced. */
 export type FailedSourceRecord = {
   readonly record: SourceRecord
-  /** What would have been written, if it got that far. */
+  /** The converted record, if conversion succeeded. */
   readonly made: NewRecord | undefined
   readonly stage: Stage
   readonly className: string
@@ -25,9 +25,9 @@ export type FailedSourceRecord = {
 type Writable = { -readonly [Member in keyof NewRecord]: NewRecord[Member] }
 
 /**
- * Brings a source's batch through transforms and converters. Works without waiting as long as the plugins do: one record
- * is a few calls and one object. A record that fails is tried again or handed to `lost`, which throws when it may not be
- * stepped over; so is one that the producer would refuse.
+ * Transforms and converts a batch of source records. Synchronous as long as the plugins are: one record costs a few
+ * calls and one object. A record that fails is retried or passed to `lost`, which throws when the record may not be
+ * skipped. A record larger than `recordBytesMax` is passed to `lost` as well.
  */
 export async function convertSourceRecords(
   batch: readonly SourceRecord[],
@@ -64,7 +64,7 @@ export async function convertSourceRecords(
     }
   }
 
-  /** Here it is one record's failure still; in the producer it would be that of a whole batch. */
+  /** Checks the size here, where only one record fails: in the producer it would fail a whole batch. */
   function isFit(record: SourceRecord, made: NewRecord): boolean {
     try {
       checkRecordSize(made, recordBytesMax)
@@ -76,7 +76,9 @@ export async function convertSourceRecords(
   }
 }
 
-/** A record that got as far as the log, which does not take it. The original names its task as what was at work. */
+/**
+ * The failure of a record that the brokers reject. The class name is the one that Kafka Connect reports for this stage.
+ */
 export function producerFailure(record: SourceRecord, made: NewRecord, error: unknown): FailedSourceRecord {
   return { record, made, stage: 'KAFKA_PRODUCE', className: 'org.apache.kafka.connect.runtime.WorkerSourceTask', error }
 }
@@ -85,7 +87,7 @@ export function bytesOf({ key, value }: NewRecord): number {
   return (key?.length ?? 0) + (value?.length ?? 0)
 }
 
-/** Which step is at work: known when it throws. */
+/** The current step, which is reported if it throws. */
 type ConversionStage = { stage: Stage; className: string }
 
 function convert(

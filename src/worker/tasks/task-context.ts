@@ -5,17 +5,18 @@ import type { HostAccess, RawConfig, TaskLog } from '../../sdk/index.ts'
 import type { TaskCounters } from './task-counters.ts'
 import type { TaskMessage, TaskSpec } from './task-spec.ts'
 
-/** What a task works with; made anew in every thread. */
+/** The dependencies of a task, created in the thread that runs it. */
 export type WorkerTaskContext = {
   readonly spec: TaskSpec
   readonly broker: Broker
   /**
-   * Opens another broker, for clients that have these keys of Kafka's clients for themselves; its caller closes it.
-   * `overrides` are those of them that the connector wrote. Undefined when it would be the same.
+   * Opens another broker, for clients whose connection settings (`connection`, as Kafka client keys) differ from the
+   * worker's. The caller closes it. `overrides` are the keys among them that the connector configures. Resolves to
+   * undefined when the connection would be the same.
    */
   readonly connect: (connection: RawConfig, overrides: RawConfig) => Promise<Broker | undefined>
   readonly plugins: Catalog
-  /** What the connector may use. */
+  /** The hosts, files and classes that the connector may use. */
   readonly access: HostAccess
   readonly log: TaskLog
   readonly clock: Clock

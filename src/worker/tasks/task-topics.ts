@@ -5,7 +5,7 @@ import { newTopic, parseTopicCreationRules, type TopicCreationRule } from '../co
 import type { TaskClients } from './task-clients.ts'
 import type { TaskMessage, TaskSpec } from './task-spec.ts'
 
-/** The topics a task meets: made when they are missing, and told to the worker once each. */
+/** The topics that a task uses. Creates missing topics and reports each topic to the worker once. */
 export class TaskTopics {
   readonly #known = new Set<string>()
   readonly #clients: TaskClients
@@ -28,7 +28,7 @@ export class TaskTopics {
     this.#rules = kind === 'source' && worker.createTopics ? parseTopicCreationRules(config) : []
   }
 
-  /** Waits only for topics that were not seen before. */
+  /** Creates and reports the topics of these records. Waits only for topics that are new to the task. */
   async prepare(records: readonly NewRecord[]): Promise<void> {
     let last: string | undefined
     for (const { topic } of records) {
@@ -40,13 +40,15 @@ export class TaskTopics {
     }
   }
 
-  /** As the connector says; else as brokers do by themselves where they may: with their defaults. */
+  /**
+   * Creates the topic by the connector's `topic.creation.*` rules, or with the brokers' defaults without such rules.
+   */
   async create(topic: string): Promise<void> {
     try {
       const topics = await this.#clients.topics()
       await topics.create(newTopic(topic, this.#rules))
     } catch (error) {
-      // Who may not make topics may still write to those that are there.
+      // A client without permission to create topics may still write to existing ones.
       if (!(error instanceof BrokerError) || error.code !== 'not_authorized') throw error
       this.#log.debug({ topic }, 'not allowed to make the topic')
     }

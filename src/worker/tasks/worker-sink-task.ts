@@ -18,21 +18,21 @@ import type { WorkerTaskContext } from './task-context.ts'
 import { countBatch, countCommitMs } from './task-counters.ts'
 import { TaskTopics } from './task-topics.ts'
 
-/** How long a poll waits: until something comes, but not past the next commit. */
+/** Longest wait of one poll, in ms, while no batch is being retried. A poll also ends when the next commit is due. */
 const POLL_MS_MAX = 1_000
-/** The same while a batch waits for its time: well within what the group allows between two polls. */
+/** Longest wait of one poll, in ms, while a batch waits for its retry: well below the group's max.poll.interval.ms. */
 const HELD_POLL_MS_MAX = 30_000
 
-/** What the sink was given and did not take yet. */
+/** Records that were passed to the sink and that it has not accepted yet. */
 type Batch = {
   readonly polled: readonly PartitionRecords[]
   readonly records: readonly SinkRecord[]
   readonly attempt: number
-  /** Not to be tried before, by the monotonic clock. */
+  /** Earliest time of the next attempt, in ms of the monotonic clock. */
   readonly dueMs: number
 }
 
-/** What there is while the task is at work. */
+/** The parts of a running task. */
 type Work = {
   readonly consumer: Consumer
   readonly plugin: SinkPlugin
@@ -41,7 +41,7 @@ type Work = {
   readonly topics: TaskTopics
 }
 
-/** The life of one sink task: read, convert, put, commit, until it is stopped or fails. */
+/** Runs one sink task: reads, converts, puts and commits until the task is stopped or fails. */
 export class WorkerSinkTask {
   readonly #parts: WorkerTaskContext
   readonly #config: TaskConfig
@@ -52,7 +52,7 @@ export class WorkerSinkTask {
   #batch: Batch | undefined
   #paused: boolean
   #commitAtMs = 0
-  /** A sink that failed may not commit what it did not take. */
+  /** Set when the task has failed, so that closing it does not commit records that the sink did not accept. */
   #broken = false
 
   constructor(parts: WorkerTaskContext) {
@@ -68,7 +68,7 @@ export class WorkerSinkTask {
     this.#consumer?.wake()
   }
 
-  /** Resolves when the task was stopped; rejects when it failed. */
+  /** Resolves when the task is stopped; rejects when it fails. */
   async run(): Promise<void> {
     const { spec, signal, report, access } = this.#parts
     const pipeline = createRecordPipeline(this.#parts.plugins, spec.config, spec.worker.converters, access)
@@ -94,7 +94,7 @@ export class WorkerSinkTask {
     const plugin = await this.#start(policy, reports)
     this.#plugin = plugin
     held.defer(() => plugin.stop?.())
-    // Joining can take as long as the others of the group need to hear of it.
+    // Reported before joining, because a join can wait for the other group members for a whole rebalance.
     report({ type: this.#paused ? 'paused' : 'running' })
     const consumer = await clients.consumer({
       topics: this.#config.topics,
@@ -129,7 +129,9 @@ export class WorkerSinkTask {
     }
   }
 
-  /** What cannot be read is not skipped: that is for a person to decide. */
+  /**
+   * Polls the consumer. Throws a `UserError` for an unreadable batch, because skipping data is an operator's decision.
+   */
   async #poll(consumer: Consumer): Promise<readonly PartitionRecords[]> {
     try {
       return await consumer.poll(this.#waitMs())
@@ -145,7 +147,7 @@ export class WorkerSinkTask {
 
   async #turn(work: Work, polled: readonly PartitionRecords[]): Promise<void> {
     if (this.#parts.signal.aborted) return
-    // Every partition is held back while a batch waits: its poll only keeps the membership.
+    // While a batch waits for its retry, all partitions are paused and polling only keeps the group membership.
     if (this.#batch && !this.#paused && this.#parts.clock.monotonicMs() >= this.#batch.dueMs)
       await this.#put(work, this.#batch)
     if (polled.length > 0) await this.#deliver(work, polled)
@@ -227,7 +229,7 @@ export class WorkerSinkTask {
     this.#commitAtMs = startMs + spec.worker.commitIntervalMs
     const pending = this.#offsets.pending()
     if (pending.length === 0 || this.#broken) return
-    // What the sink can't make safe fails the task; what the broker does not take is tried again.
+    // A failed flush of the sink fails the task; a failed commit to the broker is retried.
     const safe = await this.#flush(pending)
     try {
       const { commitTimeoutMs } = spec.worker
@@ -272,7 +274,7 @@ export class WorkerSinkTask {
     await this.#plugin?.close?.(partitions)
   }
 
-  /** Others will be given these records. */
+  /** Removes the records of these partitions from the pending batch: their next owner reads them again. */
   #dropFromBatch(partitions: readonly TopicPartition[]): void {
     if (!this.#batch) return
     const gone = new Set(partitions.map(partitionKey))

@@ -19,28 +19,28 @@ import type { WorkerTaskContext } from './task-context.ts'
 import { countBatch } from './task-counters.ts'
 import { TaskTopics } from './task-topics.ts'
 
-/** Brokers refuse more than the longer one by default. */
+/** Bounds of the transaction timeout, in ms. The maximum is the brokers' default for `transaction.max.timeout.ms`. */
 const TRANSACTION_MS_MIN = 60_000
 const TRANSACTION_MS_MAX = 900_000
 
-/** What there is while the task is at work. */
+/** The parts of a running task. */
 type Work = {
   readonly clients: TaskClients
   readonly batches: SourcePoller
   readonly pipeline: RecordPipeline
   readonly policy: ErrorPolicy
   readonly delivery: SourceDelivery
-  /** Throws when this record may not be stepped over. */
+  /** Counts a failed record and adds it to the dead-letter queue. Throws when the record may not be skipped. */
   readonly lost: (record: FailedSourceRecord) => void
   readonly letters: DeadLetterQueue | undefined
 }
 
-/** The life of one source task: poll, convert, produce, commit, until it is stopped or fails. */
+/** Runs one source task: polls, converts, produces and commits until the task is stopped or fails. */
 export class WorkerSourceTask {
   readonly #parts: WorkerTaskContext
   readonly #running: Gate
   readonly #failed = new AbortController()
-  /** Aborts when the task ends, for whatever reason. */
+  /** Aborts when the task is stopped or fails. */
   readonly #ending: AbortSignal
   #paused: boolean
 
@@ -58,7 +58,7 @@ export class WorkerSourceTask {
     this.#running.changed()
   }
 
-  /** Resolves when the task was stopped, or its source has nothing more; rejects when it failed. */
+  /** Resolves when the task is stopped, also if its source ended earlier. Rejects when the task fails. */
   async run(): Promise<void> {
     const { spec, report, signal, access } = this.#parts
     if (this.#paused) report({ type: 'paused' })
@@ -101,7 +101,10 @@ export class WorkerSourceTask {
     }
   }
 
-  /** One that is asked to, but can't, would never end one: nobody would ever see its records. */
+  /**
+   * Returns whether the connector defines the transaction boundaries. Throws a `UserError` when the configuration
+   * requests this of a connector that cannot do it: its transactions would never be committed.
+   */
   #definesTransactions({ definesTransactions = false, class: name }: SourceConnector): boolean {
     const { config, transactionalId } = this.#parts.spec
     const isAsked = transactionalId !== undefined && parseTaskConfig(config).transactions.boundary === 'connector'
@@ -134,21 +137,21 @@ export class WorkerSourceTask {
       if (batch === undefined) return this.#rest()
       const { records, end } = batch
       if (records.length === 0 && end === undefined) {
-        // What the source itself rejected.
+        // Records that the source itself rejected.
         await letters?.flush()
         continue
       }
       counters.recordsIn += records.length
       countBatch(counters, records.length, clock.monotonicMs() - startMs)
       const outgoing = await convertSourceRecords(records, pipeline, policy, bounds)
-      // Before the batch, whose offsets step over them.
+      // Dead letters are flushed before the batch is delivered, because the offsets of the batch skip their records.
       await letters?.flush()
       await topics.prepare(outgoing.records)
       await delivery.deliver(outgoing, records, end)
     }
   }
 
-  /** A source that has nothing more is not a failure; its connector goes on until someone stops it. */
+  /** Waits for the stop of the task: a source without more records has not failed, and its task keeps running. */
   async #rest(): Promise<void> {
     this.#parts.log.info({}, 'the source has come to its end')
     await new Gate(() => false, this.#ending).pass(this.#ending)
@@ -177,7 +180,7 @@ export class WorkerSourceTask {
     const { transactionalId, config } = spec
     const onFailure = () => this.#failed.abort()
     const parts = { toOffsets: this.#offsets(), counters, clock, log, signal: this.#ending, onFailure, listener }
-    // A record waits for its broker as long as it takes; the source waits with it.
+    // A record is retried without a time limit while its broker is unavailable; the source waits meanwhile.
     if (transactionalId === undefined) {
       const producer = await clients.producer({ deliveryTimeoutMs: 2 ** 31 - 1 })
       const { commitTimeoutMs } = spec.worker
