@@ -4,7 +4,7 @@ const FILE = '/proc/self/oom_score_adj'
 const HIGHER = 500
 const SCORE_MAX = 1_000
 
-/** Asks the kernel to end this process rather than the worker when memory runs out. */
+/** Makes the kernel's OOM killer choose this process before the worker. */
 export function raiseOomScore(): void {
   try {
     writeFileSync(FILE, String(Math.min(SCORE_MAX, Number(readFileSync(FILE, 'utf8')) + HIGHER)))

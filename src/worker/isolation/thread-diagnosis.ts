@@ -3,11 +3,11 @@ import { CURRENT_TASK_SYMBOL } from './current-task.ts'
 
 const ANSWER_MS_MAX = 2_000
 
-/** What a thread was doing when it was asked. */
+/** What a thread was executing when it was interrupted. */
 export type ThreadDiagnosis = {
-  /** On whose behalf, by task key; undefined: nobody's. */
+  /** The key of the task on whose behalf it runs; undefined if none. */
   readonly task: string | undefined
-  /** Where it is in the code, as lines of a stack. */
+  /** The call stack, one frame per line. */
   readonly stack: string
 }
 
@@ -19,8 +19,9 @@ type Frame = {
 type Message = { readonly id?: number; readonly method?: string; readonly params?: object; readonly result?: object }
 
 /**
- * Asks a thread that does not come back to its event loop what it is doing, through V8's debugger, which interrupts
- * running code. Undefined when it does not answer: it waits inside native code. The thread is left standing.
+ * Interrupts a thread that does not return to its event loop, through V8's debugger, and reports what it was executing.
+ * Resolves to undefined when the thread does not respond within 2 s, which means that it waits in native code. The
+ * thread stays paused.
  */
 export async function diagnoseThread(threadName: string): Promise<ThreadDiagnosis | undefined> {
   const session = new Session()
@@ -53,7 +54,7 @@ export async function diagnoseThread(threadName: string): Promise<ThreadDiagnosi
 const WHO = 3
 const WHO_IS_AT_WORK = `globalThis[Symbol.for('${CURRENT_TASK_SYMBOL}')]?.getStore()`
 
-/** First where it is, then, in that place, who it is. */
+/** Handles the debugger's messages: takes the stack first, then evaluates the current task in the top frame. */
 function hearing(
   ask: (id: number, method: string, what?: object) => void,
   answer: (testimony: ThreadDiagnosis) => void,

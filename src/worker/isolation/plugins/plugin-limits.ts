@@ -1,7 +1,7 @@
 import type { PluginSettings } from '../../settings.ts'
 import type { ProcessPluginHostOptions } from './process-plugin-host.ts'
 
-/** The limits that the settings place on the processes in which plugin code runs. */
+/** The limits on plugin processes that the worker's settings define. */
 export function pluginLimits(values: PluginSettings): Omit<ProcessPluginHostOptions, 'logger' | 'clock' | 'access'> {
   return {
     pluginPath: values['plugin.path'],

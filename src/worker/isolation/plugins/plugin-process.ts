@@ -13,11 +13,11 @@ const ENTRY = new URL(`./plugin-supervisor${extname(import.meta.filename)}`, imp
 
 export type PluginProcessHandlers = {
   readonly onMessage: (message: Exclude<PluginProcessMessage, { readonly type: 'ended' }>) => void
-  /** Once, unless it was killed. */
+  /** Called once, unless the process was killed through `kill`. */
   readonly onEnd: (end: PluginProcessEnd) => void
 }
 
-/** A process in which the code of one module of plugins runs. */
+/** A process that runs the code of one module of plugins. */
 export interface PluginProcess {
   post(message: PluginProcessCall): void
   kill(): void
@@ -46,7 +46,7 @@ export function startPluginProcess(
     else onMessage(message)
   })
   started.on('error', (error) => end({ code: 'plugin_crashed', what: `could not get a process: ${messageOf(error)}` }))
-  // V8 aborts the process when memory that it needs at once exceeds the limit of its heap.
+  // V8 aborts the process when a single allocation exceeds the heap limit.
   started.on('exit', (code, signal) => {
     const how = signal === null ? `exit code ${code}` : `signal ${signal}`
     const why =
@@ -56,7 +56,7 @@ export function startPluginProcess(
     end({ code: 'plugin_crashed', what: `ended its process with ${how}${why}` })
   })
   return {
-    // The exit of a process that is gone is reported by 'exit'.
+    // Errors are ignored: the 'exit' event reports that the process has ended.
     post: (message) => void (started.connected && started.send(message, () => undefined)),
     kill: () => {
       isOver = true

@@ -12,12 +12,13 @@ import type {
   PluginThreadData,
 } from './plugin-messages.ts'
 
-// The process that a worker starts for one module of plugins. Plugin code runs in a thread of it; this one passes messages,
-// and ends the process when the thread blocks, takes too much memory or ends, or when the worker is gone.
+// Entry point of the process that a worker starts for one module of plugins. Plugin code runs in a second thread; this
+// one forwards messages, and ends the process when that thread blocks, uses too much memory or ends, or when the worker
+// has exited.
 
 const LOOK_MS = 100
 const THREAD_NAME = 'plugins'
-/** Node's exit code when a module awaits a promise and nothing else is left to do. */
+/** Node's exit code for a top-level await that can never settle. */
 const UNSETTLED_AWAIT = 13
 
 process.title = 'weir plugins'
@@ -39,7 +40,7 @@ let lastBeat = 0
 let lastBeatMs = startedMs
 let isEnding = false
 
-// Ctrl-C of a terminal is for the worker, which ends this process.
+// A terminal sends Ctrl-C to all processes of the group; the worker decides when this one ends.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined)
 process.on('disconnect', die)
 process.on('message', (message: PluginProcessCall) => thread.postMessage(message))
@@ -102,11 +103,11 @@ function end(why: PluginProcessEnd): void {
 }
 
 function send(message: PluginProcessMessage): void {
-  // A channel that is closed is followed by 'disconnect'.
+  // A closed channel is reported by 'disconnect'.
   process.send?.(message, undefined, undefined, () => undefined)
 }
 
-/** A thread that waits in native code would keep the process from exiting. */
+/** By a signal, because an exit would wait for a thread that is in native code. */
 function die(): void {
   process.kill(process.pid, 'SIGKILL')
 }

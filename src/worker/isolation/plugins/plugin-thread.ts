@@ -9,7 +9,7 @@ import { PluginExecutor } from './plugin-executor.ts'
 import { toPluginFailure } from './plugin-failure.ts'
 import type { PluginProcessCall, PluginProcessMessage, PluginThreadData } from './plugin-messages.ts'
 
-// The thread that loads one module of plugins and makes calls of its code. `plugin-supervisor.ts` starts and watches it.
+// The thread that loads one module of plugins and executes calls. `plugin-supervisor.ts` starts and watches it.
 
 const BEAT_MS = 50
 
@@ -22,11 +22,11 @@ const open = new Set<number>()
 
 guardProcess((call) => {
   const error = new Error(`${call} was called: plugins cannot end the process that they run in`)
-  // The plugin may catch what is thrown here.
+  // The plugin may catch this error, so the call is settled here.
   settle(callAtWork(), { threw: error })
   throw error
 })
-// A rejection that nobody handles arrives here, too.
+// Also receives unhandled rejections.
 process.on('uncaughtException', (error: unknown) => settle(callAtWork(), { threw: error }))
 
 const executor = await load().catch((error: unknown) => {
@@ -37,7 +37,7 @@ if (executor) {
   Atomics.add(counter, 0, 1)
   setInterval(() => Atomics.add(counter, 0, 1), BEAT_MS)
   parentPort?.on('message', ({ id, call }: PluginProcessCall) => {
-    // Another call may have replaced them.
+    // Another call may have replaced built-ins.
     builtIns.restore()
     send({ type: 'begun', id })
     open.add(id)
@@ -58,7 +58,7 @@ async function load(): Promise<PluginExecutor> {
   return new PluginExecutor(plugins, access)
 }
 
-/** Once: code that threw out of band may return afterwards. */
+/** Settles a call once: code that threw asynchronously may still return a value. */
 function settle(id: number | undefined, outcome: { readonly output: unknown } | { readonly threw: unknown }): void {
   if (id === undefined || !open.delete(id)) return
   builtIns.restore()
@@ -70,7 +70,7 @@ function settle(id: number | undefined, outcome: { readonly output: unknown } | 
   }
 }
 
-/** Calls are known by their numbers where tasks are by their keys. */
+/** Calls are tracked like tasks, with their ids as keys. */
 function callAtWork(): number | undefined {
   const id = currentTask()
   return id === undefined ? undefined : Number(id)

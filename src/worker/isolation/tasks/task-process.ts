@@ -24,30 +24,30 @@ import { exhaustedMemory } from './task-thread.ts'
 export type TaskProcessOptions = {
   readonly name: string
   readonly logger: Logger
-  /** Where the log is, for one more process. */
+  /** Returns the address of the log, for one more process. */
   readonly address: () => Promise<BrokerAddress>
   readonly plugins: readonly string[]
   readonly access: ConnectorAccess
-  /** What all of its tasks together may hold. */
+  /** Memory limit of all its tasks together, in MB. */
   readonly memoryMbMax: number
-  /** How long a task may keep its thread from everything else. */
+  /** How long a task may block its thread, in ms. */
   readonly blockedMsMax: number
-  /** For each task. */
+  /** Limits of each task. */
   readonly log: LogLimits
   readonly onMessage: (message: Extract<SupervisorMessage, { type: 'said' | 'stopped' | 'pulse' }>) => void
-  /** Once, when it is gone or of no use any more. */
+  /** Called once, when the process has ended or is unusable. */
   readonly onEnd: (end: ThreadEnd) => void
 }
 
-/** A process without a sign of life for so many looks hangs as a whole. */
+/** After this number of checks without a message, the process as a whole is considered hung. */
 const SILENT_LOOKS_MAX = 60
-/** What a process that ended has written may still be on its way. */
+/** How long to wait for the remaining output of a process that has ended, in ms. */
 const LAST_WORDS_MS = 500
 
 /**
- * A process with one thread for tasks, seen from the worker. It ends by SIGKILL, which nothing that a plugin does can
- * hold up: V8 cannot end a thread in a loop of built-in functions or in native code, and a thread that exhausts its heap
- * there takes its whole process with it.
+ * A process with one thread for tasks, as seen from the worker. It is ended by SIGKILL, which plugin code cannot delay:
+ * V8 cannot end a thread that loops in a built-in function or runs native code, and a thread that exhausts its heap
+ * there takes the whole process with it.
  */
 export class TaskProcess {
   readonly #options: TaskProcessOptions
@@ -70,7 +70,7 @@ export class TaskProcess {
     void this.#child.then((child) => child && send(child, command))
   }
 
-  /** To be called regularly: ends the process when it gives no sign of life. */
+  /** Sends a heartbeat and ends the process when it does not respond. To be called regularly. */
   look(): void {
     this.#silentLooks += 1
     void this.#child.then((child) => child && send(child, { do: 'pulse' }))
@@ -80,7 +80,7 @@ export class TaskProcess {
     void this.end()
   }
 
-  /** Resolves when the process is gone. */
+  /** Ends the process. Resolves when it has exited. */
   async end(): Promise<void> {
     this.#isOver = true
     const child = await this.#child
@@ -117,7 +117,9 @@ export class TaskProcess {
     return child
   }
 
-  /** An embedded broker is open in this process: its requests and answers take the channel between the processes. */
+  /**
+   * Connects the process to the embedded broker that is open in the worker: requests and responses use the IPC channel.
+   */
   #bridge(child: ChildProcess, port: MessagePort): void {
     this.#port = port
     port.on('message', (message: unknown) => send(child, { do: 'broker', message }))
@@ -150,7 +152,7 @@ export class TaskProcess {
   async #exited(child: ChildProcess, code: number | null, signal: NodeJS.Signals | null): Promise<void> {
     this.#port?.close()
     const { memoryMbMax } = this.#options
-    // Not more: a process that a plugin started may hold the pipes.
+    // With a timeout, because a child process that a plugin started may keep the pipes open.
     await withTimeout(once(child, 'close'), LAST_WORDS_MS, () => undefined)
     if (this.#log.lastWords.includes('out of memory')) this.#over({ what: exhaustedMemory(memoryMbMax) })
     else this.#over({ what: `ended its process by ${signal ?? `exit code ${code}`}${this.#log.lastWords}` })
@@ -163,7 +165,7 @@ export class TaskProcess {
   }
 }
 
-/** What cannot be sent is for a process that is gone, which its exit tells. */
+/** Errors are ignored: sending fails only when the process has exited, which the `exit` event reports. */
 function send(child: ChildProcess, message: SupervisorCommand): void {
   if (child.connected) child.send(message, () => undefined)
 }

@@ -14,26 +14,26 @@ import { currentTask, runAsTask } from '../current-task.ts'
 
 export type TaskRunnerOptions = {
   readonly broker: Broker
-  /** Absent: no client has a connection of its own. */
+  /** Default: all clients use `broker`. */
   readonly connect?: WorkerTaskContext['connect']
   readonly plugins: Catalog
-  /** What connectors may use. */
+  /** The hosts and files that connectors may use. */
   readonly access: HostAccess
   readonly logger: Logger
   readonly clock: Clock
 }
 
-/** A task that runs in this very thread. */
+/** A task that runs in this thread. */
 export type LocalTask = {
   setPaused(paused: boolean): void
-  /** Resolves when the task has let go of everything. */
+  /** Resolves when the task has released all its resources. */
   stop(): Promise<void>
 }
 
-/** Runs tasks in this very thread, and knows whose fault it is when something throws out of band. */
+/** Runs tasks in this thread, and attributes uncaught errors to the task that caused them. */
 export class TaskRunner {
   readonly #parts: TaskRunnerOptions
-  /** By task key, what ends the task at once. */
+  /** By task key: functions that fail the task immediately. */
   readonly #failing = new Map<string, (error: unknown) => void>()
 
   constructor(parts: TaskRunnerOptions) {
@@ -46,7 +46,7 @@ export class TaskRunner {
     const log = logger.child({ connector: spec.connector, task: spec.task })
     const stopping = new AbortController()
     let isOver = false
-    // What a task says after it was told to stop is of no use: it may be running elsewhere by then.
+    // Messages after a stop request are dropped, because the task may already run elsewhere.
     const report = (message: TaskMessage) => {
       if (!stopping.signal.aborted) tell(message)
     }
@@ -77,7 +77,7 @@ export class TaskRunner {
     }
   }
 
-  /** Something was thrown that nobody caught. Ends the task that it belongs to; false: it is nobody's. */
+  /** Fails the task that an uncaught error belongs to. Returns false when it belongs to none. */
   handleUncaught(error: unknown): boolean {
     const fail = this.#failing.get(currentTask() ?? '')
     fail?.(error)

@@ -9,19 +9,19 @@ import type { ThreadCommand, ThreadData, ThreadEnd, ThreadMessage } from './task
 
 export type TaskThreadOptions = {
   readonly name: string
-  /** A port of its address is handed over to the thread. */
+  /** For an embedded broker, its port is transferred to the thread. */
   readonly address: BrokerAddress
   readonly plugins: readonly string[]
   readonly access: ConnectorAccess
-  /** What all of its tasks together may hold on V8's heap. */
+  /** Limit of V8's heap for all tasks of the thread together, in MB. */
   readonly memoryMbMax: number
   readonly log: LogLimits
   readonly onMessage: (message: ThreadMessage) => void
-  /** Once, when it is gone or is of no use any more. */
+  /** Called once, when the thread has ended or is unusable. */
   readonly onEnd: (end: ThreadEnd) => void
 }
 
-/** One thread for tasks, seen from the supervisor of its process. */
+/** A thread that runs tasks, as seen from the supervisor of its process. */
 export class TaskThread {
   readonly #options: TaskThreadOptions
   readonly #beat = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)
@@ -37,7 +37,7 @@ export class TaskThread {
     this.#worker = this.#start()
   }
 
-  /** Whether it has begun to take commands. */
+  /** Whether the thread accepts commands. */
   get isReady(): boolean {
     return Atomics.load(this.#counter, 0) > 0
   }
@@ -46,16 +46,16 @@ export class TaskThread {
     this.#worker.postMessage(message)
   }
 
-  /** Counts the looks at which the thread had not moved since the last one. */
+  /** Returns for how many consecutive checks the thread has made no progress. */
   look(): number {
     const beat = Atomics.load(this.#counter, 0)
-    // Until its first beat it is still being made.
+    // A thread without a first beat is still starting.
     this.#missed = beat === this.#lastBeat && beat > 0 ? this.#missed + 1 : 0
     this.#lastBeat = beat
     return this.#missed
   }
 
-  /** Gives up a thread that does not answer, after asking it what it does. */
+  /** Reports the end of a blocked thread, with a diagnosis of what it was executing. */
   async endBlocked(forMs: number): Promise<void> {
     const testimony = await diagnoseThread(this.#options.name)
     this.#over({ what: `blocked its thread for more than ${forMs} ms`, ...(testimony && { diagnosis: testimony }) })

@@ -12,44 +12,44 @@ import { TaskProcess } from './task-process.ts'
 export type ThreadPoolOptions = {
   readonly logger: Logger
   readonly address: () => Promise<BrokerAddress>
-  /** Modules of plugins that tasks may use beside the shipped ones, as URLs. */
+  /** URLs of plugin modules, in addition to the plugins shipped with Weir. */
   readonly plugins?: readonly string[]
-  /** What connectors may be and may use. */
+  /** The connector classes that are allowed, and the hosts and files that connectors may use. */
   readonly access: ConnectorAccess
-  /** How many threads are made before tasks share one; each is in a process of its own. */
+  /** Maximum number of threads, each in a process of its own. Further tasks share these threads. */
   readonly threads: number
-  /** For each thread and its process. */
+  /** Memory limit of each thread and its process, in MB. */
   readonly memoryMbMax: number
-  /** Whether a thread is made before there is a task for it; when it is not used it is let go again. */
+  /** Whether a thread is started before there is a task for it. It ends after 10 s if it stays unused. */
   readonly isWarm?: boolean | undefined
-  /** How long a task may keep its thread from everything else. */
+  /** How long a task may block its thread, in ms. */
   readonly blockedMsMax: number
-  /** How long a task may take until it runs. */
+  /** Timeout of a task's start, in ms. */
   readonly startMsMax: number
-  /** How long a task may take to stop. */
+  /** Timeout of a task's stop, in ms. */
   readonly stopMsMax: number
-  /** Of each task. */
+  /** Limits of each task. */
   readonly log: LogLimits
 }
 
-/** Tasks one of which ended a thread, and nobody knows which. They stay among themselves. */
+/** Tasks of which one ended a thread, without a diagnosis of which one. They share no thread with other tasks. */
 type Quarantine = { readonly keys: readonly string[] }
 
 type TaskThreadSlot = {
   readonly process: TaskProcess
   readonly tasks: Map<number, AssignedTask>
   readonly suspects: Quarantine | undefined
-  /** Takes no tasks any more: those in it are to go elsewhere. */
+  /** Set when the thread is to end: it gets no new tasks, and its tasks move to other threads. */
   isClosing: boolean
 }
 
 const LOOK_MS = 250
-/** How long a thread without tasks is kept: a task that is started again finds it warm. */
+/** How long a thread without tasks is kept, in ms, so that a restarted task needs no new thread. */
 const IDLE_MS = 10_000
 
 /**
- * Runs tasks in threads, each in a process of its own. A thread that a task ruins is replaced: the guilty task fails with
- * a trace that says so, the others are interrupted and come back in another thread.
+ * Runs tasks in threads, each in a process of its own. A thread that a task breaks is replaced: that task fails with a
+ * trace that states the reason, and the other tasks are interrupted and restarted in another thread.
  */
 export class ThreadPool implements TaskHost {
   readonly #options: ThreadPoolOptions
@@ -140,7 +140,7 @@ export class ThreadPool implements TaskHost {
       return
     }
     task.say(message.message)
-    // What has failed may go on all the same.
+    // A failed task may still be running code.
     if (message.message.type === 'failed') this.#stop(room, message.slot, task)
   }
 
@@ -149,7 +149,7 @@ export class ThreadPool implements TaskHost {
     room.process.post({ do: 'stop', slot })
   }
 
-  /** A room without tasks is given up after a while. */
+  /** Ends a thread without tasks: after 10 s, or immediately when it is closing or quarantined. */
   #clear(room: TaskThreadSlot): void {
     if (room.tasks.size > 0) return
     const close = () => {
@@ -159,7 +159,9 @@ export class ThreadPool implements TaskHost {
     else setTimeout(close, IDLE_MS).unref()
   }
 
-  /** Nobody waits for this task any more. Its thread goes with it, as soon as its neighbours have left. */
+  /**
+   * Gives up a task that did not stop in time. Its thread ends as soon as the other tasks have moved to other threads.
+   */
   #abandon(room: TaskThreadSlot, task: AssignedTask): void {
     if (!this.#rooms.has(room) || task.hasLeft || task.isAbandoned) return
     task.isAbandoned = true
@@ -172,7 +174,7 @@ export class ThreadPool implements TaskHost {
     this.#endAbandoned(room)
   }
 
-  /** Ends a thread in which nobody is left but tasks that do not stop. */
+  /** Ends a closing thread when only tasks that do not stop are left in it. */
   #endAbandoned(room: TaskThreadSlot): void {
     const tasks = [...room.tasks.values()]
     if (room.isClosing && tasks.every((task) => task.isAbandoned)) this.#end(room)
@@ -207,7 +209,7 @@ export class ThreadPool implements TaskHost {
     this.#rooms.delete(room)
     const tasks = [...room.tasks.values()]
     const victims = tasks.filter(({ isOver }) => !isOver)
-    // One that should have stopped is as likely to have done it, and is gone now.
+    // A task that should have stopped may have ended the thread as well, and is not restarted.
     const isCertain = victims.length === tasks.length
     const guilty = testimony?.task ?? (isCertain && victims.length === 1 ? victims[0]?.key : undefined)
     if (guilty === undefined && isCertain) this.#suspect(victims.map(({ key }) => key))
@@ -219,7 +221,7 @@ export class ThreadPool implements TaskHost {
     }
   }
 
-  /** Half and half, so that the guilty one is alone in the end. */
+  /** Splits the suspects into two quarantines; repeated failures isolate the task that causes them. */
   #suspect(keys: readonly string[]): void {
     const half = Math.ceil(keys.length / 2)
     for (const part of [keys.slice(0, half), keys.slice(half)]) {
