@@ -10,14 +10,14 @@ type QuoteKeys = {
   readonly 'sql.quote.identifiers'?: boolean | undefined
 }
 
-/** How identifiers are quoted, by the key of Confluent's connectors or by that of Aiven's. */
+/** Resolves how identifiers are quoted. The key of Aiven's connectors takes precedence over that of Confluent's. */
 export function quoteMethodOf(config: QuoteKeys): QuoteMethod {
   const isQuoted = config['sql.quote.identifiers']
   if (isQuoted === undefined) return config['quote.sql.identifiers']
   return isQuoted ? 'always' : 'never'
 }
 
-/** Configuration keys that source and sink share. */
+/** Configuration keys shared by the source and the sink. */
 export const connectionKeys = {
   'connection.url': field.parsed(
     field.text({

@@ -1,9 +1,9 @@
-/** What went wrong between us and the database, with what to do about it. */
+/** A failure of a database operation. The message includes a remedy where one is known. */
 export class DatabaseError extends Error {
   override readonly name = 'DatabaseError'
-  /** Whether trying again may help: the server is away, full or has torn us from our work. */
+  /** Whether the error is transient: the server is unavailable, out of resources or has closed the connection. */
   readonly heals: boolean
-  /** PostgreSQL's code; undefined when it did not get that far. */
+  /** PostgreSQL's SQLSTATE; undefined if the server did not report one. */
   readonly sqlState: string | undefined
 
   constructor(
@@ -15,25 +15,28 @@ export class DatabaseError extends Error {
     this.sqlState = options.sqlState
   }
 
-  /** Whether the server refused what was in a record: others may be fine. */
+  /** Whether the server rejected the data of a record. Other records may still succeed. */
   get isAboutData(): boolean {
     return this.sqlState !== undefined && DATA.test(this.sqlState)
   }
 }
 
-/** Data exceptions, constraint violations, datatype mismatches and rows that can't be updated twice by one statement. */
+/** Data exceptions, constraint violations, datatype mismatches, and rows that one statement would update twice. */
 const DATA = /^(?:22|23|42804|42846|21000|54)/
 
-/** Codes whose cause goes away by itself: connections, resources, restarts, deadlocks and a standby that is to take over. */
+/**
+ * SQLSTATE codes of transient errors: connections, resources, restarts, deadlocks, and a standby that is being
+ * promoted.
+ */
 const HEALS = /^(?:08|53|57P|58|40|55P03|55006|57014|25006|XX000)/
 
-/** Of the network, which may have other ways tomorrow. */
+/** Network errors, which are treated as transient. */
 const NETWORK = new Set([
   ...['ECONNREFUSED', 'ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN'],
   ...['ENOTFOUND', 'EAI_AGAIN'],
 ])
 
-/** By what PostgreSQL's codes begin with, the longest first: what a person has to do. */
+/** Remedies by SQLSTATE prefix; longer prefixes come first. */
 const ADVICE: readonly (readonly [code: string, advice: string])[] = [
   ['28P01', 'correct connection.user and connection.password'],
   ['28000', 'correct connection.user, or let it in from here in the pg_hba.conf of the server'],
@@ -51,7 +54,7 @@ const ADVICE: readonly (readonly [code: string, advice: string])[] = [
   ['23505', 'use insert.mode=upsert, or make the key unique'],
 ]
 
-/** By the codes of certificates, and what the client library says without one. */
+/** Remedies for TLS errors, by OpenSSL's error code or, if there is none, by the client library's message. */
 const TLS_ADVICE: readonly (readonly [what: RegExp, advice: string])[] = [
   [/ALTNAME/, 'write the host in connection.url as the certificate of the server names it'],
   [/CERT_HAS_EXPIRED|CERT_NOT_YET_VALID/, 'renew the certificate of the server, or set the clock of this worker right'],
@@ -64,7 +67,7 @@ const TLS_ADVICE: readonly (readonly [what: RegExp, advice: string])[] = [
   [/establishing an SSL/, 'see whether it is a PostgreSQL server that listens there'],
 ]
 
-/** `doing` completes the sentence «could not …». What is a failure already stays as it is. */
+/** Converts an error to a `DatabaseError`. `doing` completes "could not …". A `DatabaseError` is returned unchanged. */
 export function toDatabaseError(error: unknown, doing: string): DatabaseError {
   if (error instanceof DatabaseError) return error
   const { code, message, detail, column, table } = error as Partial<Record<string, string>>
@@ -83,7 +86,7 @@ export function toDatabaseError(error: unknown, doing: string): DatabaseError {
   )
 }
 
-/** What several hosts of one database said: one that heals is enough. */
+/** Combines the failures of all hosts of one database. The result is transient if any of the failures is. */
 export function toDatabaseErrorOfAll(failures: readonly DatabaseError[]): DatabaseError {
   if (failures.length === 1) return failures[0]!
   const heals = failures.some((failure) => failure.heals)
@@ -101,7 +104,7 @@ function adviceFor(sqlState: string | undefined, code: string | undefined, messa
     : undefined
 }
 
-/** The client library has no codes for connections that end. */
+/** Matches messages, because the client library has no error codes for closed connections. */
 function isNetwork(code: string | undefined, message = ''): boolean {
   if (code !== undefined) return NETWORK.has(code)
   return /connection (terminated|ended|was closed|timeout|error)|timeout expired|not queryable|closed the connection/i.test(

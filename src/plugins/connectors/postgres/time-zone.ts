@@ -1,6 +1,6 @@
-/** The rules of one time zone. Times are in ms; a wall time is that of a clock there, counted as if it were UTC. */
+/** Conversion rules of one time zone, in ms. A wall time is the local time in the zone, encoded as if it were UTC. */
 export type TimeZone = {
-  /** What a clock there is ahead of UTC at this instant. */
+  /** Offset from UTC at this instant, in ms; positive east of Greenwich. */
   readonly offsetMs: (instantMs: number) => number
   readonly toInstantMs: (wallMs: number) => number
 }
@@ -10,7 +10,7 @@ export const UTC: TimeZone = { offsetMs: () => 0, toInstantMs: (wallMs) => wallM
 const QUARTER_MS = 15 * 60_000
 const CACHED_MAX = 10_000
 
-/** A zone by its name (`Europe/Berlin`, `UTC`, `+02:00`). Throws a sentence when nobody knows it. */
+/** Parses a zone name or offset (`Europe/Berlin`, `UTC`, `+02:00`). Throws an `Error` if the zone is unknown. */
 export function parseTimeZone(name: string): TimeZone {
   if (/^(?:UTC|GMT|Z|Etc\/UTC)$/i.test(name)) return UTC
   const offsetMs = offsetsOf(name)
@@ -23,7 +23,10 @@ export function parseTimeZone(name: string): TimeZone {
   }
 }
 
-/** Zones change their offsets at quarters of an hour; what was looked up costs a hundred times less. */
+/**
+ * Returns a function for the offset at an instant. Offsets change only on quarter-hour boundaries, so they are cached
+ * per quarter; a cached value is about 100 times cheaper than a calculation.
+ */
 function offsetsOf(name: string): (instantMs: number) => number {
   const format = formatOf(name)
   const known = new Map<number, number>()

@@ -1,10 +1,12 @@
 import { DatabaseError } from '../database-error.ts'
 import type { Session } from '../session.ts'
 
-/** A row of the catalogue, a table, a column or a table's own type is there already, since a moment ago. */
+/** SQLSTATE codes reported if another session has just created the same catalog row, table, column or type. */
 const RACES: ReadonlySet<string> = new Set(['23505', '42P07', '42701', '42710'])
 
-/** Makes what another task may be making at the same time: then all is well. */
+/**
+ * Executes DDL that another task may be executing at the same time. Ignores errors because the object already exists.
+ */
 export async function makeShared(session: Session, doing: string, sql: string): Promise<void> {
   try {
     await session.query(doing, sql)

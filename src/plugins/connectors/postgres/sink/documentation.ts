@@ -1,4 +1,4 @@
-/** Text of the reference page of `PostgresSink`, beside the configuration keys. */
+/** Text for the reference page of `PostgresSink`, in addition to its configuration keys. */
 export const SINK_DOCUMENTATION = `
 Guarantee: every record is written at least once, and exactly once with \`offsets.table\`, \`insert.mode=upsert\` or \`pk.mode=kafka\`. A record
 that the database rejects is handled alone, according to \`errors.tolerance\`.

@@ -1,26 +1,27 @@
 import type { Schema, SinkRecord } from '../../../../sdk/index.ts'
 import type { SinkColumn } from './columns.ts'
 
-/** A record as the texts of a row: all columns of a write, those of the key of a delete. */
+/** A record with its column texts: all columns for a write, only the key columns for a delete. */
 export type RowChange = {
   readonly record: SinkRecord
   readonly isDelete: boolean
   readonly cells: readonly (string | null)[]
 }
 
-/** Changes of one table by records of one shape, in their order. */
+/** Changes of one table by records of one shape, in their original order. */
 export type ChangeGroup = {
   readonly table: string
   readonly columns: readonly SinkColumn[]
   readonly changes: readonly RowChange[]
 }
 
-/** What a statement for deletes and then one for writes have to do, so that each row is as after all changes in turn. */
+/** Deletes, then writes, that together have the same effect as all changes in their original order. */
 export type CompactedChanges = { readonly deletes: readonly RowChange[]; readonly writes: readonly RowChange[] }
 
 /**
- * One statement may touch a row once. With keys, what is written later takes the place of what was before it, and a
- * delete of what was before; an insert never takes the place of another, so that the server refuses the second.
+ * Compacts the changes so that each statement affects a row only once. With a key, a write replaces earlier writes of
+ * the same key, and a delete replaces all earlier changes. With `insert`, writes are never merged, so the server
+ * rejects a duplicate key.
  */
 export function compactChanges(
   { columns, changes }: ChangeGroup,
@@ -32,7 +33,7 @@ export function compactChanges(
   for (const change of changes) {
     const key = JSON.stringify(change.cells.slice(0, keys))
     const before = byKey.get(key) ?? { deleted: undefined, writes: [] }
-    // Whoever comes last stands last, as the rows would.
+    // Move the key to the end, to keep the order of the last changes.
     byKey.delete(key)
     if (change.isDelete) byKey.set(key, { deleted: change, writes: [] })
     else byKey.set(key, { ...before, writes: insertMode === 'insert' ? [...before.writes, change] : [change] })
@@ -41,14 +42,14 @@ export function compactChanges(
   return { deletes: folded.flatMap(({ deleted }) => deleted ?? []), writes: folded.flatMap(({ writes }) => writes) }
 }
 
-/** The texts of one column of all changes. */
+/** Returns the texts of one column for all changes. */
 export function cellsOf(changes: readonly RowChange[], column: number): readonly (string | null)[] {
   return changes.map(({ cells }) => cells[column] ?? null)
 }
 
 const texts = new WeakMap<Schema, string>()
 
-/** Whether both describe the same; converters make one object for each, so the texts are compared once. */
+/** Compares by content. Converters create one object per schema, so texts are computed only once for each. */
 export function hasSameSchema(a: Schema | null, b: Schema | null): boolean {
   if (a === b) return true
   return a !== null && b !== null && textOf(a) === textOf(b)

@@ -39,7 +39,7 @@ export const postgresSink = defineSink({
   },
 })
 
-/** Transient errors are retried as often as `max.retries` allows. */
+/** Makes transient errors retriable until `max.retries` is reached. */
 function asRetriable(error: unknown, failures: number, config: SinkConfig): unknown {
   if (!(error instanceof DatabaseError) || !error.heals || failures > config['max.retries']) return error
   return new RetriableError(error.message, { cause: error, retryAfterMs: config['retry.backoff.ms'] })
@@ -78,7 +78,7 @@ function createWriter({ connector, config, log, signal, reject, files, network }
 
 type NamingKeys = Pick<SinkConfig, 'table.name.format' | 'table.name.normalize' | 'topics.to.tables.mapping'>
 
-/** The table of a topic. With a mapping, a topic that is not in it has none. */
+/** Returns the table for a topic. If a mapping is configured, topics that are missing from it have no table. */
 export function tableNaming(config: NamingKeys): (topic: string) => string {
   const { 'table.name.format': format, 'topics.to.tables.mapping': mapping } = config
   return (topic) => {

@@ -6,7 +6,10 @@ import type { SinkColumn } from './columns.ts'
 import { makeShared } from './concurrent-ddl.ts'
 import { addColumnsSql, createTableSql, type Target, type TargetColumn } from './statements.ts'
 
-/** A type without its length or precision, so that the server refuses what does not fit instead of cutting it. */
+/**
+ * The type is selected without length or precision, so that the server rejects values that do not fit instead of
+ * truncating them.
+ */
 const COLUMNS_SQL = `
   SELECT a.attname, format_type(a.atttypid, -1) FROM pg_attribute a
   WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum`
@@ -18,7 +21,7 @@ export type TablesOptions = {
   readonly log: TaskLog
 }
 
-/** The tables that are written to, as they were when they were looked at last; makes and amends them where it may. */
+/** Caches the columns of target tables. Creates and alters tables where the configuration permits it. */
 export class Tables {
   readonly #options: TablesOptions
   readonly #known = new Map<string, readonly TargetColumn[]>()
@@ -27,14 +30,14 @@ export class Tables {
     this.#options = options
   }
 
-  /** After a failure they may be others. */
+  /** Clears the cache. Called after a failure, because tables may have changed. */
   forget(): void {
     this.#known.clear()
   }
 
   /**
-   * The table with those of its columns that these go to, in their order. Throws a `DatabaseError` when the table is
-   * missing and may not be made, a `DataError` when columns are missing and may not be added.
+   * Returns the table with the columns that match `columns`, in their order. Throws a `DatabaseError` if the table does
+   * not exist and may not be created, and a `DataError` if columns are missing and may not be added.
    */
   async target(session: Session, name: string, columns: readonly SinkColumn[]): Promise<Target> {
     const { autoCreate, quote } = this.#options
@@ -80,7 +83,7 @@ async function look(session: Session, table: TableName, quote: Quote): Promise<r
   return rows.map(([name, type]) => ({ name: name!, type: type! }))
 }
 
-/** Case counts only where names differ in nothing else. */
+/** Matches names exactly or, if only one column matches, regardless of case. */
 function findColumn(columns: readonly TargetColumn[], name: string): TargetColumn | undefined {
   const exact = columns.find((column) => column.name === name)
   if (exact !== undefined) return exact

@@ -20,18 +20,20 @@ export type WriterOptions = RowOptions & {
   readonly insertMode: 'insert' | 'upsert' | 'update'
   readonly rowsMax: number
   readonly tableOf: (topic: string) => string
-  /** Keeps the offsets in this table. */
+  /** The table that stores offsets; undefined if offsets are stored in Kafka only. */
   readonly offsetsTable: string | undefined
   readonly autoCreate: boolean
   readonly autoEvolve: boolean
   readonly quote: Quote
   readonly log: TaskLog
   readonly openSession: () => Promise<Session>
-  /** Takes a record that the server, or a table, refuses; resolves when it may be stepped over. */
+  /**
+   * Called for a record that the server rejects or that does not fit the table. Resolves if the record may be skipped.
+   */
   readonly refuse: (record: SinkRecord, error: Error) => Promise<void>
 }
 
-/** A statement, with the changes whose first `columns` cells are its values. */
+/** A statement with its changes. Its parameters are the first `columns` cells of each change. */
 type Write = {
   readonly doing: string
   readonly sql: string
@@ -39,7 +41,7 @@ type Write = {
   readonly columns: number
 }
 
-/** Writes records, a transaction for as many as it is given. */
+/** Writes batches of records, each batch in one transaction. */
 export class Writer {
   readonly #options: WriterOptions
   readonly #tables: Tables
@@ -53,17 +55,20 @@ export class Writer {
     this.#offsets = offsetsTable === undefined ? undefined : new StoredOffsets(connector, offsetsTable, quote)
   }
 
-  /** Connects, so that what is wrong with that is said at the start. */
+  /** Connects, so that connection errors are reported when the task starts. */
   async start(): Promise<void> {
     await this.#connected()
   }
 
-  /** Where the stored offsets say to go on; undefined when none are stored. */
+  /** Returns the offsets to resume from, or undefined if no offsets table is used. */
   async positions(partitions: readonly SinkPartition[]): Promise<readonly SinkPosition[] | undefined> {
     return this.#offsets?.open(await this.#connected(), partitions)
   }
 
-  /** Throws a `DatabaseError` that is about no single record; then nothing, or some first part, is written. */
+  /**
+   * Throws a `DatabaseError` for failures that no single record causes. Then none of the records, or only the first
+   * part of them, has been written.
+   */
   async write(records: readonly SinkRecord[]): Promise<void> {
     try {
       await this.#writeParts(records)
@@ -77,7 +82,7 @@ export class Writer {
     await this.#session?.close()
   }
 
-  /** What holds a record that is refused is halved until that one is alone. */
+  /** Splits a batch that contains a rejected record in halves until the record is alone. */
   async #writeParts(records: readonly SinkRecord[]): Promise<void> {
     try {
       await this.#writeAll(records)
@@ -97,9 +102,10 @@ export class Writer {
 
   async #writeAll(records: readonly SinkRecord[]): Promise<void> {
     const session = await this.#connected()
-    // Tables are made before the transaction: one that waits for another task's must not hold rows meanwhile.
+    // Tables are created before the transaction: a transaction that waits for another task's DDL must not hold row
+    // locks.
     const writes = await this.#writesOf(session, records)
-    // One alone is a transaction of its own.
+    // A single statement is a transaction of its own.
     if (this.#offsets === undefined && writes.length <= 1) return this.#execute(session, writes)
     await session.query('begin a transaction', 'BEGIN')
     const remaining = (await this.#offsets?.remaining(session, records)) ?? records
@@ -123,7 +129,10 @@ export class Writer {
     return writes
   }
 
-  /** Neighbours that go to the same columns of the same table. A delete goes with whom it stands beside. */
+  /**
+   * Groups consecutive records that are written to the same columns of the same table. A delete joins the group that
+   * precedes it if its key schema matches.
+   */
   #runs(records: readonly SinkRecord[]): readonly ChangeGroup[] {
     const open = new Map<string, { shape: SinkRecord; columns: readonly SinkColumn[]; changes: RowChange[] }>()
     const done: ChangeGroup[] = []
@@ -189,7 +198,7 @@ export class Writer {
     return this.#session
   }
 
-  /** Whatever was under way is over with the session. */
+  /** Closes the session, which also ends a transaction in progress. */
   async #reset(): Promise<void> {
     this.#tables.forget()
     await this.#session?.close()

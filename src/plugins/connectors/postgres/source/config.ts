@@ -217,7 +217,7 @@ export const sourceConfig = z
 
 export type SourceConfig = z.infer<typeof sourceConfig>
 
-/** The query of the configuration; undefined when tables are read. */
+/** Returns the configured query, or undefined if tables are read. */
 export function userQuery(config: SourceConfig): string | undefined {
   const query = config['query.masked'] || config.query
   return query === '' ? undefined : query.replace(/;\s*$/, '')

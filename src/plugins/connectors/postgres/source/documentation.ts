@@ -1,4 +1,4 @@
-/** Text of the reference page of `PostgresSource`, beside the configuration keys. */
+/** Text for the reference page of `PostgresSource`, in addition to its configuration keys. */
 export const SOURCE_DOCUMENTATION = `
 Guarantee: with \`timestamp+incrementing\` and \`incrementing\`, every row is written at least once and in the order of these columns,
 regardless of failures and restarts, as long as the database assigns their values (\`now()\`, a sequence).

@@ -4,14 +4,14 @@ import type { ResultField, Session } from '../session.ts'
 import { type Column, type ColumnType, type Mapping, toColumn } from './columns.ts'
 import { type TableQuery, toSelect } from './statement.ts'
 
-/** What the rows of a table, or of a query, look like. The schema is the same object as long as nothing changes. */
+/** Columns and schema of a table or query. `schema` stays the same object until the columns change. */
 export type ResultDescription = {
   readonly fields: readonly ResultField[]
   readonly columns: readonly Column[]
   readonly schema: Schema
 }
 
-/** Names of built-in types, and of their items where they are arrays; of a domain: of what it stands on. */
+/** Returns the names of built-in types, of the element type for an array and of the base type for a domain. */
 const TYPES_SQL = `
   SELECT t.oid, t.typcategory = 'A', CASE WHEN b.typnamespace = 'pg_catalog'::regnamespace THEN b.typname END
   FROM pg_type t LEFT JOIN pg_type e ON e.oid = CASE WHEN t.typcategory = 'A' THEN t.typelem ELSE t.oid END
@@ -20,7 +20,7 @@ const TYPES_SQL = `
 
 const NOT_NULL_SQL = 'SELECT attrelid, attnum FROM pg_attribute WHERE attnotnull AND attrelid = ANY ($1::oid[])'
 
-/** Asks the server; `before` is what it said the last time. */
+/** Requests the description from the server. Reuses the schema object of `before` if the schema has not changed. */
 export async function describeResult(
   session: Session,
   origin: TableQuery,
@@ -43,7 +43,7 @@ export async function describeResult(
   return { fields, columns, schema: isSame ? before.schema : schema }
 }
 
-/** Whether rows that came now are those that were described. */
+/** Whether the columns of fetched rows match the description. */
 export function isDescribedBy({ fields }: ResultDescription, now: readonly ResultField[]): boolean {
   return (
     fields.length === now.length &&

@@ -107,7 +107,9 @@ async function* readOnce(
   next.dueMs = performance.now() + config['poll.interval.ms']
 }
 
-/** The delay before the next attempt, in ms. Rethrows permanent errors, and errors after `query.retry.attempts`. */
+/**
+ * Returns the delay before the next attempt, in ms. Rethrows permanent errors, and errors after `query.retry.attempts`.
+ */
 function healingMs(error: unknown, failures: number, config: SourceConfig, wasThere: boolean): number {
   const attempts = config['query.retry.attempts']
   const isGivenUp = attempts >= 0 && failures > attempts

@@ -5,27 +5,27 @@ import type { TableOffset } from './table-offset.ts'
 
 export const MODES = ['bulk', 'timestamp', 'incrementing', 'timestamp+incrementing'] as const
 
-/** A table, or what a query of the user's gives, and the columns by which new rows are found. */
+/** A table or a user's query, with the columns that identify new rows. */
 export type TableQuery = {
   readonly from: { readonly table: TableName } | { readonly query: string }
-  /** The first that is not null counts; none: by the incrementing column alone, or everything every time. */
+  /** The timestamp of a row is the first of these that is not null. Empty in the modes `incrementing` and `bulk`. */
   readonly timestampColumns: readonly string[]
   readonly incrementingColumn: string | undefined
-  /** Stands behind everything else. */
+  /** SQL to append to the statement. */
   readonly suffix: string
 }
 
-/** Up to where rows are read: before a time, and up to an id. */
+/** Upper bound of the rows to read: a timestamp (exclusive), an id (inclusive), or both. */
 export type UpperBound = { readonly beforeMicros?: number | undefined; readonly upToId?: string | undefined }
 
 export type Statement = { readonly text: string; readonly values: readonly string[] }
 
-/** Everything, without an order. */
+/** Selects all rows, without an order. */
 export function toSelect({ from }: TableQuery, quote: Quote): string {
   return 'table' in from ? `SELECT * FROM ${quotedTable(from.table, quote)}` : from.query
 }
 
-/** The rows behind a place, up to a horizon, in the order in which they can be gone on from. */
+/** Selects the rows after an offset, up to an upper bound, in the order of their offsets. */
 export function toStatement(
   origin: TableQuery,
   after: TableOffset,
@@ -57,7 +57,7 @@ export function toStatement(
   return { text: parts.join(' '), values }
 }
 
-/** A comparison of rows, which an index on both columns answers at once. */
+/** Compares rows as tuples, which an index on both columns supports. */
 function behind(
   timestamp: string,
   id: string | undefined,

@@ -1,19 +1,19 @@
 import { int64, type Position } from '../../../../sdk/index.ts'
 import { plainTable, type TableName } from '../identifier.ts'
 
-/** How far a table, or a query, has been read; what its mode does not go by is undefined. */
+/** Position up to which a table or query has been read. A member that the mode does not use is undefined. */
 export type TableOffset = {
-  /** Of the last row's timestamp, in microseconds since 1970. */
+  /** Timestamp of the last row, in microseconds since 1970. */
   readonly micros?: number | undefined
   readonly id?: number | bigint | undefined
 }
 
-/** Under which partition the offset of a table is stored: the newest form of the JDBC connector. */
+/** Returns the source partition that stores a table's offset, in the newest format of the JDBC connector. */
 export function partitionOf(table: TableName | undefined): Position {
   return table === undefined ? { query: 'query' } : { protocol: '1', table: plainTable(table) }
 }
 
-/** The partitions under which it may have been stored by a JDBC connector, the newest form first. */
+/** Returns the source partitions under which a JDBC connector may have stored the offset, the newest format first. */
 export function earlierPartitions(table: TableName | undefined, database: string | undefined): readonly Position[] {
   if (table === undefined) return [partitionOf(table)]
   const withDatabase = { protocol: '1', table: `${database}.${plainTable(table)}` }
@@ -22,7 +22,9 @@ export function earlierPartitions(table: TableName | undefined, database: string
   return [partitionOf(table), ...(database === undefined ? [] : [withDatabase]), unqualified, { table: table.name }]
 }
 
-/** The JDBC connector's offset: milliseconds, the nanoseconds of their second, and the incrementing column. */
+/**
+ * Converts to the JDBC connector's offset: milliseconds, nanoseconds within the second, and the incrementing column.
+ */
 export function toSourceOffset({ micros, id }: TableOffset): Position {
   return {
     ...(id !== undefined && { incrementing: typeof id === 'number' ? id : String(id) }),
@@ -40,7 +42,10 @@ type InitialKeys = {
   readonly 'incrementing.initial'?: number | undefined
 }
 
-/** Where a table without a stored offset is read from. `readClock` gives the time of the database in microseconds. */
+/**
+ * Returns where to start reading a table without a stored offset. `readClock` returns the database time in
+ * microseconds.
+ */
 export async function initialOffset(config: InitialKeys, readClock: () => Promise<number>): Promise<TableOffset> {
   const id = config.mode.endsWith('incrementing') ? config['incrementing.initial'] : undefined
   if (!config.mode.startsWith('timestamp')) return { id }
@@ -51,7 +56,7 @@ export async function initialOffset(config: InitialKeys, readClock: () => Promis
   return { id, micros: initialMs === -1 ? await readClock() : initialMs * 1000 }
 }
 
-/** Throws a sentence when it is none. */
+/** Throws an `Error` if the value is not a valid offset. */
 export function parseOffset(offset: Position): TableOffset {
   const micros = microsOf(offset)
   const id = offset['incrementing']
@@ -75,8 +80,9 @@ function microsOf({ timestamp, timestamp_nanos: nanos }: Position): number | und
 }
 
 /**
- * The places to go on from after each of these timestamps, which ascend. Going on behind a timestamp skips all rows of it:
- * so it is safe only behind the last of them. `last`: no row of the last timestamp can come any more.
+ * Returns the offset to resume from after each of these ascending timestamps. Resuming after a timestamp skips all rows
+ * with it, so that is safe only after the last row of each timestamp. `last` means that no further row can have the
+ * last timestamp.
  */
 export function resumableOffsets(
   before: TableOffset,

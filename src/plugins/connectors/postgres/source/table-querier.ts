@@ -17,9 +17,9 @@ import { type TableQuery, toStatement } from './statement.ts'
 import { resumableOffsets, type TableOffset, toSourceOffset } from './table-offset.ts'
 import { findUpperBound, readClock, type VisibilityOptions } from './upper-bound.ts'
 
-/** How large the texts of the rows of a batch may be: one is being written, and one is on its way. */
+/** Maximum size of the row text of a batch. Two batches are in memory: one being produced and one being fetched. */
 const HELD_BYTES_MAX = 8 * 1024 * 1024
-/** Until it is known how large rows are. */
+/** Number of rows to fetch until the mean row size is known. */
 const FIRST_ROWS = 20
 
 export type TableQuerierOptions = {
@@ -30,18 +30,18 @@ export type TableQuerierOptions = {
   readonly zone: TimeZone
   readonly mapping: Mapping
   readonly caution: VisibilityOptions
-  /** Takes a row that can't be made a record, so that reading may go on. */
+  /** Receives a row that cannot be converted to a record, so that reading can continue. */
   readonly reject: SourceContext<unknown>['reject']
   readonly log: TaskLog
   readonly signal: AbortSignal
 }
 
-/** A row with what its record is made of; without a value it was rejected. */
+/** A row with the parts of its record; `value` is undefined if the row was rejected. */
 type Read = { readonly value: Record<string, unknown> | undefined; readonly place: TableOffset }
 
-/** One table, or one query, read again and again; it knows how far it has come. */
+/** Reads one table or query repeatedly and keeps track of its offset. */
 export class TableQuerier {
-  /** When it is to be read next, in ms of this process's clock. */
+  /** When the next read is due, in ms of `performance.now()`. */
   dueMs = 0
   readonly #origin: TableQuery
   readonly #options: TableQuerierOptions
@@ -51,7 +51,7 @@ export class TableQuerier {
   #described: ResultDescription | undefined
   #rowBytes = HELD_BYTES_MAX / FIRST_ROWS
 
-  /** `isReached`: the place is one that was read up to, not one that somebody wished for. */
+  /** `isReached`: the offset was reached by reading, and is not an initial offset from the configuration. */
   constructor(origin: TableQuery, place: TableOffset, isReached: boolean, options: TableQuerierOptions) {
     this.#origin = origin
     this.#place = place
@@ -59,7 +59,7 @@ export class TableQuerier {
     this.#options = options
   }
 
-  /** Everything that is new now, in batches. What was given is read no more, whatever happens. */
+  /** Yields all rows that are new now, in batches. Rows that were yielded are not read again, even after a failure. */
   async *read(session: Session): AsyncGenerator<readonly SourceRecord[]> {
     const { quote, zone, caution } = this.#options
     await this.#refuseFuture(session)
@@ -80,7 +80,7 @@ export class TableQuerier {
     described: ResultDescription,
   ): AsyncGenerator<readonly SourceRecord[]> {
     const toRead = this.#rowReader(described)
-    // By timestamp alone, it takes the next row to know whether one was the last of its time.
+    // In timestamp mode, only the next row shows whether a row was the last with its timestamp.
     let held: readonly Read[] = []
     for (;;) {
       const { rows: next, fields } = await rows.read(this.#rowsNext())
@@ -92,7 +92,7 @@ export class TableQuerier {
       const count = isEnd || !this.#goesByTimeAlone ? read.length : read.length - 1
       const batch = this.#toRecords(read, count, isEnd, described)
       held = read.slice(count)
-      // An empty one, too: what was rejected is with the dead letters then.
+      // Yield empty batches too: their offset is stored after the rejected rows were written to the dead letter queue.
       if (count > 0) yield batch
       if (isEnd) return
     }
@@ -106,7 +106,7 @@ export class TableQuerier {
     return 'table' in this.#origin.from ? `the table ${plainTable(this.#origin.from.table)}` : 'the query'
   }
 
-  /** Of what was read, the first `count`; a row behind them tells whether their last timestamp is over. */
+  /** Converts the first `count` rows. The row after them shows whether their last timestamp is complete. */
   #toRecords(
     read: readonly Read[],
     count: number,
@@ -155,7 +155,7 @@ export class TableQuerier {
     }
   }
 
-  /** As the texts of its cells. */
+  /** Rejects a row. The value of the rejected record is a JSON object of the column texts. */
   #reject(row: ResultRow, fields: readonly ResultField[], column: string, place: TableOffset, cause: DataError): void {
     const { topic, sourcePartition, reject } = this.#options
     const shown = row.map((cell) => (cell !== null && cell.length > 40 ? `${cell.slice(0, 40)}…` : cell)).join(', ')
@@ -167,7 +167,7 @@ export class TableQuerier {
     reject({ topic, value, valueSchema: STRING, sourcePartition, sourceOffset: toSourceOffset(place) }, error)
   }
 
-  /** Finds the columns of the place among those of the result. */
+  /** Returns a function that extracts a row's offset from the result columns. */
   #placeReader(fields: readonly ResultField[]): (row: ResultRow) => TableOffset {
     const { timestampColumns, incrementingColumn } = this.#origin
     const indexOf = (column: string) => {
@@ -205,7 +205,7 @@ export class TableQuerier {
     return Math.max(1, Math.min(this.#options.rowsMax, Math.floor(HELD_BYTES_MAX / this.#rowBytes)))
   }
 
-  /** Rows that are written now would be behind such a place, and never be read. */
+  /** Rows that are written now would have an earlier timestamp than the offset and would never be read. */
   async #refuseFuture(session: Session): Promise<void> {
     const { micros } = this.#place
     if (micros === undefined || !this.#isReached) return
@@ -219,7 +219,7 @@ export class TableQuerier {
   }
 }
 
-/** Undefined without any row. */
+/** Returns undefined if there are no rows. */
 function meanBytes(rows: readonly ResultRow[]): number | undefined {
   if (rows.length === 0) return undefined
   let bytes = 0

@@ -3,10 +3,10 @@ import { columnsFor } from './columns-mapping.ts'
 import { type SourceConfig, userQuery } from './config.ts'
 import type { TableQuery } from './statement.ts'
 
-/** What the catalog says of a table's column. */
+/** A table's column, from the catalog. */
 export type CatalogColumn = { readonly name: string; readonly notNull: boolean; readonly isGenerated: boolean }
 
-/** Asks for the columns of a table (`$1`, quoted as SQL has it): name, whether never null, whether an identity or serial. */
+/** Selects the columns of a table (`$1`, quoted): name, whether NOT NULL, whether identity or serial. */
 export const COLUMNS_SQL = `
   SELECT a.attname, a.attnotnull, a.attidentity <> '' OR coalesce(pg_get_expr(d.adbin, d.adrelid), '') LIKE '%nextval(%'
   FROM pg_attribute a LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
@@ -21,7 +21,7 @@ export function queryOfUser(config: SourceConfig): TableQuery {
   }
 }
 
-/** Throws a sentence when the table can't be read in this mode. */
+/** Throws an `Error` if the table cannot be read in the configured mode. */
 export function queryOfTable(table: TableName, columns: readonly CatalogColumn[], config: SourceConfig): TableQuery {
   const timestampColumns = goesByTime(config) ? timestampColumnsOf(table, columns, config) : []
   const incrementing = goesById(config) ? incrementingColumnOf(table, columns, config) : undefined
@@ -63,7 +63,7 @@ function incrementingColumnOf(
   )
 }
 
-/** Case counts only where names differ in nothing else. */
+/** Matches names exactly or, if only one column matches, regardless of case. */
 function findColumn(table: TableName, columns: readonly CatalogColumn[], name: string, key: string): CatalogColumn {
   const exact = columns.find((column) => column.name === name)
   const similar = columns.filter((column) => column.name.toLowerCase() === name.toLowerCase())

@@ -9,18 +9,18 @@ import type { TableQuery, UpperBound } from './statement.ts'
 const LOOK_AGAIN_MS = 20
 
 /**
- * A transaction says when it began before others can see that it is there: one that is older than this can be seen. A
- * margin for a server under load.
+ * Delay after which a transaction is certainly visible in `pg_locks`. The start time of a transaction precedes its
+ * visibility to other sessions; this is a margin for a server under load.
  */
 const SEEN_AFTER_MS = 100
 
-/** Of the advisory lock that every session of ours which only reads holds: nobody needs to wait for one. */
+/** Advisory lock held by every read-only session of a source. Other sources need not wait for such a session. */
 const READER_LOCK = [0x77656972, 1] as const
 
-/** Says to all sources that nothing will be written by the session that begins with it. */
+/** Executed when a session is opened. Marks the session as read-only for all sources. */
 export const DECLARE_READER_SQL = `SELECT pg_advisory_lock_shared(${READER_LOCK.join(', ')})`
 
-/** Transactions of other sessions of this database, under ids that never come back. */
+/** Selects the open transactions of other sessions of this database, by ids that are never reused. */
 const OPEN_SQL = `
   SELECT l.virtualxid || '@' || l.pid FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
   WHERE l.locktype = 'virtualxid' AND l.mode = 'ExclusiveLock' AND l.granted
@@ -34,15 +34,16 @@ type Parts = {
   readonly signal: AbortSignal
 }
 
-/** How reading keeps clear of rows before which others may still come. */
+/** How long to wait before reading rows that earlier rows may still precede. */
 export type VisibilityOptions = { readonly delayMs: number; readonly transactionsWaitMs: number; readonly quote: Quote }
 
 /**
- * Finds how far a table can be read so that no row comes before what was read, and waits until that is so.
+ * Returns the upper bound up to which a table can be read without missing rows, and waits until it is safe.
  *
- * Timestamps and ids are given out before a transaction commits, so rows become visible in another order than that of
- * their columns. Every row before the horizon was written by a transaction that began before it was drawn: when all that
- * were open then have ended, everything before it is there to be read. `patience` remembers who was waited for in vain.
+ * Timestamps and ids are assigned before a transaction commits, so rows do not become visible in the order of these
+ * columns. Every row below the bound was written by a transaction that began before the bound was taken: after all
+ * transactions that were open then have ended, every row below the bound is visible. `patience` holds the transactions
+ * whose wait has timed out; they are not waited for again.
  */
 export async function findUpperBound(
   parts: Parts,
@@ -73,7 +74,7 @@ async function readUpperBound(
   return upToId === null || upToId === undefined ? 'nothing' : { upToId }
 }
 
-/** The server's time: ours does not matter. In microseconds since 1970. */
+/** Returns the server's clock, in microseconds since 1970. The clock of this process is not used. */
 export async function readClock(session: Session): Promise<number> {
   const [row] = await session.query('ask the database for its time', 'SELECT clock_timestamp()')
   return microsFromText(row?.[0] ?? '', UTC)
