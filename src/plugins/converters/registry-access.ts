@@ -6,7 +6,7 @@ import { SerdeError } from '../../serde/error.ts'
 import type { SchemaIdOptions } from '../../serde/schema-id.ts'
 import type { ConverterRegistrySettings } from './registry-keys.ts'
 
-/** Asks nothing yet. Throws when certificates can't be read. */
+/** Creates a client without sending a request. Throws if a certificate cannot be read. */
 export function openRegistry(settings: ConverterRegistrySettings, { files, network }: HostAccess): RegistryClient {
   const [url, ...others] = settings['schema.registry.url'].map((text) => new URL(text))
   const auth = authOf(settings, url!)
@@ -44,7 +44,7 @@ function urlAuth({ username, password }: URL): Endpoint['auth'] {
     : { username: decodeURIComponent(username), password: decodeURIComponent(password) }
 }
 
-/** Nothing, so that connections are shared with others, where nothing is said. */
+/** Returns undefined if no TLS option is configured, so that the default connection pool is shared. */
 function tlsOf(settings: ConverterRegistrySettings, files: FileAccess): Endpoint['tls'] {
   const ssl = sslSettings('schema.registry.', settings)
   const anyHost = settings['schema.registry.ssl.endpoint.identification.algorithm'] === ''
@@ -55,7 +55,7 @@ function tlsOf(settings: ConverterRegistrySettings, files: FileAccess): Endpoint
   }
 }
 
-/** How schemas get their ids. */
+/** Options that control how schema ids are obtained. */
 export function schemaIdOptions(settings: ConverterRegistrySettings): SchemaIdOptions {
   const policy = policyOf(settings)
   return {
@@ -72,7 +72,7 @@ function policyOf(settings: ConverterRegistrySettings): SchemaIdOptions['policy'
   return settings['use.latest.version'] ? 'use-latest' : 'look-up'
 }
 
-/** What a failure means for the record: try it again, or it cannot be written or read at all. */
+/** Maps a serde error to a `RetriableError` if the registry is unavailable, otherwise to a `DataError`. */
 export function recordFailure(error: unknown): unknown {
   if (!(error instanceof SerdeError)) return error
   const options = { cause: error }

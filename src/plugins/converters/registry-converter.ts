@@ -11,23 +11,23 @@ import { recordFailure, schemaIdOptions } from './registry-access.ts'
 import type { ConverterRegistrySettings } from './registry-keys.ts'
 import { subjectStrategy } from './subject.ts'
 
-/** What stands behind the schema's id. */
+/** Writes or reads the bytes that follow the schema id. */
 export type WriteData = (value: unknown) => Uint8Array
 export type ReadData = (data: Buffer) => SchemaAndValue
 
-/** A schema language as a converter uses it: Connect's schemas and values on one side, its own on the other. */
+/** A schema format as used by a converter: maps Connect schemas and values to and from its own. */
 export type RegistryLanguage<Parsed extends ParsedSchema> = {
-  /** Of the converter, for messages. */
+  /** Name of the converter, for messages. */
   readonly name: string
   readonly type: FormatType
-  /** Whether a null with a schema is data of the format, and not a tombstone. */
+  /** Whether a null with a schema is encoded in the format instead of becoming a tombstone. */
   readonly writesNulls?: boolean
   parse(source: SchemaSource, validation: 'strict' | 'loose'): Parsed
-  /** The schema's text that a Connect schema becomes. Throws a `DataError`. */
+  /** Returns the schema text for a Connect schema. Throws a `DataError`. */
   toText(schema: Schema): string
-  /** Writes values of a Connect schema as a registered schema has them. */
+  /** Returns a writer that encodes values of a Connect schema with a registered schema. */
   writer(schema: Schema, registered: WriteSchema<Parsed>): WriteData
-  /** `version`: in the topic's subject, where it is known there. */
+  /** `version` is the schema's version in the topic's subject, or undefined if it is not registered there. */
   reader(parsed: Parsed, source: SchemaSource, version: number | undefined): ReadData
 }
 
@@ -35,7 +35,7 @@ type Write = (value: unknown) => Buffer
 
 const NOTHING: SchemaAndValue = { schema: null, value: null }
 
-/** The first record of a schema waits for the registry; from then on only the codec works. */
+/** The first record of a schema waits for the registry; later records are converted synchronously. */
 export function createRegistryConverter<Parsed extends ParsedSchema>(
   registry: RegistryClient,
   settings: ConverterRegistrySettings,
@@ -106,12 +106,12 @@ function isTombstone(schema: Schema | null, writesNulls = false): boolean {
   return schema.optional === true && !writesNulls
 }
 
-/** The subject or the schema in it is not there: what was asked has no answer, and none is needed. */
+/** Returns undefined if the subject, or the schema in it, does not exist. Rethrows other errors. */
 function absent(error: unknown): undefined {
   if (!(error instanceof RequestError && error.status === 404)) throw error
 }
 
-/** A schema or a value that the language refuses is wrong data, not a wrong program. */
+/** Converts a `SchemaError`, which is caused by a schema or value, to a `DataError`. */
 function attempt<Result>(run: () => Result): Result {
   try {
     return run()

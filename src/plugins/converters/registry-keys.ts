@@ -2,7 +2,7 @@ import { sslFields } from '../../java-compat/ssl-fields.ts'
 import { field, type z } from '../../sdk/index.ts'
 import { strategyField } from './subject.ts'
 
-/** Part of the reference page of all converters that use a registry. */
+/** Notes on the reference page of all converters that use a registry. */
 export const REGISTRY_NOTES = `
 The registry is accessed as by Confluent's client: over TLS with certificates in PEM or PKCS#12 (for a JKS store, the error describes how to
 convert it), with Basic credentials or a bearer token. Failed requests are retried together with the record, within \`errors.retry.timeout\`;
@@ -10,7 +10,7 @@ convert it), with Basic credentials or a bearer token. Failed requests are retri
 \`context.name.strategy\`, OAuth tokens, and rules of data contracts.
 `
 
-/** Schema ids are written before the data. Confluent's converters can also write them into headers, which is not supported. */
+/** Schema ids are written as a prefix of the data. Confluent's option to write them to headers is not supported. */
 const ID_CLASSES = {
   serializer: ['io.confluent.kafka.serializers.schema.id.PrefixSchemaIdSerializer'],
   deserializer: [
@@ -27,7 +27,7 @@ function idClassField(of: 'key' | 'value', direction: keyof typeof ID_CLASSES) {
     .default(classes[0])
 }
 
-/** Configuration keys of all converters that use a registry. */
+/** Configuration keys shared by all converters that use a registry. */
 export const registryFields = {
   'schema.registry.url': field
     .list({

@@ -24,7 +24,7 @@ const config = z.object({
     .default('UTF-8'),
 })
 
-/** Text as it is; other values as Java's `String.valueOf` writes them. */
+/** Reads text, and writes any value as Java's `String.valueOf` does. */
 export const stringConverter = defineConverter({
   class: 'StringConverter',
   aliases: ['org.apache.kafka.connect.storage.StringConverter'],

@@ -4,7 +4,7 @@ import { REGISTRY_NOTES } from '../registry-keys.ts'
 import { registryConverter } from '../registry-loader.ts'
 import { avroConverterConfig } from './config.ts'
 
-/** Avro with its schemas in a registry, in Confluent's wire format. */
+/** Reads and writes Avro in Confluent's wire format. Schemas are stored in a schema registry. */
 export const avroConverter = defineConverter({
   class: 'AvroConverter',
   aliases: ['io.confluent.connect.avro.AvroConverter'],

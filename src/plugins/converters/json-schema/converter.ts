@@ -4,7 +4,7 @@ import { REGISTRY_NOTES } from '../registry-keys.ts'
 import { registryConverter } from '../registry-loader.ts'
 import { jsonSchemaConverterConfig } from './config.ts'
 
-/** JSON with its JSON Schema in a registry, in Confluent's wire format. */
+/** Reads and writes JSON in Confluent's wire format. JSON schemas are stored in a schema registry. */
 export const jsonSchemaConverter = defineConverter({
   class: 'JsonSchemaConverter',
   aliases: ['io.confluent.connect.json.JsonSchemaConverter'],

@@ -7,24 +7,24 @@ import { DataError, type Field, type Schema, type SchemaType, STRING } from '../
 import { isChoice, JSON_ENUM, JSON_PROP, KEY, NULL_WORD, ONE_OF, VALUE } from './names.ts'
 
 export type FromJsonSchemaOptions = {
-  /** Whether members that are not required are optional. */
+  /** Whether properties that are not in `required` are optional. */
   readonly optionalUnlessRequired: boolean
-  /** Whether a choice of one is that one, and no struct with one field. */
+  /** Whether a `oneOf` or `anyOf` with a single branch becomes that branch instead of a struct with one field. */
   readonly flattenSingletons: boolean
-  /** Whether choices and enums are told by the parameters that all formats share. */
+  /** Whether unions and enums are marked with the parameters shared by all formats. */
   readonly generalized: boolean
-  /** Of the schema in its subject, for schemas that bring none. */
+  /** The schema's version in its subject, for schemas that do not specify one. */
   readonly version: number | undefined
 }
 
 type Context = FromJsonSchemaOptions & {
   readonly documents: Documents
-  /** Schemas that are being made, from the outside in. */
+  /** Schemas that are being converted, outermost first. Used to detect recursion. */
   readonly open: readonly PlainJson[]
   readonly choices: { count: number }
 }
 
-/** The Connect schema of a JSON schema. Throws a `DataError` for what Connect has no words for. */
+/** Converts a JSON schema to a Connect schema. Throws a `DataError` if Connect cannot represent it. */
 export function fromJsonSchema(
   root: PlainJson,
   references: ReadonlyMap<string, PlainJson>,
@@ -36,7 +36,7 @@ export function fromJsonSchema(
 
 type To = (schema: PlainJson, version?: number) => Schema
 
-/** The version is for the outermost schema alone. */
+/** `context.version` applies only to the outermost schema. */
 function convert(at: Located, context: Context): Schema {
   const { value } = at
   if (!isObject(value)) throw new DataError('a JSON schema that says nothing of its values has no Connect schema')
@@ -59,7 +59,7 @@ function convert(at: Located, context: Context): Schema {
   return described(typed(part, to, inner), value, context.version)
 }
 
-/** Throws where a schema leads back to itself. */
+/** Marks a schema as being converted. Throws a `DataError` if the schema contains itself. */
 function inside({ value }: Part, context: Context): Context {
   if (context.open.includes(value)) throw new DataError('JSON schemas that contain themselves are not supported')
   return { ...context, open: [...context.open, value] }
@@ -67,7 +67,7 @@ function inside({ value }: Part, context: Context): Context {
 
 const COMBINING = ['allOf', 'anyOf', 'oneOf', 'enum', 'const', 'not'] as const
 
-/** A schema that says things of several kinds is all of several schemas. */
+/** Splits a schema with several combining keywords into one part per keyword, as if they were members of an `allOf`. */
 function partsOf(value: PlainJsonObject): readonly PlainJsonObject[] {
   const combined = COMBINING.filter((key) => value[key] !== undefined)
   const rest = Object.fromEntries(
@@ -88,7 +88,9 @@ function typesOf({
   return listOf(type)?.map((one) => ({ ...rest, type: one }))
 }
 
-/** One of null and another is optional; of several, a struct with a field for each. */
+/**
+ * With one non-null branch beside null, returns it as optional. Otherwise returns a struct with one field per branch.
+ */
 function choice(branches: readonly PlainJson[], about: PlainJsonObject, to: To, context: Context): Schema {
   const present = branches.filter((branch) => !(isObject(branch) && branch['type'] === 'null'))
   const optional = present.length < branches.length
@@ -118,10 +120,13 @@ function choiceNames({ generalized, choices }: Context) {
   return { name, field: SHARED.fieldName, parameters: { [SHARED.union]: name } }
 }
 
-/** A part of a schema, with the place that its own references are relative to. */
+/** A part of a schema, with the base location for its references. */
 type Part = Located & { readonly value: PlainJsonObject }
 
-/** Objects that hold at once are one, without a name; else a choice goes before, then a value of one type. */
+/**
+ * Merges parts that all apply. Objects become one struct without a name; otherwise a `oneOf`, `anyOf` or type list
+ * takes precedence over a part with a single type.
+ */
 function merged(parts: readonly Part[], context: Context, version: number | undefined): Schema {
   const all = parts.flatMap((part) => membersOf(part) ?? [part]).map((part) => resolved(part, context))
   const objects = all.flatMap((part) => objectsIn(part, context))
@@ -134,7 +139,7 @@ function merged(parts: readonly Part[], context: Context, version: number | unde
   return convert(chosen, { ...context, version })
 }
 
-/** What holds at once, where something does. */
+/** Returns the members of `allOf`, or undefined if it is absent. */
 function membersOf({ value, ...at }: Part): readonly Part[] | undefined {
   return listOf(value['allOf'])?.map((member) => ({ ...at, value: isObject(member) ? member : {} }))
 }
@@ -143,7 +148,7 @@ function isChoosing({ value }: Part): boolean {
   return value['oneOf'] !== undefined || value['anyOf'] !== undefined || Array.isArray(value['type'])
 }
 
-/** Of texts the words that they may have; of numbers never. */
+/** For strings, prefers the part with an `enum`; an `enum` of numbers is ignored. */
 function valuesOf(all: readonly Part[]): Part | undefined {
   const text = all.find(({ value }) => typeOf(value) === 'string')
   const number = all.find(({ value }) => typeOf(value) === 'number' || typeOf(value) === 'integer')
@@ -151,7 +156,7 @@ function valuesOf(all: readonly Part[]): Part | undefined {
   return text === undefined ? number : (words ?? text)
 }
 
-/** What a part refers to, wherever that is. */
+/** Follows `$ref` until the part is not a reference. */
 function resolved(part: Part, context: Context): Part {
   const { $ref: ref } = part.value
   if (typeof ref !== 'string') return part
@@ -159,7 +164,7 @@ function resolved(part: Part, context: Context): Part {
   return resolved({ ...at, value: isObject(value) ? value : {} }, inside(part, context))
 }
 
-/** With properties, here or in what holds at once. */
+/** Returns the parts with `properties`, including those nested in `allOf`. */
 function objectsIn(part: Part, context: Context): readonly Part[] {
   const inner = inside(part, context)
   const within = membersOf(part)?.flatMap((member) => objectsIn(resolved(member, inner), inner)) ?? []
@@ -189,7 +194,7 @@ function typed(part: Part, to: To, context: Context): Schema {
   }
 }
 
-/** Without a type, what else is said tells it. */
+/** Keywords from which the type is inferred if `type` is absent. */
 const TELLING: Readonly<Record<string, readonly string[]>> = {
   object: ['properties', 'required', 'additionalProperties', 'patternProperties', 'minProperties', 'maxProperties'],
   array: ['items', 'additionalItems', 'minItems', 'maxItems', 'uniqueItems', 'contains'],
@@ -236,7 +241,10 @@ function propertiesOf({ value, ...at }: Part): Readonly<Record<string, Located>>
   return Object.fromEntries(members.map(([name, member]) => [name, { ...at, value: member }]))
 }
 
-/** In the order of their places; those without one, which others wrote, come as Java's maps have them. */
+/**
+ * Sorts fields by `connect.index`. Fields without an index, from schemas of other tools, take their index in the order
+ * of a Java HashMap.
+ */
 function fieldsOf(
   properties: Readonly<Record<string, Located>>,
   required: readonly PlainJson[],

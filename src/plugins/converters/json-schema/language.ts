@@ -12,7 +12,7 @@ import { fromJsonSchema } from './from-json-schema.ts'
 import { isChoice } from './names.ts'
 import { toJsonSchemaText } from './to-json-schema.ts'
 
-/** How JSON schemas and JSON become Connect's. */
+/** Converts between JSON with JSON Schema and Connect's schemas and values. */
 export function jsonLanguage(settings: JsonSchemaConverterSettings): RegistryLanguage<ParsedSchema> {
   const decimals = settings['decimal.format']
   const generalized = settings['generalized.sum.type.support']

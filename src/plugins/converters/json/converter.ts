@@ -64,7 +64,7 @@ const config = z.object({
 
 const NOTHING: SchemaAndValue = { schema: null, value: null }
 
-/** JSON with or without the `{"schema":…,"payload":…}` envelope. */
+/** Reads and writes JSON, with or without the `{"schema":…,"payload":…}` envelope. */
 export const jsonConverter = defineConverter({
   class: 'JsonConverter',
   aliases: ['org.apache.kafka.connect.json.JsonConverter'],

@@ -4,7 +4,7 @@ import { REGISTRY_NOTES } from '../registry-keys.ts'
 import { registryConverter } from '../registry-loader.ts'
 import { protobufConverterConfig } from './config.ts'
 
-/** Protobuf with its .proto files in a registry, in Confluent's wire format. */
+/** Reads and writes Protobuf in Confluent's wire format. Schemas are stored in a schema registry. */
 export const protobufConverter = defineConverter({
   class: 'ProtobufConverter',
   aliases: ['io.confluent.connect.protobuf.ProtobufConverter'],

@@ -3,12 +3,12 @@ import { parseProto } from '../../../formats/protobuf/parser.ts'
 import { LOGICAL, type Schema } from '../../../sdk/index.ts'
 import { PROTOBUF_PRECISION } from './names.ts'
 
-/** What Confluent's `(confluent.field_meta)` says of a field, for what Protobuf has no types for. */
+/** The contents of Confluent's `(confluent.field_meta)` option, which describes types that Protobuf does not have. */
 export type ProtobufFieldMeta = Readonly<Record<string, string>>
 
 const OPTION = 'confluent.field_meta'
 
-/** Of a field of this schema; of its items, where it is an array. */
+/** Returns the metadata for a field of this schema. For arrays, the metadata describes the items. */
 export function metaOf(schema: Schema): ProtobufFieldMeta {
   const { type, name, parameters = {} } = schema.type === 'array' ? schema.items! : schema
   if (name === LOGICAL.decimal) {
@@ -18,14 +18,17 @@ export function metaOf(schema: Schema): ProtobufFieldMeta {
   return type === 'int8' || type === 'int16' ? { 'connect.type': type } : {}
 }
 
-/** The option's definition is imported nowhere, and decimals have their values first: so Java writes them. */
+/**
+ * Returns the option's text as Java writes it: decimals put `value` before `key`. The file that defines the option is
+ * not imported.
+ */
 export function metaText({ 'connect.type': type, ...decimal }: ProtobufFieldMeta): string {
   const params = Object.entries(decimal).map(([key, value]) => `{value: "${value}", key: "${key}"}`)
   if (type !== undefined) params.push(`{key: "connect.type", value: "${type}"}`)
   return params.length === 0 ? '' : ` [(${OPTION}) = {params: [${params.join(', ')}]}]`
 }
 
-/** By the full name of the field. */
+/** Returns the metadata by the fully qualified name of the field. */
 export function metasIn(text: string): ReadonlyMap<string, ProtobufFieldMeta> {
   const { types, packageName } = parseProto(text)
   return new Map(metasOf(types, packageName ?? ''))

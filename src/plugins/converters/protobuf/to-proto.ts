@@ -3,17 +3,19 @@ import { metaOf, metaText } from './meta.ts'
 import { DEFAULT_MESSAGE_NAME, entryName, MESSAGE, PROTOBUF_ENUM, PROTOBUF_UNION, TAG, TYPE } from './names.ts'
 
 export type ToProtoOptions = {
-  /** Whether fields that may be null are `optional`; without it or wrappers, null scalars are read as zero or nothing. */
+  /**
+   * Whether nullable fields are `optional`. Without this or `wrappers`, null scalars are read back as zero or empty.
+   */
   readonly optionals: boolean
-  /** Whether they are messages with a value instead. */
+  /** Whether nullable fields use wrapper messages. */
   readonly wrappers: boolean
 }
 
 type Context = ToProtoOptions & {
   readonly imports: Set<string>
-  /** The messages and enums of the message that is being written, by their names. */
+  /** Nested types of the current message, by name. */
   readonly types: Map<string, { readonly text: string }>
-  /** How many structs have no name so far. */
+  /** Number of structs without a name so far. */
   readonly unnamed: { count: number }
 }
 
@@ -59,7 +61,7 @@ const WRAPPERS: Readonly<Record<string, string>> = {
 }
 
 const WRAPPED = ['double', 'float', 'int64', 'uint64', 'int32', 'uint32', 'bool', 'string', 'bytes']
-/** What Java registers for values that are no structs. */
+/** The file that Java registers for values that are not structs. */
 const WRAPPERS_FILE = `syntax = "proto3";
 package google.protobuf;
 
@@ -73,7 +75,7 @@ option csharp_namespace = "Google.Protobuf.WellKnownTypes";
 
 ${WRAPPED.map((type) => `message ${WRAPPERS[type]} {\n  ${type} value = 1 [json_name = "value"];\n}\n`).join('')}`
 
-/** The .proto file with one outermost message that a struct becomes. Throws a `DataError`. */
+/** Returns the .proto file for a struct, with one top-level message. Throws a `DataError`. */
 export function toProtoText(schema: Schema, options: ToProtoOptions): string {
   if (schema.type !== 'struct') return wrapperOf(schema) === undefined ? noMessage(schema) : WRAPPERS_FILE
   const [, packageName] = /^(.+)\.[^.]*$/.exec(schema.name ?? '') ?? []
@@ -85,7 +87,7 @@ export function toProtoText(schema: Schema, options: ToProtoOptions): string {
   return `syntax = "proto3";\n${head}${lines.join('')}${message}`
 }
 
-/** The message that stands for a value that is no struct. */
+/** Returns the wrapper message for a value that is not a struct, or undefined. */
 export function wrapperOf({ type, name = '' }: Schema): string | undefined {
   const wrapper = name in LOGICAL_MESSAGES ? undefined : WRAPPERS[SCALARS[type] ?? '']
   return wrapper === undefined ? undefined : `google.protobuf.${wrapper}`
@@ -105,7 +107,7 @@ function bodyText(name: string, fields: string, { types }: Context): string {
   return `message ${name} {\n${fields}${[...types.values()].map(({ text }) => text).join('')}}\n`
 }
 
-/** A field's number: its own, or the next of those that have none. */
+/** Returns a function that assigns field numbers: the schema's own number, otherwise the next sequence number. */
 function tagger(): (schema: Schema) => number {
   let last = 0
   return ({ parameters }) => {
@@ -138,7 +140,7 @@ function oneofText(name: string, schema: Schema, tags: (schema: Schema) => numbe
   return `oneof ${own.slice(own.lastIndexOf('.') + 1)} {\n${fields.join('')}}\n`
 }
 
-/** Maps are lists of messages with a key and a value, as Java has them: so keys of any type may be. */
+/** As in Java, a map becomes a list of messages with a key and a value, so keys may have any type. */
 function entryType(schema: Schema, context: Context): string {
   const name = entryName(nameOf(schema, context))
   const inner: Context = { ...context, types: new Map() }
@@ -147,7 +149,7 @@ function entryType(schema: Schema, context: Context): string {
   return named(name, context, () => bodyText(name, key + value, inner))
 }
 
-/** Of a value that is not repeated. */
+/** Returns the type of a field that is not repeated. */
 function singleType(schema: Schema, field: string, context: Context): string {
   const message = LOGICAL_MESSAGES[schema.name ?? '']
   if (message !== undefined) return imported(message, IMPORTS[message] as string, context)
@@ -171,7 +173,7 @@ function scalarOf({ type, parameters }: Schema): string | undefined {
   return own ?? SCALARS[type]
 }
 
-/** A message of a field's own name would be taken for the field. */
+/** A message with the same name as its field would be ambiguous, so it gets the suffix `Message`. */
 function structType(schema: Schema, field: string, context: Context): string {
   const own = nameOf(schema, context)
   const name = own === field ? `${own}Message` : own
@@ -191,12 +193,14 @@ function enumType({ parameters = {} }: Schema, context: Context): string {
   return named(own.slice(own.lastIndexOf('.') + 1), context, (name) => `enum ${name} {\n${constants.join('')}}\n`)
 }
 
-/** A type within the message: a second use only names it, and others of its name get another one. */
+/**
+ * Adds a nested type to the message. An identical type is reused; a different type with the same name gets a number.
+ */
 function named(base: string, { types }: Context, write: (name: string) => string): string {
   for (let count = 1; ; count++) {
     const name = count === 1 ? base : `${base}${count}`
     const known = types.get(name)
-    // Its place is before those of what is in it.
+    // Reserve the position: a type precedes the types nested in it.
     if (known === undefined) types.set(name, { text: '' })
     const text = write(name)
     if (known === undefined) types.set(name, { text })

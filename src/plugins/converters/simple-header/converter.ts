@@ -4,7 +4,7 @@ import { SHIPPED_VERSION } from '../../version.ts'
 import { inferValue } from './read.ts'
 import { headerText } from './write.ts'
 
-/** Headers as text; when read, their types are guessed from how the text looks. */
+/** Writes headers as text and infers their types when reading. */
 export const simpleHeaderConverter = defineHeaderConverter({
   class: 'SimpleHeaderConverter',
   aliases: ['org.apache.kafka.connect.storage.SimpleHeaderConverter'],
