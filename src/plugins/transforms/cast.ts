@@ -23,7 +23,7 @@ type Target = (typeof TARGETS)[number]
 
 type Casts = { readonly whole: Target | undefined; readonly fields: ReadonlyMap<string, Target> }
 
-/** Other types for fields, or for the whole key or value. */
+/** Casts fields, or the whole key or value, to other types. */
 export const cast = sideTransforms({
   name: 'Cast',
   summary: 'Casts fields, or the whole key or value, to other types.',
@@ -146,7 +146,7 @@ function castValue(schema: Schema | null, value: unknown, target: Target): unkno
 const BITS = { int8: 8, int16: 16, int32: 32, int64: 64 } as const
 const DAY_MS = 86_400_000
 
-/** What a logical type stands on. */
+/** Returns the value of the underlying type of a logical type. */
 function withoutLogical(schema: Schema | null, value: unknown): unknown {
   if (!(value instanceof Date)) return value
   if (schema?.name !== LOGICAL.date) return value.getTime()

@@ -6,7 +6,7 @@ import { sideTransforms } from './sides.ts'
 const PURPOSE = 'field extraction'
 const VERSIONS = ['V1', 'V2'] as const
 
-/** One field in place of the whole. */
+/** Replaces the whole key or value by one of its fields. */
 export const extractField = sideTransforms({
   name: 'ExtractField',
   summary: 'Puts one field in place of the whole key or value.',

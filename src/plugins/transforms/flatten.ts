@@ -14,7 +14,7 @@ import { sideTransforms } from './sides.ts'
 
 const PURPOSE = 'flattening'
 
-/** Members of members become members. */
+/** Flattens nested structs or objects to one level. */
 export const flatten = sideTransforms({
   name: 'Flatten',
   summary: 'Makes one level of nested structs or objects; the new names are the old ones along the way.',
@@ -55,7 +55,7 @@ export const flatten = sideTransforms({
       }
     }
 
-    /** What may be missing above may be missing below; a default above says what holds below. */
+    /** Fields of an optional struct are optional. The default of a struct provides the defaults of its fields. */
     function* flatFields(
       schema: Schema,
       prefix: string,

@@ -20,7 +20,7 @@ function names(key: string, doc: string) {
   })
 }
 
-/** Fields as headers. */
+/** Moves or copies fields to headers. */
 export const headerFrom = sideTransforms({
   name: 'HeaderFrom',
   summary: 'Moves or copies fields of the key or value into headers.',

@@ -17,7 +17,7 @@ import { sideTransforms } from './sides.ts'
 
 const PURPOSE = 'mask fields'
 
-/** Nothing, or something else, in place of what a field says. */
+/** Replaces the values of fields by an empty or a configured value. */
 export const maskField = sideTransforms({
   name: 'MaskField',
   summary: 'Replaces fields by the empty value of their type (0, false, an empty text), or by one of your own.',

@@ -11,7 +11,7 @@ export const regexRouter = defineTransform({
   }),
   create({ regex, replacement }) {
     const whole = javaRegex(regex, { whole: true })
-    // Matched in whole, replaced where it matches first: `a|ab` makes `xb` of `ab`.
+    // The regex must match the whole topic, but only its first match is replaced: `a|ab` changes `ab` to `xb`.
     const first = javaRegex(regex)
     const replace = javaReplacement(replacement)
     return (record) =>

@@ -13,7 +13,7 @@ import { sideTransforms } from './sides.ts'
 
 const PURPOSE = 'field replacement'
 
-/** Fewer fields, or other names for them. */
+/** Removes or renames fields. */
 export const replaceField = sideTransforms({
   name: 'ReplaceField',
   summary: 'Removes or renames fields.',

@@ -2,7 +2,7 @@ import { ConfigError, DataError, field, z } from '../../sdk/index.ts'
 import { type Members, membersOf, oncePerSchema, replaceNullField } from './data.ts'
 import { sideTransforms } from './sides.ts'
 
-/** Another name or version for a schema. */
+/** Sets the name or version of a schema. */
 export const setSchemaMetadata = sideTransforms({
   name: 'SetSchemaMetadata',
   summary: "Sets the schema's name, its version, or both.",

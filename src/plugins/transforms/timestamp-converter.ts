@@ -45,7 +45,7 @@ const SCHEMAS: Readonly<Record<Form, Schema>> = {
 }
 const OPTIONAL = Object.fromEntries(FORMS.map((form) => [form, optional(SCHEMAS[form])])) as Record<Form, Schema>
 
-/** A time in another form. */
+/** Converts timestamps between text, Unix time and the logical types. */
 export const timestampConverter = sideTransforms({
   name: 'TimestampConverter',
   summary: 'Brings times from one form into another: text, Unix time, or one of the logical types.',

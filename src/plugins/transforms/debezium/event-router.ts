@@ -146,7 +146,7 @@ function payloadOf(row: Row, settings: Config): SchemaAndValue {
   return expanded(name, payload.value, settings['table.json.payload.null.behavior']) ?? payload
 }
 
-/** Undefined for what is no object or list, or has no schema: lists of different things. */
+/** Returns undefined if the text is not an object or a list, or if no schema can be inferred. */
 function expanded(name: string, text: string, nulls: 'ignore' | 'optional_bytes'): SchemaAndValue | undefined {
   if (!/^[{[]/.test(text)) return undefined
   try {
@@ -169,7 +169,10 @@ function topicNamer(settings: Config): (routedBy: string) => string {
   return (routedBy) => (whole.test(routedBy) ? first.replaceFirst(routedBy, replace) : routedBy)
 }
 
-/** Columns that are there, and, unless that is fine, an error for those that are not. */
+/**
+ * Returns the columns to place. With `table.fields.additional.error.on.missing`, missing columns are kept, so that
+ * reading them fails.
+ */
 function present(row: Row, placed: readonly Placed[], settings: Config): readonly Placed[] {
   if (settings['table.fields.additional.error.on.missing']) return placed
   return placed.filter(({ name }) => fieldOf(row.schema, name) !== undefined)
@@ -185,7 +188,10 @@ function partitionOf({ schema, value }: Row, placed: readonly Placed[]): number 
   return name === undefined ? undefined : ((memberOfType(schema, value, name, 'int32') as number | null) ?? undefined)
 }
 
-/** Puts the payload into a struct, beside columns. A schema for each kind of row, topic and version. */
+/**
+ * Wraps the payload in a struct with additional columns. Schemas are cached by row schema, payload schema, topic and
+ * version.
+ */
 function envelopeMaker(settings: Config) {
   const placed = settings['table.fields.additional.placement'].filter(({ placement }) => placement === 'envelope')
   const versionField = settings['table.field.event.schema.version']

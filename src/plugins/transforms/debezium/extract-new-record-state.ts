@@ -14,7 +14,7 @@ import { replaceField } from '../replace-field.ts'
 import { foundFields, parseAddedFields } from './added-field.ts'
 import { type DebeziumChange, memberOfType, rowOf, toDebeziumChange } from './envelope.ts'
 
-/** What becomes of a delete (`null` keeps the schema, `tombstone` does not), and of the tombstone that follows it. */
+/** How deletes are handled (`null` keeps the schema, `tombstone` does not), and the tombstones that follow them. */
 type Deletes = {
   readonly deletes: 'drop' | 'null' | 'tombstone' | 'rewrite'
   readonly tombstones: 'drop' | 'keep'
@@ -131,7 +131,7 @@ function deletesOf(settings: Config): Deletes {
   return { deletes: LEGACY[legacy ?? 'drop'], tombstones: dropped === false ? 'keep' : 'drop' }
 }
 
-/** `__deleted`, a text. */
+/** Adds the field `__deleted` as a string. */
 function deletedMark(value: 'true' | 'false', settings: Config): Step {
   const insert = insertField[1].create({
     'static.field': '__deleted',
@@ -141,7 +141,7 @@ function deletedMark(value: 'true' | 'false', settings: Config): Step {
   return (record) => insert(record) ?? record
 }
 
-/** Of a tombstone only the operation is known. */
+/** Returns the headers to add. For a tombstone, only the operation is known. */
 function headerAdder(settings: Config): (change: DebeziumChange | undefined) => readonly RecordHeader[] {
   const fields = parseAddedFields('add.headers', settings['add.headers.prefix'], settings['add.headers'])
   const found = oncePerSchema((schema) => foundFields(fields, schema))

@@ -3,10 +3,10 @@ import { compileCel } from './cel.ts'
 import { STEPS_MAX, withinSteps } from './steps.ts'
 import { fromCel, toCel } from './values.ts'
 
-/** An expression of CEL, the Common Expression Language, that looks at a record. */
+/** A compiled expression in CEL, the Common Expression Language, that is evaluated on a record. */
 export type Expression = (record: ConnectRecord) => unknown
 
-/** Part of the reference page of all transforms with expressions. */
+/** Notes on the reference page of all transforms that use expressions. */
 export const EXPRESSION_NOTES = `
 Expressions are written in [CEL](https://cel.dev). Their evaluation always terminates and can access only the record: \`value\`, \`key\`, \`topic\`,
 \`partition\`, \`offset\` (in sinks), \`timestamp\` and \`headers\` (by name; if a name occurs several times, its last header). Integers are \`int\`,
@@ -17,7 +17,7 @@ ${STEPS_MAX.toLocaleString('en')} steps. Each item that is iterated over, inspec
 enough to compare each pair of 700 items.
 `
 
-/** A configuration key for an expression. */
+/** Configuration key for an expression. */
 export function expressionField(key: string, info: field.FieldInfo) {
   return field.parsed(field.text({ nonEmpty: true, ...info }), (text) => {
     try {
@@ -28,7 +28,7 @@ export function expressionField(key: string, info: field.FieldInfo) {
   })
 }
 
-/** Throws an `Error` that says what is wrong, and where. The expression throws a `DataError`. */
+/** Compiles an expression. Throws an `Error` with the reason and the position. The result throws a `DataError`. */
 function parseExpression(text: string): Expression {
   const { uses, evaluate } = compileCel(text)
   const variables = Object.entries(VARIABLES).filter(([name]) => uses(name))
@@ -52,7 +52,7 @@ const VARIABLES: Readonly<Record<string, (record: ConnectRecord) => unknown>> = 
   timestamp: ({ timestampMs }) => (timestampMs === null ? null : new Date(timestampMs)),
 }
 
-/** The library shows the place under it. */
+/** Returns the message without the excerpt that the library appends on the next lines. */
 function firstLine(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).split('\n')[0] ?? ''
 }

@@ -2,7 +2,7 @@ import { DataError, defineTransform, field, valueLabel, z } from '../../../sdk/i
 import { ownNames } from '../sides.ts'
 import { EXPRESSION_NOTES, expressionField } from './expression.ts'
 
-/** Records that a condition picks. */
+/** Keeps the records for which a condition is true. */
 export const filterByExpression = defineTransform({
   ...ownNames('FilterByExpression'),
   summary: 'Keeps the records for which an expression is true: value.total > 100 && topic.startsWith("eu.").',

@@ -2,7 +2,7 @@ import { z } from '../../../sdk/index.ts'
 import { sideTransforms } from '../sides.ts'
 import { EXPRESSION_NOTES, expressionField } from './expression.ts'
 
-/** Replaces the whole key or value. */
+/** Replaces the whole key or value by the result of an expression. */
 export const mapTransform = sideTransforms({
   name: 'Map',
   isOwn: true,
