@@ -1,10 +1,10 @@
 import type { BrokerBackend, FetchedPartition } from '../../src/broker/backend.ts'
 import { batchesOf } from '../../src/broker/record-batch.ts'
 
-/** Changes the bytes of one stored batch; what it gives back stands in its place. */
+/** Returns the damaged bytes of a stored batch. */
 export type Damage = (batch: Buffer, baseOffset: number) => Uint8Array
 
-/** A home whose stored batches are damaged, the same way each time they are read, as on a disk. */
+/** A backend whose batches are damaged in the same way on each read, as by a damaged disk. */
 export function createDamagedBackend(home: BrokerBackend, damage: Damage): BrokerBackend {
   const fetch: BrokerBackend['fetch'] = async (request) =>
     (await home.fetch(request)).map((one) => damaged(one, damage))
@@ -13,7 +13,7 @@ export function createDamagedBackend(home: BrokerBackend, damage: Damage): Broke
   })
 }
 
-/** Damages the batch that begins at this offset. */
+/** Damages the batch with this base offset. */
 export function damagedAt(offset: number, change: (batch: Buffer) => Uint8Array): Damage {
   return (batch, baseOffset) => (baseOffset === offset ? change(Buffer.from(batch)) : batch)
 }

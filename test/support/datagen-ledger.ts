@@ -6,12 +6,12 @@ import { quickstart } from '../../src/plugins/connectors/datagen/quickstarts/qui
 
 const KIND = 'orders'
 
-/** Everything that a datagen connector of so many tasks has to bring into a topic, and what is there of it. */
+/** Checks that a datagen connector with `tasks` tasks has produced all its records to a topic. */
 export class Ledger {
   readonly config: Readonly<Record<string, string>>
   readonly #bootstrap: string
   readonly #topic: string
-  /** By what it says, whose record it is. */
+  /** The task that produces each record, by the value of the record. */
   readonly #expected: ReadonlyMap<string, number>
 
   constructor(
@@ -38,7 +38,7 @@ export class Ledger {
     if (this.#expected.size !== tasks * iterations) throw new Error('two records of the ledger are alike')
   }
 
-  /** Reads the topic until it holds everything. Answers how many records came more than once. */
+  /** Reads the topic until it has all records. Returns the number of duplicates. */
   async untilComplete(timeoutMs: number): Promise<number> {
     const broker = await openBroker(
       { kind: 'kafka', config: { 'bootstrap.servers': this.#bootstrap } },
@@ -58,7 +58,7 @@ export class Ledger {
         }
         for (const { records } of await reader.poll(1_000)) {
           read += records.length
-          // Parsed, because a converter may write a whole double as 2.0.
+          // Parsed and serialized again, because a converter may write an integral double as 2.0.
           for (const { value } of records) missing.delete(JSON.stringify(JSON.parse(String(value))))
         }
       }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** A block of a page: commands and what they need, the output of the commands before it, or a file that they use. */
+/** A code block of a page: commands with requirements, the output of the previous commands, or a file they use. */
 export type DocBlock =
   | { readonly kind: 'run'; readonly needs: string; readonly line: number; readonly text: string }
   | { readonly kind: 'output'; readonly line: number; readonly text: string }
@@ -10,8 +10,8 @@ export type DocBlock =
 export const ROOT = join(import.meta.dirname, '../..')
 
 /**
- * The fenced blocks of a page. The comment above a block says what it is: `run: NEEDS` for commands, `output` for what they
- * print, `file: NAME` for a file. A block without such a comment is an error, so that every command is tested.
+ * The fenced code blocks of a page. The comment above a block gives its kind: `run: NEEDS` for commands, `output` for
+ * their output, `file: NAME` for a file. A block without such a comment is an error, so that every command is tested.
  */
 export function docBlocks(page: string): readonly DocBlock[] {
   const text = readFileSync(join(ROOT, page), 'utf8')

@@ -12,7 +12,7 @@ import {
 /** The secret of the local KMS in tests. */
 export const SECRET: EncryptionOptions = { params: { secret: 'mysecret' } }
 
-/** Serializers and deserializers of one registry that know the secret. */
+/** Creates serializers and deserializers of one registry that have the secret. */
 export function encryptingSerde(url: () => string) {
   return {
     serializer: (options: Omit<SerializerOptions, 'registry'>) =>
@@ -22,7 +22,7 @@ export function encryptingSerde(url: () => string) {
   }
 }
 
-/** A rule set that encrypts what has the tag PII; each has a KEK of its own. */
+/** A rule set that encrypts fields with the tag PII, with a new KEK for each rule set. */
 export function encryptRules(change: Record<string, unknown> = {}, params: Record<string, string> = {}): SchemaRuleSet {
   const rule = {
     name: 'encryptPII',
@@ -41,7 +41,7 @@ export function encryptRules(change: Record<string, unknown> = {}, params: Recor
   return { domainRules: [rule] }
 }
 
-/** The member of an Avro or JSON field that tags it PII. */
+/** The property that adds the tag PII to an Avro or JSON field. */
 export const pii = { 'confluent:tags': ['PII'] }
 
 export const avroWithRules = (ruleSet: SchemaRuleSet, schema: object): SchemaDefinition => ({
@@ -50,7 +50,7 @@ export const avroWithRules = (ruleSet: SchemaRuleSet, schema: object): SchemaDef
   ruleSet,
 })
 
-/** The ciphertext in the first field of an Avro record, a short string: after the frame and one byte of length. */
+/** The ciphertext in the first field of an Avro record, a short string after the 5-byte frame and one length byte. */
 export function firstField(bytes: Buffer | null): Buffer {
   return Buffer.from(bytes!.toString('latin1', 6, 6 + bytes![5]! / 2), 'base64')
 }

@@ -10,16 +10,16 @@ import type {
 
 const GLOBAL = ''
 
-/** A small registry behind its client's interface. It checks no compatibility: what it is sent it stores. */
+/** An in-memory registry with the interface of its client. It stores all schemas without a compatibility check. */
 export class FakeRegistry implements RegistryClient {
   readonly schemas = new Map<string, RegisteredSchema[]>()
   readonly levels = new Map<string, CompatibilityLevel>()
   readonly modes = new Map<string, Mode>()
-  /** Every call that changes something. */
+  /** All calls that change state. */
   readonly writes: string[] = []
-  /** Is thrown by every call while it is set. */
+  /** While set, each call throws it. */
   failure: Error | undefined
-  /** Is thrown by registrations while it is set. */
+  /** While set, each registration throws it. */
   refusal: RequestError | undefined
   #lastId = 0
 
@@ -74,7 +74,7 @@ export class FakeRegistry implements RegistryClient {
     return this.#find(subject).map(({ version }) => version)
   }
 
-  /** Of a context by its prefix, such as `:.legacy:`; without one those of the default context. */
+  /** Subjects of a context, given by its prefix such as `:.legacy:`; by default those of the default context. */
   async subjects({ prefix = '' }: { readonly prefix?: string } = {}) {
     this.#fail()
     return [...this.schemas.keys()].filter((name) => (prefix === '' ? !name.startsWith(':') : name.startsWith(prefix)))

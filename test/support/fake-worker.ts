@@ -16,14 +16,14 @@ export type FakeConnector = {
   offsets: readonly ConnectorOffset[]
 }
 
-/** A small worker behind its client's interface: what is asked has its effect at once. */
+/** An in-memory worker with the interface of its client. Requests take effect immediately. */
 export class FakeWorker implements WorkerClient {
   readonly connectors = new Map<string, FakeConnector>()
-  /** Every call that changes something. */
+  /** All calls that change state. */
   readonly writes: string[] = []
-  /** The classes that were asked for a validation of its own. */
+  /** The connector classes of all validation requests. */
   readonly validations: string[] = []
-  /** Is thrown by every call while it is set. */
+  /** While set, each call throws it. */
   failure: Error | undefined
   readonly classes = new Set(['Datagen', 'FileStreamSink'])
 
@@ -122,7 +122,7 @@ export class FakeWorker implements WorkerClient {
     return [...this.classes].map((name) => ({ class: name, type: 'source' }))
   }
 
-  /** A task fails by itself. */
+  /** Simulates the failure of a task. */
   failTask(name: string, task: number, trace: string): void {
     this.#find(name).tasks[task] = { state: 'FAILED', trace }
   }

@@ -5,15 +5,15 @@ import { batchesOf, recordsOf } from '../../src/broker/record-batch.ts'
 import type { Clock } from '../../src/config/clock.ts'
 
 /**
- * How one call goes wrong: the connection breaks before or after it was carried out (the caller can't tell), the node
- * does not lead what it was asked for, or its answer ends in the middle of a batch, but never of the first one (KIP-74).
+ * The fault of one call: the connection breaks before or after the call was executed (the caller cannot know which),
+ * the node is not the leader, or the response is truncated within a batch, but never within the first one (KIP-74).
  */
 export type Fault = 'none' | 'broken before' | 'broken after' | 'not leader' | 'cut short'
 
-/** Their answers wait for others, or for records: they have a connection of their own. */
+/** Calls that wait for other members or for records, and so are not serialized with other calls. */
 const HELD_BACK: ReadonlySet<keyof BrokerBackend> = new Set(['joinGroup', 'syncGroup', 'fetch', 'close'])
 
-/** A home whose calls go wrong as `next` says. As on a connection, calls are carried out in their order. */
+/** A backend whose calls fail as `next` decides. Calls are executed in order, as on one connection. */
 export function createFaultyBackend(home: BrokerBackend, next: (call: keyof BrokerBackend) => Fault): BrokerBackend {
   let turn: Promise<unknown> = Promise.resolve()
   const carryOut = async (name: keyof BrokerBackend, request: unknown): Promise<unknown> => {
@@ -35,7 +35,7 @@ export function createFaultyBackend(home: BrokerBackend, next: (call: keyof Brok
   })
 }
 
-/** A home that stores no batch with a record of such a value, and says which those are. */
+/** A backend that rejects each batch with a record whose value `isRefused`, and reports these records. */
 export function createStrictBackend(home: BrokerBackend, isRefused: (value: string) => boolean): BrokerBackend {
   const produce: BrokerBackend['produce'] = async (request) => {
     const looked = await Promise.all(
@@ -66,7 +66,7 @@ export function createStrictBackend(home: BrokerBackend, isRefused: (value: stri
   })
 }
 
-/** Waits take next to no time, but as much of the clock's as was asked for. */
+/** A clock whose sleeps take about 1 ms of real time, but advance the clock by the requested time. */
 export function fastClock(): Clock {
   let nowMs = 0
   return {

@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import type { PlainJson, PlainJsonObject } from '../../src/formats/json/model.ts'
 
 /**
- * Random JSON schemas, the way an author might change one, and values that may or may not fit it. Every schema says its
- * type: the registry's rules take a schema without one for one with the type that its keywords speak of.
+ * Random JSON schemas, changes that an author might make, and values that may or may not be valid. Each schema has a
+ * `type`, because the registry's compatibility rules infer a missing type from the other keywords.
  */
 export type Draft = 'draft-04' | 'draft-06' | 'draft-07' | '2019-09' | '2020-12'
 export const DRAFTS: readonly Draft[] = ['draft-04', 'draft-06', 'draft-07', '2019-09', '2020-12']
@@ -26,7 +26,7 @@ const scalar: fc.Arbitrary<PlainJson> = fc.constantFrom<PlainJson>(
   'abcd',
 )
 
-/** Some of the keywords, each with a random value. */
+/** A random subset of the keywords, each with a random value. */
 function keywords(all: Readonly<Record<string, fc.Arbitrary<PlainJson>>>): fc.Arbitrary<PlainJsonObject> {
   return fc.record(all, { requiredKeys: [] }) as fc.Arbitrary<PlainJsonObject>
 }
@@ -130,7 +130,7 @@ function arraySchema(tie: Tie, draft: Draft): fc.Arbitrary<PlainJsonObject> {
     .map(([of, more]) => ({ type: 'array', ...of, ...more }))
 }
 
-/** A schema and what it was before: one part of it was replaced, removed or wrapped. */
+/** A schema and a changed version of it, in which one part was replaced, removed or wrapped. */
 export function jsonSchemaPair(draft: Draft): fc.Arbitrary<readonly [before: PlainJsonObject, after: PlainJsonObject]> {
   const edit = fc.record({
     at: fc.nat(12),
@@ -148,7 +148,10 @@ export function jsonSchemaPair(draft: Draft): fc.Arbitrary<readonly [before: Pla
     .filter(([before, after]) => JSON.stringify(before) !== JSON.stringify(after))
 }
 
-/** With one more required member, and a default for it: a reader fills it in. It counts and depends as any other. */
+/**
+ * Adds a required property with a default, which a reader fills in. Leaves out schemas with `maxProperties` or
+ * dependencies, which an added property could violate.
+ */
 function withRequired(schema: PlainJsonObject): PlainJsonObject {
   if (schema['type'] !== 'object' || /maxProperties|depend/.test(JSON.stringify(schema))) return schema
   const { properties, required } = schema as { properties: PlainJsonObject; required?: readonly PlainJson[] }
@@ -165,7 +168,7 @@ function strip({ $schema, definitions, ...schema }: PlainJsonObject): PlainJsonO
 
 type Place = { readonly holder: Record<string, PlainJson>; readonly key: string }
 
-/** Every member of every object and array in it, from the outside. */
+/** All members of all nested objects and arrays, in preorder. */
 function placesIn(json: PlainJson): readonly Place[] {
   if (json === null || typeof json !== 'object') return []
   return Object.keys(json).flatMap((key) => [
@@ -220,7 +223,7 @@ function changeSchema(
   else if (kind === 3) holder[key] = value === false && /^(additional|unevaluated)/.test(key) ? false : {}
 }
 
-/** Values of which many fit this schema. */
+/** Values, many of which are valid for this schema. */
 export function jsonValues(schema: PlainJson, definitions: PlainJsonObject, depth = 3): fc.Arbitrary<PlainJson> {
   if (depth === 0 || schema === null || typeof schema !== 'object' || Array.isArray(schema)) return anyValue
   const { type, properties, items, prefixItems, additionalItems, additionalProperties } = schema as PlainJsonObject
@@ -249,7 +252,7 @@ export function jsonValues(schema: PlainJson, definitions: PlainJsonObject, dept
   return anyValue
 }
 
-/** Of a world so small that many fit. */
+/** Any value, from so few possible ones that many are valid for a schema. */
 export const anyValue: fc.Arbitrary<PlainJson> = fc.letrec<{ value: PlainJson }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 2 },
