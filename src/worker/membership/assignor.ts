@@ -3,10 +3,10 @@ import type { TaskId } from '../../clients/worker.ts'
 import { taskKey } from '../model/task-key.ts'
 import { type ConnectorsAndTasks, NO_WORK, parseWorkerMetadata, type WorkerMetadata } from './connect-protocol.ts'
 
-/** A worker of the group, as its leader sees it. */
+/** A worker of the group, as the leader receives it in a rebalance. */
 export type WorkerMember = { readonly memberId: string; readonly metadata: WorkerMetadata }
 
-/** What changes for one worker. */
+/** The connectors and tasks that a rebalance adds to and removes from one worker. */
 export type WorkChange = { readonly assigned: ConnectorsAndTasks; readonly revoked: ConnectorsAndTasks }
 
 export type RebalanceInput = {
@@ -14,24 +14,26 @@ export type RebalanceInput = {
   readonly configured: ConnectorsAndTasks
   readonly workers: readonly WorkerMember[]
   readonly nowMs: number
-  /** How long work of workers that are gone may wait for them to come back. */
+  /** `scheduled.rebalance.max.delay.ms`: how long work of a departed worker stays unassigned for its return. */
   readonly delayMsMax: number
 }
 
-/** What a leader keeps from one round to the next. It counts for the very next round only: others may have led since. */
+/**
+ * The leader's state between rebalances. Valid only for the next generation, because another worker may have led since.
+ */
 export type AssignorState = {
   readonly generation: number
-  /** Everything that somebody has, or that waits for whoever had it. */
+  /** All work that is assigned, or unassigned until the delay ends. */
   readonly assigned: ConnectorsAndTasks
-  /** How many workers there were before some were lost. */
+  /** The number of workers before any departed. */
   readonly workerCount: number
-  /** When work that waits is given to others. Undefined: none waits. */
+  /** When delayed work is reassigned, in ms of the monotonic clock. Undefined when no work is delayed. */
   readonly reassignAtMs: number | undefined
 }
 
 export type RebalanceResult = {
   readonly changes: ReadonlyMap<string, WorkChange>
-  /** Until the round that gives out what waits; 0: nothing waits. */
+  /** Time until the rebalance that reassigns delayed work, in ms; 0 when no work is delayed. */
   readonly delayMs: number
   readonly state: AssignorState
 }
@@ -41,9 +43,9 @@ export function toWorkerMembers(members: readonly JoinedMember[]): readonly Work
 }
 
 /**
- * Shares the configured work out, incrementally: everybody keeps what he has but for his surplus, and what nobody has goes
- * to whoever has least. What is taken from one is given to another only in the next round, when it has stopped. Work of
- * workers that are gone waits for them, and so does evening out, unless as many are back as there were.
+ * Assigns the configured work incrementally (cooperative rebalancing): workers keep their work except for a surplus,
+ * and unassigned work goes to the worker with the least. Revoked work is assigned only in the next rebalance, after it
+ * has stopped. Work of departed workers is delayed until their return or `delayMsMax`; no surplus is revoked meanwhile.
  */
 export function assignWork(round: RebalanceInput, before: AssignorState | undefined): RebalanceResult {
   const memory = before?.generation === round.generation - 1 ? before : undefined
@@ -73,7 +75,7 @@ export function assignWork(round: RebalanceInput, before: AssignorState | undefi
   }
 }
 
-/** Connectors and tasks are shared out alike, and each for itself. */
+/** Connectors and tasks are balanced by the same rules, independently of each other. */
 type Kind<Item> = { readonly of: (work: ConnectorsAndTasks) => readonly Item[]; readonly keyOf: (item: Item) => string }
 const CONNECTORS: Kind<string> = { of: ({ connectors }) => connectors, keyOf: (name) => name }
 const TASKS: Kind<TaskId> = { of: ({ tasks }) => tasks, keyOf: taskKey }
@@ -105,7 +107,7 @@ function shareOut<Item>(
   const waiting = mayWait ? unheld.filter((item) => sharedBefore.has(keyOf(item))) : []
   const given = mayWait ? unheld.filter((item) => !sharedBefore.has(keyOf(item))) : unheld
 
-  // What two workers claim is taken from both; the round that follows gives it to one.
+  // An item that two workers claim is revoked from both; the next rebalance assigns it to one of them.
   const isKept = (item: Item) => wanted.has(keyOf(item)) && holdings.get(keyOf(item)) === 1
   const kept = holders.map(({ memberId, items }) => ({ memberId, items: items.filter(isKept) }))
   const even = waiting.length > 0 ? kept : withoutSurplus(kept, configured.length)
@@ -120,7 +122,7 @@ function shareOut<Item>(
 
 type Holder<Item> = { readonly memberId: string; readonly items: readonly Item[] }
 
-/** As many workers as the division leaves over may have one more than the others. */
+/** Limits each worker to its fair share. As many workers as the remainder of the division keep one more item. */
 function withoutSurplus<Item>(holders: readonly Holder<Item>[], total: number): readonly Holder<Item>[] {
   const fair = Math.floor(total / Math.max(1, holders.length))
   let extras = total - fair * holders.length

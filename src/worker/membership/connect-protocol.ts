@@ -1,17 +1,17 @@
 import type { TaskId } from '../../clients/worker.ts'
 
-// The bytes that workers of one group exchange through its coordinator: Kafka Connect's protocols `compatible` (1) and
-// `sessioned` (2). They are laid out alike; 2 says that internal requests are signed.
+// The messages that workers of a group exchange through the group coordinator: Kafka Connect's protocols `compatible`
+// (version 1) and `sessioned` (version 2). Both have the same format; `sessioned` requires signed internal requests.
 
-/** What one worker runs: connectors by name, and tasks. */
+/** The work of one worker: connectors by name, and tasks. */
 export type ConnectorsAndTasks = { readonly connectors: readonly string[]; readonly tasks: readonly TaskId[] }
 
 export type WorkerMetadata = {
-  /** Where its REST interface answers, with a slash at the end. */
+  /** URL of its REST API, with a trailing slash. */
   readonly url: string
-  /** How far it has read the config topic. */
+  /** The offset up to which it has read the config topic. */
   readonly configOffset: number
-  /** Its last assignment, with all that it runs now as `assigned`; null when it runs nothing. */
+  /** Its last assignment, with all its current work as `assigned`; null when it has none. */
   readonly assignment: WorkerAssignment | null
 }
 
@@ -22,11 +22,11 @@ export type WorkerAssignment = {
   readonly leaderId: string
   readonly leaderUrl: string
   readonly configOffset: number
-  /** Work to begin, beside what it has. */
+  /** Work to start, in addition to the current work. */
   readonly assigned: ConnectorsAndTasks
-  /** Work to give up. */
+  /** Work to stop. */
   readonly revoked: ConnectorsAndTasks
-  /** Until lost work is given to others; 0: nothing waits. */
+  /** Time until lost work is reassigned, in ms; 0 when no work is delayed. */
   readonly delayMs: number
 }
 
@@ -43,7 +43,7 @@ export function encodeWorkerMetadata(
   return to.bytes(holds && encodeWorkerAssignment(protocol, holds)).done()
 }
 
-/** Throws when the bytes are cut off or of a version below 0. */
+/** Throws when the bytes are truncated or the version is negative. */
 export function parseWorkerMetadata(bytes: Uint8Array): WorkerMetadata {
   const from = new Parser(bytes)
   from.version()
@@ -65,7 +65,7 @@ export function encodeWorkerAssignment(protocol: ProtocolName, assignment: Worke
   return to.int32(assignment.delayMs).done()
 }
 
-/** Throws when the bytes are cut off or of a version below 0. */
+/** Throws when the bytes are truncated or the version is negative. */
 export function parseWorkerAssignment(bytes: Uint8Array): WorkerAssignment {
   const from = new Parser(bytes)
   from.version()
@@ -80,7 +80,7 @@ export function parseWorkerAssignment(bytes: Uint8Array): WorkerAssignment {
   }
 }
 
-/** Stands for the connector itself among its tasks. */
+/** The task number that denotes the connector itself. */
 const CONNECTOR = -1
 
 function writeWork(to: Writer, { connectors, tasks }: ConnectorsAndTasks): void {
@@ -111,7 +111,7 @@ function readWork(from: Parser): ConnectorsAndTasks {
   return { connectors, tasks }
 }
 
-/** Grows as it is written: one buffer, however much work there is. */
+/** Writes into one buffer that grows as needed. */
 class Writer {
   #bytes = Buffer.allocUnsafe(256)
   #end = 0
@@ -154,7 +154,7 @@ class Writer {
     return this.#bytes.subarray(0, this.#end)
   }
 
-  /** Where so many bytes may be written. */
+  /** Reserves `length` bytes and returns their position. */
   #take(length: number): number {
     const start = this.#end
     this.#end += length

@@ -8,7 +8,7 @@ import { WorkerError } from '../model/worker-error.ts'
 import type { SessionKey } from '../stores/config-codec.ts'
 import { signatureHeaders } from './request-signature.ts'
 
-/** A public request as it came in; its body is parsed. */
+/** A public request as received; its body is parsed. */
 export type ForwardableRequest = {
   readonly method: string
   /** Path and query. */
@@ -23,7 +23,7 @@ export type PeerClientOptions = {
   readonly session: () => SessionKey | undefined
   readonly signatureAlgorithm: string
   readonly timeoutMs: number
-  /** For workers on https: what is trusted, and this worker's own certificate. */
+  /** For workers with https: the trusted certificates, and this worker's client certificate. */
   readonly tls?: (() => PeerTls) | undefined
 }
 
@@ -31,7 +31,7 @@ export type PeerTls = Pick<RequestOptions, keyof SecureContextOptions | 'checkSe
 
 const COMMON = { accept: 'application/json', 'user-agent': 'weir' }
 
-/** What workers of a group say to each other. */
+/** Sends requests to the other workers of the group. */
 export class PeerClient {
   readonly #options: PeerClientOptions
 
@@ -39,7 +39,10 @@ export class PeerClient {
     this.#options = options
   }
 
-  /** Passes a request on. Undefined: nobody listened there, so nothing can have happened. */
+  /**
+   * Forwards a request. Resolves to undefined when no connection was made, so the request had no effect. Throws a
+   * `WorkerError` (`peer_failed`) for other connection errors.
+   */
   async forward(peerUrl: string, request: ForwardableRequest, isLastHop: boolean): Promise<PeerResponse | undefined> {
     const url = new URL(request.url, peerUrl)
     url.searchParams.set('forward', String(!isLastHop))
@@ -55,12 +58,12 @@ export class PeerClient {
     }
   }
 
-  /** Has the leader store a connector's tasks. */
+  /** Makes the leader store a connector's task configurations. */
   async putTasks(leaderUrl: string, connector: string, tasks: readonly RawConfig[]): Promise<void> {
     await this.#demand('POST', new URL(`connectors/${encodeURIComponent(connector)}/tasks`, leaderUrl), tasks)
   }
 
-  /** Has the leader shut out what older tasks of a connector may still write. */
+  /** Makes the leader fence the transactional producers of a connector's older tasks. */
   async fenceZombieSourceTasks(leaderUrl: string, connector: string): Promise<void> {
     await this.#demand('PUT', new URL(`connectors/${encodeURIComponent(connector)}/fence`, leaderUrl))
   }
@@ -100,7 +103,7 @@ function failed(message: string, cause?: unknown): WorkerError {
 }
 
 function isUnreached(error: unknown): boolean {
-  // Of a host with several addresses all have failed, each for its own reason.
+  // For a host with several addresses, the error contains one error per address.
   const [first = error] = error instanceof AggregateError ? (error.errors as readonly unknown[]) : []
   const { code } = first as { code?: unknown }
   return code === 'ECONNREFUSED' || code === 'ENOTFOUND' || code === 'ETIMEDOUT'

@@ -27,24 +27,24 @@ export type WorkerGroupOptions = {
   readonly sessionTimeoutMs: number
   readonly rebalanceTimeoutMs: number
   readonly heartbeatMs: number
-  /** How long work of a worker that is gone waits for it to come back. */
+  /** How long work of a departed worker stays unassigned for its return, in ms. */
   readonly delayMsMax: number
-  /** Best first. */
+  /** In order of preference. */
   readonly protocols: readonly ProtocolName[]
-  /** Where this worker answers, with a slash at the end. */
+  /** URL of this worker's REST API, with a trailing slash. */
   readonly url: string
-  /** How far this worker has read the config topic. */
+  /** The offset up to which this worker has read the config topic. */
   readonly configOffset: () => number
   readonly readConfigs: () => Promise<void>
-  /** All work there is, as far as the config topic was read. */
+  /** All configured work, as far as the config topic has been read. */
   readonly configuredWork: () => ConnectorsAndTasks
-  /** A round is over: this worker's share stands in `work`. Awaited before the next one begins. */
+  /** Called after a rebalance, when `work` is this worker's assignment. Awaited before the next rebalance begins. */
   readonly onAssigned: () => Promise<void>
-  /** Out of the group: others may be given the work now. */
+  /** Called when this worker was removed from the group; its work may be assigned to others. */
   readonly onLost: () => Promise<void>
 }
 
-/** Rounds of a group as one worker met them. Times are ms. */
+/** The rebalances that this worker took part in. Times are in ms. */
 export type RebalanceMetrics = {
   readonly count: number
   readonly msTotal: number
@@ -54,33 +54,33 @@ export type RebalanceMetrics = {
 }
 
 /**
- * A round costs by all work there is, not by what changed. After one a leader asks for no other because of what is
- * configured for a while, and what changes meanwhile goes into one: for so many times as long as sharing out took, or for
- * so long, whichever is more, for each connector and task that the round moved. So a flood takes few rounds, and one
- * connector hardly waits.
+ * The cost of a rebalance grows with all work, not with the change. After a rebalance, the leader therefore waits
+ * before it requests another one for changed configurations, and handles the changes of that time together. The wait is
+ * the larger of a minimum and a multiple of the time the assignment took, multiplied by the number of connectors and
+ * tasks that were moved. So many changes cause few rebalances, and a single change is hardly delayed.
  */
 const REST_PER_ROUND = 3
 const REST_MS_MIN = 20
 const REST_MS_MAX = 1_000
 
-/** This worker's place among those of its group: who leads, and what this one has to run. */
+/** This worker's membership of its group: who is the leader, and which work is assigned to this worker. */
 export class WorkerGroup {
   readonly #options: WorkerGroupOptions
   #member: GroupMembership | undefined
   #generation: Generation | undefined
   readonly #rounds: { count: number; msTotal: number; msMax: number; lastMs: number }
-  /** When the round began that is not over yet. */
+  /** When the current rebalance began, in ms of the monotonic clock. Undefined when none is in progress. */
   #joiningMs: number | undefined
-  /** The last assignment, with everything that this worker has by now as `assigned`. */
+  /** The last assignment, with all current work of this worker as `assigned`. */
   #holds: WorkerAssignment | undefined
   #held: ReadonlySet<string> = new Set()
-  /** A leader's: what the last round gave to whom. */
+  /** On the leader: the result of the last rebalance. */
   #memory: AssignorState | undefined
   #sharedOut: ConnectorsAndTasks = NO_WORK
   #owners: ReadonlyMap<string, string> = new Map()
-  /** Ends the wait for lost work. */
+  /** Aborts the wait for the reassignment of delayed work. */
   #waiting = new AbortController()
-  /** When the leader began to share out, and how much it moves. */
+  /** On the leader: when it began the assignment, and how many connectors and tasks that moves. */
   #sharing: { readonly sinceMs: number; readonly moved: number } | undefined
   #restUntilMs = 0
   #isGathering = false
@@ -91,7 +91,7 @@ export class WorkerGroup {
     this.#rounds = { count: 0, msTotal: 0, msMax: 0, lastMs: options.clock.monotonicMs() }
   }
 
-  /** Returns after the first round. */
+  /** Resolves after the first rebalance. */
   static async join(options: WorkerGroupOptions): Promise<WorkerGroup> {
     const group = new WorkerGroup(options)
     group.#member = await group.#becomeMember()
@@ -126,7 +126,7 @@ export class WorkerGroup {
     return this.#holds?.assigned ?? NO_WORK
   }
 
-  /** The rounds that this worker has taken part in, and whether one goes on. */
+  /** The rebalances that this worker took part in, and whether one is in progress. */
   get rebalances(): RebalanceMetrics {
     const nowMs = this.#options.clock.monotonicMs()
     const { count, msTotal, msMax, lastMs } = this.#rounds
@@ -137,7 +137,7 @@ export class WorkerGroup {
     return this.#generation?.generation ?? 0
   }
 
-  /** False as soon as another worker may have been made the leader. */
+  /** False as soon as another worker may have become the leader. */
   get isLeader(): boolean {
     const validUntilMs = this.#member?.validUntilMs() ?? Number.POSITIVE_INFINITY
     return this.#ledLast && this.#options.clock.monotonicMs() < validUntilMs
@@ -147,34 +147,36 @@ export class WorkerGroup {
     return this.#generation !== undefined && this.#generation.leaderId === this.#generation.memberId
   }
 
-  /** Whether workers of this group have to sign what they ask of each other. */
+  /** Whether internal requests of this group must be signed. */
   get isSigned(): boolean {
     return this.#generation?.protocol === `${OURS}sessioned`
   }
 
-  /** Undefined while nobody is known to lead. */
+  /** Undefined while the leader is unknown. */
   get leaderUrl(): string | undefined {
     return this.#holds?.leaderUrl
   }
 
-  /** Whether this worker has this connector or task. */
+  /** Whether this connector or task is assigned to this worker. */
   has(owned: string | TaskId): boolean {
     return this.#held.has(ownedKey(owned))
   }
 
-  /** Where the worker answers that has this connector or task. Known to the leader; undefined while nobody has it. */
+  /**
+   * The URL of the worker that runs this connector or task. Known to the leader only; undefined while it is unassigned.
+   */
   urlOf(owned: string | TaskId): string | undefined {
     return this.#owners.get(ownedKey(owned))
   }
 
   /**
-   * The configured work may have changed: asks for a new round if so. Only the leader knows what is shared out; one whose
-   * time is over asks too, for it may have no successor who would.
+   * Requests a rebalance if the configured work has changed. Only the leader of the last rebalance knows what was
+   * assigned. It requests one even if its leadership has expired, because no successor may exist that would.
    */
   rebalanceIfWorkChanged(): void {
     if (this.#isGathering || !this.#ledLast) return
     const restMs = this.#restUntilMs - this.#options.clock.monotonicMs()
-    // To compare costs by all work, too.
+    // Checked after the wait, because the comparison also costs time in proportion to all work.
     if (restMs > 0) this.#gather(restMs)
     else if (!sameWork(this.#options.configuredWork(), this.#sharedOut)) this.#rejoin('the configured work changed')
   }
@@ -190,7 +192,7 @@ export class WorkerGroup {
     )
   }
 
-  /** Keeps with the group how far its topics were read, when this worker leads. */
+  /** Commits offsets of the worker's topics to the group, if this worker is the leader. */
   async saveProgress(positions: readonly PartitionOffset[]): Promise<void> {
     if (this.isLeader) await this.#member?.commit(positions)
   }
@@ -276,7 +278,10 @@ export class WorkerGroup {
     }
   }
 
-  /** By what sharing out took: how long the members let wait for each other says nothing of the next round. */
+  /**
+   * Based on the duration of the assignment only: how long members waited for each other does not affect the next
+   * rebalance.
+   */
   #restAfterRound(): number {
     const { sinceMs, moved } = this.#sharing ?? { sinceMs: 0, moved: 0 }
     const tookMs = this.#options.clock.monotonicMs() - sinceMs
@@ -294,16 +299,16 @@ export class WorkerGroup {
     this.#rounds.lastMs = nowMs
   }
 
-  /** What has to follow on a round. */
+  /** Requests the next rebalance where this one requires it. */
   #goOn({ error, revoked, delayMs }: WorkerAssignment): void {
     if (error !== ASSIGNMENT_ERROR.none) this.#rejoin('the leader had not read all configurations')
-    // What was given up here can be given to others only in a round of its own.
+    // Revoked work can be assigned to other workers only by another rebalance.
     else if (revoked.connectors.length > 0 || revoked.tasks.length > 0) this.#rejoin('work was given up')
     else if (delayMs > 0) this.#rejoinAfter(delayMs)
     this.rebalanceIfWorkChanged()
   }
 
-  /** Every worker does: the one that was lost may have led. */
+  /** Called on every worker, because the departed worker may have been the leader. */
   #rejoinAfter(delayMs: number): void {
     this.#waiting = new AbortController()
     this.#options.clock.sleep(delayMs, this.#waiting.signal).then(
@@ -320,7 +325,7 @@ export class WorkerGroup {
     await this.#options.onLost()
   }
 
-  /** Being behind is not fatal: the round tells who is, and another one follows. */
+  /** A failure is only logged: the assignment reports that the worker is behind, and another rebalance follows. */
   async #catchUp(): Promise<void> {
     try {
       await this.#options.readConfigs()
@@ -345,7 +350,7 @@ function merge(held: ConnectorsAndTasks, { assigned, revoked }: WorkChange): Con
   }
 }
 
-/** How many connectors and tasks change hands. */
+/** The number of connectors and tasks that are assigned or revoked. */
 function sumOf(shares: Iterable<WorkChange>): number {
   let sum = 0
   for (const { assigned, revoked } of shares) {
@@ -366,8 +371,8 @@ function ownedKey(owned: string | TaskId): string {
 }
 
 /**
- * Java workers and these share topics, but not connectors: neither kind would run what the other was given. Under other
- * names of protocols the coordinator lets only one kind in.
+ * Prefix of the protocol names. Java workers and these can share topics but not a group, because neither could run the
+ * connectors of the other. With different protocol names, the coordinator admits only one kind.
  */
 const OURS = 'weir-'
 

@@ -4,26 +4,27 @@ import { WorkerError } from '../model/worker-error.ts'
 import type { ForwardableRequest, PeerClient, PeerResponse } from './peer-client.ts'
 import type { WorkerGroup } from './worker-group.ts'
 
-/** Who has to answer a request: the leader, or whoever has this connector or task. */
+/** The worker that must handle a request: the leader, or the one that runs this connector or task. */
 export type RequestTarget = 'leader' | { readonly owner: string | TaskId }
 
 export type WorkerRequestHandlerOptions = {
   readonly group: () => WorkerGroup | undefined
   readonly peers: PeerClient
   readonly clock: Clock
-  /** Whether it is configured at all: else this worker can answer, that it is not. */
+  /** Whether the connector or task is configured. If not, this worker can answer the request with an error itself. */
   readonly exists: (owned: string | TaskId) => boolean
-  /** This worker's view of the configurations, brought to where the answering worker's is. */
+  /** Reads the config topic to its end, so that this worker sees the effects of a forwarded request. */
   readonly readConfigs: () => Promise<void>
 }
 
-/** How long a request waits for the group to know who answers it, before it is refused with a 409. */
+/** How long a request waits for a responsible worker before it is rejected with status 409, in ms. */
 const WAIT_MS_MAX = 10_000
 const LOOK_MS = 50
 
 /**
- * Has a request answered by whom it concerns. Undefined: by this worker. While the group does not know, or nobody listens
- * where it thinks, it waits a little: a rebalance is short.
+ * Forwards a request to the worker that must handle it. Resolves to undefined when that is this worker. Waits up to 10
+ * s while the responsible worker is unknown or unreachable, because a rebalance is short; then throws a `WorkerError`
+ * (`rebalancing`).
  */
 export async function forwardRequest(
   parts: WorkerRequestHandlerOptions,

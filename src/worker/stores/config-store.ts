@@ -11,7 +11,7 @@ export type ConfigStoreOptions = {
   readonly broker: Broker
   readonly logger: Logger
   readonly topic: StoreTopic
-  /** Every record that is read after the store was opened. */
+  /** Called with every record that is read after the store was opened. */
   readonly onRecord: (record: ConfigRecord) => void
   /** See `StateTopicOptions`. */
   readonly evidenceOfRecords?: () => Promise<string | undefined>
@@ -20,7 +20,7 @@ export type ConfigStoreOptions = {
   readonly onFailed?: (error: Error) => void
 }
 
-/** The config topic: connectors, their tasks and what people want of them. Writes resolve when they are read back. */
+/** The config topic: connectors, their tasks and target states. A write resolves when it has been read back. */
 export class ConfigStore {
   readonly state = new ConfigState()
   readonly #options: ConfigStoreOptions
@@ -47,12 +47,15 @@ export class ConfigStore {
     return store
   }
 
-  /** How far this view is: one after the last record that could be read; -1 when there was none. */
+  /** The offset after the last record that was read; -1 when there was none. */
   get offset(): number {
     return this.#offset
   }
 
-  /** A new connector's target state stands before it, so that nobody starts what should be paused. */
+  /**
+   * Writes the target state of a new connector before its configuration, so that no worker starts a connector that
+   * should be paused.
+   */
   async putConnector(connector: string, config: RawConfig, target?: StoredTargetState): Promise<void> {
     const first: ConfigRecord[] = target === undefined ? [] : [{ kind: 'target', connector, target }]
     await this.write([...first, { kind: 'connector', connector, config }])
@@ -69,13 +72,13 @@ export class ConfigStore {
     await this.write([{ kind: 'target', connector, target }])
   }
 
-  /** The whole set; it counts from its commit record on. */
+  /** Writes a complete set of task configurations, which takes effect with its commit record. */
   async putTasks(connector: string, tasks: readonly RawConfig[]): Promise<void> {
     const records = tasks.map((config, task): ConfigRecord => ({ kind: 'task', connector, task, config }))
     await this.write([...records, { kind: 'commit', connector, tasks: tasks.length }])
   }
 
-  /** Removes what the deletion of a connector leaves behind, which Kafka Connect never does. */
+  /** Deletes the records that the deletion of a connector leaves behind. Kafka Connect never deletes them. */
   async deleteRemainingRecords(connector: string): Promise<void> {
     const records = Array.from(
       { length: this.state.taskRecordCount(connector) },

@@ -18,7 +18,7 @@ export type StatusStoreOptions = {
   readonly broker: Broker
   readonly logger: Logger
   readonly topic: StoreTopic
-  /** Each connector of which a status is read, its own or that of a task. */
+  /** Called with the connector's name for each status that is read, of the connector or one of its tasks. */
   readonly onStatus?: (connector: string) => void
   /** See `StateTopicOptions`. */
   readonly skipValidation?: boolean
@@ -28,7 +28,7 @@ export type StatusStoreOptions = {
 
 type Subject = Extract<StatusKey, { kind: 'connector' | 'task' }>
 
-/** The status topic: how every connector and task is. A write resolves when it is read back. */
+/** The status topic: the status of every connector and task. A write resolves when it has been read back. */
 export class StatusStore {
   readonly state = new StatusState()
   #topic: StateTopic | undefined
@@ -58,7 +58,7 @@ export class StatusStore {
     await this.#write(subject, toStatusValue(status))
   }
 
-  /** Leaves the record of a later owner alone. */
+  /** Does not overwrite the status that a later owner wrote. */
   async putSafe(subject: Subject, status: StoredStatus): Promise<void> {
     const { state } = this
     const known =
