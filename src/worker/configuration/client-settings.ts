@@ -3,11 +3,14 @@ import { enumSetting, integerSetting, settingsWithPrefix } from '../../config/se
 import type { RawConfig } from '../../sdk/index.ts'
 import { ConfigError, type ConfigProblem, parseConfig, z } from '../../sdk/index.ts'
 
-/** What a worker (`producer.X`) and, over it, a connector (`producer.override.X`) may say about the clients of a task. */
+/**
+ * Kinds of Kafka clients of a task. The worker configures them as `producer.X`; a connector overrides that as
+ * `producer.override.X`.
+ */
 export type ClientKind = 'producer' | 'consumer' | 'admin'
 export const CLIENT_KINDS: readonly ClientKind[] = ['producer', 'consumer', 'admin']
 
-/** Java's default of `max.request.size`. */
+/** The default of `max.request.size` in Kafka's Java client. */
 const RECORD_BYTES_MAX = 1_048_576
 const BATCH_BYTES_MAX = 1_000_000
 
@@ -38,14 +41,14 @@ const consumerSpec = z.object({
 
 const SPECS = { producer: producerSpec, consumer: consumerSpec, admin: z.object({}) }
 
-/** Keys that say which brokers a client talks to, as whom, and how they are reached. */
+/** Keys that define which brokers a client connects to, and how. */
 const CONNECTION =
   /^(bootstrap\.servers|security\.protocol|sasl\..+|ssl\..+|request\.timeout\.ms|socket\.connection\.setup\.timeout\.ms)$/
 
 export type ClientSettings = {
-  /** Keys of the connection, where this client's differs from the worker's own. */
+  /** The connection keys of this client that the worker's client settings or the connector define. */
   readonly connection: (kind: ClientKind) => RawConfig
-  /** Those of them that the connector wrote. */
+  /** The connection keys that the connector overrides. */
   readonly overrides: (kind: ClientKind) => RawConfig
   readonly producer: () => Pick<
     ProducerOptions,
@@ -54,10 +57,13 @@ export type ClientSettings = {
   readonly consumer: () => Partial<Omit<ConsumerOptions, 'topics' | 'rebalance'>>
 }
 
-/** Reads what concerns the clients of one connector. Its functions throw a `ConfigError` that names the written key. */
+/**
+ * Parses the client settings of one connector. The returned functions throw a `ConfigError` that names the key as
+ * written.
+ */
 export function clientSettings(ofWorker: RawConfig, ofConnector: RawConfig): ClientSettings {
   const keysOf = (kind: ClientKind) => {
-    // One group, or one member, for the tasks of all connectors is what nobody means.
+    // A group id or instance id set for the clients of all connectors would make them share one group or one member.
     const { 'group.id': _, 'group.instance.id': __, ...shared } = settingsWithPrefix(`${kind}.`, ofWorker)
     return { ...shared, ...settingsWithPrefix(`${kind}.override.`, ofConnector) }
   }
@@ -82,7 +88,7 @@ function connectionKeys(config: RawConfig): RawConfig {
   return Object.fromEntries(Object.entries(config).filter(([key]) => CONNECTION.test(key)))
 }
 
-/** What is wrong with overrides of a connector, key by key as written. */
+/** The problems of a connector's client overrides, with the keys as written. */
 export function overrideProblems(ofConnector: RawConfig, kind: ClientKind): readonly ConfigProblem[] {
   const prefix = `${kind}.override.`
   return problemsOf(() =>
@@ -93,7 +99,7 @@ export function overrideProblems(ofConnector: RawConfig, kind: ClientKind): read
   )
 }
 
-/** What a parser finds wrong. */
+/** The problems in the `ConfigError` that `parse` throws, if any. */
 export function problemsOf(parse: () => unknown): readonly ConfigProblem[] {
   try {
     parse()
@@ -104,7 +110,7 @@ export function problemsOf(parse: () => unknown): readonly ConfigProblem[] {
   }
 }
 
-/** Those of the keys settingsWithPrefix `KIND.` and `infix` that change nothing here, as written. */
+/** Keys with the prefix `KIND.` and `infix` that have no effect here, as written. */
 export function ineffectiveKeys(config: RawConfig, infix: '' | 'override.'): readonly string[] {
   return CLIENT_KINDS.flatMap((kind) => {
     const prefix = `${kind}.${infix}`
@@ -152,7 +158,7 @@ function present<T extends object>(options: T): Present<T> {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Present<T>
 }
 
-/** Problems are told under the name that a person wrote. */
+/** Runs `parse` and replaces the keys in a `ConfigError` by the names that the user wrote. */
 export function withKeyNames<T>(nameOf: (key: string) => string, parse: () => T): T {
   try {
     return parse()

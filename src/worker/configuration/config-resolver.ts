@@ -5,21 +5,21 @@ import type { ConfigProviderInstance, RawConfig } from '../../sdk/index.ts'
 import type { PluginHost } from '../plugin-host.ts'
 import { placeholdersIn, replacePlaceholders } from './placeholder.ts'
 
-/** A configuration whose placeholders are filled in, and by what: text of the placeholder → value. */
+/** A configuration with resolved placeholders, and the value of each placeholder by its text. */
 export type ResolvedConfig = { readonly config: RawConfig; readonly placeholderValues: ReadonlyMap<string, string> }
 
 const NO_PLACEHOLDER = { name: '', path: '', key: '' }
 
 type Provider = ConfigProviderInstance['read']
 
-/** Who has values that were filled in: a connector, or one of its tasks, which keeps what it was started with. */
+/** The user of resolved values: a connector, or one of its tasks, which keeps the values it was started with. */
 export type PlaceholderOwner = { readonly connector: string; readonly task?: number }
 
-/** Fills in placeholders, and keeps what it filled in from being told. */
+/** Resolves placeholders, and masks the resolved values in output. */
 export class ConfigResolver {
   readonly #providers: ReadonlyMap<string, Provider>
   readonly #secrets: SecretMasker
-  /** What stood for each placeholder when it was filled in last, by whose it is. */
+  /** The last resolved value of each placeholder, by connector. */
   readonly #known = new Map<string, Map<string, string>>()
 
   constructor(providers: ReadonlyMap<string, Provider>, secrets: SecretMasker) {
@@ -27,14 +27,15 @@ export class ConfigResolver {
     this.#secrets = secrets
   }
 
-  /** Whether a provider has to be asked to fill it in. */
+  /** Whether resolving the configuration requires a config provider. */
   hasPlaceholders(raw: RawConfig): boolean {
     return Object.values(raw).some((text) => placeholdersIn(text).some(({ name }) => this.#providers.has(name)))
   }
 
   /**
-   * An unknown provider or key leaves the placeholder as it is. Rejects when a source can't be read. What is filled in
-   * is masked from then on, as long as its holder has it; for `stale` it is remembered by connector.
+   * Resolves the placeholders of a configuration. A placeholder with an unknown provider or key is left unchanged.
+   * Rejects with a `UserError` when a provider cannot read its source. Resolved values are masked as long as `holder`
+   * uses them, and recorded for `connectorsWithChangedValues`.
    */
   async resolve(raw: RawConfig, holder?: PlaceholderOwner): Promise<ResolvedConfig> {
     const filledIn = await this.#values(
@@ -54,14 +55,14 @@ export class ConfigResolver {
     return { config: Object.fromEntries(entries), placeholderValues: filledIn }
   }
 
-  /** The holder has ended. */
+  /** Stops masking the values of a holder that has ended. */
   release(holder: PlaceholderOwner): void {
     this.#secrets.hold(nameOf(holder), [])
   }
 
   /**
-   * Those of the connectors for which other values stand now than they were given. Others are forgotten. What cannot be
-   * read now counts as unchanged.
+   * Returns those of the connectors whose placeholders now resolve to other values than they were given, and forgets
+   * all other connectors. A value that cannot be read counts as unchanged.
    */
   async connectorsWithChangedValues(
     connectors: readonly string[],
@@ -79,12 +80,12 @@ export class ConfigResolver {
     return [...this.#known].flatMap(([name, known]) => ([...known].some(isStale) ? [name] : []))
   }
 
-  /** A text for people or topics, without what was filled in. */
+  /** Masks resolved values in a text. */
   mask(text: string): string {
     return this.#secrets.mask(text)
   }
 
-  /** One call for each place. Rejects when one cannot be read, unless `onUnreadable` is there to be told. */
+  /** Reads each path of a provider once. Rejects when one cannot be read, unless `onUnreadable` is given. */
   async #values(
     placeholders: ReadonlySet<string>,
     onUnreadable?: (error: unknown, place: readonly string[]) => void,
@@ -118,7 +119,7 @@ function nameOf({ connector, task }: PlaceholderOwner): string {
   return task === undefined ? `placeholders of ${connector}` : `placeholders of ${connector}-${task}`
 }
 
-/** Whether a text has a placeholder, known or not. */
+/** Whether a text has a placeholder, of a known provider or not. */
 export function hasPlaceholder(text: string): boolean {
   return placeholdersIn(text).length > 0
 }
@@ -132,7 +133,10 @@ async function readPlace(name: string, path: string, keys: readonly string[], re
   }
 }
 
-/** Reads `config.providers` and what stands settingsWithPrefix it. Rejects with a `UserError` that says what is wrong. */
+/**
+ * Creates the config providers that `config.providers` lists, with their settings. Rejects with a `UserError` when a
+ * provider is unknown or its settings are invalid.
+ */
 export async function createProviders(
   settings: RawConfig,
   plugins: PluginHost,

@@ -6,13 +6,13 @@ import type { PluginCatalog } from '../plugin-host.ts'
 
 export type ConnectorPlugin = PluginDescriptor & { readonly kind: 'source' | 'sink' }
 
-/** The connector that a configuration names; undefined when there is none of that name here. */
+/** The connector plugin that a configuration names; undefined when it is not installed. */
 export function findConnector(plugins: PluginCatalog, config: RawConfig): ConnectorPlugin | undefined {
   const className = config['connector.class']?.trim() ?? ''
   return (plugins.find('source', className) ?? plugins.find('sink', className)) as ConnectorPlugin | undefined
 }
 
-/** For a configuration whose connector is not found. */
+/** The error for a configuration whose connector plugin is not found or not allowed. */
 export function missingConnector(plugins: Pick<PluginCatalog, 'refusal'>, config: RawConfig): UserError {
   const className = config['connector.class']?.trim() ?? ''
   const refusal = plugins.refusal('source', className) ?? plugins.refusal('sink', className)

@@ -4,7 +4,7 @@ type Docs = { readonly topic: string; readonly replication: string; readonly con
 
 const REPLICATION = "Replication factor used to create the dead letter queue topic when it doesn't already exist."
 
-/** Texts of Kafka Connect 4.3. */
+/** The documentation texts of Kafka Connect 4.3. */
 export const SINK_DEAD_LETTER_DOCS: Docs = {
   topic:
     'The name of the topic to be used as the dead letter queue (DLQ) for messages that result in an error ' +

@@ -6,7 +6,7 @@ import type { ConfigRecord } from '../stores/config-codec.ts'
 import type { ConfigState } from '../stores/config-state.ts'
 import { secretKeysOf } from './secret-keys.ts'
 
-/** SecretMasker that are written in configurations themselves: masked by value for as long as a configuration has them. */
+/** Masks the secrets that configurations contain literally, for as long as a configuration contains them. */
 export class LiteralSecrets {
   readonly #plugins: PluginCatalog
   readonly #secrets: SecretMasker
@@ -20,7 +20,7 @@ export class LiteralSecrets {
     return secretValuesIn(config, secretKeysOf(config, this.#plugins))
   }
 
-  /** Everything that is stored already. */
+  /** Adds the secrets of all stored configurations. */
   start(configs: ConfigState): void {
     for (const { name, config, tasks } of configs.connectors()) {
       this.#hold(name, config)

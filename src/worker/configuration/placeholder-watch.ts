@@ -8,13 +8,16 @@ export type PlaceholderWatchOptions = {
   readonly clock: Clock
   readonly logger: Logger
   readonly intervalMs: number
-  /** Connectors that run here, in whole or in part. */
+  /** Connectors that run on this worker, or have tasks here. */
   readonly connectors: () => readonly string[]
   readonly configOf: (connector: string) => RawConfig | undefined
   readonly restart: (connector: string) => void
 }
 
-/** Restarts what was given other values than now stand in its place. Ends when `signal` aborts. */
+/**
+ * Restarts connectors whose placeholders resolve to new values, except with `config.action.reload=none`. Checks every
+ * `intervalMs`; resolves when `signal` aborts.
+ */
 export async function watchPlaceholders(parts: PlaceholderWatchOptions, signal: AbortSignal): Promise<void> {
   const { resolver, clock, logger, intervalMs, connectors, configOf, restart } = parts
   const isLeftAlone = (name: string) => configOf(name)?.['config.action.reload']?.trim().toLowerCase() === 'none'

@@ -5,7 +5,10 @@ import type { RawConfig } from '../../sdk/index.ts'
 import type { PluginCatalog } from '../plugin-host.ts'
 import { findConnector } from './connector-plugin.ts'
 
-/** Which keys of a connector's configuration hold secrets: those that its plugins define as passwords, and by their names. */
+/**
+ * Returns a predicate for the keys of a configuration that hold secrets: keys that plugins define as passwords, and
+ * keys with a name typical of secrets.
+ */
 export function secretKeysOf(config: RawConfig, plugins: PluginCatalog): (key: string) => boolean {
   const defined = new Set(passwordKeys(config, plugins))
   return (key) => defined.has(key) || isSecretKey(key)

@@ -6,7 +6,7 @@ import type { RawConfig } from '../../sdk/index.ts'
 import { ConfigError, parseConfig, z } from '../../sdk/index.ts'
 import { withKeyNames } from './client-settings.ts'
 
-/** How topics are made that a source needs and that are not there. */
+/** How missing topics of a source are created. */
 export type TopicCreationRule = {
   readonly applies: (topic: string) => boolean
   readonly topic: Omit<NewTopic, 'name'>
@@ -15,7 +15,7 @@ export type TopicCreationRule = {
 const PREFIX = 'topic.creation.'
 const DEFAULT = 'default'
 
-/** -1: as the brokers have it. */
+/** A count of at least 1, or -1 for the brokers' default. */
 const count = (max: number) =>
   integerSetting({ min: -1, max }).refine((value) => value !== 0, 'expected at least 1, or -1')
 const expressions = () =>
@@ -37,7 +37,10 @@ const group = z.object({
   'replication.factor': count(32_767).optional(),
 })
 
-/** The groups of a source's `topic.creation.*` in the order they are tried, the default last. Throws a `ConfigError`. */
+/**
+ * The topic creation groups of a source in the order in which they are tried, the default group last. Throws a
+ * `ConfigError`.
+ */
 export function parseTopicCreationRules(config: RawConfig): readonly TopicCreationRule[] {
   if (!Object.keys(config).some((key) => key.startsWith(PREFIX))) return []
   const fallback = parseGroup(DEFAULT, config)
@@ -62,7 +65,7 @@ export function parseTopicCreationRules(config: RawConfig): readonly TopicCreati
   ]
 }
 
-/** As the first rule says that applies; without one as the brokers have it. */
+/** The topic's settings by the first rule that applies, or the brokers' defaults. */
 export function newTopic(name: string, rules: readonly TopicCreationRule[]): NewTopic {
   return { name, ...rules.find(({ applies }) => applies(name))?.topic }
 }
@@ -74,7 +77,7 @@ function parseGroup(name: string, config: RawConfig) {
     (key) => `${prefix}${key}`,
     () => parseConfig<typeof group>(group, written),
   )
-  // What is not about the group is the topic's own.
+  // Other keys of the group are topic configurations.
   const configs = Object.fromEntries(Object.entries(written).filter(([key]) => !Object.hasOwn(group.shape, key)))
   const known = Object.entries(parsed).filter(([, value]) => value !== undefined)
   return { ...(Object.fromEntries(known) as z.infer<typeof group>), configs }
