@@ -3,7 +3,7 @@ import { toSubject } from '../model/subject.ts'
 import type { AssociationKey, RegistryRecord } from './record.ts'
 import { type RecordMembers, TENANT, toText } from './record-members.ts'
 
-/** The key of an association's record, in Confluent's order of members. */
+/** Returns the key of an association's record as JSON text, with the members in the order that Confluent writes. */
 export function associationKeyText(key: AssociationKey): string {
   const { resourceName, resourceNamespace, resourceType, associationType, subject } = key
   return JSON.stringify({
@@ -35,7 +35,7 @@ export function associationValue(association: Association): RecordMembers {
   }
 }
 
-/** Throws an `Error` that names the member that cannot be read. */
+/** A null value deletes the association. Throws an `Error` that names the member that cannot be read. */
 export function toAssociationRecord(key: RecordMembers, value: RecordMembers | null): RegistryRecord {
   const association: AssociationKey = {
     resourceName: toText(key['resourceName'], 'resourceName'),

@@ -3,13 +3,13 @@ import type { Subject } from '../model/subject.ts'
 import { associationKeyText } from './association-codec.ts'
 import type { AssociationKey } from './record.ts'
 
-/** The associations that the log holds, by key, by subject and by resource. */
+/** The associations in the log, indexed by record key, by subject and by resource ID. */
 export class AssociationIndex {
   readonly #byKey = new Map<string, StoredAssociation>()
   readonly #bySubject = new Map<string, Set<StoredAssociation>>()
   readonly #byResource = new Map<string, Set<StoredAssociation>>()
 
-  /** `null` deletes the association. */
+  /** Adds or replaces an association. A `null` value deletes it. The creation time is that of the first record. */
   put(key: AssociationKey, value: Association | null, timestampMs: number): void {
     const text = associationKeyText(key)
     const before = this.#byKey.get(text)

@@ -14,32 +14,33 @@ export type LogOptions = {
   readonly broker: Broker
   readonly logger: Logger
   readonly settings: RegistryValues
-  /** Settings of the topic, for when it is made. */
+  /** Topic configs, used when the topic is created. */
   readonly topicConfigs: Readonly<Record<string, string>>
-  /** Hears of every record that was taken or stepped over. */
+  /** Called for every record that was applied or skipped. */
   readonly observe?: (applied: ApplyResult | 'unreadable', record?: RegistryRecord) => void
-  /** Called once when the topic cannot be followed any further: the registry has to stop. */
+  /** Called once when the topic can no longer be read. The registry then has to stop. */
   readonly onFailed?: (error: Error) => void
-  /** Keeps with the group of instances how far the topic was read. */
+  /** Commits the offset up to which the topic was read to the consumer group of the registry instances. */
   readonly saveProgress?: StateProgress['save']
 }
 
 export type RegistryLog = {
   /**
-   * Takes the right to write from whoever had it, and resolves when the state has all that they wrote. The writer writes
-   * to the keys of the DEK registry too, where it is on.
+   * Fences the previous writer, and resolves when the state contains everything that it wrote. With `keyLog`, the
+   * writer also writes to the topic of the DEK registry. /
    */
   openWriter(keyLog?: KeyLog): Promise<LeaderWriter>
-  /** Resolves when the state has everything that stands in the topic now. */
+  /** Resolves when the state contains every record that is in the topic at the time of the call. */
   refresh(): Promise<void>
-  /** Why the state no longer follows the topic. */
+  /** Why the state no longer follows the topic; undefined while it does. */
   readonly failure: Error | undefined
   close(): Promise<void>
 }
 
 /**
- * The registry's topic. Opening it fills `state`; from then on the state follows it. Rejects with a `BrokerError` when
- * the topic is not what a registry needs (one partition, compacted), or can't be read in time.
+ * Opens the registry's topic and reads it into `state`; from then on the state follows the topic. Rejects with a
+ * `BrokerError` if the topic does not meet the requirements (one partition, compacted) or cannot be read within
+ * `brokerstore.init.timeout.ms`.
  */
 export async function openRegistryLog(
   state: RegistryState,
@@ -73,7 +74,7 @@ export async function openRegistryLog(
     },
     onUnreadable: () => observe('unreadable'),
     onFailed: (error) => {
-      // The broker forgets a producer in time. Whoever starts next must still see that there were records.
+      // The broker expires unused transactional IDs. The next instance that starts must still find the evidence.
       if (topic.positions().some(({ offset }) => offset > 0)) remembering = rememberLeader(broker, fencingId)
       onFailed(error)
     },
@@ -91,14 +92,18 @@ export async function openRegistryLog(
   }
 }
 
-/** Its first record is a marker: from there on no older pen can write, and reading up to it shows all that they wrote. */
+/**
+ * Opens a writer. Its first record is a marker: opening the producer fences older writers, so reading up to the marker
+ * applies everything that they wrote.
+ */
 async function openPen(
   topic: StateTopic,
   codec: RecordCodec,
   open: () => Promise<Producer>,
   keyLog: KeyLog | undefined,
 ): Promise<LeaderWriter> {
-  // That a producer of this name is known is evidence that the topic had records: so the first record comes before it.
+  // A known transactional ID is evidence that the topic had records. So the first record is written before the
+  // producer is opened.
   if (topic.positions()[0]?.offset === 0) await topic.append([{ ...noopRecord(), partition: 0 }])
   const producer = await open()
   const write = async (records: readonly RawRecord[]) =>

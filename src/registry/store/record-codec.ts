@@ -13,12 +13,12 @@ import { type RecordMembers, TENANT, toText } from './record-members.ts'
 export type RawRecord = { readonly key: Buffer; readonly value: Buffer | null }
 
 /**
- * Between changes and the bytes that every registry of this kind keeps in `_schemas`. Keys are JSON texts, and two texts
- * may mean one key (members that are null or left out, `magic` 0 or 1): the codec remembers the text that it read, so that
- * what it writes replaces that record when the topic is compacted.
+ * Encodes and decodes the records of `_schemas` in Confluent's format. Keys are JSON texts, and two texts can denote
+ * the same key (null or absent members, `magic` 0 or 1). The codec remembers the text that it read for each key and
+ * writes the same text, so that compaction replaces the old record. /
  */
 export class RecordCodec {
-  /** Our text of a key → the one that stands in the topic. */
+  /** The key text that this codec writes → the key text in the topic, where they differ. */
   readonly #asRead = new Map<string, string>()
 
   encode(record: Exclude<RegistryRecord, { kind: 'none' }>): RawRecord {
@@ -30,7 +30,7 @@ export class RecordCodec {
     }
   }
 
-  /** Throws an `Error` that says why the record can't be read. An empty value is a tombstone, as a null one. */
+  /** An empty value is a tombstone, like a null value. Throws an `Error` that states why the record cannot be read. */
   decode(key: Buffer | null, value: Buffer | null): RegistryRecord {
     const text = key?.toString('utf8') ?? ''
     const members = membersOf(text, 'key')
@@ -96,7 +96,7 @@ function subjectMember(subject: Subject | null): RecordMembers {
   return subject === null ? {} : { subject }
 }
 
-/** Old readers take an absent type as AVRO; new ones do too. */
+/** `schemaType` is omitted for AVRO, which all versions of Confluent's registry assume if it is absent. */
 function schemaValue({ subject, version, id, content, deleted, extra }: StoredSchema): RecordMembers {
   const { md5, ...unknown } = extra
   return {
@@ -178,7 +178,7 @@ function toSchemaRecord(key: RecordMembers, value: RecordMembers | null): Regist
   }
 }
 
-/** Most records have none, and share one object for that. */
+/** Most records have no unknown members; they share one empty object to save memory. */
 function unknownMembers(value: RecordMembers): RecordMembers {
   const unknown = Object.keys(value).filter((member) => !SCHEMA_MEMBERS.has(member))
   return unknown.length === 0 ? NONE : Object.fromEntries(unknown.map((member) => [member, value[member]]))

@@ -1,7 +1,7 @@
-/** The members of a key or a value. */
+/** The members of a record's key or value. */
 export type RecordMembers = Readonly<Record<string, unknown>>
 
-/** Confluent's registry writes it for everything when it has no tenants. */
+/** The tenant that Confluent's registry writes when multi-tenancy is off. */
 export const TENANT = 'default'
 
 export function toText(value: unknown, member: string): string {
