@@ -36,22 +36,22 @@ import {
 } from './request.ts'
 import type { ResponseProfile, SchemaResponseOptions } from './schema-response.ts'
 
-/** A write: what is decided, and how the answer is told. */
+/** A write request: the decision to make, and how to build the response body from its answer. */
 export type Write<Answer> = {
   readonly operation: WriteOperation
   readonly decide: (context: DecisionContext) => Decision<Answer>
-  /** Default: as it is. */
+  /** Builds the response body. Default: the answer of the decision. */
   readonly answer?: (written: Answer) => unknown
-  /** What the request knows already. */
+  /** Worker results that the request has already obtained. */
   readonly workerResults?: WorkerResults
 }
 
-/** What the routes of every resource share. */
+/** Helpers that the routes of all resources share. */
 export class Api {
   readonly registry: Registry
   readonly settings: RegistryValues
   readonly #forwarder: Forwarder
-  /** Others count their revisions from another beginning. */
+  /** Part of the ETag, because revisions of different instances are not comparable. */
   readonly #instance = randomUUID()
 
   constructor(registry: Registry, settings: RegistryValues, forwarder: Forwarder) {
@@ -64,18 +64,18 @@ export class Api {
     return this.registry.decisionContext.view
   }
 
-  /** Says of a request that its answer tells of the state as it is now, and of nothing else. */
+  /** Marks the request as cacheable: its response depends only on the current registry state. */
   markCacheable(request: FastifyRequest): void {
     request.revision = this.view.revision
   }
 
-  /** Marks an answer as one of the state as it is now. True: who asks has had it already. */
+  /** Sets the ETag of the response to the current revision. Returns true if the client already has that revision. */
   isNotModified({ headers, rights }: FastifyRequest, reply: FastifyReply): boolean {
-    // What may be read changes without a change of the state.
+    // The set of readable subjects can change without a change of the state.
     if (!rights.allowsAll('read')) return false
     const mark = `"${this.#instance}-${this.view.revision}"`
     reply.header('etag', mark)
-    // A proxy that compresses makes it a weak one.
+    // A proxy that compresses responses makes the ETag weak.
     return headers['if-none-match']?.replace(/^W\//, '') === mark
   }
 
@@ -92,18 +92,23 @@ export class Api {
     }
   }
 
-  /** The subject of a path: in the path's context, and what it is an alias of. Throws `invalid_subject`. */
+  /**
+   * The subject of the path, qualified with the path's context, with its alias resolved. Throws `invalid_subject`, and
+   * a 403 error if the principal lacks the permission. /
+   */
   subject(request: FastifyRequest): Subject {
     return this.#permitted(request, this.resolveAlias(this.#named(request)))
   }
 
-  /** One step of alias, never two. */
+  /** Resolves the subject's alias, once: the alias of an alias is not resolved. */
   resolveAlias(subject: Subject): Subject {
     const alias = this.view.config(subject)?.alias
     return alias === undefined || alias === '' ? subject : toSubject(alias, contextOf(subject))
   }
 
-  /** What `/config` and `/mode` are about: a subject, a context, or everything (null). */
+  /**
+   * The scope of a `/config` or `/mode` request: a subject, a context, or the global scope (null). Throws as `subject`.
+   */
   scope(request: FastifyRequest): Subject | null {
     const { subject } = paramsOf(request)
     const context = contextIn(request)
@@ -111,25 +116,27 @@ export class Api {
     return this.#permitted(request, scope)
   }
 
-  /** The context of a path, to do something with it as a whole. */
+  /** The context of the path. Throws `invalid_context`, and a 403 error if the principal lacks the permission on it. */
   context(request: FastifyRequest): string {
     const context = contextIn(request)
     this.#permitted(request, contextSubject(context))
     return context
   }
 
-  /** Whether a subject may be read: what lists and searches are narrowed to. */
+  /** Returns the filter that lists and searches apply: whether the principal may read a subject. */
   readable(request: FastifyRequest): (subject: Subject) => boolean {
     const { rights } = request
     return rights.allowsAll('read') ? () => true : (subject) => rights.allows('read', subject)
   }
 
-  /** Whether a request may do with another subject what it does. */
+  /** Returns a predicate: whether the principal may perform the request's operation on a given subject. */
   permits(request: FastifyRequest): (subject: Subject) => boolean {
     return (subject) => request.rights.allows(operationOn(subject, request, this.registry.decisionContext), subject)
   }
 
-  /** Throws a 403 where a schema refers, by however many steps, to what may not be read. */
+  /**
+   * Throws a 403 error if the schema references, directly or transitively, a subject that the principal may not read.
+   */
   checkReferences(request: FastifyRequest, subject: Subject, references: readonly SchemaReference[]): void {
     if (request.rights.allowsAll('read')) return
     const seen = new Set<string>()
@@ -147,7 +154,7 @@ export class Api {
     check(subject, references)
   }
 
-  /** The subject that a query names; a context in the path stands for itself. */
+  /** The subject of the `subject` query parameter, with its alias resolved; without it, the context of the path. */
   queriedSubject(request: FastifyRequest): Subject | undefined {
     const named = stringParameter(queryOf(request), 'subject')
     const context = contextIn(request)
@@ -155,21 +162,25 @@ export class Api {
     return contextSubject(context) ?? undefined
   }
 
-  /** The prefix that a list is narrowed to, within the path's context. */
+  /** The subject prefix of a list request, within the path's context. `otherwise` is the default outside a context. */
   prefix(request: FastifyRequest, otherwise: string): string {
     const context = contextIn(request)
     const named = stringParameter(queryOf(request), 'subjectPrefix')
     return context === DEFAULT_CONTEXT ? (named ?? otherwise) : toSubject(named ?? '', context)
   }
 
-  /** How a schema is written: in the form that was asked for when its format knows that form, with tags if asked for. */
+  /**
+   * Reads the options of a schema response from the query: `format` (ignored if the schema type does not support it),
+   * `findTags` and `referenceFormat`. Throws a 403 error if the format needs references that the principal may not
+   * read. /
+   */
   async responseOptions(
     request: FastifyRequest,
     version: SchemaVersion,
     query = queryOf(request),
   ): Promise<SchemaResponseOptions> {
     const format = formatParameter(query)
-    // Other forms of a schema may hold what it refers to.
+    // Other formats can include the text of referenced schemas.
     if (format) this.checkReferences(request, version.subject, version.content.references)
     const wanted = stringParameters(query, 'findTags').flatMap((words) => words.split(','))
     const formatted = format ? await this.#ask(version, (schema) => schema.formatted(format)) : undefined
@@ -183,8 +194,8 @@ export class Api {
   }
 
   /**
-   * Answers a request that writes: here, when this instance leads; else with what the leader answers, once this instance
-   * has seen what the leader wrote.
+   * Handles a write request: on this instance if it is the leader, otherwise by forwarding it to the leader. A
+   * forwarded request is answered after this instance has read what the leader wrote. /
    */
   async write<Answer>(
     request: FastifyRequest,
@@ -196,7 +207,7 @@ export class Api {
     )
   }
 
-  /** Does `act` when this instance leads; else responds as the leader does, once this instance has what it wrote. */
+  /** Runs `act` if this instance is the leader, otherwise forwards the request, as `write` does. */
   async onLeader(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -215,7 +226,7 @@ export class Api {
       .send(body === '' ? undefined : body)
   }
 
-  /** The schema of a body, ready to be parsed. */
+  /** Parses the body, checks access to the referenced subjects and loads the code of the schema type. */
   async readSchemaBody(request: FastifyRequest, subject: Subject): Promise<SchemaBody> {
     const body = parseSchemaBody(request.body)
     this.checkReferences(request, subject, body.schema.references)
@@ -223,7 +234,7 @@ export class Api {
     return body
   }
 
-  /** Has to be awaited before a version's schema is parsed. */
+  /** Loads the code of the version's schema type. Await it before parsing the schema. */
   loadFormatOf({ content }: SchemaVersion): Promise<void> {
     return this.registry.decisionContext.schemas.formats.load(content.type)
   }
@@ -235,12 +246,12 @@ export class Api {
     })
   }
 
-  /** Throws a 403 where the request may not do what it does with this. */
+  /** Returns `scope`. Throws a 403 error if the principal lacks the permission for the request's operation on it. */
   #permitted<Scope extends Subject | null>(request: FastifyRequest, scope: Scope): Scope {
     const operation = operationOn(scope, request, this.registry.decisionContext)
     const isGlobal = scope === null || scope === GLOBAL
     if (!isGlobal) request.rights.require(operation, scope)
-    // Everything takes over what is set here, and may know it.
+    // Every subject inherits the global settings, so reading them requires permission on any one subject.
     else if (operation === 'read') request.rights.requireAny(operation)
     else request.rights.requireAll(operation)
     return scope
@@ -274,7 +285,7 @@ export function contextIn(request: FastifyRequest): string {
   return found
 }
 
-/** Which versions a list is about. `deletedOnly` wins over `deleted`. */
+/** Reads `deleted` and `deletedOnly` from the query. `deletedOnly` takes precedence. */
 export function versionFilterIn(query: Query): 'live' | 'all' | 'deleted' {
   if (booleanParameter(query, 'deletedOnly')) return 'deleted'
   return booleanParameter(query, 'deleted') ? 'all' : 'live'

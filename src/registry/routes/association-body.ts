@@ -49,7 +49,7 @@ export type AssociationOperation = z.infer<typeof operationSpec>
 export type BatchRequest = NonNullable<z.infer<typeof batchSpec>['requests']>[number]
 export type SearchRequest = NonNullable<z.infer<typeof searchSpec>['requests']>[number]
 
-/** The members of the body are of their types; what they say is checked by `toAssociationRequest`. */
+/** Checks only the types of the members; `toAssociationRequest` checks their values. Throws as `parseBody`. */
 export function parseAssociationBody(body: unknown): AssociationBody {
   return parseBody(requestSpec, body)
 }
@@ -70,11 +70,11 @@ function requireSome<Item>(requests: readonly Item[] | null | undefined): readon
 export type RequestOptions = {
   readonly isCreate: boolean
   readonly dryRun: boolean
-  /** The subject that a name stands for: in the request's context, and behind its alias. */
+  /** Qualifies a subject name with the request's context and resolves its alias. */
   readonly toSubject: (name: string) => Subject
 }
 
-/** Throws `invalid_association`, with the checks and texts of the original in their order. */
+/** Makes the checks of Confluent's registry, in its order. Throws `invalid_association` with the same messages. */
 export function toAssociationRequest(body: AssociationBody, options: RequestOptions): AssociationRequest {
   const resource = checkResource(body, options.dryRun)
   const changes = body.associations

@@ -40,7 +40,7 @@ import { toRegisterResponse, toSchemaResponse } from './schema-response.ts'
 
 const RESOURCE = '/associations/resources/:resourceId'
 
-/** `/associations`: which subjects a resource, such as a topic, uses. */
+/** `/associations`: associations between resources, such as topics, and the subjects that they use. */
 export function associationRoutes(app: FastifyInstance, api: Api): void {
   app.get('/associations/subjects/:subject', { config: { metric: 'associations.by-subject' } }, async (request) =>
     list(api, request, associationsOfSubject(api.view, api.subject(request), filterIn(request))),
@@ -105,7 +105,7 @@ export function associationRoutes(app: FastifyInstance, api: Api): void {
       const requests = parseBatch(request.body)
       return api.onLeader(request, reply, REGISTER, async () => {
         const results: object[] = []
-        // One after the other: a later request sees what an earlier one has written.
+        // In sequence, so that each request sees what the earlier ones wrote.
         for (const one of requests) results.push(await mutationResult(api, request, one))
         return reply.code(207).send({ results })
       })
@@ -115,7 +115,7 @@ export function associationRoutes(app: FastifyInstance, api: Api): void {
 
 type ChangeOptions = { readonly isCreate: boolean; readonly dryRun: boolean }
 
-/** Checks what the request may do with each subject, too. */
+/** Also checks the permission on each subject. Throws a 403 error, and as `toAssociationRequest`. */
 function toRequest(
   api: Api,
   request: FastifyRequest,
@@ -137,7 +137,7 @@ function toRequest(
   return asked
 }
 
-/** Registers the schemas of the request, then writes its associations, which are decided once more with them. */
+/** Registers the schemas of the request, then plans the associations again with those schemas and writes them. */
 async function change(
   api: Api,
   asked: AssociationRequest,
@@ -204,7 +204,10 @@ async function mutationResult(api: Api, request: FastifyRequest, one: BatchReque
   }
 }
 
-/** Neighbours of one kind are applied as one request: a resource changes its lifecycle in all of them together. */
+/**
+ * Groups consecutive operations with the same `opType`. Each group is applied as one request, because all associations
+ * of a resource have to change their lifecycle together. /
+ */
 function runsOf(operations: readonly AssociationOperation[]): readonly (readonly AssociationOperation[])[] {
   if (operations.length === 0) throw invalidAssociation('associations', 'cannot be null or empty')
   const types = new Set<string>()
@@ -290,12 +293,14 @@ function searchResult(api: Api, request: FastifyRequest, search: SearchRequest, 
   }
 }
 
-/** The original answers a wrong search as an internal error of that search alone. */
+/** As in Confluent's registry, an invalid search is an internal error in the result of that search only. */
 function wrongSearch(property: string, detail: string): Error {
   return new Error(`property: ${property}; detail: ${detail}`)
 }
 
-/** Errors that an association can cause keep their code in a batch; others are internal errors, as in the original. */
+/**
+ * Errors that an association can cause keep their code in a batch. As in Confluent's registry, all others are a 500.
+ */
 function errorOf(api: Api, error: unknown, prefix: string): object {
   if (error instanceof RegistryError && KEPT_IN_BATCHES.has(error.code)) {
     const body = toWire(error, api.profile)?.body as { readonly error_code: number; readonly message: string }
@@ -318,7 +323,7 @@ const KEPT_IN_BATCHES: ReadonlySet<string> = new Set([
   'incompatible_schema',
 ])
 
-/** What is deleted with its association is deleted for good. */
+/** A cascading delete of a STRONG association hard-deletes the subject and so needs the `harddelete` permission. */
 function requireDeletion(request: FastifyRequest, associations: readonly StoredAssociation[], cascade: boolean): void {
   for (const { subject, lifecycle } of associations) {
     request.rights.require(cascade && lifecycle === 'STRONG' ? 'harddelete' : 'delete', subject)
@@ -332,7 +337,7 @@ function list(api: Api, request: FastifyRequest, associations: readonly StoredAs
   return paginate(readable, queryOf(request), api.limits('schema')).map(toAssociationResponse)
 }
 
-/** `frozen` is left out, as in the original: the lifecycle decides it. */
+/** As in Confluent's registry, `frozen` is omitted if it has the default value of the lifecycle. */
 export function toAssociationResponse(association: StoredAssociation): object {
   const { frozen, createTimestampMs, updateTimestampMs, ...members } = association
   const isDefault = frozen === (association.lifecycle === 'STRONG')
@@ -359,7 +364,7 @@ function resourceIdIn(request: FastifyRequest): string {
   return paramsOf(request)['resourceId'] ?? ''
 }
 
-/** The context of the path, else of the query. */
+/** The context of the path, otherwise that of the `context` query parameter. */
 function contextOfRequest(request: FastifyRequest): string {
   const named = stringParameter(queryOf(request), 'context')
   const inPath = contextIn(request)

@@ -7,7 +7,7 @@ import { booleanParameter, parseVersion } from './request.ts'
 
 const SUBJECT = '/compatibility/subjects/:subject/versions'
 
-/** `/compatibility`: what registering would say, without registering. */
+/** `/compatibility`: checks whether a schema is compatible with registered versions, without registering it. */
 export function compatibilityRoutes(app: FastifyInstance, api: Api): void {
   app.post(SUBJECT, { config: { metric: 'compatibility.subjects.versions.verify' } }, async (request) =>
     verdict(api, request, (subject) => api.view.versions(subject).filter(({ deleted }) => !deleted)),
@@ -18,7 +18,7 @@ export function compatibilityRoutes(app: FastifyInstance, api: Api): void {
     return verdict(api, request, (subject) => {
       const found = selector === 'latest' ? api.view.latest(subject) : api.view.version(subject, selector)
       if (found && !found.deleted) return [found]
-      // Nothing to compare with is no reason to say no.
+      // A subject without versions is compatible with every schema.
       if (selector === 'latest') return []
       throw versionNotFound(selector)
     })
@@ -43,7 +43,7 @@ async function verdict(api: Api, request: FastifyRequest, against: Versions): Pr
         checkCompatibility(context, subject, schema, previous, options),
       )
     } catch (error) {
-      // Who asks for reasons gets this one too.
+      // A verbose response reports an invalid schema as a message instead of an error.
       if (verbose && error instanceof RegistryError && error.code === 'invalid_schema') return [error.message]
       throw error
     }

@@ -13,7 +13,7 @@ import { toConfigUpdateResponse } from './schema-response.ts'
 
 const bodySpec = z.record(z.string(), z.unknown())
 
-/** `/config`: compatibility and the other settings, of everything, of a context or of a subject. */
+/** `/config`: the compatibility level and other settings: global, of a context or of a subject. */
 export function configRoutes(app: FastifyInstance, api: Api): void {
   for (const path of ['/config', '/config/:subject']) {
     const of = path === '/config' ? 'top' : 'subject'
@@ -24,7 +24,7 @@ export function configRoutes(app: FastifyInstance, api: Api): void {
     app.put(path, { config: { metric: `config.update-${of}` } }, async (request, reply) => {
       const scope = api.scope(request)
       const update = parseConfigUpdate(parseBody(bodySpec, request.body))
-      // Else it would be a way to what may not be read.
+      // Without this check, an alias would give access to a subject that the principal may not read.
       if (update.alias) request.rights.require('read', toSubject(update.alias, contextOf(scope ?? '')))
       const decide = (context: DecisionContext) => decideConfig(context, scope, update)
       return api.write(request, reply, { operation: UPDATE_CONFIG, decide, answer: toConfigUpdateResponse })
@@ -38,7 +38,10 @@ export function configRoutes(app: FastifyInstance, api: Api): void {
   }
 }
 
-/** A config without a level has the server's; everything always has a config. */
+/**
+ * The config set for a scope, completed with the server's default level. The global scope always has a config. With
+ * `orInForce`, the effective config. Throws `subject_config_not_found`.
+ */
 function storedConfig(api: Api, scope: Subject | null, orInForce: boolean): object {
   const { view, defaults } = api.registry.decisionContext
   if (orInForce) return configInScope(view, scope, defaults)

@@ -6,7 +6,7 @@ import { contextOf, contextSubject, DEFAULT_CONTEXT } from '../model/subject.ts'
 import { type Api, queryOf } from './api.ts'
 import { paginate, stringParameter } from './request.ts'
 
-/** `/contexts`: which there are, and the end of an empty one. */
+/** `/contexts`: lists the contexts and deletes an empty one. */
 export function contextRoutes(app: FastifyInstance, api: Api): void {
   app.get('/contexts', { config: { metric: 'contexts.list' } }, async (request) => {
     const query = queryOf(request)
@@ -26,7 +26,7 @@ export function contextRoutes(app: FastifyInstance, api: Api): void {
   })
 }
 
-/** Contexts that may be read as a whole or hold at least one subject that may be read. */
+/** The contexts that the principal may read as a whole, or in which it may read at least one subject. */
 function readableContexts(api: Api, request: FastifyRequest): (context: string) => boolean {
   if (request.rights.allowsAll('read')) return () => true
   const isReadable = api.readable(request)

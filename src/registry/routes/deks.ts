@@ -45,7 +45,7 @@ export function dekRoutes(app: FastifyInstance, api: Api, registry: DekRegistry)
 
   app.post(DEKS, { config: { metric: 'deks.create' } }, async (request, reply) => {
     const body = parseDek(request.body)
-    // The subject of a body is taken as it is: it has no alias, and no context of the path.
+    // Neither the alias nor the context of the path is applied to a subject in the body.
     const subject = checkedDekSubject(request, toSubject(body.subject ?? ''))
     return createDek(request, reply, body, subject, false)
   })
@@ -112,7 +112,7 @@ export function dekRoutes(app: FastifyInstance, api: Api, registry: DekRegistry)
   }
 }
 
-/** Throws `key_not_found`. */
+/** The name of the KEK in the path. Throws `key_not_found`, and as `kekNameIn`. */
 function readableKek(request: FastifyRequest, { view }: DekRegistry): string {
   const kekName = kekNameIn(request)
   return (booleanParameter(queryOf(request), 'deleted') ? existingKek(view, kekName) : liveKek(view, kekName)).name
@@ -122,7 +122,7 @@ function versionIn(request: FastifyRequest): VersionNumber {
   return parseVersion(paramsOf(request)['version'] ?? '')
 }
 
-/** A response may hold a raw key. */
+/** The response can contain the raw key. */
 function forbidCaching(reply: FastifyReply): void {
   reply.header('cache-control', 'no-store')
 }

@@ -13,7 +13,7 @@ import { booleanParameter, paginate, stringParameters } from './request.ts'
 const KEKS = '/dek-registry/v1/keks'
 const KEK = `${KEKS}/:name`
 
-/** `/dek-registry/v1/keks`: key encryption keys. Their names are the same in every context. */
+/** `/dek-registry/v1/keks`: key encryption keys. KEK names are not qualified with a context. */
 export function kekRoutes(app: FastifyInstance, api: Api, registry: DekRegistry): void {
   app.get(KEKS, { config: { metric: 'keks.list' } }, async (request) => {
     const rights = request.rights.on('keks')
@@ -66,7 +66,7 @@ export function kekRoutes(app: FastifyInstance, api: Api, registry: DekRegistry)
   })
 }
 
-/** All, or those that have a DEK for a subject with one of the given prefixes. */
+/** The names of all KEKs; with `subjectPrefix`, of those with a DEK for a subject with one of the prefixes. */
 function kekNames({ view }: DekRegistry, request: FastifyRequest): readonly string[] {
   const query = queryOf(request)
   const prefixes = stringParameters(query, 'subjectPrefix').map((prefix) => toSubject(prefix, contextIn(request)))

@@ -4,16 +4,20 @@ import { type Api, contextIn, paramsOf } from './api.ts'
 import { checkDekSubject, checkKekName } from './key-request.ts'
 import { operationOnKeys } from './operations.ts'
 
-// Who uses a DEK needs the permission for the operation on its KEK, and `read` on the subject whose data it encrypts.
+// A request for a DEK needs the permission for its operation on the KEK, and `read` on the subject whose data the DEK
+// encrypts.
 
-/** The KEK of a path. Throws `invalid_key`, and a 403 where the request lacks the permission. */
+/** The KEK name of the path. Throws `invalid_key`, and a 403 error if the principal lacks the permission. */
 export function kekNameIn(request: FastifyRequest): string {
   const name = checkKekName(paramsOf(request)['name'] ?? '')
   request.rights.on('keks').require(operationOnKeys(request), name)
   return name
 }
 
-/** The subject of a path: in the path's context, and after its alias. Throws as `checkedDekSubject`. */
+/**
+ * The subject of the path, qualified with the path's context, with its `aliasForDeks` or `alias` resolved. Throws as
+ * `checkedDekSubject`.
+ */
 export function dekSubjectIn(request: FastifyRequest, api: Api): Subject {
   const subject = toSubject(paramsOf(request)['subject'] ?? '', contextIn(request))
   const { alias, aliasForDeks } = api.view.config(subject) ?? {}
@@ -21,7 +25,7 @@ export function dekSubjectIn(request: FastifyRequest, api: Api): Subject {
   return checkedDekSubject(request, target ? toSubject(target, contextOf(subject)) : subject)
 }
 
-/** Throws `invalid_key`, and a 403 where the request may not read the subject. */
+/** Returns `subject`. Throws `invalid_key`, and a 403 error if the principal may not read the subject. */
 export function checkedDekSubject(request: FastifyRequest, subject: Subject): Subject {
   request.rights.require('read', checkDekSubject(subject))
   return subject

@@ -32,7 +32,7 @@ const dekSpec = z.object({
   deleted: optionalBooleanSpec,
 })
 
-/** How the identifier of a key begins at the cloud providers and at HashiCorp Vault. */
+/** The allowed prefixes of `kmsKeyId` by KMS type. Other types accept any key ID. */
 const KEY_ID_PREFIXES: Readonly<Record<string, readonly string[]>> = {
   'aws-kms': ['arn:aws:kms:'],
   'azure-kms': ['https://'],
@@ -40,7 +40,7 @@ const KEY_ID_PREFIXES: Readonly<Record<string, readonly string[]>> = {
   hcvault: ['https://', 'http://'],
 }
 
-/** The body of a new KEK. Throws `missing_body`, `invalid_body` or `invalid_key`. */
+/** Parses the body of a request that creates a KEK. Throws `missing_body`, `invalid_body` or `invalid_key`. */
 export function parseKek(body: unknown): StoredKek {
   const { name, kmsType, kmsKeyId, kmsProps, doc, shared, deleted } = parseBody(kekSpec, body)
   const kekName = checkKekName(name ?? '')
@@ -59,7 +59,10 @@ export function parseKek(body: unknown): StoredKek {
   }
 }
 
-/** The body of a change: null removes the properties or the description. Throws `missing_body` or `invalid_body`. */
+/**
+ * Parses the body of a request that updates a KEK. Null removes the properties or the description. Throws
+ * `missing_body` or `invalid_body`. /
+ */
 export function parseKekUpdate(body: unknown): KekUpdate {
   const { kmsProps, doc, shared } = parseBody(kekUpdateSpec, body)
   return {
@@ -71,10 +74,10 @@ export function parseKekUpdate(body: unknown): KekUpdate {
 
 export type DekBody = Omit<DekRequest, 'kekName' | 'subject' | 'rewrap'> & { readonly subject: string | undefined }
 
-/** The body of a new DEK. Throws `missing_body`, `invalid_body` or `invalid_version`. */
+/** Parses the body of a request that creates a DEK. Throws `missing_body`, `invalid_body` or `invalid_version`. */
 export function parseDek(body: unknown): DekBody {
   const { subject, version, algorithm, encryptedKeyMaterial, deleted } = parseBody(dekSpec, body)
-  // The original stores such a version, where no request finds it again.
+  // Confluent's registry stores such a version, but no request can read it.
   if (version !== undefined && version !== null && version < FIRST_VERSION) throw invalidVersion(String(version))
   return {
     subject: subject ?? undefined,
@@ -85,21 +88,21 @@ export function parseDek(body: unknown): DekBody {
   }
 }
 
-/** Throws `invalid_key`. */
+/** Returns `name`. Throws `invalid_key` if it is not a valid KEK name. */
 export function checkKekName(name: string): string {
-  // Java counts and checks UTF-16 code units, of which a letter beyond the basic plane has two that are no letters.
+  // Java checks UTF-16 code units: a letter outside the BMP consists of two surrogates, which are not letters.
   const isName = /^[\p{L}_][\p{L}\p{Nd}_-]*$/u.test(name) && !/[\ud800-\udfff]/.test(name)
   if (!isName || name.length > NAME_LENGTH_MAX) throw invalidKey('name')
   return name
 }
 
-/** Throws `invalid_key`. */
+/** Returns `subject`. Throws `invalid_key` if it is empty or contains control characters. */
 export function checkDekSubject<Name extends string>(subject: Name): Name {
   if (subject === '' || /\p{Cc}/u.test(subject)) throw invalidKey('subject')
   return subject
 }
 
-/** The algorithm of a query. As an unknown value of an enumeration, another word is no resource. */
+/** The `algorithm` query parameter. As in Confluent's registry, an unknown value is a 404 (`no_such_resource`). */
 export function algorithmIn(query: Query): DekAlgorithm {
   const word = stringParameter(query, 'algorithm')
   if (word === undefined || word === '') return DEFAULT_ALGORITHM

@@ -1,17 +1,17 @@
 import type { OpenedDek } from '../dek/dek-registry.ts'
 import { type Kek, sortedEntries } from '../dek/key.ts'
 
-/** A KEK (`Kek`). Members without a value are left out. */
+/** A KEK (Confluent's entity `Kek`). Members without a value are omitted. */
 export function kekResponse({ timestampMs, deleted, ...kek }: Kek): object {
   return { ...kekMembers(kek), ts: timestampMs, ...(deleted ? { deleted: true } : {}) }
 }
 
-/** What testing a KEK responds with: the record of the KEK. */
+/** The response of `POST …/keks/{name}/test`: the stored record of the KEK. */
 export function testedKekResponse({ timestampMs, offset, deleted, ...kek }: Kek): object {
   return { ...kekMembers(kek), type: 'KEK', deleted, offset, ts: timestampMs }
 }
 
-/** A DEK (`Dek`), with its raw key where the registry may decrypt it. */
+/** A DEK (Confluent's entity `Dek`). It includes the raw key if the registry could decrypt it. */
 export function dekResponse({ dek, keyMaterial }: OpenedDek): object {
   const { kekName, subject, version, algorithm, encryptedKeyMaterial, timestampMs, deleted } = dek
   return {

@@ -13,7 +13,7 @@ import { type ServerIdentity, serverRoutes } from './server.ts'
 import { subjectRoutes } from './subjects.ts'
 import { versionRoutes } from './versions.ts'
 
-/** Everything the registry answers. Every resource answers under `/contexts/{context}` too. */
+/** Registers all routes. The routes of subjects, schemas, config and so on also exist under `/contexts/{context}`. */
 export async function registryRoutes(
   app: FastifyInstance,
   api: Api,

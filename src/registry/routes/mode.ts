@@ -11,7 +11,7 @@ import { booleanParameter, parseBody } from './request.ts'
 
 const bodySpec = z.object({ mode: z.unknown() })
 
-/** `/mode`: whether schemas may be written, of everything, of a context or of a subject. */
+/** `/mode`: the mode, such as READWRITE or IMPORT: global, of a context or of a subject. */
 export function modeRoutes(app: FastifyInstance, api: Api): void {
   for (const path of ['/mode', '/mode/:subject']) {
     const of = path === '/mode' ? 'top' : 'subject'

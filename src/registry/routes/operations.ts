@@ -9,7 +9,7 @@ import { booleanParameter, type Query } from './request.ts'
 const KEK = '/dek-registry/v1/keks/:name'
 const DEK = `${KEK}/deks/:subject`
 
-/** What changes nothing but is no `GET`, and everything that changes something. */
+/** The ACL operation of every route with a method other than GET and HEAD, which are `read`. */
 const OPERATIONS: Readonly<Record<string, AclOperation>> = {
   'POST /': 'read',
   'POST /subjects/:subject': 'read',
@@ -46,7 +46,10 @@ const OPERATIONS: Readonly<Record<string, AclOperation>> = {
   [`POST ${DEK}/versions/:version/undelete`]: 'write',
 }
 
-/** What a request does with a subject. Who imports chooses ids; what is soft-deleted can come back. */
+/**
+ * The ACL operation of a request on a subject. Importing has its own operation because it sets IDs, and permanent
+ * deletion has its own because it cannot be undone. /
+ */
 export function operationOn(
   subject: Subject | null,
   request: FastifyRequest,
@@ -57,7 +60,7 @@ export function operationOn(
   return withPermanence(operation, request)
 }
 
-/** What a request does with keys. Creating a key can undelete it, so that undeleting needs no other permission. */
+/** The ACL operation of a request on keys. Undeleting is `write`, because creating a key can also undelete it. */
 export function operationOnKeys(request: FastifyRequest): AclOperation {
   return withPermanence(operationOf(request), request)
 }
@@ -70,14 +73,14 @@ function isPermanent({ query }: FastifyRequest): boolean {
   return booleanParameter(query as Query, 'permanent')
 }
 
-/** What the audit log says of a request. */
+/** The audit log entry of a request. `operation` is undefined if no route matches. */
 export function auditedAction(request: FastifyRequest): AuditedAction {
   const objects = request.params as AuditedAction['objects']
   if (resourceOf(request) === undefined) return { operation: undefined, objects }
   return { operation: withPermanence(operationOf(request), request), objects }
 }
 
-/** What a request does, as far as its method and path tell. */
+/** The ACL operation by method and route alone. Throws an `Error` for a route that is not in `OPERATIONS`. */
 export function operationOf(request: FastifyRequest): AclOperation {
   const { method } = request
   if (method === 'GET' || method === 'HEAD') return 'read'
@@ -86,7 +89,7 @@ export function operationOf(request: FastifyRequest): AclOperation {
   return operation
 }
 
-/** The route, which is the same under `/contexts/:context`; undefined where there is none. */
+/** The route pattern without the prefix `/contexts/:context`; undefined if no route matches. */
 export function resourceOf(request: FastifyRequest): string | undefined {
   return request.routeOptions.url?.replace(/^\/contexts\/:context(?=\/)/, '')
 }

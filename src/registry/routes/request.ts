@@ -9,11 +9,11 @@ import { invalidSchema, invalidVersion, RegistryError } from '../model/registry-
 import { ruleSetSpec } from '../model/rule-set.ts'
 import type { VersionSelector } from '../queries/schema-lookup.ts'
 
-// What stands in paths, queries and bodies, read as the original reads it.
+// Parses paths, query parameters and bodies with the rules of Confluent's registry.
 
 export type Query = Readonly<Record<string, string | readonly string[] | undefined>>
 
-/** Java's boolean: `true` in any case; anything else is false. */
+/** As Java's `Boolean.parseBoolean`: true for `true` in any case, otherwise false. */
 export function booleanParameter(query: Query, name: string): boolean {
   return stringParameter(query, name)?.toLowerCase() === 'true'
 }
@@ -30,7 +30,7 @@ export function stringParameters(query: Query, name: string): readonly string[] 
   return value === undefined ? [] : typeof value === 'object' ? value : [value]
 }
 
-/** The form that a schema is asked for in, or sent in. Throws `invalid_schema` for the one that would be misread. */
+/** The `format` query parameter. Throws `invalid_schema` for `logical`, which is not supported. */
 export function formatParameter(query: Query): string | undefined {
   const format = stringParameter(query, 'format')
   if (format?.toLowerCase() !== 'logical') return format
@@ -39,7 +39,7 @@ export function formatParameter(query: Query): string | undefined {
 
 export type PageLimits = { readonly default: number; readonly max: number }
 
-/** `offset` and `limit` of a list. A limit of zero or less, or above the maximum, is the default one. */
+/** Applies the `offset` and `limit` of the query. A limit of zero or less, or above the maximum, means the default. */
 export function paginate<Item>(items: readonly Item[], query: Query, limits: PageLimits): readonly Item[] {
   const offset = Math.max(0, integer(query, 'offset') ?? 0)
   const asked = integer(query, 'limit') ?? -1
@@ -56,7 +56,7 @@ function integer(query: Query, name: string): number | undefined {
 
 const VERSION_MAX = 2 ** 31 - 1
 
-/** `latest` in any case, `-1`, or a positive number. Throws `invalid_version`. */
+/** Parses a version: `latest` in any case, `-1`, or a positive 32-bit integer. Throws `invalid_version`. */
 export function parseVersion(raw: string): VersionSelector {
   const word = raw.trim()
   if (word.toLowerCase() === 'latest' || word === '-1') return 'latest'
@@ -65,7 +65,7 @@ export function parseVersion(raw: string): VersionSelector {
   return version
 }
 
-/** An id in a path; what is no number is no resource. */
+/** Parses a schema ID in a path. Throws `no_such_resource` if it is not an integer. */
 export function parseId(raw: string): number {
   if (!/^[-+]?\d{1,10}$/.test(raw)) throw new RegistryError('no_such_resource', 'HTTP 404 Not Found')
   return Number(raw)
@@ -97,13 +97,13 @@ export const schemaSpec = z.object({
 
 export type SchemaBody = Pick<Registration, 'schema' | 'id' | 'version' | 'tags' | 'propagateTags'>
 
-/** The body of a registration, a lookup or a check. Throws `missing_body` or `invalid_body`. */
+/** Parses the body of a registration, a lookup or a compatibility check. Throws `missing_body` or `invalid_body`. */
 export function parseSchemaBody(body: unknown): SchemaBody {
   const { schema, schemaType, references, metadata, ruleSet, id, version, ...more } = parseBody(schemaSpec, body)
   const tags = tagChange(more.schemaTagsToAdd, more.schemaTagsToRemove)
   return {
     schema: {
-      // Whether there is such a format is for the registry to say.
+      // `Formats.load` rejects unknown types.
       type: (schemaType || 'AVRO') as FormatType,
       text: schema ?? '',
       references: (references ?? []).map(({ version: at, ...reference }) => ({ ...reference, version: at ?? -1 })),
@@ -111,7 +111,7 @@ export function parseSchemaBody(body: unknown): SchemaBody {
       ruleSet: ruleSet ?? undefined,
     },
     id: id ?? -1,
-    // Tags make a new version, which says its number.
+    // Changing tags creates a new version, which gets the `confluent:version` property.
     version: version ?? (tags ? -1 : 0),
     tags,
     propagateTags: more.propagateSchemaTags ?? false,
@@ -128,7 +128,7 @@ const tagsUpdateSpec = z.object({
   rulesToRemove: z.array(textSpec).nullish(),
 })
 
-/** The body of a change of tags. Throws `missing_body` or `invalid_body`. */
+/** Parses the body of a request that changes tags. Throws `missing_body` or `invalid_body`. */
 export function parseTagsUpdate(body: unknown): TagsUpdate {
   const { newVersion, tagsToAdd, tagsToRemove, ...more } = parseBody(tagsUpdateSpec, body)
   return {
@@ -147,7 +147,7 @@ function tagChange(add: Tags, remove: Tags): TagChange | undefined {
   return add?.length || remove?.length ? { add: add ?? [], remove: remove ?? [] } : undefined
 }
 
-/** Unknown members are ignored, as by the original. */
+/** Ignores unknown members, as Confluent's registry does. Throws `missing_body` or `invalid_body`. */
 export function parseBody<Spec extends z.ZodType>(spec: Spec, body: unknown): z.infer<Spec> {
   if (body === undefined || body === null) throw new RegistryError('missing_body', 'The request body may not be empty')
   const parsed = spec.safeParse(body)

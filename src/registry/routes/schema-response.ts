@@ -5,20 +5,20 @@ import type { SchemaContent, SchemaVersion } from '../model/schema.ts'
 import { contextOf, toSubject } from '../model/subject.ts'
 import type { StoredSchema } from '../store/record.ts'
 
-/** Whose answers clients get: the original's up to 7.9, or from 8.0 on. */
+/** The Confluent version that responses match: up to 7.9, or 8.0 and later. */
 export type ResponseProfile = '7' | '8'
 
 export type SchemaResponseOptions = {
   readonly profile: ResponseProfile
-  /** Writes the context of each reference's subject. */
+  /** Qualifies the subject of each reference with its context. */
   readonly qualified?: boolean
-  /** Stands for the stored text, when another form of it was asked for. */
+  /** Replaces the stored text if the request has a `format`. */
   readonly text?: string
-  /** Those that were asked for. */
+  /** The tags that match `findTags`; undefined shows the stored tags. */
   readonly tags?: readonly SchemaTags[]
 }
 
-/** A schema at its place (`Schema`). Members without a value are left out, as everywhere on this wire. */
+/** A version of a subject (Confluent's entity `Schema`). Members without a value are omitted. */
 export function toSchemaResponse(version: SchemaVersion, options: SchemaResponseOptions): object {
   return {
     subject: version.subject,
@@ -33,7 +33,10 @@ export function toSchemaResponse(version: SchemaVersion, options: SchemaResponse
   }
 }
 
-/** What an id or a guid stands for (`SchemaString`). Subject and version are shown when the request named a subject or a context. */
+/**
+ * A schema that was requested by ID or GUID (Confluent's entity `SchemaString`). `place` adds subject and version: it
+ * is true if the request names a subject or a context. /
+ */
 export function toSchemaByIdResponse(
   version: SchemaVersion,
   options: SchemaResponseOptions & { readonly place: boolean; readonly maxId: number | undefined },
@@ -50,7 +53,7 @@ export function toSchemaByIdResponse(
   }
 }
 
-/** The older line tells only the id, unless the registry added to what was sent. */
+/** Version 7 returns only the ID, unless the registry changed the sent schema. */
 export function toRegisterResponse(
   schema: StoredSchema,
   options: SchemaResponseOptions & { readonly changed: boolean },
@@ -66,7 +69,7 @@ export function toRegisterResponse(
   }
 }
 
-/** `GET` and `DELETE` call the level `compatibilityLevel`, `PUT` calls it `compatibility`. */
+/** The response of `PUT /config`, where the level is named `compatibility` instead of `compatibilityLevel`. */
 export function toConfigUpdateResponse({ compatibilityLevel, ...rest }: Config): object {
   return { ...rest, ...(compatibilityLevel === undefined ? {} : { compatibility: compatibilityLevel }) }
 }

@@ -19,10 +19,12 @@ import { toAssociationResponse } from './associations.ts'
 import { booleanParameter, paginate, parseId, stringParameter, stringParameters } from './request.ts'
 import { toSchemaByIdResponse, toSchemaResponse } from './schema-response.ts'
 
-/** In characters of all texts: less is written at once, with its length, and compressed for those who take that. */
+/**
+ * In characters of all schema texts. Smaller lists are sent in one piece, with `content-length`, and can be compressed.
+ */
 const STREAMED_MIN = 1_000_000
 
-/** `/schemas`: everything there is, and what an id or a guid stands for. */
+/** `/schemas`: lists schemas, and returns a schema by ID or GUID. */
 export function schemaRoutes(app: FastifyInstance, api: Api): void {
   app.get('/schemas', { config: { metric: 'schemas.get-schemas' } }, async (request, reply) => {
     if (api.isNotModified(request, reply)) return reply.code(304).send()
@@ -48,7 +50,7 @@ export function schemaRoutes(app: FastifyInstance, api: Api): void {
     return toSchemaByIdResponse(version, {
       ...(await api.responseOptions(request, version)),
       maxId,
-      // The original takes a context in the path for a subject of that context.
+      // Confluent's registry handles a context in the path like a `subject` parameter.
       place: stringParameter(query, 'subject') !== undefined || paramsOf(request)['context'] !== undefined,
     })
   })
@@ -104,7 +106,7 @@ function listSchemas(api: Api, request: FastifyRequest): readonly SchemaVersion[
   })
 }
 
-/** Names that stand for this schema's subject, when they were asked for. */
+/** The aliases of the schema's subject, if the query has `aliases=true`. */
 function aliases(api: Api, request: FastifyRequest, { subject }: SchemaVersion): object {
   if (!booleanParameter(queryOf(request), 'aliases')) return {}
   const names = api.view.aliasesOf(subject).filter(api.readable(request))
@@ -117,8 +119,9 @@ function associations(api: Api, request: FastifyRequest, { subject }: SchemaVers
 }
 
 /**
- * The associations of a subject that the query asks for; none where it asks for none. Undefined leaves the subject out.
- * The lifecycle NONE stands for subjects without associations.
+ * The associations of a subject that match the query; empty if the query has no association filter. Undefined excludes
+ * the subject from the list. The lifecycle NONE matches subjects without associations. Throws `no_such_resource` for an
+ * unknown lifecycle. /
  */
 function matchingAssociations(
   api: Api,

@@ -10,7 +10,7 @@ import { type Api, queryOf, versionFilterIn } from './api.ts'
 import { booleanParameter, paginate, stringParameters } from './request.ts'
 import { toSchemaResponse } from './schema-response.ts'
 
-/** `/subjects`: which there are, where a schema is registered, and their end. */
+/** `/subjects`: lists and deletes subjects, and looks up a schema under a subject. */
 export function subjectRoutes(app: FastifyInstance, api: Api): void {
   app.get('/subjects', { config: { metric: 'subjects.list' } }, async (request) => {
     const query = queryOf(request)

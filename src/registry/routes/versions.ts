@@ -16,7 +16,7 @@ import { toRegisterResponse, toSchemaResponse } from './schema-response.ts'
 
 const VERSION = '/subjects/:subject/versions/:version'
 
-/** `/subjects/{subject}/versions`: register, read, and delete versions. */
+/** `/subjects/{subject}/versions`: registers, reads and deletes versions. */
 export function versionRoutes(app: FastifyInstance, api: Api): void {
   app.get('/subjects/:subject/versions', { config: { metric: 'subjects.versions.list' } }, async (request) => {
     const query = queryOf(request)
@@ -43,7 +43,7 @@ export function versionRoutes(app: FastifyInstance, api: Api): void {
         force: booleanParameter(query, 'force'),
       }
       const answer = (registered: RegisteredSchemaResult) => answerRegistered(api, request, registered, query)
-      // What is there already needs no leader.
+      // A schema that is already registered is returned without involving the leader.
       const { revision } = api.view
       const workerResults = api.registry.newWorkerResults()
       const registered = await api.registry.withDecisionContext(
@@ -111,7 +111,7 @@ export function versionRoutes(app: FastifyInstance, api: Api): void {
   )
 }
 
-/** Where the DEK registry is on, it completes encryption rules. */
+/** If the DEK registry is enabled, adds the KMS defaults to encryption rules. */
 function withDekRegistryDefaults<Sent extends { readonly ruleSet: RuleSet | undefined }>(api: Api, sent: Sent): Sent {
   return api.settings['weir.dek.registry.enable'] ? { ...sent, ruleSet: withKmsDefaults(sent.ruleSet) } : sent
 }
