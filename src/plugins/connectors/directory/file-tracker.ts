@@ -3,30 +3,35 @@ import { type InputDirectory, type InputFile, isSameVersion } from './input-dire
 
 type Reading = {
   readonly file: InputFile
-  /** Batches of it that are not in the log yet. */
+  /** Number of batches that are not written to the topic yet. */
   waiting: number
-  /** How its reading ended; undefined: it goes on. */
+  /** How reading ended; undefined while it is in progress. */
   end: 'finished' | 'failed' | undefined
 }
 
-/** How far files are: one is through when it was read to its end and all of it is in the log. */
+/**
+ * Tracks the files that are being read. A file is complete when it was read to its end and all batches were written to
+ * the topic.
+ */
 export class FileTracker {
   readonly #inbox: InputDirectory
   readonly #files = new Map<string, Reading>()
   readonly #batches = new Map<readonly SourceRecord[], Reading>()
-  /** Files that were read and stay where they are (`finished.policy=keep`). */
+  /** Files that were read and remain in the directory (`finished.policy=keep`). */
   readonly #kept = new Map<string, InputFile>()
 
   constructor(inbox: InputDirectory) {
     this.#inbox = inbox
   }
 
-  /** Whether files wait for the log. */
+  /** Whether files are still being read or written to the topic. */
   get isBusy(): boolean {
     return this.#files.size > 0
   }
 
-  /** Files of a listing that have not been read and are not being read. Kept files that are gone are forgotten. */
+  /**
+   * Returns the listed files that have not been read and are not being read. Forgets kept files that no longer exist.
+   */
   unread(listed: readonly InputFile[]): readonly InputFile[] {
     const names = new Set(listed.map(({ name }) => name))
     for (const name of this.#kept.keys()) if (!names.has(name)) this.#kept.delete(name)
@@ -42,7 +47,7 @@ export class FileTracker {
     this.#files.set(file.name, { file, waiting: 0, end: undefined })
   }
 
-  /** These are on their way to the log. */
+  /** Records that a batch of this file was handed over to the worker. */
   given({ name }: InputFile, batch: readonly SourceRecord[]): void {
     const reading = this.#files.get(name)
     if (reading === undefined || batch.length === 0) return
@@ -61,7 +66,10 @@ export class FileTracker {
     if (reading !== undefined) reading.end = end
   }
 
-  /** Puts away what is through. What was changed meanwhile is found again, as another file. */
+  /**
+   * Applies the cleanup policy to complete files. A file that was modified in the meantime is listed again as a new
+   * file.
+   */
   async finish(): Promise<void> {
     for (const [name, { file, waiting, end }] of this.#files) {
       if (end === undefined || waiting > 0) continue

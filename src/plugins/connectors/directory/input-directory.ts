@@ -8,46 +8,49 @@ import { type FileAccess, isNotAllowed, type OpenDirectory, RetriableError, type
 export type InputDirectoryOptions = {
   readonly directory: string
   readonly pattern: JavaPattern
-  /** Names that end so are not read. */
+  /** Names with these suffixes are not read. */
   readonly ignoredSuffixes: readonly string[]
-  /** A file is complete when one beside it has its name and this; empty: when it is old enough. */
+  /**
+   * A file is complete when a file with its name and this suffix exists. If empty, a file is complete at the age
+   * `ageMs`.
+   */
   readonly readySuffix: string
   readonly ageMs: number
   readonly orderBy: 'name' | 'time'
-  /** Whether a file of this name is this task's. */
+  /** Whether the file with this name is assigned to this task. */
   readonly isMine: (name: string) => boolean
   readonly afterwards: CleanupPolicy
   readonly files: FileAccess
   readonly log: TaskLog
 }
 
-/** What becomes of a file that is through. */
+/** How complete files are handled. */
 export type CleanupPolicy =
   | { readonly do: 'move'; readonly finished: string; readonly failed: string }
   | { readonly do: 'mark'; readonly finished: string; readonly failed: string }
   | { readonly do: 'delete'; readonly failed: string }
-  /** It stays where it is. */
+  /** The file remains in the directory. */
   | { readonly do: 'keep' }
 
-/** A file as it was found. One of the same name, but of another size or time, is another file. */
+/** A file as it was listed. A file with the same name but another size or modification time is a different file. */
 export type InputFile = {
   readonly name: string
   readonly path: string
   readonly bytes: number
   readonly modifiedMs: number
-  /** The file that the name leads to, when the name is a symbolic link. */
+  /** The target, if the name is a symbolic link. */
   readonly target?: LinkTarget
 }
 
-/** `path` is the real path, which lies in the directory; `device` and `inode` identify the file. */
+/** `path` is the resolved path, which is inside the directory; `device` and `inode` identify the file. */
 type LinkTarget = { readonly path: string; readonly device: number; readonly inode: number }
 
-/** The files of a directory that wait to be read, and what becomes of them then. */
+/** Lists the files of a directory that are ready to be read, and applies the cleanup policy to them afterwards. */
 export class InputDirectory {
   readonly #options: InputDirectoryOptions
-  /** Names that end so are none of a file to read. */
+  /** Files with these suffixes are not listed. */
   readonly #suffixes: readonly string[]
-  /** Files whose time is still to come, as they were when they were seen first. */
+  /** Files with a modification time in the future, as they were first observed. */
   readonly #ahead = new Map<string, { readonly bytes: number; readonly modifiedMs: number; readonly sinceMs: number }>()
 
   constructor(options: InputDirectoryOptions) {
@@ -60,12 +63,12 @@ export class InputDirectory {
     this.#suffixes = [...ignoredSuffixes, ...marks, readySuffix].filter((suffix) => suffix !== '')
   }
 
-  /** Whether files stay where they are when they are through. */
+  /** Whether complete files remain in the directory. */
   get keepsFiles(): boolean {
     return this.#options.afterwards.do === 'keep'
   }
 
-  /** Makes the directories that files are moved to. Rejects when it may not. */
+  /** Creates the directories that files are moved to. Rejects if that is not permitted. */
   async open(): Promise<void> {
     const { afterwards, files } = this.#options
     if (afterwards.do !== 'move') return
@@ -77,7 +80,7 @@ export class InputDirectory {
     }
   }
 
-  /** Complete files, in order. Rejects with a `RetriableError` as long as the directory can't be read. */
+  /** Returns complete files, in order. Rejects with a `RetriableError` while the directory cannot be read. */
   async list(nowMs: number): Promise<readonly InputFile[]> {
     const { directory: named, readySuffix, orderBy, files } = this.#options
     for (const [name, { modifiedMs }] of this.#ahead) if (modifiedMs <= nowMs) this.#ahead.delete(name)
@@ -101,7 +104,7 @@ export class InputDirectory {
     return complete.sort((a, b) => (orderBy === 'time' && a.modifiedMs - b.modifiedMs) || byName(a, b))
   }
 
-  /** Whether a file is still as it was found. */
+  /** Whether a file is unchanged since it was listed. */
   async isUnchanged(file: InputFile): Promise<boolean> {
     const { directory: named, files } = this.#options
     await using directory = await files.openDirectory(named)
@@ -110,8 +113,8 @@ export class InputDirectory {
   }
 
   /**
-   * Everything of it is in the log (`finished`), or it can't be read to its end. Rejects with a `RetriableError` as long as
-   * the file can't be put away.
+   * Applies the cleanup policy to a file that is completely written to the topic (`finished`) or cannot be read to its
+   * end (`failed`). Rejects with a `RetriableError` if the file cannot be moved or deleted.
    */
   async putAway(file: InputFile, end: 'finished' | 'failed'): Promise<void> {
     const { afterwards, directory: named, readySuffix, files } = this.#options
@@ -146,7 +149,10 @@ export class InputDirectory {
     return readySuffix !== '' || nowMs - sinceMs >= ageMs ? file : undefined
   }
 
-  /** Since when a file is as it is that a machine wrote whose clock is ahead of ours: as far as we saw it. */
+  /**
+   * Returns since when a file with a modification time in the future has been unchanged, in ms since 1970. Such a file
+   * comes from a machine whose clock is ahead, so its age is measured from the first observation.
+   */
   #aheadSince({ name, bytes, modifiedMs }: InputFile, nowMs: number): number {
     const known = this.#ahead.get(name)
     if (known?.bytes === bytes && known.modifiedMs === modifiedMs) return known.sinceMs
@@ -168,7 +174,7 @@ export class InputDirectory {
     await using to = await files.openDirectory(place)
     const free = await freeName(to, name, '')
     try {
-      // A relative link would lead to nothing elsewhere.
+      // The target is copied, because a relative link would be broken in another directory.
       if (file.target !== undefined) await copyAcross({ file, named, from: directory, to, target: free, files })
       else await rename(entry(directory, name), entry(to, free))
     } catch (error) {
@@ -179,17 +185,17 @@ export class InputDirectory {
   }
 }
 
-/** Kubelet's own entries of a mounted volume, such as the link `..data`, begin so. */
+/** Prefix of kubelet's own entries in a mounted volume, such as the link `..data`. */
 const KUBELET_PREFIX = '..'
 
-/** A change of size or time makes another file of the same name, and so does a link that leads to another file. */
+/** A file differs if its size, modification time or link target has changed. */
 export function isSameVersion(a: InputFile, b: InputFile): boolean {
   return a.bytes === b.bytes && a.modifiedMs === b.modifiedMs && a.target?.inode === b.target?.inode
 }
 
 /**
- * The regular file of this name; undefined when there is none. A symbolic link counts as the file that it leads to, as long as
- * that lies in the directory: mounted ConfigMaps and Secrets have `key -> ..data/key`.
+ * Returns the regular file with this name, or undefined. A symbolic link is treated as its target if the target is
+ * inside the directory: in mounted ConfigMaps and Secrets, `key` is a link to `..data/key`.
  */
 async function inspect(directory: OpenDirectory, named: string, name: string): Promise<InputFile | undefined> {
   const own = await lstat(entry(directory, name)).catch(() => undefined)
@@ -219,16 +225,16 @@ function isInside(root: string, path: string): boolean {
   return way !== '' && way.split(sep)[0] !== '..' && !isAbsolute(way)
 }
 
-/** How many files are looked at together: of many thousands, each waiting look would hold memory. */
+/** Number of files that are examined concurrently. Limits memory use in directories with many thousands of files. */
 const AT_ONCE = 256
 
-/** What to do about a directory that can't be read. */
+/** Remedies for a directory that cannot be read. */
 const ADVICE: Readonly<Record<string, string>> = {
   ENOENT: 'make it or mount it',
   ENOTDIR: 'name a directory in input.path',
 }
 
-/** Opens the very file that was found. Rejects with `ENOENT` or `ELOOP` when its name stands for something else by now. */
+/** Opens exactly the file that was listed. Rejects with `ENOENT` or `ELOOP` if the name now refers to another file. */
 export async function openInputFile(
   { name, target }: InputFile,
   directory: string,
@@ -239,7 +245,7 @@ export async function openInputFile(
   return opened.openEntry(name)
 }
 
-/** By its device and inode it is the file that was found in the directory, whatever its path leads to by now. */
+/** Verifies by device and inode that the path still refers to the file that was listed. */
 async function openTarget({ path, device, inode }: LinkTarget, files: FileAccess): Promise<FileHandle> {
   const handle = await files.open(path)
   try {
@@ -252,7 +258,7 @@ async function openTarget({ path, device, inode }: LinkTarget, files: FileAccess
   }
 }
 
-/** A name that holds a separator would lead out of the directory. */
+/** Rejects names with a separator, which would refer to another directory. */
 function entry({ path }: OpenDirectory, name: string): string {
   if (/[/\0]/.test(name)) throw new Error(`'${name}' is not a name in a directory: take the / out of the suffix`)
   return join(path, name)
@@ -267,18 +273,18 @@ type CopyOptions = {
   readonly files: FileAccess
 }
 
-/** To another file system: half a copy must not look like a whole one. */
+/** Copies a file to another file system. The copy has a temporary name until it is complete. */
 async function copyAcross({ file, named, from, to, target, files }: CopyOptions): Promise<void> {
   const part = entry(to, `${target}.part`)
   await rm(part, { force: true })
   const source = await openInputFile(file, named, files)
-  // Fails where somebody put a link there meanwhile.
+  // The flag `wx` fails if a link with this name was created in the meantime.
   await pipeline(source.createReadStream(), createWriteStream(part, { flags: 'wx' }))
   await rename(part, entry(to, target))
   await rm(entry(from, file.name))
 }
 
-/** Files that came under the same name before stay. */
+/** Returns a name that is not in use, so that existing files are not overwritten. */
 async function freeName(directory: OpenDirectory, name: string, suffix: string): Promise<string> {
   for (let count = 0; ; count++) {
     const free = `${name}${count === 0 ? '' : `.${count}`}${suffix}`

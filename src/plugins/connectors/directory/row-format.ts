@@ -16,22 +16,22 @@ import {
 import { RowSplitter, type RowSplitterOptions, type TextRow } from './row-splitter.ts'
 
 const load = createRequire(import.meta.url)
-/** With the first rows: each thread of a worker would load it before its first task. */
+/** Loads the parser with the first rows; each thread of a worker would otherwise load it before its first task. */
 const csvParser = () => (load('csv-parse/sync') as { readonly parse: typeof parse }).parse
 
-/** What a row says, or why it says nothing. */
+/** The value of a row, or the reason why it could not be parsed. */
 export type ParsedRow = { readonly value: unknown } | { readonly error: DataError }
 
-/** How the rows of one file are read. */
+/** How the rows of one file are parsed. */
 export type RowFormat = {
   readonly schema: Schema | null
-  /** Of texts without their ends: as many answers, in their order. Undefined: there is nothing in this row. */
+  /** Parses row texts without their line ends. Returns one result per text, in order; undefined for an empty row. */
   readonly parse: (texts: readonly string[]) => readonly (ParsedRow | undefined)[]
 }
 
 /**
- * What the rows say. A row of several lines that is malformed is only one by its first line: quotes in others may have been
- * taken for those that end it, so they are looked at anew.
+ * Parses rows. If a multi-line row is malformed, only its first line is reported as an error and the other lines are
+ * split into rows again, because a quote may have been mistaken for the end of the field.
  */
 export function* parseRows(
   rows: readonly TextRow[],
@@ -51,7 +51,7 @@ export function* parseRows(
     const position = row.start + Buffer.byteLength(first) + 1
     yield { row: { ...row, text: first.replace(/\r$/, ''), position }, parsed }
     const splitter = new RowSplitter({ ...bounds, position })
-    // The end of the row, which its text has not, counts with the last one.
+    // The last row also includes the line end of the original row, which is not part of its text.
     const others = [...splitter.push(Buffer.from(rest)), ...splitter.end()]
     yield* parseRows(
       [...others.slice(0, -1), ...others.slice(-1).map((last) => ({ ...last, position: row.position }))],
@@ -82,7 +82,7 @@ export type CsvOptions = {
   readonly escape: string
   readonly columns: readonly string[]
   readonly types: ReadonlyMap<string, CsvType>
-  /** The schema's name. */
+  /** Name of the record schema. */
   readonly name: string
 }
 
@@ -92,7 +92,7 @@ type Reader = { readonly schema: Schema; readonly read: (text: string) => unknow
 
 const absent = (read: (text: string) => unknown) => (text: string) => (text === '' ? null : read(text.trim()))
 
-/** Texts of typed columns; an empty one is null. */
+/** Types of CSV columns. An empty text is null, except for strings. */
 export const CSV_TYPES = {
   string: { schema: STRING, read: (text: string) => text },
   int32: { schema: INT32, read: absent((text) => whole(text, 31)) },
@@ -101,7 +101,10 @@ export const CSV_TYPES = {
   boolean: { schema: BOOLEAN, read: absent(truth) },
 } as const satisfies Readonly<Record<string, Reader>>
 
-/** The fields of one row, which need not be as many as there are columns. Throws an `Error` for what is no CSV. */
+/**
+ * Returns the fields of one row, which may differ in number from the columns. Throws an `Error` if the text is not
+ * valid CSV.
+ */
 export function csvFields(text: string, options: Pick<CsvOptions, 'separator' | 'quote' | 'escape'>): string[] {
   return csvParser()(text, parserOptions(options))[0] ?? []
 }
@@ -139,7 +142,7 @@ export function csv(options: CsvOptions): RowFormat {
   }
 }
 
-/** Many rows at once, which is much faster; undefined when one of them is none. */
+/** Parses many rows in one call, which is much faster. Returns undefined if one of them is malformed. */
 function together(texts: readonly string[], options: CsvOptions): readonly string[][] | undefined {
   try {
     const rows = csvParser()(texts.join('\n'), parserOptions(options))
@@ -176,7 +179,7 @@ const MIN = { 31: -(2n ** 31n), 63: -(2n ** 63n) } as const
 
 function whole(text: string, bits: 31 | 63): number | bigint {
   if (!/^[-+]?\d+$/.test(text)) throw new Error(`'${excerpt(text)}' is no whole number`)
-  // Most are short, and quick to read.
+  // Most numbers are short, and `Number` is faster than `BigInt`.
   const value = text.length <= 15 ? Number(text) : BigInt(text.replace(/^\+/, ''))
   if (value < MIN[bits] || value >= -MIN[bits]) {
     throw new Error(`${excerpt(text)} is beyond what int${bits + 1} can hold`)

@@ -7,8 +7,8 @@ const CHUNK_BYTES = 256 * 1024
 export type RowsOptions = RowSplitterOptions & { readonly open: () => Promise<FileHandle>; readonly isGzip: boolean }
 
 /**
- * The rows of a file behind a position, as many at once as a piece of the file has. Of a gzip file positions are those of
- * what is packed in it. Rejects with what the system says, or zlib.
+ * Yields the rows of a file after a position, in one array per chunk that was read. In a gzip file, positions refer to
+ * the uncompressed content. Rejects with errors of the system or of zlib.
  */
 export async function* readRows(options: RowsOptions): AsyncGenerator<readonly TextRow[]> {
   const splitter = new RowSplitter(options)

@@ -1,9 +1,12 @@
 const LF = 10
 const CR = 13
-/** How much of a row that is too long is told. */
+/** Length of the excerpt of a row that is too long. */
 const EXCERPT_BYTES = 1_000
 
-/** A row without its end. Where it starts in the whole input, and behind which byte it ends, end included. */
+/**
+ * A row without its line end. `start` and `position` are the offsets of its first byte and after its line end in the
+ * input.
+ */
 export type TextRow = {
   readonly text: string
   readonly start: number
@@ -12,31 +15,31 @@ export type TextRow = {
 }
 
 export type RowSplitterOptions = {
-  /** Where the first byte is in the whole input. */
+  /** Offset of the first byte in the input. */
   readonly position: number
-  /** Line ends between two of these belong to the row. */
+  /** Line ends between two quotes belong to the row. */
   readonly quote?: string | undefined
   readonly rowBytesMax: number
 }
 
 /**
- * Cuts bytes into rows that end in `\n` or `\r\n`. What is held is at most a row and a chunk: of a longer row an excerpt is
- * given. A quote that is not closed within a row's length, or at all, costs the line that it stands in and no other one.
+ * Splits bytes into rows that end in `\n` or `\r\n`. Holds at most one row and one chunk; of a longer row, only an
+ * excerpt is returned. A quote that is not closed within the maximum row length, or at all, affects only its own line.
  */
 export class RowSplitter {
   readonly #quote: number | undefined
   readonly #rowBytesMax: number
   #buffer: Buffer = Buffer.alloc(0)
-  /** Where the buffer begins in the whole input. */
+  /** Offset of the buffer in the input. */
   #position: number
-  /** Where the row that comes next begins there. */
+  /** Offset of the next row in the input. */
   #start: number
-  /** Up to where line ends were looked for. */
+  /** Position in the buffer up to which line ends were searched. */
   #scanned = 0
   #isQuoted = false
-  /** Behind the first line of a row that has several. */
+  /** Position after the first line of a multi-line row; 0 if there is none. */
   #firstEnd = 0
-  /** The beginning of a row that is too long and not over yet. */
+  /** The beginning of a row that is too long and not complete yet. */
   #excerpt: string | undefined
 
   constructor({ position, quote, rowBytesMax }: RowSplitterOptions) {
@@ -46,7 +49,7 @@ export class RowSplitter {
     this.#rowBytesMax = rowBytesMax
   }
 
-  /** The rows that are whole with these bytes. */
+  /** Adds bytes and returns the rows that are complete. */
   push(chunk: Buffer): TextRow[] {
     this.#buffer = this.#buffer.length === 0 ? chunk : Buffer.concat([this.#buffer, chunk])
     const rows = [...this.#whole()]
@@ -60,7 +63,7 @@ export class RowSplitter {
     return rows
   }
 
-  /** What is left when the input is over. */
+  /** Returns the remaining rows at the end of the input. */
   end(): TextRow[] {
     const rows: TextRow[] = []
     while (this.#isQuoted && this.#firstEnd > 0) rows.push(this.#take(this.#firstEnd), ...this.#whole())

@@ -158,7 +158,10 @@ Several tasks divide the files of the directory by name; files are in order with
   },
 })
 
-/** Yields the rows of a file in batches. The last batch is empty: when it was taken, rejected rows are in the dead-letter topic. */
+/**
+ * Yields the rows of a file in batches. The last batch is empty: its offset is stored after rejected rows were written
+ * to the dead letter queue.
+ */
 async function* readFile(
   file: InputFile,
   context: Context,
@@ -265,7 +268,7 @@ function kindOf({ name }: InputFile, { format }: Config): Kind {
   return /^(ndjson|jsonl|json)$/i.test(extension) ? 'ndjson' : 'text'
 }
 
-/** Undefined for a CSV file without a header row. */
+/** Returns undefined for a CSV file without a header row. */
 async function formatOf(file: InputFile, context: Context): Promise<RowFormat | undefined> {
   const { config: written } = context
   const kind = kindOf(file, written)

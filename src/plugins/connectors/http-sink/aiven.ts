@@ -79,7 +79,7 @@ const config = z
 
 type Config = z.infer<typeof config>
 
-/** The HTTP sink with the configuration keys of Aiven's. */
+/** The HTTP sink with the configuration keys of Aiven's connector. */
 export const aivenHttpSink = defineSink({
   class: 'AivenHttpSink',
   aliases: ['io.aiven.kafka.connect.http.HttpSinkConnector'],

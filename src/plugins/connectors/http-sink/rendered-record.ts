@@ -5,18 +5,18 @@ import { DataError, type Schema, type SinkRecord } from '../../../sdk/index.ts'
 import { isTemplate, type Template, template } from '../http/template.ts'
 import type { BatchSettings, HttpSinkSettings } from './settings.ts'
 
-/** A record made ready to be sent, alone or with others that have the same `target`. */
+/** A record prepared for sending. Records with the same `target` can be sent in one request. */
 export type RenderedRecord = {
   readonly record: SinkRecord
   readonly method: string
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  /** Absent for what has no body. */
+  /** The body; undefined for a request without a body. */
   readonly text: string | undefined
   readonly target: string
 }
 
-/** Makes letters. What it returns throws a `DataError` when a record can't be sent as it is. */
+/** Returns a function that renders records. It throws a `DataError` if a record cannot be sent. */
 export function recordRenderer(settings: HttpSinkSettings): (record: SinkRecord) => RenderedRecord {
   const { format, rewrite, method } = settings
   const isKeyed = settings.url.includes('${key}')
@@ -41,12 +41,12 @@ export function recordRenderer(settings: HttpSinkSettings): (record: SinkRecord)
   }
 }
 
-/** Without what may be a secret. */
+/** Removes the parts of a URL that may contain a secret: credentials, query and fragment. */
 function shownAddress(address: string): string {
   return address.split(/[?#]/)[0]!.replace(/\/\/[^/]*@/, '//')
 }
 
-/** Neighbours with one target, together as far as they may be. Their order stays. */
+/** Groups consecutive records with the same target, up to `recordsMax` per batch. Keeps the order. */
 export function toBatches(
   letters: readonly RenderedRecord[],
   recordsMax: number,
@@ -61,7 +61,7 @@ export function toBatches(
   return batches
 }
 
-/** The body of one request. */
+/** Returns the body of one request. */
 export function toBody(
   letters: readonly RenderedRecord[],
   { prefix, separator, suffix }: BatchSettings,
@@ -70,7 +70,10 @@ export function toBody(
   return `${prefix}${letters.map(({ text }) => text).join(separator)}${suffix}`
 }
 
-/** Where a record's predecessors are, which it may not overtake: those with its key, or of its partition. */
+/**
+ * Returns the lane of a record. Records with the same key, or of the same partition if they have no key, share a lane
+ * and are sent in order.
+ */
 export function laneOf({ origin, key }: SinkRecord, lanes: number): number {
   if (lanes === 1) return 0
   const name = key === null || key === undefined ? `${origin.topic}-${origin.partition}` : plainJson(key)
@@ -114,7 +117,7 @@ function bodyWriter(format: HttpSinkSettings['format']): (record: SinkRecord) =>
   }
   return ({ value, valueSchema }) => {
     if (value instanceof Uint8Array) return utf8(value)
-    // A text that is JSON already goes as it is.
+    // Text that is already JSON is sent unchanged.
     if (typeof value === 'string' && (format === 'auto' || isJson(value))) return value
     return write(value, valueSchema)
   }

@@ -11,7 +11,7 @@ import { SHIPPED_VERSION } from '../../version.ts'
 import { addProblems, connectionFields, httpUrl } from '../http/connection.ts'
 import { httpSource } from './source.ts'
 
-/** Placeholder for the position. */
+/** Placeholder for the offset. */
 const PLACE = '${offset}'
 
 const config = z
@@ -52,7 +52,7 @@ const config = z
 
 type Config = z.infer<typeof config>
 
-/** The HTTP source with the configuration keys of Confluent's. */
+/** The HTTP source with the configuration keys of Confluent's connector. */
 export const confluentHttpSource = defineSource({
   class: 'ConfluentHttpSource',
   aliases: ['io.confluent.connect.http.HttpSourceConnector'],
@@ -119,7 +119,7 @@ function addressWith(url: string, parameters: readonly (readonly [string, string
   return address.href
 }
 
-/** What every request has, and the name of what says where to go on. */
+/** Splits the request parameters into constant ones and the name of the one that contains the offset. */
 function parametersOf(written: Config) {
   const pairs = written['http.request.parameters']
     .split(written['http.request.parameters.separator'])
@@ -135,7 +135,7 @@ function nameAndValue(text: string): readonly [string, string] {
   return [name, value.join('=')]
 }
 
-/** Keys of ours, and what they are called here. */
+/** Keys of `HttpSource` that validation may report, with the corresponding keys of this connector. */
 const NAMES: Readonly<Record<string, string>> = {
   'records.pointer': 'http.response.data.json.pointer',
   'since.pointer': 'http.offset.json.pointer',

@@ -1,7 +1,7 @@
 import type { Position } from '../../../sdk/index.ts'
 import { follow } from './pointer.ts'
 
-/** How one page leads to the next. */
+/** How the next page is determined. */
 export type Paging =
   | { readonly by: 'none' }
   | { readonly by: 'link' }
@@ -17,20 +17,23 @@ export type PagesOptions = {
 }
 
 /**
- * Where a source is: on which page of a round, and how much of that page it has. A round asks for all pages; those that
- * begin later ask for what came since.
+ * Position of a source: the current page, and how many of its records were written. A round requests all pages. With
+ * `since`, later rounds request only what is new.
  */
 export type PagePosition = {
-  /** The page's address, cursor or number; null: the first one. */
+  /** URL, cursor or number of the page; null for the first page. */
   readonly page: string | number | null
-  /** Records of that page that are written. */
+  /** Number of records of the page that were written. */
   readonly taken: number
-  /** What this round asked for, and the highest of what it has seen: the next one asks for that. */
+  /**
+   * `since` is the lower bound that this round requests. `high` is the highest value found so far, which becomes the
+   * lower bound of the next round.
+   */
   readonly since: string | number | null
   readonly high: string | number | null
 }
 
-/** Throws an `Error` about an offset that no source has written. */
+/** Parses a stored offset. Throws an `Error` if it was not written by this source. */
 export function parsePagePosition(offset: Position | undefined): PagePosition {
   const { page = null, taken = 0, since = null, high = null } = offset ?? {}
   const isMark = (value: unknown) => value === null || typeof value === 'string' || typeof value === 'number'
@@ -40,7 +43,7 @@ export function parsePagePosition(offset: Position | undefined): PagePosition {
   throw new Error(`an offset is {page, taken, since, high}, and 'taken' a whole number, not ${JSON.stringify(offset)}`)
 }
 
-/** The address that gives this page. */
+/** Returns the URL of a page. */
 export function pageUrl({ url, paging, since }: PagesOptions, place: PagePosition): string {
   const isAddress = paging.by === 'link' || (paging.by === 'cursor' && isLink(place.page))
   if (isAddress && place.page !== null) return String(place.page)
@@ -54,7 +57,7 @@ export function pageUrl({ url, paging, since }: PagesOptions, place: PagePositio
   return address.href
 }
 
-/** What came with a page, as far as the way on is concerned. */
+/** The parts of a response that determine the next position. */
 export type PageResponse = {
   readonly body: unknown
   readonly link: string | undefined
@@ -62,8 +65,9 @@ export type PageResponse = {
 }
 
 /**
- * Where each record of a page leaves its source, and where the page does. `last` is where the last record before did. `isOver`:
- * nothing is behind this page now. Throws an `Error` when a page leads to another server.
+ * Returns the position after each record of a page, and after the page. `last` is the position after the last record of
+ * the previous page. `isOver` means that no further page is available now. Throws an `Error` if a page links to another
+ * server.
  */
 export function advancePage(
   options: PagesOptions,
@@ -82,14 +86,14 @@ export function advancePage(
   const isOver = next === undefined || next === place.page || (records.length === 0 && options.paging.by !== 'link')
   if (!isOver) {
     const after = { ...place, page: next, taken: 0, high }
-    // More may come onto a page that was the last one.
+    // In `page` mode, records may still be added to what was the last page.
     return { places: isNumbered ? places : [...places.slice(0, -1), after].slice(0, records.length), after, isOver }
   }
   const after = isNumbered ? (last ?? place) : nextRound(options, place, high, next)
   return { places: [...places.slice(0, -1), after].slice(0, records.length), after, isOver }
 }
 
-/** Undefined: there is none. */
+/** Returns the next page, or undefined if there is none. */
 function nextPage(
   { url, paging }: PagesOptions,
   place: PagePosition,
@@ -113,7 +117,10 @@ function nextPage(
   }
 }
 
-/** A list that is counted, or whose cursor goes on, goes on; others begin anew, with what came since where that can be asked for. */
+/**
+ * Returns the first position of the next round. An offset or a cursor that still advances is continued; otherwise the
+ * round starts at the first page, with the new lower bound if `since` is configured.
+ */
 function nextRound(
   { paging, since }: PagesOptions,
   place: PagePosition,
@@ -125,7 +132,7 @@ function nextRound(
   return { page: null, taken: 0, since: high, high }
 }
 
-/** `<https://…>; rel="next"` of a Link header (RFC 8288). */
+/** Returns the target of `<https://…>; rel="next"` in a Link header (RFC 8288). */
 function linked(header: string | undefined, url: string): string | undefined {
   for (const [, target, parameters] of header?.matchAll(/<([^>]*)>([^<]*)/g) ?? []) {
     if (/;\s*rel\s*=\s*"?(?:[^";]*\s)?next[\s",;]?/i.test(`${parameters};`)) return sameServer(target!, url)
@@ -137,7 +144,7 @@ function isLink(page: unknown): boolean {
   return typeof page === 'string' && /^(https?:\/\/|\/)/.test(page)
 }
 
-/** Credentials go to the server they are meant for, wherever a page leads. */
+/** Resolves a link and rejects other origins, so that credentials are sent only to the configured server. */
 function sameServer(link: string, url: string): string {
   const next = new URL(link, url)
   if (next.origin === new URL(url).origin) return next.href

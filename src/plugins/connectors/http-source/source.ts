@@ -107,7 +107,7 @@ const config = z
 type Config = z.infer<typeof config>
 type Context = SourceContext<Config>
 
-/** Polls a JSON API and writes the records that it lists. */
+/** Polls a JSON API and writes the records that it returns. */
 export const httpSource = defineSource({
   class: 'HttpSource',
   version: SHIPPED_VERSION,

@@ -21,7 +21,7 @@ function isHttpUrl(text: string): boolean {
 
 const millis = (doc: string, importance: field.Importance = 'LOW') => field.int({ doc, importance, min: 1 })
 
-/** Configuration keys of all HTTP connectors for the connection and authentication. */
+/** Configuration keys for connection and authentication, shared by all HTTP connectors. */
 export const connectionFields = {
   'auth.type': field
     .oneOf(['NONE', 'BASIC', 'BEARER', 'OAUTH2'], {
@@ -82,12 +82,17 @@ export function addProblems(problems: readonly ConfigProblem[], context: z.core.
 }
 
 export type Connection = {
-  /** As `Transport.send`, with authentication. Also rejects with a `RetriableError` while no token can be obtained. */
+  /**
+   * Like `Transport.send`, with authentication. Also rejects with a `RetriableError` while no token can be obtained.
+   */
   send(call: TransportRequest): Promise<TransportResponse>
   close(): void
 }
 
-/** Opens no connection yet: the first request does. Rejects when certificates cannot be read or the proxy is not allowed. */
+/**
+ * Prepares a connection; the first request opens it. Rejects if certificates cannot be read or the proxy is not
+ * allowed.
+ */
 export async function openConnection(
   settings: ConnectionSettings,
   limits: Pick<TransportOptions, 'responseBytesMax' | 'whenLonger'>,
@@ -137,7 +142,10 @@ function authorizationOf(settings: ConnectionSettings, transport: Transport): Au
   }
 }
 
-/** URL of the proxy by its address, because the agent's own connections to the proxy are not checked against the policy. */
+/**
+ * Returns the proxy's URL with its resolved address, because the agent's connections to the proxy are not checked
+ * against the network policy.
+ */
 async function proxyUrl(settings: ConnectionSettings, network: NetworkAccess): Promise<string | undefined> {
   const { 'http.proxy.host': host, 'http.proxy.port': port, 'http.proxy.user': user } = settings
   if (host === '') return undefined
@@ -146,7 +154,7 @@ async function proxyUrl(settings: ConnectionSettings, network: NetworkAccess): P
   return `http://${who}${isIPv6(address) ? `[${address}]` : address}:${port}`
 }
 
-/** Problems of the headers that a key has, for `parseHeaders`. */
+/** Returns the problems that `parseHeaders` finds in the value of a key. */
 export function headerProblems(key: string, texts: readonly string[]): readonly ConfigProblem[] {
   try {
     parseHeaders(texts)
@@ -156,12 +164,12 @@ export function headerProblems(key: string, texts: readonly string[]): readonly 
   }
 }
 
-/** Parses headers, `Name:value` each. The names become lower case. */
+/** Parses headers in the form `Name:value`. Names are converted to lower case. Throws an `Error`. */
 export function parseHeaders(texts: readonly string[]): readonly (readonly [name: string, value: string])[] {
   return texts.flatMap((text) => {
     if (text.trim() === '') return []
     const [, name, value] = /^\s*([!#$%&'*+.^_`|~\w-]+)\s*:\s*(.*?)\s*$/.exec(text) ?? []
-    // The value may be a secret, so the message does not have all of it.
+    // The value may be a secret, so the message contains only the start.
     if (name === undefined || value === undefined) {
       throw new Error(`a header should be NAME:VALUE: '${text.slice(0, 8)}…'`)
     }

@@ -2,11 +2,11 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { basic } from '../http/authorization.ts'
 
-/** How senders show that they may. `beforeBody` turns away who has no credentials; `withBody` who signed something else. */
+/** Authenticates senders. `beforeBody` rejects requests without credentials; `withBody` rejects wrong signatures. */
 export type Authenticator = {
   readonly beforeBody: (headers: IncomingHttpHeaders) => boolean
   readonly withBody: (headers: IncomingHttpHeaders, body: Buffer) => boolean
-  /** What a sender is told to bring, for `WWW-Authenticate`. */
+  /** Value for the `WWW-Authenticate` header; undefined if there is none. */
   readonly scheme: string | undefined
 }
 
@@ -33,15 +33,15 @@ export function bearerAuthenticator(token: string): Authenticator {
 
 export type Signature = {
   readonly secret: string
-  /** In lower case. */
+  /** Header name in lower case. */
   readonly header: string
   readonly algorithm: 'sha1' | 'sha256' | 'sha512'
   readonly encoding: 'hex' | 'base64'
-  /** Stands in front of the signature in the header. */
+  /** Text that precedes the signature in the header. */
   readonly prefix: string
 }
 
-/** An HMAC of the body's bytes, in a header. */
+/** Verifies an HMAC of the body that is sent in a header. */
 export function signatureAuthenticator({ secret, header, algorithm, encoding, prefix }: Signature): Authenticator {
   return {
     beforeBody: (headers) => headers[header] !== undefined,
@@ -53,7 +53,7 @@ export function signatureAuthenticator({ secret, header, algorithm, encoding, pr
   }
 }
 
-/** In a time that tells nothing about how much of it was right. */
+/** Compares in constant time. */
 function isSame(given: string, expected: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest()
   return timingSafeEqual(digest(given), digest(expected))

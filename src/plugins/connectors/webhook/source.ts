@@ -98,7 +98,7 @@ const config = z
 
 type Config = z.infer<typeof config>
 
-/** An HTTP endpoint that responds to a request when its record is in the log. */
+/** An HTTP endpoint that responds to a request after its record was written to the topic. */
 export const webhookSource = defineSource({
   class: 'WebhookSource',
   version: SHIPPED_VERSION,
@@ -194,7 +194,7 @@ async function open(written: Config, { files, network }: HostAccess): Promise<Re
     return await Receiver.open(options)
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
-    // The task that was here before may be about to leave.
+    // The previous instance of this task may still be shutting down.
     if (code === 'EADDRINUSE') {
       throw new RetriableError(`${written.listener} is taken by another program or task: choose another port`, {
         cause: error,

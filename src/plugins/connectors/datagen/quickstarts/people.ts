@@ -131,7 +131,7 @@ export const PEOPLE = {
       'employee_id:int first_name last_name age:int ssn hourly_rate:int gender email',
       numbered(
         NAMES.map(([first, last, gender], at) => [
-          // Never given to anybody: 000 is no area.
+          // Not valid social security numbers: the area number 000 is never assigned.
           ...[first, last, 22 + at * 3, `000-12-${1_000 + at}`, 18 + at * 2],
           ...[gender, email(first, last)],
         ]),

@@ -1,9 +1,9 @@
 type AvroType = string | Readonly<Record<string, unknown>>
 export type Fields = Readonly<Record<string, AvroType>>
-/** By the name of a quickstart: the field that is the key, and the schema of the records. */
+/** The key field and the record schema, by the name of the quickstart. */
 export type Quickstarts = Readonly<Record<string, readonly [keyField: string, avro: AvroType]>>
 
-// Schemas of Avro with what their values are to be like.
+// Builders for Avro schemas with `arg.properties`, which describe the values to generate.
 
 export const typeWithArguments = (type: string, properties: object, logicalType?: string): AvroType => ({
   type,
@@ -23,7 +23,7 @@ export const recordOf = (name: string, fields: Fields): AvroType => ({
   fields: Object.entries(fields).map(([field, type]) => ({ name: field, type })),
 })
 
-/** A record that is one of these rows, of columns such as `id:int name`. */
+/** A record that is one of these rows. Columns are written as `id:int name`; the default type is string. */
 export function recordOption(name: string, columns: string, rows: readonly (readonly unknown[])[]): AvroType {
   const fields = columns.split(' ').map((column) => column.split(':') as [string, string?])
   const options = rows.map((row) => Object.fromEntries(fields.map(([field], at) => [field, row[at]])))
@@ -31,7 +31,7 @@ export function recordOption(name: string, columns: string, rows: readonly (read
   return { ...(schema as object), 'arg.properties': { options } }
 }
 
-/** Numbers rows from 1, or from what is given. */
+/** Numbers the rows, starting at `first`. */
 export const numbered = (rows: readonly (readonly unknown[])[], first = 1) =>
   rows.map((row, at) => [first + at, ...row])
 
@@ -41,7 +41,7 @@ export const [FIRST_DAY, LAST_DAY] = [20_089, 20_454]
 export const timestamps = iteration('long', START_MS, 1_000, 'timestamp-millis')
 export const days = typeWithArguments('int', { range: { min: FIRST_DAY, max: LAST_DAY } }, 'date')
 
-// Words that several of them use.
+// Values shared by several quickstarts.
 
 export const NAMES = [
   ['Ada', 'Berg', 'F'],
@@ -73,5 +73,5 @@ export const CITIES = [
 ] as const
 export const cities = stringOption(...CITIES.map(([city]) => city))
 
-// Addresses that are set aside for documentation.
+// Addresses reserved for documentation (RFC 5737).
 export const clientIp = regexString('198\\.51\\.100\\.[1-9]\\d')

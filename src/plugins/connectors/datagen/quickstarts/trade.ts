@@ -81,7 +81,7 @@ export const TRADE = {
     recordOption(
       'credit_cards',
       'card_id:int card_number:long cvv:int expiration_date',
-      // No issuer gives numbers that begin so.
+      // Not valid card numbers: no issuer uses this prefix.
       numbered(NAMES.map((_, at) => [9_999_000_000_000_000 - at * 7_919, 100 + at * 37, `0${1 + (at % 9)}/29`])),
     ),
   ],
