@@ -2,10 +2,10 @@ import type { Plugin } from '../sdk/index.ts'
 
 export type PluginKind = Plugin['kind']
 
-/** One plugin as `GET /connector-plugins` lists it. */
+/** A plugin as listed by `GET /connector-plugins`. */
 export type CatalogEntry = { readonly class: string; readonly type: PluginKind; readonly version: string }
 
-/** A plugin, or the description of one. */
+/** A plugin or its descriptor. */
 export type NamedPlugin = {
   readonly kind: PluginKind
   readonly class: string
@@ -13,7 +13,7 @@ export type NamedPlugin = {
   readonly version: string
 }
 
-/** Those of `Item` that can be of this kind. */
+/** Narrows `Item` to the types that can have this kind. */
 export type OfKind<Item, Kind> = Item extends { readonly kind: infer Known }
   ? Kind extends Known
     ? Item
@@ -21,11 +21,11 @@ export type OfKind<Item, Kind> = Item extends { readonly kind: infer Known }
   : never
 
 export type Catalog<Item extends NamedPlugin = Plugin> = {
-  /** By any of its names, spelled exactly. */
+  /** Finds a plugin by one of its names. Case-sensitive. */
   find<Kind extends PluginKind>(kind: Kind, name: string): OfKind<Item, Kind> | undefined
-  /** Every name that finds it, short ones too. */
+  /** Returns all names by which the plugin is found, including short names. */
   namesOf(plugin: Item): readonly string[]
-  /** Why a plugin that is installed is not found. */
+  /** Returns why an installed plugin is not found by this name, or undefined. */
   refusal(kind: PluginKind, name: string): string | undefined
   /** Sorted by kind and name. */
   list(kind?: PluginKind): readonly CatalogEntry[]
@@ -59,7 +59,7 @@ export function createCatalog<Item extends NamedPlugin>(plugins: readonly Item[]
   }
 }
 
-/** The Java class name where there is one: tools know the originals by it. */
+/** Returns the Java class name if there is one, because tools identify the original connectors by it. */
 export function listedName(plugin: Pick<NamedPlugin, 'class' | 'aliases'>): string {
   return plugin.aliases?.[0] ?? plugin.class
 }
@@ -68,7 +68,10 @@ export function pluginNames(plugin: Pick<NamedPlugin, 'class' | 'aliases'>): rea
   return [plugin.class, ...(plugin.aliases ?? [])]
 }
 
-/** Short names, as the original has them: without the package, and without `Connector`. Who shares one has none. */
+/**
+ * Derives short names as Kafka Connect does: without the package, and without `Connector`. A short name that several
+ * plugins share is omitted.
+ */
 function derivedNames<Item extends NamedPlugin>(plugins: readonly Item[]): ReadonlyMap<string, Item> {
   const found = new Map<string, Set<Item>>()
   for (const plugin of plugins) {

@@ -1,17 +1,17 @@
 import type { Plugin } from '../sdk/index.ts'
 import { pluginNames } from './catalog.ts'
 
-/** A file that plugins were expected in, or one of its plugins, and why it is not among them. */
+/** A file or plugin on `plugin.path` that cannot be used, with the reason. */
 export type PluginFault = { readonly file: string; readonly reason: string }
 
 type Named = Pick<Plugin, 'kind' | 'class' | 'aliases' | 'version'>
 
-/** A plugin, or the description of one, and the file that it comes from. */
+/** A plugin, or its descriptor, and the file from which it was loaded. */
 export type Loaded<Item extends Named = Plugin> = { readonly file: string; readonly plugin: Item }
 
 /**
- * Which plugins can be used beside those that ship: of several versions of one the newest, and of others that share a name
- * the first.
+ * Selects the plugins that can be used besides the shipped ones: the newest of several versions, and the first of
+ * plugins with different classes that share a name.
  */
 export function resolveConflicts<Item extends Named>(
   shipped: readonly Item[],

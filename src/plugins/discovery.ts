@@ -2,12 +2,12 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
-/** A module that `plugin.path` leads to, or why it leads nowhere. */
+/** A module found on `plugin.path`, or the reason why an entry cannot be used. */
 export type DiscoveredModule = { readonly file: string } & ({ readonly url: string } | { readonly reason: string })
 
 /**
- * What lies on `plugin.path`: each entry is a module (`.ts`, `.js`, `.mjs`), an npm package, or a folder of those. In the
- * `node_modules` of such a folder, packages with the keyword `weir-plugin` count.
+ * Lists the modules on `plugin.path`. Each entry is a module (`.ts`, `.js`, `.mjs`), an npm package, or a directory of
+ * those. In the `node_modules` of such a directory, only packages with the keyword `weir-plugin` are used.
  */
 export function discoverModules(pluginPath: readonly string[]): readonly DiscoveredModule[] {
   return pluginPath.flatMap((entry) => {
@@ -30,7 +30,7 @@ function folderModules(folder: string): readonly DiscoveredModule[] {
   return [...own, ...installedPackages(folder).map(packageModule)]
 }
 
-/** Tests beside plugins and type declarations are none. */
+/** Excludes type declarations, tests and configuration files. */
 function isModule(path: string): boolean {
   return /\.(?:ts|js|mjs)$/.test(path) && !/\.(?:d|test|spec)\.\w+$|\.config\.\w+$/.test(basename(path))
 }
@@ -82,7 +82,7 @@ function packageModule(folder: string): DiscoveredModule {
 
 const CONDITIONS = ['.', 'node', 'import', 'default']
 
-/** Where `exports` leads who imports the package by its name. */
+/** Resolves `exports` for an import of the package by its name. */
 function targetOf(exports: unknown): string | undefined {
   if (typeof exports === 'string') return exports
   if (typeof exports !== 'object' || exports === null) return undefined

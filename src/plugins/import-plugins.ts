@@ -1,12 +1,12 @@
 import { registerHooks } from 'node:module'
 import type { Plugin } from '../sdk/index.ts'
 
-/** This installation's SDK, wherever a plugin lies: there is one of it in a process. */
+/** The SDK of this installation. All plugins in a process use it, wherever they are installed. */
 const SDK = new URL(import.meta.url.endsWith('.ts') ? '../sdk/index.ts' : '../sdk/index.js', import.meta.url).href
 
 let isHooked = false
 
-/** Imports a module and answers the plugins it exports. Rejects with a sentence about what is wrong with it. */
+/** Imports a module and returns the plugins that it exports. Rejects with an `Error` that describes the problem. */
 export async function importPlugins(url: string): Promise<readonly Plugin[]> {
   hookSdk()
   const module = (await import(url)) as Readonly<Record<string, unknown>>
@@ -19,7 +19,7 @@ export async function importPlugins(url: string): Promise<readonly Plugin[]> {
   )
 }
 
-/** Plugins import `weir/sdk` without having it installed. In each thread by itself. */
+/** Resolves `weir/sdk` for plugins that do not have it installed. Must run once in each thread. */
 function hookSdk(): void {
   if (isHooked) return
   isHooked = true
@@ -35,7 +35,7 @@ function isLikePlugin(value: unknown): value is LikePlugin {
   return typeof value === 'object' && value !== null && 'kind' in value && 'class' in value
 }
 
-/** What a plugin of each kind has to be able to do. */
+/** The function that a plugin of each kind must define. */
 const WORK: Readonly<Record<Plugin['kind'], string>> = {
   source: 'poll',
   sink: 'start',

@@ -46,7 +46,7 @@ import { timestampConverter } from './transforms/timestamp-converter.ts'
 import { timestampRouter } from './transforms/timestamp-router.ts'
 import { valueToKey } from './transforms/value-to-key.ts'
 
-/** Every plugin that comes with Weir. */
+/** All plugins that ship with Weir. */
 export const SHIPPED: readonly Plugin[] = [
   fileStreamSource,
   fileStreamSink,

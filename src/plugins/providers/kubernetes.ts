@@ -20,7 +20,7 @@ type Held = { readonly data?: Readonly<Record<string, string>>; readonly binaryD
 type Kind = {
   readonly noun: string
   readonly plural: string
-  /** As texts. */
+  /** Returns the values as text. */
   readonly valuesIn: (held: Held) => Readonly<Record<string, string>>
 }
 
@@ -71,7 +71,7 @@ function reading({ noun, plural, valuesIn }: Kind, settings: Settings): ConfigPr
   }
 }
 
-/** When it is needed: the client of Kubernetes takes half a second to load, and much memory. */
+/** Loads the Kubernetes client on first use: it takes half a second to load, and much memory. */
 async function openApi({ kubeconfig }: Settings): Promise<KubernetesApi> {
   const { openKubernetesApi } = await import('../../clients/kubernetes/api.ts')
   return openKubernetesApi(kubeconfig)
