@@ -1,6 +1,9 @@
 import { isDecimal, LOGICAL, type Schema, type SchemaType } from '../sdk/index.ts'
 
-/** The Java class of a value, as in messages of Kafka Connect. Numbers without a schema are `Long` or `Double`. */
+/**
+ * Returns the Java class name of a value, as used in Kafka Connect's messages. Numbers without a schema are `Long` or
+ * `Double`.
+ */
 export function javaClass(value: unknown, schema: Schema | null): string {
   if (value === null || value === undefined) return 'null'
   if (value instanceof Date || schema?.name === LOGICAL.time) return 'java.util.Date'

@@ -1,15 +1,15 @@
 const LOAD_FACTOR = 0.75
 
 export type JavaMapSize = {
-  /** The capacity that it was made with. Default: 16, as Java's. */
+  /** Initial capacity of the map. Default: 16, as in Java. */
   readonly room?: number
-  /** How many keys it was made to hold. Default: those that it has. */
+  /** Number of keys for which the map was sized. Default: the number of keys. */
   readonly count?: number
 }
 
 /**
- * The iteration order of a `java.util.HashMap` or `HashSet` into which these keys were inserted in the given order. Java programs
- * write members of JSON in it, and the registry compares schemas as text.
+ * Returns the iteration order of a `java.util.HashMap` or `HashSet` into which these keys were inserted in the given
+ * order. Java programs write JSON members in this order, and the registry compares schemas as text.
  */
 export function inHashOrder(keys: readonly string[], size: JavaMapSize = {}): readonly string[] {
   const { room = 16, count = keys.length } = size

@@ -1,7 +1,7 @@
 import { Pattern } from '../regex/pattern.ts'
 import { DataError, field } from '../sdk/index.ts'
 
-// Regular expressions in the syntax of java.util.regex.Pattern. Syntax without a counterpart is refused.
+// Regular expressions in the syntax of java.util.regex.Pattern. Unsupported syntax is rejected.
 
 export type { Pattern as JavaPattern }
 
@@ -33,10 +33,10 @@ export function regexField(key: string, info: field.FieldInfo & { readonly nonEm
   })
 }
 
-/** What an expression found: by number (0: all of it) and by name. */
+/** The groups of a match, by number (0 is the whole match) and by name. */
 type Groups = { readonly numbered: readonly unknown[]; readonly named: Readonly<Record<string, string | undefined>> }
 
-/** A replacement with `$1`, `${name}` and `\` in front of what is meant as it is, for `String.replace`. */
+/** Compiles a Java replacement with `$1`, `${name}` and `\` escapes to a function for `String.replace`. */
 export function javaReplacement(text: string): (...match: unknown[]) => string {
   const parts = [...text.matchAll(/\\(.)|\$\{([a-zA-Z][a-zA-Z0-9]*)\}|\$(\d+)|([^\\$]+|[\\$])/gs)].map(replacementPart)
   return (...match) => {
@@ -62,7 +62,7 @@ function byName(named: Groups['named'], name: string): string {
   return Object.hasOwn(named, name) ? (named[name] ?? '') : refuse(`No group with name {${name}}`)
 }
 
-/** As many digits as still name a group. */
+/** Uses as many digits as still refer to an existing group. */
 function byNumber(numbered: Groups['numbered'], digits: string): string {
   let length = digits.length
   while (length > 1 && Number(digits.slice(0, length)) >= numbered.length) length -= 1
@@ -75,10 +75,10 @@ function refuse(message: string): never {
   throw new DataError(message)
 }
 
-/** Quoted parts, escapes, and what means something else here. */
+/** Matches quoted parts, escapes, and constructs with another meaning in this engine. */
 const TOKEN = /\\Q(.*?)(?:\\E|$)|\\p\{\w+\}|\\.|[[\]]|&&|[*+?}]\+|\(\?>/gsu
 const SYNTAX = /[\^$\\.*+?()[\]{}|/]/g
-/** What may be escaped inside and outside of a class of characters. */
+/** Characters that may be escaped inside and outside of a character class. */
 const ESCAPABLE_INSIDE = /[\^$\\.*+?()[\]{}|/-]/
 const ESCAPABLE = /[\^$\\.*+?()[\]{}|/]/
 
@@ -91,11 +91,11 @@ const POSIX: Readonly<Record<string, string>> = {
   '\\p{XDigit}': '0-9a-fA-F',
   '\\p{Space}': '\\t\\n\\v\\f\\r ',
   '\\p{Blank}': ' \\t',
-  // Here it would match the blanks of Unicode, too.
+  // Without this, `\s` would also match Unicode whitespace.
   '\\s': '\\t-\\r ',
 }
 
-/** Undefined for what there is no counterpart of. */
+/** Returns undefined if there is no equivalent. */
 function inClass(token: string): string | undefined {
   if (token === '[' || token === '&&') return undefined
   return POSIX[token] ?? unescaped(token, ESCAPABLE_INSIDE)
@@ -111,7 +111,10 @@ function outside(token: string): string | undefined {
   return unescaped(token, ESCAPABLE)
 }
 
-/** Java lets every sign be escaped; here only those may that would mean something else. */
+/**
+ * Java permits escaping any character that is not a letter or digit. Removes the backslash where it is not permitted
+ * here.
+ */
 function unescaped(token: string, escapable: RegExp): string {
   const [, sign] = /^\\([^a-zA-Z0-9])$/su.exec(token) ?? []
   return sign === undefined || escapable.test(sign) ? token : sign

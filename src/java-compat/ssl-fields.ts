@@ -21,13 +21,15 @@ type Prefixed<Prefix extends string> = {
   readonly [Key in keyof typeof FIELDS as `${Prefix}ssl.${Key}`]: (typeof FIELDS)[Key]
 }
 
-/** Java's `ssl.*` keys for certificates, with a prefix such as `https.`. A JKS store is refused when it is read. */
+/** Java's `ssl.*` keys for certificates, with a prefix such as `https.`. A JKS store is rejected when it is read. */
 export function sslFields<Prefix extends string>(prefix: Prefix): Prefixed<Prefix> {
   const named = Object.entries(FIELDS).map(([key, one]) => [`${prefix}ssl.${key}`, one])
   return Object.fromEntries(named) as Prefixed<Prefix>
 }
 
-/** Reads the certificates that these keys name, as `node:tls` takes them. Throws a `UserError` that names the key. */
+/**
+ * Reads the certificates that these keys refer to, as options for `node:tls`. Throws a `UserError` that names the key.
+ */
 export function readTls(
   prefix: string,
   settings: Readonly<Record<string, unknown>>,
@@ -36,7 +38,7 @@ export function readTls(
   return tlsMaterial(sslSettings(prefix, settings), (_key, path) => files.readFileSync(path))
 }
 
-/** The values of these keys without the prefix. */
+/** Returns the values of these keys without the prefix. */
 export function sslSettings(prefix: string, settings: Readonly<Record<string, unknown>>): SslSettings {
   const written = Object.entries(settings).filter(([key]) => key.startsWith(`${prefix}ssl.`))
   return Object.fromEntries(written.map(([key, value]) => [key.slice(prefix.length), value as string | undefined]))

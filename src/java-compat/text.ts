@@ -2,8 +2,8 @@ import { javaDouble } from '../formats/json-text.ts'
 import { type Decimal, decimalToText, isDecimal, LOGICAL, type Schema } from '../sdk/index.ts'
 
 /**
- * A value as Java's `String.valueOf` writes it, for plugins whose output people compare with the original's: `1.0E10`,
- * `[1, 2]`, `{a=1}`, `Struct{id=7}`. Dates are in UTC; bytes, which Java does not format, are base64.
+ * Converts a value to text like Java's `String.valueOf`, so that output matches that of the original plugins: `1.0E10`,
+ * `[1, 2]`, `{a=1}`, `Struct{id=7}`. Dates are in UTC. Bytes, which Java does not format, are base64.
  */
 export function javaText(value: unknown, schema: Schema | null): string {
   if (typeof value === 'string') return value
@@ -17,7 +17,7 @@ export function javaText(value: unknown, schema: Schema | null): string {
   return String(value)
 }
 
-/** As `BigDecimal.toString`: with an exponent if the scale is negative or the number is very small. */
+/** Formats like `BigDecimal.toString`: with an exponent if the scale is negative or the number is very small. */
 export function javaDecimal(decimal: Decimal): string {
   const { unscaled, scale } = decimal
   const digits = String(unscaled < 0n ? -unscaled : unscaled)
@@ -49,9 +49,9 @@ function numberText(value: number, schema: Schema | null): string {
   return String(value)
 }
 
-/** The shortest decimal that rounds to this 32-bit float. */
+/** Returns the shortest decimal number that rounds to this 32-bit float. */
 export function shortestFloat(value: number): number {
-  // With its sign.
+  // Keeps the sign of zero.
   if (value === 0) return value
   for (let digits = 1; digits < 9; digits++) {
     const shorter = Number(value.toPrecision(digits))
@@ -64,7 +64,7 @@ function floatText(value: number): string {
   return Number.isFinite(value) ? javaDouble(value) : String(value)
 }
 
-/** `Thu Jan 01 00:00:00 UTC 1970`. */
+/** Formats like `Thu Jan 01 00:00:00 UTC 1970`. */
 function dateText(date: Date): string {
   const [weekday, day, month, year, time] = date.toUTCString().replace(',', '').split(' ')
   return `${weekday} ${month} ${day} ${time} UTC ${year}`

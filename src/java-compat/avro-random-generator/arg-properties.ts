@@ -2,7 +2,7 @@ import type { AvroSchema, AvroUnion } from '../../formats/avro/schema.ts'
 import { type Json, printJson } from '../../formats/json-text.ts'
 import { z } from '../../sdk/index.ts'
 
-/** The member of a schema that says what its values are to be like. */
+/** The schema member that describes the values to generate. */
 export const ARGUMENTS = 'arg.properties'
 
 const number = z.number().optional()
@@ -29,10 +29,10 @@ const shape = z.strictObject({
   keys: text.optional(),
 })
 
-/** What may be said of a text: a value, or the key of a map. */
+/** Arguments for text: a value, or the keys of a map. */
 export type TextArguments = z.infer<typeof text>
 export type Iteration = z.infer<typeof iteration>
-/** What may be said of values. `options` stays as it is written: numbers keep all their digits. */
+/** Arguments for values. `options` is kept as parsed JSON, so that numbers keep all digits. */
 export type Arguments = Omit<z.infer<typeof shape>, 'options'> & { readonly options?: readonly Json[] }
 
 const NUMBER = ['options', 'range', 'iteration'] as const
@@ -52,7 +52,7 @@ const MEANT: Readonly<Record<Exclude<AvroSchema, AvroUnion>['type'], readonly (k
   record: ['options'],
 }
 
-/** What a schema says about its values. Throws an `Error` about what is not understood. */
+/** Parses the arguments of a schema. Throws an `Error` if they are not valid. */
 export function argumentsOf({ type, props }: Exclude<AvroSchema, AvroUnion>): Arguments {
   const written = props.get(ARGUMENTS)
   if (written === undefined) return {}

@@ -14,12 +14,13 @@ import { type Arguments, argumentsOf, type Iteration, type TextArguments } from 
 import { matchingTextGenerator } from './matching-text.ts'
 import type { Random } from './random.ts'
 
-/** Makes the value of the record with this number, counted from 0, as the Avro codec has values. */
+/** Generates the value of the record with this number, counted from 0, in the form that the Avro codec uses. */
 export type Generate = (random: Random, index: number) => unknown
 
 /**
- * Values of a schema, as its `arg.properties` and those within say. An iteration counts records, so that any record can be
- * made without those before it. Throws an `Error` that says where something is not understood.
+ * Creates a generator for a schema and its `arg.properties`. Iterations depend on the record number, so any record can
+ * be generated without the records before it. Throws an `Error` that names the schema location if arguments are not
+ * valid.
  */
 export function avroGenerator(avro: AvroSchema, place: string): Generate {
   if (avro.type === 'union') return anyOf(avro, place)
@@ -82,7 +83,7 @@ function booleans({ iteration, odds = 0.5 }: Arguments): Generate {
   return (_random, index) => (index % 2 === 0) === start
 }
 
-/** Where values without a range are, so that they are times that a calendar has. */
+/** Default upper limits for logical types, so that values are valid dates and times. */
 const TIMES: Readonly<Record<string, number>> = {
   date: 25_000,
   'time-millis': 86_400_000,
@@ -116,7 +117,7 @@ const BOUNDS = {
   int: { min: -(2 ** 31), max: 2 ** 31 },
   long: { min: -(2 ** 63), max: 2 ** 63 },
   float: { min: -3e38, max: 3e38 },
-  // Far enough apart from each other: what is between them is still a number.
+  // The difference between the limits must not overflow a double.
   double: { min: -8e307, max: 8e307 },
 } as const
 
@@ -135,7 +136,7 @@ function between(min: number, max: number, isWhole: boolean): (random: Random) =
     : (random) => min + fraction(random) * (max - min)
 }
 
-/** From 0 up to 1, which is left out. */
+/** Returns a number from 0 (inclusive) to 1 (exclusive). */
 function fraction(random: Random): number {
   return (random.below(2 ** 21) * 2 ** 32 + random.below(2 ** 32)) / 2 ** 53
 }
@@ -181,7 +182,7 @@ function bytes(avro: Packed, own: Arguments): Generate {
 }
 
 const LETTERS = matchingTextGenerator('[a-z]')
-/** How often a text is made anew that is not as long as it is to be. */
+/** Maximum number of attempts to generate text of the required length. */
 const TRIES = 1_000
 
 function texts(own: TextArguments): Generate {
@@ -203,7 +204,7 @@ function innerTexts(own: TextArguments): (random: Random, index: number) => stri
   }
   const make = matchingTextGenerator(regex)
   if (length === undefined) return make
-  // A number is the least length then.
+  // A single number is the minimum length.
   const { min = 0, max = Number.POSITIVE_INFINITY } = typeof length === 'number' ? { min: length } : length
   return (random) => {
     for (let turn = 0; turn < TRIES; turn++) {
@@ -225,11 +226,11 @@ function optionOf(avro: Exclude<AvroSchema, AvroUnion>, option: Json): unknown {
   const isSymbol = avro.type !== 'enum' || (avro.symbols as readonly unknown[]).includes(option)
   if (!defaultFits(avro, option, new Set()) || !isSymbol)
     throw new Error(`the option ${printJson(option)} is no ${avro.type}`)
-  // As the original has them: bytes in BASE64.
+  // As in the original, bytes are written in base64.
   return avro.type === 'bytes' ? Buffer.from(option as string, 'base64') : wireDefault(avro, option)
 }
 
-/** Says where something is wrong. */
+/** Adds the schema location to an error. */
 function within<Value>(place: string, make: () => Value): Value {
   try {
     return make()

@@ -1,17 +1,20 @@
 import { type Token, types } from 'ret'
-// As a whole the package is no module whose names can be imported.
+// The package's main module is CommonJS without named exports.
 import { tokenizer } from 'ret/dist/tokenizer.js'
 import { javaRegex } from '../regex.ts'
 import type { Random } from './random.ts'
 
 type Make = (random: Random) => string
 
-/** How much more often than it has to, something is repeated that has no upper bound. */
+/** Maximum number of repetitions beyond the minimum, for unbounded quantifiers. */
 const MORE_MAX = 10
-/** What stands where an expression leaves it open: printable ASCII. */
+/** Characters generated where the expression permits any: printable ASCII. */
 const PRINTABLE = { from: 0x20, to: 0x7e }
 
-/** Makes texts that an expression of Java's matches in whole. Throws an `Error` about what is none, or looks around. */
+/**
+ * Creates a generator of texts that a Java regular expression matches completely. Throws an `Error` if the expression
+ * is invalid or contains lookarounds.
+ */
 export function matchingTextGenerator(pattern: string): Make {
   try {
     return alternatives(tokenizer(javaRegex(pattern).source))

@@ -1,11 +1,14 @@
-/** Numbers that look random and are the same for the same seed and place. */
+/** Pseudorandom numbers that depend only on the seed and the record number. */
 export type Random = {
-  /** From 0 up to `end`, which is left out. */
+  /** Returns an integer from 0 (inclusive) to `end` (exclusive). */
   below(end: number): number
   pick<Item>(items: readonly Item[]): Item
 }
 
-/** One record's numbers: any record of the stream can be made without those before it, so a restart goes on exactly. */
+/**
+ * Returns the random numbers for one record. Any record can be generated without those before it, so a restart
+ * continues with identical records.
+ */
 export function randomAt(seed: number, index: number): Random {
   let state = (Math.imul(seed, 0x9e3779b1) ^ Math.imul(index + 1, 0x85ebca6b) ^ Math.floor(index / 2 ** 32)) >>> 0
   const next = () => {

@@ -4,14 +4,17 @@ import { fromAvro } from '../avro/from-avro.ts'
 import { avroGenerator } from './generator.ts'
 import type { Random } from './random.ts'
 
-/** A stream of made-up records of one shape. `index` counts from 0. */
+/** A sequence of generated records of one schema. `index` counts from 0. */
 export type RecordGenerator = {
   readonly schema: Schema
   readonly keySchema: Schema | null
   record(index: number, random: Random): { readonly key: unknown; readonly value: Readonly<Record<string, unknown>> }
 }
 
-/** Records of an Avro schema; a field of them is the key. Throws an `Error` that says what is wrong with either. */
+/**
+ * Creates a generator for an Avro schema; `keyField` is the field to use as the key. Throws an `Error` if either is not
+ * valid.
+ */
 export function createRecordGenerator(avroText: string, keyField: string): RecordGenerator {
   const avro = new AvroParser(true).parse(avroText)
   if (avro.type !== 'record') throw new Error(`the outermost schema has to be a record, not ${avro.type}`)

@@ -23,21 +23,21 @@ import {
 import { isUnion, scrubbed, scrubbedPart, unionFieldName } from './names.ts'
 import { wireDefault } from './wire-default.ts'
 
-/** From a Connect value to what the Avro codec takes. */
+/** Converts a Connect value to the form that the Avro codec encodes. */
 export type Encode = (value: unknown) => unknown
 
 export type EncoderOptions = {
-  /** Avro's names are those of Connect with what it does not take made into what it does. */
+  /** Whether invalid characters in names were replaced when the Avro schema was generated (`scrub.invalid.names`). */
   readonly scrub: boolean
-  /** A null stays one where the schema has a default. */
+  /** Whether a null stays null if the schema is optional and has a default. */
   readonly keepNulls: boolean
 }
 
 const asItIs: Encode = (value) => value
 
 /**
- * Made once for a Connect schema and the Avro schema to write it with; throws a `DataError` when the two have nothing to
- * do with each other. Parts whose values need no change are passed through.
+ * Creates an encoder for a Connect schema and the Avro schema to write with. Throws a `DataError` if the two schemas do
+ * not match. Values that need no conversion are passed through.
  */
 export function avroEncoder(schema: Schema, avro: AvroSchema, options: EncoderOptions): Encode {
   const encode = avro.type === 'union' ? unionEncoder(schema, avro, options) : presentEncoder(schema, avro, options)
@@ -57,7 +57,7 @@ function unionEncoder(schema: Schema, avro: AvroUnion, options: EncoderOptions):
 }
 
 function structUnionEncoder(schema: Schema, avro: AvroUnion, options: EncoderOptions): Encode {
-  // Names that other formats gave only count the branches.
+  // With names from other formats, fields are matched to branches by position.
   const present = avro.branches.filter(({ type }) => type !== 'null')
   const byName = new Map(
     [true, false].flatMap((full) => present.map((one) => [unionFieldName(one, full), one] as const)),
@@ -129,7 +129,7 @@ function plainEncoder(schema: Schema, avro: AvroSchema, options: EncoderOptions)
   return (value) => (Array.isArray(value) ? value.map(item) : misfit(schema, value))
 }
 
-/** Avro's own codec checks the range of int and long, which are wider than these types. */
+/** The Avro codec checks only the ranges of int and long, which are wider than these types. */
 function integerEncoder(schema: Schema): Encode {
   const type = schema.type as IntegerType
   return (value) => (isInteger(type, value) ? value : misfit(schema, value))
@@ -193,13 +193,13 @@ function decimalEncoder(schema: Schema, avro: AvroSchema): Encode {
   }
 }
 
-/** A number's sign fills the bytes of a fixed that it does not need. */
+/** Pads the bytes of a decimal to the size of a fixed, with sign extension. */
 function padded(bytes: Buffer, size: number, { unscaled }: Decimal): Buffer {
   if (bytes.length >= size) return bytes
   return Buffer.concat([Buffer.alloc(size - bytes.length, unscaled < 0n ? 0xff : 0), bytes])
 }
 
-/** Only fields have defaults: what is null in a list or a map stays null. */
+/** Only fields have defaults: null in a list or map stays null. */
 function withoutDefault({ default: _, ...schema }: Schema): Schema {
   return schema
 }

@@ -41,28 +41,28 @@ import {
 } from './names.ts'
 import { wireDefault } from './wire-default.ts'
 
-/** From what the Avro codec gives to a Connect value. */
+/** Converts the output of the Avro codec to a Connect value. */
 export type Decode = (wire: unknown) => unknown
 
-/** A Connect schema and how its values come out of Avro's. */
+/** A Connect schema with the conversion of values from Avro. */
 export type FromAvro = { readonly schema: Schema; readonly decode: Decode }
 
 export type FromAvroOptions = {
-  /** Takes over what `connect.*` members and Avro's own documentation say. */
+  /** Whether to use `connect.*` members and the documentation in the Avro schema. */
   readonly metadata: boolean
-  /** Fields of unions have the full names of what they hold. */
+  /** Whether the fields of unions have the full names of their types. */
   readonly enums?: boolean
-  /** Unions and enums have the names that all schema languages share. */
+  /** Whether unions and enums use the names shared by all formats. */
   readonly shared?: boolean
-  /** A union of one schema is a struct as others, and not that schema. */
+  /** Whether a union of one schema becomes a struct like other unions, instead of that schema. */
   readonly keepSingletons?: boolean
-  /** Of documentation that of fields comes first, and defaults of enums are none. */
+  /** Whether the documentation of fields takes precedence over that of types, and defaults of enums are ignored. */
   readonly discardTypeDocs?: boolean
-  /** For the outermost schema when it does not say its version itself. */
+  /** Version of the outermost schema if the schema itself does not specify one. */
   readonly version?: number | undefined
 }
 
-/** What Confluent's converter makes of an Avro schema. Throws a `DataError`. */
+/** Converts an Avro schema as Confluent's converter does. Throws a `DataError`. */
 export function fromAvro(avro: AvroSchema, options: FromAvroOptions): FromAvro {
   const context: Context = { ...options, open: new Set(), unions: { count: 0 } }
   return convert(avro, context, { version: options.version })
@@ -70,7 +70,7 @@ export function fromAvro(avro: AvroSchema, options: FromAvroOptions): FromAvro {
 
 type Context = FromAvroOptions & {
   readonly open: Set<AvroSchema>
-  /** How many there are so far. */
+  /** Number of unions so far. */
   readonly unions: { count: number }
 }
 type Place = {
@@ -191,7 +191,7 @@ function intFrom(logical: Json | undefined, connectType: Json | undefined): From
   if (connectType !== 'int8' && connectType !== 'int16') return { schema: { type: 'int32' }, decode: asItIs }
   const decode: Decode = (wire) => {
     if (isInteger(connectType, wire)) return wire
-    // Java keeps the low bits.
+    // Java truncates to the low bits.
     throw new DataError(`${valueLabel(wire)} where the schema says ${connectType}`)
   }
   return { schema: { type: connectType }, decode }
@@ -291,7 +291,7 @@ function withMetadata(
   const typeDoc = 'doc' in avro ? avro.doc : undefined
   const doc = docOf(avro, context, fieldDoc)
   const ownVersion = numberProp(props, AVRO_PROP.version) ?? schema.version ?? version
-  // A decimal has the name of decimals.
+  // For decimals, the name of the logical type takes precedence.
   const name =
     textProp(props, AVRO_PROP.name) ?? ('name' in avro && schema.name === undefined ? avro.name.full : undefined)
   const connectDefault = props.get(AVRO_PROP.default)

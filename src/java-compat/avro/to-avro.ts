@@ -36,29 +36,32 @@ import {
 } from './names.ts'
 
 export type ToAvroOptions = {
-  /** Keeps what only Connect knows in `connect.*` members. */
+  /** Whether to store Connect metadata in `connect.*` members. */
   readonly metadata: boolean
-  /** Makes Avro enums of strings that carry an enum's symbols. */
+  /** Whether strings with the parameters of an enum become Avro enums. */
   readonly enums: boolean
-  /** Unions and enums have the names that all schema languages share. */
+  /** Whether unions and enums use the names shared by all formats. */
   readonly shared?: boolean
-  /** Makes names of what Avro does not take for one. */
+  /** Whether to replace characters in names that Avro does not permit. */
   readonly scrub?: boolean
-  /** Makes Avro maps of maps whose keys are optional strings. */
+  /** Whether maps with optional string keys become Avro maps. */
   readonly optionalKeys?: boolean
-  /** Of documentation and defaults only those of fields are told. */
+  /** Whether only the documentation and defaults of fields are written, not those of types. */
   readonly discardTypeDocs?: boolean
 }
 
-/** The Avro schema (as JSON text) that Confluent's converter makes of a Connect schema. Throws a `DataError`. */
+/**
+ * Returns the Avro schema, as JSON text, that Confluent's converter generates for a Connect schema. Throws a
+ * `DataError`.
+ */
 export function toAvroText(schema: Schema, options: ToAvroOptions): string {
   return JSON.stringify(toAvro(schema, { ...options, named: new Map(), unnamed: { count: 0 } }))
 }
 
 type Context = ToAvroOptions & {
-  /** Structs by their full names: a second use only names them. */
+  /** Structs by full name. Later uses refer to the name. */
   readonly named: Map<string, Schema>
-  /** How many structs have no name so far. */
+  /** Number of structs without a name so far. */
   readonly unnamed: { count: number }
 }
 type Json = unknown
@@ -88,7 +91,7 @@ const PRIMITIVES: Readonly<Partial<Record<SchemaType, string>>> = {
   bytes: 'bytes',
 }
 
-/** Without what is added to all types; a text is the name of a struct that stands elsewhere. */
+/** Returns the type without the members that all types can have. A string is a reference to a named type. */
 function baseOf(schema: Schema, context: Context): Members | string {
   switch (schema.type) {
     case 'string':
@@ -104,7 +107,7 @@ function baseOf(schema: Schema, context: Context): Members | string {
   }
 }
 
-/** A second use of one only names it, as that of a struct. */
+/** Later uses of the same fixed refer to its name. */
 function fixedOf(schema: Schema, context: Context): Members | string | undefined {
   const { type, name: given, parameters } = schema
   const size = Number(parameters?.[FIXED_SIZE])
@@ -152,7 +155,9 @@ function mapOf(schema: Schema, context: Context): Members {
   return { type: 'array', items: entryOf(schema, context) }
 }
 
-/** The record of one entry. Maps that differ get entries of different names: Avro knows a name once. */
+/**
+ * Returns the record of a map entry. Entries of different maps get different names, because Avro names must be unique.
+ */
 function entryOf(schema: Schema, context: Context): Members | string {
   const entry = struct(MAP_ENTRY, { key: schema.keys!, value: schema.items! })
   const base = schema.name === undefined ? MAP_ENTRY_NAME : nameOf(schema.name, context)
@@ -196,14 +201,14 @@ function isSame(one: Schema, other: Schema): boolean {
   return isDeepStrictEqual({ ...one, optional: false }, { ...other, optional: false })
 }
 
-/** The first without a name, the second and so on: each has another. */
+/** Numbers the structs without a name, so that each has a unique name. */
 function defaultNameOf(schema: Schema, { named: known, unnamed }: Context): string {
   for (const [name, one] of known) if (one.name === undefined && isSame(one, schema)) return name
   unnamed.count += 1
   return unnamed.count === 1 ? DEFAULT_RECORD_NAME : `${DEFAULT_RECORD_NAME}${unnamed.count}`
 }
 
-/** A name without a namespace says so, lest it has that of the record around it. */
+/** A name without a namespace gets an empty one, so that it does not inherit that of the enclosing record. */
 function named(name: string): Members {
   return name.includes('.') ? { name } : { name, namespace: '' }
 }
@@ -253,7 +258,7 @@ function hasDefault(schema: Schema): boolean {
   return schema.default !== undefined && schema.default !== null
 }
 
-/** A default value as Avro schemas write it. */
+/** Converts a default to the JSON form used in Avro schemas. */
 function defaultOf(schema: Schema, value: unknown, context: Context): Json {
   if (value === null || value === undefined) return null
   switch (schema.type) {
@@ -302,7 +307,7 @@ function structDefaultOf(schema: Schema, value: Members, context: Context): Json
   )
 }
 
-/** A number in the very digits given. */
+/** A JSON number with exactly these digits. */
 function rawJson(text: string): Json {
   return (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON(text)
 }

@@ -2,7 +2,10 @@ import { type AvroSchema, branchName } from '../../formats/avro/schema.ts'
 import { isObject, type Json, JsonNumber } from '../../formats/json-text.ts'
 import { DataError, int64 } from '../../sdk/index.ts'
 
-/** A default value of an Avro schema as the codec has values. A union's default is one of its first branch. */
+/**
+ * Converts a default in an Avro schema to the form that the codec uses. A union's default has the type of its first
+ * branch.
+ */
 export function wireDefault(avro: AvroSchema, json: Json): unknown {
   switch (avro.type) {
     case 'union':

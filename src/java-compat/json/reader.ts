@@ -16,8 +16,8 @@ import {
 import { hasTextKeys } from './writer.ts'
 
 /**
- * What `parseExact` gives: JSON, but whole numbers beyond 2^53 are bigints, and other numbers that a double does not hold
- * exactly come with their literal.
+ * The result of `parseExact`: JSON in which integers beyond 2^53 are bigints, and other numbers that a double cannot
+ * represent exactly are a `JsonNumber` with their literal.
  */
 export type Exact =
   | null
@@ -32,16 +32,16 @@ export type Exact =
 
 export type ReadOptions = {
   readonly nullsToDefaults: boolean
-  /** How entries are written of maps whose keys are no texts. Default: `[key, value]`; objects are `{key, value}`. */
+  /** The form of maps whose keys are not strings: `[key, value]` pairs (default) or `{key, value}` objects. */
   readonly entries?: 'pairs' | 'objects'
-  /** Which structs are written as the one field that is there. Default: none. */
+  /** Whether a struct is represented by its single non-null field. Default: none are. */
   readonly isChoice?: (schema: Schema) => boolean
 }
 
-/** Throws a `DataError` when the JSON does not fit the schema the reader was made for. */
+/** Throws a `DataError` if the JSON does not match the schema of the reader. */
 export type JsonReader = (json: Exact) => unknown
 
-/** Only texts with that many digits in a row can hold a number that a double does not. */
+/** A number that a double cannot represent exactly has at least this many digits. */
 const MANY_DIGITS = /\d[\d.]{14,}\d/
 
 export function parseExact(text: string): Exact {
@@ -56,7 +56,7 @@ function exactNumber(_key: string, value: unknown, { source }: { readonly source
   return isExact ? value : new JsonNumber(source)
 }
 
-/** Values without a schema: a literal becomes the double next to it. */
+/** Converts values without a schema. A `JsonNumber` becomes the nearest double. */
 export function plainValue(json: Exact): unknown {
   if (typeof json !== 'object' || json === null) return json
   if (json instanceof JsonNumber) return json.value
@@ -141,7 +141,10 @@ function objectEntry(entry: Exact): readonly [Exact, Exact] | undefined {
   return isObject(entry) ? [entry['key'], entry['value']] : undefined
 }
 
-/** As Java chooses: the first field whose scalars or lists look so, or the struct with the most of its members there. */
+/**
+ * Chooses a field as Java does: the first whose scalar or list type matches, otherwise the struct with the most
+ * matching members.
+ */
 function choiceReader(schema: Schema, options: ReadOptions): JsonReader {
   const fields = (schema.fields ?? []).map((one) => ({ ...one, read: presentReader(one.schema, options) }))
   const names = fields.map(({ name }) => [name, null] as const)
@@ -179,7 +182,7 @@ function looksLike({ type, name }: Schema, json: Exact): boolean {
   }
 }
 
-/** How many of the members a struct has, and those structs in it. */
+/** Counts the members that exist in a struct, including nested structs. */
 function membersOf({ type, fields = [] }: Schema, json: Exact): number {
   if (type !== 'struct' || !isObject(json)) return 0
   const there = fields.filter(({ name }) => Object.hasOwn(json, name))
@@ -201,7 +204,7 @@ function structReader(schema: Schema, options: ReadOptions): JsonReader {
   }
 }
 
-/** Numbers and base64 of the unscaled bytes are both taken, whatever `decimal.format` says: as Java does. */
+/** Accepts numbers and base64 of the unscaled bytes, regardless of `decimal.format`, as Java does. */
 function decimalReader(schema: Schema): JsonReader {
   const scale = decimalScale(schema)
   return (json) => {
@@ -212,7 +215,7 @@ function decimalReader(schema: Schema): JsonReader {
   }
 }
 
-/** Java keeps the low bits of a number that is out of range; here it is an error. */
+/** Rejects numbers out of range; Java truncates them to the low bits. */
 function integer(schema: Schema, json: Exact): number | bigint {
   return isInteger(schema.type as IntegerType, json) ? json : misfit(schema, json)
 }
@@ -221,7 +224,7 @@ function float(schema: Schema, json: Exact): number {
   if (typeof json === 'number') return json
   if (typeof json === 'bigint') return Number(json)
   if (json instanceof JsonNumber) return json.value
-  // What Java writes for values that are no JSON numbers.
+  // The form in which Java writes values that JSON numbers cannot represent.
   if (json === 'NaN' || json === 'Infinity' || json === '-Infinity') return Number(json)
   return misfit(schema, json)
 }

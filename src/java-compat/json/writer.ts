@@ -17,18 +17,18 @@ import { javaDecimal, shortestFloat } from '../text.ts'
 
 export type WriteOptions = {
   readonly decimals: 'BASE64' | 'NUMERIC'
-  /** Writes a schema's default where the value is null. */
+  /** Whether to write the default of the schema where the value is null. */
   readonly nullsToDefaults: boolean
-  /** How maps are written whose keys are no texts. Default: `[key, value]`; objects are `{key, value}`. */
+  /** The form of maps whose keys are not strings: `[key, value]` pairs (default) or `{key, value}` objects. */
   readonly entries?: 'pairs' | 'objects'
-  /** Of which structs only the one field that is there is written, without its name. Default: of none. */
+  /** Whether only the non-null field of a struct is written, without its name. Default: of none. */
   readonly isChoice?: (schema: Schema) => boolean
 }
 
-/** Makes a value's JSON text. Throws a `DataError` when the value does not fit the schema the writer was made for. */
+/** Serializes a value to JSON. Throws a `DataError` if the value does not match the schema of the writer. */
 export type JsonWriter = (value: unknown) => string
 
-/** Made once for a schema: everything that can be decided without a value is decided here. */
+/** Creates a writer for a schema. Decisions that do not depend on a value are made once, here. */
 export function jsonWriter(schema: Schema, options: WriteOptions): JsonWriter {
   const write = presentWriter(schema, options)
   const absent = absentText(schema, write, options)
@@ -39,7 +39,7 @@ export function jsonWriter(schema: Schema, options: WriteOptions): JsonWriter {
   }
 }
 
-/** Of values without a schema: what a JSON text can say, and bytes, maps and bigints as the typed ones. */
+/** Serializes a value without a schema: JSON values, bytes, maps and bigints. */
 export function plainJson(value: unknown): string {
   if (typeof value === 'string') return quote(value)
   if (value === null || value === undefined) return 'null'
@@ -56,7 +56,10 @@ export function plainJson(value: unknown): string {
     .join(',')}}`
 }
 
-/** As Jackson, because a key's bytes decide its partition: characters beyond the first 65536 and controls as `\uXXXX`. */
+/**
+ * Quotes text like Jackson, because the bytes of a key determine its partition: surrogate pairs and control characters
+ * are written as `\uXXXX`.
+ */
 export function quote(text: string): string {
   const quoted = JSON.stringify(text)
   if (!ESCAPED.test(quoted)) return quoted
@@ -119,12 +122,12 @@ const PRESENT: Readonly<Record<SchemaType, (schema: Schema, options: WriteOption
   struct: (schema, options) => structWriter(schema, options),
 }
 
-/** Whether a map is an object in schemas that need to know of each key that it is there. */
+/** Whether a map is written as a JSON object: its keys must be strings that are not optional. */
 export function hasTextKeys({ keys }: Schema): boolean {
   return keys!.type === 'string' && !keys!.optional
 }
 
-/** Arrays and maps of mixed elements, which headers can hold, have no schema for them. */
+/** Arrays and maps of mixed elements, which can occur in headers, have no element schema. */
 function partWriter(schema: Schema | undefined, options: WriteOptions): JsonWriter {
   return schema === undefined ? plainJson : jsonWriter(schema, options)
 }
