@@ -6,21 +6,24 @@ import { checked } from './error.ts'
 import type { SourcedSchema } from './schema-id.ts'
 import { frameIndexes, unframeIndexes } from './wire-format.ts'
 
-/** Encodes and decodes payloads, without the schema id and the message index. */
+/** Encodes and decodes payloads: the data without the schema id and the message index. */
 export type PayloadCodec = {
   encode(value: unknown): Uint8Array
   decode(payload: Buffer): unknown
-  /** The value as it was written, before the reader's schema or a validation: what the rules of the schema work on. */
+  /**
+   * Decodes with the writer's schema, before schema resolution or validation. The rules of a schema apply to this
+   * value.
+   */
   decodeWritten(payload: Buffer): unknown
-  /** What `decode` makes of a value that was written. */
+  /** Converts the result of `decodeWritten` to that of `decode`. */
   resolve(written: unknown): unknown
-  /** A copy with the fields transformed. */
+  /** Returns a copy of the value with its fields transformed. */
   transformFields(value: unknown, transform: FieldTransform): unknown
 }
 
-/** Encodes and decodes the data after the schema id. */
+/** Encodes and decodes the data that follows the schema id. */
 export type DataCodec = PayloadCodec & {
-  /** Input of subject name strategies. */
+  /** Record name for subject name strategies; undefined if the schema has none. */
   readonly recordName: string | undefined
   /** The bytes before the payload: for Protobuf, the index of the message. */
   readonly head: Uint8Array
@@ -37,13 +40,13 @@ export type CodecOptions = {
   readonly validate: boolean
 }
 
-/** A schema format: parses its schemas, and opens a codec for one of them. */
+/** A schema format: parses its schemas and creates codecs for them. */
 export type Language = {
   parse(source: SourcedSchema, validation: 'strict' | 'loose'): ParsedSchema
   codec(source: SourcedSchema, options: CodecOptions): DataCodec
 }
 
-/** The code of a format is loaded with its first schema. */
+/** Loads the code of a format on first use. */
 export function loadLanguage(type: FormatType): Promise<Language> {
   return LANGUAGES[type]()
 }

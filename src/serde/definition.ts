@@ -3,19 +3,19 @@ import type { FormatType } from '../formats/format.ts'
 import { asked } from './error.ts'
 import { rulesOf, type SchemaIdPolicy, type SourcedSchema, sourceOf } from './schema-id.ts'
 
-/** A schema that an application defines. */
+/** A schema defined by an application. */
 export type SchemaDefinition = {
   readonly type: FormatType
   readonly text: string
   readonly references?: readonly ReferenceDefinition[]
-  /** Registered with the schema. What the registry adds counts, too. */
+  /** Registered with the schema. Metadata and rules that the registry adds also apply. */
   readonly metadata?: SchemaMetadata
   readonly ruleSet?: SchemaRuleSet
 }
 
 /**
- * A reference of a schema, by the name in its text: to a registered version, or to a text. The subject of a text is the name
- * of the reference, unless `subject` is set.
+ * A reference of a schema, identified by the name used in the schema text. Refers either to a registered version or to
+ * a text. The subject of a text is the name of the reference, unless `subject` is set.
  */
 export type ReferenceDefinition =
   | RegisteredReference
@@ -28,7 +28,10 @@ export type ReferenceDefinition =
 
 type Options = { readonly policy: SchemaIdPolicy; readonly normalize: boolean }
 
-/** Brings a definition to what the registry knows: references by text are registered, or looked up where nothing may be. */
+/**
+ * Resolves a definition to registered references. References by text are registered with the policy `auto-register`,
+ * and otherwise looked up.
+ */
 export async function settleDefinition(
   registry: RegistryClient,
   { type, text, references = [], metadata, ruleSet }: SchemaDefinition,

@@ -1,7 +1,7 @@
 import type { RegisteredReference, RegistryClient } from '../clients/registry.ts'
 import type { Dependency } from '../formats/references.ts'
 
-/** The texts of all direct and indirect references, each name once, dependencies first. */
+/** Returns the texts of all direct and indirect references, without duplicates, dependencies first. */
 export async function resolveReferences(
   registry: RegistryClient,
   references: readonly RegisteredReference[] = [],

@@ -13,17 +13,18 @@ import { resolveReferences } from './references.ts'
 import type { SchemaId } from './wire-format.ts'
 
 /**
- * `auto-register`: register the schema, which has no effect if it is registered. `look-up`: the schema must be registered.
- * `use-latest`: write with the latest schema of the subject.
+ * - `auto-register`: register the schema, which has no effect if it is already registered.
+ * - `look-up`: the schema must already be registered.
+ * - `use-latest`: write with the latest schema of the subject.
  */
 export type SchemaIdPolicy = 'auto-register' | 'look-up' | 'use-latest'
 
 export type SchemaIdOptions = {
-  /** `{ id }`: write with the schema of this id. */
+  /** `{ id }`: write with the schema that has this id. */
   readonly policy: SchemaIdPolicy | { readonly id: number }
   /** Whether the registry normalizes schemas. */
   readonly normalize: boolean
-  /** With `use-latest` and `{ id }`: refuse a schema that is incompatible with the given one. */
+  /** With `use-latest` and `{ id }`: reject a schema that is incompatible with the given one. */
   readonly strict: boolean
 }
 
@@ -34,16 +35,18 @@ export type SourcedSchema = SchemaSource & {
   readonly ruleSet?: SchemaRuleSet
 }
 export type Parse<Parsed> = (source: SourcedSchema, validation: 'strict' | 'loose') => Parsed | Promise<Parsed>
-/** The schema that data is written with, and its id. */
+/** The schema to write with, and its id. */
 export type WriteSchema<Parsed> = {
   readonly id: number
   readonly parsed: Parsed
   readonly source: SourcedSchema
-  /** What the registry has under the id; undefined where it told the id only. */
+  /** The schema stored under the id; undefined if the registry returned only the id. */
   readonly stored?: Pick<NewSchema, 'metadata' | 'ruleSet'> | undefined
 }
 
-/** Finds the schema and id to write data of a subject with. Without `own`, the subject must have a latest schema. */
+/**
+ * Returns the schema and id to write data of a subject with. Without `own`, the latest schema of the subject is used.
+ */
 export async function findWriteSchema<Parsed extends ParsedSchema>(
   registry: RegistryClient,
   subject: string,
@@ -70,7 +73,7 @@ export async function findWriteSchema<Parsed extends ParsedSchema>(
   })
 }
 
-/** Registers a schema of ours, or looks it up. */
+/** Registers or looks up a schema, according to the policy. */
 async function placeOf(
   registry: RegistryClient,
   subject: string,
@@ -85,7 +88,7 @@ async function placeOf(
   return { id: known.id, stored: known.schema === undefined ? undefined : known }
 }
 
-/** Fetches the schema of an id, with the texts of its references. */
+/** Fetches a schema by its id, with the texts of its references. */
 export function fetchSchema(registry: RegistryClient, id: SchemaId): Promise<SourcedSchema> {
   return asked(`schema ${id}`, async () => sourceOf(registry, await fetchRegisteredSchema(registry, id)))
 }
@@ -94,7 +97,7 @@ export function fetchRegisteredSchema(registry: RegistryClient, id: SchemaId): P
   return typeof id === 'number' ? registry.byId(id) : registry.byGuid(id)
 }
 
-/** Adds the texts of all references of a schema. */
+/** Adds the texts of all references to a schema. */
 export async function sourceOf(registry: RegistryClient, schema: NewSchema): Promise<SourcedSchema> {
   const { schemaType: type = 'AVRO', schema: text, references = [], metadata, ruleSet } = schema
   const dependencies = await resolveReferences(registry, references)
@@ -103,7 +106,7 @@ export async function sourceOf(registry: RegistryClient, schema: NewSchema): Pro
 
 type Rules = { readonly metadata?: SchemaMetadata | undefined; readonly ruleSet?: SchemaRuleSet | undefined }
 
-/** Without members that are absent. */
+/** Omits members that are undefined. */
 export function rulesOf({ metadata, ruleSet }: Rules): {
   readonly metadata?: SchemaMetadata
   readonly ruleSet?: SchemaRuleSet

@@ -11,7 +11,7 @@ import { fetchSchema, findWriteSchema, type SchemaIdPolicy, type SourcedSchema }
 import { type SubjectNameStrategy, subjectNaming } from './subject-name.ts'
 import { bufferOf, frame, type RecordHeaders, type SchemaId, unframe, unframeHeader } from './wire-format.ts'
 
-// `weir/serde`: serializers and deserializers for Confluent's wire format, with schemas in a registry.
+// `weir/serde`: serializers and deserializers for Confluent's wire format with a schema registry.
 
 export type { Endpoint } from '../clients/http.ts'
 export type { Kms, KmsDriver, KmsKey, KmsParams } from '../encryption/kms.ts'
@@ -25,62 +25,62 @@ export type SerializerOptions = {
   readonly registry: Endpoint
   /** The schema to write with. Required unless the policy is `use-latest`. */
   readonly schema?: SchemaDefinition
-  /** Default `auto-register`. */
+  /** Default: `auto-register`. */
   readonly policy?: SchemaIdPolicy
-  /** Whether to serialize keys, which have other subjects than values. */
+  /** Whether to serialize keys, whose subjects differ from those of values. */
   readonly isKey?: boolean
-  /** Default `TopicName`. */
+  /** Default: `TopicName`. */
   readonly subjectName?: SubjectNameStrategy
   readonly normalize?: boolean
-  /** With `use-latest`: refuse a latest schema that is incompatible with `schema`. Default true. */
+  /** With `use-latest`: reject a latest schema that is incompatible with `schema`. Default: true. */
   readonly strict?: boolean
   /** Protobuf: full name of the message to write. Default: the first message. */
   readonly message?: string
-  /** JSON: validate values against the schema. Default true. */
+  /** JSON: validate values against the schema. Default: true. */
   readonly validate?: boolean
-  /** For schemas whose rules encrypt. */
+  /** Required for schemas with encryption rules. */
   readonly encryption?: EncryptionOptions
-  /** Maximum number of cached subjects. Default 1,000. */
+  /** Maximum number of cached subjects. Default: 1,000. */
   readonly subjectsMax?: number
 }
 
 export interface Serializer<Value = unknown> {
-  /** The bytes for Kafka. Null stays null (a tombstone). Rejects with a `SerdeError`. */
+  /** Returns the bytes for Kafka. Null stays null (a tombstone). Rejects with a `SerdeError`. */
   serialize(topic: string, value: Value | null): Promise<Buffer | null>
 }
 
 export type DeserializerOptions = {
   readonly registry: Endpoint
-  /** Whether to deserialize keys, whose schema ids are in another header than those of values. */
+  /** Whether to deserialize keys, whose schema id header differs from that of values. */
   readonly isKey?: boolean
   /** Avro: the reader's schema. Default: the writer's schema. */
   readonly readerSchema?: SchemaDefinition
-  /** The only format that is accepted. Default: all. */
+  /** The only accepted format. Default: all formats. */
   readonly type?: FormatType
-  /** JSON: validate values against the schema. Default false: the producer validates them. */
+  /** JSON: validate values against the schema. Default: false, because the producer validates them. */
   readonly validate?: boolean
-  /** How the writer's subject is found, for schemas whose rules decrypt. Default `TopicName`. */
+  /** Strategy of the writer's subject, for schemas with encryption rules. Default: `TopicName`. */
   readonly subjectName?: SubjectNameStrategy
-  /** For schemas whose rules decrypt. */
+  /** Required for schemas with encryption rules. */
   readonly encryption?: EncryptionOptions
-  /** Maximum number of cached schemas. Default 1,000. */
+  /** Maximum number of cached schemas. Default: 1,000. */
   readonly schemasMax?: number
 }
 
 export interface Deserializer<Value = unknown> {
   /**
-   * `headers`: those of the record, where its schema may stand. `topic`: needed where the schema has rules that decrypt, as
-   * their keys belong to the subject. Rejects with a `SerdeError`.
+   * `headers` are those of the record, which may contain the schema id. `topic` is required if the schema has
+   * encryption rules, because their keys belong to the subject. Rejects with a `SerdeError`.
    */
   deserialize(bytes: Uint8Array | null, headers?: RecordHeaders, topic?: string): Promise<Value | null>
 }
 
-/** Our schema, as the registry knows it. */
+/** The application's schema, with references resolved. */
 type Own = { readonly source: SourcedSchema; readonly parsed: ParsedSchema; readonly codec: DataCodec }
 type Write = (value: unknown) => Buffer | Promise<Buffer>
 type Read = (data: Buffer, topic: string | undefined) => unknown
 
-/** The first value of a topic waits for a response of the registry; later values use the cache. */
+/** The first value of a topic waits for the registry; later values use the cache. */
 export function createSerializer<Value = unknown>(options: SerializerOptions): Serializer<Value> {
   const registry = createRegistryClient(options.registry)
   const { schema, policy = 'auto-register', normalize = false, strict = true, message, validate = true } = options
@@ -105,7 +105,7 @@ export function createSerializer<Value = unknown>(options: SerializerOptions): S
     const { id, source } = written
     const codec =
       source === ours?.source ? ours.codec : (await loadLanguage(source.type)).codec(source, { message, validate })
-    // The registry may have added rules to ours: those that readers see count.
+    // The registry may have added rules to the schema. Readers apply the stored rules, so the writer must too.
     const stored = written.stored ?? (await asked(`schema ${id}`, () => registry.byId(id, subject)))
     const rules = openSchemaRules(stored, 'WRITE', deks)
     const encode = (value: unknown) => checked('invalid_data', () => codec.encode(value))
@@ -127,7 +127,7 @@ export function createSerializer<Value = unknown>(options: SerializerOptions): S
   }
 }
 
-/** The first value of a schema waits for a response of the registry; later values use the cache. */
+/** The first value of a schema waits for the registry; later values use the cache. */
 export function createDeserializer<Value = unknown>(options: DeserializerOptions): Deserializer<Value> {
   const registry = createRegistryClient(options.registry)
   const { readerSchema, type, validate = false, isKey = false } = options
@@ -183,7 +183,10 @@ function fieldsOf(codec: PayloadCodec): TransformFields {
   return (value, transform) => checked('invalid_data', () => codec.transformFields(value, transform))
 }
 
-/** What the header says of the schema, and of the message, comes before what the bytes say: they are bare then. */
+/**
+ * A schema id in a header takes precedence. Then the bytes have no prefix, and the header also contains the message
+ * index.
+ */
 function framed(bytes: Uint8Array, head: ReturnType<typeof unframeHeader>): ReturnType<typeof unframe> {
   return head ? { id: head.id, data: Buffer.concat([head.data, bytes]) } : unframe(bytes)
 }

@@ -7,19 +7,22 @@ import { EncryptionError } from '../../encryption/error.ts'
 import { type Kms, type KmsDriver, type KmsParams, openKms } from '../../encryption/kms.ts'
 import { RuleError } from './rule-error.ts'
 
-/** Which data encryption key (DEK) a rule means. */
+/** Identifies the data encryption key (DEK) for a rule. */
 export type DekSpec = {
   readonly kekName: string
-  /** What the rule demands of the KEK, and what it is created with where it does not exist. */
+  /** The rule's requirements for the KEK; also used to create it if it does not exist. */
   readonly kmsType: string | undefined
   readonly kmsKeyId: string | undefined
   readonly algorithm: DekAlgorithm
   readonly subject: string
-  /** After how many days writers create another version; 0: never, and ciphertexts do not name their version. */
+  /**
+   * Number of days after which writers create a new version. 0: keys do not expire, and ciphertexts have no version
+   * prefix.
+   */
   readonly expiryDays: number
 }
 
-/** A DEK, unwrapped. `expiresAt`: ms since 1970, when writers have to ask for it again. */
+/** An unwrapped DEK. `expiresAt` is in ms since 1970; after it, writers must load the DEK again. */
 export type OpenDek = { readonly version: number; readonly cipher: AeadCipher; readonly expiresAt: number }
 
 export type DekStoreOptions = {
@@ -33,12 +36,12 @@ export type DekStoreOptions = {
 const LATEST = -1
 const FIRST = 1
 const DAY_MS = 86_400_000
-/** When no newer version could be created, writers continue with the expired one and try again after this time. */
+/** If a new version cannot be created, writers continue with the expired one and retry after this time. */
 const ROTATION_RETRY_MS = 60_000
 
 /**
- * Unwrapped DEKs by what rules say of them. Writers create KEKs and DEKs that do not exist; readers never do. Calls reject
- * with a `RuleError`, an `EncryptionError` or the registry's `RequestError`; a failure is not remembered.
+ * Caches unwrapped DEKs. Writers create KEKs and DEKs that do not exist; readers never do. Methods reject with a
+ * `RuleError`, an `EncryptionError` or the registry's `RequestError`; failures are not cached.
  */
 export class DekStore {
   readonly #options: DekStoreOptions
@@ -52,7 +55,7 @@ export class DekStore {
   async forWriting(spec: DekSpec): Promise<OpenDek> {
     const key = JSON.stringify(['WRITE', spec])
     const known = this.#deks.get(key)
-    // Only the first one who finds it expired removes it: the others share what that one loads.
+    // Only the first caller that finds the key expired removes it, so that concurrent callers share one load.
     if (known !== undefined && (await known).expiresAt <= this.#options.now() && this.#deks.get(key) === known) {
       this.#deks.delete(key)
     }
@@ -110,7 +113,7 @@ export class DekStore {
     return dek?.encryptedKeyMaterial ? dek : undefined
   }
 
-  /** `wanted`: the version to take where another writer was faster. */
+  /** `wanted` is the version to load if another writer has created the DEK concurrently. */
   async #createDek(kek: KekInfo, spec: DekSpec, version: number, wanted: number): Promise<DekInfo> {
     const { subject, algorithm } = spec
     const wrapped = kek.shared === true ? undefined : await this.#kms(kek).wrap(generateDek(algorithm))
@@ -123,7 +126,10 @@ export class DekStore {
     return dek
   }
 
-  /** What the registry has, not what was sent to it: another writer may have been faster. */
+  /**
+   * Uses the key that the registry returned, not the one that was sent, because another writer may have created it
+   * first.
+   */
   async #open(kek: KekInfo, dek: DekInfo, { algorithm, expiryDays }: DekSpec): Promise<OpenDek> {
     const { version, keyMaterial, encryptedKeyMaterial = '', ts = 0 } = dek
     const key = keyMaterial
@@ -138,7 +144,10 @@ export class DekStore {
   }
 }
 
-/** A rule may pin the KMS and the key, so that whoever writes KEKs cannot choose them. */
+/**
+ * Throws a `RuleError` if the KEK does not match the KMS type and key id in the rule. A rule can thereby prevent users
+ * who may create KEKs from choosing them.
+ */
 function refuseOther(kek: KekInfo, { kmsType, kmsKeyId }: DekSpec): void {
   if (kmsType && kek.kmsType !== kmsType) {
     throw new RuleError(`the KEK '${kek.name}' has KMS type '${kek.kmsType}', but the rule wants '${kmsType}'`)
@@ -148,7 +157,7 @@ function refuseOther(kek: KekInfo, { kmsType, kmsKeyId }: DekSpec): void {
   }
 }
 
-/** Undefined where it exists already. */
+/** Returns undefined if the object already exists (status 409). */
 async function unlessConflict<Created>(created: Promise<Created>): Promise<Created | undefined> {
   try {
     return await created

@@ -4,18 +4,18 @@ import type { KmsDriver } from '../../encryption/kms.ts'
 import { localKmsDriver } from '../../encryption/local-kms.ts'
 import { DekStore } from './dek-store.ts'
 
-/** How values are encrypted and decrypted where the rules of a schema demand it. */
+/** Options for encryption and decryption by the rules of a schema. */
 export type EncryptionOptions = {
   /**
-   * Configuration of the KMS, by key: what Confluent's clients take as `rule.executors._default_.param.KEY`, for instance
-   * `secret` of the local KMS. Keys may have that prefix.
+   * KMS configuration: the parameters that Confluent's clients take as `rule.executors._default_.param.KEY`, such as
+   * `secret` for the local KMS. Keys may include that prefix.
    */
   readonly params?: Readonly<Record<string, string>>
-  /** KMS drivers beside the one of `local-kms`. */
+  /** KMS drivers in addition to the one for `local-kms`. */
   readonly kms?: readonly KmsDriver[]
-  /** How many keys are remembered. Default 1,000. */
+  /** Maximum number of cached keys. Default: 1,000. */
   readonly deksMax?: number
-  /** The time in ms since 1970, which decides when a key has expired. Default `Date.now`. */
+  /** Returns the time in ms since 1970, which determines whether a key has expired. Default: `Date.now`. */
   readonly now?: () => number
 }
 

@@ -5,12 +5,12 @@ import type { DekSpec, DekStore, OpenDek } from './dek-store.ts'
 import { RuleError } from './rule-error.ts'
 import type { DataRule, RuleMode } from './rule-set.ts'
 
-/** Before the ciphertext of a key that expires stand a zero byte and the version of the key, four bytes, big-endian. */
+/** If keys expire, a ciphertext is preceded by a zero byte and the version of the key (4 bytes, big-endian). */
 const VERSION_HEAD_BYTES = 5
-/** Stands for the version that is written, whichever that is. */
+/** Placeholder for the version used to write, which is known only after the key was loaded. */
 const WRITTEN = 0
 
-/** Reads the parameters of a rule; those that it lacks come from the schema's metadata. Throws a `RuleError`. */
+/** Parses the parameters of a rule. Missing parameters are taken from the schema's metadata. Throws a `RuleError`. */
 export function dekSpecOf(rule: DataRule, metadata: SchemaMetadata | undefined, subject: string): DekSpec {
   const param = (name: string) => rule.params[name] ?? metadata?.properties?.[name]
   const kekName = param('encrypt.kek.name')
@@ -37,7 +37,10 @@ function daysOf(text: string): number {
   throw new RuleError(`encrypt.dek.expiry.days '${text}' is not a number of days`)
 }
 
-/** The values that one execution of a rule found to be encrypted or decrypted, and their keys. */
+/**
+ * Encrypts or decrypts the values of one rule execution: `add` collects them, `loadKeys` loads their keys, `apply`
+ * returns the results.
+ */
 export class ValueEncryption {
   readonly #spec: DekSpec
   readonly #mode: RuleMode
@@ -49,12 +52,12 @@ export class ValueEncryption {
     this.#mode = mode
   }
 
-  /** Whether `add` was called with anything to do. */
+  /** Whether `add` has found values to encrypt or decrypt. */
   get isNeeded(): boolean {
     return this.#versions.size > 0
   }
 
-  /** Notes which key the value needs. Throws a `RuleError` for a value that cannot be encrypted. */
+  /** Collects the key version for a value. Throws a `RuleError` if the value cannot be encrypted. */
   add(type: FieldType, value: unknown): void {
     if (this.#mode === 'WRITE') {
       plaintextOf(type, value)
@@ -72,7 +75,7 @@ export class ValueEncryption {
     }
   }
 
-  /** The new value of what was added before. */
+  /** Returns the encrypted or decrypted value. Its keys must be loaded. */
   apply(type: FieldType, value: unknown): unknown {
     return this.#mode === 'WRITE' ? this.#encrypt(type, value) : this.#decrypt(type, value)
   }
@@ -125,7 +128,7 @@ function plaintextOf(type: FieldType, value: unknown): Uint8Array {
   throw new RuleError(`type ${type} cannot be encrypted, only STRING and BYTES`)
 }
 
-/** Undefined for a value that cannot be a ciphertext: those are read as they are. */
+/** Returns undefined if the value cannot be a ciphertext; such values are returned unchanged. */
 function ciphertextOf(type: FieldType, value: unknown): Buffer | undefined {
   if (type === 'STRING' && typeof value === 'string') return Buffer.from(value, 'base64')
   if (type === 'BYTES' && value instanceof Uint8Array)

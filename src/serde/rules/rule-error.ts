@@ -1,4 +1,4 @@
-/** A rule of a schema cannot be executed. What happens then is the rule's `onFailure`. */
+/** A rule of a schema cannot be executed. The rule's `onFailure` action applies. */
 export class RuleError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options)

@@ -2,15 +2,15 @@ import { z } from 'zod'
 import type { SchemaRuleSet } from '../../clients/registry.ts'
 
 export type RuleMode = 'WRITE' | 'READ'
-/** Domain rules work on values, encoding rules on their bytes. */
+/** Domain rules apply to values, encoding rules to their serialized bytes. */
 export type RulePhase = 'domainRules' | 'encodingRules'
 
-/** A rule as this library needs it. */
+/** A rule of a schema, validated. */
 export type DataRule = {
   readonly name: string
   readonly kind: string
   readonly mode: string
-  /** Which executor it is for, such as `ENCRYPT`. */
+  /** The executor of the rule, such as `ENCRYPT`. */
   readonly type: string
   readonly tags: readonly string[]
   readonly params: Readonly<Record<string, string>>
@@ -30,12 +30,12 @@ const wireRule = z.looseObject({
   disabled: z.boolean().nullish(),
 })
 
-/** The places where Confluent's clients execute rules; a rule set for another one is the gateway's or the broker's. */
+/** Values of `enableAt` for which Confluent's clients execute rules. Other values refer to a gateway or a broker. */
 const CLIENT_PLACES: readonly unknown[] = [undefined, null, 'ALL', 'CLIENT']
 
 /**
- * The rules of a phase that apply in a mode, in the order in which they run: reading undoes what writing did, last first.
- * Of rules with the same tags, type and mode only the first one applies.
+ * Returns the enabled rules of a phase and mode in execution order; reading reverses the order of writing. Of rules
+ * with the same tags, type and mode, only the first one is used.
  */
 export function rulesToRun(ruleSet: SchemaRuleSet | undefined, phase: RulePhase, mode: RuleMode): readonly DataRule[] {
   if (!CLIENT_PLACES.includes(ruleSet?.enableAt)) return []
@@ -51,7 +51,7 @@ export function rulesToRun(ruleSet: SchemaRuleSet | undefined, phase: RulePhase,
   return mode === 'READ' ? applied.reverse() : applied
 }
 
-/** What a rule does when it has succeeded or failed; a rule for both modes may name two actions, with a comma. */
+/** Returns the action after success or failure. A rule for both modes may specify two actions, separated by a comma. */
 export function actionOf(rule: DataRule, outcome: 'onSuccess' | 'onFailure', mode: RuleMode): string {
   const named = rule[outcome]
   if (!named) return outcome === 'onFailure' ? 'ERROR' : 'NONE'

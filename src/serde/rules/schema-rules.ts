@@ -11,24 +11,24 @@ import { RuleError } from './rule-error.ts'
 import { actionOf, type DataRule, type RuleMode, type RulePhase, rulesToRun } from './rule-set.ts'
 import { matchesTagPattern } from './tag-pattern.ts'
 
-/** Paths of a schema that refers to itself have no end. */
+/** Maximum number of cached field names. A recursive schema has an unlimited number of field paths. */
 const FIELD_NAMES_MAX = 10_000
 
-/** Copies a value of the schema with its fields transformed. */
+/** Returns a copy of a value with its fields transformed. */
 export type TransformFields = (value: unknown, transform: FieldTransform) => unknown
 
-/** The subject of a value. Asked only where a rule needs it; throws a `SerdeError` where it is not known. */
+/** Returns the subject of a value. Called only if a rule needs it. Throws a `SerdeError` if the subject is unknown. */
 export type SubjectOfValue = () => string
 
-/** The rules of one schema, in one mode. Both methods reject with a `SerdeError`. */
+/** The rules of one schema for one mode. Both methods reject with a `SerdeError`. */
 export type SchemaRules = {
-  /** Runs the domain rules. */
+  /** Applies the domain rules. */
   transformValue(value: unknown, subject: SubjectOfValue, transformFields: TransformFields): Promise<unknown>
-  /** Runs the encoding rules, on the bytes of a value without their frame. */
+  /** Applies the encoding rules to the serialized value without its prefix. */
   transformPayload(payload: Buffer, subject: SubjectOfValue): Promise<Buffer>
 }
 
-/** Undefined where the schema has no rules for the mode. */
+/** Returns undefined if the schema has no rules for the mode. */
 export function openSchemaRules(
   { metadata, ruleSet }: Pick<NewSchema, 'metadata' | 'ruleSet'>,
   mode: RuleMode,
@@ -78,7 +78,7 @@ export function openSchemaRules(
 
 const EXECUTOR_TYPES: Readonly<Record<RulePhase, string>> = { domainRules: 'ENCRYPT', encodingRules: 'ENCRYPT_PAYLOAD' }
 
-/** Throws a `RuleError` where this library cannot execute the rule. */
+/** Throws a `RuleError` if this library has no executor for the rule. */
 function checkExecutor({ type, kind }: DataRule, phase: RulePhase): void {
   if (type.toUpperCase() !== EXECUTOR_TYPES[phase]) {
     throw new RuleError(`there is no executor for rules of type ${type} among the ${phase}`)
@@ -86,7 +86,7 @@ function checkExecutor({ type, kind }: DataRule, phase: RulePhase): void {
   if (kind !== 'TRANSFORM') throw new RuleError(`a rule of type ${type} is a TRANSFORM, not a ${kind}`)
 }
 
-/** A rule that fails, and is allowed to, leaves the message as it was. */
+/** If a rule fails and its `onFailure` action permits it, the message is left unchanged. */
 async function runRules<Message>(
   rules: readonly DataRule[],
   mode: RuleMode,
@@ -107,7 +107,10 @@ async function runRules<Message>(
   return current
 }
 
-/** Anything else is a mistake in this library, or a value that does not fit its schema: no rule may let that pass. */
+/**
+ * Other errors are defects of this library or values that do not match their schema; no `onFailure` action applies to
+ * them.
+ */
 function isFailure(error: unknown): boolean {
   return error instanceof RuleError || error instanceof EncryptionError || error instanceof RequestError
 }
@@ -130,7 +133,7 @@ function within<Result>(field: FieldContext, run: () => Result): Result {
   }
 }
 
-/** The tags that the metadata of a schema give a field, by its full name. */
+/** Returns a function for the tags that the schema's metadata assigns to a field, by full name. */
 function tagsByName(metadata: SchemaMetadata | undefined): (fullName: string) => ReadonlySet<string> {
   const patterns = Object.entries(metadata?.tags ?? {})
   const known = new BoundedMap<string, ReadonlySet<string>>(FIELD_NAMES_MAX)

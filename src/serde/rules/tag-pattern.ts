@@ -1,13 +1,13 @@
-/** `**` stands for any characters, `*` for any but a dot, `?` for one that is no dot. */
+/** `**` matches any characters, `*` any except dots, `?` one character except a dot. */
 type Token = { readonly kind: 'any' | 'segment' | 'one' } | { readonly kind: 'literal'; readonly char: string }
 
 /**
- * Whether a pattern of `metadata.tags` matches the full name of a field, as in Confluent's clients: `shop.*.email`, `**.ssn`.
- * Takes time in proportion to the product of both lengths.
+ * Whether a pattern of `metadata.tags` matches the full name of a field, as in Confluent's clients: `shop.*.email`,
+ * `**.ssn`. Takes time proportional to the product of both lengths.
  */
 export function matchesTagPattern(pattern: string, fullName: string): boolean {
   const tokens = tokensOf(pattern.replaceAll('**.*', '**'))
-  // Which positions in the name the tokens so far can reach.
+  // Positions in the name that the tokens processed so far can reach.
   let reached = new Set([0])
   for (const token of tokens) reached = advance(token, reached, fullName)
   return reached.has(fullName.length)
