@@ -11,18 +11,18 @@ import {
   resourceKeyOf,
 } from '../../src/operator/resources/resource.ts'
 
-/** Resources in memory, declared by the test. */
+/** An in-memory `Cluster` whose resources the test declares. */
 export class MemoryCluster implements Cluster {
   readonly description = 'memory'
   readonly resources = new Map<ResourceKey, Resource>()
   readonly events: ResourceEvent[] = []
-  /** Undefined: Secrets are not watched. They can be read even then. */
+  /** Undefined: Secrets are not watched, but can still be read. */
   secretVersions: Map<string, string> | undefined
   readonly secrets = new Map<string, Readonly<Record<string, string>>>()
-  /** Undefined: it is not known what they are like. */
+  /** Undefined: namespaces are not known. */
   namespaces: Map<string, NamespaceInfo> | undefined
   readonly configMaps = new Map<string, Readonly<Record<string, string>>>()
-  /** Those that somebody else keeps. */
+  /** ConfigMaps with another owner. */
   readonly foreignConfigMaps = new Set<string>()
   readonly #listeners = new Set<(change: ResourceChange) => void>()
   #created = 0
@@ -35,7 +35,7 @@ export class MemoryCluster implements Cluster {
     return () => this.#listeners.delete(listener)
   }
 
-  /** Declares a resource, or changes what is declared of it. Gives its key. */
+  /** Creates a resource or changes its spec. Returns its key. */
   apply<K extends ResourceKind>(
     kind: K,
     name: string,
@@ -69,7 +69,7 @@ export class MemoryCluster implements Cluster {
     return key
   }
 
-  /** Asks for its deletion. */
+  /** Requests the deletion of a resource. */
   remove(key: ResourceKey): void {
     const resource = this.#find(key)
     if (resource.metadata.finalizers.length === 0) {

@@ -8,7 +8,7 @@ import { PluginExecutor } from '../../src/worker/isolation/plugins/plugin-execut
 import { toPluginFailure } from '../../src/worker/isolation/plugins/plugin-failure.ts'
 import { type PluginCall, type PluginHost, type PluginOutput, pluginError } from '../../src/worker/plugin-host.ts'
 
-/** Calls plugins right here: for tests whose plugins do no harm. */
+/** Calls plugins in this thread, for tests whose plugins are harmless. */
 export function localPluginHost(
   plugins: readonly Plugin[] = SHIPPED,
   access: ConnectorAccess = ALL_ACCESS,

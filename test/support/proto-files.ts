@@ -15,7 +15,7 @@ import type {
   TypeElement,
 } from '../../src/formats/protobuf/file.ts'
 
-/** Random .proto files as parsed: everything the language has, valid for a parser though names may lead nowhere. */
+/** Random parsed .proto files with all language elements. They are syntactically valid, but names may be unresolved. */
 const word = fc.constantFrom('a', 'b', 'option', 'message', 'stream', 'reserved', 'B_2', 'map', 'to', 'extend')
 const typeName = fc.constantFrom(
   'int32',
@@ -176,7 +176,7 @@ export const protoFile: fc.Arbitrary<ProtoFile> = fc
       imports: fc.uniqueArray(fc.constantFrom('a.proto', 'b/c.proto'), { maxLength: 2 }),
       publicImports: fc.uniqueArray(fc.constantFrom('d.proto'), { maxLength: 1 }),
       options,
-      // Messages come before enums in the text.
+      // The printed text has messages before enums.
       types: types.map(([messages, enums]) => [...messages, ...enums]),
       extends: fc.array(extend(fc.constantFrom(undefined, 'optional', 'repeated')), { maxLength: 1 }),
       services: fc.array(service, { maxLength: 1 }),

@@ -9,7 +9,7 @@ import type { Condition } from '../../src/operator/resources/status.ts'
 import type { FakeClock } from './fake-clock.ts'
 import type { MemoryCluster } from './memory-cluster.ts'
 
-/** Passes of one reconciler, one after the other, as a test asks for them. */
+/** Runs a reconciler step by step, as a test requires. */
 export function reconcileLoopIn<K extends ResourceKind>(
   cluster: MemoryCluster,
   clock: FakeClock,
@@ -29,7 +29,7 @@ export function reconcileLoopIn<K extends ResourceKind>(
       const progress = condition(key, 'Stalled') ?? condition(key, 'Reconciling')
       return `${progress?.type ?? `Ready=${ready?.status}`}/${ready?.reason}`
     },
-    /** Passes until one asks for nothing soon, each after the pause that the one before asked for. */
+    /** Reconciles until the requested requeue is more than 1 s away, waiting for each requested delay in between. */
     async settle(key: ResourceKey<K>, reconcilesMax = 20): Promise<Requeue> {
       for (let count = 0; count < reconcilesMax; count++) {
         const requeue = await reconcile(key)

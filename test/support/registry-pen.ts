@@ -18,7 +18,7 @@ const KEK: Omit<StoredKek, 'name'> = {
   deleted: false,
 }
 
-/** What the right to write has to be on every log: one's own, and current when it is taken. */
+/** Contract of the leader's writer on every kind of log: it is exclusive, and up to date when it is acquired. */
 export async function describePen(broker: Broker, topic: string): Promise<void> {
   const pairs = {
     'brokerstore.topic': topic,
@@ -48,7 +48,7 @@ export async function describePen(broker: Broker, topic: string): Promise<void> 
   expect(newer.keys.kek('b')).toMatchObject(KEK)
   await expect(first.appendKeys([kek('c')])).rejects.toMatchObject({ code: 'fenced' })
   await expect(first.append([mode('c')])).rejects.toMatchObject({ code: 'fenced' })
-  // Nor later: a pen that failed stays dry.
+  // A writer that was fenced stays fenced.
   await expect(first.append([mode('c')])).rejects.toMatchObject({ code: 'fenced' })
   await second.append([mode('d')])
   await second.appendKeys([kek('d')])

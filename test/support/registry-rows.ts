@@ -1,16 +1,16 @@
 import { afterAll, expect, onTestFinished } from 'vitest'
 import { startTestRegistry, type TestRegistry, type Trouble } from './registry.ts'
 
-/** `GET /subjects`, and a body where there is one. */
+/** Method and path, such as `GET /subjects`, and an optional body. */
 export type Request = readonly [line: string, body?: unknown]
 
-/** A row of a contract's table: what came before, the request in question, and what it is answered with. */
+/** A row of a contract's test table: preceding requests, the tested request, and its expected response. */
 export type Row = {
   readonly given?: readonly Request[]
   readonly when: Request
   readonly status?: number
   readonly answer: unknown
-  /** Asked after that. */
+  /** A request that is sent and checked after that. */
   readonly after?: { readonly when: Request; readonly answer: unknown }
   readonly settings?: Readonly<Record<string, string>>
   readonly trouble?: Trouble
@@ -22,8 +22,8 @@ export const refusal = (code: number, message: unknown, status = Math.floor(code
 })
 
 /**
- * What plays rows of one test file, each on a registry with nothing in it. What is given has to succeed. Rows with the
- * same settings share a server, which starts over; one in trouble has its own.
+ * Returns a function that runs the rows of one test file, each on an empty registry. Requests in `given` must succeed.
+ * Rows with the same settings share a server, which is reset for each row; a row with `trouble` has a separate server.
  */
 export function rowPlayer(): (row: Row) => Promise<void> {
   const shared = new Map<string, Promise<TestRegistry>>()

@@ -26,45 +26,45 @@ import { checkAnswer } from './registry-openapi.ts'
 
 export type TestRegistry = {
   readonly url: string
-  /** One a listener. */
+  /** One per listener. */
   readonly urls: readonly string[]
   readonly registry: Registry
-  /** Keys and values as they went to the topic. */
+  /** Keys and values of all records written to the topic. */
   readonly written: readonly { readonly key: string; readonly value: string | null }[]
-  /** The same of the topic of the DEK registry. */
+  /** The same for the topic of the DEK registry. */
   readonly writtenKeys: readonly { readonly key: string; readonly value: string | null }[]
-  /** Why pens were given up. */
+  /** The reasons for which the leader's writer was discarded. */
   readonly dropped: readonly string[]
-  /** Its routes, for an app of a test's own. */
+  /** Registers its routes in another app. */
   routes(app: FastifyInstance): Promise<void>
-  /** The answer is held to the OpenAPI document. */
+  /** Sends a request and checks the response against the OpenAPI document. */
   call(method: string, path: string, body?: unknown): Promise<{ status: number; body: unknown }>
-  /** Empty, as if nothing had been written yet: to start another costs as much as most tests. */
+  /** Resets the registry to empty, because starting another one takes as long as most tests. */
   startOver(): void
   stop(): Promise<void>
 }
 
-/** What is not as it should be. */
+/** Simulated faults and other conditions. */
 export type Trouble = {
-  /** What every write fails with. */
+  /** The error of each write. */
   readonly store?: Error
-  /** Why the log can't be followed any further. */
+  /** The error that stops reading of the log. */
   readonly unreadable?: Error
-  /** Why the topic of the DEK registry can't be followed any further. */
+  /** The error that stops reading of the DEK registry's topic. */
   readonly unreadableKeys?: Error
-  /** What every write waits for. */
+  /** Each write waits for this promise. */
   readonly storing?: Promise<void>
-  /** How a follower catches up with the leader. Default: it needs nothing. */
+  /** Called when a follower must catch up with the leader. By default it is always up to date. */
   readonly refresh?: () => Promise<void>
-  /** Another instance leads, there; or none, when it is undefined. */
+  /** URL of another instance that is the leader; if the key is set to undefined, there is no leader. */
   readonly leaderUrl?: string | undefined
-  /** Other limits of what is examined in a process of its own. */
+  /** Options of the compatibility worker. */
   readonly examiner?: CompatibilityWorkerOptions
-  /** KMSs besides `local-kms` and `test-kms`. */
+  /** KMS drivers in addition to `local-kms` and `test-kms`. */
   readonly kmsDrivers?: readonly KmsDriver[]
 }
 
-/** As in the tests of the original: a local KMS whose secret everybody knows. */
+/** A local KMS with a well-known secret, as in the tests of Confluent's registry. */
 const testKmsDriver: KmsDriver = {
   type: 'test-kms',
   open: (key) => localKmsDriver({}).open(key, { secret: 'mysecret' }),
@@ -72,7 +72,7 @@ const testKmsDriver: KmsDriver = {
 
 const NO_FORWARDING = { headers: [], connectTimeoutMs: 1, readTimeoutMs: 1 }
 
-/** Of a registry that starts over: no revision is one that the state before it had. */
+/** State of a registry after a reset. Its revisions continue those of the previous state, so that none is repeated. */
 class NextState extends RegistryState {
   readonly #firstRevision: number
 
@@ -86,7 +86,7 @@ class NextState extends RegistryState {
   }
 }
 
-/** A registry over a log in memory, through the real bytes of its records. */
+/** Starts a registry on an in-memory log, whose records are encoded and decoded as in a topic. */
 export async function startTestRegistry(
   pairs: Readonly<Record<string, string>> = {},
   trouble: Trouble = {},

@@ -1,4 +1,4 @@
-/** Names that LANGUAGE.md has replaced: none of them may return as an exported name. */
+/** Names that LANGUAGE.md has replaced. They must not be used as exported names. */
 export const REPLACED_NAMES: ReadonlySet<string> = new Set(
   [
     'Again Pass passesOf passMs isPassing isBrief Trouble Stalled Waiting telling judge bridge',
@@ -9,7 +9,7 @@ export const REPLACED_NAMES: ReadonlySet<string> = new Set(
   ].flatMap((line) => line.split(' ')),
 )
 
-/** File and folder names that were replaced. */
+/** Replaced file and folder names, which must not be used. */
 export const REPLACED_FILES: ReadonlySet<string> = new Set(
   [
     'trouble.ts news.ts estate.ts reconcilers.ts grants.ts observers.ts leader.ts home.ts line.ts heard.ts',
@@ -19,11 +19,11 @@ export const REPLACED_FILES: ReadonlySet<string> = new Set(
   ].flatMap((line) => line.split(' ')),
 )
 
-/** Exported declarations; re-exports do not count. */
+/** Matches exported declarations, but not re-exports. */
 export const EXPORTED =
   /^export (?:declare )?(?:abstract )?(?:async )?(?:function\*?|class|const|let|type|interface|enum) ([A-Za-z_$][\w$]*)/gm
 
-/** Exceptions, to be removed one by one. Public names of `weir/sdk` that a module of its own also needs may stay. */
+/** Names that two modules export, to be removed one by one. Public names of `weir/sdk` may stay. */
 export const SHARED_NAMES: ReadonlySet<string> = new Set(
   'Dependency Field Isolation Json JsonObject Lifecycle Members SchemaType breakingChanges metaOf text'.split(' '),
 )

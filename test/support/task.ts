@@ -12,7 +12,7 @@ import type { TaskDefaults, TaskMessage, TaskSpec } from '../../src/worker/tasks
 
 const STRING = 'org.apache.kafka.connect.storage.StringConverter'
 
-/** Of a worker whose records are texts and that commits when a task stops. */
+/** Defaults of a worker with text records that commits offsets only when a task stops. */
 export const TASK_DEFAULTS: TaskDefaults = {
   workerGroup: 'workers',
   converters: { 'key.converter': STRING, 'value.converter': STRING },
@@ -24,7 +24,7 @@ export const TASK_DEFAULTS: TaskDefaults = {
   trackTopics: false,
 }
 
-/** The first task of a connector that is called as its class, unless `own` says otherwise. */
+/** Task 0 of a connector whose name is its class. `own` overrides fields. */
 export function taskSpec(
   plugin: Pick<SourceConnector | SinkConnector, 'class' | 'kind'>,
   config: RawConfig,
@@ -43,14 +43,14 @@ export function taskSpec(
   }
 }
 
-/** Of a task that steps over what fails, but for a copy in the topic 'dead'. */
+/** Settings that skip failed records and write them to the dead letter queue `dead`. */
 export const DEAD_LETTERS: RawConfig = {
   'errors.tolerance': 'all',
   'errors.deadletterqueue.topic.name': 'dead',
   'errors.deadletterqueue.topic.replication.factor': '1',
 }
 
-/** From now on no producer of this broker gets a record into this topic. */
+/** Makes all producers of this broker that are created from now on fail to send to this topic. */
 export function refuseRecordsFor(broker: Broker, topic: string): void {
   const open = broker.producer.bind(broker)
   broker.producer = async (options) => {
@@ -64,7 +64,7 @@ export function refuseRecordsFor(broker: Broker, topic: string): void {
   }
 }
 
-/** A task of the running test's own plugin, in this thread. It ends with the test. */
+/** Starts a task of `plugin` in this thread. It is stopped at the end of the test. */
 export function startTask(
   broker: Broker,
   plugin: SourceConnector | SinkConnector,

@@ -1,7 +1,7 @@
 import { randomAt } from '../../src/java-compat/avro-random-generator/random.ts'
 import { type Reply, type Seen, startHttpServer } from './http-server.ts'
 
-/** What a record of `unstableRecords` says. */
+/** The value of a record of `unstableRecords`. */
 export type UnstableServer = { readonly key: string; readonly n: number; readonly isBad: boolean }
 
 const MOODS: readonly ((seen: Seen) => Reply | Promise<Reply>)[] = [
@@ -12,14 +12,14 @@ const MOODS: readonly ((seen: Seen) => Reply | Promise<Reply>)[] = [
   () => ({ status: 503, body: 'not now' }),
   () => 'cut',
   () => 'half',
-  // A body that takes its time.
+  // A slow response.
   () => new Promise((resolve) => setTimeout(() => resolve({ status: 200, body: 'x'.repeat(1000) }), 20)),
 ]
 
 /**
- * A server that takes arrays of records, and answers 200, 429, 503, a cut connection, half an answer or a slow one at random,
- * by the seed. It refuses every array with a bad record in it. `taken` is what it said yes to, and what it
- * has taken when the connection broke off before it could say so.
+ * Starts a server that accepts arrays of records. It responds with 200, 429, 503, a closed connection, a truncated or a
+ * slow response, chosen by the seed, and rejects each array with a bad record. `taken`: all accepted records, including
+ * those whose response was lost.
  */
 export async function startUnstableServer(seed: number) {
   const taken: UnstableServer[] = []
@@ -34,7 +34,7 @@ export async function startUnstableServer(seed: number) {
   return { ...server, taken }
 }
 
-/** Records of a few keys, in the order of their numbers; a few of them are bad. */
+/** Records with a few different keys, ordered by `n`. A few of them are bad. */
 export function unstableRecords(seed: number, count: number): readonly UnstableServer[] {
   return Array.from({ length: count }, (_, n) => {
     const random = randomAt(seed, n)
@@ -42,7 +42,7 @@ export function unstableRecords(seed: number, count: number): readonly UnstableS
   })
 }
 
-/** The numbers of each key in the order in which they came first. */
+/** The numbers `n` by key, without duplicates, in order of first arrival. */
 export function firstTimes(taken: readonly UnstableServer[]): ReadonlyMap<string, readonly number[]> {
   const byKey = Map.groupBy(taken, ({ key }) => key)
   return new Map([...byKey].map(([key, records]) => [key, [...new Set(records.map(({ n }) => n))]]))

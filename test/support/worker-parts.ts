@@ -19,14 +19,14 @@ import { TASK_DEFAULTS } from './task.ts'
 
 export const SOURCE: RawConfig = { 'connector.class': 'Datagen', 'kafka.topic': 't', name: 'c' }
 
-/** A task that does what the test says. */
+/** A task controlled by the test. */
 export type FakeTask = {
   readonly spec: TaskSpec
   readonly say: (message: TaskMessage) => void
   readonly done: string[]
 }
 
-/** A runner whose topics are memory and whose tasks are the test's. */
+/** Creates a `WorkRunner` with in-memory stores and fake tasks. */
 export function createRunner(changes: Partial<WorkRunnerOptions> = {}) {
   const configs = new ConfigState()
   const statuses = new StatusState()
@@ -77,7 +77,7 @@ export function createRunner(changes: Partial<WorkRunnerOptions> = {}) {
   return { runner: new WorkRunner(parts), parts, configs, statuses, written, tasks, stored, clock }
 }
 
-/** A connector `c` with so many tasks. */
+/** Configures a connector `c` with this number of tasks. */
 export function configure(configs: ConfigState, tasks: number, config: RawConfig = SOURCE): void {
   configs.apply({ kind: 'connector', connector: 'c', config })
   for (let task = 0; task < tasks; task++) configs.apply({ kind: 'task', connector: 'c', task, config })

@@ -18,7 +18,7 @@ const openPlugins = async ({ access }: ProcessPluginHostOptions) => ({
   close: () => undefined,
 })
 
-/** A whole worker in this process, alone on a log of its own. It lives as long as the running test. */
+/** Starts a complete worker in this process on a new embedded broker. It is stopped at the end of the test. */
 export async function startTestWorker(
   settings: Readonly<Record<string, string>> = {},
   own: Pick<WorkerDependencies, 'openPlugins'> = {},
