@@ -1,5 +1,5 @@
 import { type Token, types } from 'ret'
-// The package's main module is CommonJS without named exports.
+// The main module is CommonJS and exports `tokenizer` only as its default.
 import { tokenizer } from 'ret/dist/tokenizer.js'
 import { javaRegex } from '../regex.ts'
 import type { Random } from './random.ts'

@@ -86,7 +86,7 @@ export function advancePage(
   const isOver = next === undefined || next === place.page || (records.length === 0 && options.paging.by !== 'link')
   if (!isOver) {
     const after = { ...place, page: next, taken: 0, high }
-    // In `page` mode, records may still be added to what was the last page.
+    // With page numbers, the offset stays on this page: more records may be added to it if it was the last one.
     return { places: isNumbered ? places : [...places.slice(0, -1), after].slice(0, records.length), after, isOver }
   }
   const after = isNumbered ? (last ?? place) : nextRound(options, place, high, next)

@@ -130,8 +130,8 @@ export class Writer {
   }
 
   /**
-   * Groups consecutive records that are written to the same columns of the same table. A delete joins the group that
-   * precedes it if its key schema matches.
+   * Splits the records of each table into groups of consecutive records that are written to the same columns. A delete
+   * joins the group that precedes it if its key schema matches.
    */
   #runs(records: readonly SinkRecord[]): readonly ChangeGroup[] {
     const open = new Map<string, { shape: SinkRecord; columns: readonly SinkColumn[]; changes: RowChange[] }>()
@@ -198,7 +198,7 @@ export class Writer {
     return this.#session
   }
 
-  /** Closes the session, which also ends a transaction in progress. */
+  /** Closes the session. The server then rolls back the transaction in progress. */
   async #reset(): Promise<void> {
     this.#tables.forget()
     await this.#session?.close()

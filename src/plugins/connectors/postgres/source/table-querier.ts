@@ -51,7 +51,7 @@ export class TableQuerier {
   #described: ResultDescription | undefined
   #rowBytes = HELD_BYTES_MAX / FIRST_ROWS
 
-  /** `isReached`: the offset was reached by reading, and is not an initial offset from the configuration. */
+  /** `isReached`: the offset was reached by reading or is stored; it is not a configured initial offset. */
   constructor(origin: TableQuery, place: TableOffset, isReached: boolean, options: TableQuerierOptions) {
     this.#origin = origin
     this.#place = place
