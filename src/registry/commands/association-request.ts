@@ -3,27 +3,27 @@ import { invalidAssociation } from '../model/registry-error.ts'
 import type { Subject } from '../model/subject.ts'
 import type { Registration } from './register.ts'
 
-/** One association that a request wants. What is undefined has a default, or stays as it is. */
+/** One association of a request. An undefined member gets a default value or stays unchanged. */
 export type AssociationChange = {
   readonly subject: Subject | undefined
   readonly associationType: string
   readonly lifecycle: AssociationLifecycle | undefined
   readonly frozen: boolean | undefined
-  /** A schema to register under the subject. */
+  /** The schema to register under the subject. */
   readonly schema: Omit<Registration, 'subject' | 'force'> | undefined
 }
 
-/** What a request wants for one resource. */
+/** The requested associations of one resource. */
 export type AssociationRequest = {
   readonly resourceName: string
   readonly resourceNamespace: string
-  /** Undefined only in a dry run. */
+  /** Can be undefined only in a dry run. */
   readonly resourceId: string | undefined
   readonly resourceType: string
   readonly changes: readonly AssociationChange[]
 }
 
-/** The subject that a STRONG association owns. */
+/** The subject that a STRONG association of the resource owns: `:.NAMESPACE:NAME-TYPE`. */
 export function defaultSubject(
   { resourceName, resourceNamespace }: Pick<AssociationRequest, 'resourceName' | 'resourceNamespace'>,
   associationType: string,
@@ -32,8 +32,9 @@ export function defaultSubject(
 }
 
 /**
- * The lifecycle and frozen of an association that does not exist yet. A schema belongs to a STRONG one, which is frozen;
- * a WEAK one is not. Only `isCreate` may bring a schema.
+ * Sets `lifecycle` and `frozen` of an association that does not exist yet. With a schema it is STRONG; STRONG
+ * associations are frozen, WEAK ones are not. Throws `invalid_association`, also for a schema in a request that is not
+ * a create. /
  */
 export function withDefaults(change: AssociationChange, isCreate: boolean): AssociationChange {
   const { schema, frozen } = change

@@ -35,7 +35,7 @@ import type { Decision, DecisionContext } from './decision.ts'
 import { subjectDeletion } from './delete.ts'
 import type { Registration } from './register.ts'
 
-/** A change whose subject and lifecycle are known, and the association that exists already. */
+/** A change with its subject and lifecycle resolved, and the existing association, if any. */
 type ResolvedChange = AssociationChange & {
   readonly subject: Subject
   readonly lifecycle: AssociationLifecycle
@@ -43,15 +43,15 @@ type ResolvedChange = AssociationChange & {
 }
 
 export type AssociationPlan = {
-  /** To register before the associations are written; each under the type of its association. */
+  /** The schemas to register before the associations are written, each with the type of its association. */
   readonly registrations: readonly { readonly associationType: string; readonly registration: Registration }[]
-  /** To write. Those that are already as requested are left out. */
+  /** The associations to write, without those that already are as requested. */
   readonly associations: readonly Association[]
 }
 
 /**
- * Decides what a request for one resource comes to. The rules and texts are the original's. Planning again after the
- * registrations gives the same associations.
+ * Plans the changes for one resource, with the rules and messages of Confluent's registry. Planning again after the
+ * registrations gives the same associations. Throws a `RegistryError`.
  */
 export function planAssociations(
   context: DecisionContext,
@@ -82,7 +82,11 @@ export function planAssociations(
   }
 }
 
-/** Deletes a resource's associations; `cascade` also deletes the subjects that STRONG ones own, for good. */
+/**
+ * Deletes the associations of a resource. `cascade` also hard-deletes the subjects of STRONG associations, except in
+ * IMPORT and FORWARD mode. Throws `association_frozen` for a frozen association without `cascade`, and
+ * `association_not_found` if `isRequired` and none matches. /
+ */
 export function decideDeleteAssociations(
   context: DecisionContext,
   resourceId: string,
@@ -170,7 +174,7 @@ function checkWeak({ schema }: AssociationChange, subject: Subject, owned: Subje
   if (subject === owned) throw invalidAssociation('subject', `WEAK associations cannot use subject '${owned}'`)
 }
 
-/** Subjects in IMPORT mode are exempt: what is replicated was established elsewhere. */
+/** Subjects in IMPORT mode are exempt: the source registry already checked replicated associations. */
 function checkNew(context: DecisionContext, { subject, lifecycle, schema }: ResolvedChange, isCreate: boolean): void {
   const { view, defaults } = context
   if (lifecycle !== 'STRONG' || isImporting(modeInScope(view, subject, defaults))) return
@@ -200,7 +204,7 @@ function isRegistered(
   }
 }
 
-/** Whether the association exists as requested. Throws where an existing one cannot become what is requested. */
+/** Whether the association exists as requested. Throws if the existing one cannot be changed as requested. */
 function isUnchanged(
   context: DecisionContext,
   request: AssociationRequest,
@@ -235,7 +239,7 @@ function isUnchanged(
   return false
 }
 
-/** A resource has associations of one lifecycle only: its subjects are either its own or shared. */
+/** All associations of a resource must have the same lifecycle: its subjects are either all owned or all shared. */
 function checkUniformLifecycle(
   view: RegistryView,
   { resourceId, resourceType, resourceName: name, resourceNamespace: namespace }: AssociationRequest,

@@ -5,7 +5,7 @@ import { modeInScope } from '../queries/effective-config.ts'
 import { isWithin, type RegistryView } from '../store/state.ts'
 import type { Decision, DecisionContext } from './decision.ts'
 
-/** Any case will do; null takes the mode away. Throws `invalid_mode`. */
+/** Parses a mode, in any case; null removes the mode. Throws `invalid_mode`. */
 export function parseMode(word: unknown): Mode | null {
   if (word === null) return null
   const mode = typeof word === 'string' ? REGISTRY_MODES.find((known) => known === word.toUpperCase()) : undefined
@@ -14,8 +14,9 @@ export function parseMode(word: unknown): Mode | null {
 }
 
 /**
- * Sets the mode of a subject, of a context, or of everything. Going into IMPORT needs a scope without live versions,
- * unless it is forced; what was soft-deleted there goes for good, so that ids come in undisturbed.
+ * Sets the mode of a subject, of a context, or of the global scope. Unless `force` is set, entering IMPORT requires a
+ * scope without live versions, and hard-deletes the soft-deleted ones so that their IDs cannot conflict with imported
+ * IDs. Throws `not_permitted`, `invalid_mode` or `reference_exists`. /
  */
 export function decideMode(
   context: DecisionContext,
@@ -31,7 +32,9 @@ export function decideMode(
   return { records: [...(entersImport ? cleared(view, subject) : []), change], answer: mode }
 }
 
-/** Answers the mode that was set. `recursive` also takes away those of all subjects within. */
+/**
+ * Deletes the mode of a scope. `recursive` also deletes those of all subjects in the scope. The answer is the old mode.
+ */
 export function decideDeleteMode(
   context: DecisionContext,
   subject: Subject | null,
@@ -67,7 +70,7 @@ function cleared(view: RegistryView, subject: Subject | null): Decision<unknown>
   ]
 }
 
-/** Null holds the subjects of the default context, the global level holds everything. */
+/** Whether a subject or context is inside a scope: null is the default context, `GLOBAL` contains everything. */
 function isInside(one: Subject | null, scope: Subject | null): boolean {
   if (one === null || scope === GLOBAL) return scope === GLOBAL
   if (scope === null) return contextOf(one) === '.'

@@ -8,18 +8,18 @@ import type { Decision, DecisionContext } from './decision.ts'
 import { decideRegister, type RegisteredSchemaResult } from './register.ts'
 
 export type TagsUpdate = {
-  /** 0: the next one. */
+  /** The version number to register; 0 means the next one. */
   readonly newVersion: number
   readonly tags: TagChange
   readonly metadata: Metadata | undefined
-  /** Instead of that of the version before. */
+  /** Replaces the rule set of the previous version. */
   readonly ruleSet: RuleSet | undefined
-  /** Both change that of the version before. */
+  /** `rulesToMerge` and `rulesToRemove` change the rule set of the previous version. */
   readonly rulesToMerge: RuleSet | undefined
   readonly rulesToRemove: readonly string[] | undefined
 }
 
-/** Registers a version with other tags, and if asked for with other metadata and rules. Throws as registering does. */
+/** Registers a version with changed tags and, if given, other metadata and rules. Throws as `decideRegister`. */
 export function decideTags(
   context: DecisionContext,
   name: Subject,

@@ -16,8 +16,8 @@ import type { RegistryView } from '../store/state.ts'
 import type { Decision, DecisionContext } from './decision.ts'
 
 /**
- * Deletes a subject: softly, so that its schemas stay readable by id, or for good, which needs the soft deletion first.
- * Answers the versions it deleted.
+ * Deletes a subject. After a soft delete, its schemas can still be read by ID; a hard delete (`permanent`) requires a
+ * soft delete first. The answer is the deleted version numbers. /
  */
 export function decideDeleteSubject(
   { view, defaults }: DecisionContext,
@@ -41,7 +41,7 @@ export function decideDeleteSubject(
   return { records: hardDeletion(view, versions, subject), answer }
 }
 
-/** The records that delete a subject softly and then for good. Throws `reference_exists`. */
+/** Returns the records that soft-delete and then hard-delete a subject. Throws `reference_exists`. */
 export function subjectDeletion(view: RegistryView, subject: Subject): Decision<unknown>['records'] {
   const versions = view.versions(subject)
   const last = versions.findLast(({ deleted }) => !deleted)
@@ -55,7 +55,7 @@ export function subjectDeletion(view: RegistryView, subject: Subject): Decision<
   ]
 }
 
-/** The newest version goes first, because it may refer to older ones. */
+/** The newest version is deleted first, because it can reference older ones. */
 function hardDeletion(
   view: RegistryView,
   versions: readonly SchemaVersion[],
@@ -64,7 +64,7 @@ function hardDeletion(
   return [...versions.toReversed().map(tombstone), ...settingsOf(view, subject)]
 }
 
-/** Deletes one version and answers its number. */
+/** Deletes one version; a hard delete (`permanent`) requires a soft delete first. The answer is the version number. */
 export function decideDeleteVersion(
   { view, defaults }: DecisionContext,
   subject: Subject,
@@ -86,7 +86,7 @@ export function decideDeleteVersion(
   return { records: [tombstone(version), ...(isLast ? settingsOf(view, subject) : [])], answer }
 }
 
-/** A soft deletion only minds those that are live themselves. */
+/** The versions that block a deletion: all referrers for a hard delete, only the live ones for a soft delete. */
 function referrers(view: RegistryView, version: SchemaVersion, permanent: boolean): readonly SchemaVersion[] {
   return view.referrers(version.subject, version.version).filter(({ deleted }) => permanent || !deleted)
 }
@@ -95,7 +95,7 @@ function tombstone({ subject, version }: SchemaVersion) {
   return { kind: 'schema', subject, version, value: null } as const
 }
 
-/** Mode and config go with a subject's last version. */
+/** The mode and config of a subject are deleted with its last version. */
 function settingsOf(view: RegistryView, subject: Subject): Decision<unknown>['records'] {
   return [
     ...(view.mode(subject) === undefined ? [] : [{ kind: 'mode', subject, value: null } as const]),

@@ -30,27 +30,27 @@ import { hasDefaults, inheritMetadata } from './inherited-metadata.ts'
 export type Registration = {
   readonly subject: Subject
   readonly schema: SentSchema
-  /** -1: the registry chooses. */
+  /** -1: the registry assigns the ID. */
   readonly id: number
-  /** 0: the next one. -1: it has to be the latest. */
+  /** 0: the next version. -1: the latest version; an older version with the same schema is not reused. */
   readonly version: number
   readonly normalize: boolean
-  /** Leaves compatibility unchecked. */
+  /** Skips the compatibility check. */
   readonly force: boolean
-  /** What becomes of the tags in the schema. */
+  /** Changes to the inline tags of the schema. */
   readonly tags?: TagChange | undefined
-  /** Takes over the tags of the version before, as far as what carries them is still there. */
+  /** Copies the tags of the previous version to the entities that still exist. */
   readonly propagateTags?: boolean
 }
 
-/** `changed`: what is stored is not what was sent, because config or an earlier version added to it. */
+/** `changed`: the stored schema differs from the sent one, because the config or an earlier version added to it. */
 export type RegisteredSchemaResult = { readonly schema: StoredSchema; readonly changed: boolean }
 
 const ID_MAX = 2 ** 31 - 1
 
 /**
- * The answer that needs no leader: the schema is registered under this subject already. Undefined when registering has
- * to decide.
+ * Returns the version if the schema is already registered under this subject; this needs no leader. Undefined if
+ * `decideRegister` has to decide.
  */
 export function findRegistered(context: DecisionContext, request: Registration): SchemaVersion | undefined {
   const { subject, id, version } = request
@@ -70,8 +70,8 @@ export function findRegistered(context: DecisionContext, request: Registration):
 }
 
 /**
- * Registers a schema. Throws `not_permitted` in the wrong mode or for an id that means something else, `invalid_schema`,
- * `invalid_rule_set` and `incompatible_schema`.
+ * Registers a schema. Throws `not_permitted` if the mode does not allow it or the ID belongs to another schema;
+ * `invalid_schema`, `invalid_rule_set` or `incompatible_schema`.
  */
 export function decideRegister(context: DecisionContext, asked: Registration): Decision<RegisteredSchemaResult> {
   checkRuleSet(asked.schema.ruleSet)
@@ -108,7 +108,7 @@ export function decideRegister(context: DecisionContext, asked: Registration): D
   return { records: recordsOf(context, stored), answer: { schema: stored, changed } }
 }
 
-/** A subject that belongs to a resource cannot be referred to. */
+/** Throws `not_permitted` for a reference to a subject that has a STRONG association. */
 function checkReferable(view: RegistryView, subject: Subject, { content }: ResolvedSchema): void {
   for (const reference of content.references) {
     const target = toSubject(reference.subject, contextOf(subject))
@@ -128,7 +128,10 @@ function checkMode({ subject, id }: Registration, mode: Mode): void {
   if (id < 0 && isImporting(mode)) throw wrongMode(subject, 'not in read-write mode')
 }
 
-/** What is missing comes from the version before and from config; what config overrides is overridden. */
+/**
+ * Completes a sent schema: an empty text is taken from the previous version, metadata and rules as in
+ * `inheritMetadata`. Throws `invalid_schema` for an empty text without a previous version. /
+ */
 function completed(context: DecisionContext, request: Registration, config: EffectiveConfig, next: number): SentSchema {
   const { schema: sent, subject, version, propagateTags } = request
   const previous = context.view.latest(subject)?.content
@@ -152,7 +155,7 @@ function tagged({ view, schemas, workerResults }: DecisionContext, request: Regi
   return { ...request, schema: { ...schema, text: parsed.tagged(tags) }, tags: undefined }
 }
 
-/** The text with the tags that the version before has at what both have. */
+/** Adds the tags of the previous version to the sent text, for the entities that both have. */
 function takenOver(
   { view, schemas, workerResults }: DecisionContext,
   subject: Subject,
@@ -197,7 +200,7 @@ function newVersion({ version }: Registration, next: number, importing: boolean)
   return version
 }
 
-/** The same content has the same id everywhere in a context; a new one gets the next number. */
+/** The ID of the content in the subject's context; a new content gets the next ID. Throws `not_permitted`. */
 function newId({ view }: DecisionContext, subject: Subject, { content }: ResolvedSchema, asked: number): number {
   const context = contextOf(subject)
   const known = view.idOf(context, content.guid)
@@ -215,7 +218,9 @@ function newId({ view }: DecisionContext, subject: Subject, { content }: Resolve
   return next
 }
 
-/** An older soft-deleted version with the same id goes for good, unless something still refers to it. */
+/**
+ * Also hard-deletes older soft-deleted versions of the subject with the same ID, unless another schema references them.
+ */
 function recordsOf({ view }: DecisionContext, stored: StoredSchema): Decision<unknown>['records'] {
   const { subject, version, id } = stored
   const context = contextOf(subject)

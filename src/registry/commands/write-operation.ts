@@ -1,4 +1,4 @@
-/** A kind of write, by what its failures say. The texts are the original's. */
+/** The error messages of a kind of write, as in Confluent's registry. */
 export type WriteOperation = {
   readonly timedOut: string
   readonly notStored: string

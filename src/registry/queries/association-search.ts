@@ -4,12 +4,12 @@ import type { RegistryView } from '../store/state.ts'
 
 export type AssociationFilter = {
   readonly resourceType?: string | undefined
-  /** Empty: every type. */
+  /** Empty matches every type. */
   readonly associationTypes?: readonly string[]
   readonly lifecycle?: AssociationLifecycle | undefined
 }
 
-/** Stands for every name, or every namespace. */
+/** Matches every name or every namespace. */
 const WILDCARD = '-'
 
 export function associationsOfSubject(view: RegistryView, subject: Subject, filter: AssociationFilter = {}) {
@@ -20,7 +20,7 @@ export function associationsOfResource(view: RegistryView, resourceId: string, f
   return selected(view.associationsOfResource(resourceId), filter)
 }
 
-/** By name and namespace; `-` stands for any of them. */
+/** Finds associations by resource name and namespace; `-` matches any. Sorted. */
 export function associationsByName(
   view: RegistryView,
   { name, namespace }: { readonly name: string; readonly namespace: string },
@@ -31,7 +31,7 @@ export function associationsByName(
   return selected([...view.associations()].filter(matches), filter)
 }
 
-/** Those of the resource that changed last: several may have had one name. */
+/** The associations of the most recently updated resource. Several resources can have had the same name. */
 export function latestResource(associations: readonly StoredAssociation[]): readonly StoredAssociation[] {
   const [latest] = associations.toSorted(
     (a, b) =>

@@ -5,7 +5,10 @@ import { type Candidate, compatibilityMessages } from './compatibility.ts'
 import { configInScope } from './effective-config.ts'
 import { resolveSchema, type SentSchema } from './schema-lookup.ts'
 
-/** Why a schema may not follow these versions (ascending); empty when it may. Throws `invalid_schema`. */
+/**
+ * Returns the reasons why a schema is not compatible with the `previous` versions (ascending); empty if it is. Throws
+ * `invalid_schema`.
+ */
 export function checkCompatibility(
   context: DecisionContext,
   subject: Subject,
@@ -22,7 +25,7 @@ export function checkCompatibility(
   return compatibilityMessages({ parsed, metadata: content.metadata }, candidates(context, previous), config)
 }
 
-/** Registered versions as the comparison takes them. */
+/** Converts registered versions to the input of `compatibilityMessages`. */
 export function candidates(
   { view, schemas, workerResults }: DecisionContext,
   versions: readonly SchemaVersion[],

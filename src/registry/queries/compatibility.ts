@@ -4,7 +4,7 @@ import type { OffloadableSchema } from '../compatibility-worker/worker-results.t
 import { type Metadata, reservedFields } from '../model/metadata.ts'
 import type { EffectiveConfig } from './effective-config.ts'
 
-/** A schema to compare: parsed only when its turn comes. */
+/** A schema to compare. `parsed` is called only if the schema is compared. */
 export type Candidate = {
   readonly type: FormatType
   readonly version: number
@@ -14,12 +14,13 @@ export type Candidate = {
 
 type NewSchema = Pick<Candidate, 'metadata'> & { readonly parsed: OffloadableSchema }
 
-/** In characters. A longer text of the earlier schema is cut in messages. */
+/** In characters. Messages truncate a longer text of the earlier schema. */
 const OLD_SCHEMA_MAX = 10_240
 
 /**
- * Why a schema may not follow the `previous` versions (ascending) under this config; empty when it may. The sentences
- * are those of the original's verbose answers, in their order: they stop at the first version that conflicts.
+ * Returns the reasons why a schema is not compatible with the `previous` versions (ascending) under this config; empty
+ * if it is. The messages are those of a verbose response of Confluent's registry, in its order. They cover only the
+ * first version that conflicts. /
  */
 export function compatibilityMessages(
   schema: NewSchema,
@@ -51,12 +52,12 @@ function conflictMessages(
       ? `{oldSchema: '${text}'}`
       : `{oldSchema: <truncated> '${text.slice(0, OLD_SCHEMA_MAX)}...'}`
   const messages = [...forward, ...backward].map(({ message }) => message)
-  // Under FULL, the original shows the earlier schema only with what the new one cannot read.
+  // Under FULL, Confluent's registry shows the earlier schema only if there is a backward incompatibility.
   if (level.startsWith('FULL') && backward.length === 0) return messages
   return [...messages, `{oldSchemaVersion: ${version.version}}`, shown]
 }
 
-/** Reserved field names may not vanish, nor be used. */
+/** A reserved field must stay reserved, and the schema must not have a field of that name. */
 function fieldMessages(schema: NewSchema, latest: Candidate | undefined): readonly string[] {
   const reserved = reservedFields(schema.metadata)
   const vanished = reservedFields(latest?.metadata).filter((field) => !reserved.includes(field))

@@ -9,11 +9,11 @@ import { Formats } from '../model/schema-types.ts'
 import { contextOf, type Subject, toSubject } from '../model/subject.ts'
 import type { RegistryView } from '../store/state.ts'
 
-/** What is parsed: a content, or one that has no identity yet. */
+/** The parts of a content that the parser needs. */
 export type Unparsed = Pick<SchemaContent, 'type' | 'text' | 'references'>
 
 export type ParsedSchemasOptions = {
-  /** How many schemas are held parsed, and how long after their last use. */
+  /** The maximum number of parsed schemas in the cache. They expire `expiryMs` after their last use. */
   readonly entriesMax: number
   readonly expiryMs: number
   readonly nowMs: () => number
@@ -22,8 +22,8 @@ export type ParsedSchemasOptions = {
 const DUMP_MAX = 10_240
 
 /**
- * Schemas in the form that compares and prints them. Parsing costs, so the last ones are kept; the same text asked for
- * again is a look-up. A large one is known by workerResults; where they are missing, asking it throws `MissingWorkerResult`.
+ * Parses schemas and caches the most recently used ones. A large schema is not parsed here but represented by its
+ * `workerResults`; an operation whose result is missing throws `MissingWorkerResult`.
  */
 export class ParsedSchemas {
   readonly formats = new Formats()
@@ -35,7 +35,7 @@ export class ParsedSchemas {
     this.#options = options
   }
 
-  /** A schema that is registered already: read as far as it can be read. Throws `invalid_schema`. */
+  /** Parses a registered schema, with loose validation. Throws `invalid_schema`. */
   stored(
     view: RegistryView,
     subject: Subject,
@@ -45,7 +45,9 @@ export class ParsedSchemas {
     return this.parse(view, subject, content, { validation: 'loose', workerResults })
   }
 
-  /** Throws `invalid_schema` with the reason. References are those of a schema under `subject`. */
+  /**
+   * Parses a schema and resolves its references in the context of `subject`. Throws `invalid_schema` with the reason.
+   */
   parse(
     view: RegistryView,
     subject: Subject,
@@ -99,7 +101,7 @@ function keyOf(subject: Subject, { type, text, references = [], validation }: Un
   return `${validation} ${type} ${named}\n${text}`
 }
 
-/** Soft-deleted versions may still be referred to. */
+/** Resolves references. An explicit version can be soft-deleted. Throws `invalid_schema` if one does not exist. */
 function dependencies(
   view: RegistryView,
   subject: Subject,

@@ -9,14 +9,14 @@ import { contextOf, type Subject, toSubject } from '../model/subject.ts'
 import type { RegistryView } from '../store/state.ts'
 import { configInScope } from './effective-config.ts'
 
-/** A schema as it was sent. */
+/** A schema as the client sent it. */
 export type SentSchema = Omit<SchemaContent, 'guid'>
-/** A sent schema, understood: its canonical content, and the form that compares. */
+/** A sent schema after parsing: its canonical content, and the parsed schema. */
 export type ResolvedSchema = { readonly content: SchemaContent; readonly parsed: OffloadableSchema }
-/** A positive number, or the last version that is not deleted. */
+/** A positive version number, or the latest version that is not deleted. */
 export type VersionSelector = number | 'latest'
 
-/** Throws `invalid_schema`. */
+/** Parses a sent schema and resolves its references. Throws `invalid_schema`. */
 export function resolveSchema(
   { view, schemas, workerResults }: DecisionContext,
   subject: Subject,
@@ -38,7 +38,7 @@ export function resolveSchema(
   return { content: { ...content, guid: workerResults.guidOf(content) }, parsed }
 }
 
-/** References to the latest version get its number. */
+/** Replaces the version -1 (latest) of references by the number of the latest version. */
 function concreteReferences(
   view: RegistryView,
   subject: Subject,
@@ -52,7 +52,7 @@ function concreteReferences(
   })
 }
 
-/** The version a selector means. Throws `subject_not_found` or `version_not_found`. */
+/** Returns the selected version. Throws `subject_not_found` or `version_not_found`. */
 export function findVersion(
   view: RegistryView,
   subject: Subject,
@@ -66,8 +66,8 @@ export function findVersion(
 }
 
 /**
- * Where a schema stands under a subject already: by identity, else the newest version that means the same although
- * references are written out in one of the two, or only one of them carries its own version number.
+ * Returns the version of the subject that has this schema: the one with the same GUID, otherwise the newest one that is
+ * equivalent as defined by `isRegisteredAs`.
  */
 export function findSchema(
   context: DecisionContext,
@@ -86,8 +86,9 @@ export function findSchema(
 }
 
 /**
- * Answers where a schema is registered. As registering would, it takes what the schema leaves open from config and from
- * the latest version. Throws `subject_not_found` or `schema_not_found`.
+ * Returns the version under which a schema is registered. If the sent schema is not found, it is completed with
+ * metadata and rules from the config and the latest version, as on registration. Throws `subject_not_found` or
+ * `schema_not_found`. /
  */
 export function lookUpSchema(
   context: DecisionContext,
@@ -115,7 +116,11 @@ export function lookUpSchema(
   return again
 }
 
-/** Whether a version means what a schema says. */
+/**
+ * Whether a version is equivalent to a schema: the canonical texts are equal, also if the sent schema has inlined the
+ * references of the version (AVRO: or the schemas are equivalent), and metadata and rules are equal apart from the
+ * `confluent:version` property.
+ */
 export function isRegisteredAs(context: DecisionContext, schema: ResolvedSchema, version: SchemaVersion): boolean {
   const { content } = schema
   const old = version.content
@@ -128,7 +133,7 @@ export function isRegisteredAs(context: DecisionContext, schema: ResolvedSchema,
   return text === schema.parsed.canonical || (content.type === 'AVRO' && schema.parsed.isEquivalent(parsed))
 }
 
-/** Metadata and rules are equal, or differ only in that one side has the property that tells its version. */
+/** Whether metadata and rules are equal, or differ only in that one side has the `confluent:version` property. */
 function sameBesideVersion(content: SchemaContent, version: SchemaVersion): boolean {
   const old = version.content
   const given = content.metadata?.properties?.[VERSION_PROPERTY]
