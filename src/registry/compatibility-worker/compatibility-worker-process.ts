@@ -2,7 +2,7 @@ import { Script } from 'node:vm'
 import { Formats } from '../model/schema-types.ts'
 import { formatsOf, runWorkerJob, type WorkerJobOutcome, type WorkerJobRequest } from './worker-job.ts'
 
-// The other side of `CompatibilityWorker`: a process that does one job at a time, in their order.
+// The child process of `CompatibilityWorker`. It runs one job at a time, in the order in which they arrive.
 
 const formats = new Formats()
 const scope = globalThis as { examine?: () => WorkerJobOutcome }
@@ -15,7 +15,10 @@ process.on('message', async ({ number, job, limitMs }: WorkerJobRequest) => {
 })
 process.on('disconnect', () => process.exit())
 
-/** Even a regular expression ends in time, also when nobody is there any more to end this process. */
+/**
+ * Runs the job with a deadline that also interrupts regular expressions. It does not depend on the parent process,
+ * which may have exited. /
+ */
 function within(limitMs: number): WorkerJobOutcome {
   try {
     return examination.runInThisContext({ timeout: limitMs }) as WorkerJobOutcome

@@ -6,11 +6,11 @@ const ENTRY = new URL(
   `./compatibility-worker-process${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`,
   import.meta.url,
 )
-/** A schema that takes longer, or more memory, is refused: nobody's schema does, but an attacker's. */
+/** A job that exceeds the time or heap limit is rejected. Only a malicious schema is expected to exceed them. */
 const LIMIT_MS = 5_000
 const HEAP_MEGABYTES_MAX = 256
 const WAITING_MAX = 100
-/** For the process to start, and to say itself that a job took too long. */
+/** Added to the job's limit, for the start of the process and for its own report of a timeout. */
 const GRACE_MS = 5_000
 const IDLE_MS = 60_000
 
@@ -19,9 +19,9 @@ export type CompatibilityWorkerOptions = { readonly limitMs?: number; readonly w
 type Waiting = { readonly job: WorkerJob; readonly settle: (outcome: WorkerJobOutcome | Error) => void }
 
 /**
- * Examines what would hold up everybody else: one job after the other, each within limits of time and memory. It does so
- * in a process, because a thread that is out of memory takes all of its process along. That is started by the first job
- * and ends when there is none for a while.
+ * Runs jobs that would block other requests: one at a time, each with a limit of time and memory. It uses a child
+ * process and not a thread, because a thread that runs out of memory terminates the whole process. The first job starts
+ * the process; it ends after 60 seconds without jobs. /
  */
 export class CompatibilityWorker {
   readonly #limitMs: number
@@ -38,7 +38,7 @@ export class CompatibilityWorker {
     this.#waitingMax = waitingMax
   }
 
-  /** Rejects with `too_many_checks` when too many wait. */
+  /** Rejects with `too_many_checks` if too many jobs are waiting, or when the worker is closed. */
   run(job: WorkerJob): Promise<WorkerJobOutcome> {
     if (this.#closed) return Promise.reject(stopping())
     if (this.#waiting.length >= this.#waitingMax) {
@@ -72,7 +72,7 @@ export class CompatibilityWorker {
     this.#number += 1
     this.#process ??= this.#start()
     const errand: WorkerJobRequest = { number: this.#number, job: waiting.job, limitMs: this.#limitMs }
-    // A process that is gone answers by its exit.
+    // A failed `send` is ignored: the `exit` event settles the job.
     this.#process.send(errand, () => undefined)
     const tooLong = { wrong: `too complex: not examined within ${this.#limitMs} ms` }
     this.#timer = setTimeout(() => this.#end(tooLong), this.#limitMs + GRACE_MS)
@@ -84,7 +84,7 @@ export class CompatibilityWorker {
       execArgv: [`--max-old-space-size=${HEAP_MEGABYTES_MAX}`],
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     })
-    // It does not keep this process alive.
+    // The child process does not keep this process alive.
     started.unref()
     started.channel?.unref()
     started.on('message', ({ number, outcome }: { number: number; outcome: WorkerJobOutcome }) => {
@@ -99,7 +99,7 @@ export class CompatibilityWorker {
     return started
   }
 
-  /** The process goes, and its job is answered; the next job starts another one. */
+  /** Kills the process and settles the current job. The next job starts a new process. */
   #end(outcome: WorkerJobOutcome | Error = stopping()): void {
     const ended = this.#process
     this.#process = undefined

@@ -3,25 +3,33 @@ import type { UnparsedSchema } from './worker-job.ts'
 
 type Limits = Readonly<Record<FormatType, number>>
 
-/** Reading grows with the text: so many characters, with those referred to, take some 15 ms at worst. */
+/**
+ * In characters, including the referenced schemas. Parsing time is linear in the text: about 15 ms in the worst case.
+ */
 const READ_HERE_MAX: Limits = { AVRO: 65_536, PROTOBUF: 65_536, JSON: 16_384 }
-/** Comparing grows with the square in Avro's types and faster in JSON's branches: so many take some 30 ms at worst. */
+/**
+ * In characters. Comparison time is quadratic in the types of an Avro schema and grows faster with the branches of a
+ * JSON schema: about 30 ms in the worst case. /
+ */
 const COMPARED_HERE_MAX: Limits = { AVRO: 8_192, PROTOBUF: 65_536, JSON: 2_048 }
 
-/** For all languages: so many take some 15 ms at worst, with thousands of tags. */
+/** In characters, for all schema types: about 15 ms in the worst case, with thousands of tags. */
 const TAGGED_HERE_MAX = 8_192
 
-/** Whether a schema is read where everybody waits for it; else in a process of its own. */
+/** Whether a schema is small enough to be parsed on the main thread; otherwise the compatibility worker parses it. */
 export function isParsedInProcess(schema: UnparsedSchema): boolean {
   return charactersOf(schema) <= READ_HERE_MAX[schema.type]
 }
 
-/** Whether it is compared there. Expressions of its author are matched elsewhere: not all of them in linear time. */
+/**
+ * Whether a schema is small enough to be compared on the main thread. A schema with patterns never is, because not
+ * every regular expression is matched in linear time. /
+ */
 export function isComparedInProcess(schema: UnparsedSchema, parsed: ParsedSchema): boolean {
   return charactersOf(schema) <= COMPARED_HERE_MAX[schema.type] && !parsed.hasPatterns
 }
 
-/** Whether its tags are: that reads it once more. */
+/** Whether tags are read or changed on the main thread. This parses the text once more. */
 export function isTaggedInProcess(schema: UnparsedSchema): boolean {
   return charactersOf(schema) <= TAGGED_HERE_MAX
 }

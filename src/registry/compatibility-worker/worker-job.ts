@@ -9,17 +9,17 @@ import {
 import type { SchemaTags, TagChange } from '../../formats/tags.ts'
 import type { Formats } from '../model/schema-types.ts'
 
-/** A schema by all that it is read from. Plain data: it goes to another process. */
+/** The input for parsing a schema. It is plain data that can be sent to another process. */
 export type UnparsedSchema = SchemaSource & {
   readonly type: FormatType
   readonly validation: 'strict' | 'loose'
   readonly normalized: boolean
 }
 
-/** A job on its way to the process that does it. */
+/** The message that sends a job to the worker process. */
 export type WorkerJobRequest = { readonly number: number; readonly job: WorkerJob; readonly limitMs: number }
 
-/** Work whose time grows with what a client sent. */
+/** Work whose duration depends on the input of a client. */
 export type WorkerJob =
   | { readonly op: 'body'; readonly bytes: Uint8Array }
   | { readonly op: 'read'; readonly schema: UnparsedSchema }
@@ -46,22 +46,25 @@ type Results = {
   readonly compare: readonly Incompatibility[]
 }
 export type ResultOf<Op extends WorkerJob['op']> = Results[Op]
-/** What came of a job; `wrong`: why what was sent can't be used. */
+/** The result of a job. `wrong` is the reason why the input is invalid. */
 export type WorkerJobOutcome<Op extends WorkerJob['op'] = WorkerJob['op']> =
   | { readonly result: ResultOf<Op> }
   | { readonly wrong: string }
 
-/** Beside the schema's text, which goes on as one string, so much of a large body is taken. */
+/**
+ * Limit for a large body without the text of its schema, in characters. The text is passed between processes as one
+ * string.
+ */
 const REST_CHARACTERS_MAX = 256 * 1024
 
-/** The languages that have to be loaded for a job. */
+/** The schema types whose code has to be loaded for a job. */
 export function formatsOf(job: WorkerJob): readonly FormatType[] {
   if (job.op === 'body') return []
   if (job.op === 'compare') return [job.reader.type, job.writer.type]
   return job.op === 'equivalent' ? [job.schema.type, job.other.type] : [job.schema.type]
 }
 
-/** Does a job. Whatever the input, it answers; only what is no input's fault is thrown. */
+/** Runs a job. Invalid input gives `wrong`; errors that no input can cause are thrown. */
 export function runWorkerJob(job: WorkerJob, formats: Formats): WorkerJobOutcome {
   try {
     return { result: resultOf(job, formats) }
@@ -96,7 +99,10 @@ function read(schema: UnparsedSchema, formats: Formats): ParsedSchema {
   return schema.normalized ? parsed.normalized() : parsed
 }
 
-/** A large body in the few pieces that are cheap to pass between processes. */
+/**
+ * Parses a large request body. Throws a `SchemaError` if it is too large without the schema's text, because objects
+ * with many members are expensive to pass between processes. /
+ */
 function bodyOf(bytes: Uint8Array): unknown {
   const body: unknown = JSON.parse(Buffer.from(bytes).toString('utf8'))
   const { schema, ...rest } = Object(body) as { schema?: unknown }
@@ -107,7 +113,7 @@ function bodyOf(bytes: Uint8Array): unknown {
   return body
 }
 
-/** Errors that an input can cause; a stack that is used up comes from deep nesting. */
+/** The message of an error that invalid input can cause; a stack overflow means deep nesting. Rethrows other errors. */
 export function schemaErrorMessage(error: unknown): string {
   if (error instanceof SchemaError || error instanceof SyntaxError) return error.message
   if (error instanceof RangeError) return 'nested too deeply'

@@ -14,12 +14,14 @@ import {
   type WorkerJobOutcome,
 } from './worker-job.ts'
 
-/** In characters. Hashing takes 2 ms for each million. */
+/** In characters. The GUIDs of larger texts are cached: hashing takes 2 ms for one million characters. */
 const LARGE_TEXT_MIN = 100_000
 
 type SchemaJob = Exclude<WorkerJob, { op: 'body' }>
 
-/** What a decision lacks to be made. It is found out elsewhere, and the decision is made anew with it. */
+/**
+ * Thrown by a decision that needs the result of a job. The job is run, and the decision is repeated with its result.
+ */
 export class MissingWorkerResult extends Error {
   readonly workerJob: SchemaJob
 
@@ -29,20 +31,20 @@ export class MissingWorkerResult extends Error {
   }
 }
 
-/** What was found out for one request about large schemas. */
+/** The results of the compatibility worker for one request. */
 export class WorkerResults {
   readonly #onSchemaOperation: (operation: SchemaOperation) => void
   readonly #outcomes = new Map<string, WorkerJobOutcome>()
   readonly #guids = new Map<string, string>()
-  /** Texts may be long: each is told by a number. */
+  /** Numbers that replace texts in keys, because texts can be long. */
   readonly #texts = new Map<string, number>()
 
-  /** `onSchemaOperation` hears of every operation, wherever it is done. */
+  /** `onSchemaOperation` is called for every operation, in the worker or in this process. */
   constructor(onSchemaOperation: (operation: SchemaOperation) => void) {
     this.#onSchemaOperation = onSchemaOperation
   }
 
-  /** The identity of a content, found out once where that takes its time. */
+  /** The GUID of a content, computed once for large texts. */
   guidOf(content: Omit<SchemaContent, 'guid'>): string {
     if (content.text.length < LARGE_TEXT_MIN) return guidOf(content)
     const { text, ...rest } = content
@@ -52,6 +54,7 @@ export class WorkerResults {
     return guid
   }
 
+  /** Runs a job in the compatibility worker and stores its outcome. Rejects as `CompatibilityWorker.run`. */
   async find(job: SchemaJob, examiner: Pick<CompatibilityWorker, 'run'>): Promise<void> {
     const startMs = performance.now()
     const outcome = await examiner.run(job)
@@ -59,7 +62,7 @@ export class WorkerResults {
     this.#tell(job.op, typeOf(job), startMs, 'wrong' in outcome)
   }
 
-  /** Does something here that is small. */
+  /** Runs a small operation in this process and reports its duration. */
   timed<Result>(operation: SchemaJob['op'], type: FormatType, act: () => Result): Result {
     const startMs = performance.now()
     let failed = true
@@ -72,7 +75,7 @@ export class WorkerResults {
     }
   }
 
-  /** Throws `MissingWorkerResult` when it was not found out yet. */
+  /** Returns the outcome of a job. Throws `MissingWorkerResult` if the job was not run yet. */
   get<Op extends SchemaJob['op']>(job: SchemaJob & { readonly op: Op }): WorkerJobOutcome<Op> {
     const outcome = this.#outcomes.get(this.#keyOf(job))
     if (!outcome) throw new MissingWorkerResult(job)
@@ -106,15 +109,16 @@ export class WorkerResults {
 }
 
 /**
- * A schema that may be too large to be read here: then it knows of itself what the workerResults say. Two schemas are compared
- * here only when both are small.
+ * A schema that may be too large to be parsed in this process; then its properties come from the `WorkerResults`. Two
+ * schemas are compared in this process only if both are small. Methods throw `MissingWorkerResult` or `invalid_schema`.
+ * /
  */
 export class OffloadableSchema implements ParsedSchema {
   readonly #schema: UnparsedSchema
   readonly #here: ParsedSchema | undefined
   readonly #workerResults: WorkerResults
 
-  /** `here`: the parsed schema, when it is small. */
+  /** `here` is the parsed schema; undefined if the schema is too large to be parsed in this process. */
   constructor(schema: UnparsedSchema, here: ParsedSchema | undefined, workerResults: WorkerResults) {
     this.#schema = schema
     this.#here = here
@@ -149,7 +153,7 @@ export class OffloadableSchema implements ParsedSchema {
   isEquivalent(other: OffloadableSchema): boolean {
     const [here, there] = [this.#here, other.#here]
     if (here && there) return usable(here, (schema) => schema.isEquivalent(there))
-    // Equivalent texts differ in the order of what they hold: a job is worth it only where they are equally long.
+    // Equivalent canonical texts differ only in order, so texts of different lengths need no job.
     if (this.canonical.length !== other.canonical.length) return false
     return resultOf(this.#workerResults.get({ op: 'equivalent', schema: this.#schema, other: other.#schema }))
   }
@@ -189,7 +193,9 @@ export class OffloadableSchema implements ParsedSchema {
   }
 }
 
-/** What is stored is read loosely: it may turn out to be wrong only when it is used. */
+/**
+ * Calls `use` and converts its errors to `invalid_schema`: an error in a loosely parsed schema can appear only on use.
+ */
 function usable<Result>(schema: ParsedSchema, use: (schema: ParsedSchema) => Result): Result {
   try {
     return use(schema)

@@ -8,22 +8,22 @@ import { electLeader, type MemberIdentity, parseAssignment, parseIdentity, urlOf
 /** The right to write, held by one instance at a time. */
 export type LeaderWriter = {
   /**
-   * Writes the records, in order and together, and resolves when the state has them. Rejects with a `BrokerError`; after
-   * that this pen writes no more.
+   * Writes the records in order, in one batch, and resolves when the state contains them. Rejects with a `BrokerError`;
+   * after that the writer must be replaced.
    */
   append(records: readonly Exclude<RegistryRecord, { kind: 'none' }>[]): Promise<void>
-  /** The same for the keys of the DEK registry. */
+  /** Writes records to the topic of the DEK registry, as `append` does. */
   appendKeys(records: readonly KeyRecord[]): Promise<void>
   close(): Promise<void>
 }
 
-/** Who writes. */
+/** The current leader. */
 export type Leadership = {
-  /** Here and now; undefined when another instance leads, or none. */
+  /** The writer of this instance; undefined if it is not the leader. */
   readonly writer: () => LeaderWriter | undefined
-  /** Where the leader answers, when it is another instance. */
+  /** The URL of the leader if it is another instance; undefined if this instance is the leader or there is none. */
   readonly leaderUrl: () => string | undefined
-  /** What was written with the pen failed: whoever has the right to it gets a new one. */
+  /** Called after a write failed. If this instance is the leader, it opens a new writer. */
   readonly replaceWriter: (reason: string) => void
 }
 
@@ -33,7 +33,7 @@ export type ElectionOptions = {
   readonly groupId: string
   readonly identity: Omit<MemberIdentity, 'leader'>
   readonly sticky: boolean
-  /** Fences every pen before it, and sees all that they wrote. */
+  /** Fences all previous writers, and resolves when the state contains everything that they wrote. */
   readonly openWriter: () => Promise<LeaderWriter>
   readonly sessionTimeoutMs?: number
   readonly heartbeatMs?: number
@@ -42,14 +42,14 @@ export type ElectionOptions = {
 }
 
 export type Election = Leadership & {
-  /** Keeps with the group how far the topic was read, when this instance leads. */
+  /** Commits the read positions to the consumer group if this instance is the leader. */
   saveProgress(positions: readonly PartitionOffset[]): Promise<void>
   close(): Promise<void>
 }
 
 const PAUSE_MS = 1_000
 
-/** Joins the instances' group and takes part in their elections. Resolves when the first one is decided. */
+/** Joins the group of the registry instances and takes part in its elections. Resolves after the first election. */
 export async function joinElection(options: ElectionOptions): Promise<Election> {
   const office = new LeaderElection(options)
   await office.join()
@@ -63,8 +63,8 @@ export async function joinElection(options: ElectionOptions): Promise<Election> 
 }
 
 /**
- * One instance's part in the elections. A leader goes on writing while the group comes together anew: the next leader's
- * first act is to fence it.
+ * The membership of one instance in the group. A leader continues to write during a rebalance; a new leader fences it
+ * before its first write.
  */
 class LeaderElection {
   readonly #options: ElectionOptions
@@ -97,7 +97,7 @@ class LeaderElection {
     })
   }
 
-  /** Only while the group can't have given the office to anybody else. */
+  /** The writer, if this instance is the leader and its group session cannot have expired. */
   pen(): LeaderWriter | undefined {
     const valid = this.#member === undefined || this.#clock.monotonicMs() < this.#member.validUntilMs()
     return valid ? this.#pen : undefined
@@ -107,7 +107,10 @@ class LeaderElection {
     return this.#leader && urlOf(this.#leader)
   }
 
-  /** The group still says that this instance leads, so it takes a new pen: that sees what the old one wrote. */
+  /**
+   * Closes the writer and opens a new one, because this instance is still the leader. Opening it reads what the old one
+   * wrote. /
+   */
   async renewPen(reason: string): Promise<void> {
     const pen = this.pen()
     this.#pen = undefined
