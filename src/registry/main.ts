@@ -26,23 +26,23 @@ export type RegistryDependencies = {
   readonly broker: Broker
   readonly logger: Logger
   readonly metrics: Metrics
-  /** How the DEK registry reaches KMSs. Default: the local KMS, with the secrets of the environment. */
+  /** The KMS drivers of the DEK registry. Default: the local KMS, with secrets from the environment. */
   readonly kmsDrivers?: readonly KmsDriver[]
   /**
-   * Is told each subject of which a version, the level or the mode changed, whoever changed it; `:.ctx:` stands for a
-   * context and null for the default one.
+   * Called with the subject of every change of a version, config or mode, on any instance. `:.ctx:` is a context, null
+   * the default context. /
    */
   readonly onChange?: (subject: string | null) => void
   /**
-   * Called once when the topic cannot be followed any further. From then on the registry is not ready and writes nothing;
-   * the caller has to stop it.
+   * Called once when the topic can no longer be read. From then on the registry is not ready and does not write; the
+   * caller has to stop it. /
    */
   readonly onFailed?: (error: Error) => void
 }
 
 /**
- * Starts a registry on a log. Resolves when it answers and knows everything the topic holds. The broker stays the
- * caller's.
+ * Starts a registry. Resolves when it listens and has read the whole topic. The caller remains responsible for closing
+ * the broker. /
  */
 export function startRegistry(settings: RegistrySettings, dependencies: RegistryDependencies): Promise<RunningProgram> {
   const { broker, metrics, onChange = () => {}, onFailed = () => {} } = dependencies
@@ -86,7 +86,7 @@ export function startRegistry(settings: RegistrySettings, dependencies: Registry
       expiryMs: values['schema.cache.expiry.ms'],
       nowMs: () => performance.now(),
     })
-    // Reads are answered before there is a leader.
+    // Reads are served before a leader is elected.
     const leadership: Leadership = {
       writer: () => office.election?.writer(),
       leaderUrl: () => office.election?.leaderUrl(),
@@ -148,13 +148,13 @@ export function startRegistry(settings: RegistrySettings, dependencies: Registry
   })
 }
 
-/** The keys of the DEK registry, as their topic has them. */
+/** Opens the topic of the DEK registry and reads it into a new state. */
 async function openKeys(options: KeyLogOptions): Promise<{ readonly state: KeyState; readonly log: KeyLog }> {
   const state = new KeyState()
   return { state, log: await openKeyLog(state, options) }
 }
 
-/** How other instances reach this one: by the name it was given, else by an address that is not this machine's alone. */
+/** How other instances reach this one: at `host.name`, otherwise at an address that is not local to this machine. */
 function identityOf(urls: readonly string[], values: RegistryValues): Omit<MemberIdentity, 'leader'> {
   const scheme = values['inter.instance.protocol']
   const at = Math.max(

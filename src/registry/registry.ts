@@ -20,15 +20,15 @@ export type RegistryOptions = {
 }
 
 /**
- * The registry: reads go to `context.view`, which is always current on this instance; writes are decided one at a time,
- * each on what the one before left.
+ * The registry. Reads use `decisionContext.view`, the current state of this instance. Writes are decided one at a time,
+ * each on the state that the previous one left. /
  */
 export class Registry {
   readonly decisionContext: Omit<DecisionContext, 'workerResults'>
   readonly leadership: Leadership
-  /** Parses and compares large schemas in a process of its own. */
+  /** Parses and compares large schemas in a child process. */
   readonly compatibilityWorker: CompatibilityWorker
-  /** Everything that is written to the log. */
+  /** The queue of all writes to the log. */
   readonly writes: WriteQueue
   readonly #options: RegistryOptions
 
@@ -78,7 +78,10 @@ export class Registry {
     }
   }
 
-  /** Decides, writes and answers. Rejects with a `RegistryError`; `operation` words a failure of the store. */
+  /**
+   * Makes a decision, writes its records and resolves to its answer. Rejects with a `RegistryError`; `operation` has
+   * the messages for a failure of the store. /
+   */
   write<Answer>(
     decide: (context: DecisionContext) => Decision<Answer>,
     operation: WriteOperation,

@@ -33,18 +33,18 @@ export type ServeOptions = {
   readonly identity: ServerIdentity
   readonly logger: Logger
   readonly metrics?: Metrics
-  /** Hears of every answer. */
+  /** Called after every response. */
   readonly answered: (request: CompletedRequest) => void
-  /** Hears of every connection. */
+  /** Called when a connection is opened or closed. */
   readonly connected: (change: ConnectionChange) => void
-  /** Hears when the certificates of listeners end. */
+  /** Called with the expiry of the listener certificates, at the start and after every renewal. */
   readonly certified: (expiry: CertificateExpiry) => void
   readonly ready: () => boolean
   /** Absent: `/dek-registry` is not served. */
   readonly dekRegistry?: DekRegistry | undefined
 }
 
-/** Puts a registry behind its listeners. */
+/** Starts the HTTP server of a registry. */
 export async function serveRegistry(registry: Registry, options: ServeOptions): Promise<HttpServer> {
   const { settings, identity, logger, metrics, answered, connected, certified, ready, dekRegistry } = options
   const auditing = await openAuditLog(settings, { program: 'registry', logger, metrics, describe: auditedAction })
@@ -78,7 +78,8 @@ export async function serveRegistry(registry: Registry, options: ServeOptions): 
       stateRevision: () => api.view.revision,
       mapError: (error) => toWire(error, api.profile),
       ...mediaTypes(settings),
-      // Browsers send a body without a type across sites without asking first, and with the user's password.
+      // Browsers send cross-site requests without a content type without a CORS preflight, and with the user's
+      // credentials.
       requiresContentType: logIn !== undefined,
       ...(metrics ? { metrics } : {}),
       isReady: ready,
@@ -112,7 +113,7 @@ export async function serveRegistry(registry: Registry, options: ServeOptions): 
   }
 }
 
-/** A body that is large, read by the examiner. */
+/** Parses a large body in the compatibility worker. Rejects with `invalid_body` or `too_many_checks`. */
 async function parseLarge(examiner: CompatibilityWorker, bytes: Buffer): Promise<unknown> {
   const outcome = await examiner.run({ op: 'body', bytes })
   if ('wrong' in outcome) throw new RegistryError('invalid_body', `the request body can't be used: ${outcome.wrong}`)
@@ -122,7 +123,7 @@ async function parseLarge(examiner: CompatibilityWorker, bytes: Buffer): Promise
 function mediaTypes(settings: RegistryValues): Pick<HttpServerOptions, 'consumes' | 'produces'> {
   const first = settings['response.mediatype.default']
   return {
-    // Clients that name no type, or say only that there are bytes, mean JSON.
+    // A missing content type and `application/octet-stream` are handled as JSON.
     consumes: [...MEDIA_TYPES, 'application/octet-stream'],
     produces: [first, ...MEDIA_TYPES.filter((type) => type !== first)],
   }

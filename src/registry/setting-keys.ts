@@ -18,13 +18,13 @@ const text = (fallback = '') => z.string().trim().default(fallback)
 const milliseconds = (fallback: number, min = 1) => integerSetting({ min }).default(fallback)
 const pageSize = (fallback: number) => integerSetting({ min: 1 }).default(fallback)
 
-/** What would be unsafe to pass over: whoever sets it relies on it. */
+/** A setting that is rejected if it is set, because ignoring it would be unsafe. */
 const refused = (reason: string) =>
   text()
     .refine((value) => value === '', reason)
     .describe(`Refused: ${reason}.`)
 
-/** Every setting the registry obeys, in the order of its page. */
+/** All settings of the registry, in the order of its documentation page. */
 export const shape = z.object({
   listeners: listSetting()
     .default([])
@@ -180,14 +180,14 @@ export const shape = z.object({
     .describe("Whether the leader's certificate has to name its host; empty: it need not."),
 })
 
-/** Names of the original and older ones, by the documented name. */
+/** Confluent's and older names → the documented name. */
 export const aliases: Readonly<Record<string, string>> = {
   'kafkastore.*': 'brokerstore.*',
   'kafkagroup.*': 'brokergroup.*',
   'leader.eligibility': 'master.eligibility',
   'avro.compatibility.level': 'schema.compatibility.level',
   'schema.registry.inter.instance.protocol': 'inter.instance.protocol',
-  // Karapace's.
+  // Karapace's names.
   bootstrap_uri: 'brokerstore.bootstrap.servers',
   topic_name: 'brokerstore.topic',
   group_id: 'schema.registry.group.id',
@@ -196,7 +196,7 @@ export const aliases: Readonly<Record<string, string>> = {
   advertised_hostname: 'host.name',
 }
 
-/** Settings of the original that are taken and change nothing, and why. A name ending in `*` stands for a prefix. */
+/** Confluent's settings that are accepted but have no effect, with the reason. A name ending in `*` is a prefix. */
 export const withoutEffect: Readonly<Record<string, string>> = {
   'brokerstore.connection.url': 'ZooKeeper is gone: brokerstore.bootstrap.servers names the brokers',
   'brokerstore.group.id': 'the topic is read without a group',

@@ -4,18 +4,18 @@ import type { WriteOperation } from './commands/write-operation.ts'
 import type { Leadership, LeaderWriter } from './leadership/leader-election.ts'
 import { RegistryError } from './model/registry-error.ts'
 
-/** Further writes are refused instead of waiting without end. */
+/** The maximum number of waiting writes. Further writes are rejected. */
 const WAITING_MAX = 10_000
 
-/** What a decision results in. */
+/** The result of a decision. */
 export type QueuedWrite<Response> = {
-  /** Resolves when the records are in the log and in the state. Absent: there is nothing to write. */
+  /** Resolves when the records are in the log and in the state. Undefined if there is nothing to write. */
   readonly append: ((writer: LeaderWriter) => Promise<void>) | undefined
-  /** Called after that. */
+  /** Called after `append` has resolved. */
   readonly respond: () => Response
 }
 
-/** Decides and writes one request at a time, each on the state that the one before it left. */
+/** Runs decisions and their writes one at a time, each on the state that the previous one left. */
 export class WriteQueue {
   readonly #leadership: Leadership
   #last: Promise<unknown> = Promise.resolve()
@@ -25,7 +25,7 @@ export class WriteQueue {
     this.#leadership = leadership
   }
 
-  /** Rejects with a `RegistryError`; `operation` words a failure of the store. */
+  /** Rejects with a `RegistryError`; `operation` has the messages for a failure of the store. */
   async write<Response>(operation: WriteOperation, decide: () => QueuedWrite<Response>): Promise<Response> {
     if (this.#waiting >= WAITING_MAX) {
       throw new RegistryError('too_many_writes', `${WAITING_MAX} writes are waiting: try again later`)
@@ -47,7 +47,7 @@ export class WriteQueue {
     try {
       await append?.(writer)
     } catch (error) {
-      // It is unknown whether the records were written. The next writer reads them before anything is decided.
+      // It is unknown whether the records were written. Opening the next writer reads them before the next decision.
       this.#leadership.replaceWriter(messageOf(error))
       throw storeFailure(error, operation)
     }

@@ -4,7 +4,7 @@ import type { KeyView } from '../dek/key-state.ts'
 
 const TENANT = 'default'
 
-/** How many keys the DEK registry has, soft-deleted ones included, under the names of the original. */
+/** Registers gauges for the number of keys in the DEK registry, including soft-deleted keys, with Confluent's names. */
 export function keyMetrics(metrics: Metrics, view: KeyView): void {
   const gauges: readonly (readonly [name: string, help: string, read: () => number])[] = [
     ['num_keks', 'KEKs.', () => view.kekCount],

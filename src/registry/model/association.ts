@@ -1,10 +1,10 @@
 import type { Subject } from './subject.ts'
 
-/** STRONG: the subject belongs to the resource, which has it for itself. WEAK: the subject may be shared. */
+/** STRONG: the resource owns the subject exclusively. WEAK: resources can share the subject. */
 export type AssociationLifecycle = 'STRONG' | 'WEAK'
 export const LIFECYCLES = ['STRONG', 'WEAK'] as const
 
-/** Says that a resource, such as a topic, uses a subject for its keys or values. */
+/** Associates a resource, such as a topic, with the subject of its keys or values. */
 export type Association = {
   readonly guid: string
   readonly subject: Subject
@@ -17,5 +17,5 @@ export type Association = {
   readonly frozen: boolean
 }
 
-/** An association with the times of its first and its last record. */
+/** An association with the timestamps of its first and its last record. */
 export type StoredAssociation = Association & { readonly createTimestampMs: number; readonly updateTimestampMs: number }

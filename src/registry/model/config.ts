@@ -5,7 +5,7 @@ import { type Metadata, metadataSpec } from './metadata.ts'
 import { invalidCompatibility, RegistryError } from './registry-error.ts'
 import { checkRuleSet, type RuleSet, ruleSetSpec } from './rule-set.ts'
 
-/** What may be set for a subject, a context or everything. A member that is absent is not set. */
+/** The config of a subject, of a context or of the global scope. An absent member is not set. */
 export type Config = {
   readonly alias?: string
   readonly aliasForDeks?: string
@@ -22,7 +22,7 @@ export type Config = {
   readonly overrideRuleSet?: RuleSet
 }
 
-/** What a request changes: null takes a member away, absent leaves it. */
+/** Changes to a config: null removes a member; an absent member is unchanged. */
 export type ConfigUpdate = { readonly [Key in keyof Config]: Config[Key] | null }
 
 const level = z.string().transform((text, context): CompatibilityLevel => {
@@ -53,7 +53,7 @@ const updateSpec = z.object({
 })
 
 /**
- * Reads the body of a `PUT /config`, where the level is called `compatibility`. Throws `invalid_compatibility`,
+ * Parses the body of `PUT /config`, where the level is named `compatibility`. Throws `invalid_compatibility`,
  * `invalid_rule_set` or `invalid_body`.
  */
 export function parseConfigUpdate(body: Readonly<Record<string, unknown>>): ConfigUpdate {
@@ -71,7 +71,7 @@ export function parseConfigUpdate(body: Readonly<Record<string, unknown>>): Conf
   return update
 }
 
-/** Reads the members of a stored record and leaves out those that cannot be read. */
+/** Parses the members of a stored record. Members that cannot be parsed are omitted. */
 export function toConfig(stored: Readonly<Record<string, unknown>>): Config {
   const members = Object.entries(updateSpec.shape).flatMap(([key, spec]) => {
     const parsed = spec.safeParse(stored[key])
@@ -80,13 +80,13 @@ export function toConfig(stored: Readonly<Record<string, unknown>>): Config {
   return Object.fromEntries(members) as Config
 }
 
-/** A config changed by an update; undefined when there was none and none is set. */
+/** Applies an update to a config. */
 export function updateConfig(stored: Config | undefined, update: ConfigUpdate): Config {
   const changed = Object.entries({ ...stored, ...update }).filter(([, value]) => value !== null)
   return Object.fromEntries(changed) as Config
 }
 
-/** Members that a subject's own config takes from the global one where it has none itself. */
+/** The members that a subject's config inherits from the global config if they are not set. */
 const INHERITED = [
   'normalize',
   'validateFields',

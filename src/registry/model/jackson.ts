@@ -1,9 +1,9 @@
 import { z } from 'zod'
 
-// Scalars of request bodies, read as Jackson reads them with its defaults: what is not of the type is converted where
-// Jackson converts it. A value that Jackson refuses stays as it is, so that the inner specification refuses it.
+// Scalars of request bodies, coerced as Jackson does by default. A value that Jackson rejects is passed unchanged to
+// the inner schema, which rejects it.
 
-/** Numbers and booleans become text. A number loses its spelling: `1.50` becomes `1.5`. */
+/** A string. Numbers and booleans are converted; the notation of a number is lost: `1.50` becomes `1.5`. */
 export const textSpec = z.preprocess(
   (value) => (typeof value === 'number' || typeof value === 'boolean' ? String(value) : value),
   z.string(),
@@ -13,15 +13,20 @@ export const optionalTextSpec = textSpec.nullish()
 const INT_MIN = -(2 ** 31)
 const INT_MAX = 2 ** 31 - 1
 
-/** A 32-bit integer or nothing. Decimals lose their fraction; a text may be blank, which is null, or a whole number. */
+/**
+ * An optional 32-bit integer. Fractions are truncated. A string can be an integer, or blank or `null`, which are null.
+ */
 export function integerSpec({ min = INT_MIN, max = INT_MAX }: { readonly min?: number; readonly max?: number } = {}) {
   return z.preprocess(toInteger, z.number().int().min(min).max(max).nullish()).nullish()
 }
 
-/** A boolean or nothing. Whole numbers are true unless they are 0; the texts are `true`, `True`, `TRUE` and so on. */
+/**
+ * An optional boolean. Integers other than 0 are true. Strings are `true`, `True`, `TRUE`, the same for false, or
+ * blank.
+ */
 export const optionalBooleanSpec = z.preprocess(toBoolean, z.boolean().nullish()).nullish()
 
-/** One of these words or nothing. A number is the position of a word. */
+/** An optional enum value. A number is the index of a word. */
 export function optionalWordSpec<const Words extends readonly [string, ...string[]]>(words: Words) {
   const toWord = (value: unknown) => {
     const position = typeof value === 'string' && /^\s*\d+\s*$/.test(value) ? Number(value) : value

@@ -1,6 +1,6 @@
 import { UserError } from '../../config/errors.ts'
 
-/** Everything a request to the registry can fail with on purpose. The wire's numbers stand in `routes/errors.ts`. */
+/** The codes of errors that a request can cause. `routes/errors.ts` maps them to the error codes of the REST API. */
 export type RegistryErrorCode =
   | 'subject_not_found'
   | 'version_not_found'
@@ -52,7 +52,7 @@ export type RegistryErrorCode =
 
 export class RegistryError extends UserError<RegistryErrorCode> {}
 
-// The texts are the original's, to the letter: clients and people search for them.
+// The messages are exactly those of Confluent's registry, because clients match them.
 
 export function subjectNotFound(subject: string): RegistryError {
   return new RegistryError('subject_not_found', `Subject '${subject}' not found.`)
@@ -62,7 +62,7 @@ export function versionNotFound(version: number): RegistryError {
   return new RegistryError('version_not_found', `Version ${version} not found.`)
 }
 
-/** By content when nothing is given, else by id or guid. */
+/** Without an argument, for a lookup by content; otherwise for a lookup by ID or GUID. */
 export function schemaNotFound(idOrGuid?: number | string): RegistryError {
   const which = idOrGuid === undefined ? 'Schema' : `Schema ${idOrGuid}`
   return new RegistryError('schema_not_found', `${which} not found`)
@@ -198,7 +198,7 @@ export function referenceToSubjectExists(subject: string): RegistryError {
   return new RegistryError('reference_exists', `One or more references exist to the schema ${subject}.`)
 }
 
-/** A schema that comes with an association is refused with the findings only. */
+/** For a schema in an association request. The message consists of the reasons only. */
 export function incompatibleAssociationSchema(messages: readonly string[]): RegistryError {
   return new RegistryError('incompatible_schema', `[${messages.join(', ')}]`)
 }
