@@ -4,7 +4,10 @@ import { accessProblem, invalidValueMessage } from '../host-access/access-check.
 import type { OverridePolicy } from '../model/override-policy.ts'
 import type { ConfigEntry } from './config-entry.ts'
 
-/** The keys under `producer.override.`, `consumer.override.` and `admin.override.` of those clients that it will have. */
+/**
+ * The entries of the keys under `producer.override.`, `consumer.override.` and `admin.override.`, for the clients that
+ * the connector uses.
+ */
 export function overrideEntries(
   config: RawConfig,
   kind: 'source' | 'sink',
@@ -34,7 +37,7 @@ function clientsOf(config: RawConfig, kind: 'source' | 'sink'): readonly ClientK
   return hasDeadLetters ? ['producer', 'consumer', 'admin'] : ['consumer']
 }
 
-/** What a key of Kafka's clients leads to. */
+/** What kind of resource the value of a Kafka client key refers to, if it is subject to `HostAccess`. */
 function reachOf(key: string): Reaches | undefined {
   if (/^ssl\..*\.location$/.test(key)) return 'path'
   return key === 'bootstrap.servers' || key === 'sasl.oauthbearer.token.endpoint.url' ? 'url' : undefined

@@ -10,15 +10,15 @@ import {
 } from '../../sdk/index.ts'
 import type { PluginHost } from '../plugin-host.ts'
 
-/** A key with what is written for it. */
+/** A configuration key: its definition, and its value with the errors. */
 export type ConfigEntry = { readonly definition: ConfigKeyInfo | null; readonly value: ConfigValueInfo }
 
-/** Of keys that every connector has. */
+/** The entries of the keys that all connectors share. */
 export function configEntries(spec: z.ZodObject, config: RawConfig): readonly ConfigEntry[] {
   return toEntries(describeConfig(spec), validateConfig(spec, config))
 }
 
-/** Of a plugin's own keys. Only these are passed on: what others are is nothing for its code. */
+/** The entries of a plugin's own keys. Values of other keys are not passed to the plugin's code. */
 export async function pluginEntries(
   host: PluginHost,
   plugin: PluginDescriptor,
@@ -60,7 +60,7 @@ export function toConfigKey(definition: ConfigDefinition): ConfigKeyInfo {
   }
 }
 
-/** A value that is not even of the key's type is shown as none. */
+/** Whether the value could not be converted to the key's type; it is then shown as null. */
 function isUnparsed(message: string): boolean {
   return / (Not a number of type [A-Z]+|Expected value to be either true or false)$/.test(message)
 }

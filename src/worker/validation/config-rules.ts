@@ -10,14 +10,14 @@ import type { ConfigEntry } from './config-entry.ts'
 import { ALIASES_MAX } from './transformations.ts'
 
 export type RuleContext = {
-  /** The group of the workers. */
+  /** The `group.id` of the workers. */
   readonly groupId: string
   readonly exactlyOnceSources: boolean
 }
 
 type Problem = { readonly key: string; readonly message: string }
 
-/** What can't be said of one key alone. */
+/** Adds the errors of rules that depend on more than one key, or on the worker. */
 export function checkConfigRules(
   entries: readonly ConfigEntry[],
   config: RawConfig,
@@ -39,7 +39,7 @@ function withErrors(entry: ConfigEntry, errors: readonly string[]): ConfigEntry 
   return { ...entry, value: { ...entry.value, errors: [...entry.value.errors, ...errors] } }
 }
 
-/** The one key whose check sees, too, that there is nothing left to check. */
+/** For an unparsable `tasks.max`, Kafka Connect reports a second error. No other key has this check. */
 function nonNull(entry: ConfigEntry): ConfigEntry {
   const isUnreadable = entry.value.name === 'tasks.max' && entry.value.value === null && entry.value.errors.length > 0
   return isUnreadable
@@ -101,12 +101,12 @@ function deadLetterProblems(config: RawConfig, topics: readonly string[], regex:
   return [{ key: 'topics.regex', message: includesDeadLetters(deadLetters, regex) }]
 }
 
-/** The longest name that a topic may have. */
+/** The maximum length of a topic name. */
 const TOPIC_CHARACTERS_MAX = 249
 
 /**
- * This thread serves requests: an expression that may backtrack is not matched here. The task that reads by it refuses
- * its own dead letters.
+ * This thread serves requests, so an expression that may backtrack is not evaluated here. The sink task checks it when
+ * it starts.
  */
 function isIncluded(topic: string, pattern: Pattern | undefined): boolean {
   return pattern !== undefined && topic.length <= TOPIC_CHARACTERS_MAX && pattern.isLinear && pattern.test(topic)
@@ -139,7 +139,7 @@ function sourceProblems(
     const message = 'This worker does not have exactly-once source support enabled.'
     problems.push({ key: 'exactly.once.support', message })
   }
-  // Its keys have no entries of their own, as they have none in the original.
+  // Keys of topic creation groups have no entries here, as in Kafka Connect, so their errors are reported for this key.
   const key = 'topic.creation.groups'
   problems.push(...problemsOf(() => parseTopicCreationRules(config)).map(({ message }) => ({ key, message })))
   if (isWord(config['transaction.boundary'], 'connector') && !definesTransactions) {

@@ -6,7 +6,10 @@ import { type ConfigEntry, pluginEntries } from './config-entry.ts'
 
 const ROLES = ['header', 'key', 'value'] as const
 
-/** The keys of the converters that a connector names itself; those of the worker are the worker's to check. */
+/**
+ * The entries of the converters that the connector configures. The worker's own converters are validated with its
+ * settings.
+ */
 export async function converterEntries(config: RawConfig, plugins: PluginHost): Promise<readonly ConfigEntry[]> {
   const blocks = ROLES.map(async (role) => {
     const name = `${role}.converter`
@@ -20,7 +23,7 @@ export async function converterEntries(config: RawConfig, plugins: PluginHost): 
   return (await Promise.all(blocks)).flat()
 }
 
-/** Java's converters are told by a setting what they are for. */
+/** Java converters have this additional key, which defines whether they convert keys, values or headers. */
 export const converterType: ConfigKeyInfo = {
   name: 'converter.type',
   type: 'STRING',

@@ -7,16 +7,16 @@ import { hasPlaceholder, type ResolvedConfig } from '../configuration/config-res
 import { type WrittenConfig, withoutNulls } from '../configuration/written-config.ts'
 import { WorkerError } from '../model/worker-error.ts'
 
-/** Validates a configuration as it is. */
+/** Validates a configuration without resolving its placeholders. */
 export type Validate = (config: WrittenConfig) => ConfigInfos | Promise<ConfigInfos>
 
-/** Lists whose items make keys. */
+/** Keys with a list of aliases, which become parts of other keys. */
 const ALIAS_LISTS = ['transforms', 'predicates']
 const CLASS = 'connector.class'
-/** A shorter value cannot be found in a message. */
+/** Minimum length of a value that is masked within a message. */
 const FOUND_LENGTH_MIN = 4
 
-/** Validates without looking at what placeholders and masks stand for: they are accepted wherever they are. */
+/** Validates a configuration without its resolved values: a placeholder or mask is accepted as the value of any key. */
 export async function validateUnresolved(written: WrittenConfig, validate: Validate): Promise<ConfigInfos> {
   const validation = await validate(withoutPlaceholderAliases(written))
   const isOpen = (name: string) => hasPlaceholder(written[name] ?? '') || (written[name] ?? '').includes(MASK)
@@ -33,8 +33,8 @@ export async function validateUnresolved(written: WrittenConfig, validate: Valid
 }
 
 /**
- * Validates what placeholders stand for, and answers as if they stood for nothing: the answer is that of
- * `validateUnresolved`, which knows no resolved value, with the messages of the other in which those are masked.
+ * Validates the resolved configuration without disclosing resolved values: the response has the entries of
+ * `validateUnresolved`, and the messages for the resolved configuration with resolved values masked.
  */
 export async function validateResolved(
   written: WrittenConfig,
@@ -56,7 +56,7 @@ export async function validateResolved(
   const unresolved = await (hasClass
     ? validateUnresolved(written, validate)
     : validateUnresolved({ ...written, [CLASS]: config[CLASS] ?? '' }, judge))
-  // Messages that know of no resolved value: they are the request's own words.
+  // Messages that were created without resolved values can be returned unchanged.
   const own = new Set(hasClass ? unresolved.configs.flatMap(({ value }) => value.errors) : [])
   const resolved = await judge({ ...written, ...config })
   const names = new Set(unresolved.configs.map(({ value }) => value.name))
@@ -82,8 +82,8 @@ export async function validateResolved(
 }
 
 /**
- * A message without what was filled in. Parts of it that are short are replaced inside of words, too; where one is too
- * short for that, nothing of the message is kept.
+ * Returns a function that masks resolved values in a message. Parts of at least 4 characters are masked wherever they
+ * occur. If a part is shorter, the whole message is replaced.
  */
 function concealer(values: readonly string[]): (message: string, key: string) => string {
   const secrets = new SecretMasker()
@@ -98,7 +98,10 @@ function concealer(values: readonly string[]): (message: string, key: string) =>
       : ordered.reduce((masked, part) => masked.replaceAll(part, MASK), secrets.mask(message))
 }
 
-/** Whose a key is that follows from a resolved value: `transforms` for that of an alias, `X.type` for that of a class. */
+/**
+ * The key to which the errors of a derived key are attributed: `X.type` for a key of the plugin that it names,
+ * `transforms` or `predicates` for a key of an alias, else `connector.class`.
+ */
 function ownerOf(name: string, names: ReadonlySet<string>): string {
   for (let end = name.lastIndexOf('.'); end > 0; end = name.lastIndexOf('.', end - 1)) {
     const above = name.slice(0, end)

@@ -10,7 +10,10 @@ import { converterType } from './converters.ts'
 
 const KINDS: readonly PluginKind[] = ['sink', 'source', 'converter', 'header_converter', 'transformation', 'predicate']
 
-/** Every key of a plugin: its own, then those that its kind has anyway. Throws a `WorkerError`. */
+/**
+ * All keys of a plugin: its own, and then those that all plugins of its kind have. Throws a `WorkerError` when the
+ * plugin is unknown or has another version.
+ */
 export function describePlugin(name: string, plugins: PluginCatalog, version?: string): readonly ConfigKeyInfo[] {
   const plugin = KINDS.map((kind) => plugins.find(kind, name)).find((found) => found !== undefined)
   if (!plugin) throw new WorkerError('plugin_not_found', `Unknown plugin ${name}.`)

@@ -1,14 +1,14 @@
 import type { RawConfig } from '../../sdk/index.ts'
 import { WorkerError } from '../model/worker-error.ts'
 
-/** Longer names could not be part of an address, and their connectors never be read or deleted. */
+/** Maximum URL-encoded length of a connector name: a longer one could not be used in the path of a request. */
 const NAME_LENGTH_MAX = 2_048
-/** A record of Kafka's default size has to hold it, and that of a task some more. */
+/** Fits into a record of Kafka's default maximum size, with a reserve for the task configurations. */
 const CONFIG_BYTES_MAX = 900_000
 
 /**
- * Throws a `WorkerError` for what could be stored only in part, or not be found again. The original has no such bounds:
- * there it fails later, or for good.
+ * Throws a `WorkerError` (`invalid_config`) for a configuration that cannot be stored completely or accessed later.
+ * Kafka Connect has no such limits; it fails later.
  */
 export function checkStorageLimits(name: string, config: RawConfig): void {
   const broken = [name, ...Object.entries(config).flat()].find((text) => !text.isWellFormed())

@@ -4,10 +4,10 @@ import type { RawConfig } from '../../sdk/index.ts'
 import type { PluginHost } from '../plugin-host.ts'
 import { type ConfigEntry, pluginEntries } from './config-entry.ts'
 
-/** More are refused: each alias has entries of its own in the answer. */
+/** Maximum number of aliases in a list, because each alias adds entries to the response. */
 export const ALIASES_MAX = 200
 
-/** The keys of transforms and predicates, alias by alias. */
+/** The entries of all transforms and predicates, in the order of their aliases. */
 export async function transformationEntries(config: RawConfig, plugins: PluginHost): Promise<readonly ConfigEntry[]> {
   const aliases = (key: string) => commaSeparated(config[key] ?? '').slice(0, ALIASES_MAX)
   const transforms = aliases('transforms').map((alias) => transformEntries(alias, config, plugins))
@@ -66,7 +66,7 @@ function withError(entry: ConfigEntry, message: string): ConfigEntry {
   return { ...entry, value: { ...entry.value, errors: [...entry.value.errors, message] } }
 }
 
-/** The type, its version, and the keys of the plugin that the type names. */
+/** The entries of one alias: its type, its version and the keys of the plugin that the type names. */
 async function stepKeys(
   kind: Kind,
   alias: string,

@@ -4,17 +4,22 @@ import type { RawConfig } from '../../sdk/index.ts'
 import { commonKeys, sinkKeys, sourceKeys } from '../configuration/connector-keys.ts'
 import type { ConnectorPlugin } from '../configuration/connector-plugin.ts'
 
-/** What stands settingsWithPrefix these has keys of its own: the plugin's that is named there, Kafka's clients', topics'. */
+/**
+ * Prefixes of keys that belong to a converter, transform, predicate, Kafka client or topic, and are validated there.
+ */
 const OF_OTHERS =
   /^((key|value|header)\.converter|transforms|predicates|(producer|consumer|admin)\.override|topic\.creation)\./
 
-/** To look for what was meant compares a key with all that there are. */
+/** Maximum number of reported keys, because the search for a similar key compares each with all known keys. */
 const TOLD_MAX = 20
 
-/** A key that has no effect, and the one that was probably meant. */
+/** A key without effect, and the most similar known key, if there is one. */
 export type UnknownKey = { readonly key: string; readonly meant?: string }
 
-/** Keys of a configuration that nobody reads: misspelled, or of another connector. Like the original, none is refused. */
+/**
+ * Finds keys that nothing reads, because they are misspelled or belong to another connector. They are only reported:
+ * like Kafka Connect, the worker accepts them.
+ */
 export function findUnknownKeys({ kind, definitions }: ConnectorPlugin, config: RawConfig): readonly UnknownKey[] {
   const shared = kind === 'source' ? sourceKeys : sinkKeys
   const own = definitions.map(({ name }) => name)

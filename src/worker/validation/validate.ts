@@ -15,16 +15,19 @@ import { transformationEntries } from './transformations.ts'
 
 export type ValidationContext = RuleContext & {
   readonly plugins: PluginHost
-  /** The worker's own converters, which hold where a connector names none. */
+  /** The worker's converter settings, which apply when the connector configures no converter. */
   readonly workerDefaults: RawConfig
   readonly overrides: OverridePolicy
-  /** What connectors may use. */
+  /** The hosts and files that connectors may use. */
   readonly access: HostAccess
 }
 
 const NULL_VALUE = 'Null value can not be supplied as the configuration value.'
 
-/** Everything `/validate` answers. Throws a `WorkerError` when there is no such connector to ask. */
+/**
+ * Returns the response of the `validate` endpoint. Throws a `WorkerError` when the connector class is missing, unknown
+ * or not allowed.
+ */
 export async function validateConnector(written: WrittenConfig, context: ValidationContext): Promise<ConfigInfos> {
   const { plugins } = context
   const config = withoutNulls(written)
@@ -70,12 +73,15 @@ export function requireConnector(written: WrittenConfig, plugins: PluginCatalog)
   )
 }
 
-/** All messages of a validation, for the answer to a create. */
+/** All error messages of a validation, for the response to the creation of a connector. */
 export function messagesOf({ configs }: ConfigInfos): readonly string[] {
   return configs.flatMap(({ value }) => value.errors)
 }
 
-/** What the original fills in from the worker and the plugin. */
+/**
+ * Fills in the defaults and recommended values that depend on the worker and the installed plugins, as Kafka Connect
+ * does.
+ */
 function fillIn(
   entry: ConfigEntry,
   config: RawConfig,
@@ -109,12 +115,14 @@ function withDefault(entry: ConfigEntry, fallback: string | null, recommended: r
   }
 }
 
-/** A version of what is not there. */
+/** Hides the version key of a converter that is not installed. */
 function invisible(entry: ConfigEntry): ConfigEntry {
   return { ...entry, value: { ...entry.value, visible: false } }
 }
 
-/** The connector's own definition of a key wins, at the place of the common one. */
+/**
+ * Replaces the definitions of common keys with the connector's own ones, in the same position; other own keys follow.
+ */
 function replaceInPlace(base: readonly ConfigEntry[], own: readonly ConfigEntry[]): readonly ConfigEntry[] {
   const mine = new Map(own.map((entry) => [entry.value.name, entry]))
   const placed = base.map((entry) => mine.get(entry.value.name) ?? entry)
