@@ -12,7 +12,7 @@ import type { ConnectorState } from '../stores/config-state.ts'
 import type { StoredStatus } from '../stores/status-codec.ts'
 import type { StatusState } from '../stores/status-state.ts'
 
-// What the REST interface tells of connectors, in the member order of the original.
+// Conversions to the responses of the REST API, with the member order of Kafka Connect.
 
 export function toConnectorInfo({ name, config, tasks }: ConnectorState, plugins: PluginCatalog): ConnectorInfo {
   return {
@@ -23,7 +23,7 @@ export function toConnectorInfo({ name, config, tasks }: ConnectorState, plugins
   }
 }
 
-/** Undefined while nobody has said how the connector is. */
+/** Undefined while the connector has no status. */
 export function toConnectorStatus(
   name: string,
   statuses: StatusState,
@@ -38,7 +38,7 @@ export function toTaskStatus([id, status]: readonly [task: number, status: Store
   return { id, ...toState(status) }
 }
 
-/** `unknown` for a class that is not here. */
+/** `unknown` if the connector class is not installed. */
 export function connectorTypeOf(config: RawConfig | undefined, plugins: PluginCatalog): ConnectorType {
   return (config && findConnector(plugins, config)?.kind) ?? 'unknown'
 }

@@ -24,8 +24,8 @@ const RETRY_MS = 1_000
 type Restart = Extract<ConfigRecord, { kind: 'restart' }>
 
 /**
- * Keeps the connectors and tasks that run on this worker equal to its assignment and to the config topic. Everything that starts
- * or stops work runs in one queue, one job at a time.
+ * Keeps the connectors and tasks that run on this worker equal to its assignment and to the config topic. Everything
+ * that starts or stops work runs in one queue, one job at a time.
  */
 export class Herder {
   readonly #parts: HerderOptions

@@ -20,7 +20,7 @@ export type LeaderDutiesOptions = {
   readonly isLeader: () => boolean
   readonly isSource: (config: RawConfig) => boolean
   readonly sessionKey: {
-    /** Age at which a key is replaced; 0: never. */
+    /** Age at which the key is replaced, in ms; 0 means never. */
     readonly ttlMs: number
     readonly algorithm: string
     readonly bytes: number
@@ -38,7 +38,10 @@ export class LeaderDuties {
     this.#parts = parts
   }
 
-  /** Called after each rebalance: deletes the records of deleted connectors and tasks, and rotates an expired session key. */
+  /**
+   * Called after each rebalance: deletes the records of deleted connectors and tasks, and rotates an expired session
+   * key.
+   */
   async cleanUp(): Promise<void> {
     const { configs, statuses } = this.#parts
     await Promise.all(findObsoleteStatuses(configs.state, statuses.state).map((key) => statuses.delete(key)))
@@ -61,7 +64,9 @@ export class LeaderDuties {
     await configs.putTasks(name, tasks)
   }
 
-  /** Ensures that no task of an earlier task generation can still write. Every starting task of a source requests it. */
+  /**
+   * Ensures that no task of an earlier task generation can still write. Every starting task of a source requests it.
+   */
   fenceZombieSourceTasks(name: string): Promise<void> {
     const fencing = this.#fencing.get(name) ?? this.#fence(name).finally(() => this.#fencing.delete(name))
     this.#fencing.set(name, fencing)
@@ -73,7 +78,8 @@ export class LeaderDuties {
     await configs.readToEnd()
     const { pendingFencing, fencedTasks, tasks, taskGeneration } = this.#requireSource(name)
     if (!pendingFencing) return
-    // A task fences its own predecessor when it starts, so a single task that stays single needs no more.
+    // A starting task fences its own predecessor, so nothing is left to fence if the connector had one task and has one
+    // now.
     const older = fencedTasks === 1 && tasks.length === 1 ? 0 : (fencedTasks ?? 0)
     const ids = Array.from({ length: older }, (_, task) => transactionalIdOf(groupId, { connector: name, task }))
     await Promise.all(ids.map((id) => fenceProducer(broker, id)))

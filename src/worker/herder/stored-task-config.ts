@@ -4,13 +4,13 @@ import type { RawConfig } from '../../sdk/index.ts'
 import type { ResolvedConfig } from '../configuration/config-resolver.ts'
 import { replacePlaceholders } from '../configuration/placeholder.ts'
 
-/** A shorter value may be part of anything. */
+/** Minimum length of a value that is replaced. A shorter value can occur anywhere by chance. */
 const REPLACED_LENGTH_MIN = 4
 
 /**
- * The configuration of a task, made of a resolved one, as it may be stored: keys that held a placeholder hold it again,
- * and wherever else a value that was filled in appears, its placeholder stands for it. A value that appears in another
- * form would be stored in clear: that throws a `UserError`.
+ * Converts a generated task configuration into the form in which it is stored, without resolved values: keys that had a
+ * placeholder get it back, and resolved values in other keys are replaced by their placeholders. Throws a `UserError`
+ * when a resolved value remains in a changed form (encoded, or a part of it), which would be stored in clear text.
  */
 export function toStoredTaskConfig(
   made: RawConfig,
@@ -19,7 +19,7 @@ export function toStoredTaskConfig(
   isSecret: (key: string) => boolean,
 ): RawConfig {
   if (filledIn.size === 0) return made
-  // The longest first: one value may be the beginning of another.
+  // Longest first, because one value may be a prefix of another.
   const values = [...filledIn]
     .flatMap(([placeholder, value]) => [[placeholder, value] as const, [placeholder, value.trim()] as const])
     .filter(([, value]) => value.length >= REPLACED_LENGTH_MIN)
@@ -44,7 +44,7 @@ export function toStoredTaskConfig(
   return Object.fromEntries(entries)
 }
 
-/** A list or an address under a key that holds no secret, as connectors divide between their tasks. */
+/** Whether the value is a list or an address of non-secret keys, which connectors divide between their tasks. */
 function mayBeDivided(placeholder: string, value: string, raw: RawConfig, isSecret: (key: string) => boolean): boolean {
   const keys = Object.keys(raw).filter((key) => raw[key]?.includes(placeholder))
   return !keys.some(isSecret) && /[,;\s]|:\/\//.test(value.trim())

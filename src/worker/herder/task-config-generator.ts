@@ -21,7 +21,10 @@ type TaskConfigGeneratorOptions = {
   readonly putTasks: (connector: string, tasks: readonly RawConfig[]) => Promise<void>
 }
 
-/** Requests to the leader are retried until they succeed: it may be unavailable, or another worker may become the leader. */
+/**
+ * Requests to the leader are retried until they succeed: it may be unavailable, or another worker may become the
+ * leader.
+ */
 export const RETRY_UNTIL_DONE = {
   backoff: { firstMs: 250, maxMs: 60_000 },
   withinMs: Number.POSITIVE_INFINITY,
@@ -31,14 +34,16 @@ export const RETRY_UNTIL_DONE = {
 /** Generates task configurations from those of the connectors and stores them when they changed. */
 export class TaskConfigGenerator {
   readonly #parts: TaskConfigGeneratorOptions
-  /** The last pending generation of each connector. Generations run in order, so that an older one is never stored last. */
+  /**
+   * The last pending generation of each connector. Generations run in order, so that an older one is never stored last.
+   */
   readonly #last = new Map<string, Promise<unknown>>()
 
   constructor(parts: TaskConfigGeneratorOptions) {
     this.#parts = parts
   }
 
-  /** Generates now, then as often as the connector requests. Rejects when the first generation fails. */
+  /** Generates now, and then at the interval that the connector requests. Rejects when the first generation fails. */
   async run(connector: string, plugin: ConnectorPlugin, signal: AbortSignal): Promise<void> {
     const { clock, logger } = this.#parts
     let againMs = await this.#make(connector, plugin, signal)
@@ -67,7 +72,7 @@ export class TaskConfigGenerator {
     return made
   }
 
-  /** Returns the time until the next generation in ms; null: there is none. */
+  /** Returns the time until the next generation in ms; null if there is none. */
   async #makeNow(name: string, plugin: ConnectorPlugin, signal: AbortSignal): Promise<number | null> {
     const { plugins, configs, resolver, putTasks, clock, logger } = this.#parts
     const connector = configs.state.connector(name)

@@ -7,8 +7,9 @@ import { inJavaOrder } from '../model/java-order.ts'
 import type { GeneratedTaskConfigs, PluginHost } from '../plugin-host.ts'
 
 /**
- * The raw configurations of a connector's tasks, as they are stored, and when to make them again. Rejects with a
- * `ConfigError`, with a `WorkerError` of the plugin host, or when the connector makes more tasks than it may.
+ * Generates the task configurations of a connector as they are stored, and the time until the next generation. Rejects
+ * with a `ConfigError`, with a `WorkerError` of the plugin host, or with a `UserError` when the connector generates
+ * more tasks than `tasks.max` and `tasks.max.enforce` is set.
  */
 export async function generateTaskConfigs(
   host: PluginHost,
@@ -42,7 +43,7 @@ function topicKeys(config: RawConfig): RawConfig {
   return Object.fromEntries(keys.map((key) => [key, config[key] as string]))
 }
 
-/** What a Java worker that takes over finds its class by. */
+/** The class name in `task.class`, by which a Java worker that takes over the connector finds its task. */
 function taskClassOf(plugin: ConnectorPlugin): string {
   return `${listedName(plugin).replace(/Connector$/, '')}Task`
 }

@@ -30,8 +30,9 @@ type Configs = Pick<ConfigState, 'connector'>
 type Assigned = { readonly work: ConnectorsAndTasks; has(owned: string | TaskId): boolean }
 
 /**
- * The steps from what a worker runs to what it should run, for the connectors in `only` or for all. Stops come first; an empty
- * list means nothing is left to do. With `only`, the cost depends on those connectors alone: each config record calls it.
+ * Returns the steps from the work that runs on a worker to the work that should run, for the connectors in `only` or
+ * for all. Stops come first; an empty list means nothing is left to do. With `only`, the cost depends on those
+ * connectors alone: each config record calls it.
  */
 export function planWork(
   assigned: Assigned,

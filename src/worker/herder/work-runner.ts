@@ -41,7 +41,7 @@ export type WorkRunnerOptions = {
   /** Fences every older producer of this source task; undefined: sources deliver at least once. */
   readonly fence: ((id: TaskId) => Promise<void>) | undefined
   readonly stopTimeoutMs: number
-  /** Called when a task lost its thread through another task; it waits for `startAgain`. */
+  /** Called when a task lost its thread because of another task; it stays interrupted until `restartInterrupted`. */
   readonly onInterrupted: () => void
 }
 
@@ -49,11 +49,11 @@ export type StartedTask = {
   readonly id: TaskId
   readonly config: RawConfig
   target: StoredTargetState
-  /** Undefined when it could not be started. */
+  /** Undefined when it could not be started, or was interrupted. */
   running: RunningTask | undefined
   failed: boolean
   isInterrupted: boolean
-  /** It has reported that it runs or is paused. */
+  /** Whether it has reported that it is running or paused. */
   hasStarted: boolean
 }
 
@@ -66,14 +66,14 @@ type StartedConnector = {
 }
 
 /**
- * Starts and stops connectors and tasks on this worker and writes their statuses, as Kafka Connect's `Worker` class does. Calls
- * must not overlap.
+ * Starts and stops connectors and tasks on this worker and writes their statuses, as Kafka Connect's `Worker` class
+ * does. Calls must not overlap.
  */
 export class WorkRunner implements StartedWork {
   readonly connectors = new Map<string, StartedConnector>()
   readonly tasks = new Map<string, StartedTask>()
   readonly #parts: WorkRunnerOptions
-  /** Counted since this worker was started. */
+  /** Counters since the start of this worker. */
   readonly starts = { connectorAttempts: 0, connectorFailures: 0, taskAttempts: 0, taskFailures: 0 }
   readonly #taskMaking: TaskConfigGenerator
 
@@ -141,7 +141,7 @@ export class WorkRunner implements StartedWork {
     await this.#putConnectorSafe(name, next, null, null)
   }
 
-  /** Starts from the offsets that were last read, with the current values of its placeholders. */
+  /** Starts a task with the offsets that were last read and the current values of its placeholders. */
   async startTask(id: TaskId, config: RawConfig, target: StoredTargetState): Promise<void> {
     const kind = findConnector(this.#parts.plugins.catalog, config)?.kind
     const task: StartedTask = {
@@ -166,8 +166,8 @@ export class WorkRunner implements StartedWork {
   }
 
   /**
-   * Reads offsets after fencing, when no older task can change them. Retries until it succeeds or the task is no longer wanted.
-   * While another producer's open transaction blocks it, the task is FAILED.
+   * Reads offsets after fencing, when no older task can change them. Retries until it succeeds or the task is no longer
+   * wanted. While another producer's open transaction blocks it, the task is FAILED.
    */
   async #startFenced(task: StartedTask): Promise<void> {
     const { fence, clock, logger, offsets } = this.#parts

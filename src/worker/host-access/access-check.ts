@@ -2,14 +2,14 @@ import { messageOf } from '../../config/errors.ts'
 import type { HostAccess, Reaches } from '../../sdk/index.ts'
 import { hostsIn } from './destinations.ts'
 
-/** The error of a key. Without its value, in which a URL may hold a password. */
+/** The error message for a key. It omits the value, because a URL can contain a password. */
 export function invalidValueMessage(key: string, problem: string): string {
   return `Invalid value for configuration ${key}: ${problem}`
 }
 
 /**
- * Why a value may not be used, before anything is opened: '' is no value. What a name resolves to, and what a path leads to
- * by then, is judged again when it is used.
+ * Returns the reason why a value may not be used, or undefined. Opens nothing. An empty value counts as not set.
+ * Addresses and symbolic links are resolved and checked again when the value is used.
  */
 export function accessProblem(reaches: Reaches, value: string, { files, network }: HostAccess): string | undefined {
   if (value.trim() === '') return undefined

@@ -5,17 +5,17 @@ import type { WorkerSettings } from '../settings.ts'
 import { AddressRules, DENIED_BY_DEFAULT } from './address-rules.ts'
 import type { ConnectorAccess } from './connector-access.ts'
 
-/** Weir's own code and its libraries. */
+/** Weir's code and its dependencies. */
 const CODE = resolve(import.meta.dirname, '../..')
 const INSTALLATION = [CODE, ...['node_modules', 'package.json'].map((name) => join(CODE, '..', name))]
 
-/** Holds the environment and the open files of every process, and where pods find their tokens. */
+/** Contain the environments and open files of all processes, and the tokens of pods. */
 const SYSTEM = ['/proc', '/sys', '/var/run/secrets/kubernetes.io', '/run/secrets/kubernetes.io']
 
 /**
- * Without a log-in everybody who reaches the worker may do everything, so nothing is restricted unless a setting asks for it.
- * `ownFiles`: the configuration file and the data directory, which only the caller knows. Throws a `UserError` for an entry
- * that can't be read.
+ * The access of connectors by the worker's settings. Without authentication, anyone who can reach the worker can do
+ * anything, so access is restricted only if a setting requires it. `ownFiles` are the worker's configuration file and
+ * data directory. Throws a `UserError` for an invalid entry.
  */
 export function connectorAccess(settings: WorkerSettings, ownFiles: readonly string[] = []): ConnectorAccess {
   const { values } = settings
@@ -27,7 +27,7 @@ export function connectorAccess(settings: WorkerSettings, ownFiles: readonly str
   const isRestricted = [paths, urls.allowed, urls.denied, listeners].some((setting) => setting !== undefined)
   if (!isGuarded && !isRestricted) return { classes, host: undefined, ownVariables: [] }
   const addresses = { allowed: urls.allowed, denied: urls.denied ?? (isGuarded ? DENIED_BY_DEFAULT : []) }
-  // Wrong entries are the worker's to refuse, not its tasks'.
+  // Throws for invalid entries, so that the worker reports them at its start and not its tasks later.
   void new AddressRules(addresses)
   return {
     classes,
@@ -43,7 +43,7 @@ export function connectorAccess(settings: WorkerSettings, ownFiles: readonly str
   }
 }
 
-/** Every file that a setting names, the plugins, the programs, and what stands for the identity of the process. */
+/** Files that the settings name, plugins, program code, and files with credentials of the process. */
 function ownFilesOf({ values, rest }: WorkerSettings): readonly string[] {
   const named = Object.entries({ ...values, ...rest })
     .filter(([key, value]) => FILE_SETTING.test(key) && typeof value === 'string' && value !== '')
@@ -54,7 +54,7 @@ function ownFilesOf({ values, rest }: WorkerSettings): readonly string[] {
   return [...named, ...pointed, ...plugins, ...kubeDirectories(), ...INSTALLATION, ...SYSTEM]
 }
 
-/** The user of a container may have no entry in /etc/passwd: without HOME it has no home directory then. */
+/** A container's user may have no entry in /etc/passwd, and so no home directory unless HOME is set. */
 function kubeDirectories(): readonly string[] {
   try {
     return [join(homedir(), '.kube')]

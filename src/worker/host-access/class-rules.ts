@@ -1,14 +1,14 @@
 import type { Catalog, NamedPlugin } from '../../plugins/catalog.ts'
 import { matchesWildcard } from '../../regex/wildcard.ts'
 
-/** Names of connectors, of which each may hold `*`. */
+/** Connector class names, with wildcards (`*`). */
 export type ClassPolicy = {
-  /** Undefined: all that are not denied. */
+  /** Undefined: all connectors that are not denied. */
   readonly allowed: readonly string[] | undefined
   readonly denied: readonly string[]
 }
 
-/** A catalog without the connectors that may not be used, whatever name they are asked for by. */
+/** Returns a catalog without the connectors that are not allowed, under any of their names. */
 export function restrictConnectors<Item extends NamedPlugin>(
   catalog: Catalog<Item>,
   policy: ClassPolicy,

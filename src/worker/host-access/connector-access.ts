@@ -3,22 +3,25 @@ import type { ClassPolicy } from './class-rules.ts'
 import { createFileAccess } from './files.ts'
 import type { HostAccessPolicy } from './policy.ts'
 
-/** What a worker's settings say that its connectors may be and may use. `host` undefined: all that the worker may. */
+/**
+ * The connector classes, hosts and files that the worker's settings allow. With `host` undefined, connectors can access
+ * all that the worker process can.
+ */
 export type ConnectorAccess = {
   readonly classes: ClassPolicy
   readonly host: HostAccessPolicy | undefined
-  /** Variables of the environment that the worker itself is configured by. */
+  /** Environment variables that the worker's own configuration refers to. */
   readonly ownVariables: readonly string[]
 }
 
-/** For the worker's own settings, which are its administrator's. */
+/** Unrestricted access, for the worker's own settings, which its administrator controls. */
 export const ALL_ACCESS: ConnectorAccess = {
   classes: { allowed: undefined, denied: [] },
   host: undefined,
   ownVariables: [],
 }
 
-/** What a worker's providers may read for connectors: all but what the worker itself was configured with. */
+/** What config providers may read for connectors: anything except the worker's own files and variables. */
 export function providerUse({ host, ownVariables }: ConnectorAccess): ProviderUse {
   if (host === undefined) return { files: UNRESTRICTED.files, isOwnVariable: () => false }
   const variables = new Set(ownVariables)
