@@ -17,8 +17,8 @@ export class ResidentLimit {
   }
 
   /**
-   * Evaluates one measurement. The limit is exceeded by two consecutive measurements above it, or one at 1.5 times of
-   * it.
+   * Evaluates one measurement. Returns true if it is the second consecutive one above the limit, or above 1.5 times the
+   * limit.
    */
   isExceeded(residentBytes: number): boolean {
     this.#baseBytes ??= residentBytes

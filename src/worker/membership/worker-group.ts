@@ -54,10 +54,10 @@ export type RebalanceMetrics = {
 }
 
 /**
- * The cost of a rebalance grows with all work, not with the change. After a rebalance, the leader therefore waits
- * before it requests another one for changed configurations, and handles the changes of that time together. The wait is
- * the larger of a minimum and a multiple of the time the assignment took, multiplied by the number of connectors and
- * tasks that were moved. So many changes cause few rebalances, and a single change is hardly delayed.
+ * The cost of a rebalance grows with all work, not with the change. After a rebalance, the leader therefore waits up to
+ * 1 s before it requests another one for changed configurations, and handles the changes of that time together. The
+ * wait is the larger of a minimum and a multiple of the time the assignment took, multiplied by the number of
+ * connectors and tasks that were moved. So many changes cause few rebalances, and a single change is hardly delayed.
  */
 const REST_PER_ROUND = 3
 const REST_MS_MIN = 20

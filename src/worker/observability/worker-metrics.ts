@@ -3,17 +3,17 @@ import type { Metrics } from '../../config/metrics.ts'
 import type { RebalanceMetrics } from '../membership/worker-group.ts'
 import { countersIn, type TaskCounters } from '../tasks/task-counters.ts'
 
-/** One task as metrics see it. */
+/** The metrics of one task. */
 export type TaskMetrics = {
   readonly connector: string
   readonly task: number
   readonly kind: Kind
   readonly state: (typeof STATES)[number]
-  /** Undefined when it could not even be started. */
+  /** Undefined when the task could not be started. */
   readonly counters?: TaskCounters
 }
 
-/** A connector that this worker has, without its tasks. */
+/** The metrics of a connector that runs on this worker, without its tasks. */
 export type ConnectorMetrics = {
   readonly name: string
   readonly kind: Kind
@@ -22,11 +22,11 @@ export type ConnectorMetrics = {
   readonly state: string
 }
 
-/** One worker as metrics see it. */
+/** The metrics of this worker. */
 export type WorkerMetrics = {
   readonly connectors: readonly ConnectorMetrics[]
   readonly tasks: number
-  /** Since the worker was started. */
+  /** Counters since the start of the worker. */
   readonly starts: {
     readonly connectorAttempts: number
     readonly connectorFailures: number
@@ -35,7 +35,7 @@ export type WorkerMetrics = {
   }
 }
 
-/** Its place in the group. */
+/** The metrics of this worker's group membership. */
 export type GroupMetrics = {
   readonly rebalances: RebalanceMetrics
   readonly generation: number
@@ -44,7 +44,7 @@ export type GroupMetrics = {
 
 export type MetricsSources = {
   readonly worker: () => WorkerMetrics
-  /** Undefined before the first round. */
+  /** Undefined before the first rebalance. */
   readonly group: () => GroupMetrics | undefined
   readonly tasks: () => readonly TaskMetrics[]
 }
@@ -55,8 +55,8 @@ type Kind = 'source' | 'sink' | 'unknown'
 type Read = (counters: TaskCounters) => number
 type TaskFamily = { readonly name: string; readonly help: string; readonly kind: Kind | undefined; readonly read: Read }
 
-// Names are those of Kafka Connect's metrics as its usual exporter writes them; what it has as rates, monitors make of the
-// totals. The longest and the mean count from the start of the task.
+// Names are those of Kafka Connect's metrics as the JMX exporter usually writes them. Rates are omitted, because
+// Prometheus computes them from the totals. Maxima and means apply to the time since the start of the task.
 
 function ofTasks(name: string, help: string, read: Read): TaskFamily {
   return { name, help, kind: undefined, read }
@@ -157,7 +157,7 @@ const GROUP_FAMILIES: readonly GroupFamily[] = [
   ['leader', '1: this worker leads its group.', (group) => Number(group.isLeader)],
 ]
 
-/** Registers the worker's families; they are read when somebody asks. */
+/** Registers the metrics of the worker. Values are collected on each scrape. */
 export function registerWorkerMetrics(metrics: Metrics, readings: MetricsSources): void {
   const gauge = (name: string, help: string, labelNames: readonly string[], collect: (gauge: Gauge) => void) =>
     new Gauge({
@@ -191,7 +191,7 @@ export function registerWorkerMetrics(metrics: Metrics, readings: MetricsSources
 
 type MakeGauge = (name: string, help: string, labels: readonly string[], collect: (gauge: Gauge) => void) => unknown
 
-/** How connectors and tasks are: as labels, and counted by connector. */
+/** The states of connectors and tasks, as labels and as counts by connector. */
 function stateMetrics(gauge: MakeGauge, { worker, tasks }: MetricsSources): void {
   const about = ['connector', 'status', 'connector_type', 'connector_class', 'connector_version']
   gauge('connector_metrics_status', '1: how the connector is.', about, (one) => {
@@ -215,7 +215,7 @@ function stateMetrics(gauge: MakeGauge, { worker, tasks }: MetricsSources): void
   }
 }
 
-/** Of a task that could not be started. */
+/** The counters of a task that could not be started. */
 const NOTHING = countersIn()
 
 function mean(total: number, count: number): number {

@@ -17,12 +17,15 @@ export type ConnectorOffsetsOptions = {
   readonly broker: Broker
   readonly plugins: PluginHost
   readonly offsets: OffsetStore
-  /** Makes sure that no task of a source can write offsets any more; undefined: sources write at least once. */
+  /**
+   * Fences the source tasks of a connector so that none can write offsets any more; undefined for at-least-once
+   * delivery.
+   */
   readonly fence: ((connector: string) => Promise<void>) | undefined
   readonly resolver: ConfigResolver
 }
 
-/** Shows and changes how far connectors are: sources in the offsets topic, sinks in their consumer group. */
+/** Reads and alters the offsets of connectors: of sources in the offsets topic, of sinks in their consumer group. */
 export class ConnectorOffsets {
   readonly #parts: ConnectorOffsetsOptions
 
@@ -46,7 +49,10 @@ export class ConnectorOffsets {
     }))
   }
 
-  /** What stands for its placeholders: nobody is shown it, so that a connector with one that cannot be read shows nothing. */
+  /**
+   * Masks the values of the connector's placeholders. Throws a `WorkerError` when they cannot be resolved, because the
+   * offsets could not be masked then.
+   */
   async #secretMaskerOf(connector: ConnectorState): Promise<SecretMasker> {
     const { placeholderValues: filledIn } = await this.#parts.resolver
       .resolve(connector.config)
@@ -58,7 +64,7 @@ export class ConnectorOffsets {
     return secrets
   }
 
-  /** Answers what was done, as a sentence. The connector has to be stopped. */
+  /** Alters offsets and returns the message of the response. The connector must be stopped. */
   async alter(connector: ConnectorState, offsets: readonly ConnectorOffset[]): Promise<string> {
     if (this.#kindOf(connector) === 'sink') await this.#alterSink(connector, offsets)
     else
@@ -90,7 +96,7 @@ export class ConnectorOffsets {
     )
   }
 
-  /** A partition that is written as it was shown means the stored one. */
+  /** Replaces partitions that were read masked and are written back by the stored ones. */
   async #withStoredPartitions(
     connector: ConnectorState,
     offsets: readonly SourceOffsetChange[],
@@ -138,7 +144,7 @@ export class ConnectorOffsets {
     await this.#changeGroup(connector, 'reset', (group) => this.#parts.broker.groups.delete(group))
   }
 
-  /** A group takes any name for a topic; a wrong one would only be noticed when nothing moves. */
+  /** Consumer groups accept offsets of topics that do not exist, so the error would otherwise go unnoticed. */
   async #requirePartitions({ name }: ConnectorState, offsets: readonly PartitionOffset[]): Promise<void> {
     for (const { topic, partition } of offsets) {
       const found = await this.#parts.broker.topics.describe(topic)

@@ -12,7 +12,7 @@ import { WORKER_OPERATIONS, WORKER_PARAMETERS, type WorkerOperation } from './op
 const JSON_TYPE = 'application/json'
 const LEVEL: JsonSchema = { type: 'object', properties: { level: stringSchema }, required: ['level'] }
 
-/** Everything a worker answers, as OpenAPI 3.1. */
+/** The OpenAPI 3.1 document of the worker's REST API. */
 export function workerOpenApiDocument(version: string): JsonSchema {
   const description = 'A path may end with a slash. Any worker of a group answers for all of it.'
   const operations = Object.entries(WORKER_OPERATIONS).map(([line, one]) => [line, operationObject(line, one)] as const)

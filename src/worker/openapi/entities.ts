@@ -8,7 +8,7 @@ import {
   stringSchema,
 } from '../../http/openapi.ts'
 
-/** These members and no others. */
+/** An object schema without additional members. */
 export function workerResponse(
   members: Readonly<Record<string, JsonSchema>>,
   required: readonly string[] = Object.keys(members),
@@ -33,7 +33,7 @@ const always = ['state', 'worker_id']
 const part = { type: 'object', description: 'For a sink kafka_topic and kafka_partition, or kafka_offset.' }
 const offsets = arrayOf(workerResponse({ partition: nullable(part), offset: nullable(part) }, ['partition']))
 
-/** Everything that bodies consist of. */
+/** The schemas of request and response bodies. */
 export const WORKER_ENTITIES: Readonly<Record<string, JsonSchema>> = {
   Error: workerResponse({ error_code: integerSchema, message: stringSchema }),
   Message: workerResponse({ message: stringSchema }),

@@ -4,7 +4,7 @@ export type WorkerOperation = {
   readonly summary: string
   readonly query?: readonly (keyof typeof WORKER_PARAMETERS)[]
   readonly body?: 'NewConnector' | 'WrittenConfig' | 'Offsets' | 'Level'
-  /** By status; null: no body. Refusals, which are alike everywhere, are left out. */
+  /** Schemas by status; null means an empty body. Error responses are omitted, because all operations share them. */
   readonly answers: Readonly<Record<number, JsonSchema | null>>
   /** Default: JSON. */
   readonly mediaType?: string
@@ -12,7 +12,7 @@ export type WorkerOperation = {
 
 const flag = (value: boolean): JsonSchema => ({ type: 'boolean', default: value })
 
-/** What stands in queries, by its name. */
+/** Query parameters by name. */
 export const WORKER_PARAMETERS = {
   connectorsOnly: { description: 'Converters, transforms and predicates too when it is false.', schema: flag(true) },
   expand: { description: 'What is told of each connector.', schema: arrayOf({ enum: ['info', 'status'] }) },
@@ -26,7 +26,7 @@ const nothing = (status: number): Pick<WorkerOperation, 'answers'> => ({ answers
 const good = (schema: JsonSchema): Pick<WorkerOperation, 'answers'> => ({ answers: { 200: schema } })
 const plain = { mediaType: 'text/plain', ...good(stringSchema) }
 
-/** Everything a worker answers, but for what only workers ask of each other. */
+/** The operations of the REST API, without the internal ones between workers. */
 export const WORKER_OPERATIONS: Readonly<Record<string, WorkerOperation>> = {
   'GET /': { summary: 'Which worker this is', ...good(schemaRef('Worker')) },
   'GET /health': {

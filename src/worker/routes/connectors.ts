@@ -5,7 +5,7 @@ import { parseConfigBody, parseCreateBody } from './bodies.ts'
 
 type ByName = { Params: { name: string } }
 
-/** `/connectors`: what there is and how it is configured. */
+/** The routes of `/connectors` for connectors, their configurations and their topics. */
 export function connectorRoutes(app: FastifyInstance, worker: Worker, viewOf: ConfigViewOf): void {
   app.get<{ Querystring: { expand?: string | string[] } }>('/connectors', async (request) => {
     const { query, rights } = request

@@ -13,7 +13,7 @@ type Asked = FastifyRequest<{
 
 const leader = (): RequestTarget => 'leader'
 
-/** Requests that not every worker can answer. All others are answered by whoever is asked. */
+/** Routes that only a certain worker can handle. All other requests are handled by the worker that receives them. */
 const ANSWERERS: Readonly<Record<string, (request: Asked) => RequestTarget>> = {
   'POST /connectors': leader,
   'PUT /connectors/:name/config': leader,
@@ -33,7 +33,7 @@ const ANSWERERS: Readonly<Record<string, (request: Asked) => RequestTarget>> = {
 
 const HOPS: Readonly<Record<string, 'first' | 'second' | 'last'>> = { true: 'second', false: 'last' }
 
-/** Passes requests on to the worker whose they are. */
+/** Forwards requests to the worker that must handle them. */
 export function addForwarding(app: FastifyInstance, parts: WorkerRequestHandlerOptions): void {
   app.addHook('preHandler', async (request, reply) => {
     const asked = request as Asked

@@ -8,9 +8,9 @@ import { parseConfigBody } from './bodies.ts'
 
 export type InternalRoutes = {
   readonly leader: LeaderDuties
-  /** Whether the group's protocol signs requests between its workers. */
+  /** Whether the group's protocol requires signed requests between workers. */
   readonly isSigned: () => boolean
-  /** Whether an unsigned request is refused in a group whose protocol does not sign. */
+  /** Whether unsigned requests are rejected even if the protocol does not require signatures. */
   readonly refusesUnsigned: boolean
   readonly session: () => SessionKey | undefined
   readonly algorithms: readonly string[]
@@ -18,15 +18,15 @@ export type InternalRoutes = {
 
 type ByName = { Params: { name: string }; Body: Buffer | undefined }
 
-/** What workers of the group ask of their leader. */
+/** The internal routes, through which workers send requests to the leader of the group. */
 export function internalRoutes(app: FastifyInstance, routes: InternalRoutes): void {
   const { leader, isSigned, refusesUnsigned, session, algorithms } = routes
   void app.register((inner, _, done) => {
-    // The signature is that of the bytes.
+    // The signature covers the raw bytes of the body.
     inner.removeAllContentTypeParsers()
     inner.addContentTypeParser('*', { parseAs: 'buffer' }, async (_: unknown, body: string | Buffer) => body)
     inner.addHook<ByName>('preHandler', async ({ headers, body, principal }) => {
-      // Who logged in was found to have the permission.
+      // The permission of an authenticated user has been checked already.
       if (principal === undefined && (isSigned() || refusesUnsigned)) {
         verifySignature(headers, body ?? Buffer.alloc(0), session(), algorithms)
       }

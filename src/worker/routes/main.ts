@@ -16,17 +16,20 @@ export type WorkerRoutes = {
   readonly worker: Worker
   readonly info: () => ServerInfo
   readonly isReady: () => boolean
-  /** Resolves to true when what stands before it is done: starting and stopping connectors and tasks. */
+  /**
+   * Resolves to true when the jobs that were queued before are done, such as starting and stopping connectors and
+   * tasks.
+   */
   readonly isResponding: () => Promise<boolean>
-  /** Of any request, and of `/health`. */
+  /** Timeouts of all requests, and of `/health`. */
   readonly timeouts: { readonly requestMs: number; readonly healthMs: number }
   readonly requestHandler: WorkerRequestHandlerOptions
-  /** Before whom secrets that are written in configurations are masked. */
+  /** For whom literal secrets in configurations are masked. */
   readonly masking: Masking
   readonly internal: InternalRoutes
 }
 
-/** Everything the worker answers but for its loggers. */
+/** All routes of the worker except those of its loggers. */
 export function workerRoutes(app: FastifyInstance, routes: WorkerRoutes): void {
   const { worker, info, isReady, isResponding, timeouts, requestHandler: answerers, masking, internal } = routes
   const viewOf = configViewFor(masking)

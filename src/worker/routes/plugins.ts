@@ -12,7 +12,7 @@ type ByPlugin = { Params: { plugin: string } }
 
 const KINDS: readonly PluginKind[] = ['sink', 'source', 'converter', 'header_converter', 'transformation', 'predicate']
 
-/** `/connector-plugins`: what a connector can be made of. */
+/** The routes of `/connector-plugins`. */
 export function pluginRoutes(app: FastifyInstance, worker: Worker): void {
   app.get<{ Querystring: { connectorsOnly?: string } }>('/connector-plugins', async ({ query }) => {
     const connectorsOnly = (query.connectorsOnly ?? 'true').toLowerCase() === 'true'
@@ -42,7 +42,7 @@ function listPlugins(plugins: PluginCatalog, kinds: readonly PluginKind[]): read
     .map(({ class: name, type, version }) => ({ class: name, type, version }))
 }
 
-/** `FileStreamSource` and `FileStreamSourceConnector` are one name. */
+/** `FileStreamSource` and `FileStreamSourceConnector` are equivalent names. */
 function bareName(className: string): string {
   return className.replace(/Connector$/, '')
 }

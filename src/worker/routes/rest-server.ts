@@ -31,7 +31,7 @@ export type RestServerOptions = {
   readonly loggers: LoggerRoutes
 }
 
-/** Puts a worker behind its listeners, and what `admin.listeners` name behind those. */
+/** Starts the REST API on `listeners`, and the logger routes on `admin.listeners` if they are set. */
 export async function startRestServer(parts: RestServerOptions): Promise<HttpServer> {
   const { settings, logger, metrics, clock, routes, loggers } = parts
   const { listeners, 'admin.listeners': adminListeners } = settings.values
@@ -96,8 +96,8 @@ export async function startRestServer(parts: RestServerOptions): Promise<HttpSer
 }
 
 /**
- * How other workers are reached on https: with this worker's certificate, trusting what its truststore says. On http the
- * settings may mean something else.
+ * TLS of requests to other workers: this worker's certificate as the client certificate, and its truststore. Undefined
+ * if the worker has no https listener, because the `ssl.*` settings may then be meant for other clients.
  */
 export function peerTls({ values, rest }: WorkerSettings): TlsSource<PeerTls> | undefined {
   const own = [...values.listeners, values['rest.advertised.listener'] ?? '']
@@ -107,7 +107,7 @@ export function peerTls({ values, rest }: WorkerSettings): TlsSource<PeerTls> | 
   return tlsSource(ssl, anyHost ? { checkServerIdentity: () => undefined } : {})
 }
 
-/** Either all from `listeners.https.ssl.*`, or all from `ssl.*`, as in Kafka Connect. */
+/** The settings are taken either all from `listeners.https.ssl.*` or all from `ssl.*`, as in Kafka Connect. */
 function sslOf(rest: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   const own = settingsWithPrefix('listeners.https.', rest)
   return Object.keys(own).length > 0 ? own : rest

@@ -2,7 +2,7 @@ import type { FastifyInstance, RouteHandlerMethod } from 'fastify'
 import { withTimeout } from '../../config/timeout.ts'
 import { WorkerError } from '../model/worker-error.ts'
 
-/** Answers every request of the routes that are added after this within `timeoutMs`; what it began goes on. */
+/** Applies a timeout to all routes that are added afterwards. The operation of a request that timed out continues. */
 export function addRequestTimeout(app: FastifyInstance, timeoutMs: number): void {
   app.addHook('onRoute', (route) => {
     const answer = route.handler

@@ -45,7 +45,7 @@ export class AcknowledgedPrefix<Partition> {
       for (const entry of first.progress) this.#ready.set(this.#idOf(entry.partition), entry)
       this.#head += 1
     }
-    // Removing entries one by one would cost more than tracking them.
+    // Entries are removed in bulk, because each removal moves all entries that follow.
     if (this.#head > 64 && this.#head * 2 > this.#batches.length) {
       this.#batches.splice(0, this.#head)
       this.#head = 0
