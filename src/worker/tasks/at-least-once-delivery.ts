@@ -15,7 +15,10 @@ const ACTIVE_BYTES_MAX = 16 * 1024 * 1024
 
 export type AtLeastOnceOptions = {
   readonly producer: Producer
-  /** Set when the task's producer writes to another cluster than the worker's own topics. Default: `producer`. */
+  /**
+   * Set when the task's producer uses another connection than the worker, and so cannot write the offsets. Default:
+   * `producer`.
+   */
   readonly offsetsProducer?: Producer | undefined
   readonly toOffsets: OffsetEncoder
   /**

@@ -51,7 +51,10 @@ export class SourcePoller {
     this.#current = this.#begin()
   }
 
-  /** Resolves to undefined when the source has ended, and to an empty batch after a retriable error. */
+  /**
+   * Resolves to undefined when the source has ended. An empty batch means no records for now, as after a retriable
+   * error.
+   */
   async next(): Promise<SourceBatch | undefined> {
     this.#end = undefined
     try {

@@ -37,7 +37,10 @@ export class TaskClients {
     return broker.producer({ ...defaults, ...this.#settings.producer() })
   }
 
-  /** The producer of source offsets, or undefined when the task's own producer writes to the same cluster. */
+  /**
+   * The producer of source offsets, or undefined when the task's own producer uses the worker's connection and can
+   * write them.
+   */
   async offsetsProducer(): Promise<Producer | undefined> {
     const { broker } = this.#parts
     return (await this.#brokerOf('producer')) === broker ? undefined : broker.producer()
