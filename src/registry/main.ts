@@ -30,19 +30,19 @@ export type RegistryDependencies = {
   readonly kmsDrivers?: readonly KmsDriver[]
   /**
    * Called with the subject of every change of a version, config or mode, on any instance. `:.ctx:` is a context, null
-   * the default context. /
+   * the default context.
    */
   readonly onChange?: (subject: string | null) => void
   /**
    * Called once when the topic can no longer be read. From then on the registry is not ready and does not write; the
-   * caller has to stop it. /
+   * caller has to stop it.
    */
   readonly onFailed?: (error: Error) => void
 }
 
 /**
  * Starts a registry. Resolves when it listens and has read the whole topic. The caller remains responsible for closing
- * the broker. /
+ * the broker.
  */
 export function startRegistry(settings: RegistrySettings, dependencies: RegistryDependencies): Promise<RunningProgram> {
   const { broker, metrics, onChange = () => {}, onFailed = () => {} } = dependencies

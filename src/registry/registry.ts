@@ -21,7 +21,7 @@ export type RegistryOptions = {
 
 /**
  * The registry. Reads use `decisionContext.view`, the current state of this instance. Writes are decided one at a time,
- * each on the state that the previous one left. /
+ * each on the state that the previous one left.
  */
 export class Registry {
   readonly decisionContext: Omit<DecisionContext, 'workerResults'>
@@ -80,7 +80,7 @@ export class Registry {
 
   /**
    * Makes a decision, writes its records and resolves to its answer. Rejects with a `RegistryError`; `operation` has
-   * the messages for a failure of the store. /
+   * the messages for a failure of the store.
    */
   write<Answer>(
     decide: (context: DecisionContext) => Decision<Answer>,

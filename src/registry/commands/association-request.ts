@@ -34,7 +34,7 @@ export function defaultSubject(
 /**
  * Sets `lifecycle` and `frozen` of an association that does not exist yet. With a schema it is STRONG; STRONG
  * associations are frozen, WEAK ones are not. Throws `invalid_association`, also for a schema in a request that is not
- * a create. /
+ * a create.
  */
 export function withDefaults(change: AssociationChange, isCreate: boolean): AssociationChange {
   const { schema, frozen } = change

@@ -85,7 +85,7 @@ export function planAssociations(
 /**
  * Deletes the associations of a resource. `cascade` also hard-deletes the subjects of STRONG associations, except in
  * IMPORT and FORWARD mode. Throws `association_frozen` for a frozen association without `cascade`, and
- * `association_not_found` if `isRequired` and none matches. /
+ * `association_not_found` if `isRequired` and none matches.
  */
 export function decideDeleteAssociations(
   context: DecisionContext,

@@ -16,7 +16,7 @@ export function parseMode(word: unknown): Mode | null {
 /**
  * Sets the mode of a subject, of a context, or of the global scope. Unless `force` is set, entering IMPORT requires a
  * scope without live versions, and hard-deletes the soft-deleted ones so that their IDs cannot conflict with imported
- * IDs. Throws `not_permitted`, `invalid_mode` or `reference_exists`. /
+ * IDs. Throws `not_permitted`, `invalid_mode` or `reference_exists`.
  */
 export function decideMode(
   context: DecisionContext,

@@ -17,7 +17,7 @@ import type { Decision, DecisionContext } from './decision.ts'
 
 /**
  * Deletes a subject. After a soft delete, its schemas can still be read by ID; a hard delete (`permanent`) requires a
- * soft delete first. The answer is the deleted version numbers. /
+ * soft delete first. The answer is the deleted version numbers.
  */
 export function decideDeleteSubject(
   { view, defaults }: DecisionContext,

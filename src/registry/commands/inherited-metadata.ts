@@ -8,7 +8,7 @@ export type MetadataAndRules = Pick<SchemaContent, 'metadata' | 'ruleSet'>
 
 /**
  * Returns the metadata and rules to register: the config's defaults, overridden by those of the schema (or of the
- * previous version if it has none), overridden by the config's overrides. /
+ * previous version if it has none), overridden by the config's overrides.
  */
 export function inheritMetadata(
   sent: SentSchema,

@@ -130,7 +130,7 @@ function checkMode({ subject, id }: Registration, mode: Mode): void {
 
 /**
  * Completes a sent schema: an empty text is taken from the previous version, metadata and rules as in
- * `inheritMetadata`. Throws `invalid_schema` for an empty text without a previous version. /
+ * `inheritMetadata`. Throws `invalid_schema` for an empty text without a previous version.
  */
 function completed(context: DecisionContext, request: Registration, config: EffectiveConfig, next: number): SentSchema {
   const { schema: sent, subject, version, propagateTags } = request

@@ -17,7 +17,7 @@ process.on('disconnect', () => process.exit())
 
 /**
  * Runs the job with a deadline that also interrupts regular expressions. It does not depend on the parent process,
- * which may have exited. /
+ * which may have exited.
  */
 function within(limitMs: number): WorkerJobOutcome {
   try {

@@ -21,7 +21,7 @@ type Waiting = { readonly job: WorkerJob; readonly settle: (outcome: WorkerJobOu
 /**
  * Runs jobs that would block other requests: one at a time, each with a limit of time and memory. It uses a child
  * process and not a thread, because a thread that runs out of memory terminates the whole process. The first job starts
- * the process; it ends after 60 seconds without jobs. /
+ * the process; it ends after 60 seconds without jobs.
  */
 export class CompatibilityWorker {
   readonly #limitMs: number

@@ -9,7 +9,7 @@ type Limits = Readonly<Record<FormatType, number>>
 const READ_HERE_MAX: Limits = { AVRO: 65_536, PROTOBUF: 65_536, JSON: 16_384 }
 /**
  * In characters. Comparison time is quadratic in the types of an Avro schema and grows faster with the branches of a
- * JSON schema: about 30 ms in the worst case. /
+ * JSON schema: about 30 ms in the worst case.
  */
 const COMPARED_HERE_MAX: Limits = { AVRO: 8_192, PROTOBUF: 65_536, JSON: 2_048 }
 
@@ -23,7 +23,7 @@ export function isParsedInProcess(schema: UnparsedSchema): boolean {
 
 /**
  * Whether a schema is small enough to be compared on the main thread. A schema with patterns never is, because not
- * every regular expression is matched in linear time. /
+ * every regular expression is matched in linear time.
  */
 export function isComparedInProcess(schema: UnparsedSchema, parsed: ParsedSchema): boolean {
   return charactersOf(schema) <= COMPARED_HERE_MAX[schema.type] && !parsed.hasPatterns

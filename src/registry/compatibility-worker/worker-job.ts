@@ -101,7 +101,7 @@ function read(schema: UnparsedSchema, formats: Formats): ParsedSchema {
 
 /**
  * Parses a large request body. Throws a `SchemaError` if it is too large without the schema's text, because objects
- * with many members are expensive to pass between processes. /
+ * with many members are expensive to pass between processes.
  */
 function bodyOf(bytes: Uint8Array): unknown {
   const body: unknown = JSON.parse(Buffer.from(bytes).toString('utf8'))

@@ -111,7 +111,6 @@ export class WorkerResults {
 /**
  * A schema that may be too large to be parsed in this process; then its properties come from the `WorkerResults`. Two
  * schemas are compared in this process only if both are small. Methods throw `MissingWorkerResult` or `invalid_schema`.
- * /
  */
 export class OffloadableSchema implements ParsedSchema {
   readonly #schema: UnparsedSchema

@@ -42,7 +42,7 @@ export class Forwarder {
 
   /**
    * Forwards a request to the leader. A request that was already forwarded once is rejected, because two instances that
-   * take each other for the leader would forward it in a loop. Rejects with `leader_unknown` or `forward_failed`. /
+   * take each other for the leader would forward it in a loop. Rejects with `leader_unknown` or `forward_failed`.
    */
   async ask(
     leaderUrl: string | undefined,

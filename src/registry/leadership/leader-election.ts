@@ -109,7 +109,7 @@ class LeaderElection {
 
   /**
    * Closes the writer and opens a new one, because this instance is still the leader. Opening it reads what the old one
-   * wrote. /
+   * wrote.
    */
   async renewPen(reason: string): Promise<void> {
     const pen = this.pen()

@@ -2,7 +2,7 @@ import { invalidSubject } from './registry-error.ts'
 
 /**
  * A qualified subject name: `orders` in the default context, `:.ctx:orders` in another, `:.ctx:` for the context
- * itself. Create one with `toSubject`. /
+ * itself. Create one with `toSubject`.
  */
 export type Subject = string & { readonly __brand: 'Subject' }
 

@@ -20,7 +20,7 @@ const OLD_SCHEMA_MAX = 10_240
 /**
  * Returns the reasons why a schema is not compatible with the `previous` versions (ascending) under this config; empty
  * if it is. The messages are those of a verbose response of Confluent's registry, in its order. They cover only the
- * first version that conflicts. /
+ * first version that conflicts.
  */
 export function compatibilityMessages(
   schema: NewSchema,

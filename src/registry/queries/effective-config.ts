@@ -10,7 +10,7 @@ export type Defaults = { readonly config: EffectiveConfig; readonly mode: Mode }
 /**
  * The effective config of a subject: its own config, completed with the global one; otherwise that of its context, of
  * all contexts (`GLOBAL`), or the server's defaults. A subject whose own config has no level uses the server's default
- * level. /
+ * level.
  */
 export function configInScope(view: RegistryView, subject: Subject | null, defaults: Defaults): EffectiveConfig {
   const own = subject === null ? undefined : view.config(subject)

@@ -88,7 +88,7 @@ export function findSchema(
 /**
  * Returns the version under which a schema is registered. If the sent schema is not found, it is completed with
  * metadata and rules from the config and the latest version, as on registration. Throws `subject_not_found` or
- * `schema_not_found`. /
+ * `schema_not_found`.
  */
 export function lookUpSchema(
   context: DecisionContext,

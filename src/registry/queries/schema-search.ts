@@ -16,7 +16,7 @@ export function matchesVersionFilter(which: VersionFilter): (version: SchemaVers
 
 /**
  * Returns the subjects that match, sorted. The prefix `:*:` searches every context; any other prefix searches the
- * context it names. A subject is deleted if all its versions are. /
+ * context it names. A subject is deleted if all its versions are.
  */
 export function findSubjects(view: RegistryView, prefix: string, which: VersionFilter): readonly Subject[] {
   const matches = prefixMatcher(prefix)
@@ -38,7 +38,7 @@ function prefixMatcher(prefix: string): (subject: Subject) => boolean {
 /**
  * Returns a version with this ID. If a subject is given, a version of that subject is preferred; an unqualified subject
  * is searched in every context, the default one first. Otherwise any subject of the context matches. Throws
- * `schema_not_found`. /
+ * `schema_not_found`.
  */
 export function findById(
   view: RegistryView,

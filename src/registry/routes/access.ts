@@ -15,7 +15,7 @@ const PUBLIC: ReadonlySet<string> = new Set([
 
 /**
  * Throws a 403 error if the principal may not access what the path names. The accessors of `api` repeat the check when
- * the handler calls them, because an alias can change while the body is received. /
+ * the handler calls them, because an alias can change while the body is received.
  */
 export function checkAccess(request: FastifyRequest, api: Api): void {
   const path = resourceOf(request)

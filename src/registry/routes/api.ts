@@ -94,7 +94,7 @@ export class Api {
 
   /**
    * The subject of the path, qualified with the path's context, with its alias resolved. Throws `invalid_subject`, and
-   * a 403 error if the principal lacks the permission. /
+   * a 403 error if the principal lacks the permission.
    */
   subject(request: FastifyRequest): Subject {
     return this.#permitted(request, this.resolveAlias(this.#named(request)))
@@ -172,7 +172,7 @@ export class Api {
   /**
    * Reads the options of a schema response from the query: `format` (ignored if the schema type does not support it),
    * `findTags` and `referenceFormat`. Throws a 403 error if the format needs references that the principal may not
-   * read. /
+   * read.
    */
   async responseOptions(
     request: FastifyRequest,
@@ -195,7 +195,7 @@ export class Api {
 
   /**
    * Handles a write request: on this instance if it is the leader, otherwise by forwarding it to the leader. A
-   * forwarded request is answered after this instance has read what the leader wrote. /
+   * forwarded request is answered after this instance has read what the leader wrote.
    */
   async write<Answer>(
     request: FastifyRequest,

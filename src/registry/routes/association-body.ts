@@ -120,7 +120,9 @@ function checkWeak({ schema, frozen }: AssociationChange): void {
   if (frozen) throw invalidAssociation('frozen', 'association with lifecycle of WEAK cannot be frozen')
 }
 
-/** A strong association uses the subject of its resource unless it names another one; a weak one has to name another. */
+/**
+ * A strong association uses the subject of its resource unless it names another one; a weak one has to name another.
+ */
 function withDefaultSubject(resource: Resource, change: AssociationChange): AssociationChange {
   const { lifecycle } = change
   if (lifecycle === 'WEAK' && change.subject === undefined) {

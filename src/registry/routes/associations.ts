@@ -206,7 +206,7 @@ async function mutationResult(api: Api, request: FastifyRequest, one: BatchReque
 
 /**
  * Groups consecutive operations with the same `opType`. Each group is applied as one request, because all associations
- * of a resource have to change their lifecycle together. /
+ * of a resource have to change their lifecycle together.
  */
 function runsOf(operations: readonly AssociationOperation[]): readonly (readonly AssociationOperation[])[] {
   if (operations.length === 0) throw invalidAssociation('associations', 'cannot be null or empty')

@@ -61,7 +61,7 @@ export function parseKek(body: unknown): StoredKek {
 
 /**
  * Parses the body of a request that updates a KEK. Null removes the properties or the description. Throws
- * `missing_body` or `invalid_body`. /
+ * `missing_body` or `invalid_body`.
  */
 export function parseKekUpdate(body: unknown): KekUpdate {
   const { kmsProps, doc, shared } = parseBody(kekUpdateSpec, body)

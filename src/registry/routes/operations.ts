@@ -48,7 +48,7 @@ const OPERATIONS: Readonly<Record<string, AclOperation>> = {
 
 /**
  * The ACL operation of a request on a subject. Importing has its own operation because it sets IDs, and permanent
- * deletion has its own because it cannot be undone. /
+ * deletion has its own because it cannot be undone.
  */
 export function operationOn(
   subject: Subject | null,

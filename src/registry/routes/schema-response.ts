@@ -35,7 +35,7 @@ export function toSchemaResponse(version: SchemaVersion, options: SchemaResponse
 
 /**
  * A schema that was requested by ID or GUID (Confluent's entity `SchemaString`). `place` adds subject and version: it
- * is true if the request names a subject or a context. /
+ * is true if the request names a subject or a context.
  */
 export function toSchemaByIdResponse(
   version: SchemaVersion,

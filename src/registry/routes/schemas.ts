@@ -121,7 +121,7 @@ function associations(api: Api, request: FastifyRequest, { subject }: SchemaVers
 /**
  * The associations of a subject that match the query; empty if the query has no association filter. Undefined excludes
  * the subject from the list. The lifecycle NONE matches subjects without associations. Throws `no_such_resource` for an
- * unknown lifecycle. /
+ * unknown lifecycle.
  */
 function matchingAssociations(
   api: Api,

@@ -27,7 +27,7 @@ export type LogOptions = {
 export type RegistryLog = {
   /**
    * Fences the previous writer, and resolves when the state contains everything that it wrote. With `keyLog`, the
-   * writer also writes to the topic of the DEK registry. /
+   * writer also writes to the topic of the DEK registry.
    */
   openWriter(keyLog?: KeyLog): Promise<LeaderWriter>
   /** Resolves when the state contains every record that is in the topic at the time of the call. */

@@ -15,7 +15,7 @@ export type RawRecord = { readonly key: Buffer; readonly value: Buffer | null }
 /**
  * Encodes and decodes the records of `_schemas` in Confluent's format. Keys are JSON texts, and two texts can denote
  * the same key (null or absent members, `magic` 0 or 1). The codec remembers the text that it read for each key and
- * writes the same text, so that compaction replaces the old record. /
+ * writes the same text, so that compaction replaces the old record.
  */
 export class RecordCodec {
   /** The key text that this codec writes → the key text in the topic, where they differ. */
