@@ -1,6 +1,6 @@
 import type { CompareOptions, CompatibilityPolicy, FormatType, Incompatibility } from './format.ts'
 
-/** What a configuration says of compatibility. */
+/** The compatibility settings of a subject. */
 export type CompatibilityRules = {
   readonly level:
     | 'NONE'
@@ -10,16 +10,16 @@ export type CompatibilityRules = {
     | 'FORWARD_TRANSITIVE'
     | 'FULL'
     | 'FULL_TRANSITIVE'
-  /** Default STRICT. */
+  /** Default: STRICT. */
   readonly policy?: CompatibilityPolicy | undefined
-  /** The name of a metadata property: only versions with the value of the new schema are compared. */
+  /** The name of a metadata property. Only versions with the same value as the new schema are compared. */
   readonly group?: string | undefined
 }
 
-/** The metadata properties of a schema, of which one may name its compatibility group. */
+/** The metadata properties of a schema. One of them can be the compatibility group. */
 export type GroupProperties = Readonly<Record<string, string>> | undefined
 
-/** What a comparison needs of a schema. */
+/** The parts of a parsed schema that a comparison needs. */
 export type ComparableSchema<Self> = {
   readonly type: FormatType
   incompatibilities(writer: Self, options: CompareOptions): readonly Incompatibility[]
@@ -28,11 +28,11 @@ export type ComparableSchema<Self> = {
 /** An earlier version of a subject. */
 export type EarlierVersion<Schema> = {
   readonly type: FormatType
-  /** Called when its turn comes. Undefined leaves the version out. */
+  /** Called only when the version is compared. Undefined excludes the version. */
   readonly parsed: () => Schema | undefined
 }
 
-/** Why a schema may not follow one earlier version. */
+/** Why a schema is not compatible with an earlier version: another schema type, or incompatibilities. */
 export type VersionConflict<Version, Schema> =
   | { readonly kind: 'type'; readonly version: Version }
   | {
@@ -45,7 +45,7 @@ export type VersionConflict<Version, Schema> =
       readonly backward: readonly Incompatibility[]
     }
 
-/** The versions to compare with under these rules, newest first. `versions` are in ascending order. */
+/** Returns the versions to compare with under these rules, newest first. `versions` are in ascending order. */
 export function comparedVersions<Version extends { readonly properties: GroupProperties }>(
   properties: GroupProperties,
   versions: readonly Version[],
@@ -57,7 +57,7 @@ export function comparedVersions<Version extends { readonly properties: GroupPro
   return level.endsWith('_TRANSITIVE') ? compared.toReversed() : compared.slice(-1)
 }
 
-/** Compares with each version in turn, and yields those that the schema may not follow. */
+/** Compares the schema with each version in turn and yields the conflicts. */
 export function* conflictsWith<Schema extends ComparableSchema<Schema>, Version extends EarlierVersion<Schema>>(
   schema: Schema,
   versions: readonly Version[],

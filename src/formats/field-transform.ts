@@ -1,4 +1,4 @@
-/** The type of a field's value, by the names that Confluent's clients give it in messages. */
+/** The type of a field's value, with the names that Confluent's clients use. */
 export type FieldType =
   | 'STRING'
   | 'BYTES'
@@ -14,13 +14,13 @@ export type FieldType =
   | 'RECORD'
   | 'NULL'
 
-/** A field of a record, a message or a JSON object, as the rules of a schema name it. */
+/** A field of a record, a message or a JSON object, as rules identify it. */
 export type FieldContext = {
-  /** Avro and Protobuf: `namespace.Record.field`; JSON: `$.object.field`. Items of an array have the name of its field. */
+  /** Avro and Protobuf: `namespace.Record.field`; JSON: `$.object.field`. Array items have the name of their field. */
   readonly fullName: string
-  /** The tags in the schema text. */
+  /** The inline tags of the field in the schema. */
   readonly tags: readonly string[]
 }
 
-/** Returns the new value of a field, or of one item of it. Never called for null. */
+/** Returns the new value of a field or of one of its items. Not called for null. */
 export type FieldTransform = (field: FieldContext, type: FieldType, value: unknown) => unknown

@@ -4,9 +4,9 @@ import { avscName } from './avsc-types.ts'
 import { type AvroField, type AvroNamed, type AvroSchema, isNamed } from './schema.ts'
 
 /**
- * The part of a schema that its binary form depends on, as avsc takes it: no logical types, no documentation. Defaults
- * and aliases only count for a reader; `writer` is the schema it has to match, by names without namespaces as everywhere
- * in Avro for Java (avsc alone would compare full names).
+ * Converts a schema for avsc, with the parts that affect the binary encoding: no logical types and no documentation.
+ * For a reader, pass the schema of the `writer`; defaults and aliases are then included. Types match by simple name, as
+ * in Avro for Java; avsc alone compares full names.
  */
 export function toAvsc(schema: AvroSchema, writer?: AvroSchema): avsc.Schema {
   return convert(schema, { seen: new Set(), written: writer && namesIn(writer) }) as avsc.Schema
@@ -14,7 +14,7 @@ export function toAvsc(schema: AvroSchema, writer?: AvroSchema): avsc.Schema {
 
 type Context = {
   readonly seen: Set<string>
-  /** Full names of the writer's types by their simple ones; undefined when this is the writer. */
+  /** The full names of the writer's types by simple name; undefined while the writer's schema is converted. */
   readonly written: ReadonlyMap<string, readonly string[]> | undefined
 }
 

@@ -3,7 +3,7 @@ import { defineMember } from '../define-member.ts'
 
 type Tap = { readLong(): number; writeLong(value: number): void; readString(): string }
 type Members = Readonly<Record<string, unknown>>
-/** What avsc's own types have and its declarations leave out. */
+/** Methods of avsc types that are missing in its type declarations. */
 type Hidden = {
   _read(tap: Tap): unknown
   _write(tap: Tap, value: unknown): void
@@ -17,9 +17,9 @@ type Hidden = {
 const SUFFIX = '__in_avsc'
 
 /**
- * avsc keeps fields and symbols in plain objects, where `constructor` and `__proto__` are taken already: it loses such
- * fields, refuses such symbols, and writes garbage for a value that is no symbol. So the names that every object inherits
- * have another spelling inside avsc, and values have the schema's names.
+ * Returns the name that avsc gets for a field or symbol. avsc keeps these names in plain objects, where inherited names
+ * such as `constructor` and `__proto__` already exist: it loses such fields, rejects such symbols and writes invalid
+ * data for unknown symbols. Such names get a suffix inside avsc; values outside use the names of the schema.
  */
 export function avscName(name: string): string {
   return isInherited(name) ? `${name}${SUFFIX}` : name
@@ -33,7 +33,7 @@ function isInherited(name: string): boolean {
   return name in Object.prototype
 }
 
-/** Makes the types that this module replaces; undefined leaves the schema to avsc. */
+/** The `typeHook` for avsc: creates the types that this module replaces. Undefined lets avsc create the type. */
 export function exactType(schema: avsc.Schema, options: unknown): avsc.Type | undefined {
   if (typeof schema !== 'object' || Array.isArray(schema) || !('type' in schema)) return undefined
   switch (schema.type) {
@@ -53,7 +53,7 @@ function hasRenamedField(schema: object): boolean {
   return fields.some(({ name }) => name.endsWith(SUFFIX))
 }
 
-/** avsc assigns a map's values by their keys, and an assignment to `__proto__` is lost. */
+/** A map type that keeps the key `__proto__`, which avsc loses because it assigns map values by key. */
 class ExactMap extends avsc.types.MapType {
   _read(tap: Tap): Record<string, unknown> {
     const map: Record<string, unknown> = {}
@@ -67,7 +67,7 @@ class ExactMap extends avsc.types.MapType {
   }
 }
 
-/** A block of negative length is followed by its size in bytes, for readers that skip it. */
+/** Reads the length of a block. A negative length is followed by the size of the block in bytes. */
 function blockLength(tap: Tap): number {
   const length = tap.readLong()
   if (length < 0) tap.readLong()
@@ -98,7 +98,7 @@ const RecordBase = avsc.types.RecordType as unknown as new (
   options: unknown,
 ) => avsc.Type & Hidden & { readonly fields: readonly avsc.types.Field[] }
 
-/** avsc's own records with other names outside: it generates their code when it makes the type. */
+/** An avsc record with other field names outside. avsc generates the code of a record when it creates the type. */
 class ExactRecord extends RecordBase {
   override _createConstructor(...options: unknown[]): new (...values: unknown[]) => object {
     const Inner = super._createConstructor(...options)
@@ -108,7 +108,7 @@ class ExactRecord extends RecordBase {
         super(...values)
         for (const { name } of fields) {
           const value = (this as Members)[name]
-          // Every field is defined anew, so that they keep their order.
+          // All fields are defined again, to keep their order.
           Reflect.deleteProperty(this, name)
           defineMember(this as Record<string, unknown>, schemaName(name), value)
         }
@@ -131,15 +131,15 @@ class ExactRecord extends RecordBase {
   }
 }
 
-/** A record's value with avsc's names; what it inherits is no member. */
+/** Converts the own properties of a record's value to avsc's names. */
 function renamed(value: unknown): unknown {
   if (value === null || typeof value !== 'object') return value
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [avscName(name), member]))
 }
 
 /**
- * avsc computes a long's zigzag form in a double: twice the value, so it is exact up to 2^52 only. Beyond that avsc would
- * silently read and write another number.
+ * A long type that throws for values from 2^52. avsc computes the zigzag encoding, twice the value, in a double, and
+ * would silently read and write a different number.
  */
 export class ExactLong extends avsc.types.LongType {
   _read(tap: Tap): number {

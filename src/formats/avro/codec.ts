@@ -5,19 +5,19 @@ import { bigintLong, ExactLong, exactType } from './avsc-types.ts'
 import type { AvroSchema } from './schema.ts'
 
 /**
- * Avro's binary form. Values: a long is a number where that is exact, else a bigint; bytes and fixed are a Buffer; records
- * and maps are objects; a union is null or `{ branch: value }` with the branch's full name or word. Logical types are left
- * as what they are made of.
+ * Creates a codec for the Avro binary encoding. Values: a long is a number if that is exact, otherwise a bigint; bytes
+ * and fixed are a Buffer; records and maps are objects; a union is null or `{ branch: value }` with the full name of a
+ * named type or the type name. Logical types are not converted.
  *
- * With a `reader`, data of `writer` comes out as the reader's schema says: defaults filled in, unknown fields left out.
- * With `unions: 'plain'` the value of a union stands for itself wherever it can only be of one branch.
+ * With a `reader`, decoded data of `writer` is resolved to the reader's schema: defaults are added, unknown fields
+ * omitted. With `unions: 'plain'`, a union value is not wrapped if its branch is unambiguous.
  *
- * Throws a `SchemaError` when the two don't match.
+ * Throws a `SchemaError` if the two schemas do not match.
  */
 export function avroCodec(writer: AvroSchema, { reader = writer, unions = 'wrapped' }: AvroCodecOptions = {}): Codec {
   const wrapUnions = unions === 'wrapped' ? true : 'auto'
   const fast = bind(writer, reader, { wrapUnions, registry: { long: new ExactLong() } })
-  // Longs beyond 2^52 are rare and slow: the types that carry them are made when the first one comes.
+  // Longs from 2^52 are rare and slow. The types for them are created when the first such value occurs.
   let exact: Bound | undefined
   const withBigints = () => {
     exact ??= bind(writer, reader, { wrapUnions, registry: { long: bigintLong() } })
@@ -54,7 +54,7 @@ function bind(writer: AvroSchema, reader: AvroSchema, { wrapUnions, registry }: 
   const typeOf = (schema: avsc.Schema) =>
     avsc.Type.forSchema(schema, {
       wrapUnions,
-      // By names of types, of which `constructor` may be one.
+      // Without a prototype, because a type can be named `constructor`.
       registry: Object.assign(Object.create(null), registry),
       typeHook: exactType,
     } as avsc.ForSchemaOptions)

@@ -4,8 +4,8 @@ import type { Json } from '../json-text.ts'
 import { type AvroRecord, type AvroSchema, type AvroUnion, branchName } from './schema.ts'
 
 /**
- * A copy of a value of `schema` with its fields transformed. Values have the form that `avroCodec` takes with
- * `unions: 'plain'`. Where the value does not fit the schema it stays as it is, and the codec reports it.
+ * Returns a copy of a value with its fields transformed. Values have the form of `avroCodec` with `unions: 'plain'`.
+ * Parts that do not match the schema are unchanged; the codec reports them.
  */
 export function transformAvroFields(schema: AvroSchema, value: unknown, transform: FieldTransform): unknown {
   return transformIn(schema, value, undefined, transform)
@@ -49,7 +49,7 @@ function mapValues(map: object, change: (value: unknown) => unknown): object {
   return copy
 }
 
-/** A union whose branches look alike in JavaScript has values of the form `{ branch: value }`. */
+/** If two branches have the same shape in JavaScript, values of the union have the form `{ branch: value }`. */
 function transformUnion(
   { branches }: AvroUnion,
   value: NonNullable<unknown>,
@@ -68,7 +68,7 @@ function transformUnion(
 
 type Shape = 'null' | 'boolean' | 'number' | 'string' | 'buffer' | 'array' | 'object' | 'union'
 
-/** What the values of a branch look like in JavaScript: `avsc` wraps a union when two of its branches have one shape. */
+/** The JavaScript shape of a branch's values. avsc wraps the values of a union if two branches have the same shape. */
 function shapeOf({ type }: AvroSchema): Shape {
   switch (type) {
     case 'int':
