@@ -4,7 +4,7 @@ import { cacheDirectory } from './cache.ts'
 import type { Part } from './part.ts'
 import { run } from './process.ts'
 
-/** `modules`: the folder of packages that holds the client. */
+/** `modules`: the `node_modules` folder with the client. */
 export type JavascriptClientsAddress = { readonly modules: string }
 
 const PACKAGE = '@confluentinc/schemaregistry'
@@ -12,8 +12,8 @@ const VERSION = '1.10.1'
 const VARIABLE = 'JAVASCRIPT_CLIENTS'
 
 /**
- * Confluent's serializers for JavaScript, in a folder of their own: they need 281 packages (171 MB), the clients of four KMS
- * among them. None has a native part, and no install script runs.
+ * Confluent's serializers for JavaScript, in a separate folder, because they need 281 packages (171 MB), including the
+ * clients of four KMSs. None has native code, and install scripts are not run.
  */
 export function javascriptClientsPart(name: string): Part<JavascriptClientsAddress> {
   const directory = join(cacheDirectory('javascript-clients'), VERSION)
@@ -42,7 +42,7 @@ async function install(directory: string): Promise<void> {
     const args = ['install', ...options, `${PACKAGE}@${VERSION}`]
     const { code, stdout, stderr } = await run({ file: 'npm', args, directory: temporary })
     if (code !== 0) throw new Error(`npm could not install ${PACKAGE}:\n${stdout}${stderr}`)
-    // Under its name only when it is whole; another run may have been faster.
+    // Renamed only when it is complete; another run may have been faster.
     if (!existsSync(directory)) renameSync(temporary, directory)
   } finally {
     rmSync(temporary, { recursive: true, force: true })

@@ -15,7 +15,7 @@ import { sandboxPart } from './sandbox.ts'
 
 const kafka = kafkaPart('kafka', '4.3.1', 'KAFKA_BOOTSTRAP')
 
-/** Everything real that tests can ask for. A new part is a module like `kafka.ts` and a line here. */
+/** All parts that tests can request. A new part is a module like `kafka.ts` and a line here. */
 export const parts = {
   kafka,
   kafka3: kafkaPart('kafka3', '3.9.2', 'KAFKA3_BOOTSTRAP'),
