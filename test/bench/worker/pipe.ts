@@ -12,19 +12,19 @@ import { type BenchWorker, type Side, sidesOn, weirOnItsOwnLog } from './sides.t
 type Pipe = { readonly source: number; readonly sink: number; readonly whole: number; readonly memoryMb: number }
 
 const WAIT = { everyMs: 20, timeoutMs: 180_000 }
-/** How often both workers say how far they are: also how exactly the source's time is known. */
+/** Both workers commit offsets at this interval, which is also the resolution of the source's measured time. */
 const WORKER_SETTINGS = { 'offset.flush.interval.ms': '250' }
 const STRING = 'org.apache.kafka.connect.storage.StringConverter'
 const JSON_CONVERTER = 'org.apache.kafka.connect.json.JsonConverter'
 const STRINGS = { 'key.converter': STRING, 'value.converter': STRING }
-/** Every record tells its schema. */
+/** Each record contains its schema. */
 const JSONS = {
   'key.converter': JSON_CONVERTER,
   'value.converter': JSON_CONVERTER,
   'value.converter.schemas.enable': 'true',
 }
 
-/** A file into a topic and the topic into a file, by our worker and by Java's; memory after both. */
+/** Copies a file to a topic and the topic to a file, with Weir's worker and with Java's, then measures memory. */
 export async function benchPipe(settings: Settings): Promise<readonly Figure[]> {
   const input = join(partDirectory('lines'), 'in.txt')
   writeLines(input, settings.records)
@@ -76,7 +76,7 @@ function figuresOf(runs: Readonly<Record<'java' | 'ours' | 'embedded' | 'javaJso
   ]
 }
 
-/** Both connectors on one worker, one after the other; times count from the request that makes them. */
+/** Runs both connectors on one worker, sequentially. Times start at the request that creates the connector. */
 async function measure(side: Side, input: string, records: number, converters: ConnectorProperties): Promise<Pipe> {
   const worker = await side.start(WORKER_SETTINGS)
   const output = `${input}.out`
@@ -97,7 +97,7 @@ async function measure(side: Side, input: string, records: number, converters: C
 async function throughOf({ url }: BenchWorker, input: string, output: string, converters: ConnectorProperties) {
   const client = createWorkerClient({ url })
   const topic = `lines-${performance.now()}`
-  // A group of its own: one whose last member was killed keeps the next waiting until its session ends.
+  // Uses a new group, because in a group with a killed member it would wait for the session timeout.
   const [reading, writing] = [`in-${topic}`, `out-${topic}`]
   const bytes = statSync(input).size
   const fileOf = async (connector: string) => Number((await client.offsets(connector))[0]?.offset?.['position'] ?? 0)
