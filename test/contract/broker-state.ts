@@ -16,7 +16,7 @@ const WHILE_MS = 30_000
 
 const STATE = { partitions: 1, replicationFactor: 1, configs: { 'cleanup.policy': 'compact' } }
 
-/** Twenty times as fast: views wait for seconds before they believe that a topic is gone. */
+/** A clock that runs 20 times as fast, because views wait for seconds before they consider a topic deleted. */
 const hurried: Clock = {
   nowMs: systemClock.nowMs,
   monotonicMs: () => 20 * systemClock.monotonicMs(),
@@ -220,7 +220,7 @@ export function describeState(open: OpenBroker): void {
         code: 'log_truncated',
         message: expect.stringContaining(`topic '${name}' does not exist, but somebody remembers: it was deleted`),
       })
-      // It was not made on the way.
+      // The failed open did not create the topic.
       expect(await broker.topics.list()).not.toContain(name)
       await newTopic(broker, { ...STATE, name })
       await expect(view(broker, name, { evidenceOfRecords })).rejects.toThrow(`topic '${name}' is empty, but`)

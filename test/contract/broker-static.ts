@@ -3,7 +3,7 @@ import type { Broker, Consumer, ConsumerOptions } from '../../src/broker/broker.
 import type { OpenBroker } from './broker.ts'
 import { newTopic, opened, pollAll, records, uniqueName, valuesOf } from './broker-support.ts'
 
-/** Far longer than any of this takes: whoever waits for a session to end fails. */
+/** Much longer than these tests take, so that a test that waits for the end of a session fails. */
 const SESSION_TIMEOUT_MS = 60_000
 const SILENT = { sessionTimeoutMs: SESSION_TIMEOUT_MS, heartbeatMs: 50_000 }
 const QUICK = { sessionTimeoutMs: SESSION_TIMEOUT_MS, heartbeatMs: 200 }
@@ -107,7 +107,7 @@ export function describeStaticMembers(open: OpenBroker): void {
   })
 }
 
-/** Two members of a group that have two partitions each; `again` opens another one in place of one of them. */
+/** Two static members of a group with two partitions each. `again` opens a replacement with the same instance id. */
 async function pair(broker: Broker) {
   const both = 4
   const topic = await newTopic(broker, { partitions: both })
