@@ -2,12 +2,12 @@ import { type Codec, SchemaError, type SchemaSource } from '../format.ts'
 import { compileJsonSchema } from './meta-schema.ts'
 import type { PlainJson } from './model.ts'
 
-/** `check` throws a `SchemaError` for a value that the schema refuses, where that is asked for. */
+/** `check` throws a `SchemaError` for a value that is not valid for the schema. Without `validate` it does nothing. */
 export type JsonCodec = Codec & { readonly check: (value: unknown) => void }
 
 /**
- * JSON as text in UTF-8. With `validate`, which compiles the schema, values that the schema refuses are a `SchemaError`
- * in both directions.
+ * Creates a codec for JSON text in UTF-8. With `validate`, the schema is compiled, and `encode` and `decode` throw a
+ * `SchemaError` for values that are not valid for it.
  */
 export function jsonCodec(source: SchemaSource, { validate }: { readonly validate: boolean }): JsonCodec {
   const check = validate
@@ -20,7 +20,7 @@ export function jsonCodec(source: SchemaSource, { validate }: { readonly validat
   return {
     encode(value) {
       const text = textOf(value)
-      // As it will be read: dates, for instance, are text by then.
+      // Validates the value as a reader sees it; a date, for example, becomes a string.
       if (validate) checked(JSON.parse(text), 'the value does not fit its schema')
       return Buffer.from(text, 'utf8')
     },

@@ -2,7 +2,7 @@ import type { PlainJson, PlainJsonObject } from './model.ts'
 
 export type Draft = 'draft-04' | 'draft-06' | 'draft-07' | '2019-09' | '2020-12'
 
-/** The differences between drafts that matter here. */
+/** The differences between the drafts that are relevant here. */
 export type Dialect = {
   readonly draft: Draft
   readonly idKeyword: 'id' | '$id'
@@ -13,11 +13,11 @@ export type Dialect = {
   readonly hasConditional: boolean
   readonly refHasSiblings: boolean
   readonly hasPrefixItems: boolean
-  /** 2019-09 and later: dependentRequired, unevaluated…, minContains. */
+  /** 2019-09 and later: `dependentRequired`, `unevaluated…`, `minContains`. */
   readonly isModern: boolean
 }
 
-/** The dialect that `$schema` names, or draft-07. */
+/** The dialect that `$schema` names; draft-07 if it is absent or unknown. */
 export function dialectOf(schema: PlainJson): Dialect {
   const isObject = schema !== null && typeof schema === 'object' && !Array.isArray(schema)
   const named = isObject ? (schema as PlainJsonObject)['$schema'] : undefined

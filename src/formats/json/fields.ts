@@ -5,16 +5,16 @@ import { compileSubschemas, type ValueCheck } from './meta-schema.ts'
 import type { PlainJson, PlainJsonObject } from './model.ts'
 import { Documents, type Located, UnresolvedReference } from './references.ts'
 
-/** More is not nesting but a `$ref` that leads back to itself. */
+/** Deeper nesting indicates a circular `$ref`. */
 const DEPTH_MAX = 500
 
-/** One value on its way through its schema. */
+/** The context of one transformation. */
 type Walk = {
   readonly documents: Documents
   readonly transform: FieldTransform
   readonly fits: (schema: PlainJson, value: unknown) => boolean
 }
-/** A place in the schema, and the property whose value it describes: items of arrays and branches belong to it, too. */
+/** A position in the schema and the property it belongs to. Array items and branches belong to their property. */
 type Place = {
   readonly at: Located
   readonly path: string
@@ -23,9 +23,9 @@ type Place = {
 }
 
 /**
- * Makes a function that copies a value with its fields transformed. It goes the way of Confluent's clients: through each
- * schema of `allOf`, through those of `anyOf` and the first of `oneOf` that the value fits, and through the properties that
- * the schema lists. The function throws a `SchemaError`.
+ * Returns a function that copies a value with its fields transformed. As in Confluent's clients, it visits every schema
+ * of `allOf`, every matching schema of `anyOf`, the first matching schema of `oneOf`, and the listed properties. The
+ * function throws a `SchemaError`.
  */
 export function jsonFieldTransformer(source: SchemaSource): (value: unknown, transform: FieldTransform) => unknown {
   const references = new Map((source.dependencies ?? []).map(({ name, text }) => [name, JSON.parse(text) as PlainJson]))
@@ -60,7 +60,7 @@ function transformIn(walk: Walk, value: unknown, place: Place): unknown {
   const reference = schema['$ref']
   if (typeof reference === 'string') return transformIn(walk, value, referred(walk, place, reference))
   if (isObject(schema['properties']) && typeof value === 'object') return transformChildren(walk, value, place, schema)
-  // Confluent's clients leave alone what they have no type for; here a rule may refuse it.
+  // Confluent's clients skip values without a known type; here a rule can reject them.
   return place.field ? walk.transform(place.field, typeOf(schema, value), value) : value
 }
 
@@ -77,7 +77,7 @@ function referred({ documents }: Walk, place: Place, reference: string): Place {
   }
 }
 
-/** The combined schemas that describe the value; undefined where the schema combines none. */
+/** The branches of a combined schema that apply to the value; undefined if the schema is not combined. */
 function branchesFor({ fits }: Walk, schema: PlainJsonObject, value: unknown): readonly PlainJson[] | undefined {
   const { allOf, oneOf, anyOf } = schema
   if (Array.isArray(allOf)) return allOf
@@ -86,11 +86,11 @@ function branchesFor({ fits }: Walk, schema: PlainJsonObject, value: unknown): r
   return undefined
 }
 
-/** The listed properties of an object, or the items of an array. */
+/** Transforms the listed properties of an object, or the items of an array. */
 function transformChildren(walk: Walk, value: unknown, place: Place, schema: PlainJsonObject): unknown {
   const { items, properties } = schema
   if (Array.isArray(value)) {
-    // A list of item schemas describes items one by one: Confluent's clients do not go there.
+    // Confluent's clients do not visit the items of a tuple (a list of item schemas).
     if (items === undefined || Array.isArray(items)) return value
     return value.map((item) => transformIn(walk, item, within(place, items)))
   }

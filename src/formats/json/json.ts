@@ -51,18 +51,18 @@ class JsonSchema implements ParsedSchema {
     this.fields = properties !== null && typeof properties === 'object' ? Object.keys(properties) : []
   }
 
-  /** Built on first use, because reading the topic needs none. */
+  /** The model, built on first use: reading the topic does not need it. Throws a `SchemaError`. */
   model({ strict = false } = {}): Model {
     this.#model ??= asSchemaError(() => loadJsonSchema(this.#root, { references: referencesOf(this.#source), strict }))
     return this.#model
   }
 
-  /** In the parsed documents: in their texts, a keyword has many spellings. */
+  /** Searches the parsed documents and not the texts, where a keyword can be written with escapes. */
   get hasPatterns(): boolean {
     try {
       return [this.#root, ...referencesOf(this.#source).values()].some(hasPatternProperties)
     } catch {
-      // What it refers to is no JSON: the comparison says so.
+      // A reference is not valid JSON. The comparison reports it.
       return true
     }
   }
@@ -97,7 +97,7 @@ class JsonSchema implements ParsedSchema {
     )
     return changes.map((change) => {
       const description = describeChange(change).replace('%s', roles.reader).replace('%s', roles.writer)
-      // The quotes do not match in the original either.
+      // The quotes do not match in Confluent's registry either.
       return {
         type: change.type,
         path: `#/${change.path}`,

@@ -16,7 +16,7 @@ import type {
 } from './model.ts'
 import { Documents, type Located } from './references.ts'
 
-/** A keyword has a value that it cannot have, or the type is unknown. */
+/** Thrown for a keyword with an invalid value and for an unknown type. */
 export class InvalidJsonSchema extends Error {
   override readonly name = 'InvalidJsonSchema'
 }
@@ -24,15 +24,15 @@ export class InvalidJsonSchema extends Error {
 const NESTING_MAX = 500
 
 export type LoadOptions = {
-  /** Other documents, by the URI that a `$ref` names. */
+  /** Referenced documents, by the URI that a `$ref` names. */
   readonly references?: ReadonlyMap<string, PlainJson>
-  /** Also reads the subschemas that compatibility ignores, and checks the syntax of patterns. For schemas that are new. */
+  /** Also loads the subschemas that comparisons ignore, and checks the syntax of patterns. Used for new schemas. */
   readonly strict?: boolean
 }
 
 /**
- * Reads a schema into its model. Throws `InvalidJsonSchema` for a keyword that cannot be read and for `$ref`s in a
- * circle, `UnresolvedReference` for a `$ref` whose target does not exist.
+ * Loads a schema into a model. Throws `InvalidJsonSchema` for an invalid keyword and for circular `$ref`s, and
+ * `UnresolvedReference` for a `$ref` whose target does not exist.
  */
 export function loadJsonSchema(root: PlainJson, { references = new Map(), strict = false }: LoadOptions = {}): Model {
   const loader = new Loader(new Documents(root, references), strict)
@@ -46,7 +46,7 @@ class Loader {
   readonly #strict: boolean
   readonly #models = new Map<PlainJson, Model>()
   readonly #unresolved: (() => Model)[] = []
-  /** References that end at a schema, directly or through others. */
+  /** The references that are known to lead to a schema, directly or through other references. */
   readonly #leading = new Set<Model>()
 
   constructor(documents: Documents, strict: boolean) {
@@ -92,7 +92,7 @@ class Loader {
     return { kind: 'combined', criterion: 'allOf', schemas: parts, ...common }
   }
 
-  /** What stands side by side in one schema object, in the original's order. */
+  /** The parts of one schema object, all of which apply, in the order of Confluent's registry. */
   #parts(at: Located, schema: PlainJsonObject, depth: number): readonly Model[] {
     const reference = typeof schema['$ref'] === 'string' ? [this.#reference(at, schema['$ref'])] : []
     if (reference.length > 0 && !at.dialect.refHasSiblings) return reference
@@ -110,8 +110,8 @@ class Loader {
   }
 
   /**
-   * Reads what the model leaves out but the original reads too: a `$ref` there needs a target. Patterns are Java's in the
-   * original, so one that Java refuses is refused here.
+   * Checks the subschemas that the model omits but Confluent's registry loads: a `$ref` in them must have a target.
+   * Also rejects patterns that are invalid in Java, as Confluent's registry does.
    */
   #checkUnmodelled(at: Located, schema: PlainJsonObject, inner: (value: PlainJson) => Model): void {
     const { dialect } = at
@@ -141,7 +141,7 @@ class Loader {
     return { kind: 'reference', target: resolve, ...commonOf({}, `ref ${new URL(ref, at.base).href}`) }
   }
 
-  /** One part for what `type` names, and one for each other type that has keywords here. */
+  /** Returns one part for the types that `type` names, and one for each other type that has keywords in this schema. */
   #typedParts(at: Located, schema: PlainJsonObject, inner: (value: PlainJson) => Model): readonly Model[] {
     const { type } = schema
     const load = (name: PlainJson) => typedModel(at, schema, name, inner)
@@ -161,8 +161,8 @@ class Loader {
 }
 
 /**
- * The keywords of each type. Those of a type that a schema does not name still restrict values of that type, so the
- * original reads `{type: boolean, maxLength: 5}` as both a boolean schema and a string schema.
+ * The keywords of each type. Keywords of a type that is not in `type` still restrict values of that type, so
+ * Confluent's registry loads `{type: boolean, maxLength: 5}` as a boolean schema and a string schema.
  */
 function keywordsOf(dialect: Dialect): Readonly<Record<'array' | 'object' | 'number' | 'string', readonly string[]>> {
   const { isModern, hasPrefixItems } = dialect
@@ -186,7 +186,7 @@ function keywordsOf(dialect: Dialect): Readonly<Record<'array' | 'object' | 'num
   }
 }
 
-/** Before 2019-09 each of the three counts alone; from then on only `if` with what belongs to it. */
+/** Before 2019-09 each of the three keywords is loaded; from 2019-09 only together with `if`. */
 function conditionalKeywords({ hasConditional, isModern }: Dialect, schema: PlainJsonObject): readonly string[] {
   const isRead = hasConditional && (!isModern || Object.hasOwn(schema, 'if'))
   return isRead ? ['if', 'then', 'else'].filter((keyword) => Object.hasOwn(schema, keyword)) : []
@@ -288,7 +288,7 @@ function membersOf(schema: PlainJsonObject, keyword: string): readonly (readonly
   return isObject(members) ? Object.entries(members) : []
 }
 
-/** `true` restricts nothing and counts as absent. */
+/** `true` is handled as absent, because it allows everything. */
 function restOf(value: PlainJson | undefined, inner: (value: PlainJson) => Model): Model | undefined {
   return value === undefined || value === true ? undefined : inner(value)
 }
@@ -315,7 +315,7 @@ function objectOf({ dialect }: Located, schema: PlainJsonObject, inner: (value: 
   }
 }
 
-/** An expression that is valid in Java only matches nothing here. */
+/** Compiles a pattern. A pattern that is valid only in Java matches nothing. */
 function expression(pattern: string): Pattern {
   try {
     return ecmaPattern(pattern)
@@ -348,7 +348,7 @@ type Items = {
   readonly additional: PlainJson | undefined
 }
 
-/** Both ways of listing items, as one. */
+/** Unifies the two notations for tuples: `prefixItems` and an array in `items`. */
 function itemsOf(schema: PlainJsonObject, hasPrefixItems: boolean): Items {
   const { items, prefixItems, additionalItems } = schema
   if (hasPrefixItems) {

@@ -1,21 +1,21 @@
 import { type Dialect, dialectOf } from './dialect.ts'
 import type { PlainJson, PlainJsonObject } from './model.ts'
 
-/** A `$ref` leads nowhere. */
+/** Thrown for a `$ref` whose target does not exist. */
 export class UnresolvedReference extends Error {
   override readonly name = 'UnresolvedReference'
 }
 
-/** A place in a document, with the URI that its `$ref`s are relative to. */
+/** A position in a document, with the base URI for its `$ref`s. */
 export type Located = { readonly value: PlainJson; readonly base: string; readonly dialect: Dialect }
 
-/** Schemas without an `$id` get this one, so that relative references have something to be relative to. */
+/** The base URI of schemas without an `$id`, for relative references. */
 const NO_BASE = 'mem://input/'
 const META_SCHEMA = /^https?:\/\/json-schema\.org\//
 
 /**
- * The root document and those it refers to, by URI and by `$id` or anchor within. Nothing is ever fetched: a schema that
- * could make the registry call addresses would be a hole.
+ * The root document and its references, indexed by URI, `$id` and anchor. Documents are never fetched from the network,
+ * because a schema could then make the registry send requests to arbitrary addresses (SSRF).
  */
 export class Documents {
   readonly root: Located
@@ -32,7 +32,7 @@ export class Documents {
     this.#add(this.root, base)
   }
 
-  /** Where `ref` leads from `from`. Throws `UnresolvedReference`. */
+  /** Resolves `ref` relative to `from`. Throws `UnresolvedReference`. */
   find(ref: string, from: Located): Located {
     const uri = resolve(ref, from.base)
     const hash = uri.indexOf('#')
@@ -53,7 +53,7 @@ export class Documents {
 
   #add(at: Located, uri: string): void {
     this.#byUri.set(withoutHash(uri), at)
-    // Depth is bounded by the loader's own walk of the same tree; this one keeps a list instead of recursing.
+    // Uses a list instead of recursion, because the depth is not limited here. The loader limits it.
     const left: Located[] = [at]
     for (let next = left.pop(); next; next = left.pop()) left.push(...this.#index(next))
   }
@@ -90,7 +90,7 @@ function withoutHash(uri: string): string {
   return uri.endsWith('#') ? uri.slice(0, -1) : uri
 }
 
-/** RFC 6901. `definitions` and `$defs` stand for each other at the root, as in the original. */
+/** Resolves a JSON pointer (RFC 6901). At the root, `$defs` also finds `definitions`, as in Confluent's registry. */
 function pointed(root: PlainJson, pointer: string): PlainJson | undefined {
   const steps = pointer
     .split('/')
