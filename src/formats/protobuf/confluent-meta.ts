@@ -3,13 +3,14 @@ import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire'
 import type { Option, OptionValue } from './file.ts'
 import { metaOf } from './tags.ts'
 
-// `confluent/meta.proto` extends the options of files, messages, fields and enums with a `Meta`, always under this number.
+// `confluent/meta.proto` extends the options of files, messages, fields, enums and enum values with a `Meta` field. It
+// always has this number.
 const META_FIELD = 1088
 const DOC = 1
 const PARAMS = 2
 const TAGS = 3
 
-/** The extensions by the messages of options that they extend. */
+/** The names of the extensions, by the option message that they extend. */
 const META_NAMES: Readonly<Record<string, string>> = {
   'google.protobuf.FileOptions': 'confluent.file_meta',
   'google.protobuf.MessageOptions': 'confluent.message_meta',
@@ -18,7 +19,9 @@ const META_NAMES: Readonly<Record<string, string>> = {
   'google.protobuf.EnumValueOptions': 'confluent.enum_value_meta',
 }
 
-/** What a compiler writes for the meta among options; `typeName`: of the message of options. */
+/**
+ * Encodes the meta option as a compiler does. `typeName` is the option message, such as `google.protobuf.FieldOptions`.
+ */
 export function writeMeta(typeName: string, options: readonly Option[]): UnknownField | undefined {
   const name = META_NAMES[typeName]
   const entries = name === undefined ? undefined : metaOf(options, name)
@@ -34,12 +37,12 @@ export function writeMeta(typeName: string, options: readonly Option[]): Unknown
     meta.join()
   }
   for (const text of textsIn(entries.get('tags'))) meta.tag(TAGS, WireType.LengthDelimited).string(text)
-  // An unknown field holds its length, too.
+  // The data of an unknown field includes its length prefix.
   const data = new BinaryWriter().bytes(meta.finish()).finish()
   return { no: META_FIELD, wireType: WireType.LengthDelimited, data }
 }
 
-/** The meta among options that a compiler wrote. Throws where the bytes are none. */
+/** Decodes the meta option of compiled options; undefined if there is none. Throws an `Error` for invalid bytes. */
 export function readMeta(typeName: string, unknown: readonly UnknownField[] = []): Option | undefined {
   const name = META_NAMES[typeName]
   const written = unknown.filter(({ no, wireType }) => no === META_FIELD && wireType === WireType.LengthDelimited)
@@ -65,7 +68,7 @@ function paramOf(bytes: Uint8Array): OptionValue {
   return { kind: 'map', entries }
 }
 
-/** The fields of a message that have a length. */
+/** The length-delimited fields of a message. */
 function fieldsIn(message: Uint8Array): readonly { readonly field: number; readonly bytes: Uint8Array }[] {
   const reader = new BinaryReader(message)
   const fields: { field: number; bytes: Uint8Array }[] = []

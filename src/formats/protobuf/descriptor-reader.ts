@@ -34,8 +34,8 @@ import {
 } from './file.ts'
 
 /**
- * A compiled file as its source would be written. Extensions among the options are left out, except Confluent's meta: the
- * descriptor alone does not tell their names.
+ * Converts a compiled file to its source form. Custom options are omitted, except Confluent's meta, because the
+ * descriptor does not contain their names.
  */
 export function fromFileDescriptor(file: FileDescriptorProto): ProtoFile {
   const isProto3 = file.syntax === 'proto3'
@@ -75,7 +75,7 @@ function readMessage(message: DescriptorProto, isProto3: boolean): Message {
     reserved: reservedOf(message.reservedRange.map(halfOpen), message.reservedName),
     options: optionsOf(MessageOptionsSchema, message.options),
     fields: message.field.filter((field) => !isMember(field)).map(read),
-    // A proto3 optional field has a oneof of its own in the descriptor, and none in the source.
+    // In the descriptor, a proto3 optional field has a synthetic oneof, which the source does not have.
     oneofs: oneofs.filter(({ fields }) => fields.length > 0),
     groups: [],
     extensions: message.extensionRange.map((range) => ({ ranges: [halfOpen(range)], options: [] })),
@@ -87,7 +87,7 @@ function readMessage(message: DescriptorProto, isProto3: boolean): Message {
   }
 }
 
-/** proto2 descriptors keep a field apart that was never set. */
+/** Whether a field of a descriptor, which is a proto2 message, was set. */
 function has(message: object, field: string): boolean {
   return Object.hasOwn(message, field)
 }
@@ -144,7 +144,7 @@ function readField(
   }
 }
 
-/** The name in JSON that a field has when it says nothing: lower camel case. */
+/** The default JSON name of a field: lowerCamelCase. */
 export function jsonNameOf(name: string): string {
   return name.replace(/_+([a-zA-Z0-9])?/g, (_, next: string | undefined) => next?.toUpperCase() ?? '')
 }
@@ -192,7 +192,7 @@ function readService(service: ServiceDescriptorProto): Service {
   }
 }
 
-/** The language's own options that are set, in the order of their numbers, and Confluent's meta. */
+/** The built-in options that are set, in the order of their field numbers, and Confluent's meta. */
 function optionsOf(schema: DescMessage, options: BufMessage | undefined): readonly Option[] {
   if (options === undefined) return []
   const reflected = reflect(schema, options)

@@ -3,11 +3,14 @@ import { defineMember } from '../define-member.ts'
 import type { FieldContext, FieldTransform, FieldType } from '../field-transform.ts'
 import { SchemaError } from '../format.ts'
 
-/** A message's members by their names in JavaScript. */
+/** A message with its fields by their JavaScript names. */
 type Members = Message & Record<string, unknown>
 type OneofValue = { readonly case?: string; readonly value?: unknown } | undefined
 
-/** A copy of a message with its fields transformed. `tags`: by the full names of fields. */
+/**
+ * Returns a copy of a message with its fields transformed. `tags` are the tags by full field name. Throws a
+ * `SchemaError` if the value does not match the schema.
+ */
 export function transformProtobufFields(
   descriptor: DescMessage,
   value: unknown,
@@ -70,7 +73,7 @@ function transformValue(
   return change(value)
 }
 
-/** Wrappers such as `StringValue`, and `Struct`, are plain values in JavaScript: they have no fields of their own. */
+/** False for `Struct` and wrappers such as `StringValue`, which are plain values in JavaScript and not messages. */
 function isMessage(value: unknown): value is Members {
   return typeof value === 'object' && value !== null && '$typeName' in value
 }

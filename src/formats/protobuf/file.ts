@@ -1,6 +1,6 @@
 /**
- * A .proto file as it is written: names unresolved, source order kept within each kind. Documentation is not part of it;
- * the registry's canonical text has no comments.
+ * A parsed .proto file, with unresolved names and the source order of each kind. Comments are dropped, as in the
+ * canonical text of Confluent's registry.
  */
 export type ProtoFile = {
   readonly syntax: 'proto2' | 'proto3' | undefined
@@ -32,11 +32,11 @@ export type Label = 'optional' | 'required' | 'repeated'
 
 export type ProtoField = {
   readonly label: Label | undefined
-  /** As written; a map is `map<K, V>` with one blank. */
+  /** The type as written; a map is `map<K, V>` with one space. */
   readonly type: string
   readonly name: string
   readonly tag: number
-  /** Without `default` and `json_name`, which stand apart. */
+  /** The options without `default` and `json_name`. */
   readonly options: readonly Option[]
   readonly defaultValue: string | undefined
   readonly jsonName: string | undefined
@@ -83,7 +83,7 @@ export type Rpc = {
   readonly options: readonly Option[]
 }
 
-/** `name = value`; a parenthesised name is an extension's. `(a).b.c = 1` holds `b.c = 1` as a nested option. */
+/** `name = value`. An extension has a parenthesized name. `(a).b.c = 1` has `b.c = 1` as a nested option. */
 export type Option = { readonly name: string; readonly parenthesized: boolean; readonly value: OptionValue }
 
 export type OptionValue =
@@ -94,5 +94,5 @@ export type OptionValue =
   | { readonly kind: 'map'; readonly entries: ReadonlyMap<string, OptionValue> }
   | { readonly kind: 'list'; readonly items: readonly OptionValue[] }
 
-/** Where a range written `to max` ends. */
+/** The largest field number, where a range with `to max` ends. */
 export const TAG_MAX = 536_870_911

@@ -33,13 +33,13 @@ function parseProtobufSchema(source: SchemaSource, options: ParseOptions = {}): 
   return schema
 }
 
-/** A file with everything that it imports. Throws a `SchemaError`. */
+/** Parses a file and all its imports. Throws a `SchemaError`. */
 export function protoUnit(source: SchemaSource): ProtoUnit {
   const file = fileOf(source.text)
   return asSchemaError(() => ({ file, dependencies: importsOf(file, source) }))
 }
 
-/** A text, or what some clients send instead: the base64 of a compiled file. */
+/** Parses a .proto text, or a base64-encoded file descriptor, which some clients send instead. */
 function fileOf(text: string): ProtoFile {
   try {
     return parseProto(text)
@@ -56,7 +56,7 @@ function compiledFile(base64: string): ProtoFile | undefined {
   try {
     return fromFileDescriptor(fromBinary(FileDescriptorProtoSchema, Buffer.from(base64, 'base64')))
   } catch {
-    // Then it was a text, and what is wrong with that is what to tell.
+    // Not a descriptor. The caller reports the syntax error of the text.
     return undefined
   }
 }
@@ -90,7 +90,7 @@ class ProtobufSchema implements ParsedSchema {
     })
   }
 
-  /** Built when it is needed first: reading a topic needs none. */
+  /** The file with its imports, parsed on first use: reading the topic does not need it. Throws a `SchemaError`. */
   unit(): ProtoUnit {
     this.#unit ??= asSchemaError(() => ({ file: this.#file, dependencies: importsOf(this.#file, this.#source) }))
     return this.#unit
@@ -130,7 +130,7 @@ class ProtobufSchema implements ParsedSchema {
   }
 }
 
-/** The registry's sentences, with the sides in the original's order. */
+/** The messages of Confluent's registry. */
 const WORDINGS: Readonly<Record<Breaking, (at: string, reader: string, writer: string) => string>> = {
   PACKAGE_CHANGED: (at, reader, writer) =>
     `The package at '${at}' in the ${reader} schema does not match the package in the ${writer} schema`,
@@ -156,7 +156,7 @@ const WORDINGS: Readonly<Record<Breaking, (at: string, reader: string, writer: s
     `A field in the oneof at path '${at}' in the ${reader} schema is outside an existing oneof in the ${writer} schema`,
 }
 
-/** Every file that is imported, directly or not: from the references first, then those that everybody has. */
+/** All direct and transitive imports. References take precedence over well-known files. Throws `UnresolvedType`. */
 function importsOf(file: ProtoFile, { dependencies = [] }: SchemaSource): readonly ProtoDependency[] {
   const found = new Map<string, ProtoDependency>()
   const left = [...file.imports, ...file.publicImports]

@@ -1,12 +1,12 @@
 import { changeTags, entityKey, type SchemaEntity, type SchemaTags, type TagChange } from '../tags.ts'
 import type { Message, Option, OptionValue, ProtoField, ProtoFile, TypeElement } from './file.ts'
 
-/** A message or a field; a member of a oneof is also found by a path that names the oneof. */
+/** A message or a field. For a field in a oneof, `otherPath` is the path that includes the name of the oneof. */
 type Taggable = SchemaEntity & { readonly otherPath?: string; readonly element: Message | ProtoField }
 
 const META = { sr_record: 'confluent.message_meta', sr_field: 'confluent.field_meta' } as const
 
-/** Tags of messages and fields, by paths without the package. */
+/** Returns the tags of messages and fields. Paths do not include the package. */
 export function protoTags({ types }: ProtoFile): readonly SchemaTags[] {
   return [...entities(types)].flatMap(({ entityPath, entityType, element }) => {
     const tags = wordsIn(metaOf(element.options, META[entityType]).get('tags'))
@@ -14,7 +14,10 @@ export function protoTags({ types }: ProtoFile): readonly SchemaTags[] {
   })
 }
 
-/** The file with other tags. All that an option holds is written as one then. */
+/**
+ * Returns the file with changed tags. The meta statements of a changed element are merged into one. Throws a
+ * `SchemaError` for a path that does not exist.
+ */
 export function tagProto(file: ProtoFile, change: TagChange): ProtoFile {
   const carriers = new Map<string, Taggable>()
   for (const taggable of entities(file.types)) {
@@ -71,7 +74,7 @@ function retagged(
   return [...others, { name, parenthesized: true, value: { kind: 'map', entries } }]
 }
 
-/** All that the options of this name say: `(x).tags = "A"` says as much as `(x) = {tags: ["A"]}`, and both add up. */
+/** Merges the options of this name: `(x).tags = "A"` is the same as `(x) = {tags: ["A"]}`, and values are combined. */
 export function metaOf(options: readonly Option[], name: string): ReadonlyMap<string, OptionValue> {
   const merged = new Map<string, OptionValue>()
   for (const { value } of options.filter((option) => isMeta(option, name))) {

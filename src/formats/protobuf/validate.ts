@@ -2,7 +2,7 @@ import type { Enum, Message, ProtoField, ProtoFile, Ranges, TypeElement } from '
 import { TAG_MAX } from './file.ts'
 import { ProtoSyntaxError } from './lexer.ts'
 
-/** Refuses what is written well and means nothing: names and numbers taken twice, reserved or out of range. */
+/** Checks the semantics of a file. Throws a `ProtoSyntaxError` for duplicate, reserved or invalid names and numbers. */
 export function validateProto(file: ProtoFile): void {
   checkTypes(file, file.types, file.packageName ?? '')
   distinct(
@@ -52,7 +52,7 @@ function tagProblem(tag: number): string | undefined {
     : undefined
 }
 
-/** `ends[i]`: how far the first `i + 1` of the `starts` reach, which are in order. */
+/** Reserved ranges. `starts` is sorted; `ends[i]` is the largest end of the first `i + 1` ranges. */
 type Reserved = {
   readonly names: ReadonlySet<unknown>
   readonly starts: readonly number[]
