@@ -78,7 +78,7 @@ export const COMPATIBILITY_POLICIES = ['STRICT', 'LENIENT', 'LOGICAL'] as const
 export type CompatibilityPolicy = (typeof COMPATIBILITY_POLICIES)[number]
 
 export type Incompatibility = {
-  /** The error type, as in Confluent's registry, such as `TYPE_MISMATCH` or `FIELD_REMOVED`. */
+  /** The error type, as in Confluent's registry, such as `TYPE_MISMATCH` or `MESSAGE_REMOVED`. */
   readonly type: string
   /** The location in the reader: a JSON pointer, with the prefix `#` for JSON Schema and Protobuf. */
   readonly path: string

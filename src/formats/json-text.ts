@@ -2,7 +2,7 @@
 export type Json = null | boolean | string | JsonNumber | readonly Json[] | JsonObject
 export type JsonObject = ReadonlyMap<string, Json>
 
-/** A number with its literal: `1.0` is not `1`, and `9007199254740993` stays exact. */
+/** A number with its literal: `1.0` differs from `1`, and `9007199254740993` is exact. */
 export class JsonNumber {
   readonly literal: string
   constructor(literal: string) {

@@ -49,18 +49,18 @@ export class Registry {
     })
   }
 
-  /** Resolves when what another instance has written is visible here. */
+  /** Resolves when this instance has read everything that other instances wrote before the call. */
   refresh(): Promise<void> {
     return this.#options.refresh()
   }
 
-  /** The results of the compatibility worker for one request. A request that decides more than once passes them on. */
+  /** Creates the worker results of a request. A request that makes several decisions passes them to each. */
   newWorkerResults(): WorkerResults {
     return new WorkerResults(this.#options.onSchemaOperation)
   }
 
   /**
-   * Calls `act` with everything a decision reads. When a result for a large schema is missing, the compatibility worker
+   * Calls `act` with the input of a decision. If a result for a large schema is missing, the compatibility worker
    * computes it and `act` is called again: decisions stay pure functions, and other requests do not wait.
    */
   async withDecisionContext<Result>(

@@ -64,7 +64,7 @@ export function findRegistered(context: DecisionContext, request: Registration):
   const existing = findSchema(context, subject, schema, { deleted: false, latestOnly: version === -1 })
   if (!existing || (id >= 0 && id !== existing.id)) return undefined
   if (version <= 0 || version === existing.version) return existing
-  // The same schema may have been imported under several versions.
+  // The same schema can have been imported under several versions.
   const other = context.view.version(subject, version)
   return other && !other.deleted && other.id === existing.id ? other : undefined
 }

@@ -5,7 +5,7 @@ import type { KeyRecord } from '../dek/key.ts'
 import type { RegistryRecord } from '../store/record.ts'
 import { electLeader, type MemberIdentity, parseAssignment, parseIdentity, urlOf } from './election.ts'
 
-/** The right to write, held by one instance at a time. */
+/** Write access to the topics of the registry. Only one instance, the leader, has it at a time. */
 export type LeaderWriter = {
   /**
    * Writes the records in order, in one batch, and resolves when the state contains them. Rejects with a `BrokerError`;

@@ -171,8 +171,8 @@ export class Api {
 
   /**
    * Reads the options of a schema response from the query: `format` (ignored if the schema type does not support it),
-   * `findTags` and `referenceFormat`. Throws a 403 error if the format needs references that the principal may not
-   * read.
+   * `findTags` and `referenceFormat`. With a `format`, throws a 403 error if the principal may not read a referenced
+   * subject.
    */
   async responseOptions(
     request: FastifyRequest,
