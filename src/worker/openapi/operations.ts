@@ -97,7 +97,7 @@ export const WORKER_OPERATIONS: Readonly<Record<string, WorkerOperation>> = {
   'GET /admin/loggers': { summary: 'The loggers and their levels', ...good(mapOf(schemaRef('LoggerLevel'))) },
   'GET /admin/loggers/{logger}': { summary: 'The level of one logger', ...good(schemaRef('LoggerLevel')) },
   'PUT /admin/loggers/{logger}': {
-    summary: 'Sets the level of a logger and all settingsWithPrefix it; answers those that were changed',
+    summary: 'Sets the level of a logger and of all loggers below it; answers those that were changed',
     query: ['scope'],
     body: 'Level',
     answers: { 200: arrayOf(stringSchema), 204: null },
