@@ -2,7 +2,7 @@ import type { Header, NewRecord, Producer } from '../../broker/broker.ts'
 import { SecretMasker } from '../../config/secret-masker.ts'
 import type { DeadLetterConfig } from '../configuration/task-config.ts'
 import type { Stage } from './error-policy.ts'
-import type { TaskClients } from './task-clients.ts'
+import { ensureTopic, type TaskClients } from './task-clients.ts'
 import type { TaskCounters } from './task-counters.ts'
 
 /** A record for the dead-letter topic: the record as stored, or as it would have been, and its failure. */
@@ -43,9 +43,7 @@ export class DeadLetterQueue {
   /** Creates the topic if it is missing. */
   static async open(parts: DeadLetterQueueOptions): Promise<DeadLetterQueue> {
     const { topic, replicationFactor } = parts.config
-    const topics = await parts.clients.topics()
-    const known = await topics.describe(topic)
-    if (!known) await topics.create({ name: topic, partitions: 1, replicationFactor })
+    await ensureTopic(parts.clients, { name: topic, partitions: 1, replicationFactor })
     return new DeadLetterQueue(parts, await parts.clients.producer())
   }
 

@@ -1,6 +1,6 @@
 import type { Producer } from '../../broker/broker.ts'
 import type { ReportRecord, ReportTopic } from '../../sdk/index.ts'
-import type { TaskClients } from './task-clients.ts'
+import { ensureTopic, type TaskClients } from './task-clients.ts'
 
 /** Writes what a sink reports about its records. Topics and the producer are opened for the first report. */
 export class SinkReports {
@@ -15,11 +15,8 @@ export class SinkReports {
   /** Resolves when the records are stored. Rejects with a `BrokerError`, also when the topic cannot be created. */
   async write(topic: ReportTopic, records: readonly ReportRecord[]): Promise<void> {
     if (records.length === 0) return
-    const created = this.#topics.get(topic.name) ?? this.#create(topic)
-    this.#topics.set(topic.name, created)
-    await created
-    this.#producer ??= this.#clients.producer()
-    const producer = await this.#producer
+    await this.#ensureTopic(topic)
+    const producer = await this.#openProducer()
     await producer.send(records.map(({ key, value, headers }) => ({ topic: topic.name, key, value, headers })))
   }
 
@@ -27,8 +24,24 @@ export class SinkReports {
     await (await this.#producer)?.close()
   }
 
-  async #create({ name, partitions, replicationFactor }: ReportTopic): Promise<void> {
-    const topics = await this.#clients.topics()
-    if ((await topics.describe(name)) === undefined) await topics.create({ name, partitions, replicationFactor })
+  /** Once per topic. A failure is not kept, so that the next report tries again. */
+  #ensureTopic(topic: ReportTopic): Promise<void> {
+    const { name } = topic
+    const ensured =
+      this.#topics.get(name) ??
+      ensureTopic(this.#clients, topic).catch((error: unknown) => {
+        this.#topics.delete(name)
+        throw error
+      })
+    this.#topics.set(name, ensured)
+    return ensured
+  }
+
+  #openProducer(): Promise<Producer> {
+    this.#producer ??= this.#clients.producer().catch((error: unknown) => {
+      this.#producer = undefined
+      throw error
+    })
+    return this.#producer
   }
 }

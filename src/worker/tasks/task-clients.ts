@@ -1,5 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Broker, Consumer, ConsumerOptions, Producer, ProducerOptions, TopicAdmin } from '../../broker/broker.ts'
+import type {
+  Broker,
+  Consumer,
+  ConsumerOptions,
+  NewTopic,
+  Producer,
+  ProducerOptions,
+  TopicAdmin,
+} from '../../broker/broker.ts'
 import { UserError } from '../../config/errors.ts'
 import {
   type ClientKind,
@@ -91,4 +99,13 @@ export class TaskClients {
     }
     return (await own.broker) ?? this.#parts.broker
   }
+}
+
+/**
+ * Creates a topic unless it exists. It is looked up first, so that a client without permission to create topics can use an
+ * existing one.
+ */
+export async function ensureTopic(clients: Pick<TaskClients, 'topics'>, topic: NewTopic): Promise<void> {
+  const topics = await clients.topics()
+  if ((await topics.describe(topic.name)) === undefined) await topics.create(topic)
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { httpSink } from '../../../src/plugins/connectors/http-sink/sink.ts'
-import { defineSink, type HarnessRecord, type ReportRecord, runSink } from '../../../src/sdk/index.ts'
+import { defineSink, type HarnessRecord, type ReportRecord, RetriableError, runSink } from '../../../src/sdk/index.ts'
 import { inTurn, OK, type Reacts, startHttpServer } from '../../support/http-server.ts'
 
 describe('the reports of the HTTP sink', () => {
@@ -74,15 +74,15 @@ describe('the reports of the HTTP sink', () => {
     expect([...silent.run.reported, ...unnamed.run.reported]).toEqual([])
   })
 
-  it('fail the batch when they cannot be stored', async () => {
+  it('fail the task when they cannot be stored, because a retry would leave out the settled records', async () => {
     const server = await startHttpServer(() => OK)
-    const sink = defineSink({
-      ...httpSink,
-      start: (context) => httpSink.start({ ...context, report: () => Promise.reject(new Error('the topic is gone')) }),
-    })
+    const report = () => Promise.reject(new RetriableError('the topic is unavailable'))
+    const sink = defineSink({ ...httpSink, start: (context) => httpSink.start({ ...context, report }) })
     const run = await runSink(sink, { config: { 'http.api.url': server.url, ...REPORTS } })
     onTestFinished(() => run.stop())
-    await expect(run.put(values('a'))).rejects.toThrow('the topic is gone')
+    const failure = await run.put(values('a')).catch((error: unknown) => error)
+    expect(failure).toMatchObject({ message: 'a report could not be stored: the topic is unavailable' })
+    expect(failure).not.toBeInstanceOf(RetriableError)
   })
 })
 

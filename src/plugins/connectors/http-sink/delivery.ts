@@ -77,11 +77,18 @@ export class HttpDelivery implements SinkTask {
     this.#options.connection.close()
   }
 
-  /** Before offsets can be committed, and before settled records are left out of a retry. */
+  /**
+   * Awaited before offsets can be committed. A failure is permanent even if its cause could be retried: the records are
+   * settled by then, so a retry would leave them out, and their reports with them.
+   */
   async #awaitReports(): Promise<void> {
     const reports = this.#reports
     this.#reports = []
-    await Promise.all(reports)
+    try {
+      await Promise.all(reports)
+    } catch (error) {
+      throw new Error(`a report could not be stored: ${(error as Error).message}`, { cause: error })
+    }
   }
 
   #report(report: Promise<void> | undefined): void {
