@@ -1,14 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join, normalize, relative, sep } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import {
-  EXPORTED,
-  IN_CIRCLES,
-  REPLACED_FILES,
-  REPLACED_NAMES,
-  SHARED_NAMES,
-  STILL_OLD,
-} from './support/source-language.ts'
+import { EXPORTED, REPLACED_FILES, REPLACED_NAMES } from './support/source-language.ts'
 
 /** Who may import whom: the house of DESIGN.md. A folder that is not in this table does not belong in `src`. */
 const HOUSE: Readonly<Record<string, readonly string[]>> = {
@@ -345,7 +338,7 @@ describe('the language of the source', () => {
 
   it('exports no name from several modules', () => {
     const shared = [...Map.groupBy(exported, ({ name }) => name)].filter(
-      ([name, found]) => new Set(found.map(({ file }) => file)).size > 1 && !SHARED_NAMES.has(name),
+      ([name, found]) => new Set(found.map(({ file }) => file)).size > 1,
     )
     expect(shared.map(([name, found]) => `${name}: ${found.map(({ file }) => file).join(', ')}`)).toEqual([])
   })
@@ -364,12 +357,12 @@ describe('the language of the source', () => {
       }
       return seen
     }
-    expect(sources.filter((file) => reachable(file).has(file) && !IN_CIRCLES.has(file))).toEqual([])
+    expect(sources.filter((file) => reachable(file).has(file))).toEqual([])
   })
 
   it('brings no replaced name back', () => {
     const names = exported.filter(({ name }) => REPLACED_NAMES.has(name)).map(({ file, name }) => `${file}: ${name}`)
     const paths = sources.filter((file) => file.split('/').some((part) => REPLACED_FILES.has(part)))
-    expect([...names, ...paths].filter((found) => !STILL_OLD.has(found))).toEqual([])
+    expect([...names, ...paths]).toEqual([])
   })
 })

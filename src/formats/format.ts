@@ -93,11 +93,3 @@ export type Codec<Value = unknown> = {
   encode(value: Value): Uint8Array
   decode(bytes: Uint8Array): Value
 }
-
-/** An invalid schema, or a value that does not match its schema. */
-export class SchemaError extends Error {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options)
-    this.name = 'SchemaError'
-  }
-}

@@ -1,4 +1,4 @@
-import { SchemaError } from './format.ts'
+import { SchemaError } from './schema-error.ts'
 
 /**
  * A reference to another schema. `name` is the name in the schema text (a type, a URI or an import); `subject` and

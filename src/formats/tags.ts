@@ -1,5 +1,5 @@
-import { SchemaError } from './format.ts'
 import type { Json, JsonObject } from './json-text.ts'
+import { SchemaError } from './schema-error.ts'
 
 /** A record or a field in a schema, such as `ns.Record` or `ns.Record.field`. A leading dot is ignored. */
 export type SchemaEntity = { readonly entityPath: string; readonly entityType: 'sr_record' | 'sr_field' }

@@ -1,6 +1,6 @@
 import { RequestError } from '../clients/http.ts'
 import { UserError } from '../config/errors.ts'
-import { SchemaError } from '../formats/format.ts'
+import { SchemaError } from '../formats/schema-error.ts'
 
 /**
  * - `not_framed`: the bytes are not in Confluent's wire format.

@@ -22,23 +22,3 @@ export const REPLACED_FILES: ReadonlySet<string> = new Set(
 /** Matches exported declarations, but not re-exports. */
 export const EXPORTED =
   /^export (?:declare )?(?:abstract )?(?:async )?(?:function\*?|class|const|let|type|interface|enum) ([A-Za-z_$][\w$]*)/gm
-
-/** Names that two modules export, to be removed one by one. Public names of `weir/sdk` may stay. */
-export const SHARED_NAMES: ReadonlySet<string> = new Set(
-  'Dependency Field Isolation Json JsonObject Lifecycle Members SchemaType breakingChanges metaOf text'.split(' '),
-)
-
-/** Files in import circles, to be removed one by one. */
-export const IN_CIRCLES: ReadonlySet<string> = new Set([
-  'src/formats/format.ts',
-  'src/formats/references.ts',
-  'src/formats/tags.ts',
-  'src/registry/commands/inherited-metadata.ts',
-  'src/registry/queries/schema-lookup.ts',
-])
-
-/** Replaced names that are still in use, to be removed one by one. */
-export const STILL_OLD: ReadonlySet<string> = new Set([
-  'src/registry/metrics/meter.ts: Reading',
-  'src/registry/routes/api.ts: whichIn',
-])

@@ -1,5 +1,6 @@
-import { type CompareOptions, type Format, type Incompatibility, type ParsedSchema, SchemaError } from '../format.ts'
+import type { CompareOptions, Format, Incompatibility, ParsedSchema } from '../format.ts'
 import { parseJson } from '../json-text.ts'
+import { SchemaError } from '../schema-error.ts'
 import { type SchemaTags, type TagChange, tagsIn } from '../tags.ts'
 import { avroIncompatibilities } from './compatibility.ts'
 import { avroEquivalent } from './equivalence.ts'

@@ -1,5 +1,6 @@
 import avsc from 'avsc'
-import { type Codec, SchemaError } from '../format.ts'
+import type { Codec } from '../format.ts'
+import { SchemaError } from '../schema-error.ts'
 import { toAvsc } from './avsc-schema.ts'
 import { bigintLong, ExactLong, exactType } from './avsc-types.ts'
 import type { AvroSchema } from './schema.ts'

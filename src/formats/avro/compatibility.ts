@@ -1,4 +1,5 @@
-import { type CompareOptions, type Incompatibility, SchemaError } from '../format.ts'
+import type { CompareOptions, Incompatibility } from '../format.ts'
+import { SchemaError } from '../schema-error.ts'
 import {
   type AvroEnum,
   type AvroField,

@@ -1,5 +1,5 @@
-import { SchemaError } from '../format.ts'
 import { isObject, type Json, JsonNumber } from '../json-text.ts'
+import { SchemaError } from '../schema-error.ts'
 import type { AvroRecord, AvroSchema } from './schema.ts'
 
 const INT_MAX = 2n ** 31n

@@ -1,4 +1,4 @@
-import { SchemaError } from '../format.ts'
+import { SchemaError } from '../schema-error.ts'
 
 /** Throws a `SchemaError` unless the name is a letter of any script or `_`, followed by letters, digits and `_`. */
 export function checkName(name: string): void {

@@ -1,5 +1,5 @@
-import { SchemaError } from '../format.ts'
 import { isObject, type Json, JsonNumber, type JsonObject, parseJson, printJson } from '../json-text.ts'
+import { SchemaError } from '../schema-error.ts'
 import { defaultFits } from './default-value.ts'
 import { checkName, checkNamespace } from './names.ts'
 import { NESTING_MAX, printAvro, printDefinition } from './printer.ts'

@@ -1,5 +1,5 @@
-import { SchemaError } from '../format.ts'
 import { printJson, printString } from '../json-text.ts'
+import { SchemaError } from '../schema-error.ts'
 import type { AvroField, AvroName, AvroNamed, AvroSchema, Props } from './schema.ts'
 
 /** A type with one of these simple names is always referenced by its full name. */

@@ -1,4 +1,5 @@
-import { type Codec, SchemaError, type SchemaSource } from '../format.ts'
+import type { Codec, SchemaSource } from '../format.ts'
+import { SchemaError } from '../schema-error.ts'
 import { compileJsonSchema } from './meta-schema.ts'
 import type { PlainJson } from './model.ts'
 

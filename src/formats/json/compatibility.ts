@@ -1,4 +1,4 @@
-import { SchemaError } from '../format.ts'
+import { SchemaError } from '../schema-error.ts'
 import { type Change, isAllowed, type Policy } from './change.ts'
 import { compareArrays } from './compare-array.ts'
 import { compareObjects } from './compare-object.ts'

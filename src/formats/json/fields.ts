@@ -1,6 +1,7 @@
 import { defineMember } from '../define-member.ts'
 import type { FieldContext, FieldTransform, FieldType } from '../field-transform.ts'
-import { SchemaError, type SchemaSource } from '../format.ts'
+import type { SchemaSource } from '../format.ts'
+import { SchemaError } from '../schema-error.ts'
 import { compileSubschemas, type ValueCheck } from './meta-schema.ts'
 import type { PlainJson, PlainJsonObject } from './model.ts'
 import { Documents, type Located, UnresolvedReference } from './references.ts'

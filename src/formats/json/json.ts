@@ -1,12 +1,5 @@
-import {
-  type CompareOptions,
-  type Format,
-  type Incompatibility,
-  type ParsedSchema,
-  type ParseOptions,
-  SchemaError,
-  type SchemaSource,
-} from '../format.ts'
+import type { CompareOptions, Format, Incompatibility, ParsedSchema, ParseOptions, SchemaSource } from '../format.ts'
+import { SchemaError } from '../schema-error.ts'
 import { type SchemaTags, type TagChange, tagsIn } from '../tags.ts'
 import { describeChange } from './change.ts'
 import { jsonSchemaChanges } from './compatibility.ts'

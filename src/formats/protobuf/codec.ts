@@ -8,7 +8,8 @@ import {
   toBinary,
 } from '@bufbuild/protobuf'
 import { type FileDescriptorProto, FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt'
-import { type Codec, SchemaError, type SchemaSource } from '../format.ts'
+import type { Codec, SchemaSource } from '../format.ts'
+import { SchemaError } from '../schema-error.ts'
 import type { ProtoUnit } from './compatibility.ts'
 import { toFileDescriptor } from './descriptor-writer.ts'
 import type { Message, TypeElement } from './file.ts'

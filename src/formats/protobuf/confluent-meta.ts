@@ -1,7 +1,7 @@
 import type { UnknownField } from '@bufbuild/protobuf'
 import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire'
 import type { Option, OptionValue } from './file.ts'
-import { metaOf } from './tags.ts'
+import { confluentMetaOf } from './tags.ts'
 
 // `confluent/meta.proto` extends the options of files, messages, fields, enums and enum values with a `Meta` field. It
 // always has this number.
@@ -24,7 +24,7 @@ const META_NAMES: Readonly<Record<string, string>> = {
  */
 export function writeMeta(typeName: string, options: readonly Option[]): UnknownField | undefined {
   const name = META_NAMES[typeName]
-  const entries = name === undefined ? undefined : metaOf(options, name)
+  const entries = name === undefined ? undefined : confluentMetaOf(options, name)
   if (entries === undefined || entries.size === 0) return undefined
   const meta = new BinaryWriter()
   for (const text of textsIn(entries.get('doc'))) meta.tag(DOC, WireType.LengthDelimited).string(text)

@@ -1,7 +1,7 @@
 import { clone, create, type DescField, type DescMessage, type Message, ScalarType } from '@bufbuild/protobuf'
 import { defineMember } from '../define-member.ts'
 import type { FieldContext, FieldTransform, FieldType } from '../field-transform.ts'
-import { SchemaError } from '../format.ts'
+import { SchemaError } from '../schema-error.ts'
 
 /** A message with its fields by their JavaScript names. */
 type Members = Message & Record<string, unknown>

@@ -1,14 +1,7 @@
 import { fromBinary, toBinary } from '@bufbuild/protobuf'
 import { FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt'
-import {
-  type CompareOptions,
-  type Format,
-  type Incompatibility,
-  type ParsedSchema,
-  type ParseOptions,
-  SchemaError,
-  type SchemaSource,
-} from '../format.ts'
+import type { CompareOptions, Format, Incompatibility, ParsedSchema, ParseOptions, SchemaSource } from '../format.ts'
+import { SchemaError } from '../schema-error.ts'
 import type { SchemaTags, TagChange } from '../tags.ts'
 import { type Breaking, type ProtoUnit, protobufChanges } from './compatibility.ts'
 import { fromFileDescriptor } from './descriptor-reader.ts'

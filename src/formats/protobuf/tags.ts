@@ -9,7 +9,7 @@ const META = { sr_record: 'confluent.message_meta', sr_field: 'confluent.field_m
 /** Returns the tags of messages and fields. Paths do not include the package. */
 export function protoTags({ types }: ProtoFile): readonly SchemaTags[] {
   return [...entities(types)].flatMap(({ entityPath, entityType, element }) => {
-    const tags = wordsIn(metaOf(element.options, META[entityType]).get('tags'))
+    const tags = wordsIn(confluentMetaOf(element.options, META[entityType]).get('tags'))
     return tags.length === 0 ? [] : [{ schemaEntity: { entityPath, entityType }, tags }]
   })
 }
@@ -65,7 +65,7 @@ function retagged(
   name: string,
   tagsAfter: (tags: readonly string[]) => readonly string[],
 ): readonly Option[] {
-  const entries = new Map(metaOf(options, name))
+  const entries = new Map(confluentMetaOf(options, name))
   const tags = tagsAfter(wordsIn(entries.get('tags')))
   if (tags.length === 0) entries.delete('tags')
   else entries.set('tags', { kind: 'list', items: tags.map((text) => ({ kind: 'string', text })) })
@@ -75,7 +75,7 @@ function retagged(
 }
 
 /** Merges the options of this name: `(x).tags = "A"` is the same as `(x) = {tags: ["A"]}`, and values are combined. */
-export function metaOf(options: readonly Option[], name: string): ReadonlyMap<string, OptionValue> {
+export function confluentMetaOf(options: readonly Option[], name: string): ReadonlyMap<string, OptionValue> {
   const merged = new Map<string, OptionValue>()
   for (const { value } of options.filter((option) => isMeta(option, name))) {
     const entries = value.kind === 'option' ? [[value.option.name, value.option.value] as const] : mapEntries(value)

@@ -1,8 +1,9 @@
 import type { NewSchema, RegisteredReference, RegisteredSchema, RegistrySchemaType } from '../../clients/registry.ts'
 import { unreachable } from '../../config/errors.ts'
 import { type CompatibilityRules, comparedVersions, conflictsWith } from '../../formats/compatibility-level.ts'
-import { type Format, type Incompatibility, type ParsedSchema, SchemaError } from '../../formats/format.ts'
+import type { Format, Incompatibility, ParsedSchema } from '../../formats/format.ts'
 import { type Dependency, dependenciesOf, type Referenced } from '../../formats/references.ts'
+import { SchemaError } from '../../formats/schema-error.ts'
 
 /** Reads a referenced schema. */
 export type SchemaLookup = (subject: string, version: number) => Promise<RegisteredSchema>

@@ -1,8 +1,7 @@
 import { mergeMetadata } from '../model/metadata.ts'
 import { mergeRuleSets } from '../model/rule-set.ts'
-import type { SchemaContent } from '../model/schema.ts'
+import type { SchemaContent, SentSchema } from '../model/schema.ts'
 import type { EffectiveConfig } from '../queries/effective-config.ts'
-import type { SentSchema } from '../queries/schema-lookup.ts'
 
 export type MetadataAndRules = Pick<SchemaContent, 'metadata' | 'ruleSet'>
 

@@ -3,7 +3,7 @@ import type { TagChange } from '../../formats/tags.ts'
 import { VERSION_PROPERTY, withProperty } from '../model/metadata.ts'
 import { incompatibleSchema, invalidSchema, notPermitted, RegistryError } from '../model/registry-error.ts'
 import { checkRuleSet } from '../model/rule-set.ts'
-import type { SchemaContent, SchemaVersion } from '../model/schema.ts'
+import type { SchemaContent, SchemaVersion, SentSchema } from '../model/schema.ts'
 import { contextOf, DEFAULT_CONTEXT, type Subject, toSubject } from '../model/subject.ts'
 import { candidates } from '../queries/check-compatibility.ts'
 import { compatibilityMessages } from '../queries/compatibility.ts'
@@ -15,13 +15,7 @@ import {
   modeInScope,
   wrongMode,
 } from '../queries/effective-config.ts'
-import {
-  findSchema,
-  isRegisteredAs,
-  type ResolvedSchema,
-  resolveSchema,
-  type SentSchema,
-} from '../queries/schema-lookup.ts'
+import { findSchema, isRegisteredAs, type ResolvedSchema, resolveSchema } from '../queries/schema-lookup.ts'
 import type { StoredSchema } from '../store/record.ts'
 import type { RegistryView } from '../store/state.ts'
 import { type Decision, type DecisionContext, nothingToWrite } from './decision.ts'

@@ -1,11 +1,5 @@
-import {
-  type CompareOptions,
-  type FormatType,
-  type Incompatibility,
-  type ParsedSchema,
-  SchemaError,
-  type SchemaSource,
-} from '../../formats/format.ts'
+import type { CompareOptions, FormatType, Incompatibility, ParsedSchema, SchemaSource } from '../../formats/format.ts'
+import { SchemaError } from '../../formats/schema-error.ts'
 import type { SchemaTags, TagChange } from '../../formats/tags.ts'
 import type { Formats } from '../model/schema-types.ts'
 

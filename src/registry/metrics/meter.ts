@@ -1,4 +1,4 @@
-export type Reading = {
+export type OperationStatistics = {
   readonly total: number
   readonly failedTotal: number
   /** Operations per second. This and the following values are those of the last minute. */
@@ -54,7 +54,7 @@ export class Meter {
     slot.maxMs = Math.max(slot.maxMs, ms)
   }
 
-  read(): Reading {
+  read(): OperationStatistics {
     const sinceMs = this.#nowMs() - SLOTS * SLOT_MS
     const slots = this.#slots.filter((slot) => slot.sinceMs > sinceMs)
     const sum = (of: (slot: Slot) => number) => slots.reduce((all, slot) => all + of(slot), 0)

@@ -7,7 +7,7 @@ import type { ConnectionChange } from '../../http/server.ts'
 import { SCHEMA_TYPES } from '../model/schema-types.ts'
 import type { RegistryRecord } from '../store/record.ts'
 import type { ApplyResult } from '../store/state.ts'
-import { Meter, type Reading } from './meter.ts'
+import { Meter, type OperationStatistics } from './meter.ts'
 
 /** A completed operation on a schema, such as parsing it. */
 export type SchemaOperation = {
@@ -39,7 +39,7 @@ type EndpointMetrics = {
 const PREFIXES = ['kafka_schema_registry', 'broker_schema_registry'] as const
 const [ORIGINAL] = PREFIXES
 
-const ATTRIBUTES: Readonly<Record<string, (reading: Reading) => number>> = {
+const ATTRIBUTES: Readonly<Record<string, (reading: OperationStatistics) => number>> = {
   request_rate: ({ rate }) => rate,
   request_total: ({ total }) => total,
   request_error_rate: ({ failedRate }) => failedRate,

@@ -15,6 +15,9 @@ export type SchemaContent = {
   readonly ruleSet: RuleSet | undefined
 }
 
+/** A schema as the client sent it. */
+export type SentSchema = Omit<SchemaContent, 'guid'>
+
 /** A version of a subject. */
 export type SchemaVersion = {
   readonly subject: Subject

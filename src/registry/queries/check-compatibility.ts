@@ -1,9 +1,9 @@
 import type { DecisionContext } from '../commands/decision.ts'
-import type { SchemaVersion } from '../model/schema.ts'
+import type { SchemaVersion, SentSchema } from '../model/schema.ts'
 import type { Subject } from '../model/subject.ts'
 import { type Candidate, compatibilityMessages } from './compatibility.ts'
 import { configInScope } from './effective-config.ts'
-import { resolveSchema, type SentSchema } from './schema-lookup.ts'
+import { resolveSchema } from './schema-lookup.ts'
 
 /**
  * Returns the reasons why a schema is not compatible with the `previous` versions (ascending); empty if it is. Throws

@@ -1,5 +1,6 @@
-import { type ParsedSchema, SchemaError } from '../../formats/format.ts'
+import type { ParsedSchema } from '../../formats/format.ts'
 import { type Dependency, dependenciesOf, type SchemaReference } from '../../formats/references.ts'
+import { SchemaError } from '../../formats/schema-error.ts'
 import { isParsedInProcess } from '../compatibility-worker/in-process-limits.ts'
 import { schemaErrorMessage, type UnparsedSchema } from '../compatibility-worker/worker-job.ts'
 import { OffloadableSchema, type WorkerResults } from '../compatibility-worker/worker-results.ts'

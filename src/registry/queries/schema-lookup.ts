@@ -4,13 +4,11 @@ import { inheritMetadata } from '../commands/inherited-metadata.ts'
 import type { OffloadableSchema } from '../compatibility-worker/worker-results.ts'
 import { VERSION_PROPERTY, withProperty } from '../model/metadata.ts'
 import { invalidSchema, schemaNotFound, subjectNotFound, versionNotFound } from '../model/registry-error.ts'
-import { guidOf, type SchemaContent, type SchemaVersion } from '../model/schema.ts'
+import { guidOf, type SchemaContent, type SchemaVersion, type SentSchema } from '../model/schema.ts'
 import { contextOf, type Subject, toSubject } from '../model/subject.ts'
 import type { RegistryView } from '../store/state.ts'
 import { configInScope } from './effective-config.ts'
 
-/** A schema as the client sent it. */
-export type SentSchema = Omit<SchemaContent, 'guid'>
 /** A sent schema after parsing: its canonical content, and the parsed schema. */
 export type ResolvedSchema = { readonly content: SchemaContent; readonly parsed: OffloadableSchema }
 /** A positive version number, or the latest version that is not deleted. */

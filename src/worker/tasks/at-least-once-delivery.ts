@@ -34,7 +34,7 @@ export type AtLeastOnceOptions = {
   readonly commitTimeoutMs: number
   readonly log: TaskLog
   readonly signal: AbortSignal
-  /** Called as soon as a failure is known that ends the task. */
+  /** Called when a write fails for good, so that the task stops polling and fails. */
   readonly onFailure: () => void
 }
 

@@ -20,7 +20,7 @@ export type ExactlyOnceOptions = {
   readonly boundary: TransactionBoundary
   /** The listener that the source registered for batches stored in the log. */
   readonly listener?: () => StoredListener | undefined
-  /** Called as soon as a failure is known that ends the task. */
+  /** Called when a write fails for good, so that the task stops polling and fails. */
   readonly onFailure: () => void
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { SchemaError } from '../../../src/formats/format.ts'
 import { jsonFormat } from '../../../src/formats/json/json.ts'
 import { canonicalJson } from '../../../src/formats/json/text.ts'
+import { SchemaError } from '../../../src/formats/schema-error.ts'
 
 const parse = (text: string) => jsonFormat.parse({ text })
 

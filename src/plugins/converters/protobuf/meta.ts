@@ -9,7 +9,7 @@ export type ProtobufFieldMeta = Readonly<Record<string, string>>
 const OPTION = 'confluent.field_meta'
 
 /** Returns the metadata for a field of this schema. For arrays, the metadata describes the items. */
-export function metaOf(schema: Schema): ProtobufFieldMeta {
+export function protobufFieldMetaOf(schema: Schema): ProtobufFieldMeta {
   const { type, name, parameters = {} } = schema.type === 'array' ? schema.items! : schema
   if (name === LOGICAL.decimal) {
     const { scale, [PROTOBUF_PRECISION]: precision } = parameters

@@ -1,5 +1,5 @@
 import { DataError, type Field, LOGICAL, type Schema, type SchemaType } from '../../../sdk/index.ts'
-import { metaOf, metaText } from './meta.ts'
+import { metaText, protobufFieldMetaOf } from './meta.ts'
 import { DEFAULT_MESSAGE_NAME, entryName, MESSAGE, PROTOBUF_ENUM, PROTOBUF_UNION, TAG, TYPE } from './names.ts'
 
 export type ToProtoOptions = {
@@ -124,7 +124,7 @@ function fieldText({ name, schema }: Field, tags: (schema: Schema) => number, co
 }
 
 function plainFieldText(name: string, schema: Schema, tag: number, context: Context): string {
-  const end = `${name} = ${tag}${metaText(metaOf(schema))};\n`
+  const end = `${name} = ${tag}${metaText(protobufFieldMetaOf(schema))};\n`
   if (schema.type === 'array') return `repeated ${singleType(schema.items!, name, context)} ${end}`
   if (schema.type === 'map') return `repeated ${entryType(schema, context)} ${end}`
   const label = schema.optional && context.optionals ? 'optional ' : ''
