@@ -4,7 +4,7 @@ import { ALL_ACCESS } from '../../src/worker/host-access/connector-access.ts'
 import { ThreadPool } from '../../src/worker/isolation/tasks/thread-pool.ts'
 import type { RunningTask } from '../../src/worker/tasks/task-spec.ts'
 import { taskSpec } from '../support/task.ts'
-import { openTestLog } from '../support/topic.ts'
+import { openTestBroker } from '../support/topic.ts'
 import { until } from '../support/until.ts'
 
 const BLOCKED_MS = 2_000
@@ -87,7 +87,7 @@ describe('tasks in threads', { timeout: 180_000 }, () => {
 
 async function openPool(threads: number, isWarm = false, startMsMax = 60_000) {
   const logger = silentLogger()
-  const broker = await openTestLog()
+  const broker = await openTestBroker()
   let made = 0
   const pool = new ThreadPool({
     logger,

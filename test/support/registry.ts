@@ -40,12 +40,12 @@ export type TestRegistry = {
   /** Sends a request and checks the response against the OpenAPI document. */
   call(method: string, path: string, body?: unknown): Promise<{ status: number; body: unknown }>
   /** Resets the registry to empty, because starting another one takes as long as most tests. */
-  startOver(): void
+  reset(): void
   stop(): Promise<void>
 }
 
 /** Simulated faults and other conditions. */
-export type Trouble = {
+export type TestFaults = {
   /** The error of each write. */
   readonly store?: Error
   /** The error that stops reading of the log. */
@@ -59,7 +59,7 @@ export type Trouble = {
   /** URL of another instance that is the leader; if the key is set to undefined, there is no leader. */
   readonly leaderUrl?: string | undefined
   /** Options of the compatibility worker. */
-  readonly examiner?: CompatibilityWorkerOptions
+  readonly compatibilityWorker?: CompatibilityWorkerOptions
   /** KMS drivers in addition to `local-kms` and `test-kms`. */
   readonly kmsDrivers?: readonly KmsDriver[]
 }
@@ -89,7 +89,7 @@ class NextState extends RegistryState {
 /** Starts a registry on an in-memory log, whose records are encoded and decoded as in a topic. */
 export async function startTestRegistry(
   pairs: Readonly<Record<string, string>> = {},
-  trouble: Trouble = {},
+  faults: TestFaults = {},
 ): Promise<TestRegistry> {
   const written = Object.entries({ listeners: 'http://127.0.0.1:0', ...pairs })
   const settings = registrySettings(written.map(([key, value]) => ({ key, value, source: 'test' }))).values
@@ -101,11 +101,11 @@ export async function startTestRegistry(
   let keys = new KeyState()
   const metrics = createMetrics()
   const { observe, elected: _, ...counted } = registryMetrics(metrics, () => leads)
-  const leads = !('leaderUrl' in trouble)
+  const leads = !('leaderUrl' in faults)
   const writer: LeaderWriter = {
     append: async (batch) => {
-      if (trouble.store) throw trouble.store
-      await trouble.storing
+      if (faults.store) throw faults.store
+      await faults.storing
       for (const record of batch) {
         const { key, value } = codec.encode(record)
         records.push({ key: String(key), value: value && String(value) })
@@ -114,8 +114,8 @@ export async function startTestRegistry(
       }
     },
     appendKeys: async (batch) => {
-      if (trouble.store) throw trouble.store
-      await trouble.storing
+      if (faults.store) throw faults.store
+      await faults.storing
       for (const record of batch) {
         const { key, value } = keyCodec.encode(record)
         keyRecords.push({ key: String(key), value: value && String(value) })
@@ -130,16 +130,16 @@ export async function startTestRegistry(
   const dropped: string[] = []
   const leadership = {
     writer: () => (leads ? writer : undefined),
-    leaderUrl: () => trouble.leaderUrl,
+    leaderUrl: () => faults.leaderUrl,
     replaceWriter: (reason: string) => void dropped.push(reason),
   }
-  const examiner = new CompatibilityWorker(trouble.examiner)
+  const compatibilityWorker = new CompatibilityWorker(faults.compatibilityWorker)
   const registry = new Registry({
     decisionContext,
     leadership,
-    compatibilityWorker: examiner,
-    refresh: trouble.refresh ?? (async () => {}),
-    storeFailure: () => trouble.unreadable,
+    compatibilityWorker,
+    refresh: faults.refresh ?? (async () => {}),
+    storeFailure: () => faults.unreadable,
     ...counted,
   })
   const dekRegistry = new DekRegistry({
@@ -147,10 +147,10 @@ export async function startTestRegistry(
       return keys
     },
     writes: registry.writes,
-    kmsDrivers: [localKmsDriver({}), testKmsDriver, ...(trouble.kmsDrivers ?? [])],
+    kmsDrivers: [localKmsDriver({}), testKmsDriver, ...(faults.kmsDrivers ?? [])],
     keysMax: settings['dek.registry.max.keys'],
     isImporting: (subject) => modeInScope(state, subject, decisionContext.defaults) === 'IMPORT',
-    storeFailure: () => trouble.unreadableKeys,
+    storeFailure: () => faults.unreadableKeys,
   })
   const identity = { clusterId: 'test-cluster', version: '0.0.0' }
   const server = await serveRegistry(registry, {
@@ -177,7 +177,7 @@ export async function startTestRegistry(
       checkAnswer(method, path, answer.status, answer.body)
       return answer
     },
-    startOver: () => {
+    reset: () => {
       state = new NextState(state.revision + 1)
       Object.assign(decisionContext, { view: state, schemas: emptySchemas() })
       records.length = 0
@@ -187,7 +187,7 @@ export async function startTestRegistry(
     },
     stop: async () => {
       await server.stop(0)
-      examiner.close()
+      compatibilityWorker.close()
     },
   }
 }

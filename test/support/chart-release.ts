@@ -32,7 +32,7 @@ type Place = { readonly name: string; readonly namespace: string; readonly addre
  * kubelet: one pod per workload. A pod has the command, environment, files, service account and user of its workload;
  * the program comes from this machine instead of the image.
  */
-export function keepRelease({ name, namespace, address }: Place, sandbox: Sandbox) {
+export function runRelease({ name, namespace, address }: Place, sandbox: Sandbox) {
   const api = kubeApi(address)
   const resources = kubeResources(api)
   /** The running pods; `source` identifies the version of the workload that each was created from. */
@@ -160,7 +160,7 @@ async function programOf(command: readonly string[] | undefined): Promise<ImageP
   return { words: [process.execPath, '/npm/bin/npm-cli.js', ...words], mounts }
 }
 
-export type Release = ReturnType<typeof keepRelease>
+export type Release = ReturnType<typeof runRelease>
 
 /** Runs Helm in one namespace of a cluster. A failed call fails the test. */
 export function helmIn(namespace: string, binary: string, { kubeconfig }: KubernetesAddress) {

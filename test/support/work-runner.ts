@@ -22,12 +22,12 @@ export const SOURCE: RawConfig = { 'connector.class': 'Datagen', 'kafka.topic': 
 /** A task controlled by the test. */
 export type FakeTask = {
   readonly spec: TaskSpec
-  readonly say: (message: TaskMessage) => void
+  readonly report: (message: TaskMessage) => void
   readonly done: string[]
 }
 
 /** Creates a `WorkRunner` with in-memory stores and fake tasks. */
-export function createRunner(changes: Partial<WorkRunnerOptions> = {}) {
+export function createTestWorkRunner(changes: Partial<WorkRunnerOptions> = {}) {
   const configs = new ConfigState()
   const statuses = new StatusState()
   const written: string[] = []
@@ -56,7 +56,7 @@ export function createRunner(changes: Partial<WorkRunnerOptions> = {}) {
     host: {
       start(spec, say) {
         const done: string[] = []
-        tasks.push({ spec, say, done })
+        tasks.push({ spec, report: say, done })
         return {
           pause: () => void done.push('pause'),
           resume: () => void done.push('resume'),
@@ -78,7 +78,7 @@ export function createRunner(changes: Partial<WorkRunnerOptions> = {}) {
 }
 
 /** Configures a connector `c` with this number of tasks. */
-export function configure(configs: ConfigState, tasks: number, config: RawConfig = SOURCE): void {
+export function addConnector(configs: ConfigState, tasks: number, config: RawConfig = SOURCE): void {
   configs.apply({ kind: 'connector', connector: 'c', config })
   for (let task = 0; task < tasks; task++) configs.apply({ kind: 'task', connector: 'c', task, config })
   configs.apply({ kind: 'commit', connector: 'c', tasks })

@@ -1,5 +1,5 @@
-/** The spellings in which a secret may appear in a text. Each returns a text that must be masked. */
-export const SPELLINGS: Readonly<Record<string, (secret: string) => string>> = {
+/** The encodings in which a secret may appear in a text. Each returns a text that must be masked. */
+export const SECRET_ENCODINGS: Readonly<Record<string, (secret: string) => string>> = {
   plain: (secret) => secret,
   'trimmed and ended by a newline': (secret) => `${secret.trim()}\n`,
   'URL component': encodeURIComponent,

@@ -1,4 +1,4 @@
-import type { Request } from './registry-rows.ts'
+import type { Request } from './registry-cases.ts'
 
 type Random = () => number
 
@@ -45,7 +45,7 @@ const VALID: Readonly<Record<Type, readonly string[]>> = {
 }
 
 /** A malformed or unusual request, determined by the seed. */
-export function nonsense(random: Random): Request {
+export function malformedRequest(random: Random): Request {
   const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(random() * items.length)] as Item
   const count = (most: number) => 1 + Math.floor(random() * most)
   const type = pick(TYPES)
@@ -67,7 +67,7 @@ export function nonsense(random: Random): Request {
 }
 
 /** Expensive requests of maximum size. Parsed on the main thread, each would block the server for seconds. */
-export function monsters(): readonly Request[] {
+export function expensiveRequests(): readonly Request[] {
   const bytes = 10 * 1024 * 1024 - 200
   const half = Math.floor(bytes / 2)
   const any = (depth: number, width: number): unknown =>

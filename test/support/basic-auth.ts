@@ -4,7 +4,7 @@ import { hashPassword, type Role } from '../../src/http/users.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
 
 /** Settings that enable basic authentication. Each user's password is the user name. */
-export async function logInSettings(
+export async function basicAuthSettings(
   roles: Readonly<Record<string, Role>>,
   permissions?: object,
   directory = temporaryDirectory,
@@ -19,7 +19,7 @@ export async function logInSettings(
   }
 }
 
-export type CallAnswer = { readonly status: number; readonly body: unknown }
+export type CallResponse = { readonly status: number; readonly body: unknown }
 
 /** Sends a JSON request as `user`; undefined: without authentication. `line`: `METHOD /path`. */
 export async function callAs(
@@ -28,7 +28,7 @@ export async function callAs(
   line: string,
   body?: unknown,
   more: Readonly<Record<string, string>> = {},
-): Promise<CallAnswer> {
+): Promise<CallResponse> {
   const [method = '', path = ''] = line.split(' ')
   const authorization = `Basic ${Buffer.from(`${user}:${user}`).toString('base64')}`
   const answer = await fetch(url + path, {

@@ -2,7 +2,7 @@
  * CRDs of other projects whose objects the chart renders. They have the fields that the chart uses, with their original
  * types, and the required fields. Strict validation rejects a rendered field that is missing here.
  */
-export function foreignDefinitions(): readonly object[] {
+export function thirdPartyCrds(): readonly object[] {
   return [
     definition('monitoring.coreos.com', 'v1', 'ServiceMonitor', {
       ...required('selector', 'endpoints'),

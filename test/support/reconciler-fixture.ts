@@ -8,43 +8,49 @@ import {
 } from '../../src/operator/runtimes.ts'
 import { createSubjectReconciler } from '../../src/operator/subject/subject-reconciler.ts'
 import { FakeClock } from './fake-clock.ts'
+import { FakeCluster } from './fake-cluster.ts'
 import { FakeRegistry } from './fake-registry.ts'
 import { FakeWorker } from './fake-worker.ts'
-import { MemoryCluster } from './memory-cluster.ts'
 import { reconcileLoopIn } from './reconcile-loop.ts'
 
 /** Wraps an object so that calls fail once the simulated process has died. */
-export type Mortal = <T extends object>(thing: T) => T
-const same: Mortal = (thing) => thing
+export type FaultInjector = <T extends object>(target: T) => T
+const withoutFaults: FaultInjector = (target) => target
 
-/** An in-memory cluster with both runtimes. Each call of `operators` starts reconcilers without cached state. */
-export function createStage(kept: { readonly worker?: FakeWorker } = {}) {
-  const { worker = new FakeWorker() } = kept
-  const [clock, cluster, registry] = [new FakeClock(), new MemoryCluster(), new FakeRegistry()]
+/** An in-memory cluster with both runtimes. Each call of `startReconcilers` starts reconcilers without cached state. */
+export function createReconcilerFixture(existing: { readonly worker?: FakeWorker } = {}) {
+  const { worker = new FakeWorker() } = existing
+  const [clock, cluster, registry] = [new FakeClock(), new FakeCluster(), new FakeRegistry()]
   const runtimeConfig = { ...RUNTIME_DEFAULTS, name: 'default', endpoint: { url: 'http://127.0.0.1:1' } }
-  const place: { worker: WorkerRuntimeConfig; registry: RegistryRuntimeConfig } = {
+  const runtimeConfigs: { worker: WorkerRuntimeConfig; registry: RegistryRuntimeConfig } = {
     worker: runtimeConfig,
     registry: runtimeConfig,
   }
   const runtimes: Runtimes = {
-    worker: () => ({ client: worker, runtimeConfig: place.worker }),
-    registry: () => ({ client: registry, runtimeConfig: place.registry }),
+    worker: () => ({ client: worker, runtimeConfig: runtimeConfigs.worker }),
+    registry: () => ({ client: registry, runtimeConfig: runtimeConfigs.registry }),
   }
-  const known = { cluster, clock, runtimes, instance: 'test', random: () => 0.5, observeIntervalMs: 30_000 }
-  /** `isBlind`: the lists of all objects of a runtime appear empty. */
-  const operators = ({ mortal = same, isBlind }: { readonly mortal?: Mortal; readonly isBlind?: boolean } = {}) => {
+  const shared = { cluster, clock, runtimes, instance: 'test', random: () => 0.5, observeIntervalMs: 30_000 }
+  /** `listsAreEmpty`: lists of all objects of a runtime appear empty. */
+  const startReconcilers = ({
+    injectFaults = withoutFaults,
+    listsAreEmpty,
+  }: {
+    readonly injectFaults?: FaultInjector
+    readonly listsAreEmpty?: boolean
+  } = {}) => {
     const own = {
-      ...known,
-      ...(isBlind && { isKnownAbsent: () => true }),
-      cluster: mortal(cluster),
+      ...shared,
+      ...(listsAreEmpty && { isKnownAbsent: () => true }),
+      cluster: injectFaults(cluster),
       runtimes: {
         worker: (resource) => {
           const { client, runtimeConfig } = runtimes.worker(resource)
-          return { client: mortal(client), runtimeConfig }
+          return { client: injectFaults(client), runtimeConfig }
         },
         registry: (resource) => {
           const { client, runtimeConfig } = runtimes.registry(resource)
-          return { client: mortal(client), runtimeConfig }
+          return { client: injectFaults(client), runtimeConfig }
         },
       } satisfies Runtimes,
     }
@@ -61,11 +67,11 @@ export function createStage(kept: { readonly worker?: FakeWorker } = {}) {
     registry,
     runtimes,
     /** The runtime configurations, which a test may change. */
-    place,
+    runtimeConfigs,
     /** Starts the reconcilers of all three kinds in a simulated process. */
-    operators,
-    connectors: () => operators().Connector,
-    subjects: () => operators().Subject,
-    modes: () => operators().RegistryMode,
+    startReconcilers,
+    connectors: () => startReconcilers().Connector,
+    subjects: () => startReconcilers().Subject,
+    modes: () => startReconcilers().RegistryMode,
   }
 }

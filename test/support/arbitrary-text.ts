@@ -10,7 +10,7 @@ const codePoint = fc
 const NAMES = ['__proto__', 'constructor', 'hasOwnProperty', 'toString', 'valueOf', 'length', 'name', 'key', '$ref']
 
 /** Any text without lone surrogates. fast-check's unit `binary` builds a table of all 1.1 million code points. */
-export function anyText({ maxLength = 10 }: { readonly maxLength?: number } = {}): fc.Arbitrary<string> {
+export function arbitraryText({ maxLength = 10 }: { readonly maxLength?: number } = {}): fc.Arbitrary<string> {
   const text = fc.array(codePoint, { maxLength }).map((characters) => characters.join(''))
   const short = NAMES.filter((name) => name.length <= maxLength)
   return fc.oneof({ weight: 9, arbitrary: text }, { weight: 1, arbitrary: fc.constantFrom(...short) })

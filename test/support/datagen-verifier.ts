@@ -7,7 +7,7 @@ import { quickstart } from '../../src/plugins/connectors/datagen/quickstarts/qui
 const KIND = 'orders'
 
 /** Checks that a datagen connector with `tasks` tasks has produced all its records to a topic. */
-export class Ledger {
+export class DatagenVerifier {
   readonly config: Readonly<Record<string, string>>
   readonly #bootstrap: string
   readonly #topic: string
@@ -35,7 +35,7 @@ export class Ledger {
         return [JSON.stringify(stream.record(index, randomAt(task, index)).value), task]
       }),
     )
-    if (this.#expected.size !== tasks * iterations) throw new Error('two records of the ledger are alike')
+    if (this.#expected.size !== tasks * iterations) throw new Error('two expected records are equal')
   }
 
   /** Reads the topic until it has all records. Returns the number of duplicates. */

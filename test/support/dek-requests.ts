@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { type Request, refusal } from './registry-rows.ts'
+import { errorResponse, type Request } from './registry-cases.ts'
 
 // Requests and responses of the DEK registry that several test tables share.
 
@@ -20,7 +20,7 @@ export const dekVersion = (version: number): Request => [`POST ${DEKS}/s`, { ...
 export const DELETE_DEK: Request = [`DELETE ${DEKS}/s`]
 
 /** The response to `DEK`. */
-export const THE_DEK = {
+export const CREATED_DEK = {
   kekName: 'kek1',
   subject: 's',
   version: 1,
@@ -31,9 +31,10 @@ export const THE_DEK = {
 /** Matches a base64 key. */
 export const ANY_KEY = expect.stringMatching(/^[\w+/]{40,}={0,2}$/)
 /** The response to `GENERATED_DEK`. */
-export const OPENED_DEK = { ...THE_DEK, encryptedKeyMaterial: ANY_KEY, keyMaterial: ANY_KEY }
+export const GENERATED_DEK_RESPONSE = { ...CREATED_DEK, encryptedKeyMaterial: ANY_KEY, keyMaterial: ANY_KEY }
 
-export const NO_KEK = refusal(40470, "Key 'kek1' not found")
-export const NO_DEK = refusal(40470, "Key 's' not found")
-export const BAD_VERSION = refusal(42202, expect.stringContaining('is not a valid version id'))
-export const invalidKey = (field: string) => refusal(42271, `Invalid or missing value for field '${field}' of key`)
+export const NO_KEK = errorResponse(40470, "Key 'kek1' not found")
+export const NO_DEK = errorResponse(40470, "Key 's' not found")
+export const BAD_VERSION = errorResponse(42202, expect.stringContaining('is not a valid version id'))
+export const invalidKey = (field: string) =>
+  errorResponse(42271, `Invalid or missing value for field '${field}' of key`)

@@ -1,4 +1,4 @@
-import { LINE_BYTES, sizeOf } from './lines.ts'
+import { LINE_BYTES, sizeOf } from './numbered-lines.ts'
 
 const EVERY_MS = 20
 
@@ -6,7 +6,7 @@ const EVERY_MS = 20
  * Samples the number of lines in a file written by `LineWriter`, also while a test waits for something else. If samples
  * are late, the number of lines since a time is overestimated, never underestimated.
  */
-export class Growth {
+export class LineCountSampler {
   readonly #file: string
   readonly #looks: { readonly atMs: number; readonly lines: number }[] = []
   readonly #timer: NodeJS.Timeout
@@ -21,7 +21,7 @@ export class Growth {
   }
 
   /** Lines written since `atMs`, a time of `Date.now()`. */
-  since(atMs: number): number {
+  linesSince(atMs: number): number {
     const before = this.#looks.findLast((look) => look.atMs <= atMs)?.lines ?? 0
     return this.#look() - before
   }

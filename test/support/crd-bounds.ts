@@ -1,7 +1,7 @@
 import { crdOf } from '../../src/operator/resources/crd.ts'
 import { parseResource } from '../../src/operator/resources/parse.ts'
 import type { ResourceKind } from '../../src/operator/resources/resource.ts'
-import { GOOD, type Manifest } from './manifests.ts'
+import { type Manifest, VALID_MANIFESTS } from './manifests.ts'
 
 // Builds manifests at and past the bounds of each field, from the CRDs, so that new fields are included.
 
@@ -31,7 +31,7 @@ type Field = { readonly path: readonly Step[]; readonly schema: Schema }
 type Value = { readonly what: string; readonly value: unknown; readonly of?: string }
 type Bounds = { readonly at: readonly Value[]; readonly past: readonly Value[] }
 
-export type Trial = {
+export type BoundaryCase = {
   /** `spec.tasksMax: maximum` */
   readonly what: string
   readonly resource: Manifest
@@ -40,11 +40,14 @@ export type Trial = {
 }
 
 /** Manifests at the bounds of each field of the kind, and just past each bound. */
-export function trialsOf(kind: ResourceKind): { readonly at: readonly Trial[]; readonly past: readonly Trial[] } {
+export function boundaryCasesOf(kind: ResourceKind): {
+  readonly at: readonly BoundaryCase[]
+  readonly past: readonly BoundaryCase[]
+} {
   const trials = fieldsOf(['spec'], specOf(kind)).map((field) => {
     const examples = examplesOf(kind, field)
     const { at, past } = boundsOf(field.schema, examples[0]!.sample)
-    const trial = ({ what, value, of }: Value, resource: Manifest): Trial => {
+    const trial = ({ what, value, of }: Value, resource: Manifest): BoundaryCase => {
       const name = dotted(of === undefined ? field.path : [...field.path, of])
       return { what: `${dotted(field.path)}: ${what}`, resource: changed(resource, field.path, value), field: name }
     }
@@ -76,7 +79,9 @@ function fieldsOf(path: readonly Step[], schema: Schema): readonly Field[] {
 
 /** Valid manifests with the field; if there are none, those with its parent. */
 function examplesOf(kind: ResourceKind, { path, schema }: Field) {
-  const all = GOOD.filter(({ resource }) => resource.kind === kind).map(({ resource }) => withDefaults(resource))
+  const all = VALID_MANIFESTS.filter(({ resource }) => resource.kind === kind).map(({ resource }) =>
+    withDefaults(resource),
+  )
   const having = all.map((resource) => ({ resource, sample: at(resource, path) }))
   const found = having.filter(({ sample }) => sample !== undefined)
   if (found.length > 0) return found

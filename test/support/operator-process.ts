@@ -5,82 +5,11 @@ import { rbacOf } from '../../src/operator/rbac.ts'
 import type { KubernetesAddress } from '../env/kubernetes.ts'
 import { freePort } from '../env/ports.ts'
 import { partDirectory } from '../env/workspace.ts'
-import { answers, type Program, startWeir } from './cli.ts'
-import { API } from './definitions.ts'
-import { type KubeApi, kubeApi } from './kube-api.ts'
+import { type Program, responds, startWeir } from './cli.ts'
+import { kubeApi } from './kube-api.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
-import { until } from './until.ts'
 
-const ANYWHERE = 'http://127.0.0.1:0'
-export const WAIT = { everyMs: 25, timeoutMs: 60_000 }
-
-type Stored = {
-  readonly metadata: {
-    readonly resourceVersion: string
-    readonly finalizers?: readonly string[]
-    readonly managedFields?: readonly { readonly manager: string; readonly subresource?: string }[]
-  }
-  readonly status?: {
-    readonly version?: number
-    readonly conditions: readonly {
-      readonly type: string
-      readonly status: string
-      readonly reason: string
-      readonly message: string
-    }[]
-  }
-}
-
-/** Creates a namespace for the test, with methods for what a user does in it. */
-export async function world(api: KubeApi, namespace = `test-${Math.random().toString(36).slice(2, 10)}`) {
-  await api.send('POST', '/api/v1/namespaces', { metadata: { name: namespace } })
-  const path = (plural: string, name: string) => `${API}/namespaces/${namespace}/${plural}/${name}`
-  const object = async (plural: string, name: string) =>
-    (await api.send('GET', path(plural, name))).body as unknown as Stored
-  /** Like `kubectl apply`, optionally with `--dry-run=server`. */
-  const tryApply = (kind: string, name: string, spec: object, { dryRun = false, annotations = {} } = {}) =>
-    api.send(
-      'PATCH',
-      `${path(`${kind.toLowerCase()}s`, name)}?fieldManager=person&force=true${dryRun ? '&dryRun=All' : ''}`,
-      { apiVersion: 'weir.dev/v1alpha1', kind, metadata: { name, namespace, annotations }, spec },
-      'application/apply-patch+yaml',
-    )
-  return {
-    namespace,
-    object,
-    tryApply,
-    async apply(kind: string, name: string, spec: object, annotations: Readonly<Record<string, string>> = {}) {
-      const answer = await tryApply(kind, name, spec, { annotations })
-      expect(answer.status, JSON.stringify(answer.body)).toBeLessThan(300)
-    },
-    async remove(plural: string, name: string) {
-      const { status, body } = await api.send('DELETE', path(plural, name))
-      expect(status, JSON.stringify(body)).toBeLessThan(300)
-    },
-    /** The Events of an object, as text. */
-    async events(name: string): Promise<readonly string[]> {
-      const { body } = await api.send('GET', `/apis/events.k8s.io/v1/namespaces/${namespace}/events`)
-      const items = body['items'] as readonly {
-        regarding: { name: string }
-        reason: string
-        reportingController: string
-      }[]
-      const of = items.filter(({ regarding }) => regarding.name === name)
-      return of.map(({ reason, reportingController }) => `${reason} by ${reportingController}`)
-    },
-    async condition(plural: string, name: string, type: string, wanted: string) {
-      let found: unknown
-      await until(`${name} to be ${type}=${wanted}`, WAIT, async () => {
-        const { status } = await object(plural, name)
-        found = status
-        const condition = status?.conditions?.find((each) => each.type === type)
-        return condition !== undefined && `${condition.status}/${condition.reason}` === wanted
-      }).catch((error: Error) => {
-        throw new Error(`${error.message}; it is ${JSON.stringify(found)}`)
-      })
-    },
-  }
-}
+const ANY_PORT = 'http://127.0.0.1:0'
 
 /**
  * Creates a service account with exactly the rights of `weir crds --rbac`, minus `withheld`, and returns the path of a
@@ -141,13 +70,13 @@ export async function startOperator(address: KubernetesAddress, namespace: strin
   const args = [
     ...['--kubeconfig', await operatorAccount(address, namespace)],
     ...['--namespace', namespace, '--lease-namespace', namespace],
-    ...['--data', join(directory, 'data'), '--monitoring', ANYWHERE],
+    ...['--data', join(directory, 'data'), '--monitoring', ANY_PORT],
     ...['--registry-port', String(registryPort), '--worker-port', String(workerPort)],
     ...['--set', 'worker.value.converter=StringConverter', '--set', 'worker.offset.flush.interval.ms=200'],
     ...more,
   ]
   const workerUrl = `http://127.0.0.1:${workerPort}`
-  const program = await startWeir(['operator', ...args], () => answers(`${workerUrl}/connectors`), { directory })
+  const program = await startWeir(['operator', ...args], () => responds(`${workerUrl}/connectors`), { directory })
   onTestFinished(() => program.kill())
   return { registryUrl: `http://127.0.0.1:${registryPort}`, workerUrl, program }
 }
@@ -173,7 +102,7 @@ export async function startOperatorWith(
   const args = [
     ...['--kubeconfig', await operatorAccount(address, namespace, withheld)],
     ...['--namespace', namespace, '--lease-namespace', namespace],
-    ...['--monitoring', ANYWHERE, ...runtimes],
+    ...['--monitoring', ANY_PORT, ...runtimes],
   ]
   const isReady = (logFile: string) => logOf({ logFile }).includes('"standing by"')
   const program = await startWeir(['operator', ...args], isReady, { nodeArgs })

@@ -8,14 +8,15 @@ import { createWorkerClient, type WorkerClient } from '../../src/clients/worker.
 import type { KubernetesAddress } from '../env/kubernetes.ts'
 import { freePort } from '../env/ports.ts'
 import { partDirectory } from '../env/workspace.ts'
-import { answers, startWeir } from './cli.ts'
-import { installDefinitions } from './definitions.ts'
+import { responds, startWeir } from './cli.ts'
+import { installCrds } from './crds.ts'
 import { kubeApi } from './kube-api.ts'
-import { logOf, monitoringOf, operatorAccount, world } from './kube-world.ts'
+import { logOf, monitoringOf, operatorAccount } from './operator-process.ts'
 import { startRebalancingWorker } from './rebalancing-worker.ts'
+import { createTestNamespace } from './test-namespace.ts'
 
 /** A namespace with an operator and real runtimes, which it observes every second. */
-export type Scene = Awaited<ReturnType<typeof world>> & {
+export type OperatorEnvironment = Awaited<ReturnType<typeof createTestNamespace>> & {
   readonly worker: WorkerClient
   readonly registry: RegistryClient
   /** Directory in which connectors read and write files. */
@@ -24,20 +25,20 @@ export type Scene = Awaited<ReturnType<typeof world>> & {
   readonly rebalancing: Awaited<ReturnType<typeof startRebalancingWorker>>['connectors']
   readonly api: ReturnType<typeof kubeApi>
   /** The sum of a family of the operator's metrics, over the series whose text includes `label`. */
-  sumOf(family: string, label: string): Promise<number>
+  sumOfMetric(family: string, label: string): Promise<number>
   stop(): Promise<void>
 }
 
 /**
- * Starts a scene for tests that share it, each with separate names. In addition to `default`, the operator
+ * Starts an environment that several tests share, each with names of its own. In addition to `default`, the operator
  * configuration has the runtimes `closed` (responds 401), `shaky` (see `rebalancing`; has a short `healthGrace`),
  * `away` (unreachable), `foreign` (reserved for another namespace) and `broken` (invalid URL).
  */
-export async function startScene(address: KubernetesAddress): Promise<Scene> {
+export async function startOperatorEnvironment(address: KubernetesAddress): Promise<OperatorEnvironment> {
   const api = kubeApi(address)
-  await installDefinitions(api)
-  const place = await world(api)
-  const files = partDirectory('scene')
+  await installCrds(api)
+  const testNamespace = await createTestNamespace(api)
+  const files = partDirectory('operator-environment')
   const [registryUrl, workerUrl] = [`http://127.0.0.1:${await freePort()}`, `http://127.0.0.1:${await freePort()}`]
   const ports = ['--registry-port', new URL(registryUrl).port, '--worker-port', new URL(workerUrl).port]
   const settings = ['value.converter=StringConverter', 'offset.flush.interval.ms=100'].flatMap((setting) => [
@@ -45,7 +46,7 @@ export async function startScene(address: KubernetesAddress): Promise<Scene> {
     `worker.${setting}`,
   ])
   const up = ['up', partDirectory('no-manifests'), '--data', join(files, 'data'), ...ports, ...settings] as const
-  const runtimes = await startWeir(up, () => answers(`${workerUrl}/connectors`), { directory: files })
+  const runtimes = await startWeir(up, () => responds(`${workerUrl}/connectors`), { directory: files })
   const closed = await startClosed()
   const shaky = await startRebalancingWorker(workerUrl)
   const configuration = join(files, 'operator.yaml')
@@ -57,13 +58,13 @@ export async function startScene(address: KubernetesAddress): Promise<Scene> {
         '--config',
         configuration,
         '--kubeconfig',
-        await operatorAccount(address, place.namespace),
+        await operatorAccount(address, testNamespace.namespace),
       ] as const),
       ...[
         '--namespace',
-        place.namespace,
+        testNamespace.namespace,
         '--lease-namespace',
-        place.namespace,
+        testNamespace.namespace,
         '--monitoring',
         'http://127.0.0.1:0',
         '--secrets',
@@ -72,13 +73,13 @@ export async function startScene(address: KubernetesAddress): Promise<Scene> {
     (logFile) => logOf({ logFile }).includes('"standing by"'),
   )
   return {
-    ...place,
+    ...testNamespace,
     api,
     files,
     rebalancing: shaky.connectors,
     worker: createWorkerClient({ url: workerUrl }),
     registry: createRegistryClient({ url: registryUrl }),
-    async sumOf(family, label) {
+    async sumOfMetric(family, label) {
       const text = await (await fetch(`${monitoringOf(operator)}/metrics`)).text()
       const series = text.split('\n').filter((line) => line.startsWith(`${family}{`) && line.includes(label))
       return series.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0)

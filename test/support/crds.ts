@@ -7,7 +7,7 @@ export const API = '/apis/weir.dev/v1alpha1'
 const WAIT = { everyMs: 25, timeoutMs: 60_000 }
 
 /** Creates the CRDs. Resolves when the API server serves all kinds. */
-export async function installDefinitions(api: KubeApi): Promise<void> {
+export async function installCrds(api: KubeApi): Promise<void> {
   for (const { text } of crdFiles()) {
     const definition = parse(text)
     await api.send('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', definition)

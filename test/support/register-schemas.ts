@@ -4,7 +4,7 @@ import type { NewSchema, RegistryClient } from '../../src/clients/registry.ts'
  * Registers this number of versions in two contexts: all formats in turn, twenty versions per subject, every second one
  * with a reference.
  */
-export async function registerSet(client: RegistryClient, versions: number): Promise<void> {
+export async function registerSchemas(client: RegistryClient, versions: number): Promise<void> {
   const lanes = 10
   for (const context of ['', ':.other:']) {
     await client.register(`${context}base-avro`, avroBase)

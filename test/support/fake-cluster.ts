@@ -12,7 +12,7 @@ import {
 } from '../../src/operator/resources/resource.ts'
 
 /** An in-memory `Cluster` whose resources the test declares. */
-export class MemoryCluster implements Cluster {
+export class FakeCluster implements Cluster {
   readonly description = 'memory'
   readonly resources = new Map<ResourceKey, Resource>()
   readonly events: ResourceEvent[] = []

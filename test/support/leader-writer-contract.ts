@@ -19,7 +19,7 @@ const KEK: Omit<StoredKek, 'name'> = {
 }
 
 /** Contract of the leader's writer on every kind of log: it is exclusive, and up to date when it is acquired. */
-export async function describePen(broker: Broker, topic: string): Promise<void> {
+export async function testLeaderWriter(broker: Broker, topic: string): Promise<void> {
   const pairs = {
     'brokerstore.topic': topic,
     'dek.registry.topic': `${topic}-keys`,
@@ -56,7 +56,7 @@ export async function describePen(broker: Broker, topic: string): Promise<void> 
   await older.keyLog.refresh()
   expect(older.keys.keks().map(({ name }) => name)).toEqual(['a', 'b', 'd'])
   expect([older.state.mode('c' as Subject), older.state.mode('d' as Subject)]).toEqual([undefined, 'READONLY'])
-  for (const pen of [first, second]) await pen.close()
+  for (const writer of [first, second]) await writer.close()
   for (const { log, keyLog } of [older, newer]) {
     await log.close()
     await keyLog.close()

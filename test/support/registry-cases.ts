@@ -1,11 +1,11 @@
 import { afterAll, expect, onTestFinished } from 'vitest'
-import { startTestRegistry, type TestRegistry, type Trouble } from './registry.ts'
+import { startTestRegistry, type TestFaults, type TestRegistry } from './registry.ts'
 
 /** Method and path, such as `GET /subjects`, and an optional body. */
 export type Request = readonly [line: string, body?: unknown]
 
 /** A row of a contract's test table: preceding requests, the tested request, and its expected response. */
-export type Row = {
+export type RegistryCase = {
   readonly given?: readonly Request[]
   readonly when: Request
   readonly status?: number
@@ -13,10 +13,10 @@ export type Row = {
   /** A request that is sent and checked after that. */
   readonly after?: { readonly when: Request; readonly answer: unknown }
   readonly settings?: Readonly<Record<string, string>>
-  readonly trouble?: Trouble
+  readonly faults?: TestFaults
 }
 
-export const refusal = (code: number, message: unknown, status = Math.floor(code / 100)) => ({
+export const errorResponse = (code: number, message: unknown, status = Math.floor(code / 100)) => ({
   status,
   answer: { error_code: code, message },
 })
@@ -25,7 +25,7 @@ export const refusal = (code: number, message: unknown, status = Math.floor(code
  * Returns a function that runs the rows of one test file, each on an empty registry. Requests in `given` must succeed.
  * Rows with the same settings share a server, which is reset for each row; a row with `trouble` has a separate server.
  */
-export function rowPlayer(): (row: Row) => Promise<void> {
+export function createCaseRunner(): (row: RegistryCase) => Promise<void> {
   const shared = new Map<string, Promise<TestRegistry>>()
   afterAll(async () => {
     for (const registry of shared.values()) await (await registry).stop()
@@ -35,23 +35,26 @@ export function rowPlayer(): (row: Row) => Promise<void> {
     const started = shared.get(key) ?? startTestRegistry(settings)
     shared.set(key, started)
     const registry = await started
-    registry.startOver()
+    registry.reset()
     return registry
   }
-  const inTrouble = async (settings: Readonly<Record<string, string>>, trouble: Trouble): Promise<TestRegistry> => {
-    const registry = await startTestRegistry(settings, trouble)
+  const startSeparate = async (
+    settings: Readonly<Record<string, string>>,
+    faults: TestFaults,
+  ): Promise<TestRegistry> => {
+    const registry = await startTestRegistry(settings, faults)
     onTestFinished(() => registry.stop())
     return registry
   }
-  return async ({ given = [], when, status = 200, answer, settings = {}, trouble, after }) => {
-    const registry = trouble ? await inTrouble(settings, trouble) : await sharedWith(settings)
-    await prepare(registry, given)
+  return async ({ given = [], when, status = 200, answer, settings = {}, faults, after }) => {
+    const registry = faults ? await startSeparate(settings, faults) : await sharedWith(settings)
+    await sendAll(registry, given)
     expect(await send(registry, when)).toEqual({ status, body: answer })
     if (after) expect(await send(registry, after.when)).toEqual({ status: 200, body: after.answer })
   }
 }
 
-export async function prepare(registry: TestRegistry, given: readonly Request[]): Promise<void> {
+export async function sendAll(registry: TestRegistry, given: readonly Request[]): Promise<void> {
   for (const request of given) {
     const done = await send(registry, request)
     expect({ request, ...done }).toMatchObject({ status: expect.toSatisfy((status: number) => status < 300) })
