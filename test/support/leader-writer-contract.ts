@@ -4,6 +4,7 @@ import { silentLogger } from '../../src/config/logger.ts'
 import type { StoredKek } from '../../src/registry/dek/key.ts'
 import { openKeyLog } from '../../src/registry/dek/key-log.ts'
 import { KeyState } from '../../src/registry/dek/key-state.ts'
+import { openLeaderWriter } from '../../src/registry/leadership/leader-writer.ts'
 import type { Subject } from '../../src/registry/model/subject.ts'
 import { registrySettings } from '../../src/registry/settings.ts'
 import { openRegistryLog } from '../../src/registry/store/log.ts'
@@ -38,12 +39,12 @@ export async function testLeaderWriter(broker: Broker, topic: string): Promise<v
   const [older, newer] = [await open(), await open()]
   const mode = (subject: string) => ({ kind: 'mode', subject: subject as Subject, value: 'READONLY' }) as const
   const kek = (name: string) => ({ kind: 'kek', name, value: { ...KEK, name } }) as const
-  const first = await older.log.openWriter(older.keyLog)
+  const first = await openLeaderWriter(older.log, older.keyLog)
   await first.append([mode('a'), mode('b')])
   await first.appendKeys([kek('a'), kek('b')])
   expect(older.state.mode('b' as Subject)).toBe('READONLY')
   expect(older.keys.kek('b')).toMatchObject(KEK)
-  const second = await newer.log.openWriter(newer.keyLog)
+  const second = await openLeaderWriter(newer.log, newer.keyLog)
   expect(newer.state.mode('b' as Subject)).toBe('READONLY')
   expect(newer.keys.kek('b')).toMatchObject(KEK)
   await expect(first.appendKeys([kek('c')])).rejects.toMatchObject({ code: 'fenced' })

@@ -23,14 +23,14 @@ export const errorResponse = (code: number, message: unknown, status = Math.floo
 
 /**
  * Returns a function that runs the rows of one test file, each on an empty registry. Requests in `given` must succeed.
- * Rows with the same settings share a server, which is reset for each row; a row with `trouble` has a separate server.
+ * Rows with the same settings share a server, which is reset for each row; a row with `faults` has a separate server.
  */
 export function createCaseRunner(): (row: RegistryCase) => Promise<void> {
   const shared = new Map<string, Promise<TestRegistry>>()
   afterAll(async () => {
     for (const registry of shared.values()) await (await registry).stop()
   })
-  const sharedWith = async (settings: Readonly<Record<string, string>>): Promise<TestRegistry> => {
+  const sharedRegistry = async (settings: Readonly<Record<string, string>>): Promise<TestRegistry> => {
     const key = JSON.stringify(settings)
     const started = shared.get(key) ?? startTestRegistry(settings)
     shared.set(key, started)
@@ -47,7 +47,7 @@ export function createCaseRunner(): (row: RegistryCase) => Promise<void> {
     return registry
   }
   return async ({ given = [], when, status = 200, answer, settings = {}, faults, after }) => {
-    const registry = faults ? await startSeparate(settings, faults) : await sharedWith(settings)
+    const registry = faults ? await startSeparate(settings, faults) : await sharedRegistry(settings)
     await sendAll(registry, given)
     expect(await send(registry, when)).toEqual({ status, body: answer })
     if (after) expect(await send(registry, after.when)).toEqual({ status: 200, body: after.answer })

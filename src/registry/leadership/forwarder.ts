@@ -5,7 +5,13 @@ import type { WriteOperation } from '../commands/write-operation.ts'
 import { RegistryError } from '../model/registry-error.ts'
 
 /** Headers that are always forwarded, so that the leader responds as to a direct request. */
-const PASSED = ['content-type', 'accept', 'confluent-accept-unknown-properties', 'authorization', 'x-request-id']
+const FORWARDED_HEADERS = [
+  'content-type',
+  'accept',
+  'confluent-accept-unknown-properties',
+  'authorization',
+  'x-request-id',
+]
 
 export type ForwardOptions = {
   /** Additional headers to forward, in lower case. */
@@ -27,7 +33,7 @@ export type ForwardedRequest = {
   readonly ip: string
 }
 
-export type LeaderAnswer = { readonly status: number; readonly type: string | undefined; readonly text: string }
+export type LeaderResponse = { readonly status: number; readonly type: string | undefined; readonly text: string }
 
 /** Forwards requests to the leader over keep-alive connections. */
 export class Forwarder {
@@ -44,11 +50,11 @@ export class Forwarder {
    * Forwards a request to the leader. A request that was already forwarded once is rejected, because two instances that
    * take each other for the leader would forward it in a loop. Rejects with `leader_unknown` or `forward_failed`.
    */
-  async ask(
+  async forward(
     leaderUrl: string | undefined,
     request: ForwardedRequest,
     operation: WriteOperation,
-  ): Promise<LeaderAnswer> {
+  ): Promise<LeaderResponse> {
     if (leaderUrl === undefined || request.headers['x-forward'] !== undefined) {
       throw new RegistryError('leader_unknown', operation.leaderless)
     }
@@ -65,7 +71,7 @@ export class Forwarder {
   }
 
   /** Uses new certificates for new connections. The leader closes the old connections once they are idle. */
-  trust(tls: TlsAgentOptions): void {
+  setTls(tls: TlsAgentOptions): void {
     this.#https = new TlsAgent({ ...tls, keepAlive: true })
   }
 
@@ -84,27 +90,30 @@ export class Forwarder {
         agent: leader.protocol === 'https:' ? this.#https : this.#http,
         method: request.method,
         path: request.url,
-        headers: { ...this.#passedOn(request), 'x-forward': 'true', 'x-forwarded-for': request.ip },
+        headers: { ...this.#forwardedHeaders(request), 'x-forward': 'true', 'x-forwarded-for': request.ip },
         signal: AbortSignal.timeout(readTimeoutMs),
       })
-      const slow = setTimeout(() => outgoing.destroy(new Error('the leader is not reached in time')), connectTimeoutMs)
+      const connectTimer = setTimeout(
+        () => outgoing.destroy(new Error(`no connection to the leader within ${connectTimeoutMs} ms`)),
+        connectTimeoutMs,
+      )
       outgoing.on('socket', (socket) => {
-        const reached = () => clearTimeout(slow)
-        if (socket.connecting) socket.once(leader.protocol === 'https:' ? 'secureConnect' : 'connect', reached)
-        else reached()
+        const connected = () => clearTimeout(connectTimer)
+        if (socket.connecting) socket.once(leader.protocol === 'https:' ? 'secureConnect' : 'connect', connected)
+        else connected()
       })
-      outgoing.on('close', () => clearTimeout(slow))
+      outgoing.on('close', () => clearTimeout(connectTimer))
       outgoing.on('response', resolve)
       outgoing.on('error', reject)
       outgoing.end(request.body === undefined ? undefined : JSON.stringify(request.body))
     })
   }
 
-  #passedOn(request: ForwardedRequest): Record<string, string> {
-    const passed = [...PASSED, ...this.#options.headers].flatMap((name) => {
+  #forwardedHeaders(request: ForwardedRequest): Record<string, string> {
+    const headers = [...FORWARDED_HEADERS, ...this.#options.headers].flatMap((name) => {
       const value = request.headers[name]
       return typeof value === 'string' ? [[name, value] as const] : []
     })
-    return Object.fromEntries(passed)
+    return Object.fromEntries(headers)
   }
 }

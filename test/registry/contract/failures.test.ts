@@ -13,7 +13,7 @@ const DELETE_CONFIG: Request = ['DELETE /config']
 const UPDATE_MODE: Request = ['PUT /mode', { mode: 'READONLY' }]
 const DELETE_MODE: Request = ['DELETE /mode']
 const DELETE_CONTEXT: Request = ['DELETE /contexts/c']
-const fails = (code: BrokerErrorCode) => ({ store: new BrokerError(code, 'on purpose') })
+const fails = (code: BrokerErrorCode) => ({ writeError: new BrokerError(code, 'on purpose') })
 const NOBODY = { leaderUrl: undefined }
 const UNREACHABLE = { leaderUrl: 'http://127.0.0.1:1' }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { electLeader, parseAssignment, parseIdentity, urlOf } from '../../../src/registry/leadership/election.ts'
+import { electLeader, parseAssignment, parseIdentity, urlOf } from '../../../src/registry/leadership/group-protocol.ts'
 
 const bytes = (value: unknown) => Buffer.from(JSON.stringify(value))
 const member = (memberId: string, host: string, more: object = {}) => ({

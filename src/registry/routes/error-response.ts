@@ -55,7 +55,7 @@ const WIRE: Readonly<Record<RegistryErrorCode, number | readonly [errorCode: num
 }
 
 /** Converts a `RegistryError` to an HTTP response. Undefined for other errors, which `src/http` handles. */
-export function toWire(error: unknown, profile: '7' | '8'): ErrorResponse | undefined {
+export function registryErrorResponse(error: unknown, profile: '7' | '8'): ErrorResponse | undefined {
   if (!(error instanceof RegistryError)) return undefined
   const wire = WIRE[error.code]
   const [errorCode, status] = typeof wire === 'number' ? [wire, Math.floor(wire / 100)] : wire
