@@ -25,7 +25,7 @@ it('a config record that is read before the herder exists starts its connector w
     plugins,
     resolver,
     literals,
-    threads,
+    taskHost: threads,
     peers: {} as PeerClient,
     group: { current: () => group, isLeader: () => false, workerId: 'me:1' } as unknown as GroupReference,
   })

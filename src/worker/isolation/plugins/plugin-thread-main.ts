@@ -9,25 +9,26 @@ import { PluginExecutor } from './plugin-executor.ts'
 import { toPluginFailure } from './plugin-failure.ts'
 import type { PluginProcessCall, PluginProcessMessage, PluginThreadData } from './plugin-messages.ts'
 
-// The thread that loads one module of plugins and executes calls. `plugin-supervisor.ts` starts and watches it.
+// Entry point of the thread that loads one module of plugins and executes calls. `plugin-process-main.ts` starts and
+// supervises it.
 
-const BEAT_MS = 50
+const HEARTBEAT_MS = 50
 
-const { module, access, beat } = workerData as PluginThreadData
-const counter = new Int32Array(beat)
+const { module, access, heartbeat } = workerData as PluginThreadData
+const counter = new Int32Array(heartbeat)
 const send = (message: PluginProcessMessage) => parentPort?.postMessage(message)
 const builtIns = new BuiltIns()
 /** Calls that have not returned. */
-const open = new Set<number>()
+const openCalls = new Set<number>()
 
 guardProcess((call) => {
   const error = new Error(`${call} was called: plugins cannot end the process that they run in`)
   // The plugin may catch this error, so the call is settled here.
-  settle(callAtWork(), { threw: error })
+  settle(currentCall(), { threw: error })
   throw error
 })
 // Also receives unhandled rejections.
-process.on('uncaughtException', (error: unknown) => settle(callAtWork(), { threw: error }))
+process.on('uncaughtException', (error: unknown) => settle(currentCall(), { threw: error }))
 
 const executor = await load().catch((error: unknown) => {
   send({ type: 'load-failed', failure: toPluginFailure(error) })
@@ -35,12 +36,12 @@ const executor = await load().catch((error: unknown) => {
 })
 if (executor) {
   Atomics.add(counter, 0, 1)
-  setInterval(() => Atomics.add(counter, 0, 1), BEAT_MS)
+  setInterval(() => Atomics.add(counter, 0, 1), HEARTBEAT_MS)
   parentPort?.on('message', ({ id, call }: PluginProcessCall) => {
     // Another call may have replaced built-ins.
     builtIns.restore()
     send({ type: 'begun', id })
-    open.add(id)
+    openCalls.add(id)
     void runAsTask(String(id), () =>
       executor.execute(call).then(
         (output) => settle(id, { output }),
@@ -60,7 +61,7 @@ async function load(): Promise<PluginExecutor> {
 
 /** Settles a call once: code that threw asynchronously may still return a value. */
 function settle(id: number | undefined, outcome: { readonly output: unknown } | { readonly threw: unknown }): void {
-  if (id === undefined || !open.delete(id)) return
+  if (id === undefined || !openCalls.delete(id)) return
   builtIns.restore()
   try {
     if ('threw' in outcome) send({ type: 'threw', id, failure: toPluginFailure(outcome.threw) })
@@ -71,7 +72,7 @@ function settle(id: number | undefined, outcome: { readonly output: unknown } | 
 }
 
 /** Calls are tracked like tasks, with their ids as keys. */
-function callAtWork(): number | undefined {
+function currentCall(): number | undefined {
   const id = currentTask()
   return id === undefined ? undefined : Number(id)
 }

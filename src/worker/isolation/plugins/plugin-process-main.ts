@@ -12,21 +12,21 @@ import type {
   PluginThreadData,
 } from './plugin-messages.ts'
 
-// Entry point of the process that a worker starts for one module of plugins. Plugin code runs in a second thread; this
+// Entry point of the process that `plugin-process.ts` starts for one module of plugins. Plugin code runs in a second thread; this
 // one forwards messages, and ends the process when that thread blocks, uses too much memory or ends, or when the worker
 // has exited.
 
-const LOOK_MS = 100
+const CHECK_INTERVAL_MS = 100
 const THREAD_NAME = 'plugins'
 /** Node's exit code for a top-level await that can never settle. */
 const UNSETTLED_AWAIT = 13
 
 process.title = 'weir plugins'
 const options = JSON.parse(process.argv[2] ?? '') as PluginProcessOptions
-const beat = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)
-const counter = new Int32Array(beat)
-const data: PluginThreadData = { module: options.module, access: options.access, beat }
-const thread = new Worker(new URL(`./plugin-thread${extname(import.meta.filename)}`, import.meta.url), {
+const heartbeat = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)
+const counter = new Int32Array(heartbeat)
+const data: PluginThreadData = { module: options.module, access: options.access, heartbeat }
+const thread = new Worker(new URL(`./plugin-thread-main${extname(import.meta.filename)}`, import.meta.url), {
   name: THREAD_NAME,
   workerData: data,
   resourceLimits: { maxOldGenerationSizeMb: options.memoryMbMax },
@@ -36,8 +36,8 @@ const thread = new Worker(new URL(`./plugin-thread${extname(import.meta.filename
 const output = new LineOutput((lines, dropped) => send({ type: 'output', lines, dropped }))
 const limit = new ResidentLimit(options.memoryMbMax)
 const startedMs = performance.now()
-let lastBeat = 0
-let lastBeatMs = startedMs
+let lastHeartbeat = 0
+let lastHeartbeatMs = startedMs
 let isEnding = false
 
 // A terminal sends Ctrl-C to all processes of the group; the worker decides when this one ends.
@@ -57,43 +57,41 @@ thread.on('error', (error: unknown) => {
 })
 thread.on('exit', (code) => {
   const isUnsettled = code === UNSETTLED_AWAIT
-  const what = isUnsettled
-    ? 'waits at its top level for a promise that nothing settles'
-    : `ended with exit code ${code}`
+  const what = isUnsettled ? 'waits at its top level for a promise that never settles' : `ended with exit code ${code}`
   end({ code: 'plugin_crashed', what })
 })
-setInterval(look, LOOK_MS)
+setInterval(check, CHECK_INTERVAL_MS)
 raiseOomScore()
 
-function look(): void {
+function check(): void {
   const { blockedMsMax, loadMsMax } = options
   if (limit.isExceeded(process.memoryUsage.rss())) {
     end({ code: 'plugin_crashed', what: outOfMemory() })
     return
   }
   const nowMs = performance.now()
-  const now = Atomics.load(counter, 0)
-  if (now !== lastBeat) {
-    lastBeat = now
-    lastBeatMs = nowMs
+  const heartbeats = Atomics.load(counter, 0)
+  if (heartbeats !== lastHeartbeat) {
+    lastHeartbeat = heartbeats
+    lastHeartbeatMs = nowMs
   }
-  const isLoading = now === 0
+  const isLoading = heartbeats === 0
   if (isLoading && nowMs - startedMs > loadMsMax) void endBlocked(`was not loaded within ${loadMsMax} ms`)
-  if (!isLoading && nowMs - lastBeatMs > blockedMsMax)
+  if (!isLoading && nowMs - lastHeartbeatMs > blockedMsMax)
     void endBlocked(`blocked its thread for more than ${blockedMsMax} ms`)
 }
 
 async function endBlocked(what: string): Promise<void> {
   if (isEnding) return
   isEnding = true
-  const found = await diagnoseThread(THREAD_NAME)
+  const diagnosis = await diagnoseThread(THREAD_NAME)
   isEnding = false
-  const id = found?.task === undefined ? {} : { id: Number(found.task) }
-  end({ code: 'plugin_unresponsive', what, ...id, ...(found && { stack: found.stack }) })
+  const id = diagnosis?.task === undefined ? {} : { id: Number(diagnosis.task) }
+  end({ code: 'plugin_unresponsive', what, ...id, ...(diagnosis && { stack: diagnosis.stack }) })
 }
 
 function outOfMemory(): string {
-  return `exhausted the memory of its process, which is ${options.memoryMbMax} MB (worker.plugin.memory.mb)`
+  return `exceeded the memory limit of its process, ${options.memoryMbMax} MB (worker.plugin.memory.mb)`
 }
 
 function end(why: PluginProcessEnd): void {

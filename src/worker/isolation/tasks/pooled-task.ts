@@ -2,7 +2,7 @@ import type { TaskCounters } from '../../tasks/task-counters.ts'
 import type { TaskMessage } from '../../tasks/task-spec.ts'
 
 /** A task that the pool assigned to a thread. */
-export class AssignedTask {
+export class PooledTask {
   readonly key: string
   readonly stopped = Promise.withResolvers<void>()
   readonly startedMs: number
@@ -12,7 +12,7 @@ export class AssignedTask {
   /** Set when the task did not stop in time and is no longer waited for. */
   isAbandoned = false
   hasStarted = false
-  hasLeft = false
+  hasEnded = false
   /** When a requested stop times out, in ms of `performance.now()`. */
   stopByMs: number | undefined
   /** Why the task has to move to another thread. */
@@ -30,7 +30,7 @@ export class AssignedTask {
     this.startedMs = startedMs
   }
 
-  say(message: TaskMessage): void {
+  handleMessage(message: TaskMessage): void {
     if (this.isOver) return
     if (message.type === 'running' || message.type === 'paused') this.hasStarted = true
     if (message.type === 'failed' || message.type === 'interrupted') this.isOver = true
@@ -38,9 +38,9 @@ export class AssignedTask {
   }
 
   /** Called when the task has stopped or its thread has ended. */
-  leave(): void {
-    this.hasLeft = true
-    if (this.moveReason !== undefined) this.say({ type: 'interrupted', reason: this.moveReason })
+  markEnded(): void {
+    this.hasEnded = true
+    if (this.moveReason !== undefined) this.handleMessage({ type: 'interrupted', reason: this.moveReason })
     this.stopped.resolve()
   }
 }
