@@ -50,8 +50,8 @@ export class ActiveOperatorSupervisor {
     return this.#active?.queue(kind)
   }
 
-  observers(): ReturnType<OperatorState['observers']> {
-    return this.#active?.observers() ?? []
+  pollLags(): ReturnType<OperatorState['pollLags']> {
+    return this.#active?.pollLags() ?? []
   }
 
   async #stop(): Promise<void> {

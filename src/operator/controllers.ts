@@ -27,7 +27,7 @@ export type ReconcilerOptions = {
   /** How often a healthy resource is reconciled; absent: `observeInterval` of its runtime. */
   readonly resyncPeriodMs?: number
   /** Whether changes in a runtime enqueue its resources, so that polling them is not needed; absent: they do not. */
-  readonly isObserved?: (runtime: RuntimeKind, name: string) => boolean
+  readonly isPolled?: (runtime: RuntimeKind, name: string) => boolean
   /** Whether the last list of a runtime did not contain an object; absent: runtimes are not listed. */
   readonly isKnownAbsent?: (runtime: RuntimeKind, name: string, object: string) => boolean
 }
@@ -35,7 +35,7 @@ export type ReconcilerOptions = {
 /** How many resources of one kind are reconciled against one runtime at the same time. */
 export const CONCURRENCY = 4
 /** Resync period of resources whose runtime is observed. Lists do not show everything, such as a deleted old version. */
-const OBSERVED_RESYNC_MS = 600_000
+const POLLED_RESYNC_MS = 600_000
 
 export type Reconcilers = { readonly [K in ResourceKind]: Reconciler<K> }
 
@@ -46,12 +46,12 @@ export function createReconcilers({
   instance = DEFAULT_INSTANCE,
   secrets,
   resyncPeriodMs,
-  isObserved = () => false,
+  isPolled: isObserved = () => false,
   isKnownAbsent = () => false,
 }: ReconcilerOptions): Reconcilers {
   const observeIntervalMs = resyncPeriodMs === undefined ? {} : { observeIntervalMs: resyncPeriodMs }
   const healthyResyncMs = (runtime: RuntimeKind) => (config: RuntimeConfig) =>
-    resyncPeriodMs ?? (isObserved(runtime, config.name) ? OBSERVED_RESYNC_MS : config.observeIntervalMs)
+    resyncPeriodMs ?? (isObserved(runtime, config.name) ? POLLED_RESYNC_MS : config.observeIntervalMs)
   const isKnownAbsentIn = (runtime: RuntimeKind) => (config: RuntimeConfig, object: string) =>
     isKnownAbsent(runtime, config.name, object)
   return {

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createMetrics, type Metrics } from '../../src/config/metrics.ts'
-import { type OperatorMetrics, observeOperator, registerOperatorMetrics } from '../../src/operator/metrics.ts'
+import { type OperatorMetrics, registerOperatorGauges, registerOperatorMetrics } from '../../src/operator/metrics.ts'
 import { FakeCluster } from '../support/fake-cluster.ts'
 
 let cluster: FakeCluster
@@ -13,7 +13,7 @@ beforeEach(() => {
   metrics = createMetrics()
   isLeader = true
   operatorMetrics = registerOperatorMetrics(metrics)
-  observeOperator(metrics, {
+  registerOperatorGauges(metrics, {
     isLeader: () => isLeader,
     concurrency: 4,
     resources: () => [...cluster.resources.values()],
@@ -22,7 +22,7 @@ beforeEach(() => {
       { resource: 'subjects', silentMs: 1_000 },
       { resource: 'subjects', silentMs: 2_000 },
     ],
-    observers: () => [{ cluster: 'default', runtime: 'worker', lagMs: 1_500 }],
+    pollLags: () => [{ cluster: 'default', runtime: 'worker', lagMs: 1_500 }],
   })
 })
 

@@ -4,7 +4,7 @@ import type { ClusterReader } from '../cluster/cluster.ts'
 import { DependencyNotReady, TerminalError } from '../controller/reconcile-error.ts'
 import { subjectName } from '../resources/index-values.ts'
 import type { Resource } from '../resources/resource.ts'
-import { resolveSchemaText } from './desired.ts'
+import { resolveSchemaText } from './desired-subject.ts'
 
 /** A version to import with its number and its id. */
 export type SchemaImport = NewSchema & { readonly id: number; readonly version: number }

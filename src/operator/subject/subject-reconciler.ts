@@ -17,7 +17,7 @@ import { findCondition, type ReadyCondition } from '../resources/condition.ts'
 import { externalObjectIndex, referenceIndex, subjectName } from '../resources/index-values.ts'
 import { type Resource, resourceKeyOf } from '../resources/resource.ts'
 import type { RegistryRuntimeConfig, Runtimes } from '../runtimes.ts'
-import { type DesiredSubject, resolveDesiredSubject } from './desired.ts'
+import { type DesiredSubject, resolveDesiredSubject } from './desired-subject.ts'
 import { pendingImports, type SchemaImport } from './imports.ts'
 import {
   assertSchemaValid,
@@ -26,7 +26,7 @@ import {
   observeRegistration,
   observeSubject,
   toSchemaError,
-} from './observed.ts'
+} from './observed-subject.ts'
 import { conditionsForError, planSubject, type SubjectStep } from './plan.ts'
 
 export type SubjectReconcilerOptions = {

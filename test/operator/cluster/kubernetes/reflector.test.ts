@@ -164,7 +164,7 @@ describe('a reflector', () => {
     await expect.poll(() => seen.length).toBe(2)
     const next = script.next()
     await clock.advance(100_000)
-    expect(reflector.reading()).toEqual({ path: PATH, silentMs: 100_000 })
+    expect(reflector.watchState()).toEqual({ path: PATH, silentMs: 100_000 })
     await clock.advance(300_000)
     expect((await next).asked.query.get('resourceVersion')).toBe('6')
   })

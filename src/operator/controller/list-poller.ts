@@ -4,7 +4,7 @@ import type { Logger } from '../../config/logger.ts'
 import { PeriodicTask } from '../../config/periodic.ts'
 import { CircuitOpenError } from './circuit-breaker.ts'
 
-export type ObserverOptions<T> = {
+export type ListPollerOptions<T> = {
   /** Lists the objects of a runtime by name. */
   readonly list: () => Promise<ReadonlyMap<string, T>>
   readonly clock: Clock
@@ -21,16 +21,19 @@ const RETRY_MS = 5_000
 /** Consecutive failures that make an outage. */
 const OUTAGE_FAILURES = 2
 
-/** Lists a runtime periodically, so that its changes reach their resources without one request for each resource. */
-export class Observer<T> {
-  readonly #options: ObserverOptions<T>
+/**
+ * Lists the objects of a runtime periodically and reports which have changed: one request for all objects instead of one for
+ * each resource.
+ */
+export class ListPoller<T> {
+  readonly #options: ListPollerOptions<T>
   readonly #polling: PeriodicTask
   #lastListed = new Map<string, string>()
   #failures = 0
   #hasListed = false
   #listedAtMs: number
 
-  constructor(options: ObserverOptions<T>) {
+  constructor(options: ListPollerOptions<T>) {
     this.#options = options
     this.#polling = new PeriodicTask(options.clock)
     this.#listedAtMs = options.clock.monotonicMs()
@@ -41,8 +44,8 @@ export class Observer<T> {
     return this.#options.clock.monotonicMs() - this.#listedAtMs
   }
 
-  /** Whether changes in the runtime are being reported. */
-  get isObserved(): boolean {
+  /** Whether the runtime was listed and does not have an outage: its changes are being reported. */
+  get isAvailable(): boolean {
     return this.#hasListed && this.#failures < OUTAGE_FAILURES
   }
 
@@ -85,7 +88,7 @@ export class Observer<T> {
       onListed(objects, this.#changedIn(objects))
     } catch (error) {
       // An error of the listener is a bug of the operator, not a failure of the runtime.
-      logger.error({ err: error }, 'a listener of the observer failed')
+      logger.error({ err: error }, 'the handler of a list of runtime objects failed')
     }
     const wasUnavailable = this.#failures >= OUTAGE_FAILURES
     this.#failures = 0

@@ -12,7 +12,7 @@ import type {
 import { isReady } from '../resources/condition.ts'
 import type { TaskCounts } from '../resources/connector.ts'
 import type { Resource } from '../resources/resource.ts'
-import { hashConfig } from './desired.ts'
+import { hashConfig } from './desired-connector.ts'
 
 export type ObservedTask = {
   readonly id: number

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 
 /** A structural schema of a CustomResourceDefinition. */
-export type Structural = { readonly [keyword: string]: unknown }
+export type StructuralSchema = { readonly [keyword: string]: unknown }
 
 type Json = Record<string, unknown>
 
@@ -9,7 +9,7 @@ type Json = Record<string, unknown>
  * Converts a zod schema to a structural schema. `withRules` becomes CEL validations. Unknown fields are pruned by the
  * API server instead of rejected, so `additionalProperties: false` is removed; a free-form map keeps its content.
  */
-export function structuralOf(schema: z.ZodType): Structural {
+export function toStructuralSchema(schema: z.ZodType): StructuralSchema {
   const { ...structural } = z.toJSONSchema(schema, {
     target: 'openapi-3.0',
     io: 'input',

@@ -15,7 +15,7 @@ import { SchemaError } from '../../formats/schema-error.ts'
 import { TerminalError } from '../controller/reconcile-error.ts'
 import { isReady } from '../resources/condition.ts'
 import type { Resource } from '../resources/resource.ts'
-import type { DesiredSubject } from './desired.ts'
+import type { DesiredSubject } from './desired-subject.ts'
 import { findConflicts } from './schema-compatibility.ts'
 
 const DEFAULT_LEVEL: CompatibilityLevel = 'BACKWARD'

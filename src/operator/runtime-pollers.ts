@@ -4,9 +4,9 @@ import type { Clock } from '../config/clock.ts'
 import type { Logger } from '../config/logger.ts'
 import type { Cluster } from './cluster/cluster.ts'
 import { resolveConnectorName } from './connector/naming.ts'
-import { isConnectorStatusCurrent } from './connector/observed.ts'
+import { isConnectorStatusCurrent } from './connector/observed-connector.ts'
 import type { Priority } from './controller/flow.ts'
-import { Observer } from './controller/observer.ts'
+import { ListPoller } from './controller/list-poller.ts'
 import type { OperatorState } from './metrics.ts'
 import { isReady } from './resources/condition.ts'
 import { externalObjectIndexFor, type IndexValue, subjectName } from './resources/index-values.ts'
@@ -20,10 +20,10 @@ import type {
   WorkerRuntimeConfig,
 } from './runtimes.ts'
 import { createLatestVersionsLister } from './subject/latest-versions.ts'
-import { isSubjectStatusCurrent } from './subject/observed.ts'
+import { isSubjectStatusCurrent } from './subject/observed-subject.ts'
 import { runtimeNameOf } from './watch-mapping.ts'
 
-export type RuntimeObserversOptions = {
+export type RuntimePollersOptions = {
   readonly runtimesConfig: RuntimesConfig
   readonly cluster: Pick<Cluster, 'list'>
   readonly clock: Clock
@@ -39,18 +39,18 @@ export type RuntimeObserversOptions = {
   readonly onAvailabilityChange: (runtime: RuntimeKind, name: string) => void
 }
 
-export type RuntimeObservers = {
+export type RuntimePollers = {
   start(): void
   /** Whether changes in this runtime enqueue its resources, so that they need not be polled one by one. */
-  isObserved(runtime: RuntimeKind, name: string): boolean
+  isPolled(runtime: RuntimeKind, name: string): boolean
   /** Whether the last list of this runtime was made for this object and did not contain it. It may exist by now. */
   isKnownAbsent(runtime: RuntimeKind, name: string, object: string): boolean
-  readings(): ReturnType<OperatorState['observers']>
+  lags(): ReturnType<OperatorState['pollLags']>
   stop(): Promise<void>
 }
 
 /** How the objects of one kind are listed in a runtime and compared with their resources. */
-type ObservedKind<K extends 'Connector' | 'Subject', T> = {
+type PolledKind<K extends 'Connector' | 'Subject', T> = {
   readonly kind: K
   readonly runtime: RuntimeKind
   readonly name: string
@@ -62,23 +62,23 @@ type ObservedKind<K extends 'Connector' | 'Subject', T> = {
   readonly isStatusCurrent: (resource: Resource<K>, object: T | undefined) => boolean
 }
 
-/** The observer of one runtime, whatever the type of its objects. */
-type RuntimeObserver = {
+/** The poller of one runtime, independent of the type of its objects. */
+type RuntimePoller = {
   readonly runtime: RuntimeKind
   readonly name: string
-  readonly observer: Pick<Observer<unknown>, 'start' | 'stop' | 'isObserved' | 'lagMs'>
+  readonly poller: Pick<ListPoller<unknown>, 'start' | 'stop' | 'isAvailable' | 'lagMs'>
   readonly isKnownAbsent: (object: string) => boolean
 }
 
 /**
- * Makes one observer for each runtime. A resource is enqueued when its object changed, or when the object differs from the
+ * Creates one poller for each runtime. A resource is enqueued when its object changed, or when the object differs from the
  * status of a Ready resource: a change that the operator made itself enqueues nothing.
  */
-export function createRuntimeObservers(options: RuntimeObserversOptions): RuntimeObservers {
+export function createRuntimePollers(options: RuntimePollersOptions): RuntimePollers {
   const { runtimesConfig, connect, observeWorkerIntervalMs } = options
-  const observeWorker = (config: WorkerRuntimeConfig): RuntimeObserver => {
+  const pollWorker = (config: WorkerRuntimeConfig): RuntimePoller => {
     const worker = connect.worker(config)
-    return observeKind(options, {
+    return pollKind(options, {
       kind: 'Connector',
       runtime: 'worker',
       name: config.name,
@@ -88,8 +88,8 @@ export function createRuntimeObservers(options: RuntimeObserversOptions): Runtim
       isStatusCurrent: isConnectorStatusCurrent,
     })
   }
-  const observeRegistry = (config: RegistryRuntimeConfig): RuntimeObserver =>
-    observeKind(options, {
+  const pollRegistry = (config: RegistryRuntimeConfig): RuntimePoller =>
+    pollKind(options, {
       kind: 'Subject',
       runtime: 'registry',
       name: config.name,
@@ -98,34 +98,34 @@ export function createRuntimeObservers(options: RuntimeObserversOptions): Runtim
       nameOf: subjectName,
       isStatusCurrent: isSubjectStatusCurrent,
     })
-  const observers = [
-    ...validConfigs(runtimesConfig.workers).map(observeWorker),
-    ...validConfigs(runtimesConfig.registries).map(observeRegistry),
+  const pollers = [
+    ...validConfigs(runtimesConfig.workers).map(pollWorker),
+    ...validConfigs(runtimesConfig.registries).map(pollRegistry),
   ]
   const find = (runtime: RuntimeKind, name: string) =>
-    observers.find((observer) => observer.runtime === runtime && observer.name === name)
+    pollers.find((each) => each.runtime === runtime && each.name === name)
   return {
     start() {
-      for (const { observer } of observers) observer.start()
+      for (const { poller } of pollers) poller.start()
     },
-    isObserved: (runtime, name) => find(runtime, name)?.observer.isObserved ?? false,
+    isPolled: (runtime, name) => find(runtime, name)?.poller.isAvailable ?? false,
     isKnownAbsent: (runtime, name, object) => find(runtime, name)?.isKnownAbsent(object) ?? false,
-    readings: () => observers.map(({ runtime, name, observer }) => ({ cluster: name, runtime, lagMs: observer.lagMs })),
+    lags: () => pollers.map(({ runtime, name, poller }) => ({ cluster: name, runtime, lagMs: poller.lagMs })),
     async stop() {
-      await Promise.all(observers.map(({ observer }) => observer.stop()))
+      await Promise.all(pollers.map(({ poller }) => poller.stop()))
     },
   }
 }
 
-function observeKind<K extends 'Connector' | 'Subject', T>(
-  { cluster, clock, logger, enqueue, onAvailabilityChange }: RuntimeObserversOptions,
-  { kind, runtime, name, intervalMs, list, nameOf, isStatusCurrent }: ObservedKind<K, T>,
-): RuntimeObserver {
+function pollKind<K extends 'Connector' | 'Subject', T>(
+  { cluster, clock, logger, enqueue, onAvailabilityChange }: RuntimePollersOptions,
+  { kind, runtime, name, intervalMs, list, nameOf, isStatusCurrent }: PolledKind<K, T>,
+): RuntimePoller {
   const resources = () => cluster.list(kind).filter((resource) => runtimeNameOf(resource) === name)
   const indexOf = (object: string) => externalObjectIndexFor(kind, name, object)
   let declared: readonly string[] = []
   let absent: ReadonlySet<IndexValue> = new Set()
-  const observer = new Observer<T>({
+  const poller = new ListPoller<T>({
     clock,
     logger: logger.child({ [runtime]: name }),
     intervalMs,
@@ -145,7 +145,12 @@ function observeKind<K extends 'Connector' | 'Subject', T>(
     },
     onAvailabilityChange: () => onAvailabilityChange(runtime, name),
   })
-  return { runtime, name, observer, isKnownAbsent: (object) => observer.isObserved && absent.has(indexOf(object)) }
+  return {
+    runtime,
+    name,
+    poller,
+    isKnownAbsent: (object) => poller.isAvailable && absent.has(indexOf(object)),
+  }
 }
 
 function validConfigs<C extends RuntimeConfig>(configs: readonly (C | InvalidRuntimeConfig)[]): readonly C[] {

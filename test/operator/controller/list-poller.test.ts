@@ -1,7 +1,7 @@
 import { beforeEach, expect, it, onTestFinished } from 'vitest'
 import { silentLogger } from '../../../src/config/logger.ts'
 import { CircuitOpenError } from '../../../src/operator/controller/circuit-breaker.ts'
-import { Observer } from '../../../src/operator/controller/observer.ts'
+import { ListPoller } from '../../../src/operator/controller/list-poller.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 
 const INTERVAL_MS = 30_000
@@ -11,7 +11,7 @@ let there: Map<string, { state: string }>
 let failure: Error | undefined
 let told: string[]
 let outages: boolean[]
-let observer: Observer<{ state: string }>
+let poller: ListPoller<{ state: string }>
 
 beforeEach(async () => {
   clock = new FakeClock()
@@ -19,7 +19,7 @@ beforeEach(async () => {
   failure = undefined
   told = []
   outages = []
-  observer = new Observer({
+  poller = new ListPoller({
     clock,
     logger: silentLogger(),
     intervalMs: INTERVAL_MS,
@@ -30,11 +30,11 @@ beforeEach(async () => {
     onListed(things, changed) {
       for (const name of changed) told.push(`${name} ${things.get(name)?.state ?? 'gone'}`)
     },
-    onAvailabilityChange: () => outages.push(observer.isObserved),
+    onAvailabilityChange: () => outages.push(poller.isAvailable),
   })
-  expect(observer.isObserved).toBe(false)
-  observer.start()
-  onTestFinished(() => observer.stop())
+  expect(poller.isAvailable).toBe(false)
+  poller.start()
+  onTestFinished(() => poller.stop())
   await clock.advance(0)
 })
 
@@ -61,16 +61,16 @@ it('takes one answer that is missing for no outage, and knows what it knew', asy
 })
 
 it('tells once of an outage, and of its end', async () => {
-  expect(observer.isObserved).toBe(true)
+  expect(poller.isAvailable).toBe(true)
   failure = new Error('no answer')
   await clock.advance(INTERVAL_MS + 4_999)
-  expect(observer.isObserved).toBe(true)
+  expect(poller.isAvailable).toBe(true)
   await clock.advance(60_000)
   expect(outages).toEqual([false])
   failure = undefined
   await clock.advance(5_000)
   expect(outages).toEqual([false, true])
-  expect(observer.lagMs).toBeLessThan(5_000)
+  expect(poller.lagMs).toBeLessThan(5_000)
 })
 
 it('leaves the end of an outage to whoever let it ask nobody', async () => {

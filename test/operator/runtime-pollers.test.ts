@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { silentLogger } from '../../src/config/logger.ts'
 import { createReconcilers } from '../../src/operator/controllers.ts'
-import { createRuntimeObservers, type RuntimeObservers } from '../../src/operator/runtime-observers.ts'
+import { createRuntimePollers, type RuntimePollers } from '../../src/operator/runtime-pollers.ts'
 import type { RuntimeKind } from '../../src/operator/runtimes.ts'
 import { requestsForRuntime } from '../../src/operator/watch-mapping.ts'
 import { createReconcilerFixture } from '../support/reconciler-fixture.ts'
@@ -9,7 +9,7 @@ import { createReconcilerFixture } from '../support/reconciler-fixture.ts'
 const INTERVAL_MS = 30_000
 
 let fixture: ReturnType<typeof createReconcilerFixture>
-let observers: RuntimeObservers
+let pollers: RuntimePollers
 let woken: string[]
 
 beforeEach(async () => {
@@ -25,7 +25,7 @@ beforeEach(async () => {
   const onAvailabilityChange = (runtime: RuntimeKind, name: string) => {
     for (const key of requestsForRuntime(runtime, name, cluster)) enqueue(key, 'routine')
   }
-  observers = createRuntimeObservers({
+  pollers = createRuntimePollers({
     runtimesConfig,
     cluster,
     clock,
@@ -39,8 +39,8 @@ beforeEach(async () => {
   const user = cluster.apply('Subject', 'user', { schema: '"int"' })
   await connectors.settle(orders)
   await subjects.settle(user)
-  observers.start()
-  onTestFinished(() => observers.stop())
+  pollers.start()
+  onTestFinished(() => pollers.stop())
   await clock.advance(0)
 })
 
@@ -110,8 +110,14 @@ describe('the observers of a leader', () => {
 
   it('let a resource rest while its runtime is seen as a whole', async () => {
     const { cluster, clock, runtimes } = fixture
-    const { isObserved } = observers
-    const { Connector, Subject } = createReconcilers({ cluster, clock, runtimes, instance: 'test', isObserved })
+    const { isPolled } = pollers
+    const { Connector, Subject } = createReconcilers({
+      cluster,
+      clock,
+      runtimes,
+      instance: 'test',
+      isPolled,
+    })
     const pause = async () => [
       (await Connector.reconcile(cluster.get('Connector/default/orders')!)).requeue,
       (await Subject.reconcile(cluster.get('Subject/default/user')!)).requeue,
@@ -128,13 +134,13 @@ describe('the observers of a leader', () => {
     cluster.apply('Connector', 'payments', { class: 'Datagen', config: {} })
     for (const name of ['other', 'another']) cluster.apply('Subject', name, { schema: '"int"', subject: `:.:${name}` })
     const lacking = (runtime: 'worker' | 'registry', ...names: readonly string[]) =>
-      names.filter((name) => observers.isKnownAbsent(runtime, 'default', name))
+      names.filter((name) => pollers.isKnownAbsent(runtime, 'default', name))
     expect(lacking('worker', 'payments')).toEqual([])
     await clock.advance(INTERVAL_MS)
     cluster.apply('Connector', 'since', { class: 'Datagen', config: {} })
     expect(lacking('worker', 'orders', 'payments', 'since')).toEqual(['payments'])
     expect(lacking('registry', 'user', ':.:other', 'another', 'nobodys')).toEqual([':.:other', 'another'])
-    expect(observers.isKnownAbsent('worker', 'nobodys', 'payments')).toBe(false)
+    expect(pollers.isKnownAbsent('worker', 'nobodys', 'payments')).toBe(false)
     worker.failure = new Error('no answer')
     await clock.advance(INTERVAL_MS + 5_000)
     expect(lacking('worker', 'payments')).toEqual([])
@@ -142,7 +148,7 @@ describe('the observers of a leader', () => {
 
   it('do not see the level of a subject: whoever declares one looks for itself', async () => {
     const { cluster, clock, runtimes } = fixture
-    const { Subject } = createReconcilers({ cluster, clock, runtimes, isObserved: () => true })
+    const { Subject } = createReconcilers({ cluster, clock, runtimes, isPolled: () => true })
     const levelled = cluster.apply('Subject', 'levelled', { schema: '"int"', compatibility: 'FULL' })
     await fixture.subjects().settle(levelled)
     expect((await Subject.reconcile(cluster.get(levelled)!)).requeue).toEqual({ afterMs: INTERVAL_MS })
