@@ -184,7 +184,7 @@ describe('a DEK registry on a log', () => {
     await call(`PUT ${KEKS}/k`, { kmsProps: { secret: `other-${SECRET}` } })
     expect((await call(`GET ${KEKS}/k/deks/s`)).status).toBe(500)
     expect((await call(`POST ${KEKS}`, `{"kmsProps":{"secret":"${SECRET}"}`)).status).toBe(400)
-    expect(lines.join('\n')).toContain('its value is no JSON object')
+    expect(lines.join('\n')).toContain('its value is not a JSON object')
     for (const secret of [SECRET, dek.keyMaterial, dek.encryptedKeyMaterial])
       expect(lines.join('\n')).not.toContain(secret)
   })

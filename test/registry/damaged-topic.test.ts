@@ -97,7 +97,7 @@ it('a registry whose topic was deleted does not become an empty one, unless that
   await expect.poll(() => registry.onFailed.mock.calls, WAIT).toMatchObject([[{ code: 'topic_not_found' }]])
   expect(await registry.ready()).toBe(503)
   await registry.stop()
-  const message = "topic '_schemas' does not exist, but a registry has led here"
+  const message = "topic '_schemas' does not exist, but it had records"
   for (let again = 0; again < 2; again++) await expect(start(home)).rejects.toThrow(message)
   const emptied = await start(home, { 'brokerstore.topic.skip.validation': 'true' })
   expect(await emptied.register('s', '"int"')).toMatchObject({ status: 200, body: { id: 1 } })

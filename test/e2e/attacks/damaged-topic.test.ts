@@ -87,7 +87,7 @@ describeOn([kafka], 'a damaged segment of Kafka', () => {
     await until('the registry to end', WAIT, () => hasEnded(registry.pid!))
     expect(await registry.interrupt()).toMatchObject({ exitCode: 1 })
     expect(readFileSync(registry.logFile, 'utf8')).toContain("weir: topic 'three-schemas' was deleted. Restore topic")
-    await expectRefusal(runRegistry(log, settings), "topic 'three-schemas' does not exist, but a registry has led here")
+    await expectRefusal(runRegistry(log, settings), "topic 'three-schemas' does not exist, but it had records")
   })
 
   it("that Kafka's recovery cuts off after a crash is missed: the registry does not start with less", async () => {

@@ -113,20 +113,20 @@ describe('records of keys', () => {
 
   const SECRET = 'AQIDBAUGBwgJ'
   it.each([
-    ['a key that is no JSON', SECRET, null, 'its key is no JSON object'],
-    ['no key', null, null, 'its key is no JSON object'],
-    ['a key that is no object', '[]', null, 'its key is no JSON object'],
+    ['a key that is no JSON', SECRET, null, 'its key is not a JSON object'],
+    ['no key', null, null, 'its key is not a JSON object'],
+    ['a key that is no object', '[]', null, 'its key is not a JSON object'],
     [
       'a key of an unknown type',
       '{"tenant":"default","type":"NEW"}',
       null,
-      "the member 'type' of its key is missing or wrong",
+      "the member 'type' of its key is missing or invalid",
     ],
     [
       'a KEK without a name',
       '{"tenant":"default","type":"KEK"}',
       null,
-      "the member 'name' of its key is missing or wrong",
+      "the member 'name' of its key is missing or invalid",
     ],
     [
       'a DEK of an unknown algorithm',
@@ -134,7 +134,12 @@ describe('records of keys', () => {
       null,
       "the member 'algorithm' of its key",
     ],
-    ['a value that is no JSON', WRITTEN[2]![2], `{"encryptedKeyMaterial":"${SECRET}"`, 'its value is no JSON object'],
+    [
+      'a value that is no JSON',
+      WRITTEN[2]![2],
+      `{"encryptedKeyMaterial":"${SECRET}"`,
+      'its value is not a JSON object',
+    ],
     [
       'a value of another type',
       WRITTEN[2]![2],

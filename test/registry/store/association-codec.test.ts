@@ -42,7 +42,7 @@ describe('an association in the log', () => {
   })
 
   it.each([
-    [KEY.replace('"resourceName":"t",', ''), VALUE, 'its resourceName is not a text'],
+    [KEY.replace('"resourceName":"t",', ''), VALUE, 'its resourceName is not a string'],
     [KEY, VALUE.replace('STRONG', 'OTHER'), "its lifecycle 'OTHER' is unknown"],
   ])('is refused where it cannot be read: %#', (key, value, message) => {
     expect(() => new RecordCodec().decode(Buffer.from(key), Buffer.from(value))).toThrow(message)
