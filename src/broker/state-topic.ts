@@ -115,7 +115,7 @@ export async function openStateTopic<Entry>(options: StateTopicOptions<Entry>): 
     await state.close()
     throw error
   }
-  state.opened()
+  state.markOpen()
   return state
 }
 
@@ -160,7 +160,7 @@ class FollowedTopic<Entry> implements StateTopic {
   }
 
   /** From here on a failure is reported to the program instead of a caller. */
-  opened(): void {
+  markOpen(): void {
     this.#isOpen = true
     if (this.#failure) this.#options.onFailed?.(this.#failure)
   }

@@ -20,7 +20,7 @@ import { DEFAULT_LIMITS, type HttpLimits } from './limits.ts'
 import { bindError, type Listener, listenerUrl, parseListener } from './listener.ts'
 import { negotiateMediaType } from './media-type.ts'
 import { type Principal, Rights } from './permissions.ts'
-import { registerBodyParser } from './request-body.ts'
+import { registerLimitedBodyParser } from './request-body-limits.ts'
 import { addRequestIds } from './request-id.ts'
 import { cacheResponses } from './response-cache.ts'
 import { limitResponseBytes } from './response-limit.ts'
@@ -139,7 +139,7 @@ function createApp(options: HttpServerOptions, { limits, limited, connections }:
     onProtoPoisoning: 'ignore',
     onConstructorPoisoning: 'ignore',
   }) as unknown as FastifyInstance
-  registerBodyParser(app, {
+  registerLimitedBodyParser(app, {
     limits,
     limited,
     consumes: options.consumes,

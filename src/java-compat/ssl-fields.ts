@@ -1,5 +1,6 @@
 import type { SecureContextOptions } from 'node:tls'
-import { type SslSettings, tlsMaterial } from '../config/tls.ts'
+import type { SslSettings } from '../config/keystores.ts'
+import { tlsMaterial } from '../config/tls.ts'
 import { type FileAccess, field } from '../sdk/index.ts'
 
 const FIELDS = {

@@ -79,7 +79,7 @@ async function joined(
     ...calls,
   } as unknown as BrokerBackend
   const member = await openGroupMembership(
-    { home, clock, logger: silentLogger(), onClose: () => undefined },
+    { backend: home, clock, logger: silentLogger(), onClose: () => undefined },
     {
       groupId: 'g',
       protocolType: 'test',

@@ -72,7 +72,7 @@ export class CheckedDatabase {
   }
 
   /** Whether the log has reached `CHECKPOINT_BYTES`, or its end is uncertain. */
-  get wantsCheckpoint(): boolean {
+  get isCheckpointDue(): boolean {
     return this.#header.walBytes >= CHECKPOINT_BYTES || (!this.#isWalExact && this.#header.walBytes > 0)
   }
 
@@ -106,7 +106,7 @@ export class CheckedDatabase {
   }
 
   /** Called after a failed commit, which may have left frames after the end of the log. */
-  doubtWal(): void {
+  markWalUncertain(): void {
     this.#isWalExact = false
   }
 

@@ -174,10 +174,10 @@ export class ClassicGroup {
       (others.length === 0 ||
         (request.protocolType === this.#protocolType && commonProtocols([request, ...others]).length > 0))
     if (agrees && request.protocolType !== '') return
-    const asked = `${request.protocolType} (${request.protocols.map(({ name }) => name).join(', ')})`
+    const requested = `${request.protocolType} (${request.protocols.map(({ name }) => name).join(', ')})`
     throw new BrokerError(
       'inconsistent_group',
-      `group '${this.id}' speaks ${this.#protocolType} and shares no protocol with ${asked}`,
+      `group '${this.id}' speaks ${this.#protocolType} and shares no protocol with ${requested}`,
     )
   }
 
@@ -220,14 +220,14 @@ export class ClassicGroup {
     holder.syncing?.reject(error)
     this.#members.delete(holder.id)
     const member = this.#admit(request)
-    const answer = this.#joinResult(member)
+    const result = this.#joinResult(member)
     if (this.#leaderId === holder.id) this.#leaderId = member.id
     if (this.#state !== 'stable' || !sameProtocols(holder.protocols, request.protocols))
       return this.#joinRebalance(member, request, nowMs)
     member.assignment = holder.assignment
     member.deadlineMs = nowMs + member.sessionTimeoutMs
     this.#members.set(member.id, member)
-    return Promise.resolve(answer)
+    return Promise.resolve(result)
   }
 
   #prepare(nowMs: number): void {
@@ -242,8 +242,8 @@ export class ClassicGroup {
   }
 
   #completeJoinIfAllJoined(nowMs: number): void {
-    const everybody = [...this.#members.values()].every((member) => member.joining !== undefined)
-    if (this.#state === 'preparing' && everybody) this.#completeJoin(nowMs)
+    const haveAllJoined = [...this.#members.values()].every((member) => member.joining !== undefined)
+    if (this.#state === 'preparing' && haveAllJoined) this.#completeJoin(nowMs)
   }
 
   #completeJoin(nowMs: number): void {
@@ -309,14 +309,14 @@ export class ClassicGroup {
   }
 
   #joinResult(member: Member): JoinResult {
-    const leads = member.id === this.#leaderId
-    const everybody = leads ? [...this.#members.values()] : []
+    const isLeader = member.id === this.#leaderId
+    const members = isLeader ? [...this.#members.values()] : []
     return {
       generation: this.#generation,
       memberId: member.id,
       leaderId: this.#leaderId,
       protocol: this.#protocol,
-      members: everybody.map((other) => ({ ...identityOf(other), metadata: this.#metadataOf(other) })),
+      members: members.map((other) => ({ ...identityOf(other), metadata: this.#metadataOf(other) })),
     }
   }
 

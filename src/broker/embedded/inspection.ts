@@ -121,12 +121,12 @@ function faultOfWal(files: DataFiles, header: CheckHeader, wal: WalContent): Fil
     return fault('is of another time than broker.check')
   }
   if (wal.committedBytes >= header.walBytes) return undefined
-  const lost = `${header.walBytes} bytes were acknowledged, and it can be read up to byte ${wal.committedBytes}`
+  const message = `${header.walBytes} bytes were acknowledged, and it can be read up to byte ${wal.committedBytes}`
   const isCrash = header.boot !== BOOT
   return fault(
     isCrash
-      ? `lost its end when this machine stopped, as in a power cut without --data-fsync commit: ${lost}`
-      : `is cut off or damaged: ${lost}`,
+      ? `lost its end when this machine stopped, as in a power cut without --data-fsync commit: ${message}`
+      : `is cut off or damaged: ${message}`,
   )
 }
 

@@ -6,9 +6,10 @@ import type { Logger } from '../../config/logger.ts'
 import type { TlsSource } from '../../config/tls.ts'
 import { type ClientAccess, UNRESTRICTED_CLIENT } from '../client-access.ts'
 import { BrokerError } from '../error.ts'
+import { ProtocolReader, ProtocolWriter } from '../protocol-primitives.ts'
 import type { KafkaClientConfig } from './config.ts'
 import { toBrokerError } from './error.ts'
-import { type KafkaApi, ProtocolReader, ProtocolWriter } from './protocol.ts'
+import type { KafkaApi } from './kafka-api.ts'
 
 // Node does not detect these as named exports.
 const { KafkaJSError, KafkaJSSASLAuthenticationError } = kafkajs
@@ -141,9 +142,9 @@ function clusterOf(kafka: Kafka): Cluster {
  * negative without throttling, and Node 24 prints a warning about it.
  */
 function pollOnlyWhenPending({ requestQueue }: KafkajsInternals): void {
-  const look = requestQueue.scheduleCheckPendingRequests
+  const original = requestQueue.scheduleCheckPendingRequests
   requestQueue.scheduleCheckPendingRequests = () => {
-    if (requestQueue.pending.length > 0) look.call(requestQueue)
+    if (requestQueue.pending.length > 0) original.call(requestQueue)
   }
 }
 

@@ -1,7 +1,8 @@
 import type { BackendRequest, JoinResult } from '../backend.ts'
 import type { CommittedOffset, GroupDescription } from '../broker.ts'
+import { byTopic, type ProtocolReader, readTopics, writeTopics } from '../protocol-primitives.ts'
 import { throwOnError } from './error.ts'
-import { byTopic, type KafkaApi, type ProtocolReader, readTopics, writeTopics } from './protocol.ts'
+import type { KafkaApi } from './kafka-api.ts'
 
 /** APIs of groups and their committed offsets. */
 

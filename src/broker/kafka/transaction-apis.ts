@@ -1,6 +1,7 @@
 import type { BackendRequest, ProducerIdentity, Transaction } from '../backend.ts'
+import { byTopic, type ProtocolWriter, readTopics, writeTopics } from '../protocol-primitives.ts'
 import { throwOnError } from './error.ts'
-import { byTopic, type KafkaApi, type ProtocolWriter, readTopics, writeTopics } from './protocol.ts'
+import type { KafkaApi } from './kafka-api.ts'
 
 /** APIs of producers and transactions. */
 

@@ -2,7 +2,7 @@ import { openSync, readFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { openEmbeddedBackend } from '../../../src/broker/embedded/backend.ts'
-import { Log } from '../../../src/broker/embedded/log.ts'
+import { BatchStore } from '../../../src/broker/embedded/batch-store.ts'
 import { Storage } from '../../../src/broker/embedded/storage.ts'
 import { TopicCatalog } from '../../../src/broker/embedded/topic-catalog.ts'
 import { silentLogger } from '../../../src/config/logger.ts'
@@ -44,7 +44,7 @@ it('a fetch gives what stands before a damaged batch, then fails with its topic,
   const storage = new Storage(':memory:', { nowMs: 0, logger: silentLogger() })
   const catalog = new TopicCatalog(storage)
   await storage.write((change) => catalog.create({ name: 't' }, change))
-  const log = new Log(storage)
+  const log = new BatchStore(storage)
   const topic = catalog.topic('t')
   const partition = topic.partitions[0]!
   for (const values of [['a', 'b'], ['c', 'd'], ['e']]) {

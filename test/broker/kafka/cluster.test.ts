@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { BrokerError } from '../../../src/broker/error.ts'
 import { KafkaCluster, SHORT_RETRY } from '../../../src/broker/kafka/cluster.ts'
 import type { KafkaConnection } from '../../../src/broker/kafka/connection.ts'
-import type { KafkaApi } from '../../../src/broker/kafka/protocol.ts'
+import type { KafkaApi } from '../../../src/broker/kafka/kafka-api.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 
 const PING: KafkaApi<void, string> = { key: 0, name: 'Ping', version: 0, write: () => undefined, read: () => '' }

@@ -17,7 +17,12 @@ export type BackupReport = { readonly directory: string; readonly backup: string
  * Throws `invalid_config` for a directory without data or of an older format, or for a `backup` that is not empty; else
  * as `copyOnline` does.
  */
-export async function backUp(directory: string, backup: string, onProgress: OnProgress): Promise<BackupReport> {
+export async function backUp(
+  directory: string,
+  backup: string,
+  nowMs: number,
+  onProgress: OnProgress,
+): Promise<BackupReport> {
   const [from, to] = [dataFilesOf(directory), dataFilesOf(backup)]
   const found = existsSync(from.check) ? undefined : inspectDataDirectory(from, { pages: 0, faults: 1 })
   if (found !== undefined) throw uncheckedError(directory, found.kind)
@@ -33,7 +38,7 @@ export async function backUp(directory: string, backup: string, onProgress: OnPr
       closeSync(database)
     }
     // Opening it checks its files and moves the log into the database.
-    openDataDirectory(backup, { nowMs: Date.now(), fsync: 'checkpoint' }).close()
+    openDataDirectory(backup, { nowMs, fsync: 'checkpoint' }).close()
     onProgress('verifying', 0, 1)
     const [fault] = (await verifyDatabase(backup)).faults
     if (fault !== undefined) throw new BrokerError('data_corrupt', `${directory} holds damage: ${fault.message}`)

@@ -73,10 +73,10 @@ async function copyOnce(
   const range = { header, wal, pages: wal.databasePages ?? header.pages }
   await copyPages(files, target?.database, check, range, copied, onProgress)
   if (!isSameLog(header, check.readHeader())) return { fault: undefined }
-  const wrong = mismatching(check, range, copied)
-  if (wrong === undefined) return finish(range, target?.database, copied)
-  copied.delete(wrong)
-  return { fault: pageFault(files, wrong) }
+  const mismatch = mismatching(check, range, copied)
+  if (mismatch === undefined) return finish(range, target?.database, copied)
+  copied.delete(mismatch)
+  return { fault: pageFault(files, mismatch) }
 }
 
 function finish(

@@ -34,7 +34,7 @@ export type RepairReport = {
  * Throws `data_locked` if a program uses the directory, and `data_corrupt` if the database file is missing.
  */
 export async function repair(directory: string, nowMs: number, onProgress: OnProgress): Promise<RepairReport> {
-  const report = await verifyDirectory(directory, onProgress)
+  const report = await verifyDirectory(directory, nowMs, onProgress)
   if (report.isInUse) throw new BrokerError('data_locked', `a program uses ${directory}: stop it first`)
   if (report.faults.length === 0) {
     return { directory, isSound: true, damaged: undefined, batches: 0, lost: [], notes: [] }
@@ -49,25 +49,25 @@ function repairLocked(files: DataFiles, nowMs: number, onProgress: OnProgress): 
   if (!existsSync(files.database)) {
     throw new BrokerError('data_corrupt', `${files.database} is missing: there is nothing to repair, restore a backup`)
   }
-  const work = join(files.directory, 'repair.tmp')
-  rmSync(work, { recursive: true, force: true })
-  mkdirSync(work)
+  const temporary = join(files.directory, 'repair.tmp')
+  rmSync(temporary, { recursive: true, force: true })
+  mkdirSync(temporary)
   const header = readCheckHeader(files)
-  const image = join(work, 'image.db')
+  const image = join(temporary, 'image.db')
   const notes = makeImage(files, image, header)
-  const made = dataFilesOf(join(work, 'data'))
-  const data = openDataDirectory(made.directory, { nowMs, fsync: 'checkpoint' })
+  const rebuilt = dataFilesOf(join(temporary, 'data'))
+  const data = openDataDirectory(rebuilt.directory, { nowMs, fsync: 'checkpoint' })
   const source = new DatabaseSync(image)
   try {
     const target = { sqlite: data.sqlite, stored: () => data.check?.checkpoint() }
     const { batches, lost, notes: more } = salvage(source, target, header?.ends ?? new Map(), onProgress)
     data.close()
     const damaged = moveAside(files, 'damaged', nowMs)
-    moveInto(made, files)
+    moveInto(rebuilt, files)
     return { directory: files.directory, isSound: false, damaged, batches, lost, notes: [...notes, ...more] }
   } finally {
     source.close()
-    rmSync(work, { recursive: true, force: true })
+    rmSync(temporary, { recursive: true, force: true })
   }
 }
 

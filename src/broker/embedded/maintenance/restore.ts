@@ -32,7 +32,7 @@ export async function restore(
     onProgress,
   }: { readonly replaces: boolean; readonly nowMs: number; readonly onProgress: OnProgress },
 ): Promise<RestoreReport> {
-  const report = await verifyDirectory(backup, onProgress)
+  const report = await verifyDirectory(backup, nowMs, onProgress)
   if (report.isInUse) throw new BrokerError('data_locked', `a program uses ${backup}: that is no backup`)
   if (report.faults.length > 0) throw damagedBackup(report)
   const isReplacing = hasEntries(directory)
@@ -45,13 +45,13 @@ export async function restore(
   mkdirSync(directory, { recursive: true })
   const files = dataFilesOf(directory)
   const restored = withDirectoryLock(files, () => {
-    const made = join(directory, 'restore.tmp')
-    rmSync(made, { recursive: true, force: true })
-    mkdirSync(made)
-    copyFiles(dataFilesOf(backup), dataFilesOf(made))
+    const temporary = join(directory, 'restore.tmp')
+    rmSync(temporary, { recursive: true, force: true })
+    mkdirSync(temporary)
+    copyFiles(dataFilesOf(backup), dataFilesOf(temporary))
     const replaced = isReplacing ? moveAside(files, 'replaced', nowMs) : undefined
-    moveInto(dataFilesOf(made), files)
-    rmSync(made, { recursive: true })
+    moveInto(dataFilesOf(temporary), files)
+    rmSync(temporary, { recursive: true })
     return { directory, backup, replaced }
   })
   if (restored === 'in use') throw new BrokerError('data_locked', `a program uses ${directory}: stop it first`)

@@ -8,7 +8,7 @@ import type { DataFiles } from '../files.ts'
  * Runs `work` while holding the lock of the directory. Returns `in use` if another process holds it. Throws
  * `invalid_config` if the directory does not exist.
  */
-export function withDirectoryLock<T>(files: DataFiles, work: () => T): T | 'in use' {
+export function withDirectoryLock<T>(files: DataFiles, run: () => T): T | 'in use' {
   if (!existsSync(files.directory)) {
     throw new BrokerError('invalid_config', `there is no data directory ${files.directory}`)
   }
@@ -21,7 +21,7 @@ export function withDirectoryLock<T>(files: DataFiles, work: () => T): T | 'in u
     throw reason
   }
   try {
-    return work()
+    return run()
   } catch (error) {
     throw toStorageError(error, files.directory)
   } finally {

@@ -51,28 +51,28 @@ it('a backup holds what was there, of a directory that was closed and of one tha
   const { root, closed, killed, content } = await directories()
   for (const directory of [closed, killed]) {
     const backup = join(root, `backup-of-${directory === closed ? 'closed' : 'killed'}`)
-    await backUp(directory, backup, quiet)
+    await backUp(directory, backup, NOW_MS, quiet)
     expect(readdirSync(backup).toSorted()).toEqual(['broker.check', 'broker.db'])
-    expect(await verifyDirectory(backup, quiet)).toMatchObject({ faults: [], isInUse: false })
+    expect(await verifyDirectory(backup, NOW_MS, quiet)).toMatchObject({ faults: [], isInUse: false })
     expect(await contentIn(backup)).toEqual(content)
   }
 })
 
 it('a backup goes into a new directory only, and none is left of a directory that is damaged', async () => {
   const { root, closed, killed } = await directories()
-  await expect(backUp(closed, killed, quiet)).rejects.toMatchObject({ code: 'invalid_config' })
+  await expect(backUp(closed, killed, NOW_MS, quiet)).rejects.toMatchObject({ code: 'invalid_config' })
   damage(join(closed, 'broker.db'), '1/2 xxx')
   const backup = join(root, 'backup')
-  await expect(backUp(closed, backup, quiet)).rejects.toMatchObject({ code: 'data_corrupt' })
+  await expect(backUp(closed, backup, NOW_MS, quiet)).rejects.toMatchObject({ code: 'data_corrupt' })
   expect(readdirSync(backup)).toEqual([])
-  await expect(backUp(root, join(root, 'other'), quiet)).rejects.toMatchObject({ code: 'invalid_config' })
+  await expect(backUp(root, join(root, 'other'), NOW_MS, quiet)).rejects.toMatchObject({ code: 'invalid_config' })
 })
 
 it('verify names file, topic, partition and offsets of what is damaged', async () => {
   const { closed } = await directories()
-  expect(await verifyDirectory(closed, quiet)).toMatchObject({ faults: [], damaged: [] })
+  expect(await verifyDirectory(closed, NOW_MS, quiet)).toMatchObject({ faults: [], damaged: [] })
   damage(join(closed, 'broker.db'), '5/1 xxx')
-  expect(await verifyDirectory(closed, quiet)).toMatchObject({
+  expect(await verifyDirectory(closed, NOW_MS, quiet)).toMatchObject({
     faults: expect.arrayContaining([
       expect.objectContaining({ file: join(closed, 'broker.db'), message: expect.stringContaining('checksum') }),
     ]),
@@ -87,7 +87,7 @@ it('repair takes out a damaged batch, says which, keeps the rest and the damaged
   expect(report).toMatchObject({ isSound: false, lost: [{ topic: 'b', partition: 0, from: 4, to: 4 }], notes: [] })
   expect(report.damaged).toBe(join(closed, 'damaged-2026-01-02T030405Z'))
   expect(existsSync(join(report.damaged!, 'broker.db'))).toBe(true)
-  expect(await verifyDirectory(closed, quiet)).toMatchObject({ faults: [] })
+  expect(await verifyDirectory(closed, NOW_MS, quiet)).toMatchObject({ faults: [] })
   const { records } = (await contentIn(closed)) as {
     records: { topic: string; records: { records: { value: string }[] } }[]
   }
@@ -131,7 +131,7 @@ it('repair loses nothing when only the check file is gone', async () => {
 it('restore makes a directory what the backup is, and moves aside what was there only when it may', async () => {
   const { root, closed, content } = await directories()
   const [backup, other] = [join(root, 'backup'), join(root, 'other')]
-  await backUp(closed, backup, quiet)
+  await backUp(closed, backup, NOW_MS, quiet)
   await (await open(other)).close()
   const options = { nowMs: NOW_MS, onProgress: quiet }
   await expect(restore(backup, other, { ...options, replaces: false })).rejects.toMatchObject({
@@ -147,7 +147,7 @@ it('restore makes a directory what the backup is, and moves aside what was there
 it('restore changes nothing when the backup is damaged', async () => {
   const { root, closed, killed, content } = await directories()
   const backup = join(root, 'backup')
-  await backUp(closed, backup, quiet)
+  await backUp(closed, backup, NOW_MS, quiet)
   truncateSync(join(backup, 'broker.db'), 40_000)
   const options = { nowMs: NOW_MS, onProgress: quiet, replaces: true }
   await expect(restore(backup, killed, options)).rejects.toMatchObject({ code: 'data_corrupt' })
@@ -157,8 +157,8 @@ it('restore changes nothing when the backup is damaged', async () => {
 it('nothing is repaired, verified or backed up where no data is', async () => {
   const directory = memoryDirectory()
   const refused = { code: 'invalid_config' }
-  await expect(verifyDirectory(directory, quiet)).rejects.toMatchObject(refused)
-  await expect(verifyDirectory(join(directory, 'none'), quiet)).rejects.toMatchObject(refused)
+  await expect(verifyDirectory(directory, NOW_MS, quiet)).rejects.toMatchObject(refused)
+  await expect(verifyDirectory(join(directory, 'none'), NOW_MS, quiet)).rejects.toMatchObject(refused)
   await expect(repair(directory, NOW_MS, quiet)).rejects.toMatchObject(refused)
-  await expect(backUp(directory, join(directory, 'backup'), quiet)).rejects.toMatchObject(refused)
+  await expect(backUp(directory, join(directory, 'backup'), NOW_MS, quiet)).rejects.toMatchObject(refused)
 })

@@ -34,7 +34,7 @@ export type AppendRequest = {
 export type BatchChunks = { readonly chunks: readonly Uint8Array[]; readonly sizeBytes: number; readonly more: boolean }
 
 /** The batches of all partitions. */
-export class Log {
+export class BatchStore {
   readonly #storage: Storage
   readonly #insert: StatementSync
   readonly #insertOpen: StatementSync
@@ -66,8 +66,8 @@ export class Log {
   append(append: AppendRequest, change: WriteTransaction): number {
     const { partition, bytes, nowMs } = append
     const header = checkBatch(append)
-    const trail = partition.producers.get(header.producerId)
-    const duplicate = header.producerId === NO_PRODUCER ? undefined : findDuplicate(trail, header)
+    const producerState = partition.producers.get(header.producerId)
+    const duplicate = header.producerId === NO_PRODUCER ? undefined : findDuplicate(producerState, header)
     if (duplicate !== undefined) return duplicate
 
     const baseOffset = partition.endOffset
@@ -79,9 +79,9 @@ export class Log {
       partition.endOffset = baseOffset
     })
     partition.endOffset = lastOffset + 1
-    change.moveEnd(partition.id, partition.endOffset)
+    change.recordEndOffset(partition.id, partition.endOffset)
     if (header.producerId !== NO_PRODUCER) {
-      const next = appendToProducerState(trail, header, { baseOffset, nowMs })
+      const next = appendToProducerState(producerState, header, { baseOffset, nowMs })
       setRevertibly(change, partition.producers, header.producerId, next)
     }
     if (append.transactionalId !== undefined) {

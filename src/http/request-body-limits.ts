@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { ByteBudget } from './byte-budget.ts'
+import { ByteSemaphore } from './byte-semaphore.ts'
 import { HttpError } from './http-error.ts'
 import { JsonStructure } from './json-structure.ts'
 import type { CountLimit, LimitReason } from './limit-metrics.ts'
@@ -40,8 +40,8 @@ declare module 'fastify' {
 }
 
 /** Registers a parser that enforces the limits of request bodies and parses them as JSON. */
-export function registerBodyParser(app: FastifyInstance, options: RequestBodyOptions): void {
-  const bodies = new RequestBodies(options)
+export function registerLimitedBodyParser(app: FastifyInstance, options: RequestBodyOptions): void {
+  const bodies = new LimitedBodyReader(options)
   app.decorateRequest('releaseBody', undefined)
   app.decorateRequest('isBodyDrained', false)
   app.addHook('preParsing', (request, reply, payload, done) => {
@@ -70,15 +70,15 @@ export function registerBodyParser(app: FastifyInstance, options: RequestBodyOpt
   })
 }
 
-class RequestBodies {
+class LimitedBodyReader {
   readonly #options: RequestBodyOptions
-  readonly #budget: ByteBudget
+  readonly #budget: ByteSemaphore
   readonly #arriving = new Set<ArrivingBody>()
   #timer: NodeJS.Timeout | undefined
 
   constructor(options: RequestBodyOptions) {
     this.#options = options
-    this.#budget = new ByteBudget(options.limits.bodiesBytesMax)
+    this.#budget = new ByteSemaphore(options.limits.bodiesBytesMax)
   }
 
   async read(request: FastifyRequest, payload: IncomingMessage): Promise<unknown> {
@@ -111,7 +111,7 @@ class ArrivingBody {
   readonly #request: FastifyRequest
   readonly #payload: IncomingMessage
   readonly #options: RequestBodyOptions
-  readonly #budget: ByteBudget
+  readonly #budget: ByteSemaphore
   /** Undefined if large bodies are parsed in another thread. */
   readonly #structure: JsonStructure | undefined
   /** The content length, or the limit if there is none. */
@@ -123,7 +123,7 @@ class ArrivingBody {
   #isWaiting = false
   #isEnded = false
 
-  constructor(request: FastifyRequest, payload: IncomingMessage, options: RequestBodyOptions, budget: ByteBudget) {
+  constructor(request: FastifyRequest, payload: IncomingMessage, options: RequestBodyOptions, budget: ByteSemaphore) {
     const { 'content-length': announced } = request.headers
     const { bodyBytesMax } = options.limits
     this.#request = request

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { expect, it, vi } from 'vitest'
-import { ByteBudget } from '../../src/http/byte-budget.ts'
+import { ByteSemaphore } from '../../src/http/byte-semaphore.ts'
 
 it('gives bytes in the order in which they were asked for', async () => {
-  const budget = new ByteBudget(10)
+  const budget = new ByteSemaphore(10)
   const given: string[] = []
   const ask = (name: string, bytes: number) =>
     budget.acquire(bytes, 60_000).then((release) => {
@@ -23,7 +23,7 @@ it('gives bytes in the order in which they were asked for', async () => {
 it('gives nothing to who waited for too long, and lets those behind pass', async () => {
   vi.useFakeTimers()
   try {
-    const budget = new ByteBudget(10)
+    const budget = new ByteSemaphore(10)
     await budget.acquire(6, 1)
     const large = budget.acquire(5, 1_000)
     const small = budget.acquire(4, 2_000)
@@ -36,7 +36,7 @@ it('gives nothing to who waited for too long, and lets those behind pass', async
 })
 
 it('gives all that there is to who wants more, when nobody else has any', async () => {
-  const budget = new ByteBudget(10)
+  const budget = new ByteSemaphore(10)
   const release = await budget.acquire(100, 1)
   expect(budget.tryAcquire(1)).toBeUndefined()
   release?.()
@@ -47,7 +47,7 @@ it('gives all that there is to who wants more, when nobody else has any', async 
 it('never gives more than there is, and in the end gives everybody something', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 12 }), { maxLength: 30 }), async (wishes) => {
-      const budget = new ByteBudget(10)
+      const budget = new ByteSemaphore(10)
       let used = 0
       await Promise.all(
         wishes.map(async (wish) => {

@@ -1,7 +1,7 @@
 type Waiting = { readonly bytes: number; readonly start: (release: () => void) => void }
 
 /** A semaphore over bytes, served in order of arrival. */
-export class ByteBudget {
+export class ByteSemaphore {
   readonly #max: number
   readonly #waiting = new Set<Waiting>()
   #used = 0

@@ -9,7 +9,7 @@ import * as asn1js from 'asn1js'
  * key, which a truststore does not. Supports unencrypted content and PBES2 with AES, as written by keytool (Java 17) and
  * OpenSSL 3. Throws an `Error` for other encryptions, for a wrong password and for invalid content.
  */
-export function readCertificates(store: Buffer, password: string): readonly string[] {
+export function readPkcs12Certificates(store: Buffer, password: string): readonly string[] {
   const { authSafe } = AsnConvert.parse(store, PFX)
   return [...AsnConvert.parse(octetsOf(authSafe), AuthenticatedSafe)]
     .flatMap((content) => [...AsnConvert.parse(safeContentsOf(content, password), SafeContents)])

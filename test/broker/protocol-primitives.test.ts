@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { joinGroupApi, leaveGroupApi, offsetCommitApi } from '../../../src/broker/kafka/group-apis.ts'
-import { byTopic, type KafkaApi, ProtocolReader, ProtocolWriter } from '../../../src/broker/kafka/protocol.ts'
+import { joinGroupApi, leaveGroupApi, offsetCommitApi } from '../../src/broker/kafka/group-apis.ts'
+import type { KafkaApi } from '../../src/broker/kafka/kafka-api.ts'
+import { byTopic, ProtocolReader, ProtocolWriter } from '../../src/broker/protocol-primitives.ts'
 
 const bytesOf = (writer: ProtocolWriter) => Buffer.concat(writer.parts())
 const written = <Request>(call: KafkaApi<Request, unknown>, request: Request) => {
