@@ -231,13 +231,13 @@ function roomOf(path: string): string | undefined {
 
 describe('the page of security', () => {
   const page = textOf('docs/secure.md')
-  const promises = page
+  const guarantees = page
     .split('\n\n')
-    .filter((block) => block.startsWith('| promise | test |'))
+    .filter((block) => block.startsWith('| guarantee | test |'))
     .flatMap((table) => table.trimEnd().split('\n').slice(2))
 
-  it('names a test for each promise', () => {
-    expect(promises.filter((row) => !/\]\(\.\.\/test\/[^)]+\.test\.ts\)/.test(row))).toEqual([])
+  it('names a test for each guarantee', () => {
+    expect(guarantees.filter((row) => !/\]\(\.\.\/test\/[^)]+\.test\.ts\)/.test(row))).toEqual([])
   })
 
   it('names tests by their titles', () => {
