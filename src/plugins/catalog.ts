@@ -37,7 +37,7 @@ export function createCatalog<Item extends NamedPlugin>(plugins: readonly Item[]
     for (const name of pluginNames(plugin)) {
       const other = byName.get(nameKey(plugin.kind, name))
       if (other !== undefined && other !== plugin) {
-        throw new Error(`two plugins of kind ${plugin.kind} answer to '${name}': ${other.class}, ${plugin.class}`)
+        throw new Error(`two plugins of kind ${plugin.kind} have the name '${name}': ${other.class}, ${plugin.class}`)
       }
       byName.set(nameKey(plugin.kind, name), plugin)
     }

@@ -25,11 +25,14 @@ export function resolveConflicts<Item extends Named>(
     const best = newest.get(`${kind} ${name}`)
     const rival = keysOf(plugin).flatMap((key) => taken.get(key) ?? [])[0]
     if (best !== plugin) {
-      faults.push({ file, reason: `${name} ${version}: version ${best?.version} is here, too, and is taken` })
+      faults.push({
+        file,
+        reason: `${name} ${version}: version ${best?.version} is also installed and is used instead`,
+      })
       return []
     }
     if (rival !== undefined) {
-      faults.push({ file, reason: `${name} answers to a name of ${rival.class}, which was here before` })
+      faults.push({ file, reason: `${name} has a name of ${rival.class}, which was loaded before` })
       return []
     }
     for (const key of keysOf(plugin)) taken.set(key, plugin)

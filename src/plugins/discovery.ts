@@ -13,7 +13,7 @@ export function discoverModules(pluginPath: readonly string[]): readonly Discove
   return pluginPath.flatMap((entry) => {
     const path = resolve(entry)
     const kind = kindOf(path)
-    if (kind === undefined) return [{ file: path, reason: 'there is nothing here' }]
+    if (kind === undefined) return [{ file: path, reason: 'no such file or directory' }]
     if (kind === 'file') return isModule(path) ? [found(path)] : [{ file: path, reason: 'expected .ts, .js or .mjs' }]
     return isPackage(path) && !hasPluginsInstalled(path) ? [packageModule(path)] : folderModules(path)
   })

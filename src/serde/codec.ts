@@ -1,7 +1,7 @@
 import type { ParsedAvro } from '../formats/avro/avro.ts'
 import type { FieldTransform } from '../formats/field-transform.ts'
 import type { FormatType, ParsedSchema } from '../formats/format.ts'
-import type { MessagePlace } from '../formats/protobuf/codec.ts'
+import type { MessageType } from '../formats/protobuf/codec.ts'
 import { checked } from './error.ts'
 import type { SourcedSchema } from './schema-id.ts'
 import { frameIndexes, unframeIndexes } from './wire-format.ts'
@@ -123,7 +123,7 @@ const LANGUAGES: Readonly<Record<FormatType, () => Promise<Language>>> = {
           const written = messages.find(message)
           const tags = messages.fieldTags()
           const codecs = new Map<string, PayloadCodec>()
-          const codecOf = (place: MessagePlace): PayloadCodec => {
+          const codecOf = (place: MessageType): PayloadCodec => {
             const { encode, decode } = messages.codec(place)
             return {
               encode,

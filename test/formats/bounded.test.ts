@@ -86,9 +86,9 @@ describe('what anybody may send', () => {
       'Avro types that name the next one',
       avroFormat,
       JSON.stringify(list(10_000, (at) => record(`R${at}`, at < 9_999 ? [field('n', `R${at + 1}`)] : []))),
-      'types nest deeper than 1000',
+      'types are nested deeper than 1000',
     ],
-    ['a JSON schema that is only itself', jsonFormat, '{"$ref":"#"}', '$refs lead to each other only'],
+    ['a JSON schema that is only itself', jsonFormat, '{"$ref":"#"}', 'circular $ref without a schema'],
     ['a message in an option', protobufFormat, `option (a) = ${'{ b: '.repeat(10_000)}`, 'nested deeper than 50'],
   ])('is refused with a sentence when it is deep: %s', (_, format, text, message) => {
     expect(() => format.parse({ text })).toThrow(message)
@@ -105,13 +105,15 @@ describe('what anybody may send', () => {
           ]),
         ),
       })
-    expect(() => work(jsonFormat, definitions({}), definitions({ type: 'string' }))).toThrow('refer too deeply')
+    expect(() => work(jsonFormat, definitions({}), definitions({ type: 'string' }))).toThrow(
+      'references are nested too deeply',
+    )
   })
 
   it('is refused with a sentence when Avro types go round in two ways', () => {
     const ring = (length: number) =>
       JSON.stringify(list(length, (at) => record(`R${at}`, [field('n', `R${(at + 1) % length}`)])))
-    expect(() => work(avroFormat, ring(101), ring(103))).toThrow('too entangled to compare')
+    expect(() => work(avroFormat, ring(101), ring(103))).toThrow('too complex to compare')
   })
 
   it('does not double with every type that is used twice', () => {

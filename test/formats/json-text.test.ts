@@ -26,7 +26,7 @@ describe('JSON texts', () => {
     ['[1\n2]', "expected ',' or ']' at line 2, column 1"],
     ['{"a":1,}', 'expected a member name in quotes at line 1, column 8'],
     ['"a', 'expected the end of a string'],
-    ['"\\x"', 'a string has a wrong escape'],
+    ['"\\x"', 'a string contains an invalid escape'],
     ['01', 'expected the end at line 1, column 2'],
     ['1 // c', 'expected the end'],
     ['[[[[', 'nested deeper than 3'],

@@ -245,7 +245,7 @@ describe.each([
     ]) {
       expect(() => parse(format, text).tagged(change)).toThrow(`No matching path '${path}.gone' found in the schema`)
     }
-    expect(parse(format, parse(format, text).tagged({ add: [gone], remove: [], ifThere: true })).canonical).toBe(
+    expect(parse(format, parse(format, text).tagged({ add: [gone], remove: [], ignoreMissing: true })).canonical).toBe(
       parse(format, text).canonical,
     )
   })

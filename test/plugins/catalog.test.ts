@@ -42,7 +42,7 @@ describe('the catalog', () => {
   })
 
   it('refuses two plugins with one name', () => {
-    expect(() => createCatalog([sink('A'), sink('B', 'A')])).toThrow("two plugins of kind sink answer to 'A': A, B")
+    expect(() => createCatalog([sink('A'), sink('B', 'A')])).toThrow("two plugins of kind sink have the name 'A': A, B")
   })
 })
 

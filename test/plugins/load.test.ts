@@ -110,11 +110,11 @@ describe('plugin.path', () => {
       'b-throws.js': 'no licence',
       'c-imports.js': expect.stringContaining("'not-installed-anywhere'"),
       'd-nothing.js': expect.stringContaining('exports no plugin'),
-      'e-kind.js': "Gadget is of no known kind: 'gadget'",
+      'e-kind.js': "Gadget has an unknown kind: 'gadget'",
       'f-member.js': 'Source has no function poll',
-      'g-config.js': 'Sink has no config: z.object({}) says that it has no keys',
+      'g-config.js': 'Sink has no config: set it to z.object({}) if there are no configuration keys',
       'h/package.json': 'expected .ts, .js or .mjs',
-      '/no/such/place': 'there is nothing here',
+      '/no/such/place': 'no such file or directory',
     })
   })
 
@@ -141,8 +141,8 @@ export const plugins = [defineSink({
     expect(catalog.find('predicate', 'Again')?.version).toBe('1.10.0')
     expect(catalog.find('predicate', 'Thief')).toBeUndefined()
     expect(faults.map(({ reason }) => reason)).toEqual([
-      'Again 1.9.0: version 1.10.0 is here, too, and is taken',
-      'Thief answers to a name of RecordIsTombstone, which was here before',
+      'Again 1.9.0: version 1.10.0 is also installed and is used instead',
+      'Thief has a name of RecordIsTombstone, which was loaded before',
     ])
   })
 

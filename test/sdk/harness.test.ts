@@ -90,9 +90,9 @@ describe('referencePage', () => {
       `${[
         '# Counter',
         'Counts.',
-        'A source connector. Names: `Counter`.',
+        'Type: source connector. Class names: `Counter`.',
         '## Configuration',
-        '| key | type | default | importance | meaning |\n| --- | --- | --- | --- | --- |\n' +
+        '| Key | Type | Default | Importance | Description |\n| --- | --- | --- | --- | --- |\n' +
           '| `topic` | string | required | high | Where to. |\n' +
           '| `batch.size` | int | `2` | medium | How many at once. |',
       ].join('\n\n')}\n`,

@@ -42,7 +42,7 @@ describe('decimals', () => {
 
   it('refuse a scale that would lose digits', () => {
     expect(rescale({ unscaled: 1200n, scale: 3 }, 1)).toEqual({ unscaled: 12n, scale: 1 })
-    expect(() => rescale({ unscaled: 1234n, scale: 3 }, 1)).toThrow('1.234 has more than 1 digits after the point')
+    expect(() => rescale({ unscaled: 1234n, scale: 3 }, 1)).toThrow('1.234 has more than 1 fractional digits')
   })
 })
 
@@ -137,7 +137,7 @@ describe('checkValue', () => {
     [{ ...good, tags: { a: 1 } }, '$.tags: expected map, got a Object'],
     [
       { id: 1 },
-      "$.at: null where the schema (int64 org.apache.kafka.connect.data.Timestamp) has neither 'optional' nor a default",
+      '$.at: expected int64 org.apache.kafka.connect.data.Timestamp, got null: the schema is not optional and has no default',
     ],
   ])('says where a value does not fit: %#', (value, message) => {
     expect(() => checkValue(order, value)).toThrow(message)

@@ -26,7 +26,7 @@ function messageOf(descriptor: DescMessage, value: unknown): Message {
   try {
     return create(descriptor, value as Message)
   } catch (error) {
-    throw new SchemaError(`the value does not fit its schema: ${(error as Error).message}`, { cause: error })
+    throw new SchemaError(`the value is not valid for its schema: ${(error as Error).message}`, { cause: error })
   }
 }
 

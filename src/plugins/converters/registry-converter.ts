@@ -88,7 +88,7 @@ export function createRegistryConverter<Parsed extends ParsedSchema>(
       if (value === null || value === undefined) {
         if (isTombstone(schema, language.writesNulls)) return null
       }
-      if (schema === null) throw new DataError(`${language.name} needs a schema: this record is schemaless`)
+      if (schema === null) throw new DataError(`${language.name} requires a schema: this record is schemaless`)
       const write = writers.get(schema)?.get(topic)
       return write ? write(value) : forRecord(async () => (await openWriter(topic, schema))(value))
     },

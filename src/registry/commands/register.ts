@@ -159,7 +159,7 @@ function takenOver(
   const add = schemas.parseStored(view, subject, previous, workerResults).tags()
   if (add.length === 0) return sent.text
   const parsed = schemas.parse(view, subject, sent, { validation: 'loose', workerResults })
-  return parsed.tagged({ add, remove: [], ifThere: true })
+  return parsed.tagged({ add, remove: [], ignoreMissing: true })
 }
 
 function alreadyThere(

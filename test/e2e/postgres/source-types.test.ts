@@ -162,7 +162,7 @@ describeOn([postgres], 'the types of the PostgreSQL source', () => {
     {
       type: 'int[]',
       value: "'{{1},{2}}'",
-      message: /an array of arrays fits no schema/,
+      message: /a multidimensional array has no Connect schema/,
       text: '{{1},{2}}',
       good: "'{3}'",
     },

@@ -76,9 +76,11 @@ describe('the Avro codec', () => {
   })
 
   it('says what does not fit', () => {
-    expect(() => avroCodec(long).encode('x')).toThrow('the value does not fit its schema')
-    expect(() => avroCodec(schemaOf('string')).decode(Buffer.from([200]))).toThrow('the bytes do not fit their schema')
-    expect(() => avroCodec(schemaOf('string'), { reader: long })).toThrow('no binary form of this schema')
+    expect(() => avroCodec(long).encode('x')).toThrow('the value is not valid for its schema')
+    expect(() => avroCodec(schemaOf('string')).decode(Buffer.from([200]))).toThrow(
+      'the bytes are not valid for their schema',
+    )
+    expect(() => avroCodec(schemaOf('string'), { reader: long })).toThrow('the schema cannot be compiled')
   })
 })
 
@@ -97,14 +99,14 @@ describe('names that every object inherits', () => {
     expect(JSON.stringify(avroCodec(schema, { reader, unions: 'plain' }).decode(bytes))).toBe(JSON.stringify(sent))
     const added = avroCodec(parsed('{"type":"record","name":"R","fields":[]}'), { reader: parsed(WITH_DEFAULT(name)) })
     expect(JSON.stringify(added.decode(new Uint8Array()))).toBe(`{"${name}":"d"}`)
-    expect(() => avroCodec(schema).encode({ a: 1 })).toThrow('the value does not fit its schema')
+    expect(() => avroCodec(schema).encode({ a: 1 })).toThrow('the value is not valid for its schema')
   })
 
   it.each(NAMES)('may be symbols and names of types: %s', (name) => {
     const codec = avroCodec(parsed(`{"type":"enum","name":"${name}","symbols":["A","${name}"]}`))
     expect(codec.decode(codec.encode(name))).toBe(name)
     const other = avroCodec(parsed('{"type":"enum","name":"E","symbols":["A","B"]}'))
-    expect(() => other.encode(name)).toThrow('the value does not fit its schema')
+    expect(() => other.encode(name)).toThrow('the value is not valid for its schema')
   })
 
   it.each(NAMES)('are compared and printed as any other: %s', (name) => {

@@ -94,7 +94,7 @@ describe('a JSON schema', () => {
       '#/exclusiveMinimum must be boolean',
     ],
     ['{"$schema":"https://json-schema.org/draft/2020-12/schema","prefixItems":{}}', '#/prefixItems must be array'],
-    ['{"$ref":"#/definitions/gone"}', "$ref '#/definitions/gone' names nothing in the schema"],
+    ['{"$ref":"#/definitions/gone"}', "$ref '#/definitions/gone' does not exist in the schema"],
     ['{"$ref":"http://elsewhere/x.json"}', 'remote schemas are not fetched'],
     [`{"not":${'{"not":'.repeat(600)}true${'}'.repeat(600)}}`, 'nested deeper than'],
   ])('is refused when new and wrong: %#', (text, message) => {

@@ -42,7 +42,7 @@ describe('a new JSON schema with a $ref without a target', () => {
     { $schema: MODERN, $dynamicRef: '#/definitions/gone' },
     { $schema: MODERN, $ref: '#/$defs/a', $defs: { a: {} }, contains: DANGLING },
   ])('is refused: %j', (schema) => {
-    expect(() => read(schema)).toThrow("$ref '#/definitions/gone' names nothing in the schema")
+    expect(() => read(schema)).toThrow("$ref '#/definitions/gone' does not exist in the schema")
     expect(read(schema, 'loose').canonical).toBe(JSON.stringify(schema))
   })
 

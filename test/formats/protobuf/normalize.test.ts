@@ -47,6 +47,6 @@ describe('the normal form of a .proto file', () => {
   })
 
   it('names a type that nobody declares', () => {
-    expect(() => normal('package p; message M { Gone g = 1; }')).toThrow("the type 'Gone' in p.M is neither declared")
+    expect(() => normal('package p; message M { Gone g = 1; }')).toThrow("the type 'Gone' in p.M is declared neither")
   })
 })

@@ -110,14 +110,14 @@ describe('a protobuf schema', () => {
   })
 
   it.each([
-    ['message M { Gone g = 1; }', "the type 'Gone' in M is neither declared"],
+    ['message M { Gone g = 1; }', "the type 'Gone' in M is declared neither"],
     ['message M { int32 a = 1; int32 b = 1; }', 'two fields of M have the number 1'],
     ['message M { int32 a = 1; int32 a = 2; }', "two fields of M have the name 'a'"],
     ['message M { int32 a = 0; }', 'has the number 0'],
-    ['message M { int32 a = 19000; }', 'belong to the language'],
+    ['message M { int32 a = 19000; }', 'are reserved for Protobuf'],
     ['message M { reserved 5 to 7; int32 a = 6; }', 'has the reserved number 6'],
     ['message M {} message M {}', "'M' is declared twice"],
-    ['syntax = "proto3"; enum E { A = 1; }', 'has to be 0 in proto3'],
+    ['syntax = "proto3"; enum E { A = 1; }', 'must be 0 in proto3'],
     ['enum E { A = 0; B = 0; }', 'without allow_alias'],
     ['bm90IGEgZGVzY3JpcHRvcg==', 'expected syntax'],
   ])('is refused when new and wrong: %s', (text, message) => {

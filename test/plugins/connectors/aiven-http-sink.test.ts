@@ -53,14 +53,14 @@ describe("the HTTP sink by Aiven's keys", () => {
   })
 
   it.each<[RawConfig, string]>([
-    [{ 'http.authorization.type': 'static' }, 'http.authorization.type=static needs http.headers.authorization'],
+    [{ 'http.authorization.type': 'static' }, 'http.authorization.type=static requires http.headers.authorization'],
     [
       { 'http.authorization.type': 'oauth2', 'oauth2.client.id': 'i', 'oauth2.client.secret': 's' },
-      'http.authorization.type=oauth2 needs oauth2.access.token.url',
+      'http.authorization.type=oauth2 requires oauth2.access.token.url',
     ],
     [
       { 'http.headers.additional': 'x' },
-      'Invalid value for configuration http.headers.additional: a header should be NAME:VALUE',
+      'Invalid value for configuration http.headers.additional: a header must be NAME:VALUE',
     ],
   ])('refuses %o', (written, message) => {
     const raw = { 'http.url': 'http://h/', ...written }

@@ -127,7 +127,7 @@ describe('Datagen by a schema', () => {
         config: { 'kafka.topic': 't', 'max.interval': '0', 'schema.filename': file, 'schema.keyfield': 'a' },
       })
     await expect(run().take(1)).rejects.toThrow(
-      /^cannot read the schema of schema\.filename \(ENOENT.*own\.avsc'.*: put/,
+      /^cannot read the schema of schema\.filename \(ENOENT.*own\.avsc'.*: copy/,
     )
     writeFileSync(file, textOf({ type: 'int', 'arg.properties': { iteration: { start: 7 } } }))
     expect(await run().take(1)).toMatchObject([{ key: 7, keySchema: { type: 'int32' }, value: { a: 7 } }])
@@ -140,16 +140,16 @@ describe('Datagen by a schema', () => {
 
   it.each<[Properties | string, string]>([
     ['{', 'Invalid value for configuration schema.string: expected a member name'],
-    ['"int"', 'the outermost schema has to be a record, not int'],
-    [{ range: { min: 3, max: 3 } }, 'o.a: a range goes from 3 up to 3, which is left out'],
-    [{ regex: 'a' }, 'o.a: arg.properties.regex means nothing for int, which takes options, range, iteration'],
+    ['"int"', 'the schema must be a record, not int'],
+    [{ range: { min: 3, max: 3 } }, 'o.a: the range from 3 (inclusive) to 3 (exclusive) is empty'],
+    [{ regex: 'a' }, 'o.a: arg.properties.regex is not supported for int: expected options, range, iteration'],
     [{ distribution: {} }, 'o.a: arg.properties: Unrecognized key: "distribution"'],
     [{ range: { min: '3' } }, 'o.a: arg.properties.range.min: Invalid input'],
     [{ options: { file: 'x', encoding: 'json' } }, 'o.a: arg.properties.options: Invalid input'],
-    [{ options: ['x'] }, 'o.a: the option "x" is no int'],
-    [{ iteration: { start: 1, restart: 1 } }, 'o.a: an iteration from 1 by 1 never comes to 1'],
-    [{ iteration: { start: 1, restart: 5, step: -1 } }, 'never comes to 5, where it begins anew'],
-    [{ iteration: { start: true } }, 'o.a: the iteration of a number starts with one'],
+    [{ options: ['x'] }, 'o.a: the option "x" is not a valid int'],
+    [{ iteration: { start: 1, restart: 1 } }, "o.a: an iteration from 1 with step 1 never reaches 'restart' 1"],
+    [{ iteration: { start: 1, restart: 5, step: -1 } }, "never reaches 'restart' 5"],
+    [{ iteration: { start: true } }, "o.a: 'start' of the iteration must be a number"],
   ])('refuses %j, and says where it is', (written, message) => {
     const schema = typeof written === 'string' ? written : textOf({ type: 'int', 'arg.properties': written })
     expect(problems({ 'schema.string': schema })).toEqual([expect.stringContaining(message)])
@@ -158,22 +158,22 @@ describe('Datagen by a schema', () => {
   it.each<[Properties, string]>([
     [
       { quickstart: 'users', 'schema.string': textOf('int') },
-      'quickstart and schema.string are set, but only one of them can define the records',
+      'quickstart and schema.string are set, but only one of them is allowed',
     ],
-    [{ 'schema.keyfield': 'b', 'schema.string': textOf('int') }, "'b' is no field of o, which has a"],
+    [{ 'schema.keyfield': 'b', 'schema.string': textOf('int') }, "o has no field 'b'; its fields are a"],
     [
       { quickstart: 'users', 'schema.keyfield': 'name' },
-      "configuration schema.keyfield: 'name' is no field of ksql.users, which has registertime",
+      "configuration schema.keyfield: ksql.users has no field 'name'; its fields are registertime",
     ],
     [{ quickstart: 'beers' }, 'String must be one of: orders, '],
     [{ 'schema.string': textOf({ type: 'string', 'arg.properties': { regex: '(' } }) }, 'o.a: the expression (: '],
     [
       { 'schema.string': textOf({ type: 'string', 'arg.properties': { regex: 'a(?=b)' } }) },
-      'o.a: the expression a(?=b): it looks around',
+      'o.a: the expression a(?=b): lookarounds are not supported',
     ],
     [
       { 'schema.string': textOf({ type: 'string', 'arg.properties': { length: { min: 2, max: 2 } } }) },
-      'a length goes from 2 up to 2',
+      'the length from 2 (inclusive) to 2 (exclusive) is empty',
     ],
   ])('refuses %j', (written, message) => {
     expect(problems(written as Record<string, string>)).toEqual([expect.stringContaining(message)])

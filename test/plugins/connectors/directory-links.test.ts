@@ -28,8 +28,8 @@ function listFiles(directory: string) {
     readySuffix: '',
     ageMs: 0,
     orderBy: 'name',
-    isMine: () => true,
-    afterwards: { do: 'keep' },
+    isAssigned: () => true,
+    cleanup: { do: 'keep' },
     files: FILES,
     log: SILENT,
   })

@@ -159,13 +159,13 @@ describe('the directory source', () => {
     const records = await box.drain(run)
     expect(records.map(({ value }) => Object.values(value as object)[0])).toEqual([1, 4, 8, 10, 1, 2])
     expect(run.rejected.map(({ record, error }) => [String(record.value).slice(0, 9), error.message])).toEqual([
-      ['2', expect.stringMatching(/a\.csv' up to byte 14: a row has 1 fields where the columns are 2$/)],
+      ['2', expect.stringMatching(/a\.csv' up to byte 14: the row has 1 fields, expected 2$/)],
       ['3,"y', expect.stringMatching(/Quote/)],
-      ['five,u', expect.stringMatching(/column id: 'five' is no whole number$/)],
+      ['five,u', expect.stringMatching(/column id: 'five' is not an integer$/)],
       ['6,"a"b', expect.stringMatching(/Quote/)],
       ['7,vvvvvvv', expect.stringMatching(/longer than row\.max\.bytes/)],
       ['9,"open', expect.stringMatching(/Quote/)],
-      ['{"n":', expect.stringMatching(/b\.ndjson' up to byte 14: a line is no JSON: /)],
+      ['{"n":', expect.stringMatching(/b\.ndjson' up to byte 14: the line is not valid JSON: /)],
     ])
     expect(run.rejected[0]?.record.sourceOffset).toMatchObject({ position: 14 })
   })
@@ -175,10 +175,10 @@ describe('the directory source', () => {
     const run = box.start({ 'csv.types': 'i:int32,f:float64,b:boolean' })
     expect((await box.drain(run)).map(({ value }) => value)).toEqual([{ i: 1, f: 1000, b: true }])
     expect(run.rejected.map(({ error }) => error.message.replace(/.*byte \d+: /, ''))).toEqual([
-      "column i: 'x' is no whole number",
-      'column i: 2147483648 is beyond what int32 can hold',
-      "column f: '1e' is no number",
-      "column b: 'yes' is neither true nor false",
+      "column i: 'x' is not an integer",
+      'column i: 2147483648 is out of range for int32',
+      "column f: '1e' is not a number",
+      "column b: 'yes' is not true or false",
     ])
   })
 
@@ -190,7 +190,7 @@ describe('the directory source', () => {
     expect(records.length).toBeGreaterThan(1_000)
     expect(run.rejected.map(({ error }) => error.message)).toEqual([
       expect.stringMatching(/a\.txt\.gz' cannot be read after byte \d+ of its content: unexpected end of file$/),
-      expect.stringMatching(/has no column none, which csv\.types names: it has id$/),
+      expect.stringMatching(/has no column none \(csv\.types\); its columns are id$/),
     ])
     expect(box.files()).toEqual(['a.txt.gz.failed', 'b.csv.failed'])
   })
@@ -212,7 +212,7 @@ describe('the directory source', () => {
     rmSync(box.path, { recursive: true })
     await expect(box.start().nextBatch()).rejects.toMatchObject({
       code: 'retriable',
-      message: expect.stringMatching(/cannot read the directory '.*' \(ENOENT.*\): make it or mount it$/),
+      message: expect.stringMatching(/cannot read the directory '.*' \(ENOENT.*\): create or mount it$/),
     })
   })
 
@@ -220,7 +220,7 @@ describe('the directory source', () => {
     const box = inbox({ 'a.txt': 'a\n' })
     await expect(box.start({ 'input.path': join(box.path, 'a.txt') }).nextBatch()).rejects.toMatchObject({
       code: 'retriable',
-      message: expect.stringMatching(/\(ENOTDIR.*\): name a directory in input\.path$/),
+      message: expect.stringMatching(/\(ENOTDIR.*\): set input\.path to a directory$/),
     })
   })
 
@@ -246,7 +246,9 @@ describe('the directory source', () => {
   it('fails where it may not make the directory for what is through', async () => {
     const box = inbox({ 'a.txt': 'a\n', file: '' })
     const run = box.start({ 'finished.policy': 'move', 'finished.path': join(box.path, 'file', 'done') })
-    await expect(run.nextBatch()).rejects.toThrow(/cannot make '.*done' for files that are through: ENOTDIR/)
+    await expect(run.nextBatch()).rejects.toThrow(
+      /cannot create the directory '.*done' for files that were read: ENOTDIR/,
+    )
   })
 
   it('tries again to put a file away where it may not yet, and says what to do', async () => {
@@ -261,7 +263,7 @@ describe('the directory source', () => {
     expect(failure).toMatchObject({
       code: 'retriable',
       message: expect.stringMatching(
-        /^cannot put '.*a\.txt' away, .*\(ENOENT.*\): let the worker write in '.*' and '.*done'$/,
+        /^cannot move, rename or delete '.*a\.txt', .*\(ENOENT.*\): grant the worker write permission in '.*' and '.*done'$/,
       ),
     })
     expect(await box.drain(box.start(config, batch[0]))).toEqual([])
@@ -288,8 +290,8 @@ describe('the directory source', () => {
 
 describe('its configuration', () => {
   it.each<[Readonly<Record<string, string>>, string]>([
-    [{ 'finished.policy': 'move' }, 'finished.policy=move needs finished.path'],
-    [{ format: 'csv', 'csv.header': 'false' }, 'csv.header=false needs csv.columns'],
+    [{ 'finished.policy': 'move' }, 'finished.policy=move requires finished.path'],
+    [{ format: 'csv', 'csv.header': 'false' }, 'csv.header=false requires csv.columns'],
     [
       { 'csv.types': 'a:number' },
       'Invalid value a:number for configuration csv.types: expected COLUMN:TYPE with one of',
@@ -304,7 +306,7 @@ describe('its configuration', () => {
 
 const LOOKING: Omit<InputDirectoryOptions, 'directory'> = {
   ...{ pattern: ecmaPattern('.'), ignoredSuffixes: [], readySuffix: '', ageMs: 5_000, orderBy: 'name' },
-  ...{ isMine: () => true, afterwards: { do: 'delete', failed: '.failed' }, files: UNRESTRICTED.files, log: SILENT },
+  ...{ isAssigned: () => true, cleanup: { do: 'delete', failed: '.failed' }, files: UNRESTRICTED.files, log: SILENT },
 }
 
 type Run = ReturnType<typeof runSource>

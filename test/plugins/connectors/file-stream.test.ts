@@ -80,7 +80,9 @@ describe('FileStreamSource', () => {
 
   it('fails when the file is shorter than what was read of it', async () => {
     const run = source(fileIn('abc\n'), 100)
-    await expect(run.take(1)).rejects.toThrow(/has 4 bytes and was read up to byte 100 before: it was cut or replaced/)
+    await expect(run.take(1)).rejects.toThrow(
+      /has 4 bytes but was already read up to byte 100: it was truncated or replaced/,
+    )
     await run.stop()
   })
 
@@ -164,7 +166,7 @@ describe('FileStreamSink', () => {
     const run = await runSink(fileStreamSink, { config: { file: '/dev/full' } })
     onTestFinished(() => run.stop())
     await expect(run.put([{ topic: 't', value: 'a' }])).rejects.toThrow(
-      /^cannot write to '\/dev\/full': ENOSPC.*\. No record is lost: mend it, then restart the task$/,
+      /^cannot write to '\/dev\/full': ENOSPC.*\. No record is lost: correct the cause, then restart the task$/,
     )
   })
 

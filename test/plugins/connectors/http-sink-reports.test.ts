@@ -44,7 +44,7 @@ describe('the reports of the HTTP sink', () => {
   })
 
   it.each([
-    ['error_string', /the server refused it with 422: no such user/],
+    ['error_string', /the server rejected the request with 422: no such user/],
     ['http_response', /^no such user$/],
   ] as const)('describe a rejected record as %s', async (format, text) => {
     const { run } = await start(() => ({ status: 422, body: 'no such user' }), {

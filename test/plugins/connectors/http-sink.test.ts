@@ -69,7 +69,7 @@ describe('the HTTP sink', () => {
     })
     await run.put([{ topic: 't', key: 'k', value: { user: {} } }])
     expect(run.rejected.map(({ error }) => error.message)).toEqual([
-      "the record has no 'user.name', which ${user.name} asks for",
+      'the record has no value for the placeholder ${user.name}',
     ])
   })
 
@@ -94,8 +94,8 @@ describe('the HTTP sink', () => {
   })
 
   it.each<[string, Reply, RegExp]>([
-    ['429', { status: 429, headers: { 'retry-after': '7' } }, /answered 429/],
-    ['503', { status: 503, body: 'over  load' }, /answered 503: over load/],
+    ['429', { status: 429, headers: { 'retry-after': '7' } }, /responded with 429/],
+    ['503', { status: 503, body: 'over  load' }, /responded with 503: over load/],
     ['an answer that is cut', 'half', /: aborted/],
   ])('comes again after %s, with what was not taken yet only', async (_, failure, reason) => {
     const { run, server } = await start(repliesInOrder(OK, failure, OK))
@@ -133,8 +133,8 @@ describe('the HTTP sink', () => {
     onTestFinished(() => other.stop())
     await other.put([{ topic: 't', value: { host: 'x y' } }])
     expect([...run.rejected, ...other.rejected].map(({ error }) => error.message)).toEqual([
-      "what this record puts into the header x-token can't stand in one",
-      "'http://x%20y/in' is no address to send to",
+      'the value of the header x-token contains characters that are not allowed in headers',
+      "'http://x%20y/in' is not a valid URL: check http.api.url and the values that it inserts",
     ])
   })
 
@@ -179,20 +179,20 @@ describe('the HTTP sink', () => {
       undefined,
     ])
     expect(outcomes.at(-1)?.message).toMatch(
-      /answered 503; gave up after 2 retries \(max\.retries\)\. No record is lost/,
+      /responded with 503; gave up after 2 retries \(max\.retries\)\. No record is lost/,
     )
   })
 
   it('comes again when a server is too slow, and says so', async () => {
     const { run } = await start(() => new Promise<Reply>(() => {}), { 'http.request.timeout.ms': '50' })
-    await expect(run.put(values('a'))).rejects.toThrow(/\/in: no whole answer within 50 ms/)
+    await expect(run.put(values('a'))).rejects.toThrow(/\/in: no complete response within 50 ms/)
   })
 
   it('comes again when the body of an answer is too slow', async () => {
     const { run } = await start(() => 'slow', { 'http.request.timeout.ms': '50' })
     await expect(run.put(values('a'))).rejects.toMatchObject({
       code: 'retriable',
-      message: expect.stringMatching(/\/in: no whole answer within 50 ms/),
+      message: expect.stringMatching(/\/in: no complete response within 50 ms/),
     })
   })
 
@@ -201,7 +201,7 @@ describe('the HTTP sink', () => {
     await run.put(values('a'))
     const refusing = await start(() => ({ status: 400, body: 'y'.repeat(1_000_000) }))
     await refusing.run.put(values('a'))
-    expect(refusing.run.rejected[0]?.error.message).toMatch(/refused it with 400: y{300}$/)
+    expect(refusing.run.rejected[0]?.error.message).toMatch(/rejected the request with 400: y{300}$/)
   })
 
   it('halves a batch that is refused until it knows who was meant; the others arrive in order', async () => {
@@ -217,7 +217,9 @@ describe('the HTTP sink', () => {
     await run.put(values('1', '2', 'bad3', '4', '5', 'bad6', 'bad7', '8'))
     expect(taken).toEqual(['1', '2', '4', '5', '8'])
     expect(run.rejected.map(({ record }) => record.value)).toEqual(['bad3', 'bad6', 'bad7'])
-    expect(run.rejected[0]?.error.message).toMatch(/\/in: the server refused it with 422: \{"reason":"bad"\}$/)
+    expect(run.rejected[0]?.error.message).toMatch(
+      /\/in: the server rejected the request with 422: \{"reason":"bad"\}$/,
+    )
   })
 
   it('leaves refused records out where behavior.on.error says so', async () => {
@@ -227,9 +229,13 @@ describe('the HTTP sink', () => {
   })
 
   it.each<[number, Readonly<Record<string, string>>, RegExp]>([
-    [401, {}, /answered 401: authentication failed: check auth\.type/],
-    [403, {}, /answered 403: permission denied: grant this client/],
-    [302, { location: 'https://elsewhere/x?token=1' }, /answered 302: it redirects to https:\/\/elsewhere\/x, and/],
+    [401, {}, /responded with 401: authentication failed: check auth\.type/],
+    [403, {}, /responded with 403: permission denied: grant this client/],
+    [
+      302,
+      { location: 'https://elsewhere/x?token=1' },
+      /responded with 302: it is a redirect to https:\/\/elsewhere\/x; redirects/,
+    ],
   ])('fails at %i, which is about us, and refuses no record for it', async (status, headers, message) => {
     const { run } = await start(() => ({ status, headers }))
     const error = await run.put(values('a')).catch((failed: Error) => failed)
@@ -280,7 +286,7 @@ describe('the HTTP sink', () => {
     const run = await runSink(sink, { config: { 'http.api.url': 'http://h/', 'max.in.flight.requests': '16' } })
     onTestFinished(() => run.stop())
     const of = (key: string, value: string) => ({ topic: 't', key, value })
-    await expect(run.put([of('a', 'a1'), of('b', 'b1'), of('b', 'b2')])).rejects.toThrow(/answered 401/)
+    await expect(run.put([of('a', 'a1'), of('b', 'b1'), of('b', 'b2')])).rejects.toThrow(/responded with 401/)
     expect(bodies.toSorted()).toEqual(['a1', 'b1'])
   })
 
@@ -304,19 +310,16 @@ describe('its configuration', () => {
 
   it.each<[Readonly<Record<string, string>>, string]>([
     [{ 'http.api.url': 'ftp://x' }, 'Invalid value ftp://x for configuration http.api.url: expected http://'],
-    [{ 'auth.type': 'BASIC', 'connection.user': 'u' }, 'auth.type=BASIC needs connection.password'],
-    [{ 'auth.type': 'OAUTH2' }, 'auth.type=OAUTH2 needs oauth2.token.url'],
-    [{ headers: 'nonsense' }, 'Invalid value for configuration headers: a header should be NAME:VALUE'],
+    [{ 'auth.type': 'BASIC', 'connection.user': 'u' }, 'auth.type=BASIC requires connection.password'],
+    [{ 'auth.type': 'OAUTH2' }, 'auth.type=OAUTH2 requires oauth2.token.url'],
+    [{ headers: 'nonsense' }, 'Invalid value for configuration headers: a header must be NAME:VALUE'],
     [{ 'retry.on.status.codes': '5xx' }, "'5xx' is not a status or a range of statuses"],
     [
       { 'regex.patterns': 'a~b', 'regex.replacements': 'c' },
       'regex.patterns and regex.replacements must have the same number of entries',
     ],
-    [{ 'http.proxy.host': 'p' }, 'http.proxy.host needs http.proxy.port'],
-    [
-      { 'oauth2.jwt.enabled': 'true' },
-      'oauth2.jwt.enabled=true is not supported: leave it out and name oauth2.client.id',
-    ],
+    [{ 'http.proxy.host': 'p' }, 'http.proxy.host requires http.proxy.port'],
+    [{ 'oauth2.jwt.enabled': 'true' }, 'oauth2.jwt.enabled=true is not supported: remove it, and set oauth2.client.id'],
   ])('refuses %o', (config, message) => {
     expect(problems(config)).toContainEqual(expect.stringContaining(message))
   })

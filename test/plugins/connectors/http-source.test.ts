@@ -124,35 +124,41 @@ describe('the HTTP source', () => {
     [
       '503',
       { status: 503, body: 'busy' },
-      { code: 'retriable', message: expect.stringMatching(/answered 503: busy$/) },
+      { code: 'retriable', message: expect.stringMatching(/responded with 503: busy$/) },
     ],
     ['a cut connection', 'cut', { code: 'retriable', message: expect.stringMatching(/socket hang up/) }],
     ['half an answer', 'half', { code: 'retriable', message: expect.stringMatching(/aborted/) }],
     [
       'an answer that stands still',
       'slow',
-      { code: 'retriable', message: expect.stringMatching(/no whole answer within 200 ms/) },
+      { code: 'retriable', message: expect.stringMatching(/no complete response within 200 ms/) },
     ],
     [
       '401',
       { status: 401 },
-      { message: expect.stringMatching(/answered 401: authentication failed: check auth\.type/) },
+      { message: expect.stringMatching(/responded with 401: authentication failed: check auth\.type/) },
     ],
     [
       '404',
       { status: 404, body: 'no such' },
       { message: expect.stringMatching(/404: no such: check url and its parameters$/) },
     ],
-    ['no JSON', { status: 200, body: '<html>' }, { message: expect.stringMatching(/the answer is no JSON: <html>$/) }],
+    [
+      'no JSON',
+      { status: 200, body: '<html>' },
+      { message: expect.stringMatching(/the response is not JSON: <html>$/) },
+    ],
     [
       'no list',
       { status: 200, body: '"x"' },
-      { message: expect.stringMatching(/has no list at '\/' \(records\.pointer\)/) },
+      { message: expect.stringMatching(/has no array at '\/' \(records\.pointer\)/) },
     ],
     [
       'too much',
       { status: 200, body: json('x'.repeat(2000)) },
-      { message: expect.stringMatching(/more than 1000 bytes: ask for smaller pages or raise response\.max\.bytes$/) },
+      {
+        message: expect.stringMatching(/more than 1000 bytes: request smaller pages or increase response\.max\.bytes$/),
+      },
     ],
   ])('tells what is the matter with %s', async (_, reply, error) => {
     const { run } = await start(() => reply, { 'response.max.bytes': '1000', 'http.request.timeout.ms': '200' })
@@ -162,7 +168,9 @@ describe('the HTTP source', () => {
   it('does not take its credentials to another server', async () => {
     const link = { link: '<http://elsewhere.example/items>; rel=next' }
     const { run } = await start(() => ({ status: 200, body: '[1]', headers: link }), { paging: 'link' })
-    await expect(run.nextBatch()).rejects.toThrow(/leads to http:\/\/elsewhere\.example, where these credentials don't/)
+    await expect(run.nextBatch()).rejects.toThrow(
+      /links to http:\/\/elsewhere\.example: links to another server are not followed/,
+    )
   })
 
   it('begins a round anew when a page leads to itself', async () => {
@@ -177,11 +185,14 @@ describe('the HTTP source', () => {
 
 describe('its configuration', () => {
   it.each<[Readonly<Record<string, string>>, string]>([
-    [{ 'key.pointer': 'id' }, "Invalid value id for configuration key.pointer: 'id' is no JSON pointer: expected /a/b"],
-    [{ 'auth.type': 'bearer' }, 'auth.type=BEARER needs bearer.token'],
+    [
+      { 'key.pointer': 'id' },
+      "Invalid value id for configuration key.pointer: 'id' is not a JSON pointer: expected a form such as /a/b",
+    ],
+    [{ 'auth.type': 'bearer' }, 'auth.type=BEARER requires bearer.token'],
     [
       { 'http.request.headers': 'x' },
-      'Invalid value for configuration http.request.headers: a header should be NAME:VALUE',
+      'Invalid value for configuration http.request.headers: a header must be NAME:VALUE',
     ],
   ])('refuses %o', (written, message) => {
     const raw = { topic: 't', url: 'http://h/', ...written }

@@ -24,9 +24,9 @@ describe('client credentials of OAuth2', () => {
   it('ask for a new one after a refusal, but not twice for one that was replaced already', async () => {
     const { authorization, server } = await start(repliesInOrder(token('one', 600), token('two', 600)))
     const old = (await authorization.header(signal))!
-    expect(authorization.refused(old)).toBe(true)
+    expect(authorization.invalidate(old)).toBe(true)
     expect(await authorization.header(signal)).toBe('Bearer two')
-    expect(authorization.refused(old)).toBe(true)
+    expect(authorization.invalidate(old)).toBe(true)
     expect(await authorization.header(signal)).toBe('Bearer two')
     expect(server.seen).toHaveLength(2)
   })
@@ -45,18 +45,22 @@ describe('client credentials of OAuth2', () => {
     [
       'can heal',
       { status: 503 },
-      { code: 'retriable', message: expect.stringMatching(/token: POST .* answered 503$/) },
+      { code: 'retriable', message: expect.stringMatching(/token: POST .* responded with 503$/) },
     ],
-    ['can heal', 'cut', { code: 'retriable', message: expect.stringMatching(/^no token: .*socket hang up/) }],
+    [
+      'can heal',
+      'cut',
+      { code: 'retriable', message: expect.stringMatching(/^cannot obtain an OAuth2 token: .*socket hang up/) },
+    ],
     [
       'is wrong',
       { status: 401, body: '{"error":"invalid_client","error_description":"s:t is wrong"}' },
-      { message: expect.stringMatching(/answered 401 \(invalid_client\): check oauth2\.client\.id, [^:]*$/) },
+      { message: expect.stringMatching(/responded with 401 \(invalid_client\): check oauth2\.client\.id, [^:]*$/) },
     ],
     [
       'is none',
       { status: 200, body: '{"token":"x"}' },
-      { message: expect.stringMatching(/has no text 'access_token'/) },
+      { message: expect.stringMatching(/has no string member 'access_token'/) },
     ],
   ])('tell whether what their server says %s', async (_, reply, error) => {
     const { authorization } = await start(() => reply)

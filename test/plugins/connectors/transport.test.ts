@@ -44,7 +44,7 @@ describe('the way to an HTTP server', () => {
       ...{ 'http.proxy.user': 'ann', 'http.proxy.password': 'geheim' },
     }
     await expect(put({ 'http.api.url': 'http://h.example/', ...through })).rejects.toThrow(
-      /answered 407: proxy authentication failed: check http\.proxy\.user/,
+      /responded with 407: proxy authentication failed: check http\.proxy\.user/,
     )
     const error = await put({ 'http.api.url': 'https://h.example/', ...through }).catch((failed: Error) => failed)
     expect(error).toMatchObject({ code: 'retriable', message: expect.stringMatching(/407.*: check http\.proxy\.user/) })
@@ -67,7 +67,7 @@ describe('the way to an HTTP server', () => {
     expect(error).toMatchObject({
       code: 'retriable',
       message: expect.stringMatching(
-        /certificate.*: put who signed its certificate into https\.ssl\.truststore\.location$/,
+        /certificate.*: add the CA of its certificate to https\.ssl\.truststore\.location$/,
       ),
     })
     await put({

@@ -124,7 +124,7 @@ describe('the webhook source', () => {
     expect(await receiver.take(0, 10_000, signal)).toEqual([])
     const closing = receiver[Symbol.asyncDispose]()
     expect((await late).status).toBe(503)
-    request!.answer(204)
+    request!.respond(204)
     expect((await taken).status).toBe(204)
     await closing
   })
@@ -180,7 +180,7 @@ describe('the webhook source', () => {
     const second = runSource(webhookSource, { config: { topic: 'events', listener: url } })
     await expect(second.nextBatch()).rejects.toMatchObject({
       code: 'retriable',
-      message: `${url} is taken by another program or task: choose another port`,
+      message: `${url} is in use by another program or task: choose another port`,
     })
   })
 })
@@ -188,8 +188,8 @@ describe('the webhook source', () => {
 describe('its configuration', () => {
   it.each<[Readonly<Record<string, string>>, string]>([
     [{ listener: 'http://x' }, 'expected http://host:port or https://host:port'],
-    [{ listener: 'https://h:1' }, 'an https listener needs https.ssl.keystore.location'],
-    [{ 'auth.type': 'hmac' }, 'auth.type=HMAC needs signature.secret'],
+    [{ listener: 'https://h:1' }, 'an https listener requires https.ssl.keystore.location'],
+    [{ 'auth.type': 'hmac' }, 'auth.type=HMAC requires signature.secret'],
     [{ path: 'in' }, 'expected a path such as /events'],
   ])('refuses %o', (written, message) => {
     const errors = validateConfig(webhookSource.config, { topic: 't', ...written }).flatMap((value) => value.errors)
@@ -202,11 +202,11 @@ const ANYWHERE: ReceiverOptions = {
   port: 0,
   tls: undefined,
   path: '/',
-  gate: NO_AUTHENTICATION,
+  authenticator: NO_AUTHENTICATION,
   bodyBytesMax: 100,
-  waitingBytesMax: 100,
-  waitingMax: 10,
-  answerTimeoutMs: 60_000,
+  pendingBytesMax: 100,
+  pendingMax: 10,
+  responseTimeoutMs: 60_000,
   check: () => {},
 }
 

@@ -104,7 +104,7 @@ describe('allow.optional.map.keys', () => {
     const write = converter({ 'allow.optional.map.keys': 'true' })
     await expect((async () => write.fromConnect('t', counts, new Map([[null, 1]])))()).rejects.toMatchObject({
       code: 'data',
-      message: 'null where the schema says string',
+      message: 'expected string, got null',
     })
   })
 })

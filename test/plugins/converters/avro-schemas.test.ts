@@ -205,7 +205,7 @@ describe('the Connect schema of an Avro schema', () => {
 
   it('refuses what Connect has no words for', () => {
     const list = { type: 'record', name: 'L', fields: [{ name: 'next', type: ['null', 'L'] }] }
-    expect(() => connectOf(list)).toThrow("'L' contains itself")
+    expect(() => connectOf(list)).toThrow("'L' is recursive")
     expect(() => connectOf('null')).toThrow('Standalone null schemas')
   })
 })

@@ -29,5 +29,5 @@ it.each([
   ['an object of which it is a part itself', { properties: { x: {} }, allOf: [{ $ref: '#/definitions/a' }] }],
 ])('%s are refused', (_, a) => {
   const schema = { allOf: [{ $ref: '#/definitions/a' }], definitions: { a, b: { $ref: '#/definitions/a' } } }
-  expect(() => read(schema)).toThrow('JSON schemas that contain themselves are not supported')
+  expect(() => read(schema)).toThrow('recursive JSON schemas are not supported')
 })

@@ -120,12 +120,12 @@ describe('JsonConverter', () => {
 
   it('says what does not fit its schema', () => {
     const schema = struct('Order', { id: INT32 })
-    expect(() => write(converter(), { schema, value: { id: 'x' } })).toThrow(
-      "the string 'x' where the schema says int32",
+    expect(() => write(converter(), { schema, value: { id: 'x' } })).toThrow("expected int32, got the string 'x'")
+    expect(() => write(converter(), { schema, value: {} })).toThrow(
+      'expected int32, got null: the schema is not optional',
     )
-    expect(() => write(converter(), { schema, value: {} })).toThrow('null where int32 is not optional')
     const text = '{"schema":{"type":"int32","optional":false},"payload":"x"}'
-    expect(() => read(converter(), text)).toThrow("the string 'x' where the schema says int32")
+    expect(() => read(converter(), text)).toThrow("expected int32, got the string 'x'")
   })
 
   it('takes a member named __proto__ for a member like others', () => {

@@ -130,7 +130,7 @@ describe('use.schema.id', () => {
     )
     await expect(
       write(registry.url, texts, { n: 'x' }, { ...config, 'id.compatibility.strict': 'false' }),
-    ).rejects.toThrow("Avro's long does not take string")
+    ).rejects.toThrow('the Avro type long does not accept string')
   })
 })
 

@@ -118,7 +118,9 @@ describe('providers on Kubernetes', () => {
     json((await script.next()).response, { reason: 'NotFound', message: 'secrets "gone" not found' }, 404)
     await expect(reading).rejects.toThrow('secrets "gone" not found')
     for (const path of ['', 'a/b/c', '/a', 'a/']) {
-      await expect(read(path, ['a'])).rejects.toThrow(`'${path}' names no Secret: expected NAMESPACE/NAME or NAME`)
+      await expect(read(path, ['a'])).rejects.toThrow(
+        `'${path}' is not a valid Secret reference: expected NAMESPACE/NAME or NAME`,
+      )
     }
   })
 })

@@ -183,9 +183,9 @@ describe('FilterByExpression', () => {
     expect(() => kept({ condition: 'value.count == 3 && key != null' }, given)).toThrow('looked at')
   })
 
-  it('refuses what is neither true nor false', () => {
+  it('refuses what is not true or false', () => {
     expect(() => kept({ condition: 'value.count' }, record(order, ORDER))).toThrow(
-      'neither true nor false but the number 3',
+      'the condition must be true or false, got the number 3',
     )
   })
 

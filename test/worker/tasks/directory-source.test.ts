@@ -21,7 +21,9 @@ describe('a task of the directory source', () => {
     expect(Object.fromEntries(letters[0]!.headers.map(([name, text]) => [name, String(text)]))).toMatchObject({
       '__connect.errors.stage': 'TASK_POLL',
       '__connect.errors.class.name': 'DirectorySource',
-      '__connect.errors.exception.message': expect.stringMatching(/a\.ndjson' up to byte 14: a line is no JSON/),
+      '__connect.errors.exception.message': expect.stringMatching(
+        /a\.ndjson' up to byte 14: the line is not valid JSON/,
+      ),
     })
   })
 
@@ -31,7 +33,7 @@ describe('a task of the directory source', () => {
     const task = startTask(broker, directorySource, config(directory))
     await expect.poll(() => task.said.at(-1)?.type, WAIT).toBe('failed')
     expect(task.said.at(-1)).toMatchObject({
-      trace: expect.stringMatching(/a\.ndjson' up to byte 16: a line is no JSON/),
+      trace: expect.stringMatching(/a\.ndjson' up to byte 16: the line is not valid JSON/),
     })
     expect(readdirSync(directory)).toEqual(['a.ndjson'])
   })

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import {
+  combineDatabaseErrors,
   DatabaseError,
   toDatabaseError,
-  toDatabaseErrorOfAll,
 } from '../../../../src/plugins/connectors/postgres/database-error.ts'
 
 const failure = (code: string | undefined, message = 'said') =>
@@ -24,8 +24,8 @@ describe('a failure of the database', () => {
     ['42P01', false],
     ['22001', false],
     ['SELF_SIGNED_CERT_IN_CHAIN', false],
-  ])('of code %s may heal: %s', (code, heals) => {
-    expect(failure(code).heals).toBe(heals)
+  ])('of code %s may heal: %s', (code, isTransient) => {
+    expect(failure(code).isTransient).toBe(isTransient)
   })
 
   it.each([
@@ -33,7 +33,7 @@ describe('a failure of the database', () => {
     'timeout expired',
     'Client has encountered a connection error and is not queryable',
   ])('that says «%s» without a code may heal', (message) =>
-    expect(failure(undefined, message)).toMatchObject({ heals: true, sqlState: undefined }),
+    expect(failure(undefined, message)).toMatchObject({ isTransient: true, sqlState: undefined }),
   )
 
   it('says what PostgreSQL said, where, and what to do', () => {
@@ -42,16 +42,16 @@ describe('a failure of the database', () => {
       'could not write: null value: Failing row (column word of words) [23502]',
     )
     expect(failure('42501', 'permission denied').message).toBe(
-      'could not do it: permission denied [42501]; grant it to the role of connection.user',
+      'could not do it: permission denied [42501]; grant the privilege to the role of connection.user',
     )
   })
 
   it('of several hosts tells of each, and may heal where one of them may', () => {
-    const [forever, heals] = [failure('28P01'), failure('ECONNREFUSED')]
-    expect(toDatabaseErrorOfAll([forever])).toBe(forever)
-    const both = toDatabaseErrorOfAll([forever, heals])
+    const [forever, isTransient] = [failure('28P01'), failure('ECONNREFUSED')]
+    expect(combineDatabaseErrors([forever])).toBe(forever)
+    const both = combineDatabaseErrors([forever, isTransient])
     expect(both).toBeInstanceOf(DatabaseError)
-    expect(both).toMatchObject({ heals: true, message: `${forever.message}; ${heals.message}` })
-    expect(toDatabaseErrorOfAll([forever, forever]).heals).toBe(false)
+    expect(both).toMatchObject({ isTransient: true, message: `${forever.message}; ${isTransient.message}` })
+    expect(combineDatabaseErrors([forever, forever]).isTransient).toBe(false)
   })
 })

@@ -8,7 +8,7 @@ import {
   insertSql,
   updateSql,
   upsertSql,
-} from '../../../../src/plugins/connectors/postgres/sink/statements.ts'
+} from '../../../../src/plugins/connectors/postgres/sink/write-statements.ts'
 import { parseConfig, type SinkRecord, validateConfig } from '../../../../src/sdk/index.ts'
 
 const target = {
@@ -83,10 +83,10 @@ describe('changes', () => {
 
 describe('keys', () => {
   it.each([
-    [{ 'insert.mode': 'upsert' }, 'pk.mode', 'insert.mode=upsert needs a key'],
-    [{ 'delete.enabled': 'true', 'pk.mode': 'record_value' }, 'delete.enabled', 'needs pk.mode=record_key'],
-    [{ 'pk.mode': 'kafka', 'pk.fields': 'a' }, 'pk.fields', 'needs three names'],
-    [{ 'topics.to.tables.mapping': 'orders' }, 'topics.to.tables.mapping', "'orders' should be TOPIC:TABLE"],
+    [{ 'insert.mode': 'upsert' }, 'pk.mode', 'insert.mode=upsert requires a key'],
+    [{ 'delete.enabled': 'true', 'pk.mode': 'record_value' }, 'delete.enabled', 'requires pk.mode=record_key'],
+    [{ 'pk.mode': 'kafka', 'pk.fields': 'a' }, 'pk.fields', 'must be empty or have three names'],
+    [{ 'topics.to.tables.mapping': 'orders' }, 'topics.to.tables.mapping', "'orders' must be TOPIC:TABLE"],
   ])('%j is refused at %s', (written, key, message) => {
     const config = { 'connection.url': 'jdbc:postgresql://db/shop', ...written }
     const found = validateConfig(postgresSink.config, config).find(({ name }) => name === key)
@@ -109,7 +109,7 @@ describe('the table of a topic', () => {
   })
 
   it('is missing where a mapping does not name the topic', () => {
-    expect(() => tableOf({ 'topics.to.tables.mapping': 'a:b' })('c')).toThrow("names no table for the topic 'c'")
+    expect(() => tableOf({ 'topics.to.tables.mapping': 'a:b' })('c')).toThrow("has no entry for the topic 'c'")
   })
 
   it('takes multi, which needs no key, for insert', () => {

@@ -4,8 +4,11 @@ import { quoteMethodOf } from '../../../../src/plugins/connectors/postgres/conne
 import { toDatabaseError } from '../../../../src/plugins/connectors/postgres/database-error.ts'
 import { quoted } from '../../../../src/plugins/connectors/postgres/identifier.ts'
 import { columnsFor } from '../../../../src/plugins/connectors/postgres/source/columns-mapping.ts'
+import {
+  selectRowsAfter,
+  type TableQuery,
+} from '../../../../src/plugins/connectors/postgres/source/select-statement.ts'
 import { postgresSource } from '../../../../src/plugins/connectors/postgres/source/source.ts'
-import { type TableQuery, toStatement } from '../../../../src/plugins/connectors/postgres/source/statement.ts'
 import {
   earlierPartitions,
   initialOffset,
@@ -13,7 +16,7 @@ import {
   resumableOffsets,
   toSourceOffset,
 } from '../../../../src/plugins/connectors/postgres/source/table-offset.ts'
-import { shareOut } from '../../../../src/plugins/connectors/postgres/source/tables.ts'
+import { partitionEvenly } from '../../../../src/plugins/connectors/postgres/source/table-selection.ts'
 import { parseTimeZone, UTC } from '../../../../src/plugins/connectors/postgres/time-zone.ts'
 import { shippedCatalog } from '../../../../src/plugins/shipped.ts'
 import { parseConfig, validateConfig } from '../../../../src/sdk/index.ts'
@@ -39,7 +42,7 @@ describe('offsets', () => {
     })
     expect(parseOffset({ timestamp: 1_767_225_600_123 })).toEqual({ micros: 1_767_225_600_123_000 })
     for (const wrong of [{ incrementing: 'x' }, { timestamp: '1' }, { timestamp: 1, timestamp_nanos: -1 }]) {
-      expect(() => parseOffset(wrong)).toThrow('of an offset should be')
+      expect(() => parseOffset(wrong)).toThrow('of an offset must be')
     }
   })
 
@@ -54,7 +57,7 @@ describe('offsets', () => {
     const alter = (partition: Record<string, string>, offset: Record<string, string> | null) =>
       postgresSource.alterOffsets!(config, [{ partition, offset }])
     expect(() => alter({ table: 'a' }, null)).not.toThrow()
-    expect(() => alter({ file: 'a' }, null)).toThrow("an offset's partition should be")
+    expect(() => alter({ file: 'a' }, null)).toThrow('the partition of an offset must be')
     expect(() => alter({ query: 'query' }, { incrementing: 'x' })).toThrow("'incrementing' of an offset")
   })
 })
@@ -120,25 +123,25 @@ describe('queries', () => {
 
   it('ask for what is behind the last row', () => {
     const both = origin({ timestampColumns: ['at'], incrementingColumn: 'id' })
-    expect(toStatement(both, { micros: 0, id: 5 }, { beforeMicros: 1_000_000 }, quoted, berlin)).toEqual({
+    expect(selectRowsAfter(both, { micros: 0, id: 5 }, { beforeMicros: 1_000_000 }, quoted, berlin)).toEqual({
       text: 'SELECT * FROM "public"."T" WHERE "at" < $1 AND ("at", "id") > ($2, $3) ORDER BY "at", "id"',
       values: ['1970-01-01 01:00:01.000000+01:00:00', '1970-01-01 01:00:00.000000+01:00:00', '5'],
     })
-    expect(toStatement(both, { micros: 0 }, {}, quoted, UTC).text).toContain('WHERE "at" >= $1 ORDER BY')
+    expect(selectRowsAfter(both, { micros: 0 }, {}, quoted, UTC).text).toContain('WHERE "at" >= $1 ORDER BY')
     const byId = origin({ incrementingColumn: 'id', suffix: 'LIMIT 3' })
-    expect(toStatement(byId, { id: 2n ** 60n }, { upToId: '9' }, quoted, UTC)).toEqual({
+    expect(selectRowsAfter(byId, { id: 2n ** 60n }, { upToId: '9' }, quoted, UTC)).toEqual({
       text: 'SELECT * FROM "public"."T" WHERE "id" > $1 AND "id" <= $2 ORDER BY "id" LIMIT 3',
       values: [String(2n ** 60n), '9'],
     })
-    expect(toStatement(byId, {}, {}, quoted, UTC).text).toBe('SELECT * FROM "public"."T" ORDER BY "id" LIMIT 3')
+    expect(selectRowsAfter(byId, {}, {}, quoted, UTC).text).toBe('SELECT * FROM "public"."T" ORDER BY "id" LIMIT 3')
   })
 
   it('take the first of several timestamps, and what the user asks', () => {
     const query = origin({ from: { query: 'SELECT 1' }, timestampColumns: ['a', 'b'] })
-    expect(toStatement(query, { micros: 0 }, {}, quoted, UTC).text).toBe(
+    expect(selectRowsAfter(query, { micros: 0 }, {}, quoted, UTC).text).toBe(
       'SELECT 1 WHERE COALESCE("a", "b") > $1 ORDER BY COALESCE("a", "b")',
     )
-    expect(toStatement(origin({}), {}, {}, quoted, UTC)).toEqual({ text: 'SELECT * FROM "public"."T"', values: [] })
+    expect(selectRowsAfter(origin({}), {}, {}, quoted, UTC)).toEqual({ text: 'SELECT * FROM "public"."T"', values: [] })
   })
 })
 
@@ -146,7 +149,7 @@ describe('tables', () => {
   it('are shared out evenly, in their order, and all of them', () => {
     fc.assert(
       fc.property(fc.array(fc.integer()), fc.integer({ min: 1, max: 9 }), (items, tasksMax) => {
-        const shares = shareOut(items, tasksMax)
+        const shares = partitionEvenly(items, tasksMax)
         const sizes = shares.map(({ length }) => length)
         expect(shares.flat()).toEqual(items)
         expect(shares.length).toBe(Math.min(items.length, tasksMax))
@@ -161,23 +164,27 @@ describe('tables', () => {
     const columnsOf = (name: string) =>
       columnsFor(config['timestamp.columns.mapping'], { schema: 'public', name }, 'key')
     expect(columnsOf('a')).toEqual(['x', 'y'])
-    expect(() => columnsOf('ab')).toThrow('key: 2 of its expressions match the table public.ab')
+    expect(() => columnsOf('ab')).toThrow('key: 2 entries match the table public.ab')
   })
 })
 
 describe('keys', () => {
   it.each([
-    [{ mode: 'timestamp' }, 'timestamp.column.name', 'mode=timestamp needs timestamp.column.name'],
-    [{ mode: 'incrementing', query: 'x' }, 'incrementing.column.name', 'with a query needs incrementing.column.name'],
-    [{ mode: 'bulk', query: 'x', 'table.whitelist': 'a' }, 'query', 'can not be combined'],
-    [{ mode: 'bulk', 'table.whitelist': 'a', 'table.blacklist': 'b' }, 'table.blacklist', 'can not be combined'],
-    [{ mode: 'bulk', 'table.exclude.list': 'b' }, 'table.exclude.list', 'needs table.include.list'],
-    [{ mode: 'bulk', 'table.types': 'sequence' }, 'table.types', "'sequence' is not one of TABLE"],
-    [{ mode: 'bulk', 'db.timezone': 'Nowhere' }, 'db.timezone', "'Nowhere' is no time zone"],
+    [{ mode: 'timestamp' }, 'timestamp.column.name', 'mode=timestamp requires timestamp.column.name'],
+    [
+      { mode: 'incrementing', query: 'x' },
+      'incrementing.column.name',
+      'with a query requires incrementing.column.name',
+    ],
+    [{ mode: 'bulk', query: 'x', 'table.whitelist': 'a' }, 'query', 'cannot be combined'],
+    [{ mode: 'bulk', 'table.whitelist': 'a', 'table.blacklist': 'b' }, 'table.blacklist', 'cannot be combined'],
+    [{ mode: 'bulk', 'table.exclude.list': 'b' }, 'table.exclude.list', 'requires table.include.list'],
+    [{ mode: 'bulk', 'table.types': 'sequence' }, 'table.types', "'sequence' must be one of TABLE"],
+    [{ mode: 'bulk', 'db.timezone': 'Nowhere' }, 'db.timezone', "'Nowhere' is not a time zone"],
     [
       { mode: 'bulk', 'connection.url': 'jdbc:mysql://x:secret@y/z' },
       'connection.url',
-      'is not the address of a PostgreSQL',
+      'is not the URL of a PostgreSQL',
     ],
   ])('%j is refused at %s', (written, key, message) => {
     const found = validateConfig(postgresSource.config, { ...GIVEN, ...written }).find(({ name }) => name === key)
@@ -197,7 +204,10 @@ describe('failures', () => {
     [{ code: '42P01', message: 'relation does not exist' }, false],
     [{ code: 'SELF_SIGNED_CERT_IN_CHAIN', message: 'self-signed certificate' }, false],
     [new TypeError('x is undefined'), false],
-  ])('%j heals: %s', (error, heals) => {
-    expect(toDatabaseError(error, 'work')).toMatchObject({ heals, message: expect.stringMatching(/^could not work: /) })
+  ])('%j isTransient: %s', (error, isTransient) => {
+    expect(toDatabaseError(error, 'work')).toMatchObject({
+      isTransient,
+      message: expect.stringMatching(/^could not work: /),
+    })
   })
 })

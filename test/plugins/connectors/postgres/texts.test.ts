@@ -78,7 +78,7 @@ describe('timestamps', () => {
 
 describe('zones', () => {
   it('that nobody knows are refused', () => {
-    expect(() => parseTimeZone('Middle/Earth')).toThrow("'Middle/Earth' is no time zone")
+    expect(() => parseTimeZone('Middle/Earth')).toThrow("'Middle/Earth' is not a time zone")
   })
 })
 
@@ -93,7 +93,7 @@ describe('arrays', () => {
 
   it('that begin at another index are read, arrays of arrays are not', () => {
     expect(itemsFromText('[0:1]={a,b}')).toEqual(['a', 'b'])
-    expect(() => itemsFromText('{{1},{2}}')).toThrow('an array of arrays fits no schema')
+    expect(() => itemsFromText('{{1},{2}}')).toThrow('a multidimensional array has no Connect schema')
   })
 })
 

@@ -38,11 +38,11 @@ export type RowOptions = Pick<
 const KAFKA_COLUMNS = ['__connect_topic', '__connect_partition', '__connect_offset']
 
 /** Returns why a record cannot be converted to a row of any table, or undefined if it can. */
-export function refusalOf(record: SinkRecord, options: RowOptions): DataError | undefined {
+export function findRecordError(record: SinkRecord, options: RowOptions): DataError | undefined {
   const { value, valueSchema, key, keySchema } = record
   const needsKey = options['pk.mode'] === 'record_key'
   if (needsKey && (key === null || key === undefined || keySchema === null)) {
-    return new DataError('the record has no key with a schema, which pk.mode=record_key needs')
+    return new DataError('the record has no key with a schema, which pk.mode=record_key requires')
   }
   if (value === null || value === undefined) {
     if (options['delete.enabled']) return undefined
@@ -51,22 +51,22 @@ export function refusalOf(record: SinkRecord, options: RowOptions): DataError | 
   if (valueSchema?.type === 'struct' || valueSchema?.type === 'string') return undefined
   const found = valueSchema === null ? 'has no schema' : `is of type ${valueSchema.type}`
   return new DataError(
-    `the value of the record ${found}, and columns come from the fields of a struct: use a converter with schemas, such as ` +
+    `the value of the record ${found}, but must be a struct, whose fields are the columns: use a converter with schemas, such as ` +
       'AvroConverter or JsonConverter with schemas.enable=true',
   )
 }
 
 /** Returns the columns for records with these schemas, key columns first. Throws a `DataError` if there are none. */
-export function toColumns(
+export function toSinkColumns(
   keySchema: Schema | null,
   valueSchema: Schema | null,
   options: RowOptions,
 ): readonly SinkColumn[] {
   const keys = keyColumns(keySchema, valueSchema, options)
-  const taken = new Set(keys.map(({ name }) => name))
-  const values = valueColumns(valueSchema, options).filter(({ name }) => !taken.has(name))
+  const keyNames = new Set(keys.map(({ name }) => name))
+  const values = valueColumns(valueSchema, options).filter(({ name }) => !keyNames.has(name))
   if (keys.length + values.length > 0) return [...keys, ...values]
-  throw new DataError('the record has no fields that are written: see fields.whitelist and pk.mode')
+  throw new DataError('the record has no fields to write: check fields.whitelist and pk.mode')
 }
 
 function keyColumns(keySchema: Schema | null, valueSchema: Schema | null, options: RowOptions): readonly SinkColumn[] {
@@ -94,10 +94,12 @@ function kafkaColumns([topic, partition, offset]: readonly string[], options: Ro
 function recordKeyColumns(schema: Schema, fields: readonly string[], options: RowOptions): readonly SinkColumn[] {
   if (schema.type === 'struct') return fieldColumns(schema, fields, 'key', options)
   if (schema.type === 'array' || schema.type === 'map') {
-    throw new DataError(`the key of the record is of type ${schema.type}: a row's key needs a single value or a struct`)
+    throw new DataError(
+      `the key of the record is of type ${schema.type}: the key of a row must be a primitive or a struct`,
+    )
   }
   if (fields.length === 1) return [column(fields[0]!, schema, true, options, ({ key }) => key)]
-  throw new DataError(`the key of the record is a single value: name its column, and only it, by pk.fields`)
+  throw new DataError(`the key of the record is a primitive: set pk.fields to the name of its column`)
 }
 
 function fieldColumns(
@@ -106,13 +108,14 @@ function fieldColumns(
   side: 'key' | 'value',
   options: RowOptions,
 ): readonly SinkColumn[] {
-  if (schema?.type !== 'struct') throw new DataError(`the ${side} of the record has no fields for the key of a row`)
+  if (schema?.type !== 'struct')
+    throw new DataError(`the ${side} of the record is not a struct, so it has no fields for the key of a row`)
   const wanted = names.length === 0 ? schema.fields!.map(({ name }) => name) : names
   return wanted.map((name) => {
     const found = schema.fields!.find((field) => field.name === name)
     if (found !== undefined) return column(name, found.schema, true, options, (record) => fieldOf(record[side], name))
     const known = schema.fields!.map((field) => field.name).join(', ')
-    throw new DataError(`the ${side} of the record has no field '${name}' (pk.fields), but ${known}`)
+    throw new DataError(`the ${side} of the record has no field '${name}' (pk.fields); its fields are ${known}`)
   })
 }
 
@@ -148,11 +151,11 @@ function column(
     type: isEpoch ? 'timestamp' : columnType(schema),
     fallback: isEpoch ? undefined : defaultLiteral(schema),
     notNull: isKey || schema.optional !== true,
-    textOf: (record) => named(name, () => write(pick(record))),
+    textOf: (record) => withFieldName(name, () => write(pick(record))),
   }
 }
 
-function named<T>(name: string, make: () => T): T {
+function withFieldName<T>(name: string, make: () => T): T {
   try {
     return make()
   } catch (error) {

@@ -2,9 +2,9 @@ import { DataError, type TaskLog } from '../../../../sdk/index.ts'
 import { DatabaseError } from '../database-error.ts'
 import { parseTableName, plainTable, type Quote, quotedTable, type TableName } from '../identifier.ts'
 import type { Session } from '../session.ts'
-import type { SinkColumn } from './columns.ts'
-import { makeShared } from './concurrent-ddl.ts'
-import { addColumnsSql, createTableSql, type Target, type TargetColumn } from './statements.ts'
+import { executeConcurrentDdl } from './concurrent-ddl.ts'
+import type { SinkColumn } from './sink-columns.ts'
+import { addColumnsSql, createTableSql, type TargetColumn, type TargetTable } from './write-statements.ts'
 
 /**
  * The type is selected without length or precision, so that the server rejects values that do not fit instead of
@@ -14,7 +14,7 @@ const COLUMNS_SQL = `
   SELECT a.attname, format_type(a.atttypid, -1) FROM pg_attribute a
   WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum`
 
-export type TablesOptions = {
+export type TargetTablesOptions = {
   readonly autoCreate: boolean
   readonly autoEvolve: boolean
   readonly quote: Quote
@@ -22,11 +22,11 @@ export type TablesOptions = {
 }
 
 /** Caches the columns of target tables. Creates and alters tables where the configuration permits it. */
-export class Tables {
-  readonly #options: TablesOptions
+export class TargetTables {
+  readonly #options: TargetTablesOptions
   readonly #known = new Map<string, readonly TargetColumn[]>()
 
-  constructor(options: TablesOptions) {
+  constructor(options: TargetTablesOptions) {
     this.#options = options
   }
 
@@ -39,29 +39,29 @@ export class Tables {
    * Returns the table with the columns that match `columns`, in their order. Throws a `DatabaseError` if the table does
    * not exist and may not be created, and a `DataError` if columns are missing and may not be added.
    */
-  async target(session: Session, name: string, columns: readonly SinkColumn[]): Promise<Target> {
+  async target(session: Session, name: string, columns: readonly SinkColumn[]): Promise<TargetTable> {
     const { autoCreate, quote } = this.#options
     const parsed = parseTableName(name)
     const table = quotedTable(parsed, quote)
-    let known = this.#known.get(name) ?? (await look(session, parsed, quote))
+    let known = this.#known.get(name) ?? (await readColumns(session, parsed, quote))
     if (known.length === 0) {
-      if (!autoCreate) throw isMissing(parsed)
+      if (!autoCreate) throw missingTable(parsed)
       await this.#change(session, parsed, createTableSql(table, columns, quote))
-      known = await look(session, parsed, quote)
+      known = await readColumns(session, parsed, quote)
     }
     const missing = columns.filter((column) => findColumn(known, column.name) === undefined)
     if (missing.length > 0) {
       this.#refuseMissing(parsed, missing)
       await this.#change(session, parsed, addColumnsSql(table, missing, quote))
-      known = await look(session, parsed, quote)
+      known = await readColumns(session, parsed, quote)
     }
     this.#known.set(name, known)
     return { table, columns: columns.map((column) => requireColumn(known, column.name, parsed)) }
   }
 
   async #change(session: Session, table: TableName, sql: string): Promise<void> {
-    this.#options.log.info({ table: plainTable(table), sql }, 'the table is changed to hold the records')
-    await makeShared(session, `change the table ${plainTable(table)}`, sql)
+    this.#options.log.info({ table: plainTable(table), sql }, 'the table is created or altered for the records')
+    await executeConcurrentDdl(session, `create or alter the table ${plainTable(table)}`, sql)
   }
 
   #refuseMissing(table: TableName, missing: readonly SinkColumn[]): void {
@@ -72,14 +72,16 @@ export class Tables {
     const required = missing.filter(({ notNull, fallback }) => notNull && fallback === undefined)
     if (required.length === 0) return
     throw new DataError(
-      `the table ${plainTable(table)} has no column ${required.map(({ name }) => name).join(', ')}, and it can't be added: its ` +
-        'field is required and has no default, so the rows that are there would have nothing in it',
+      `the table ${plainTable(table)} has no column ${required.map(({ name }) => name).join(', ')}, and it cannot be added: the ` +
+        'field is required and has no default, so the existing rows would have no value for it',
     )
   }
 }
 
-async function look(session: Session, table: TableName, quote: Quote): Promise<readonly TargetColumn[]> {
-  const rows = await session.query(`look at the table ${plainTable(table)}`, COLUMNS_SQL, [quotedTable(table, quote)])
+async function readColumns(session: Session, table: TableName, quote: Quote): Promise<readonly TargetColumn[]> {
+  const rows = await session.query(`read the columns of the table ${plainTable(table)}`, COLUMNS_SQL, [
+    quotedTable(table, quote),
+  ])
   return rows.map(([name, type]) => ({ name: name!, type: type! }))
 }
 
@@ -94,12 +96,12 @@ function findColumn(columns: readonly TargetColumn[], name: string): TargetColum
 function requireColumn(columns: readonly TargetColumn[], name: string, table: TableName): TargetColumn {
   const found = findColumn(columns, name)
   if (found !== undefined) return found
-  throw new DatabaseError(`could not write to the table ${plainTable(table)}: its column ${name} is gone`, {
-    heals: true,
+  throw new DatabaseError(`could not write to the table ${plainTable(table)}: its column ${name} no longer exists`, {
+    isTransient: true,
   })
 }
 
-function isMissing(table: TableName): DatabaseError {
-  const message = `could not write to the table ${plainTable(table)}: there is none; create it, or set auto.create=true`
-  return new DatabaseError(message, { heals: false })
+function missingTable(table: TableName): DatabaseError {
+  const message = `could not write to the table ${plainTable(table)}: it does not exist; create it, or set auto.create=true`
+  return new DatabaseError(message, { isTransient: false })
 }

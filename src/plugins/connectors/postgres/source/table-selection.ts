@@ -2,7 +2,7 @@ import type { JavaPattern } from '../../../../java-compat/regex.ts'
 import { plainTable, quotedTable, type TableName } from '../identifier.ts'
 
 /** Which tables of the database the connector reads. */
-export type Choice = {
+export type TableSelection = {
   /** Names with or without a schema, quoted or unquoted. Empty selects all tables. */
   readonly whitelist: readonly string[]
   readonly blacklist: readonly string[]
@@ -31,7 +31,7 @@ export const TABLES_SQL = `
     AND n.nspname LIKE $2 AND n.nspname <> 'information_schema' AND n.nspname !~ '^pg_'
   ORDER BY n.nspname, c.relname`
 
-export function chooseTables(tables: readonly TableName[], choice: Choice): readonly TableName[] {
+export function selectTables(tables: readonly TableName[], choice: TableSelection): readonly TableName[] {
   const { whitelist, blacklist, include, exclude } = choice
   const isListed = (list: readonly string[], table: TableName) =>
     [table.name, plainTable(table), quotedTable(table)].some((spelling) => list.includes(spelling))
@@ -44,12 +44,12 @@ export function chooseTables(tables: readonly TableName[], choice: Choice): read
 }
 
 /** Returns table names that occur in several schemas. Their rows would be written to the same topic. */
-export function sameNames(tables: readonly TableName[]): readonly string[] {
+export function findDuplicateNames(tables: readonly TableName[]): readonly string[] {
   return [...Map.groupBy(tables, ({ name }) => name)].filter(([, same]) => same.length > 1).map(([name]) => name)
 }
 
 /** Splits the items into contiguous shares of nearly equal size, none of them empty. */
-export function shareOut<Item>(items: readonly Item[], shares: number): readonly (readonly Item[])[] {
+export function partitionEvenly<Item>(items: readonly Item[], shares: number): readonly (readonly Item[])[] {
   const count = Math.min(items.length, shares)
   return Array.from({ length: count }, (_, share) => {
     const [start, end] = [share, share + 1].map((index) => {

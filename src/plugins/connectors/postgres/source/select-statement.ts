@@ -18,47 +18,47 @@ export type TableQuery = {
 /** Upper bound of the rows to read: a timestamp (exclusive), an id (inclusive), or both. */
 export type UpperBound = { readonly beforeMicros?: number | undefined; readonly upToId?: string | undefined }
 
-export type Statement = { readonly text: string; readonly values: readonly string[] }
+export type SelectStatement = { readonly text: string; readonly values: readonly string[] }
 
 /** Selects all rows, without an order. */
-export function toSelect({ from }: TableQuery, quote: Quote): string {
+export function selectAllSql({ from }: TableQuery, quote: Quote): string {
   return 'table' in from ? `SELECT * FROM ${quotedTable(from.table, quote)}` : from.query
 }
 
 /** Selects the rows after an offset, up to an upper bound, in the order of their offsets. */
-export function toStatement(
-  origin: TableQuery,
-  after: TableOffset,
-  horizon: UpperBound,
+export function selectRowsAfter(
+  tableQuery: TableQuery,
+  offset: TableOffset,
+  upperBound: UpperBound,
   quote: Quote,
   zone: TimeZone,
-): Statement {
+): SelectStatement {
   const values: string[] = []
   const value = (text: string) => `$${values.push(text)}`
   const time = (micros: number) => value(textFromMicros(micros, zone))
-  const timestamp = toTimestamp(origin, quote)
-  const id = origin.incrementingColumn === undefined ? undefined : quote(origin.incrementingColumn)
+  const timestamp = toTimestamp(tableQuery, quote)
+  const id = tableQuery.incrementingColumn === undefined ? undefined : quote(tableQuery.incrementingColumn)
 
   const conditions: string[] = []
   if (timestamp !== undefined) {
-    if (horizon.beforeMicros !== undefined) conditions.push(`${timestamp} < ${time(horizon.beforeMicros)}`)
-    if (after.micros !== undefined) conditions.push(behind(timestamp, id, after, time, value))
+    if (upperBound.beforeMicros !== undefined) conditions.push(`${timestamp} < ${time(upperBound.beforeMicros)}`)
+    if (offset.micros !== undefined) conditions.push(isAfter(timestamp, id, offset, time, value))
   } else if (id !== undefined) {
-    if (after.id !== undefined) conditions.push(`${id} > ${value(String(after.id))}`)
-    if (horizon.upToId !== undefined) conditions.push(`${id} <= ${value(horizon.upToId)}`)
+    if (offset.id !== undefined) conditions.push(`${id} > ${value(String(offset.id))}`)
+    if (upperBound.upToId !== undefined) conditions.push(`${id} <= ${value(upperBound.upToId)}`)
   }
   const order = [timestamp, id].filter((column) => column !== undefined)
   const parts = [
-    toSelect(origin, quote),
+    selectAllSql(tableQuery, quote),
     ...(conditions.length > 0 ? [`WHERE ${conditions.join(' AND ')}`] : []),
     ...(order.length > 0 ? [`ORDER BY ${order.join(', ')}`] : []),
-    ...(origin.suffix === '' ? [] : [origin.suffix]),
+    ...(tableQuery.suffix === '' ? [] : [tableQuery.suffix]),
   ]
   return { text: parts.join(' '), values }
 }
 
 /** Compares rows as tuples, which an index on both columns supports. */
-function behind(
+function isAfter(
   timestamp: string,
   id: string | undefined,
   { micros, id: lastId }: TableOffset,

@@ -1,5 +1,5 @@
 import type { Quote } from '../identifier.ts'
-import type { SinkColumn } from './columns.ts'
+import type { SinkColumn } from './sink-columns.ts'
 
 /** A column of the target table. */
 export type TargetColumn = {
@@ -9,18 +9,18 @@ export type TargetColumn = {
 }
 
 /** A target table: its quoted name and its columns. */
-export type Target = { readonly table: string; readonly columns: readonly TargetColumn[] }
+export type TargetTable = { readonly table: string; readonly columns: readonly TargetColumn[] }
 
 // Values are passed as one text array per column: the statement text does not depend on the number of rows, and the
 // server converts each text to the column's type.
 
-export function insertSql({ table, columns }: Target, quote: Quote): string {
+export function insertSql({ table, columns }: TargetTable, quote: Quote): string {
   const names = columns.map(({ name }) => quote(name)).join(', ')
   return `INSERT INTO ${table} (${names}) SELECT ${columns.map(cast).join(', ')} FROM ${rows(columns)}`
 }
 
 /** The first `keys` columns are the key columns. */
-export function upsertSql({ table, columns }: Target, keys: number, quote: Quote): string {
+export function upsertSql({ table, columns }: TargetTable, keys: number, quote: Quote): string {
   const key = columns.slice(0, keys).map(({ name }) => quote(name))
   const changed = columns.slice(keys).map(({ name }) => `${quote(name)} = EXCLUDED.${quote(name)}`)
   const action = changed.length === 0 ? 'NOTHING' : `UPDATE SET ${changed.join(', ')}`
@@ -28,13 +28,13 @@ export function upsertSql({ table, columns }: Target, keys: number, quote: Quote
 }
 
 /** Returns undefined if all columns are key columns. */
-export function updateSql({ table, columns }: Target, keys: number, quote: Quote): string | undefined {
+export function updateSql({ table, columns }: TargetTable, keys: number, quote: Quote): string | undefined {
   const changed = columns.slice(keys).map((column, index) => `${quote(column.name)} = ${cast(column, keys + index)}`)
   if (changed.length === 0) return undefined
   return `UPDATE ${table} AS t SET ${changed.join(', ')} FROM ${rows(columns)} WHERE ${isRow(columns.slice(0, keys), quote)}`
 }
 
-export function deleteSql({ table, columns }: Target, keys: number, quote: Quote): string {
+export function deleteSql({ table, columns }: TargetTable, keys: number, quote: Quote): string {
   const key = columns.slice(0, keys)
   return `DELETE FROM ${table} AS t USING ${rows(key)} WHERE ${isRow(key, quote)}`
 }

@@ -9,13 +9,13 @@ import { textFromItems } from '../array-text.ts'
 import { DatabaseError } from '../database-error.ts'
 import type { Quote } from '../identifier.ts'
 import type { Session } from '../session.ts'
-import { type RowOptions, refusalOf, type SinkColumn, toColumns } from './columns.ts'
 import { type ChangeGroup, cellsOf, compactChanges, hasSameSchema, type RowChange } from './row-changes.ts'
-import { deleteSql, insertSql, type Target, updateSql, upsertSql } from './statements.ts'
+import { findRecordError, type RowOptions, type SinkColumn, toSinkColumns } from './sink-columns.ts'
 import { StoredOffsets } from './stored-offsets.ts'
-import { Tables } from './tables.ts'
+import { TargetTables } from './target-tables.ts'
+import { deleteSql, insertSql, type TargetTable, updateSql, upsertSql } from './write-statements.ts'
 
-export type WriterOptions = RowOptions & {
+export type BatchWriterOptions = RowOptions & {
   readonly connector: string
   readonly insertMode: 'insert' | 'upsert' | 'update'
   readonly rowsMax: number
@@ -35,23 +35,23 @@ export type WriterOptions = RowOptions & {
 
 /** A statement with its changes. Its parameters are the first `columns` cells of each change. */
 type Write = {
-  readonly doing: string
+  readonly operation: string
   readonly sql: string
   readonly changes: readonly RowChange[]
   readonly columns: number
 }
 
 /** Writes batches of records, each batch in one transaction. */
-export class Writer {
-  readonly #options: WriterOptions
-  readonly #tables: Tables
+export class BatchWriter {
+  readonly #options: BatchWriterOptions
+  readonly #tables: TargetTables
   readonly #offsets: StoredOffsets | undefined
   #session: Session | undefined
 
-  constructor(options: WriterOptions) {
+  constructor(options: BatchWriterOptions) {
     const { offsetsTable, connector, quote } = options
     this.#options = options
-    this.#tables = new Tables(options)
+    this.#tables = new TargetTables(options)
     this.#offsets = offsetsTable === undefined ? undefined : new StoredOffsets(connector, offsetsTable, quote)
   }
 
@@ -122,9 +122,9 @@ export class Writer {
 
   async #writesOf(session: Session, records: readonly SinkRecord[]): Promise<readonly Write[]> {
     const writes: Write[] = []
-    for (const run of this.#runs(records)) {
-      const target = await this.#tables.target(session, run.table, run.columns)
-      writes.push(...this.#toWrites(run, target))
+    for (const group of this.#toGroups(records)) {
+      const target = await this.#tables.target(session, group.table, group.columns)
+      writes.push(...this.#toWrites(group, target))
     }
     return writes
   }
@@ -133,7 +133,7 @@ export class Writer {
    * Splits the records of each table into groups of consecutive records that are written to the same columns. A delete
    * joins the group that precedes it if its key schema matches.
    */
-  #runs(records: readonly SinkRecord[]): readonly ChangeGroup[] {
+  #toGroups(records: readonly SinkRecord[]): readonly ChangeGroup[] {
     const open = new Map<string, { shape: SinkRecord; columns: readonly SinkColumn[]; changes: RowChange[] }>()
     const done: ChangeGroup[] = []
     const end = (table: string) => {
@@ -142,7 +142,7 @@ export class Writer {
       open.delete(table)
     }
     for (const record of records) {
-      const refusal = refusalOf(record, this.#options)
+      const refusal = findRecordError(record, this.#options)
       if (refusal !== undefined) throw refusal
       const table = this.#options.tableOf(record.topic)
       const current = open.get(table)
@@ -160,34 +160,36 @@ export class Writer {
     table: string,
     open: Map<string, { shape: SinkRecord; columns: readonly SinkColumn[]; changes: RowChange[] }>,
   ) {
-    const columns = toColumns(record.keySchema, isDelete(record) ? null : record.valueSchema, this.#options)
-    const begun = { shape: record, columns, changes: [] as RowChange[] }
-    open.set(table, begun)
-    return begun
+    const columns = toSinkColumns(record.keySchema, isDelete(record) ? null : record.valueSchema, this.#options)
+    const group = { shape: record, columns, changes: [] as RowChange[] }
+    open.set(table, group)
+    return group
   }
 
-  #toWrites(run: ChangeGroup, target: Target): readonly Write[] {
+  #toWrites(group: ChangeGroup, target: TargetTable): readonly Write[] {
     const { insertMode, quote } = this.#options
-    const { deletes, writes } = compactChanges(run, insertMode)
-    const keys = run.columns.filter(({ isKey }) => isKey).length
-    const doing = `write ${run.changes.length} records to the table ${run.table}`
+    const { deletes, writes } = compactChanges(group, insertMode)
+    const keys = group.columns.filter(({ isKey }) => isKey).length
+    const operation = `write ${group.changes.length} records to the table ${group.table}`
     const sql = this.#writeSql(target, keys)
     return [
-      ...(deletes.length > 0 ? [{ doing, sql: deleteSql(target, keys, quote), changes: deletes, columns: keys }] : []),
+      ...(deletes.length > 0
+        ? [{ operation, sql: deleteSql(target, keys, quote), changes: deletes, columns: keys }]
+        : []),
       ...(writes.length > 0 && sql !== undefined
-        ? [{ doing, sql, changes: writes, columns: target.columns.length }]
+        ? [{ operation, sql, changes: writes, columns: target.columns.length }]
         : []),
     ]
   }
 
   async #execute(session: Session, writes: readonly Write[]): Promise<void> {
-    for (const { doing, sql, changes, columns } of writes) {
+    for (const { operation, sql, changes, columns } of writes) {
       const values = Array.from({ length: columns }, (_, column) => textFromItems(cellsOf(changes, column)))
-      await session.execute(doing, sql, values)
+      await session.execute(operation, sql, values)
     }
   }
 
-  #writeSql(target: Target, keys: number): string | undefined {
+  #writeSql(target: TargetTable, keys: number): string | undefined {
     const { insertMode, quote } = this.#options
     if (insertMode === 'insert') return insertSql(target, quote)
     return insertMode === 'upsert' ? upsertSql(target, keys, quote) : updateSql(target, keys, quote)

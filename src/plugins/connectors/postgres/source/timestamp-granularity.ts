@@ -13,10 +13,10 @@ export const TIMESTAMP_GRANULARITIES = [
 ] as const
 export type TimestampGranularity = (typeof TIMESTAMP_GRANULARITIES)[number]
 
-type Written = { readonly schema: Schema; readonly write: (micros: number, zone: TimeZone) => unknown }
+type TimestampForm = { readonly schema: Schema; readonly write: (micros: number, zone: TimeZone) => unknown }
 
 /** Conversion from microseconds since 1970. PostgreSQL has no nanoseconds, so the nanosecond forms multiply by 1000. */
-const WRITTEN: Readonly<Record<TimestampGranularity, Written>> = {
+const TIMESTAMP_FORMS: Readonly<Record<TimestampGranularity, TimestampForm>> = {
   connect_logical: { schema: TIMESTAMP, write: (micros) => new Date(Math.floor(micros / 1000)) },
   micros_long: { schema: INT64, write: (micros) => micros },
   micros_string: { schema: STRING, write: String },
@@ -27,7 +27,7 @@ const WRITTEN: Readonly<Record<TimestampGranularity, Written>> = {
 }
 
 /** `own` is the zone of the column's values; `shown` is the zone of ISO strings in records. */
-export function timestampKind(granularity: TimestampGranularity, own: TimeZone, shown: TimeZone) {
-  const { schema, write } = WRITTEN[granularity]
-  return { schema, read: (text: string) => write(microsFromText(text, own), shown) }
+export function timestampKind(granularity: TimestampGranularity, columnZone: TimeZone, recordZone: TimeZone) {
+  const { schema, write } = TIMESTAMP_FORMS[granularity]
+  return { schema, read: (text: string) => write(microsFromText(text, columnZone), recordZone) }
 }

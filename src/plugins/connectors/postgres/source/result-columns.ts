@@ -22,13 +22,13 @@ import { itemsFromText } from '../array-text.ts'
 import type { ResultField } from '../session.ts'
 import { microsFromText, timeFromText } from '../time-text.ts'
 import { type TimeZone, UTC } from '../time-zone.ts'
-import { type TimestampGranularity, timestampKind } from './granularity.ts'
+import { type TimestampGranularity, timestampKind } from './timestamp-granularity.ts'
 
 export const NUMERIC_MAPPINGS = ['none', 'precision_only', 'best_fit', 'best_fit_eager_double'] as const
 export type NumericMapping = (typeof NUMERIC_MAPPINGS)[number]
 
 /** How column values are converted to record values. */
-export type Mapping = {
+export type TypeMapping = {
   readonly numeric: NumericMapping
   readonly granularity: TimestampGranularity
   /** Time zone of `timestamp` columns. */
@@ -45,7 +45,7 @@ export type ColumnType = {
 }
 
 /** A result column with the schema and conversion of its record field. */
-export type Column = {
+export type ResultColumn = {
   readonly name: string
   readonly schema: Schema
   /** Converts PostgreSQL's text. Throws a `DataError` for values that the schema cannot represent. */
@@ -54,13 +54,13 @@ export type Column = {
 
 type Kind = { readonly schema: Schema; readonly read: (text: string) => unknown }
 
-export function toColumn({ name, modifier }: ResultField, type: ColumnType, mapping: Mapping): Column {
+export function toResultColumn({ name, modifier }: ResultField, type: ColumnType, mapping: TypeMapping): ResultColumn {
   const { schema, read } =
     type.items === undefined ? kindOf(type.name, modifier, mapping) : arrayOf(type.items, modifier, mapping)
   return { name, schema: type.notNull ? schema : optional(schema), read }
 }
 
-function arrayOf({ name }: { readonly name: string | undefined }, modifier: number, mapping: Mapping): Kind {
+function arrayOf({ name }: { readonly name: string | undefined }, modifier: number, mapping: TypeMapping): Kind {
   const { schema, read } = kindOf(name, modifier, mapping)
   return {
     schema: array(optional(schema)),
@@ -72,7 +72,7 @@ function arrayOf({ name }: { readonly name: string | undefined }, modifier: numb
  * Types without a case here, such as json, uuid, enums, intervals, network addresses and ranges, become strings in
  * PostgreSQL's text format.
  */
-function kindOf(name: string | undefined, modifier: number, mapping: Mapping): Kind {
+function kindOf(name: string | undefined, modifier: number, mapping: TypeMapping): Kind {
   switch (name) {
     case 'numeric':
       return numericKind(modifier, mapping.numeric)
@@ -152,7 +152,7 @@ function decimalKind(scale: number): Kind {
     read(text) {
       if (/^[-+]?\d/.test(text)) return decimalFromText(text, scale)
       throw new DataError(
-        `${text} is no decimal number: set numeric.mapping=best_fit_eager_double, or leave it out by a query`,
+        `${text} is not a decimal number: set numeric.mapping=best_fit_eager_double, or exclude it by a query`,
       )
     },
   }
@@ -164,5 +164,5 @@ function integerKind(digits: number): Kind {
 }
 
 function refuseNan(): never {
-  throw new DataError('NaN is no whole number: set numeric.mapping=best_fit_eager_double, or leave it out by a query')
+  throw new DataError('NaN is not an integer: set numeric.mapping=best_fit_eager_double, or exclude it by a query')
 }
