@@ -61,8 +61,8 @@ export type Operator = {
 const STUCK_MS = 300_000
 
 /**
- * Starts the operator. Resolves when every resource of the cluster is known. Runtimes that do not answer, and the lease of
- * another operator, are waited for in the background.
+ * Starts the operator. Resolves when every resource of the cluster is known. Runtimes that do not answer, and the lease
+ * of another operator, are waited for in the background.
  */
 export function startOperator(options: OperatorOptions): Promise<Operator> {
   const { clock = systemClock, monitoring, subscribeToRuntimeEvents } = options
@@ -169,7 +169,10 @@ export function startOperator(options: OperatorOptions): Promise<Operator> {
   })
 }
 
-/** Returns a function that starts to watch namespaces when the configuration needs them. It retries until that is allowed. */
+/**
+ * Returns a function that starts to watch namespaces when the configuration needs them. It retries until that is
+ * allowed.
+ */
 function createNamespaceWatch(cluster: Cluster, logger: Logger): (runtimesConfig: RuntimesConfig) => Promise<void> {
   let isForbidden = false
   return async (runtimesConfig) => {

@@ -49,8 +49,8 @@ const EVENTS = {
 } as const
 
 /**
- * Registers the counters and histograms of the operator. Names that controller-runtime has are the same here, so that its
- * dashboards can be used.
+ * Registers the counters and histograms of the operator. Names that controller-runtime has are the same here, so that
+ * its dashboards can be used.
  */
 export function registerOperatorMetrics(metrics: Metrics): OperatorMetrics {
   const make = new MetricFamilies(metrics)

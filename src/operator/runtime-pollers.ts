@@ -71,8 +71,8 @@ type RuntimePoller = {
 }
 
 /**
- * Creates one poller for each runtime. A resource is enqueued when its object changed, or when the object differs from the
- * status of a Ready resource: a change that the operator made itself enqueues nothing.
+ * Creates one poller for each runtime. A resource is enqueued when its object changed, or when the object differs from
+ * the status of a Ready resource: a change that the operator made itself enqueues nothing.
  */
 export function createRuntimePollers(options: RuntimePollersOptions): RuntimePollers {
   const { runtimesConfig, connect, observeWorkerIntervalMs } = options

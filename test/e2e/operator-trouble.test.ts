@@ -21,7 +21,10 @@ const DATAGEN = { 'kafka.topic': 'generated', quickstart: 'orders', 'value.conve
 const EDITED_MS = Number(process.env['WEIR_EDITED_MS'] ?? 5_000)
 /** So long nobody is there: some probes and looks; 180,000 for minutes. */
 const AWAY_MS = Number(process.env['WEIR_AWAY_MS'] ?? 35_000)
-/** The first calls of ten resources, and then a probe each 15 s and a look each 30 s by runtime, with room for twice as many. */
+/**
+ * The first calls of ten resources, and then a probe each 15 s and a look each 30 s by runtime, with room for twice as
+ * many.
+ */
 const ASKED_AWAY_MAX = 100 + (2 * 2 * 6 * AWAY_MS) / 60_000
 /** Of passes that fail, by one resource, before the test looks: back-off allows no more in the time. */
 const ASKED_MAX = 400

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { RequestError } from '../../src/clients/http.ts'
 import { createLogger, silentLogger } from '../../src/config/logger.ts'
 import { ConfigurationWatch } from '../../src/operator/configuration-watch.ts'
-import { createConnectorReconciler } from '../../src/operator/connector/connector-reconciler.ts'
+import { ConnectorReconciler } from '../../src/operator/connector/connector-reconciler.ts'
 import { UNFENCED } from '../../src/operator/controller/fence.ts'
 import { TerminalError } from '../../src/operator/controller/reconcile-error.ts'
 import { ReconcileLoop } from '../../src/operator/controller/reconcile-loop.ts'
@@ -240,7 +240,7 @@ describe('a deletion', () => {
     const { key } = await deleted({ 'weir.dev/force-delete': 'true' })
     const lines: string[] = []
     const { cluster, clock, runtimes } = fixture
-    const reconciler = createConnectorReconciler({ cluster, clock, runtimes, instance: 'test' })
+    const reconciler = new ConnectorReconciler({ cluster, clock, runtimes, instance: 'test' })
     const logger = createLogger({ write: (line) => lines.push(line) })
     await new ReconcileLoop(reconciler, { cluster, clock, logger, fence: UNFENCED }).reconcile(key)
     expect(lines.map((line) => JSON.parse(line))).toEqual([

@@ -22,8 +22,8 @@ const RETRY_MS = 5_000
 const OUTAGE_FAILURES = 2
 
 /**
- * Lists the objects of a runtime periodically and reports which have changed: one request for all objects instead of one for
- * each resource.
+ * Lists the objects of a runtime periodically and reports which have changed: one request for all objects instead of
+ * one for each resource.
  */
 export class ListPoller<T> {
   readonly #options: ListPollerOptions<T>

@@ -36,8 +36,8 @@ export type ReconcileLoopOptions = {
 }
 
 /**
- * Reconciles single resources of one kind: sets the finalizer, calls the reconciler, and writes the status if it differs.
- * This is the only place that turns errors into conditions.
+ * Reconciles single resources of one kind: sets the finalizer, calls the reconciler, and writes the status if it
+ * differs. This is the only place that turns errors into conditions.
  */
 export class ReconcileLoop<K extends ResourceKind> {
   readonly #reconciler: Reconciler<K>

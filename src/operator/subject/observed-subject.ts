@@ -30,7 +30,10 @@ export type ObservedSubject = {
   readonly level?: CompatibilityLevel | undefined
   /** The effective level: the subject's own or the inherited one. */
   readonly effectiveLevel: CompatibilityLevel
-  /** Why the desired schema is incompatible with the existing versions, under the desired level; empty: it is compatible. */
+  /**
+   * Why the desired schema is incompatible with the existing versions, under the desired level; empty: it is
+   * compatible.
+   */
   readonly objections: readonly string[]
 }
 

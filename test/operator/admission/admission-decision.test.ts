@@ -4,10 +4,10 @@ import { silentLogger } from '../../../src/config/logger.ts'
 import { decideAdmission } from '../../../src/operator/admission/admission-decision.ts'
 import type { ClusterReader } from '../../../src/operator/cluster/cluster.ts'
 import type { CustomObject } from '../../../src/operator/cluster/kubernetes/custom-object.ts'
-import { createConnectorReconciler } from '../../../src/operator/connector/connector-reconciler.ts'
-import { createRegistryModeReconciler } from '../../../src/operator/registry-mode/registry-mode-reconciler.ts'
+import { ConnectorReconciler } from '../../../src/operator/connector/connector-reconciler.ts'
+import { RegistryModeReconciler } from '../../../src/operator/registry-mode/registry-mode-reconciler.ts'
 import type { ResourceKind } from '../../../src/operator/resources/resource.ts'
-import { createSubjectReconciler } from '../../../src/operator/subject/subject-reconciler.ts'
+import { SubjectReconciler } from '../../../src/operator/subject/subject-reconciler.ts'
 import { createReconcilerFixture } from '../../support/reconciler-fixture.ts'
 
 let fixture: ReturnType<typeof createReconcilerFixture>
@@ -19,9 +19,9 @@ beforeEach(() => {
 const dryRunners = (cluster: ClusterReader) => {
   const known = { ...fixture, cluster, instance: 'test', observeIntervalMs: 30_000 }
   return {
-    RegistryMode: createRegistryModeReconciler(known),
-    Subject: createSubjectReconciler(known),
-    Connector: createConnectorReconciler(known),
+    RegistryMode: new RegistryModeReconciler(known),
+    Subject: new SubjectReconciler(known),
+    Connector: new ConnectorReconciler(known),
   }
 }
 

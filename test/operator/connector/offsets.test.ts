@@ -74,7 +74,7 @@ describe('offsets in a ConfigMap', () => {
       const { settle, readiness, condition } = operator()
       await settle(key)
       expect(readiness(key)).toBe('Stalled/OffsetsRejected')
-      expect(condition(key, 'Ready')?.message).toContain('ConfigMap saved/offsets.json is not {"offsets"')
+      expect(condition(key, 'Ready')?.message).toContain('ConfigMap saved/offsets.json does not contain {"offsets"')
       expect(worker.writes).toEqual(['create orders'])
     },
   )
@@ -92,8 +92,8 @@ describe('offsets in a ConfigMap', () => {
     await settle(key)
     expect(saved()).toEqual({ offsets: OFFSETS })
     expect(cluster.events.filter(({ reason }) => reason === 'OffsetsExported').map(({ note }) => note)).toEqual([
-      '0 offsets to ConfigMap saved',
-      '1 offsets to ConfigMap saved',
+      'exported 0 offsets to ConfigMap saved',
+      'exported 1 offsets to ConfigMap saved',
     ])
   })
 
