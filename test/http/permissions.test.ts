@@ -105,7 +105,7 @@ describe('a file of permissions', () => {
     expect(() => parsePermissions(text, 'permissions.yaml')).toThrow(message)
   })
 
-  it('is read again when it changes, and keeps what it said where the new one is wrong', async () => {
+  it('is read again when it changes; an invalid new version leaves the permissions unchanged', async () => {
     const file = join(temporaryDirectory(), 'permissions.yaml')
     const write = (operation: string) =>
       writeFileSync(file, `users: { ada: [{ subjects: ['*'], operations: [${operation}] }] }`)

@@ -254,8 +254,8 @@ const WORKER_BODIES: readonly (readonly [line: RegExp, body: (object: string) =>
 ]
 const workerBody = (line: string, object: string) => WORKER_BODIES.find(([pattern]) => pattern.test(line))?.[1](object)
 
-describe('every operation, as every role, on own and other objects', () => {
-  it('of the registry is allowed or denied as it is written down', async () => {
+describe('the permissions of every operation, for every role, on objects of the user and of others', () => {
+  it('are enforced by the registry as documented', async () => {
     const registry = await startTestRegistry(await basicAuthSettings(ROLES, PERMISSIONS))
     onTestFinished(() => registry.stop())
     const { url } = registry
@@ -269,7 +269,7 @@ describe('every operation, as every role, on own and other objects', () => {
     expect(calls).toBe(Object.keys(REGISTRY).length * 14)
   })
 
-  it('of the worker is allowed or denied as it is written down', async () => {
+  it('are enforced by the worker as documented', async () => {
     const { url } = await startTestWorker({
       ...(await basicAuthSettings(ROLES, PERMISSIONS)),
       'connector.paths.allowed': '/',

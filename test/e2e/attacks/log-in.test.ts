@@ -37,8 +37,8 @@ const statusOf = async (url: string, headers: Record<string, string>) => {
   return answer.status
 }
 
-describe('guessing of passwords', () => {
-  it('tries ten of 300 wrong passwords sent at once, and lets others of the same address in meanwhile', async () => {
+describe('the limit of login attempts', () => {
+  it('verifies ten of 300 wrong passwords sent at once, and admits other users of the same address meanwhile', async () => {
     const url = await registry()
     const guesses = Array.from({ length: 300 }, (_, i) => statusOf(url, as('ada', `guess ${i}`)))
     expect(await statusOf(url, as('bob'))).toBe(200)
@@ -48,7 +48,7 @@ describe('guessing of passwords', () => {
     expect([await statusOf(url, as('ada')), await statusOf(url, as('eve'))]).toEqual([429, 200])
   })
 
-  it('does not try a right password that is remembered past the limit either', async () => {
+  it('refuses a correct, cached password after the limit as well', async () => {
     const url = await registry()
     expect(await statusOf(url, as('ada'))).toBe(200)
     for (let i = 0; i < 10; i++) await statusOf(url, as('ada', `guess ${i}`))
@@ -61,7 +61,7 @@ describe('guessing of passwords', () => {
     expect(new Set(answers)).toEqual(new Set([200]))
   })
 
-  it('of many names costs a bounded amount of hashing, and who knows a password comes in through it', async () => {
+  it('bounds the password hashes for many user names, and admits users with a correct password meanwhile', async () => {
     const url = await registry()
     const flood = Array.from({ length: 120 }, (_, i) => statusOf(url, as(`nobody ${i}`, 'x')))
     const retried = async (): Promise<number> => {
@@ -76,7 +76,7 @@ describe('guessing of passwords', () => {
   })
 })
 
-describe('a page of another site', () => {
+describe('a web page of another origin', () => {
   it.each<[what: string, headers: Record<string, string>]>([
     ['a form', { origin: 'https://evil.example', 'content-type': 'application/x-www-form-urlencoded' }],
     ['a body of text', { origin: 'https://evil.example', 'content-type': 'text/plain' }],
@@ -84,7 +84,7 @@ describe('a page of another site', () => {
     ['a body without a type', { origin: 'https://evil.example' }],
     ['a body without a type, from a browser that names no origin', {}],
     ['a body of JSON, as its browser says', { 'sec-fetch-site': 'cross-site', 'content-type': 'application/json' }],
-  ])('changes nothing by %s with the password of its user', async (_, headers) => {
+  ])('cannot change anything by %s with the password of its user', async (_, headers) => {
     const url = await registry()
     const body = new Blob(['{"schema": "\\"int\\""}'])
     const sent = { method: 'POST', headers: { ...as('ada'), ...headers }, body }
@@ -115,7 +115,7 @@ describe('a TLS listener', () => {
   }
   const REFUSED = 'ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE'
 
-  it('has no key exchange without forward secrecy, unless it is told to', async () => {
+  it('offers no key exchange without forward secrecy unless ssl.cipher.suites names one', async () => {
     const { url: worker } = await startTestWorker(HTTPS)
     for (const url of [await registry(HTTPS), worker]) {
       expect(await agreed(url, 'AES128-GCM-SHA256')).toBe(REFUSED)
@@ -131,7 +131,7 @@ describe('a TLS listener', () => {
 })
 
 describe('requests between workers', () => {
-  it('are refused without a signature where there is a log-in', async () => {
+  it('are refused without a signature if a login is configured', async () => {
     const { url } = await startTestWorker(basic())
     for (const [method, path] of [
       ['POST', '/connectors/c/tasks'],
@@ -149,7 +149,7 @@ describe('requests between workers', () => {
     }
   })
 
-  it('can not be left unsigned beside a log-in without saying so', async () => {
+  it('cannot be unsigned by connect.protocol=compatible if a login is configured', async () => {
     await expect(startTestWorker({ ...basic(), 'connect.protocol': 'compatible' })).rejects.toThrow(
       'set connect.protocol=sessioned on every worker',
     )
