@@ -32,6 +32,14 @@ const LEVELS =
 const MODES = 'Invalid mode. Valid values are READWRITE, READONLY, IMPORT and FORWARD.'
 const referenced = (subject: string, version: number) =>
   `One or more references exist to the schema {magic=1,keytype=SCHEMA,subject=${subject},version=${version}}.`
+const UNKNOWN_SUBJECT = errorResponse(40401, "Subject 'x' not found.")
+const UNKNOWN_VERSION = errorResponse(40402, 'Version 2 not found.')
+const UNKNOWN_PATH = errorResponse(404, 'HTTP 404 Not Found', 404)
+const MISSING_BODY = errorResponse(422, expect.any(String), 422)
+const INVALID_BODY = errorResponse(400, expect.any(String), 400)
+const UNKNOWN_ID = errorResponse(40403, 'Schema 7 not found')
+const UNKNOWN_GUID = errorResponse(40403, 'Schema abc not found')
+const MODES_IMMUTABLE = errorResponse(42205, 'Mode changes are not allowed')
 const READONLY: Request = ['PUT /mode', { mode: 'READONLY' }]
 const IMPORT: Request = ['PUT /mode/s', { mode: 'IMPORT' }]
 const isReadOnly = (subject: string, context = '.') =>
@@ -40,56 +48,31 @@ const isReadOnly = (subject: string, context = '.') =>
 const UNRESOLVED = { schemaType: 'PROTOBUF', schema: 'syntax = "proto3"; message M { Gone g = 1; }' }
 
 const ROWS: Readonly<Record<string, RegistryCase>> = {
-  '40401 when reading a version of an unknown subject': {
-    when: ['GET /subjects/x/versions/1'],
-    ...errorResponse(40401, "Subject 'x' not found."),
-  },
+  '40401 when reading a version of an unknown subject': { when: ['GET /subjects/x/versions/1'], ...UNKNOWN_SUBJECT },
   '40401 when reading the schema text of an unknown subject': {
     when: ['GET /subjects/x/versions/1/schema'],
-    ...errorResponse(40401, "Subject 'x' not found."),
+    ...UNKNOWN_SUBJECT,
   },
-  '40401 when listing the versions of an unknown subject': {
-    when: ['GET /subjects/x/versions'],
-    ...errorResponse(40401, "Subject 'x' not found."),
-  },
-  '40401 when searching an unknown subject by metadata': {
-    when: ['GET /subjects/x/metadata'],
-    ...errorResponse(40401, "Subject 'x' not found."),
-  },
+  '40401 when listing the versions of an unknown subject': { when: ['GET /subjects/x/versions'], ...UNKNOWN_SUBJECT },
+  '40401 when searching an unknown subject by metadata': { when: ['GET /subjects/x/metadata'], ...UNKNOWN_SUBJECT },
   '40401 when listing references to an unknown subject': {
     when: ['GET /subjects/x/versions/1/referencedby'],
-    ...errorResponse(40401, "Subject 'x' not found."),
+    ...UNKNOWN_SUBJECT,
   },
-  '40401 when looking up a schema under an unknown subject': {
-    when: ['POST /subjects/x', INT],
-    ...errorResponse(40401, "Subject 'x' not found."),
-  },
-  '40401 when deleting an unknown subject': {
-    when: ['DELETE /subjects/x'],
-    ...errorResponse(40401, "Subject 'x' not found."),
-  },
+  '40401 when looking up a schema under an unknown subject': { when: ['POST /subjects/x', INT], ...UNKNOWN_SUBJECT },
+  '40401 when deleting an unknown subject': { when: ['DELETE /subjects/x'], ...UNKNOWN_SUBJECT },
   '40401 when deleting a version of an unknown subject': {
     when: ['DELETE /subjects/x/versions/1'],
-    ...errorResponse(40401, "Subject 'x' not found."),
+    ...UNKNOWN_SUBJECT,
   },
-  '40401 when deleting the config of an unknown subject': {
-    when: ['DELETE /config/x'],
-    ...errorResponse(40401, "Subject 'x' not found."),
-  },
-  '40401 when deleting the mode of an unknown subject': {
-    when: ['DELETE /mode/x'],
-    ...errorResponse(40401, "Subject 'x' not found."),
-  },
+  '40401 when deleting the config of an unknown subject': { when: ['DELETE /config/x'], ...UNKNOWN_SUBJECT },
+  '40401 when deleting the mode of an unknown subject': { when: ['DELETE /mode/x'], ...UNKNOWN_SUBJECT },
   '40401 when listing the versions of a soft-deleted subject': {
     given: [S, ['DELETE /subjects/s']],
     when: ['GET /subjects/s/versions'],
     ...errorResponse(40401, "Subject 's' not found."),
   },
-  '40402 when reading an unknown version': {
-    given: [S],
-    when: ['GET /subjects/s/versions/2'],
-    ...errorResponse(40402, 'Version 2 not found.'),
-  },
+  '40402 when reading an unknown version': { given: [S], when: ['GET /subjects/s/versions/2'], ...UNKNOWN_VERSION },
   '40402 when reading a soft-deleted version': {
     given: [S, ['POST /subjects/s/versions', { schema: '"long"' }], ['DELETE /subjects/s/versions/1']],
     when: ['GET /subjects/s/versions/1'],
@@ -103,13 +86,9 @@ const ROWS: Readonly<Record<string, RegistryCase>> = {
   '40402 when listing references to an unknown version': {
     given: [S],
     when: ['GET /subjects/s/versions/2/referencedby'],
-    ...errorResponse(40402, 'Version 2 not found.'),
+    ...UNKNOWN_VERSION,
   },
-  '40402 when deleting an unknown version': {
-    given: [S],
-    when: ['DELETE /subjects/s/versions/2'],
-    ...errorResponse(40402, 'Version 2 not found.'),
-  },
+  '40402 when deleting an unknown version': { given: [S], when: ['DELETE /subjects/s/versions/2'], ...UNKNOWN_VERSION },
   '40403 when looking up a schema that is not registered': {
     given: [S],
     when: ['POST /subjects/s', { schema: '"long"' }],
@@ -120,24 +99,12 @@ const ROWS: Readonly<Record<string, RegistryCase>> = {
     when: ['GET /subjects/s/metadata?key=x&value=y'],
     ...errorResponse(40403, 'Schema not found'),
   },
-  '40403 for an unknown ID': { when: ['GET /schemas/ids/7'], ...errorResponse(40403, 'Schema 7 not found') },
-  '40403 for the schema text of an unknown ID': {
-    when: ['GET /schemas/ids/7/schema'],
-    ...errorResponse(40403, 'Schema 7 not found'),
-  },
-  '40403 for the subjects of an unknown ID': {
-    when: ['GET /schemas/ids/7/subjects'],
-    ...errorResponse(40403, 'Schema 7 not found'),
-  },
-  '40403 for the versions of an unknown ID': {
-    when: ['GET /schemas/ids/7/versions'],
-    ...errorResponse(40403, 'Schema 7 not found'),
-  },
-  '40403 for an unknown GUID': { when: ['GET /schemas/guids/abc'], ...errorResponse(40403, 'Schema abc not found') },
-  '40403 for the IDs of an unknown GUID': {
-    when: ['GET /schemas/guids/abc/ids'],
-    ...errorResponse(40403, 'Schema abc not found'),
-  },
+  '40403 for an unknown ID': { when: ['GET /schemas/ids/7'], ...UNKNOWN_ID },
+  '40403 for the schema text of an unknown ID': { when: ['GET /schemas/ids/7/schema'], ...UNKNOWN_ID },
+  '40403 for the subjects of an unknown ID': { when: ['GET /schemas/ids/7/subjects'], ...UNKNOWN_ID },
+  '40403 for the versions of an unknown ID': { when: ['GET /schemas/ids/7/versions'], ...UNKNOWN_ID },
+  '40403 for an unknown GUID': { when: ['GET /schemas/guids/abc'], ...UNKNOWN_GUID },
+  '40403 for the IDs of an unknown GUID': { when: ['GET /schemas/guids/abc/ids'], ...UNKNOWN_GUID },
   '40404 when soft-deleting a soft-deleted subject': {
     given: [S, ['DELETE /subjects/s']],
     when: ['DELETE /subjects/s'],
@@ -330,12 +297,12 @@ const ROWS: Readonly<Record<string, RegistryCase>> = {
   '42205 when setting a mode with mode.mutability=false': {
     settings: { 'mode.mutability': 'false' },
     when: ['PUT /mode', { mode: 'READONLY' }],
-    ...errorResponse(42205, 'Mode changes are not allowed'),
+    ...MODES_IMMUTABLE,
   },
   '42205 when deleting a mode with mode.mutability=false': {
     settings: { 'mode.mutability': 'false' },
     when: ['DELETE /mode'],
-    ...errorResponse(42205, 'Mode changes are not allowed'),
+    ...MODES_IMMUTABLE,
   },
   '42206 when deleting a referenced subject': {
     given: [A, B],
@@ -393,45 +360,24 @@ const ROWS: Readonly<Record<string, RegistryCase>> = {
     when: ['DELETE /contexts/c'],
     ...errorResponse(42211, "The specified context '.c' is not empty."),
   },
-  '404 for an unknown path': { when: ['GET /nothing'], ...errorResponse(404, 'HTTP 404 Not Found', 404) },
-  '404 for an ID that is not a number': {
-    when: ['GET /schemas/ids/x'],
-    ...errorResponse(404, 'HTTP 404 Not Found', 404),
-  },
-  '404 for /exporters, which is not supported': {
-    when: ['GET /exporters'],
-    ...errorResponse(404, 'HTTP 404 Not Found', 404),
-  },
+  '404 for an unknown path': { when: ['GET /nothing'], ...UNKNOWN_PATH },
+  '404 for an ID that is not a number': { when: ['GET /schemas/ids/x'], ...UNKNOWN_PATH },
+  '404 for /exporters, which is not supported': { when: ['GET /exporters'], ...UNKNOWN_PATH },
   '405 for a method that the path does not support': {
     when: ['PUT /subjects', {}],
     ...errorResponse(405, 'HTTP 405 Method Not Allowed', 405),
   },
-  '400 for a body that is not JSON': {
-    when: ['POST /subjects/s/versions', '{"schema":'],
-    ...errorResponse(400, expect.any(String), 400),
-  },
-  '400 for a member of the wrong type': {
-    when: ['POST /subjects/s/versions', { schema: [1] }],
-    ...errorResponse(400, expect.any(String), 400),
-  },
-  '400 for an invalid context name': {
-    when: ['GET /contexts/a:b/subjects'],
-    ...errorResponse(400, expect.any(String), 400),
-  },
-  '422 when registering without a body': {
-    when: ['POST /subjects/s/versions'],
-    ...errorResponse(422, expect.any(String), 422),
-  },
-  '422 when looking up a schema without a body': {
-    when: ['POST /subjects/s'],
-    ...errorResponse(422, expect.any(String), 422),
-  },
+  '400 for a body that is not JSON': { when: ['POST /subjects/s/versions', '{"schema":'], ...INVALID_BODY },
+  '400 for a member of the wrong type': { when: ['POST /subjects/s/versions', { schema: [1] }], ...INVALID_BODY },
+  '400 for an invalid context name': { when: ['GET /contexts/a:b/subjects'], ...INVALID_BODY },
+  '422 when registering without a body': { when: ['POST /subjects/s/versions'], ...MISSING_BODY },
+  '422 when looking up a schema without a body': { when: ['POST /subjects/s'], ...MISSING_BODY },
   '422 when checking compatibility without a body': {
     when: ['POST /compatibility/subjects/s/versions'],
-    ...errorResponse(422, expect.any(String), 422),
+    ...MISSING_BODY,
   },
-  '422 when setting a config without a body': { when: ['PUT /config'], ...errorResponse(422, expect.any(String), 422) },
-  '422 when setting a mode without a body': { when: ['PUT /mode'], ...errorResponse(422, expect.any(String), 422) },
+  '422 when setting a config without a body': { when: ['PUT /config'], ...MISSING_BODY },
+  '422 when setting a mode without a body': { when: ['PUT /mode'], ...MISSING_BODY },
 }
 
 describe('the registry returns', () => {
