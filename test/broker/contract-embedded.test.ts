@@ -23,8 +23,8 @@ async function address(): Promise<BrokerAddress> {
   return { kind: 'thread', port: port2 }
 }
 
-describeBroker('the embedded broker', async () => createBrokerClient(unowned(home), { logger, address }))
-describeBroker('the embedded broker, over a port', async () => openBroker(await address(), { logger }))
+describeBroker('embedded broker', async () => createBrokerClient(unowned(home), { logger, address }))
+describeBroker('embedded broker in another thread', async () => openBroker(await address(), { logger }))
 
 /** The home outlives the brokers that tests close. */
 function unowned(shared: BrokerBackend): BrokerBackend {

@@ -13,9 +13,9 @@ const PROPERTY_TIMEOUT_MS = 60_000
 const faults = (...kinds: Fault[]) =>
   fc.array(fc.oneof({ weight: 2, arbitrary: fc.constant<Fault>('none') }, fc.constantFrom(...kinds)), { maxLength: 40 })
 
-describe('a producer', () => {
+describe('Producer on a faulty broker', () => {
   it(
-    'stores every record once and in order, whatever happens to its calls',
+    'stores every record exactly once and in order',
     async () => {
       const calls = fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1, maxLength: 12 })
       await fc.assert(
@@ -35,7 +35,7 @@ describe('a producer', () => {
   )
 
   it(
-    'tells each record that is refused once, and stores all others once and in order, whatever happens to its calls',
+    'reports each rejected record once and stores all others exactly once and in order',
     async () => {
       const calls = fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1, maxLength: 12 })
       const refusals = fc.uniqueArray(fc.integer({ min: 0, max: 100 }), { maxLength: 12 })
@@ -81,7 +81,7 @@ describe('a producer', () => {
     PROPERTY_TIMEOUT_MS,
   )
 
-  it('says that a record could not be stored when its time is over, and goes on after it', async () => {
+  it('rejects a record after the delivery timeout and stores later records', async () => {
     let isDown = true
     const home = await openHome()
     const faulty = createFaultyBackend(home, (call) => (isDown && call === 'produce' ? 'broken before' : 'none'))
@@ -95,9 +95,9 @@ describe('a producer', () => {
   })
 })
 
-describe('a reader', () => {
+describe('Reader on a faulty broker', () => {
   it(
-    'brings every record once and in order, whatever happens to its calls',
+    'returns every record exactly once and in order',
     async () => {
       const counts = fc.integer({ min: 1, max: 200 })
       await fc.assert(
@@ -120,9 +120,9 @@ describe('a reader', () => {
   )
 })
 
-describe('a consumer', () => {
+describe('Consumer on a faulty broker', () => {
   it(
-    'reads on where its group committed, whatever happens to its calls',
+    'continues at the committed offset of its group',
     async () => {
       const calls: readonly (keyof BrokerBackend)[] = [
         'joinGroup',
@@ -151,7 +151,7 @@ describe('a consumer', () => {
     PROPERTY_TIMEOUT_MS,
   )
 
-  it('does not forget what it was given when nobody could say where to begin', async () => {
+  it('keeps its assignment while the committed offsets cannot be fetched', async () => {
     const home = await openHome()
     let asked = 0
     const isRefused = (call: keyof BrokerBackend) => call === 'groupOffsets' && ++asked <= 3

@@ -4,7 +4,7 @@ import { createBrokerClient } from '../../src/broker/broker-client.ts'
 import { openEmbeddedBackend } from '../../src/broker/embedded/backend.ts'
 import { silentLogger } from '../../src/config/logger.ts'
 
-it('fences older producers of its id without transactions, once it has written, and for good', async () => {
+it('a producer with a fencing id permanently fences earlier producers with the same id after its first write', async () => {
   const logger = silentLogger()
   const home = await openEmbeddedBackend(':memory:', { logger })
   const broker = createBrokerClient(home, { logger, address: () => Promise.reject(new Error('it has no address')) })

@@ -11,8 +11,8 @@ const written = <Request>(call: KafkaApi<Request, unknown>, request: Request) =>
   return bytesOf(writer)
 }
 
-describe('the types of the wire', () => {
-  it('come back as they were written, however long they are', () => {
+describe('protocol primitives', () => {
+  it('are read as they were written, with any length', () => {
     const text = fc.string({ maxLength: 1_000 }).map((ascii) => `${ascii}é→𝄞`)
     fc.assert(
       fc.property(
@@ -58,13 +58,13 @@ describe('the types of the wire', () => {
     )
   })
 
-  it('skip tags that nobody here knows', () => {
+  it('skips unknown tagged fields', () => {
     const reader = new ProtocolReader(Buffer.from([2, 0, 1, 99, 7, 2, 1, 2, 42]))
     reader.skipTags()
     expect(reader.int8()).toBe(42)
   })
 
-  it('group what is asked of partitions by topic, in the order of asking', () => {
+  it('groups partitions by topic in the order of the request', () => {
     const asked = [
       { topic: 'b', partition: 1 },
       { topic: 'a', partition: 0 },
@@ -77,11 +77,11 @@ describe('the types of the wire', () => {
   })
 })
 
-describe('calls of a group', () => {
+describe('group requests', () => {
   const text = (value: string) =>
     `${Buffer.from([0, value.length]).toString('hex')}${Buffer.from(value).toString('hex')}`
 
-  it('name the instance of a static member, and null for any other', () => {
+  it('contain the instance id of a static member, and null for others', () => {
     const join = {
       groupId: 'g',
       sessionTimeoutMs: 1,
@@ -104,7 +104,7 @@ describe('calls of a group', () => {
     )
   })
 
-  it('are refused as the member was, not only as the call was', () => {
+  it('report the error of the member, not only that of the request', () => {
     const answer = Buffer.from(`00000000${'0000'}00000001${text('m')}${text('i')}0052`, 'hex')
     expect(() => leaveGroupApi.read(new ProtocolReader(answer))).toThrow('leaving the group as m: FENCED_INSTANCE_ID')
   })

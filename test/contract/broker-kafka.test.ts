@@ -15,7 +15,7 @@ for (const name of ['kafka', 'kafka3'] as const) {
       ),
     )
 
-    it('stores the neighbours of records that it does not take for what they say', async () => {
+    it('rejects invalid records and stores the other records of the batch', async () => {
       const config = { 'bootstrap.servers': kafka.address.bootstrap }
       const broker = await opened(() => openBroker({ kind: 'kafka', config }, { logger: silentLogger() }))
       const topic = await newTopic(broker, { configs: { 'cleanup.policy': 'compact' } })

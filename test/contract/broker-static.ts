@@ -9,8 +9,8 @@ const SILENT = { sessionTimeoutMs: SESSION_TIMEOUT_MS, heartbeatMs: 50_000 }
 const QUICK = { sessionTimeoutMs: SESSION_TIMEOUT_MS, heartbeatMs: 200 }
 
 export function describeStaticMembers(open: OpenBroker): void {
-  describe('a consumer with an instance id', () => {
-    it('takes the place of one that vanished, at once and with its committed offsets', async () => {
+  describe('consumer with an instance id', () => {
+    it('replaces a consumer that vanished immediately and continues at its committed offsets', async () => {
       const broker = await opened(open)
       const topic = await newTopic(broker)
       await (await broker.producer()).send(records(topic, ['a', 'b']))
@@ -23,7 +23,7 @@ export function describeStaticMembers(open: OpenBroker): void {
       expect(performance.now() - startMs).toBeLessThan(SESSION_TIMEOUT_MS / 3)
     })
 
-    it('is fenced when another one takes its place, and leaves that one alone', async () => {
+    it('is fenced when another one replaces it, and does not affect that one', async () => {
       const broker = await opened(open)
       const topic = await newTopic(broker)
       const groupId = uniqueName('group')
@@ -49,7 +49,7 @@ export function describeStaticMembers(open: OpenBroker): void {
       expect(await broker.groups.offsets(groupId)).toEqual(offsets)
     })
 
-    it('takes the place of another one in transactions as well', async () => {
+    it('also replaces another one in transactions', async () => {
       const broker = await opened(open)
       const topic = await newTopic(broker)
       const options = { groupId: uniqueName('group'), instanceId: 'one', topics: [topic], ...SILENT }
@@ -79,7 +79,7 @@ export function describeStaticMembers(open: OpenBroker): void {
       expect(performance.now() - startMs).toBeLessThan(SESSION_TIMEOUT_MS / 3)
     })
 
-    it('comes back without a word to the others, be it the leader or not', async () => {
+    it('returns without a rebalance of the others, as leader and as follower', async () => {
       const broker = await opened(open)
       const { told, again, one, other } = await pair(broker)
       const before = told.length
@@ -94,7 +94,7 @@ export function describeStaticMembers(open: OpenBroker): void {
       expect(told.slice(before)).toEqual(['a+2', 'b+2'])
     })
 
-    it('is given the partitions that were added while it was away', async () => {
+    it('is assigned the partitions that were added during its absence', async () => {
       const broker = await opened(open)
       const topic = await newTopic(broker)
       const options = { groupId: uniqueName('group'), instanceId: 'one', topics: [topic], ...SILENT }

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, it, vi } from 'vitest'
 import { ByteSemaphore } from '../../src/http/byte-semaphore.ts'
 
-it('gives bytes in the order in which they were asked for', async () => {
+it('grants bytes in order of arrival', async () => {
   const budget = new ByteSemaphore(10)
   const given: string[] = []
   const ask = (name: string, bytes: number) =>
@@ -20,7 +20,7 @@ it('gives bytes in the order in which they were asked for', async () => {
   expect(given).toEqual(['first', 'second', 'third'])
 })
 
-it('gives nothing to who waited for too long, and lets those behind pass', async () => {
+it('returns undefined after the timeout and serves the callers behind', async () => {
   vi.useFakeTimers()
   try {
     const budget = new ByteSemaphore(10)
@@ -35,7 +35,7 @@ it('gives nothing to who waited for too long, and lets those behind pass', async
   }
 })
 
-it('gives all that there is to who wants more, when nobody else has any', async () => {
+it('grants the whole budget to a larger request when nothing is in use', async () => {
   const budget = new ByteSemaphore(10)
   const release = await budget.acquire(100, 1)
   expect(budget.tryAcquire(1)).toBeUndefined()
@@ -44,7 +44,7 @@ it('gives all that there is to who wants more, when nobody else has any', async 
   expect(budget.tryAcquire(100)).toBeTypeOf('function')
 })
 
-it('never gives more than there is, and in the end gives everybody something', async () => {
+it('never grants more than the budget and eventually serves every caller', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 12 }), { maxLength: 30 }), async (wishes) => {
       const budget = new ByteSemaphore(10)

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { streamJsonList } from '../../src/http/json-list.ts'
 
-it('writes what JSON.stringify writes', async () => {
+it('writes the same text as JSON.stringify', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.object()), async (items) => {
       expect(await text(streamJsonList(items))).toBe(JSON.stringify(items))
@@ -11,7 +11,7 @@ it('writes what JSON.stringify writes', async () => {
   )
 })
 
-it('asks for no more of a list than its reader takes', async () => {
+it('consumes the list only as fast as its reader reads', async () => {
   let asked = 0
   const endless = (function* () {
     for (;;) yield { number: ++asked, text: 'x'.repeat(10_000) }

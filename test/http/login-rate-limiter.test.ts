@@ -27,7 +27,7 @@ describe('login limits', () => {
     expect(limited.waitSeconds('10.0.0.9', 'ada')).toBe(0)
   })
 
-  it('do not count an attempt that was taken back', () => {
+  it('do not count an attempt that succeeded', () => {
     const { limited, fail } = limits()
     fail('10.0.0.9', 'ada', 9)
     limited.begin('10.0.0.9', 'ada')()
@@ -61,7 +61,7 @@ describe('login limits', () => {
     ['2001:db8::9', '2001:db8:0:0::/64'],
     ['::1', '0:0:0:0::/64'],
     ['fe80::1%eth0', 'fe80:0:0:0::/64'],
-  ])('know %s as %s', (address, network) => {
+  ])('count %s as %s', (address, network) => {
     expect(networkOf(address)).toBe(network)
   })
 })

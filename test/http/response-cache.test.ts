@@ -12,8 +12,8 @@ import { type HttpServerOptions, startHttpServer } from '../../src/http/server.t
 const JSON_TYPE = 'application/json'
 const answer = (payload: string) => ({ headers: {}, payload, endpoint: undefined })
 
-describe('answers that were given', () => {
-  it('hold until the state changes', () => {
+describe('cached responses', () => {
+  it('are valid until the state changes', () => {
     let revision = 7
     const given = new ResponseCache(() => revision)
     given.keep('one', 7, answer('1'))
@@ -24,13 +24,13 @@ describe('answers that were given', () => {
     expect([given.get('one'), given.get('two')?.payload]).toEqual([undefined, '2'])
   })
 
-  it('are no answers when the state changed while they were made', () => {
+  it('are not stored when the state changed while they were computed', () => {
     const given = new ResponseCache(() => 8)
     given.keep('one', 7, answer('1'))
     expect(given.get('one')).toBeUndefined()
   })
 
-  it('begin anew when they are too many, and what is larger than all is not kept', () => {
+  it('are dropped when the cache is full; a response larger than the cache is not stored', () => {
     const given = new ResponseCache(() => 1)
     const half = 'x'.repeat(4 * 1024 * 1024)
     given.keep('a', 1, answer(half))
@@ -74,8 +74,8 @@ async function serve(options: Partial<HttpServerOptions> = {}): Promise<Served> 
   return Object.assign(served, { url: server.urls[0] })
 }
 
-describe('a server that gives its answers again', () => {
-  it('asks a route anew only when what it tells of has changed', async () => {
+describe('server with a response cache', () => {
+  it('calls a cacheable route only after its state has changed', async () => {
     const served = await serve()
     const get = async () => (await fetch(`${served.url}/state/a`)).json()
     expect([await get(), await get()]).toEqual([{ asked: 1 }, { asked: 1 }])
@@ -83,14 +83,14 @@ describe('a server that gives its answers again', () => {
     expect(await get()).toEqual({ asked: 2 })
   })
 
-  it('asks a route each time that does not say what it tells of, or that refuses', async () => {
+  it('calls a route each time if it is not marked cacheable or responds with an error', async () => {
     const served = await serve()
     const get = async (path: string) => (await fetch(`${served.url}${path}`)).status
     expect([await get('/other'), await get('/other'), served.asked.length]).toEqual([200, 200, 2])
     expect([await get('/state/missing'), await get('/state/missing')]).toEqual([404, 404])
   })
 
-  it('gives the same head, a request id of its own, and counts it', async () => {
+  it('sends the same headers with a new request id, and counts the request', async () => {
     const { url, told } = await serve()
     const get = async (id: string) => {
       const { headers } = await fetch(`${url}/state/${'long'.repeat(500)}`, { headers: { 'x-request-id': id } })
@@ -109,7 +109,7 @@ describe('a server that gives its answers again', () => {
       ])
   })
 
-  it('tells apart what is asked in another way', async () => {
+  it('distinguishes requests by headers and query', async () => {
     const { url } = await serve()
     const asks = [
       ['/state/a', {}],
@@ -124,7 +124,7 @@ describe('a server that gives its answers again', () => {
     expect(answers).toEqual([1, 2, 3, 4, 1, 2, 3, 4])
   })
 
-  it('hears out a body, however it comes, before it answers', async () => {
+  it('reads the whole request body before it responds', async () => {
     const { url, asked } = await serve()
     const post = async (body: string, headers = {}) =>
       (await fetch(`${url}/state`, { method: 'POST', body, headers: { 'content-type': JSON_TYPE, ...headers } })).json()
@@ -143,7 +143,7 @@ describe('a server that gives its answers again', () => {
     expect(asked.length).toBe(6)
   })
 
-  it('lets nobody past who has to be let in first', async () => {
+  it('does not bypass authentication', async () => {
     const passwords = {
       check: async (_: string, password: string): Promise<PasswordOutcome> =>
         password === 'right' ? { kind: 'known', role: 'admin' } : { kind: 'wrong' },

@@ -5,7 +5,7 @@ import { ecmaPattern, Pattern } from '../../src/regex/pattern.ts'
 /** What a backtracking engine would take hours for. */
 const HOSTILE_TEXT = `${'a'.repeat(5_000)}!`
 
-describe('a pattern', () => {
+describe('pattern', () => {
   it.each([
     ['^(a+)+$', ''],
     ['^(a|a)*$', ''],
@@ -32,25 +32,25 @@ describe('a pattern', () => {
     ['[^]', 'a'],
     ['x{2000}', 'x'.repeat(2_000)],
     ['(?:a{80}){80}', 'a'.repeat(6_400)],
-  ])('%s is not, and says so, and matches as in this language', (source, text) => {
+  ])('%s is not matched in linear time, is reported as such, and matches as in JavaScript', (source, text) => {
     const pattern = new Pattern(source, { dialect: 'ecma', whole: true })
     expect(pattern.isLinear).toBe(false)
     expect(pattern.test(text)).toBe(true)
     expect(pattern.test(`${text}-`)).toBe(false)
   })
 
-  it('is not compiled by what only asks for its syntax', () => {
+  it('is not compiled when only its syntax is checked', () => {
     const startMs = performance.now()
     for (let count = 0; count < 200; count += 1) new Pattern('x{900}'.repeat(500), { dialect: 'java' })
     expect(performance.now() - startMs).toBeLessThan(2_000)
   })
 
-  it('throws what is wrong with the syntax at once', () => {
+  it('reports a syntax error when it is created', () => {
     expect(() => new Pattern('(', { dialect: 'java' })).toThrow(SyntaxError)
     expect(() => ecmaPattern('(')).toThrow(SyntaxError)
   })
 
-  it('of ECMAScript is read without Unicode where it is valid only so', () => {
+  it('in ECMAScript syntax is parsed without the u flag when it is valid only without it', () => {
     expect(ecmaPattern('\\-a{').test('-a{')).toBe(true)
     expect(ecmaPattern('\\-a{').isLinear).toBe(true)
     // Without Unicode these are letters.
@@ -58,7 +58,7 @@ describe('a pattern', () => {
     expect(ecmaPattern('\\A\\-').test('A-')).toBe(true)
   })
 
-  it('of Java knows other line ends and blanks than one of ECMAScript', () => {
+  it('in Java syntax has other line terminators and whitespace than in ECMAScript syntax', () => {
     const java = (source: string) => new Pattern(source, { dialect: 'java', whole: true })
     expect(java('.').test('\u0085')).toBe(false)
     expect(java('\\s').test('\v')).toBe(true)
@@ -68,7 +68,7 @@ describe('a pattern', () => {
     expect(ecmaPattern('^.$').test('\u0085')).toBe(true)
   })
 
-  it('replaces with what a function of the groups says', () => {
+  it('replaces matches with the result of a function of the groups', () => {
     const pattern = new Pattern('(?<first>[a-z])(\\d)?', { dialect: 'java' })
     const replacement = (...match: unknown[]) =>
       `<${match.slice(0, 4).join('|')}|${(match.at(-1) as { first: string }).first}>`
@@ -77,7 +77,7 @@ describe('a pattern', () => {
     expect(pattern.isLinear).toBe(true)
   })
 
-  it('finds and replaces what the engine of this language does, whatever the expression', () => {
+  it('finds and replaces the same text as JavaScript’s engine for any expression', () => {
     fc.assert(
       fc.property(
         expressions,

@@ -40,7 +40,7 @@ function copyAtEachStep(directory: string, copies: string[]): void {
   }
 }
 
-it('comes back with everything acknowledged, wherever it is killed between its own writes', async () => {
+it('has all acknowledged data after a kill between any two of its writes', async () => {
   const directory = join(memoryDirectory(), 'data')
   const copies: string[] = []
   /** How many writes were acknowledged when a copy was made. */

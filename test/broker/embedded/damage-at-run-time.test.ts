@@ -13,7 +13,7 @@ import { batchOf } from './batch.ts'
 const FETCH = { node: 0, waitMsMax: 0, bytesMin: 1, bytesMax: 1e6, isolation: 'read_committed' as const }
 const AT = { topic: 't', partition: 0 }
 
-it('every call fails once the background comparison has found a damaged page, and says which', async () => {
+it('fails all calls, naming the damaged page, once the background verification has found one', async () => {
   const directory = memoryDirectory()
   const clock = new FakeClock()
   const open = () => openEmbeddedBackend(directory, { logger: silentLogger(), clock })
@@ -40,7 +40,7 @@ it('every call fails once the background comparison has found a damaged page, an
   await home.close()
 })
 
-it('a fetch gives what stands before a damaged batch, then fails with its topic, partition and offsets', async () => {
+it('a fetch returns the batches before a damaged one, then fails with the topic, partition and offsets of the damaged one', async () => {
   const storage = new Storage(':memory:', { nowMs: 0, logger: silentLogger() })
   const catalog = new TopicCatalog(storage)
   await storage.write((change) => catalog.create({ name: 't' }, change))

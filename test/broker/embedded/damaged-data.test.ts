@@ -11,7 +11,7 @@ import { contentOf, open, recordSnapshots } from './recorded-snapshots.ts'
 /** Rounds of the property. */
 const ROUNDS = Number(process.env['WEIR_DAMAGE_ROUNDS'] ?? 500)
 
-it('has all acknowledged data after any damage of its files, or refuses and names the file', async () => {
+it('after any damage to its files, has all acknowledged data or refuses to open and names the file', async () => {
   const life = await recordSnapshots()
   const directory = join(memoryDirectory(), 'data')
   const outcomes = { complete: 0, refused: 0 }
@@ -44,7 +44,7 @@ it('has all acknowledged data after any damage of its files, or refuses and name
   expect(outcomes.complete).toBeGreaterThan(ROUNDS / 20)
 }, 300_000)
 
-it('names the topic and the offsets of records that are missing because the write-ahead log is missing', async () => {
+it('names the topic and the offsets of records that are lost with a missing write-ahead log', async () => {
   const directory = join(memoryDirectory(), 'data')
   const copy = join(memoryDirectory(), 'copy')
   const backend = await open(directory)

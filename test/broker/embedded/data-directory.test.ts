@@ -28,7 +28,7 @@ function alter(directory: string, sql: string): void {
   database.close()
 }
 
-it('keeps topics, records, offsets, identity and producer ids over a restart', async () => {
+it('keeps topics, records, offsets, the cluster id and producer ids across a restart', async () => {
   const directory = join(temporaryDirectory(), 'made', 'here')
   const first = await open(directory)
   await first.createTopic({ name: 't', partitions: 3, configs: { 'retention.ms': '-1' } })
@@ -52,7 +52,7 @@ it('keeps topics, records, offsets, identity and producer ids over a restart', a
   await second.close()
 })
 
-it('does not give an offset twice, even when the last records were aborted before the restart', async () => {
+it('does not reuse offsets after a restart, even if the last records were aborted', async () => {
   const directory = temporaryDirectory()
   const first = await open(directory)
   await first.createTopic({ name: 't' })
@@ -69,7 +69,7 @@ it('does not give an offset twice, even when the last records were aborted befor
   await second.close()
 })
 
-it('counts the generations of a group on after a restart', async () => {
+it('continues the generation numbers of a group after a restart', async () => {
   const directory = temporaryDirectory()
   const join = (home: BrokerBackend) =>
     home.joinGroup({
@@ -89,7 +89,7 @@ it('counts the generations of a group on after a restart', async () => {
   await second.close()
 })
 
-it('names the holder of a directory that is in use, and opens it when it is free', async () => {
+it('names the process that uses a directory, and opens the directory once it is released', async () => {
   const directory = temporaryDirectory()
   const first = await open(directory)
   const refused = await open(directory).catch((error: unknown) => error)
@@ -101,7 +101,7 @@ it('names the holder of a directory that is in use, and opens it when it is free
   await (await open(directory)).close()
 })
 
-it('takes over a directory whose holder is dead, although its file still names it', async () => {
+it('opens a directory whose last process was killed, although the holder file still names that process', async () => {
   const directory = temporaryDirectory()
   await (await open(directory)).close()
   // A process id that lives again as somebody else: ours.
@@ -111,7 +111,7 @@ it('takes over a directory whose holder is dead, although its file still names i
   await home.close()
 })
 
-it('refuses data of a newer version and says both', async () => {
+it('rejects data of a newer format and names both formats', async () => {
   const directory = temporaryDirectory()
   await (await open(directory)).close()
   alter(directory, 'pragma user_version = 7')
@@ -121,7 +121,7 @@ it('refuses data of a newer version and says both', async () => {
   })
 })
 
-it('says where damaged data is', async () => {
+it('names the file and the position of damage', async () => {
   const directory = temporaryDirectory()
   await (await open(directory)).close()
   const file = join(directory, 'broker.db')
@@ -129,14 +129,14 @@ it('says where damaged data is', async () => {
   await expect(open(directory)).rejects.toMatchObject({ code: 'data_corrupt', message: expect.stringContaining(file) })
 })
 
-it('leaves a database of somebody else alone', async () => {
+it('rejects a database of another application and does not change it', async () => {
   const directory = temporaryDirectory()
   alter(directory, 'create table theirs (x)')
   await expect(open(directory)).rejects.toMatchObject({ code: 'data_corrupt' })
   alter(directory, 'insert into theirs values (1)')
 })
 
-it('says what is wrong with a path that can’t hold a data directory', async () => {
+it('explains why a path cannot be a data directory', async () => {
   const file = join(temporaryDirectory(), 'file')
   writeFileSync(file, '')
   await expect(open(join(file, 'data'))).rejects.toMatchObject({ code: 'invalid_config' })

@@ -49,14 +49,14 @@ describe('compaction', () => {
     expect((await put('d', '1')).baseOffset).toBe(6)
   })
 
-  it('lets readers move over what is gone, from any offset', async () => {
+  it('lets readers advance past removed records from any offset', async () => {
     for (const value of ['1', '2', '3', '4']) await put('a', value)
     await clean()
     for (const offset of [0, 1, 2, 3]) expect(await left(offset)).toEqual(['3:a=4'])
     expect((await fetch()).startOffset).toBe(0)
   })
 
-  it('waits until enough is dirty', async () => {
+  it('starts when the dirty ratio of the log is reached', async () => {
     await home.setTopicConfigs({ topic: 't', configs: { 'min.cleanable.dirty.ratio': '0.5' } })
     for (const key of ['a', 'b', 'c', 'd']) await put(key, '1')
     await clean()
@@ -68,7 +68,7 @@ describe('compaction', () => {
     expect(await left()).toEqual(['4:a=2', '5:b=2', '6:c=2', '7:d=2'])
   })
 
-  it('leaves records alone that are younger than min.compaction.lag.ms', async () => {
+  it('keeps records that are younger than min.compaction.lag.ms', async () => {
     await home.setTopicConfigs({ topic: 't', configs: { 'min.compaction.lag.ms': '60000' } })
     await put('a', '1')
     await put('a', '2')
@@ -78,7 +78,7 @@ describe('compaction', () => {
     expect(await left()).toEqual(['1:a=2'])
   })
 
-  it('keeps a tombstone for delete.retention.ms after it was appended, whatever time it carries', async () => {
+  it('keeps a tombstone for delete.retention.ms after it was appended, regardless of its timestamp', async () => {
     await home.setTopicConfigs({ topic: 't', configs: { 'delete.retention.ms': '60000' } })
     await put('a', '1')
     await append({ key: 'a', value: null, timestampMs: 5 })
@@ -89,7 +89,7 @@ describe('compaction', () => {
     expect(await left()).toEqual(['2:b=1'])
   })
 
-  it('moves the end no further back when everything is gone', async () => {
+  it('keeps the end offset when all records are removed', async () => {
     await home.setTopicConfigs({ topic: 't', configs: { 'delete.retention.ms': '0' } })
     await put('a', '1')
     await put('a', null)
@@ -122,7 +122,7 @@ describe('compaction', () => {
     expect(await left()).toEqual(['0:null=plain', '2:a=2'])
   })
 
-  it('does not look beyond an open transaction', async () => {
+  it('does not compact beyond the start of an open transaction', async () => {
     await put('a', '1')
     const transactionalId = 'x'
     const producer = { ...(await home.initProducer({ transactionalId })), transactionalId }
@@ -139,7 +139,7 @@ describe('compaction', () => {
 describe('retention', () => {
   beforeEach(() => home.createTopic({ name: 't' }))
 
-  it('deletes whole batches that are older than retention.ms, and moves the start', async () => {
+  it('deletes whole batches that are older than retention.ms and advances the start offset', async () => {
     await home.setTopicConfigs({ topic: 't', configs: { 'retention.ms': '60000' } })
     await append('a', 'b')
     await clock.advance(50_000)
@@ -161,7 +161,7 @@ describe('retention', () => {
     expect(await left(3)).toEqual(['3:null=4', '4:null=5'])
   })
 
-  it('goes through more than one slice', async () => {
+  it('deletes more batches than one step deletes', async () => {
     await home.setTopicConfigs({ topic: 't', configs: { 'retention.ms': '1' } })
     await Promise.all(Array.from({ length: 300 }, () => append('x')))
     await clean()

@@ -126,7 +126,7 @@ class Subject {
   }
 }
 
-it('reads as a compacted log should, whatever was appended, committed, aborted, compacted and restarted', async () => {
+it('returns the records of a model log after any sequence of appends, commits, aborts, compactions and restarts', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
       const subject = new Subject()

@@ -26,7 +26,7 @@ async function fetch(offset: number, options: Partial<FetchRequest> = {}) {
 }
 
 describe('produce', () => {
-  it('gives each batch the next offsets', async () => {
+  it('assigns consecutive offsets to batches', async () => {
     const results = await produce(batchOf(['a', 'b']), batchOf(['c']))
     expect(results.map((result) => result.baseOffset)).toEqual([0, 2])
     const { bytes, endOffset } = await fetch(0)
@@ -38,7 +38,7 @@ describe('produce', () => {
     expect(endOffset).toBe(3)
   })
 
-  it('answers a repeated batch with its old offset and stores it once', async () => {
+  it('stores a repeated batch once and returns its original offset', async () => {
     const { producerId, epoch } = await home.initProducer({})
     const first = batchOf(['a', 'b'], { producerId, epoch, sequence: 0 })
     const second = batchOf(['c'], { producerId, epoch, sequence: 2 })
@@ -47,7 +47,7 @@ describe('produce', () => {
     expect(recordsOf((await fetch(0)).bytes)).toHaveLength(3)
   })
 
-  it('refuses a gap in the sequence', async () => {
+  it('rejects a gap in the sequence numbers', async () => {
     const { producerId, epoch } = await home.initProducer({})
     const [, lost] = await produce(
       batchOf(['a'], { producerId, epoch, sequence: 0 }),
@@ -56,7 +56,7 @@ describe('produce', () => {
     expect(lost?.error?.code).toBe('sequence_lost')
   })
 
-  it('names the partition that is not there and stores what belongs to the others', async () => {
+  it('reports an unknown partition and stores the batches of the others', async () => {
     const results = await home.produce({
       node: 0,
       timeoutMs: 1000,
@@ -69,32 +69,32 @@ describe('produce', () => {
     expect(recordsOf((await fetch(0)).bytes)).toHaveLength(1)
   })
 
-  it('refuses a batch over max.message.bytes', async () => {
+  it('rejects a batch that is larger than max.message.bytes', async () => {
     await home.setTopicConfigs({ topic: 't', configs: { 'max.message.bytes': '100' } })
     const [result] = await produce(batchOf(['x'.repeat(100)]))
     expect(result?.error?.code).toBe('record_too_large')
   })
 
-  it('refuses bytes that are no batch', async () => {
+  it('rejects bytes that are not a record batch', async () => {
     const [result] = await produce(Buffer.from('hello'))
     expect(result?.error?.code).toBe('corrupt_batch')
   })
 })
 
 describe('fetch', () => {
-  it('begins with the batch that holds the offset', async () => {
+  it('starts with the batch that contains the offset', async () => {
     await produce(batchOf(['a', 'b', 'c']), batchOf(['d']))
     expect(recordsOf((await fetch(1)).bytes)[0]?.offset).toBe(0)
     expect(recordsOf((await fetch(3)).bytes)[0]?.offset).toBe(3)
   })
 
-  it('waits for records and wakes when they come', async () => {
+  it('returns as soon as records are appended while it waits', async () => {
     const waiting = fetch(0, { waitMsMax: 60_000 })
     await produce(batchOf(['a']))
     expect(recordsOf((await waiting).bytes)).toHaveLength(1)
   })
 
-  it('waits until there are as many bytes as asked', async () => {
+  it('waits until bytesMin are available', async () => {
     const batch = batchOf(['a'])
     const waiting = fetch(0, { waitMsMax: 60_000, bytesMin: batch.length * 2 })
     await produce(batch)
@@ -102,14 +102,14 @@ describe('fetch', () => {
     expect(recordsOf((await waiting).bytes)).toHaveLength(2)
   })
 
-  it('stays below bytesMax, but brings one batch whatever its size', async () => {
+  it('returns at most bytesMax, but at least one batch', async () => {
     const batch = batchOf(['a'])
     await produce(batch, batch, batch)
     expect((await fetch(0, { bytesMax: batch.length * 2 + 1 })).bytes).toHaveLength(batch.length * 2)
     expect((await fetch(0, { bytesMax: 1 })).bytes).toHaveLength(batch.length)
   })
 
-  it('shares bytesMax between partitions, so that none is starved by one that is far behind', async () => {
+  it('divides bytesMax among partitions, so that a partition with much unread data does not starve others', async () => {
     await home.addPartitions({ topic: 't', total: 2 })
     const small = batchOf(['a'])
     const large = batchOf(['x'.repeat(3 * small.length)])
@@ -121,13 +121,13 @@ describe('fetch', () => {
     expect(fetched.map(({ bytes }) => recordsOf(bytes).length)).toEqual([4, 1])
   })
 
-  it('says so when an offset is out of range', async () => {
+  it('reports an offset that is out of range', async () => {
     await produce(batchOf(['a']))
     expect((await fetch(1)).error).toBeUndefined()
     expect((await fetch(2)).error?.code).toBe('offset_out_of_range')
   })
 
-  it('is answered with closed when the home closes', async () => {
+  it('fails with `closed` when the backend is closed', async () => {
     const waiting = expect(fetch(0, { waitMsMax: 60_000 })).rejects.toMatchObject({ code: 'closed' })
     await home.close()
     await waiting

@@ -13,7 +13,7 @@ afterEach(() => home.close())
 
 const read = { node: 0, bytesMin: 1, bytesMax: 1e6, isolation: 'read_committed' as const }
 
-it('creates a topic once, with one partition unless told', async () => {
+it('creates a topic once, with one partition by default', async () => {
   const made = await Promise.all([
     home.createTopic({ name: 't', replicationFactor: 3 }),
     home.createTopic({ name: 't' }),
@@ -36,7 +36,7 @@ it.each([
   { 'cleanup.policy': '' },
   { 'min.cleanable.dirty.ratio': '1.5' },
   { 'no.such.config': '1' },
-])('refuses the configs %j', async (configs) => {
+])('rejects the configs %j', async (configs) => {
   await expect(home.createTopic({ name: 't', configs: configs as Record<string, string> })).rejects.toMatchObject({
     code: 'invalid_config',
     message: expect.stringContaining(Object.keys(configs)[0]!),
@@ -44,7 +44,7 @@ it.each([
   expect(await home.metadata({})).toEqual([])
 })
 
-it('tells configs with their defaults, and null takes one back', async () => {
+it('returns configs with their defaults, and resets one that is set to null', async () => {
   await home.createTopic({ name: 't', configs: { 'cleanup.policy': 'compact, delete', 'segment.ms': '100' } })
   expect(await home.topicConfigs({ topic: 't' })).toMatchObject({
     'cleanup.policy': 'compact, delete',
@@ -55,14 +55,14 @@ it('tells configs with their defaults, and null takes one back', async () => {
   expect(await home.topicConfigs({ topic: 't' })).toMatchObject({ 'cleanup.policy': 'delete', 'retention.ms': '5' })
 })
 
-it('adds partitions, and never takes any away', async () => {
+it('adds partitions and rejects a lower number', async () => {
   await home.createTopic({ name: 't' })
   await home.addPartitions({ topic: 't', total: 3 })
   expect((await home.metadata({}))[0]?.partitions.map(({ partition }) => partition)).toEqual([0, 1, 2])
   await expect(home.addPartitions({ topic: 't', total: 3 })).rejects.toMatchObject({ code: 'invalid_request' })
 })
 
-it('deletes a topic with its records and committed offsets, and wakes who reads it', async () => {
+it('deletes a topic with its records and committed offsets, and wakes waiting readers', async () => {
   await home.createTopic({ name: 't' })
   await home.produce({ node: 0, timeoutMs: 1, batches: [{ topic: 't', partition: 0, bytes: batchOf(['a']) }] })
   await home.commitOffsets({ groupId: 'g', offsets: [{ topic: 't', partition: 0, offset: 1 }] })
@@ -77,7 +77,7 @@ it('deletes a topic with its records and committed offsets, and wakes who reads 
   expect(again).toMatchObject({ bytes: new Uint8Array(0), startOffset: 0, endOffset: 0 })
 })
 
-it('lists offsets by place and by time', async () => {
+it('returns the earliest and the latest offset and offsets by timestamp', async () => {
   await home.createTopic({ name: 't' })
   for (const timestampMs of [1000, 2000, 3000]) {
     const bytes = batchOf([

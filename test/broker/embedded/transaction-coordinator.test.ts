@@ -38,7 +38,7 @@ async function read(topic: string, isolation: 'read_committed' | 'read_uncommitt
   return { ...fetched!, values: recordsOf(fetched!.bytes).map(({ value }) => value) }
 }
 
-it('hides the records of an open transaction, and everything after them, until it commits', async () => {
+it('hides the records of an open transaction and all later ones from readers of committed records', async () => {
   const producer = await begin()
   await write('a', 'before')
   await write('a', 'inside', producer)
@@ -49,7 +49,7 @@ it('hides the records of an open transaction, and everything after them, until i
   expect(await read('a')).toMatchObject({ values: ['before', 'inside', 'after'], endOffset: 3, aborted: [] })
 })
 
-it('takes the records of an aborted transaction out and leaves a gap', async () => {
+it('removes the records of an aborted transaction and leaves a gap in the offsets', async () => {
   const producer = await begin()
   await write('a', 'inside', producer)
   await write('b', 'inside', producer)
@@ -60,7 +60,7 @@ it('takes the records of an aborted transaction out and leaves a gap', async () 
   expect((await write('b', 'next')).baseOffset).toBe(1)
 })
 
-it('lets a reader move over a gap at the end', async () => {
+it('lets a reader advance past a gap at the end of a partition', async () => {
   const producer = await begin()
   await write('a', 'inside', producer)
   await home.endTransaction({ ...producer, commit: false })
@@ -68,7 +68,7 @@ it('lets a reader move over a gap at the end', async () => {
   expect(nextOffsetOf(bytes)).toBe(endOffset)
 })
 
-it('wakes a reader of committed records at the commit', async () => {
+it('wakes a waiting reader of committed records when the transaction commits', async () => {
   const producer = await begin()
   await write('a', 'inside', producer)
   const request = { node: 0, waitMsMax: 60_000, bytesMin: 1, bytesMax: 1e6, isolation: 'read_committed' as const }
@@ -77,7 +77,7 @@ it('wakes a reader of committed records at the commit', async () => {
   expect(recordsOf((await waiting)[0]!.bytes)).toHaveLength(1)
 })
 
-it('commits offsets with the transaction, not before', async () => {
+it('commits offsets only when the transaction commits', async () => {
   const producer = await begin()
   const offsets = [{ topic: 'b', partition: 0, offset: 7, metadata: 'm' }]
   await home.commitOffsetsInTransaction({ ...producer, groupId: 'g', offsets })
@@ -86,7 +86,7 @@ it('commits offsets with the transaction, not before', async () => {
   expect(await home.groupOffsets({ groupId: 'g' })).toEqual(offsets)
 })
 
-it('drops the offsets of an aborted transaction', async () => {
+it('discards the offsets of an aborted transaction', async () => {
   const producer = await begin()
   const offsets = [{ topic: 'b', partition: 0, offset: 7 }]
   await home.commitOffsetsInTransaction({ ...producer, groupId: 'g', offsets })
@@ -94,7 +94,7 @@ it('drops the offsets of an aborted transaction', async () => {
   expect(await home.groupOffsets({ groupId: 'g' })).toEqual([])
 })
 
-it('fences the older producer of a transactional id and aborts what it left open', async () => {
+it('fences the older producer of a transactional id and aborts its open transaction', async () => {
   const old = await begin()
   await write('a', 'old', old)
   const next = await begin()
@@ -105,7 +105,7 @@ it('fences the older producer of a transactional id and aborts what it left open
   expect((await write('a', 'new', next)).error).toBeUndefined()
 })
 
-it('aborts a transaction that takes longer than its time-out', async () => {
+it('aborts a transaction after its timeout', async () => {
   const producer = await begin()
   await write('a', 'slow', producer)
   await clock.advance(9_000)
@@ -115,13 +115,13 @@ it('aborts a transaction that takes longer than its time-out', async () => {
   await expect(home.endTransaction({ ...producer, commit: true })).rejects.toMatchObject({ code: 'fenced' })
 })
 
-it('refuses a batch for a partition that was not added', async () => {
+it('rejects a batch for a partition that was not added to the transaction', async () => {
   const producer = await begin()
   await home.createTopic({ name: 'c' })
   expect((await write('c', 'x', producer)).error?.code).toBe('invalid_transaction')
 })
 
-it('goes on when a topic of an open transaction is deleted', async () => {
+it('ends a transaction of which a topic was deleted', async () => {
   const producer = await begin()
   await write('a', 'gone', producer)
   await write('b', 'stays', producer)

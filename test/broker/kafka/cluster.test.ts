@@ -7,7 +7,7 @@ import { FakeClock } from '../../support/fake-clock.ts'
 
 const PING: KafkaApi<void, string> = { key: 0, name: 'Ping', version: 0, write: () => undefined, read: () => '' }
 
-it('waits for a node that is down as long as it takes to read a long log again', async () => {
+it('retries an unavailable node for as long as it may need to recover its log', async () => {
   const { node, cluster, clock } = oneNode()
   await cluster.metadata([])
   node.isDown = true
@@ -19,7 +19,7 @@ it('waits for a node that is down as long as it takes to read a long log again',
   expect(asked.outcome).toBe('pong')
 })
 
-it('gives up after a minute, and says what it heard last', async () => {
+it('fails after a minute with the last error', async () => {
   const { node, cluster, clock } = oneNode()
   await cluster.metadata([])
   node.isDown = true
@@ -28,7 +28,7 @@ it('gives up after a minute, and says what it heard last', async () => {
   expect(asked.outcome).toMatchObject({ code: 'unavailable', message: 'the node is down' })
 })
 
-it('does not wait for what its caller repeats himself', async () => {
+it('does not retry operations that the caller retries', async () => {
   const { node, cluster, clock } = oneNode()
   await cluster.metadata([])
   node.isDown = true
@@ -37,7 +37,7 @@ it('does not wait for what its caller repeats himself', async () => {
   expect(asked.outcome).toMatchObject({ code: 'unavailable' })
 })
 
-it('looks for the coordinator again when it has moved, and remembers it', async () => {
+it('finds a coordinator that has moved, and caches it', async () => {
   const { node, cluster, clock } = oneNode()
   const seen: number[] = []
   const use = async (id: number) => {
@@ -54,7 +54,7 @@ it('looks for the coordinator again when it has moved, and remembers it', async 
   expect(node.lookups).toBe(2)
 })
 
-it('opens one line to a node, and another one when that is closed, for all who wait', async () => {
+it('shares one connection to a node among all waiting callers, and opens another one when it is closed', async () => {
   const { node, cluster } = oneNode()
   await Promise.all([cluster.metadata([]), cluster.metadata([])])
   expect(node.lines).toHaveLength(1)

@@ -12,7 +12,7 @@ import { temporaryDirectory } from '../../support/temporary-directory.ts'
 const pem = (name: string) => join(import.meta.dirname, '../../support/tls', name)
 const TRUST = { 'ssl.truststore.location': pem('ca.pem') }
 
-it('shows the certificate of now to a broker that it connects to', async () => {
+it('uses the current client certificate for each new connection', async () => {
   const keystore = join(temporaryDirectory(), 'keystore.pem')
   copyFileSync(pem('client.pem'), keystore)
   const shown: string[] = []

@@ -11,7 +11,7 @@ const UNKNOWN = 3
 const EXISTS = 36
 const AUTHORIZATION = 29
 
-it('has made a topic when every node shows it with a leader for each partition', async () => {
+it('has created a topic when every node reports it with a leader for each partition', async () => {
   const { nodes, cluster, clock } = twoNodes()
   const making = watched(createTopic(cluster, { name: 't', partitions: 2 }))
   await clock.advance(1_000)
@@ -26,7 +26,7 @@ it('has made a topic when every node shows it with a leader for each partition',
   expect(await making.promise).toBe(true)
 })
 
-it('waits as well for a topic that another one has just made', async () => {
+it('also waits for a topic that another client has just created', async () => {
   const { nodes, cluster, clock, answers } = twoNodes()
   answers['CreateTopics'] = { errorNumber: EXISTS, message: null }
   const making = watched(createTopic(cluster, { name: 't' }))
@@ -38,7 +38,7 @@ it('waits as well for a topic that another one has just made', async () => {
   expect(await making.promise).toBe(false)
 })
 
-it('says what is missing when a node does not show the topic within 30 s', async () => {
+it('fails when not every node reports the topic within 30 s', async () => {
   const { nodes, cluster, clock } = twoNodes()
   nodes[1].leaders = [1]
   const making = watched(createTopic(cluster, { name: 't' }))
@@ -51,7 +51,7 @@ it('says what is missing when a node does not show the topic within 30 s', async
   })
 })
 
-it('does not wait for a node that is out of reach, nor for one that may not show the topic', async () => {
+it('does not wait for a node that is unreachable or not authorized to describe the topic', async () => {
   const { nodes, cluster, clock } = twoNodes()
   nodes[1].errorNumber = AUTHORIZATION
   nodes[2].isDown = true
@@ -60,7 +60,7 @@ it('does not wait for a node that is out of reach, nor for one that may not show
   expect(making.isDone).toBe(true)
 })
 
-it('has added partitions when every node shows them all', async () => {
+it('has added partitions when every node reports them all', async () => {
   const { nodes, cluster, clock } = twoNodes()
   nodes[1].leaders = [1, 1, 1]
   nodes[2].leaders = [1, 1]
@@ -72,7 +72,7 @@ it('has added partitions when every node shows them all', async () => {
   expect(adding.isDone).toBe(true)
 })
 
-it('has deleted a topic when no node shows it, or when it is clear that it was made anew', async () => {
+it('has deleted a topic when no node reports it or its topic id has changed', async () => {
   const { nodes, cluster, clock } = twoNodes()
   nodes[2].leaders = [1]
   const deleting = watched(deleteTopic(cluster, 't'))

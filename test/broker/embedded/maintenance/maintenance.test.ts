@@ -47,7 +47,7 @@ function damage(file: string, text: string): void {
   writeFileSync(file, bytes)
 }
 
-it('a backup holds what was there, of a directory that was closed and of one that a killed process left', async () => {
+it('backup copies all data of a closed directory and of one whose process was killed', async () => {
   const { root, closed, killed, content } = await directories()
   for (const directory of [closed, killed]) {
     const backup = join(root, `backup-of-${directory === closed ? 'closed' : 'killed'}`)
@@ -58,7 +58,7 @@ it('a backup holds what was there, of a directory that was closed and of one tha
   }
 })
 
-it('a backup goes into a new directory only, and none is left of a directory that is damaged', async () => {
+it('backup requires a new directory and leaves nothing behind when the source is damaged', async () => {
   const { root, closed, killed } = await directories()
   await expect(backUp(closed, killed, NOW_MS, quiet)).rejects.toMatchObject({ code: 'invalid_config' })
   damage(join(closed, 'broker.db'), '1/2 xxx')
@@ -68,7 +68,7 @@ it('a backup goes into a new directory only, and none is left of a directory tha
   await expect(backUp(root, join(root, 'other'), NOW_MS, quiet)).rejects.toMatchObject({ code: 'invalid_config' })
 })
 
-it('verify names file, topic, partition and offsets of what is damaged', async () => {
+it('verify reports the file, topic, partition and offsets of damage', async () => {
   const { closed } = await directories()
   expect(await verifyDirectory(closed, NOW_MS, quiet)).toMatchObject({ faults: [], damaged: [] })
   damage(join(closed, 'broker.db'), '5/1 xxx')
@@ -80,7 +80,7 @@ it('verify names file, topic, partition and offsets of what is damaged', async (
   })
 })
 
-it('repair takes out a damaged batch, says which, keeps the rest and the damaged files', async () => {
+it('repair removes and reports a damaged batch, and keeps all other records and the damaged files', async () => {
   const { closed } = await directories()
   damage(join(closed, 'broker.db'), '5/1 xxx')
   const report = await repair(closed, NOW_MS, quiet)
@@ -96,7 +96,7 @@ it('repair takes out a damaged batch, says which, keeps the rest and the damaged
   expect(await repair(closed, NOW_MS, quiet)).toMatchObject({ isSound: true, damaged: undefined })
 })
 
-it('repair says what a missing log has cost, and gives none of its offsets again', async () => {
+it('repair reports the records lost with a missing write-ahead log and does not reuse their offsets', async () => {
   const { killed } = await directories()
   rmSync(join(killed, 'broker.db-wal'))
   const { lost } = await repair(killed, NOW_MS, quiet)
@@ -107,7 +107,7 @@ it('repair says what a missing log has cost, and gives none of its offsets again
   await home.close()
 })
 
-it('repair takes what is sound behind damage in the log', async () => {
+it('repair recovers intact transactions after a damaged part of the write-ahead log', async () => {
   const { killed, content } = await directories()
   const wal = join(killed, 'broker.db-wal')
   const bytes = readFileSync(wal)
@@ -118,7 +118,7 @@ it('repair takes what is sound behind damage in the log', async () => {
   expect(await contentIn(killed)).toEqual(content)
 })
 
-it('repair loses nothing when only the check file is gone', async () => {
+it('repair loses nothing when only the check file is missing', async () => {
   const { closed, killed, content } = await directories()
   for (const directory of [closed, killed]) {
     rmSync(join(directory, 'broker.check'))
@@ -128,7 +128,7 @@ it('repair loses nothing when only the check file is gone', async () => {
   }
 })
 
-it('restore makes a directory what the backup is, and moves aside what was there only when it may', async () => {
+it('restore replaces existing data only with `replaces`, and keeps it in a subdirectory', async () => {
   const { root, closed, content } = await directories()
   const [backup, other] = [join(root, 'backup'), join(root, 'other')]
   await backUp(closed, backup, NOW_MS, quiet)
@@ -154,7 +154,7 @@ it('restore changes nothing when the backup is damaged', async () => {
   expect(await contentIn(killed)).toEqual(content)
 })
 
-it('nothing is repaired, verified or backed up where no data is', async () => {
+it('verify, repair and backup reject a directory without data', async () => {
   const directory = memoryDirectory()
   const refused = { code: 'invalid_config' }
   await expect(verifyDirectory(directory, NOW_MS, quiet)).rejects.toMatchObject(refused)
