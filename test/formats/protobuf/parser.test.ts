@@ -5,8 +5,8 @@ import { printProto } from '../../../src/formats/protobuf/printer.ts'
 const print = (text: string) => printProto(parseProto(text))
 
 // A blank line inside a nested element is indented, as the original prints it.
-describe('the canonical text of a .proto file', () => {
-  it('keeps what was written and drops comments and blanks', () => {
+describe('parsing and printing a .proto file', () => {
+  it('preserves all statements, without comments and whitespace', () => {
     const text = `// a file
       syntax = 'proto3';  /* block */ package a.b ;
       import public "c.proto"; import "b.proto";
@@ -96,7 +96,7 @@ service S {
 `)
   })
 
-  it('prints proto2: labels, defaults, groups, extensions', () => {
+  it('preserves labels, defaults, groups and extensions of proto2', () => {
     const text = `syntax = "proto2";
 
 message M {
@@ -123,7 +123,7 @@ extend google.protobuf.FieldOptions {
     expect(print(text)).toBe(text)
   })
 
-  it('prints its own text the same again', () => {
+  it('does not change its own output', () => {
     const once = print('message A { oneof o { A b = 1; } } message B {} enum C { X = -1; }')
     expect(print(once)).toBe(once)
     expect(once).toBe(
@@ -148,7 +148,7 @@ extend google.protobuf.FieldOptions {
     ['hello', 'expected syntax, package, import'],
     ['message M {'.repeat(200), 'nested deeper than 100'],
     [`option a = ${'{b:'.repeat(200)}`, 'nested deeper than 50'],
-  ])('refuses what is no .proto, with the place and what would be right: %#', (text, message) => {
+  ])('reports the location and the expected token of a syntax error: case %#', (text, message) => {
     expect(() => parseProto(text)).toThrow(message)
   })
 })

@@ -13,8 +13,8 @@ import { TopicLog } from './topic-log.ts'
 
 const kafka = await real('kafka')
 
-describeOn([kafka], 'the recording of Kafka Connect 4.3.1', () => {
-  it('is answered and written the same by a worker of ours', { timeout: 300_000 }, async () => {
+describeOn([kafka], 'a recorded session with Kafka Connect 4.3.1', () => {
+  it('gets the same responses and topic records from this worker', { timeout: 300_000 }, async () => {
     const replay = await startReplay(await freshLog())
     await replay.run()
     expect(replay.differences).toEqual([])

@@ -5,7 +5,7 @@ import { type Responder, startHttpServer } from '../../support/http-server.ts'
 
 const ITEMS = Array.from({ length: 7 }, (_, id) => ({ id, meta: { at: `2026-01-0${id + 1}` } }))
 
-describe("the HTTP source by Confluent's keys", () => {
+describe('ConfluentHttpSource', () => {
   it.each<[string, RawConfig, Responder, readonly string[]]>([
     [
       'SIMPLE_INCREMENTING',
@@ -41,7 +41,7 @@ describe("the HTTP source by Confluent's keys", () => {
       },
       ['/items', '/items?cursor=c5'],
     ],
-  ])('goes from page to page in the mode %s', async (mode, own, react, paths) => {
+  ])('requests the next page in mode %s', async (mode, own, react, paths) => {
     const server = await startHttpServer(react)
     const run = runSource(confluentHttpSource, {
       config: {
@@ -103,13 +103,13 @@ describe("the HTTP source by Confluent's keys", () => {
       'http.initial.offset',
       'add the first cursor to url',
     ],
-  ])('refuses %o at the key that is meant', (written, key, message) => {
+  ])('reports the invalid configuration %o for the right key', (written, key, message) => {
     const raw = { url: 'http://h/', 'topic.name.pattern': 't', ...written }
     const wrong = validateConfig(confluentHttpSource.config, raw).filter(({ errors }) => errors.length > 0)
     expect(wrong).toEqual([expect.objectContaining({ name: key, errors: [expect.stringContaining(message)] })])
   })
 
-  it('takes only offsets it could go on from', async () => {
+  it('rejects altered offsets that it cannot resume from', async () => {
     const config = { url: 'http://h/', 'topic.name.pattern': 't' }
     const parsed = confluentHttpSource.config.parse(config)
     const alter = (offset: Readonly<Record<string, string | number>>) =>

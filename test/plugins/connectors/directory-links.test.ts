@@ -85,7 +85,7 @@ function startSource(path: string, config: Readonly<Record<string, string>> = {}
 const valuesOf = (records: readonly SourceRecord[]) => records.map(({ value }) => value)
 
 describe('DirectorySource on a mounted ConfigMap', () => {
-  it('reads each key once and leaves the volume as it is', async () => {
+  it('reads each key once without changing the volume', async () => {
     const { path } = mountConfigMap({ 'a.txt': '1\n2\n', 'b.txt': '3\n' })
     const entries = readdirSync(path)
     const run = startSource(path)
@@ -103,7 +103,7 @@ describe('DirectorySource on a mounted ConfigMap', () => {
     expect(valuesOf(await run.readAll())).toEqual(['3', '4'])
   })
 
-  it('reads nothing again after a restart, and an update from its beginning', async () => {
+  it('does not repeat records after a restart, and reads an updated key from the beginning', async () => {
     const volume = mountConfigMap({ 'a.txt': '1\n2\n' })
     const last = (await startSource(volume.path).readAll()).at(-1)!
     expect(await startSource(volume.path, {}, last).readAll()).toEqual([])
@@ -111,7 +111,7 @@ describe('DirectorySource on a mounted ConfigMap', () => {
     expect(valuesOf(await startSource(volume.path, {}, last).readAll())).toEqual(['5', '6'])
   })
 
-  it('moves the content of a key, not the link, where files are moved', async () => {
+  it('moves the content of a key instead of the link with finished.policy=move', async () => {
     const { path } = mountConfigMap({ 'a.txt': '1\n' })
     const done = join(path, 'done')
     await startSource(path, { 'finished.policy': 'move', 'finished.path': done }).readAll()
@@ -130,10 +130,10 @@ describe('a symbolic link in the directory', () => {
         symlinkSync('..data/secret', join(path, 'x.txt'))
       },
     ],
-    ['to nothing', (path: string) => symlinkSync('nothing', join(path, 'x.txt'))],
+    ['to a file that does not exist', (path: string) => symlinkSync('nothing', join(path, 'x.txt'))],
     ['to itself', (path: string) => symlinkSync('x.txt', join(path, 'x.txt'))],
     ['to the directory', (path: string) => symlinkSync('.', join(path, 'x.txt'))],
-  ])('is ignored when it leads %s', async (_case, link) => {
+  ])('is ignored if it points %s', async (_case, link) => {
     const [path, outside] = [temporaryDirectory(), temporaryDirectory()]
     writeFileSync(join(outside, 'secret'), 'secret\n')
     writeFileSync(join(path, 'a.txt'), 'a\n')
@@ -143,7 +143,7 @@ describe('a symbolic link in the directory', () => {
     expect(valuesOf(await startSource(path).readAll())).toEqual(['a'])
   })
 
-  it('is not followed to another file that it leads to after it was found', async () => {
+  it('is not followed if its target was replaced after it was listed', async () => {
     const volume = mountConfigMap({ 'a.txt': '1\n' })
     const outside = temporaryDirectory()
     writeFileSync(join(outside, 'a.txt'), 'secret\n')

@@ -21,8 +21,8 @@ import { temporaryDirectory } from '../../support/temporary-directory.ts'
 const SILENT: TaskLog = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 const LONG_AGO_S = 1_700_000_000
 
-describe('the directory source', () => {
-  it('reads CSV by its header, typed where it is told to, with the key in a field', async () => {
+describe('DirectorySource', () => {
+  it('reads CSV with a header, with configured types and a key field', async () => {
     const box = inbox({ 'a.csv': '\ufeffid,name,price,ok\r\n1,"x, ""y""\r\nz",1.5,true\r\n2,,,\r\n' })
     const records = await box.read({ 'csv.types': 'id:int64, price:float64, ok:boolean', 'key.field': 'id' })
     expect(records.map(({ key, value }) => [key, value])).toEqual([
@@ -38,7 +38,7 @@ describe('the directory source', () => {
     })
   })
 
-  it('reads CSV without a header, and with other signs', async () => {
+  it('reads CSV without a header, with a custom separator, quote and escape', async () => {
     const box = inbox({ 'a.csv': "1\t'x''\ty'\n" })
     const records = await box.read({
       'csv.header': 'false',
@@ -50,7 +50,7 @@ describe('the directory source', () => {
     expect(records.map(({ value }) => value)).toEqual([{ n: '1', s: "x'\ty" }])
   })
 
-  it('reads JSON lines and text, packed or not, each by its name', async () => {
+  it('detects JSON lines, text and gzip by the file name', async () => {
     const box = inbox({
       'a.ndjson': '{"n":1}\n\n{"n":12345678901234567890}\n',
       'b.log.gz': gzipSync('one\n\ntwo'),
@@ -66,7 +66,7 @@ describe('the directory source', () => {
     ])
   })
 
-  it('puts a file away when all of it is in the log, and not before', async () => {
+  it('renames a file only after all of its records are stored', async () => {
     const box = inbox({ 'a.txt': '1\n2\n3\n' })
     const run = box.start({ 'batch.size': '2' })
     const batches = [await run.nextBatch(), await run.nextBatch()]
@@ -80,7 +80,7 @@ describe('the directory source', () => {
     expect(box.files()).toEqual(['a.txt.done'])
   })
 
-  it('goes on inside a file behind the last row that was stored, also in a packed one', async () => {
+  it('resumes within a file after the last stored row, also in a gzip file', async () => {
     const rows = `id,name\n${Array.from({ length: 100 }, (_, n) => `${n},"name\n${n}"\n`).join('')}`
     for (const file of ['a.csv', 'a.csv.gz']) {
       const box = inbox({ [file]: file.endsWith('.gz') ? gzipSync(rows) : rows })
@@ -92,7 +92,7 @@ describe('the directory source', () => {
     }
   })
 
-  it('puts a file away that was read in whole before, and reads another one of its name from its beginning', async () => {
+  it('renames a file that was already read completely, and reads a new file with the same name from the beginning', async () => {
     const box = inbox({ 'a.txt': '1\n2\n' })
     const [, last] = await box.read({}, undefined, 'keep')
     expect(await box.read({}, last)).toEqual([])
@@ -102,14 +102,14 @@ describe('the directory source', () => {
     expect(box.files()).toEqual(['a.txt.1.done', 'a.txt.done'])
   })
 
-  it('finds each of more files than are looked at together', async () => {
+  it('lists more files than it examines concurrently', async () => {
     const names = Array.from({ length: 300 }, (_, n) => `f${String(n).padStart(3, '0')}.txt`)
     const { path } = inbox(Object.fromEntries(names.map((name) => [name, ''])))
     const found = await new InputDirectory({ ...LOOKING, directory: path }).list(Date.now())
     expect(found.map(({ name }) => name)).toEqual(names)
   })
 
-  it('reads files in the order of their names or of their times', async () => {
+  it('reads files in the order of their names or modification times', async () => {
     const box = () => {
       const made = inbox({ 'a.txt': 'a\n', 'b.txt': 'b\n', 'c.txt': 'c\n' })
       utimesSync(join(made.path, 'b.txt'), LONG_AGO_S - 10, LONG_AGO_S - 10)
@@ -119,7 +119,7 @@ describe('the directory source', () => {
     expect((await box().read({ 'order.by': 'time' })).map(({ value }) => value)).toEqual(['b', 'a', 'c'])
   })
 
-  it('leaves alone what is no complete file', async () => {
+  it('ignores incomplete files, ignored suffixes, other names and directories', async () => {
     const box = inbox({ 'a.txt': 'a\n', 'a.txt.tmp': 'x', 'young.txt': 'x', 'other.log': 'x' })
     utimesSync(join(box.path, 'young.txt'), Date.now() / 1000, Date.now() / 1000)
     mkdirSync(join(box.path, 'folder.txt'))
@@ -127,13 +127,13 @@ describe('the directory source', () => {
     expect(records.map(({ value }) => value)).toEqual(['a'])
   })
 
-  it('waits for the file that says that another one is complete, and removes it', async () => {
+  it('waits for the ready file of a file, and deletes it afterwards', async () => {
     const box = inbox({ 'a.txt': 'a\n', 'b.txt': 'b\n', 'b.txt.ok': '' })
     expect((await box.read({ 'ready.suffix': '.ok' })).map(({ value }) => value)).toEqual(['b'])
     expect(box.files()).toEqual(['a.txt', 'b.txt.done'])
   })
 
-  it('moves files where it is told to, and makes the directories', async () => {
+  it('moves files to the configured directories, and creates these', async () => {
     const box = inbox({ 'a.txt': 'a\n', 'b.gz': gzipSync('b\n').subarray(0, 12) })
     const to = join(temporaryDirectory(), 'deep', 'done')
     await box.read({ 'finished.policy': 'move', 'finished.path': to })
@@ -144,13 +144,13 @@ describe('the directory source', () => {
     ])
   })
 
-  it('deletes files where it is told to', async () => {
+  it('deletes files with finished.policy=delete', async () => {
     const box = inbox({ 'a.txt': 'a\n' })
     await box.read({ 'finished.policy': 'delete' })
     expect(box.files()).toEqual([])
   })
 
-  it('rejects rows that are none, and brings the others', async () => {
+  it('rejects malformed rows and writes the others', async () => {
     const box = inbox({
       'a.csv': `id,name\n1,x\n2\n3,"y\n4,z\nfive,u\n6,"a"b\n7,${'v'.repeat(200)}\n8,w\n9,"open\n10,t`,
       'b.ndjson': '{"n":1}\n{"n":\n{"n":2}\n',
@@ -170,7 +170,7 @@ describe('the directory source', () => {
     expect(run.rejected[0]?.record.sourceOffset).toMatchObject({ position: 14 })
   })
 
-  it('tells which field is not of its type', async () => {
+  it('names the field that does not have its type', async () => {
     const box = inbox({ 'a.csv': 'i,f,b\nx,,\n2147483648,,\n,1e,\n,,yes\n1,1e3,TRUE\n' })
     const run = box.start({ 'csv.types': 'i:int32,f:float64,b:boolean' })
     expect((await box.drain(run)).map(({ value }) => value)).toEqual([{ i: 1, f: 1000, b: true }])
@@ -182,7 +182,7 @@ describe('the directory source', () => {
     ])
   })
 
-  it('brings what can be read of a damaged file, and sets it aside', async () => {
+  it('writes the readable rows of a damaged file, and renames it as failed', async () => {
     const packed = gzipSync(Array.from({ length: 200_000 }, (_, n) => `row ${n * 7919}\n`).join(''))
     const box = inbox({ 'a.txt.gz': packed.subarray(0, packed.length / 2), 'b.csv': 'id\n1\n' })
     const run = box.start({ 'csv.types': 'none:int32' })
@@ -195,7 +195,7 @@ describe('the directory source', () => {
     expect(box.files()).toEqual(['a.txt.gz.failed', 'b.csv.failed'])
   })
 
-  it('reads a file again that was changed while it was read', async () => {
+  it('reads a file again if it was changed while it was read', async () => {
     const box = inbox({ 'a.txt': '1\n' })
     const run = box.start()
     const batch = await run.nextBatch()
@@ -207,7 +207,7 @@ describe('the directory source', () => {
     expect(box.files()).toEqual(['a.txt.done'])
   })
 
-  it('waits for a directory that is not there, and says what to do', async () => {
+  it('retries while the directory does not exist, with the remedy in the error', async () => {
     const box = inbox({})
     rmSync(box.path, { recursive: true })
     await expect(box.start().nextBatch()).rejects.toMatchObject({
@@ -216,7 +216,7 @@ describe('the directory source', () => {
     })
   })
 
-  it('says that a file is no directory', async () => {
+  it('reports an input.path that is not a directory', async () => {
     const box = inbox({ 'a.txt': 'a\n' })
     await expect(box.start({ 'input.path': join(box.path, 'a.txt') }).nextBatch()).rejects.toMatchObject({
       code: 'retriable',
@@ -224,7 +224,7 @@ describe('the directory source', () => {
     })
   })
 
-  it('takes a file as complete whose time is still to come when it saw no change of it for long enough', async () => {
+  it('considers a file with a future modification time complete when it has not changed for the minimum age', async () => {
     const path = temporaryDirectory()
     const stamp = (text: string, atS: number) => {
       writeFileSync(join(path, 'a.txt'), text)
@@ -243,7 +243,7 @@ describe('the directory source', () => {
     expect(await names(1_011_000)).toEqual(['a.txt'])
   })
 
-  it('fails where it may not make the directory for what is through', async () => {
+  it('fails if it cannot create the directory for finished files', async () => {
     const box = inbox({ 'a.txt': 'a\n', file: '' })
     const run = box.start({ 'finished.policy': 'move', 'finished.path': join(box.path, 'file', 'done') })
     await expect(run.nextBatch()).rejects.toThrow(
@@ -251,7 +251,7 @@ describe('the directory source', () => {
     )
   })
 
-  it('tries again to put a file away where it may not yet, and says what to do', async () => {
+  it('retries moving a file, with the remedy in the error', async () => {
     const box = inbox({ 'a.txt': 'a\n' })
     const done = join(box.path, 'done')
     const config = { 'finished.policy': 'move', 'finished.path': done }
@@ -270,7 +270,7 @@ describe('the directory source', () => {
     expect(readdirSync(done)).toContain('a.txt')
   })
 
-  it('shares files among tasks by their names', async () => {
+  it('divides the files among tasks by name', async () => {
     const files = Array.from({ length: 40 }, (_, n) => [`f${n}.txt`, `${n}\n`] as const)
     const box = inbox(Object.fromEntries(files))
     const raw = { topic: 'rows', 'input.path': box.path }
@@ -288,7 +288,7 @@ describe('the directory source', () => {
   })
 })
 
-describe('its configuration', () => {
+describe('the configuration of DirectorySource', () => {
   it.each<[Readonly<Record<string, string>>, string]>([
     [{ 'finished.policy': 'move' }, 'finished.policy=move requires finished.path'],
     [{ format: 'csv', 'csv.header': 'false' }, 'csv.header=false requires csv.columns'],
@@ -297,7 +297,7 @@ describe('its configuration', () => {
       'Invalid value a:number for configuration csv.types: expected COLUMN:TYPE with one of',
     ],
     [{ 'input.file.pattern': '(' }, 'Invalid value ( for configuration input.file.pattern: Invalid regex'],
-  ])('refuses %o', (written, message) => {
+  ])('rejects %o', (written, message) => {
     const raw = { topic: 't', 'input.path': '/in', ...written }
     const errors = validateConfig(directorySource.config, raw).flatMap((value) => value.errors)
     expect(errors).toEqual([expect.stringContaining(message)])

@@ -181,7 +181,5 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
 function startIndex(offset: Position | undefined): number {
   const index = offset?.['current.iteration'] ?? 0
   if (Number.isSafeInteger(index) && (index as number) >= 0) return index as number
-  throw new Error(
-    `'current.iteration' of an offset should be a non-negative whole number, not ${JSON.stringify(index)}`,
-  )
+  throw new Error(`'current.iteration' of an offset must be a non-negative integer, not ${JSON.stringify(index)}`)
 }

@@ -8,7 +8,7 @@ import {
 const failure = (code: string | undefined, message = 'said') =>
   toDatabaseError(Object.assign(new Error(message), { code }), 'do it')
 
-describe('a failure of the database', () => {
+describe('DatabaseError', () => {
   it.each([
     // A code of the network that looks like one of PostgreSQL's.
     ['EPIPE', true],
@@ -24,7 +24,7 @@ describe('a failure of the database', () => {
     ['42P01', false],
     ['22001', false],
     ['SELF_SIGNED_CERT_IN_CHAIN', false],
-  ])('of code %s may heal: %s', (code, isTransient) => {
+  ])('is transient for the code %s: %s', (code, isTransient) => {
     expect(failure(code).isTransient).toBe(isTransient)
   })
 
@@ -32,11 +32,11 @@ describe('a failure of the database', () => {
     'Connection terminated unexpectedly',
     'timeout expired',
     'Client has encountered a connection error and is not queryable',
-  ])('that says «%s» without a code may heal', (message) =>
+  ])('is transient for «%s» without a code', (message) =>
     expect(failure(undefined, message)).toMatchObject({ isTransient: true, sqlState: undefined }),
   )
 
-  it('says what PostgreSQL said, where, and what to do', () => {
+  it('contains the message of PostgreSQL, the location and the remedy', () => {
     const said = { code: '23502', message: 'null value', detail: 'Failing row', column: 'word', table: 'words' }
     expect(toDatabaseError(said, 'write').message).toBe(
       'could not write: null value: Failing row (column word of words) [23502]',
@@ -46,7 +46,7 @@ describe('a failure of the database', () => {
     )
   })
 
-  it('of several hosts tells of each, and may heal where one of them may', () => {
+  it('combines the errors of all hosts, and is transient if one of them is', () => {
     const [forever, isTransient] = [failure('28P01'), failure('ECONNREFUSED')]
     expect(combineDatabaseErrors([forever])).toBe(forever)
     const both = combineDatabaseErrors([forever, isTransient])
