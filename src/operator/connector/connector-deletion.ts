@@ -1,3 +1,4 @@
+import { undefinedIfNotFound } from '../../clients/http.ts'
 import { OWNER_KEY, type WorkerClient } from '../../clients/worker.ts'
 import { abandonedEvent } from '../controller/finalizer.ts'
 import type { ReconcileResult } from '../controller/reconciler.ts'
@@ -40,7 +41,8 @@ export async function deleteConnector(
   if (observed === 'absent') return done
   if (!isOwned(resource, observed, runtimeConfig, instance)) return abandoned('it is not managed by this resource')
   if (spec.deletionPolicy === 'DeleteWithOffsets' && !(await deleteOffsets(name, observed, worker))) return pending
-  await worker.delete(name)
+  // A deletion whose response was lost may have deleted it: the next call observes that.
+  await undefinedIfNotFound(worker.delete(name))
   return pending
 }
 
@@ -62,8 +64,8 @@ async function deleteOffsets(
   { state, tasks }: ExistingConnector,
   worker: WorkerClient,
 ): Promise<boolean> {
-  if (state !== 'STOPPED') await worker.stop(name)
+  if (state !== 'STOPPED') await undefinedIfNotFound(worker.stop(name))
   if (state !== 'STOPPED' || tasks.length > 0) return false
-  await worker.resetOffsets(name)
+  await undefinedIfNotFound(worker.resetOffsets(name))
   return true
 }

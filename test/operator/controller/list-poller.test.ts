@@ -1,5 +1,5 @@
 import { beforeEach, expect, it, onTestFinished } from 'vitest'
-import { silentLogger } from '../../../src/config/logger.ts'
+import { createLogger, silentLogger } from '../../../src/config/logger.ts'
 import { CircuitOpenError } from '../../../src/operator/controller/circuit-breaker.ts'
 import { ListPoller } from '../../../src/operator/controller/list-poller.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
@@ -83,4 +83,27 @@ it('leaves the end of an outage to whoever let it ask nobody', async () => {
   there.set('a', { state: 'FAILED' })
   expect(await toldWithin(INTERVAL_MS)).toEqual(['a FAILED'])
   expect(outages).toEqual([false])
+})
+
+it('logs an error of the handler of a list as a bug, and continues to poll', async () => {
+  const lines: { readonly msg: string }[] = []
+  const logger = createLogger({ write: (line) => void lines.push(JSON.parse(line)) })
+  let calls = 0
+  const failing = new ListPoller<string>({
+    clock,
+    logger,
+    intervalMs: INTERVAL_MS,
+    list: async () => new Map(),
+    onListed() {
+      calls += 1
+      throw new TypeError('x is not a function')
+    },
+    onAvailabilityChange: () => outages.push(failing.isAvailable),
+  })
+  failing.start()
+  onTestFinished(() => failing.stop())
+  await clock.advance(INTERVAL_MS)
+  expect(calls).toBe(2)
+  expect([failing.isAvailable, outages]).toEqual([true, []])
+  expect(lines.map(({ msg }) => msg)).toEqual(Array(2).fill('the handler of a list of runtime objects failed'))
 })
