@@ -136,13 +136,13 @@ function objectSchema(kind: ResourceKind): StructuralSchema {
     type: 'object',
     required: ['spec'],
     properties: {
-      apiVersion: { type: 'string', description: `${API_VERSION}.` },
-      kind: { type: 'string', description: `${kind}.` },
+      apiVersion: { type: 'string', description: `API version of the resource: ${API_VERSION}.` },
+      kind: { type: 'string', description: `Kind of the resource: ${kind}.` },
       metadata: { type: 'object' },
       spec: withIdentity(kind, toStructuralSchema(spec)),
       status: {
         ...toStructuralSchema(status),
-        description: 'What was found out. The operator writes it.',
+        description: 'Observed state. Written by the operator.',
         default: { observedGeneration: INITIAL_STATUS.observedGeneration },
         // Not required, because the default that the API server fills in has no conditions.
         required: undefined,
@@ -167,5 +167,5 @@ function withIdentity(kind: ResourceKind, spec: StructuralSchema): StructuralSch
     }
   })
   const others = (spec['x-kubernetes-validations'] ?? []) as readonly StructuralSchema[]
-  return { ...spec, description: 'What is wanted.', 'x-kubernetes-validations': [...rules, ...others] }
+  return { ...spec, description: 'Desired state.', 'x-kubernetes-validations': [...rules, ...others] }
 }

@@ -102,7 +102,7 @@ describe('what is wrong is told by line, column and field:', () => {
     [
       'a name that Kubernetes would refuse',
       `${HEAD}kind: Connector\nmetadata:\n  name: My_Connector\nspec: {class: A}\n`,
-      ["4:9 metadata.name: 'My_Connector' must be lower-case letters, digits, - and ., such as orders-value"],
+      ["4:9 metadata.name: 'My_Connector' must consist of lower-case letters, digits, - and ., such as orders-value"],
     ],
     ['a key written twice', `${CONNECTOR}  class: A\n  class: B\n`, ['6:3 is not YAML: Map keys must be unique']],
     ['an alias that leads nowhere', `${CONNECTOR}  class: *nowhere\n`, ['1:1 is not YAML: Unresolved alias']],
