@@ -66,7 +66,8 @@ class ClassicGroupMembership implements GroupMembership {
 
   async commit(offsets: readonly CommittedOffset[]): Promise<void> {
     const { groupId, instanceId } = this.#options
-    if (!this.#current) throw new BrokerError('unknown_member', `this is currently not a member of group '${groupId}'`)
+    if (!this.#current)
+      throw new BrokerError('unknown_member', `this client is currently not a member of group '${groupId}'`)
     const { memberId, generation } = this.#current
     const member = { memberId, generation, ...(instanceId === undefined ? {} : { instanceId }) }
     await this.#parts.backend.commitOffsets({ groupId, offsets, member })

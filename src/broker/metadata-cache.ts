@@ -35,7 +35,7 @@ export class MetadataCache {
     // The cached entry stays while no broker responds: the number of partitions decides where keys go.
     if (!found) {
       this.#leaders.delete(topic)
-      throw new BrokerError('topic_not_found', `there is no topic '${topic}'`)
+      throw new BrokerError('topic_not_found', `topic '${topic}' does not exist`)
     }
     const leaders: number[] = new Array(found.partitions.length).fill(-1)
     for (const { partition, leader } of found.partitions) leaders[partition] = leader

@@ -7,7 +7,7 @@ const NAME = /^[A-Za-z0-9._-]{1,249}$/
 export function createTopicAdmin(backend: BrokerBackend): TopicAdmin {
   const partitionsOf = async (name: string) => {
     const [found] = await backend.metadata({ topics: [name], fresh: true })
-    if (!found) throw new BrokerError('topic_not_found', `there is no topic '${name}'`)
+    if (!found) throw new BrokerError('topic_not_found', `topic '${name}' does not exist`)
     return found.partitions.map(({ partition }) => ({ topic: name, partition }))
   }
   return {

@@ -30,7 +30,7 @@ export function watchFiles<Content>({ files, read, use, logger }: WatchFilesOpti
       if (changed === null || names.includes(changed) || changed.startsWith('..')) reload()
     })
     return watcher.on('error', (error) =>
-      logger?.error({ err: error, folder }, 'the folder is no longer watched: restart the program after changes'),
+      logger?.error({ err: error, folder }, 'the folder is no longer watched: restart the program to apply changes'),
     )
   })
   return {

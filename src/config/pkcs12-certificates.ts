@@ -38,7 +38,8 @@ function octetsOf({ content }: ContentInfo): ArrayBuffer {
 
 function safeContentsOf(content: ContentInfo, password: string): ArrayBuffer | Buffer {
   if (content.contentType === id_data) return octetsOf(content)
-  if (content.contentType !== id_encryptedData) throw new Error('its content is encrypted with a certificate')
+  if (content.contentType !== id_encryptedData)
+    throw new Error('its content is encrypted with a certificate, which is not supported')
   // EncryptedData is a version and an EncryptedContentInfo.
   const [, info] = itemsOf(asn1js.fromBER(content.content).result)
   const { contentEncryptionAlgorithm, encryptedContent } = AsnConvert.parse(derOf(info), EncryptedContentInfo)

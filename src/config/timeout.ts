@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from './clock.ts'
 
-const WORK_ENDED = new Error('the work has ended')
+const WORK_ENDED = new Error('the work has completed')
 
 /** Resolves with the result of `work`, or with that of `late` after `ms`. The work itself is not cancelled. */
 export async function withTimeout<T, Late>(

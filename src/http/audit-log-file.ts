@@ -70,8 +70,7 @@ export class AuditLogFile {
         // A failed write may have left a partial line, which must not run into the next one.
         await handle.appendFile(`${this.#isFailing ? '\n' : ''}${lines.join('')}`)
         this.#waiting.splice(0, lines.length)
-        if (this.#isFailing)
-          this.#options.logger.info({ file: this.#options.path }, 'the audit log can be written again')
+        if (this.#isFailing) this.#options.logger.info({ file: this.#options.path }, 'the audit log is writable again')
         this.#isFailing = false
       }
     } catch (error) {

@@ -14,14 +14,14 @@ export const auditLogShape = {
     .string()
     .trim()
     .default('')
-    .describe('File of the audit log, one JSON object per line; `stdout`: the standard output. Empty: no audit log.'),
+    .describe('File of the audit log, with one JSON object per line. `stdout`: standard output. Empty: no audit log.'),
   'audit.log.requests': enumSetting(['changes', 'all'])
     .default('changes')
-    .describe('Which requests it records: all except permitted reads, or all.'),
+    .describe('Recorded requests. `changes`: all except permitted reads; `all`: all requests.'),
   'audit.log.on.failure': enumSetting(['refuse', 'drop'])
     .default('refuse')
     .describe(
-      'What happens to requests while it cannot be written: they are rejected with 503, or processed and counted as dropped.',
+      'Behavior while the audit log cannot be written. `refuse`: requests are rejected with 503; `drop`: they are processed, and their records are counted as dropped.',
     ),
 }
 

@@ -41,7 +41,10 @@ export function auditRequests(app: FastifyInstance, audit: AuditLog): void {
     const isRefused = isWanted && audit.isRefusing()
     done(
       isRefused
-        ? new HttpError(503, 'the audit log cannot be written, and requests are not processed without it')
+        ? new HttpError(
+            503,
+            'the audit log cannot be written: requests are rejected because audit.log.on.failure=refuse',
+          )
         : undefined,
     )
   })

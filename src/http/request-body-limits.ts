@@ -149,7 +149,7 @@ class ArrivingBody {
     const wrong = this.#structure?.add(chunk)
     if (total > this.#options.limits.bodyBytesMax) this.#refuse('body_too_large', new HttpError(413, TOO_LARGE))
     else if (wrong !== undefined) {
-      this.#refuse('body_structure', new HttpError(400, `the request body can't be used: ${wrong}`))
+      this.#refuse('body_structure', new HttpError(400, `the request body is rejected: ${wrong}`))
     } else if (total <= this.#bytes.length) this.#append(chunk)
     else void this.#enlarge(chunk)
   }
@@ -167,7 +167,7 @@ class ArrivingBody {
     this.#isWaiting = false
     this.#startMs += performance.now() - waitedFromMs
     if (!release) {
-      const message = `too many large requests at once: try again in ${RETRY_AFTER_S} s`
+      const message = `too many large requests are in progress: try again in ${RETRY_AFTER_S} s`
       this.#refuse('bodies_bytes', new HttpError(503, message))
       return
     }

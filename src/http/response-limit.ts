@@ -21,7 +21,7 @@ export function limitResponseBytes(app: FastifyInstance, bytesMax: number, limit
     limited('responses_bytes')
     const body: ErrorResponse['body'] = {
       error_code: 503,
-      message: `too many large responses wait to be read: try again in ${RETRY_AFTER_S} s`,
+      message: `too many large responses have not been read by their clients: try again in ${RETRY_AFTER_S} s`,
     }
     const text = JSON.stringify(body)
     reply.removeHeader('content-encoding')

@@ -11,7 +11,7 @@ export type TokenAuthenticatorOptions = {
   readonly algorithms: readonly string[]
   readonly clockSkewSeconds: number
   readonly claims: { readonly name: string; readonly roles: string; readonly groups: string }
-  readonly roles: readonly (readonly [word: string, role: Role])[]
+  readonly roles: readonly (readonly [value: string, role: Role])[]
   readonly keys: Pick<TokenKeys, 'find'>
   /** Default: the current time. */
   readonly now?: () => Date

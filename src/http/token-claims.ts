@@ -13,7 +13,7 @@ export function claimValues(claims: Claims, path: string): readonly string[] {
  * The highest role that the values of a claim map to. Entries of `mapping` are `WORD=ROLE`, with `*` for every token;
  * without entries the values are role names.
  */
-export function roleOf(words: readonly string[], mapping: readonly (readonly [word: string, role: Role])[]): Role {
+export function roleOf(words: readonly string[], mapping: readonly (readonly [value: string, role: Role])[]): Role {
   const found =
     mapping.length === 0
       ? ROLES.filter((role) => words.includes(role))

@@ -59,7 +59,7 @@ export class TokenKeys {
     const document = (await (await this.#fetch(from)).json()) as { issuer?: unknown; jwks_uri?: unknown }
     const { issuer: named, jwks_uri: found } = document
     if (named === issuer && typeof found === 'string' && isTrustworthy(found)) return new URL(found)
-    throw this.#failed(`${from} is not of the issuer ${issuer}, or names no keys on https`)
+    throw this.#failed(`${from} does not name the issuer ${issuer}, or has no https URL of its keys`)
   }
 
   async #fetch(url: string): Promise<Response> {

@@ -49,7 +49,7 @@ export function parseUsers(text: string, file: string): ReadonlyMap<string, User
     if (name === undefined || !isRole(role)) {
       throw new UserError(
         'invalid_users',
-        `${file}:${at + 1}: expected NAME: scrypt$SALT$HASH, ROLE with a role of ${ROLES.join(', ')}; 'weir password' makes such a line`,
+        `${file}:${at + 1}: expected NAME: scrypt$SALT$HASH, ROLE with a role of ${ROLES.join(', ')}; 'weir password' prints such a line`,
       )
     }
     users.set(name, { name, role, salt: Buffer.from(salt ?? '', 'base64'), hash: Buffer.from(hash ?? '', 'base64') })

@@ -51,7 +51,7 @@ describe('LogReader of a damaged partition', () => {
       (batch) => batch.fill(1, MAGIC_AT, MAGIC_AT + 1),
       /record format v1 is older/,
     ],
-    ['a format that does not exist', (batch) => batch.fill(77, MAGIC_AT, MAGIC_AT + 1), /v77, which does not exist/],
+    ['a format that does not exist', (batch) => batch.fill(77, MAGIC_AT, MAGIC_AT + 1), /unknown record format v77/],
     ['a negative length', changed((batch) => batch.writeInt32BE(-1, LENGTH_AT)), /a length of 11 bytes/],
     [
       'a length beyond the response',

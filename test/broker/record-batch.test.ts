@@ -78,7 +78,7 @@ describe('record batch', () => {
     expect(() => [...batchesOf(damaged(MAGIC_AT, 1))]).toThrow('record format v1')
     const short = Buffer.from(good)
     short.writeInt32BE(3, LENGTH_AT)
-    expect(() => [...batchesOf(short)]).toThrow('its header gives a length of 15 bytes')
+    expect(() => [...batchesOf(short)]).toThrow('its header has a length of 15 bytes')
   })
 })
 

@@ -270,11 +270,11 @@ export function describeState(open: OpenBroker): void {
       }
       const { state, unreadable } = await view(broker, name, { apply, onFailed: failed })
       await expect(state.append([set('a', '1')])).rejects.toThrow(
-        `a bug: applying the record at offset 0 of ${name}-0 failed: nobody is there yet`,
+        `internal error: applying the record at offset 0 of ${name}-0 failed: nobody is there yet`,
       )
       expect(failed).toHaveBeenCalledOnce()
       expect(unreadable).toEqual([])
-      await expect(view(broker, name, { apply })).rejects.toThrow('a bug: applying the record')
+      await expect(view(broker, name, { apply })).rejects.toThrow('internal error: applying the record')
     })
 
     it('reports whether a producer with a transactional id ever existed', async () => {

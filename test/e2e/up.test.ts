@@ -212,7 +212,7 @@ describe('bad input', () => {
     database.exec('pragma user_version = 99')
     database.close()
     const { code, stderr } = await runUp(options)
-    expect(stderr).toMatch(/has format 99, this Weir reads up to \d+: use the newer Weir/)
+    expect(stderr).toMatch(/has format 99, this version of Weir reads formats up to \d+: use a newer version/)
     expect(code).toBe(1)
   })
 })

@@ -102,8 +102,11 @@ describe('the settings of a registry', () => {
       { 'metadata.encoder.secret': 'hunter2' },
       /^f.properties:1: metadata.encoder.secret=\[hidden\]: metadata cannot be encrypted/,
     ],
-    [{ 'authentication.method': 'BASIC' }, 'needs weir.authentication.users.file'],
-    [{ 'weir.authorization.permissions.file': 'a' }, 'weir.authorization.permissions.file needs authentication.method'],
+    [{ 'authentication.method': 'BASIC' }, 'requires either weir.authentication.users.file'],
+    [
+      { 'weir.authorization.permissions.file': 'a' },
+      'weir.authorization.permissions.file requires authentication.method',
+    ],
     [{ 'ssl.client.authentication': 'REQUIRED' }, 'needs ssl.truststore.location'],
     [{ 'kafkagroup.session.timeout.ms': '100' }, 'must be below brokergroup.session.timeout.ms=100'],
     [

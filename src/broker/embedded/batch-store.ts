@@ -175,7 +175,7 @@ function checkBatch({ topic, bytes, transactionalId }: AppendRequest): BatchHead
   if (bytes.length > topic.policy.batchBytesMax) {
     throw new BrokerError(
       'record_too_large',
-      `topic '${topic.name}': a batch of ${bytes.length} bytes, max.message.bytes is ${topic.policy.batchBytesMax}`,
+      `topic '${topic.name}': a batch of ${bytes.length} bytes exceeds max.message.bytes=${topic.policy.batchBytesMax}`,
     )
   }
   if (header.recordCount <= 0 || header.lastOffsetDelta !== header.recordCount - 1) {
@@ -187,7 +187,7 @@ function checkBatch({ topic, bytes, transactionalId }: AppendRequest): BatchHead
   if (header.transactional !== (transactionalId !== undefined)) {
     throw new BrokerError(
       'invalid_transaction',
-      `topic '${topic.name}': a batch and its request differ in the transaction`,
+      `topic '${topic.name}': the transactional flag of a batch does not match its request`,
     )
   }
   return header

@@ -153,7 +153,7 @@ export class CheckedDatabase {
   close(): void {
     try {
       this.checkpoint()
-      if (this.#header.walBytes > 0) throw new Error('the write-ahead log can not be moved')
+      if (this.#header.walBytes > 0) throw new Error('the write-ahead log cannot be moved into the database')
       this.#note({ ...this.#header, state: 'clean', walBytes: 0 })
     } catch (error) {
       leaveOpen(this)

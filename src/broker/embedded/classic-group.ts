@@ -122,7 +122,10 @@ export class ClassicGroup {
   checkCommit(member: MemberGeneration | undefined): void {
     if (member === undefined) {
       if (this.isEmpty) return
-      throw new BrokerError('group_not_empty', `group '${this.id}' has members: only they may commit its offsets`)
+      throw new BrokerError(
+        'group_not_empty',
+        `group '${this.id}' has active members: only they may commit its offsets`,
+      )
     }
     this.#checkMember(member)
     if (this.#state === 'completing') throw rebalancing(this.id)
@@ -177,7 +180,7 @@ export class ClassicGroup {
     const requested = `${request.protocolType} (${request.protocols.map(({ name }) => name).join(', ')})`
     throw new BrokerError(
       'inconsistent_group',
-      `group '${this.id}' speaks ${this.#protocolType} and shares no protocol with ${requested}`,
+      `group '${this.id}' has the protocol type ${this.#protocolType} and no protocol in common with ${requested}`,
     )
   }
 
@@ -304,7 +307,7 @@ export class ClassicGroup {
   #checkMember(member: MemberGeneration): Member {
     const known = this.#identify(member)
     if (member.generation === this.#generation) return known
-    const message = `group '${this.id}' is at generation ${this.#generation}, member ${member.memberId} at ${member.generation}`
+    const message = `group '${this.id}' has generation ${this.#generation}, member ${member.memberId} has ${member.generation}`
     throw new BrokerError('illegal_generation', message)
   }
 
@@ -358,7 +361,10 @@ function identityOf({ id, instanceId }: Member): Identity {
 }
 
 function fenced(groupId: string, instanceId: string | undefined): BrokerError {
-  return new BrokerError('fenced', `group '${groupId}': another member took the place of instance '${instanceId}'`)
+  return new BrokerError(
+    'fenced',
+    `group '${groupId}': another member replaced the one with instance id '${instanceId}'`,
+  )
 }
 
 export function unknownMemberError(groupId: string, memberId: string): BrokerError {
@@ -372,6 +378,6 @@ function rebalancing(groupId: string): BrokerError {
 function superseded(groupId: string): BrokerError {
   return new BrokerError(
     'rebalance_in_progress',
-    `group '${groupId}': a later call of the same member took this one's place`,
+    `group '${groupId}': a later call of the same member replaced this one`,
   )
 }

@@ -148,7 +148,7 @@ function createTables(sqlite: DatabaseSync, files: DataFiles): void {
   if (format > FORMAT) throw newerFormatError(files, format)
   if (pragma(sqlite, 'application_id') === APPLICATION_ID) return
   if (format !== 0 || hasTables(sqlite)) {
-    throw new BrokerError('data_corrupt', `${files.database} is a database, but not one of Weir's`)
+    throw new BrokerError('data_corrupt', `${files.database} is a database of another application`)
   }
   const pragmas = `pragma application_id = ${APPLICATION_ID}; pragma user_version = ${FORMAT_WITHOUT_CHECK_FILE};`
   sqlite.exec(`begin; ${SCHEMA} ${pragmas} commit;`)

@@ -72,13 +72,13 @@ export class Fetcher {
     const place = `topic '${topic}', partition ${number}`
     const partition = this.#catalog.find(topic)?.partitions[number]
     if (partition === undefined) {
-      const message = `there is no partition ${number} of topic '${topic}'`
+      const message = `topic '${topic}' has no partition ${number}`
       return { ...nothing, startOffset: -1, endOffset: -1, error: { code: 'topic_not_found', message } }
     }
     const { startOffset } = partition
     const endOffset = request.isolation === 'read_committed' ? partition.stableOffset : partition.endOffset
     if (offset < startOffset || offset > partition.endOffset) {
-      const message = `${place}: ${offset} is not within ${startOffset} to ${partition.endOffset}`
+      const message = `${place}: offset ${offset} is out of range: expected ${startOffset} to ${partition.endOffset}`
       return { ...nothing, startOffset, endOffset, error: { code: 'offset_out_of_range', message } }
     }
     if (offset >= endOffset) return { ...nothing, startOffset, endOffset }

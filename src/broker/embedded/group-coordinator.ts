@@ -110,9 +110,9 @@ export class GroupCoordinator {
   }
 
   #checkEmpty(groupId: string): void {
-    if (!this.#isKnown(groupId)) throw new BrokerError('group_not_found', `there is no group '${groupId}'`)
+    if (!this.#isKnown(groupId)) throw new BrokerError('group_not_found', `group '${groupId}' does not exist`)
     if (this.#groups.get(groupId)?.isEmpty === false) {
-      throw new BrokerError('group_not_empty', `group '${groupId}' has members: they have to leave first`)
+      throw new BrokerError('group_not_empty', `group '${groupId}' has active members: stop them first`)
     }
   }
 

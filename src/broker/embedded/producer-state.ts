@@ -22,7 +22,7 @@ export function findDuplicate(state: ProducerState | undefined, batch: BatchHead
   if (batch.producerEpoch < state.epoch) {
     throw new BrokerError(
       'fenced',
-      `producer ${batch.producerId} has epoch ${batch.producerEpoch}, a newer one has ${state.epoch}`,
+      `producer ${batch.producerId} with epoch ${batch.producerEpoch} is fenced by a newer one with epoch ${state.epoch}`,
     )
   }
   const sameEpoch = batch.producerEpoch === state.epoch
@@ -33,7 +33,7 @@ export function findDuplicate(state: ProducerState | undefined, batch: BatchHead
   if (batch.baseSequence === expected) return undefined
   throw new BrokerError(
     'sequence_lost',
-    `producer ${batch.producerId}: sequence ${batch.baseSequence} came where ${expected} was expected`,
+    `producer ${batch.producerId}: sequence number ${batch.baseSequence}, expected ${expected}`,
   )
 }
 

@@ -83,7 +83,9 @@ class ThreadLink {
   call(call: Call, argument: unknown): Promise<unknown> {
     if (!this.#open) return Promise.reject(closed())
     if (this.#outstanding.size >= OUTSTANDING_MAX) {
-      return Promise.reject(new BrokerError('unavailable', `${OUTSTANDING_MAX} calls are outstanding`))
+      return Promise.reject(
+        new BrokerError('unavailable', `${OUTSTANDING_MAX} calls are pending: wait for their responses`),
+      )
     }
     const id = this.#nextId++
     const pending = Promise.withResolvers<unknown>()
@@ -108,7 +110,7 @@ class ThreadLink {
 }
 
 function closed(): BrokerError {
-  return new BrokerError('closed', 'the connection to the thread of the broker is closed')
+  return new BrokerError('closed', 'the connection to the broker thread is closed')
 }
 
 function toError({ code, message }: { readonly code: BrokerErrorCode | undefined; readonly message: string }): Error {

@@ -97,7 +97,10 @@ export class TransactionCoordinator {
       const offset = open?.offsets.get(groupId)?.find((brought) => requested.has(topicPartitionKey(brought)))
       if (offset === undefined) continue
       const description = `partition ${offset.partition} of topic '${offset.topic}'`
-      throw new BrokerError('concurrent_transaction', `a transaction of '${name}' brings an offset of ${description}`)
+      throw new BrokerError(
+        'concurrent_transaction',
+        `the transaction of '${name}' commits an offset of ${description}`,
+      )
     }
   }
 
@@ -180,7 +183,7 @@ export class TransactionCoordinator {
     const { transactionalId: name, producerId, epoch } = transaction
     const known = this.#ids.get(name)
     if (known === undefined) {
-      throw new BrokerError('invalid_transaction', `transactional id '${name}' was not initialised`)
+      throw new BrokerError('invalid_transaction', `transactional id '${name}' was not initialized`)
     }
     if (known.producerId === producerId && known.epoch === epoch) return known
     throw new BrokerError('fenced', `transactional id '${name}' has a newer producer, or its transaction timed out`)

@@ -154,7 +154,7 @@ async function listOffsets(
     const error = toPartitionError(found?.errorNumber ?? UNKNOWN_TOPIC_OR_PARTITION, `offsets of ${topic}-${partition}`)
     throw new BrokerError(
       error?.code ?? 'topic_not_found',
-      error?.message ?? `there is no partition ${partition} of topic '${topic}'`,
+      error?.message ?? `topic '${topic}' has no partition ${partition}`,
     )
   }
   const byNode = Map.groupBy(request.partitions, ({ topic, partition }) => leaderOf(topic, partition))

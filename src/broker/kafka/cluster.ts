@@ -169,7 +169,7 @@ export class KafkaCluster {
   async #addressOf(node: number): Promise<NodeAddress> {
     if (!this.#nodes.has(node)) await this.metadata([])
     const address = this.#nodes.get(node)
-    if (!address) throw new BrokerError('not_leader', `node ${node} is not in the cluster now`)
+    if (!address) throw new BrokerError('not_leader', `node ${node} is currently not in the cluster`)
     return address
   }
 
@@ -193,7 +193,7 @@ export class KafkaCluster {
 
   async #lookForCoordinator(type: number, key: string): Promise<number> {
     const found = await this.onAnyNode(findCoordinatorApi, { key, type })
-    throwOnError(found.errorNumber, `looking for the coordinator of '${key}'`, found.message)
+    throwOnError(found.errorNumber, `finding the coordinator of '${key}'`, found.message)
     if (!this.#nodes.has(found.node)) await this.metadata([])
     return found.node
   }

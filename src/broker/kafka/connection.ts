@@ -133,7 +133,7 @@ function clusterOf(kafka: Kafka): Cluster {
   const create = Object.getOwnPropertySymbols(kafka).find(
     ({ description }) => description === 'private:Kafka:createCluster',
   )
-  if (!create) throw new Error('this version of kafkajs is not the one that Weir was built with')
+  if (!create) throw new Error("this version of kafkajs is not supported: expected the version of Weir's package.json")
   return (kafka as unknown as Record<symbol, (options: object) => Cluster>)[create]!({ allowAutoTopicCreation: false })
 }
 

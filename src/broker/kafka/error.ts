@@ -128,7 +128,7 @@ const CERTIFICATE_ERRORS: readonly (readonly [codes: RegExp, sentence: (message:
   [
     /ALERT/,
     (message) =>
-      `the server did not take this client's certificate (${/alert [a-z ]+/.exec(message)?.[0] ?? stripClientText(message)}): expected one that it trusts in ssl.keystore.location`,
+      `the server rejected this client's certificate (${/alert [a-z ]+/.exec(message)?.[0] ?? stripClientText(message)}): expected one that it trusts in ssl.keystore.location`,
   ],
   [/ALTNAME/, (message) => `${stripClientText(message)}: expected a name that is in the server's certificate`],
   [

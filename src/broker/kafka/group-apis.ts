@@ -64,7 +64,7 @@ export const syncGroupApi: KafkaApi<BackendRequest<'syncGroup'>, Uint8Array> = {
       .array(assignments, (share) => writer.string(share.memberId).bytes(share.assignment)),
   read: (reader) => {
     reader.int32()
-    throwOnError(reader.int16(), 'synchronising with the group')
+    throwOnError(reader.int16(), 'synchronizing with the group')
     return reader.bytes()
   },
 }

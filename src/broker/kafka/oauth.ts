@@ -54,12 +54,12 @@ function endpointProvider(
     const credentials = `${encodeURIComponent(clientId)}:${encodeURIComponent(clientSecret)}`
     const form = new URLSearchParams({ grant_type: 'client_credentials', ...(scope ? { scope } : {}) })
     const response = await postForm(endpoint, credentials, form, access).catch((error: unknown) => {
-      throw new BrokerError('unavailable', `${endpoint} gave no token: ${messageOf(error)}`, { cause: error })
+      throw new BrokerError('unavailable', `${endpoint} returned no token: ${messageOf(error)}`, { cause: error })
     })
     if (response.status < 200 || response.status > 299) {
       throw new BrokerError(
         isRejection(response.status) ? 'not_authenticated' : 'unavailable',
-        `${endpoint} gave no token: HTTP ${response.status}`,
+        `${endpoint} returned no token: HTTP ${response.status}`,
       )
     }
     const { access_token: value, expires_in: seconds = 300 } = JSON.parse(response.body) as {

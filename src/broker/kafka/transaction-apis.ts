@@ -13,7 +13,7 @@ export const initProducerIdApi: KafkaApi<BackendRequest<'initProducer'>, Produce
     writer.string(transactionalId ?? null).int32(transactionTimeoutMs),
   read: (reader) => {
     reader.int32()
-    throwOnError(reader.int16(), 'asking for a producer id')
+    throwOnError(reader.int16(), 'requesting a producer id')
     return { producerId: reader.bigint(), epoch: reader.int16() }
   },
 }

@@ -16,7 +16,7 @@ it.each([
 ])('reports HTTP %i from the token endpoint as %s', async (status, code) => {
   const endpoint = await startEndpoint((response) => response.writeHead(status).end())
   const token = oauthTokenProvider({ 'sasl.oauthbearer.token.endpoint.url': endpoint }, CREDENTIALS)
-  await expect(token()).rejects.toMatchObject({ code, message: `${endpoint} gave no token: HTTP ${status}` })
+  await expect(token()).rejects.toMatchObject({ code, message: `${endpoint} returned no token: HTTP ${status}` })
 })
 
 it('requests a new token after 80 % of the lifetime of the previous one', async () => {

@@ -216,13 +216,19 @@ describe('the keys of the issuer', () => {
 
 describe('settings', () => {
   it.each([
-    [{ 'oauthbearer.expected.audience': '' }, 'needs oauthbearer.expected.audience'],
-    [{ 'oauthbearer.expected.issuer': '' }, 'needs oauthbearer.expected.issuer on https'],
-    [{ 'oauthbearer.expected.issuer': 'http://issuer.example' }, 'needs oauthbearer.expected.issuer on https'],
-    [{ 'oauthbearer.jwks.endpoint.url': 'http://issuer.example/keys' }, 'needs oauthbearer.jwks.endpoint.url on https'],
+    [{ 'oauthbearer.expected.audience': '' }, 'requires oauthbearer.expected.audience'],
+    [{ 'oauthbearer.expected.issuer': '' }, 'requires an https URL for oauthbearer.expected.issuer'],
+    [
+      { 'oauthbearer.expected.issuer': 'http://issuer.example' },
+      'requires an https URL for oauthbearer.expected.issuer',
+    ],
+    [
+      { 'oauthbearer.jwks.endpoint.url': 'http://issuer.example/keys' },
+      'requires an https URL for oauthbearer.jwks.endpoint.url',
+    ],
     [{ 'oauthbearer.algorithms': 'HS256' }, 'expected some of RS256'],
     [{ 'oauthbearer.algorithms': 'none' }, 'expected some of RS256'],
-    [{ 'oauthbearer.roles.mapping': 'a=boss' }, 'expected WORD=ROLE with a role of none, readonly'],
+    [{ 'oauthbearer.roles.mapping': 'a=boss' }, 'expected VALUE=ROLE with a role of none, readonly'],
     [{ 'authentication.method': 'NONE,BEARER' }, "NONE can't be combined"],
   ])('that would admit tokens of others are refused: %j', async (settings, message) => {
     await expect(startTestRegistry(bearer(settings))).rejects.toThrow(message)

@@ -53,7 +53,7 @@ describe('a log-in', () => {
 
   it('has to say who may come in, and Java’s extensions are not passed over', () => {
     const settings = (key: string, value: string) => () => workerSettings([{ key, value, source: 'here' }])
-    expect(settings('authentication.method', 'BASIC')).toThrow('needs weir.authentication.users.file')
+    expect(settings('authentication.method', 'BASIC')).toThrow('requires either weir.authentication.users.file')
     expect(settings('rest.extension.classes', 'a.b.BasicAuth')).toThrow('set authentication.method=BASIC')
   })
 })

@@ -91,7 +91,7 @@ function finish(
 function logFault(files: DataFiles, header: CheckHeader | undefined): FileFault {
   return header === undefined
     ? { file: files.check, message: 'is damaged' }
-    : { file: files.wal, message: `is missing, cut off or damaged: ${header.walBytes} bytes were acknowledged` }
+    : { file: files.wal, message: `is missing, truncated or damaged: ${header.walBytes} bytes were acknowledged` }
 }
 
 /** Undefined if the log does not match the header, because of a checkpoint in progress or damage. */

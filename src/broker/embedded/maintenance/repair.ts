@@ -35,19 +35,19 @@ export type RepairReport = {
  */
 export async function repair(directory: string, nowMs: number, onProgress: OnProgress): Promise<RepairReport> {
   const report = await verifyDirectory(directory, nowMs, onProgress)
-  if (report.isInUse) throw new BrokerError('data_locked', `a program uses ${directory}: stop it first`)
+  if (report.isInUse) throw new BrokerError('data_locked', `${directory} is in use by a program: stop it first`)
   if (report.faults.length === 0) {
     return { directory, isSound: true, damaged: undefined, batches: 0, lost: [], notes: [] }
   }
   const files = dataFilesOf(directory)
   const repaired = withDirectoryLock(files, () => repairLocked(files, nowMs, onProgress))
-  if (repaired === 'in use') throw new BrokerError('data_locked', `a program uses ${directory}: stop it first`)
+  if (repaired === 'in use') throw new BrokerError('data_locked', `${directory} is in use by a program: stop it first`)
   return repaired
 }
 
 function repairLocked(files: DataFiles, nowMs: number, onProgress: OnProgress): RepairReport {
   if (!existsSync(files.database)) {
-    throw new BrokerError('data_corrupt', `${files.database} is missing: there is nothing to repair, restore a backup`)
+    throw new BrokerError('data_corrupt', `${files.database} is missing, so nothing can be repaired: restore a backup`)
   }
   const temporary = join(files.directory, 'repair.tmp')
   rmSync(temporary, { recursive: true, force: true })
@@ -92,7 +92,7 @@ function makeImage(files: DataFiles, image: string, header: CheckHeader | undefi
   try {
     withFile(files.wal, (wal) => {
       if (!belongs(header, readSalts(wal))) {
-        notes.push(`${files.wal} is of another time or damaged at its beginning: nothing was taken of it`)
+        notes.push(`${files.wal} does not belong to the database or is damaged at its beginning: it was not used`)
         return
       }
       applyFrames(wal, target, (at) =>

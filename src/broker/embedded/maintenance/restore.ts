@@ -33,13 +33,13 @@ export async function restore(
   }: { readonly replaces: boolean; readonly nowMs: number; readonly onProgress: OnProgress },
 ): Promise<RestoreReport> {
   const report = await verifyDirectory(backup, nowMs, onProgress)
-  if (report.isInUse) throw new BrokerError('data_locked', `a program uses ${backup}: that is no backup`)
+  if (report.isInUse) throw new BrokerError('data_locked', `${backup} is in use by a program, so it is not a backup`)
   if (report.faults.length > 0) throw damagedBackup(report)
   const isReplacing = hasEntries(directory)
   if (isReplacing && !replaces) {
     throw new BrokerError(
       'invalid_config',
-      `${directory} is not empty: --replace moves what is there into a folder in it`,
+      `${directory} is not empty: with --replace, its files are moved to a subdirectory`,
     )
   }
   mkdirSync(directory, { recursive: true })
@@ -54,7 +54,7 @@ export async function restore(
     rmSync(temporary, { recursive: true })
     return { directory, backup, replaced }
   })
-  if (restored === 'in use') throw new BrokerError('data_locked', `a program uses ${directory}: stop it first`)
+  if (restored === 'in use') throw new BrokerError('data_locked', `${directory} is in use by a program: stop it first`)
   return restored
 }
 

@@ -87,7 +87,7 @@ function copyTable(
       }
       return
     } catch (error) {
-      if (order === '') notes.push(`table ${table} can't be read in full: ${messageOf(error)}`)
+      if (order === '') notes.push(`table ${table} cannot be read completely: ${messageOf(error)}`)
     }
   }
 }

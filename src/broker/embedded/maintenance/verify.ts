@@ -35,7 +35,8 @@ export async function verifyDirectory(directory: string, nowMs: number, onProgre
     return { directory, isInUse: true, faults: [], damaged: [] }
   }
   const report = { directory, isInUse: false }
-  if (found.kind === 'new') throw new BrokerError('invalid_config', `${directory} is no data directory: it has no data`)
+  if (found.kind === 'new')
+    throw new BrokerError('invalid_config', `${directory} is not a data directory: it contains no data`)
   if (found.kind === 'damaged') return { ...report, faults: found.faults, damaged: findDamagedRanges(files, found) }
   const needsRecovery = found.kind === 'unchecked' || found.hasLog
   // Opening it moves the log into the database, so that the database file can be read on its own.

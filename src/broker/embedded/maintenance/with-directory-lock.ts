@@ -10,7 +10,7 @@ import type { DataFiles } from '../files.ts'
  */
 export function withDirectoryLock<T>(files: DataFiles, run: () => T): T | 'in use' {
   if (!existsSync(files.directory)) {
-    throw new BrokerError('invalid_config', `there is no data directory ${files.directory}`)
+    throw new BrokerError('invalid_config', `data directory ${files.directory} does not exist`)
   }
   let lock: DirectoryLock
   try {
