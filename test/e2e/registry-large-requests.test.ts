@@ -7,42 +7,44 @@ import { type RegistryProcess, startRegistryProcess } from '../support/registry-
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { until } from '../support/until.ts'
 
-/** What nobody has to wait for longer: of the processor, so that other suites on this machine count for nothing. */
+/** Maximum CPU time of one turn of the event loop. CPU time does not depend on other processes of this machine. */
 const TURN_MS_MAX = 100
-/** The wait itself, which this process has its share in: it sends bodies of 10 MB, beside other suites. */
+/** Maximum latency of a small request. This process contributes to it, because it sends bodies of 10 MB. */
 const WAIT_MS_MAX = 3_000
 const GROWTH_MEGABYTES_MAX = 400
 const LONGEST_TURN = new URL('../support/event-loop-turns.ts', import.meta.url).href
 
-it('answers others while it reads the largest and the worst, in bounded memory', { timeout: 180_000 }, async () => {
+it('a registry serves other requests while it processes large and expensive ones, in bounded memory', {
+  timeout: 180_000,
+}, async () => {
   const registry = await startRegistryProcess(['--data', temporaryDirectory()], {}, ['--import', LONGEST_TURN])
   onTestFinished(() => registry.kill())
   await loadFormats(registry)
-  // Made before, so that making them holds nobody up.
+  // Created in advance, so that their creation does not delay other requests.
   const requests = expensiveRequests().map(([line, body]) => ({
     line,
     body: Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)),
   }))
   const beforeMegabytes = residentMegabytes(registry)
   const statuses: number[] = []
-  let mostMegabytes = 0
+  let maxMegabytes = 0
   process.kill(pidOf(registry), 'SIGUSR2')
   const waitMs = await longestWait(registry, async () => {
     for (const { line, body } of requests) {
       statuses.push(await send(registry, line, body))
-      mostMegabytes = Math.max(mostMegabytes, residentMegabytes(registry))
+      maxMegabytes = Math.max(maxMegabytes, residentMegabytes(registry))
     }
   })
   expect(statuses.filter((status) => status >= 500 || status === 413)).toEqual([])
   const turnMs = await longestTurnMs(registry)
   expect(turnMs).toBeLessThan(TURN_MS_MAX)
-  // It was measured: a body of 10 MB is not taken in in no time.
+  // Reading a body of 10 MB takes time, so a value close to 0 would mean that nothing was measured.
   expect(turnMs).toBeGreaterThan(1)
   expect(waitMs).toBeLessThan(WAIT_MS_MAX)
-  expect(mostMegabytes - beforeMegabytes).toBeLessThan(GROWTH_MEGABYTES_MAX)
+  expect(maxMegabytes - beforeMegabytes).toBeLessThan(GROWTH_MEGABYTES_MAX)
 })
 
-/** The code of a language is loaded with its first schema, which is nobody's fault. */
+/** Registers one schema of each type, because the code of a type is loaded with its first schema. */
 async function loadFormats(registry: RegistryProcess): Promise<void> {
   for (const [schemaType, schema] of Object.entries({ AVRO: '"int"', JSON: '{}', PROTOBUF: 'message M {}' })) {
     const status = await send(registry, `POST /subjects/${schemaType}/versions`, JSON.stringify({ schemaType, schema }))
@@ -65,7 +67,7 @@ async function longestTurnMs(registry: RegistryProcess): Promise<number> {
   return Number(readFileSync(file, 'utf8'))
 }
 
-/** Asks all the while for something small; gives the longest it had to wait. */
+/** Sends small requests during `during`, and returns the longest latency. */
 async function longestWait({ url }: RegistryProcess, during: () => Promise<void>): Promise<number> {
   let done = false
   let longestMs = 0
