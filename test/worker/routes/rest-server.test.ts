@@ -44,7 +44,7 @@ describe('a log-in', () => {
       workerSettings(Object.entries(settings).map(([key, value]) => ({ key, value, source: 'here' })))
     expect(() => parse(compatible)).toThrow(/connect.protocol=sessioned.*inter.worker.requests.unsigned=allow/)
     const allowed = { ...compatible, 'inter.worker.requests.unsigned': 'allow' }
-    expect(parse(allowed).warnings).toEqual([expect.stringContaining('anybody could send them')])
+    expect(parse(allowed).warnings).toEqual([expect.stringContaining('anyone can send them')])
     const { url } = await startTestWorker(allowed)
     const json = { 'content-type': 'application/json' }
     const sent = { method: 'POST', headers: json, body: '[]' }
