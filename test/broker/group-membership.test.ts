@@ -31,12 +31,12 @@ describe('group member', () => {
   })
 
   it('keeps its membership for at least one heartbeat interval, even if its session timeout is shorter', async () => {
-    let answer = (): void => undefined
-    const beaten = () => new Promise<void>((resolve) => (answer = resolve))
-    const { clock, events } = await joined({ heartbeat: beaten }, { sessionTimeoutMs: HEARTBEAT_MS - 1 })
+    let respond = (): void => undefined
+    const heartbeat = () => new Promise<void>((resolve) => (respond = resolve))
+    const { clock, events } = await joined({ heartbeat: heartbeat }, { sessionTimeoutMs: HEARTBEAT_MS - 1 })
     await clock.advance(HEARTBEAT_MS)
     await clock.advance(HEARTBEAT_MS - 1)
-    answer()
+    respond()
     await clock.advance(0)
     expect(events).toEqual(['joined 1'])
   })
@@ -63,7 +63,7 @@ describe('group member', () => {
   })
 })
 
-/** A member of a group of its own, in a home that knows no more than that. */
+/** Joins a group as its only member, with a backend that implements group calls only. */
 async function joined(
   calls: Pick<BrokerBackend, 'heartbeat'>,
   options: { readonly sessionTimeoutMs?: number; readonly instanceId?: string } = {},
@@ -72,14 +72,14 @@ async function joined(
   const events: string[] = []
   const left: unknown[] = []
   let generation = 0
-  const home = {
+  const backend = {
     joinGroup: async () => ({ generation: ++generation, memberId: 'm', leaderId: 'm', protocol: 'p', members: [] }),
     syncGroup: async () => new Uint8Array(0),
     leaveGroup: async (request: unknown) => void left.push(request),
     ...calls,
   } as unknown as BrokerBackend
   const member = await openGroupMembership(
-    { backend: home, clock, logger: silentLogger(), onClose: () => undefined },
+    { backend: backend, clock, logger: silentLogger(), onClose: () => undefined },
     {
       groupId: 'g',
       protocolType: 'test',

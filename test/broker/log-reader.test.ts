@@ -23,7 +23,7 @@ import { createDamagedBackend, type Damage, damagedAt, flipBit } from '../suppor
 const RECORDS_OF_BATCH = 5
 const BATCHES = 6
 const RECORDS = RECORDS_OF_BATCH * BATCHES
-/** The batch that is damaged where a test names no other. */
+/** The base offset of the damaged batch, unless a test uses another one. */
 const DAMAGED = 15
 
 const numbers = (from: number, to: number) =>
@@ -118,15 +118,17 @@ describe('LogReader of a damaged partition', () => {
   })
 
   it('reports damage that the broker has detected', async () => {
-    const home = await filledHome()
+    const backend = await filledBackend()
     const fetch: BrokerBackend['fetch'] = async (request) =>
-      (await home.fetch(request)).map((one) => ({
+      (await backend.fetch(request)).map((one) => ({
         ...one,
         bytes: new Uint8Array(0),
         error: { code: 'corrupt_batch', message: 'reading t-0: CORRUPT_MESSAGE' },
       }))
     const reader = readerOf(
-      new Proxy(home, { get: (_, name: keyof BrokerBackend) => (name === 'fetch' ? fetch : home[name].bind(home)) }),
+      new Proxy(backend, {
+        get: (_, name: keyof BrokerBackend) => (name === 'fetch' ? fetch : backend[name].bind(backend)),
+      }),
     )
     for (let poll = 0; poll < 2; poll++) await expect(readOn(reader)).resolves.toMatchObject({ error: { offset: 0 } })
   })
@@ -137,8 +139,8 @@ describe('LogReader of a damaged partition', () => {
   })
 
   it('returns a prefix of the records for any damage and reports where it ends', async () => {
-    const home = await filledHome()
-    const size = (await home.fetch(FETCH))[0]!.bytes.length / BATCHES
+    const backend = await filledBackend()
+    const size = (await backend.fetch(FETCH))[0]!.bytes.length / BATCHES
     const damages = fc.oneof(
       fc.integer({ min: 0, max: size * 8 - 1 }).map((bit) => (batch: Buffer) => flipBit(batch, bit)),
       fc.integer({ min: 0, max: size - 1 }).map((length) => (batch: Buffer) => batch.subarray(0, length)),
@@ -152,10 +154,10 @@ describe('LogReader of a damaged partition', () => {
     let found = 0
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 0, max: BATCHES - 1 }), damages, async (at, change) => {
-        const reader = readerOf(createDamagedBackend(home, damagedAt(at * RECORDS_OF_BATCH, change)))
+        const reader = readerOf(createDamagedBackend(backend, damagedAt(at * RECORDS_OF_BATCH, change)))
         const { values, error } = await readOn(reader)
         expect(values).toEqual(numbers(0, values.length))
-        // Nobody reads the leader's epoch, which is outside of the checksum.
+        // The leader epoch is not read and not covered by the checksum.
         if (error.code === 'timeout') expect(values.length).toBe(RECORDS)
         else {
           found += 1
@@ -193,15 +195,15 @@ async function open(
   damage: Damage,
   options: PartitionReaderOptions = {},
 ): Promise<{ readonly reader: PartitionReader }> {
-  return { reader: readerOf(createDamagedBackend(await filledHome(), damage), options) }
+  return { reader: readerOf(createDamagedBackend(await filledBackend(), damage), options) }
 }
 
-/** A topic `t` with as many batches of as many records. */
-async function filledHome(): Promise<BrokerBackend> {
-  const home = await openEmbeddedBackend(':memory:', { logger: silentLogger() })
-  onTestFinished(() => home.close())
-  await home.createTopic({ name: 't', partitions: 1 })
-  const producer = await brokerOf(home).producer()
+/** Creates a topic `t` with this number of batches and records per batch. */
+async function filledBackend(): Promise<BrokerBackend> {
+  const backend = await openEmbeddedBackend(':memory:', { logger: silentLogger() })
+  onTestFinished(() => backend.close())
+  await backend.createTopic({ name: 't', partitions: 1 })
+  const producer = await brokerOf(backend).producer()
   for (let from = 0; from < RECORDS; from += RECORDS_OF_BATCH)
     await producer.send(
       numbers(from, from + RECORDS_OF_BATCH).map((value) => ({
@@ -211,16 +213,16 @@ async function filledHome(): Promise<BrokerBackend> {
         timestampMs: 0,
       })),
     )
-  return home
+  return backend
 }
 
-function brokerOf(home: BrokerBackend) {
+function brokerOf(backend: BrokerBackend) {
   const address = () => Promise.reject(new Error('it has no address'))
-  return createBrokerClient(home, { logger: silentLogger(), address })
+  return createBrokerClient(backend, { logger: silentLogger(), address })
 }
 
-function readerOf(home: BrokerBackend, options: PartitionReaderOptions = {}): PartitionReader {
-  const reader = brokerOf(home).reader(options)
+function readerOf(backend: BrokerBackend, options: PartitionReaderOptions = {}): PartitionReader {
+  const reader = brokerOf(backend).reader(options)
   reader.seek([{ topic: 't', partition: 0, offset: 0 }])
   return reader
 }
@@ -228,7 +230,7 @@ function readerOf(home: BrokerBackend, options: PartitionReaderOptions = {}): Pa
 const textsOf = (polled: readonly PartitionRecords[]) =>
   polled.flatMap(({ records }) => records.map(({ value }) => String(value)))
 
-/** What it gives until it fails or has given everything; then the error is a `timeout`. */
+/** Reads until an error occurs; after all records, the error is a `timeout`. */
 async function readOn(
   reader: PartitionReader,
 ): Promise<{ readonly values: readonly string[]; readonly error: BrokerError }> {

@@ -65,14 +65,14 @@ describe('protocol primitives', () => {
   })
 
   it('groups partitions by topic in the order of the request', () => {
-    const asked = [
+    const requested = [
       { topic: 'b', partition: 1 },
       { topic: 'a', partition: 0 },
       { topic: 'b', partition: 0 },
     ]
-    expect(byTopic(asked)).toEqual([
-      { topic: 'b', partitions: [asked[0], asked[2]] },
-      { topic: 'a', partitions: [asked[1]] },
+    expect(byTopic(requested)).toEqual([
+      { topic: 'b', partitions: [requested[0], requested[2]] },
+      { topic: 'a', partitions: [requested[1]] },
     ])
   })
 })
@@ -105,7 +105,7 @@ describe('group requests', () => {
   })
 
   it('report the error of the member, not only that of the request', () => {
-    const answer = Buffer.from(`00000000${'0000'}00000001${text('m')}${text('i')}0052`, 'hex')
-    expect(() => leaveGroupApi.read(new ProtocolReader(answer))).toThrow('leaving the group as m: FENCED_INSTANCE_ID')
+    const response = Buffer.from(`00000000${'0000'}00000001${text('m')}${text('i')}0052`, 'hex')
+    expect(() => leaveGroupApi.read(new ProtocolReader(response))).toThrow('leaving the group as m: FENCED_INSTANCE_ID')
   })
 })

@@ -87,7 +87,7 @@ function letters(text: string): Promise<Buffer> {
   return encodeBatch(records, { nowMs: 1, compression: 'none', producer, transactional: false })
 }
 
-/** With bytes as text, so that buffers and arrays compare. */
+/** Converts bytes to text, so that buffers and arrays are comparable. */
 function plain({ offset, key, value, headers = [], timestampMs }: BatchRecord & { readonly offset: number }) {
   const text = (part: Uint8Array | null) => part && Buffer.from(part).toString('hex')
   return {

@@ -46,7 +46,7 @@ function setUp(limits: ConstructorParameters<typeof LogRateLimiter>[0]) {
   return { clock, limiter: new LogRateLimiter(limits, () => clock.ms) }
 }
 
-/** How many of these lines, ten bytes each, were admitted. */
+/** The number of admitted lines out of these, ten bytes each. */
 function write(limiter: LogRateLimiter, source: string, level: number, lines: number): number {
   let admitted = 0
   for (let line = 0; line < lines; line++) if (limiter.admits(source, level, 10)) admitted += 1

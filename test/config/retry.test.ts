@@ -22,11 +22,11 @@ describe('retry', () => {
   it('increases the delay up to the maximum until the call succeeds', async () => {
     const clock = steppingClock()
     let failures = 4
-    const answer = await retry(async () => (failures-- > 0 ? Promise.reject(new Error('not yet')) : 'done'), {
+    const result = await retry(async () => (failures-- > 0 ? Promise.reject(new Error('not yet')) : 'done'), {
       ...options,
       clock,
     })
-    expect([answer, clock.sleptMs]).toEqual(['done', [100, 200, 400, 400]])
+    expect([result, clock.sleptMs]).toEqual(['done', [100, 200, 400, 400]])
   })
 
   it('throws the last error after the timeout', async () => {

@@ -27,7 +27,7 @@ describe('secret', () => {
   it('is masked in any encoding and in any encoding of an encoding', () => {
     const character = fc.constantFrom(...'abcXYZ019 -_.,;:/@?=+%\\\'"&<>!$#äß日')
     const secret = fc.string({ unit: character, minLength: 8, maxLength: 40 }).filter((text) => /[\w]{4}/.test(text))
-    // In other case its bytes are others, so that another encoding of it cannot be recognized.
+    // A changed case changes its bytes, so a further encoding of it cannot be recognized.
     const outer = ['URL component', 'form', 'JSON', 'JSON in JSON', 'entities of HTML', 'base64 of JSON', 'hexadecimal']
     fc.assert(
       fc.property(
@@ -141,7 +141,7 @@ describe('secrets', () => {
     const secrets = known('a'.repeat(20_000), 'ab'.repeat(100))
     const before = process.cpuUsage()
     secrets.mask(text)
-    // About a second, on a busy machine; squared it would be hours.
+    // Takes about a second on a busy machine; quadratic time would be hours.
     expect(process.cpuUsage(before).user / 1_000).toBeLessThan(15_000)
   })
 })

@@ -33,14 +33,14 @@ export function describeGroups(open: OpenBroker): void {
       const broker = await opened(open)
       const topic = await newTopic(broker, { partitions: 4 })
       const groupId = uniqueName('group')
-      const told: string[] = []
+      const events: string[] = []
       const member = (name: string): ConsumerOptions => ({
         groupId,
         topics: [topic],
         ...QUICK,
         rebalance: {
-          onAssigned: (partitions) => void told.push(`${name}+${partitions.length}`),
-          onRevoked: (partitions) => void told.push(`${name}-${partitions.length}`),
+          onAssigned: (partitions) => void events.push(`${name}+${partitions.length}`),
+          onRevoked: (partitions) => void events.push(`${name}-${partitions.length}`),
         },
       })
       const first = await broker.consumer(member('a'))
@@ -57,9 +57,9 @@ export function describeGroups(open: OpenBroker): void {
       expect(all).toEqual([0, 1, 2, 3])
       await second!.close()
       await pollAll([first], () => first.assignment().length === 4)
-      expect(told.slice(0, 2)).toEqual(['a+4', 'a-4'])
-      expect(told.slice(2, 4).sort()).toEqual(['a+2', 'b+2'])
-      expect(told.slice(4)).toEqual(['b-2', 'a-2', 'a+4'])
+      expect(events.slice(0, 2)).toEqual(['a+4', 'a-4'])
+      expect(events.slice(2, 4).sort()).toEqual(['a+2', 'b+2'])
+      expect(events.slice(4)).toEqual(['b-2', 'a-2', 'a+4'])
     })
 
     it('pauses, resumes and seeks its partitions', async () => {

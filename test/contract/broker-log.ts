@@ -135,8 +135,8 @@ export function describeLog(open: OpenBroker): void {
       const keys = ['a', 'order-1', 'order-2', 'ключ', '']
       const { partitions } = await producer.send(keys.map((key) => ({ topic, key: bytes(key), value: null })))
       expect([...partitions]).toEqual([4, 3, 2, 6, 5].map((_, at) => partitions[at]))
-      const again = await producer.send(keys.map((key) => ({ topic, key: bytes(key), value: null })))
-      expect([...again.partitions]).toEqual([...partitions])
+      const second = await producer.send(keys.map((key) => ({ topic, key: bytes(key), value: null })))
+      expect([...second.partitions]).toEqual([...partitions])
     })
 
     it('are rejected with their topic when they are too large, without an effect on others', async () => {
@@ -179,15 +179,15 @@ export function describeLog(open: OpenBroker): void {
       const broker = await opened(open)
       const topic = await newTopic(broker, { configs: { 'max.message.bytes': '2000' } })
       const producer = await broker.producer()
-      const told: unknown[] = []
+      const rejections: unknown[] = []
       const sends = [
         ['a', 'x'.repeat(5_000), 'b'],
         ['c', 'd', 'y'.repeat(5_000)],
       ].map((values, call) =>
-        producer.send(records(topic, values), (index, { code }) => told.push([call, index, code])),
+        producer.send(records(topic, values), (index, { code }) => rejections.push([call, index, code])),
       )
       const [first, second] = await Promise.all(sends)
-      expect(told).toEqual([
+      expect(rejections).toEqual([
         [0, 1, 'record_too_large'],
         [1, 2, 'record_too_large'],
       ])

@@ -71,13 +71,13 @@ export function describeState(open: OpenBroker): void {
     it('reads its own writes and those of others', async () => {
       const [one, other] = [await opened(open), await opened(open)]
       const name = uniqueName('state')
-      const [mine, theirs] = [await view(one, name), await view(other, name)]
+      const [ownView, otherView] = [await view(one, name), await view(other, name)]
       for (let at = 0; at < 20; at++) {
-        await mine.state.append([set('k', String(at))])
-        expect(mine.map.get('k')).toBe(String(at))
+        await ownView.state.append([set('k', String(at))])
+        expect(ownView.map.get('k')).toBe(String(at))
       }
-      await theirs.state.readToEnd()
-      expect(theirs.map.get('k')).toBe('19')
+      await otherView.state.readToEnd()
+      expect(otherView.map.get('k')).toBe('19')
     })
 
     it('reports unreadable records with their position and continues', async () => {

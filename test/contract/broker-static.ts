@@ -81,17 +81,17 @@ export function describeStaticMembers(open: OpenBroker): void {
 
     it('returns without a rebalance of the others, as leader and as follower', async () => {
       const broker = await opened(open)
-      const { told, again, one, other } = await pair(broker)
-      const before = told.length
+      const { events, openReplacement, one, other } = await pair(broker)
+      const before = events.length
       for (const [name, was] of [
         ['a', one],
         ['b', other],
       ] as const) {
-        const back = await again(name)
+        const back = await openReplacement(name)
         await pollAll([back], () => back.assignment().length === was.assignment().length)
         expect(back.assignment()).toEqual(was.assignment())
       }
-      expect(told.slice(before)).toEqual(['a+2', 'b+2'])
+      expect(events.slice(before)).toEqual(['a+2', 'b+2'])
     })
 
     it('is assigned the partitions that were added during its absence', async () => {
@@ -107,32 +107,32 @@ export function describeStaticMembers(open: OpenBroker): void {
   })
 }
 
-/** Two static members of a group with two partitions each. `again` opens a replacement with the same instance id. */
+/** Two static members of a group with two partitions each. `openReplacement` opens one with the same instance id. */
 async function pair(broker: Broker) {
   const both = 4
   const topic = await newTopic(broker, { partitions: both })
   const groupId = uniqueName('group')
-  const told: string[] = []
-  const again = (name: string): Promise<Consumer> =>
+  const events: string[] = []
+  const openReplacement = (name: string): Promise<Consumer> =>
     broker.consumer({
       groupId,
       instanceId: name,
       topics: [topic],
       ...QUICK,
       rebalance: {
-        onAssigned: (partitions) => void told.push(`${name}+${partitions.length}`),
-        onRevoked: (partitions) => void told.push(`${name}-${partitions.length}`),
+        onAssigned: (partitions) => void events.push(`${name}+${partitions.length}`),
+        onRevoked: (partitions) => void events.push(`${name}-${partitions.length}`),
         onLost: () => undefined,
       },
     })
-  const one = await again('a')
+  const one = await openReplacement('a')
   let other: Consumer | undefined
-  const joining = again('b').then((joined) => {
+  const joining = openReplacement('b').then((joined) => {
     other = joined
   })
   await pollAll([one], () => other !== undefined)
   await joining
   const members = [one, other!]
   await pollAll(members, () => members.every((member) => member.assignment().length === both / 2))
-  return { both, told, again, one, other: other! }
+  return { both, events, openReplacement, one, other: other! }
 }

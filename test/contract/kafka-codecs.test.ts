@@ -62,10 +62,10 @@ function open(): Promise<Broker> {
 
 /** Ids of the codecs of the topic's stored batches. */
 async function codecsOf(topic: string): Promise<ReadonlySet<number>> {
-  const home = await openKafkaBackend(config(), { logger: silentLogger() })
+  const backend = await openKafkaBackend(config(), { logger: silentLogger() })
   try {
-    const [found] = await home.metadata({ topics: [topic] })
-    const [answer] = await home.fetch({
+    const [found] = await backend.metadata({ topics: [topic] })
+    const [answer] = await backend.fetch({
       node: found!.partitions[0]!.leader,
       partitions: [{ topic, partition: 0, offset: 0 }],
       waitMsMax: 1_000,
@@ -77,6 +77,6 @@ async function codecsOf(topic: string): Promise<ReadonlySet<number>> {
       [...batchesOf(answer!.bytes)].map(({ bytes }) => bytes.readInt16BE(ATTRIBUTES_AT) & COMPRESSION_MASK),
     )
   } finally {
-    await home.close()
+    await backend.close()
   }
 }

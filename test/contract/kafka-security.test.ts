@@ -97,8 +97,8 @@ describeOn([kafka], 'Kafka with TLS and SASL', () => {
   })
 
   it('authenticates with a token from an endpoint and requests it once', async () => {
-    const asked: string[] = []
-    const endpoint = await tokenEndpoint((authorization, form) => asked.push(`${authorization} ${form}`))
+    const tokenRequests: string[] = []
+    const endpoint = await tokenEndpoint((authorization, form) => tokenRequests.push(`${authorization} ${form}`))
     const broker = await open('SASL', {
       'security.protocol': 'SASL_PLAINTEXT',
       'sasl.mechanism': 'OAUTHBEARER',
@@ -106,7 +106,7 @@ describeOn([kafka], 'Kafka with TLS and SASL', () => {
       'sasl.jaas.config': `${oauth} clientId="weir" clientSecret="s:1" scope="kafka";`,
     })
     await writeAndRead(broker)
-    expect(asked).toEqual([
+    expect(tokenRequests).toEqual([
       `Basic ${Buffer.from('weir:s%3A1').toString('base64')} grant_type=client_credentials&scope=kafka`,
     ])
   })
@@ -133,10 +133,10 @@ describeOn([kafka], 'Kafka with TLS and SASL', () => {
     // Forwards the first two responses: ApiVersions and SaslHandshake.
     const proxy = createNetServer((client) => {
       const upstream = connect(Number(port), host)
-      let answers = 0
+      let responses = 0
       upstream.on('data', (bytes) => {
-        answers += 1
-        if (answers > 2) client.destroy()
+        responses += 1
+        if (responses > 2) client.destroy()
         else client.write(bytes)
       })
       client.on('error', () => undefined).on('close', () => upstream.destroy())
@@ -222,7 +222,7 @@ describeOn([kafka], 'Kafka with TLS and SASL', () => {
 })
 
 /** Starts a token endpoint that issues unsigned tokens, which Kafka's login module for development accepts. */
-async function tokenEndpoint(asked: (authorization: string, form: string) => void): Promise<string> {
+async function tokenEndpoint(tokenRequests: (authorization: string, form: string) => void): Promise<string> {
   const part = (content: object) => Buffer.from(JSON.stringify(content)).toString('base64url')
   const nowSeconds = Math.floor(Date.now() / 1_000)
   const token = `${part({ alg: 'none' })}.${part({ sub: 'alice', iat: nowSeconds, exp: nowSeconds + 600 })}.`
@@ -232,7 +232,7 @@ async function tokenEndpoint(asked: (authorization: string, form: string) => voi
       form += text
     })
     request.on('end', () => {
-      asked(request.headers.authorization ?? '', form)
+      tokenRequests(request.headers.authorization ?? '', form)
       response.end(JSON.stringify({ access_token: token, token_type: 'Bearer', expires_in: 600 }))
     })
   })

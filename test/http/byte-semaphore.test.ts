@@ -4,20 +4,20 @@ import { ByteSemaphore } from '../../src/http/byte-semaphore.ts'
 
 it('grants bytes in order of arrival', async () => {
   const budget = new ByteSemaphore(10)
-  const given: string[] = []
-  const ask = (name: string, bytes: number) =>
+  const granted: string[] = []
+  const acquire = (name: string, bytes: number) =>
     budget.acquire(bytes, 60_000).then((release) => {
-      given.push(name)
+      granted.push(name)
       return release
     })
-  const first = await ask('first', 8)
-  const rest = [ask('second', 5), ask('third', 1)]
+  const first = await acquire('first', 8)
+  const rest = [acquire('second', 5), acquire('third', 1)]
   await Promise.resolve()
-  // The third would fit, but the second was there before.
-  expect(given).toEqual(['first'])
+  // The third would fit, but the second arrived first.
+  expect(granted).toEqual(['first'])
   first?.()
   for (const release of await Promise.all(rest)) release?.()
-  expect(given).toEqual(['first', 'second', 'third'])
+  expect(granted).toEqual(['first', 'second', 'third'])
 })
 
 it('returns undefined after the timeout and serves the callers behind', async () => {

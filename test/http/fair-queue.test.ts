@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { FairQueue } from '../../src/http/fair-queue.ts'
 
-/** Jobs that end when they are told to. */
+/** Jobs that end when the test ends them. */
 function jobs(queue: FairQueue) {
   const started: string[] = []
   const ends = new Map<string, () => void>()

@@ -12,14 +12,14 @@ it('writes the same text as JSON.stringify', async () => {
 })
 
 it('consumes the list only as fast as its reader reads', async () => {
-  let asked = 0
+  let consumed = 0
   const endless = (function* () {
-    for (;;) yield { number: ++asked, text: 'x'.repeat(10_000) }
+    for (;;) yield { number: ++consumed, text: 'x'.repeat(10_000) }
   })()
   const stream = streamJsonList(endless)
   for await (const chunk of stream) {
     expect(chunk.length).toBeLessThan(100_000)
-    if (asked > 50) break
+    if (consumed > 50) break
   }
-  expect(asked).toBeLessThan(100)
+  expect(consumed).toBeLessThan(100)
 })

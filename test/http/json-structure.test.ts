@@ -5,10 +5,10 @@ import { JsonStructure } from '../../src/http/json-structure.ts'
 it.each([
   ['[', 1_000, 1_001],
   ['{"a":', 1_000, 1_001],
-])('rejects %s nested deeper than Jackson accepts', (opening, fine, wrong) => {
-  const say = (times: number) => new JsonStructure(100_000).add(Buffer.from(opening.repeat(times)))
-  expect(say(fine)).toBeUndefined()
-  expect(say(wrong)).toBe('it is nested deeper than 1000')
+])('rejects %s nested deeper than Jackson accepts', (opening, allowedDepth, excessiveDepth) => {
+  const check = (times: number) => new JsonStructure(100_000).add(Buffer.from(opening.repeat(times)))
+  expect(check(allowedDepth)).toBeUndefined()
+  expect(check(excessiveDepth)).toBe('it is nested deeper than 1000')
 })
 
 it('counts names and values outside of strings, for any JSON in chunks of any size', () => {
@@ -32,7 +32,7 @@ it('counts names and values outside of strings, for any JSON in chunks of any si
   )
 })
 
-/** One for each object and array, each name, and each element after the first. */
+/** Counts each object, each array, each name and each element after the first. */
 function partsOf(value: unknown): number {
   if (value === null || typeof value !== 'object') return 0
   const members = Object.values(value)

@@ -79,10 +79,10 @@ describe('request bodies', () => {
     const url = await start({ bodiesBytesMax: 200_000, bodiesWaitTimeoutMs: 100 })
     await open(url, `${head(150_000)}"${'x'.repeat(100_000)}`)
     const before = await limited('bodies_bytes')
-    const answer = await post(url, `"${'y'.repeat(3_000_000)}"`)
-    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5'])
-    expect(answer.headers.get('connection')).not.toBe('close')
-    expect(await answer.json()).toEqual({
+    const response = await post(url, `"${'y'.repeat(3_000_000)}"`)
+    expect([response.status, response.headers.get('retry-after')]).toEqual([503, '5'])
+    expect(response.headers.get('connection')).not.toBe('close')
+    expect(await response.json()).toEqual({
       error_code: 503,
       message: 'too many large requests are in progress: try again in 5 s',
     })
@@ -92,9 +92,9 @@ describe('request bodies', () => {
   it('release their share of the budget when the client disconnects', async () => {
     const url = await start({ bodiesBytesMax: 200_000 })
     for (let index = 0; index < 5; index += 1) {
-      const gone = await open(url, `${head(150_000)}"${'x'.repeat(100_000)}`)
+      const disconnected = await open(url, `${head(150_000)}"${'x'.repeat(100_000)}`)
       await open(url, `${head(150_000)}"${'x'.repeat(100_000)}`).then((waiting) => waiting.destroy())
-      gone.destroy()
+      disconnected.destroy()
     }
     expect((await post(url, `"${'y'.repeat(150_000)}"`)).status).toBe(200)
   })
@@ -137,18 +137,18 @@ describe('connections', () => {
   })
 
   it('above the limit are rejected while all others serve requests', async () => {
-    const held = Promise.withResolvers<object>()
+    const blocked = Promise.withResolvers<object>()
     let atWork = 0
     const routes = (app: FastifyInstance) =>
       void app.get('/', () => {
         atWork += 1
-        return held.promise
+        return blocked.promise
       })
     const url = await start({ connectionsMax: 2 }, { routes })
     const requests = [fetch(url), fetch(url)]
     await expect.poll(() => atWork).toBe(2)
     await expect(fetch(url)).rejects.toThrow('fetch failed')
-    held.resolve({})
+    blocked.resolve({})
     expect((await Promise.all(requests)).map(({ status }) => status)).toEqual([200, 200])
     expect((await fetch(url)).status).toBe(200)
   })
@@ -211,13 +211,13 @@ describe('responses', () => {
   })
 
   it('are not aborted while a client waits for them', async () => {
-    const held = Promise.withResolvers<object>()
+    const blocked = Promise.withResolvers<object>()
     const url = await start(
       { responseStallTimeoutMs: 100, keepAliveTimeoutMs: 100 },
-      { routes: (app) => void app.get('/', () => held.promise) },
+      { routes: (app) => void app.get('/', () => blocked.promise) },
     )
-    const answer = fetch(url)
-    setTimeout(() => held.resolve({}), 500)
-    expect((await answer).status).toBe(200)
+    const response = fetch(url)
+    setTimeout(() => blocked.resolve({}), 500)
+    expect((await response).status).toBe(200)
   })
 })

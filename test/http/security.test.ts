@@ -104,7 +104,7 @@ describe('basic authentication', () => {
   let lines: string
   let users: Users
 
-  // A hash takes as long as a test.
+  // Hashes are computed once, because one takes as long as a test.
   beforeAll(async () => {
     lines = await linesOf({ rea: ['r', 'readonly'], dev: ['d:d', 'developer'], ada: ['ä', 'admin'] })
   })
@@ -129,21 +129,21 @@ describe('basic authentication', () => {
 
   it('requests credentials for its realm, and leaves the probes open', async () => {
     const url = await start({ access: { authentication: logInOf('The "Weir"'), ...ACCESS } })
-    const answer = await fetch(`${url}/schemas`)
-    expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([
+    const response = await fetch(`${url}/schemas`)
+    expect([response.status, response.headers.get('www-authenticate')]).toEqual([
       401,
       'Basic realm="The \\"Weir\\"", charset="UTF-8"',
     ])
-    expect(await answer.json()).toEqual({ error_code: 401, message: 'HTTP 401 Unauthorized' })
+    expect(await response.json()).toEqual({ error_code: 401, message: 'HTTP 401 Unauthorized' })
     expect((await fetch(`${url}/healthz`)).status).toBe(200)
   })
 
   it('responds with 429 to the eleventh attempt of a user, even with the correct password', async () => {
     const url = await start({ access: { authentication: logInOf('Weir'), ...ACCESS } })
     for (let i = 0; i < 10; i++) await fetch(`${url}/schemas`, { headers: as('ada', `guess${i}`) })
-    const answer = await fetch(`${url}/schemas`, { headers: as('ada', 'ä') })
-    expect(answer.status).toBe(429)
-    expect(Number(answer.headers.get('retry-after'))).toBeOneOf(Array.from({ length: 60 }, (_, at) => at + 1))
+    const response = await fetch(`${url}/schemas`, { headers: as('ada', 'ä') })
+    expect(response.status).toBe(429)
+    expect(Number(response.headers.get('retry-after'))).toBeOneOf(Array.from({ length: 60 }, (_, at) => at + 1))
   })
 
   it('names an invalid line of the user file without quoting it', () => {

@@ -49,39 +49,42 @@ describe('HTTP server', () => {
 
   it('compresses large responses for clients that accept gzip only', async () => {
     const url = await start({ compress: true })
-    const ask = (name: string, encoding: string) =>
+    const request = (name: string, encoding: string) =>
       fetch(`${url}/things/${name}`, { headers: { 'accept-encoding': encoding } })
     const long = 'a'.repeat(2_000)
     for (const encoding of ['gzip', 'deflate, GZIP;q=0.5', '*']) {
-      const answer = await ask(long, encoding)
-      expect(answer.headers.get('content-encoding')).toBe('gzip')
-      expect(answer.headers.get('vary')).toBe('accept-encoding')
-      expect(Number(answer.headers.get('content-length'))).toBeLessThan(200)
-      expect(await answer.json()).toEqual({ name: long })
+      const response = await request(long, encoding)
+      expect(response.headers.get('content-encoding')).toBe('gzip')
+      expect(response.headers.get('vary')).toBe('accept-encoding')
+      expect(Number(response.headers.get('content-length'))).toBeLessThan(200)
+      expect(await response.json()).toEqual({ name: long })
     }
     for (const encoding of ['identity', 'gzip;q=0', 'gzip; q=0.00']) {
-      const answer = await ask(long, encoding)
-      expect([answer.headers.get('content-encoding'), await answer.json()]).toEqual([null, { name: long }])
+      const response = await request(long, encoding)
+      expect([response.headers.get('content-encoding'), await response.json()]).toEqual([null, { name: long }])
     }
-    const short = await ask('a', 'gzip')
+    const short = await request('a', 'gzip')
     expect([short.headers.get('content-encoding'), await short.json()]).toEqual([null, { name: 'a' }])
   })
 
   it('responds to an invalid URL with the usual error envelope', async () => {
-    const answer = await fetch(`${await start()}/things/%E0%A4%A`)
-    expect([answer.status, answer.headers.get('content-type')]).toEqual([400, JSON_V1])
-    expect(await answer.json()).toEqual({ error_code: 400, message: "'/things/%E0%A4%A' is not a valid url component" })
+    const response = await fetch(`${await start()}/things/%E0%A4%A`)
+    expect([response.status, response.headers.get('content-type')]).toEqual([400, JSON_V1])
+    expect(await response.json()).toEqual({
+      error_code: 400,
+      message: "'/things/%E0%A4%A' is not a valid url component",
+    })
   })
 
   it('accepts a body with any listed content type or without one', async () => {
     const url = await start()
     for (const type of [JSON_V1, 'application/json', 'application/json; charset=utf-8']) {
-      const answer = await fetch(`${url}/things`, {
+      const response = await fetch(`${url}/things`, {
         method: 'POST',
         body: '{"a":1}',
         headers: { 'content-type': type },
       })
-      expect(await answer.json()).toEqual({ got: { a: 1 } })
+      expect(await response.json()).toEqual({ got: { a: 1 } })
     }
     const untyped = await fetch(`${url}/things`, { method: 'POST', body: new Uint8Array(Buffer.from('[2]')) })
     expect(await untyped.json()).toEqual({ got: [2] })
@@ -96,8 +99,8 @@ describe('HTTP server', () => {
 
   it('lists the methods of a path', async () => {
     const url = await start()
-    const answer = await fetch(`${url}/things`, { method: 'OPTIONS' })
-    expect([answer.status, answer.headers.get('allow'), await answer.text()]).toEqual([
+    const response = await fetch(`${url}/things`, { method: 'OPTIONS' })
+    expect([response.status, response.headers.get('allow'), await response.text()]).toEqual([
       200,
       'POST,DELETE,OPTIONS',
       'POST, DELETE, OPTIONS',
@@ -116,21 +119,21 @@ describe('HTTP server', () => {
   ])('rejects %s %s with the error envelope', async (method, path, headers, status, message) => {
     const url = await start()
     const body = method === 'POST' ? '<a/>' : null
-    const answer = await fetch(url + path, { method, headers, body })
-    expect([answer.status, await answer.json()]).toEqual([status, { error_code: status, message }])
+    const response = await fetch(url + path, { method, headers, body })
+    expect([response.status, await response.json()]).toEqual([status, { error_code: status, message }])
   })
 
   it('explains why a body is not JSON', async () => {
     const url = await start()
-    const answer = await fetch(`${url}/things`, { method: 'POST', body: '{', headers: { 'content-type': JSON_V1 } })
-    expect(answer.status).toBe(400)
-    expect(await answer.json()).toEqual({ error_code: 400, message: expect.stringContaining('not JSON') })
+    const response = await fetch(`${url}/things`, { method: 'POST', body: '{', headers: { 'content-type': JSON_V1 } })
+    expect(response.status).toBe(400)
+    expect(await response.json()).toEqual({ error_code: 400, message: expect.stringContaining('not JSON') })
   })
 
   it('responds with 204 without content type and body', async () => {
     const url = await start()
-    const answer = await fetch(`${url}/things`, { method: 'DELETE' })
-    expect([answer.status, answer.headers.get('content-type'), await answer.text()]).toEqual([204, null, ''])
+    const response = await fetch(`${url}/things`, { method: 'DELETE' })
+    expect([response.status, response.headers.get('content-type'), await response.text()]).toEqual([204, null, ''])
   })
 
   it('serves health, readiness and metrics', async () => {

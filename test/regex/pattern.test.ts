@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ecmaPattern, Pattern } from '../../src/regex/pattern.ts'
 
-/** What a backtracking engine would take hours for. */
+/** A text that a backtracking engine would match for hours. */
 const HOSTILE_TEXT = `${'a'.repeat(5_000)}!`
 
 describe('pattern', () => {
@@ -53,7 +53,7 @@ describe('pattern', () => {
   it('in ECMAScript syntax is parsed without the u flag when it is valid only without it', () => {
     expect(ecmaPattern('\\-a{').test('-a{')).toBe(true)
     expect(ecmaPattern('\\-a{').isLinear).toBe(true)
-    // Without Unicode these are letters.
+    // Without the u flag these are letters.
     expect(ecmaPattern('\\p{Lu}\\-').isLinear).toBe(false)
     expect(ecmaPattern('\\A\\-').test('A-')).toBe(true)
   })
@@ -92,12 +92,12 @@ describe('pattern', () => {
             return
           }
           const pattern = new Pattern(source, { dialect: 'ecma', flags, whole })
-          // In RE2 a line ends with \n only, and the whole is the whole text.
+          // In RE2 only \n ends a line, and a whole match covers the whole text.
           if (flags.includes('m') && (whole || text.includes('\u2028'))) return
           expect(pattern.test(text)).toBe(native.test(text))
-          // Engines differ in how often a group that can be empty is repeated, hence in how much is found.
+          // Engines differ in how often they repeat a group that can be empty, and so in the length of the match.
           if (/\)[*+?{]/.test(source)) return
-          // What a group found in an earlier iteration is kept in RE2 and in Java, but not in this language.
+          // RE2 and Java keep the text of a group from an earlier iteration, JavaScript does not.
           const replacement = (match: unknown) => `<${match}>`
           expect(pattern.replaceFirst(text, replacement)).toBe(text.replace(native, replacement))
           expect(pattern.replaceAll(text, replacement)).toBe(

@@ -17,14 +17,14 @@ it('fails all calls, naming the damaged page, once the background verification h
   const directory = memoryDirectory()
   const clock = new FakeClock()
   const open = () => openEmbeddedBackend(directory, { logger: silentLogger(), clock })
-  let home = await open()
-  await home.createTopic({ name: 't', configs: { 'retention.ms': '-1' } })
-  const produce = () => home.produce({ node: 0, timeoutMs: 1, batches: [{ ...AT, bytes: batchOf(['some value']) }] })
+  let backend = await open()
+  await backend.createTopic({ name: 't', configs: { 'retention.ms': '-1' } })
+  const produce = () => backend.produce({ node: 0, timeoutMs: 1, batches: [{ ...AT, bytes: batchOf(['some value']) }] })
   await produce()
-  await home.close()
-  home = await open()
+  await backend.close()
+  backend = await open()
 
-  // As a disk would: beside the process, in place. The descriptor stays open, for closing it would end SQLite's lock.
+  // Changes the file in place, like a failing disk. The descriptor stays open: closing it would release SQLite's lock.
   const file = join(directory, 'broker.db')
   const at = readFileSync(file).lastIndexOf('some value')
   writeSync(openSync(file, 'r+'), 'Some', at)
@@ -34,10 +34,10 @@ it('fails all calls, naming the damaged page, once the background verification h
     message: expect.stringMatching(/broker\.db does not match its checksum in bytes/),
   }
   await expect
-    .poll(async () => (await home.fetch({ ...FETCH, partitions: [{ ...AT, offset: 0 }] }))[0])
+    .poll(async () => (await backend.fetch({ ...FETCH, partitions: [{ ...AT, offset: 0 }] }))[0])
     .toMatchObject({ error: refusal })
   await expect(produce()).rejects.toMatchObject(refusal)
-  await home.close()
+  await backend.close()
 })
 
 it('a fetch returns the batches before a damaged one, then fails with the topic, partition and offsets of the damaged one', async () => {

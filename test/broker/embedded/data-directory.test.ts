@@ -11,15 +11,15 @@ import { batchOf, recordsOf } from './batch.ts'
 
 const open = (directory: string) => openEmbeddedBackend(directory, { logger: silentLogger() })
 
-async function read(home: BrokerBackend, topic: string): Promise<(string | null)[]> {
+async function read(backend: BrokerBackend, topic: string): Promise<(string | null)[]> {
   const request = { node: 0, waitMsMax: 0, bytesMin: 1, bytesMax: 1e9, isolation: 'read_committed' as const }
-  const [fetched] = await home.fetch({ ...request, partitions: [{ topic, partition: 0, offset: 0 }] })
+  const [fetched] = await backend.fetch({ ...request, partitions: [{ topic, partition: 0, offset: 0 }] })
   return recordsOf(fetched!.bytes).map(({ value }) => value)
 }
 
-async function write(home: BrokerBackend, topic: string, value: string) {
+async function write(backend: BrokerBackend, topic: string, value: string) {
   const batches = [{ topic, partition: 0, bytes: batchOf([value]) }]
-  return (await home.produce({ node: 0, timeoutMs: 1000, batches }))[0]!
+  return (await backend.produce({ node: 0, timeoutMs: 1000, batches }))[0]!
 }
 
 function alter(directory: string, sql: string): void {
@@ -71,8 +71,8 @@ it('does not reuse offsets after a restart, even if the last records were aborte
 
 it('continues the generation numbers of a group after a restart', async () => {
   const directory = temporaryDirectory()
-  const join = (home: BrokerBackend) =>
-    home.joinGroup({
+  const join = (backend: BrokerBackend) =>
+    backend.joinGroup({
       groupId: 'g',
       protocolType: 'sr',
       protocols: [{ name: 'p', metadata: Buffer.from('') }],
@@ -104,11 +104,11 @@ it('names the process that uses a directory, and opens the directory once it is 
 it('opens a directory whose last process was killed, although the holder file still names that process', async () => {
   const directory = temporaryDirectory()
   await (await open(directory)).close()
-  // A process id that lives again as somebody else: ours.
+  // The process id of a running process that is not the holder: this one.
   writeFileSync(join(directory, 'holder.json'), JSON.stringify({ pid: process.pid, host: hostname(), since: 'x' }))
-  const home = await open(directory)
+  const backend = await open(directory)
   expect(JSON.parse(readFileSync(join(directory, 'holder.json'), 'utf8'))).not.toMatchObject({ since: 'x' })
-  await home.close()
+  await backend.close()
 })
 
 it('rejects data of a newer format and names both formats', async () => {

@@ -4,15 +4,15 @@ import { openEmbeddedBackend } from '../../../src/broker/embedded/backend.ts'
 import { silentLogger } from '../../../src/config/logger.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 
-let home: BrokerBackend
+let backend: BrokerBackend
 let clock: FakeClock
 
 beforeEach(async () => {
   clock = new FakeClock()
-  home = await openEmbeddedBackend(':memory:', { logger: silentLogger(), clock })
-  await home.createTopic({ name: 't' })
+  backend = await openEmbeddedBackend(':memory:', { logger: silentLogger(), clock })
+  await backend.createTopic({ name: 't' })
 })
-afterEach(() => home.close())
+afterEach(() => backend.close())
 
 const groupId = 'g'
 const text = (value: string) => Buffer.from(value)
@@ -27,7 +27,7 @@ type Wish = {
 
 function join({ memberId = '', instanceId, ...wish }: Wish = {}): Promise<JoinResult> {
   const { protocols = ['p'], type = 'sr', note = '' } = wish
-  return home.joinGroup({
+  return backend.joinGroup({
     groupId,
     protocolType: type,
     protocols: protocols.map((name) => ({ name, metadata: text(name + note) })),
@@ -40,14 +40,14 @@ function join({ memberId = '', instanceId, ...wish }: Wish = {}): Promise<JoinRe
 }
 
 const sync = (member: JoinResult, assignments: Record<string, string> = {}) =>
-  home.syncGroup({
+  backend.syncGroup({
     groupId,
     generation: member.generation,
     memberId: member.memberId,
     assignments: Object.entries(assignments).map(([memberId, name]) => ({ memberId, assignment: text(name) })),
   })
 
-const heartbeat = ({ generation, memberId }: JoinResult) => home.heartbeat({ groupId, generation, memberId })
+const heartbeat = ({ generation, memberId }: JoinResult) => backend.heartbeat({ groupId, generation, memberId })
 
 /** Two members in a stable group; the first leads. */
 async function pair(): Promise<[JoinResult, JoinResult]> {
@@ -109,11 +109,11 @@ it('gives a static member that returns its previous assignment without a rebalan
   expect(String(await sync(second))).toBe('share')
   await heartbeat(second)
   const old = { ...first, instanceId: 'one' }
-  await expect(home.heartbeat({ groupId, ...old })).rejects.toMatchObject({ code: 'fenced' })
+  await expect(backend.heartbeat({ groupId, ...old })).rejects.toMatchObject({ code: 'fenced' })
   await expect(join(old)).rejects.toMatchObject({ code: 'fenced' })
-  await expect(home.leaveGroup({ groupId, ...old })).rejects.toMatchObject({ code: 'fenced' })
-  await home.leaveGroup({ groupId, ...second, instanceId: 'one' })
-  expect(await home.describeGroup({ groupId })).toMatchObject({ state: 'empty' })
+  await expect(backend.leaveGroup({ groupId, ...old })).rejects.toMatchObject({ code: 'fenced' })
+  await backend.leaveGroup({ groupId, ...second, instanceId: 'one' })
+  expect(await backend.describeGroup({ groupId })).toMatchObject({ state: 'empty' })
 })
 
 it('rebalances when a static member returns with changed metadata', async () => {
@@ -131,13 +131,13 @@ it('fences a static member that is replaced while it waits for a rebalance', asy
   const fenced = expect(waiting).rejects.toMatchObject({ code: 'fenced' })
   const next = join({ instanceId: 'two' })
   await fenced
-  const [again, second] = await Promise.all([join({ instanceId: 'one', memberId: leader.memberId }), next])
-  expect(again.members.map(({ memberId }) => memberId)).toEqual([leader.memberId, second.memberId])
+  const [rejoined, second] = await Promise.all([join({ instanceId: 'one', memberId: leader.memberId }), next])
+  expect(rejoined.members.map(({ memberId }) => memberId)).toEqual([leader.memberId, second.memberId])
 })
 
 it('elects another leader when the leader leaves', async () => {
   const [leader, follower] = await pair()
-  await home.leaveGroup({ groupId, memberId: leader.memberId })
+  await backend.leaveGroup({ groupId, memberId: leader.memberId })
   const next = await join({ memberId: follower.memberId })
   expect(next).toMatchObject({ generation: 3, leaderId: follower.memberId })
 })
@@ -194,50 +194,50 @@ it('rejects unknown members and earlier generations', async () => {
 it('accepts commits from members of the current generation only', async () => {
   const [leader] = await pair()
   const offsets = [{ topic: 't', partition: 0, offset: 5 }]
-  await home.commitOffsets({ groupId, offsets, member: leader })
-  expect(await home.groupOffsets({ groupId })).toEqual(offsets)
-  const stale = home.commitOffsets({ groupId, offsets, member: { ...leader, generation: 1 } })
+  await backend.commitOffsets({ groupId, offsets, member: leader })
+  expect(await backend.groupOffsets({ groupId })).toEqual(offsets)
+  const stale = backend.commitOffsets({ groupId, offsets, member: { ...leader, generation: 1 } })
   await expect(stale).rejects.toMatchObject({ code: 'illegal_generation' })
-  await expect(home.commitOffsets({ groupId, offsets })).rejects.toMatchObject({ code: 'group_not_empty' })
+  await expect(backend.commitOffsets({ groupId, offsets })).rejects.toMatchObject({ code: 'group_not_empty' })
 })
 
 it('accepts commits without a member while the group is empty', async () => {
   const offsets = [{ topic: 't', partition: 0, offset: 5, metadata: 'by hand' }]
-  await home.commitOffsets({ groupId, offsets })
-  expect(await home.groupOffsets({ groupId, partitions: [{ topic: 't', partition: 0 }] })).toEqual(offsets)
-  expect(await home.groupOffsets({ groupId, partitions: [{ topic: 't', partition: 1 }] })).toEqual([])
+  await backend.commitOffsets({ groupId, offsets })
+  expect(await backend.groupOffsets({ groupId, partitions: [{ topic: 't', partition: 0 }] })).toEqual(offsets)
+  expect(await backend.groupOffsets({ groupId, partitions: [{ topic: 't', partition: 1 }] })).toEqual([])
 })
 
 it('describes and lists a group in each of its states', async () => {
-  expect(await home.describeGroup({ groupId })).toMatchObject({ state: 'dead', members: [] })
+  expect(await backend.describeGroup({ groupId })).toMatchObject({ state: 'dead', members: [] })
   const member = await join()
-  expect(await home.describeGroup({ groupId })).toMatchObject({ state: 'rebalancing' })
+  expect(await backend.describeGroup({ groupId })).toMatchObject({ state: 'rebalancing' })
   await sync(member, { [member.memberId]: 'x' })
-  expect(await home.describeGroup({ groupId })).toMatchObject({
+  expect(await backend.describeGroup({ groupId })).toMatchObject({
     state: 'stable',
     protocolType: 'sr',
     protocol: 'p',
     members: [{ memberId: member.memberId, clientId: 'client', metadata: text('p'), assignment: text('x') }],
   })
-  await expect(home.deleteGroup({ groupId })).rejects.toMatchObject({ code: 'group_not_empty' })
-  await home.leaveGroup({ groupId, memberId: member.memberId })
-  expect(await home.describeGroup({ groupId })).toMatchObject({ state: 'empty', protocolType: 'sr' })
-  expect(await home.listGroups()).toEqual([{ groupId, protocolType: 'sr' }])
-  await home.deleteGroup({ groupId })
-  expect(await home.listGroups()).toEqual([])
-  await expect(home.deleteGroup({ groupId })).rejects.toMatchObject({ code: 'group_not_found' })
+  await expect(backend.deleteGroup({ groupId })).rejects.toMatchObject({ code: 'group_not_empty' })
+  await backend.leaveGroup({ groupId, memberId: member.memberId })
+  expect(await backend.describeGroup({ groupId })).toMatchObject({ state: 'empty', protocolType: 'sr' })
+  expect(await backend.listGroups()).toEqual([{ groupId, protocolType: 'sr' }])
+  await backend.deleteGroup({ groupId })
+  expect(await backend.listGroups()).toEqual([])
+  await expect(backend.deleteGroup({ groupId })).rejects.toMatchObject({ code: 'group_not_found' })
 })
 
 it('continues the generation numbers after all members have left', async () => {
   const member = await join()
-  await home.leaveGroup({ groupId, memberId: member.memberId })
+  await backend.leaveGroup({ groupId, memberId: member.memberId })
   expect((await join()).generation).toBeGreaterThan(member.generation)
 })
 
 it('deletes single offsets', async () => {
-  await home.addPartitions({ topic: 't', total: 2 })
+  await backend.addPartitions({ topic: 't', total: 2 })
   const offsets = [0, 1].map((partition) => ({ topic: 't', partition, offset: 5 }))
-  await home.commitOffsets({ groupId, offsets })
-  await home.deleteGroupOffsets({ groupId, partitions: [{ topic: 't', partition: 0 }] })
-  expect(await home.groupOffsets({ groupId })).toEqual([offsets[1]])
+  await backend.commitOffsets({ groupId, offsets })
+  await backend.deleteGroupOffsets({ groupId, partitions: [{ topic: 't', partition: 0 }] })
+  expect(await backend.groupOffsets({ groupId })).toEqual([offsets[1]])
 })

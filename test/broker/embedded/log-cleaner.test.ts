@@ -6,30 +6,30 @@ import { silentLogger } from '../../../src/config/logger.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { batchOf, nextOffsetOf, type PlainRecord, recordsOf } from './batch.ts'
 
-let home: BrokerBackend
+let backend: BrokerBackend
 let clock: FakeClock
 
 beforeEach(async () => {
   clock = new FakeClock()
-  home = await openEmbeddedBackend(':memory:', { logger: silentLogger(), clock })
+  backend = await openEmbeddedBackend(':memory:', { logger: silentLogger(), clock })
 })
-afterEach(() => home.close())
+afterEach(() => backend.close())
 
 async function append(...records: readonly (string | PlainRecord)[]) {
   const bytes = batchOf(records, { timestampMs: clock.nowMs() })
-  const [result] = await home.produce({ node: 0, timeoutMs: 1000, batches: [{ topic: 't', partition: 0, bytes }] })
+  const [result] = await backend.produce({ node: 0, timeoutMs: 1000, batches: [{ topic: 't', partition: 0, bytes }] })
   return result!
 }
 
-/** A round of cleaning begins every 15 s. */
+/** The log cleaner runs every 15 s. */
 const clean = () => clock.advance(16_000)
 
 async function fetch(offset = 0) {
   const request = { node: 0, waitMsMax: 0, bytesMin: 1, bytesMax: 1e6, isolation: 'read_committed' as const }
-  return (await home.fetch({ ...request, partitions: [{ topic: 't', partition: 0, offset }] }))[0]!
+  return (await backend.fetch({ ...request, partitions: [{ topic: 't', partition: 0, offset }] }))[0]!
 }
 
-/** `offset:key=value` of everything that can be read. */
+/** `offset:key=value` of all readable records. */
 async function left(offset = 0): Promise<string[]> {
   const records = recordsOf((await fetch(offset)).bytes)
   return records.map((record) => `${record.offset}:${record.key}=${record.value}`)
@@ -38,7 +38,7 @@ async function left(offset = 0): Promise<string[]> {
 const put = (key: string, value: string | null) => append({ key, value })
 
 describe('compaction', () => {
-  beforeEach(() => home.createTopic({ name: 't', configs: { 'cleanup.policy': 'compact' } }))
+  beforeEach(() => backend.createTopic({ name: 't', configs: { 'cleanup.policy': 'compact' } }))
 
   it('keeps the last record of each key, at its offset', async () => {
     await append({ key: 'a', value: '1' }, { key: 'b', value: '1' }, { key: 'a', value: '2' })
@@ -57,7 +57,7 @@ describe('compaction', () => {
   })
 
   it('starts when the dirty ratio of the log is reached', async () => {
-    await home.setTopicConfigs({ topic: 't', configs: { 'min.cleanable.dirty.ratio': '0.5' } })
+    await backend.setTopicConfigs({ topic: 't', configs: { 'min.cleanable.dirty.ratio': '0.5' } })
     for (const key of ['a', 'b', 'c', 'd']) await put(key, '1')
     await clean()
     await put('a', '2')
@@ -69,7 +69,7 @@ describe('compaction', () => {
   })
 
   it('keeps records that are younger than min.compaction.lag.ms', async () => {
-    await home.setTopicConfigs({ topic: 't', configs: { 'min.compaction.lag.ms': '60000' } })
+    await backend.setTopicConfigs({ topic: 't', configs: { 'min.compaction.lag.ms': '60000' } })
     await put('a', '1')
     await put('a', '2')
     await clean()
@@ -79,7 +79,7 @@ describe('compaction', () => {
   })
 
   it('keeps a tombstone for delete.retention.ms after it was appended, regardless of its timestamp', async () => {
-    await home.setTopicConfigs({ topic: 't', configs: { 'delete.retention.ms': '60000' } })
+    await backend.setTopicConfigs({ topic: 't', configs: { 'delete.retention.ms': '60000' } })
     await put('a', '1')
     await append({ key: 'a', value: null, timestampMs: 5 })
     await put('b', '1')
@@ -90,7 +90,7 @@ describe('compaction', () => {
   })
 
   it('keeps the end offset when all records are removed', async () => {
-    await home.setTopicConfigs({ topic: 't', configs: { 'delete.retention.ms': '0' } })
+    await backend.setTopicConfigs({ topic: 't', configs: { 'delete.retention.ms': '0' } })
     await put('a', '1')
     await put('a', null)
     await clean()
@@ -105,7 +105,7 @@ describe('compaction', () => {
     const records = ['1', '2', '3'].map((value) => ({ key: Buffer.from('a'), value: Buffer.from(value) }))
     const other = { key: Buffer.from('b'), value: Buffer.from('4'), timestampMs: clock.nowMs() + 5 }
     const bytes = await encodeBatch([...records, other], { nowMs: clock.nowMs(), compression })
-    await home.produce({ node: 0, timeoutMs: 1000, batches: [{ topic: 't', partition: 0, bytes }] })
+    await backend.produce({ node: 0, timeoutMs: 1000, batches: [{ topic: 't', partition: 0, bytes }] })
     await clean()
     await vi.waitFor(async () => {
       const [batch] = batchesOf((await fetch()).bytes)
@@ -125,22 +125,22 @@ describe('compaction', () => {
   it('does not compact beyond the start of an open transaction', async () => {
     await put('a', '1')
     const transactionalId = 'x'
-    const producer = { ...(await home.initProducer({ transactionalId })), transactionalId }
+    const producer = { ...(await backend.initProducer({ transactionalId })), transactionalId }
     const place = { topic: 't', partition: 0 }
-    await home.addPartitionsToTransaction({ ...producer, partitions: [place] })
+    await backend.addPartitionsToTransaction({ ...producer, partitions: [place] })
     const bytes = batchOf([{ key: 'a', value: '2' }], { ...producer, sequence: 0, transactional: true })
-    await home.produce({ node: 0, timeoutMs: 1, transactionalId, batches: [{ ...place, bytes }] })
+    await backend.produce({ node: 0, timeoutMs: 1, transactionalId, batches: [{ ...place, bytes }] })
     await clean()
-    await home.endTransaction({ ...producer, commit: false })
+    await backend.endTransaction({ ...producer, commit: false })
     expect(await left()).toEqual(['0:a=1'])
   })
 })
 
 describe('retention', () => {
-  beforeEach(() => home.createTopic({ name: 't' }))
+  beforeEach(() => backend.createTopic({ name: 't' }))
 
   it('deletes whole batches that are older than retention.ms and advances the start offset', async () => {
-    await home.setTopicConfigs({ topic: 't', configs: { 'retention.ms': '60000' } })
+    await backend.setTopicConfigs({ topic: 't', configs: { 'retention.ms': '60000' } })
     await append('a', 'b')
     await clock.advance(50_000)
     await append('c')
@@ -154,7 +154,10 @@ describe('retention', () => {
 
   it('keeps the newest batches that fit into retention.bytes', async () => {
     const bytes = batchOf(['x']).length
-    await home.setTopicConfigs({ topic: 't', configs: { 'retention.bytes': String(2 * bytes), 'retention.ms': '-1' } })
+    await backend.setTopicConfigs({
+      topic: 't',
+      configs: { 'retention.bytes': String(2 * bytes), 'retention.ms': '-1' },
+    })
     for (const value of ['1', '2', '3', '4', '5']) await append(value)
     await clean()
     expect((await fetch(3)).startOffset).toBe(3)
@@ -162,7 +165,7 @@ describe('retention', () => {
   })
 
   it('deletes more batches than one step deletes', async () => {
-    await home.setTopicConfigs({ topic: 't', configs: { 'retention.ms': '1' } })
+    await backend.setTopicConfigs({ topic: 't', configs: { 'retention.ms': '1' } })
     await Promise.all(Array.from({ length: 300 }, () => append('x')))
     await clean()
     await clean()

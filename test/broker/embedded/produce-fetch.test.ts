@@ -4,25 +4,27 @@ import { openEmbeddedBackend } from '../../../src/broker/embedded/backend.ts'
 import { silentLogger } from '../../../src/config/logger.ts'
 import { batchOf, recordsOf } from './batch.ts'
 
-let home: BrokerBackend
+let backend: BrokerBackend
 
 beforeEach(async () => {
-  home = await openEmbeddedBackend(':memory:', { logger: silentLogger() })
-  await home.createTopic({ name: 't' })
+  backend = await openEmbeddedBackend(':memory:', { logger: silentLogger() })
+  await backend.createTopic({ name: 't' })
 })
-afterEach(() => home.close())
+afterEach(() => backend.close())
 
 const at = { topic: 't', partition: 0 }
 
 async function produce(...batches: Uint8Array[]) {
   return Promise.all(
-    batches.map(async (bytes) => (await home.produce({ node: 0, batches: [{ ...at, bytes }], timeoutMs: 1000 }))[0]!),
+    batches.map(
+      async (bytes) => (await backend.produce({ node: 0, batches: [{ ...at, bytes }], timeoutMs: 1000 }))[0]!,
+    ),
   )
 }
 
 async function fetch(offset: number, options: Partial<FetchRequest> = {}) {
   const request = { waitMsMax: 0, bytesMin: 1, bytesMax: 1e6, isolation: 'read_committed' as const, ...options }
-  return (await home.fetch({ node: 0, partitions: [{ ...at, offset }], ...request }))[0]!
+  return (await backend.fetch({ node: 0, partitions: [{ ...at, offset }], ...request }))[0]!
 }
 
 describe('produce', () => {
@@ -39,7 +41,7 @@ describe('produce', () => {
   })
 
   it('stores a repeated batch once and returns its original offset', async () => {
-    const { producerId, epoch } = await home.initProducer({})
+    const { producerId, epoch } = await backend.initProducer({})
     const first = batchOf(['a', 'b'], { producerId, epoch, sequence: 0 })
     const second = batchOf(['c'], { producerId, epoch, sequence: 2 })
     const results = await produce(first, second, first, second)
@@ -48,16 +50,16 @@ describe('produce', () => {
   })
 
   it('rejects a gap in the sequence numbers', async () => {
-    const { producerId, epoch } = await home.initProducer({})
-    const [, lost] = await produce(
+    const { producerId, epoch } = await backend.initProducer({})
+    const [, afterGap] = await produce(
       batchOf(['a'], { producerId, epoch, sequence: 0 }),
       batchOf(['c'], { producerId, epoch, sequence: 2 }),
     )
-    expect(lost?.error?.code).toBe('sequence_lost')
+    expect(afterGap?.error?.code).toBe('sequence_lost')
   })
 
   it('reports an unknown partition and stores the batches of the others', async () => {
-    const results = await home.produce({
+    const results = await backend.produce({
       node: 0,
       timeoutMs: 1000,
       batches: [
@@ -70,7 +72,7 @@ describe('produce', () => {
   })
 
   it('rejects a batch that is larger than max.message.bytes', async () => {
-    await home.setTopicConfigs({ topic: 't', configs: { 'max.message.bytes': '100' } })
+    await backend.setTopicConfigs({ topic: 't', configs: { 'max.message.bytes': '100' } })
     const [result] = await produce(batchOf(['x'.repeat(100)]))
     expect(result?.error?.code).toBe('record_too_large')
   })
@@ -110,14 +112,14 @@ describe('fetch', () => {
   })
 
   it('divides bytesMax among partitions, so that a partition with much unread data does not starve others', async () => {
-    await home.addPartitions({ topic: 't', total: 2 })
+    await backend.addPartitions({ topic: 't', total: 2 })
     const small = batchOf(['a'])
     const large = batchOf(['x'.repeat(3 * small.length)])
     await produce(small, small, small, small, small, small)
-    await home.produce({ node: 0, timeoutMs: 1, batches: [{ topic: 't', partition: 1, bytes: large }] })
+    await backend.produce({ node: 0, timeoutMs: 1, batches: [{ topic: 't', partition: 1, bytes: large }] })
     const partitions = [0, 1].map((partition) => ({ topic: 't', partition, offset: 0 }))
     const request = { node: 0, waitMsMax: 0, bytesMin: 1, isolation: 'read_committed' as const }
-    const fetched = await home.fetch({ ...request, partitions, bytesMax: 2 * large.length })
+    const fetched = await backend.fetch({ ...request, partitions, bytesMax: 2 * large.length })
     expect(fetched.map(({ bytes }) => recordsOf(bytes).length)).toEqual([4, 1])
   })
 
@@ -129,7 +131,7 @@ describe('fetch', () => {
 
   it('fails with `closed` when the backend is closed', async () => {
     const waiting = expect(fetch(0, { waitMsMax: 60_000 })).rejects.toMatchObject({ code: 'closed' })
-    await home.close()
+    await backend.close()
     await waiting
   })
 })

@@ -62,15 +62,15 @@ it('commits the required first write together with the first write for which the
 })
 
 it('logs once that the disk is full and once that there is space', async () => {
-  const said: string[] = []
-  const { storage, put } = open(createLogger({ write: (line) => void said.push(JSON.parse(line).msg) }))
+  const messages: string[] = []
+  const { storage, put } = open(createLogger({ write: (line) => void messages.push(JSON.parse(line).msg) }))
   const pages = Number(storage.prepare('pragma page_count').get()!['page_count'])
   const limit = (count: number) => void storage.prepare(`pragma max_page_count = ${count}`).get()
   limit(pages)
   for (const name of ['a', 'b']) await expect(put(name, 'x'.repeat(1e5))).rejects.toMatchObject({ code: 'disk_full' })
   limit(pages + 100)
   for (const name of ['a', 'b']) await put(name, 'x'.repeat(1e5))
-  expect(said).toEqual([expect.stringContaining('is full'), expect.stringContaining('has space again')])
+  expect(messages).toEqual([expect.stringContaining('is full'), expect.stringContaining('has space again')])
   storage.close()
 })
 

@@ -33,7 +33,7 @@ it('uses the current client certificate for each new connection', async () => {
   onTestFinished(() => lines.close())
   const { port } = server.address() as AddressInfo
   const shownNow = async () => {
-    // It is hung up on before it can say anything.
+    // The server closes the connection before the client can send anything.
     await expect(lines.open({ host: '127.0.0.1', port })).rejects.toMatchObject({ code: 'unavailable' })
     return shown.at(-1)
   }

@@ -12,34 +12,34 @@ import { contentOf, open, write } from '../recorded-snapshots.ts'
 const NOW_MS = Date.UTC(2026, 0, 2, 3, 4, 5)
 const quiet = () => {}
 
-/** A directory that was closed, one whose process was killed, and what both hold. */
+/** A closed directory and one whose process was killed, both with the same content. */
 async function directories() {
   const root = memoryDirectory()
   const [closed, killed] = [join(root, 'closed'), join(root, 'killed')]
-  let home = await open(closed)
-  await home.createTopic({ name: 'a', partitions: 2, configs: { 'retention.ms': '-1' } })
-  await home.createTopic({ name: 'b', configs: { 'retention.ms': '-1' } })
-  for (let round = 1; round <= 4; round++) await write(home, round)
-  await home.close()
-  home = await open(closed)
-  // No round that creates a topic: its checkpoint would empty the write-ahead log.
-  for (let round = 5; round <= 7; round++) await write(home, round)
-  const content = await contentOf(home)
+  let backend = await open(closed)
+  await backend.createTopic({ name: 'a', partitions: 2, configs: { 'retention.ms': '-1' } })
+  await backend.createTopic({ name: 'b', configs: { 'retention.ms': '-1' } })
+  for (let round = 1; round <= 4; round++) await write(backend, round)
+  await backend.close()
+  backend = await open(closed)
+  // Not a round that creates a topic: its checkpoint would empty the write-ahead log.
+  for (let round = 5; round <= 7; round++) await write(backend, round)
+  const content = await contentOf(backend)
   cpSync(closed, killed, { recursive: true })
-  await home.close()
+  await backend.close()
   return { root, closed, killed, content }
 }
 
 async function contentIn(directory: string): Promise<unknown> {
-  const home = await open(directory)
+  const backend = await open(directory)
   try {
-    return await contentOf(home)
+    return await contentOf(backend)
   } finally {
-    await home.close()
+    await backend.close()
   }
 }
 
-/** Changes one byte wherever the file holds this text: SQLite leaves copies behind when it moves rows. */
+/** Changes one byte at each occurrence of the text, because SQLite leaves copies of rows that it has moved. */
 function damage(file: string, text: string): void {
   const bytes = readFileSync(file)
   expect(bytes.includes(text)).toBe(true)
@@ -101,17 +101,17 @@ it('repair reports the records lost with a missing write-ahead log and does not 
   rmSync(join(killed, 'broker.db-wal'))
   const { lost } = await repair(killed, NOW_MS, quiet)
   expect(lost).toContainEqual({ topic: 'b', partition: 0, from: 4, to: 6 })
-  const home = await open(killed)
+  const backend = await open(killed)
   const batches = [{ topic: 'b', partition: 0, bytes: batchOf(['next']) }]
-  expect(await home.produce({ node: 0, timeoutMs: 1, batches })).toMatchObject([{ baseOffset: 7 }])
-  await home.close()
+  expect(await backend.produce({ node: 0, timeoutMs: 1, batches })).toMatchObject([{ baseOffset: 7 }])
+  await backend.close()
 })
 
 it('repair recovers intact transactions after a damaged part of the write-ahead log', async () => {
   const { killed, content } = await directories()
   const wal = join(killed, 'broker.db-wal')
   const bytes = readFileSync(wal)
-  bytes[32 + 24 + 100]! ^= 1 // In the first page, of which the log has later versions.
+  bytes[32 + 24 + 100]! ^= 1 // In the first page, which has later versions in the log.
   writeFileSync(wal, bytes)
   await expect(open(killed)).rejects.toMatchObject({ code: 'data_corrupt', message: expect.stringContaining(wal) })
   expect(await repair(killed, NOW_MS, quiet)).toMatchObject({ lost: [], notes: [expect.stringContaining('byte 32')] })
