@@ -56,7 +56,7 @@ function judge(queries: readonly Query[]): void {
   expect(strange).toEqual([])
 }
 
-describe('what is asked of Prometheus is there', () => {
+describe('every metric that is queried exists', () => {
   it('in the alerts', () => {
     // Every alert stands alone between two others; what Helm fills in is no matter here.
     const alerts = chartFile('weir/files/alerts.yaml')

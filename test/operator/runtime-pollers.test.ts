@@ -50,13 +50,13 @@ async function wokenWithin(ms: number): Promise<readonly string[]> {
   return [...woken].sort()
 }
 
-describe('the observers of a leader', () => {
-  it('wake nobody whose status says already what is there', async () => {
+describe('the pollers of runtimes', () => {
+  it('enqueue no resource whose status already matches the list', async () => {
     expect(woken).toEqual([])
     expect(await wokenWithin(INTERVAL_MS)).toEqual([])
   })
 
-  it('wake whoever stands for a connector or subject that changed behind their back', async () => {
+  it('enqueue the resource of a connector or subject that another client changed', async () => {
     await fixture.worker.pause('orders')
     await fixture.registry.register('user', { schema: '"long"' })
     await fixture.registry.register('nobodys', { schema: '"long"' })
@@ -66,7 +66,7 @@ describe('the observers of a leader', () => {
     expect(await wokenWithin(INTERVAL_MS)).toEqual(['Connector/default/orders user', 'Subject/default/user user'])
   })
 
-  it('find what came and went between two looks', async () => {
+  it('enqueue resources whose objects were created or deleted between two lists', async () => {
     const { cluster, registry } = fixture
     const brief = cluster.apply('Subject', 'brief', { schema: '"int"' })
     await fixture.subjects().settle(brief)
@@ -74,7 +74,7 @@ describe('the observers of a leader', () => {
     expect(await wokenWithin(INTERVAL_MS)).toEqual(['Subject/default/brief user'])
   })
 
-  it('wake all that a runtime holds when it goes away, and when it is back', async () => {
+  it('enqueue all resources of a runtime when it becomes unavailable and when it responds again', async () => {
     fixture.worker.failure = new Error('no answer')
     expect(await wokenWithin(INTERVAL_MS + 5_000)).toEqual(['Connector/default/orders routine'])
     expect(await wokenWithin(INTERVAL_MS)).toEqual([])
@@ -82,7 +82,7 @@ describe('the observers of a leader', () => {
     expect(await wokenWithin(5_000)).toEqual(['Connector/default/orders routine'])
   })
 
-  it('ask a registry that has far more than is declared for that alone', async () => {
+  it('read only the declared subjects of a registry that has many more', async () => {
     const { registry } = fixture
     for (let at = 0; at < 200; at++) await registry.register(`nobodys-${at}`, { schema: '"int"' })
     expect(await wokenWithin(INTERVAL_MS)).toEqual([])
@@ -96,7 +96,7 @@ describe('the observers of a leader', () => {
     expect(await wokenWithin(INTERVAL_MS + 5_000)).toEqual(['Subject/default/user routine'])
   })
 
-  it('wake first what others wait for', () => {
+  it('enqueue Subjects before those that reference them', () => {
     const { cluster } = fixture
     const referring = (name: string) => ({ schema: '"int"', references: [{ name, subjectRef: { name } }] })
     cluster.apply('Subject', 'a', referring('b'))
@@ -108,7 +108,7 @@ describe('the observers of a leader', () => {
     expect(requests.map((key) => key.split('/')[2])).toEqual(['freeze', 'user', 'c', 'b', 'a'])
   })
 
-  it('let a resource rest while its runtime is seen as a whole', async () => {
+  it('extend the resync period of resources while their runtime is polled', async () => {
     const { cluster, clock, runtimes } = fixture
     const { isPolled } = pollers
     const { Connector, Subject } = createReconcilers({
@@ -129,7 +129,7 @@ describe('the observers of a leader', () => {
     expect(await pause()).toEqual([{ afterMs: 600_000 }, { afterMs: INTERVAL_MS }])
   })
 
-  it('know what the last look at a runtime did not show of what was declared, while it is seen', async () => {
+  it('know which declared objects the last list did not contain, while the runtime is available', async () => {
     const { cluster, clock, worker } = fixture
     cluster.apply('Connector', 'payments', { class: 'Datagen', config: {} })
     for (const name of ['other', 'another']) cluster.apply('Subject', name, { schema: '"int"', subject: `:.:${name}` })
@@ -146,7 +146,7 @@ describe('the observers of a leader', () => {
     expect(lacking('worker', 'payments')).toEqual([])
   })
 
-  it('do not see the level of a subject: whoever declares one looks for itself', async () => {
+  it('do not extend the resync period of Subjects with a level, which lists do not contain', async () => {
     const { cluster, clock, runtimes } = fixture
     const { Subject } = createReconcilers({ cluster, clock, runtimes, isPolled: () => true })
     const levelled = cluster.apply('Subject', 'levelled', { schema: '"int"', compatibility: 'FULL' })

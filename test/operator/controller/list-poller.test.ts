@@ -44,14 +44,14 @@ async function toldWithin(ms: number): Promise<readonly string[]> {
   return [...told].sort()
 }
 
-it('tells each thing that came, changed or went since the last look, and none that stayed', async () => {
+it('reports the objects that were created, changed or deleted since the last list', async () => {
   expect(told).toEqual(['a RUNNING', 'b RUNNING', 'c RUNNING'])
   expect(await toldWithin(INTERVAL_MS)).toEqual([])
   there.set('a', { state: 'FAILED' }).set('d', { state: 'RUNNING' }).delete('b')
   expect(await toldWithin(INTERVAL_MS)).toEqual(['a FAILED', 'b gone', 'd RUNNING'])
 })
 
-it('takes one answer that is missing for no outage, and knows what it knew', async () => {
+it('reports no outage after one failed list, and compares with the last successful one', async () => {
   failure = new Error('no answer')
   expect(await toldWithin(INTERVAL_MS)).toEqual([])
   failure = undefined
@@ -60,7 +60,7 @@ it('takes one answer that is missing for no outage, and knows what it knew', asy
   expect(outages).toEqual([])
 })
 
-it('tells once of an outage, and of its end', async () => {
+it('reports the begin and the end of an outage once each', async () => {
   expect(poller.isAvailable).toBe(true)
   failure = new Error('no answer')
   await clock.advance(INTERVAL_MS + 4_999)
@@ -73,7 +73,7 @@ it('tells once of an outage, and of its end', async () => {
   expect(poller.lagMs).toBeLessThan(5_000)
 })
 
-it('leaves the end of an outage to whoever let it ask nobody', async () => {
+it('does not report the end of an outage after the circuit breaker was open', async () => {
   failure = new Error('no answer')
   await clock.advance(INTERVAL_MS + 5_000)
   expect(outages).toEqual([false])
