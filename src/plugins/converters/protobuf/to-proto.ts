@@ -157,7 +157,7 @@ function singleType(schema: Schema, field: string, context: Context): string {
   if (schema.parameters?.[PROTOBUF_ENUM] !== undefined) return enumType(schema, context)
   const scalar = scalarOf(schema)
   if (scalar === undefined)
-    throw new DataError(`Protobuf does not support a ${schema.type} as an item of a list: wrap it in a struct`)
+    throw new DataError(`Protobuf does not support ${schema.type}s as items of a list: wrap them in structs`)
   const wrapper = context.wrappers && schema.optional ? WRAPPERS[scalar] : undefined
   return wrapper === undefined
     ? scalar

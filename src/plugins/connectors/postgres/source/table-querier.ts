@@ -221,7 +221,7 @@ export class TableQuerier {
     const [reached, now] = [micros, nowMicros].map((at) => textFromMicros(at, UTC))
     throw new Error(
       `the clock of the database is at ${now}, but ${this.#name} was already read up to ${reached}: rows written now would be ` +
-        `skipped. Correct the clock of the database, or reset the connector's offset to the time of the clock`,
+        `skipped. Correct the clock of the database, or set the connector's offset to a time before ${now}`,
     )
   }
 }

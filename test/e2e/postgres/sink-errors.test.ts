@@ -25,8 +25,8 @@ async function sink({ config }: Pick<Database, 'config'>, own: Readonly<Record<s
   return run
 }
 
-describeOn([postgres], 'what is wrong around the PostgreSQL sink', () => {
-  it('is told at the start where nobody can connect', async () => {
+describeOn([postgres], 'errors of the PostgreSQL sink', () => {
+  it('report at startup that the database cannot be reached', async () => {
     const database = await createDatabase(postgres.address.url)
     await expect(sink(database, { 'connection.password': 'wrong' })).rejects.toThrow(
       /password authentication failed.*; correct connection\.user and connection\.password/,
@@ -36,18 +36,18 @@ describeOn([postgres], 'what is wrong around the PostgreSQL sink', () => {
     )
   })
 
-  it('is told of tables that are missing or forbidden', async () => {
+  it('report missing tables, privileges and keys with a remedy', async () => {
     const database = await createDatabase(postgres.address.url)
     const run = await sink(database)
     await expect(run.put([record(1, 'a')])).rejects.toThrow(
-      'could not write to the table words: there is none; create it, or set auto.create=true',
+      'could not write to the table words: it does not exist; create it, or set auto.create=true',
     )
     const role = database.name
     await database.run(`${TABLE}; CREATE ROLE ${role} LOGIN PASSWORD 'x'`)
     onTestFinished(async () => void (await database.run(`DROP ROLE ${role}`)))
     const stranger = await sink(database, { 'connection.user': role, 'connection.password': 'x' })
     await expect(stranger.put([record(1, 'a')])).rejects.toThrow(
-      /permission denied for table words \[42501\]; grant it/,
+      /permission denied for table words \[42501\]; grant the privilege/,
     )
     const keyless = await sink(database, { 'insert.mode': 'upsert', 'pk.mode': 'record_value', 'pk.fields': 'word' })
     await expect(keyless.put([record(1, 'a')])).rejects.toThrow(
@@ -55,7 +55,7 @@ describeOn([postgres], 'what is wrong around the PostgreSQL sink', () => {
     )
   })
 
-  it('writes nothing of what it is given at once when a part of it can not be written', async () => {
+  it('roll back the whole batch if a part of it cannot be written', async () => {
     const database = await createDatabase(postgres.address.url)
     const role = database.name
     await database.run(`${TABLE}; CREATE TABLE others (LIKE words); CREATE ROLE ${role} LOGIN PASSWORD 'x';
@@ -70,7 +70,7 @@ describeOn([postgres], 'what is wrong around the PostgreSQL sink', () => {
     expect(await database.run('SELECT id FROM words UNION ALL SELECT id FROM others ORDER BY id')).toHaveLength(2)
   })
 
-  it('holds up no other task while it may not make the table of offsets', async () => {
+  it('do not block other tasks if a task may not create the offsets table', async () => {
     const database = await createDatabase(postgres.address.url)
     const role = database.name
     await database.run(`${TABLE}; CREATE ROLE ${role} LOGIN PASSWORD 'x'; GRANT INSERT ON words TO ${role}`)
@@ -78,7 +78,7 @@ describeOn([postgres], 'what is wrong around the PostgreSQL sink', () => {
     const offsets = { 'offsets.table': 'weir_offsets' }
     const stranger = await sink(database, { ...offsets, 'connection.user': role, 'connection.password': 'x' })
     await expect(stranger.put([record(1, 'a')])).rejects.toThrow(
-      /could not make the table of offsets: permission denied for schema public \[42501\]; grant it/,
+      /could not create the offsets table: permission denied for schema public \[42501\]; grant the privilege/,
     )
     const others = await Promise.all([1, 2, 3, 4].map(() => sink(database, offsets)))
     await Promise.all(others.map((other, partition) => other.put([{ ...record(partition, 'a'), partition }])))
@@ -89,7 +89,7 @@ describeOn([postgres], 'what is wrong around the PostgreSQL sink', () => {
   })
 
   it.each(['', 'weir_offsets'])(
-    'refuses only the records that do not fit, offsets in table %j',
+    'reject only the invalid records of a batch, with offsets.table=%j',
     async (offsetsTable) => {
       const database = await createDatabase(postgres.address.url)
       await database.run(`${TABLE}; INSERT INTO words VALUES (3, 'old')`)
@@ -109,9 +109,9 @@ describeOn([postgres], 'what is wrong around the PostgreSQL sink', () => {
       ])
       expect(run.rejected.map(({ record: { offset }, error }) => [offset, error.message])).toEqual([
         [1, expect.stringMatching(/null value in column "word".*\(column word of words\) \[23502\]/)],
-        [2, expect.stringMatching(/duplicate key.*\(id\)=\(3\) already exists.*\[23505\]; use insert\.mode=upsert/)],
+        [2, expect.stringMatching(/duplicate key.*\(id\)=\(3\) already exists.*\[23505\]; set insert\.mode=upsert/)],
         [3, expect.stringMatching(/value too long for type character varying\(5\) \[22001\]/)],
-        [5, "field 'word': a text with a zero byte can not be stored in PostgreSQL"],
+        [5, "field 'word': PostgreSQL cannot store a string that contains a NUL character"],
         [6, expect.stringContaining('the value of the record has no schema')],
         [7, expect.stringContaining('the record has no value: set delete.enabled=true')],
         [8, 'the table words has no column more: add it, or set auto.evolve=true'],
@@ -120,7 +120,7 @@ describeOn([postgres], 'what is wrong around the PostgreSQL sink', () => {
     },
   )
 
-  it('refuses only what is larger than the server can hold', async () => {
+  it('reject only the record that exceeds a limit of the server', async () => {
     const database = await createDatabase(postgres.address.url)
     await database.run('CREATE TABLE words (id int PRIMARY KEY, word text UNIQUE)')
     const run = await sink(database)
@@ -133,16 +133,16 @@ describeOn([postgres], 'what is wrong around the PostgreSQL sink', () => {
     expect((await database.run('SELECT id FROM words ORDER BY id')).map(({ id }) => id)).toEqual([1, 3])
   })
 
-  it('does not add a column that every row would have to have', async () => {
+  it('reject a record whose required field has no column, instead of adding it', async () => {
     const database = await createDatabase(postgres.address.url)
     await database.run('CREATE TABLE words (id int)')
     const run = await sink(database, { 'auto.evolve': 'true' })
     const strict = struct('word', { id: INT32, word: STRING })
     await run.put([{ ...record(1, 'a'), valueSchema: strict }])
-    expect(run.rejected[0]?.error.message).toMatch(/has no column word, and it can't be added: its field is required/)
+    expect(run.rejected[0]?.error.message).toMatch(/has no column word, and it cannot be added: the field is required/)
   })
 
-  it('goes on when its connection was cut, in the middle of a batch too', async () => {
+  it('are retried if the connection is lost, also in the middle of a batch', async () => {
     const database = await createDatabase(postgres.address.url)
     await database.run(`${TABLE}; CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS
       'BEGIN IF NEW.id = 2 AND NOT EXISTS (SELECT FROM pg_tables WHERE tablename = ''cut'') THEN PERFORM pg_sleep(60); END IF; RETURN NEW; END';
@@ -158,7 +158,7 @@ describeOn([postgres], 'what is wrong around the PostgreSQL sink', () => {
     expect((await database.run('SELECT id FROM words ORDER BY id')).map(({ id }) => id)).toEqual([0, 1, 2])
   })
 
-  it('gives up on a server that stays away, after max.retries', async () => {
+  it('fail the task after max.retries if the server remains unavailable', async () => {
     const server = await startPostgres()
     onTestFinished(() => server.stop())
     const database = await createDatabase(server.url, () => undefined)

@@ -22,8 +22,8 @@ async function failureOf(
   return failure instanceof Error ? failure.message : 'it did not fail'
 }
 
-describeOn([postgres], 'what is wrong around the PostgreSQL source', () => {
-  it('is told by whom to blame: the host, the port, the password, the database', async () => {
+describeOn([postgres], 'errors of the PostgreSQL source', () => {
+  it('name the wrong host, port, password or database', async () => {
     const database = await createDatabase(postgres.address.url)
     await database.run(TABLE)
     const { host } = new URL(postgres.address.url)
@@ -32,7 +32,7 @@ describeOn([postgres], 'what is wrong around the PostgreSQL source', () => {
       /could not connect to the database at nowhere\.invalid:5432: .*; correct the host in connection\.url/,
     )
     expect(await failureOf(database, { 'connection.url': `jdbc:postgresql://127.0.0.1:${nobody}/db` })).toMatch(
-      /ECONNREFUSED.*; start the server, or correct host and port/,
+      /ECONNREFUSED.*; start the server, or correct the host and port/,
     )
     expect(await failureOf(database, { 'connection.password': 'a wrong one' })).toMatch(
       /password authentication failed.*\[28P01\]; correct connection\.user and connection\.password/,
@@ -42,7 +42,7 @@ describeOn([postgres], 'what is wrong around the PostgreSQL source', () => {
     )
   })
 
-  it('is told of tables that are not there, or not for this role', async () => {
+  it('report tables that do not exist or that the role may not read', async () => {
     const database = await createDatabase(postgres.address.url)
     await database.run(`${TABLE}; INSERT INTO rows (word) VALUES ('a')`)
     const role = database.name
@@ -52,14 +52,14 @@ describeOn([postgres], 'what is wrong around the PostgreSQL source', () => {
       /there is no table to read: .* table\.whitelist=absent/,
     )
     expect(await failureOf(database, { tables: '"public"."absent"' })).toMatch(
-      /could not look at the table public\.absent: there is none; create it/,
+      /could not read the columns of the table public\.absent: the table does not exist; create it/,
     )
     expect(await failureOf(database, { 'connection.user': role, 'connection.password': 'x' })).toMatch(
-      /permission denied for table rows \[42501\]; grant it to the role of connection\.user/,
+      /permission denied for table rows \[42501\]; grant the privilege to the role of connection\.user/,
     )
   })
 
-  it('goes on by itself once the server takes it again, and loses nothing', async () => {
+  it('are retried until the server accepts connections, without losing rows', async () => {
     const database = await createDatabase(postgres.address.url)
     const role = database.name
     await database.run(`${TABLE}; INSERT INTO rows (word) VALUES ('a');
@@ -91,40 +91,40 @@ describeOn([postgres], 'what is wrong around the PostgreSQL source', () => {
     await expect.poll(() => warned.length, { timeout: 30_000 }).toBeGreaterThan(1)
     await database.run(`ALTER ROLE ${role} CONNECTION LIMIT -1`)
     expect((await batches)[0]!.value).toMatchObject({ word: 'b' })
-    expect(warned.join('\n')).toMatch(/too many connections for role .* \[53300\]; raise max_connections/)
+    expect(warned.join('\n')).toMatch(/too many connections for role .* \[53300\]; increase max_connections/)
   })
 
-  it('is told of columns that do not do for the mode', async () => {
+  it('report columns that are unsuitable for the mode', async () => {
     const database = await createDatabase(postgres.address.url)
     await database.run(`${TABLE}; CREATE TABLE bare (n int); INSERT INTO bare VALUES (NULL)`)
     const byTime = { mode: 'timestamp', 'table.whitelist': 'rows' }
     expect(await failureOf(database, { ...byTime, 'timestamp.column.name': 'when' })).toMatch(
-      /the table public\.rows has no column 'when' \(timestamp\.column\.name\), but id, word, at/,
+      /the table public\.rows has no column 'when' \(timestamp\.column\.name\); its columns are id, word, at/,
     )
     expect(await failureOf(database, { ...byTime, 'timestamp.column.name': 'at' })).toMatch(
-      /the timestamp of the table public\.rows \('at'\) may be null: make it NOT NULL, or set validate\.non\.null=false/,
+      /the timestamp of the table public\.rows \('at'\) may be null: declare it NOT NULL, or set validate\.non\.null=false/,
     )
     expect(await failureOf(database, { 'table.whitelist': 'bare' })).toMatch(/has no identity or serial column/)
     const loose = { 'table.whitelist': 'bare', 'incrementing.column.name': 'n', 'validate.non.null': 'false' }
     expect(await failureOf(database, { ...loose, 'transactions.wait.ms': '0' })).toMatch(
-      /the incrementing column 'n' of the table public\.bare is null: it has to be a whole number/,
+      /the incrementing column 'n' of the table public\.bare is null: it must be an integer/,
     )
     expect(await failureOf(database, { query: 'SELECT nonsense', 'incrementing.column.name': 'n' })).toMatch(
       /column "nonsense" does not exist \[42703\]/,
     )
   })
 
-  it('is told of a clock that was set back, before any row is skipped', async () => {
+  it('report a database clock that was set back before rows are skipped', async () => {
     const database = await createDatabase(postgres.address.url)
     await database.run(`${TABLE}; INSERT INTO rows (at) VALUES (now())`)
     const config = { mode: 'timestamp', 'timestamp.column.name': 'at', 'validate.non.null': 'false' }
     const offset = { timestamp: Date.UTC(2100, 0, 1), timestamp_nanos: 0 }
     expect(await failureOf(database, config, [{ partition: { protocol: '1', table: 'public.rows' }, offset }])).toMatch(
-      /the clock of the database says .*, but the table public\.rows was read up to 2100-01-01 00:00:00\.000000\+00:00:00/,
+      /the clock of the database is at .*, but the table public\.rows was already read up to 2100-01-01 00:00:00\.000000\+00:00:00/,
     )
   })
 
-  it('loses no row of a database whose clock goes behind while it is read', async () => {
+  it('report a database clock that is set back while a table is read, without losing rows', async () => {
     const database = await createDatabase(postgres.address.url)
     // The clock that a role sees whose search path has another function before PostgreSQL's own.
     const clock = (at: string) => `CREATE OR REPLACE FUNCTION skewed.clock_timestamp() RETURNS timestamptz LANGUAGE sql
@@ -145,7 +145,7 @@ describeOn([postgres], 'what is wrong around the PostgreSQL source', () => {
     const [read] = await first.take(1)
     await database.run(`${clock("- interval '1 h'")}; ${insert}`)
     await expect(first.take(1)).rejects.toThrow(
-      /the clock of the database says .*, but the table public\.rows was read up to .*: rows written now would be skipped\. Set the clock/,
+      /the clock of the database is at .*, but the table public\.rows was already read up to .*: rows written now would be skipped\. Correct the clock/,
     )
     // As the message says: set back to before the clock was.
     const hoursAgo = Number(read!.sourceOffset['timestamp']) - 2 * 3_600_000
@@ -157,7 +157,7 @@ describeOn([postgres], 'what is wrong around the PostgreSQL source', () => {
     expect((await second.take(1))[0]!.value).toMatchObject({ id: 1 })
   })
 
-  it('waits for rows from the future until their time has come', async () => {
+  it('are avoided for rows with a future timestamp, which are read later', async () => {
     const database = await createDatabase(postgres.address.url)
     await database.run(
       `${TABLE}; INSERT INTO rows (at) VALUES (timezone('UTC', now()) + interval '1 hour'), (timezone('UTC', now()))`,
@@ -177,7 +177,7 @@ describeOn([postgres], 'what is wrong around the PostgreSQL source', () => {
     expect(await run.nextBatch()).toEqual([])
   })
 
-  it('steps over rows that can not be told, once', async () => {
+  it('reject a row that cannot be converted once, and continue after it', async () => {
     const database = await createDatabase(postgres.address.url)
     await database.run(`CREATE TABLE odd (id int PRIMARY KEY, n numeric(4, 1));
       INSERT INTO odd SELECT n, 'NaN' FROM generate_series(1, 3) n`)
@@ -204,7 +204,7 @@ describeOn([postgres], 'what is wrong around the PostgreSQL source', () => {
     expect(run.rejected).toHaveLength(3)
   })
 
-  it('holds rows that are large few at a time', async () => {
+  it('are avoided for large rows, which are fetched in small batches', async () => {
     const database = await createDatabase(postgres.address.url)
     await database.run(`${TABLE}; INSERT INTO rows (word) SELECT repeat('x', 2000000) FROM generate_series(1, 40)`)
     const run = runSource(postgresSource, { config: { ...database.config, 'topic.prefix': '', mode: 'incrementing' } })
