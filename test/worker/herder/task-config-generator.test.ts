@@ -8,7 +8,7 @@ import { TaskConfigGenerator } from '../../../src/worker/herder/task-config-gene
 import type { ConfigStore } from '../../../src/worker/stores/config-store.ts'
 import { localPluginHost } from '../../support/plugin-host.ts'
 
-it('keys that nobody reads are told once, when the tasks are made, with what was meant', async () => {
+it('unknown configuration keys are logged once with a suggestion, when task configurations are generated', async () => {
   const lines: string[] = []
   const logger = createLogger({ write: (line) => void lines.push(line) })
   const config = { 'connector.class': 'HttpSink', topics: 't', 'http.api.url': 'http://h/', 'task.max': '2' }

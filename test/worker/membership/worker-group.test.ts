@@ -15,8 +15,8 @@ import { openTestBroker } from '../../support/topic.ts'
 
 const WAIT = { timeout: 20_000, interval: 10 }
 
-describe('a group of workers', () => {
-  it('shares the work, knows who has what, and takes back what a member leaves', async () => {
+describe('a worker group', () => {
+  it('distributes work, locates the owner of each task, and reassigns the work of a member that leaves', async () => {
     const { join } = await openGroup(4)
     const first = await join('a')
     expect(first.tasks()).toEqual(['c-0', 'c-1', 'c-2', 'c-3'])
@@ -35,7 +35,7 @@ describe('a group of workers', () => {
     await expect.poll(() => leader.tasks(), WAIT).toHaveLength(4)
   })
 
-  it('has its leader ask for a round when the configured work changed, and nobody else', async () => {
+  it('requests a rebalance after a configuration change from the leader only', async () => {
     const { join, configure } = await openGroup(2)
     const first = await join('a')
     const second = await join('b')
@@ -49,7 +49,7 @@ describe('a group of workers', () => {
     await expect.poll(() => [first.tasks().length, second.tasks().length], WAIT).toEqual([3, 3])
   })
 
-  it('begins a round again when its leader has read less of the configurations than others', async () => {
+  it('repeats a rebalance in which the leader had read less of the config topic than another worker', async () => {
     const { join } = await openGroup(2)
     // It reads on only when it is asked the second time.
     let offset = 1
@@ -67,8 +67,8 @@ describe('a group of workers', () => {
   })
 })
 
-describe('a worker, told by its coordinator,', () => {
-  it('lets go of everything when it is out of the group', async () => {
+describe('a member of a worker group', () => {
+  it('revokes all its work when it is removed from the group', async () => {
     const done: string[] = []
     const { group, protocol } = await joinFake({ onLost: async () => void done.push('lost') })
     await protocol().onJoined(generationOf({ assigned: workOf(2) }))
@@ -83,7 +83,7 @@ describe('a worker, told by its coordinator,', () => {
     expect(group.isLeader).toBe(false)
   })
 
-  it('tells how long its rounds take, and since when there was none', async () => {
+  it('reports the durations of rebalances and the time since the last one', async () => {
     const { group, protocol, clock } = await joinFake({})
     expect(group.rebalances).toMatchObject({ count: 0, isUnderWay: false })
     protocol().protocols()
@@ -94,7 +94,7 @@ describe('a worker, told by its coordinator,', () => {
     expect(group.rebalances).toEqual({ count: 1, msTotal: 50, msMax: 50, sinceLastMs: 30, isUnderWay: false })
   })
 
-  it('leads only as long as nobody else can have been made the leader', async () => {
+  it('is the leader only until its session may have expired', async () => {
     const { group, protocol, clock } = await joinFake({})
     await protocol().onJoined(generationOf({}))
     expect(group.isLeader).toBe(true)
@@ -102,7 +102,7 @@ describe('a worker, told by its coordinator,', () => {
     expect(group.isLeader).toBe(false)
   })
 
-  it('rests after a round by what it took and moved, and asks once for all that changed meanwhile', async () => {
+  it('delays the next rebalance by the duration of the last one and the work moved, and combines changes meanwhile', async () => {
     let configured = NO_WORK
     const { group, protocol, asked, clock } = await joinFake({ configuredWork: () => configured })
     const change = (tasks: number) => {
@@ -141,7 +141,7 @@ describe('a worker, told by its coordinator,', () => {
     expect(asked).toHaveLength(3)
   })
 
-  it('rests no longer than a second, however much is moved', async () => {
+  it('delays the next rebalance by at most one second', async () => {
     let configured = workOf(5_000)
     const { group, protocol, asked, clock } = await joinFake({ configuredWork: () => configured })
     const members = [{ memberId: 'm', metadata: protocol().protocols()[0]!.metadata }]
@@ -155,7 +155,7 @@ describe('a worker, told by its coordinator,', () => {
     expect(asked).toHaveLength(1)
   })
 
-  it('asks for a round also when its time as the leader is over, since nobody else may', async () => {
+  it('requests a rebalance although its leadership may have expired, because no other worker may do so', async () => {
     const { group, protocol, asked, clock } = await joinFake({ configuredWork: () => workOf(1) })
     await protocol().onJoined(generationOf({}))
     await clock.advance(VALID_MS)
@@ -164,7 +164,7 @@ describe('a worker, told by its coordinator,', () => {
     expect([group.isLeader, asked]).toEqual([false, ['the configured work changed']])
   })
 
-  it('asks for another round when work was given up, when it waits long enough, and when the leader was behind', async () => {
+  it('requests a rebalance after work was revoked, after the delay of lost work, and when the leader lagged behind', async () => {
     const { protocol, asked, clock } = await joinFake({})
     await protocol().onJoined(generationOf({ revoked: workOf(1) }))
     expect(asked).toEqual(['work was given up'])

@@ -6,7 +6,7 @@ import { countersIn } from '../../../src/worker/tasks/task-counters.ts'
 const CONNECTOR = { name: 'out', kind: 'sink', className: 'FileStreamSink', version: '1.0', state: 'running' } as const
 const ROUNDS = { count: 5, msTotal: 100, msMax: 60, sinceLastMs: 300, isUnderWay: true }
 
-it('tells what the worker, its tasks and its group are, as they are when somebody asks', async () => {
+it('exposes the state of the worker, its tasks and its group at the time of the scrape', async () => {
   const metrics = createMetrics()
   const [source, sink] = [countersIn(), countersIn()]
   const starts = { connectorAttempts: 3, connectorFailures: 1, taskAttempts: 4, taskFailures: 2 }

@@ -8,8 +8,8 @@ import { openTestBroker, readRecords } from '../../support/topic.ts'
 
 const WAIT = { timeout: 20_000 }
 
-describe('a task of the directory source', () => {
-  it('brings good rows to the topic, malformed ones to the dead letters, and then puts the file away', async () => {
+describe('a task of DirectorySource', () => {
+  it('writes valid rows to the topic and malformed rows to the dead-letter topic, and then moves the file', async () => {
     const broker = await openTestBroker('rows')
     const directory = inbox('{"n":1}\n{"n":\n{"n":2}\n{')
     const task = startTask(broker, directorySource, { ...config(directory), ...DEAD_LETTERS, ...CONTEXT })
@@ -27,7 +27,7 @@ describe('a task of the directory source', () => {
     })
   })
 
-  it('fails at the first malformed row where none is to be tolerated, and leaves the file', async () => {
+  it('fails at the first malformed row when errors.tolerance is none, and leaves the file in place', async () => {
     const broker = await openTestBroker('rows')
     const directory = inbox('{"n":1}\nnothing\n')
     const task = startTask(broker, directorySource, config(directory))
