@@ -58,7 +58,9 @@ describe('a hostile task', { timeout: 300_000 }, () => {
     await attack(scene, name, async () => {
       await untilState(scene, name, 'RUNNING')
       await sleep(ATTACK_MS)
-      await until('the count of dropped lines', WAIT, () => logOf(worker).includes(`"connector":"${name}","task":0,"lines":`))
+      await until('the count of dropped lines', WAIT, () =>
+        logOf(worker).includes(`"connector":"${name}","task":0,"lines":`),
+      )
     })
     // A burst of ten seconds of 64 KiB/s for each of the levels that are used here, and the rate since.
     expect(statSync(worker.logFile).size - beganBytes).toBeLessThan(4 * 1024 * 1024)
@@ -113,7 +115,9 @@ describe('a hostile task', { timeout: 300_000 }, () => {
     await attack(scene, name, async () => {
       await untilState(scene, name, 'FAILED')
       const trace = await traceOf(scene, name)
-      expect(trace).toContain(`task ${name}-0 replaced JavaScript built-ins, which all code in its thread uses: ${builtIn}`)
+      expect(trace).toContain(
+        `task ${name}-0 replaced JavaScript built-ins, which all code in its thread uses: ${builtIn}`,
+      )
     })
     await create(scene, `after-${name}`, 'Steady')
     await untilState(scene, `after-${name}`, 'RUNNING')
