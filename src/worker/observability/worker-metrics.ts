@@ -171,7 +171,7 @@ type GroupFamily = readonly [name: string, help: string, read: (group: GroupMetr
 
 const GROUP_FAMILIES: readonly GroupFamily[] = [
   ['completed_rebalances_total', 'Rebalances that this worker completed.', ({ rebalances }) => rebalances.count],
-  ['rebalancing', '1 while a rebalance is in progress, else 0.', ({ rebalances }) => Number(rebalances.isUnderWay)],
+  ['rebalancing', '1 while a rebalance is in progress, else 0.', ({ rebalances }) => Number(rebalances.isInProgress)],
   [
     'rebalance_avg_time_ms',
     'Mean duration of a rebalance, in ms.',

@@ -15,7 +15,7 @@ it('unknown configuration keys are logged once with a suggestion, when task conf
   const stored = { config, tasks: [] as object[], appliedConfig: undefined as object | undefined }
   const plugins = localPluginHost([httpSink])
   const sink = findConnector(plugins.catalog, config)!
-  const making = new TaskConfigGenerator({
+  const generator = new TaskConfigGenerator({
     plugins,
     configs: { state: { connector: () => stored } } as unknown as ConfigStore,
     resolver: new ConfigResolver(new Map(), secretMaskerOf(logger)),
@@ -26,13 +26,13 @@ it('unknown configuration keys are logged once with a suggestion, when task conf
     },
   })
   const { signal } = new AbortController()
-  await making.run('out', sink, signal)
-  await making.run('out', sink, signal)
+  await generator.run('out', sink, signal)
+  await generator.run('out', sink, signal)
   expect(lines.map((line) => JSON.parse(line))).toEqual([
     expect.objectContaining({
       connector: 'out',
       keys: [{ key: 'task.max', meant: 'tasks.max' }],
-      msg: 'the configuration has keys that no plugin reads',
+      msg: 'the configuration has unknown keys, which have no effect',
     }),
   ])
 })
