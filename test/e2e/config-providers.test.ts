@@ -121,7 +121,7 @@ describeOn([kubernetes], 'the Kubernetes config providers', () => {
     await api.send('PATCH', `${place}/secrets/login`, change, 'application/merge-patch+json')
     expect(await resolver.connectorsWithChangedValues(['c'], () => expect.unreachable())).toEqual(['c'])
     await expect(resolver.resolve({ a: `\${secrets:${namespace}/gone:key}` })).rejects.toThrow(
-      `can't fill in \${secrets:${namespace}/gone:…}: secrets "gone" not found`,
+      `cannot resolve \${secrets:${namespace}/gone:…}: secrets "gone" not found`,
     )
   })
 })

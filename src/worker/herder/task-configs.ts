@@ -17,16 +17,16 @@ export async function generateTaskConfigs(
   config: RawConfig,
 ): Promise<GeneratedTaskConfigs> {
   const { 'tasks.max': tasksMax, 'tasks.max.enforce': enforce } = parseConfig(limits, config)
-  const { configs: made, againMs } = await host.call('make-tasks', plugin, { config, tasksMax })
-  if (enforce && made.length > tasksMax) {
+  const { configs: generated, againMs } = await host.call('make-tasks', plugin, { config, tasksMax })
+  if (enforce && generated.length > tasksMax) {
     throw new UserError(
       'too_many_tasks',
-      `The connector ${config['name']} has generated ${made.length} tasks, which is greater than ${tasksMax}, ` +
+      `The connector ${config['name']} has generated ${generated.length} tasks, which is greater than ${tasksMax}, ` +
         `the maximum number of tasks it is configured to create.`,
     )
   }
   const topics = plugin.kind === 'sink' ? topicKeys(config) : {}
-  const configs = made.map((task) => inJavaOrder({ ...task, 'task.class': taskClassOf(plugin), ...topics }))
+  const configs = generated.map((task) => inJavaOrder({ ...task, 'task.class': taskClassOf(plugin), ...topics }))
   return { configs, againMs }
 }
 

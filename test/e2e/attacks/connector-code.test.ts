@@ -148,7 +148,7 @@ describe('connector code outside of tasks', { timeout: 200_000 }, () => {
     ['exit', /process\.exit\(3\) was called: plugins cannot end the process/],
     ['throwOutOfBand', /^Error: out of band/],
     ['hoard', /^Hostile (exceeded the memory limit of its process, 128 MB|blocked its thread)/],
-    ['million', /tasks\(\) returned 1000000 tasks, at most 10000 are possible/],
+    ['million', /tasks\(\) returned 1000000 tasks, at most 10000 are allowed/],
   ]
 
   it.each(cases)('that does %s in tasks() fails only its connector, which can then be deleted', async (deed, trace) => {
@@ -198,7 +198,7 @@ describe('connector code outside of tasks', { timeout: 200_000 }, () => {
       const asking = client.create('asking', { ...config('harmless'), topic: '${loops:a:b}' })
       await client.create('later', config('harmless'))
       await untilState('later', 'RUNNING')
-      await expect(asking).rejects.toThrow(/can't fill in \$\{loops:a:…\}: LoopingProvider blocked its thread/)
+      await expect(asking).rejects.toThrow(/cannot resolve \$\{loops:a:…\}: LoopingProvider blocked its thread/)
     })
     await client.delete('later')
   })

@@ -38,7 +38,7 @@ describe('placeholders', () => {
 
   it('fail the resolution with the path when the provider fails', async () => {
     await expect(vault({}).resolver.resolve({ a: '${vault:broken:x}' })).rejects.toThrow(
-      "can't fill in ${vault:broken:…}: the vault is shut",
+      'cannot resolve ${vault:broken:…}: the vault is shut',
     )
   })
 })
@@ -109,7 +109,7 @@ describe('watchPlaceholders', () => {
     expect(await resolver.connectorsWithChangedValues(['one', 'two'], (error) => unreadable.push(error))).toEqual([
       'one',
     ])
-    expect(unreadable).toEqual([expect.objectContaining({ message: "can't fill in ${bad:…}: sealed" })])
+    expect(unreadable).toEqual([expect.objectContaining({ message: 'cannot resolve ${bad:…}: sealed' })])
   })
 
   it('ignores deleted connectors', async () => {

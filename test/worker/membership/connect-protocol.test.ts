@@ -39,6 +39,6 @@ describe('the Connect group protocol', () => {
   })
 
   it('rejects truncated messages', () => {
-    expect(() => parseWorkerAssignment(Buffer.from(ASSIGNMENT, 'hex').subarray(0, 20))).toThrow('cut off')
+    expect(() => parseWorkerAssignment(Buffer.from(ASSIGNMENT, 'hex').subarray(0, 20))).toThrow('truncated')
   })
 })

@@ -35,7 +35,7 @@ describe('the result of tasks()', () => {
   const cyclic: Record<string, unknown> = {}
   cyclic['self'] = cyclic
   it.each([
-    ['not an array', () => 'tasks', 'tasks() returned no array of configurations: string'],
+    ['not an array', () => 'tasks', 'tasks() did not return an array of configurations, but a value of type string'],
     ['a cyclic object', () => [cyclic], "tasks() returned task 0, which has a value of type object for 'self'"],
     [
       'an object with a function',
@@ -43,7 +43,7 @@ describe('the result of tasks()', () => {
       "tasks() returned task 0, which has a value of type function for 'f'",
     ],
     ['null', () => [null], 'tasks() returned task 0, which is not an object of strings'],
-    ['too many tasks', () => new Array(10_001).fill({}), 'tasks() returned 10001 tasks, at most 10000 are possible'],
+    ['too many tasks', () => new Array(10_001).fill({}), 'tasks() returned 10001 tasks, at most 10000 are allowed'],
     ['too many characters', () => [{ a: 'x'.repeat(2 ** 24) }], 'exceeds the limit of 16777216 characters'],
   ])('is rejected: %s', async (_, tasks, message) => {
     await expect(makeTasks({ tasks: tasks as never })).rejects.toThrow(message)

@@ -24,9 +24,9 @@ function moduleOf() {
     timeoutMs: TIMEOUT_MS,
     onOutput: () => undefined,
     open: (handlers) => {
-      const made: FakeProcess = { ...handlers, posted: [], isKilled: false }
-      processes.push(made)
-      return { post: ({ id }) => void made.posted.push(id), kill: () => void Object.assign(made, { isKilled: true }) }
+      const fake: FakeProcess = { ...handlers, posted: [], isKilled: false }
+      processes.push(fake)
+      return { post: ({ id }) => void fake.posted.push(id), kill: () => void Object.assign(fake, { isKilled: true }) }
     },
   })
   const process = (at: number) => {
@@ -40,7 +40,7 @@ function moduleOf() {
     process,
     pass(ms: number) {
       clock.ms += ms
-      module.look()
+      module.check()
     },
     load: (at: number) => process(at).onMessage({ type: 'loaded', plugins: [] }),
     begin: (at: number, id: number) => process(at).onMessage({ type: 'begun', id }),
@@ -75,7 +75,7 @@ it('rejects the call that ended its process, and repeats the other calls in a ne
   expect(process(1).posted).toEqual([1, 2])
   for (const id of [1, 2]) say.return(1, id, 'done')
   expect(await Promise.all(calls)).toEqual([
-    'plugin_unresponsive: Ticks blocked its thread (it was making the configurations of tasks) at spin (x.ts:1:1)',
+    'plugin_unresponsive: Ticks blocked its thread (during the generation of task configurations) at spin (x.ts:1:1)',
     'done',
     'done',
   ])
@@ -175,6 +175,6 @@ it('rejects all waiting calls when it is closed', async () => {
   const call = outcomeOf(module.call(CALL))
   load(0)
   module.close()
-  expect(await call).toContain('plugins_busy: Ticks was not asked: the worker is stopping')
+  expect(await call).toContain('plugins_busy: Ticks was not called, because the worker is stopping')
   expect(process(0).isKilled).toBe(true)
 })
