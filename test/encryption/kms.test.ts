@@ -85,7 +85,7 @@ describe('a KMS with several key ids', () => {
 
   it('names the available drivers if none has the KMS type', () => {
     const open = () => openKms({ kmsType: 'aws-kms', kmsKeyId: 'arn' }, [localKmsDriver({}), driver], {})
-    expect(open).toThrow("no driver for KMS type 'aws-kms'; there are: 'local-kms', 'test-kms'")
+    expect(open).toThrow("no driver for KMS type 'aws-kms'; available drivers: 'local-kms', 'test-kms'")
     expect(open).toThrow(expect.objectContaining({ code: 'unknown_kms' }))
   })
 })

@@ -254,7 +254,7 @@ describe('schemas', () => {
     }
     const lenient = serializer({ policy: 'use-latest', schema: avro({ type: 'string' }), strict: false })
     expect(await lenient.serialize('latest', { a: 1 })).toEqual(bytes)
-    expect(() => serializer({})).toThrow('the policy auto-register needs a schema')
+    expect(() => serializer({})).toThrow('the policy auto-register requires a schema')
   })
 
   const WITH_REFERENCES: readonly [SchemaDefinition, unknown][] = [

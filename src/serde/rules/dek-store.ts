@@ -89,7 +89,7 @@ export class DekStore {
 
   async #findKek(spec: DekSpec): Promise<KekInfo | undefined> {
     const kek = await this.#options.registry.kek(spec.kekName)
-    if (kek !== undefined) refuseOther(kek, spec)
+    if (kek !== undefined) checkKekOfRule(kek, spec)
     return kek
   }
 
@@ -148,7 +148,7 @@ export class DekStore {
  * Throws a `RuleError` if the KEK does not match the KMS type and key id in the rule. A rule can thereby prevent users
  * who may create KEKs from choosing them.
  */
-function refuseOther(kek: KekInfo, { kmsType, kmsKeyId }: DekSpec): void {
+function checkKekOfRule(kek: KekInfo, { kmsType, kmsKeyId }: DekSpec): void {
   if (kmsType && kek.kmsType !== kmsType) {
     throw new RuleError(`the KEK '${kek.name}' has KMS type '${kek.kmsType}', but the rule wants '${kmsType}'`)
   }

@@ -126,7 +126,7 @@ describe('use.schema.id', () => {
     expect(bytes.toString('hex')).toBe(`00${id.toString(16).padStart(8, '0')}06`)
     const texts = struct('R', { n: STRING })
     await expect(write(registry.url, texts, { n: 'x' }, config)).rejects.toThrow(
-      `schema ${id} does not fit the records`,
+      `schema ${id} is incompatible with the given schema`,
     )
     await expect(
       write(registry.url, texts, { n: 'x' }, { ...config, 'id.compatibility.strict': 'false' }),

@@ -184,11 +184,11 @@ const ROWS: Readonly<Record<string, RegistryCase>> = {
   '42201 when reading with an unsupported format': {
     given: [S],
     when: ['GET /subjects/s/versions/1?format=logical'],
-    ...errorResponse(42201, text('format=logical is not known here')),
+    ...errorResponse(42201, text('format=logical is not supported')),
   },
   '42201 when registering with an unsupported format': {
     when: ['POST /subjects/s/versions?format=logical', INT],
-    ...errorResponse(42201, text('format=logical is not known here')),
+    ...errorResponse(42201, text('format=logical is not supported')),
   },
   '42201 for a reference to an unknown version': {
     when: ['POST /subjects/s/versions', { ...INT, references: [{ name: 'n', subject: 'no', version: 3 }] }],
