@@ -37,7 +37,7 @@ const kubernetes = await real('kubernetes')
 
 itOn(
   [kubernetes],
-  'what is declared is there once, and nothing else, however often the operator is killed',
+  'the declared connectors and subjects exist exactly once after repeated kills of the operator',
   async () => {
     const api = kubeApi(kubernetes.address)
     await installCrds(api)
