@@ -9,7 +9,7 @@ import { type CommandBlock, ROOT } from './doc-commands.ts'
 import { weirProcessOf } from './process-tree.ts'
 import { until } from './until.ts'
 
-const START = { everyMs: 25, timeoutMs: 60_000 }
+const START = { everyMs: 25, timeoutMs: 120_000 }
 const STOP = { everyMs: 25, timeoutMs: 30_000 }
 
 export type DocShell = {
@@ -77,19 +77,20 @@ export async function createDocShell(
     },
     async start({ text, line }) {
       await stop()
+      const kind = programOf(text)
       const output = join(partDirectory('program'), 'output')
-      const server = startServer(command(withPorts(localize(text), registryPort, workerPort)), output)
+      const options = optionsOf(kind, registryPort, workerPort)
+      const server = startServer(command(`exec ${localize(text).trim()}${options}`), output)
       const where = `${page}:${line}: ${text}`
       program = { server, output, where }
-      const ports = /\bweir (?:-- )?(registry|worker)\b/.exec(text)?.[1]
       const urls = [
-        ...(ports === 'worker' ? [] : [`http://127.0.0.1:${registryPort}/subjects`]),
-        ...(ports === 'registry' ? [] : [`http://127.0.0.1:${workerPort}/connectors`]),
+        ...(kind === 'worker' ? [] : [`http://127.0.0.1:${registryPort}/subjects`]),
+        ...(kind === 'registry' ? [] : [`http://127.0.0.1:${workerPort}/connectors`]),
       ]
       await until(where, START, async () => {
-        if (server.hasExited()) throw new Error(`${where} exited:\n${tail(output)}`)
+        if (server.hasExited()) throw new Error(`${where} exited`)
         const listening = await Promise.all(urls.map((url) => responds(url)))
-        return listening.every(Boolean) && unreadyResources(output).length === 0
+        return listening.every(Boolean) && (!isUp(kind) || areReady(output))
       }).catch((error: Error) => {
         throw new Error(`${error.message}\n${tail(output)}`)
       })
@@ -99,19 +100,38 @@ export async function createDocShell(
   }
 }
 
-/** Programs that run both runtimes get the ports as options; a registry or worker alone has `listeners` in its file. */
-function withPorts(commands: string, registryPort: number, workerPort: number): string {
-  const script = commands.trim()
-  const ports = ` --registry-port ${registryPort} --worker-port ${workerPort}`
-  if (script === 'npm start') return `exec npm start --${ports}`
-  return /\bweir (?:-- )?(?:up|operator)\b/.test(script) ? `exec ${script}${ports}` : `exec ${script}`
+type ProgramKind = 'npm start' | 'up' | 'operator' | 'registry' | 'worker'
+
+function programOf(commands: string): ProgramKind {
+  const [program] = /^npm start$|(?<=\bweir (?:-- )?)(?:up|operator|registry|worker)\b/.exec(commands.trim()) ?? []
+  if (program === undefined) throw new Error(`no program that can be started: ${commands}`)
+  return program as ProgramKind
 }
 
-/** Resources whose last line in the output of `weir up` is not Ready. */
-function unreadyResources(output: string): readonly string[] {
+function isUp(kind: ProgramKind): boolean {
+  return kind === 'up' || kind === 'npm start'
+}
+
+/** Free ports for programs that run both runtimes; a registry or worker alone has `listeners` in its settings file. */
+function optionsOf(kind: ProgramKind, registryPort: number, workerPort: number): string {
+  const ports = ` --registry-port ${registryPort} --worker-port ${workerPort}`
+  switch (kind) {
+    case 'npm start':
+      return ` --${ports}`
+    case 'up':
+      return ports
+    case 'operator':
+      return `${ports} --monitoring http://127.0.0.1:0`
+    default:
+      return ''
+  }
+}
+
+/** Whether `weir up` has printed resources, and the last line of each says that it is Ready. */
+function areReady(output: string): boolean {
   const states = readFileSync(output, 'utf8').matchAll(/^\{.*"name":"([^"]+)".*"ready":"(\w+)".*$/gm)
   const last = new Map([...states].map(([, name, ready]) => [name!, ready!]))
-  return [...last].filter(([, ready]) => ready !== 'True').map(([name]) => name)
+  return last.size > 0 && [...last.values()].every((ready) => ready === 'True')
 }
 
 function checkout(): string {
