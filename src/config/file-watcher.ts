@@ -46,12 +46,12 @@ export function watchContent<Content>({
   read,
   logger,
 }: Omit<WatchFilesOptions<Content>, 'use'>): WatchedContent<Content> {
-  let content = read()
-  const use = (fresh: Content) => {
-    content = fresh
+  let current = read()
+  const use = (content: Content) => {
+    current = content
   }
   const following = watchFiles({ files, read, use, logger })
-  return { current: () => content, close: following.close }
+  return { current: () => current, close: following.close }
 }
 
 export type WatchedContent<Content> = { readonly current: () => Content; close(): void }

@@ -58,9 +58,10 @@ function decrypt(bytes: Buffer, password: string, parameters: ArrayBuffer): Buff
   const [cipherId, iv] = itemsOf(encryption)
   const [cipher, keyBytes] = CIPHERS[oidOf(cipherId)] ?? []
   if (!hash || !cipher || !keyBytes) throw new Error('its encryption is not supported')
-  const rounds = iterations instanceof asn1js.Integer ? iterations.valueBlock.valueDec : 0
-  if (rounds < 1 || rounds > ITERATIONS_MAX) throw new Error(`its key derivation has ${rounds} iterations`)
-  const key = pbkdf2Sync(password, octetString(salt), rounds, keyBytes, hash)
+  const iterationCount = iterations instanceof asn1js.Integer ? iterations.valueBlock.valueDec : 0
+  if (iterationCount < 1 || iterationCount > ITERATIONS_MAX)
+    throw new Error(`its key derivation has ${iterationCount} iterations`)
+  const key = pbkdf2Sync(password, octetString(salt), iterationCount, keyBytes, hash)
   const decipher = createDecipheriv(cipher, key, octetString(iv))
   try {
     return Buffer.concat([decipher.update(bytes), decipher.final()])

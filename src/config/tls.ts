@@ -53,14 +53,14 @@ export type CertificateExpiry = { readonly keystoreMs: number | undefined; reado
 export function certificateExpiry(ssl: SslSettings): CertificateExpiry {
   const { cert, pfx, passphrase = '' } = loadKeystore(ssl, readAny)
   return {
-    keystoreMs: firstEnd(() => (pfx ? readPkcs12Certificates(pfx as Buffer, passphrase) : [cert])),
-    truststoreMs: firstEnd(() => [loadTruststore(ssl, readAny).ca]),
+    keystoreMs: earliestExpiry(() => (pfx ? readPkcs12Certificates(pfx as Buffer, passphrase) : [cert])),
+    truststoreMs: earliestExpiry(() => [loadTruststore(ssl, readAny).ca]),
   }
 }
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g
 
-function firstEnd(read: () => readonly unknown[]): number | undefined {
+function earliestExpiry(read: () => readonly unknown[]): number | undefined {
   try {
     const certificates = read().flat().join('\n').match(CERTIFICATE) ?? []
     const endsMs = certificates.map((certificate) => new X509Certificate(certificate).validToDate.getTime())

@@ -8,7 +8,7 @@ import { Authentication } from './authentication.ts'
 import { boundedFetch } from './bounded-fetch.ts'
 import { PasswordAuthenticator } from './password-authenticator.ts'
 import { TokenAuthenticator } from './token-authenticator.ts'
-import { isTrustworthy, TokenKeys } from './token-keys.ts'
+import { isSecureUrl, TokenKeys } from './token-keys.ts'
 import { openUsers, ROLES, type Role } from './users.ts'
 
 const METHODS = ['NONE', 'BASIC', 'BEARER'] as const
@@ -21,7 +21,7 @@ export const accessControlShape = {
   'authentication.method': z
     .string()
     .default('NONE')
-    .transform((words) => commaSeparated(words.toUpperCase()))
+    .transform((methods) => commaSeparated(methods.toUpperCase()))
     .pipe(z.array(z.enum(METHODS, `expected some of ${METHODS.join(', ')}`)).min(1, 'expected a method'))
     .meta({ takes: METHODS.join(', ') })
     .describe('How clients authenticate: `NONE`, `BASIC`, `BEARER` or `BASIC,BEARER`.'),
@@ -118,7 +118,7 @@ function issuerContradiction(settings: AccessControlSettings): string | undefine
     return 'authentication.method=BEARER requires oauthbearer.expected.audience: otherwise tokens issued for other services would be accepted'
   }
   const urls = ['oauthbearer.expected.issuer', 'oauthbearer.jwks.endpoint.url'] as const
-  const wrong = urls.find((key) => !isTrustworthy(settings[key]) && !(key.includes('jwks') && settings[key] === ''))
+  const wrong = urls.find((key) => !isSecureUrl(settings[key]) && !(key.includes('jwks') && settings[key] === ''))
   if (wrong === undefined) return undefined
   return `authentication.method=BEARER requires an https URL for ${wrong} (or http on a loopback address): over plain HTTP, keys could be replaced in transit`
 }
@@ -155,7 +155,7 @@ function openTokens(
     fetch: (url) => boundedFetch(url, trusted.current),
     nowMs: () => performance.now(),
   })
-  const logIn = new TokenAuthenticator({
+  const authenticator = new TokenAuthenticator({
     issuer,
     audiences: settings['oauthbearer.expected.audience'],
     algorithms: settings['oauthbearer.algorithms'],
@@ -168,7 +168,7 @@ function openTokens(
     roles: settings['oauthbearer.roles.mapping'],
     keys,
   })
-  return { logIn, close: trusted.close }
+  return { logIn: authenticator, close: trusted.close }
 }
 
 function openTrusted(file: string, logger: Logger): { current(): string | undefined; close(): void } {

@@ -84,8 +84,8 @@ export class AuditLogFile {
   async #current(): Promise<FileHandle> {
     const { path } = this.#options
     if (this.#handle) {
-      const [own, there] = await Promise.all([this.#handle.stat(), stat(path).catch(() => undefined)])
-      if (there?.ino === own.ino && there.dev === own.dev) return this.#handle
+      const [own, atPath] = await Promise.all([this.#handle.stat(), stat(path).catch(() => undefined)])
+      if (atPath?.ino === own.ino && atPath.dev === own.dev) return this.#handle
       await this.#handle.close()
       this.#handle = undefined
     }

@@ -48,7 +48,7 @@ export async function openAuditLog(
   if (path === '') return undefined
   const { program, describe, logger } = parts
   const sink = path === 'stdout' ? STDOUT : await openFile(path, parts)
-  const refuses = settings['audit.log.on.failure'] === 'refuse'
+  const rejectsOnFailure = settings['audit.log.on.failure'] === 'refuse'
   logger.info({ file: path }, 'writing the audit log')
   return {
     audit: {
@@ -56,7 +56,7 @@ export async function openAuditLog(
       describe,
       requests: settings['audit.log.requests'],
       add: (line) => sink.add(line),
-      isRefusing: () => refuses && sink.isFailing,
+      isRefusing: () => rejectsOnFailure && sink.isFailing,
       nowMs: Date.now,
     },
     close: () => sink.close(),

@@ -82,7 +82,7 @@ class LimitedBodyReader {
   }
 
   async read(request: FastifyRequest, payload: IncomingMessage): Promise<unknown> {
-    const { parseLarge, onBodyRead: arrived } = this.#options
+    const { parseLarge, onBodyRead } = this.#options
     const body = new ArrivingBody(request, payload, this.#options, this.#budget)
     this.#arriving.add(body)
     this.#timer ??= setInterval(() => this.#checkPace(), PACE_CHECK_MS).unref()
@@ -92,7 +92,7 @@ class LimitedBodyReader {
     } finally {
       this.#arriving.delete(body)
     }
-    arrived(request.raw)
+    onBodyRead(request.raw)
     return parseLarge && bytes.length > SMALL_BYTES_MAX ? parseLarge(bytes) : parseJson(bytes)
   }
 

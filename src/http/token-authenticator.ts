@@ -48,8 +48,8 @@ export class TokenAuthenticator {
       return this.#principalOf(payload)
     } catch (error) {
       // Invalid keys are an error of the issuer.
-      const isIssuers = error instanceof IssuerUnavailableError || error instanceof errors.JWKSInvalid
-      return { kind: isIssuers ? 'unavailable' : 'wrong', reason: messageOf(error) }
+      const isIssuerError = error instanceof IssuerUnavailableError || error instanceof errors.JWKSInvalid
+      return { kind: isIssuerError ? 'unavailable' : 'wrong', reason: messageOf(error) }
     }
   }
 

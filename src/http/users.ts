@@ -93,13 +93,13 @@ export class Users {
   }
 
   /** The role of a user whose password is cached. */
-  recall(name: string, password: string): Role | undefined {
+  findVerified(name: string, password: string): Role | undefined {
     return this.#verified.get(this.#seen(name, password))
   }
 
   /** The role of the user; undefined if name or password is wrong. Takes equally long for both. */
   async verify(name: string, password: string): Promise<Role | undefined> {
-    const known = this.recall(name, password)
+    const known = this.findVerified(name, password)
     if (known !== undefined) return known
     const users = this.#users
     const user = users.get(name)

@@ -17,7 +17,7 @@ export function javaRegex(text: string, { whole = false } = {}): Pattern {
     if (translated === undefined) throw new Error(`'${token}' near index ${offset} is not supported`)
     return translated
   })
-  return new Pattern(body, { dialect: 'java', flags: `u${flags}`, whole })
+  return new Pattern(body, { dialect: 'java', flags: `u${flags}`, isWhole: whole })
 }
 
 /** A configuration key for a regular expression. */

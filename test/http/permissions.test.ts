@@ -9,7 +9,7 @@ import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 const ADA: Principal = { name: 'ada', role: 'none', groups: [], method: 'basic' }
 const rightsOf = (file: string, who: Partial<Principal> = {}, kind: 'subjects' | 'connectors' = 'subjects') =>
-  Rights.of(kind, { ...ADA, ...who }, parsePermissions(file, 'permissions.yaml'))
+  Rights.forPrincipal(kind, { ...ADA, ...who }, parsePermissions(file, 'permissions.yaml'))
 
 describe('wildcard pattern', () => {
   it.each([
@@ -77,7 +77,7 @@ groups:
   })
 
   it('without a file, are empty for the role none and complete otherwise', () => {
-    const nothing = Rights.of('subjects', ADA, NO_POLICY)
+    const nothing = Rights.forPrincipal('subjects', ADA, NO_POLICY)
     expect(nothing.allowsAny('read')).toBe(false)
     expect(() => nothing.requireAny('read')).toThrow("User 'ada' lacks the permission 'read' on any subject")
     expect(() => nothing.requireAll('mode')).toThrow("User 'ada' lacks the permission 'mode' on all subjects")
@@ -112,7 +112,8 @@ describe('permissions file', () => {
     write('read')
     const policy = openPermissions({ 'weir.authorization.permissions.file': file }, silentLogger())
     onTestFinished(() => policy.close())
-    const may = (operation: 'read' | 'write') => Rights.of('subjects', ADA, policy.current()).allowsAny(operation)
+    const may = (operation: 'read' | 'write') =>
+      Rights.forPrincipal('subjects', ADA, policy.current()).allowsAny(operation)
     expect([may('read'), may('write')]).toEqual([true, false])
     write('write')
     await vi.waitFor(() => expect([may('read'), may('write')]).toEqual([false, true]))

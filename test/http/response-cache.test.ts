@@ -16,27 +16,27 @@ describe('cached responses', () => {
   it('are valid until the state changes', () => {
     let revision = 7
     const cache = new ResponseCache(() => revision)
-    cache.keep('one', 7, response('1'))
+    cache.store('one', 7, response('1'))
     expect([cache.get('one')?.payload, cache.get('two')]).toEqual(['1', undefined])
     revision = 8
     expect(cache.get('one')).toBeUndefined()
-    cache.keep('two', 8, response('2'))
+    cache.store('two', 8, response('2'))
     expect([cache.get('one'), cache.get('two')?.payload]).toEqual([undefined, '2'])
   })
 
   it('are not stored when the state changed while they were computed', () => {
     const cache = new ResponseCache(() => 8)
-    cache.keep('one', 7, response('1'))
+    cache.store('one', 7, response('1'))
     expect(cache.get('one')).toBeUndefined()
   })
 
   it('are dropped when the cache is full; a response larger than the cache is not stored', () => {
     const cache = new ResponseCache(() => 1)
     const half = 'x'.repeat(4 * 1024 * 1024)
-    cache.keep('a', 1, response(half))
-    cache.keep('b', 1, response(half))
+    cache.store('a', 1, response(half))
+    cache.store('b', 1, response(half))
     expect([cache.get('a'), cache.get('b')?.payload]).toEqual([undefined, half])
-    cache.keep('c', 1, response(half + half))
+    cache.store('c', 1, response(half + half))
     expect(cache.get('c')).toBeUndefined()
   })
 })

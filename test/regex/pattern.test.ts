@@ -16,7 +16,7 @@ describe('pattern', () => {
     ['(.*)*(.*)*(.*)*#', ''],
     ['((?:[a-z]+)*)*\\d', ''],
   ])('%s is matched in linear time', (source, options) => {
-    const pattern = new Pattern(source, { dialect: 'java', whole: options === 'w' })
+    const pattern = new Pattern(source, { dialect: 'java', isWhole: options === 'w' })
     expect(pattern.isLinear).toBe(true)
     const startMs = performance.now()
     expect(pattern.test(HOSTILE_TEXT)).toBe(false)
@@ -33,7 +33,7 @@ describe('pattern', () => {
     ['x{2000}', 'x'.repeat(2_000)],
     ['(?:a{80}){80}', 'a'.repeat(6_400)],
   ])('%s is not matched in linear time, is reported as such, and matches as in JavaScript', (source, text) => {
-    const pattern = new Pattern(source, { dialect: 'ecma', whole: true })
+    const pattern = new Pattern(source, { dialect: 'ecma', isWhole: true })
     expect(pattern.isLinear).toBe(false)
     expect(pattern.test(text)).toBe(true)
     expect(pattern.test(`${text}-`)).toBe(false)
@@ -59,7 +59,7 @@ describe('pattern', () => {
   })
 
   it('in Java syntax has other line terminators and whitespace than in ECMAScript syntax', () => {
-    const java = (source: string) => new Pattern(source, { dialect: 'java', whole: true })
+    const java = (source: string) => new Pattern(source, { dialect: 'java', isWhole: true })
     expect(java('.').test('\u0085')).toBe(false)
     expect(java('\\s').test('\v')).toBe(true)
     expect(java('\\s').test('\u00a0')).toBe(false)
@@ -91,7 +91,7 @@ describe('pattern', () => {
           } catch {
             return
           }
-          const pattern = new Pattern(source, { dialect: 'ecma', flags, whole })
+          const pattern = new Pattern(source, { dialect: 'ecma', flags, isWhole: whole })
           // In RE2 only \n ends a line, and a whole match covers the whole text.
           if (flags.includes('m') && (whole || text.includes('\u2028'))) return
           expect(pattern.test(text)).toBe(native.test(text))

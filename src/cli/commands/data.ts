@@ -116,10 +116,10 @@ async function run(verb: Verb, directory: string, values: Values, onProgress: On
 function showIn(progress: ReturnType<typeof createProgressBar>): OnProgress {
   let current = ''
   let at = 0
-  return (what, done, all) => {
-    if (what !== current || done < at) {
-      progress.begin(what, all)
-      current = what
+  return (phase, done, total) => {
+    if (phase !== current || done < at) {
+      progress.begin(phase, total)
+      current = phase
       at = 0
     }
     for (; at < done; at++) progress.step()

@@ -222,7 +222,7 @@ export class Api {
     if (status < 300) await registry.refresh()
     return reply
       .code(status)
-      .type(type ?? request.answerType)
+      .type(type ?? request.responseType)
       .send(body === '' ? undefined : body)
   }
 

@@ -58,7 +58,7 @@ export function schemaRoutes(app: FastifyInstance, api: Api): void {
   app.get('/schemas/ids/:id/schema', { config: { metric: 'schemas.ids.get-schema.only' } }, async (request, reply) => {
     const version = byId(api, request)
     const { text: written = version.content.text } = await api.responseOptions(request, version)
-    return reply.type(request.answerType).send(written)
+    return reply.type(request.responseType).send(written)
   })
 
   app.get('/schemas/ids/:id/subjects', { config: { metric: 'schemas.get-subjects' } }, async (request) => {

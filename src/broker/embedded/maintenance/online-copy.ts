@@ -9,7 +9,7 @@ import { PAGE_BYTES } from '../schema.ts'
 import { EMPTY_WAL, pageChecksum, readWal, type WalContent } from '../wal.ts'
 
 /** Reports the progress of a step: `done` of `all` parts. */
-export type OnProgress = (what: string, done: number, all: number) => void
+export type OnProgress = (phase: string, done: number, total: number) => void
 
 /** A consistent, acknowledged state of a database that another process may continue to change. */
 export type ConsistentCopy = {
