@@ -51,11 +51,11 @@ describe('a registry on an embedded broker', () => {
     await client.register('s', { schema: '"long"' })
     await client.putConfig({ compatibility: 'FULL' }, 's')
     await first.stop()
-    const again = createRegistryClient({ url: (await start()).url })
-    expect(await again.versions('s')).toEqual([1, 2])
-    expect(await again.latest('s')).toMatchObject({ id: 2, schema: '"long"' })
-    expect(await again.config('s')).toEqual({ compatibility: 'FULL' })
-    expect(await again.register('t', { schema: '"string"' })).toMatchObject({ id: 3 })
+    const restarted = createRegistryClient({ url: (await start()).url })
+    expect(await restarted.versions('s')).toEqual([1, 2])
+    expect(await restarted.latest('s')).toMatchObject({ id: 2, schema: '"long"' })
+    expect(await restarted.config('s')).toEqual({ compatibility: 'FULL' })
+    expect(await restarted.register('t', { schema: '"string"' })).toMatchObject({ id: 3 })
   })
 
   it('reads an existing topic, and skips and counts records that it cannot decode', async () => {

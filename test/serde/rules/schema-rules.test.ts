@@ -100,10 +100,10 @@ describe('rules', () => {
   it('without an executor or with an unknown action fail', async () => {
     await expect(written(encryptRules({ type: 'CEL_FIELD' }))).rejects.toMatchObject({
       code: 'rule_failed',
-      message: 'rule encryptPII failed: there is no executor for rules of type CEL_FIELD among the domainRules',
+      message: 'rule encryptPII failed: rules of type CEL_FIELD in domainRules are not supported',
     })
     await expect(written(encryptRules({ type: 'CEL_FIELD', onFailure: 'DLQ' }))).rejects.toMatchObject({
-      message: expect.stringContaining("there is no rule action 'DLQ'"),
+      message: expect.stringContaining("the rule action 'DLQ' is not supported"),
     })
     await expect(written(encryptRules({ kind: 'CONDITION' }))).rejects.toMatchObject({ code: 'rule_failed' })
     await expect(written(encryptRules({ onSuccess: 'ERROR' }), {})).rejects.toMatchObject({ code: 'rule_failed' })
