@@ -20,7 +20,7 @@ beforeAll(async () => {
 
 type Config = Readonly<Record<string, string>>
 
-/** A worker with a log-in, asked by a developer. */
+/** A worker with a login, asked by a developer. */
 async function scene(settings: Config = {}) {
   const directory = temporaryDirectory()
   const users = join(directory, 'users')
