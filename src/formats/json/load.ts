@@ -46,7 +46,7 @@ class Loader {
   readonly #strict: boolean
   readonly #models = new Map<PlainJson, Model>()
   readonly #unresolved: (() => Model)[] = []
-  /** The references that are known to lead to a schema, directly or through other references. */
+  /** The references that are known to resolve to a schema, directly or through other references. */
   readonly #leading = new Set<Model>()
 
   constructor(documents: Documents, strict: boolean) {

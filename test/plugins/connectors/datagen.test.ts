@@ -19,13 +19,13 @@ const values = (taken: readonly SourceRecord[]) => taken.map(({ value }) => valu
 describe('Datagen', () => {
   it.each(QUICKSTART_NAMES)('generates valid records of the quickstart %s with a key', async (name) => {
     const { keyField } = quickstart(name)
-    const made = await records(300, { quickstart: name })
-    for (const { key, keySchema, value, valueSchema } of made) {
+    const generated = await records(300, { quickstart: name })
+    for (const { key, keySchema, value, valueSchema } of generated) {
       checkValue(keySchema!, key)
       checkValue(valueSchema!, value)
       expect(key).toBe((value as Record<string, unknown>)[keyField])
     }
-    expect(new Set(made.map(({ value }) => inspect(value))).size).toBeGreaterThan(1)
+    expect(new Set(generated.map(({ value }) => inspect(value))).size).toBeGreaterThan(1)
   })
 
   it('generates the same records for the same seed and task, and other records otherwise', async () => {

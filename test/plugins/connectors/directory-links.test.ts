@@ -16,7 +16,7 @@ import { ecmaPattern } from '../../../src/regex/pattern.ts'
 import { type Position, runSource, type SourceRecord, UNRESTRICTED } from '../../../src/sdk/index.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 
-const LONG_AGO_S = 1_700_000_000
+const MODIFIED_S = 1_700_000_000
 const FILES = UNRESTRICTED.files
 const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 
@@ -46,7 +46,7 @@ function mountConfigMap(files: Readonly<Record<string, string>>) {
     mkdirSync(join(path, own))
     for (const [name, text] of Object.entries(data)) {
       writeFileSync(join(path, own, name), text)
-      utimesSync(join(path, own, name), LONG_AGO_S + version, LONG_AGO_S + version)
+      utimesSync(join(path, own, name), MODIFIED_S + version, MODIFIED_S + version)
     }
     symlinkSync(own, join(path, '..data_tmp'))
     renameSync(join(path, '..data_tmp'), join(path, '..data'))
@@ -137,8 +137,8 @@ describe('a symbolic link in the directory', () => {
     const [path, outside] = [temporaryDirectory(), temporaryDirectory()]
     writeFileSync(join(outside, 'secret'), 'secret\n')
     writeFileSync(join(path, 'a.txt'), 'a\n')
-    utimesSync(join(path, 'a.txt'), LONG_AGO_S, LONG_AGO_S)
-    utimesSync(join(outside, 'secret'), LONG_AGO_S, LONG_AGO_S)
+    utimesSync(join(path, 'a.txt'), MODIFIED_S, MODIFIED_S)
+    utimesSync(join(outside, 'secret'), MODIFIED_S, MODIFIED_S)
     link(path, outside)
     expect(valuesOf(await startSource(path).readAll())).toEqual(['a'])
   })

@@ -77,12 +77,12 @@ describe('WebhookSource', () => {
 
   it('responds with 503 and Retry-After beyond pending.max.requests', async () => {
     const { run, send } = await start({ 'pending.max.requests': '2' })
-    const waiting = [send('a'), send('b')]
+    const pending = [send('a'), send('b')]
     const records = await run.take(2)
-    const turned = await send('c')
-    expect([turned.status, turned.headers.get('retry-after')]).toEqual([503, '1'])
+    const rejected = await send('c')
+    expect([rejected.status, rejected.headers.get('retry-after')]).toEqual([503, '1'])
     run.stored(records)
-    expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([204, 204])
+    expect((await Promise.all(pending)).map(({ status }) => status)).toEqual([204, 204])
     const next = send('d')
     run.stored(await run.take(1))
     expect((await next).status).toBe(204)
@@ -90,11 +90,11 @@ describe('WebhookSource', () => {
 
   it('responds with 503 beyond pending.max.bytes', async () => {
     const { run, send } = await start({ 'pending.max.bytes': '10' })
-    const waiting = send('12345678')
+    const pending = send('12345678')
     const records = await run.take(1)
     expect((await send('123')).status).toBe(503)
     run.stored(records)
-    expect((await waiting).status).toBe(204)
+    expect((await pending).status).toBe(204)
   })
 
   it('responds with 503 if the record is not stored in time', async () => {
@@ -115,7 +115,7 @@ describe('WebhookSource', () => {
 
   it('responds to pending requests when it stops: with success if the record is stored, otherwise with 503', async () => {
     const { signal } = new AbortController()
-    const receiver = await Receiver.open(ANYWHERE)
+    const receiver = await Receiver.open(RECEIVER_OPTIONS)
     const send = (body: string) => fetch(`http://127.0.0.1:${receiver.port}/`, { method: 'POST', body })
     const taken = send('taken')
     const [request] = await receiver.take(1, 10_000, signal)
@@ -131,12 +131,12 @@ describe('WebhookSource', () => {
 
   it("removes its listener from the task's abort signal after each wait", async () => {
     const stopping = new AbortController()
-    await using receiver = await Receiver.open(ANYWHERE)
+    await using receiver = await Receiver.open(RECEIVER_OPTIONS)
     for (let turn = 0; turn < 3; turn++) expect(await receiver.take(1, 1, stopping.signal)).toEqual([])
     expect(getEventListeners(stopping.signal, 'abort')).toEqual([])
-    const waiting = receiver.take(1, 60_000, stopping.signal)
+    const pending = receiver.take(1, 60_000, stopping.signal)
     stopping.abort()
-    expect(await waiting).toEqual([])
+    expect(await pending).toEqual([])
   })
 
   it('releases the memory and the slot of a request that is aborted within its body', async () => {
@@ -197,7 +197,7 @@ describe('the configuration of WebhookSource', () => {
   })
 })
 
-const ANYWHERE: ReceiverOptions = {
+const RECEIVER_OPTIONS: ReceiverOptions = {
   host: '127.0.0.1',
   port: 0,
   tls: undefined,

@@ -160,7 +160,7 @@ const config = z
 
 type Config = z.infer<typeof config>
 
-/** Keys of clients of its own, which Confluent's reporter has. */
+/** Keys of the Kafka clients of Confluent's reporter. */
 const REPORTER_CLIENT_KEY = /^reporter\.(?:admin|producer)\./
 const NO_REPORTER_CLIENTS =
   'these keys have no effect: reports are written by the producer of the task, which producer.override.* configures'

@@ -47,11 +47,11 @@ describe('DatabaseError', () => {
   })
 
   it('combines the errors of all hosts, and is transient if one of them is', () => {
-    const [forever, isTransient] = [failure('28P01'), failure('ECONNREFUSED')]
-    expect(combineDatabaseErrors([forever])).toBe(forever)
-    const both = combineDatabaseErrors([forever, isTransient])
+    const [permanent, isTransient] = [failure('28P01'), failure('ECONNREFUSED')]
+    expect(combineDatabaseErrors([permanent])).toBe(permanent)
+    const both = combineDatabaseErrors([permanent, isTransient])
     expect(both).toBeInstanceOf(DatabaseError)
-    expect(both).toMatchObject({ isTransient: true, message: `${forever.message}; ${isTransient.message}` })
-    expect(combineDatabaseErrors([forever, forever]).isTransient).toBe(false)
+    expect(both).toMatchObject({ isTransient: true, message: `${permanent.message}; ${isTransient.message}` })
+    expect(combineDatabaseErrors([permanent, permanent]).isTransient).toBe(false)
   })
 })

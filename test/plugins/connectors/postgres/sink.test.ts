@@ -56,20 +56,20 @@ describe('compactChanges', () => {
     'has the same effect as the individual changes with insert.mode=%s',
     (insertMode) => {
       fc.assert(
-        fc.property(steps, fc.subarray(['a', 'b', 'c']), (made, there) => {
-          const rows = () => new Map(there.map((key) => [key, 'old']))
+        fc.property(steps, fc.subarray(['a', 'b', 'c']), (made, existing) => {
+          const rows = () => new Map(existing.map((key) => [key, 'old']))
           const apply = (table: Map<string, string>, { isDelete, cells: [key, word] }: RowChange) => {
             if (isDelete) table.delete(key!)
             else if (insertMode === 'upsert' || table.has(key!)) table.set(key!, word!)
             return table
           }
           const changes = made.map(toChange)
-          const folded = compactChanges({ table: 't', columns, changes }, insertMode)
-          const inTurn = changes.reduce(apply, rows())
-          expect(new Map([...[...folded.deletes, ...folded.writes].reduce(apply, rows())].sort())).toEqual(
-            new Map([...inTurn].sort()),
+          const compacted = compactChanges({ table: 't', columns, changes }, insertMode)
+          const sequential = changes.reduce(apply, rows())
+          expect(new Map([...[...compacted.deletes, ...compacted.writes].reduce(apply, rows())].sort())).toEqual(
+            new Map([...sequential].sort()),
           )
-          expect(new Set(folded.writes.map(({ cells: [key] }) => key)).size).toBe(folded.writes.length)
+          expect(new Set(compacted.writes.map(({ cells: [key] }) => key)).size).toBe(compacted.writes.length)
         }),
       )
     },
