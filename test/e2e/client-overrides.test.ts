@@ -106,12 +106,12 @@ async function openKafka(): Promise<Broker> {
   return broker
 }
 
-/** Of the first batch in a topic. */
+/** The compression of the first batch in a topic. */
 async function compressionOf(topic: string): Promise<string> {
-  const home = await openKafkaBackend({ 'bootstrap.servers': kafka.address.bootstrap }, { logger: silentLogger() })
-  onTestFinished(() => home.close())
-  const [found] = await home.metadata({ topics: [topic] })
-  const [answer] = await home.fetch({
+  const backend = await openKafkaBackend({ 'bootstrap.servers': kafka.address.bootstrap }, { logger: silentLogger() })
+  onTestFinished(() => backend.close())
+  const [found] = await backend.metadata({ topics: [topic] })
+  const [answer] = await backend.fetch({
     node: found!.partitions[0]!.leader,
     partitions: [{ topic, partition: 0, offset: 0 }],
     waitMsMax: 10_000,

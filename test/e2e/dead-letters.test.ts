@@ -27,7 +27,7 @@ const JSON_VALUES = {
   'value.converter': 'org.apache.kafka.connect.json.JsonConverter',
   'value.converter.schemas.enable': 'false',
 }
-/** Not of long ago: what is older than a week Kafka may delete at any time. */
+/** A recent time, because Kafka may delete records that are older than a week. */
 const AT_MS = Date.now() - 3_600_000
 
 describeOn([kafka], 'failed records on Kafka', () => {
@@ -57,12 +57,12 @@ describeOn([kafka], 'failed records on Kafka', () => {
     const { url } = await startWorker()
     await createWorkerClient({ url }).create(`${source}-sink`, sink(ours, file))
     await createWorkerClient({ url: java.address.url }).create(`${source}-java`, sink(theirs, `${file}.java`))
-    const [letters, expected] = [await lettersIn(broker, ours, 2), await lettersIn(broker, theirs, 2)]
+    const [deadLetters, expected] = [await readDeadLetters(broker, ours, 2), await readDeadLetters(broker, theirs, 2)]
 
     await until('the good records', WAIT, () => linesOf(file).length >= 2)
     expect(linesOf(file)).toEqual(['{n=1}', '{n=2}'])
-    expect(letters.map(contentOf)).toEqual(expected.map(contentOf))
-    expect(letters.map(({ headers }) => contextOf(headers, `${source}-sink`))).toEqual(
+    expect(deadLetters.map(contentOf)).toEqual(expected.map(contentOf))
+    expect(deadLetters.map(({ headers }) => contextOf(headers, `${source}-sink`))).toEqual(
       expected.map(({ headers }) => contextOf(headers, `${source}-java`)),
     )
     await createWorkerClient({ url: java.address.url }).delete(`${source}-java`)
@@ -84,12 +84,12 @@ describeOn([kafka], 'failed records on Kafka', () => {
       ...JSON_VALUES,
       ...TOLERANT(`${topic}-dead`),
     })
-    const [letter] = await lettersIn(broker, `${topic}-dead`, 1)
-    const written = await lettersIn(broker, topic, 2)
+    const [deadLetter] = await readDeadLetters(broker, `${topic}-dead`, 1)
+    const written = await readDeadLetters(broker, topic, 2)
 
     expect(written.map(({ value }) => String(value))).toEqual(['1', '3'])
-    expect(String(letter!.value)).toBe('"two"')
-    const headers = Object.fromEntries(letter!.headers.map(([name, value]) => [name, String(value)]))
+    expect(String(deadLetter!.value)).toBe('"two"')
+    const headers = Object.fromEntries(deadLetter!.headers.map(([name, value]) => [name, String(value)]))
     expect(headers).toMatchObject({
       '__connect.errors.content': 'json',
       '__connect.errors.topic': topic,
@@ -114,12 +114,12 @@ describeOn([kafka], 'failed records on Kafka', () => {
     const name = `${topic}-source`
     const source = { 'connector.class': 'FileStreamSource', file, topic, ...JSON_VALUES, ...TOLERANT(dead) }
     await worker.create(name, source)
-    const [letter] = await lettersIn(broker, dead, 1)
-    const written = await lettersIn(broker, topic, 3)
+    const [deadLetter] = await readDeadLetters(broker, dead, 1)
+    const written = await readDeadLetters(broker, topic, 3)
 
     expect(written.map(({ value }) => String(value))).toEqual(['"a"', '"b"', '"c"'])
-    expect(letter!.value).toBeNull()
-    expect(Object.fromEntries(letter!.headers.map(([key, value]) => [key, String(value)]))).toMatchObject({
+    expect(deadLetter!.value).toBeNull()
+    expect(Object.fromEntries(deadLetter!.headers.map(([key, value]) => [key, String(value)]))).toMatchObject({
       '__connect.errors.content': 'none',
       '__connect.errors.source.offset': '{"position":5005}',
       '__connect.errors.stage': 'KAFKA_PRODUCE',
@@ -140,7 +140,7 @@ describeOn([kafka], 'failed records on Kafka', () => {
     const name = `${topic}-sink`
     const file = join(temporaryDirectory(), 'out.txt')
     await worker.create(name, { 'connector.class': 'FileStreamSink', topics: topic, file, ...JSON_VALUES })
-    // Right after it was made, a connector has no status yet.
+    // Immediately after its creation, a connector has no status.
     const state = async () => (await worker.status(name).catch(() => undefined))?.tasks[0]
     await until('the failure', WAIT, async () => (await state())?.state === 'FAILED')
     expect((await state())?.trace).toContain('Tolerance exceeded in error handler')
@@ -165,7 +165,7 @@ describeOn([kafka], 'weir dlq', () => {
     const name = `${topic}-sink`
     const sink = { 'connector.class': 'FileStreamSink', topics: topic, file, ...TOLERANT(dead) }
     await worker.create(name, { ...sink, ...JSON_VALUES })
-    await lettersIn(broker, dead, 1)
+    await readDeadLetters(broker, dead, 1)
     await until('the good record', WAIT, () => linesOf(file).length > 0)
 
     const shown = await weir('show', dead)
@@ -177,7 +177,7 @@ describeOn([kafka], 'weir dlq', () => {
     expect((await weir('show', dead, '--stage', 'TASK_PUT')).stdout).toBe('')
 
     const strings = 'org.apache.kafka.connect.storage.StringConverter'
-    // The old task might still take what is replayed.
+    // The old task could still read the replayed records.
     await worker.stop(name)
     await until('the old task to be gone', WAIT, async () => (await worker.status(name)).tasks.length === 0)
     await worker.putConfig(name, { ...sink, 'key.converter': strings, 'value.converter': strings })
@@ -188,8 +188,8 @@ describeOn([kafka], 'weir dlq', () => {
     })
     expect(await weir('replay', dead)).toMatchObject({ code: 0, stdout: 'replayed: 1, not replayable: 0\n' })
     await until('the mended record', WAIT, () => linesOf(file).includes('plain text'))
-    const again = (await readAll(broker, topic)).at(-1)!
-    expect({ ...contentOf(again), headers: again.headers.map(([key]) => key) }).toEqual({
+    const replayed = (await readAll(broker, topic)).at(-1)!
+    expect({ ...contentOf(replayed), headers: replayed.headers.map(([key]) => key) }).toEqual({
       key: 'a',
       value: 'plain text',
       timestampMs: AT_MS,
@@ -241,7 +241,7 @@ async function produce(broker: Broker, records: readonly NewRecord[]): Promise<v
   await producer.close()
 }
 
-async function lettersIn(broker: Broker, topic: string, count: number): Promise<readonly StoredRecord[]> {
+async function readDeadLetters(broker: Broker, topic: string, count: number): Promise<readonly StoredRecord[]> {
   const end = async () => ((await broker.topics.describe(topic)) ? broker.topics.offsets(topic, 'latest') : [])
   await until(`${count} records in ${topic}`, WAIT, async () => ((await end())[0]?.offset ?? 0) >= count)
   return readAll(broker, topic)
@@ -251,7 +251,7 @@ function contentOf({ key, value, timestampMs }: StoredRecord): object {
   return { key: String(key), value: String(value), timestampMs }
 }
 
-/** Names and values, but for the texts of an exception, and with one name for whichever connector it was. */
+/** Header names and values, without the texts of exceptions, and with the same name for all connectors. */
 function contextOf(headers: readonly Header[], connector: string): readonly (readonly string[])[] {
   return headers.map(([name, value]) => {
     if (/exception\.(message|stacktrace)$/.test(name)) return [name]

@@ -8,7 +8,7 @@ import { until } from '../support/until.ts'
 import { clientOf, WAIT, WorkerGroup } from '../support/worker-group.ts'
 import type { WeirWorker } from '../support/worker-process.ts'
 
-/** Of disorder; 600 for the whole of it. What a failed run did comes again with its seed. */
+/** Duration of the faults; 600 for the full test. A failed run can be repeated with its seed. */
 const SECONDS = Number(process.env['WEIR_CHAOS_SECONDS'] ?? 30)
 const SEED = Number(process.env['WEIR_CHAOS_SEED'] ?? 1)
 const CONNECTORS = 10
@@ -16,17 +16,17 @@ const TASKS_EACH = 4
 const RATE = 20
 const RATE_AFTER = 1_000
 const WORKERS = 3
-/** Of a worker's memory. After four minutes of disorder, with as much to catch up on, it was 282 MB instead of 228. */
+/** Maximum growth factor of the memory of a worker. Measured: 228 MB to 282 MB after four minutes of faults. */
 const GROWTH_MAX = 2
 const SETTINGS = {
-  // Longer than the lone broker is away: who loses his place then begins again beside transactions that it may have lost.
+  // Longer than the broker is unavailable: a worker that loses its membership restarts tasks while their transactions may still be open.
   'session.timeout.ms': '30000',
   'heartbeat.interval.ms': '500',
   'scheduled.rebalance.max.delay.ms': '3000',
   'offset.flush.interval.ms': '1000',
   'exactly.once.source.support': 'enabled',
 }
-const PATIENCE = { ...WAIT, timeoutMs: 240_000 }
+const TIMEOUT = { ...WAIT, timeoutMs: 240_000 }
 
 const kafka = await real('kafka')
 
@@ -45,11 +45,11 @@ itOn(
     const chaos = new Chaos(group, broker)
     await chaos.rage()
     await untilAllRun(group)
-    // What is left to do, at once: how long it was out of order is not to be waited for again.
+    // The remaining records are produced at a higher rate, so that catching up takes less time than the faults.
     await putConnectors(group, verifiers, RATE_AFTER)
     const repeated = await Promise.all(
       verifiers.map((verifier, at) =>
-        verifier.untilComplete(PATIENCE.timeoutMs).catch(async (error: Error) => {
+        verifier.untilComplete(TIMEOUT.timeoutMs).catch(async (error: Error) => {
           const { tasks } = await clientOf(group.workers[0]!).status(`gen-${at}`)
           throw new Error(`${error.message}; after ${chaos.done.join(', ')} they are ${JSON.stringify(tasks)}`)
         }),
@@ -80,10 +80,10 @@ async function putConnectors(group: WorkerGroup, verifiers: readonly DatagenVeri
     await client.putConfig(`gen-${at}`, { ...verifier.config, ...config })
 }
 
-/** All tasks of all connectors, on workers that live. */
+/** Waits until all tasks of all connectors run on live workers. */
 async function untilAllRun({ workers }: WorkerGroup): Promise<void> {
   const hosts = workers.map(({ url }) => new URL(url).host)
-  await until('every task to run', PATIENCE, async () => {
+  await until('every task to run', TIMEOUT, async () => {
     const all = await clientOf(workers[0]!)
       .list()
       .catch(() => ({}))
@@ -95,7 +95,7 @@ async function untilAllRun({ workers }: WorkerGroup): Promise<void> {
 }
 
 class Chaos {
-  /** What was done, in order. */
+  /** The faults in order. */
   readonly done: string[] = []
   readonly #group: WorkerGroup
   readonly #broker: Kafka
@@ -109,7 +109,7 @@ class Chaos {
   async rage(): Promise<void> {
     const disasters = [() => this.#kill(), () => this.#freeze(), () => this.#restartBroker()]
     const untilMs = performance.now() + SECONDS * 1_000
-    // Each of them at least once, then as it comes.
+    // Each fault at least once, then at random.
     for (let count = 0; count < disasters.length || performance.now() < untilMs; count++) {
       await disasters[count < disasters.length ? count : this.#below(disasters.length)]!()
       await sleep(this.#below(5_000))
@@ -124,7 +124,7 @@ class Chaos {
     await this.#group.startOne()
   }
 
-  /** For longer than a session, or not. */
+  /** Freezes a worker for 2 to 9 s. */
   async #freeze(): Promise<void> {
     const worker = this.#any()
     const seconds = 2 + this.#below(8)
@@ -135,8 +135,8 @@ class Chaos {
   }
 
   /**
-   * In good order. When a lone broker comes back while transactions were ending, Kafka may take their partitions for deleted,
-   * because nobody leads them yet, and skip their markers ("Couldn't find leader endpoint for partitions … can be skipped",
+   * Stops the broker in order. When a single broker restarts while transactions end, Kafka may take their partitions for deleted,
+   * because they have no leader yet, and skip their markers ("Couldn't find leader endpoint for partitions … can be skipped",
    * 4.3.1). Such a transaction stays open until its own producer writes there again, and readers of committed records wait.
    */
   async #restartBroker(): Promise<void> {
@@ -149,7 +149,7 @@ class Chaos {
     return this.#group.workers[this.#below(this.#group.workers.length)]!
   }
 
-  /** Park and Miller's generator. */
+  /** Random numbers of the generator of Park and Miller. */
   #below(end: number): number {
     this.#state = (this.#state * 48_271) % 2_147_483_647
     return this.#state % end

@@ -43,12 +43,12 @@ describeOn([kafka], 'an exactly-once source on Kafka', () => {
       await untilAllRun(3)
       await second!.kill()
       await untilAllRun(2)
-      // Frozen until others have its tasks: what it does when it wakes up comes too late.
+      // Frozen until other workers run its tasks. What it writes after that must be fenced.
       process.kill(third!.pid!, 'SIGSTOP')
       await untilAllRun(1)
       process.kill(third!.pid!, 'SIGCONT')
       await untilAllRun(2)
-      // Another set of tasks shuts out the one before it.
+      // A new set of tasks fences the previous one.
       await clientOf(first!).putConfig('gen', { ...config, rate: '1000' })
       expect(await verifier.untilComplete(WAIT.timeoutMs)).toBe(0)
     },

@@ -32,7 +32,7 @@ describeOn([kafka], 'a group of workers on Kafka', () => {
     ])
     const stayed = await polledOn(first!, 'gen')
     expect(stayed.size).toBe(4)
-    // A task that was started again would have begun to count again.
+    // The counters of a restarted task would have begun at 0.
     for (const count of stayed.values()) expect(count).toBeGreaterThan(300)
     await second.stop()
     await untilRunning(first!, 'gen', [[first!, 8]])
@@ -55,7 +55,7 @@ describeOn([kafka], 'a group of workers on Kafka', () => {
       [first!, 3],
       [second!, 3],
     ])
-    // Two seconds more for the rounds themselves on a busy machine.
+    // Two more seconds for the rebalances on a busy machine.
     expect(performance.now() - killedMs).toBeLessThan(SESSION_MS + DELAY_MS + 2_000)
   })
 
@@ -66,7 +66,7 @@ describeOn([kafka], 'a group of workers on Kafka', () => {
       const client = clientOf(worker)
       const name = `gen-${at}`
       await client.create(name, { ...datagen(group.id), rate: '1', 'tasks.max': '2' })
-      // At once, on the worker that answered.
+      // Immediately, on the worker that responded.
       expect(await client.get(name)).toMatchObject({ name, type: 'source' })
       await expect(client.create(name, datagen(group.id))).rejects.toMatchObject({ status: 409 })
     }
@@ -119,7 +119,7 @@ describeOn([kafka], 'a group of workers on Kafka', () => {
       await oldest!.stop()
       group.forget(oldest!)
       await group.startOne()
-      // Whoever is asked while the group changes answers all the same.
+      // Every worker responds while the group changes.
       for (const worker of group.workers) expect(Object.keys(await clientOf(worker).list())).toEqual(['gen'])
     }
     await verifier.untilComplete(WAIT.timeoutMs)

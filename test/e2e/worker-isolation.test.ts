@@ -8,7 +8,7 @@ import { clientOf, polledOn, untilRunning, WAIT, WorkerGroup } from '../support/
 
 const kafka = await real('kafka')
 
-/** As people write it: a folder with a file. It spins when it has written three records. */
+/** A plugin directory with one file. Its source loops forever after three records. */
 const SPINNER = `
 import { defineSource, z } from 'weir/sdk'
 
@@ -56,15 +56,15 @@ describeOn([kafka], 'a worker with a task in an endless loop', () => {
     expect(task?.trace).toMatch(
       /^task bad-0 blocked its thread for more than 2500 ms; stack of its thread:\n +at spinForEver .*spinner\.ts/,
     )
-    // Half of them at least; single ones wait for their turn on a busy machine.
+    // At least half of the expected number; on a busy machine some are delayed.
     expect(answersMs.sort((a, b) => a - b)[Math.floor(answersMs.length / 2)]).toBeLessThan(100)
     await until('its neighbours to write', WAIT, async () => {
       const counts = [...(await polledOn(worker!, 'good')).values()]
       return counts.length === 3 && counts.every((count) => count > 0)
     })
-    // They start again in another process, on a machine that may be busy.
+    // The tasks restart in another process, which takes time on a busy machine.
     expect(performance.now() - failedMs).toBeLessThan(30_000)
-    // The two connectors and their tasks came by rounds; trouble in a thread is no matter of the group's.
+    // Only the creation of the two connectors caused rebalances; a failed thread causes none.
     const after = await metric(worker!.url, 'worker_rebalance_metrics_completed_rebalances_total')
     expect(after - rounds).toBeLessThanOrEqual(2)
   })

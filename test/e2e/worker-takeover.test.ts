@@ -12,12 +12,12 @@ import { until } from '../support/until.ts'
 import { runWorkerProcess, startWorkerProcess, type WeirWorker } from '../support/worker-process.ts'
 
 const kafka = await real('kafka')
-// Its own part is not needed, only the knowledge whether this machine can bring a Java worker.
+// Used only to find out whether this machine can run a Java worker.
 const java = await real('javaConnect')
 
-/** Long beside what a commit takes, also where other suites want the processor. */
+/** Much longer than a commit takes, also on a busy machine. */
 const COMMIT_INTERVAL_MS = 1_000
-/** What was done in this time before a kill may be done again: an interval, and as long for the commit under way. */
+/** Records of this time before a kill may be repeated: one commit interval, and one for a commit in progress. */
 const DANGER_MS = 2 * COMMIT_INTERVAL_MS
 const LINES_IN_FLOW = 20_000
 const LAG_MAX = 5_000
@@ -106,7 +106,7 @@ const SETTINGS = {
   'key.converter': STRING,
   'value.converter': STRING,
   'offset.flush.interval.ms': String(COMMIT_INTERVAL_MS),
-  // How long a killed worker and a killed sink count as live.
+  // The session timeouts of a killed worker and a killed sink.
   'session.timeout.ms': '5000',
   'heartbeat.interval.ms': '1000',
 }
@@ -125,13 +125,13 @@ async function startOurs(group: string): Promise<WeirWorker> {
   return worker
 }
 
-/** The coordinator has noticed that the workers are gone. */
+/** Waits until the coordinator has removed the workers from the group. */
 async function untilEmpty(group: string): Promise<void> {
   await using broker = await openDisposableBroker(address())
   await until('an empty group', WAIT, async () => (await broker.groups.describe(group)).members.length === 0)
 }
 
-/** As a worker would that has more plugins. */
+/** Writes a connector as a worker with other plugins does. */
 async function writeConnector(group: string, name: string, className: string): Promise<void> {
   await using broker = await openDisposableBroker(address())
   const producer = await broker.producer()
@@ -139,7 +139,7 @@ async function writeConnector(group: string, name: string, className: string): P
   await producer.send([{ topic: `${group}-configs`, key: Buffer.from(`connector-${name}`), value: Buffer.from(value) }])
 }
 
-/** A Java worker that is refused ends without haste; this is how it asks. */
+/** A rejected Java worker takes long to exit. This sends the same request to join. */
 async function joinAsJava(group: string): Promise<void> {
   await using broker = await openDisposableBroker(address())
   await broker.joinGroup({
@@ -168,8 +168,8 @@ async function untilStates(url: string): Promise<void> {
     const listed = await client.list()
     return Object.keys(STATES).every((name) => {
       const { connector, tasks } = listed[name]?.status ?? { tasks: [] }
-      const mine = new URL(url).host
-      return [connector, ...tasks].every((one) => one?.state === STATES[name] && one?.worker_id === mine)
+      const host = new URL(url).host
+      return [connector, ...tasks].every((one) => one?.state === STATES[name] && one?.worker_id === host)
     })
   })
 }

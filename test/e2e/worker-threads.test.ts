@@ -92,11 +92,11 @@ describe('tasks in task processes', { timeout: 180_000 }, () => {
 async function openPool(threads: number, isWarm = false, startMsMax = 60_000) {
   const logger = silentLogger()
   const broker = await openTestBroker()
-  let made = 0
+  let started = 0
   const pool = new TaskProcessPool({
     logger,
     address: () => {
-      made += 1
+      started += 1
       return broker.address()
     },
     plugins: [new URL('../support/misbehaving-plugins.ts', import.meta.url).href],
@@ -122,13 +122,13 @@ async function openPool(threads: number, isWarm = false, startMsMax = 60_000) {
   let count = 0
   return {
     start: (name: string, kind: 'source' | 'sink' = 'source') => startTask(pool, name, kind, count++),
-    /** How many were made. */
-    threads: () => made,
+    /** Number of threads that were started. */
+    threads: () => started,
     longestTurnMs: () => longestMs,
   }
 }
 
-/** Starts again what was interrupted, as the runner does. */
+/** Restarts interrupted tasks, as `WorkRunner` does. */
 function startTask(pool: TaskProcessPool, name: string, kind: 'source' | 'sink', task: number) {
   const states: string[] = []
   let trace: string | undefined

@@ -9,27 +9,27 @@ import { createTestWorkRunner, SOURCE } from '../support/work-runner.ts'
 
 it('applies changes of one connector one after the other, however long a write takes', async () => {
   const { worker } = slowWorker()
-  const made = await Promise.allSettled([worker.create('c', SOURCE, 'plain'), worker.create('c', SOURCE, 'plain')])
-  expect(made.map(({ status }) => status)).toEqual(['fulfilled', 'rejected'])
+  const results = await Promise.allSettled([worker.create('c', SOURCE, 'plain'), worker.create('c', SOURCE, 'plain')])
+  expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected'])
   await Promise.all(['a', 'b'].map((key) => worker.patchConfig('c', { [key]: '1' }, 'plain')))
   expect(worker.config('c', 'plain')).toMatchObject({ a: '1', b: '1' })
 })
 
 it('applies changes of other connectors concurrently', async () => {
-  const { worker, begun } = slowWorker()
+  const { worker, steps } = slowWorker()
   await Promise.all([worker.create('c', SOURCE, 'plain'), worker.create('d', { ...SOURCE, name: 'd' }, 'plain')])
-  expect(begun).toEqual(['c begins', 'd begins', 'c ends', 'd ends'])
+  expect(steps).toEqual(['c begins', 'd begins', 'c ends', 'd ends'])
 })
 
-/** One whose config topic takes its time. */
+/** A worker whose config topic is slow. */
 function slowWorker() {
   const { parts, configs } = createTestWorkRunner()
-  const begun: string[] = []
+  const steps: string[] = []
   const putConnector = async (connector: string, config: RawConfig) => {
-    begun.push(`${connector} begins`)
+    steps.push(`${connector} begins`)
     for (let turn = 0; turn < 5; turn++) await nextTurn()
     configs.apply({ kind: 'connector', connector, config })
-    begun.push(`${connector} ends`)
+    steps.push(`${connector} ends`)
   }
   const { plugins, statuses, resolver } = parts
   const worker = new Worker({
@@ -49,5 +49,5 @@ function slowWorker() {
       access: UNRESTRICTED,
     },
   })
-  return { worker, begun }
+  return { worker, steps }
 }

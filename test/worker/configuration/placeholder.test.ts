@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { placeholdersIn, replacePlaceholders } from '../../../src/worker/configuration/placeholder.ts'
 
-/** Kafka's own (ConfigTransformer). */
+/** The expression of Kafka's ConfigTransformer. */
 const KAFKA = /\$\{([^}]*?):(?:([^}]*?):)?([^}]*?)\}/g
 
 const texts = fc

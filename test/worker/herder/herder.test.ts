@@ -9,24 +9,24 @@ const ALL: ConnectorsAndTasks = { connectors: ['c'], tasks: [0, 1].map((task) =>
 
 describe('Herder', () => {
   it('starts and stops work as assigned; only the leader deletes obsolete records', async () => {
-    const { herder, group, runner, tidied } = createHerder()
+    const { herder, group, runner, cleanUps } = createHerder()
     await herder.onAssigned()
     expect([...runner.tasks.keys()]).toEqual(['c-0', 'c-1'])
-    expect(tidied()).toBe(0)
+    expect(cleanUps()).toBe(0)
     group.isLeader = true
     group.work = { connectors: [], tasks: [{ connector: 'c', task: 1 }] }
     await herder.onAssigned()
     expect([...runner.tasks.keys()]).toEqual(['c-1'])
-    expect(tidied()).toBe(1)
+    expect(cleanUps()).toBe(1)
   })
 
   it('processes simultaneous changes together, and notifies the group', async () => {
     const { herder, group, tasks } = createHerder()
     await herder.onAssigned()
-    group.looks = 0
+    group.rebalanceChecks = 0
     for (let change = 0; change < 5; change++) herder.wake()
     await herder.onAssigned()
-    expect(group.looks).toBe(2)
+    expect(group.rebalanceChecks).toBe(2)
     expect(tasks).toHaveLength(2)
   })
 
@@ -55,7 +55,7 @@ describe('Herder', () => {
   it('restarts only failed tasks when onlyFailed is set', async () => {
     const { herder, tasks, written } = createHerder()
     await herder.onAssigned()
-    for (const { report: say } of tasks) say({ type: 'running' })
+    for (const { report } of tasks) report({ type: 'running' })
     tasks[1]?.report({ type: 'failed', trace: 'why' })
     await herder.restartTask({ connector: 'c', task: 0 })
     written.length = 0
@@ -88,24 +88,24 @@ describe('Herder', () => {
 })
 
 function createHerder() {
-  const made = createTestWorkRunner()
-  addConnector(made.configs, 2)
-  let tidied = 0
+  const testRunner = createTestWorkRunner()
+  addConnector(testRunner.configs, 2)
+  let cleanUps = 0
   const group = {
     work: ALL,
     has: () => true,
     isLeader: false,
-    looks: 0,
+    rebalanceChecks: 0,
     rebalanceIfWorkChanged() {
-      group.looks += 1
+      group.rebalanceChecks += 1
     },
   }
   const herder = new Herder({
-    ...made.parts,
+    ...testRunner.parts,
     logger: silentLogger(),
-    runner: made.runner,
-    leader: { cleanUp: async () => void tidied++ } as unknown as LeaderDuties,
+    runner: testRunner.runner,
+    leader: { cleanUp: async () => void cleanUps++ } as unknown as LeaderDuties,
     group: () => group,
   })
-  return { ...made, herder, group, tidied: () => tidied }
+  return { ...testRunner, herder, group, cleanUps: () => cleanUps }
 }

@@ -10,12 +10,12 @@ const RESOLVED = {
     ['${vault:t}', 'public.orders,public.customers'],
   ]),
 }
-const store = (made: Readonly<Record<string, string>>) => toStoredTaskConfig(made, RAW, RESOLVED, isSecretKey)
+const store = (generated: Readonly<Record<string, string>>) => toStoredTaskConfig(generated, RAW, RESOLVED, isSecretKey)
 
 describe('toStoredTaskConfig', () => {
   it('replaces resolved values by their placeholders, under their own key and inside other values, also trimmed', () => {
-    const made = { password: 'hunter/22\n', limit: '12', host: 'h', url: 'x://hunter/22@h', 'tasks.max': '12' }
-    expect(store(made)).toEqual({
+    const generated = { password: 'hunter/22\n', limit: '12', host: 'h', url: 'x://hunter/22@h', 'tasks.max': '12' }
+    expect(store(generated)).toEqual({
       password: '${vault:p}',
       limit: '${vault:n}',
       host: 'h',

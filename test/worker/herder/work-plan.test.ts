@@ -102,7 +102,7 @@ function nothing(): StartedWork {
   return { connectors: new Map(), tasks: new Map() }
 }
 
-/** A worker that has carried its plan out. */
+/** The work of a worker that has executed its plan. */
 function all(configs: ConfigState): StartedWork {
   const { config, tasks, target } = configs.connector('c')!
   return {
@@ -111,7 +111,7 @@ function all(configs: ConfigState): StartedWork {
   }
 }
 
-/** Of all; what is planned for the one connector alone is the same. */
+/** The plan for all connectors, or for those in `only`. A plan for `c` alone must be the same. */
 function planOf(work: ConnectorsAndTasks, configs: ConfigState, started: StartedWork, only?: ReadonlySet<string>) {
   const owned = new Set([...work.connectors, ...work.tasks.map(taskKey)])
   const has = (one: string | TaskId) => owned.has(typeof one === 'string' ? one : taskKey(one))

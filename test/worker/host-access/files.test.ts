@@ -7,8 +7,8 @@ import { temporaryDirectory } from '../../support/temporary-directory.ts'
 
 const REFUSED = { code: 'not_allowed' }
 
-/** A directory that is allowed, one that is not, and a file of the worker itself within what is allowed. */
-function scene() {
+/** An allowed directory, one that is not allowed, and a file of the worker in the allowed directory. */
+function setUp() {
   const root = temporaryDirectory()
   const [allowed, outside] = [join(root, 'allowed'), join(root, 'outside')]
   for (const directory of [allowed, outside]) mkdirSync(directory)
@@ -20,7 +20,7 @@ function scene() {
 
 describe('FileAccess', () => {
   it('opens files below an allowed path, also new ones', async () => {
-    const { allowed, files } = scene()
+    const { allowed, files } = setUp()
     await using handle = await files.open(join(allowed, 'new'), 'a+')
     await handle.appendFile('line')
     expect(readFileSync(join(allowed, 'new'), 'utf8')).toBe('line')
@@ -28,7 +28,7 @@ describe('FileAccess', () => {
     await expect(files.open(join(allowed, 'none'))).rejects.toMatchObject({ code: 'ENOENT' })
   })
 
-  it.each<[string, (at: ReturnType<typeof scene>) => string]>([
+  it.each<[string, (at: ReturnType<typeof setUp>) => string]>([
     ['a path outside', ({ secret }) => secret],
     ['a missing file outside', ({ outside }) => join(outside, 'none')],
     ['a path with ..', ({ allowed }) => `${allowed}/../outside/secret`],
@@ -42,7 +42,7 @@ describe('FileAccess', () => {
     ["a hard link to the worker's own file", ({ allowed, own }) => hardLinked(join(allowed, 'hard'), own)],
     ['a file below a file', ({ own }) => join(own, 'x')],
   ])('rejects %s', async (_, pathOf) => {
-    const at = scene()
+    const at = setUp()
     const path = pathOf(at)
     await expect(at.files.open(path)).rejects.toMatchObject(REFUSED)
     await expect(at.files.open(path, 'a+')).rejects.toMatchObject(REFUSED)
@@ -51,20 +51,20 @@ describe('FileAccess', () => {
   })
 
   it('opens all files except those of the worker if no path is configured', async () => {
-    const { own, secret, allowed } = scene()
+    const { own, secret, allowed } = setUp()
     const files = createFileAccess({ allowed: undefined, own: [own] })
     expect(files.readFileSync(secret).toString()).toBe('secret')
     await expect(files.open(linked(join(allowed, 'link'), own))).rejects.toMatchObject(REFUSED)
   })
 
   it('resolves an allowed path that is a link', () => {
-    const { allowed, outside, secret } = scene()
+    const { allowed, outside, secret } = setUp()
     const files = createFileAccess({ allowed: [linked(join(dirname(allowed), 'alias'), outside)], own: [] })
     expect(files.readFileSync(secret).toString()).toBe('secret')
   })
 
   it('never leaves the allowed paths while links are replaced concurrently', async () => {
-    const { allowed, outside, secret, files } = scene()
+    const { allowed, outside, secret, files } = setUp()
     const [inner, aside, path] = [join(allowed, 'inner'), join(allowed, 'aside'), join(allowed, 'inner', 'secret')]
     mkdirSync(inner)
     writeFileSync(path, 'public')
@@ -94,7 +94,7 @@ describe('FileAccess', () => {
   })
 
   it('never leaves the allowed paths, for any combination of links and dots', async () => {
-    const { allowed, outside, secret, files } = scene()
+    const { allowed, outside, secret, files } = setUp()
     mkdirSync(join(allowed, 'deep', 'deeper'), { recursive: true })
     writeFileSync(join(allowed, 'deep', 'deeper', 'file'), 'public')
     const links = { out: outside, up: '..', root: '/', here: '.', deep2: 'deep', near: '../outside' }
@@ -125,7 +125,7 @@ describe('FileAccess', () => {
 
 describe('directories of FileAccess', () => {
   it('keep referring to the opened directory when its path is replaced', async () => {
-    const { allowed, outside, files } = scene()
+    const { allowed, outside, files } = setUp()
     const inbox = join(allowed, 'inbox')
     await using directory = await files.openDirectory(inbox, { create: true })
     writeFileSync(join(inbox, 'secret'), 'public')
@@ -137,7 +137,7 @@ describe('directories of FileAccess', () => {
   })
 
   it('reject an entry that is a link', async () => {
-    const { allowed, secret, files } = scene()
+    const { allowed, secret, files } = setUp()
     linked(join(allowed, 'rows.csv'), secret)
     await using directory = await files.openDirectory(allowed)
     await expect(directory.openEntry('rows.csv')).rejects.toMatchObject({ code: 'ELOOP' })

@@ -78,7 +78,7 @@ describe('connector.urls.allowed and connector.urls.denied', () => {
   })
 })
 
-/** The same host in the spellings that URLs, resolvers and sockets take. */
+/** The same host in the notations that URLs, resolvers and sockets accept. */
 const spellings = (four: readonly number[]): readonly string[] => {
   const [a, b, c, d] = four as [number, number, number, number]
   const hex = (high: number, low: number) => (high * 256 + low).toString(16)

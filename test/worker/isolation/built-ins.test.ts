@@ -29,7 +29,7 @@ describe('BuiltIns', () => {
   ])('restores a replaced built-in: %s', (name, replace) => {
     replace()
     const restored = builtIns.restore()
-    // With nothing that may be replaced: not with `expect` before.
+    // `expect` is not called here, because it may use the replaced built-in.
     expect(restored).toEqual([name])
     expect(builtIns.restore()).toEqual([])
   })

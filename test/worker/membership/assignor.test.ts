@@ -82,11 +82,15 @@ describe('the assignor', () => {
 
   it('revokes work that two workers claim, and work that is no longer configured', () => {
     const group = new Group({ c: 1, d: 1 })
-    const [c, d, gone] = ['c', 'd', 'gone'].map((connector) => ({ connector, task: 0 })) as [TaskOf, TaskOf, TaskOf]
-    group.join('a', { connectors: ['c'], tasks: [c, gone] })
+    const [c, d, deleted] = ['c', 'd', 'deleted'].map((connector) => ({ connector, task: 0 })) as [
+      TaskOf,
+      TaskOf,
+      TaskOf,
+    ]
+    group.join('a', { connectors: ['c'], tasks: [c, deleted] })
     group.join('b', { connectors: ['d'], tasks: [c, d] })
     const shares = group.round()
-    expect(shares.get('a')?.revoked).toEqual({ connectors: [], tasks: [c, gone] })
+    expect(shares.get('a')?.revoked).toEqual({ connectors: [], tasks: [c, deleted] })
     expect(shares.get('b')?.revoked).toEqual({ connectors: [], tasks: [c] })
     group.settle()
     expect(group.loads()).toEqual({ a: [1, 1], b: [1, 1] })
@@ -94,19 +98,19 @@ describe('the assignor', () => {
 
   it('assigns all work exactly once and balanced after any sequence of events, with the fewest moves', () => {
     fc.assert(
-      fc.property(fc.array(happening, { maxLength: 25 }), (happenings) => {
+      fc.property(fc.array(event, { maxLength: 25 }), (events) => {
         const group = new Group({ c0: 3 })
         group.join('w0')
         group.settle()
-        for (const [index, happen] of happenings.entries()) {
-          happen(group, index)
+        for (const [index, apply] of events.entries()) {
+          apply(group, index)
           group.checkOnce()
         }
         group.settle()
         group.pass(DELAY_MS)
         group.settle()
         group.checkComplete()
-        // Balanced now: another round changes nothing.
+        // The group is balanced: another rebalance changes nothing.
         const before = group.loads()
         const { moves } = group
         group.settle()
@@ -135,7 +139,7 @@ describe('the assignor', () => {
 
 type TaskOf = ConnectorsAndTasks['tasks'][number]
 
-const happening: fc.Arbitrary<(group: Group, index: number) => void> = fc.oneof(
+const event: fc.Arbitrary<(group: Group, index: number) => void> = fc.oneof(
   fc.constant((group: Group, index: number) => group.join(`j${index}`)),
   fc.nat().map((at) => (group: Group) => group.loseAny(at)),
   fc.constant((group: Group) => group.letAnotherLead()),
@@ -147,7 +151,7 @@ const happening: fc.Arbitrary<(group: Group, index: number) => void> = fc.oneof(
     .map((connectors) => (group: Group) => group.configure(connectors)),
 )
 
-/** Workers that do in each round what they are told, on a clock of their own. */
+/** Workers that follow their assignment in each rebalance, with their own clock. */
 class Group {
   readonly #workers = new Map<string, ConnectorsAndTasks>()
   #configured: ConnectorsAndTasks = NO_WORK
@@ -155,7 +159,7 @@ class Group {
   #generation = 0
   #nowMs = 1
   delayMs = 0
-  /** Tasks that were taken from a worker while they were still wanted. */
+  /** Number of configured tasks that were revoked from a worker. */
   moves = 0
 
   constructor(connectors: Readonly<Record<string, number>>) {
@@ -184,7 +188,7 @@ class Group {
     if (ids.length > 1) this.lose(ids[at % ids.length] as string)
   }
 
-  /** For one round. */
+  /** Applies to the next rebalance only. */
   letAnotherLead(): void {
     this.#generation += 1
   }
@@ -224,7 +228,7 @@ class Group {
     return shares
   }
 
-  /** Rounds until nobody gives anything up. */
+  /** Runs rebalances until no work is revoked. */
   settle(): void {
     for (let rounds = 0; ; rounds++) {
       if (rounds > 5) throw new Error('the group does not settle')

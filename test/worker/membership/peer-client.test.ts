@@ -19,13 +19,13 @@ const REQUEST = { method: 'PUT', url: '/connectors/c/config', headers: { authori
 describe('PeerClient over HTTPS with certificates of a private authority', () => {
   it('reaches a worker whose authority it trusts, with its own client certificate', async () => {
     const url = await startPeer()
-    const us = peers(tlsMaterial({ ...TRUST, 'ssl.keystore.location': pem('client.pem') }))
-    expect(await us.forward(url, REQUEST, true)).toEqual({
+    const client = peers(tlsMaterial({ ...TRUST, 'ssl.keystore.location': pem('client.pem') }))
+    expect(await client.forward(url, REQUEST, true)).toEqual({
       status: 201,
       location: '/here',
       text: 'PUT /connectors/c/config?forward=false Basic x {"a":"ä"}',
     })
-    await expect(us.fenceZombieSourceTasks(url, 'c')).resolves.toBeUndefined()
+    await expect(client.fenceZombieSourceTasks(url, 'c')).resolves.toBeUndefined()
   })
 
   it('does not send to a worker whose authority it does not trust, and is rejected without a client certificate', async () => {
@@ -46,10 +46,10 @@ describe('PeerClient over HTTPS with certificates of a private authority', () =>
     const settings = workerSettings(Object.entries(written).map(([key, value]) => ({ key, value, source: 'here' })))
     const certificates = watchContent({ ...peerTls(settings)!, logger: silentLogger() })
     onTestFinished(() => certificates.close())
-    const us = new PeerClient({ ...OPTIONS, tls: certificates.current })
-    await expect(us.fenceZombieSourceTasks(url, 'c')).rejects.toMatchObject({ code: 'peer_failed' })
+    const client = new PeerClient({ ...OPTIONS, tls: certificates.current })
+    await expect(client.fenceZombieSourceTasks(url, 'c')).rejects.toMatchObject({ code: 'peer_failed' })
     copyFileSync(pem('ca.pem'), file)
-    await vi.waitFor(() => us.fenceZombieSourceTasks(url, 'c'), { timeout: 10_000 })
+    await vi.waitFor(() => client.fenceZombieSourceTasks(url, 'c'), { timeout: 10_000 })
   })
 
   it('returns undefined for an address on which no worker listens', async () => {

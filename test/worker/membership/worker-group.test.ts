@@ -41,17 +41,17 @@ describe('a worker group', () => {
     const second = await join('b')
     await expect.poll(() => [first.tasks().length, second.tasks().length], WAIT).toEqual([1, 1])
     const [leader, follower] = first.group.isLeader ? [first, second] : [second, first]
-    const rounds = follower.group.rebalances.count
+    const rebalances = follower.group.rebalances.count
     configure(6)
     follower.group.rebalanceIfWorkChanged()
-    expect(follower.group.rebalances.count).toBe(rounds)
+    expect(follower.group.rebalances.count).toBe(rebalances)
     leader.group.rebalanceIfWorkChanged()
     await expect.poll(() => [first.tasks().length, second.tasks().length], WAIT).toEqual([3, 3])
   })
 
   it('repeats a rebalance in which the leader had read less of the config topic than another worker', async () => {
     const { join } = await openGroup(2)
-    // It reads on only when it is requests the second time.
+    // Reads further only at the second call.
     let offset = 1
     let requests = 0
     const behind = await join('a', {
@@ -124,7 +124,7 @@ describe('a member of a worker group', () => {
     expect(requests).toEqual([])
     await clock.advance(3)
     expect(requests).toEqual(['the configured work changed'])
-    // Hardly any time, for each of three tasks.
+    // The minimum delay, for each of three tasks.
     await round(2, 0)
     change(5)
     await clock.advance(59)
@@ -183,7 +183,7 @@ describe('a member of a worker group', () => {
 const URL = 'http://leader/'
 const VALID_MS = 10_000
 
-/** A coordinator that does what the test says. */
+/** Joins a group whose coordinator the test controls. */
 async function joinFake(changes: Partial<WorkerGroupOptions>) {
   const clock = new FakeClock()
   const requests: string[] = []

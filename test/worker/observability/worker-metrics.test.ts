@@ -22,7 +22,7 @@ it('exposes the state of the worker, its tasks and its group at the time of the 
   Object.assign(source, { recordsIn: 11, commitFailures: 1, commitMsTotal: 5, batches: 2, batchMsTotal: 9 })
   Object.assign(sink, { recordsOut: 12, deadLetters: 13, recordsLag: 14, latencyMsTotal: 15, latencyMsMax: 16 })
   const lines = (await metrics.metrics()).split('\n').filter((line) => line.startsWith('kafka_connect_'))
-  // The seven that operators watch, first.
+  // First, the seven metrics that dashboards and alerts use.
   for (const line of [
     'worker_metrics_connector_count 2',
     'worker_metrics_task_count 2',

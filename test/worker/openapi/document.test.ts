@@ -9,9 +9,9 @@ import { createResponseChecks } from '../../support/openapi.ts'
 import { startTestWorker } from '../../support/worker.ts'
 
 const { operations, checkAnswer } = createResponseChecks(workerOpenApiDocument('0.0.0'))
-/** The server's own, of every program. */
+/** Routes that the HTTP server of every program has. */
 const SERVERS = ['GET /metrics', 'GET /healthz', 'GET /readyz']
-/** What workers ask of each other is nobody else's. */
+/** Routes for requests between workers, which are not documented. */
 const INTERNAL = /^(POST \/connectors\/\{name\}\/tasks|PUT \/connectors\/\{name\}\/fence)$/
 
 describe('the OpenAPI document of the worker', () => {
@@ -31,7 +31,7 @@ describe('the OpenAPI document of the worker', () => {
       const path = url.replace(/\(.*?\)(?=\/|$)/g, '').replace(/:(\w+)/g, '{$1}')
       for (const one of [method].flat()) routes.push(`${one} ${path}`)
     })
-    // Nothing is asked of what is behind the routes.
+    // The routes are only listed, not called.
     const nothing = {
       info: () => ({ version: '' }),
       timeouts: { requestMs: 1, healthMs: 1 },

@@ -114,7 +114,7 @@ it('connectors with any valid name are created, read, changed, stopped and delet
     await client.stop(name)
     expect(await client.offsets(name), name).toEqual([])
     expect(await client.topics(name), name).toEqual([])
-    // As soon as it has a status.
+    // A connector is listed as soon as it has a status.
     await expect.poll(async () => Object.keys(await client.list())).toEqual([name])
     await client.delete(name)
     expect(await client.list(), name).toEqual({})

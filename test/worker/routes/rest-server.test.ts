@@ -33,7 +33,7 @@ describe('authentication', () => {
     expect(await ask('dev', 'DELETE', '/connectors/c')).toBe(403)
     expect(await ask('root', 'PUT', '/admin/loggers/root', { level: 'INFO' })).toBe(200)
     expect(await ask('root', 'DELETE', '/connectors/c')).toBe(204)
-    // Signed by workers instead.
+    // Requests between workers are signed instead.
     expect(await ask(undefined, 'POST', '/connectors/c/tasks', [])).toBe(400)
   })
 

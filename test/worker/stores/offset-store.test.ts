@@ -40,7 +40,7 @@ it('prefers the offsets in the topic of the connector to those in the shared top
   expect(await readRecords(broker, 'offsets')).toHaveLength(3)
   const other = await openStore(broker)
   await other.write('c', OWN, [{ partition: A, offset: { at: 9 } }])
-  // As a writer that could not reach the topic of all.
+  // As written by a task that could not write to the shared topic.
   await other.write('c', {}, [{ partition: A, offset: { at: 4 } }])
   expect(toPairs(await store.read('c', OWN))).toEqual([
     [A, { at: 9 }],

@@ -6,7 +6,7 @@ import { type DeadLetter, DeadLetterQueue } from '../../../src/worker/tasks/dead
 import type { TaskClients } from '../../../src/worker/tasks/task-clients.ts'
 import { countersIn } from '../../../src/worker/tasks/task-counters.ts'
 
-/** What dead letters ask of a task's clients. */
+/** The clients that a dead-letter queue uses. */
 function fakeClients({
   fails = false,
   exists = false,
@@ -38,7 +38,7 @@ async function open(config: Readonly<Record<string, string>>, fake: ReturnType<t
   const task = { connector: 'sink', task: 2 }
   return {
     counters,
-    letters: await DeadLetterQueue.open({
+    queue: await DeadLetterQueue.open({
       clients: fake.clients,
       config: deadLetters!,
       task,
@@ -48,7 +48,7 @@ async function open(config: Readonly<Record<string, string>>, fake: ReturnType<t
   }
 }
 
-const LETTER: DeadLetter = {
+const DEAD_LETTER: DeadLetter = {
   record: { key: Buffer.from('k'), value: Buffer.from('v'), headers: [['mine', Buffer.from('1')]], timestampMs: 5 },
   position: [
     ['topic', 'orders'],
@@ -75,28 +75,28 @@ describe('DeadLetterQueue', () => {
 
   it('masks the secrets of the task in the headers that describe the error', async () => {
     const fake = fakeClients()
-    const { letters } = await open({ 'errors.deadletterqueue.context.headers.enable': 'true' }, fake)
-    letters.add({ ...LETTER, error: new DataError('http://me:hunter22@h and aHVudGVyMjI=') })
-    await letters.flush()
-    const told = fake.sent.flatMap(({ headers = [] }) => headers.map(([, value]) => String(value))).join('\n')
-    expect(told).toContain('http://me:[hidden]@h and [hidden]')
-    expect(told).not.toMatch(/hunter22|aHVudGVyMjI/)
+    const { queue } = await open({ 'errors.deadletterqueue.context.headers.enable': 'true' }, fake)
+    queue.add({ ...DEAD_LETTER, error: new DataError('http://me:hunter22@h and aHVudGVyMjI=') })
+    await queue.flush()
+    const text = fake.sent.flatMap(({ headers = [] }) => headers.map(([, value]) => String(value))).join('\n')
+    expect(text).toContain('http://me:[hidden]@h and [hidden]')
+    expect(text).not.toMatch(/hunter22|aHVudGVyMjI/)
   })
 
   it('writes the record as it was stored in its topic', async () => {
     const fake = fakeClients()
-    const { letters, counters } = await open({}, fake)
-    letters.add(LETTER)
-    await letters.flush()
-    expect(fake.sent).toEqual([{ ...LETTER.record, topic: 'dead' }])
+    const { queue, counters } = await open({}, fake)
+    queue.add(DEAD_LETTER)
+    await queue.flush()
+    expect(fake.sent).toEqual([{ ...DEAD_LETTER.record, topic: 'dead' }])
     expect(counters).toMatchObject({ deadLetters: 1, deadLetterFailures: 0 })
   })
 
   it('writes the error headers of Kafka Connect in the same order', async () => {
     const fake = fakeClients()
-    const { letters } = await open({ 'errors.deadletterqueue.context.headers.enable': 'true' }, fake)
-    letters.add(LETTER)
-    await letters.flush()
+    const { queue } = await open({ 'errors.deadletterqueue.context.headers.enable': 'true' }, fake)
+    queue.add(DEAD_LETTER)
+    await queue.flush()
     const [mine, ...context] = fake.sent[0]!.headers!.map(([name, value]) => [name, String(value)])
     expect(mine).toEqual(['mine', '1'])
     const stacktrace = context.pop()
@@ -125,9 +125,9 @@ describe('DeadLetterQueue', () => {
         0,
       )
     const fake = fakeClients({ refusal: (record) => (sizeOf(record) > bytesMax ? 'record_too_large' : undefined) })
-    const { letters, counters } = await open({}, fake)
-    letters.add({ ...LETTER, record: { ...LETTER.record, value: Buffer.alloc(1_000) } })
-    await letters.flush()
+    const { queue, counters } = await open({}, fake)
+    queue.add({ ...DEAD_LETTER, record: { ...DEAD_LETTER.record, value: Buffer.alloc(1_000) } })
+    await queue.flush()
     const [{ key, value, headers = [], timestampMs }] = fake.sent as [NewRecord]
     const texts = Object.fromEntries(headers.map(([name, bytes]) => [name, String(bytes)]))
     expect({ key: key && String(key), value, headers: texts, timestampMs }).toEqual({
@@ -142,24 +142,24 @@ describe('DeadLetterQueue', () => {
     const fake = fakeClients({
       refusal: ({ timestampMs }) => (timestampMs === undefined ? undefined : 'invalid_record'),
     })
-    const { letters } = await open({}, fake)
-    letters.add(LETTER)
-    await letters.flush()
+    const { queue } = await open({}, fake)
+    queue.add(DEAD_LETTER)
+    await queue.flush()
     expect(fake.sent[0]).not.toHaveProperty('timestampMs')
     expect(String(fake.sent[0]?.value)).toBe('v')
     expect(fake.sent[0]?.headers?.at(-1)?.map(String)).toEqual(['__connect.errors.timestamp', '5'])
   })
 
   it('rejects flush when a dead letter is too large even without its content', async () => {
-    const { letters } = await open({}, fakeClients({ refusal: () => 'record_too_large' }))
-    letters.add(LETTER)
-    await expect(letters.flush()).rejects.toThrow("could not write to the dead-letter topic 'dead'")
+    const { queue } = await open({}, fakeClients({ refusal: () => 'record_too_large' }))
+    queue.add(DEAD_LETTER)
+    await expect(queue.flush()).rejects.toThrow("could not write to the dead-letter topic 'dead'")
   })
 
   it('rejects flush when a dead letter could not be written', async () => {
-    const { letters, counters } = await open({}, fakeClients({ fails: true }))
-    letters.add(LETTER)
-    await expect(letters.flush()).rejects.toThrow("could not write to the dead-letter topic 'dead'")
+    const { queue, counters } = await open({}, fakeClients({ fails: true }))
+    queue.add(DEAD_LETTER)
+    await expect(queue.flush()).rejects.toThrow("could not write to the dead-letter topic 'dead'")
     expect(counters).toMatchObject({ deadLetters: 0, deadLetterFailures: 1 })
   })
 })

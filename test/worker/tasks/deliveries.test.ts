@@ -33,15 +33,15 @@ describe('AtLeastOnceDelivery', () => {
   })
 
   it('notifies the source of each stored batch, and of no other', async () => {
-    const { producer, delivery, told } = atLeastOnce()
+    const { producer, delivery, notified } = atLeastOnce()
     for (const position of [1, 2, 3]) await deliver(delivery, position)
     producer.acknowledge(1)
     await new FakeClock().advance(0)
-    expect(told).toEqual([2])
+    expect(notified).toEqual([2])
     producer.acknowledge(0)
     producer.refuse(2, new Error('too large'))
     await expect(delivery.close()).rejects.toThrow('too large')
-    expect(told).toEqual([2, 1])
+    expect(notified).toEqual([2, 1])
   })
 
   it('waits when too many records are unacknowledged', async () => {
@@ -97,14 +97,14 @@ describe('AtLeastOnceDelivery', () => {
   })
 
   it('skips a rejected record only after its dead letter is stored', async () => {
-    const { producer, delivery, counters, lost, written } = atLeastOnce()
+    const { producer, delivery, counters, rejected, written } = atLeastOnce()
     await deliver(delivery, 1, { count: 3 })
     producer.refuseRecord(0, 1, new Error('too large'))
     producer.acknowledge(0)
     await new FakeClock().advance(0)
     await delivery.commit()
     expect(producer.offsets()).toEqual([])
-    expect(lost).toMatchObject([{ stage: 'KAFKA_PRODUCE', record: { sourceOffset: { position: 1 } } }])
+    expect(rejected).toMatchObject([{ stage: 'KAFKA_PRODUCE', record: { sourceOffset: { position: 1 } } }])
     written.resolve()
     await delivery.close()
     expect(producer.offsets()).toEqual([1])
@@ -200,15 +200,15 @@ describe('ExactlyOnceDelivery', () => {
   })
 
   it('notifies the source of committed batches only', async () => {
-    const { delivery, told } = exactlyOnce('connector')
+    const { delivery, notified } = exactlyOnce('connector')
     await deliver(delivery, 1)
-    expect(told).toEqual([])
+    expect(notified).toEqual([])
     await deliver(delivery, 2, { end: 'commit' })
-    expect(told).toEqual([1, 2])
+    expect(notified).toEqual([1, 2])
     await deliver(delivery, 3, { end: 'abort' })
     await deliver(delivery, 4)
     await delivery.close()
-    expect(told).toEqual([1, 2])
+    expect(notified).toEqual([1, 2])
   })
 
   it('commits nothing after a failure', async () => {
@@ -243,28 +243,28 @@ function atLeastOnce() {
   const { onFailure, failures } = failureCount()
   const own = parts(producer, counters)
   const written = Promise.withResolvers<void>()
-  const lost: FailedSourceRecord[] = []
-  const stepOver = (records: readonly FailedSourceRecord[]) => {
-    lost.push(...records)
+  const rejected: FailedSourceRecord[] = []
+  const skipRejected = (records: readonly FailedSourceRecord[]) => {
+    rejected.push(...records)
     return written.promise
   }
-  const { told, listener } = listening()
+  const { notified, listener } = listening()
   const delivery = new AtLeastOnceDelivery({
     ...own,
     commitTimeoutMs: COMMIT_TIMEOUT_MS,
     onFailure,
-    skipRejected: stepOver,
+    skipRejected: skipRejected,
     listener,
   })
-  return { told, lost, written, producer, delivery, failures, counters, clock: own.clock }
+  return { notified, rejected, written, producer, delivery, failures, counters, clock: own.clock }
 }
 
 function exactlyOnce(boundary: TransactionBoundary) {
   const producer = new FakeProducer(false)
   const { onFailure, failures } = failureCount()
-  const { told, listener } = listening()
+  const { notified, listener } = listening()
   const delivery = new ExactlyOnceDelivery({ ...parts(producer, countersIn()), boundary, onFailure, listener })
-  return { told, producer, delivery, failures }
+  return { notified, producer, delivery, failures }
 }
 
 function parts(producer: FakeProducer, counters: ReturnType<typeof countersIn>) {
@@ -283,11 +283,11 @@ function parts(producer: FakeProducer, counters: ReturnType<typeof countersIn>) 
   }
 }
 
-/** Keeps the offset of each batch that its source is told of. */
+/** Records the offset of each batch of which the source is notified. */
 function listening() {
-  const told: unknown[] = []
-  const listener = () => (batch: readonly SourceRecord[]) => void told.push(batch.at(-1)?.sourceOffset['position'])
-  return { told, listener }
+  const notified: unknown[] = []
+  const listener = () => (batch: readonly SourceRecord[]) => void notified.push(batch.at(-1)?.sourceOffset['position'])
+  return { notified, listener }
 }
 
 function failureCount() {
@@ -295,7 +295,7 @@ function failureCount() {
   return { onFailure: () => void count++, failures: () => count }
 }
 
-/** Stores offsets at once, and batches when the test says so, or at once too. */
+/** Acknowledges offsets immediately, and batches when the test calls `acknowledge`, or immediately as well. */
 class FakeProducer {
   readonly log: string[] = []
   closed = false

@@ -53,7 +53,7 @@ describe('a task of HttpSink', () => {
 
 type UnstableRecords = ReturnType<typeof unstableRecords>
 
-/** Ascending, each once. */
+/** In ascending order without duplicates. */
 async function reportedOffsets(broker: Broker, topic: string): Promise<readonly number[]> {
   const offsets = (await readRecords(broker, topic)).map(({ headers }) => {
     const [, value] = headers.find(([name]) => name === 'input_record_offset') ?? []

@@ -36,7 +36,7 @@ async function openBroker() {
   const beats = new FakeClock()
   const home = await openEmbeddedBackend(':memory:', { logger })
   const address = () => Promise.reject(new Error('it has no address'))
-  // Only heartbeats wait for the test.
+  // The test controls the time of heartbeats only.
   const sleep: Clock['sleep'] = (ms, signal) => (ms === HEARTBEAT_MS ? beats : systemClock).sleep(ms, signal)
   const broker = createBrokerClient(home, { logger, clock: { ...systemClock, sleep }, address })
   onTestFinished(() => broker.close())

@@ -120,22 +120,22 @@ describe('WorkerSinkTask', () => {
 
   it('neither flushes nor commits after the sink has failed', async () => {
     const broker = await openLog('a')
-    const done: string[] = []
+    const calls: string[] = []
     const task = startSink(broker, {
       put: ([record]) => {
-        done.push(`put ${record?.value}`)
+        calls.push(`put ${record?.value}`)
         if (record?.value === 'b') throw new Error('disk gone')
       },
       flush: (offsets) => {
-        done.push('flush')
+        calls.push('flush')
         return offsets
       },
     })
-    await expect.poll(() => done, WAIT).toEqual(['put a'])
+    await expect.poll(() => calls, WAIT).toEqual(['put a'])
     await produceTexts(broker, 'lines', 'b')
     await expect.poll(() => task.said.at(-1)?.type, WAIT).toBe('failed')
     await task.stop()
-    expect(done).toEqual(['put a', 'put b'])
+    expect(calls).toEqual(['put a', 'put b'])
     expect(await broker.groups.offsets('connect-out')).toEqual([])
   })
 
@@ -170,7 +170,7 @@ describe('WorkerSinkTask', () => {
 
   it('starts at the positions that a sink with its own offset storage returns, whatever is committed', async () => {
     const broker = await openLog('a', 'b')
-    // One transaction of a database: rows and how far they are.
+    // Rows and their positions are written in one transaction of a database.
     const database = { rows: [] as unknown[], next: 0 }
     const sink: SinkTask = {
       open: (partitions) => partitions.map((partition) => ({ ...partition, offset: database.next })),

@@ -12,18 +12,18 @@ const CLOCK = { of: 'all' }
 describe('WorkerSourceTask', () => {
   it('restarts the source after a retriable error, from the offset of its last batch', async () => {
     const broker = await openLog()
-    const began: unknown[] = []
+    const startedAt: unknown[] = []
     const task = startSource(broker, async function* ({ resumeFrom, signal }) {
       let at = Number(resumeFrom(CLOCK)?.['at'] ?? 0)
-      began.push(at)
+      startedAt.push(at)
       for (; at < 5; at++) {
-        if (began.length <= at) throw new RetriableError('busy')
+        if (startedAt.length <= at) throw new RetriableError('busy')
         yield [record(at)]
       }
       await new Promise((resolve) => signal.addEventListener('abort', resolve))
     })
     await expect.poll(() => valuesOf(broker), WAIT).toEqual(['0', '1', '2', '3', '4'])
-    expect(began).toEqual([0, 1, 2, 3, 4])
+    expect(startedAt).toEqual([0, 1, 2, 3, 4])
     expect(task.counters.retries).toBe(4)
     await task.stop()
     expect(task.said.map(({ type }) => type)).toEqual(['running'])

@@ -31,14 +31,15 @@ it('topics.regex is validated as a Java expression', async () => {
 
 it('topic.creation settings of a source are validated by group', async () => {
   const source = { 'connector.class': 'Datagen', 'kafka.topic': 't' }
-  const wrong = (keys: Readonly<Record<string, string>>) => errorsOf({ ...source, ...keys }, 'topic.creation.groups')
-  const fine = { 'topic.creation.default.partitions': '-1', 'topic.creation.default.replication.factor': '1' }
-  expect(await wrong(fine)).toEqual([])
-  expect(await wrong({ 'topic.creation.default.partitions': '3' })).toEqual([
+  const topicErrors = (keys: Readonly<Record<string, string>>) =>
+    errorsOf({ ...source, ...keys }, 'topic.creation.groups')
+  const valid = { 'topic.creation.default.partitions': '-1', 'topic.creation.default.replication.factor': '1' }
+  expect(await topicErrors(valid)).toEqual([])
+  expect(await topicErrors({ 'topic.creation.default.partitions': '3' })).toEqual([
     'Missing required configuration "topic.creation.default.replication.factor" which has no default value.',
   ])
   const group = { 'topic.creation.groups': 'g', 'topic.creation.g.include': '(', 'topic.creation.g.partitions': '0' }
-  expect(await wrong({ ...fine, ...group })).toEqual([
+  expect(await topicErrors({ ...valid, ...group })).toEqual([
     expect.stringMatching(/configuration topic\.creation\.g\.include: .*Invalid regex/),
     expect.stringMatching(/configuration topic\.creation\.g\.partitions: .*expected at least 1, or -1/),
   ])
@@ -59,9 +60,9 @@ it('transaction.boundary=connector is rejected for a source that defines no tran
 })
 
 it('a dead-letter topic that matches topics.regex is rejected', async () => {
-  const letters = { 'errors.deadletterqueue.topic.name': 'Orders-dead' }
-  expect(await errorsOf({ ...letters, 'topics.regex': '(?i)orders-.*' }, 'topics.regex')).toHaveLength(1)
-  expect(await errorsOf({ ...letters, 'topics.regex': 'orders-.*' }, 'topics.regex')).toEqual([])
+  const deadLetters = { 'errors.deadletterqueue.topic.name': 'Orders-dead' }
+  expect(await errorsOf({ ...deadLetters, 'topics.regex': '(?i)orders-.*' }, 'topics.regex')).toHaveLength(1)
+  expect(await errorsOf({ ...deadLetters, 'topics.regex': 'orders-.*' }, 'topics.regex')).toEqual([])
 })
 
 it('an expression that may backtrack is not matched during validation, only in the task', async () => {
@@ -78,7 +79,7 @@ it('an expression that may backtrack is not matched during validation, only in t
 })
 
 it('a look-ahead at the start of topics.regex is supported', async () => {
-  const letters = { 'errors.deadletterqueue.topic.name': 'orders-dead' }
-  expect(await errorsOf({ ...letters, 'topics.regex': '^(?!internal-).*' }, 'topics.regex')).toHaveLength(1)
-  expect(await errorsOf({ ...letters, 'topics.regex': '(?!orders-).*' }, 'topics.regex')).toEqual([])
+  const deadLetters = { 'errors.deadletterqueue.topic.name': 'orders-dead' }
+  expect(await errorsOf({ ...deadLetters, 'topics.regex': '^(?!internal-).*' }, 'topics.regex')).toHaveLength(1)
+  expect(await errorsOf({ ...deadLetters, 'topics.regex': '(?!orders-).*' }, 'topics.regex')).toEqual([])
 })

@@ -65,8 +65,10 @@ describe('validation for a user who may create connectors', () => {
   })
 
   it('reports a missing or unknown connector class without resolved values', async () => {
-    const asked = resolved({ topics: 'orders', file: '${env:F}' }, { F: 'hideaway' })
-    await expect(asked).rejects.toThrow('Connector config {topics=orders, file=${env:F}} contains no connector type')
+    const validation = resolved({ topics: 'orders', file: '${env:F}' }, { F: 'hideaway' })
+    await expect(validation).rejects.toThrow(
+      'Connector config {topics=orders, file=${env:F}} contains no connector type',
+    )
     const unknown = resolved({ ...SINK, 'connector.class': '${env:C}' }, { C: 'hideaway' })
     await expect(unknown).rejects.toThrow('Failed to find any class that implements Connector')
     await expect(unknown).rejects.not.toThrow(/hideaway/)
@@ -92,18 +94,18 @@ describe('the resolved value of a placeholder', () => {
         }),
         secret,
         secret,
-        async (open, a, b) => {
-          const written = { ...SINK, transforms: 'a', predicates: 'p', ...open }
+        async (placeholders, a, b) => {
+          const written = { ...SINK, transforms: 'a', predicates: 'p', ...placeholders }
           const answers = [
             await resolved(written, { A: a, B: b }).catch((error: Error) => error.message),
             await validateUnresolved(written, validate).catch((error: Error) => error.message),
           ]
-          // Members that differ from those of an answer that knows no values.
-          const innocent = JSON.stringify([
+          // Only texts that differ from a result with other values.
+          const unaffected = JSON.stringify([
             await resolved(written, { A: 'Q#1Q', B: 'Q#2Q' }).catch(({ message }: Error) => message),
             answers[1],
           ])
-          const texts = textsIn(answers).filter((text) => !innocent.includes(JSON.stringify(text).slice(1, -1)))
+          const texts = textsIn(answers).filter((text) => !unaffected.includes(JSON.stringify(text).slice(1, -1)))
           for (const value of [a, b, ...a.split(/[,;\n]/), ...b.split(/[,;\n]/)].map((text) => text.trim())) {
             if (value !== '' && /[XYZ789é]/.test(value))
               expect(texts.filter((text) => text.includes(value))).toEqual([])

@@ -13,7 +13,7 @@ const CALL: PluginCall = {
   input: { config: {}, tasksMax: 1 },
 }
 
-/** A process that does what the test says. */
+/** A process that the test controls. */
 type FakeProcess = PluginProcessHandlers & { readonly posted: number[]; isKilled: boolean }
 
 function moduleOf() {
@@ -38,7 +38,7 @@ function moduleOf() {
     module,
     processes,
     process,
-    pass(ms: number) {
+    advance(ms: number) {
       clock.ms += ms
       module.check()
     },
@@ -48,7 +48,7 @@ function moduleOf() {
   }
 }
 
-/** The call's result, or how it was rejected. */
+/** The result of the call, or its error code and message. */
 function outcomeOf(call: Promise<unknown>): Promise<string> {
   return call.then(String, (error: { code: string; message: string }) => `${error.code}: ${error.message}`)
 }
@@ -96,12 +96,12 @@ it('repeats calls one at a time when it is unknown which of them ended their pro
 })
 
 it('moves calls that a blocked process does not begin to another process', async () => {
-  const { module, process, load, begin, pass, ...say } = moduleOf()
+  const { module, process, load, begin, advance, ...say } = moduleOf()
   module.call(CALL).catch(() => undefined)
   load(0)
   begin(0, 0)
   const later = module.call(CALL)
-  pass(STALLED_MS)
+  advance(STALLED_MS)
   load(1)
   expect(process(1).posted).toEqual([1])
   say.return(1, 1, 'done')
@@ -109,17 +109,17 @@ it('moves calls that a blocked process does not begin to another process', async
 })
 
 it('starts at most two processes, and rejects calls that wait longer than the timeout', async () => {
-  const { module, processes, load, begin, pass } = moduleOf()
+  const { module, processes, load, begin, advance } = moduleOf()
   const calls = [0, 1].map((id) => {
     const call = outcomeOf(module.call(CALL))
     load(id)
     begin(id, id)
     const next = outcomeOf(module.call(CALL))
-    pass(STALLED_MS)
+    advance(STALLED_MS)
     return [call, next]
   })
   expect(processes).toHaveLength(2)
-  pass(TIMEOUT_MS)
+  advance(TIMEOUT_MS)
   const outcomes = (await Promise.all(calls.flat())).map((outcome) => outcome.split(' (')[0])
   expect(outcomes).toContain('plugin_unresponsive: Ticks did not return within 10000 ms')
   expect(outcomes).toContain(
@@ -128,11 +128,11 @@ it('starts at most two processes, and rejects calls that wait longer than the ti
 })
 
 it('assigns no further calls to a process in which a call exceeded its timeout, and ends it', async () => {
-  const { module, process, load, begin, pass } = moduleOf()
+  const { module, process, load, begin, advance } = moduleOf()
   const stuck = outcomeOf(module.call(CALL))
   load(0)
   begin(0, 0)
-  pass(TIMEOUT_MS + 1)
+  advance(TIMEOUT_MS + 1)
   expect(await stuck).toContain('did not return within 10000 ms')
   expect(process(0).isKilled).toBe(true)
   module.call(CALL).catch(() => undefined)
@@ -141,20 +141,20 @@ it('assigns no further calls to a process in which a call exceeded its timeout, 
 })
 
 it('does not execute a call whose deadline passed while its process was loading', async () => {
-  const { module, process, load, pass } = moduleOf()
+  const { module, process, load, advance } = moduleOf()
   const late = outcomeOf(module.call(CALL))
-  pass(TIMEOUT_MS + 1)
+  advance(TIMEOUT_MS + 1)
   load(0)
   expect(process(0).posted).toEqual([])
   expect(await late).toContain('plugins_busy')
 })
 
 it('ends an idle process, and starts a new one for the next call', async () => {
-  const { module, process, load, pass, ...say } = moduleOf()
+  const { module, process, load, advance, ...say } = moduleOf()
   const loaded = module.load()
   load(0)
   expect(await loaded).toEqual([])
-  pass(IDLE_MS)
+  advance(IDLE_MS)
   expect(process(0).isKilled).toBe(true)
   const next = module.call(CALL)
   load(1)
@@ -163,10 +163,10 @@ it('ends an idle process, and starts a new one for the next call', async () => {
 })
 
 it('rejects waiting calls when the module can no longer be loaded', async () => {
-  const { module, process, pass } = moduleOf()
+  const { module, process, advance } = moduleOf()
   const call = outcomeOf(module.call(CALL))
   process(0).onMessage({ type: 'load-failed', failure: { message: 'no licence', trace: 'no licence' } })
-  pass(0)
+  advance(0)
   expect(await call).toBe('plugin_failed: no licence')
 })
 
