@@ -229,7 +229,7 @@ describe('settings', () => {
     [{ 'oauthbearer.algorithms': 'HS256' }, 'expected some of RS256'],
     [{ 'oauthbearer.algorithms': 'none' }, 'expected some of RS256'],
     [{ 'oauthbearer.roles.mapping': 'a=boss' }, 'expected VALUE=ROLE with a role of none, readonly'],
-    [{ 'authentication.method': 'NONE,BEARER' }, "NONE can't be combined"],
+    [{ 'authentication.method': 'NONE,BEARER' }, 'NONE cannot be combined'],
   ])('that would admit tokens of others are refused: %j', async (settings, message) => {
     await expect(startTestRegistry(bearer(settings))).rejects.toThrow(message)
   })
