@@ -32,6 +32,18 @@ describe('paths on pages', () => {
   })
 })
 
+describe('docs/operate.md', () => {
+  it('quotes messages that the programs print', () => {
+    const symptoms = [...readFileSync(join(ROOT, 'docs/operate.md'), 'utf8').matchAll(/^\| ([^|]+) \|/gm)]
+    const messages = symptoms
+      .flatMap(([, symptom]) => [...symptom!.matchAll(/`([^`]+? [^`]+?)(?: …)?`/g)].map(([, message]) => message!))
+      .filter((message) => !message.startsWith('kubectl'))
+    expect(messages.length).toBeGreaterThan(12)
+    const source = globSync('src/**/*.ts', { cwd: ROOT }).map((file) => readFileSync(join(ROOT, file), 'utf8'))
+    expect(messages.filter((message) => !source.some((text) => text.includes(message)))).toEqual([])
+  })
+})
+
 describe('commands on pages', () => {
   const groups = Object.values(DOC_PAGES)
 
