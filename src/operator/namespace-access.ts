@@ -24,8 +24,8 @@ export function assertNamespaceAccess(
   }
   const prefixes = runtimeConfig.subjectPrefixes[namespace]
   if (prefixes === undefined || prefixes.some((prefix) => name.startsWith(prefix))) return
-  const begin = `the subjects of namespace ${namespace} begin with ${prefixes.join(' or ')}`
-  throw notAllowed(runtimeConfig, name === '' ? `${begin}: it may not change what is there for all` : begin)
+  const rule = `the subjects of namespace ${namespace} begin with ${prefixes.join(' or ')}`
+  throw notAllowed(runtimeConfig, name === '' ? `${rule}: it may not change settings of the whole context` : rule)
 }
 
 function partsOf(scope = ''): { readonly context: string; readonly name: string } {

@@ -34,7 +34,7 @@ const GROUP = API_VERSION.split('/')[0]!
 const PLURALS = RESOURCE_KINDS.map(pluralOf)
 
 /** Rules in each watched namespace, with the least set of verbs. */
-const watching = ({ offsetsExport, secrets }: RbacOptions): readonly Rule[] => [
+const watchRules = ({ offsetsExport, secrets }: RbacOptions): readonly Rule[] => [
   // Server-side apply of the finalizer and the status.
   { apiGroups: [GROUP], resources: PLURALS, verbs: ['list', 'watch', 'patch'] },
   { apiGroups: [GROUP], resources: PLURALS.map((plural) => `${plural}/status`), verbs: ['patch'] },
@@ -48,7 +48,7 @@ const watching = ({ offsetsExport, secrets }: RbacOptions): readonly Rule[] => [
 ]
 
 /** Rules in the operator's own namespace. `create` cannot be restricted by resourceNames. */
-const leading = (instance: string): readonly Rule[] => [
+const leaseRules = (instance: string): readonly Rule[] => [
   { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['create'] },
   {
     apiGroups: ['coordination.k8s.io'],
@@ -58,12 +58,12 @@ const leading = (instance: string): readonly Rule[] => [
   },
 ]
 
-const CERTIFICATE: readonly Rule[] = [
+const CERTIFICATE_RULES: readonly Rule[] = [
   { apiGroups: [''], resources: ['secrets'], verbs: ['create'] },
   { apiGroups: [''], resources: ['secrets'], resourceNames: ['weir-webhook'], verbs: ['get', 'update'] },
 ]
 
-const registration = (namespace: string): Rule => ({
+const webhookRule = (namespace: string): Rule => ({
   apiGroups: ['admissionregistration.k8s.io'],
   resources: ['validatingwebhookconfigurations'],
   resourceNames: [`weir-${namespace}`],
@@ -71,7 +71,7 @@ const registration = (namespace: string): Rule => ({
 })
 
 /** Namespaces are cluster-scoped: access can only be restricted by name. */
-const seeing = (watched: readonly string[]): Rule => ({
+const namespaceRule = (watched: readonly string[]): Rule => ({
   apiGroups: [''],
   resources: ['namespaces'],
   ...(watched.length > 0 && { resourceNames: watched }),
@@ -79,23 +79,27 @@ const seeing = (watched: readonly string[]): Rule => ({
 })
 
 /** To check whether a user has a guarded verb. */
-const ASKING: Rule = { apiGroups: ['authorization.k8s.io'], resources: ['subjectaccessreviews'], verbs: ['create'] }
+const ACCESS_REVIEW_RULE: Rule = {
+  apiGroups: ['authorization.k8s.io'],
+  resources: ['subjectaccessreviews'],
+  verbs: ['create'],
+}
 
 /** The operator's service account with its roles, and the aggregated roles for users. */
 export function rbacOf(options: RbacOptions): readonly object[] {
   const { namespace, watched, webhook, namespaceLabels, instance = 'weir' } = options
-  const there = watching(options)
-  const own = [...leading(instance), ...(webhook ? CERTIFICATE : [])]
-  const everywhere = [
-    ...(watched.length === 0 ? there : []),
-    ...(namespaceLabels ? [seeing(watched)] : []),
-    ...(webhook ? [registration(namespace), ASKING] : []),
+  const inWatched = watchRules(options)
+  const inOwn = [...leaseRules(instance), ...(webhook ? CERTIFICATE_RULES : [])]
+  const clusterWide = [
+    ...(watched.length === 0 ? inWatched : []),
+    ...(namespaceLabels ? [namespaceRule(watched)] : []),
+    ...(webhook ? [webhookRule(namespace), ACCESS_REVIEW_RULE] : []),
   ]
   return [
     { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: NAME, namespace } },
-    ...granted(`${NAME}-own`, own, namespace, namespace),
-    ...watched.flatMap((at) => granted(NAME, there, namespace, at)),
-    ...(everywhere.length === 0 ? [] : granted(`${NAME}-${namespace}`, everywhere, namespace)),
+    ...roleAndBinding(`${NAME}-own`, inOwn, namespace, namespace),
+    ...watched.flatMap((at) => roleAndBinding(NAME, inWatched, namespace, at)),
+    ...(clusterWide.length === 0 ? [] : roleAndBinding(`${NAME}-${namespace}`, clusterWide, namespace)),
     ...USERS,
   ]
 }
@@ -107,7 +111,7 @@ export function rbacText(options: RbacOptions): string {
 }
 
 /** A role and its binding, in a namespace or cluster-wide. */
-function granted(name: string, rules: readonly Rule[], account: string, namespace?: string): readonly object[] {
+function roleAndBinding(name: string, rules: readonly Rule[], account: string, namespace?: string): readonly object[] {
   const kind = namespace === undefined ? 'ClusterRole' : 'Role'
   const metadata = { name, ...(namespace !== undefined && { namespace }) }
   const apiVersion = `${AUTHORIZATION}/v1`

@@ -19,7 +19,7 @@ export type RuntimeConfig = {
   readonly observeIntervalMs: number
   /** How many requests may be in flight. */
   readonly maxInFlight: number
-  /** How long a Ready resource stays Ready while the runtime does not answer or rebalances. */
+  /** How long a Ready resource stays Ready while the runtime does not respond or rebalances. */
   readonly readinessGracePeriodMs: number
   /** After this time without an answer a deletion is abandoned; absent: never. */
   readonly deletionTimeoutMs?: number
@@ -126,10 +126,10 @@ export type EndpointResolver = (runtime: RuntimeKind, runtimeConfig: RuntimeConf
 /** Creates the clients of all runtimes. They are shared by all resources, because they cache schemas. */
 export function createRuntimes(
   { workers, registries }: RuntimesConfig,
-  ground: NamespaceContext,
+  namespaceContext: NamespaceContext,
   resolveEndpoint: EndpointResolver,
 ): Runtimes {
-  const places = <E extends RuntimeConfig, C>(
+  const indexByName = <E extends RuntimeConfig, C>(
     entries: readonly (E | InvalidRuntimeConfig)[],
     connect: (runtimeConfig: E) => C,
   ) =>
@@ -139,27 +139,33 @@ export function createRuntimes(
         'error' in runtimeConfig ? runtimeConfig : { runtimeConfig, client: connect(runtimeConfig) },
       ]),
     )
-  const workerPlaces = places(workers, (runtimeConfig) => createWorkerClient(resolveEndpoint('worker', runtimeConfig)))
-  const registryPlaces = places(registries, (runtimeConfig) =>
+  const workersByName = indexByName(workers, (runtimeConfig) =>
+    createWorkerClient(resolveEndpoint('worker', runtimeConfig)),
+  )
+  const registriesByName = indexByName(registries, (runtimeConfig) =>
     createRegistryClient(resolveEndpoint('registry', runtimeConfig)),
   )
   return {
-    worker: ({ spec, metadata }) => found('worker', workerPlaces, spec.workerRef.name, metadata.namespace),
-    registry: ({ spec, metadata }) => found('registry', registryPlaces, spec.registryRef.name, metadata.namespace),
+    worker: ({ spec, metadata }) => findRuntime('worker', workersByName, spec.workerRef.name, metadata.namespace),
+    registry: ({ spec, metadata }) =>
+      findRuntime('registry', registriesByName, spec.registryRef.name, metadata.namespace),
   }
 
-  function found<P extends { readonly runtimeConfig: RuntimeConfig }>(
+  function findRuntime<P extends { readonly runtimeConfig: RuntimeConfig }>(
     what: string,
-    places: ReadonlyMap<string, P | InvalidRuntimeConfig>,
+    runtimesByName: ReadonlyMap<string, P | InvalidRuntimeConfig>,
     name: string,
     namespace: string,
   ): P {
-    const place = places.get(name)
-    if (place === undefined)
+    const found = runtimesByName.get(name)
+    if (found === undefined)
       throw new TerminalError('UnknownCluster', `the operator's configuration has no ${what} ${name}`)
-    if ('error' in place) throw new TerminalError('ClusterConfigInvalid', `${what} ${name}: ${place.error}`)
-    if (isNamespaceAllowed(`${what} ${name}`, place.runtimeConfig, namespace, ground)) return place
-    throw new TerminalError('NotAllowed', `${what} ${name} is not granted to namespace ${namespace}`)
+    if ('error' in found) throw new TerminalError('ClusterConfigInvalid', `${what} ${name}: ${found.error}`)
+    if (isNamespaceAllowed(`${what} ${name}`, found.runtimeConfig, namespace, namespaceContext)) return found
+    throw new TerminalError(
+      'NotAllowed',
+      `${what} ${name} does not allow namespace ${namespace}: see allowedNamespaces of its configuration`,
+    )
   }
 }
 
@@ -173,12 +179,12 @@ function isNamespaceAllowed(
   if (namespaces === 'All') return true
   if (!isSelector(namespaces)) return (namespaces === 'Same' ? [operatorNamespace] : namespaces).includes(namespace)
   const info = cluster.namespace(namespace)
-  if (info === undefined) throw new TerminalError('ClusterConfigInvalid', `${what}: ${UNLABELLED}`)
+  if (info === undefined) throw new TerminalError('ClusterConfigInvalid', `${what}: ${UNKNOWN_LABELS}`)
   return info !== null && matchesSelector(namespaces, info.labels)
 }
 
-const UNLABELLED =
-  'allowedNamespaces selects by labels, which are unknown: namespaces of a folder of manifests have none, ' +
+const UNKNOWN_LABELS =
+  'allowedNamespaces selects by labels, which are unknown: namespaces of a directory of manifests have none, ' +
   'and on Kubernetes the operator needs permission to list and watch namespaces'
 
 function isSelector(namespaces: RuntimeConfig['namespaces']): namespaces is LabelSelector {

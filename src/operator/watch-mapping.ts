@@ -34,12 +34,12 @@ function referringTo(key: ResourceKey, cluster: Cluster): readonly Resource[] {
  * mode.
  */
 export function requestsForRuntimeEvent(
-  news: RuntimeEvent,
+  event: RuntimeEvent,
   cluster: Pick<Cluster, 'find' | 'list'>,
 ): readonly ResourceKey[] {
-  if ('worker' in news)
-    return cluster.find(externalObjectIndexFor('Connector', news.worker, news.connector)).map(resourceKeyOf)
-  const { registry, subject } = news
+  if ('worker' in event)
+    return cluster.find(externalObjectIndexFor('Connector', event.worker, event.connector)).map(resourceKeyOf)
+  const { registry, subject } = event
   const isWhole = subject === null || /^:[^:]*:$/.test(subject)
   const isBelow = (resource: Resource<'Subject'>) =>
     resource.spec.registryRef.name === registry && subjectName(resource).startsWith(subject ?? '')

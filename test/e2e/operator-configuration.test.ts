@@ -93,7 +93,7 @@ describeOn([kubernetes], 'a runtime with a namespace selector', () => {
     await condition('subjects', 'a', 'Stalled', 'True/NotAllowed')
     const { status } = await object('subjects', 'a')
     expect(status?.conditions.find(({ type }) => type === 'Ready')?.message).toBe(
-      `registry default is not granted to namespace ${namespace}`,
+      `registry default does not allow namespace ${namespace}: see allowedNamespaces of its configuration`,
     )
     await label(namespace, 'shop')
     await condition('subjects', 'a', 'Ready', 'True/Succeeded')

@@ -29,7 +29,7 @@ describe('the scopes of a registry that a namespace may use', () => {
     [':.x:orders', 'in registry main the subjects of namespace shop begin with shop- or s_'],
     [
       undefined,
-      'in registry main the subjects of namespace shop begin with shop- or s_: it may not change what is there for all',
+      'in registry main the subjects of namespace shop begin with shop- or s_: it may not change settings of the whole context',
     ],
   ])('are those with its prefixes: %s', (scope, granted) => {
     const subjectPrefixes = { shop: ['shop-', 's_'] }

@@ -45,12 +45,12 @@ describe('the runtimes that a resource may refer to', () => {
     [
       'only other namespaces are listed',
       [{ ...runtimeConfig, namespaces: ['other'] }],
-      ['NotAllowed', 'worker default is not granted to namespace default'],
+      ['NotAllowed', 'worker default does not allow namespace default: see allowedNamespaces of its configuration'],
     ],
     [
       'only the namespace of the operator is allowed',
       [{ ...runtimeConfig, namespaces: 'Same' as const }],
-      ['NotAllowed', 'worker default is not granted to namespace default'],
+      ['NotAllowed', 'worker default does not allow namespace default: see allowedNamespaces of its configuration'],
     ],
     ['unknown runtime', [], ['UnknownCluster', "the operator's configuration has no worker default"]],
     [
@@ -64,7 +64,10 @@ describe('the runtimes that a resource may refer to', () => {
 
   describe('with a namespace selector', () => {
     const namespaces = { matchLabels: { team: 'shop' }, matchExpressions: [] }
-    const notGranted = ['NotAllowed', 'worker default is not granted to namespace default']
+    const notGranted = [
+      'NotAllowed',
+      'worker default does not allow namespace default: see allowedNamespaces of its configuration',
+    ]
     const become = (labels: Readonly<Record<string, string>>) =>
       cluster.namespaces?.set('default', { labels, isTerminating: false })
 
@@ -91,7 +94,7 @@ describe('the runtimes that a resource may refer to', () => {
     it('are an invalid configuration if labels are unknown, which revokes no access', () => {
       expect(reasonOf([{ ...runtimeConfig, namespaces }])).toEqual([
         'ClusterConfigInvalid',
-        expect.stringContaining('namespaces of a folder of manifests have none'),
+        expect.stringContaining('namespaces of a directory of manifests have none'),
       ])
     })
   })

@@ -36,8 +36,8 @@ const SERVICE_PORT = 443
 const ALLOWED: AdmissionDecision = { allowed: true, warnings: [] }
 const BODY_BYTES_MAX = 8 * 1024 * 1024
 /** How often the certificate and the registration are checked. */
-const LOOK_MS = 60_000
-const AGAIN_MS = 5_000
+const REFRESH_MS = 60_000
+const RETRY_MS = 5_000
 
 /**
  * Serves the webhook and maintains its certificate and its registration with the API server. The controllers do not
@@ -45,20 +45,20 @@ const AGAIN_MS = 5_000
  */
 export function startWebhook(options: WebhookOptions, dependencies: WebhookDependencies): { stop(): Promise<void> } {
   const { logger, clock, api } = dependencies
-  const rounds = new PeriodicTask(clock)
+  const refreshing = new PeriodicTask(clock)
   const webhook = new Webhook(options, dependencies)
-  rounds.start(() =>
+  refreshing.start(() =>
     webhook.refresh().then(
-      () => LOOK_MS,
+      () => REFRESH_MS,
       (error: unknown) => {
-        logger.warn({ err: error, waitMs: AGAIN_MS }, 'cannot set up the webhook: retrying')
-        return AGAIN_MS
+        logger.warn({ err: error, waitMs: RETRY_MS }, 'cannot set up the webhook: retrying')
+        return RETRY_MS
       },
     ),
   )
   return {
     async stop() {
-      await rounds.stop()
+      await refreshing.stop()
       await webhook.stop()
       api.close()
     },
@@ -106,7 +106,7 @@ class Webhook {
       tls: { cert, key },
       logger,
       routes: admissionRoutes({
-        store: async (proposed) => (await denyUnauthorizedWrite(proposed, api)) ?? this.#judged(proposed),
+        store: async (proposed) => (await denyUnauthorizedWrite(proposed, api)) ?? this.#decide(proposed),
         delete: async (deletion) => (await denyUnauthorizedDelete(deletion, api)) ?? ALLOWED,
       }),
       consumes: ['application/json'],
@@ -118,7 +118,7 @@ class Webhook {
   }
 
   /** For an object that is being deleted, only the guarded fields are checked. */
-  async #judged({ kind, object }: WriteRequest): Promise<AdmissionDecision> {
+  async #decide({ kind, object }: WriteRequest): Promise<AdmissionDecision> {
     return object.metadata.deletionTimestamp === undefined ? decideAdmission(kind, object, this.#dependencies) : ALLOWED
   }
 

@@ -60,7 +60,7 @@ export async function observeConnector(worker: WorkerClient, name: string): Prom
     state,
     workerId,
     ...(trace === undefined ? {} : { trace }),
-    tasks: [...(status?.tasks ?? []).map(toTask), ...unheardOf(info, status)],
+    tasks: [...(status?.tasks ?? []).map(toTask), ...unreportedTasks(info, status)],
   }
 }
 
@@ -69,14 +69,14 @@ function toTask({ id, state, worker_id: workerId, trace }: TaskStateInfo): Obser
 }
 
 /** Tasks that exist but have not reported a status yet. */
-function unheardOf({ tasks }: ConnectorInfo, status: ConnectorStateInfo | undefined): readonly ObservedTask[] {
-  const heard = new Set(status?.tasks.map(({ id }) => id))
-  return tasks.flatMap(({ task }) => (heard.has(task) ? [] : [{ id: task, state: 'UNASSIGNED', workerId: '' }]))
+function unreportedTasks({ tasks }: ConnectorInfo, status: ConnectorStateInfo | undefined): readonly ObservedTask[] {
+  const reported = new Set(status?.tasks.map(({ id }) => id))
+  return tasks.flatMap(({ task }) => (reported.has(task) ? [] : [{ id: task, state: 'UNASSIGNED', workerId: '' }]))
 }
 
 export function countTasks(tasks: readonly Pick<ObservedTask, 'state'>[]): TaskCounts {
-  const of = (state: RunState) => tasks.filter((task) => task.state === state).length
-  const [running, failed, paused] = [of('RUNNING'), of('FAILED'), of('PAUSED')]
+  const countIn = (state: RunState) => tasks.filter((task) => task.state === state).length
+  const [running, failed, paused] = [countIn('RUNNING'), countIn('FAILED'), countIn('PAUSED')]
   return {
     total: tasks.length,
     running,

@@ -4,15 +4,15 @@ import { unreachable } from '../../config/errors.ts'
 import { TerminalError } from '../controller/reconcile-error.ts'
 import type { ConnectorStep } from './connector-plan.ts'
 
-const PLUGIN_AGAIN_MS = 300_000
+const PLUGIN_POLL_MS = 300_000
 
 /** Executes one step on the worker. Throws `TerminalError` for what the worker rejects. */
 export async function executeConnectorStep(step: ConnectorStep, name: string, worker: WorkerClient): Promise<unknown> {
   switch (step.do) {
     case 'create':
-      return explained(worker, step.config, worker.create(name, step.config, step.state))
+      return withInvalidKeys(worker, step.config, worker.create(name, step.config, step.state))
     case 'put-config':
-      return explained(worker, step.config, worker.putConfig(name, step.config))
+      return withInvalidKeys(worker, step.config, worker.putConfig(name, step.config))
     case 'restart':
       return worker.restart(name, { includeTasks: step.includeTasks, onlyFailed: step.onlyFailed })
     case 'restart-task':
@@ -31,14 +31,14 @@ export async function executeConnectorStep(step: ConnectorStep, name: string, wo
   }
 }
 
-/** Asks for the invalid keys only after a rejection: the worker validates every configuration that it is sent. */
-async function explained<T>(worker: WorkerClient, config: ConnectorProperties, asked: Promise<T>): Promise<T> {
+/** Requests the invalid keys only after a rejection: the worker validates every configuration that it is sent. */
+async function withInvalidKeys<T>(worker: WorkerClient, config: ConnectorProperties, request: Promise<T>): Promise<T> {
   try {
-    return await asked
+    return await request
   } catch (error) {
     // Workers use different status codes for an unknown connector class.
-    const isRefusal = error instanceof RequestError && [400, 404, 500].includes(error.status)
-    if (isRefusal) await assertConfigValid(worker, config)
+    const isRejected = error instanceof RequestError && [400, 404, 500].includes(error.status)
+    if (isRejected) await assertConfigValid(worker, config)
     throw error
   }
 }
@@ -46,27 +46,27 @@ async function explained<T>(worker: WorkerClient, config: ConnectorProperties, a
 /** Validates a configuration on the worker. Throws `TerminalError` with every invalid key. */
 export async function assertConfigValid(worker: WorkerClient, config: ConnectorProperties): Promise<void> {
   const plugin = config['connector.class'] ?? ''
-  const { configs } = await worker.validate(plugin, config).catch((error: unknown) => refusal(error, plugin))
+  const { configs } = await worker.validate(plugin, config).catch((error: unknown) => throwRejection(error, plugin))
   const invalidKeys = configs.flatMap(({ value }) => value.errors.map((message) => ({ key: value.name, message })))
   if (invalidKeys.length === 0) return
   const message = invalidKeys.map((invalidKey) => `${invalidKey.key}: ${invalidKey.message}`).join('; ')
   throw new TerminalError('ConfigInvalid', message, { invalidKeys })
 }
 
-function refusal(error: unknown, plugin: string): never {
+function throwRejection(error: unknown, plugin: string): never {
   if (!(error instanceof RequestError)) throw error
   if (error.status === 404 || /Failed to find any class/.test(error.message)) {
     throw new TerminalError('PluginNotFound', `no worker has a connector class '${plugin}'`, {
-      requeueAfterMs: PLUGIN_AGAIN_MS,
+      requeueAfterMs: PLUGIN_POLL_MS,
     })
   }
   if (error.status === 400) throw new TerminalError('ConfigInvalid', error.message)
   throw error
 }
 
-async function offsetsAccepted(asked: Promise<string>): Promise<void> {
+async function offsetsAccepted(request: Promise<string>): Promise<void> {
   try {
-    await asked
+    await request
   } catch (error) {
     if (error instanceof RequestError && error.status === 400) throw new TerminalError('OffsetsRejected', error.message)
     throw error

@@ -33,7 +33,7 @@ const PROBE = { firstMs: 1_000, maxMs: 15_000 }
 /** A proxy sends these for a server that is unavailable. */
 const UNAVAILABLE: ReadonlySet<number> = new Set([502, 503, 504])
 
-/** Guards the calls to one runtime. While the runtime does not answer, calls fail at once and one probe polls it. */
+/** Guards the calls to one runtime. While the runtime does not respond, calls fail at once and one probe polls it. */
 export class CircuitBreaker {
   readonly #options: CircuitBreakerOptions
   #failures = 0
@@ -70,7 +70,7 @@ export class CircuitBreaker {
     this.#failures += 1
     if (this.#failures < FAILURES || this.#reason !== undefined) return
     this.#reason = reason
-    this.#options.logger.warn({ reason }, 'the runtime does not answer: calls fail until a probe succeeds')
+    this.#options.logger.warn({ reason }, 'the runtime does not respond: calls fail until a probe succeeds')
     this.#options.onChange()
     this.#probeUntilAnswered().catch((error: unknown) =>
       this.#options.logger.error({ reason: messageOf(error) }, 'the probe loop of the circuit breaker failed'),
@@ -87,7 +87,7 @@ export class CircuitBreaker {
       await probe((send) => this.#attempt(send)).catch(() => undefined)
     }
     this.#reason = undefined
-    logger.info('the runtime answers again')
+    logger.info('the runtime responds again')
     onChange()
   }
 }

@@ -3,7 +3,7 @@ import { findCondition } from '../resources/condition.ts'
 import type { Condition } from '../resources/status.ts'
 
 /** Reasons of `Ready` that are reported as Events when they begin. */
-const TOLD: ReadonlySet<string> = new Set<EventReason>([
+const REPORTED_REASONS: ReadonlySet<string> = new Set<EventReason>([
   'AutoRestartExhausted',
   'Incompatible',
   'ReferencePending',
@@ -25,7 +25,7 @@ export function conditionEvents(before: readonly Condition[], after: readonly Co
   }
   const events: ResourceEvent[] = []
   const ready = began('Ready')
-  if (ready !== undefined && TOLD.has(ready.reason)) {
+  if (ready !== undefined && REPORTED_REASONS.has(ready.reason)) {
     events.push({ type: 'Warning', reason: ready.reason as EventReason, note: ready.message })
   }
   const synced = began('Synced')

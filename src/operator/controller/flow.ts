@@ -20,10 +20,10 @@ export class Flow<Key> {
     return this.#waiting.user.size + this.#waiting.routine.size > 0
   }
 
-  add(key: Key, urgency: Priority, sinceMs: number): void {
+  add(key: Key, priority: Priority, sinceMs: number): void {
     if (this.#waiting.user.has(key)) return
-    if (urgency === 'user') this.#waiting.routine.delete(key)
-    if (!this.#waiting.routine.has(key)) this.#waiting[urgency].set(key, sinceMs)
+    if (priority === 'user') this.#waiting.routine.delete(key)
+    if (!this.#waiting.routine.has(key)) this.#waiting[priority].set(key, sinceMs)
   }
 
   /** Returns the priority of the removed key. */

@@ -54,7 +54,7 @@ type ClockReadings = { readonly monotonicMs: number; readonly nowMs: number }
 export class LeaderElector {
   readonly #options: LeaderElectorOptions
   readonly #stopping = new AbortController()
-  #seen: { readonly version: string; readonly atMs: number } | undefined
+  #observed: { readonly version: string; readonly atMs: number } | undefined
   /** Undefined while the stored lease is not known for certain. */
   #own: VersionedLease | undefined
   #renewed: ClockReadings | undefined
@@ -95,16 +95,16 @@ export class LeaderElector {
   }
 
   async #lead(): Promise<void> {
-    const { logger, onStartedLeading: lead } = this.#options
+    const { logger, onStartedLeading } = this.#options
     logger.info('leading')
     const term = new AbortController()
     this.#term = term
-    const office = lead({ signal: term.signal, assertFor: (ms) => this.#assertFor(term, ms) })
+    const active = onStartedLeading({ signal: term.signal, assertFor: (ms) => this.#assertFor(term, ms) })
     const ended = new AbortController()
     const renewing = this.#renew(term, ended.signal)
     await Promise.race([renewing, aborted(this.#stopping.signal)])
     // The lease is renewed until the last reconciles have ended, so their writes stay fenced.
-    await office.stop()
+    await active.stop()
     ended.abort()
     await renewing
     this.#term = undefined
@@ -143,7 +143,7 @@ export class LeaderElector {
   async #take(signal: AbortSignal): Promise<boolean> {
     const { lock, identity, clock } = this.#options
     const found = this.#own ?? (await lock.read(signal))
-    this.#note(found)
+    this.#recordObserved(found)
     const isOwn = found?.lease.holder === identity
     if (found !== undefined && !isOwn && !this.#isFree(found.lease)) return false
     const now = new Date(clock.nowMs()).toISOString()
@@ -154,7 +154,7 @@ export class LeaderElector {
       acquiredAt: isOwn ? found.lease.acquiredAt : now,
       renewedAt: now,
     }
-    const sent = this.#moment()
+    const sent = this.#clockReadings()
     this.#own = await lock.write(lease, found?.version, signal)
     if (this.#own === undefined) return isOwn && this.#take(signal)
     // Counted from when the request was sent: other candidates may have observed it from then on.
@@ -162,13 +162,13 @@ export class LeaderElector {
     return true
   }
 
-  #note(found: VersionedLease | undefined): void {
-    if (found === undefined || found.version === this.#seen?.version) return
-    this.#seen = { version: found.version, atMs: this.#options.clock.monotonicMs() }
+  #recordObserved(found: VersionedLease | undefined): void {
+    if (found === undefined || found.version === this.#observed?.version) return
+    this.#observed = { version: found.version, atMs: this.#options.clock.monotonicMs() }
   }
 
   #isFree({ holder, durationMs }: Lease): boolean {
-    const ageMs = this.#options.clock.monotonicMs() - (this.#seen?.atMs ?? 0)
+    const ageMs = this.#options.clock.monotonicMs() - (this.#observed?.atMs ?? 0)
     return holder === '' || ageMs >= durationMs
   }
 
@@ -192,7 +192,7 @@ export class LeaderElector {
     if (this.#sinceRenewalMs() + ms > LEASE_MS) throw new NotLeaderError('the lease was not renewed in time')
   }
 
-  #moment(): ClockReadings {
+  #clockReadings(): ClockReadings {
     const { clock } = this.#options
     return { monotonicMs: clock.monotonicMs(), nowMs: clock.nowMs() }
   }
@@ -200,7 +200,7 @@ export class LeaderElector {
   /** Uses the clock that advanced further: one of them stands still while a machine is suspended. */
   #sinceRenewalMs(): number {
     if (this.#renewed === undefined) return Number.POSITIVE_INFINITY
-    const { monotonicMs, nowMs } = this.#moment()
+    const { monotonicMs, nowMs } = this.#clockReadings()
     return Math.max(monotonicMs - this.#renewed.monotonicMs, nowMs - this.#renewed.nowMs)
   }
 

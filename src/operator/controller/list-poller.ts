@@ -75,10 +75,10 @@ export class ListPoller<T> {
 
   #failed(error: unknown): void {
     const { logger, onAvailabilityChange } = this.#options
-    // The circuit breaker made no call, and it enqueues the resources itself when the runtime answers again.
+    // The circuit breaker made no call, and it enqueues the resources itself when the runtime responds again.
     this.#failures = error instanceof CircuitOpenError ? 0 : this.#failures + 1
     if (this.#failures !== OUTAGE_FAILURES || this.#polling.isStopped) return
-    logger.warn({ reason: messageOf(error) }, 'the runtime does not answer')
+    logger.warn({ reason: messageOf(error) }, 'the runtime does not respond')
     onAvailabilityChange()
   }
 
@@ -94,7 +94,7 @@ export class ListPoller<T> {
     this.#failures = 0
     this.#hasListed = true
     if (!wasUnavailable) return
-    logger.info('the runtime answers again')
+    logger.info('the runtime responds again')
     onAvailabilityChange()
   }
 

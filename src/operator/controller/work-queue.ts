@@ -30,27 +30,28 @@ export class WorkQueue<Key extends string> {
   readonly #clock: Clock
   readonly #backoff: Backoff
   readonly #random: () => number
-  readonly #meter: ControllerMetrics
+  readonly #metrics: ControllerMetrics
   readonly #flowOf: (key: Key) => string
   readonly #flowConcurrency: number
   readonly #flows = new Map<string, Flow<Key>>()
   /** Flows with a waiting key and a free slot; the first one is next. */
   readonly #ready = new Set<Flow<Key>>()
   readonly #waiting = new Map<Key, { readonly flow: Flow<Key>; readonly sinceMs: number }>()
-  readonly #working = new Map<Key, { readonly flow: Flow<Key>; readonly sinceMs: number }>()
-  readonly #again = new Map<Key, Priority>()
+  readonly #processing = new Map<Key, { readonly flow: Flow<Key>; readonly sinceMs: number }>()
+  /** Keys that were added during their processing. */
+  readonly #dirty = new Map<Key, Priority>()
   readonly #dueMs = new Map<Key, number>()
   readonly #failures = new Map<Key, number>()
-  readonly #takers: ((key: Key | undefined) => void)[] = []
-  #wakeMs = Number.POSITIVE_INFINITY
-  #alarm: AbortController | undefined
+  readonly #getters: ((key: Key | undefined) => void)[] = []
+  #timerDueMs = Number.POSITIVE_INFINITY
+  #timer: AbortController | undefined
   #closed = false
 
   constructor(options: WorkQueueOptions<Key>) {
     this.#clock = options.clock
     this.#backoff = options.backoff ?? BACKOFF
     this.#random = options.random ?? Math.random
-    this.#meter = options.metrics ?? NO_METRICS
+    this.#metrics = options.metrics ?? NO_METRICS
     this.#flowOf = options.flowOf ?? (() => '')
     this.#flowConcurrency = options.flowConcurrency ?? Number.POSITIVE_INFINITY
   }
@@ -62,24 +63,26 @@ export class WorkQueue<Key extends string> {
 
   state(): QueueState {
     const nowMs = this.#clock.monotonicMs()
-    return { waiting: this.length, workingMs: [...this.#working.values()].map(({ sinceMs }) => nowMs - sinceMs) }
+    return { waiting: this.length, workingMs: [...this.#processing.values()].map(({ sinceMs }) => nowMs - sinceMs) }
   }
 
   /** Whether no key waits, is processed, or becomes due within `withinMs`. */
   isIdle(withinMs = 0): boolean {
     const soonMs = this.#clock.monotonicMs() + withinMs
-    return this.length === 0 && this.#working.size === 0 && [...this.#dueMs.values()].every((dueMs) => dueMs > soonMs)
+    return (
+      this.length === 0 && this.#processing.size === 0 && [...this.#dueMs.values()].every((dueMs) => dueMs > soonMs)
+    )
   }
 
-  add(key: Key, urgency: Priority = 'user'): void {
+  add(key: Key, priority: Priority = 'user'): void {
     if (this.#closed) return
     this.#dueMs.delete(key)
-    if (this.#working.has(key)) {
-      if (this.#again.get(key) !== 'user') this.#again.set(key, urgency)
+    if (this.#processing.has(key)) {
+      if (this.#dirty.get(key) !== 'user') this.#dirty.set(key, priority)
       return
     }
-    this.#enqueue(key, urgency)
-    this.#handOut()
+    this.#enqueue(key, priority)
+    this.#dispatch()
   }
 
   /** Adds the key after a delay; of several delays the earliest counts. */
@@ -87,14 +90,14 @@ export class WorkQueue<Key extends string> {
     if (this.#closed) return
     const dueMs = this.#clock.monotonicMs() + delayMs
     this.#dueMs.set(key, Math.min(dueMs, this.#dueMs.get(key) ?? Number.POSITIVE_INFINITY))
-    this.#setAlarm(dueMs)
+    this.#setTimer(dueMs)
   }
 
   /** Adds the key after its backoff, which grows with every call until `forget`. Returns the delay. */
   addRateLimited(key: Key): number {
     const failures = this.#failures.get(key) ?? 0
     this.#failures.set(key, failures + 1)
-    this.#meter.retried()
+    this.#metrics.retried()
     const delayMs = backoffMs(this.#backoff, failures, this.#random)
     this.addAfter(key, delayMs)
     return delayMs
@@ -111,27 +114,27 @@ export class WorkQueue<Key extends string> {
   get(): Promise<Key | undefined> {
     return new Promise((resolve) => {
       if (this.#closed) return resolve(undefined)
-      this.#takers.push(resolve)
-      this.#handOut()
+      this.#getters.push(resolve)
+      this.#dispatch()
     })
   }
 
   done(key: Key): void {
-    const work = this.#working.get(key)
+    const work = this.#processing.get(key)
     if (work === undefined) return
-    this.#working.delete(key)
+    this.#processing.delete(key)
     work.flow.working -= 1
     this.#updateReady(work.flow)
-    const urgency = this.#again.get(key)
-    this.#again.delete(key)
-    if (urgency !== undefined) this.add(key, urgency)
-    else this.#handOut()
+    const priority = this.#dirty.get(key)
+    this.#dirty.delete(key)
+    if (priority !== undefined) this.add(key, priority)
+    else this.#dispatch()
   }
 
   shutDown(): void {
     this.#closed = true
-    this.#alarm?.abort()
-    for (const take of this.#takers.splice(0)) take(undefined)
+    this.#timer?.abort()
+    for (const take of this.#getters.splice(0)) take(undefined)
   }
 
   /** A key that waits moves to another flow when `flowOf` changed, as after an edit of its resource. */
@@ -140,13 +143,13 @@ export class WorkQueue<Key extends string> {
     const sinceMs = before?.sinceMs ?? this.#clock.monotonicMs()
     const name = this.#flowOf(key)
     const flow = this.#flows.get(name) ?? new Flow<Key>(name)
-    let urgency = added
-    if (before === undefined) this.#meter.added()
+    let priority = added
+    if (before === undefined) this.#metrics.added()
     else if (before.flow !== flow) {
-      if (before.flow.remove(key) === 'user') urgency = 'user'
+      if (before.flow.remove(key) === 'user') priority = 'user'
       this.#updateReady(before.flow)
     }
-    flow.add(key, urgency, sinceMs)
+    flow.add(key, priority, sinceMs)
     this.#flows.set(name, flow)
     this.#waiting.set(key, { flow, sinceMs })
     this.#updateReady(flow)
@@ -158,11 +161,11 @@ export class WorkQueue<Key extends string> {
     if (!flow.hasWaiting && flow.working === 0) this.#flows.delete(flow.name)
   }
 
-  #handOut(): void {
-    while (this.#takers.length > 0) {
+  #dispatch(): void {
+    while (this.#getters.length > 0) {
       const key = this.#next()
       if (key === undefined) return
-      this.#takers.shift()?.(key)
+      this.#getters.shift()?.(key)
     }
   }
 
@@ -175,34 +178,34 @@ export class WorkQueue<Key extends string> {
     flow.remove(key)
     this.#waiting.delete(key)
     flow.working += 1
-    this.#working.set(key, { flow, sinceMs: nowMs })
+    this.#processing.set(key, { flow, sinceMs: nowMs })
     // Moves to the end: flows take turns.
     this.#ready.delete(flow)
     this.#updateReady(flow)
-    this.#meter.dequeued(nowMs - sinceMs)
+    this.#metrics.dequeued(nowMs - sinceMs)
     return key
   }
 
-  #setAlarm(dueMs: number): void {
-    if (dueMs >= this.#wakeMs) return
-    this.#alarm?.abort()
-    this.#alarm = new AbortController()
-    this.#wakeMs = dueMs
+  #setTimer(dueMs: number): void {
+    if (dueMs >= this.#timerDueMs) return
+    this.#timer?.abort()
+    this.#timer = new AbortController()
+    this.#timerDueMs = dueMs
     const waitMs = Math.max(DELAY_PRECISION_MS, dueMs - this.#clock.monotonicMs())
-    this.#clock.sleep(waitMs, this.#alarm.signal).then(
+    this.#clock.sleep(waitMs, this.#timer.signal).then(
       () => this.#addDue(),
       () => undefined,
     )
   }
 
   #addDue(): void {
-    this.#wakeMs = Number.POSITIVE_INFINITY
+    this.#timerDueMs = Number.POSITIVE_INFINITY
     const nowMs = this.#clock.monotonicMs()
     let nextMs = Number.POSITIVE_INFINITY
     for (const [key, dueMs] of this.#dueMs) {
       if (dueMs > nowMs) nextMs = Math.min(nextMs, dueMs)
       else this.add(key, 'routine')
     }
-    if (nextMs < Number.POSITIVE_INFINITY) this.#setAlarm(nextMs)
+    if (nextMs < Number.POSITIVE_INFINITY) this.#setTimer(nextMs)
   }
 }

@@ -16,8 +16,8 @@ export type DesiredSubject = {
   readonly compatibility?: CompatibilityLevel
 }
 
-const NOT_FOUND_MS = 300_000
-const LOOK_AGAIN_MS = 30_000
+const MISSING_STALLED_MS = 300_000
+const MISSING_POLL_MS = 30_000
 
 /** Throws `DependencyNotReady` or `TerminalError` when the text or a reference cannot be resolved. */
 export async function resolveDesiredSubject(
@@ -68,11 +68,11 @@ function resolve(resource: Resource<'Subject'>, cluster: ClusterReader, clock: C
   return (resource.spec.references ?? []).map(({ name, subject, subjectRef, version }) => {
     if (subjectRef === undefined) return { name, subject: subject ?? '', version: version ?? 0 }
     const referent = cluster.get(resourceKey('Subject', resource.metadata.namespace, subjectRef.name))
-    if (referent === undefined) return missing(resource, subjectRef.name, clock)
+    if (referent === undefined) return throwMissing(resource, subjectRef.name, clock)
     if (referent.spec.registryRef.name !== resource.spec.registryRef.name) {
       throw new TerminalError(
         'ReferenceInvalid',
-        `Subject ${subjectRef.name} is of registry ${referent.spec.registryRef.name}`,
+        `Subject ${subjectRef.name} belongs to registry ${referent.spec.registryRef.name}`,
       )
     }
     return { name, subject: subjectName(referent), version: version ?? versionOf(referent) }
@@ -87,15 +87,15 @@ function versionOf(referent: Resource<'Subject'>): number {
 }
 
 /** A missing referent may be declared in a moment; after a while the resource reports `Stalled`. */
-function missing(resource: Resource<'Subject'>, name: string, clock: Clock): never {
+function throwMissing(resource: Resource<'Subject'>, name: string, clock: Clock): never {
   const waitedMs = clock.nowMs() - Date.parse(resource.metadata.creationTimestamp)
   const message = `there is no Subject ${name} in namespace ${resource.metadata.namespace}`
-  if (waitedMs > NOT_FOUND_MS) throw new TerminalError('ReferenceNotFound', message)
-  throw new DependencyNotReady('ReferencePending', message, { requeueAfterMs: LOOK_AGAIN_MS })
+  if (waitedMs > MISSING_STALLED_MS) throw new TerminalError('ReferenceNotFound', message)
+  throw new DependencyNotReady('ReferencePending', message, { requeueAfterMs: MISSING_POLL_MS })
 }
 
 /** Throws `TerminalError` for each member of a cycle, with the path of the cycle. */
 function assertNoCycle(start: Resource<'Subject'>, cluster: ClusterReader): void {
-  const circle = findReferenceCycle(start, cluster)
-  if (circle !== undefined) throw new TerminalError('ReferenceCycle', `references form a cycle: ${circle.join(' → ')}`)
+  const cycle = findReferenceCycle(start, cluster)
+  if (cycle !== undefined) throw new TerminalError('ReferenceCycle', `references form a cycle: ${cycle.join(' → ')}`)
 }

@@ -34,7 +34,7 @@ export type ObservedSubject = {
    * Why the desired schema is incompatible with the existing versions, under the desired level; empty: it is
    * compatible.
    */
-  readonly objections: readonly string[]
+  readonly conflicts: readonly string[]
 }
 
 /** Whether the status of a Ready resource already matches what a list of the registry shows. */
@@ -46,7 +46,7 @@ export function isSubjectStatusCurrent(
   return status.latestVersion === latest.version && (status.version !== latest.version || status.id === latest.id)
 }
 
-const NOWHERE: Awaited<ReturnType<typeof placeOf>> = { versions: [] }
+const NEW_SUBJECT: Awaited<ReturnType<typeof lookUpVersions>> = { versions: [] }
 
 /** `isNew`: the subject is known to be absent and is not read. */
 export async function observeSubject(
@@ -56,21 +56,21 @@ export async function observeSubject(
 ): Promise<ObservedSubject> {
   const { subject, schema, normalize } = desired
   const [{ registered, versions }, level, effective] = await Promise.all([
-    isNew ? NOWHERE : placeOf(registry, subject, schema, normalize),
+    isNew ? NEW_SUBJECT : lookUpVersions(registry, subject, schema, normalize),
     managesLevel ? undefinedIfNotFound(registry.config(subject)) : undefined,
     registry.config(subject, { effective: true }),
   ])
   const effectiveLevel = effective.compatibility ?? DEFAULT_LEVEL
-  const missed = schema !== undefined && registered === undefined
+  const isUnregistered = schema !== undefined && registered === undefined
   // Where nothing else is written first, the registry itself validates a first version.
-  const isJudged = missed && (managesLevel || versions.length > 0)
+  const isChecked = isUnregistered && (managesLevel || versions.length > 0)
   return {
     ...(registered === undefined ? {} : { registered }),
     versions,
     ...(level?.compatibility === undefined ? {} : { level: level.compatibility }),
     effectiveLevel,
-    objections: isJudged
-      ? await objections(registry, subject, schema, versions, {
+    conflicts: isChecked
+      ? await conflictsWithVersions(registry, subject, schema, versions, {
           level: desired.compatibility ?? effectiveLevel,
           policy: policyOf(effective),
           group: effective.compatibilityGroup,
@@ -83,7 +83,7 @@ export async function effectiveCompatibility(registry: RegistryClient, subject: 
   return (await registry.config(subject, { effective: true })).compatibility ?? DEFAULT_LEVEL
 }
 
-/** A registry that does not know policies answers none. */
+/** A registry that does not know policies returns none. */
 function policyOf({ compatibilityPolicy }: SubjectConfig): CompatibilityPolicy | undefined {
   return COMPATIBILITY_POLICIES.find((policy) => policy === compatibilityPolicy)
 }
@@ -96,14 +96,16 @@ export async function observeRegistration(
   { id, version }: Registered,
 ): Promise<Partial<ObservedSubject>> {
   // Older registries return the id only.
-  const asked = version === undefined && schema !== undefined
-  const place = asked ? await lookUp(registry, subject, schema, normalize).catch(() => undefined) : { id, version }
-  if (typeof place !== 'object' || place.version === undefined) return {}
-  const all = [...new Set([...versions, place.version])].sort((a, b) => a - b)
-  return { registered: { id: place.id, version: place.version }, versions: all, objections: [] }
+  const hasNoVersion = version === undefined && schema !== undefined
+  const registered = hasNoVersion
+    ? await lookUp(registry, subject, schema, normalize).catch(() => undefined)
+    : { id, version }
+  if (typeof registered !== 'object' || registered.version === undefined) return {}
+  const all = [...new Set([...versions, registered.version])].sort((a, b) => a - b)
+  return { registered: { id: registered.id, version: registered.version }, versions: all, conflicts: [] }
 }
 
-async function placeOf(
+async function lookUpVersions(
   registry: RegistryClient,
   subject: string,
   schema: NewSchema | undefined,
@@ -140,7 +142,7 @@ export function toSchemaError(error: unknown): unknown {
   return isTooLarge ? new TerminalError('SchemaTooLarge', error.message) : error
 }
 
-async function objections(
+async function conflictsWithVersions(
   registry: RegistryClient,
   subject: string,
   schema: NewSchema,
@@ -151,15 +153,15 @@ async function objections(
   const isLastEnough = rules.group === undefined && !rules.level.endsWith('_TRANSITIVE')
   const fetched = rules.level === 'NONE' ? [] : isLastEnough ? versions.slice(-1) : versions
   const earlier = await Promise.all(fetched.map((version) => registry.version(subject, version)))
-  return judged(registry, schema, earlier, rules)
+  return conflictsBetween(registry, schema, earlier, rules)
 }
 
 /** Throws `TerminalError` for an invalid schema and for unresolved references. */
 export async function assertSchemaValid(registry: RegistryClient, schema: NewSchema): Promise<void> {
-  await judged(registry, schema, [], { level: 'NONE' })
+  await conflictsBetween(registry, schema, [], { level: 'NONE' })
 }
 
-async function judged(
+async function conflictsBetween(
   registry: RegistryClient,
   schema: NewSchema,
   earlier: readonly RegisteredSchema[],

@@ -23,10 +23,10 @@ export function planSubject(
   observed: ObservedSubject,
 ): SubjectPlan {
   assertAdoptable(resource, desired, observed)
-  if (observed.objections.length > 0) {
+  if (observed.conflicts.length > 0) {
     throw new TerminalError(
       'Incompatible',
-      incompatible(desired.compatibility ?? observed.effectiveLevel, observed.objections),
+      incompatible(desired.compatibility ?? observed.effectiveLevel, observed.conflicts),
     )
   }
   const levelSteps = planLevel(resource, desired, observed)
@@ -142,6 +142,6 @@ function synced({ spec }: Resource<'Subject'>, desired: DesiredSubject, observed
   }
 }
 
-function incompatible(level: CompatibilityLevel, objections: readonly string[]): string {
-  return [`the schema is incompatible with the existing versions (${level}):`, ...objections].join('\n')
+function incompatible(level: CompatibilityLevel, conflicts: readonly string[]): string {
+  return [`the schema is incompatible with the existing versions (${level}):`, ...conflicts].join('\n')
 }

@@ -5,16 +5,16 @@ type Key = ResourceKey<'Subject'>
 
 /** The shortest cycle of references through a Subject, with the Subject at both ends; undefined when there is none. */
 export function findReferenceCycle(start: Resource<'Subject'>, cluster: ClusterReader): readonly string[] | undefined {
-  const home = resourceKeyOf(start) as Key
+  const startKey = resourceKeyOf(start) as Key
   // The predecessor of each Subject that was reached. Each Subject is visited once, however many paths lead to it.
-  const cameFrom = new Map<Key, Key>()
-  const reached: Key[] = [home]
+  const predecessors = new Map<Key, Key>()
+  const reached: Key[] = [startKey]
   for (const key of reached) {
-    const resource = key === home ? start : cluster.get(key)
+    const resource = key === startKey ? start : cluster.get(key)
     for (const next of resource === undefined ? [] : referents(resource)) {
-      if (next === home) return [...wayTo(key, cameFrom), home].map(nameOf)
-      if (cameFrom.has(next)) continue
-      cameFrom.set(next, key)
+      if (next === startKey) return [...pathTo(key, predecessors), startKey].map(nameOf)
+      if (predecessors.has(next)) continue
+      predecessors.set(next, key)
       reached.push(next)
     }
   }
@@ -39,8 +39,8 @@ export function sortByReferences(subjects: readonly Resource<'Subject'>[]): read
       if (left === 0) ordered.add(waiting)
     }
   }
-  const circles = [...known.keys()].filter((key) => !ordered.has(key))
-  return [...ordered, ...circles].flatMap((key) => known.get(key) ?? [])
+  const cyclic = [...known.keys()].filter((key) => !ordered.has(key))
+  return [...ordered, ...cyclic].flatMap((key) => known.get(key) ?? [])
 }
 
 /** Without duplicates. */
@@ -49,10 +49,10 @@ function referents({ spec, metadata }: Resource<'Subject'>): readonly Key[] {
   return [...new Set(names)].map((name) => resourceKey('Subject', metadata.namespace, name))
 }
 
-function wayTo(end: Key, cameFrom: ReadonlyMap<Key, Key>): readonly Key[] {
-  const way = [end]
-  for (let key = cameFrom.get(end); key !== undefined; key = cameFrom.get(key)) way.unshift(key)
-  return way
+function pathTo(end: Key, predecessors: ReadonlyMap<Key, Key>): readonly Key[] {
+  const path = [end]
+  for (let key = predecessors.get(end); key !== undefined; key = predecessors.get(key)) path.unshift(key)
+  return path
 }
 
 function nameOf(key: Key): string {

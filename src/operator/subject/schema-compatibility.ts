@@ -69,23 +69,23 @@ async function fetchDependencies(
   const texts = new Map<string, Referenced>()
   const fetch = async (list: readonly RegisteredReference[]): Promise<void> => {
     for (const reference of list) {
-      const place = placeOf(reference)
-      if (texts.has(place)) continue
+      const key = keyOf(reference)
+      if (texts.has(key)) continue
       const found = await lookup(reference.subject, reference.version)
-      texts.set(place, { text: found.schema, references: found.references ?? [] })
+      texts.set(key, { text: found.schema, references: found.references ?? [] })
       await fetch(found.references ?? [])
     }
   }
   await fetch(references)
   return dependenciesOf(
     references,
-    (reference) => texts.get(placeOf(reference)),
+    (reference) => texts.get(keyOf(reference)),
     (reference) => {
       throw new SchemaError(`the reference ${reference.name} has no target`)
     },
   )
 }
 
-function placeOf({ subject, version }: RegisteredReference): string {
+function keyOf({ subject, version }: RegisteredReference): string {
   return `${version} ${subject}`
 }

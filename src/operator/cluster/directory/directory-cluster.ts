@@ -39,7 +39,7 @@ const QUIET_MS = 50
  * A manifest that is missing for this long counts as deleted. A shorter absence is an editor that replaces the file, or
  * a file that is being moved.
  */
-const GONE_MS = 1_500
+const DELETION_DELAY_MS = 1_500
 
 /** Where a resource is declared. */
 type Origin = { readonly file: string; readonly line: number }
@@ -60,11 +60,11 @@ export class DirectoryCluster implements Cluster {
   #configMaps = new Map<string, ConfigMap>()
   #folder: ManifestFolder = EMPTY_FOLDER
   /** The last valid content of each file, used while the file is invalid. */
-  readonly #good = new Map<string, readonly Claim[]>()
+  readonly #lastValid = new Map<string, readonly Claim[]>()
   #manifestErrors: readonly ManifestError[] = []
   #watcher: FSWatcher | undefined
   #reading: Promise<void> = Promise.resolve()
-  #hush: AbortController | undefined
+  #debounce: AbortController | undefined
   #loop: Promise<void> = Promise.resolve()
 
   constructor(options: DirectoryOptions) {
@@ -81,7 +81,7 @@ export class DirectoryCluster implements Cluster {
 
   async stop(): Promise<void> {
     this.#stopping.abort()
-    this.#hush?.abort()
+    this.#debounce?.abort()
     this.#watcher?.close()
     await this.#loop
     await this.#reading
@@ -156,11 +156,11 @@ export class DirectoryCluster implements Cluster {
   }
 
   manifestErrors(): readonly ManifestError[] {
-    return this.#manifestErrors.map((fault) => ({ ...fault, file: this.#shown(fault.file) }))
+    return this.#manifestErrors.map((fault) => ({ ...fault, file: this.#displayPath(fault.file) }))
   }
 
   /** The path relative to the working directory, as editors and shells expect it. */
-  #shown(file: string): string {
+  #displayPath(file: string): string {
     return join(this.#options.path, file)
   }
 
@@ -184,9 +184,9 @@ export class DirectoryCluster implements Cluster {
   }
 
   #readSoon(): void {
-    this.#hush?.abort()
-    this.#hush = new AbortController()
-    this.#options.clock.sleep(QUIET_MS, this.#hush.signal).then(
+    this.#debounce?.abort()
+    this.#debounce = new AbortController()
+    this.#options.clock.sleep(QUIET_MS, this.#debounce.signal).then(
       () => this.#read(),
       () => undefined,
     )
@@ -197,18 +197,18 @@ export class DirectoryCluster implements Cluster {
     this.#reading = this.#reading.then(async () => {
       if (this.#stopping.signal.aborted) return
       this.#folder = await readManifestFolder(this.#options.path, this.#folder)
-      this.#take()
+      this.#updateResources()
     })
     return this.#reading
   }
 
   /** Updates the resources after the folder was read. */
-  #take(): void {
+  #updateResources(): void {
     const manifestErrors: ManifestError[] = [...this.#folder.manifestErrors]
     const claims = this.#claims(manifestErrors)
-    this.#takeConfigMaps()
+    this.#updateConfigMaps()
     for (const [key, claim] of claims) this.#declare(key, claim, manifestErrors)
-    this.#missing(claims)
+    this.#deleteMissing(claims)
     this.#manifestErrors = manifestErrors
   }
 
@@ -226,10 +226,10 @@ export class DirectoryCluster implements Cluster {
       const keeps = origin?.file === claim.file && origin.file !== other.file
       const [winner, loser] = keeps ? [claim, other] : [other, claim]
       claims.set(key, winner)
-      const message = `${nameOf(key)} is declared in ${this.#shown(winner.file)}:${winner.line} already; this one is ignored: rename one of them`
+      const message = `${nameOf(key)} is declared in ${this.#displayPath(winner.file)}:${winner.line} already; this one is ignored: rename one of them`
       manifestErrors.push({ file: loser.file, line: loser.line, message })
     }
-    for (const path of this.#good.keys()) if (!this.#folder.files.has(path)) this.#good.delete(path)
+    for (const path of this.#lastValid.keys()) if (!this.#folder.files.has(path)) this.#lastValid.delete(path)
     return claims
   }
 
@@ -237,14 +237,16 @@ export class DirectoryCluster implements Cluster {
     return [...this.#folder.files.values()].flatMap((file) => {
       const claims = file.resources.map(({ declared, line }) => ({ declared, line, file: file.path }))
       if (file.manifestErrors.length === 0) {
-        this.#good.set(file.path, claims)
+        this.#lastValid.set(file.path, claims)
         return claims
       }
       manifestErrors.push(...file.manifestErrors)
       // While a document of the file is invalid, a missing resource may be declared in it, so it is kept.
       const readable = new Set(claims.map(({ declared }) => keyOfDeclared(declared)))
-      const kept = (this.#good.get(file.path) ?? []).filter(({ declared }) => !readable.has(keyOfDeclared(declared)))
-      this.#good.set(file.path, [...claims, ...kept])
+      const kept = (this.#lastValid.get(file.path) ?? []).filter(
+        ({ declared }) => !readable.has(keyOfDeclared(declared)),
+      )
+      this.#lastValid.set(file.path, [...claims, ...kept])
       return [...claims, ...kept]
     })
   }
@@ -290,14 +292,14 @@ export class DirectoryCluster implements Cluster {
     return { kind, metadata, spec, status: INITIAL_STATUS } as Resource
   }
 
-  #missing(claims: ReadonlyMap<ResourceKey, Claim>): void {
+  #deleteMissing(claims: ReadonlyMap<ResourceKey, Claim>): void {
     const nowMs = this.#options.clock.monotonicMs()
     for (const resource of this.#resources.all()) {
       const key = resourceKeyOf(resource)
       if (claims.has(key) || resource.metadata.deletionTimestamp !== undefined) continue
       const sinceMs = this.#missingSinceMs.get(key) ?? nowMs
       this.#missingSinceMs.set(key, sinceMs)
-      if (nowMs - sinceMs >= GONE_MS) this.#delete(key, resource)
+      if (nowMs - sinceMs >= DELETION_DELAY_MS) this.#delete(key, resource)
     }
   }
 
@@ -311,7 +313,7 @@ export class DirectoryCluster implements Cluster {
     this.#replace({ ...resource, metadata: { ...resource.metadata, deletionTimestamp } })
   }
 
-  #takeConfigMaps(): void {
+  #updateConfigMaps(): void {
     const before = this.#configMaps
     const maps = [...this.#folder.files.values()].flatMap(({ configMaps }) => configMaps)
     this.#configMaps = new Map(maps.map((map) => [`${map.namespace}/${map.name}`, map]))

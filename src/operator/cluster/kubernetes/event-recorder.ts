@@ -48,9 +48,9 @@ export class EventRecorder {
   readonly #series = new Map<string, Series>()
   readonly #buckets = new Map<string, Bucket>()
   readonly #sending = new Set<Promise<void>>()
-  readonly #inTurn = limitConcurrency(SENDING_MAX)
+  readonly #limit = limitConcurrency(SENDING_MAX)
   #warnedMs = Number.NEGATIVE_INFINITY
-  #isOver = false
+  #isStopped = false
 
   constructor(options: EventRecorderOptions) {
     this.#options = options
@@ -59,9 +59,9 @@ export class EventRecorder {
   record(regarding: Regarding, event: ResourceEvent): void {
     const { clock } = this.#options
     const nowMs = clock.nowMs()
-    if (this.#sending.size >= WAITING_MAX || !this.#mayTell(regarding.uid, clock.monotonicMs())) return
-    const send = async () => (this.#isOver ? undefined : this.#send(regarding, event, nowMs))
-    const sending = this.#inTurn(send).catch((error: unknown) => {
+    if (this.#sending.size >= WAITING_MAX || !this.#takeToken(regarding.uid, clock.monotonicMs())) return
+    const send = async () => (this.#isStopped ? undefined : this.#send(regarding, event, nowMs))
+    const sending = this.#limit(send).catch((error: unknown) => {
       this.#report(error, event.reason)
     })
     this.#sending.add(sending)
@@ -71,7 +71,7 @@ export class EventRecorder {
   /** Resolves when the recorded Events were sent or have failed; after 5 s the remaining ones are dropped. */
   async stop(): Promise<void> {
     await withTimeout(Promise.all(this.#sending), STOP_MS, () => undefined, this.#options.clock)
-    this.#isOver = true
+    this.#isStopped = true
   }
 
   /** Logs a missing permission as a warning, at most once per interval. */
@@ -86,7 +86,7 @@ export class EventRecorder {
     logger.warn({ err: error, reason }, `cannot record Events: ${remedy}`)
   }
 
-  #mayTell(uid: string, atMs: number): boolean {
+  #takeToken(uid: string, atMs: number): boolean {
     const bucket = this.#buckets.get(uid) ?? { tokens: BURST, atMs }
     const refilled = Math.floor((atMs - bucket.atMs) / REFILL_MS)
     bucket.tokens = Math.min(BURST, bucket.tokens + refilled)
@@ -98,7 +98,7 @@ export class EventRecorder {
   }
 
   async #send(regarding: Regarding, event: ResourceEvent, nowMs: number): Promise<void> {
-    const note = cut(event.note)
+    const note = truncateNote(event.note)
     const id = createHash('sha256')
       .update(JSON.stringify([regarding.uid, event.reason, note]))
       .digest('hex')
@@ -107,7 +107,7 @@ export class EventRecorder {
     if (known !== undefined && nowMs - known.lastMs < SERIES_MS) {
       known.count += 1
       known.lastMs = nowMs
-      return this.#countUp(regarding.namespace, known)
+      return this.#incrementSeries(regarding.namespace, known)
     }
     // The time distinguishes the name from that of an earlier series.
     const stem = regarding.name.slice(0, 200).replace(/[.-]+$/, '')
@@ -131,7 +131,7 @@ export class EventRecorder {
     await api.send({ method: 'POST', path: pathOf(namespace), body })
   }
 
-  async #countUp(namespace: string, { name, count, lastMs }: Series): Promise<void> {
+  async #incrementSeries(namespace: string, { name, count, lastMs }: Series): Promise<void> {
     const body = { series: { count, lastObservedTime: microTime(lastMs) } }
     const path = `${pathOf(namespace)}/${encodeURIComponent(name)}`
     await this.#options.api
@@ -152,7 +152,7 @@ function microTime(ms: number): string {
 }
 
 /** Cuts a text to this number of bytes at a character boundary. */
-function cut(note: string): string {
+function truncateNote(note: string): string {
   if (Buffer.byteLength(note) <= NOTE_BYTES_MAX) return note
   return `${Buffer.from(note)
     .subarray(0, NOTE_BYTES_MAX - 3)

@@ -28,7 +28,7 @@ const METADATA_ONLY = { list: metadataOnly('PartialObjectMetadataList'), watch: 
  * Watches the metadata of objects, but not their content: the objects are many and large, and some are confidential.
  */
 export class MetadataInformer<T> {
-  readonly #kept = new Map<string, T>()
+  readonly #cache = new Map<string, T>()
   readonly #reflectors: readonly Reflector<KubernetesObject>[]
 
   constructor(resource: InformerResource, options: MetadataInformerOptions<T>) {
@@ -47,9 +47,9 @@ export class MetadataInformer<T> {
     await Promise.all(this.#reflectors.map((reflector) => reflector.stop()))
   }
 
-  /** What is kept of an object; undefined when it does not exist. */
+  /** The kept part of the metadata of an object; undefined when it does not exist. */
   get(namespace: string, name: string): T | undefined {
-    return this.#kept.get(`${namespace}/${name}`)
+    return this.#cache.get(`${namespace}/${name}`)
   }
 
   #reflectorOf(
@@ -58,18 +58,18 @@ export class MetadataInformer<T> {
     options: MetadataInformerOptions<T>,
   ): Reflector<KubernetesObject> {
     const { onChange, project: toKept, api, clock, logger, random, onRestart } = options
-    const kept = this.#kept
-    const note = ({ metadata }: KubernetesObject) => {
+    const cache = this.#cache
+    const put = ({ metadata }: KubernetesObject) => {
       const key = keyOf(metadata)
       const now = toKept(metadata)
-      if (isDeepStrictEqual(kept.get(key), now)) return
-      kept.set(key, now)
-      tell(key)
+      if (isDeepStrictEqual(cache.get(key), now)) return
+      cache.set(key, now)
+      notify(key)
     }
-    const forget = (key: string) => {
-      if (kept.delete(key)) tell(key)
+    const drop = (key: string) => {
+      if (cache.delete(key)) notify(key)
     }
-    const tell = (key: string) => {
+    const notify = (key: string) => {
       const [namespace = '', name = ''] = key.split('/')
       onChange(namespace, name)
     }
@@ -77,11 +77,11 @@ export class MetadataInformer<T> {
     const store = {
       replace: (objects: readonly KubernetesObject[]) => {
         const present = new Set(objects.map(({ metadata }) => keyOf(metadata)))
-        for (const key of [...kept.keys()]) if (isInScope(key) && !present.has(key)) forget(key)
-        for (const object of objects) note(object)
+        for (const key of [...cache.keys()]) if (isInScope(key) && !present.has(key)) drop(key)
+        for (const object of objects) put(object)
       },
-      put: note,
-      remove: ({ metadata }: KubernetesObject) => forget(keyOf(metadata)),
+      put,
+      remove: ({ metadata }: KubernetesObject) => drop(keyOf(metadata)),
     }
     const optional = { ...(random && { random }), ...(onRestart && { onRestart }) }
     const accept = METADATA_ONLY

@@ -67,28 +67,28 @@ export class Reflector<T extends KubernetesObject> {
   readonly #options: ReflectorOptions<T>
   readonly #stopping = new AbortController()
   #running: Promise<void> = Promise.resolve()
-  #heardAtMs: number
+  #receivedAtMs: number
   /** Empty: the collection must be listed. */
   #version = ''
   /** The last response was that the version has expired. */
-  #isForgotten = false
+  #isVersionExpired = false
 
   constructor(options: ReflectorOptions<T>) {
     this.#options = options
-    this.#heardAtMs = options.clock.monotonicMs()
+    this.#receivedAtMs = options.clock.monotonicMs()
   }
 
   /** The path, and the time since something was last received. */
   watchState(): { readonly path: string; readonly silentMs: number } {
     const { path, clock } = this.#options
-    return { path, silentMs: clock.monotonicMs() - this.#heardAtMs }
+    return { path, silentMs: clock.monotonicMs() - this.#receivedAtMs }
   }
 
   /** Resolves when the store is complete; retries until then. Rejects without the permission. */
   start(): Promise<void> {
     const listed = this.#listUntilDone()
     this.#running = listed.then(
-      () => this.#follow(),
+      () => this.#listAndWatch(),
       () => undefined,
     )
     return listed
@@ -123,17 +123,17 @@ export class Reflector<T extends KubernetesObject> {
     } while (page.metadata.continue)
     if (this.#stopping.signal.aborted) return
     this.#version = page.metadata.resourceVersion
-    this.#heardAtMs = this.#options.clock.monotonicMs()
+    this.#receivedAtMs = this.#options.clock.monotonicMs()
     store.replace(objects)
   }
 
-  async #follow(): Promise<void> {
+  async #listAndWatch(): Promise<void> {
     for (let attempt = 0; !this.#stopping.signal.aborted; attempt++) {
       try {
         if (this.#version === '') await this.#list()
         if (!(await this.#watch())) throw new ApiError(0, 'Ended', 'the API server ended a watch without any event')
         attempt = -1
-        this.#isForgotten = false
+        this.#isVersionExpired = false
       } catch (error) {
         attempt = await this.#recover(error, attempt)
       }
@@ -145,11 +145,11 @@ export class Reflector<T extends KubernetesObject> {
     if (this.#stopping.signal.aborted) return attempt
     const { path, onRestart } = this.#options
     onRestart?.(path, error instanceof ApiError ? error.reason : 'Broken')
-    const wasForgotten = this.#isForgotten
-    this.#isForgotten = isForgotten(error)
-    if (this.#isForgotten) this.#version = ''
+    const wasVersionExpired = this.#isVersionExpired
+    this.#isVersionExpired = isVersionExpired(error)
+    if (this.#isVersionExpired) this.#version = ''
     // A server that answers "expired" is available: list at once, but do not loop without a pause.
-    if (this.#isForgotten && !wasForgotten) return -1
+    if (this.#isVersionExpired && !wasVersionExpired) return -1
     await this.#pause(error, attempt)
     return attempt
   }
@@ -166,9 +166,9 @@ export class Reflector<T extends KubernetesObject> {
     }
     const ended = new AbortController()
     const signal = AbortSignal.any([this.#stopping.signal, ended.signal])
-    this.#heardAtMs = clock.monotonicMs()
-    const watchdog = this.#onSilence(signal, () => ended.abort(new Error('silence')))
-    let hasHeard = false
+    this.#receivedAtMs = clock.monotonicMs()
+    const watchdog = this.#watchForSilence(signal, () => ended.abort(new Error('silence')))
+    let hasReceived = false
     try {
       for await (const event of api.watch<Event<T>>({
         method: 'GET',
@@ -177,27 +177,27 @@ export class Reflector<T extends KubernetesObject> {
         signal,
         ...(accept && { accept: accept.watch }),
       })) {
-        if (this.#stopping.signal.aborted) return hasHeard
-        this.#heardAtMs = clock.monotonicMs()
-        this.#take(event)
-        hasHeard = true
+        if (this.#stopping.signal.aborted) return hasReceived
+        this.#receivedAtMs = clock.monotonicMs()
+        this.#applyEvent(event)
+        hasReceived = true
       }
-      return hasHeard
+      return hasReceived
     } finally {
       ended.abort()
       await watchdog
     }
   }
 
-  async #onSilence(signal: AbortSignal, silent: () => void): Promise<void> {
+  async #watchForSilence(signal: AbortSignal, onSilence: () => void): Promise<void> {
     const { clock } = this.#options
     while (!signal.aborted) {
       await clock.sleep(SILENCE_MS / 2, signal).catch(() => undefined)
-      if (!signal.aborted && clock.monotonicMs() - this.#heardAtMs > SILENCE_MS) silent()
+      if (!signal.aborted && clock.monotonicMs() - this.#receivedAtMs > SILENCE_MS) onSilence()
     }
   }
 
-  #take(event: Event<T>): void {
+  #applyEvent(event: Event<T>): void {
     if (event.type === 'ERROR') {
       const { code = 0, reason = 'Unknown', message = 'the watch failed' } = event.object
       throw new ApiError(code, reason, message)
@@ -217,10 +217,10 @@ export class Reflector<T extends KubernetesObject> {
 }
 
 /** The server no longer has the history since the requested version. */
-function isForgotten(error: unknown): boolean {
+function isVersionExpired(error: unknown): boolean {
   return error instanceof ApiError && (error.status === 410 || error.reason === 'Expired')
 }
 
 function isTransient(error: unknown): boolean {
-  return error instanceof ApiError && (error.code === 'unreachable' || isForgotten(error))
+  return error instanceof ApiError && (error.code === 'unreachable' || isVersionExpired(error))
 }
