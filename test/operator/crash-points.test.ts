@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest'
 import { kindOfKey, RESOURCE_KINDS, type ResourceKey, resourceKeyOf } from '../../src/operator/resources/resource.ts'
 import { createReconcilerFixture, type FaultInjector } from '../support/reconciler-fixture.ts'
 
-// The operator is killed after each of its effects in turn: the effect has happened, and nobody has heard of it. A new
-// one, which knows nothing, goes on. The world has to end up as if nothing had happened.
+// The operator is killed after each of its writes in turn, before it receives the response. A new process without cached
+// state continues. The final state must be the same as without a kill.
 
 type Fixture = ReturnType<typeof createReconcilerFixture>
 type Scenario = {
   readonly what: string
-  /** What people do, one after the other; what it comes to is waited for each time. */
+  /** Actions of users, in order. The operator settles after each one. */
   readonly acts: readonly ((fixture: Fixture) => unknown)[]
   /** What may be asked of a runtime once more than without a crash, because asking twice changes nothing. */
   readonly repeats?: RegExp

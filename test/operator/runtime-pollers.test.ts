@@ -10,18 +10,18 @@ const INTERVAL_MS = 30_000
 
 let fixture: ReturnType<typeof createReconcilerFixture>
 let pollers: RuntimePollers
-let woken: string[]
+let enqueued: string[]
 
 beforeEach(async () => {
   fixture = createReconcilerFixture()
-  woken = []
+  enqueued = []
   const { clock, cluster, worker, registry, runtimeConfigs } = fixture
   const runtimesConfig = {
     workers: [runtimeConfigs.worker],
     registries: [runtimeConfigs.registry, { name: 'torn', error: 'no url' }],
   }
   const connect = { worker: () => worker, registry: () => registry }
-  const enqueue = (key: string, urgency: string) => woken.push(`${key} ${urgency}`)
+  const enqueue = (key: string, urgency: string) => enqueued.push(`${key} ${urgency}`)
   const onAvailabilityChange = (runtime: RuntimeKind, name: string) => {
     for (const key of requestsForRuntime(runtime, name, cluster)) enqueue(key, 'routine')
   }
@@ -44,26 +44,26 @@ beforeEach(async () => {
   await clock.advance(0)
 })
 
-async function wokenWithin(ms: number): Promise<readonly string[]> {
-  woken.length = 0
+async function enqueuedWithin(ms: number): Promise<readonly string[]> {
+  enqueued.length = 0
   await fixture.clock.advance(ms)
-  return [...woken].sort()
+  return [...enqueued].sort()
 }
 
 describe('the pollers of runtimes', () => {
   it('enqueue no resource whose status already matches the list', async () => {
-    expect(woken).toEqual([])
-    expect(await wokenWithin(INTERVAL_MS)).toEqual([])
+    expect(enqueued).toEqual([])
+    expect(await enqueuedWithin(INTERVAL_MS)).toEqual([])
   })
 
   it('enqueue the resource of a connector or subject that another client changed', async () => {
     await fixture.worker.pause('orders')
     await fixture.registry.register('user', { schema: '"long"' })
     await fixture.registry.register('nobodys', { schema: '"long"' })
-    expect(await wokenWithin(INTERVAL_MS)).toEqual(['Connector/default/orders user', 'Subject/default/user user'])
+    expect(await enqueuedWithin(INTERVAL_MS)).toEqual(['Connector/default/orders user', 'Subject/default/user user'])
     await fixture.worker.putConfig('orders', { 'connector.class': 'Datagen', topic: 'other' })
     await fixture.registry.deleteSubject('user')
-    expect(await wokenWithin(INTERVAL_MS)).toEqual(['Connector/default/orders user', 'Subject/default/user user'])
+    expect(await enqueuedWithin(INTERVAL_MS)).toEqual(['Connector/default/orders user', 'Subject/default/user user'])
   })
 
   it('enqueue resources whose objects were created or deleted between two lists', async () => {
@@ -71,29 +71,29 @@ describe('the pollers of runtimes', () => {
     const brief = cluster.apply('Subject', 'brief', { schema: '"int"' })
     await fixture.subjects().settle(brief)
     await registry.deleteSubject('brief')
-    expect(await wokenWithin(INTERVAL_MS)).toEqual(['Subject/default/brief user'])
+    expect(await enqueuedWithin(INTERVAL_MS)).toEqual(['Subject/default/brief user'])
   })
 
   it('enqueue all resources of a runtime when it becomes unavailable and when it responds again', async () => {
     fixture.worker.failure = new Error('no answer')
-    expect(await wokenWithin(INTERVAL_MS + 5_000)).toEqual(['Connector/default/orders routine'])
-    expect(await wokenWithin(INTERVAL_MS)).toEqual([])
+    expect(await enqueuedWithin(INTERVAL_MS + 5_000)).toEqual(['Connector/default/orders routine'])
+    expect(await enqueuedWithin(INTERVAL_MS)).toEqual([])
     fixture.worker.failure = undefined
-    expect(await wokenWithin(5_000)).toEqual(['Connector/default/orders routine'])
+    expect(await enqueuedWithin(5_000)).toEqual(['Connector/default/orders routine'])
   })
 
   it('read only the declared subjects of a registry that has many more', async () => {
     const { registry } = fixture
     for (let at = 0; at < 200; at++) await registry.register(`nobodys-${at}`, { schema: '"int"' })
-    expect(await wokenWithin(INTERVAL_MS)).toEqual([])
+    expect(await enqueuedWithin(INTERVAL_MS)).toEqual([])
     registry.latestVersions = () => Promise.reject(new Error('the whole list was asked for'))
-    expect(await wokenWithin(INTERVAL_MS)).toEqual([])
+    expect(await enqueuedWithin(INTERVAL_MS)).toEqual([])
     await registry.register('user', { schema: '"long"' })
-    expect(await wokenWithin(INTERVAL_MS)).toEqual(['Subject/default/user user'])
+    expect(await enqueuedWithin(INTERVAL_MS)).toEqual(['Subject/default/user user'])
     await registry.deleteSubject('user')
-    expect(await wokenWithin(INTERVAL_MS)).toEqual(['Subject/default/user user'])
+    expect(await enqueuedWithin(INTERVAL_MS)).toEqual(['Subject/default/user user'])
     registry.failure = new Error('no answer')
-    expect(await wokenWithin(INTERVAL_MS + 5_000)).toEqual(['Subject/default/user routine'])
+    expect(await enqueuedWithin(INTERVAL_MS + 5_000)).toEqual(['Subject/default/user routine'])
   })
 
   it('enqueue Subjects before those that reference them', () => {

@@ -7,17 +7,17 @@ import { FakeClock } from '../../support/fake-clock.ts'
 const INTERVAL_MS = 30_000
 
 let clock: FakeClock
-let there: Map<string, { state: string }>
+let objects: Map<string, { state: string }>
 let failure: Error | undefined
-let told: string[]
+let reported: string[]
 let outages: boolean[]
 let poller: ListPoller<{ state: string }>
 
 beforeEach(async () => {
   clock = new FakeClock()
-  there = new Map(['a', 'b', 'c'].map((name) => [name, { state: 'RUNNING' }]))
+  objects = new Map(['a', 'b', 'c'].map((name) => [name, { state: 'RUNNING' }]))
   failure = undefined
-  told = []
+  reported = []
   outages = []
   poller = new ListPoller({
     clock,
@@ -25,10 +25,10 @@ beforeEach(async () => {
     intervalMs: INTERVAL_MS,
     list: async () => {
       if (failure !== undefined) throw failure
-      return new Map(there)
+      return new Map(objects)
     },
-    onListed(things, changed) {
-      for (const name of changed) told.push(`${name} ${things.get(name)?.state ?? 'gone'}`)
+    onListed(listed, changed) {
+      for (const name of changed) reported.push(`${name} ${listed.get(name)?.state ?? 'deleted'}`)
     },
     onAvailabilityChange: () => outages.push(poller.isAvailable),
   })
@@ -38,25 +38,25 @@ beforeEach(async () => {
   await clock.advance(0)
 })
 
-async function toldWithin(ms: number): Promise<readonly string[]> {
-  told.length = 0
+async function reportedWithin(ms: number): Promise<readonly string[]> {
+  reported.length = 0
   await clock.advance(ms)
-  return [...told].sort()
+  return [...reported].sort()
 }
 
 it('reports the objects that were created, changed or deleted since the last list', async () => {
-  expect(told).toEqual(['a RUNNING', 'b RUNNING', 'c RUNNING'])
-  expect(await toldWithin(INTERVAL_MS)).toEqual([])
-  there.set('a', { state: 'FAILED' }).set('d', { state: 'RUNNING' }).delete('b')
-  expect(await toldWithin(INTERVAL_MS)).toEqual(['a FAILED', 'b gone', 'd RUNNING'])
+  expect(reported).toEqual(['a RUNNING', 'b RUNNING', 'c RUNNING'])
+  expect(await reportedWithin(INTERVAL_MS)).toEqual([])
+  objects.set('a', { state: 'FAILED' }).set('d', { state: 'RUNNING' }).delete('b')
+  expect(await reportedWithin(INTERVAL_MS)).toEqual(['a FAILED', 'b deleted', 'd RUNNING'])
 })
 
 it('reports no outage after one failed list, and compares with the last successful one', async () => {
   failure = new Error('no answer')
-  expect(await toldWithin(INTERVAL_MS)).toEqual([])
+  expect(await reportedWithin(INTERVAL_MS)).toEqual([])
   failure = undefined
-  there.set('c', { state: 'PAUSED' })
-  expect(await toldWithin(5_000)).toEqual(['c PAUSED'])
+  objects.set('c', { state: 'PAUSED' })
+  expect(await reportedWithin(5_000)).toEqual(['c PAUSED'])
   expect(outages).toEqual([])
 })
 
@@ -80,8 +80,8 @@ it('does not report the end of an outage after the circuit breaker was open', as
   failure = new CircuitOpenError('no answer')
   await clock.advance(INTERVAL_MS)
   failure = undefined
-  there.set('a', { state: 'FAILED' })
-  expect(await toldWithin(INTERVAL_MS)).toEqual(['a FAILED'])
+  objects.set('a', { state: 'FAILED' })
+  expect(await reportedWithin(INTERVAL_MS)).toEqual(['a FAILED'])
   expect(outages).toEqual([false])
 })
 
