@@ -10,7 +10,13 @@ import type {
 import { messageOf } from '../config/errors.ts'
 import type { RawConfig } from '../sdk/index.ts'
 import type { ConfigResolver } from './configuration/config-resolver.ts'
-import { maskMessage, rejectMasks, restoreMaskedSecrets, toMaskedConfig } from './configuration/masked-config.ts'
+import {
+  type ConfigView,
+  maskMessage,
+  rejectMasks,
+  restoreMaskedSecrets,
+  toMaskedConfig,
+} from './configuration/masked-config.ts'
 import { type WrittenConfig, withoutNulls } from './configuration/written-config.ts'
 import { connectorTypeOf, toConnectorInfo, toConnectorStatus, toTaskStatus } from './herder/connector-info.ts'
 import type { Herder } from './herder/herder.ts'
@@ -37,9 +43,6 @@ export type WorkerServices = {
   readonly resolver: ConfigResolver
   readonly topicTracking: { readonly enabled: boolean; readonly resettable: boolean }
 }
-
-/** Whether a configuration is returned with its literal secrets or with masks in their place. */
-export type ConfigView = 'plain' | 'masked'
 
 /** The operations of the REST interface. Every method may throw a `WorkerError`. */
 export class Worker {

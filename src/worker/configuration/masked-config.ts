@@ -6,6 +6,9 @@ import type { PluginCatalog } from '../plugin-host.ts'
 import { secretKeysOf } from './secret-keys.ts'
 import type { WrittenConfig } from './written-config.ts'
 
+/** Whether a configuration is returned with its literal secrets or with masks in their place. */
+export type ConfigView = 'plain' | 'masked'
+
 /** Minimum length of a secret that is also masked in the values of other keys. */
 const ELSEWHERE_LENGTH_MIN = 8
 

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { AuditedAction } from '../../http/audit-log.ts'
 import type { AclOperation } from '../../http/permissions.ts'
-import type { ConfigView } from '../worker.ts'
+import type { ConfigView } from '../configuration/masked-config.ts'
 import { parseCreateBody } from './bodies.ts'
 
 /** Routes that disclose nothing about connectors and need no permission, only authentication. */
