@@ -17,13 +17,16 @@ export type WorkerRequestHandlerOptions = {
   readonly readConfigs: () => Promise<void>
 }
 
-/** How long a request waits for a responsible worker before it is rejected with status 409, in ms. */
-const WAIT_MS_MAX = 10_000
-const LOOK_MS = 50
+/**
+ * How long a request waits for a responsible worker before it is rejected with status 409, in ms. Half of the request
+ * timeout of the operator, so that it receives the 409 and retries, instead of a timeout and an exponential backoff.
+ */
+const WAIT_MS_MAX = 5_000
+const CHECK_MS = 50
 
 /**
- * Forwards a request to the worker that must handle it. Resolves to undefined when that is this worker. Waits up to 10
- * s while the responsible worker is unknown or unreachable, because a rebalance is short; then throws a `WorkerError`
+ * Forwards a request to the worker that must handle it. Resolves to undefined when that is this worker. Waits up to
+ * 5 s while the responsible worker is unknown or unreachable, because a rebalance is short; then throws a `WorkerError`
  * (`rebalancing`).
  */
 export async function forwardRequest(
@@ -43,7 +46,7 @@ export async function forwardRequest(
       return answer
     }
     if (clock.monotonicMs() > untilMs) throw refusal(place, hop)
-    await clock.sleep(LOOK_MS)
+    await clock.sleep(CHECK_MS)
   }
 }
 
