@@ -1,0 +1,184 @@
+package dev.weir.host;
+
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import org.apache.kafka.common.config.Config;
+import org.apache.kafka.common.config.ConfigData;
+import org.apache.kafka.common.config.provider.ConfigProvider;
+import org.apache.kafka.common.metrics.PluginMetrics;
+import org.apache.kafka.connect.connector.Connector;
+import org.apache.kafka.connect.sink.SinkConnector;
+import org.apache.kafka.connect.sink.SinkConnectorContext;
+import org.apache.kafka.connect.source.SourceConnector;
+import org.apache.kafka.connect.source.SourceConnectorContext;
+import org.apache.kafka.connect.storage.OffsetStorageReader;
+
+/** Operations on connectors themselves and on config providers: what a worker asks outside of tasks. */
+final class ConnectorOperations {
+    private final Plugins plugins;
+    private final Connection connection;
+    /** Started connectors by the ids that the worker gave them. */
+    private final Map<Integer, Connector> started = new HashMap<>();
+    private final Map<List<Object>, ConfigProvider> providers = new HashMap<>();
+
+    ConnectorOperations(Plugins plugins, Connection connection) {
+        this.plugins = plugins;
+        this.connection = connection;
+    }
+
+    void addTo(Map<String, Session.Operation> operations) {
+        operations.put("describe", (argument) -> plugins.describe(new Argument(argument).flag("scan")));
+        operations.put("validate", (argument) -> validate(new Argument(argument)));
+        operations.put("connector.start", (argument) -> start(new Argument(argument)));
+        operations.put("connector.tasks", (argument) -> taskConfigs(new Argument(argument)));
+        operations.put("connector.stop", (argument) -> stop(new Argument(argument).number("id")));
+        operations.put("connector.stop-all", (argument) -> stopAll());
+        operations.put("connector.support", (argument) -> support(new Argument(argument)));
+        operations.put("connector.alter-offsets", (argument) -> alterOffsets(new Argument(argument)));
+        operations.put("provider.create", (argument) -> provider(new Argument(argument)) == null);
+        operations.put("provider.read", (argument) -> readValues(new Argument(argument)));
+    }
+
+    private Object validate(Argument argument) throws Exception {
+        PluginKind kind = PluginKind.of(argument.text("kind"));
+        Object plugin = plugins.create(argument.text("class"), kind.type);
+        Map<String, String> config = argument.strings("config");
+        Config validated = plugins.call(() -> plugin instanceof Connector connector
+            ? connector.validate(config)
+            : new Config(Plugins.configOf(plugin).validate(config)));
+        if (validated == null) throw new IllegalStateException("validate() returned null");
+        return ConfigDefinitions.describe(validated);
+    }
+
+    private Object start(Argument argument) throws Exception {
+        int id = argument.number("id");
+        Map<String, String> config = argument.strings("config");
+        Connector connector = plugins.create(argument.text("class"), Connector.class);
+        plugins.call(() -> {
+            connector.initialize(connector instanceof SinkConnector ? new SinkContext(id) : new SourceContext(id));
+            started.put(id, connector);
+            connector.start(config);
+            return null;
+        });
+        return connector.taskClass().getName();
+    }
+
+    private Object taskConfigs(Argument argument) throws Exception {
+        Connector connector = find(argument.number("id"));
+        int tasksMax = argument.number("tasksMax");
+        return plugins.call(() -> connector.taskConfigs(tasksMax));
+    }
+
+    private Object stop(int id) throws Exception {
+        Connector connector = started.remove(id);
+        if (connector == null) return null;
+        return plugins.call(() -> {
+            connector.stop();
+            return null;
+        });
+    }
+
+    private Object stopAll() throws Exception {
+        for (int id : Set.copyOf(started.keySet())) stop(id);
+        for (ConfigProvider provider : providers.values()) plugins.call(() -> {
+            provider.close();
+            return null;
+        });
+        providers.clear();
+        return null;
+    }
+
+    /** Whether a source writes exactly once with this configuration, and whether it can end its transactions itself. */
+    private Object support(Argument argument) throws Exception {
+        SourceConnector connector = plugins.create(argument.text("class"), SourceConnector.class);
+        Map<String, String> config = argument.strings("config");
+        return plugins.call(() -> {
+            Map<String, Object> answer = new LinkedHashMap<>();
+            Object exactlyOnce = connector.exactlyOnceSupport(config);
+            Object boundaries = connector.canDefineTransactionBoundaries(config);
+            answer.put("exactlyOnce", exactlyOnce == null ? null : exactlyOnce.toString());
+            answer.put("transactionBoundaries", boundaries == null ? null : boundaries.toString());
+            return answer;
+        });
+    }
+
+    @SuppressWarnings("unchecked")
+    private Object alterOffsets(Argument argument) throws Exception {
+        SourceConnector connector = plugins.create(argument.text("class"), SourceConnector.class);
+        Map<String, String> config = argument.strings("config");
+        Map<Map<String, ?>, Map<String, ?>> offsets = new LinkedHashMap<>();
+        for (Object pair : argument.list("offsets")) {
+            List<Object> both = (List<Object>) pair;
+            offsets.put((Map<String, ?>) both.get(0), (Map<String, ?>) both.get(1));
+        }
+        return plugins.call(() -> connector.alterOffsets(config, offsets));
+    }
+
+    private ConfigProvider provider(Argument argument) throws Exception {
+        String className = argument.text("class");
+        Map<String, String> config = argument.strings("config");
+        List<Object> key = List.of(className, config);
+        ConfigProvider known = providers.get(key);
+        if (known != null) return known;
+        ConfigProvider provider = plugins.create(className, ConfigProvider.class);
+        plugins.call(() -> {
+            provider.configure(config);
+            return null;
+        });
+        providers.put(key, provider);
+        return provider;
+    }
+
+    private Object readValues(Argument argument) throws Exception {
+        ConfigProvider provider = provider(argument);
+        String path = argument.text("path");
+        Set<String> keys = new TreeSet<>();
+        for (Object key : argument.list("keys")) keys.add((String) key);
+        ConfigData data = plugins.call(() -> provider.get(path, keys));
+        return data == null ? Map.of() : data.data();
+    }
+
+    private Connector find(int id) {
+        Connector connector = started.get(id);
+        if (connector == null) throw new ProtocolException("connector " + id + " is not started");
+        return connector;
+    }
+
+    private class SinkContext implements SinkConnectorContext {
+        final int id;
+
+        SinkContext(int id) {
+            this.id = id;
+        }
+
+        @Override
+        public void requestTaskReconfiguration() {
+            connection.event("connector.reconfigure", (body) -> body.writeValue(id));
+        }
+
+        @Override
+        public void raiseError(Exception error) {
+            connection.event("connector.error", (body) -> body.writeValue(List.of(id, Failures.describe(error))));
+        }
+
+        @Override
+        public PluginMetrics pluginMetrics() {
+            return HostMetrics.of("connector-" + id);
+        }
+    }
+
+    private final class SourceContext extends SinkContext implements SourceConnectorContext {
+        SourceContext(int id) {
+            super(id);
+        }
+
+        @Override
+        public OffsetStorageReader offsetStorageReader() {
+            return new RemoteOffsets(connection, id);
+        }
+    }
+}
